@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The persistent object that owns device, queues, memory, pipeline cache and staging rings.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <weft/config.hpp>
+#include <weft/device.hpp>
+
+namespace weft {
+
+namespace core {
+class Runtime;
+}
+struct MemoryReport;
+
+/// What the plan made of device and Config; all of it is decided once, when the Backend is made.
+struct PlanReport {
+    std::string upload_queue, compute_queue, download_queue;  ///< "family 1 queue 0"; equal texts: one queue
+    bool split_queues = false;       ///< three submissions a group of jobs instead of one
+    Path large_path = Path::staged;  ///< path of large jobs from page-locked memory
+    Path small_path = Path::host;    ///< path of small jobs
+    std::uint32_t slots = 0;
+    std::uint32_t copy_threads = 0;
+    std::string host_allocator;        ///< who allocates page-locked memory
+    std::vector<std::string> reasons;  ///< one line for each choice
+};
+
+/// Running totals since the Backend was made. A steady-state job changes none of the first four.
+struct Counters {
+    std::uint64_t objects_created = 0;      ///< Vulkan objects of any kind
+    std::uint64_t memory_allocations = 0;   ///< blocks and dedicated allocations taken from the driver
+    std::uint64_t descriptor_updates = 0;   ///< descriptor sets written
+    std::uint64_t recordings = 0;           ///< command buffers recorded
+    std::uint64_t submissions = 0;          ///< calls that hand work to a queue
+    std::uint64_t imports = 0;              ///< host ranges imported
+    std::uint64_t validation_messages = 0;  ///< warnings and errors of the validation layer
+};
+
+/// Pipelines of this backend: what was made, what came from memory, and how long making took.
+struct PipelineReport {
+    std::uint64_t created = 0;            ///< pipelines built by the driver
+    std::uint64_t reused = 0;             ///< programs served by a pipeline already in memory
+    std::uint64_t disk_bytes_loaded = 0;  ///< payload of the cache file used at start; 0: cold start
+    std::string disk_state;               ///< "loaded", "absent", "off", or why the file was not used
+    double last_create_ms = 0, total_create_ms = 0;
+};
+
+/// A device ready for work. Move-only. May be used from many threads at once. Buffers, programs and pipelines
+/// keep the device alive, so a Backend may be destroyed before them. In a forked child every call fails with
+/// an Error.
+class Backend {
+  public:
+    /// Errors: no_loader; no_device - the text lists every device with its reasons; invalid_argument - a
+    /// Config value out of range or a device setting that matches nothing; unsupported - validation asked
+    /// for, layer absent.
+    explicit Backend(const Config& config = Config::from_env());
+    Backend(Backend&&) noexcept;
+    Backend& operator=(Backend&&) noexcept;
+    /// Waits for running work, then saves the pipeline cache.
+    ~Backend();
+
+    const std::string& name() const;  ///< device name
+    const DeviceInfo& device() const;
+    const PlanReport& plan() const;
+    Counters counters() const;
+    MemoryReport memory() const;  ///< defined in buffer.hpp
+    PipelineReport pipelines() const;
+
+    /// Waits until the device is idle. Errors: device_lost.
+    void wait_idle();
+    /// Writes the pipeline cache to disk now instead of at destruction; merges with what another process
+    /// wrote. Returns false when the cache is off or cannot be written (logged, never an error).
+    bool save_pipeline_cache();
+    /// Frees staging rings that no call uses at the moment and imports of ordinary memory.
+    void trim();
+
+    /// For the other parts of weft.
+    const std::shared_ptr<core::Runtime>& runtime() const;
+
+  private:
+    std::shared_ptr<core::Runtime> runtime_;
+};
+
+}  // namespace weft

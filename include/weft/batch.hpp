@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine: many jobs in host memory through one program, with upload, kernel and download of neighbours at
+// once.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <weft/backend.hpp>
+#include <weft/error.hpp>
+#include <weft/job.hpp>
+#include <weft/program.hpp>
+
+namespace weft {
+
+enum class BatchMode {
+    sequential,  ///< one chunk after the other, each awaited before the next begins
+    pipelined,   ///< upload, kernel and download of neighbouring chunks overlap
+};
+
+/// Whether stage times are taken from the device (timestamp queries).
+enum class StageTimes { automatic, off, on };  ///< automatic: on from 1 MiB a batch on, where the device can
+
+/// Called after each finished job with how many are done; may throw, which stops the batch.
+using ProgressCallback = std::function<void(std::size_t jobs_done, std::size_t jobs)>;
+
+/// Settings of one call. An empty optional or `automatic` falls back to the backend's Config, then to the
+/// plan.
+struct BatchOptions {
+    BatchMode mode = BatchMode::pipelined;
+    Path path = Path::automatic;
+    QueueMode queues = QueueMode::automatic;
+    std::uint64_t chunk_elements = 0;  ///< 0: as configured
+    std::uint32_t slots = 0;           ///< 0: as configured
+    StageTimes stage_times = StageTimes::automatic;
+    ProgressCallback progress;
+};
+
+enum class Stage { upload, kernel, download };
+
+/// Device time of one stage of one group of chunks, seconds from the first stage of the batch.
+struct StageInterval {
+    Stage stage = Stage::kernel;
+    std::uint32_t slot = 0;
+    std::uint32_t job = 0;  ///< first job of the group
+    double begin_s = 0, end_s = 0;
+};
+
+/// What a batch did; every figure measured or counted in that run.
+struct BatchReport {
+    std::uint64_t jobs = 0, elements = 0, chunks = 0;
+    std::uint64_t groups = 0;                   ///< submitted sets of chunks
+    std::uint64_t bytes_in = 0, bytes_out = 0;  ///< of the jobs' spans
+    double wall_s = 0;                          ///< from the call to the last output in place
+    double copy_in_s = 0, copy_out_s = 0;       ///< host time spent on staging copies
+    std::uint64_t waits = 0;                    ///< times the host waited for the device
+    double wait_s = 0;
+    Path path = Path::automatic;  ///< path of the first group; automatic: no group ran
+    bool mixed_paths = false;     ///< other groups took another path
+    bool split_queues = false;    ///< separate submissions for upload, kernel, download
+    std::string queues;           ///< e.g. "upload family 1 queue 0, compute family 2 queue 0, ..."
+    std::uint32_t slots = 0;
+    std::uint64_t chunk_elements = 0;
+    std::vector<StageInterval> intervals;  ///< empty when stage times are off
+
+    double gb_per_s() const;            ///< (bytes_in + bytes_out) / wall_s / 1e9
+    double stage_s(Stage stage) const;  ///< busy time (union of the intervals) of a stage
+    double device_s() const;            ///< time in which at least one stage ran
+    /// Share of device_s() in which at least two stages ran; 0 without intervals.
+    double overlap() const;
+};
+
+/// Runs all jobs through `program` and returns when every output is in place.
+///
+/// Errors: invalid_argument - spans that do not fit the program's bindings or the element count, null spans,
+/// spans that overlap where they must not, parameters that do not fit the push-constant block; nothing has
+/// run then and outputs are untouched. out_of_memory, device_lost, driver, or whatever `progress` throws:
+/// outputs of unfinished jobs are undefined, the backend stays usable (not after device_lost).
+BatchReport run_batch(Backend& backend, const Program& program, std::span<const Job> jobs,
+                      const BatchOptions& options = {});
+
+/// Identifies a job given to a JobPipeline.
+struct JobToken {
+    std::uint64_t id = 0;
+};
+
+enum class JobState { queued, running, done, failed, cancelled };
+
+/// A running batch that takes jobs one by one. A thread of its own moves them through the device, in order of
+/// submission, while the caller does other work. Belongs to one thread at a time. Destroying it cancels what
+/// is queued and waits for what runs.
+class JobPipeline {
+  public:
+    /// Errors: invalid_argument - options out of range.
+    JobPipeline(Backend& backend, const Program& program, const BatchOptions& options = {});
+    JobPipeline(JobPipeline&&) noexcept;
+    JobPipeline& operator=(JobPipeline&&) noexcept;
+    ~JobPipeline();
+
+    /// Queues a job; never waits. Inputs are free and outputs ready when wait() has returned true for the
+    /// token. Errors: as run_batch; a job that overlaps the memory of one still under way is refused.
+    JobToken submit(const Job& job);
+    /// true: done. false: still queued or running when the time was up; nothing is lost, wait again.
+    /// Errors: the job's own failure; cancelled; invalid_argument - a token of another pipeline.
+    bool wait(JobToken token, std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max());
+    JobState state(JobToken token) const;
+    /// true: the job had not reached the device and now never will. false: too late.
+    bool cancel(JobToken token);
+    /// Waits for every job. Errors: the first failure among jobs not yet waited for.
+    void wait_all();
+    /// Totals over the jobs finished so far.
+    BatchReport report() const;
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace weft

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory: Buffer (device), HostBuffer (page-locked), HostRegistration (the user's own pages), and what they
+// add up to.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include <weft/backend.hpp>
+#include <weft/error.hpp>
+
+namespace weft {
+
+namespace core {
+class BufferObject;
+struct HostImport;
+}  // namespace core
+
+/// Device or page-locked memory, counted from the objects that hold it.
+struct MemoryReport {
+    struct Named {
+        std::string name;
+        std::uint64_t live_bytes = 0, peak_bytes = 0, live_count = 0;
+    };
+    struct Heap {
+        std::uint64_t size = 0, budget = 0,
+                      usage = 0;  ///< bytes; budget and usage as the driver tells, else 0
+        bool device_local = false;
+    };
+    std::uint64_t live_bytes = 0;  ///< in use by buffers
+    std::uint64_t peak_bytes = 0;  ///< highest live_bytes so far
+    std::uint64_t live_buffers = 0;
+    std::uint64_t block_bytes = 0;  ///< taken from the driver
+    std::uint64_t blocks = 0;       ///< allocations behind block_bytes
+    double fragmentation =
+        0;  ///< 1 - largest free range / free bytes over all blocks; 0 when nothing is free
+    std::vector<Named> names;  ///< sorted by name; buffers without one are under "buffer" or "host buffer"
+    std::vector<Heap> heaps;
+};
+
+namespace detail {
+std::shared_ptr<core::BufferObject> make_device_buffer(Backend&, std::size_t count, std::size_t element_bytes,
+                                                       std::string_view name);
+std::shared_ptr<core::BufferObject> make_host_buffer(Backend&, std::size_t count, std::size_t element_bytes,
+                                                     std::string_view name);
+void* mapped(const core::BufferObject&) noexcept;
+}  // namespace detail
+
+/// A typed range of a Buffer; keeps the memory alive.
+template <class T>
+class BufferView {
+  public:
+    BufferView(std::shared_ptr<core::BufferObject> object, std::size_t first, std::size_t count)
+        : object_(std::move(object)), first_(first), count_(count) {}
+    template <class U>
+    requires std::is_same_v<T, const U> BufferView(
+        const BufferView<U>& other)  // NOLINT(google-explicit-constructor): a writable view is a readable one
+        : object_(other.object()), first_(other.first()), count_(other.size()) {}
+
+    std::size_t size() const noexcept { return count_; }
+    std::size_t bytes() const noexcept { return count_ * sizeof(T); }
+    std::size_t first() const noexcept { return first_; }  ///< elements from the start of the buffer
+    const std::shared_ptr<core::BufferObject>& object() const noexcept { return object_; }
+
+  private:
+    std::shared_ptr<core::BufferObject> object_;
+    std::size_t first_, count_;
+};
+
+/// `count` elements of T in device memory, contents undefined. Move-only. Destroying it never waits: memory
+/// still used by submitted work is given back when that work is done.
+template <class T>
+requires std::is_trivially_copyable_v<T>
+class Buffer {
+  public:
+    /// Errors: out_of_memory; invalid_argument - more bytes than the device allows in one buffer.
+    Buffer(Backend& backend, std::size_t count, std::string_view name = {})
+        : object_(detail::make_device_buffer(backend, count, sizeof(T), name)), count_(count) {}
+    Buffer(Buffer&&) noexcept = default;
+    Buffer& operator=(Buffer&&) noexcept = default;
+
+    std::size_t size() const noexcept { return count_; }
+    std::size_t bytes() const noexcept { return count_ * sizeof(T); }
+    BufferView<T> view() const { return {object_, 0, count_}; }
+    /// Elements [first, first + count). Errors: invalid_argument - beyond the end.
+    BufferView<T> view(std::size_t first, std::size_t count) const {
+        if (first > count_ || count > count_ - first)
+            throw Error(Errc::invalid_argument,
+                        "Buffer::view: range beyond the end (got first " + std::to_string(first) + " count " +
+                            std::to_string(count) + ", need at most " + std::to_string(count_) + ")");
+        return {object_, first, count};
+    }
+    operator BufferView<T>() const { return view(); }        // NOLINT(google-explicit-constructor)
+    operator BufferView<const T>() const { return view(); }  // NOLINT(google-explicit-constructor)
+
+  private:
+    std::shared_ptr<core::BufferObject> object_;
+    std::size_t count_;
+};
+
+/// `count` elements of T in page-locked host memory that the device reaches without a staging copy; contents
+/// undefined. Cached, so the host may read and write it freely. Move-only. Jobs whose spans lie in a
+/// HostBuffer skip the copy.
+template <class T>
+requires std::is_trivially_copyable_v<T>
+class HostBuffer {
+  public:
+    /// Errors: out_of_memory; invalid_argument - more bytes than the device allows in one buffer.
+    HostBuffer(Backend& backend, std::size_t count, std::string_view name = {})
+        : object_(detail::make_host_buffer(backend, count, sizeof(T), name)), count_(count) {}
+    HostBuffer(HostBuffer&&) noexcept = default;
+    HostBuffer& operator=(HostBuffer&&) noexcept = default;
+
+    T* data() const noexcept { return static_cast<T*>(detail::mapped(*object_)); }
+    std::size_t size() const noexcept { return count_; }
+    std::size_t bytes() const noexcept { return count_ * sizeof(T); }
+    std::span<T> span() const noexcept { return {data(), count_}; }
+    T* begin() const noexcept { return data(); }
+    T* end() const noexcept { return data() + count_; }
+    T& operator[](std::size_t i) const noexcept { return data()[i]; }
+    operator std::span<T>() const noexcept { return span(); }        // NOLINT(google-explicit-constructor)
+    operator std::span<const T>() const noexcept { return span(); }  // NOLINT(google-explicit-constructor)
+
+  private:
+    std::shared_ptr<core::BufferObject> object_;
+    std::size_t count_;
+};
+
+/// Page-locks memory the user already has, as long as this object lives; jobs whose spans lie inside skip the
+/// staging copy. The memory must stay mapped at least that long. Costs about as much as copying the range
+/// once.
+class HostRegistration {
+  public:
+    /// Errors: unsupported - the device or these pages cannot be imported; invalid_argument - empty range;
+    /// out_of_memory.
+    HostRegistration(Backend& backend, std::span<std::byte> range);
+    HostRegistration(HostRegistration&&) noexcept;
+    HostRegistration& operator=(HostRegistration&&) noexcept;
+    ~HostRegistration();
+
+  private:
+    std::shared_ptr<core::HostImport> import_;
+    std::weak_ptr<core::Runtime> runtime_;
+};
+
+}  // namespace weft

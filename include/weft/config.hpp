@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that can be set from outside, and the only list of environment variables.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace weft {
+
+/// How the bytes of a job reach its kernel.
+enum class Path {
+    automatic,  ///< decided per piece of work by a plan from device, size and source
+    staged,     ///< copied by the transfer queues into device memory and back
+    direct,  ///< the host writes where the kernel reads: unified memory, or device memory through a full-size
+             ///< BAR
+    imported,  ///< the user's own pages, imported into the device's address space
+    host,      ///< the kernel reads and writes page-locked host memory over the bus
+};
+
+/// Which queues a batch uses.
+enum class QueueMode {
+    automatic,  ///< separate upload, compute and download queues where the device has them
+    single,     ///< everything on the compute queue, one submission for upload, kernel and download
+    split,      ///< three submissions ordered by timeline semaphores, even if the queues are one
+};
+
+/// Who allocates page-locked host memory.
+enum class HostAllocator { automatic, vulkan };
+
+/// Khronos validation layer.
+enum class Validation {
+    off,
+    on,    ///< core checks; messages go to the log
+    sync,  ///< core checks and synchronization validation
+};
+
+enum class LogLevel { off, error, warning, info, debug };
+
+/// Receives one line of text, without a line feed. May be called from any thread; must not throw or call
+/// weft.
+using LogCallback = std::function<void(LogLevel level, std::string_view line)>;
+
+const char* to_string(Path path) noexcept;
+const char* to_string(QueueMode mode) noexcept;
+
+/// Settings of a Backend. A default-constructed Config ignores the environment; an empty optional is "the
+/// plan decides".
+struct Config {
+    /// Index, start of the UUID, part of the name (any case) or "cpu"; empty: best device. Variable
+    /// WEFT_DEVICE.
+    std::string device;
+    /// Elements per chunk of a streamed job, >= 1. Variable GPU_STREAM_CHUNK_ELEMS.
+    /// Unset: at most kDefaultChunkElements, less where smaller chunks keep the device busy from the start.
+    std::optional<std::uint64_t> chunk_elements;
+    /// true: always staged through device-local memory, false: never. Variable GPU_DEVICE_LOCAL (1, 0).
+    std::optional<bool> device_local;
+    /// Slots in the ring, 1..16; two slots are the ping-pong of the literature. Variable WEFT_SLOTS.
+    std::optional<std::uint32_t> slots;
+    /// Variable WEFT_PATH (auto, staged, direct, imported, host).
+    Path path = Path::automatic;
+    /// Threads that copy between ordinary and page-locked memory, the caller's included, 1..256.
+    /// Variable WEFT_COPY_THREADS.
+    std::optional<std::uint32_t> copy_threads;
+    /// Variable WEFT_QUEUES (auto, single, split).
+    QueueMode queues = QueueMode::automatic;
+    /// Variable WEFT_HOST_ALLOC (auto, vulkan).
+    HostAllocator host_allocator = HostAllocator::automatic;
+    /// Variable WEFT_VALIDATION (0, 1, sync). Asking for it on a machine without the layer is an error.
+    Validation validation = Validation::off;
+    /// Messages at or above this level reach `log`. Variable WEFT_LOG (off, error, warning, info, debug).
+    LogLevel log_level = LogLevel::warning;
+    /// Where log lines go; empty: stderr.
+    LogCallback log;
+    /// Pipeline cache on disk. Variable WEFT_CACHE (1, 0).
+    bool cache = true;
+    /// Folder of the caches; empty: $XDG_CACHE_HOME/weft, else ~/.cache/weft. Variable WEFT_CACHE_DIR.
+    std::filesystem::path cache_dir;
+    /// The Vulkan loader to open; empty: the system's. Variable WEFT_VULKAN_LIBRARY.
+    std::string vulkan_library;
+    /// Upper bound on the memory this backend takes from the device, bytes; 0: none but the device's own.
+    std::uint64_t memory_limit = 0;
+    /// Use nothing newer than Vulkan 1.2, as on older drivers (synchronization2 otherwise).
+    bool vulkan_1_2_only = false;
+
+    /// Reads every variable named above. A set but empty variable counts as unset.
+    /// Errors: invalid_argument - a value that is not legal; the text names variable, value and what is
+    /// legal.
+    static Config from_env();
+};
+
+inline constexpr std::uint64_t kDefaultChunkElements = 524288;
+
+}  // namespace weft

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What devices are there, what each can do, and why one cannot be used.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <weft/config.hpp>
+
+namespace weft {
+
+enum class DeviceType { discrete, integrated, virtual_gpu, cpu, other };
+const char* to_string(DeviceType type) noexcept;
+
+struct QueueFamilyInfo {
+    std::uint32_t index = 0;
+    std::uint32_t queue_count = 0;
+    bool graphics = false, compute = false, transfer = false;
+    std::uint32_t timestamp_valid_bits = 0;  ///< 0: no timestamps on this family
+};
+
+struct DeviceLimits {
+    std::uint64_t max_storage_buffer_range = 0;         ///< bytes one binding can span
+    std::uint64_t max_buffer_bytes = 0;                 ///< bytes one buffer can hold
+    std::uint64_t storage_buffer_offset_alignment = 1;  ///< bytes, power of two
+    std::uint64_t non_coherent_atom_bytes = 1;          ///< bytes, power of two
+    std::uint64_t import_alignment = 0;       ///< bytes for imported pointers; 0: import unsupported
+    std::uint32_t max_group_count[3] = {};    ///< workgroups per axis of a dispatch
+    std::uint32_t max_group_size[3] = {};     ///< invocations per axis of a workgroup
+    std::uint32_t max_group_invocations = 0;  ///< invocations of a workgroup
+    std::uint32_t max_shared_memory_bytes = 0;
+    std::uint32_t max_push_constant_bytes = 0;
+    std::uint32_t max_storage_buffers = 0;  ///< storage buffers one program can bind
+    std::uint32_t subgroup_size = 0;
+    double timestamp_period_ns = 0;  ///< nanoseconds per tick
+};
+
+/// One physical device as the driver reports it.
+struct DeviceInfo {
+    std::uint32_t index = 0;  ///< position in list_devices(); valid for WEFT_DEVICE
+    std::string name;
+    std::string driver;  ///< name and version text of the driver
+    std::string uuid;    ///< 32 hexadecimal digits
+    DeviceType type = DeviceType::other;
+    std::uint32_t vendor_id = 0, device_id = 0, driver_version = 0;
+    std::uint32_t api_major = 0, api_minor = 0;
+    std::uint64_t device_memory_bytes = 0;        ///< sum of the device-local heaps
+    std::uint64_t host_visible_device_bytes = 0;  ///< device-local memory that the host can map
+    bool unified_memory = false;                  ///< every device-local heap is host-visible by nature
+    bool shader_int64 = false, shader_float64 = false;
+    bool import_host_memory = false, memory_budget = false, synchronization2 = false;
+    std::vector<QueueFamilyInfo> queue_families;
+    DeviceLimits limits;
+    std::vector<std::string> refused;  ///< why weft cannot use it; empty: usable
+    bool chosen = false;               ///< a Backend made with the same Config takes this one
+};
+
+/// Every device the loader shows, in its order, with refusals and the choice a Backend would make.
+/// Errors: no_loader; invalid_argument - a device setting that matches nothing is not an error here, only in
+/// Backend.
+std::vector<DeviceInfo> list_devices(const Config& config = Config::from_env());
+
+}  // namespace weft

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one exception type of weft.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace weft {
+
+/// Why a call failed. The text of an Error names the function, what is wrong, what it got and what it needs.
+enum class Errc {
+    invalid_argument,  ///< the caller's mistake; found before any device work, outputs untouched
+    invalid_shader,    ///< SPIR-V that is damaged or that weft cannot run (named in the text)
+    no_loader,         ///< the Vulkan loader library is not installed or cannot be opened
+    no_device,         ///< no device is there, or none that can be used; the text lists each with its reasons
+    unsupported,       ///< the chosen device or this build lacks what the call needs
+    out_of_memory,     ///< device or page-locked memory; the backend stays usable
+    device_lost,       ///< the driver gave the device up; every later call on that backend says so
+    cancelled,         ///< the job was cancelled before it reached the device
+    io,                ///< a file could not be read or written
+    driver,            ///< any other failure of the driver; native_code() is its VkResult
+};
+
+/// Stable lower-case name of a code ("out_of_memory").
+const char* to_string(Errc code) noexcept;
+
+/// Thrown by constructors and functions of weft; never by destructors or callbacks.
+class Error : public std::runtime_error {
+  public:
+    Error(Errc code, const std::string& what, int native_code = 0)
+        : std::runtime_error(what), code_(code), native_code_(native_code) {}
+
+    Errc code() const noexcept { return code_; }
+    /// The VkResult (or errno for Errc::io) behind the failure, 0 where there is none.
+    int native_code() const noexcept { return native_code_; }
+
+  private:
+    Errc code_;
+    int native_code_;
+};
+
+}  // namespace weft

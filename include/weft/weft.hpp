@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything but cuda.hpp and native.hpp.
+#pragma once
+
+#include <weft/backend.hpp>
+#include <weft/bandwidth.hpp>
+#include <weft/batch.hpp>
+#include <weft/buffer.hpp>
+#include <weft/config.hpp>
+#include <weft/device.hpp>
+#include <weft/error.hpp>
+#include <weft/field.hpp>
+#include <weft/job.hpp>
+#include <weft/program.hpp>
+#include <weft/stream.hpp>
+#include <weft/version.hpp>

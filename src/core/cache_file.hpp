@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pipeline cache on disk: our header, length and checksum around the driver's blob. A driver may crash on
+// a damaged blob, so nothing reaches it that this file has not proved whole and its own.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace weft::core {
+
+/// Who a cache belongs to. Any difference is a miss.
+struct CacheIdentity {
+    std::uint32_t vendor_id = 0, device_id = 0, driver_version = 0;
+    std::array<std::uint8_t, 16> cache_uuid{};
+    bool operator==(const CacheIdentity&) const = default;
+};
+
+inline constexpr std::size_t kMaxCacheBytes = std::size_t{256} << 20;
+
+/// File name for an identity; one file a device, driver and cache UUID.
+std::string cache_file_name(const CacheIdentity& identity);
+
+/// Header + payload. Layout (little-endian): 8 bytes magic "weftpc\r\n", u32 version, u32 sizeof(void*),
+/// identity, u64 payload length, u64 FNV-1a of the payload, payload.
+std::vector<std::byte> encode_cache(const CacheIdentity& identity, std::span<const std::byte> payload);
+
+/// The payload inside `file`, or why it is not used. Also checks the driver's own 32-byte header inside the
+/// payload (length >= 32, version 1, vendor, device, cache UUID).
+struct DecodedCache {
+    std::span<const std::byte> payload;  // into `file`; empty when refused
+    std::string refused;                 // empty: usable
+};
+DecodedCache decode_cache(const CacheIdentity& identity, std::span<const std::byte> file);
+
+/// Whole file, nothing if it is absent; larger than kMaxCacheBytes + header counts as absent. Never throws.
+std::optional<std::vector<std::byte>> read_cache_file(const std::filesystem::path& file) noexcept;
+
+/// Written to a temporary file of this process and thread in the same folder, then renamed over `file`;
+/// folders are made. false and a reason when any step fails; the temporary file is removed then. Never
+/// throws.
+bool write_cache_file(const std::filesystem::path& file, std::span<const std::byte> bytes,
+                      std::string* reason) noexcept;
+
+/// Folder used when Config names none: $XDG_CACHE_HOME/weft, else $HOME/.cache/weft, else empty (cache off).
+std::filesystem::path default_cache_dir();
+
+}  // namespace weft::core
