@@ -19,7 +19,6 @@ namespace weft {
 
 namespace core {
 class BufferObject;
-struct HostImport;
 }  // namespace core
 
 /// Device or page-locked memory, counted from the objects that hold it.
@@ -140,13 +139,11 @@ class HostRegistration {
     /// Errors: unsupported - the device or these pages cannot be imported; invalid_argument - empty range;
     /// out_of_memory.
     HostRegistration(Backend& backend, std::span<std::byte> range);
-    HostRegistration(HostRegistration&&) noexcept;
-    HostRegistration& operator=(HostRegistration&&) noexcept;
-    ~HostRegistration();
+    HostRegistration(HostRegistration&&) noexcept = default;
+    HostRegistration& operator=(HostRegistration&&) noexcept = default;
 
   private:
-    std::shared_ptr<core::HostImport> import_;
-    std::weak_ptr<core::Runtime> runtime_;
+    std::shared_ptr<core::BufferObject> object_;
 };
 
 }  // namespace weft

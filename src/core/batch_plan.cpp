@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/batch_plan.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace weft::core {
+namespace {
+
+[[noreturn]] void refuse(Errc code, const std::string& what) { throw Error(code, "run_batch: " + what); }
+
+std::string got_need(std::uint64_t got, const std::string& need) {
+    return " (got " + std::to_string(got) + ", need " + need + ")";
+}
+
+std::string job_text(const ProgramShape& program, const Job& job, std::uint64_t index) {
+    std::string text = "job " + std::to_string(index);
+    if (!job.name.empty()) text += " \"" + job.name + "\"";
+    return text + " for program \"" + program.name + "\": ";
+}
+
+std::string interface_text(const ProgramShape& program) {
+    std::string text;
+    for (const Binding& b : program.bindings)
+        text += (text.empty() ? "" : ", ") + std::string("binding ") + std::to_string(b.binding) + " " +
+                to_string(b.access);
+    return text.empty() ? "no bindings" : text;
+}
+
+void check_path(const DevicePlan& plan, const DeviceSnapshot& device, Path path) {
+    const bool unified = device.type == DeviceType::cpu || device.type == DeviceType::integrated;
+    if (path == Path::imported && !plan.external_memory_host)
+        refuse(Errc::unsupported, "path imported needs VK_EXT_external_memory_host, which " + device.name + " lacks");
+    if (path == Path::direct && !unified && !plan.memory.mapped_device)
+        refuse(Errc::unsupported, "path direct needs unified memory or a full-size BAR, which " + device.name + " lacks");
+}
+
+template <class Span>
+void check_span(const Span& span, const Job& job, bool broadcast, const DeviceLimits& limits,
+                const std::string& where) {
+    if (span.data == nullptr && span.bytes != 0)
+        refuse(Errc::invalid_argument, where + "null with a length" + got_need(span.bytes, "0 bytes or a pointer"));
+    if (reinterpret_cast<std::uintptr_t>(span.data) > ~std::uintptr_t{0} - span.bytes)
+        refuse(Errc::invalid_argument, where + "length runs past the address space" +
+                                           got_need(span.bytes, "a real number of bytes"));
+    if (job.elements == 0) return;
+    if (span.bytes == 0)
+        refuse(Errc::invalid_argument, where + "empty although the job has elements" +
+                                           got_need(0, "a multiple of " + std::to_string(job.elements)));
+    if (broadcast) {
+        if (span.bytes > limits.max_storage_buffer_range)
+            refuse(Errc::invalid_argument,
+                   where + "larger than one binding can be" +
+                       got_need(span.bytes, "at most " + std::to_string(limits.max_storage_buffer_range)));
+        return;
+    }
+    if (span.bytes % job.elements != 0)
+        refuse(Errc::invalid_argument, where + "bytes do not divide by the elements" +
+                                           got_need(span.bytes, "a multiple of " + std::to_string(job.elements)));
+    if (span.bytes / job.elements > limits.max_storage_buffer_range)
+        refuse(Errc::invalid_argument,
+               where + "one element is larger than one binding can be" +
+                   got_need(span.bytes / job.elements, "at most " + std::to_string(limits.max_storage_buffer_range)));
+}
+
+}  // namespace
+
+std::uint64_t job_bytes_in(const Job& job) {
+    std::uint64_t bytes = 0;
+    for (const InputSpan& span : job.inputs) bytes += span.bytes;
+    return bytes;
+}
+
+std::uint64_t job_bytes_out(const Job& job) {
+    std::uint64_t bytes = 0;
+    for (const OutputSpan& span : job.outputs) bytes += span.bytes;
+    return bytes;
+}
+
+BatchSettings resolve(const DevicePlan& plan, const DeviceSnapshot& device, const BatchOptions& options,
+                      std::uint64_t total_bytes) {
+    if (options.slots > 16)
+        refuse(Errc::invalid_argument, "BatchOptions::slots out of range" + got_need(options.slots, "1 to 16, or 0"));
+    if (options.chunk_elements > 0xffffffffu)
+        refuse(Errc::invalid_argument, "BatchOptions::chunk_elements out of range" +
+                                           got_need(options.chunk_elements, "at most 4294967295"));
+    check_path(plan, device, options.path);
+    BatchSettings s;
+    s.mode = options.mode;
+    s.path = options.path;
+    s.transfer = plan.transfer;
+    s.total_bytes = total_bytes;
+    s.split = options.queues == QueueMode::automatic ? plan.queues.split : options.queues == QueueMode::split;
+    s.slots = options.mode == BatchMode::sequential ? 1 : options.slots != 0 ? options.slots : plan.slots;
+    s.chunk_exact = options.chunk_elements != 0 || plan.chunk_exact;
+    s.chunk_elements = options.chunk_elements != 0 ? options.chunk_elements : plan.chunk_elements;
+    constexpr std::uint64_t kTimesFromBytes = std::uint64_t{1} << 20;  // queries cost more than they tell below
+    s.stage_times = plan.timestamps && (options.stage_times == StageTimes::on ||
+                                        (options.stage_times == StageTimes::automatic && total_bytes >= kTimesFromBytes));
+    return s;
+}
+
+void check_job(const ProgramShape& program, const DeviceLimits& limits, const Job& job, std::uint64_t index) {
+    std::size_t reads = 0, writes = 0;
+    for (const Binding& b : program.bindings) {
+        reads += b.access != Access::write ? 1u : 0u;
+        writes += b.access != Access::read ? 1u : 0u;
+    }
+    // Texts are built only on the way out: a well-formed job pays for comparisons alone.
+    const auto where = [&](const char* what, std::size_t i) {
+        return job_text(program, job, index) + what + " " + std::to_string(i) + " ";
+    };
+    if (job.inputs.size() != reads || job.outputs.size() != writes)
+        refuse(Errc::invalid_argument,
+               job_text(program, job, index) + "spans do not match the shader (got " +
+                   std::to_string(job.inputs.size()) + " inputs and " + std::to_string(job.outputs.size()) +
+                   " outputs, need " + std::to_string(reads) + " and " + std::to_string(writes) + ": " +
+                   interface_text(program) + "; a buffer without readonly or writeonly counts as both)");
+    if (job.elements > 0xffffffffu)
+        refuse(Errc::invalid_argument,
+               job_text(program, job, index) + "too many elements" + got_need(job.elements, "at most 4294967295"));
+    const std::size_t parameters = job.parameters.bytes().size();
+    const std::size_t room = program.push_constant_bytes > 8 ? program.push_constant_bytes - 8 : 0;
+    if (parameters != room)
+        refuse(Errc::invalid_argument, job_text(program, job, index) +
+                                           "parameters do not fit the push-constant block after count and first" +
+                                           got_need(parameters, std::to_string(room) + " bytes"));
+    const auto needs_where = [&](const auto& span, bool broadcast) {
+        return span.data == nullptr || span.bytes == 0 || broadcast || job.elements == 0 ||
+               span.bytes % job.elements != 0 || span.bytes / job.elements > limits.max_storage_buffer_range ||
+               reinterpret_cast<std::uintptr_t>(span.data) > ~std::uintptr_t{0} - span.bytes;
+    };
+    std::size_t in = 0, out = 0;
+    for (const Binding& b : program.bindings) {
+        const bool read = b.access != Access::write, write = b.access != Access::read;
+        if (read && needs_where(job.inputs[in], job.inputs[in].broadcast))
+            check_span(job.inputs[in], job, job.inputs[in].broadcast, limits, where("input", in));
+        if (write && needs_where(job.outputs[out], false))
+            check_span(job.outputs[out], job, false, limits, where("output", out));
+        if (read && write) {
+            if (job.inputs[in].broadcast || job.inputs[in].bytes != job.outputs[out].bytes)
+                refuse(Errc::invalid_argument,
+                       where("input", in) + "feeds read_write binding " + std::to_string(b.binding) +
+                           ", whose input and output must have equal size" +
+                           got_need(job.inputs[in].bytes, std::to_string(job.outputs[out].bytes) + " bytes"));
+        }
+        in += read ? 1u : 0u;
+        out += write ? 1u : 0u;
+    }
+}
+
+void append_spans(const Job& job, std::uint64_t index, std::vector<JobSpan>& spans) {
+    if (job.elements == 0) return;
+    for (const InputSpan& span : job.inputs) {
+        const auto begin = reinterpret_cast<std::uintptr_t>(span.data);
+        spans.push_back({begin, begin + span.bytes, index, false});
+    }
+    for (const OutputSpan& span : job.outputs) {
+        const auto begin = reinterpret_cast<std::uintptr_t>(span.data);
+        spans.push_back({begin, begin + span.bytes, index, true});
+    }
+}
+
+void check_overlaps(std::vector<JobSpan>& spans) {
+    std::sort(spans.begin(), spans.end(), [](const JobSpan& a, const JobSpan& b) { return a.begin < b.begin; });
+    const auto refuse_pair = [](const JobSpan& a, const JobSpan& b) {
+        refuse(Errc::invalid_argument,
+               "memory of job " + std::to_string(a.job) + " and job " + std::to_string(b.job) +
+                   " overlaps where one of them writes (got an overlap of " +
+                   std::to_string(std::min(a.end, b.end) - std::max(a.begin, b.begin)) +
+                   " bytes, need separate spans, or exactly the same span for in-place output of one job)");
+    };
+    // Spans that begin together are looked at together. Of all that began earlier only the furthest-reaching read and
+    // written one matter: no exception for in-place output can apply to a different begin.
+    const JobSpan* furthest_read = nullptr;
+    const JobSpan* furthest_written = nullptr;
+    for (std::size_t i = 0; i < spans.size();) {
+        std::size_t end = i;
+        const JobSpan* written = nullptr;
+        for (; end < spans.size() && spans[end].begin == spans[i].begin; ++end) {
+            const JobSpan& span = spans[end];
+            if (span.written && written == nullptr) written = &span;
+            if (furthest_written != nullptr && furthest_written->end > span.begin) refuse_pair(*furthest_written, span);
+            if (span.written && furthest_read != nullptr && furthest_read->end > span.begin)
+                refuse_pair(*furthest_read, span);
+        }
+        for (std::size_t k = i; k < end; ++k) {
+            const JobSpan& span = spans[k];
+            if (written != nullptr && &span != written &&
+                (span.written || span.job != written->job || span.end != written->end))
+                refuse_pair(*written, span);
+            const JobSpan*& mine = span.written ? furthest_written : furthest_read;
+            if (mine == nullptr || span.end > mine->end) mine = &span;
+        }
+        i = end;
+    }
+}
+
+Route choose_route(const BatchSettings& settings, const DeviceSnapshot& device, std::uint64_t group_bytes,
+                   bool pinned) {
+    const TransferPlan& t = settings.transfer;
+    Path path = settings.path;
+    if (path == Path::automatic)
+        path = group_bytes <= t.small_bytes ? t.small : pinned ? t.large_pinned : t.large_ordinary;
+    const bool unified = device.type == DeviceType::cpu || device.type == DeviceType::integrated;
+    switch (path) {
+        case Path::direct: return {path, false, !unified, false};
+        case Path::host: return {path, false, false, false};
+        case Path::imported: return {path, !unified, false, true};
+        case Path::automatic:
+        case Path::staged: break;
+    }
+    return {Path::staged, true, false, false};
+}
+
+std::uint64_t chunk_limit(const ProgramShape& program, const DeviceLimits& limits, const BatchSettings& settings,
+                          const Job& job, bool copies) {
+    std::uint64_t limit = settings.chunk_elements;
+    const std::uint64_t bytes = job_bytes_in(job) + job_bytes_out(job);
+    if (copies && !settings.chunk_exact && settings.mode == BatchMode::pipelined && bytes != 0) {
+        // Enough chunks that filling and draining the pipeline costs little, yet each large enough for full copy speed.
+        constexpr std::uint64_t kLeastChunkBytes = std::uint64_t{6} << 20;
+        const std::uint64_t target = std::max(kLeastChunkBytes, settings.total_bytes / (std::uint64_t{8} * settings.slots));
+        limit = std::min(limit, std::max<std::uint64_t>(1, target * job.elements / bytes));
+    }
+    if (program.max_groups == 0)
+        limit = std::min(limit, std::uint64_t{limits.max_group_count[0]} * program.elements_per_group);
+    for (const InputSpan& span : job.inputs)
+        if (!span.broadcast && span.bytes != 0)
+            limit = std::min(limit, limits.max_storage_buffer_range / (span.bytes / job.elements));
+    for (const OutputSpan& span : job.outputs)
+        if (span.bytes != 0) limit = std::min(limit, limits.max_storage_buffer_range / (span.bytes / job.elements));
+    return std::max<std::uint64_t>(1, limit);
+}
+
+std::uint64_t group_limit(const BatchSettings& settings) {
+    if (settings.mode == BatchMode::sequential) return 0;
+    return std::min(settings.transfer.group_bytes, settings.total_bytes / (std::uint64_t{2} * settings.slots));
+}
+
+}  // namespace weft::core

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// A VkBuffer with its memory, and the register that finds page-locked memory behind a user's pointer.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+#include "core/memory_pool.hpp"
+
+namespace weft::core {
+
+class Context;
+
+/// Owned by whoever may still use it: the user's Buffer, and every submitted piece of work until it is done. So freeing
+/// never waits and never happens too early.
+class BufferObject {
+  public:
+    /// Errors: out_of_memory; invalid_argument - larger than the device's buffers can be.
+    static std::shared_ptr<BufferObject> create(const std::shared_ptr<Context>& context, MemoryKind kind,
+                                                std::uint64_t bytes, std::string name);
+    /// The pages that hold [pointer, pointer + bytes), imported. Errors: unsupported, out_of_memory.
+    static std::shared_ptr<BufferObject> import(const std::shared_ptr<Context>& context, const void* pointer,
+                                                std::uint64_t bytes);
+    ~BufferObject();
+    BufferObject(const BufferObject&) = delete;
+    BufferObject& operator=(const BufferObject&) = delete;
+
+    VkBuffer handle() const { return handle_; }
+    std::uint64_t bytes() const { return bytes_; }
+    /// Never reused, unlike a VkBuffer handle: what was recorded for one buffer must not be taken for another.
+    std::uint64_t id() const { return id_; }
+    std::byte* mapped() const { return mapped_; }
+    const std::shared_ptr<Context>& context() const { return context_; }
+
+    /// Makes host writes to the range visible to the device, or device writes to the host; nothing for coherent memory.
+    void flush(std::uint64_t offset, std::uint64_t bytes) const;
+    void invalidate(std::uint64_t offset, std::uint64_t bytes) const;
+
+  private:
+    BufferObject(std::shared_ptr<Context> context, std::uint64_t bytes, std::string name);
+    void make_buffer(VkExternalMemoryHandleTypeFlags handle_types);
+    void bind_imported(const void* base);
+    VkMappedMemoryRange mapped_range(std::uint64_t offset, std::uint64_t bytes) const;
+
+    std::shared_ptr<Context> context_;
+    std::uint64_t bytes_, id_;
+    std::string name_;
+    VkBuffer handle_ = VK_NULL_HANDLE;
+    MemoryRange range_;
+    VkDeviceMemory imported_ = VK_NULL_HANDLE;
+    std::byte* mapped_ = nullptr;
+    bool coherent_ = true, counted_ = false;
+};
+
+/// A range of host memory seen through a buffer.
+struct HostRange {
+    std::shared_ptr<BufferObject> buffer;  // empty: not page-locked
+    std::uint64_t offset = 0;
+};
+
+/// Finds the buffer behind host pointers. HostBuffers and imports enter and leave by themselves.
+class HostRanges {
+  public:
+    HostRange find(const void* pointer, std::uint64_t bytes) const;
+    void insert(const std::shared_ptr<BufferObject>& buffer);
+    void erase(const BufferObject& buffer) noexcept;
+
+  private:
+    struct Entry {
+        std::uintptr_t end;
+        std::uint64_t id;
+        std::weak_ptr<BufferObject> buffer;
+    };
+    mutable std::shared_mutex mutex_;
+    std::map<std::uintptr_t, Entry> by_begin_;
+};
+
+/// Keeps imports of ordinary memory, least recently used out first. Only for devices that read through the process's own
+/// page tables (TransferPlan::keep_imports): elsewhere an import pins pages that a later mapping at the same address
+/// would not have.
+class ImportRegistry {
+  public:
+    /// Empty range when the pages cannot be imported.
+    HostRange find_or_import(const std::shared_ptr<Context>& context, const void* pointer, std::uint64_t bytes);
+    void clear() noexcept;
+
+  private:
+    static constexpr std::size_t kCapacity = 128;
+    std::mutex mutex_;
+    std::list<std::shared_ptr<BufferObject>> recent_;  // front: most recent
+};
+
+}  // namespace weft::core

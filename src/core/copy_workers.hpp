@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads that share the staging copies of a batch with the thread that called it.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+namespace weft::core {
+
+struct HostCopy {
+    void* target = nullptr;
+    const void* source = nullptr;
+    std::size_t bytes = 0;
+};
+
+/// Thread-safe: copies of several callers queue up behind each other's parts.
+class CopyWorkers {
+  public:
+    /// `threads` counts the caller, so one thread means no worker. Workers start with the first copy that needs them.
+    explicit CopyWorkers(std::uint32_t threads);
+    ~CopyWorkers();
+    CopyWorkers(const CopyWorkers&) = delete;
+    CopyWorkers& operator=(const CopyWorkers&) = delete;
+
+    /// Performs all copies and returns when they are complete and visible.
+    void copy(std::span<const HostCopy> copies);
+
+  private:
+    struct Work;
+    void run();
+    void start();
+    static void take_parts(Work& work);
+
+    const std::uint32_t threads_;
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    std::vector<Work*> open_;  // guarded by mutex_; each lives on its caller's stack
+    bool stop_ = false;
+    std::vector<std::thread> workers_;
+};
+
+}  // namespace weft::core

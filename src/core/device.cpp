@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/device.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace weft::core {
+namespace {
+
+/// Optional features are enabled when the device has them: user shaders may need any of them.
+struct Features {
+    VkPhysicalDeviceFeatures2 core{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
+    VkPhysicalDeviceVulkan11Features v11{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES};
+    VkPhysicalDeviceVulkan12Features v12{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
+    VkPhysicalDeviceVulkan13Features v13{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES};
+
+    Features(const DeviceSnapshot& s, const DevicePlan& plan) {
+        core.pNext = &v11;
+        v11.pNext = &v12;
+        if (plan.synchronization2) v12.pNext = &v13;
+        core.features.shaderInt64 = s.shader_int64;
+        core.features.shaderFloat64 = s.shader_float64;
+        core.features.shaderInt16 = s.shader_int16;
+        v11.storageBuffer16BitAccess = s.storage_16bit;
+        v11.variablePointers = s.variable_pointers;
+        v11.variablePointersStorageBuffer = s.variable_pointers;
+        v12.timelineSemaphore = VK_TRUE;
+        v12.hostQueryReset = s.host_query_reset;
+        v12.shaderFloat16 = s.shader_float16;
+        v12.shaderInt8 = s.shader_int8;
+        v12.storageBuffer8BitAccess = s.storage_8bit;
+        v12.scalarBlockLayout = s.scalar_block_layout;
+        v12.vulkanMemoryModel = s.vulkan_memory_model;
+        v12.bufferDeviceAddress = s.buffer_device_address;
+        v13.synchronization2 = plan.synchronization2;
+    }
+};
+
+}  // namespace
+
+Device::Device(std::shared_ptr<Instance> instance, VkPhysicalDevice physical, DeviceSnapshot snapshot,
+               DevicePlan plan)
+    : instance_(std::move(instance)),
+      physical_(physical),
+      snapshot_(std::move(snapshot)),
+      plan_(std::move(plan)),
+      process_(getpid()) {
+    create();
+    try {
+        create_layouts();
+    } catch (...) {
+        if (set_layout_ != VK_NULL_HANDLE) vk.vkDestroyDescriptorSetLayout(handle_, set_layout_, nullptr);
+        vk.vkDestroyDevice(handle_, nullptr);
+        throw;
+    }
+}
+
+void Device::create() {
+    // One queue request a family, as many queues as the roles name.
+    std::vector<VkDeviceQueueCreateInfo> requests;
+    std::vector<std::vector<float>> priorities;
+    for (const std::uint32_t family : plan_.queues.families) {
+        std::uint32_t count = 0;
+        for (const QueueSlot& slot : plan_.queues.slots)
+            if (slot.family == family) count = std::max(count, slot.queue + 1);
+        priorities.emplace_back(count, 1.0f);
+        VkDeviceQueueCreateInfo request{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO};
+        request.queueFamilyIndex = family;
+        request.queueCount = count;
+        requests.push_back(request);
+    }
+    for (std::size_t i = 0; i < requests.size(); ++i) requests[i].pQueuePriorities = priorities[i].data();
+
+    Features features(snapshot_, plan_);
+    std::vector<const char*> extensions;
+    if (plan_.external_memory_host) extensions.push_back(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
+    if (plan_.memory_budget) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+    VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
+    info.pNext = &features.core;
+    info.queueCreateInfoCount = static_cast<std::uint32_t>(requests.size());
+    info.pQueueCreateInfos = requests.data();
+    info.enabledExtensionCount = static_cast<std::uint32_t>(extensions.size());
+    info.ppEnabledExtensionNames = extensions.data();
+    core::check(vkCreateDevice(physical_, &info, nullptr, &handle_), "vkCreateDevice");
+    CounterCells::add(counters.objects);
+    volkLoadDeviceTable(&vk, handle_);
+
+    for (std::size_t role = 0; role < kQueueRoles; ++role) {
+        const QueueSlot slot = plan_.queues.slots[role];
+        const auto same =
+            std::find_if(queues_.begin(), queues_.end(), [&](const auto& q) { return q->slot == slot; });
+        if (same != queues_.end()) {
+            roles_[role] = same->get();
+            continue;
+        }
+        auto queue = std::make_unique<PhysicalQueue>();
+        queue->slot = slot;
+        vk.vkGetDeviceQueue(handle_, slot.family, slot.queue, &queue->handle);
+        roles_[role] = queue.get();
+        queues_.push_back(std::move(queue));
+    }
+}
+
+void Device::create_layouts() {
+    // One set layout serves every program: a shader that uses fewer bindings leaves the rest unwritten, which Vulkan
+    // allows for bindings that a pipeline does not use. Descriptor sets and recordings thus survive a change of program.
+    std::vector<VkDescriptorSetLayoutBinding> bindings(plan_.storage_buffers);
+    for (std::uint32_t i = 0; i < plan_.storage_buffers; ++i)
+        bindings[i] = {i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr};
+    VkDescriptorSetLayoutCreateInfo set{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO};
+    set.bindingCount = plan_.storage_buffers;
+    set.pBindings = bindings.data();
+    check(vk.vkCreateDescriptorSetLayout(handle_, &set, nullptr, &set_layout_), "vkCreateDescriptorSetLayout");
+
+    const VkPushConstantRange push{VK_SHADER_STAGE_COMPUTE_BIT, 0, plan_.push_constant_bytes};
+    VkPipelineLayoutCreateInfo layout{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
+    layout.setLayoutCount = 1;
+    layout.pSetLayouts = &set_layout_;
+    layout.pushConstantRangeCount = 1;
+    layout.pPushConstantRanges = &push;
+    check(vk.vkCreatePipelineLayout(handle_, &layout, nullptr, &pipeline_layout_), "vkCreatePipelineLayout");
+    CounterCells::add(counters.objects, 2);
+}
+
+Device::~Device() {
+    if (foreign_process()) return;
+    vk.vkDestroyPipelineLayout(handle_, pipeline_layout_, nullptr);
+    vk.vkDestroyDescriptorSetLayout(handle_, set_layout_, nullptr);
+    vk.vkDestroyDevice(handle_, nullptr);
+}
+
+void Device::check(VkResult result, const char* what) {
+    if (result == VK_ERROR_DEVICE_LOST) lost_.store(true, std::memory_order_relaxed);
+    core::check(result, what);
+}
+
+bool Device::foreign_process() const { return getpid() != process_; }
+
+void Device::require_usable(const char* what) const {
+    if (lost())
+        throw Error(Errc::device_lost, std::string(what) + ": the device was lost earlier; make a new Backend",
+                    VK_ERROR_DEVICE_LOST);
+    if (foreign_process())
+        throw Error(Errc::unsupported, std::string(what) + ": the backend belongs to another process (got process " +
+                                           std::to_string(getpid()) + ", need " + std::to_string(process_) +
+                                           "; make a Backend after fork)");
+}
+
+}  // namespace weft::core

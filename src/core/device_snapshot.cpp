@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/device_snapshot.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/device.hpp"
+#include "core/vulkan.hpp"
+
+namespace weft::core {
+namespace {
+
+DeviceType device_type(VkPhysicalDeviceType type) {
+    switch (type) {
+        case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU: return DeviceType::discrete;
+        case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU: return DeviceType::integrated;
+        case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU: return DeviceType::virtual_gpu;
+        case VK_PHYSICAL_DEVICE_TYPE_CPU: return DeviceType::cpu;
+        default: return DeviceType::other;
+    }
+}
+
+std::vector<VkExtensionProperties> device_extensions(VkPhysicalDevice device) {
+    std::uint32_t count = 0;
+    check(vkEnumerateDeviceExtensionProperties(device, nullptr, &count, nullptr),
+          "vkEnumerateDeviceExtensionProperties");
+    std::vector<VkExtensionProperties> extensions(count);
+    check(vkEnumerateDeviceExtensionProperties(device, nullptr, &count, extensions.data()),
+          "vkEnumerateDeviceExtensionProperties");
+    return extensions;
+}
+
+void read_families(VkPhysicalDevice device, DeviceSnapshot& s) {
+    std::uint32_t count = 0;
+    vkGetPhysicalDeviceQueueFamilyProperties(device, &count, nullptr);
+    std::vector<VkQueueFamilyProperties> families(count);
+    vkGetPhysicalDeviceQueueFamilyProperties(device, &count, families.data());
+    constexpr VkQueueFlags kVideoDecode = 0x20, kVideoEncode = 0x40, kOpticalFlow = 0x100;
+    for (const auto& f : families) {
+        QueueFamilySnapshot q;
+        q.count = f.queueCount;
+        q.graphics = (f.queueFlags & VK_QUEUE_GRAPHICS_BIT) != 0;
+        q.compute = (f.queueFlags & VK_QUEUE_COMPUTE_BIT) != 0;
+        q.transfer = (f.queueFlags & VK_QUEUE_TRANSFER_BIT) != 0;
+        q.sparse = (f.queueFlags & VK_QUEUE_SPARSE_BINDING_BIT) != 0;
+        q.video = (f.queueFlags & (kVideoDecode | kVideoEncode)) != 0;
+        q.optical_flow = (f.queueFlags & kOpticalFlow) != 0;
+        q.timestamp_valid_bits = f.timestampValidBits;
+        s.families.push_back(q);
+    }
+}
+
+void read_memory(VkPhysicalDevice device, DeviceSnapshot& s) {
+    VkPhysicalDeviceMemoryProperties memory;
+    vkGetPhysicalDeviceMemoryProperties(device, &memory);
+    for (std::uint32_t i = 0; i < memory.memoryHeapCount; ++i)
+        s.heaps.push_back({memory.memoryHeaps[i].size,
+                           (memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0});
+    for (std::uint32_t i = 0; i < memory.memoryTypeCount; ++i) {
+        const VkMemoryPropertyFlags flags = memory.memoryTypes[i].propertyFlags;
+        s.memory_types.push_back({memory.memoryTypes[i].heapIndex,
+                                  (flags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0,
+                                  (flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0,
+                                  (flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) != 0,
+                                  (flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) != 0});
+    }
+}
+
+void read_limits(const VkPhysicalDeviceLimits& l, DeviceLimits& out) {
+    out.max_storage_buffer_range = l.maxStorageBufferRange;
+    out.storage_buffer_offset_alignment = std::max<VkDeviceSize>(1, l.minStorageBufferOffsetAlignment);
+    out.non_coherent_atom_bytes = std::max<VkDeviceSize>(1, l.nonCoherentAtomSize);
+    for (int i = 0; i < 3; ++i) {
+        out.max_group_count[i] = l.maxComputeWorkGroupCount[i];
+        out.max_group_size[i] = l.maxComputeWorkGroupSize[i];
+    }
+    out.max_group_invocations = l.maxComputeWorkGroupInvocations;
+    out.max_shared_memory_bytes = l.maxComputeSharedMemorySize;
+    out.max_push_constant_bytes = l.maxPushConstantsSize;
+    out.max_storage_buffers = std::min({16u, l.maxPerStageDescriptorStorageBuffers, l.maxDescriptorSetStorageBuffers,
+                                        l.maxPerStageResources});
+    out.timestamp_period_ns = static_cast<double>(l.timestampPeriod);
+}
+
+void read_properties(VkPhysicalDevice device, bool has_import, bool api_1_2, DeviceSnapshot& s) {
+    VkPhysicalDeviceExternalMemoryHostPropertiesEXT import{
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
+    VkPhysicalDeviceMaintenance3Properties maintenance{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES};
+    VkPhysicalDeviceSubgroupProperties subgroup{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES, &maintenance};
+    VkPhysicalDeviceIDProperties ids{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES, &subgroup};
+    VkPhysicalDeviceDriverProperties driver{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES, &ids};
+    VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
+    properties.pNext = api_1_2 ? static_cast<void*>(&driver) : static_cast<void*>(&ids);
+    if (has_import) maintenance.pNext = &import;
+    vkGetPhysicalDeviceProperties2(device, &properties);
+
+    const VkPhysicalDeviceProperties& p = properties.properties;
+    s.name = p.deviceName;
+    s.type = device_type(p.deviceType);
+    s.vendor_id = p.vendorID;
+    s.device_id = p.deviceID;
+    s.driver_version = p.driverVersion;
+    std::copy_n(ids.deviceUUID, s.uuid.size(), s.uuid.begin());
+    std::copy_n(ids.driverUUID, s.driver_uuid.size(), s.driver_uuid.begin());
+    std::copy_n(p.pipelineCacheUUID, s.cache_uuid.size(), s.cache_uuid.begin());
+    s.driver_text = std::string(driver.driverName) + (driver.driverInfo[0] != 0 ? " " : "") + driver.driverInfo;
+    s.max_allocation_bytes = maintenance.maxMemoryAllocationSize;
+    s.limits.max_buffer_bytes = maintenance.maxMemoryAllocationSize;
+    s.limits.subgroup_size = subgroup.subgroupSize;
+    if ((subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0)
+        s.subgroup_operations = subgroup.supportedOperations;
+    if (has_import) s.limits.import_alignment = import.minImportedHostPointerAlignment;
+    read_limits(p.limits, s.limits);
+}
+
+void read_features(VkPhysicalDevice device, DeviceSnapshot& s) {
+    VkPhysicalDeviceVulkan13Features f13{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES};
+    VkPhysicalDeviceVulkan12Features f12{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
+    VkPhysicalDeviceVulkan11Features f11{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, &f12};
+    VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &f11};
+    if (s.api_major > 1 || s.api_minor >= 3) f12.pNext = &f13;
+    vkGetPhysicalDeviceFeatures2(device, &features);
+    s.timeline_semaphores = f12.timelineSemaphore != 0;
+    s.host_query_reset = f12.hostQueryReset != 0;
+    s.shader_float16 = f12.shaderFloat16 != 0;
+    s.shader_int8 = f12.shaderInt8 != 0;
+    s.storage_8bit = f12.storageBuffer8BitAccess != 0;
+    s.scalar_block_layout = f12.scalarBlockLayout != 0;
+    s.buffer_device_address = f12.bufferDeviceAddress != 0;
+    s.vulkan_memory_model = f12.vulkanMemoryModel != 0;
+    s.storage_16bit = f11.storageBuffer16BitAccess != 0;
+    s.variable_pointers = f11.variablePointers != 0;
+    s.shader_int64 = features.features.shaderInt64 != 0;
+    s.shader_float64 = features.features.shaderFloat64 != 0;
+    s.shader_int16 = features.features.shaderInt16 != 0;
+    s.synchronization2 = f13.synchronization2 != 0;
+    s.subgroup_size_control = f13.subgroupSizeControl != 0;
+}
+
+}  // namespace
+
+DeviceSnapshot read_snapshot(VkPhysicalDevice device) {
+    DeviceSnapshot s;
+    VkPhysicalDeviceProperties basic;
+    vkGetPhysicalDeviceProperties(device, &basic);
+    s.api_major = VK_API_VERSION_MAJOR(basic.apiVersion);
+    s.api_minor = VK_API_VERSION_MINOR(basic.apiVersion);
+    s.name = basic.deviceName;
+    s.type = device_type(basic.deviceType);
+    if (s.api_major == 1 && s.api_minor < 1) return s;  // its queries do not exist; the plan refuses it by version
+
+    const auto extensions = device_extensions(device);
+    const auto has = [&](const char* name) {
+        return std::any_of(extensions.begin(), extensions.end(),
+                           [&](const auto& e) { return std::strcmp(e.extensionName, name) == 0; });
+    };
+    const bool api_1_2 = s.api_major > 1 || s.api_minor >= 2;
+    s.external_memory_host = has(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
+    s.memory_budget = has(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+    read_properties(device, s.external_memory_host, api_1_2, s);
+    read_families(device, s);
+    read_memory(device, s);
+    if (api_1_2) read_features(device, s);
+    return s;
+}
+
+}  // namespace weft::core

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Log lines to the callback of a Config, or to stderr.
+#pragma once
+
+#include <mutex>
+#include <string_view>
+
+#include <weft/config.hpp>
+
+namespace weft::core {
+
+class Log {
+  public:
+    Log(LogLevel level, LogCallback callback);
+
+    bool enabled(LogLevel level) const noexcept { return level <= level_ && level != LogLevel::off; }
+    /// Swallows what the callback throws: log lines are written from destructors and driver callbacks too.
+    void write(LogLevel level, std::string_view line) const noexcept;
+
+  private:
+    LogLevel level_;
+    LogCallback callback_;
+    mutable std::mutex mutex_;  // one line at a time
+};
+
+}  // namespace weft::core

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/memory_pool.hpp"
+
+#include <algorithm>
+
+namespace weft::core {
+
+struct PoolBlock {
+    BlockSource* source;
+    MemoryBlock memory;
+    OffsetAllocator offsets;
+    bool dedicated;
+};
+
+namespace {
+
+constexpr std::uint64_t kBlockBytes = std::uint64_t{64} << 20;
+// Half a block and more would leave a hole nobody fits into.
+constexpr std::uint64_t kDedicatedBytes = kBlockBytes / 2;
+
+}  // namespace
+
+MemoryPool::MemoryPool(Device& device) : device_(device) {
+    const MemoryPlan& plan = device.plan().memory;
+    const std::array<std::uint32_t, kMemoryKinds> types{plan.device, plan.upload, plan.download,
+                                                        plan.mapped_device.value_or(plan.upload)};
+    for (std::size_t i = 0; i < kMemoryKinds; ++i) sources_[i] = make_vulkan_source(device, types[i]);
+}
+
+MemoryPool::~MemoryPool() {
+    if (device_.foreign_process()) return;
+    for (auto& block : blocks_) block->source->give_back(block->memory);
+}
+
+bool MemoryPool::coherent(MemoryKind kind) const {
+    return device_.snapshot().memory_types[source(kind).memory_type()].host_coherent;
+}
+
+std::vector<MemoryReport::Heap> MemoryPool::heaps() const {
+    VkPhysicalDeviceMemoryBudgetPropertiesEXT budget{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT};
+    VkPhysicalDeviceMemoryProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
+    if (device_.plan().memory_budget) properties.pNext = &budget;
+    vkGetPhysicalDeviceMemoryProperties2(device_.physical(), &properties);
+    std::vector<MemoryReport::Heap> heaps;
+    for (std::uint32_t i = 0; i < properties.memoryProperties.memoryHeapCount; ++i) {
+        const VkMemoryHeap& heap = properties.memoryProperties.memoryHeaps[i];
+        heaps.push_back({heap.size, budget.heapBudget[i], budget.heapUsage[i],
+                         (heap.flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0});
+    }
+    return heaps;
+}
+
+void MemoryPool::require_budget(const BlockSource& source, std::uint64_t bytes) {
+    const auto refuse = [&](const std::string& why, std::uint64_t have) {
+        throw Error(Errc::out_of_memory, "MemoryPool: " + why + " (got " + std::to_string(have) + " bytes left, need " +
+                                             std::to_string(bytes) + ")");
+    };
+    if (bytes > device_.snapshot().max_allocation_bytes)
+        refuse("larger than one allocation of this device can be", device_.snapshot().max_allocation_bytes);
+    if (limit_ != 0 && (block_bytes_ > limit_ || bytes > limit_ - block_bytes_))
+        refuse("beyond Config::memory_limit", limit_ - std::min(limit_, block_bytes_));
+    const std::uint32_t heap = device_.snapshot().memory_types[source.memory_type()].heap;
+    const MemoryReport::Heap now = heaps()[heap];
+    if (bytes > now.size) refuse("larger than the heap", now.size);
+    // Some drivers grant page-locked memory beyond the budget and lose the device later, so the budget is binding.
+    if (now.budget != 0 && (now.usage > now.budget || bytes > now.budget - now.usage))
+        refuse("beyond the budget the driver grants", now.budget - std::min(now.budget, now.usage));
+}
+
+PoolBlock& MemoryPool::new_block(MemoryKind kind, std::uint64_t bytes) {
+    BlockSource& source = *sources_[static_cast<std::size_t>(kind)];
+    const bool dedicated = bytes >= kDedicatedBytes;
+    // Whole 2 MiB pages: what a driver rounds up to would be lost otherwise.
+    const std::uint64_t page = std::uint64_t{2} << 20;
+    std::uint64_t want = dedicated ? (bytes + page - 1) / page * page : kBlockBytes;
+    if (want < bytes) want = bytes;  // rounding overflowed; the budget check names the size
+    const auto make = [&](std::uint64_t size) -> PoolBlock& {
+        require_budget(source, size);
+        auto block = std::make_unique<PoolBlock>(PoolBlock{&source, source.take(size), OffsetAllocator(size), dedicated});
+        blocks_.push_back(std::move(block));
+        block_bytes_ += size;
+        return *blocks_.back();
+    };
+    try {
+        return make(want);
+    } catch (const Error& e) {
+        if (e.code() != Errc::out_of_memory || want == bytes) throw;
+    }
+    return make(bytes);
+}
+
+MemoryRange MemoryPool::allocate(MemoryKind kind, std::uint64_t bytes, std::uint64_t alignment) {
+    const BlockSource* source = sources_[static_cast<std::size_t>(kind)].get();
+    // Neighbours in non-coherent memory must not share an atom: a flush of one would disturb the other.
+    if (!coherent(kind)) {
+        const std::uint64_t atom = device_.snapshot().limits.non_coherent_atom_bytes;
+        alignment = std::max(alignment, atom);
+        bytes = (bytes + atom - 1) / atom * atom;
+    }
+    const std::lock_guard lock(mutex_);
+    const auto place = [&](PoolBlock& block) -> MemoryRange {
+        const auto offset = block.offsets.allocate(bytes, alignment);
+        if (!offset) return {};
+        std::byte* mapped = block.memory.mapped == nullptr ? nullptr : block.memory.mapped + *offset;
+        return {&block, block.memory.memory, *offset, bytes, mapped, block.memory.bytes};
+    };
+    for (auto& block : blocks_) {
+        if (block->source->memory_type() != source->memory_type() || block->source->name() != source->name() ||
+            block->dedicated)
+            continue;
+        if (MemoryRange range = place(*block); range.block != nullptr) return range;
+    }
+    return place(new_block(kind, bytes));
+}
+
+void MemoryPool::drop(std::vector<std::unique_ptr<PoolBlock>>::iterator block) noexcept {
+    block_bytes_ -= (*block)->memory.bytes;
+    (*block)->source->give_back((*block)->memory);
+    blocks_.erase(block);
+}
+
+void MemoryPool::release(MemoryRange& range) noexcept {
+    if (range.block == nullptr || device_.foreign_process()) return;
+    const std::lock_guard lock(mutex_);
+    range.block->offsets.release(range.offset, range.bytes);
+    // An empty ordinary block is kept for the next buffer; trim() gives it back.
+    if (range.block->dedicated) {
+        const auto it = std::find_if(blocks_.begin(), blocks_.end(),
+                                     [&](const auto& block) { return block.get() == range.block; });
+        drop(it);
+    }
+    range = {};
+}
+
+void MemoryPool::trim() noexcept {
+    const std::lock_guard lock(mutex_);
+    for (std::size_t i = blocks_.size(); i-- > 0;)
+        if (blocks_[i]->offsets.empty()) drop(blocks_.begin() + static_cast<std::ptrdiff_t>(i));
+}
+
+void MemoryPool::count_buffer(const std::string& name, std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    live_bytes_ += bytes;
+    ++live_buffers_;
+    peak_bytes_ = std::max(peak_bytes_, live_bytes_);
+    Name& entry = names_[name];
+    entry.live += bytes;
+    ++entry.count;
+    entry.peak = std::max(entry.peak, entry.live);
+}
+
+void MemoryPool::uncount_buffer(const std::string& name, std::uint64_t bytes) noexcept {
+    const std::lock_guard lock(mutex_);
+    live_bytes_ -= bytes;
+    --live_buffers_;
+    const auto entry = names_.find(name);
+    entry->second.live -= bytes;
+    --entry->second.count;
+}
+
+MemoryReport MemoryPool::report() const {
+    MemoryReport report;
+    report.heaps = heaps();
+    const std::lock_guard lock(mutex_);
+    report.live_bytes = live_bytes_;
+    report.peak_bytes = peak_bytes_;
+    report.live_buffers = live_buffers_;
+    report.block_bytes = block_bytes_;
+    report.blocks = blocks_.size();
+    std::uint64_t free_bytes = 0, largest = 0;
+    for (const auto& block : blocks_) {
+        free_bytes += block->offsets.size() - block->offsets.used();
+        largest = std::max(largest, block->offsets.largest_free());
+    }
+    if (free_bytes != 0) report.fragmentation = 1.0 - static_cast<double>(largest) / static_cast<double>(free_bytes);
+    for (const auto& [name, entry] : names_) report.names.push_back({name, entry.live, entry.peak, entry.count});
+    return report;
+}
+
+}  // namespace weft::core

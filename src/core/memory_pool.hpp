@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device memory by kind: large blocks cut by an offset allocator, whole blocks for very large ranges.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <weft/buffer.hpp>
+
+#include "core/host_allocator.hpp"
+#include "core/offset_allocator.hpp"
+
+namespace weft::core {
+
+/// What memory is for; MemoryPlan says which memory type serves it.
+enum class MemoryKind : std::uint32_t { device = 0, upload = 1, download = 2, mapped_device = 3 };
+inline constexpr std::size_t kMemoryKinds = 4;
+
+struct PoolBlock;
+
+/// A range of a block. Released through the pool.
+struct MemoryRange {
+    PoolBlock* block = nullptr;
+    VkDeviceMemory memory = VK_NULL_HANDLE;
+    std::uint64_t offset = 0, bytes = 0;
+    std::byte* mapped = nullptr;  // start of the range, for host-visible kinds
+    std::uint64_t block_bytes = 0;
+};
+
+class MemoryPool {
+  public:
+    explicit MemoryPool(Device& device);
+    ~MemoryPool();
+    MemoryPool(const MemoryPool&) = delete;
+    MemoryPool& operator=(const MemoryPool&) = delete;
+
+    /// Errors: out_of_memory - the device's, the budget's, or Config::memory_limit.
+    MemoryRange allocate(MemoryKind kind, std::uint64_t bytes, std::uint64_t alignment);
+    void release(MemoryRange& range) noexcept;
+
+    /// What a buffer counts as in the report.
+    void count_buffer(const std::string& name, std::uint64_t bytes);
+    void uncount_buffer(const std::string& name, std::uint64_t bytes) noexcept;
+
+    /// Gives empty blocks back to the driver.
+    void trim() noexcept;
+    MemoryReport report() const;
+    const BlockSource& source(MemoryKind kind) const { return *sources_[static_cast<std::size_t>(kind)]; }
+    /// false: host writes need a flush, host reads an invalidate.
+    bool coherent(MemoryKind kind) const;
+    void set_limit(std::uint64_t bytes) { limit_ = bytes; }
+
+  private:
+    struct Name {
+        std::uint64_t live = 0, peak = 0, count = 0;
+    };
+    PoolBlock& new_block(MemoryKind kind, std::uint64_t bytes);
+    void require_budget(const BlockSource& source, std::uint64_t bytes);
+    std::vector<MemoryReport::Heap> heaps() const;
+    void drop(std::vector<std::unique_ptr<PoolBlock>>::iterator block) noexcept;
+
+    Device& device_;
+    std::uint64_t limit_ = 0;
+    std::array<std::unique_ptr<BlockSource>, kMemoryKinds> sources_;
+    mutable std::mutex mutex_;
+    std::vector<std::unique_ptr<PoolBlock>> blocks_;
+    std::uint64_t block_bytes_ = 0;
+    std::uint64_t live_bytes_ = 0, peak_bytes_ = 0, live_buffers_ = 0;
+    std::map<std::string, Name> names_;
+};
+
+}  // namespace weft::core

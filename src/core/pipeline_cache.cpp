@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/pipeline_cache.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "core/cache_file.hpp"
+
+namespace weft::core {
+namespace {
+
+CacheIdentity identity_of(const DeviceSnapshot& s) {
+    return {s.vendor_id, s.device_id, s.driver_version, s.cache_uuid};
+}
+
+/// Two independent multiply-rotate lanes; collisions are out of reach for anything but an attack on oneself.
+struct Digest {
+    std::uint64_t a = 0x9e3779b97f4a7c15u, b = 0xc2b2ae3d27d4eb4fu;
+    void add(std::uint64_t v) {
+        a = (a ^ v) * 0xff51afd7ed558ccdu;
+        a ^= a >> 32;
+        b = (b + v) * 0xc4ceb9fe1a85ec53u;
+        b ^= b >> 29;
+    }
+};
+
+}  // namespace
+
+PipelineKey pipeline_key(std::span<const std::uint32_t> words, const ProgramOptions& options) {
+    Digest digest;
+    digest.add(words.size());
+    for (const std::uint32_t word : words) digest.add(word);
+    digest.add(options.entry.size());
+    for (const char c : options.entry) digest.add(static_cast<unsigned char>(c));
+    auto constants = options.constants;
+    std::sort(constants.begin(), constants.end(), [](const auto& x, const auto& y) { return x.id < y.id; });
+    for (const SpecConstant& c : constants) digest.add((std::uint64_t{c.id} << 32) | c.bits);
+    return {digest.a, digest.b};
+}
+
+PipelineCache::PipelineCache(Device& device, const Config& config) : device_(device) {
+    const auto folder = config.cache_dir.empty() ? default_cache_dir() : config.cache_dir;
+    if (config.cache && !folder.empty()) file_ = folder / cache_file_name(identity_of(device.snapshot()));
+    load();
+}
+
+PipelineCache::~PipelineCache() {
+    if (device_.foreign_process()) return;
+    save();
+    for (auto& [key, pipeline] : pipelines_) device_.vk.vkDestroyPipeline(device_.handle(), pipeline.handle, nullptr);
+    device_.vk.vkDestroyPipelineCache(device_.handle(), cache_, nullptr);
+}
+
+VkPipelineCache PipelineCache::make_cache(std::span<const std::byte> payload) {
+    VkPipelineCacheCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
+    info.initialDataSize = payload.size();
+    info.pInitialData = payload.empty() ? nullptr : payload.data();  // some drivers trip over a pointer with size 0
+    VkPipelineCache cache = VK_NULL_HANDLE;
+    const VkResult result = device_.vk.vkCreatePipelineCache(device_.handle(), &info, nullptr, &cache);
+    if (result != VK_SUCCESS && !payload.empty()) return VK_NULL_HANDLE;
+    device_.check(result, "vkCreatePipelineCache");
+    CounterCells::add(device_.counters.objects);
+    return cache;
+}
+
+void PipelineCache::load() {
+    report_.disk_state = file_.empty() ? "off" : "absent";
+    if (const auto file = file_.empty() ? std::nullopt : read_cache_file(file_)) {
+        const DecodedCache decoded = decode_cache(identity_of(device_.snapshot()), *file);
+        report_.disk_state = decoded.refused;
+        if (decoded.refused.empty()) {
+            cache_ = make_cache(decoded.payload);
+            report_.disk_state = cache_ != VK_NULL_HANDLE ? "loaded" : "refused by the driver";
+            if (cache_ != VK_NULL_HANDLE) report_.disk_bytes_loaded = decoded.payload.size();
+        }
+        if (cache_ == VK_NULL_HANDLE)
+            device_.log().write(LogLevel::info,
+                                "pipeline cache " + file_.string() + " is not used: " + report_.disk_state);
+    }
+    if (cache_ == VK_NULL_HANDLE) cache_ = make_cache({});
+}
+
+Pipeline PipelineCache::build(std::span<const std::uint32_t> words, const ProgramOptions& options,
+                              Reflection reflection) {
+    VkShaderModuleCreateInfo module_info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
+    module_info.codeSize = words.size_bytes();
+    module_info.pCode = words.data();
+    VkShaderModule module = VK_NULL_HANDLE;
+    device_.check(device_.vk.vkCreateShaderModule(device_.handle(), &module_info, nullptr, &module),
+                  "vkCreateShaderModule");
+    std::vector<VkSpecializationMapEntry> entries;
+    std::vector<std::uint32_t> values;
+    for (const SpecConstant& c : options.constants) {
+        entries.push_back({c.id, static_cast<std::uint32_t>(values.size() * sizeof(std::uint32_t)),
+                           sizeof(std::uint32_t)});
+        values.push_back(c.bits);
+    }
+    const VkSpecializationInfo specialization{static_cast<std::uint32_t>(entries.size()), entries.data(),
+                                              values.size() * sizeof(std::uint32_t), values.data()};
+    VkComputePipelineCreateInfo info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
+    info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+    info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+    info.stage.module = module;
+    info.stage.pName = options.entry.c_str();
+    info.stage.pSpecializationInfo = &specialization;
+    info.layout = device_.pipeline_layout();
+
+    Pipeline pipeline;
+    pipeline.reflection = std::move(reflection);
+    const auto start = std::chrono::steady_clock::now();
+    const VkResult result =
+        device_.vk.vkCreateComputePipelines(device_.handle(), cache_, 1, &info, nullptr, &pipeline.handle);
+    pipeline.create_ms =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    device_.vk.vkDestroyShaderModule(device_.handle(), module, nullptr);
+    device_.check(result, "vkCreateComputePipelines");
+    CounterCells::add(device_.counters.objects, 2);
+    return pipeline;
+}
+
+const Pipeline& PipelineCache::get(std::span<const std::uint32_t> words, const ProgramOptions& options) {
+    const std::string& name = options.name.empty() ? options.entry : options.name;
+    // An empty or absurd span must be named before it is hashed.
+    if (words.data() == nullptr || words.size() < 5) check_spirv_words(words, options.entry, name);
+    const PipelineKey key = pipeline_key(words, options);
+    const std::lock_guard lock(mutex_);
+    if (const auto it = pipelines_.find(key); it != pipelines_.end()) {
+        ++report_.reused;
+        return it->second;
+    }
+    check_spirv_words(words, options.entry, name);
+    Reflection reflection = reflect(words, options);
+    check_device(reflection, device_.snapshot(), name);
+    const auto it = pipelines_.emplace(key, build(words, options, std::move(reflection))).first;
+    ++report_.created;
+    report_.last_create_ms = it->second.create_ms;
+    report_.total_create_ms += it->second.create_ms;
+    unsaved_ = true;
+    return it->second;
+}
+
+PipelineReport PipelineCache::report() const {
+    const std::lock_guard lock(mutex_);
+    return report_;
+}
+
+bool PipelineCache::save_locked() {
+    if (file_.empty()) return false;
+    // Another process may have saved since we loaded; its pipelines are kept.
+    if (const auto file = read_cache_file(file_)) {
+        const DecodedCache decoded = decode_cache(identity_of(device_.snapshot()), *file);
+        if (decoded.refused.empty()) {
+            if (const VkPipelineCache other = make_cache(decoded.payload)) {
+                device_.vk.vkMergePipelineCaches(device_.handle(), cache_, 1, &other);
+                device_.vk.vkDestroyPipelineCache(device_.handle(), other, nullptr);
+            }
+        }
+    }
+    std::size_t size = 0;
+    device_.check(device_.vk.vkGetPipelineCacheData(device_.handle(), cache_, &size, nullptr),
+                  "vkGetPipelineCacheData");
+    std::vector<std::byte> payload(size);
+    device_.check(device_.vk.vkGetPipelineCacheData(device_.handle(), cache_, &size, payload.data()),
+                  "vkGetPipelineCacheData");
+    payload.resize(size);
+    std::string reason;
+    if (write_cache_file(file_, encode_cache(identity_of(device_.snapshot()), payload), &reason)) return true;
+    device_.log().write(LogLevel::info, "pipeline cache " + file_.string() + " is not saved: " + reason);
+    return false;
+}
+
+bool PipelineCache::save() noexcept {
+    try {
+        const std::lock_guard lock(mutex_);
+        if (!unsaved_) return !file_.empty();
+        if (device_.lost() || !save_locked()) return false;
+        unsaved_ = false;
+        return true;
+    } catch (...) {
+        return false;  // a cache is a convenience; its loss must not take a destructor or a program down
+    }
+}
+
+}  // namespace weft::core

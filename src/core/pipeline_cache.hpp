@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pipelines in memory by content, and the driver's cache on disk.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+
+#include <weft/program.hpp>
+
+#include "core/device.hpp"
+#include "core/reflection.hpp"
+
+namespace weft::core {
+
+/// Identity of a pipeline: 128-bit digest of SPIR-V words, entry point and specialization constants. The layout and
+/// the subgroup size are the same for every pipeline of a device.
+using PipelineKey = std::array<std::uint64_t, 2>;
+PipelineKey pipeline_key(std::span<const std::uint32_t> words, const ProgramOptions& options);
+
+struct Pipeline {
+    VkPipeline handle = VK_NULL_HANDLE;
+    Reflection reflection;
+    double create_ms = 0;
+};
+
+class PipelineCache {
+  public:
+    PipelineCache(Device& device, const Config& config);
+    ~PipelineCache();
+    PipelineCache(const PipelineCache&) = delete;
+    PipelineCache& operator=(const PipelineCache&) = delete;
+
+    /// The pipeline for these words, made on first use. Valid as long as this cache. Errors: those of Program.
+    const Pipeline& get(std::span<const std::uint32_t> words, const ProgramOptions& options);
+    PipelineReport report() const;
+    /// Merged with what is on disk by now. false: cache off or not writable (logged).
+    bool save() noexcept;
+
+  private:
+    void load();
+    bool save_locked();
+    VkPipelineCache make_cache(std::span<const std::byte> payload);
+    Pipeline build(std::span<const std::uint32_t> words, const ProgramOptions& options, Reflection reflection);
+
+    Device& device_;
+    std::filesystem::path file_;  // empty: off
+    VkPipelineCache cache_ = VK_NULL_HANDLE;
+    mutable std::mutex mutex_;
+    std::map<PipelineKey, Pipeline> pipelines_;
+    PipelineReport report_;
+    bool unsaved_ = false;
+};
+
+class Context;
+
+/// What a weft::Program points at.
+struct ProgramObject {
+    std::shared_ptr<Context> context;
+    const Pipeline* pipeline = nullptr;
+    std::string name;
+    std::uint32_t elements_per_group = 1;
+    std::uint32_t max_groups = 0;
+
+    /// Workgroups for a dispatch of `elements`.
+    std::uint64_t groups(std::uint64_t elements) const {
+        const std::uint64_t groups = (elements + elements_per_group - 1) / elements_per_group;
+        return max_groups != 0 && groups > max_groups ? max_groups : groups;
+    }
+};
+
+}  // namespace weft::core

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weft/program.hpp>
+
+#include <algorithm>
+
+#include "core/context.hpp"
+#include "core/runtime.hpp"
+
+namespace weft {
+
+Program::Program(Backend& backend, std::span<const std::uint32_t> spirv, const ProgramOptions& options) {
+    const std::shared_ptr<core::Context>& context = backend.runtime()->context();
+    context->device.require_usable("Program");
+    auto object = std::make_shared<core::ProgramObject>();
+    object->context = context;
+    object->pipeline = &context->pipelines.get(spirv, options);
+    object->name = options.name.empty() ? options.entry : options.name;
+    const auto& size = object->pipeline->reflection.local_size;
+    object->elements_per_group =
+        options.elements_per_group != 0 ? options.elements_per_group : size[0] * size[1] * size[2];
+    object->max_groups = options.max_groups;
+    object_ = std::move(object);
+}
+
+const std::string& Program::name() const { return object_->name; }
+std::span<const Binding> Program::bindings() const { return object_->pipeline->reflection.bindings; }
+std::uint32_t Program::push_constant_bytes() const { return object_->pipeline->reflection.push_constant_bytes; }
+std::array<std::uint32_t, 3> Program::local_size() const { return object_->pipeline->reflection.local_size; }
+double Program::create_ms() const { return object_->pipeline->create_ms; }
+
+}  // namespace weft

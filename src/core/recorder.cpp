@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/recorder.hpp"
+
+#include <array>
+#include <cstring>
+
+namespace weft::core {
+namespace {
+
+struct Scope {
+    VkPipelineStageFlags stage;
+    VkAccessFlags access;
+};
+
+/// Old and synchronization2 flags have the same values for these stages and accesses.
+Scope scope_of(AccessScope scope) {
+    switch (scope.kind) {
+        case AccessScope::transfer_read: return {VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT};
+        case AccessScope::transfer_write: return {VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT};
+        case AccessScope::kernel:
+            return {VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT};
+        case AccessScope::host_read: break;
+    }
+    return {VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT};
+}
+
+class Commands {
+  public:
+    Commands(Device& device, const Recording& recording, QueueRole role, bool stage_times)
+        : device_(device), recording_(recording), stage_times_(stage_times),
+          handle_(recording.commands[static_cast<std::size_t>(role)]) {
+        const VkCommandBufferBeginInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr, 0, nullptr};
+        device_.check(device_.vk.vkBeginCommandBuffer(handle_, &info), "vkBeginCommandBuffer");
+    }
+    void end() {
+        device_.check(device_.vk.vkEndCommandBuffer(handle_), "vkEndCommandBuffer");
+        CounterCells::add(device_.counters.recordings);
+    }
+    void begin_stage(QueueRole stage) { time(stage, 0); }
+    void end_stage(QueueRole stage) { time(stage, 1); }
+    VkCommandBuffer handle() const { return handle_; }
+
+  private:
+    void time(QueueRole stage, std::uint32_t end) {
+        if (!stage_times_) return;
+        const std::uint32_t query = 2 * static_cast<std::uint32_t>(stage) + end;
+        // Bottom of pipe for both: on a queue that runs one command after the other that is when the previous work ended.
+        device_.vk.vkCmdWriteTimestamp(handle_, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, recording_.queries, query);
+    }
+
+    Device& device_;
+    const Recording& recording_;
+    bool stage_times_;
+    VkCommandBuffer handle_;
+};
+
+void copy_regions(const Device& device, VkCommandBuffer commands, const std::vector<CopyRegion>& regions) {
+    // Neighbouring regions of the same two buffers go into one command.
+    std::array<VkBufferCopy, 2 * kMaxJobSpans * kMaxGroupPieces> batch;
+    for (std::size_t i = 0; i < regions.size();) {
+        std::uint32_t count = 0;
+        const CopyRegion& first = regions[i];
+        for (; i < regions.size() && count < batch.size() && regions[i].source == first.source &&
+               regions[i].target == first.target;
+             ++i)
+            batch[count++] = {regions[i].source_offset, regions[i].target_offset, regions[i].bytes};
+        device.vk.vkCmdCopyBuffer(commands, first.source->handle(), first.target->handle(), count, batch.data());
+    }
+}
+
+void write_sets(Device& device, const GroupWork& work, const Recording& recording) {
+    std::array<VkDescriptorBufferInfo, 2 * kMaxJobSpans> ranges;
+    std::array<VkWriteDescriptorSet, 2 * kMaxJobSpans> writes;
+    for (std::size_t i = 0; i < work.pieces.size(); ++i) {
+        const PieceWork& piece = work.pieces[i];
+        for (std::uint32_t k = 0; k < piece.bound_count; ++k) {
+            const BoundRange& bound = piece.bound[k];
+            ranges[k] = {bound.buffer->handle(), bound.offset, bound.bytes};
+            writes[k] = {VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, nullptr, recording.sets[i], bound.binding, 0, 1,
+                         VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, nullptr, &ranges[k], nullptr};
+        }
+        device.vk.vkUpdateDescriptorSets(device.handle(), piece.bound_count, writes.data(), 0, nullptr);
+        CounterCells::add(device.counters.descriptor_updates);
+    }
+}
+
+void dispatch_pieces(const Device& device, VkCommandBuffer commands, const GroupWork& work, const Pipeline& pipeline,
+                     const Recording& recording) {
+    device.vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.handle);
+    for (std::size_t i = 0; i < work.pieces.size(); ++i) {
+        const PieceWork& piece = work.pieces[i];
+        device.vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, device.pipeline_layout(), 0, 1,
+                                          &recording.sets[i], 0, nullptr);
+        if (piece.push_bytes != 0)
+            device.vk.vkCmdPushConstants(commands, device.pipeline_layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                                         (piece.push_bytes + 3) / 4 * 4, piece.push.data());
+        device.vk.vkCmdDispatch(commands, piece.groups, 1, 1);
+    }
+}
+
+}  // namespace
+
+void barrier(const Device& device, VkCommandBuffer commands, AccessScope from, AccessScope to) {
+    const Scope source = scope_of(from), target = scope_of(to);
+    // A read-after-anything hazard of the source needs no memory dependency, but one barrier form serves all.
+    if (device.plan().synchronization2) {
+        VkMemoryBarrier2 memory{VK_STRUCTURE_TYPE_MEMORY_BARRIER_2};
+        memory.srcStageMask = source.stage;
+        memory.srcAccessMask = source.access;
+        memory.dstStageMask = target.stage;
+        memory.dstAccessMask = target.access;
+        VkDependencyInfo info{VK_STRUCTURE_TYPE_DEPENDENCY_INFO};
+        info.memoryBarrierCount = 1;
+        info.pMemoryBarriers = &memory;
+        device.vk.vkCmdPipelineBarrier2(commands, &info);
+        return;
+    }
+    const VkMemoryBarrier memory{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, source.access, target.access};
+    device.vk.vkCmdPipelineBarrier(commands, source.stage, target.stage, 0, 1, &memory, 0, nullptr, 0, nullptr);
+}
+
+void recording_key(const GroupWork& work, const Pipeline& pipeline, Shape shape, bool stage_times,
+                   std::vector<std::uint64_t>& key) {
+    key.clear();
+    key.push_back(static_cast<std::uint64_t>(shape) * 2 + (stage_times ? 1 : 0));
+    key.push_back(reinterpret_cast<std::uintptr_t>(&pipeline));
+    for (const PieceWork& piece : work.pieces) {
+        key.push_back((std::uint64_t{piece.groups} << 32) | (piece.bound_count << 16) | piece.push_bytes);
+        for (std::uint32_t at = 0; at < piece.push_bytes; at += 8) {
+            std::uint64_t word = 0;
+            std::memcpy(&word, piece.push.data() + at, 8);
+            key.push_back(word);
+        }
+        for (std::uint32_t k = 0; k < piece.bound_count; ++k) {
+            key.push_back(piece.bound[k].buffer->id());
+            key.push_back(piece.bound[k].offset);
+            key.push_back(piece.bound[k].bytes);
+        }
+    }
+    for (const auto* regions : {&work.uploads, &work.downloads}) {
+        key.push_back(regions->size());
+        for (const CopyRegion& region : *regions) {
+            key.push_back(region.source->id());
+            key.push_back(region.source_offset);
+            key.push_back(region.target->id());
+            key.push_back(region.target_offset);
+            key.push_back(region.bytes);
+        }
+    }
+}
+
+void record(Context& context, const GroupWork& work, const Pipeline& pipeline, Shape shape, bool stage_times,
+            Recording& recording) {
+    Device& device = context.device;
+    // A failure half way must not leave a key that promises these commands.
+    std::vector<std::uint64_t> key;
+    key.swap(recording.key);
+    write_sets(device, work, recording);
+    constexpr AccessScope kRead{AccessScope::transfer_read}, kWrite{AccessScope::transfer_write},
+        kKernel{AccessScope::kernel}, kHost{AccessScope::host_read};
+    const bool split = shape == Shape::split;
+    if (split) {
+        Commands upload(device, recording, QueueRole::upload, stage_times);
+        upload.begin_stage(QueueRole::upload);
+        copy_regions(device, upload.handle(), work.uploads);
+        upload.end_stage(QueueRole::upload);
+        upload.end();
+    }
+    Commands compute(device, recording, QueueRole::compute, stage_times);
+    if (shape == Shape::fused) {
+        compute.begin_stage(QueueRole::upload);
+        copy_regions(device, compute.handle(), work.uploads);
+        barrier(device, compute.handle(), kWrite, kKernel);
+        compute.end_stage(QueueRole::upload);
+    }
+    compute.begin_stage(QueueRole::compute);
+    dispatch_pieces(device, compute.handle(), work, pipeline, recording);
+    compute.end_stage(QueueRole::compute);
+    if (shape == Shape::fused) {
+        barrier(device, compute.handle(), kKernel, kRead);
+        compute.begin_stage(QueueRole::download);
+        copy_regions(device, compute.handle(), work.downloads);
+        compute.end_stage(QueueRole::download);
+        barrier(device, compute.handle(), kWrite, kHost);
+    } else if (!split) {
+        barrier(device, compute.handle(), kKernel, kHost);
+    }
+    compute.end();
+    if (split) {
+        Commands download(device, recording, QueueRole::download, stage_times);
+        download.begin_stage(QueueRole::download);
+        copy_regions(device, download.handle(), work.downloads);
+        download.end_stage(QueueRole::download);
+        barrier(device, download.handle(), kWrite, kHost);
+        download.end();
+    }
+    recording.key.swap(key);
+}
+
+}  // namespace weft::core

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Command buffers and descriptor sets of a group.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/staging_ring.hpp"
+
+namespace weft::core {
+
+/// How a group is submitted.
+enum class Shape : std::uint64_t {
+    kernel_only,  // one submission: the kernel works on memory the host reaches
+    fused,        // one submission: upload, kernel, download on the compute queue
+    split,        // three submissions, ordered by timelines
+};
+
+/// Everything the recorded commands depend on; equal keys mean equal commands.
+void recording_key(const GroupWork& work, const Pipeline& pipeline, Shape shape, bool stage_times,
+                   std::vector<std::uint64_t>& key);
+
+/// Writes descriptor sets and records the command buffers that `shape` needs.
+void record(Context& context, const GroupWork& work, const Pipeline& pipeline, Shape shape, bool stage_times,
+            Recording& recording);
+
+/// A barrier between two kinds of access, in the newest form the device has.
+struct AccessScope {
+    enum Kind { transfer_read, transfer_write, kernel, host_read } kind;
+};
+void barrier(const Device& device, VkCommandBuffer commands, AccessScope from, AccessScope to);
+
+}  // namespace weft::core

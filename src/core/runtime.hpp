@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a Backend points at: the context, the staging rings and the copy workers.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/context.hpp"
+#include "core/copy_workers.hpp"
+#include "core/staging_ring.hpp"
+
+namespace weft::core {
+
+class Runtime {
+  public:
+    Runtime(std::shared_ptr<Context> context, DeviceInfo info, PlanReport plan);
+    ~Runtime();
+
+    const std::shared_ptr<Context>& context() const { return context_; }
+    const DeviceInfo& info() const { return info_; }
+    const PlanReport& plan_report() const { return plan_; }
+    CopyWorkers& copy_workers() { return copy_workers_; }
+    ImportRegistry& imports() { return imports_; }
+
+    /// A ring nobody else uses, with at least `slots` slots; the one given back last comes first, so a steady state
+    /// always meets the same one. Errors: out_of_memory.
+    std::unique_ptr<StagingRing> acquire_ring(std::uint32_t slots);
+    void release_ring(std::unique_ptr<StagingRing> ring) noexcept;
+    /// Frees idle rings and kept imports, and empty blocks.
+    void trim() noexcept;
+
+  private:
+    std::shared_ptr<Context> context_;
+    DeviceInfo info_;
+    PlanReport plan_;
+    CopyWorkers copy_workers_;
+    ImportRegistry imports_;
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<StagingRing>> idle_rings_;
+};
+
+}  // namespace weft::core

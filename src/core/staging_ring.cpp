@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/staging_ring.hpp"
+
+#include <algorithm>
+
+namespace weft::core {
+namespace {
+
+constexpr std::array<MemoryKind, kAreas> kAreaKinds{MemoryKind::upload, MemoryKind::download, MemoryKind::device,
+                                                    MemoryKind::device, MemoryKind::mapped_device};
+constexpr std::array<const char*, kAreas> kAreaNames{"ring host in", "ring host out", "ring device in",
+                                                     "ring device out", "ring mapped device in"};
+
+}  // namespace
+
+Slot::Slot(const std::shared_ptr<Context>& context) : context_(context) {
+    try {
+        make_objects();
+    } catch (...) {
+        destroy();
+        throw;
+    }
+}
+
+void Slot::make_objects() {
+    Device& device = context_->device;
+    for (std::size_t role = 0; role < kQueueRoles; ++role) {
+        VkCommandPoolCreateInfo info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+        info.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
+        info.queueFamilyIndex = device.plan().queues.slots[role].family;
+        device.check(device.vk.vkCreateCommandPool(device.handle(), &info, nullptr, &pools_[role]),
+                     "vkCreateCommandPool");
+    }
+    constexpr auto kSets = static_cast<std::uint32_t>(kRecordings * kMaxGroupPieces);
+    const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, kSets * device.plan().storage_buffers};
+    VkDescriptorPoolCreateInfo pool{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO};
+    pool.maxSets = kSets;
+    pool.poolSizeCount = 1;
+    pool.pPoolSizes = &size;
+    device.check(device.vk.vkCreateDescriptorPool(device.handle(), &pool, nullptr, &descriptors_),
+                 "vkCreateDescriptorPool");
+    std::array<VkDescriptorSetLayout, kMaxGroupPieces> layouts;
+    layouts.fill(device.set_layout());
+    for (Recording& r : recordings_) {
+        for (std::size_t role = 0; role < kQueueRoles; ++role) {
+            VkCommandBufferAllocateInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
+            info.commandPool = pools_[role];
+            info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+            info.commandBufferCount = 1;
+            device.check(device.vk.vkAllocateCommandBuffers(device.handle(), &info, &r.commands[role]),
+                         "vkAllocateCommandBuffers");
+        }
+        VkDescriptorSetAllocateInfo sets{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO};
+        sets.descriptorPool = descriptors_;
+        sets.descriptorSetCount = kMaxGroupPieces;
+        sets.pSetLayouts = layouts.data();
+        device.check(device.vk.vkAllocateDescriptorSets(device.handle(), &sets, r.sets.data()),
+                     "vkAllocateDescriptorSets");
+        if (device.plan().timestamps) {
+            VkQueryPoolCreateInfo query{VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO};
+            query.queryType = VK_QUERY_TYPE_TIMESTAMP;
+            query.queryCount = 2 * kQueueRoles;
+            device.check(device.vk.vkCreateQueryPool(device.handle(), &query, nullptr, &r.queries),
+                         "vkCreateQueryPool");
+        }
+    }
+    CounterCells::add(device.counters.objects, kQueueRoles + 1 + kRecordings * (kQueueRoles + kMaxGroupPieces + 1));
+}
+
+void Slot::destroy() noexcept {
+    Device& device = context_->device;
+    if (device.foreign_process()) return;
+    for (Recording& r : recordings_)
+        if (r.queries != VK_NULL_HANDLE) device.vk.vkDestroyQueryPool(device.handle(), r.queries, nullptr);
+    if (descriptors_ != VK_NULL_HANDLE) device.vk.vkDestroyDescriptorPool(device.handle(), descriptors_, nullptr);
+    for (VkCommandPool pool : pools_)
+        if (pool != VK_NULL_HANDLE) device.vk.vkDestroyCommandPool(device.handle(), pool, nullptr);
+}
+
+Slot::~Slot() { destroy(); }
+
+void Slot::reserve(const AreaNeeds& needs) {
+    for (std::size_t i = 0; i < kAreas; ++i) {
+        if (needs[i] == 0 || (areas_[i] && areas_[i]->bytes() >= needs[i])) continue;
+        // The old area goes first: the new one may need its room.
+        areas_[i].reset();
+        // A quarter MiB at least, so that growing job sizes do not reallocate at every step.
+        const std::uint64_t bytes = std::max(needs[i], std::uint64_t{256} << 10);
+        areas_[i] = BufferObject::create(context_, kAreaKinds[i], bytes, kAreaNames[i]);
+    }
+}
+
+void Slot::shrink() noexcept {
+    for (auto& area : areas_) area.reset();
+}
+
+std::array<BufferObject*, kAreas> Slot::areas() const {
+    std::array<BufferObject*, kAreas> out{};
+    for (std::size_t i = 0; i < kAreas; ++i) out[i] = areas_[i].get();
+    return out;
+}
+
+Recording& Slot::recording(const std::vector<std::uint64_t>& key, bool& fresh) {
+    Recording* oldest = &recordings_.front();
+    ++uses_;
+    for (Recording& r : recordings_) {
+        if (r.key == key) {
+            r.last_use = uses_;
+            fresh = false;
+            return r;
+        }
+        if (r.last_use < oldest->last_use) oldest = &r;
+    }
+    oldest->key = key;
+    oldest->last_use = uses_;
+    fresh = true;
+    return *oldest;
+}
+
+}  // namespace weft::core

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ring of slots. What a slot needs is made once: memory areas, descriptor sets, command buffers, query pools.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/context.hpp"
+#include "core/group_work.hpp"
+
+namespace weft::core {
+
+/// Command buffers recorded for one shape of group. A slot keeps a few, so that a full chunk, a tail and the chunks of
+/// another job can alternate without being recorded again.
+struct Recording {
+    std::vector<std::uint64_t> key;                    // everything the commands depend on; empty: never recorded
+    std::array<VkCommandBuffer, kQueueRoles> commands{};
+    std::array<VkDescriptorSet, kMaxGroupPieces> sets{};
+    VkQueryPool queries = VK_NULL_HANDLE;              // begin and end of each stage, by QueueRole
+    std::uint64_t last_use = 0;
+};
+
+class Slot {
+  public:
+    explicit Slot(const std::shared_ptr<Context>& context);
+    ~Slot();
+    Slot(const Slot&) = delete;
+    Slot& operator=(const Slot&) = delete;
+
+    /// Grows areas that are too small; contents are lost. Only while the slot is idle. Errors: out_of_memory.
+    void reserve(const AreaNeeds& needs);
+    /// Gives all areas back.
+    void shrink() noexcept;
+    std::array<BufferObject*, kAreas> areas() const;
+
+    /// The recording for `key`; `fresh` when it must be recorded first.
+    Recording& recording(const std::vector<std::uint64_t>& key, bool& fresh);
+
+    // The group under way.
+    GroupWork work;
+    Recording* active = nullptr;
+    Token done;
+
+  private:
+    static constexpr std::size_t kRecordings = 4;
+    void make_objects();
+    void destroy() noexcept;
+
+    std::shared_ptr<Context> context_;
+    std::array<std::shared_ptr<BufferObject>, kAreas> areas_;
+    std::array<VkCommandPool, kQueueRoles> pools_{};
+    VkDescriptorPool descriptors_ = VK_NULL_HANDLE;
+    std::array<Recording, kRecordings> recordings_;
+    std::uint64_t uses_ = 0;
+};
+
+/// Slots of one batch or pipeline at a time, and scratch memory that keeps its capacity between batches.
+struct StagingRing {
+    std::vector<std::unique_ptr<Slot>> slots;
+    std::vector<std::uint64_t> key;
+    std::vector<JobSpan> spans;
+    std::vector<PieceSpans> pieces;
+};
+
+}  // namespace weft::core

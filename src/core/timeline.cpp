@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/timeline.hpp"
+
+#include <algorithm>
+
+namespace weft::core {
+
+using std::chrono::nanoseconds;
+using std::chrono::steady_clock;
+
+Timelines::Timelines(Device& device) : device_(device) {
+    VkSemaphoreTypeCreateInfo type{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO};
+    type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
+    const VkSemaphoreCreateInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, &type, 0};
+    try {
+        for (Line& l : lines_) {
+            device_.check(device_.vk.vkCreateSemaphore(device_.handle(), &info, nullptr, &l.semaphore),
+                          "vkCreateSemaphore");
+            CounterCells::add(device_.counters.objects);
+        }
+    } catch (...) {
+        destroy();
+        throw;
+    }
+}
+
+Timelines::~Timelines() {
+    if (!device_.foreign_process()) destroy();
+}
+
+void Timelines::destroy() noexcept {
+    for (Line& l : lines_)
+        if (l.semaphore != VK_NULL_HANDLE) device_.vk.vkDestroySemaphore(device_.handle(), l.semaphore, nullptr);
+}
+
+VkResult Timelines::submit2(VkQueue queue, VkCommandBuffer commands, Token wait, VkSemaphore signal,
+                            std::uint64_t value) {
+    VkCommandBufferSubmitInfo command{VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO};
+    command.commandBuffer = commands;
+    VkSemaphoreSubmitInfo waits{VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO};
+    waits.semaphore = line(wait.role).semaphore;
+    waits.value = wait.value;
+    waits.stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
+    VkSemaphoreSubmitInfo signals{VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO};
+    signals.semaphore = signal;
+    signals.value = value;
+    signals.stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
+    VkSubmitInfo2 info{VK_STRUCTURE_TYPE_SUBMIT_INFO_2};
+    info.waitSemaphoreInfoCount = wait.value != 0 ? 1 : 0;
+    info.pWaitSemaphoreInfos = &waits;
+    info.commandBufferInfoCount = commands != VK_NULL_HANDLE ? 1 : 0;
+    info.pCommandBufferInfos = &command;
+    info.signalSemaphoreInfoCount = 1;
+    info.pSignalSemaphoreInfos = &signals;
+    return device_.vk.vkQueueSubmit2(queue, 1, &info, VK_NULL_HANDLE);
+}
+
+VkResult Timelines::submit1(VkQueue queue, VkCommandBuffer commands, Token wait, VkSemaphore signal,
+                            std::uint64_t value) {
+    const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    const VkSemaphore wait_semaphore = line(wait.role).semaphore;
+    VkTimelineSemaphoreSubmitInfo values{VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO};
+    values.waitSemaphoreValueCount = wait.value != 0 ? 1 : 0;
+    values.pWaitSemaphoreValues = &wait.value;
+    values.signalSemaphoreValueCount = 1;
+    values.pSignalSemaphoreValues = &value;
+    VkSubmitInfo info{VK_STRUCTURE_TYPE_SUBMIT_INFO, &values};
+    info.waitSemaphoreCount = values.waitSemaphoreValueCount;
+    info.pWaitSemaphores = &wait_semaphore;
+    info.pWaitDstStageMask = &stage;
+    info.commandBufferCount = commands != VK_NULL_HANDLE ? 1 : 0;
+    info.pCommandBuffers = &commands;
+    info.signalSemaphoreCount = 1;
+    info.pSignalSemaphores = &signal;
+    return device_.vk.vkQueueSubmit(queue, 1, &info, VK_NULL_HANDLE);
+}
+
+Token Timelines::submit(QueueRole role, VkCommandBuffer commands, Token wait) {
+    PhysicalQueue& queue = device_.queue(role);
+    Line& l = line(role);
+    const std::lock_guard lock(queue.mutex);
+    const std::uint64_t value = l.last + 1;
+    const VkResult result = device_.plan().synchronization2
+                                ? submit2(queue.handle, commands, wait, l.semaphore, value)
+                                : submit1(queue.handle, commands, wait, l.semaphore, value);
+    device_.check(result, "vkQueueSubmit");
+    l.last = value;
+    CounterCells::add(device_.counters.submissions);
+    return {role, value};
+}
+
+bool Timelines::passed(Token token) {
+    if (token.value == 0) return true;
+    std::uint64_t now = 0;
+    device_.check(device_.vk.vkGetSemaphoreCounterValue(device_.handle(), line(token.role).semaphore, &now),
+                  "vkGetSemaphoreCounterValue");
+    return now >= token.value;
+}
+
+bool Timelines::wait(Token token, nanoseconds timeout) {
+    if (token.value == 0) return true;
+    const auto start = steady_clock::now();
+    if (device_.plan().transfer.spin_wait) {
+        // Short work ends before a sleeping thread could be woken; longer work loses nothing by this look.
+        const auto limit = std::min(timeout, nanoseconds(std::chrono::microseconds(100)));
+        while (steady_clock::now() - start < limit)
+            if (passed(token)) return true;
+    }
+    const VkSemaphore semaphore = line(token.role).semaphore;
+    VkSemaphoreWaitInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO};
+    info.semaphoreCount = 1;
+    info.pSemaphores = &semaphore;
+    info.pValues = &token.value;
+    for (;;) {
+        // In slices, so that a device another thread saw lost ends this wait too.
+        const nanoseconds left = timeout == nanoseconds::max() ? timeout : timeout - (steady_clock::now() - start);
+        const nanoseconds slice = std::clamp(left, nanoseconds(0), nanoseconds(std::chrono::seconds(2)));
+        const VkResult result =
+            device_.vk.vkWaitSemaphores(device_.handle(), &info, static_cast<std::uint64_t>(slice.count()));
+        device_.check(result, "vkWaitSemaphores");
+        if (result == VK_SUCCESS) return true;
+        device_.require_usable("wait");
+        if (timeout != nanoseconds::max() && steady_clock::now() - start >= timeout) return false;
+    }
+}
+
+void Timelines::wait_all() {
+    for (std::size_t role = 0; role < kQueueRoles; ++role) {
+        Token token{static_cast<QueueRole>(role), 0};
+        {
+            const std::lock_guard lock(device_.queue(token.role).mutex);
+            token.value = lines_[role].last;
+        }
+        wait(token);
+    }
+}
+
+}  // namespace weft::core

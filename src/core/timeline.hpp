@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// One timeline semaphore for each queue role; submission and waiting.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <span>
+
+#include "core/device.hpp"
+
+namespace weft::core {
+
+/// "This work is done when the timeline of `role` has reached `value`." Value 0 is always reached.
+struct Token {
+    QueueRole role = QueueRole::compute;
+    std::uint64_t value = 0;
+};
+
+class Timelines {
+  public:
+    explicit Timelines(Device& device);
+    ~Timelines();
+    Timelines(const Timelines&) = delete;
+    Timelines& operator=(const Timelines&) = delete;
+
+    /// Submits to the role's queue after `wait` (another role's, already submitted token; value 0: nothing).
+    /// `commands` may be VK_NULL_HANDLE: an empty submission.
+    Token submit(QueueRole role, VkCommandBuffer commands, Token wait = {});
+    bool passed(Token token);
+    /// false: the time is up and the work still runs. Errors: device_lost.
+    bool wait(Token token, std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max());
+    /// Waits for everything submitted so far. Errors: device_lost.
+    void wait_all();
+
+  private:
+    struct Line {
+        VkSemaphore semaphore = VK_NULL_HANDLE;
+        std::uint64_t last = 0;  // guarded by the role's queue lock
+    };
+    Line& line(QueueRole role) { return lines_[static_cast<std::size_t>(role)]; }
+    void destroy() noexcept;
+    VkResult submit2(VkQueue queue, VkCommandBuffer commands, Token wait, VkSemaphore signal, std::uint64_t value);
+    VkResult submit1(VkQueue queue, VkCommandBuffer commands, Token wait, VkSemaphore signal, std::uint64_t value);
+
+    Device& device_;
+    std::array<Line, kQueueRoles> lines_;
+};
+
+}  // namespace weft::core

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The only include of volk, and what a VkResult means to a user.
+#pragma once
+
+#ifndef VK_NO_PROTOTYPES
+#define VK_NO_PROTOTYPES
+#endif
+#include <volk.h>
+
+#include <weft/error.hpp>
+
+namespace weft::core {
+
+const char* result_name(VkResult result) noexcept;
+
+/// Throws weft::Error for a failed driver call named `what`.
+[[noreturn]] void throw_result(VkResult result, const char* what);
+
+inline void check(VkResult result, const char* what) {
+    if (result < 0) throw_result(result, what);
+}
+
+}  // namespace weft::core
