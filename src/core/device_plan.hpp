@@ -27,6 +27,7 @@ struct QueuePlan {
     std::array<QueueSlot, kQueueRoles> slots;  // by QueueRole
     bool split = false;                        // submit the stages separately
     std::vector<std::uint32_t> families;       // unique, ascending: sharing list of every buffer
+    std::string reason;                        // one line for people
     const QueueSlot& of(QueueRole role) const { return slots[static_cast<std::size_t>(role)]; }
 };
 
@@ -81,8 +82,17 @@ std::vector<std::string> refusals(const DeviceSnapshot& device);
 /// drivers counts once, the first.
 std::uint32_t choose_device(const std::vector<DeviceSnapshot>& devices, const Config& config);
 
+/// Integrated and software devices, and any whose device-local heaps have host-visible types only.
+bool has_unified_memory(const DeviceSnapshot& device);
+
+/// Errors (both, on a device that refusals() turns away): unsupported - no compute family, no host-visible or
+/// no device-local memory type. QueueMode::split uses separate queues on unified memory too.
 QueuePlan plan_queues(const DeviceSnapshot& device, QueueMode mode);
 MemoryPlan plan_memory(const DeviceSnapshot& device);
+
+/// config.path wins over config.device_local. Errors: unsupported - a forced path that the device cannot
+/// take.
+TransferPlan plan_transfer(const DeviceSnapshot& device, const MemoryPlan& memory, const Config& config);
 
 /// The whole plan for the device that choose_device picks. Errors: those of choose_device; invalid_argument -
 /// a Config value out of range; unsupported - a forced path that the device cannot take.

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole plan of one device, and its public description.
+#include "core/device_plan.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include <weft/error.hpp>
+
+namespace weft {
+
+const char* to_string(DeviceType type) noexcept {
+    switch (type) {
+        case DeviceType::discrete:
+            return "discrete";
+        case DeviceType::integrated:
+            return "integrated";
+        case DeviceType::virtual_gpu:
+            return "virtual";
+        case DeviceType::cpu:
+            return "cpu";
+        case DeviceType::other:
+            return "other";
+    }
+    return "unknown";
+}
+
+}  // namespace weft
+
+namespace weft::core {
+namespace {
+
+constexpr std::uint32_t kMostSlots = 16;
+constexpr std::uint32_t kMostCopyThreads = 256;
+/// Shaders count elements in 32 bits.
+constexpr std::uint64_t kMostChunkElements = 0xffffffffu;
+constexpr std::uint32_t kDefaultSlots = 3;
+constexpr std::uint32_t kStorageBuffers = 16;
+constexpr std::uint32_t kPushConstantBytes = 256;
+/// Staging copies saturate the memory of a host at about this many threads.
+constexpr std::uint32_t kCopyThreadsForBus = 16;
+/// Without a bus the kernel itself competes for the same cores and memory.
+constexpr std::uint32_t kCopyThreadsForSharedMemory = 4;
+
+void check_range(const char* name, std::optional<std::uint64_t> value, std::uint64_t most) {
+    if (!value || (*value >= 1 && *value <= most)) return;
+    throw Error(Errc::invalid_argument, std::string("Backend: ") + name + " is out of range (got " +
+                                            std::to_string(*value) + ", need 1 to " + std::to_string(most) +
+                                            ")");
+}
+
+void check(const Config& config) {
+    check_range("slots (WEFT_SLOTS)", config.slots, kMostSlots);
+    check_range("copy_threads (WEFT_COPY_THREADS)", config.copy_threads, kMostCopyThreads);
+    check_range("chunk_elements (GPU_STREAM_CHUNK_ELEMS)", config.chunk_elements, kMostChunkElements);
+}
+
+std::uint32_t copy_threads(const DeviceSnapshot& device, const Config& config, const HostFacts& host) {
+    if (config.copy_threads) return *config.copy_threads;
+    const std::uint32_t most =
+        device.type == DeviceType::discrete ? kCopyThreadsForBus : kCopyThreadsForSharedMemory;
+    return std::clamp(host.cores, 1u, most);
+}
+
+std::string gibibytes(std::uint64_t bytes) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1f GiB", static_cast<double>(bytes) / (1u << 30));
+    return text;
+}
+
+std::string slot_text(QueueSlot slot) {
+    return std::to_string(slot.family) + "." + std::to_string(slot.queue);
+}
+
+std::string device_reason(const std::vector<DeviceSnapshot>& devices, std::uint32_t chosen,
+                          const Config& config) {
+    const DeviceInfo info = describe(devices[chosen], chosen);
+    const std::string which = config.device.empty() ? "the best of " + std::to_string(devices.size())
+                                                    : "asked for as \"" + config.device + "\"";
+    return "device " + std::to_string(chosen) + ", " + info.name + ": " + to_string(info.type) + " with " +
+           gibibytes(info.device_memory_bytes) + ", " + which;
+}
+
+std::string memory_reason(const MemoryPlan& memory) {
+    return "memory types: device " + std::to_string(memory.device) + ", upload " +
+           std::to_string(memory.upload) + ", download " + std::to_string(memory.download) +
+           (memory.mapped_device
+                ? ", device memory mapped by the host " + std::to_string(*memory.mapped_device)
+                : ", the host cannot map the bulk of device memory");
+}
+
+std::string transfer_reason(const DevicePlan& plan, const Config& config) {
+    const TransferPlan& transfer = plan.transfer;
+    std::string text = std::string("paths: page-locked ") + to_string(transfer.large_pinned) + ", ordinary " +
+                       to_string(transfer.large_ordinary) + ", up to " +
+                       std::to_string(transfer.small_bytes) + " bytes " + to_string(transfer.small);
+    if (config.path != Path::automatic)
+        return text + "; forced by path=" + to_string(config.path) +
+               (config.device_local ? ", which wins over device_local" : "");
+    if (config.device_local)
+        text += std::string("; device_local=") + (*config.device_local ? "1" : "0") +
+                (*config.device_local ? " stages everything" : " stages nothing");
+    return text;
+}
+
+std::string by_default(bool asked) {
+    return asked ? " (asked for)" : " (default)";
+}
+
+void explain(DevicePlan& plan, const std::vector<DeviceSnapshot>& devices, const Config& config) {
+    std::vector<std::string>& lines = plan.reasons;
+    lines.push_back(device_reason(devices, plan.device, config));
+    for (std::uint32_t i = 0; i < devices.size(); ++i)
+        for (const std::string& why : refusals(devices[i]))
+            lines.push_back("device " + std::to_string(i) + ", " + devices[i].name + ": refused, " + why);
+    lines.push_back("queues: upload " + slot_text(plan.queues.of(QueueRole::upload)) + ", compute " +
+                    slot_text(plan.queues.of(QueueRole::compute)) + ", download " +
+                    slot_text(plan.queues.of(QueueRole::download)) +
+                    (plan.queues.split ? ", submitted separately: " : ", submitted together: ") +
+                    plan.queues.reason);
+    lines.push_back(memory_reason(plan.memory));
+    lines.push_back(transfer_reason(plan, config));
+    lines.push_back("ring: " + std::to_string(plan.slots) + " slots" + by_default(config.slots.has_value()));
+    lines.push_back("copy threads: " + std::to_string(plan.copy_threads) +
+                    by_default(config.copy_threads.has_value()));
+    lines.push_back("chunks: " + std::to_string(plan.chunk_elements) + " elements" +
+                    (plan.chunk_exact ? " (asked for)" : " at most (default)"));
+    const bool has_newer = devices[plan.device].synchronization2;
+    lines.push_back(std::string("barriers: ") + (plan.synchronization2 ? "synchronization2" : "Vulkan 1.0") +
+                    (has_newer && !plan.synchronization2 ? " (vulkan_1_2_only)" : ""));
+    lines.push_back(std::string("timestamps: ") +
+                    (plan.timestamps ? "yes" : "no, the device or the compute queue has none"));
+}
+
+}  // namespace
+
+DevicePlan plan_device(const std::vector<DeviceSnapshot>& devices, const Config& config,
+                       const HostFacts& host) {
+    check(config);
+    DevicePlan plan;
+    plan.device = choose_device(devices, config);
+    const DeviceSnapshot& device = devices[plan.device];
+    plan.synchronization2 = device.synchronization2 && !config.vulkan_1_2_only;
+    plan.shader_int64 = device.shader_int64;
+    plan.shader_float64 = device.shader_float64;
+    plan.memory_budget = device.memory_budget;
+    plan.external_memory_host = device.external_memory_host;
+    plan.storage_buffers = std::min(kStorageBuffers, device.limits.max_storage_buffers);
+    plan.push_constant_bytes = std::min(kPushConstantBytes, device.limits.max_push_constant_bytes);
+    plan.queues = plan_queues(device, config.queues);
+    const std::uint32_t compute = plan.queues.of(QueueRole::compute).family;
+    plan.timestamps = device.host_query_reset && device.families[compute].timestamp_valid_bits > 0;
+    plan.memory = plan_memory(device);
+    plan.transfer = plan_transfer(device, plan.memory, config);
+    plan.slots = config.slots.value_or(kDefaultSlots);
+    plan.copy_threads = copy_threads(device, config, host);
+    plan.chunk_elements = config.chunk_elements.value_or(kDefaultChunkElements);
+    plan.chunk_exact = config.chunk_elements.has_value();
+    explain(plan, devices, config);
+    return plan;
+}
+
+DeviceInfo describe(const DeviceSnapshot& device, std::uint32_t index) {
+    DeviceInfo info;
+    info.index = index;
+    info.name = device.name;
+    info.driver = device.driver_text;
+    for (const std::uint8_t byte : device.uuid) {
+        constexpr char kDigits[] = "0123456789abcdef";
+        info.uuid += kDigits[byte >> 4];
+        info.uuid += kDigits[byte & 15];
+    }
+    info.type = device.type;
+    info.vendor_id = device.vendor_id;
+    info.device_id = device.device_id;
+    info.driver_version = device.driver_version;
+    info.api_major = device.api_major;
+    info.api_minor = device.api_minor;
+    for (std::uint32_t heap = 0; heap < device.heaps.size(); ++heap) {
+        if (!device.heaps[heap].device_local) continue;
+        info.device_memory_bytes += device.heaps[heap].bytes;
+        const bool mappable =
+            std::any_of(device.memory_types.begin(), device.memory_types.end(),
+                        [&](const MemoryTypeSnapshot& t) { return t.heap == heap && t.host_visible; });
+        if (mappable) info.host_visible_device_bytes += device.heaps[heap].bytes;
+    }
+    info.unified_memory = has_unified_memory(device);
+    info.shader_int64 = device.shader_int64;
+    info.shader_float64 = device.shader_float64;
+    info.import_host_memory = device.external_memory_host;
+    info.memory_budget = device.memory_budget;
+    info.synchronization2 = device.synchronization2;
+    for (std::uint32_t i = 0; i < device.families.size(); ++i) {
+        const QueueFamilySnapshot& family = device.families[i];
+        info.queue_families.push_back({i, family.count, family.graphics, family.compute,
+                                       family.can_transfer(), family.timestamp_valid_bits});
+    }
+    info.limits = device.limits;
+    info.refused = refusals(device);
+    return info;
+}
+
+}  // namespace weft::core
