@@ -21,8 +21,12 @@ struct MemoryReport;
 struct PlanReport {
     std::string upload_queue, compute_queue, download_queue;  ///< "family 1 queue 0"; equal texts: one queue
     bool split_queues = false;       ///< three submissions a group of jobs instead of one
-    Path large_path = Path::staged;  ///< path of large jobs from page-locked memory
-    Path small_path = Path::host;    ///< path of small jobs
+    Path large_path = Path::staged;     ///< path of large jobs from page-locked memory
+    Path ordinary_path = Path::staged;  ///< path of large jobs from ordinary memory
+    Path small_path = Path::host;       ///< path of jobs of at most small_bytes
+    std::uint64_t small_bytes = 0;
+    std::uint64_t chunk_elements = 0;  ///< upper bound where it was not asked for
+    bool synchronization2 = false;
     std::uint32_t slots = 0;
     std::uint32_t copy_threads = 0;
     std::string host_allocator;        ///< who allocates page-locked memory

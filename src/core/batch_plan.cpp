@@ -28,7 +28,7 @@ std::string interface_text(const ProgramShape& program) {
 }
 
 void check_path(const DevicePlan& plan, const DeviceSnapshot& device, Path path) {
-    const bool unified = device.type == DeviceType::cpu || device.type == DeviceType::integrated;
+    const bool unified = has_unified_memory(device);
     if (path == Path::imported && !plan.external_memory_host)
         refuse(Errc::unsupported, "path imported needs VK_EXT_external_memory_host, which " + device.name + " lacks");
     if (path == Path::direct && !unified && !plan.memory.mapped_device)
@@ -202,7 +202,7 @@ Route choose_route(const BatchSettings& settings, const DeviceSnapshot& device, 
     Path path = settings.path;
     if (path == Path::automatic)
         path = group_bytes <= t.small_bytes ? t.small : pinned ? t.large_pinned : t.large_ordinary;
-    const bool unified = device.type == DeviceType::cpu || device.type == DeviceType::integrated;
+    const bool unified = has_unified_memory(device);
     switch (path) {
         case Path::direct: return {path, false, !unified, false};
         case Path::host: return {path, false, false, false};

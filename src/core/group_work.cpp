@@ -119,11 +119,16 @@ void GroupLayout::write(const Piece& piece, const PieceSpans& spans, const Route
     }
     w.groups = 0;
     w.push_bytes = program_.push_constant_bytes;
-    const auto count = static_cast<std::uint32_t>(piece.count), first = static_cast<std::uint32_t>(piece.first);
-    std::memcpy(w.push.data(), &count, std::min<std::size_t>(4, w.push_bytes));
-    if (w.push_bytes >= 8) std::memcpy(w.push.data() + 4, &first, 4);
-    const auto parameters = job.parameters.bytes();
-    if (w.push_bytes > 8) std::memcpy(w.push.data() + 8, parameters.data(), std::min<std::size_t>(w.push_bytes - 8, parameters.size()));
+    fill_push_constants(w.push, w.push_bytes, static_cast<std::uint32_t>(piece.count),
+                        static_cast<std::uint32_t>(piece.first), job.parameters);
+}
+
+void fill_push_constants(std::array<std::byte, 256>& push, std::uint32_t bytes, std::uint32_t count,
+                         std::uint32_t first, const Parameters& parameters) {
+    std::memcpy(push.data(), &count, std::min<std::size_t>(4, bytes));
+    if (bytes >= 8) std::memcpy(push.data() + 4, &first, 4);
+    const auto given = parameters.bytes();
+    if (bytes > 8) std::memcpy(push.data() + 8, given.data(), std::min<std::size_t>(bytes - 8, given.size()));
 }
 
 }  // namespace weft::core

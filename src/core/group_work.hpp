@@ -75,6 +75,10 @@ struct PieceSpans {
     bool pinned = false;                                  // all of them are page-locked
 };
 
+/// The block a shader finds: count, first, then the caller's parameters, as far as it is long.
+void fill_push_constants(std::array<std::byte, 256>& push, std::uint32_t bytes, std::uint32_t count,
+                         std::uint32_t first, const Parameters& parameters);
+
 /// Slice of a job's span that belongs to a piece.
 struct ByteSlice {
     std::uint64_t offset = 0, bytes = 0;

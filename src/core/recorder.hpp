@@ -26,7 +26,7 @@ void record(Context& context, const GroupWork& work, const Pipeline& pipeline, S
 
 /// A barrier between two kinds of access, in the newest form the device has.
 struct AccessScope {
-    enum Kind { transfer_read, transfer_write, kernel, host_read } kind;
+    enum Kind { transfer_read, transfer_write, kernel, any_device, host_read } kind;
 };
 void barrier(const Device& device, VkCommandBuffer commands, AccessScope from, AccessScope to);
 

@@ -97,10 +97,10 @@ bool Timelines::passed(Token token) {
     return now >= token.value;
 }
 
-bool Timelines::wait(Token token, nanoseconds timeout) {
+bool Timelines::wait(Token token, nanoseconds timeout, bool spin) {
     if (token.value == 0) return true;
     const auto start = steady_clock::now();
-    if (device_.plan().transfer.spin_wait) {
+    if (spin && device_.plan().transfer.spin_wait) {
         // Short work ends before a sleeping thread could be woken; longer work loses nothing by this look.
         const auto limit = std::min(timeout, nanoseconds(std::chrono::microseconds(100)));
         while (steady_clock::now() - start < limit)

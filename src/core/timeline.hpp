@@ -29,7 +29,7 @@ class Timelines {
     Token submit(QueueRole role, VkCommandBuffer commands, Token wait = {});
     bool passed(Token token);
     /// false: the time is up and the work still runs. Errors: device_lost.
-    bool wait(Token token, std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max());
+    bool wait(Token token, std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max(), bool spin = true);
     /// Waits for everything submitted so far. Errors: device_lost.
     void wait_all();
 

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weft/backend.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <utility>
+
+#include <weft/buffer.hpp>
+
+#include "core/runtime.hpp"
+
+namespace weft {
+namespace core {
+namespace {
+
+std::vector<DeviceSnapshot> read_all(const std::vector<VkPhysicalDevice>& devices) {
+    std::vector<DeviceSnapshot> snapshots;
+    for (const VkPhysicalDevice device : devices) snapshots.push_back(read_snapshot(device));
+    return snapshots;
+}
+
+std::string queue_text(const QueueSlot& slot) {
+    return "family " + std::to_string(slot.family) + " queue " + std::to_string(slot.queue);
+}
+
+PlanReport report_plan(const DevicePlan& plan) {
+    PlanReport report;
+    report.upload_queue = queue_text(plan.queues.of(QueueRole::upload));
+    report.compute_queue = queue_text(plan.queues.of(QueueRole::compute));
+    report.download_queue = queue_text(plan.queues.of(QueueRole::download));
+    report.split_queues = plan.queues.split;
+    report.large_path = plan.transfer.large_pinned;
+    report.ordinary_path = plan.transfer.large_ordinary;
+    report.small_path = plan.transfer.small;
+    report.small_bytes = plan.transfer.small_bytes;
+    report.slots = plan.slots;
+    report.copy_threads = plan.copy_threads;
+    report.chunk_elements = plan.chunk_elements;
+    report.synchronization2 = plan.synchronization2;
+    report.reasons = plan.reasons;
+    return report;
+}
+
+std::shared_ptr<Runtime> make_runtime(const Config& config) {
+    auto instance = std::make_shared<Instance>(config);
+    const std::vector<VkPhysicalDevice> devices = instance->physical_devices();
+    std::vector<DeviceSnapshot> snapshots = read_all(devices);
+    const HostFacts host{std::max(1u, std::thread::hardware_concurrency())};
+    DevicePlan plan = plan_device(snapshots, config, host);
+    const std::uint32_t index = plan.device;
+    DeviceInfo info = describe(snapshots[index], index);
+    info.chosen = true;
+    PlanReport report = report_plan(plan);
+    auto context = std::make_shared<Context>(std::move(instance), devices[index], std::move(snapshots[index]),
+                                             std::move(plan), config);
+    report.host_allocator = context->memory.source(MemoryKind::upload).name();
+    return std::make_shared<Runtime>(std::move(context), std::move(info), std::move(report));
+}
+
+}  // namespace
+
+Runtime::Runtime(std::shared_ptr<Context> context, DeviceInfo info, PlanReport plan)
+    : context_(std::move(context)), info_(std::move(info)), plan_(std::move(plan)), copy_workers_(plan_.copy_threads) {}
+
+Runtime::~Runtime() = default;
+
+std::unique_ptr<StagingRing> Runtime::acquire_ring(std::uint32_t slots) {
+    std::unique_ptr<StagingRing> ring;
+    {
+        const std::lock_guard lock(mutex_);
+        // The same number of slots first: a ring is used whole, and cutting it would lose what its slots hold.
+        for (std::size_t i = idle_rings_.size(); i-- > 0 && !ring;) {
+            if (idle_rings_[i]->slots.size() != slots) continue;
+            ring = std::move(idle_rings_[i]);
+            idle_rings_.erase(idle_rings_.begin() + static_cast<std::ptrdiff_t>(i));
+        }
+    }
+    if (!ring) ring = std::make_unique<StagingRing>();
+    while (ring->slots.size() < slots) ring->slots.push_back(std::make_unique<Slot>(context_));
+    return ring;
+}
+
+void Runtime::release_ring(std::unique_ptr<StagingRing> ring) noexcept {
+    if (!ring) return;
+    try {
+        const std::lock_guard lock(mutex_);
+        idle_rings_.push_back(std::move(ring));
+    } catch (...) {
+        // Without room in the list the ring is freed instead of kept.
+    }
+}
+
+void Runtime::trim() noexcept {
+    {
+        std::vector<std::unique_ptr<StagingRing>> idle;
+        const std::lock_guard lock(mutex_);
+        idle.swap(idle_rings_);
+    }
+    imports_.clear();
+    context_->memory.trim();
+}
+
+}  // namespace core
+
+std::vector<DeviceInfo> list_devices(const Config& config) {
+    const core::Instance instance(config);
+    const std::vector<core::DeviceSnapshot> snapshots = core::read_all(instance.physical_devices());
+    std::vector<DeviceInfo> devices;
+    for (std::uint32_t i = 0; i < snapshots.size(); ++i) devices.push_back(core::describe(snapshots[i], i));
+    try {
+        devices.at(core::choose_device(snapshots, config)).chosen = true;
+    } catch (const Error&) {
+        // Nothing is chosen; the list is for finding out why.
+    }
+    return devices;
+}
+
+Backend::Backend(const Config& config) : runtime_(core::make_runtime(config)) {}
+Backend::Backend(Backend&&) noexcept = default;
+Backend& Backend::operator=(Backend&&) noexcept = default;
+
+Backend::~Backend() {
+    if (!runtime_ || runtime_->context()->device.foreign_process()) return;
+    try {
+        runtime_->context()->timelines.wait_all();
+    } catch (const Error& e) {
+        runtime_->context()->device.log().write(LogLevel::error, e.what());
+    }
+    runtime_->context()->pipelines.save();
+}
+
+const std::shared_ptr<core::Runtime>& Backend::runtime() const {
+    if (!runtime_) throw Error(Errc::invalid_argument, "Backend: used after it was moved from");
+    return runtime_;
+}
+
+const std::string& Backend::name() const { return runtime()->info().name; }
+const DeviceInfo& Backend::device() const { return runtime()->info(); }
+const PlanReport& Backend::plan() const { return runtime()->plan_report(); }
+MemoryReport Backend::memory() const { return runtime()->context()->memory.report(); }
+PipelineReport Backend::pipelines() const { return runtime()->context()->pipelines.report(); }
+
+Counters Backend::counters() const {
+    const core::Device& device = runtime()->context()->device;
+    const auto read = [](const std::atomic<std::uint64_t>& cell) { return cell.load(std::memory_order_relaxed); };
+    Counters counters;
+    counters.objects_created = read(device.counters.objects);
+    counters.memory_allocations = read(device.counters.allocations);
+    counters.descriptor_updates = read(device.counters.descriptor_updates);
+    counters.recordings = read(device.counters.recordings);
+    counters.submissions = read(device.counters.submissions);
+    counters.imports = read(device.counters.imports);
+    counters.validation_messages = device.instance().validation_messages();
+    return counters;
+}
+
+void Backend::wait_idle() {
+    runtime()->context()->device.require_usable("Backend::wait_idle");
+    runtime()->context()->timelines.wait_all();
+}
+
+bool Backend::save_pipeline_cache() { return runtime()->context()->pipelines.save(); }
+void Backend::trim() { runtime()->trim(); }
+
+}  // namespace weft

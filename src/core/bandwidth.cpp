@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weft/bandwidth.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <vector>
+
+#include <weft/buffer.hpp>
+#include <weft/program.hpp>
+#include <weft/stream.hpp>
+
+#include "core/runtime.hpp"
+
+namespace weft {
+namespace {
+
+using core::QueueRole;
+using core::Token;
+using std::chrono::steady_clock;
+
+constexpr std::uint32_t kTriadSpirv[] = {
+#include "shaders/stream_triad.spv.inc"
+};
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
+double seconds_since(steady_clock::time_point start) {
+    return std::chrono::duration<double>(steady_clock::now() - start).count();
+}
+
+/// One direction: a copy between a page-locked and a device buffer, recorded once.
+class Lane {
+  public:
+    Lane(core::Context& context, const std::shared_ptr<core::Context>& shared, QueueRole role, std::uint64_t bytes)
+        : context_(context), role_(role), bytes_(bytes) {
+        if (bytes == 0) return;
+        core::Device& device = context.device;
+        host_ = core::BufferObject::create(shared, core::MemoryKind::download, bytes * kDepth, "ceiling host");
+        device_ = core::BufferObject::create(shared, core::MemoryKind::device, bytes * kDepth, "ceiling device");
+        std::fill_n(host_->mapped(), bytes * kDepth, std::byte{1});
+        VkCommandPoolCreateInfo info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+        info.queueFamilyIndex = device.queue(role).slot.family;
+        device.check(device.vk.vkCreateCommandPool(device.handle(), &info, nullptr, &pool_), "vkCreateCommandPool");
+        VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
+        allocate.commandPool = pool_;
+        allocate.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+        allocate.commandBufferCount = kDepth;
+        device.check(device.vk.vkAllocateCommandBuffers(device.handle(), &allocate, commands_.data()),
+                     "vkAllocateCommandBuffers");
+        for (std::uint64_t i = 0; i < kDepth; ++i) record(i);
+    }
+    ~Lane() {
+        if (pool_ != VK_NULL_HANDLE) context_.device.vk.vkDestroyCommandPool(context_.device.handle(), pool_, nullptr);
+    }
+    Lane(const Lane&) = delete;
+    Lane& operator=(const Lane&) = delete;
+
+    std::uint64_t bytes() const { return bytes_; }
+    /// Submits one more copy, after waiting until fewer than kDepth are under way.
+    void step() {
+        if (bytes_ == 0) return;
+        Token& token = tokens_[next_];
+        context_.timelines.wait(token);
+        token = context_.timelines.submit(role_, commands_[next_]);
+        next_ = (next_ + 1) % kDepth;
+    }
+    void drain() {
+        for (const Token& token : tokens_) context_.timelines.wait(token);
+    }
+
+  private:
+    static constexpr std::uint64_t kDepth = 4;
+
+    void record(std::uint64_t i) {
+        core::Device& device = context_.device;
+        const VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr, 0, nullptr};
+        device.check(device.vk.vkBeginCommandBuffer(commands_[i], &begin), "vkBeginCommandBuffer");
+        const VkBufferCopy region{i * bytes_, i * bytes_, bytes_};
+        const bool up = role_ == QueueRole::upload;
+        device.vk.vkCmdCopyBuffer(commands_[i], (up ? host_ : device_)->handle(), (up ? device_ : host_)->handle(), 1,
+                                  &region);
+        device.check(device.vk.vkEndCommandBuffer(commands_[i]), "vkEndCommandBuffer");
+    }
+
+    core::Context& context_;
+    QueueRole role_;
+    std::uint64_t bytes_;
+    std::shared_ptr<core::BufferObject> host_, device_;
+    VkCommandPool pool_ = VK_NULL_HANDLE;
+    std::array<VkCommandBuffer, kDepth> commands_{};
+    std::array<Token, kDepth> tokens_{};
+    std::size_t next_ = 0;
+};
+
+/// GB/s of both lanes stepped together. The last copies are drained inside the window, so every byte counted has moved.
+double rate(Lane& a, Lane& b, double window_s) {
+    std::vector<double> rates;
+    for (int window = 0; window < 6; ++window) {
+        std::uint64_t bytes = 0;
+        const auto start = steady_clock::now();
+        do {
+            for (int i = 0; i < 4; ++i) {
+                a.step();
+                b.step();
+                bytes += a.bytes() + b.bytes();
+            }
+        } while (seconds_since(start) < window_s);
+        a.drain();
+        b.drain();
+        if (window != 0) rates.push_back(static_cast<double>(bytes) / seconds_since(start) / 1e9);  // first: warm-up
+    }
+    return median(std::move(rates));
+}
+
+}  // namespace
+
+CopyCeiling measure_copy_ceiling(Backend& backend, std::uint64_t bytes_in, std::uint64_t bytes_out, double window_s) {
+    if (bytes_in == 0 && bytes_out == 0)
+        throw Error(Errc::invalid_argument, "measure_copy_ceiling: nothing to copy (got 0 bytes each way)");
+    const auto& shared = backend.runtime()->context();
+    shared->device.require_usable("measure_copy_ceiling");
+    // Large enough for full speed on a bus, small enough for several to be under way.
+    constexpr double kLargest = 16.0 * 1024 * 1024;
+    const double scale = kLargest / static_cast<double>(std::max(bytes_in, bytes_out));
+    const auto sized = [&](std::uint64_t bytes) {
+        return static_cast<std::uint64_t>(static_cast<double>(bytes) * scale) / 64 * 64;
+    };
+    Lane up(*shared, shared, QueueRole::upload, sized(bytes_in));
+    Lane down(*shared, shared, QueueRole::download, sized(bytes_out));
+    Lane none(*shared, shared, QueueRole::upload, 0);
+    CopyCeiling ceiling;
+    if (up.bytes() != 0) ceiling.upload_gb_per_s = rate(up, none, window_s);
+    if (down.bytes() != 0) ceiling.download_gb_per_s = rate(none, down, window_s);
+    ceiling.concurrent_gb_per_s = rate(up, down, window_s);
+    return ceiling;
+}
+
+double measure_memory_ceiling(Backend& backend, std::uint64_t bytes, int repeats) {
+    const std::uint64_t vectors = bytes / 48;  // 16 bytes in each of three arrays
+    if (vectors == 0 || vectors > 0xffffffffu || repeats < 1)
+        throw Error(Errc::invalid_argument, "measure_memory_ceiling: out of range (got " + std::to_string(bytes) +
+                                                " bytes, " + std::to_string(repeats) +
+                                                " repeats, need at least 48 bytes and 1 repeat)");
+    const bool software = backend.device().type == DeviceType::cpu;
+    const Program triad(backend, kTriadSpirv, {.name = "stream_triad", .max_groups = software ? 64u : 4096u});
+    const Buffer<std::uint32_t> a(backend, vectors * 4), b(backend, vectors * 4), c(backend, vectors * 4);
+    Stream stream(backend);
+    stream.fill(a.view(), 1);
+    stream.fill(b.view(), 2);
+    stream.dispatch(triad, {a, b, c}, vectors);
+    stream.wait();
+    // Several passes a submission, so that what the host adds stays small beside them.
+    constexpr int kPasses = 8;
+    std::vector<double> rates;
+    for (int i = 0; i < repeats; ++i) {
+        for (int pass = 0; pass < kPasses; ++pass) stream.dispatch(triad, {a, b, c}, vectors);
+        const auto start = steady_clock::now();
+        stream.wait();
+        rates.push_back(static_cast<double>(vectors) * 48 * kPasses / seconds_since(start) / 1e9);
+    }
+    return median(std::move(rates));
+}
+
+double measure_submit_wait(Backend& backend, int repeats) {
+    core::Context& context = *backend.runtime()->context();
+    context.device.require_usable("measure_submit_wait");
+    std::vector<double> times;
+    for (int i = 0; i < std::max(repeats, 1) + 10; ++i) {
+        const auto start = steady_clock::now();
+        context.timelines.wait(context.timelines.submit(QueueRole::compute, VK_NULL_HANDLE));
+        if (i >= 10) times.push_back(seconds_since(start));
+    }
+    return median(std::move(times));
+}
+
+}  // namespace weft

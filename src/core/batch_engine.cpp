@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/batch_engine.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/intervals.hpp"
+
+namespace weft::core {
+
+using std::chrono::steady_clock;
+
+namespace {
+
+double seconds_since(steady_clock::time_point start) {
+    return std::chrono::duration<double>(steady_clock::now() - start).count();
+}
+
+std::string queue_text(const QueuePlan& queues, bool split) {
+    const auto text = [&](QueueRole role) {
+        const QueueSlot& slot = queues.of(role);
+        return "family " + std::to_string(slot.family) + " queue " + std::to_string(slot.queue);
+    };
+    if (!split) return "all " + text(QueueRole::compute);
+    return "upload " + text(QueueRole::upload) + ", compute " + text(QueueRole::compute) + ", download " +
+           text(QueueRole::download);
+}
+
+}  // namespace
+
+ProgramShape shape_of(const ProgramObject& program) {
+    const Reflection& reflection = program.pipeline->reflection;
+    return {reflection.bindings, reflection.push_constant_bytes, program.elements_per_group, program.max_groups,
+            program.name.c_str()};
+}
+
+void require_same_backend(const Runtime& runtime, const ProgramObject& program, const char* what) {
+    if (program.context != runtime.context())
+        throw Error(Errc::invalid_argument, std::string(what) + ": program \"" + program.name +
+                                                "\" belongs to another backend (need one made with this backend)");
+}
+
+BatchEngine::BatchEngine(Runtime& runtime, std::shared_ptr<const ProgramObject> program,
+                         const BatchSettings& settings, JobListener* listener)
+    : runtime_(runtime),
+      context_(*runtime.context()),
+      program_(std::move(program)),
+      shape_(shape_of(*program_)),
+      settings_(settings),
+      listener_(listener),
+      ring_(runtime.acquire_ring(settings.slots)),
+      // Copies of four bytes and more are fastest on every transfer queue when they start on a cache line.
+      layout_(shape_, std::max<std::uint64_t>(64, context_.device.snapshot().limits.storage_buffer_offset_alignment)),
+      begin_(steady_clock::now()) {
+    report_.split_queues = settings_.split;
+    report_.slots = settings_.slots;
+    if (settings_.stage_times) report_.intervals.reserve(64);
+}
+
+BatchEngine::~BatchEngine() {
+    abandon();
+    runtime_.release_ring(std::move(ring_));
+}
+
+std::uint64_t BatchEngine::add(const Job& job) {
+    jobs_.push_back({&job, 0, 0, false});
+    const std::uint64_t id = base_ + jobs_.size() - 1;
+    report_.bytes_in += job.elements != 0 ? job_bytes_in(job) : 0;
+    report_.bytes_out += job.elements != 0 ? job_bytes_out(job) : 0;
+    report_.elements += job.elements;
+    skip_over();
+    return id;
+}
+
+void BatchEngine::fail(std::uint64_t job) {
+    while (in_flight_ != 0) finish();
+    if (job < base_ || pending(job).over) return;
+    pending(job).over = true;
+    skip_over();
+}
+
+/// Moves on past jobs that have nothing left to start; jobs without elements are done at once.
+void BatchEngine::skip_over() {
+    while (next_ < jobs_.size()) {
+        Pending& p = jobs_[next_];
+        if (!p.over && p.next < p.job->elements) break;
+        if (!p.over && p.open_pieces == 0) retire(base_ + next_);
+        ++next_;
+    }
+    while (!jobs_.empty() && jobs_.front().over && next_ > 0) {
+        jobs_.pop_front();
+        ++base_;
+        --next_;
+    }
+}
+
+void BatchEngine::retire(std::uint64_t job) {
+    pending(job).over = true;
+    ++report_.jobs;
+    if (listener_ != nullptr) listener_->on_job_done(job);
+}
+
+void BatchEngine::locate(const Piece& piece, bool import, PieceSpans& spans) {
+    const Job& job = *spans.job;
+    spans.pinned = true;
+    const auto find = [&](const void* data, std::uint64_t span_bytes, bool broadcast) -> HostRange {
+        const ByteSlice part = slice(span_bytes, broadcast, job.elements, piece);
+        const auto* at = static_cast<const std::byte*>(data) + part.offset;
+        HostRange range = context_.host_ranges.find(at, part.bytes);
+        if (!range.buffer && import && span_bytes >= settings_.transfer.import_min_bytes) {
+            // The whole span, so that its other chunks find it too.
+            HostRange whole;
+            if (settings_.transfer.keep_imports) {
+                whole = runtime_.imports().find_or_import(runtime_.context(), data, span_bytes);
+            } else {
+                whole.buffer = BufferObject::import(runtime_.context(), data, span_bytes);
+                whole.offset = reinterpret_cast<std::uintptr_t>(data) -
+                               reinterpret_cast<std::uintptr_t>(whole.buffer->mapped());
+            }
+            if (whole.buffer) range = {std::move(whole.buffer), whole.offset + part.offset};
+        }
+        spans.pinned = spans.pinned && range.buffer != nullptr;
+        return range;
+    };
+    for (std::size_t i = 0; i < job.inputs.size(); ++i)
+        spans.inputs[i] = find(job.inputs[i].data, job.inputs[i].bytes, job.inputs[i].broadcast);
+    for (std::size_t i = 0; i < job.outputs.size(); ++i)
+        spans.outputs[i] = find(job.outputs[i].data, job.outputs[i].bytes, false);
+}
+
+/// Gathers pieces from the queue without starting them. false: nothing to start.
+bool BatchEngine::plan_group() {
+    plan_.pieces.clear();
+    plan_.needs = {};
+    ring_->pieces.clear();
+    layout_.restart();
+    std::uint64_t bytes = 0;
+    const std::uint64_t limit = group_limit(settings_);
+    std::size_t index = next_;
+    std::uint64_t first = jobs_[index].next;
+    while (index < jobs_.size() && plan_.pieces.size() < kMaxGroupPieces) {
+        if (jobs_[index].over || first >= jobs_[index].job->elements) {
+            if (++index < jobs_.size()) first = jobs_[index].next;
+            continue;
+        }
+        const Job& job = *jobs_[index].job;
+        Piece piece{base_ + index, first, job.elements - first};
+        PieceSpans spans;
+        spans.job = &job;
+        locate(piece, false, spans);
+        const std::uint64_t per_job = job_bytes_in(job) + job_bytes_out(job);
+        Route route = choose_route(settings_, context_.device.snapshot(), per_job, spans.pinned);
+        piece.count = std::min({piece.count, memory_chunk_limit_,
+                                chunk_limit(shape_, context_.device.snapshot().limits, settings_, job, route.copies)});
+        const std::uint64_t piece_bytes = per_job / job.elements * piece.count;
+        const bool same_way = plan_.pieces.empty() || (route.path == plan_.route.path && route.copies == plan_.route.copies);
+        if (!plan_.pieces.empty() && (!same_way || bytes + piece_bytes > limit)) break;
+        locate(piece, route.import, spans);  // ranges of the chunk itself, now that its size is known
+        layout_.measure(piece, spans, route, plan_.needs);
+        plan_.route = route;
+        plan_.pieces.push_back(piece);
+        ring_->pieces.push_back(std::move(spans));
+        bytes += piece_bytes;
+        first += piece.count;
+        if (limit == 0) break;
+    }
+    return !plan_.pieces.empty();
+}
+
+/// Makes room for the planned group; on exhaustion gives memory back and halves the chunks. false: plan again.
+bool BatchEngine::reserve(Slot& slot) {
+    try {
+        slot.reserve(plan_.needs);
+        return true;
+    } catch (const Error& e) {
+        if (e.code() != Errc::out_of_memory) throw;
+        std::uint64_t largest = 0;
+        for (const Piece& piece : plan_.pieces) largest = std::max(largest, piece.count);
+        while (in_flight_ != 0) finish();
+        for (auto& other : ring_->slots) other->shrink();
+        runtime_.trim();
+        constexpr std::uint64_t kLeastPiece = 256;
+        if (largest <= kLeastPiece)
+            throw Error(Errc::out_of_memory, "run_batch: no memory for even " + std::to_string(largest) +
+                                                 " elements at a time; last refusal: " + e.what(),
+                        e.native_code());
+        memory_chunk_limit_ = std::max(kLeastPiece, largest / 2);
+        context_.device.log().write(LogLevel::info, "run_batch: out of memory, chunks go down to " +
+                                                        std::to_string(memory_chunk_limit_) + " elements");
+        return false;
+    }
+}
+
+Shape BatchEngine::shape() const {
+    if (!plan_.route.copies) return Shape::kernel_only;
+    return settings_.split ? Shape::split : Shape::fused;
+}
+
+void BatchEngine::build(Slot& slot) {
+    slot.work.clear();
+    slot.work.route = plan_.route;
+    layout_.restart();
+    for (std::size_t i = 0; i < plan_.pieces.size(); ++i) {
+        layout_.write(plan_.pieces[i], ring_->pieces[i], plan_.route, slot.areas(), slot.work);
+        slot.work.pieces.back().groups = static_cast<std::uint32_t>(program_->groups(plan_.pieces[i].count));
+    }
+    ring_->pieces.clear();
+    recording_key(slot.work, *program_->pipeline, shape(), settings_.stage_times, ring_->key);
+    bool fresh = false;
+    slot.active = &slot.recording(ring_->key, fresh);
+    if (fresh) {
+        try {
+            record(context_, slot.work, *program_->pipeline, shape(), settings_.stage_times, *slot.active);
+        } catch (...) {
+            slot.active->key.clear();
+            throw;
+        }
+    }
+}
+
+void BatchEngine::timed_copy(const std::vector<HostCopy>& copies, double& seconds) {
+    if (copies.empty()) return;
+    const auto start = steady_clock::now();
+    runtime_.copy_workers().copy(copies);
+    seconds += seconds_since(start);
+}
+
+void BatchEngine::submit(Slot& slot) {
+    const Recording& r = *slot.active;
+    Device& device = context_.device;
+    if (settings_.stage_times) device.vk.vkResetQueryPool(device.handle(), r.queries, 0, 2 * kQueueRoles);
+    const auto commands = [&](QueueRole role) { return r.commands[static_cast<std::size_t>(role)]; };
+    if (shape() != Shape::split) {
+        slot.done = context_.timelines.submit(QueueRole::compute, commands(QueueRole::compute));
+        return;
+    }
+    // After each submission the token is kept: should the next one fail, the slot still knows what runs on it.
+    slot.done = context_.timelines.submit(QueueRole::upload, commands(QueueRole::upload));
+    slot.done = context_.timelines.submit(QueueRole::compute, commands(QueueRole::compute), slot.done);
+    slot.done = context_.timelines.submit(QueueRole::download, commands(QueueRole::download), slot.done);
+}
+
+void BatchEngine::launch(Slot& slot) {
+    build(slot);
+    timed_copy(slot.work.copies_in, report_.copy_in_s);
+    const auto areas = slot.areas();
+    for (const Area area : {Area::host_in, Area::host_out, Area::mapped_in}) {
+        const auto i = static_cast<std::size_t>(area);
+        if (areas[i] != nullptr && plan_.needs[i] != 0) areas[i]->flush(0, plan_.needs[i]);
+    }
+    slot.done = {};
+    try {
+        submit(slot);
+    } catch (...) {
+        if (slot.done.value != 0 && !context_.device.lost()) context_.timelines.wait(slot.done);
+        throw;
+    }
+}
+
+void BatchEngine::start() {
+    context_.device.require_usable("run_batch");
+    failed_job_ = base_ + next_;
+    for (;;) {
+        if (!plan_group()) return;
+        // finish() inside reserve() may free slots but never moves this one: it is the next in the circle.
+        if (reserve(*ring_->slots[(head_ + in_flight_) % ring_->slots.size()])) break;
+    }
+    Slot& slot = *ring_->slots[(head_ + in_flight_) % ring_->slots.size()];
+    launch(slot);
+    ++in_flight_;
+    ++report_.groups;
+    report_.chunks += plan_.pieces.size();
+    for (const Piece& piece : plan_.pieces) {
+        Pending& p = pending(piece.job);
+        p.next = piece.first + piece.count;
+        ++p.open_pieces;
+        report_.chunk_elements = std::max(report_.chunk_elements, piece.count);
+    }
+    note_route(plan_.route);
+    skip_over();
+}
+
+void BatchEngine::note_route(const Route& route) {
+    if (report_.path == Path::automatic) {
+        report_.path = route.path;
+        report_.split_queues = route.copies && settings_.split;
+        report_.queues = queue_text(context_.device.plan().queues, report_.split_queues);
+    }
+    report_.mixed_paths = report_.mixed_paths || report_.path != route.path;
+}
+
+Token BatchEngine::oldest() const { return ring_->slots[head_]->done; }
+
+void BatchEngine::wait_for(Token token) {
+    const auto start = steady_clock::now();
+    context_.timelines.wait(token);
+    report_.wait_s += seconds_since(start);
+    ++report_.waits;
+}
+
+void BatchEngine::finish() {
+    Slot& slot = *ring_->slots[head_];
+    wait_for(slot.done);
+    const auto index = static_cast<std::uint32_t>(head_);
+    head_ = (head_ + 1) % ring_->slots.size();
+    --in_flight_;
+    if (settings_.stage_times) read_times(slot, index);
+    for (const PieceWork& piece : slot.work.pieces)
+        for (std::uint32_t k = 0; k < piece.bound_count; ++k)
+            if (piece.bound[k].buffer->mapped() != nullptr)
+                piece.bound[k].buffer->invalidate(piece.bound[k].offset, piece.bound[k].bytes);
+    for (const CopyRegion& region : slot.work.downloads)
+        region.target->invalidate(region.target_offset, region.bytes);
+    timed_copy(slot.work.copies_out, report_.copy_out_s);
+    slot.work.keep_alive.clear();
+    for (const PieceWork& piece : slot.work.pieces) {
+        Pending& p = pending(piece.piece.job);
+        if (--p.open_pieces == 0 && p.next >= p.job->elements) retire(piece.piece.job);
+    }
+    skip_over();
+}
+
+void BatchEngine::read_times(const Slot& slot, std::uint32_t index) {
+    Device& device = context_.device;
+    const bool copies = slot.work.route.copies;
+    std::array<std::uint64_t, 2 * kQueueRoles> ticks{};
+    for (std::size_t role = 0; role < kQueueRoles; ++role) {
+        const bool ran = copies || role == static_cast<std::size_t>(QueueRole::compute);
+        if (!ran) continue;
+        const auto query = static_cast<std::uint32_t>(2 * role);
+        device.check(device.vk.vkGetQueryPoolResults(device.handle(), slot.active->queries, query, 2,
+                                                     2 * sizeof(std::uint64_t), &ticks[2 * role],
+                                                     sizeof(std::uint64_t), VK_QUERY_RESULT_64_BIT),
+                     "vkGetQueryPoolResults");
+        if (!have_base_tick_) {
+            base_tick_ = ticks[2 * role];
+            have_base_tick_ = true;
+        }
+        // A pipeline that runs for days must not collect for days.
+        constexpr std::size_t kMostIntervals = std::size_t{1} << 20;
+        if (report_.intervals.size() >= kMostIntervals) return;
+        const DeviceSnapshot& s = device.snapshot();
+        const std::uint32_t family = device.plan().queues.slots[settings_.split ? role : 1].family;
+        const std::uint32_t bits = s.families[family].timestamp_valid_bits;
+        const auto at = [&](std::uint64_t tick) {
+            return static_cast<double>(tick_distance(base_tick_, tick, bits)) * s.limits.timestamp_period_ns * 1e-9;
+        };
+        report_.intervals.push_back({static_cast<Stage>(role), index,
+                                     static_cast<std::uint32_t>(slot.work.pieces.front().piece.job),
+                                     at(ticks[2 * role]), at(ticks[2 * role + 1])});
+    }
+}
+
+void BatchEngine::abandon() noexcept {
+    while (in_flight_ != 0) {
+        Slot& slot = *ring_->slots[head_];
+        try {
+            context_.timelines.wait(slot.done);
+        } catch (...) {
+            // A lost device runs nothing any more; its slots may be reused for nothing but destruction.
+        }
+        slot.work.keep_alive.clear();
+        head_ = (head_ + 1) % ring_->slots.size();
+        --in_flight_;
+    }
+    base_ += jobs_.size();
+    jobs_.clear();
+    next_ = 0;
+}
+
+BatchReport BatchEngine::report() const {
+    BatchReport report = report_;
+    report.wall_s = seconds_since(begin_);
+    return report;
+}
+
+}  // namespace weft::core

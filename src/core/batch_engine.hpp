@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moves jobs through a ring: cut into pieces, gather pieces into groups, copy, submit, wait, copy back. Driven by its
+// owner's thread: start() and finish() are the only steps, so a caller that alternates them overlaps the host's copies
+// with the device's work without a thread of its own.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "core/batch_plan.hpp"
+#include "core/recorder.hpp"
+#include "core/runtime.hpp"
+
+namespace weft::core {
+
+/// Told when a job is over. Must not throw.
+class JobListener {
+  public:
+    virtual ~JobListener() = default;
+    virtual void on_job_done(std::uint64_t job) = 0;
+};
+
+ProgramShape shape_of(const ProgramObject& program);
+/// Errors: invalid_argument - the program was made for another backend.
+void require_same_backend(const Runtime& runtime, const ProgramObject& program, const char* what);
+
+class BatchEngine {
+  public:
+    /// `settings.slots` slots are taken from the runtime and given back on destruction.
+    BatchEngine(Runtime& runtime, std::shared_ptr<const ProgramObject> program, const BatchSettings& settings,
+                JobListener* listener);
+    ~BatchEngine();
+    BatchEngine(const BatchEngine&) = delete;
+    BatchEngine& operator=(const BatchEngine&) = delete;
+
+    /// Queues a checked job; it must stay where it is until it is over. Returns its sequence number, 0, 1, 2...
+    std::uint64_t add(const Job& job);
+    /// Waits for what runs and drops what is left of a job that failed; the others go on.
+    void fail(std::uint64_t job);
+
+    bool can_start() const { return next_ < jobs_.size() && in_flight_ < ring_->slots.size(); }
+    bool in_flight() const { return in_flight_ != 0; }
+    bool has_free_slot() const { return in_flight_ < ring_->slots.size(); }
+    /// Builds the next group and hands it to the device. Errors: out_of_memory, device_lost, driver; the job that failed
+    /// is failed_job() and none of it is queued any more.
+    void start();
+    /// Token of the oldest group under way.
+    Token oldest() const;
+    /// Waits for the oldest group and copies its outputs. Errors: device_lost, driver.
+    void finish();
+    /// Waits for all groups under way and forgets them and all queued jobs.
+    void abandon() noexcept;
+    std::uint64_t failed_job() const { return failed_job_; }
+    std::uint64_t jobs_done() const { return report_.jobs; }
+    std::uint64_t next_sequence() const { return base_ + jobs_.size(); }
+
+    /// Times of the report that end "now".
+    BatchReport report() const;
+    StagingRing& scratch() { return *ring_; }
+
+  private:
+    struct Pending {
+        const Job* job = nullptr;
+        std::uint64_t next = 0;         // first element not yet started
+        std::uint32_t open_pieces = 0;
+        bool over = false;
+    };
+    struct GroupPlan {
+        Route route;
+        AreaNeeds needs{};
+        std::vector<Piece> pieces;
+    };
+
+    Pending& pending(std::uint64_t job) { return jobs_[job - base_]; }
+    void skip_over();
+    void retire(std::uint64_t job);
+    bool plan_group();
+    void locate(const Piece& piece, bool import, PieceSpans& spans);
+    bool reserve(Slot& slot);
+    void build(Slot& slot);
+    void submit(Slot& slot);
+    void launch(Slot& slot);
+    void read_times(const Slot& slot, std::uint32_t index);
+    void note_route(const Route& route);
+    void timed_copy(const std::vector<HostCopy>& copies, double& seconds);
+    void wait_for(Token token);
+    Shape shape() const;
+
+    Runtime& runtime_;
+    Context& context_;
+    std::shared_ptr<const ProgramObject> program_;
+    ProgramShape shape_;
+    BatchSettings settings_;
+    JobListener* listener_;
+    std::unique_ptr<StagingRing> ring_;
+    GroupLayout layout_;
+    GroupPlan plan_;
+
+    std::deque<Pending> jobs_;
+    std::uint64_t base_ = 0;            // sequence number of jobs_.front()
+    std::size_t next_ = 0;              // index into jobs_ of the first with elements left to start
+    std::size_t head_ = 0, in_flight_ = 0;
+    std::uint64_t memory_chunk_limit_ = ~std::uint64_t{0};
+    std::uint64_t failed_job_ = 0;
+
+    BatchReport report_;
+    std::chrono::steady_clock::time_point begin_;
+    bool have_base_tick_ = false;
+    std::uint64_t base_tick_ = 0;
+};
+
+}  // namespace weft::core

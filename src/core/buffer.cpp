@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weft/buffer.hpp>
+
+#include <limits>
+
+#include "core/runtime.hpp"
+
+namespace weft {
+namespace {
+
+std::uint64_t checked_bytes(std::size_t count, std::size_t element_bytes, const char* what) {
+    if (element_bytes != 0 && count > std::numeric_limits<std::uint64_t>::max() / element_bytes / 2)
+        throw Error(Errc::invalid_argument, std::string(what) + ": too many elements (got " + std::to_string(count) +
+                                                " of " + std::to_string(element_bytes) + " bytes)");
+    return std::uint64_t{count} * element_bytes;
+}
+
+}  // namespace
+
+namespace detail {
+
+std::shared_ptr<core::BufferObject> make_device_buffer(Backend& backend, std::size_t count, std::size_t element_bytes,
+                                                       std::string_view name) {
+    const auto& context = backend.runtime()->context();
+    context->device.require_usable("Buffer");
+    return core::BufferObject::create(context, core::MemoryKind::device, checked_bytes(count, element_bytes, "Buffer"),
+                                      name.empty() ? "buffer" : std::string(name));
+}
+
+std::shared_ptr<core::BufferObject> make_host_buffer(Backend& backend, std::size_t count, std::size_t element_bytes,
+                                                     std::string_view name) {
+    const auto& context = backend.runtime()->context();
+    context->device.require_usable("HostBuffer");
+    // Download memory is the cached kind, which serves both directions: users read and write these.
+    auto buffer = core::BufferObject::create(context, core::MemoryKind::download,
+                                             checked_bytes(count, element_bytes, "HostBuffer"),
+                                             name.empty() ? "host buffer" : std::string(name));
+    context->host_ranges.insert(buffer);
+    return buffer;
+}
+
+void* mapped(const core::BufferObject& object) noexcept { return object.mapped(); }
+
+}  // namespace detail
+
+HostRegistration::HostRegistration(Backend& backend, std::span<std::byte> range) {
+    if (range.data() == nullptr || range.empty())
+        throw Error(Errc::invalid_argument, "HostRegistration: empty range (got 0 bytes, need at least 1)");
+    const auto& context = backend.runtime()->context();
+    context->device.require_usable("HostRegistration");
+    object_ = core::BufferObject::import(context, range.data(), range.size());
+}
+
+}  // namespace weft

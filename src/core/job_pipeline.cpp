@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// JobPipeline: an inbox in front of a BatchEngine that a thread of its own drives.
+#include <algorithm>
+#include <condition_variable>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include <weft/batch.hpp>
+
+#include "core/batch_engine.hpp"
+#include "core/span_set.hpp"
+
+namespace weft {
+
+using std::chrono::nanoseconds;
+
+namespace {
+
+// How much work is to come is unknown; the chunk and group sizes of a batch of this many bytes a slot are used.
+constexpr std::uint64_t kAssumedBytesPerSlot = std::uint64_t{96} << 20;
+
+}  // namespace
+
+struct JobPipeline::Impl final : core::JobListener {
+    struct Entry {
+        Job job;
+        JobState state = JobState::queued;
+        std::vector<core::JobSpan> spans;
+    };
+
+    Impl(Backend& backend, const Program& program, const BatchOptions& options);
+    ~Impl() override;
+
+    void run();
+    bool step();
+    void feed();
+    void await_oldest();
+    void fail_all(const std::exception_ptr& error);
+    void end(std::uint64_t id, JobState state, std::exception_ptr error);
+    void on_job_done(std::uint64_t sequence) override;
+    std::uint64_t known(JobToken token) const;
+
+    std::shared_ptr<core::Runtime> runtime;
+    std::shared_ptr<const core::ProgramObject> program;
+    core::BatchSettings settings;
+    std::unique_ptr<core::BatchEngine> engine;           // touched by the thread alone after construction
+    std::map<std::uint64_t, std::uint64_t> id_of;        // engine sequence -> token; the thread's own
+
+    mutable std::mutex mutex;                            // guards everything below
+    std::condition_variable inbox, over;
+    std::map<std::uint64_t, Entry> entries;              // queued and running
+    std::uint64_t next_id = 1, next_queued = 1;          // first id not yet handed to the engine
+    std::map<std::uint64_t, std::exception_ptr> failures;// ended badly; errors until waited for
+    core::SpanSet memory;
+    std::exception_ptr fatal;                            // the device is gone
+    BatchReport report;
+    bool stop = false;
+
+    std::thread thread;
+};
+
+JobPipeline::Impl::Impl(Backend& backend, const Program& p, const BatchOptions& options)
+    : runtime(backend.runtime()), program(p.object()) {
+    core::Device& device = runtime->context()->device;
+    device.require_usable("JobPipeline");
+    core::require_same_backend(*runtime, *program, "JobPipeline");
+    BatchOptions resolved = options;
+    // A pipeline may run for days: intervals are collected only when asked for.
+    if (resolved.stage_times == StageTimes::automatic) resolved.stage_times = StageTimes::off;
+    settings = core::resolve(device.plan(), device.snapshot(), resolved, 0);
+    settings.total_bytes = kAssumedBytesPerSlot * settings.slots;
+    engine = std::make_unique<core::BatchEngine>(*runtime, program, settings, this);
+    report = engine->report();
+    thread = std::thread([this] { run(); });
+}
+
+JobPipeline::Impl::~Impl() {
+    {
+        const std::lock_guard lock(mutex);
+        stop = true;
+    }
+    inbox.notify_all();
+    thread.join();
+}
+
+void JobPipeline::Impl::end(std::uint64_t id, JobState state, std::exception_ptr error) {
+    const auto it = entries.find(id);
+    for (const core::JobSpan& span : it->second.spans) memory.erase(span);
+    entries.erase(it);
+    if (state != JobState::done) failures.emplace(id, std::move(error));
+    over.notify_all();
+}
+
+void JobPipeline::Impl::on_job_done(std::uint64_t sequence) {
+    const auto it = id_of.find(sequence);
+    const std::uint64_t id = it->second;
+    id_of.erase(it);
+    const std::lock_guard lock(mutex);
+    end(id, JobState::done, nullptr);
+}
+
+/// Hands queued jobs to the engine, as many as may share a group, when it has nothing else to start.
+void JobPipeline::Impl::feed() {
+    std::unique_lock lock(mutex);
+    inbox.wait(lock, [&] { return stop || engine->in_flight() || next_queued < next_id; });
+    std::vector<std::pair<std::uint64_t, const Job*>> taken;
+    for (; !stop && next_queued < next_id && taken.size() < core::kMaxGroupPieces; ++next_queued) {
+        const auto it = entries.find(next_queued);
+        if (it == entries.end()) continue;  // cancelled
+        it->second.state = JobState::running;
+        taken.emplace_back(next_queued, &it->second.job);
+    }
+    lock.unlock();
+    for (const auto& [id, job] : taken) {
+        id_of.emplace(engine->next_sequence(), id);
+        engine->add(*job);
+    }
+}
+
+/// A free slot may get work at any moment, so then the wait looks up now and again.
+void JobPipeline::Impl::await_oldest() {
+    core::Timelines& timelines = runtime->context()->timelines;
+    for (bool first = true; !timelines.wait(engine->oldest(), std::chrono::microseconds(200), first); first = false) {
+        if (!engine->has_free_slot()) break;
+        const std::lock_guard lock(mutex);
+        if (next_queued < next_id) return;
+    }
+    engine->finish();
+    BatchReport now = engine->report();
+    const std::lock_guard lock(mutex);
+    report = std::move(now);
+}
+
+bool JobPipeline::Impl::step() {
+    if (!engine->can_start() && engine->has_free_slot()) feed();
+    if (engine->can_start()) {
+        engine->start();
+    } else if (engine->in_flight()) {
+        await_oldest();
+    } else {
+        const std::lock_guard lock(mutex);
+        return !stop;
+    }
+    return true;
+}
+
+void JobPipeline::Impl::fail_all(const std::exception_ptr& error) {
+    engine->abandon();
+    id_of.clear();
+    const std::lock_guard lock(mutex);
+    fatal = error;
+    next_queued = next_id;
+    while (!entries.empty()) end(entries.begin()->first, JobState::failed, error);
+}
+
+void JobPipeline::Impl::run() {
+    for (;;) {
+        try {
+            if (!step()) return;
+        } catch (...) {
+            const std::exception_ptr error = std::current_exception();
+            try {
+                // A job that cannot run does not take its neighbours down; a lost device does.
+                runtime->context()->device.require_usable("JobPipeline");
+                const std::uint64_t sequence = engine->failed_job();
+                engine->fail(sequence);
+                const auto it = id_of.find(sequence);
+                if (it == id_of.end()) continue;
+                const std::uint64_t id = it->second;
+                id_of.erase(it);
+                const std::lock_guard lock(mutex);
+                end(id, JobState::failed, error);
+            } catch (...) {
+                fail_all(error);
+            }
+        }
+    }
+}
+
+std::uint64_t JobPipeline::Impl::known(JobToken token) const {
+    if (token.id == 0 || token.id >= next_id)
+        throw Error(Errc::invalid_argument, "JobPipeline: unknown token (got " + std::to_string(token.id) +
+                                                ", need one that submit() of this pipeline returned)");
+    return token.id;
+}
+
+JobPipeline::JobPipeline(Backend& backend, const Program& program, const BatchOptions& options)
+    : impl_(std::make_unique<Impl>(backend, program, options)) {}
+JobPipeline::JobPipeline(JobPipeline&&) noexcept = default;
+JobPipeline& JobPipeline::operator=(JobPipeline&&) noexcept = default;
+JobPipeline::~JobPipeline() = default;
+
+JobToken JobPipeline::submit(const Job& job) {
+    core::Device& device = impl_->runtime->context()->device;
+    device.require_usable("JobPipeline::submit");
+    const std::lock_guard lock(impl_->mutex);
+    if (impl_->fatal) std::rethrow_exception(impl_->fatal);
+    const std::uint64_t id = impl_->next_id;
+    core::check_job(core::shape_of(*impl_->program), device.snapshot().limits, job, id - 1);
+    Impl::Entry entry{job, JobState::queued, {}};
+    core::append_spans(job, id, entry.spans);
+    core::check_overlaps(entry.spans);
+    for (const core::JobSpan& span : entry.spans)
+        if (const core::JobSpan* other = impl_->memory.conflict(span))
+            throw Error(Errc::invalid_argument,
+                        "JobPipeline::submit: memory of job " + std::to_string(id - 1) +
+                            " overlaps that of job " + std::to_string(other->job - 1) +
+                            ", which is still under way (need to wait for it first)");
+    for (const core::JobSpan& span : entry.spans) impl_->memory.insert(span);
+    impl_->entries.emplace(id, std::move(entry));
+    ++impl_->next_id;
+    impl_->inbox.notify_all();
+    return {id};
+}
+
+bool JobPipeline::wait(JobToken token, nanoseconds timeout) {
+    std::unique_lock lock(impl_->mutex);
+    const std::uint64_t id = impl_->known(token);
+    const auto finished = [&] { return impl_->entries.find(id) == impl_->entries.end(); };
+    if (timeout == nanoseconds::max()) {
+        impl_->over.wait(lock, finished);
+    } else if (!impl_->over.wait_for(lock, std::min(timeout, nanoseconds(std::chrono::hours(24 * 365))), finished)) {
+        return false;
+    }
+    const auto failure = impl_->failures.find(id);
+    if (failure == impl_->failures.end()) return true;
+    const std::exception_ptr error = failure->second;
+    if (error) std::rethrow_exception(error);
+    throw Error(Errc::cancelled, "JobPipeline::wait: job " + std::to_string(id - 1) + " was cancelled");
+}
+
+JobState JobPipeline::state(JobToken token) const {
+    const std::lock_guard lock(impl_->mutex);
+    const std::uint64_t id = impl_->known(token);
+    if (const auto it = impl_->entries.find(id); it != impl_->entries.end()) return it->second.state;
+    const auto failure = impl_->failures.find(id);
+    if (failure == impl_->failures.end()) return JobState::done;
+    return failure->second ? JobState::failed : JobState::cancelled;
+}
+
+bool JobPipeline::cancel(JobToken token) {
+    const std::lock_guard lock(impl_->mutex);
+    const std::uint64_t id = impl_->known(token);
+    const auto it = impl_->entries.find(id);
+    if (it == impl_->entries.end() || it->second.state != JobState::queued) return false;
+    impl_->end(id, JobState::cancelled, nullptr);
+    return true;
+}
+
+void JobPipeline::wait_all() {
+    std::unique_lock lock(impl_->mutex);
+    impl_->over.wait(lock, [&] { return impl_->entries.empty(); });
+    for (auto it = impl_->failures.begin(); it != impl_->failures.end(); ++it) {
+        if (!it->second) continue;  // cancelling was the caller's own wish
+        const std::exception_ptr error = it->second;
+        impl_->failures.erase(it);
+        std::rethrow_exception(error);
+    }
+}
+
+BatchReport JobPipeline::report() const {
+    const std::lock_guard lock(impl_->mutex);
+    return impl_->report;
+}
+
+}  // namespace weft
