@@ -16,7 +16,7 @@ if(SHADER_STRICT AND NOT WEFT_SPIRV_VAL)
     message(FATAL_ERROR "SHADER_STRICT needs spirv-val (Debian: spirv-tools)")
 endif()
 
-set(weft_shader_flags --target-env=vulkan1.2 -DWEFT_GLSL=1 "-I${CMAKE_CURRENT_LIST_DIR}/../shaders")
+set(weft_shader_flags --target-env=vulkan1.2 -DWEFT_GLSL=1 "-I${PROJECT_SOURCE_DIR}/shaders")
 if(SHADER_OPT STREQUAL "zero")
     list(APPEND weft_shader_flags -O0)
 elseif(SHADER_OPT STREQUAL "size")

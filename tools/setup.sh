@@ -12,7 +12,7 @@ needs=(
     "ccache|command ccache|ccache"
     "pkg-config|command pkg-config|pkg-config"
     "glslc|command glslc|glslc of shaderc"
-    "spirv-tools|command spirv-val|spirv-val of SPIRV-Tools"
+    "spirv-tools|command spirv-val|SPIRV-Tools: spirv-val and the library"
     "libvulkan-dev|header vulkan/vulkan.h|Vulkan headers and loader, 1.3"
     "libvulkan-volk-dev|header volk.h|volk: volk.h and volk.c"
     "libspirv-cross-c-shared-dev|module spirv-cross-c-shared|SPIRV-Cross, shared C API"
@@ -68,8 +68,8 @@ install_packages() {
         root=(sudo)
     fi
     echo "setup: installing $*"
-    "${root[@]}" apt-get update -qq &&
-        "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+    "${root[@]}" apt-get update -qq || echo "setup: apt-get update failed, trying to install all the same" >&2
+    "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
 }
 
 cmake_is_new_enough() {
