@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+# cmake -DROOT=<repository> -P check_layers.cmake
+# Fails, with file and line, when a folder includes what its layer must not know.
+cmake_policy(VERSION 3.25)
+
+set(violations "")
+set(files_seen 0)
+
+# check_includes(<what> PATTERN <regex of the included path> FOLDERS <...> [EXCEPT <files>])
+macro(check_includes what)
+    cmake_parse_arguments(arg "" "PATTERN" "FOLDERS;EXCEPT" ${ARGN})
+    foreach(folder IN LISTS arg_FOLDERS)
+        file(GLOB_RECURSE files RELATIVE "${ROOT}" "${ROOT}/${folder}/*.[ch]pp" "${ROOT}/${folder}/*.[ch]")
+        list(REMOVE_ITEM files ${arg_EXCEPT} "")
+        foreach(file IN LISTS files)
+            math(EXPR files_seen "${files_seen} + 1")
+            file(STRINGS "${ROOT}/${file}" includes REGEX "^[ \t]*#[ \t]*include[ \t]*[<\"](${arg_PATTERN})")
+            foreach(line IN LISTS includes)
+                string(APPEND violations "  ${file}: ${line}\n    ${what}\n")
+            endforeach()
+        endforeach()
+    endforeach()
+endmacro()
+
+check_includes("only src/core may include Vulkan or volk" PATTERN "(vulkan/|volk|vk_)"
+    FOLDERS include src/kernels src/glsl shaders examples tools tests EXCEPT include/weft/native.hpp)
+check_includes("the public API knows neither src nor shaders" PATTERN "(core|kernels|shaders|shared)/"
+    FOLDERS include)
+check_includes("tools, examples and gpu tests use the public API only" PATTERN "(core|kernels)/"
+    FOLDERS tools examples tests/gpu tests/consumer)
+check_includes("the core does not know the kernels" PATTERN "kernels/" FOLDERS src/core)
+
+if(files_seen LESS 10)
+    message(FATAL_ERROR "only ${files_seen} files found under '${ROOT}'")
+endif()
+if(violations)
+    message(FATAL_ERROR "includes across layers:\n${violations}")
+endif()

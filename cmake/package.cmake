@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+# Install rules: a package that works from whatever folder it is moved to.
+include(CMakePackageConfigHelpers)
+
+set(weft_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/weft")
+install(TARGETS weft EXPORT weft-targets FILE_SET HEADERS)
+install(EXPORT weft-targets NAMESPACE weft:: DESTINATION "${weft_config_dir}")
+
+configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/weft-config.cmake.in"
+    "${PROJECT_BINARY_DIR}/generated/package/weft-config.cmake" INSTALL_DESTINATION "${weft_config_dir}")
+# Before 1.0 a minor release may change the API.
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/generated/package/weft-config-version.cmake"
+    COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/generated/package/weft-config.cmake"
+              "${PROJECT_BINARY_DIR}/generated/package/weft-config-version.cmake"
+        DESTINATION "${weft_config_dir}")
+
+# pkg-config finds the prefix from the place of the .pc file itself.
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}"
+           OUTPUT_VARIABLE weft_pc_libdir)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_INCLUDEDIR BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}"
+           OUTPUT_VARIABLE weft_pc_includedir)
+set(weft_pc_folder "/weft/${weft_pc_libdir}/pkgconfig")
+cmake_path(NORMAL_PATH weft_pc_folder)
+cmake_path(RELATIVE_PATH weft_pc_folder BASE_DIRECTORY "/weft" OUTPUT_VARIABLE weft_pc_depth)
+string(REGEX REPLACE "[^/]+" ".." weft_pc_prefix "${weft_pc_depth}")
+set(weft_pc_private_libs "${CMAKE_THREAD_LIBS_INIT}")
+foreach(library IN LISTS CMAKE_DL_LIBS)
+    string(APPEND weft_pc_private_libs " -l${library}")
+endforeach()
+configure_file("${PROJECT_SOURCE_DIR}/cmake/weft.pc.in" "${PROJECT_BINARY_DIR}/generated/package/weft.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/generated/package/weft.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

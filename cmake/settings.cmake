@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+# Compiler settings of this build. Nothing here reaches those who link weft.
+
+if(PROJECT_IS_TOP_LEVEL)
+    get_property(weft_multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+    if(NOT weft_multi_config AND NOT CMAKE_BUILD_TYPE)
+        set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+    endif()
+    find_program(WEFT_CCACHE ccache DOC "Compiler cache, used when found")
+    if(WEFT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+        set(CMAKE_C_COMPILER_LAUNCHER "${WEFT_CCACHE}")
+        set(CMAKE_CXX_COMPILER_LAUNCHER "${WEFT_CCACHE}")
+    endif()
+endif()
+
+set(weft_sanitizer_flags "")
+if(WEFT_SANITIZE)
+    if(NOT WEFT_SANITIZE MATCHES "^(address|undefined|address,undefined|thread)$")
+        message(FATAL_ERROR "WEFT_SANITIZE: unknown value (got '${WEFT_SANITIZE}', "
+                            "need 'address', 'undefined', 'address,undefined' or 'thread')")
+    endif()
+    set(weft_sanitizer_flags -fsanitize=${WEFT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    add_compile_options(${weft_sanitizer_flags})
+    add_link_options(${weft_sanitizer_flags})
+endif()
+
+# Linked as $<BUILD_INTERFACE:weft_warnings> by every C++ target of this repository.
+add_library(weft_warnings INTERFACE)
+target_compile_options(weft_warnings INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wconversion>
+    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${WEFT_WERROR}>>:-Werror>)

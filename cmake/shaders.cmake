@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+# weft_add_shader(<target> SOURCE <file.comp> NAME <name> [DEFINES A=1 ...] [SPV_VARIABLE <variable>])
+#
+# Compiles GLSL to SPIR-V at build time, in the build tree:
+#   shaders/<name>.spv.inc   words for   constexpr std::uint32_t k[] = {
+#                                        #include "shaders/<name>.spv.inc"
+#                                        };
+#   shaders/<name>.spv       the same module as a file; its path goes to SPV_VARIABLE
+# <target> waits for both and finds the first. Includes are looked up beside the source and in shaders/. A change
+# of an included file rebuilds exactly the shaders that include it. spirv-val checks each module where it is
+# installed. WEFT_GLSL is 1 in every shader.
+
+find_program(WEFT_GLSLC glslc REQUIRED DOC "GLSL to SPIR-V compiler")
+find_program(WEFT_SPIRV_VAL spirv-val DOC "SPIR-V validator, used when found")
+if(SHADER_STRICT AND NOT WEFT_SPIRV_VAL)
+    message(FATAL_ERROR "SHADER_STRICT needs spirv-val (Debian: spirv-tools)")
+endif()
+
+set(weft_shader_flags --target-env=vulkan1.2 -DWEFT_GLSL=1 "-I${PROJECT_SOURCE_DIR}/shaders")
+if(SHADER_OPT STREQUAL "zero")
+    list(APPEND weft_shader_flags -O0)
+elseif(SHADER_OPT STREQUAL "size")
+    list(APPEND weft_shader_flags -Os)
+elseif(SHADER_OPT STREQUAL "performance")
+    list(APPEND weft_shader_flags -O)
+else()
+    message(FATAL_ERROR "SHADER_OPT: unknown value (got '${SHADER_OPT}', need zero, size or performance)")
+endif()
+if(SHADER_STRICT)
+    list(APPEND weft_shader_flags -Werror)
+endif()
+# Kept where a parent project that calls the function from another folder still sees them.
+set_property(GLOBAL PROPERTY WEFT_SHADER_FLAGS "${weft_shader_flags}")
+
+function(weft_add_shader target)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE;NAME;SPV_VARIABLE" "DEFINES")
+    if(NOT arg_SOURCE OR NOT arg_NAME OR arg_UNPARSED_ARGUMENTS)
+        message(FATAL_ERROR "weft_add_shader: need <target> SOURCE <file> NAME <name>, got ${ARGV}")
+    endif()
+    cmake_path(ABSOLUTE_PATH arg_SOURCE BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
+    get_property(flags GLOBAL PROPERTY WEFT_SHADER_FLAGS)
+    list(TRANSFORM arg_DEFINES PREPEND -D)
+    list(APPEND flags ${arg_DEFINES})
+
+    set(include_dir "${CMAKE_CURRENT_BINARY_DIR}/generated")
+    set(spv "${include_dir}/shaders/${arg_NAME}.spv")
+    file(MAKE_DIRECTORY "${include_dir}/shaders")
+    set(validate "")
+    if(WEFT_SPIRV_VAL)
+        set(validate COMMAND "${WEFT_SPIRV_VAL}" --target-env vulkan1.2 "${spv}")
+    endif()
+    add_custom_command(
+        OUTPUT "${spv}" "${spv}.inc"
+        COMMAND "${WEFT_GLSLC}" ${flags} -MD -MF "${spv}.d" -MT "${spv}" -o "${spv}" "${arg_SOURCE}"
+        ${validate}
+        COMMAND "${WEFT_GLSLC}" ${flags} -mfmt=num -o "${spv}.inc" "${arg_SOURCE}"
+        DEPENDS "${arg_SOURCE}"
+        DEPFILE "${spv}.d"
+        COMMENT "Compiling shader ${arg_NAME}"
+        COMMAND_EXPAND_LISTS VERBATIM)
+    add_custom_target(${target}_shader_${arg_NAME} DEPENDS "${spv}" "${spv}.inc")
+    add_dependencies(${target} ${target}_shader_${arg_NAME})
+    target_include_directories(${target} PRIVATE "$<BUILD_INTERFACE:${include_dir}>")
+    if(arg_SPV_VARIABLE)
+        set(${arg_SPV_VARIABLE} "${spv}" PARENT_SCOPE)
+    endif()
+endfunction()

@@ -1,0 +1,17 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# build.sh FOLDER: compiles and runs the consumer in FOLDER with nothing but a compiler and pkg-config.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+folder=$1
+static=--static
+if [ "${WEFT_SHARED:-0}" = 1 ]; then
+    static=
+    LD_LIBRARY_PATH=$("${PKG_CONFIG:-pkg-config}" --variable=libdir weft)
+    export LD_LIBRARY_PATH
+fi
+mkdir -p "$folder"
+# shellcheck disable=SC2046,SC2086 # flags are lists of words
+"${CXX:-c++}" -std=c++20 ${CXXFLAGS:-} "$here/../consumer.cpp" -o "$folder/consumer" \
+    $("${PKG_CONFIG:-pkg-config}" $static --cflags --libs weft)
+exec "$folder/consumer"

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs what weft needs to build, test and run. Debian and Ubuntu: missing packages are installed; elsewhere the
+# exact list of what is missing is printed. Prints one line when everything is there.
+set -euo pipefail
+
+# One line each: Debian package | how its presence shows | what that means elsewhere.
+needs=(
+    "g++|command c++|a C++20 compiler (GCC 12 or Clang 15 on)"
+    "cmake|command cmake|CMake 3.25 or newer"
+    "ninja-build|command ninja|Ninja"
+    "ccache|command ccache|ccache"
+    "pkg-config|command pkg-config|pkg-config"
+    "glslc|command glslc|glslc of shaderc"
+    "spirv-tools|command spirv-val|SPIRV-Tools: spirv-val and the library"
+    "libvulkan-dev|header vulkan/vulkan.h|Vulkan headers and loader, 1.3"
+    "libvulkan-volk-dev|header volk.h|volk: volk.h and volk.c"
+    "libspirv-cross-c-shared-dev|module spirv-cross-c-shared|SPIRV-Cross, shared C API"
+    "doctest-dev|header doctest/doctest.h|doctest"
+    "libcli11-dev|header CLI/CLI.hpp|CLI11"
+    "nlohmann-json3-dev|header nlohmann/json.hpp|nlohmann-json"
+    "mesa-vulkan-drivers|file vulkan/icd.d/*.json|a Vulkan driver (Mesa's lavapipe where there is no GPU)"
+    "vulkan-validationlayers|file vulkan/explicit_layer.d/VkLayer_khronos_validation.json|Khronos validation layer"
+    "python3|command python3|Python 3"
+)
+
+# present KIND WHAT: is it on this machine, whoever installed it?
+present() {
+    local folder
+    case $1 in
+        command) command -v "$2" >/dev/null ;;
+        module) pkg-config --exists "$2" 2>/dev/null ;;
+        header) printf '#include <%s>\n' "$2" | c++ -x c++ -std=c++20 -fsyntax-only -DVK_NO_PROTOTYPES - 2>/dev/null ;;
+        file)
+            for folder in /usr/share /usr/local/share /etc /usr/local/etc "${XDG_DATA_HOME:-$HOME/.local/share}"; do
+                compgen -G "$folder/$2" >/dev/null && return 0
+            done
+            return 1 ;;
+    esac
+}
+
+# Succeeds when all is there; otherwise lists what is not.
+probe_all() {
+    local need package kind_what meaning missing=0
+    for need in "${needs[@]}"; do
+        IFS='|' read -r package kind_what meaning <<<"$need"
+        # shellcheck disable=SC2086 # kind and what are two words
+        if ! present $kind_what; then
+            echo "missing: $meaning (looked for $kind_what; Debian package $package)" >&2
+            missing=1
+        fi
+    done
+    return $missing
+}
+
+missing_packages() {
+    local need package
+    for need in "${needs[@]}"; do
+        package=${need%%|*}
+        [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || echo "$package"
+    done
+}
+
+install_packages() {
+    local root=()
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null || { echo "setup: need root or sudo to install: $*" >&2; return 1; }
+        root=(sudo)
+    fi
+    echo "setup: installing $*"
+    "${root[@]}" apt-get update -qq || echo "setup: apt-get update failed, trying to install all the same" >&2
+    "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
+cmake_is_new_enough() {
+    local version
+    version=$(cmake --version | sed -n '1s/[^0-9]*//p')
+    [ "$(printf '3.25\n%s\n' "$version" | sort -V | head -n 1)" = 3.25 ] && return 0
+    echo "setup: CMake $version is too old (need 3.25 or newer)" >&2
+    return 1
+}
+
+if command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; then
+    mapfile -t packages < <(missing_packages)
+    if [ ${#packages[@]} -gt 0 ] && ! install_packages "${packages[@]}"; then
+        # Installed by hand is as good.
+        probe_all || { echo "setup: the packages above could not be installed" >&2; exit 1; }
+    fi
+else
+    probe_all || { echo "setup: install what is listed above, then run this again" >&2; exit 1; }
+fi
+cmake_is_new_enough || exit 1
+echo "setup: everything is installed"
