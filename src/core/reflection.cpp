@@ -272,7 +272,7 @@ Reflection reflect(std::span<const std::uint32_t> words, const ProgramOptions& o
                                 ", need at least 1 each)");
     const auto shared_memory = module.shared_memory_bytes(options.entry);
     if (!shared_memory)
-        refuse_shader(name, "size of a shared variable rests on an expression weft cannot evaluate");
+        refuse_shader(name, "size of a shared array is 0 or rests on an expression weft cannot evaluate");
     reflection.shared_memory_bytes = *shared_memory;
 
     const CrossCompiler compiler(specialized, options.entry, name);

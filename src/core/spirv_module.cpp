@@ -226,7 +226,7 @@ void SpirvModule::read_type(std::uint32_t opcode, Words words) {
             break;
         case SpvOpTypeArray: {
             const auto part = type_bytes(words[2]), count = value(words[3]);
-            if (part && count) bytes = saturating_product(*part, *count);
+            if (part && count && *count > 0) bytes = saturating_product(*part, *count);
             break;
         }
         case SpvOpTypeStruct:

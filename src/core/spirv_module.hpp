@@ -42,7 +42,7 @@ class SpirvModule {
     /// Nothing when it rests on an operation that is not evaluated here.
     std::optional<std::array<std::uint32_t, 3>> local_size(const std::string& entry) const;
     /// Sum over the Workgroup variables that the entry point and what it calls use, without padding: what a
-    /// driver takes at least. Saturates; nothing when a size is not known here.
+    /// driver takes at least. Saturates; nothing when a size is 0 or not known here.
     std::optional<std::uint64_t> shared_memory_bytes(const std::string& entry) const;
     /// Names, in the order of the module.
     const std::vector<std::string>& capabilities() const { return capabilities_; }

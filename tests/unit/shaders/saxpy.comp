@@ -1,6 +1,7 @@
 #version 460
 // SPDX-License-Identifier: Apache-2.0
-layout(local_size_x_id = 3, local_size_y = 2) in;
+// One id for the workgroup and for what is computed from it.
+layout(local_size_x = 64, local_size_x_id = 3, local_size_y = 2) in;
 layout(constant_id = 3) const uint kWidth = 64;
 layout(constant_id = 7) const float kScale = 1.5;
 layout(constant_id = 9) const bool kNegate = false;

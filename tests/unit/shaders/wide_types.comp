@@ -21,5 +21,5 @@ void main() {
     uint i = gl_GlobalInvocationID.x;
     words[i] = words[i] * kWide;
     reals[i] = subgroupAdd(reals[i]);
-    halves[i] = float16_t(subgroupShuffle(float(halves[i]), 0u));
+    halves[i] = halves[i] * float16_t(subgroupShuffle(float(halves[i]), 0u));
 }
