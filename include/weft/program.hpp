@@ -45,9 +45,9 @@ struct SpecConstant {
 };
 
 struct ProgramOptions {
-    std::string name;  ///< appears in reports and error texts; empty: the entry point
+    std::string name{};  ///< appears in reports and error texts; empty: the entry point
     std::string entry = "main";
-    std::vector<SpecConstant> constants;  ///< ids the shader does not declare are refused
+    std::vector<SpecConstant> constants{};  ///< ids the shader does not declare are refused
     /// Elements that one workgroup handles; 0: its invocations (x * y * z).
     std::uint32_t elements_per_group = 0;
     /// Upper bound on the workgroups of a dispatch, for shaders that loop over their elements by the total
