@@ -38,7 +38,7 @@ struct BatchOptions {
     std::uint64_t chunk_elements = 0;  ///< 0: as configured
     std::uint32_t slots = 0;           ///< 0: as configured
     StageTimes stage_times = StageTimes::automatic;
-    ProgressCallback progress;
+    ProgressCallback progress = {};
 };
 
 enum class Stage { upload, kernel, download };

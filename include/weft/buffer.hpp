@@ -123,8 +123,6 @@ class HostBuffer {
     T* begin() const noexcept { return data(); }
     T* end() const noexcept { return data() + count_; }
     T& operator[](std::size_t i) const noexcept { return data()[i]; }
-    operator std::span<T>() const noexcept { return span(); }        // NOLINT(google-explicit-constructor)
-    operator std::span<const T>() const noexcept { return span(); }  // NOLINT(google-explicit-constructor)
 
   private:
     std::shared_ptr<core::BufferObject> object_;

@@ -33,7 +33,7 @@ struct FieldOptions {
     /// Refuse values >= p before anything runs. Unchecked, such a value gives a result that is congruent only
     /// if it is below 2p for add (one subtraction of p is made), and is undefined for sub and neg.
     bool checked = false;
-    BatchOptions batch;
+    BatchOptions batch = {};
 };
 
 /// out[i] = a[i] + b[i], a[i] - b[i] or -a[i] mod p for every element of every job.

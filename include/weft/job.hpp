@@ -100,8 +100,8 @@ struct Job {
     SpanList<InputSpan> inputs;
     SpanList<OutputSpan> outputs;
     std::uint64_t elements = 0;  ///< below 2^32
-    Parameters parameters;
-    std::string name;  ///< for reports; may be empty
+    Parameters parameters = {};
+    std::string name = {};  ///< for reports; may be empty
 };
 
 }  // namespace weft

@@ -19,6 +19,7 @@ namespace weft {
 namespace core {
 struct ProgramObject;
 }
+class Stream;
 
 /// What a shader does with a storage buffer, from its `readonly` and `writeonly` qualifiers; without either,
 /// both.
@@ -74,6 +75,8 @@ class Program {
     /// needs a feature the device lacks (named); invalid_argument - unknown specialization constant;
     /// out_of_memory.
     Program(Backend& backend, std::span<const std::uint32_t> spirv, const ProgramOptions& options = {});
+    /// The same on the device that `stream` records for.
+    Program(const Stream& stream, std::span<const std::uint32_t> spirv, const ProgramOptions& options = {});
 
     const std::string& name() const;
     std::span<const Binding> bindings() const;        ///< ascending binding numbers

@@ -93,6 +93,11 @@ class Stream {
         return out;
     }
 
+    /// The device it records for.
+    const DeviceInfo& device() const;
+    /// For the other parts of weft.
+    const std::shared_ptr<core::Runtime>& runtime() const;
+
   private:
     void upload_bytes(const void*, std::uint64_t bytes, const std::shared_ptr<core::BufferObject>&,
                       std::uint64_t offset, std::uint64_t target_bytes);

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The language bridge of shaders/shared: GLSL (built with WEFT_GLSL=1), CUDA and C++ read those headers alike.
+// They use GLSL's names for types (uint, uint64_t, uvec4), which this file gives to the other two; no other file
+// may test for the language. GLSL knows uint64_t only with WEFT_INT64 defined; the shader then needs the optional
+// feature shaderInt64.
+#ifndef WEFT_SHARED_PORTABLE_H
+#define WEFT_SHARED_PORTABLE_H
+
+#if defined(WEFT_GLSL)
+
+#extension GL_EXT_control_flow_attributes : require
+#if defined(WEFT_INT64)
+#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+#endif
+#define WEFT_SHARED_BEGIN
+#define WEFT_SHARED_END
+#define WEFT_FN
+#define WEFT_UNROLL [[unroll]]
+
+#else
+
+#include <cstdint>
+#define WEFT_INT64
+#define WEFT_SHARED_BEGIN namespace weft::shared {
+#define WEFT_SHARED_END }
+#if defined(__CUDACC__)
+#define WEFT_FN __host__ __device__ __forceinline__
+#define WEFT_UNROLL _Pragma("unroll")
+#else
+#define WEFT_FN inline
+#define WEFT_UNROLL
+#endif
+
+WEFT_SHARED_BEGIN
+using uint = std::uint32_t;
+using std::uint64_t;
+struct alignas(16) uvec4 {
+    uint x, y, z, w;
+    uvec4() = default;
+    WEFT_FN uvec4(uint x_, uint y_, uint z_, uint w_) : x(x_), y(y_), z(z_), w(w_) {}
+};
+WEFT_SHARED_END
+
+#endif
+
+#endif

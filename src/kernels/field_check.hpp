@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Refuses field jobs that cannot run, before anything touches a device.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include <weft/field.hpp>
+
+namespace weft::kernels {
+
+/// Shapes, pointers and in-place rules of each job by itself; overlap between jobs is run_batch's to find.
+/// `function` opens the error text. Errors: invalid_argument.
+void check_field_jobs(const char* function, FieldOp op, std::span<const FieldJob> jobs);
+
+/// Reads every input with up to `threads` threads, the caller's included, and refuses values >= p. The error
+/// names the lowest job and in it the lowest element. Jobs have passed check_field_jobs.
+/// Errors: invalid_argument.
+void check_canonical(const char* function, std::span<const FieldJob> jobs, std::uint32_t threads);
+
+}  // namespace weft::kernels

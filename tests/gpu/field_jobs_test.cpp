@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// Field jobs as batches: sizes around every edge, aliasing, kinds of memory, paths, queues, modes, bad input.
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include <weft/weft.hpp>
+
+#include "support/field_oracle.hpp"
+#include "support/gpu_fixture.hpp"
+
+namespace {
+
+using namespace weft_test;
+using weft::BatchMode;
+using weft::FieldJob;
+using weft::FieldOp;
+using weft::Path;
+using weft::QueueMode;
+using Limbs = std::vector<std::uint64_t>;
+
+constexpr std::uint64_t kGuard = 0xa5a5a5a5deadbeef;
+constexpr std::size_t kGuardLimbs = 24;
+
+// Jobs of the given element counts with their inputs, guarded outputs and right answers.
+struct Work {
+    std::vector<Limbs> a, b, out, want;
+    std::vector<FieldJob> jobs;
+
+    explicit Work(const std::vector<std::size_t>& counts, FieldOp op = FieldOp::add) {
+        for (std::size_t i = 0; i < counts.size(); ++i) {
+            a.push_back(random_elements(counts[i], 100 + i));
+            b.push_back(op == FieldOp::neg ? Limbs{} : random_elements(counts[i], 200 + i));
+            out.emplace_back(counts[i] * 6 + kGuardLimbs, kGuard);
+            want.push_back(expected(op, a[i], b[i]));
+            want[i].resize(out[i].size(), kGuard);
+        }
+        for (std::size_t i = 0; i < counts.size(); ++i)
+            jobs.push_back({a[i], b[i], std::span(out[i]).first(counts[i] * 6)});
+    }
+    void check() const {
+        for (std::size_t i = 0; i < jobs.size(); ++i) {
+            CAPTURE(i);
+            const auto [got, right] = std::mismatch(out[i].begin(), out[i].end(), want[i].begin());
+            CAPTURE(got - out[i].begin());
+            CHECK(got == out[i].end());
+        }
+    }
+    bool untouched() const {
+        return std::all_of(out.begin(), out.end(), [](const Limbs& limbs) {
+            return std::all_of(limbs.begin(), limbs.end(), [](std::uint64_t v) { return v == kGuard; });
+        });
+    }
+};
+
+weft::FieldOptions with(BatchMode mode, Path path = Path::automatic, QueueMode queues = QueueMode::automatic,
+                        std::uint64_t chunk = 0) {
+    return {.batch = {.mode = mode, .path = path, .queues = queues, .chunk_elements = chunk}};
+}
+
+}  // namespace
+
+TEST_CASE("field jobs: sizes around workgroup and chunk edges, guards behind each output") {
+    constexpr std::size_t kChunk = 320;
+    on_device([](weft::Backend& backend) {
+        for (const FieldOp op : {FieldOp::add, FieldOp::sub, FieldOp::neg})
+            for (const std::size_t count : {1u, 2u, 5u, 15u, 16u, 17u, 63u, 64u, 65u, 255u, 256u, 257u, 319u,
+                                            320u, 321u, 640u, 641u, 1000u}) {
+                CAPTURE(count);
+                Work work({count}, op);
+                const auto report = weft::field_batch(
+                    backend, op, work.jobs,
+                    with(BatchMode::pipelined, Path::automatic, QueueMode::automatic, kChunk));
+                work.check();
+                CHECK(report.elements == count);
+                CHECK(report.bytes_in == count * (op == FieldOp::neg ? 48 : 96));
+                CHECK(report.bytes_out == count * 48);
+            }
+    });
+}
+
+TEST_CASE("field jobs: more elements than the launched invocations, so that they loop") {
+    on_device([](weft::Backend& backend) {
+        Work work({2112 * 256 + 77});
+        weft::field_batch(backend, FieldOp::add, work.jobs,
+                          with(BatchMode::pipelined, Path::automatic, QueueMode::automatic, 1u << 20));
+        work.check();
+    });
+}
+
+TEST_CASE("field jobs: batches of every shape, every path and queue mode, pipelined as sequential") {
+    const std::vector<std::size_t> batches[] = {
+        {700},       {64, 1000},
+        {3, 0, 513}, {100, 2000, 1, 300},
+        {0, 0},      {1, 2, 3, 4, 5, 600, 7, 0, 900, 10, 11, 12, 13, 1400, 15, 16}};
+    on_device([&](weft::Backend& backend) {
+        for (const Path path : {Path::automatic, Path::staged, Path::direct, Path::imported, Path::host})
+            for (const QueueMode queues : {QueueMode::automatic, QueueMode::single, QueueMode::split})
+                for (const auto& counts : batches) {
+                    CAPTURE(weft::to_string(path));
+                    CAPTURE(weft::to_string(queues));
+                    CAPTURE(counts.size());
+                    Work pipelined(counts), sequential(counts);
+                    weft::field_batch(backend, FieldOp::add, pipelined.jobs,
+                                      with(BatchMode::pipelined, path, queues, 256));
+                    weft::field_batch(backend, FieldOp::add, sequential.jobs,
+                                      with(BatchMode::sequential, path, queues, 256));
+                    pipelined.check();
+                    CHECK(pipelined.out == sequential.out);
+                }
+    });
+}
+
+TEST_CASE("field jobs: nothing to do succeeds and submits nothing") {
+    on_device([](weft::Backend& backend) {
+        const auto none = weft::field_batch(backend, FieldOp::add, {});
+        CHECK(none.jobs == 0);
+        CHECK(none.elements == 0);
+        const auto empty = weft::field_add(backend, {}, {}, {}, {.checked = true});
+        CHECK(empty.jobs == 1);
+        CHECK(empty.elements == 0);
+        CHECK(empty.path == Path::automatic);
+        CHECK(backend.counters().submissions == 0);
+    });
+}
+
+TEST_CASE("field jobs: in place over a, over b, a twice, and all three") {
+    on_device([](weft::Backend& backend) {
+        const Limbs x = random_elements(777, 1), y = random_elements(777, 2);
+        for (const Path path : {Path::automatic, Path::staged, Path::direct, Path::imported, Path::host})
+            for (const BatchMode mode : {BatchMode::pipelined, BatchMode::sequential}) {
+                CAPTURE(weft::to_string(path));
+                const weft::FieldOptions options = with(mode, path, QueueMode::automatic, 100);
+                Limbs a = x, b = y, out(x.size());
+                weft::field_sub(backend, a, b, a, options);
+                CHECK(a == expected(FieldOp::sub, x, y));
+                a = x;
+                weft::field_sub(backend, a, b, b, options);
+                CHECK(b == expected(FieldOp::sub, x, y));
+                weft::field_add(backend, a, a, out, options);
+                CHECK(out == expected(FieldOp::add, x, x));
+                weft::field_add(backend, a, a, a, options);
+                CHECK(a == expected(FieldOp::add, x, x));
+                a = x;
+                weft::field_neg(backend, a, a, options);
+                CHECK(a == expected(FieldOp::neg, x, {}));
+            }
+    });
+}
+
+TEST_CASE("field jobs: refused batches leave every output as it was") {
+    on_device([](weft::Backend& backend) {
+        using weft::Errc;
+        Work work({100, 50});
+        const auto refused = [&](const char* part, const FieldJob& second, bool checked = false) {
+            FieldJob jobs[] = {work.jobs[0], second};
+            check_error(Errc::invalid_argument, part,
+                        [&] { weft::field_batch(backend, FieldOp::add, jobs, {.checked = checked}); });
+            CHECK(work.untouched());
+        };
+        const FieldJob good = work.jobs[1];
+        refused("job 1: b and a differ in length (got 294 limbs, need 300",
+                {good.a, good.b.first(294), good.out});
+        refused("job 1: a does not hold whole elements",
+                {good.a.first(299), good.b.first(299), good.out.first(299)});
+        refused("job 1: out overlaps a in part",
+                {std::span(work.out[1]).subspan(6, 300), good.b, std::span(work.out[1]).first(300)});
+        refused("overlap", {good.a, good.b, work.jobs[0].out.first(300)});
+        refused("overlap", {work.jobs[0].out.first(300), good.b, good.out});
+        Limbs bad(good.b.begin(), good.b.begin() + 49 * 6);
+        append(bad, fp());
+        refused("job 1: element 49 of b is not canonical", {good.a, bad, good.out}, true);
+        CHECK(backend.counters().submissions == 0);
+        check_error(Errc::invalid_argument, "field_add: job 0: ", [&] {
+            weft::field_add(backend, good.a, good.b, good.out.first(6));
+        });
+    });
+}
+
+TEST_CASE("field jobs: checked mode accepts values below p and computes them") {
+    on_device([](weft::Backend& backend) {
+        Work work({300, 0, 5});
+        weft::FieldOptions options;
+        options.checked = true;
+        weft::field_batch(backend, FieldOp::add, work.jobs, options);
+        work.check();
+    });
+}
+
+TEST_CASE("field jobs: ordinary memory at 8 modulo 16, and page-locked memory") {
+    on_device([](weft::Backend& backend) {
+        const std::size_t limbs = 500 * 6;
+        const Limbs x = random_elements(500, 5), y = random_elements(500, 6);
+        const Limbs want = expected(FieldOp::add, x, y);
+        const auto odd = [](Limbs& memory) {
+            const bool shift = std::bit_cast<std::uintptr_t>(memory.data()) % 16 == 0;
+            return std::span(memory).subspan(shift ? 1 : 0, memory.size() - 2);
+        };
+        weft::HostBuffer<std::uint64_t> pa(backend, limbs), pb(backend, limbs + 6), pout(backend, limbs);
+        std::copy(x.begin(), x.end(), pa.begin());
+        std::copy(y.begin(), y.end(), pb.begin() + 6);
+        for (const Path path : {Path::automatic, Path::staged, Path::direct, Path::imported, Path::host}) {
+            CAPTURE(weft::to_string(path));
+            const weft::FieldOptions options = with(BatchMode::pipelined, path, QueueMode::automatic, 128);
+            Limbs a(limbs + 2), b(limbs + 2), out(limbs + 2, kGuard);
+            std::ranges::copy(x, odd(a).begin());
+            std::ranges::copy(y, odd(b).begin());
+            weft::field_add(backend, odd(a), odd(b), odd(out), options);
+            CHECK(std::ranges::equal(odd(out), want));
+            CHECK(std::count(out.begin(), out.end(), kGuard) == 2);
+
+            std::fill(pout.begin(), pout.end(), kGuard);
+            weft::field_add(backend, pa.span(), pb.span().subspan(6), pout.span(), options);
+            CHECK(std::ranges::equal(pout.span(), want));
+            std::fill(pout.begin(), pout.end(), kGuard);
+            weft::field_add(backend, odd(a), pb.span().subspan(6), pout.span(), options);
+            CHECK(std::ranges::equal(pout.span(), want));
+        }
+    });
+}
+
+TEST_CASE("field jobs: the same job again gives the same bits and makes nothing new") {
+    on_device([](weft::Backend& backend) {
+        Work first({64}), second({64});
+        for (int i = 0; i < 3; ++i) weft::field_batch(backend, FieldOp::add, first.jobs);
+        const weft::Counters before = backend.counters();
+        weft::field_batch(backend, FieldOp::add, second.jobs);
+        const weft::Counters after = backend.counters();
+        second.check();
+        CHECK(first.out == second.out);
+        CHECK(after.objects_created == before.objects_created);
+        CHECK(after.memory_allocations == before.memory_allocations);
+        CHECK(after.descriptor_updates == before.descriptor_updates);
+    });
+}
+
+TEST_CASE("field jobs: two backends side by side") {
+    on_device([](weft::Backend& one) {
+        on_device([&](weft::Backend& two) {
+            Work a({1000, 10}), b({1000, 10}), c({5}, FieldOp::neg);
+            weft::field_batch(one, FieldOp::add, a.jobs);
+            weft::field_batch(two, FieldOp::add, b.jobs);
+            weft::field_batch(one, FieldOp::neg, c.jobs);
+            a.check();
+            c.check();
+            CHECK(a.out == b.out);
+        });
+    });
+}

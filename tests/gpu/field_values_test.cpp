@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Field results: known answers, directed carries and random values, through every way to call.
+#include <vector>
+
+#include <weft/weft.hpp>
+
+#include "support/field_vectors.hpp"
+#include "support/gpu_fixture.hpp"
+
+namespace {
+
+using namespace weft_test;
+using weft::FieldOp;
+using weft::FieldShader;
+using Limbs = std::vector<std::uint64_t>;
+
+constexpr FieldOp kOps[] = {FieldOp::add, FieldOp::sub, FieldOp::neg};
+
+// Known answers of one operation first, then pairs that exercise every limb, then random values.
+struct Operands {
+    Limbs a, b;
+};
+
+Operands operands_for(FieldOp op) {
+    Operands o;
+    for (const FieldVector& v : known_vectors())
+        if (v.op == op) {
+            append(o.a, number(v.a));
+            append(o.b, number(v.b));
+        }
+    const auto [directed_a, directed_b] = directed_elements();
+    const Limbs random_a = random_elements(3000, 11), random_b = random_elements(3000, 12);
+    for (const Limbs* part : {&directed_a, &random_a}) o.a.insert(o.a.end(), part->begin(), part->end());
+    for (const Limbs* part : {&directed_b, &random_b}) o.b.insert(o.b.end(), part->begin(), part->end());
+    return o;
+}
+
+void check_known(FieldOp op, const Limbs& out) {
+    std::size_t i = 0;
+    for (const FieldVector& v : known_vectors())
+        if (v.op == op) {
+            CAPTURE(v.id);
+            CHECK(hex(read(out, i++)) == v.expected);
+        }
+    CHECK(i > 0);
+}
+
+// Names the first element that differs instead of printing megabytes.
+void check_equal(const Limbs& got, const Limbs& want) {
+    REQUIRE(got.size() == want.size());
+    for (std::size_t i = 0; i < got.size() / 6; ++i)
+        if (!(read(got, i) == read(want, i))) {
+            CAPTURE(i);
+            CHECK(hex(read(got, i)) == hex(read(want, i)));
+            return;
+        }
+    CHECK(got == want);
+}
+
+Limbs call(weft::Backend& backend, FieldOp op, const Operands& o) {
+    Limbs out(o.a.size());
+    switch (op) {
+        case FieldOp::add:
+            weft::field_add(backend, o.a, o.b, out);
+            break;
+        case FieldOp::sub:
+            weft::field_sub(backend, o.a, o.b, out);
+            break;
+        case FieldOp::neg:
+            weft::field_neg(backend, o.a, out);
+            break;
+    }
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("field: known, directed and random values from host memory") {
+    on_device([](weft::Backend& backend) {
+        for (const FieldOp op : kOps) {
+            CAPTURE(weft::to_string(op));
+            const Operands o = operands_for(op);
+            const Limbs out = call(backend, op, o);
+            check_known(op, out);
+            check_equal(out, expected(op, o.a, o.b));
+        }
+    });
+}
+
+TEST_CASE("field: both shaders give the same bits") {
+    on_device([](weft::Backend& backend) {
+        for (const FieldOp op : kOps)
+            for (const FieldShader shader : {FieldShader::limbs32, FieldShader::limbs64}) {
+                if (shader == FieldShader::limbs64 && !backend.device().shader_int64) {
+                    check_error(weft::Errc::unsupported, "shaderInt64",
+                                [&] { weft::field_program(backend, op, shader); });
+                    continue;
+                }
+                CAPTURE(weft::to_string(op));
+                CAPTURE(static_cast<int>(shader));
+                const Operands o = operands_for(op);
+                Limbs out(o.a.size());
+                weft::Job job{.inputs = {o.a}, .outputs = {out}, .elements = o.a.size() / 6};
+                if (op != FieldOp::neg) job.inputs.push_back(o.b);
+                weft::run_batch(backend, weft::field_program(backend, op, shader), {&job, 1});
+                check_known(op, out);
+                check_equal(out, expected(op, o.a, o.b));
+            }
+    });
+}
+
+TEST_CASE("field: resident vectors, in place as well") {
+    on_device([](weft::Backend& backend) {
+        for (const FieldOp op : kOps) {
+            CAPTURE(weft::to_string(op));
+            const Operands o = operands_for(op);
+            weft::Buffer<std::uint64_t> a(backend, o.a.size()), b(backend, o.a.size()),
+                out(backend, o.a.size());
+            weft::Stream stream(backend);
+            stream.upload(o.a, a);
+            stream.upload(o.b, b);
+            const auto record = [&](const weft::Buffer<std::uint64_t>& target) {
+                if (op == FieldOp::add) weft::field_add(stream, a, b, target);
+                if (op == FieldOp::sub) weft::field_sub(stream, a, b, target);
+                if (op == FieldOp::neg) weft::field_neg(stream, a, target);
+            };
+            const Limbs want = expected(op, o.a, o.b);
+            record(out);
+            check_equal(stream.download(out), want);
+            record(a);
+            check_equal(stream.download(a), want);
+        }
+    });
+}
+
+TEST_CASE("field: recorded steps see each other's results") {
+    on_device([](weft::Backend& backend) {
+        const Limbs x = random_elements(1000, 21), y = random_elements(1000, 22);
+        weft::Buffer<std::uint64_t> a(backend, x.size()), b(backend, x.size()), c(backend, x.size());
+        weft::Stream stream(backend);
+        stream.upload(x, a);
+        stream.upload(y, b);
+        weft::field_add(stream, a, b, c);  // c = x + y
+        weft::field_neg(stream, b, b);     // b = -y
+        weft::field_add(stream, c, b, c);  // c = x
+        weft::field_sub(stream, c, a, c);  // c = 0
+        weft::field_sub(stream, a, b, b);  // b = x + y
+        check_equal(stream.download(c), Limbs(x.size(), 0));
+        check_equal(stream.download(b), expected(FieldOp::add, x, y));
+    });
+}
+
+TEST_CASE("field: resident calls refuse what does not fit") {
+    on_device([](weft::Backend& backend) {
+        weft::Buffer<std::uint64_t> a(backend, 96), b(backend, 96);
+        weft::Stream stream(backend);
+        using weft::Errc;
+        check_error(Errc::invalid_argument, "field_add: a does not fit out (got 48 limbs, need 96",
+                    [&] { weft::field_add(stream, a.view(0, 48), b, b); });
+        check_error(Errc::invalid_argument, "field_add: b does not fit out",
+                    [&] { weft::field_add(stream, a, b.view(0, 48), a); });
+        check_error(Errc::invalid_argument, "field_neg: a does not fit out (got 95 limbs",
+                    [&] { weft::field_neg(stream, a.view(0, 95), b.view(0, 95)); });
+        check_error(Errc::invalid_argument, "field_sub: out overlaps a in part",
+                    [&] { weft::field_sub(stream, a.view(0, 48), b.view(0, 48), a.view(6, 48)); });
+        CHECK(backend.counters().submissions == 0);
+    });
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frame of every test that needs a device: a Backend from the environment, and nothing left behind.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <weft/backend.hpp>
+#include <weft/buffer.hpp>
+#include <weft/error.hpp>
+
+namespace weft_test {
+
+/// Whether a missing device fails the tests instead of skipping them: WEFT_REQUIRE_DEVICE=1.
+inline bool device_required() {
+    const char* value = std::getenv("WEFT_REQUIRE_DEVICE");
+    return value != nullptr && std::string_view(value) == "1";
+}
+
+/// A Backend, or nothing with a message where the machine has no device and none is required.
+inline std::optional<weft::Backend> make_backend(const weft::Config& config = weft::Config::from_env()) {
+    try {
+        return std::optional<weft::Backend>(std::in_place, config);
+    } catch (const weft::Error& error) {
+        const bool absent = error.code() == weft::Errc::no_device || error.code() == weft::Errc::no_loader;
+        if (!absent || device_required()) throw;
+        MESSAGE("skipped: " << error.what());
+        return std::nullopt;
+    }
+}
+
+/// Fails the test if buffers are alive or the validation layer spoke.
+inline void check_clean(weft::Backend& backend) {
+    backend.wait_idle();
+    backend.trim();
+    const weft::MemoryReport memory = backend.memory();
+    CHECK(memory.live_buffers == 0);
+    for (const weft::MemoryReport::Named& named : memory.names) {
+        CAPTURE(named.name);
+        CHECK(named.live_count == 0);
+    }
+    CHECK(backend.counters().validation_messages == 0);
+}
+
+/// Runs body(Backend&) and checks that it left nothing; the body owns every buffer, stream and program it
+/// makes.
+template <class Body>
+void on_device(Body&& body, const weft::Config& config = weft::Config::from_env()) {
+    std::optional<weft::Backend> backend = make_backend(config);
+    if (!backend) return;
+    body(*backend);
+    check_clean(*backend);
+}
+
+/// Expects an Error with `code` whose text holds `part`.
+template <class Call>
+void check_error(weft::Errc code, std::string_view part, Call&& call) {
+    try {
+        call();
+        FAIL_CHECK("nothing was thrown, expected: " << std::string(part));
+    } catch (const weft::Error& error) {
+        INFO("error text: " << error.what());
+        CHECK(std::string(weft::to_string(error.code())) == weft::to_string(code));
+        CHECK(std::string_view(error.what()).find(part) != std::string_view::npos);
+    }
+}
+
+}  // namespace weft_test
