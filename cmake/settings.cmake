@@ -27,5 +27,7 @@ endif()
 # Linked as $<BUILD_INTERFACE:weft_warnings> by every C++ target of this repository.
 add_library(weft_warnings INTERFACE)
 target_compile_options(weft_warnings INTERFACE
-    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wconversion>
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wconversion
+        # VkXInfo{sType} with the rest zero is how Vulkan structures are made.
+        -Wno-missing-field-initializers>
     $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${WEFT_WERROR}>>:-Werror>)

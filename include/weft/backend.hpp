@@ -20,7 +20,7 @@ struct MemoryReport;
 /// What the plan made of device and Config; all of it is decided once, when the Backend is made.
 struct PlanReport {
     std::string upload_queue, compute_queue, download_queue;  ///< "family 1 queue 0"; equal texts: one queue
-    bool split_queues = false;       ///< three submissions a group of jobs instead of one
+    bool split_queues = false;          ///< three submissions a group of jobs instead of one
     Path large_path = Path::staged;     ///< path of large jobs from page-locked memory
     Path ordinary_path = Path::staged;  ///< path of large jobs from ordinary memory
     Path small_path = Path::host;       ///< path of jobs of at most small_bytes

@@ -84,10 +84,10 @@ class Program {
     std::array<std::uint32_t, 3> local_size() const;  ///< workgroup size, specialization applied
     double create_ms() const;                         ///< time the driver took for the pipeline
 
-    const std::shared_ptr<core::ProgramObject>& object() const { return object_; }
+    const std::shared_ptr<const core::ProgramObject>& object() const { return object_; }
 
   private:
-    std::shared_ptr<core::ProgramObject> object_;
+    std::shared_ptr<const core::ProgramObject> object_;
 };
 
 }  // namespace weft

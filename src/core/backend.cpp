@@ -61,7 +61,10 @@ std::shared_ptr<Runtime> make_runtime(const Config& config) {
 }  // namespace
 
 Runtime::Runtime(std::shared_ptr<Context> context, DeviceInfo info, PlanReport plan)
-    : context_(std::move(context)), info_(std::move(info)), plan_(std::move(plan)), copy_workers_(plan_.copy_threads) {}
+    : context_(std::move(context)),
+      info_(std::move(info)),
+      plan_(std::move(plan)),
+      copy_workers_(plan_.copy_threads) {}
 
 Runtime::~Runtime() = default;
 
@@ -69,7 +72,8 @@ std::unique_ptr<StagingRing> Runtime::acquire_ring(std::uint32_t slots) {
     std::unique_ptr<StagingRing> ring;
     {
         const std::lock_guard lock(mutex_);
-        // The same number of slots first: a ring is used whole, and cutting it would lose what its slots hold.
+        // The same number of slots first: a ring is used whole, and cutting it would lose what its slots
+        // hold.
         for (std::size_t i = idle_rings_.size(); i-- > 0 && !ring;) {
             if (idle_rings_[i]->slots.size() != slots) continue;
             ring = std::move(idle_rings_[i]);
@@ -135,15 +139,27 @@ const std::shared_ptr<core::Runtime>& Backend::runtime() const {
     return runtime_;
 }
 
-const std::string& Backend::name() const { return runtime()->info().name; }
-const DeviceInfo& Backend::device() const { return runtime()->info(); }
-const PlanReport& Backend::plan() const { return runtime()->plan_report(); }
-MemoryReport Backend::memory() const { return runtime()->context()->memory.report(); }
-PipelineReport Backend::pipelines() const { return runtime()->context()->pipelines.report(); }
+const std::string& Backend::name() const {
+    return runtime()->info().name;
+}
+const DeviceInfo& Backend::device() const {
+    return runtime()->info();
+}
+const PlanReport& Backend::plan() const {
+    return runtime()->plan_report();
+}
+MemoryReport Backend::memory() const {
+    return runtime()->context()->memory.report();
+}
+PipelineReport Backend::pipelines() const {
+    return runtime()->context()->pipelines.report();
+}
 
 Counters Backend::counters() const {
     const core::Device& device = runtime()->context()->device;
-    const auto read = [](const std::atomic<std::uint64_t>& cell) { return cell.load(std::memory_order_relaxed); };
+    const auto read = [](const std::atomic<std::uint64_t>& cell) {
+        return cell.load(std::memory_order_relaxed);
+    };
     Counters counters;
     counters.objects_created = read(device.counters.objects);
     counters.memory_allocations = read(device.counters.allocations);
@@ -160,7 +176,11 @@ void Backend::wait_idle() {
     runtime()->context()->timelines.wait_all();
 }
 
-bool Backend::save_pipeline_cache() { return runtime()->context()->pipelines.save(); }
-void Backend::trim() { runtime()->trim(); }
+bool Backend::save_pipeline_cache() {
+    return runtime()->context()->pipelines.save();
+}
+void Backend::trim() {
+    runtime()->trim();
+}
 
 }  // namespace weft

@@ -35,16 +35,20 @@ double seconds_since(steady_clock::time_point start) {
 /// One direction: a copy between a page-locked and a device buffer, recorded once.
 class Lane {
   public:
-    Lane(core::Context& context, const std::shared_ptr<core::Context>& shared, QueueRole role, std::uint64_t bytes)
+    Lane(core::Context& context, const std::shared_ptr<core::Context>& shared, QueueRole role,
+         std::uint64_t bytes)
         : context_(context), role_(role), bytes_(bytes) {
         if (bytes == 0) return;
         core::Device& device = context.device;
-        host_ = core::BufferObject::create(shared, core::MemoryKind::download, bytes * kDepth, "ceiling host");
-        device_ = core::BufferObject::create(shared, core::MemoryKind::device, bytes * kDepth, "ceiling device");
+        host_ =
+            core::BufferObject::create(shared, core::MemoryKind::download, bytes * kDepth, "ceiling host");
+        device_ =
+            core::BufferObject::create(shared, core::MemoryKind::device, bytes * kDepth, "ceiling device");
         std::fill_n(host_->mapped(), bytes * kDepth, std::byte{1});
         VkCommandPoolCreateInfo info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
         info.queueFamilyIndex = device.queue(role).slot.family;
-        device.check(device.vk.vkCreateCommandPool(device.handle(), &info, nullptr, &pool_), "vkCreateCommandPool");
+        device.check(device.vk.vkCreateCommandPool(device.handle(), &info, nullptr, &pool_),
+                     "vkCreateCommandPool");
         VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
         allocate.commandPool = pool_;
         allocate.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
@@ -54,7 +58,8 @@ class Lane {
         for (std::uint64_t i = 0; i < kDepth; ++i) record(i);
     }
     ~Lane() {
-        if (pool_ != VK_NULL_HANDLE) context_.device.vk.vkDestroyCommandPool(context_.device.handle(), pool_, nullptr);
+        if (pool_ != VK_NULL_HANDLE)
+            context_.device.vk.vkDestroyCommandPool(context_.device.handle(), pool_, nullptr);
     }
     Lane(const Lane&) = delete;
     Lane& operator=(const Lane&) = delete;
@@ -77,12 +82,13 @@ class Lane {
 
     void record(std::uint64_t i) {
         core::Device& device = context_.device;
-        const VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr, 0, nullptr};
+        const VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr, 0,
+                                             nullptr};
         device.check(device.vk.vkBeginCommandBuffer(commands_[i], &begin), "vkBeginCommandBuffer");
         const VkBufferCopy region{i * bytes_, i * bytes_, bytes_};
         const bool up = role_ == QueueRole::upload;
-        device.vk.vkCmdCopyBuffer(commands_[i], (up ? host_ : device_)->handle(), (up ? device_ : host_)->handle(), 1,
-                                  &region);
+        device.vk.vkCmdCopyBuffer(commands_[i], (up ? host_ : device_)->handle(),
+                                  (up ? device_ : host_)->handle(), 1, &region);
         device.check(device.vk.vkEndCommandBuffer(commands_[i]), "vkEndCommandBuffer");
     }
 
@@ -96,7 +102,8 @@ class Lane {
     std::size_t next_ = 0;
 };
 
-/// GB/s of both lanes stepped together. The last copies are drained inside the window, so every byte counted has moved.
+/// GB/s of both lanes stepped together. The last copies are drained inside the window, so every byte counted
+/// has moved.
 double rate(Lane& a, Lane& b, double window_s) {
     std::vector<double> rates;
     for (int window = 0; window < 6; ++window) {
@@ -111,14 +118,16 @@ double rate(Lane& a, Lane& b, double window_s) {
         } while (seconds_since(start) < window_s);
         a.drain();
         b.drain();
-        if (window != 0) rates.push_back(static_cast<double>(bytes) / seconds_since(start) / 1e9);  // first: warm-up
+        if (window != 0)
+            rates.push_back(static_cast<double>(bytes) / seconds_since(start) / 1e9);  // first: warm-up
     }
     return median(std::move(rates));
 }
 
 }  // namespace
 
-CopyCeiling measure_copy_ceiling(Backend& backend, std::uint64_t bytes_in, std::uint64_t bytes_out, double window_s) {
+CopyCeiling measure_copy_ceiling(Backend& backend, std::uint64_t bytes_in, std::uint64_t bytes_out,
+                                 double window_s) {
     if (bytes_in == 0 && bytes_out == 0)
         throw Error(Errc::invalid_argument, "measure_copy_ceiling: nothing to copy (got 0 bytes each way)");
     const auto& shared = backend.runtime()->context();
@@ -142,8 +151,8 @@ CopyCeiling measure_copy_ceiling(Backend& backend, std::uint64_t bytes_in, std::
 double measure_memory_ceiling(Backend& backend, std::uint64_t bytes, int repeats) {
     const std::uint64_t vectors = bytes / 48;  // 16 bytes in each of three arrays
     if (vectors == 0 || vectors > 0xffffffffu || repeats < 1)
-        throw Error(Errc::invalid_argument, "measure_memory_ceiling: out of range (got " + std::to_string(bytes) +
-                                                " bytes, " + std::to_string(repeats) +
+        throw Error(Errc::invalid_argument, "measure_memory_ceiling: out of range (got " +
+                                                std::to_string(bytes) + " bytes, " + std::to_string(repeats) +
                                                 " repeats, need at least 48 bytes and 1 repeat)");
     const bool software = backend.device().type == DeviceType::cpu;
     const Program triad(backend, kTriadSpirv, {.name = "stream_triad", .max_groups = software ? 64u : 4096u});

@@ -14,7 +14,8 @@ namespace {
 
 std::array<std::vector<core::Interval>, 3> by_stage(const std::vector<StageInterval>& intervals) {
     std::array<std::vector<core::Interval>, 3> sets;
-    for (const StageInterval& i : intervals) sets[static_cast<std::size_t>(i.stage)].push_back({i.begin_s, i.end_s});
+    for (const StageInterval& i : intervals)
+        sets[static_cast<std::size_t>(i.stage)].push_back({i.begin_s, i.end_s});
     return sets;
 }
 

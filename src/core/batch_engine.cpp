@@ -30,14 +30,15 @@ std::string queue_text(const QueuePlan& queues, bool split) {
 
 ProgramShape shape_of(const ProgramObject& program) {
     const Reflection& reflection = program.pipeline->reflection;
-    return {reflection.bindings, reflection.push_constant_bytes, program.elements_per_group, program.max_groups,
-            program.name.c_str()};
+    return {reflection.bindings, reflection.push_constant_bytes, program.elements_per_group,
+            program.max_groups, program.name.c_str()};
 }
 
 void require_same_backend(const Runtime& runtime, const ProgramObject& program, const char* what) {
     if (program.context != runtime.context())
-        throw Error(Errc::invalid_argument, std::string(what) + ": program \"" + program.name +
-                                                "\" belongs to another backend (need one made with this backend)");
+        throw Error(Errc::invalid_argument,
+                    std::string(what) + ": program \"" + program.name +
+                        "\" belongs to another backend (need one made with this backend)");
 }
 
 BatchEngine::BatchEngine(Runtime& runtime, std::shared_ptr<const ProgramObject> program,
@@ -50,7 +51,8 @@ BatchEngine::BatchEngine(Runtime& runtime, std::shared_ptr<const ProgramObject> 
       listener_(listener),
       ring_(runtime.acquire_ring(settings.slots)),
       // Copies of four bytes and more are fastest on every transfer queue when they start on a cache line.
-      layout_(shape_, std::max<std::uint64_t>(64, context_.device.snapshot().limits.storage_buffer_offset_alignment)),
+      layout_(shape_,
+              std::max<std::uint64_t>(64, context_.device.snapshot().limits.storage_buffer_offset_alignment)),
       begin_(steady_clock::now()) {
     report_.split_queues = settings_.split;
     report_.slots = settings_.slots;
@@ -150,10 +152,12 @@ bool BatchEngine::plan_group() {
         locate(piece, false, spans);
         const std::uint64_t per_job = job_bytes_in(job) + job_bytes_out(job);
         Route route = choose_route(settings_, context_.device.snapshot(), per_job, spans.pinned);
-        piece.count = std::min({piece.count, memory_chunk_limit_,
-                                chunk_limit(shape_, context_.device.snapshot().limits, settings_, job, route.copies)});
+        piece.count =
+            std::min({piece.count, memory_chunk_limit_,
+                      chunk_limit(shape_, context_.device.snapshot().limits, settings_, job, route.copies)});
         const std::uint64_t piece_bytes = per_job / job.elements * piece.count;
-        const bool same_way = plan_.pieces.empty() || (route.path == plan_.route.path && route.copies == plan_.route.copies);
+        const bool same_way =
+            plan_.pieces.empty() || (route.path == plan_.route.path && route.copies == plan_.route.copies);
         if (!plan_.pieces.empty() && (!same_way || bytes + piece_bytes > limit)) break;
         locate(piece, route.import, spans);  // ranges of the chunk itself, now that its size is known
         layout_.measure(piece, spans, route, plan_.needs);
@@ -167,7 +171,8 @@ bool BatchEngine::plan_group() {
     return !plan_.pieces.empty();
 }
 
-/// Makes room for the planned group; on exhaustion gives memory back and halves the chunks. false: plan again.
+/// Makes room for the planned group; on exhaustion gives memory back and halves the chunks. false: plan
+/// again.
 bool BatchEngine::reserve(Slot& slot) {
     try {
         slot.reserve(plan_.needs);
@@ -181,8 +186,9 @@ bool BatchEngine::reserve(Slot& slot) {
         runtime_.trim();
         constexpr std::uint64_t kLeastPiece = 256;
         if (largest <= kLeastPiece)
-            throw Error(Errc::out_of_memory, "run_batch: no memory for even " + std::to_string(largest) +
-                                                 " elements at a time; last refusal: " + e.what(),
+            throw Error(Errc::out_of_memory,
+                        "run_batch: no memory for even " + std::to_string(largest) +
+                            " elements at a time; last refusal: " + e.what(),
                         e.native_code());
         memory_chunk_limit_ = std::max(kLeastPiece, largest / 2);
         context_.device.log().write(LogLevel::info, "run_batch: out of memory, chunks go down to " +
@@ -234,7 +240,8 @@ void BatchEngine::submit(Slot& slot) {
         slot.done = context_.timelines.submit(QueueRole::compute, commands(QueueRole::compute));
         return;
     }
-    // After each submission the token is kept: should the next one fail, the slot still knows what runs on it.
+    // After each submission the token is kept: should the next one fail, the slot still knows what runs on
+    // it.
     slot.done = context_.timelines.submit(QueueRole::upload, commands(QueueRole::upload));
     slot.done = context_.timelines.submit(QueueRole::compute, commands(QueueRole::compute), slot.done);
     slot.done = context_.timelines.submit(QueueRole::download, commands(QueueRole::download), slot.done);
@@ -289,7 +296,9 @@ void BatchEngine::note_route(const Route& route) {
     report_.mixed_paths = report_.mixed_paths || report_.path != route.path;
 }
 
-Token BatchEngine::oldest() const { return ring_->slots[head_]->done; }
+Token BatchEngine::oldest() const {
+    return ring_->slots[head_]->done;
+}
 
 void BatchEngine::wait_for(Token token) {
     const auto start = steady_clock::now();
@@ -343,7 +352,8 @@ void BatchEngine::read_times(const Slot& slot, std::uint32_t index) {
         const std::uint32_t family = device.plan().queues.slots[settings_.split ? role : 1].family;
         const std::uint32_t bits = s.families[family].timestamp_valid_bits;
         const auto at = [&](std::uint64_t tick) {
-            return static_cast<double>(tick_distance(base_tick_, tick, bits)) * s.limits.timestamp_period_ns * 1e-9;
+            return static_cast<double>(tick_distance(base_tick_, tick, bits)) * s.limits.timestamp_period_ns *
+                   1e-9;
         };
         report_.intervals.push_back({static_cast<Stage>(role), index,
                                      static_cast<std::uint32_t>(slot.work.pieces.front().piece.job),

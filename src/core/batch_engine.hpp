@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves jobs through a ring: cut into pieces, gather pieces into groups, copy, submit, wait, copy back. Driven by its
-// owner's thread: start() and finish() are the only steps, so a caller that alternates them overlaps the host's copies
-// with the device's work without a thread of its own.
+// Moves jobs through a ring: cut into pieces, gather pieces into groups, copy, submit, wait, copy back.
+// Driven by its owner's thread: start() and finish() are the only steps, so a caller that alternates them
+// overlaps the host's copies with the device's work without a thread of its own.
 #pragma once
 
 #include <chrono>
@@ -36,7 +36,8 @@ class BatchEngine {
     BatchEngine(const BatchEngine&) = delete;
     BatchEngine& operator=(const BatchEngine&) = delete;
 
-    /// Queues a checked job; it must stay where it is until it is over. Returns its sequence number, 0, 1, 2...
+    /// Queues a checked job; it must stay where it is until it is over. Returns its sequence number, 0,
+    /// 1, 2...
     std::uint64_t add(const Job& job);
     /// Waits for what runs and drops what is left of a job that failed; the others go on.
     void fail(std::uint64_t job);
@@ -44,8 +45,8 @@ class BatchEngine {
     bool can_start() const { return next_ < jobs_.size() && in_flight_ < ring_->slots.size(); }
     bool in_flight() const { return in_flight_ != 0; }
     bool has_free_slot() const { return in_flight_ < ring_->slots.size(); }
-    /// Builds the next group and hands it to the device. Errors: out_of_memory, device_lost, driver; the job that failed
-    /// is failed_job() and none of it is queued any more.
+    /// Builds the next group and hands it to the device. Errors: out_of_memory, device_lost, driver; the job
+    /// that failed is failed_job() and none of it is queued any more.
     void start();
     /// Token of the oldest group under way.
     Token oldest() const;
@@ -64,7 +65,7 @@ class BatchEngine {
   private:
     struct Pending {
         const Job* job = nullptr;
-        std::uint64_t next = 0;         // first element not yet started
+        std::uint64_t next = 0;  // first element not yet started
         std::uint32_t open_pieces = 0;
         bool over = false;
     };
@@ -100,8 +101,8 @@ class BatchEngine {
     GroupPlan plan_;
 
     std::deque<Pending> jobs_;
-    std::uint64_t base_ = 0;            // sequence number of jobs_.front()
-    std::size_t next_ = 0;              // index into jobs_ of the first with elements left to start
+    std::uint64_t base_ = 0;  // sequence number of jobs_.front()
+    std::size_t next_ = 0;    // index into jobs_ of the first with elements left to start
     std::size_t head_ = 0, in_flight_ = 0;
     std::uint64_t memory_chunk_limit_ = ~std::uint64_t{0};
     std::uint64_t failed_job_ = 0;

@@ -7,7 +7,9 @@
 namespace weft::core {
 namespace {
 
-[[noreturn]] void refuse(Errc code, const std::string& what) { throw Error(code, "run_batch: " + what); }
+[[noreturn]] void refuse(Errc code, const std::string& what) {
+    throw Error(code, "run_batch: " + what);
+}
 
 std::string got_need(std::uint64_t got, const std::string& need) {
     return " (got " + std::to_string(got) + ", need " + need + ")";
@@ -30,19 +32,22 @@ std::string interface_text(const ProgramShape& program) {
 void check_path(const DevicePlan& plan, const DeviceSnapshot& device, Path path) {
     const bool unified = has_unified_memory(device);
     if (path == Path::imported && !plan.external_memory_host)
-        refuse(Errc::unsupported, "path imported needs VK_EXT_external_memory_host, which " + device.name + " lacks");
+        refuse(Errc::unsupported,
+               "path imported needs VK_EXT_external_memory_host, which " + device.name + " lacks");
     if (path == Path::direct && !unified && !plan.memory.mapped_device)
-        refuse(Errc::unsupported, "path direct needs unified memory or a full-size BAR, which " + device.name + " lacks");
+        refuse(Errc::unsupported,
+               "path direct needs unified memory or a full-size BAR, which " + device.name + " lacks");
 }
 
 template <class Span>
 void check_span(const Span& span, const Job& job, bool broadcast, const DeviceLimits& limits,
                 const std::string& where) {
     if (span.data == nullptr && span.bytes != 0)
-        refuse(Errc::invalid_argument, where + "null with a length" + got_need(span.bytes, "0 bytes or a pointer"));
+        refuse(Errc::invalid_argument,
+               where + "null with a length" + got_need(span.bytes, "0 bytes or a pointer"));
     if (reinterpret_cast<std::uintptr_t>(span.data) > ~std::uintptr_t{0} - span.bytes)
-        refuse(Errc::invalid_argument, where + "length runs past the address space" +
-                                           got_need(span.bytes, "a real number of bytes"));
+        refuse(Errc::invalid_argument,
+               where + "length runs past the address space" + got_need(span.bytes, "a real number of bytes"));
     if (job.elements == 0) return;
     if (span.bytes == 0)
         refuse(Errc::invalid_argument, where + "empty although the job has elements" +
@@ -55,12 +60,14 @@ void check_span(const Span& span, const Job& job, bool broadcast, const DeviceLi
         return;
     }
     if (span.bytes % job.elements != 0)
-        refuse(Errc::invalid_argument, where + "bytes do not divide by the elements" +
-                                           got_need(span.bytes, "a multiple of " + std::to_string(job.elements)));
+        refuse(Errc::invalid_argument,
+               where + "bytes do not divide by the elements" +
+                   got_need(span.bytes, "a multiple of " + std::to_string(job.elements)));
     if (span.bytes / job.elements > limits.max_storage_buffer_range)
         refuse(Errc::invalid_argument,
                where + "one element is larger than one binding can be" +
-                   got_need(span.bytes / job.elements, "at most " + std::to_string(limits.max_storage_buffer_range)));
+                   got_need(span.bytes / job.elements,
+                            "at most " + std::to_string(limits.max_storage_buffer_range)));
 }
 
 }  // namespace
@@ -80,7 +87,8 @@ std::uint64_t job_bytes_out(const Job& job) {
 BatchSettings resolve(const DevicePlan& plan, const DeviceSnapshot& device, const BatchOptions& options,
                       std::uint64_t total_bytes) {
     if (options.slots > 16)
-        refuse(Errc::invalid_argument, "BatchOptions::slots out of range" + got_need(options.slots, "1 to 16, or 0"));
+        refuse(Errc::invalid_argument,
+               "BatchOptions::slots out of range" + got_need(options.slots, "1 to 16, or 0"));
     if (options.chunk_elements > 0xffffffffu)
         refuse(Errc::invalid_argument, "BatchOptions::chunk_elements out of range" +
                                            got_need(options.chunk_elements, "at most 4294967295"));
@@ -94,9 +102,11 @@ BatchSettings resolve(const DevicePlan& plan, const DeviceSnapshot& device, cons
     s.slots = options.mode == BatchMode::sequential ? 1 : options.slots != 0 ? options.slots : plan.slots;
     s.chunk_exact = options.chunk_elements != 0 || plan.chunk_exact;
     s.chunk_elements = options.chunk_elements != 0 ? options.chunk_elements : plan.chunk_elements;
-    constexpr std::uint64_t kTimesFromBytes = std::uint64_t{1} << 20;  // queries cost more than they tell below
-    s.stage_times = plan.timestamps && (options.stage_times == StageTimes::on ||
-                                        (options.stage_times == StageTimes::automatic && total_bytes >= kTimesFromBytes));
+    constexpr std::uint64_t kTimesFromBytes = std::uint64_t{1}
+                                              << 20;  // queries cost more than they tell below
+    s.stage_times =
+        plan.timestamps && (options.stage_times == StageTimes::on ||
+                            (options.stage_times == StageTimes::automatic && total_bytes >= kTimesFromBytes));
     return s;
 }
 
@@ -117,17 +127,19 @@ void check_job(const ProgramShape& program, const DeviceLimits& limits, const Jo
                    " outputs, need " + std::to_string(reads) + " and " + std::to_string(writes) + ": " +
                    interface_text(program) + "; a buffer without readonly or writeonly counts as both)");
     if (job.elements > 0xffffffffu)
-        refuse(Errc::invalid_argument,
-               job_text(program, job, index) + "too many elements" + got_need(job.elements, "at most 4294967295"));
+        refuse(Errc::invalid_argument, job_text(program, job, index) + "too many elements" +
+                                           got_need(job.elements, "at most 4294967295"));
     const std::size_t parameters = job.parameters.bytes().size();
     const std::size_t room = program.push_constant_bytes > 8 ? program.push_constant_bytes - 8 : 0;
     if (parameters != room)
-        refuse(Errc::invalid_argument, job_text(program, job, index) +
-                                           "parameters do not fit the push-constant block after count and first" +
-                                           got_need(parameters, std::to_string(room) + " bytes"));
+        refuse(Errc::invalid_argument,
+               job_text(program, job, index) +
+                   "parameters do not fit the push-constant block after count and first" +
+                   got_need(parameters, std::to_string(room) + " bytes"));
     const auto needs_where = [&](const auto& span, bool broadcast) {
         return span.data == nullptr || span.bytes == 0 || broadcast || job.elements == 0 ||
-               span.bytes % job.elements != 0 || span.bytes / job.elements > limits.max_storage_buffer_range ||
+               span.bytes % job.elements != 0 ||
+               span.bytes / job.elements > limits.max_storage_buffer_range ||
                reinterpret_cast<std::uintptr_t>(span.data) > ~std::uintptr_t{0} - span.bytes;
     };
     std::size_t in = 0, out = 0;
@@ -162,7 +174,8 @@ void append_spans(const Job& job, std::uint64_t index, std::vector<JobSpan>& spa
 }
 
 void check_overlaps(std::vector<JobSpan>& spans) {
-    std::sort(spans.begin(), spans.end(), [](const JobSpan& a, const JobSpan& b) { return a.begin < b.begin; });
+    std::sort(spans.begin(), spans.end(),
+              [](const JobSpan& a, const JobSpan& b) { return a.begin < b.begin; });
     const auto refuse_pair = [](const JobSpan& a, const JobSpan& b) {
         refuse(Errc::invalid_argument,
                "memory of job " + std::to_string(a.job) + " and job " + std::to_string(b.job) +
@@ -170,8 +183,8 @@ void check_overlaps(std::vector<JobSpan>& spans) {
                    std::to_string(std::min(a.end, b.end) - std::max(a.begin, b.begin)) +
                    " bytes, need separate spans, or exactly the same span for in-place output of one job)");
     };
-    // Spans that begin together are looked at together. Of all that began earlier only the furthest-reaching read and
-    // written one matter: no exception for in-place output can apply to a different begin.
+    // Spans that begin together are looked at together. Of all that began earlier only the furthest-reaching
+    // read and written one matter: no exception for in-place output can apply to a different begin.
     const JobSpan* furthest_read = nullptr;
     const JobSpan* furthest_written = nullptr;
     for (std::size_t i = 0; i < spans.size();) {
@@ -180,7 +193,8 @@ void check_overlaps(std::vector<JobSpan>& spans) {
         for (; end < spans.size() && spans[end].begin == spans[i].begin; ++end) {
             const JobSpan& span = spans[end];
             if (span.written && written == nullptr) written = &span;
-            if (furthest_written != nullptr && furthest_written->end > span.begin) refuse_pair(*furthest_written, span);
+            if (furthest_written != nullptr && furthest_written->end > span.begin)
+                refuse_pair(*furthest_written, span);
             if (span.written && furthest_read != nullptr && furthest_read->end > span.begin)
                 refuse_pair(*furthest_read, span);
         }
@@ -204,23 +218,29 @@ Route choose_route(const BatchSettings& settings, const DeviceSnapshot& device, 
         path = group_bytes <= t.small_bytes ? t.small : pinned ? t.large_pinned : t.large_ordinary;
     const bool unified = has_unified_memory(device);
     switch (path) {
-        case Path::direct: return {path, false, !unified, false};
-        case Path::host: return {path, false, false, false};
-        case Path::imported: return {path, !unified, false, true};
+        case Path::direct:
+            return {path, false, !unified, false};
+        case Path::host:
+            return {path, false, false, false};
+        case Path::imported:
+            return {path, !unified, false, true};
         case Path::automatic:
-        case Path::staged: break;
+        case Path::staged:
+            break;
     }
     return {Path::staged, true, false, false};
 }
 
-std::uint64_t chunk_limit(const ProgramShape& program, const DeviceLimits& limits, const BatchSettings& settings,
-                          const Job& job, bool copies) {
+std::uint64_t chunk_limit(const ProgramShape& program, const DeviceLimits& limits,
+                          const BatchSettings& settings, const Job& job, bool copies) {
     std::uint64_t limit = settings.chunk_elements;
     const std::uint64_t bytes = job_bytes_in(job) + job_bytes_out(job);
     if (copies && !settings.chunk_exact && settings.mode == BatchMode::pipelined && bytes != 0) {
-        // Enough chunks that filling and draining the pipeline costs little, yet each large enough for full copy speed.
+        // Enough chunks that filling and draining the pipeline costs little, yet each large enough for full
+        // copy speed.
         constexpr std::uint64_t kLeastChunkBytes = std::uint64_t{6} << 20;
-        const std::uint64_t target = std::max(kLeastChunkBytes, settings.total_bytes / (std::uint64_t{8} * settings.slots));
+        const std::uint64_t target =
+            std::max(kLeastChunkBytes, settings.total_bytes / (std::uint64_t{8} * settings.slots));
         limit = std::min(limit, std::max<std::uint64_t>(1, target * job.elements / bytes));
     }
     if (program.max_groups == 0)
@@ -229,13 +249,15 @@ std::uint64_t chunk_limit(const ProgramShape& program, const DeviceLimits& limit
         if (!span.broadcast && span.bytes != 0)
             limit = std::min(limit, limits.max_storage_buffer_range / (span.bytes / job.elements));
     for (const OutputSpan& span : job.outputs)
-        if (span.bytes != 0) limit = std::min(limit, limits.max_storage_buffer_range / (span.bytes / job.elements));
+        if (span.bytes != 0)
+            limit = std::min(limit, limits.max_storage_buffer_range / (span.bytes / job.elements));
     return std::max<std::uint64_t>(1, limit);
 }
 
 std::uint64_t group_limit(const BatchSettings& settings) {
     if (settings.mode == BatchMode::sequential) return 0;
-    return std::min(settings.transfer.group_bytes, settings.total_bytes / (std::uint64_t{2} * settings.slots));
+    return std::min(settings.transfer.group_bytes,
+                    settings.total_bytes / (std::uint64_t{2} * settings.slots));
 }
 
 }  // namespace weft::core

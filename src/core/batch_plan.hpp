@@ -39,14 +39,14 @@ struct BatchSettings {
 /// The way of one group of pieces.
 struct Route {
     Path path = Path::staged;
-    bool copies = true;         // through the upload and download queues into device memory
-    bool mapped_device = false; // without copies: unpinned inputs are written into mapped device memory
-    bool import = false;        // ordinary spans are imported rather than copied by the host
+    bool copies = true;          // through the upload and download queues into device memory
+    bool mapped_device = false;  // without copies: unpinned inputs are written into mapped device memory
+    bool import = false;         // ordinary spans are imported rather than copied by the host
 };
 
 /// A chunk of a job: elements [first, first + count).
 struct Piece {
-    std::uint64_t job = 0;      // sequence number
+    std::uint64_t job = 0;  // sequence number
     std::uint64_t first = 0, count = 0;
 };
 
@@ -67,19 +67,20 @@ struct JobSpan {
     bool written = false;
 };
 void append_spans(const Job& job, std::uint64_t index, std::vector<JobSpan>& spans);
-/// Refuses two spans of different jobs that share memory one of them writes, and spans of one job that overlap where
-/// they are not the same. `spans` is sorted on return.
+/// Refuses two spans of different jobs that share memory one of them writes, and spans of one job that
+/// overlap where they are not the same. `spans` is sorted on return.
 void check_overlaps(std::vector<JobSpan>& spans);
 
 /// `pinned`: every span of the group is page-locked already.
-Route choose_route(const BatchSettings& settings, const DeviceSnapshot& device, std::uint64_t group_bytes, bool pinned);
+Route choose_route(const BatchSettings& settings, const DeviceSnapshot& device, std::uint64_t group_bytes,
+                   bool pinned);
 
 /// Elements a chunk of this job may have, at least 1.
-std::uint64_t chunk_limit(const ProgramShape& program, const DeviceLimits& limits, const BatchSettings& settings,
-                          const Job& job, bool copies);
+std::uint64_t chunk_limit(const ProgramShape& program, const DeviceLimits& limits,
+                          const BatchSettings& settings, const Job& job, bool copies);
 
-/// Bytes up to which neighbouring pieces share a group: fewer submissions for small jobs, while enough groups remain
-/// to keep every slot busy.
+/// Bytes up to which neighbouring pieces share a group: fewer submissions for small jobs, while enough groups
+/// remain to keep every slot busy.
 std::uint64_t group_limit(const BatchSettings& settings);
 
 }  // namespace weft::core

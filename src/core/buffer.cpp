@@ -10,8 +10,9 @@ namespace {
 
 std::uint64_t checked_bytes(std::size_t count, std::size_t element_bytes, const char* what) {
     if (element_bytes != 0 && count > std::numeric_limits<std::uint64_t>::max() / element_bytes / 2)
-        throw Error(Errc::invalid_argument, std::string(what) + ": too many elements (got " + std::to_string(count) +
-                                                " of " + std::to_string(element_bytes) + " bytes)");
+        throw Error(Errc::invalid_argument, std::string(what) + ": too many elements (got " +
+                                                std::to_string(count) + " of " +
+                                                std::to_string(element_bytes) + " bytes)");
     return std::uint64_t{count} * element_bytes;
 }
 
@@ -19,16 +20,17 @@ std::uint64_t checked_bytes(std::size_t count, std::size_t element_bytes, const 
 
 namespace detail {
 
-std::shared_ptr<core::BufferObject> make_device_buffer(Backend& backend, std::size_t count, std::size_t element_bytes,
-                                                       std::string_view name) {
+std::shared_ptr<core::BufferObject> make_device_buffer(Backend& backend, std::size_t count,
+                                                       std::size_t element_bytes, std::string_view name) {
     const auto& context = backend.runtime()->context();
     context->device.require_usable("Buffer");
-    return core::BufferObject::create(context, core::MemoryKind::device, checked_bytes(count, element_bytes, "Buffer"),
+    return core::BufferObject::create(context, core::MemoryKind::device,
+                                      checked_bytes(count, element_bytes, "Buffer"),
                                       name.empty() ? "buffer" : std::string(name));
 }
 
-std::shared_ptr<core::BufferObject> make_host_buffer(Backend& backend, std::size_t count, std::size_t element_bytes,
-                                                     std::string_view name) {
+std::shared_ptr<core::BufferObject> make_host_buffer(Backend& backend, std::size_t count,
+                                                     std::size_t element_bytes, std::string_view name) {
     const auto& context = backend.runtime()->context();
     context->device.require_usable("HostBuffer");
     // Download memory is the cached kind, which serves both directions: users read and write these.
@@ -39,7 +41,9 @@ std::shared_ptr<core::BufferObject> make_host_buffer(Backend& backend, std::size
     return buffer;
 }
 
-void* mapped(const core::BufferObject& object) noexcept { return object.mapped(); }
+void* mapped(const core::BufferObject& object) noexcept {
+    return object.mapped();
+}
 
 }  // namespace detail
 

@@ -33,8 +33,8 @@ void BufferObject::make_buffer(VkExternalMemoryHandleTypeFlags handle_types) {
     if (handle_types != 0) info.pNext = &external;
     info.size = bytes_;
     info.usage = kUsage;
-    // Shared between families instead of handed over: for buffers no driver is known to charge for it, and a whole class
-    // of ownership mistakes goes away.
+    // Shared between families instead of handed over: for buffers no driver is known to charge for it, and a
+    // whole class of ownership mistakes goes away.
     info.sharingMode = families.size() > 1 ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE;
     if (families.size() > 1) {
         info.queueFamilyIndexCount = static_cast<std::uint32_t>(families.size());
@@ -49,8 +49,9 @@ std::shared_ptr<BufferObject> BufferObject::create(const std::shared_ptr<Context
     Device& device = context->device;
     const std::uint64_t limit = device.snapshot().limits.max_buffer_bytes;
     if (bytes > limit)
-        throw Error(Errc::invalid_argument, "Buffer: too large for this device (got " + std::to_string(bytes) +
-                                                " bytes, need at most " + std::to_string(limit) + ")");
+        throw Error(Errc::invalid_argument, "Buffer: too large for this device (got " +
+                                                std::to_string(bytes) + " bytes, need at most " +
+                                                std::to_string(limit) + ")");
     // Vulkan has no empty buffers, and storage ranges are read in words of four bytes, vectors of sixteen.
     const std::uint64_t padded = std::max<std::uint64_t>((bytes + 15) / 16 * 16, 16);
     std::shared_ptr<BufferObject> buffer(new BufferObject(context, padded, std::move(name)));
@@ -98,13 +99,15 @@ void BufferObject::bind_imported(const void* base) {
     mapped_ = static_cast<std::byte*>(const_cast<void*>(base));
 }
 
-std::shared_ptr<BufferObject> BufferObject::import(const std::shared_ptr<Context>& context, const void* pointer,
-                                                   std::uint64_t bytes) {
+std::shared_ptr<BufferObject> BufferObject::import(const std::shared_ptr<Context>& context,
+                                                   const void* pointer, std::uint64_t bytes) {
     const std::uint64_t alignment = context->device.snapshot().limits.import_alignment;
     if (!context->device.plan().external_memory_host || alignment == 0)
-        throw Error(Errc::unsupported, "import: the device cannot import host memory (need VK_EXT_external_memory_host)");
+        throw Error(Errc::unsupported,
+                    "import: the device cannot import host memory (need VK_EXT_external_memory_host)");
     const auto begin = reinterpret_cast<std::uintptr_t>(pointer) / alignment * alignment;
-    const auto end = (reinterpret_cast<std::uintptr_t>(pointer) + bytes + alignment - 1) / alignment * alignment;
+    const auto end =
+        (reinterpret_cast<std::uintptr_t>(pointer) + bytes + alignment - 1) / alignment * alignment;
     std::shared_ptr<BufferObject> buffer(new BufferObject(context, end - begin, "import"));
     buffer->make_buffer(VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT);
     buffer->bind_imported(reinterpret_cast<const void*>(begin));
@@ -138,7 +141,8 @@ void BufferObject::flush(std::uint64_t offset, std::uint64_t bytes) const {
     if (coherent_ || bytes == 0) return;
     const VkMappedMemoryRange range = mapped_range(offset, bytes);
     Device& device = context_->device;
-    device.check(device.vk.vkFlushMappedMemoryRanges(device.handle(), 1, &range), "vkFlushMappedMemoryRanges");
+    device.check(device.vk.vkFlushMappedMemoryRanges(device.handle(), 1, &range),
+                 "vkFlushMappedMemoryRanges");
 }
 
 void BufferObject::invalidate(std::uint64_t offset, std::uint64_t bytes) const {

@@ -17,8 +17,8 @@ namespace weft::core {
 
 class Context;
 
-/// Owned by whoever may still use it: the user's Buffer, and every submitted piece of work until it is done. So freeing
-/// never waits and never happens too early.
+/// Owned by whoever may still use it: the user's Buffer, and every submitted piece of work until it is done.
+/// So freeing never waits and never happens too early.
 class BufferObject {
   public:
     /// Errors: out_of_memory; invalid_argument - larger than the device's buffers can be.
@@ -33,12 +33,14 @@ class BufferObject {
 
     VkBuffer handle() const { return handle_; }
     std::uint64_t bytes() const { return bytes_; }
-    /// Never reused, unlike a VkBuffer handle: what was recorded for one buffer must not be taken for another.
+    /// Never reused, unlike a VkBuffer handle: what was recorded for one buffer must not be taken for
+    /// another.
     std::uint64_t id() const { return id_; }
     std::byte* mapped() const { return mapped_; }
     const std::shared_ptr<Context>& context() const { return context_; }
 
-    /// Makes host writes to the range visible to the device, or device writes to the host; nothing for coherent memory.
+    /// Makes host writes to the range visible to the device, or device writes to the host; nothing for
+    /// coherent memory.
     void flush(std::uint64_t offset, std::uint64_t bytes) const;
     void invalidate(std::uint64_t offset, std::uint64_t bytes) const;
 
@@ -81,13 +83,14 @@ class HostRanges {
     std::map<std::uintptr_t, Entry> by_begin_;
 };
 
-/// Keeps imports of ordinary memory, least recently used out first. Only for devices that read through the process's own
-/// page tables (TransferPlan::keep_imports): elsewhere an import pins pages that a later mapping at the same address
-/// would not have.
+/// Keeps imports of ordinary memory, least recently used out first. Only for devices that read through the
+/// process's own page tables (TransferPlan::keep_imports): elsewhere an import pins pages that a later
+/// mapping at the same address would not have.
 class ImportRegistry {
   public:
     /// Empty range when the pages cannot be imported.
-    HostRange find_or_import(const std::shared_ptr<Context>& context, const void* pointer, std::uint64_t bytes);
+    HostRange find_or_import(const std::shared_ptr<Context>& context, const void* pointer,
+                             std::uint64_t bytes);
     void clear() noexcept;
 
   private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every resource keeps alive: device, timelines, memory, pipelines. Destroyed when the last of them is gone.
+// What every resource keeps alive: device, timelines, memory, pipelines. Destroyed when the last of them is
+// gone.
 #pragma once
 
 #include <memory>
@@ -14,8 +15,8 @@ namespace weft::core {
 
 class Context {
   public:
-    Context(std::shared_ptr<Instance> instance, VkPhysicalDevice physical, DeviceSnapshot snapshot, DevicePlan plan,
-            const Config& config)
+    Context(std::shared_ptr<Instance> instance, VkPhysicalDevice physical, DeviceSnapshot snapshot,
+            DevicePlan plan, const Config& config)
         : device(std::move(instance), physical, std::move(snapshot), std::move(plan)),
           timelines(device),
           memory(device),

@@ -16,7 +16,8 @@ namespace {
 constexpr std::size_t kShort = std::size_t{64} << 10;
 
 #ifdef WEFT_STREAMING_X86
-__attribute__((target("avx2"))) void copy_avx2(std::byte* target, const std::byte* source, std::size_t bytes) {
+__attribute__((target("avx2"))) void copy_avx2(std::byte* target, const std::byte* source,
+                                               std::size_t bytes) {
     const std::size_t head = (32 - reinterpret_cast<std::uintptr_t>(target) % 32) % 32;
     std::memcpy(target, source, head);
     target += head;

@@ -9,7 +9,8 @@
 namespace weft::core {
 namespace {
 
-// Large enough that taking a part costs nothing beside copying it, small enough that sixteen threads share one chunk.
+// Large enough that taking a part costs nothing beside copying it, small enough that sixteen threads share
+// one chunk.
 constexpr std::size_t kPartBytes = std::size_t{256} << 10;
 // Waking a thread costs tens of microseconds: as long as it takes one thread to copy about this much.
 constexpr std::size_t kAloneBytes = std::size_t{512} << 10;

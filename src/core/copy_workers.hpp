@@ -22,7 +22,8 @@ struct HostCopy {
 /// Thread-safe: copies of several callers queue up behind each other's parts.
 class CopyWorkers {
   public:
-    /// `threads` counts the caller, so one thread means no worker. Workers start with the first copy that needs them.
+    /// `threads` counts the caller, so one thread means no worker. Workers start with the first copy that
+    /// needs them.
     explicit CopyWorkers(std::uint32_t threads);
     ~CopyWorkers();
     CopyWorkers(const CopyWorkers&) = delete;

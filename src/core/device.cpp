@@ -105,15 +105,17 @@ void Device::create() {
 }
 
 void Device::create_layouts() {
-    // One set layout serves every program: a shader that uses fewer bindings leaves the rest unwritten, which Vulkan
-    // allows for bindings that a pipeline does not use. Descriptor sets and recordings thus survive a change of program.
+    // One set layout serves every program: a shader that uses fewer bindings leaves the rest unwritten, which
+    // Vulkan allows for bindings that a pipeline does not use. Descriptor sets and recordings thus survive a
+    // change of program.
     std::vector<VkDescriptorSetLayoutBinding> bindings(plan_.storage_buffers);
     for (std::uint32_t i = 0; i < plan_.storage_buffers; ++i)
         bindings[i] = {i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr};
     VkDescriptorSetLayoutCreateInfo set{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO};
     set.bindingCount = plan_.storage_buffers;
     set.pBindings = bindings.data();
-    check(vk.vkCreateDescriptorSetLayout(handle_, &set, nullptr, &set_layout_), "vkCreateDescriptorSetLayout");
+    check(vk.vkCreateDescriptorSetLayout(handle_, &set, nullptr, &set_layout_),
+          "vkCreateDescriptorSetLayout");
 
     const VkPushConstantRange push{VK_SHADER_STAGE_COMPUTE_BIT, 0, plan_.push_constant_bytes};
     VkPipelineLayoutCreateInfo layout{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
@@ -137,14 +139,18 @@ void Device::check(VkResult result, const char* what) {
     core::check(result, what);
 }
 
-bool Device::foreign_process() const { return getpid() != process_; }
+bool Device::foreign_process() const {
+    return getpid() != process_;
+}
 
 void Device::require_usable(const char* what) const {
     if (lost())
-        throw Error(Errc::device_lost, std::string(what) + ": the device was lost earlier; make a new Backend",
+        throw Error(Errc::device_lost,
+                    std::string(what) + ": the device was lost earlier; make a new Backend",
                     VK_ERROR_DEVICE_LOST);
     if (foreign_process())
-        throw Error(Errc::unsupported, std::string(what) + ": the backend belongs to another process (got process " +
+        throw Error(Errc::unsupported, std::string(what) +
+                                           ": the backend belongs to another process (got process " +
                                            std::to_string(getpid()) + ", need " + std::to_string(process_) +
                                            "; make a Backend after fork)");
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executes a DevicePlan: VkDevice with its own function table, its queues, and the one layout every pipeline shares.
+// Executes a DevicePlan: VkDevice with its own function table, its queues, and the one layout every pipeline
+// shares.
 #pragma once
 
 #include <sys/types.h>
@@ -30,8 +31,8 @@ struct PhysicalQueue {
 
 /// Running totals behind weft::Counters.
 struct CounterCells {
-    std::atomic<std::uint64_t> objects{0}, allocations{0}, descriptor_updates{0}, recordings{0}, submissions{0},
-        imports{0};
+    std::atomic<std::uint64_t> objects{0}, allocations{0}, descriptor_updates{0}, recordings{0},
+        submissions{0}, imports{0};
     static void add(std::atomic<std::uint64_t>& cell, std::uint64_t n = 1) {
         cell.fetch_add(n, std::memory_order_relaxed);
     }
@@ -39,7 +40,8 @@ struct CounterCells {
 
 class Device {
   public:
-    Device(std::shared_ptr<Instance> instance, VkPhysicalDevice physical, DeviceSnapshot snapshot, DevicePlan plan);
+    Device(std::shared_ptr<Instance> instance, VkPhysicalDevice physical, DeviceSnapshot snapshot,
+           DevicePlan plan);
     ~Device();
     Device(const Device&) = delete;
     Device& operator=(const Device&) = delete;

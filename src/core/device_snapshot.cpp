@@ -12,11 +12,16 @@ namespace {
 
 DeviceType device_type(VkPhysicalDeviceType type) {
     switch (type) {
-        case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU: return DeviceType::discrete;
-        case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU: return DeviceType::integrated;
-        case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU: return DeviceType::virtual_gpu;
-        case VK_PHYSICAL_DEVICE_TYPE_CPU: return DeviceType::cpu;
-        default: return DeviceType::other;
+        case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
+            return DeviceType::discrete;
+        case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
+            return DeviceType::integrated;
+        case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
+            return DeviceType::virtual_gpu;
+        case VK_PHYSICAL_DEVICE_TYPE_CPU:
+            return DeviceType::cpu;
+        default:
+            return DeviceType::other;
     }
 }
 
@@ -77,16 +82,18 @@ void read_limits(const VkPhysicalDeviceLimits& l, DeviceLimits& out) {
     out.max_group_invocations = l.maxComputeWorkGroupInvocations;
     out.max_shared_memory_bytes = l.maxComputeSharedMemorySize;
     out.max_push_constant_bytes = l.maxPushConstantsSize;
-    out.max_storage_buffers = std::min({16u, l.maxPerStageDescriptorStorageBuffers, l.maxDescriptorSetStorageBuffers,
-                                        l.maxPerStageResources});
+    out.max_storage_buffers = std::min({16u, l.maxPerStageDescriptorStorageBuffers,
+                                        l.maxDescriptorSetStorageBuffers, l.maxPerStageResources});
     out.timestamp_period_ns = static_cast<double>(l.timestampPeriod);
 }
 
 void read_properties(VkPhysicalDevice device, bool has_import, bool api_1_2, DeviceSnapshot& s) {
     VkPhysicalDeviceExternalMemoryHostPropertiesEXT import{
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
-    VkPhysicalDeviceMaintenance3Properties maintenance{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES};
-    VkPhysicalDeviceSubgroupProperties subgroup{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES, &maintenance};
+    VkPhysicalDeviceMaintenance3Properties maintenance{
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES};
+    VkPhysicalDeviceSubgroupProperties subgroup{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES,
+                                                &maintenance};
     VkPhysicalDeviceIDProperties ids{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES, &subgroup};
     VkPhysicalDeviceDriverProperties driver{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES, &ids};
     VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
@@ -103,7 +110,8 @@ void read_properties(VkPhysicalDevice device, bool has_import, bool api_1_2, Dev
     std::copy_n(ids.deviceUUID, s.uuid.size(), s.uuid.begin());
     std::copy_n(ids.driverUUID, s.driver_uuid.size(), s.driver_uuid.begin());
     std::copy_n(p.pipelineCacheUUID, s.cache_uuid.size(), s.cache_uuid.begin());
-    s.driver_text = std::string(driver.driverName) + (driver.driverInfo[0] != 0 ? " " : "") + driver.driverInfo;
+    s.driver_text =
+        std::string(driver.driverName) + (driver.driverInfo[0] != 0 ? " " : "") + driver.driverInfo;
     s.max_allocation_bytes = maintenance.maxMemoryAllocationSize;
     s.limits.max_buffer_bytes = maintenance.maxMemoryAllocationSize;
     s.limits.subgroup_size = subgroup.subgroupSize;
@@ -147,7 +155,8 @@ DeviceSnapshot read_snapshot(VkPhysicalDevice device) {
     s.api_minor = VK_API_VERSION_MINOR(basic.apiVersion);
     s.name = basic.deviceName;
     s.type = device_type(basic.deviceType);
-    if (s.api_major == 1 && s.api_minor < 1) return s;  // its queries do not exist; the plan refuses it by version
+    if (s.api_major == 1 && s.api_minor < 1)
+        return s;  // its queries do not exist; the plan refuses it by version
 
     const auto extensions = device_extensions(device);
     const auto has = [&](const char* name) {

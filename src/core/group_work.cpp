@@ -93,7 +93,8 @@ void GroupLayout::write(const Piece& piece, const PieceSpans& spans, const Route
             if (!route.copies) {
                 work.copies_in.push_back({area(p.kernel_area)->mapped() + kernel_offset, source, p.in.bytes});
             } else if (pinned.buffer) {
-                work.uploads.push_back({pinned.buffer.get(), pinned.offset, kernel, kernel_offset, p.in.bytes});
+                work.uploads.push_back(
+                    {pinned.buffer.get(), pinned.offset, kernel, kernel_offset, p.in.bytes});
                 work.keep_alive.push_back(pinned.buffer);
             } else {
                 work.copies_in.push_back({area(Area::host_in)->mapped() + p.in_offset, source, p.in.bytes});
@@ -104,13 +105,17 @@ void GroupLayout::write(const Piece& piece, const PieceSpans& spans, const Route
             auto* target = static_cast<std::byte*>(job.outputs[out].data) + p.out.offset;
             const HostRange& pinned = spans.outputs[out];
             if (!route.copies) {
-                work.copies_out.push_back({target, area(Area::host_out)->mapped() + p.out_offset, p.out.bytes});
+                work.copies_out.push_back(
+                    {target, area(Area::host_out)->mapped() + p.out_offset, p.out.bytes});
             } else if (pinned.buffer) {
-                work.downloads.push_back({kernel, kernel_offset, pinned.buffer.get(), pinned.offset, p.out.bytes});
+                work.downloads.push_back(
+                    {kernel, kernel_offset, pinned.buffer.get(), pinned.offset, p.out.bytes});
                 work.keep_alive.push_back(pinned.buffer);
             } else {
-                work.downloads.push_back({kernel, kernel_offset, area(Area::host_out), p.out_offset, p.out.bytes});
-                work.copies_out.push_back({target, area(Area::host_out)->mapped() + p.out_offset, p.out.bytes});
+                work.downloads.push_back(
+                    {kernel, kernel_offset, area(Area::host_out), p.out_offset, p.out.bytes});
+                work.copies_out.push_back(
+                    {target, area(Area::host_out)->mapped() + p.out_offset, p.out.bytes});
             }
         }
         work.bytes += p.in.bytes + p.out.bytes;

@@ -21,7 +21,7 @@ struct BoundRange {
 
 struct PieceWork {
     Piece piece;
-    std::uint32_t groups = 0;                   // workgroups
+    std::uint32_t groups = 0;  // workgroups
     std::uint32_t bound_count = 0;
     std::array<BoundRange, 2 * kMaxJobSpans> bound{};
     std::uint32_t push_bytes = 0;
@@ -57,8 +57,8 @@ struct GroupWork {
 
 /// The memory areas of a slot.
 enum class Area : std::uint32_t {
-    host_in = 0,    // the host writes, the upload queue or the kernel reads
-    host_out = 1,   // the download queue or the kernel writes, the host reads
+    host_in = 0,   // the host writes, the upload queue or the kernel reads
+    host_out = 1,  // the download queue or the kernel writes, the host reads
     device_in = 2,
     device_out = 3,
     mapped_in = 4,  // device memory that the host writes through the BAR
@@ -71,8 +71,9 @@ using AreaNeeds = std::array<std::uint64_t, kAreas>;
 /// Where one piece's spans are at this moment.
 struct PieceSpans {
     const Job* job = nullptr;
-    std::array<HostRange, kMaxJobSpans> inputs, outputs;  // page-locked ranges of the chunk; empty: ordinary memory
-    bool pinned = false;                                  // all of them are page-locked
+    std::array<HostRange, kMaxJobSpans> inputs,
+        outputs;          // page-locked ranges of the chunk; empty: ordinary memory
+    bool pinned = false;  // all of them are page-locked
 };
 
 /// The block a shader finds: count, first, then the caller's parameters, as far as it is long.
@@ -85,10 +86,12 @@ struct ByteSlice {
 };
 ByteSlice slice(std::uint64_t span_bytes, bool broadcast, std::uint64_t elements, const Piece& piece);
 
-/// First pass, before memory is there: what each area must hold. `offset` of the pieces is implied by their order.
+/// First pass, before memory is there: what each area must hold. `offset` of the pieces is implied by their
+/// order.
 class GroupLayout {
   public:
-    GroupLayout(const ProgramShape& program, std::uint64_t alignment) : program_(program), alignment_(alignment) {}
+    GroupLayout(const ProgramShape& program, std::uint64_t alignment)
+        : program_(program), alignment_(alignment) {}
 
     /// Adds a piece's needs; `write` turns the same walk into work once the areas exist.
     void measure(const Piece& piece, const PieceSpans& spans, const Route& route, AreaNeeds& needs);
@@ -100,7 +103,7 @@ class GroupLayout {
     /// How one binding of one piece travels.
     struct Placement {
         Area kernel_area = Area::device_in;
-        bool kernel_is_user = false;       // the kernel works on the user's page-locked memory
+        bool kernel_is_user = false;  // the kernel works on the user's page-locked memory
         std::uint64_t in_offset = 0, out_offset = 0;
         ByteSlice in, out;
     };

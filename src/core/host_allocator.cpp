@@ -24,7 +24,8 @@ class VulkanSource final : public BlockSource {
         if (result != VK_SUCCESS) {
             device_.vk.vkFreeMemory(device_.handle(), block.memory, nullptr);
             // Running out of address space to map into is running out of memory to the caller.
-            device_.check(result == VK_ERROR_MEMORY_MAP_FAILED ? VK_ERROR_OUT_OF_HOST_MEMORY : result, "vkMapMemory");
+            device_.check(result == VK_ERROR_MEMORY_MAP_FAILED ? VK_ERROR_OUT_OF_HOST_MEMORY : result,
+                          "vkMapMemory");
         }
         block.mapped = static_cast<std::byte*>(mapped);
         return block;

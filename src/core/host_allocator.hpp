@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where blocks of memory come from. The pool cuts blocks; a source makes them. Another source of page-locked memory is
-// one more class here and one more line in the plan.
+// Where blocks of memory come from. The pool cuts blocks; a source makes them. Another source of page-locked
+// memory is one more class here and one more line in the plan.
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,8 @@ using std::chrono::nanoseconds;
 
 namespace {
 
-// How much work is to come is unknown; the chunk and group sizes of a batch of this many bytes a slot are used.
+// How much work is to come is unknown; the chunk and group sizes of a batch of this many bytes a slot are
+// used.
 constexpr std::uint64_t kAssumedBytesPerSlot = std::uint64_t{96} << 20;
 
 }  // namespace
@@ -46,16 +47,16 @@ struct JobPipeline::Impl final : core::JobListener {
     std::shared_ptr<core::Runtime> runtime;
     std::shared_ptr<const core::ProgramObject> program;
     core::BatchSettings settings;
-    std::unique_ptr<core::BatchEngine> engine;           // touched by the thread alone after construction
-    std::map<std::uint64_t, std::uint64_t> id_of;        // engine sequence -> token; the thread's own
+    std::unique_ptr<core::BatchEngine> engine;     // touched by the thread alone after construction
+    std::map<std::uint64_t, std::uint64_t> id_of;  // engine sequence -> token; the thread's own
 
-    mutable std::mutex mutex;                            // guards everything below
+    mutable std::mutex mutex;  // guards everything below
     std::condition_variable inbox, over;
-    std::map<std::uint64_t, Entry> entries;              // queued and running
-    std::uint64_t next_id = 1, next_queued = 1;          // first id not yet handed to the engine
-    std::map<std::uint64_t, std::exception_ptr> failures;// ended badly; errors until waited for
+    std::map<std::uint64_t, Entry> entries;                // queued and running
+    std::uint64_t next_id = 1, next_queued = 1;            // first id not yet handed to the engine
+    std::map<std::uint64_t, std::exception_ptr> failures;  // ended badly; errors until waited for
     core::SpanSet memory;
-    std::exception_ptr fatal;                            // the device is gone
+    std::exception_ptr fatal;  // the device is gone
     BatchReport report;
     bool stop = false;
 
@@ -123,7 +124,8 @@ void JobPipeline::Impl::feed() {
 /// A free slot may get work at any moment, so then the wait looks up now and again.
 void JobPipeline::Impl::await_oldest() {
     core::Timelines& timelines = runtime->context()->timelines;
-    for (bool first = true; !timelines.wait(engine->oldest(), std::chrono::microseconds(200), first); first = false) {
+    for (bool first = true; !timelines.wait(engine->oldest(), std::chrono::microseconds(200), first);
+         first = false) {
         if (!engine->has_free_slot()) break;
         const std::lock_guard lock(mutex);
         if (next_queued < next_id) return;
@@ -205,10 +207,10 @@ JobToken JobPipeline::submit(const Job& job) {
     core::check_overlaps(entry.spans);
     for (const core::JobSpan& span : entry.spans)
         if (const core::JobSpan* other = impl_->memory.conflict(span))
-            throw Error(Errc::invalid_argument,
-                        "JobPipeline::submit: memory of job " + std::to_string(id - 1) +
-                            " overlaps that of job " + std::to_string(other->job - 1) +
-                            ", which is still under way (need to wait for it first)");
+            throw Error(Errc::invalid_argument, "JobPipeline::submit: memory of job " +
+                                                    std::to_string(id - 1) + " overlaps that of job " +
+                                                    std::to_string(other->job - 1) +
+                                                    ", which is still under way (need to wait for it first)");
     for (const core::JobSpan& span : entry.spans) impl_->memory.insert(span);
     impl_->entries.emplace(id, std::move(entry));
     ++impl_->next_id;
@@ -222,7 +224,8 @@ bool JobPipeline::wait(JobToken token, nanoseconds timeout) {
     const auto finished = [&] { return impl_->entries.find(id) == impl_->entries.end(); };
     if (timeout == nanoseconds::max()) {
         impl_->over.wait(lock, finished);
-    } else if (!impl_->over.wait_for(lock, std::min(timeout, nanoseconds(std::chrono::hours(24 * 365))), finished)) {
+    } else if (!impl_->over.wait_for(lock, std::min(timeout, nanoseconds(std::chrono::hours(24 * 365))),
+                                     finished)) {
         return false;
     }
     const auto failure = impl_->failures.find(id);

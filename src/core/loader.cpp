@@ -21,7 +21,8 @@ PFN_vkGetInstanceProcAddr open_library(const std::string& wanted) {
     }
     std::string tried;
     for (const std::string& name : names) {
-        // Never closed: drivers leave threads and handlers behind that must stay mapped until the process ends.
+        // Never closed: drivers leave threads and handlers behind that must stay mapped until the process
+        // ends.
         if (void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {
             if (void* entry = dlsym(library, "vkGetInstanceProcAddr"))
                 return reinterpret_cast<PFN_vkGetInstanceProcAddr>(entry);
@@ -58,9 +59,11 @@ VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT
     auto& instance = *static_cast<Instance*>(user);
     const bool error = (severity & VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT) != 0;
     const bool warning = (severity & VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT) != 0;
-    // General messages come from the loader about other people's layers and drivers; they are no fault of a program.
-    const bool validation = (type & ~static_cast<VkDebugUtilsMessageTypeFlagsEXT>(
-                                        VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT)) != 0;
+    // General messages come from the loader about other people's layers and drivers; they are no fault of a
+    // program.
+    const bool validation =
+        (type & ~static_cast<VkDebugUtilsMessageTypeFlagsEXT>(VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT)) !=
+        0;
     if (validation && (error || warning)) instance.count_validation_message();
     const LogLevel level = validation && error     ? LogLevel::error
                            : validation && warning ? LogLevel::warning
@@ -74,7 +77,8 @@ VkDebugUtilsMessengerCreateInfoEXT messenger_info(Instance* instance) {
     VkDebugUtilsMessengerCreateInfoEXT info{VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT};
     info.messageSeverity =
         VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
-    info.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT |
+    info.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT |
+                       VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT |
                        VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT;
     info.pfnUserCallback = on_message;
     info.pUserData = instance;
@@ -125,8 +129,9 @@ void Instance::create(const Config& config) {
     VkValidationFeaturesEXT features{VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT};
     if (config.validation != Validation::off) {
         if (!has_layer(kValidationLayer))
-            throw Error(Errc::unsupported, std::string("Backend: validation was asked for but the layer is absent (need ") +
-                                               kValidationLayer + ", e.g. package vulkan-validationlayers)");
+            throw Error(Errc::unsupported,
+                        std::string("Backend: validation was asked for but the layer is absent (need ") +
+                            kValidationLayer + ", e.g. package vulkan-validationlayers)");
         info.enabledLayerCount = 1;
         info.ppEnabledLayerNames = &kValidationLayer;
         if (has_extension(nullptr, VK_EXT_DEBUG_UTILS_EXTENSION_NAME) ||
@@ -147,11 +152,13 @@ void Instance::create(const Config& config) {
     info.ppEnabledExtensionNames = extensions.data();
     const VkResult result = vkCreateInstance(&info, nullptr, &handle_);
     if (result == VK_ERROR_INCOMPATIBLE_DRIVER)
-        throw Error(Errc::no_device,
-                    "Backend: no Vulkan driver is installed (need one for your GPU, or Mesa's lavapipe, e.g. package "
-                    "mesa-vulkan-drivers; in a container the driver's files must be mounted: with NVIDIA's toolkit set "
-                    "NVIDIA_DRIVER_CAPABILITIES to include graphics)",
-                    result);
+        throw Error(
+            Errc::no_device,
+            "Backend: no Vulkan driver is installed (need one for your GPU, or Mesa's lavapipe, e.g. package "
+            "mesa-vulkan-drivers; in a container the driver's files must be mounted: with NVIDIA's toolkit "
+            "set "
+            "NVIDIA_DRIVER_CAPABILITIES to include graphics)",
+            result);
     check(result, "vkCreateInstance");
 }
 

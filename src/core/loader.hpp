@@ -15,11 +15,12 @@
 
 namespace weft::core {
 
-/// A VkInstance with, where asked for, the validation layer and its messages. Instances are independent of each other.
+/// A VkInstance with, where asked for, the validation layer and its messages. Instances are independent of
+/// each other.
 class Instance {
   public:
-    /// Errors: no_loader - the text names what was tried; unsupported - validation asked for and the layer is absent;
-    /// driver.
+    /// Errors: no_loader - the text names what was tried; unsupported - validation asked for and the layer is
+    /// absent; driver.
     explicit Instance(const Config& config);
     ~Instance();
     Instance(const Instance&) = delete;

@@ -37,7 +37,8 @@ bool MemoryPool::coherent(MemoryKind kind) const {
 }
 
 std::vector<MemoryReport::Heap> MemoryPool::heaps() const {
-    VkPhysicalDeviceMemoryBudgetPropertiesEXT budget{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT};
+    VkPhysicalDeviceMemoryBudgetPropertiesEXT budget{
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT};
     VkPhysicalDeviceMemoryProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
     if (device_.plan().memory_budget) properties.pNext = &budget;
     vkGetPhysicalDeviceMemoryProperties2(device_.physical(), &properties);
@@ -52,8 +53,8 @@ std::vector<MemoryReport::Heap> MemoryPool::heaps() const {
 
 void MemoryPool::require_budget(const BlockSource& source, std::uint64_t bytes) {
     const auto refuse = [&](const std::string& why, std::uint64_t have) {
-        throw Error(Errc::out_of_memory, "MemoryPool: " + why + " (got " + std::to_string(have) + " bytes left, need " +
-                                             std::to_string(bytes) + ")");
+        throw Error(Errc::out_of_memory, "MemoryPool: " + why + " (got " + std::to_string(have) +
+                                             " bytes left, need " + std::to_string(bytes) + ")");
     };
     if (bytes > device_.snapshot().max_allocation_bytes)
         refuse("larger than one allocation of this device can be", device_.snapshot().max_allocation_bytes);
@@ -62,7 +63,8 @@ void MemoryPool::require_budget(const BlockSource& source, std::uint64_t bytes) 
     const std::uint32_t heap = device_.snapshot().memory_types[source.memory_type()].heap;
     const MemoryReport::Heap now = heaps()[heap];
     if (bytes > now.size) refuse("larger than the heap", now.size);
-    // Some drivers grant page-locked memory beyond the budget and lose the device later, so the budget is binding.
+    // Some drivers grant page-locked memory beyond the budget and lose the device later, so the budget is
+    // binding.
     if (now.budget != 0 && (now.usage > now.budget || bytes > now.budget - now.usage))
         refuse("beyond the budget the driver grants", now.budget - std::min(now.budget, now.usage));
 }
@@ -76,7 +78,8 @@ PoolBlock& MemoryPool::new_block(MemoryKind kind, std::uint64_t bytes) {
     if (want < bytes) want = bytes;  // rounding overflowed; the budget check names the size
     const auto make = [&](std::uint64_t size) -> PoolBlock& {
         require_budget(source, size);
-        auto block = std::make_unique<PoolBlock>(PoolBlock{&source, source.take(size), OffsetAllocator(size), dedicated});
+        auto block = std::make_unique<PoolBlock>(
+            PoolBlock{&source, source.take(size), OffsetAllocator(size), dedicated});
         blocks_.push_back(std::move(block));
         block_bytes_ += size;
         return *blocks_.back();
@@ -105,8 +108,8 @@ MemoryRange MemoryPool::allocate(MemoryKind kind, std::uint64_t bytes, std::uint
         return {&block, block.memory.memory, *offset, bytes, mapped, block.memory.bytes};
     };
     for (auto& block : blocks_) {
-        if (block->source->memory_type() != source->memory_type() || block->source->name() != source->name() ||
-            block->dedicated)
+        if (block->source->memory_type() != source->memory_type() ||
+            block->source->name() != source->name() || block->dedicated)
             continue;
         if (MemoryRange range = place(*block); range.block != nullptr) return range;
     }
@@ -172,8 +175,10 @@ MemoryReport MemoryPool::report() const {
         free_bytes += block->offsets.size() - block->offsets.used();
         largest = std::max(largest, block->offsets.largest_free());
     }
-    if (free_bytes != 0) report.fragmentation = 1.0 - static_cast<double>(largest) / static_cast<double>(free_bytes);
-    for (const auto& [name, entry] : names_) report.names.push_back({name, entry.live, entry.peak, entry.count});
+    if (free_bytes != 0)
+        report.fragmentation = 1.0 - static_cast<double>(largest) / static_cast<double>(free_bytes);
+    for (const auto& [name, entry] : names_)
+        report.names.push_back({name, entry.live, entry.peak, entry.count});
     return report;
 }
 

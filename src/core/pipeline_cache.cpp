@@ -48,14 +48,16 @@ PipelineCache::PipelineCache(Device& device, const Config& config) : device_(dev
 PipelineCache::~PipelineCache() {
     if (device_.foreign_process()) return;
     save();
-    for (auto& [key, pipeline] : pipelines_) device_.vk.vkDestroyPipeline(device_.handle(), pipeline.handle, nullptr);
+    for (auto& [key, pipeline] : pipelines_)
+        device_.vk.vkDestroyPipeline(device_.handle(), pipeline.handle, nullptr);
     device_.vk.vkDestroyPipelineCache(device_.handle(), cache_, nullptr);
 }
 
 VkPipelineCache PipelineCache::make_cache(std::span<const std::byte> payload) {
     VkPipelineCacheCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
     info.initialDataSize = payload.size();
-    info.pInitialData = payload.empty() ? nullptr : payload.data();  // some drivers trip over a pointer with size 0
+    info.pInitialData =
+        payload.empty() ? nullptr : payload.data();  // some drivers trip over a pointer with size 0
     VkPipelineCache cache = VK_NULL_HANDLE;
     const VkResult result = device_.vk.vkCreatePipelineCache(device_.handle(), &info, nullptr, &cache);
     if (result != VK_SUCCESS && !payload.empty()) return VK_NULL_HANDLE;
@@ -92,8 +94,8 @@ Pipeline PipelineCache::build(std::span<const std::uint32_t> words, const Progra
     std::vector<VkSpecializationMapEntry> entries;
     std::vector<std::uint32_t> values;
     for (const SpecConstant& c : options.constants) {
-        entries.push_back({c.id, static_cast<std::uint32_t>(values.size() * sizeof(std::uint32_t)),
-                           sizeof(std::uint32_t)});
+        entries.push_back(
+            {c.id, static_cast<std::uint32_t>(values.size() * sizeof(std::uint32_t)), sizeof(std::uint32_t)});
         values.push_back(c.bits);
     }
     const VkSpecializationInfo specialization{static_cast<std::uint32_t>(entries.size()), entries.data(),

@@ -18,8 +18,8 @@
 
 namespace weft::core {
 
-/// Identity of a pipeline: 128-bit digest of SPIR-V words, entry point and specialization constants. The layout and
-/// the subgroup size are the same for every pipeline of a device.
+/// Identity of a pipeline: 128-bit digest of SPIR-V words, entry point and specialization constants. The
+/// layout and the subgroup size are the same for every pipeline of a device.
 using PipelineKey = std::array<std::uint64_t, 2>;
 PipelineKey pipeline_key(std::span<const std::uint32_t> words, const ProgramOptions& options);
 
@@ -36,7 +36,8 @@ class PipelineCache {
     PipelineCache(const PipelineCache&) = delete;
     PipelineCache& operator=(const PipelineCache&) = delete;
 
-    /// The pipeline for these words, made on first use. Valid as long as this cache. Errors: those of Program.
+    /// The pipeline for these words, made on first use. Valid as long as this cache. Errors: those of
+    /// Program.
     const Pipeline& get(std::span<const std::uint32_t> words, const ProgramOptions& options);
     PipelineReport report() const;
     /// Merged with what is on disk by now. false: cache off or not writable (logged).
@@ -46,7 +47,8 @@ class PipelineCache {
     void load();
     bool save_locked();
     VkPipelineCache make_cache(std::span<const std::byte> payload);
-    Pipeline build(std::span<const std::uint32_t> words, const ProgramOptions& options, Reflection reflection);
+    Pipeline build(std::span<const std::uint32_t> words, const ProgramOptions& options,
+                   Reflection reflection);
 
     Device& device_;
     std::filesystem::path file_;  // empty: off

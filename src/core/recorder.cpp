@@ -15,15 +15,19 @@ struct Scope {
 /// Old and synchronization2 flags have the same values for these stages and accesses.
 Scope scope_of(AccessScope scope) {
     switch (scope.kind) {
-        case AccessScope::transfer_read: return {VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT};
-        case AccessScope::transfer_write: return {VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT};
+        case AccessScope::transfer_read:
+            return {VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT};
+        case AccessScope::transfer_write:
+            return {VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT};
         case AccessScope::kernel:
-            return {VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT};
+            return {VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                    VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT};
         case AccessScope::any_device:
             return {VK_PIPELINE_STAGE_TRANSFER_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
                     VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT | VK_ACCESS_SHADER_READ_BIT |
                         VK_ACCESS_SHADER_WRITE_BIT};
-        case AccessScope::host_read: break;
+        case AccessScope::host_read:
+            break;
     }
     return {VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT};
 }
@@ -31,7 +35,9 @@ Scope scope_of(AccessScope scope) {
 class Commands {
   public:
     Commands(Device& device, const Recording& recording, QueueRole role, bool stage_times)
-        : device_(device), recording_(recording), stage_times_(stage_times),
+        : device_(device),
+          recording_(recording),
+          stage_times_(stage_times),
           handle_(recording.commands[static_cast<std::size_t>(role)]) {
         const VkCommandBufferBeginInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr, 0, nullptr};
         device_.check(device_.vk.vkBeginCommandBuffer(handle_, &info), "vkBeginCommandBuffer");
@@ -48,8 +54,10 @@ class Commands {
     void time(QueueRole stage, std::uint32_t end) {
         if (!stage_times_) return;
         const std::uint32_t query = 2 * static_cast<std::uint32_t>(stage) + end;
-        // Bottom of pipe for both: on a queue that runs one command after the other that is when the previous work ended.
-        device_.vk.vkCmdWriteTimestamp(handle_, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, recording_.queries, query);
+        // Bottom of pipe for both: on a queue that runs one command after the other that is when the previous
+        // work ended.
+        device_.vk.vkCmdWriteTimestamp(handle_, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, recording_.queries,
+                                       query);
     }
 
     Device& device_;
@@ -68,7 +76,8 @@ void copy_regions(const Device& device, VkCommandBuffer commands, const std::vec
                regions[i].target == first.target;
              ++i)
             batch[count++] = {regions[i].source_offset, regions[i].target_offset, regions[i].bytes};
-        device.vk.vkCmdCopyBuffer(commands, first.source->handle(), first.target->handle(), count, batch.data());
+        device.vk.vkCmdCopyBuffer(commands, first.source->handle(), first.target->handle(), count,
+                                  batch.data());
     }
 }
 
@@ -80,21 +89,22 @@ void write_sets(Device& device, const GroupWork& work, const Recording& recordin
         for (std::uint32_t k = 0; k < piece.bound_count; ++k) {
             const BoundRange& bound = piece.bound[k];
             ranges[k] = {bound.buffer->handle(), bound.offset, bound.bytes};
-            writes[k] = {VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, nullptr, recording.sets[i], bound.binding, 0, 1,
-                         VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, nullptr, &ranges[k], nullptr};
+            writes[k] = {
+                VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, nullptr, recording.sets[i], bound.binding, 0, 1,
+                VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,      nullptr, &ranges[k],        nullptr};
         }
         device.vk.vkUpdateDescriptorSets(device.handle(), piece.bound_count, writes.data(), 0, nullptr);
         CounterCells::add(device.counters.descriptor_updates);
     }
 }
 
-void dispatch_pieces(const Device& device, VkCommandBuffer commands, const GroupWork& work, const Pipeline& pipeline,
-                     const Recording& recording) {
+void dispatch_pieces(const Device& device, VkCommandBuffer commands, const GroupWork& work,
+                     const Pipeline& pipeline, const Recording& recording) {
     device.vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.handle);
     for (std::size_t i = 0; i < work.pieces.size(); ++i) {
         const PieceWork& piece = work.pieces[i];
-        device.vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, device.pipeline_layout(), 0, 1,
-                                          &recording.sets[i], 0, nullptr);
+        device.vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, device.pipeline_layout(),
+                                          0, 1, &recording.sets[i], 0, nullptr);
         if (piece.push_bytes != 0)
             device.vk.vkCmdPushConstants(commands, device.pipeline_layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
                                          (piece.push_bytes + 3) / 4 * 4, piece.push.data());
@@ -120,7 +130,8 @@ void barrier(const Device& device, VkCommandBuffer commands, AccessScope from, A
         return;
     }
     const VkMemoryBarrier memory{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, source.access, target.access};
-    device.vk.vkCmdPipelineBarrier(commands, source.stage, target.stage, 0, 1, &memory, 0, nullptr, 0, nullptr);
+    device.vk.vkCmdPipelineBarrier(commands, source.stage, target.stage, 0, 1, &memory, 0, nullptr, 0,
+                                   nullptr);
 }
 
 void recording_key(const GroupWork& work, const Pipeline& pipeline, Shape shape, bool stage_times,

@@ -23,8 +23,8 @@ class Runtime {
     CopyWorkers& copy_workers() { return copy_workers_; }
     ImportRegistry& imports() { return imports_; }
 
-    /// A ring nobody else uses, with at least `slots` slots; the one given back last comes first, so a steady state
-    /// always meets the same one. Errors: out_of_memory.
+    /// A ring nobody else uses, with at least `slots` slots; the one given back last comes first, so a steady
+    /// state always meets the same one. Errors: out_of_memory.
     std::unique_ptr<StagingRing> acquire_ring(std::uint32_t slots);
     void release_ring(std::unique_ptr<StagingRing> ring) noexcept;
     /// Frees idle rings and kept imports, and empty blocks.

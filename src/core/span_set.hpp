@@ -11,7 +11,8 @@ namespace weft::core {
 
 class SpanSet {
   public:
-    /// The job of a span in the set that shares memory with `span` where one of the two is written; nothing: no conflict.
+    /// The job of a span in the set that shares memory with `span` where one of the two is written; nothing:
+    /// no conflict.
     const JobSpan* conflict(const JobSpan& span) const;
     void insert(const JobSpan& span);
     void erase(const JobSpan& span);

@@ -6,8 +6,9 @@
 namespace weft::core {
 namespace {
 
-constexpr std::array<MemoryKind, kAreas> kAreaKinds{MemoryKind::upload, MemoryKind::download, MemoryKind::device,
-                                                    MemoryKind::device, MemoryKind::mapped_device};
+constexpr std::array<MemoryKind, kAreas> kAreaKinds{MemoryKind::upload, MemoryKind::download,
+                                                    MemoryKind::device, MemoryKind::device,
+                                                    MemoryKind::mapped_device};
 constexpr std::array<const char*, kAreas> kAreaNames{"ring host in", "ring host out", "ring device in",
                                                      "ring device out", "ring mapped device in"};
 
@@ -64,7 +65,8 @@ void Slot::make_objects() {
                          "vkCreateQueryPool");
         }
     }
-    CounterCells::add(device.counters.objects, kQueueRoles + 1 + kRecordings * (kQueueRoles + kMaxGroupPieces + 1));
+    CounterCells::add(device.counters.objects,
+                      kQueueRoles + 1 + kRecordings * (kQueueRoles + kMaxGroupPieces + 1));
 }
 
 void Slot::destroy() noexcept {
@@ -72,12 +74,15 @@ void Slot::destroy() noexcept {
     if (device.foreign_process()) return;
     for (Recording& r : recordings_)
         if (r.queries != VK_NULL_HANDLE) device.vk.vkDestroyQueryPool(device.handle(), r.queries, nullptr);
-    if (descriptors_ != VK_NULL_HANDLE) device.vk.vkDestroyDescriptorPool(device.handle(), descriptors_, nullptr);
+    if (descriptors_ != VK_NULL_HANDLE)
+        device.vk.vkDestroyDescriptorPool(device.handle(), descriptors_, nullptr);
     for (VkCommandPool pool : pools_)
         if (pool != VK_NULL_HANDLE) device.vk.vkDestroyCommandPool(device.handle(), pool, nullptr);
 }
 
-Slot::~Slot() { destroy(); }
+Slot::~Slot() {
+    destroy();
+}
 
 void Slot::reserve(const AreaNeeds& needs) {
     for (std::size_t i = 0; i < kAreas; ++i) {

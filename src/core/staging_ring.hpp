@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ring of slots. What a slot needs is made once: memory areas, descriptor sets, command buffers, query pools.
+// The ring of slots. What a slot needs is made once: memory areas, descriptor sets, command buffers, query
+// pools.
 #pragma once
 
 #include <array>
@@ -12,13 +13,13 @@
 
 namespace weft::core {
 
-/// Command buffers recorded for one shape of group. A slot keeps a few, so that a full chunk, a tail and the chunks of
-/// another job can alternate without being recorded again.
+/// Command buffers recorded for one shape of group. A slot keeps a few, so that a full chunk, a tail and the
+/// chunks of another job can alternate without being recorded again.
 struct Recording {
-    std::vector<std::uint64_t> key;                    // everything the commands depend on; empty: never recorded
+    std::vector<std::uint64_t> key;  // everything the commands depend on; empty: never recorded
     std::array<VkCommandBuffer, kQueueRoles> commands{};
     std::array<VkDescriptorSet, kMaxGroupPieces> sets{};
-    VkQueryPool queries = VK_NULL_HANDLE;              // begin and end of each stage, by QueueRole
+    VkQueryPool queries = VK_NULL_HANDLE;  // begin and end of each stage, by QueueRole
     std::uint64_t last_use = 0;
 };
 

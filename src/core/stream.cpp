@@ -19,7 +19,9 @@ namespace {
 
 constexpr std::uint32_t kSetsPerPool = 64;
 
-[[noreturn]] void refuse(const std::string& what) { throw Error(Errc::invalid_argument, "Stream::" + what); }
+[[noreturn]] void refuse(const std::string& what) {
+    throw Error(Errc::invalid_argument, "Stream::" + what);
+}
 
 }  // namespace
 
@@ -55,7 +57,8 @@ Stream::Impl::Impl(std::shared_ptr<core::Runtime> r)
     VkCommandPoolCreateInfo info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
     info.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
     info.queueFamilyIndex = device.plan().queues.of(core::QueueRole::compute).family;
-    device.check(device.vk.vkCreateCommandPool(device.handle(), &info, nullptr, &pool), "vkCreateCommandPool");
+    device.check(device.vk.vkCreateCommandPool(device.handle(), &info, nullptr, &pool),
+                 "vkCreateCommandPool");
     VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
     allocate.commandPool = pool;
     allocate.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
@@ -102,13 +105,15 @@ void Stream::Impl::recycle() {
 }
 
 void Stream::Impl::add_set_pool() {
-    const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, kSetsPerPool * device.plan().storage_buffers};
+    const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                    kSetsPerPool * device.plan().storage_buffers};
     VkDescriptorPoolCreateInfo info{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO};
     info.maxSets = kSetsPerPool;
     info.poolSizeCount = 1;
     info.pPoolSizes = &size;
     VkDescriptorPool made = VK_NULL_HANDLE;
-    device.check(device.vk.vkCreateDescriptorPool(device.handle(), &info, nullptr, &made), "vkCreateDescriptorPool");
+    device.check(device.vk.vkCreateDescriptorPool(device.handle(), &info, nullptr, &made),
+                 "vkCreateDescriptorPool");
     set_pools.push_back(made);
     const std::vector<VkDescriptorSetLayout> layouts(kSetsPerPool, device.set_layout());
     VkDescriptorSetAllocateInfo allocate{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO};
@@ -116,7 +121,8 @@ void Stream::Impl::add_set_pool() {
     allocate.descriptorSetCount = kSetsPerPool;
     allocate.pSetLayouts = layouts.data();
     sets.resize(sets.size() + kSetsPerPool);
-    device.check(device.vk.vkAllocateDescriptorSets(device.handle(), &allocate, sets.data() + sets.size() - kSetsPerPool),
+    device.check(device.vk.vkAllocateDescriptorSets(device.handle(), &allocate,
+                                                    sets.data() + sets.size() - kSetsPerPool),
                  "vkAllocateDescriptorSets");
     core::CounterCells::add(device.counters.objects, kSetsPerPool + 1);
 }
@@ -129,7 +135,8 @@ VkDescriptorSet Stream::Impl::next_set() {
 void Stream::Impl::use(const std::shared_ptr<core::BufferObject>& object, const char* what) {
     if (object == nullptr) refuse(std::string(what) + ": buffer was moved from");
     if (object->context() != runtime->context())
-        refuse(std::string(what) + ": buffer belongs to another backend (need one made with this stream's backend)");
+        refuse(std::string(what) +
+               ": buffer belongs to another backend (need one made with this stream's backend)");
     keep_alive.push_back(object);
 }
 
@@ -138,13 +145,24 @@ Stream::Stream(Stream&&) noexcept = default;
 Stream& Stream::operator=(Stream&&) noexcept = default;
 Stream::~Stream() = default;
 
-void Stream::upload_bytes(const void* source, std::uint64_t bytes, const std::shared_ptr<core::BufferObject>& target,
-                          std::uint64_t offset, std::uint64_t target_bytes) {
+const DeviceInfo& Stream::device() const {
+    return impl_->runtime->info();
+}
+const std::shared_ptr<core::Runtime>& Stream::runtime() const {
+    return impl_->runtime;
+}
+
+void Stream::upload_bytes(const void* source, std::uint64_t bytes,
+                          const std::shared_ptr<core::BufferObject>& target, std::uint64_t offset,
+                          std::uint64_t target_bytes) {
     if (bytes != target_bytes)
-        refuse("upload: sizes differ (got " + std::to_string(bytes) + " bytes, need " + std::to_string(target_bytes) + ")");
-    if (source == nullptr && bytes != 0) refuse("upload: null with a length (got " + std::to_string(bytes) + " bytes)");
+        refuse("upload: sizes differ (got " + std::to_string(bytes) + " bytes, need " +
+               std::to_string(target_bytes) + ")");
+    if (source == nullptr && bytes != 0)
+        refuse("upload: null with a length (got " + std::to_string(bytes) + " bytes)");
     if (bytes == 0) return;
-    auto staging = core::BufferObject::create(impl_->runtime->context(), core::MemoryKind::upload, bytes, "stream staging");
+    auto staging = core::BufferObject::create(impl_->runtime->context(), core::MemoryKind::upload, bytes,
+                                              "stream staging");
     const core::HostCopy copy{staging->mapped(), source, bytes};
     impl_->runtime->copy_workers().copy({&copy, 1});
     staging->flush(0, bytes);
@@ -156,8 +174,8 @@ void Stream::upload_bytes(const void* source, std::uint64_t bytes, const std::sh
     impl_->device.vk.vkCmdCopyBuffer(impl_->commands, staging->handle(), target->handle(), 1, &region);
 }
 
-void Stream::fill_bytes(const std::shared_ptr<core::BufferObject>& target, std::uint64_t offset, std::uint64_t bytes,
-                        std::uint32_t value) {
+void Stream::fill_bytes(const std::shared_ptr<core::BufferObject>& target, std::uint64_t offset,
+                        std::uint64_t bytes, std::uint32_t value) {
     if (bytes % 4 != 0 || offset % 4 != 0)
         refuse("fill: range is no multiple of 4 bytes (got offset " + std::to_string(offset) + ", " +
                std::to_string(bytes) + " bytes)");
@@ -172,8 +190,10 @@ void Stream::copy_bytes(const std::shared_ptr<core::BufferObject>& source, std::
                         std::uint64_t bytes, const std::shared_ptr<core::BufferObject>& target,
                         std::uint64_t target_offset, std::uint64_t target_bytes) {
     if (bytes != target_bytes)
-        refuse("copy: sizes differ (got " + std::to_string(bytes) + " bytes, need " + std::to_string(target_bytes) + ")");
-    if (source == target && source_offset < target_offset + bytes && target_offset < source_offset + bytes && bytes != 0)
+        refuse("copy: sizes differ (got " + std::to_string(bytes) + " bytes, need " +
+               std::to_string(target_bytes) + ")");
+    if (source == target && source_offset < target_offset + bytes && target_offset < source_offset + bytes &&
+        bytes != 0)
         refuse("copy: ranges of one buffer overlap (got offsets " + std::to_string(source_offset) + " and " +
                std::to_string(target_offset) + ", need them " + std::to_string(bytes) + " bytes apart)");
     if (bytes == 0) return;
@@ -194,30 +214,36 @@ void Stream::Impl::check_arguments(const core::ProgramObject& program, std::span
         return " (got " + std::to_string(got) + ", need " + std::to_string(limit) + " " + unit + ")";
     };
     if (arguments.size() != reflection.bindings.size())
-        refuse(where + "takes another number of arguments" + need(arguments.size(), reflection.bindings.size(), "of them"));
+        refuse(where + "takes another number of arguments" +
+               need(arguments.size(), reflection.bindings.size(), "of them"));
     const std::uint32_t push = reflection.push_constant_bytes;
     if (parameter_bytes != (push > 8 ? push - 8 : 0))
-        refuse(where + "parameters do not fit the push-constant block" + need(parameter_bytes, push > 8 ? push - 8 : 0, "bytes"));
+        refuse(where + "parameters do not fit the push-constant block" +
+               need(parameter_bytes, push > 8 ? push - 8 : 0, "bytes"));
     if (elements > 0xffffffffu) refuse(where + "too many elements" + need(elements, 0xffffffffu, "at most"));
     const std::uint64_t groups = program.groups(elements);
     if (groups > limits.max_group_count[0])
         refuse(where + "needs more workgroups than the device allows on the x axis" +
-               need(groups, limits.max_group_count[0], "at most; raise ProgramOptions::elements_per_group or set max_groups"));
+               need(groups, limits.max_group_count[0],
+                    "at most; raise ProgramOptions::elements_per_group or set max_groups"));
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         const Argument& a = arguments[i];
         const Binding& b = reflection.bindings[i];
         const std::string which = where + "binding " + std::to_string(b.binding) + " ";
-        if (b.access != Access::read && !a.writable) refuse(which + "is written but was given a read-only view");
+        if (b.access != Access::read && !a.writable)
+            refuse(which + "is written but was given a read-only view");
         if (a.bytes == 0) refuse(which + "was given an empty range");
         if (a.bytes > limits.max_storage_buffer_range)
-            refuse(which + "range is larger than one binding can be" + need(a.bytes, limits.max_storage_buffer_range, "bytes at most"));
+            refuse(which + "range is larger than one binding can be" +
+                   need(a.bytes, limits.max_storage_buffer_range, "bytes at most"));
         if (a.offset % limits.storage_buffer_offset_alignment != 0)
-            refuse(which + "offset is not aligned" + need(a.offset, limits.storage_buffer_offset_alignment, "bytes or a multiple"));
+            refuse(which + "offset is not aligned" +
+                   need(a.offset, limits.storage_buffer_offset_alignment, "bytes or a multiple"));
     }
 }
 
-void Stream::dispatch(const Program& program, std::initializer_list<Argument> arguments, std::uint64_t elements,
-                      const Parameters& parameters) {
+void Stream::dispatch(const Program& program, std::initializer_list<Argument> arguments,
+                      std::uint64_t elements, const Parameters& parameters) {
     const core::ProgramObject& object = *program.object();
     core::require_same_backend(*impl_->runtime, object, "Stream::dispatch");
     if (elements == 0) return;
@@ -230,22 +256,30 @@ void Stream::dispatch(const Program& program, std::initializer_list<Argument> ar
     for (std::size_t i = 0; i < list.size(); ++i) {
         impl_->use(list[i].object, "dispatch");
         ranges[i] = {list[i].object->handle(), list[i].offset, list[i].bytes};
-        writes[i] = {VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, nullptr, set,
-                     object.pipeline->reflection.bindings[i].binding, 0, 1, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                     nullptr, &ranges[i], nullptr};
+        writes[i] = {VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+                     nullptr,
+                     set,
+                     object.pipeline->reflection.bindings[i].binding,
+                     0,
+                     1,
+                     VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                     nullptr,
+                     &ranges[i],
+                     nullptr};
     }
     core::Device& device = impl_->device;
-    device.vk.vkUpdateDescriptorSets(device.handle(), static_cast<std::uint32_t>(list.size()), writes.data(), 0, nullptr);
+    device.vk.vkUpdateDescriptorSets(device.handle(), static_cast<std::uint32_t>(list.size()), writes.data(),
+                                     0, nullptr);
     core::CounterCells::add(device.counters.descriptor_updates);
     impl_->barrier();
     device.vk.vkCmdBindPipeline(impl_->commands, VK_PIPELINE_BIND_POINT_COMPUTE, object.pipeline->handle);
-    device.vk.vkCmdBindDescriptorSets(impl_->commands, VK_PIPELINE_BIND_POINT_COMPUTE, device.pipeline_layout(), 0, 1,
-                                      &set, 0, nullptr);
+    device.vk.vkCmdBindDescriptorSets(impl_->commands, VK_PIPELINE_BIND_POINT_COMPUTE,
+                                      device.pipeline_layout(), 0, 1, &set, 0, nullptr);
     if (const std::uint32_t bytes = object.pipeline->reflection.push_constant_bytes; bytes != 0) {
         std::array<std::byte, 256> push{};
         core::fill_push_constants(push, bytes, static_cast<std::uint32_t>(elements), 0, parameters);
-        device.vk.vkCmdPushConstants(impl_->commands, device.pipeline_layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                                     (bytes + 3) / 4 * 4, push.data());
+        device.vk.vkCmdPushConstants(impl_->commands, device.pipeline_layout(), VK_SHADER_STAGE_COMPUTE_BIT,
+                                     0, (bytes + 3) / 4 * 4, push.data());
     }
     device.vk.vkCmdDispatch(impl_->commands, static_cast<std::uint32_t>(object.groups(elements)), 1, 1);
 }
@@ -270,11 +304,13 @@ bool Stream::wait(std::chrono::nanoseconds timeout) {
 void Stream::download_bytes(const std::shared_ptr<core::BufferObject>& source, std::uint64_t offset,
                             std::uint64_t bytes, void* target, std::uint64_t target_bytes) {
     if (bytes != target_bytes)
-        refuse("download: sizes differ (got " + std::to_string(target_bytes) + " bytes, need " + std::to_string(bytes) + ")");
-    if (target == nullptr && bytes != 0) refuse("download: null with a length (got " + std::to_string(bytes) + " bytes)");
+        refuse("download: sizes differ (got " + std::to_string(target_bytes) + " bytes, need " +
+               std::to_string(bytes) + ")");
+    if (target == nullptr && bytes != 0)
+        refuse("download: null with a length (got " + std::to_string(bytes) + " bytes)");
     if (bytes != 0) {
-        auto staging = core::BufferObject::create(impl_->runtime->context(), core::MemoryKind::download, bytes,
-                                                  "stream staging");
+        auto staging = core::BufferObject::create(impl_->runtime->context(), core::MemoryKind::download,
+                                                  bytes, "stream staging");
         impl_->begin();
         impl_->use(source, "download");
         impl_->use(staging, "download");

@@ -30,7 +30,8 @@ Timelines::~Timelines() {
 
 void Timelines::destroy() noexcept {
     for (Line& l : lines_)
-        if (l.semaphore != VK_NULL_HANDLE) device_.vk.vkDestroySemaphore(device_.handle(), l.semaphore, nullptr);
+        if (l.semaphore != VK_NULL_HANDLE)
+            device_.vk.vkDestroySemaphore(device_.handle(), l.semaphore, nullptr);
 }
 
 VkResult Timelines::submit2(VkQueue queue, VkCommandBuffer commands, Token wait, VkSemaphore signal,
@@ -113,7 +114,8 @@ bool Timelines::wait(Token token, nanoseconds timeout, bool spin) {
     info.pValues = &token.value;
     for (;;) {
         // In slices, so that a device another thread saw lost ends this wait too.
-        const nanoseconds left = timeout == nanoseconds::max() ? timeout : timeout - (steady_clock::now() - start);
+        const nanoseconds left =
+            timeout == nanoseconds::max() ? timeout : timeout - (steady_clock::now() - start);
         const nanoseconds slice = std::clamp(left, nanoseconds(0), nanoseconds(std::chrono::seconds(2)));
         const VkResult result =
             device_.vk.vkWaitSemaphores(device_.handle(), &info, static_cast<std::uint64_t>(slice.count()));

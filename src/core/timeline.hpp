@@ -29,7 +29,8 @@ class Timelines {
     Token submit(QueueRole role, VkCommandBuffer commands, Token wait = {});
     bool passed(Token token);
     /// false: the time is up and the work still runs. Errors: device_lost.
-    bool wait(Token token, std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max(), bool spin = true);
+    bool wait(Token token, std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max(),
+              bool spin = true);
     /// Waits for everything submitted so far. Errors: device_lost.
     void wait_all();
 
@@ -40,8 +41,10 @@ class Timelines {
     };
     Line& line(QueueRole role) { return lines_[static_cast<std::size_t>(role)]; }
     void destroy() noexcept;
-    VkResult submit2(VkQueue queue, VkCommandBuffer commands, Token wait, VkSemaphore signal, std::uint64_t value);
-    VkResult submit1(VkQueue queue, VkCommandBuffer commands, Token wait, VkSemaphore signal, std::uint64_t value);
+    VkResult submit2(VkQueue queue, VkCommandBuffer commands, Token wait, VkSemaphore signal,
+                     std::uint64_t value);
+    VkResult submit1(VkQueue queue, VkCommandBuffer commands, Token wait, VkSemaphore signal,
+                     std::uint64_t value);
 
     Device& device_;
     std::array<Line, kQueueRoles> lines_;
