@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+// What streaming is worth on this machine: BLS12-381 Fp addition over batches in host memory, one job after
+// the other against pipelined, from ordinary and from page-locked memory, beside the copy ceiling measured
+// first.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <weft/weft.hpp>
+
+namespace {
+
+using Limbs = std::span<std::uint64_t>;
+constexpr std::size_t kLimbs = weft::kBls12381FpLimbs;
+constexpr std::size_t kElementBytes = kLimbs * sizeof(std::uint64_t);
+constexpr std::uint64_t kModulus[kLimbs] = {0xb9feffffffffaaab, 0x1eabfffeb153ffff, 0x6730d2a0f6b0f624,
+                                            0x64774b84f38512bf, 0x4b1ba7b6434bacd7, 0x1a0111ea397fe69a};
+
+struct Settings {
+    std::vector<std::size_t> sizes{16384, 65536, 262144, 1048576};
+    std::vector<std::size_t> jobs{2, 3, 4, 8, 16};
+    int repeats = 9;
+    bool quick = false;
+    std::string json;
+};
+
+struct Row {
+    std::size_t elements, jobs;
+    std::string source, path;
+    double sequential_ms, pipelined_ms, gb_per_s, ceiling_fraction, overlap, resident_fraction;
+    bool verified;
+    double speedup() const { return sequential_ms / pipelined_ms; }
+};
+
+/// Inputs, outputs and expected outputs of one size; every job has memory of its own, in ordinary or
+/// page-locked form.
+class Data {
+  public:
+    Data(weft::Backend& backend, std::size_t elements, std::size_t jobs, bool pinned) {
+        for (std::size_t j = 0; j < jobs; ++j) {
+            for (auto* list : {&a_, &b_, &out_}) list->push_back(make(backend, elements * kLimbs, pinned));
+            expected_.emplace_back(elements * kLimbs);
+            parallel(elements, [&](std::size_t first, std::size_t last) { fill(j, first, last); });
+            work.push_back({a_[j], b_[j], out_[j]});
+        }
+    }
+
+    void poison() {
+        for (Limbs out : out_)
+            parallel(out.size(), [&](std::size_t first, std::size_t last) {
+                std::fill(out.begin() + static_cast<std::ptrdiff_t>(first),
+                          out.begin() + static_cast<std::ptrdiff_t>(last), 0xdeadbeefdeadbeefu);
+            });
+    }
+    bool right(std::size_t jobs) const {
+        std::atomic<bool> same{true};
+        for (std::size_t j = 0; j < jobs; ++j)
+            parallel(out_[j].size(), [&](std::size_t first, std::size_t last) {
+                if (std::memcmp(&out_[j][first], &expected_[j][first], (last - first) * 8) != 0) same = false;
+            });
+        return same;
+    }
+
+    std::vector<weft::FieldJob> work;
+
+  private:
+    template <class F>
+    static void parallel(std::size_t count, const F& body) {
+        const std::size_t threads = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 16);
+        std::vector<std::thread> pool;
+        for (std::size_t t = 0; t < threads; ++t) {
+            const std::size_t first = count * t / threads, last = count * (t + 1) / threads;
+            if (first < last) pool.emplace_back([&body, first, last] { body(first, last); });
+        }
+        for (std::thread& thread : pool) thread.join();
+    }
+
+    Limbs make(weft::Backend& backend, std::size_t limbs, bool pinned) {
+        if (pinned) return pinned_.emplace_back(backend, limbs).span();
+        return ordinary_.emplace_back(limbs);
+    }
+
+    /// Random elements below the modulus and their sums by 128-bit arithmetic.
+    void fill(std::size_t j, std::size_t first, std::size_t last) {
+        std::uint64_t state = 0x9e3779b97f4a7c15u * (j + 1) ^ (first << 20);
+        const auto next = [&] {  // splitmix64
+            std::uint64_t z = state += 0x9e3779b97f4a7c15u;
+            z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+            z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+            return z ^ (z >> 31);
+        };
+        for (std::size_t i = first; i < last; ++i) {
+            std::uint64_t* a = &a_[j][i * kLimbs];
+            std::uint64_t* b = &b_[j][i * kLimbs];
+            for (std::size_t k = 0; k < kLimbs; ++k) {
+                a[k] = next();
+                b[k] = next();
+            }
+            a[5] %= kModulus[5];
+            b[5] %= kModulus[5];
+            add(a, b, &expected_[j][i * kLimbs]);
+        }
+    }
+
+    static void add(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* out) {
+        std::uint64_t sum[kLimbs], reduced[kLimbs];
+        unsigned __int128 carry = 0, borrow = 0;
+        for (std::size_t k = 0; k < kLimbs; ++k) {
+            carry += static_cast<unsigned __int128>(a[k]) + b[k];
+            sum[k] = static_cast<std::uint64_t>(carry);
+            carry >>= 64;
+            const unsigned __int128 d = static_cast<unsigned __int128>(sum[k]) - kModulus[k] - borrow;
+            reduced[k] = static_cast<std::uint64_t>(d);
+            borrow = (d >> 64) & 1;
+        }
+        std::copy_n(borrow != 0 ? sum : reduced, kLimbs, out);
+    }
+
+    std::vector<weft::HostBuffer<std::uint64_t>> pinned_;
+    std::vector<std::vector<std::uint64_t>> ordinary_;
+    std::vector<Limbs> a_, b_, out_;
+    std::vector<std::vector<std::uint64_t>> expected_;
+};
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
+/// Milliseconds a job of the same kernel on data that is in device memory already.
+double resident_ms(weft::Backend& backend, std::size_t elements, int repeats) {
+    const weft::Buffer<std::uint64_t> a(backend, elements * kLimbs), b(backend, elements * kLimbs),
+        out(backend, elements * kLimbs);
+    weft::Stream stream(backend);
+    stream.fill(a.view(), 1);
+    stream.fill(b.view(), 2);
+    stream.wait();
+    constexpr int kDispatches = 8;
+    std::vector<double> times;
+    for (int i = 0; i < repeats + 1; ++i) {
+        for (int d = 0; d < kDispatches; ++d) weft::field_add(stream, a, b, out);
+        const auto start = std::chrono::steady_clock::now();
+        stream.wait();
+        const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+        if (i != 0) times.push_back(time.count() / kDispatches);
+    }
+    return median(std::move(times));
+}
+
+Row measure(weft::Backend& backend, Data& data, std::size_t elements, std::size_t jobs, bool pinned,
+            int repeats, double ceiling, double resident) {
+    const std::span<const weft::FieldJob> work(data.work.data(), jobs);
+    const auto run = [&](weft::BatchMode mode, weft::StageTimes times) {
+        return weft::field_batch(backend, weft::FieldOp::add, work,
+                                 {.batch = {.mode = mode, .stage_times = times}});
+    };
+    bool verified = true;
+    std::vector<double> sequential, pipelined;
+    const auto timed = [&](weft::BatchMode mode, std::vector<double>& times, bool count) {
+        data.poison();
+        const weft::BatchReport report = run(mode, weft::StageTimes::off);
+        if (count) times.push_back(report.wall_s * 1e3);
+        verified = verified && data.right(jobs);
+    };
+    // In turns, so that a busy moment of the machine hits both alike; the first round warms up.
+    for (int i = 0; i < repeats + 1; ++i) {
+        timed(weft::BatchMode::sequential, sequential, i != 0);
+        timed(weft::BatchMode::pipelined, pipelined, i != 0);
+    }
+    const weft::BatchReport profiled = run(weft::BatchMode::pipelined, weft::StageTimes::on);
+    Row row{elements,
+            jobs,
+            pinned ? "pinned" : "ordinary",
+            weft::to_string(profiled.path),
+            median(sequential),
+            median(pipelined),
+            0,
+            0,
+            profiled.overlap(),
+            0,
+            verified && data.right(jobs)};
+    row.gb_per_s = static_cast<double>(3 * elements * kElementBytes * jobs) / row.pipelined_ms / 1e6;
+    row.ceiling_fraction = row.gb_per_s / ceiling;
+    row.resident_fraction = resident * static_cast<double>(jobs) / row.pipelined_ms;
+    return row;
+}
+
+void print(const Row& r) {
+    std::printf("%9zu %5zu  %-8s %-8s %10.3f %10.3f %7.2fx %9.4f %8.2f %8.2f %8.2f %9.2f  %s\n", r.elements,
+                r.jobs, r.source.c_str(), r.path.c_str(), r.sequential_ms, r.pipelined_ms, r.speedup(),
+                r.pipelined_ms / static_cast<double>(r.jobs), r.gb_per_s, r.ceiling_fraction, r.overlap,
+                r.resident_fraction, r.verified ? "yes" : "WRONG");
+    std::fflush(stdout);
+}
+
+nlohmann::json to_json(const Row& r) {
+    return {{"elements", r.elements},
+            {"jobs", r.jobs},
+            {"source", r.source},
+            {"path", r.path},
+            {"sequential_ms", r.sequential_ms},
+            {"pipelined_ms", r.pipelined_ms},
+            {"speedup", r.speedup()},
+            {"gb_per_s", r.gb_per_s},
+            {"ceiling_fraction", r.ceiling_fraction},
+            {"overlap", r.overlap},
+            {"resident_fraction", r.resident_fraction},
+            {"verified", r.verified}};
+}
+
+int run(const Settings& settings) {
+    weft::Backend backend;
+    const weft::DeviceInfo& device = backend.device();
+    std::printf("device   %s (%s)\ndriver   %s\n", device.name.c_str(), weft::to_string(device.type),
+                device.driver.c_str());
+    if (device.type == weft::DeviceType::cpu)
+        std::printf(
+            "note     a software device shares the processor with this program: it measures overhead, not "
+            "speed\n");
+    const weft::CopyCeiling ceiling = weft::measure_copy_ceiling(backend, 2, 1, settings.quick ? 0.02 : 0.1);
+    std::printf("copies   upload %.2f, download %.2f, both at 2:1 %.2f GB/s\n\n", ceiling.upload_gb_per_s,
+                ceiling.download_gb_per_s, ceiling.concurrent_gb_per_s);
+    std::printf("%9s %5s  %-8s %-8s %10s %10s %8s %9s %8s %8s %8s %9s  %s\n", "elements", "jobs", "source",
+                "path", "seq ms", "pipe ms", "speed-up", "ms/job", "GB/s", "of copy", "overlap", "of resid.",
+                "verified");
+
+    nlohmann::json report{{"device", device.name},
+                          {"driver", device.driver},
+                          {"copy_ceiling_gb_per_s", ceiling.concurrent_gb_per_s},
+                          {"upload_gb_per_s", ceiling.upload_gb_per_s},
+                          {"download_gb_per_s", ceiling.download_gb_per_s},
+                          {"rows", nlohmann::json::array()}};
+    bool all_right = true;
+    for (const bool pinned : {false, true}) {
+        for (const std::size_t elements : settings.sizes) {
+            // Short runs scatter more, so they are repeated more.
+            const int repeats =
+                elements <= 65536 && !settings.quick ? 3 * settings.repeats : settings.repeats;
+            const double resident = resident_ms(backend, elements, repeats);
+            Data data(backend, elements, *std::max_element(settings.jobs.begin(), settings.jobs.end()),
+                      pinned);
+            for (const std::size_t jobs : settings.jobs) {
+                const Row row = measure(backend, data, elements, jobs, pinned, repeats,
+                                        ceiling.concurrent_gb_per_s, resident);
+                print(row);
+                report["rows"].push_back(to_json(row));
+                all_right = all_right && row.verified;
+            }
+        }
+    }
+    if (!settings.json.empty()) {
+        std::ofstream file(settings.json);
+        file << report.dump(2) << '\n';
+        if (!file.flush()) {
+            std::fprintf(stderr, "bench_batch_pipelined: cannot write %s\n", settings.json.c_str());
+            return 4;
+        }
+    }
+    return all_right ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+    Settings settings;
+    CLI::App app{"Streams BLS12-381 Fp additions through the device: sequential against pipelined."};
+    const CLI::Range positive(1, 1 << 30);
+    app.add_option("--sizes", settings.sizes, "Elements a job, comma-separated")
+        ->delimiter(',')
+        ->check(positive);
+    app.add_option("--jobs", settings.jobs, "Jobs a batch, comma-separated")->delimiter(',')->check(positive);
+    app.add_option("--repeats", settings.repeats, "Timed runs behind each median")->check(positive);
+    app.add_option("--json", settings.json, "Also write the table to this file");
+    app.add_flag("--quick", settings.quick, "Small sizes and few repeats: a smoke test, not a measurement");
+    CLI11_PARSE(app, argc, argv);
+    if (settings.quick) {
+        if (app.count("--sizes") == 0) settings.sizes = {16384, 65536};
+        if (app.count("--jobs") == 0) settings.jobs = {2, 4};
+        if (app.count("--repeats") == 0) settings.repeats = 3;
+    }
+    return run(settings);
+} catch (const weft::Error& error) {
+    std::fprintf(stderr, "bench_batch_pipelined: %s\n", error.what());
+    return error.code() == weft::Errc::no_device || error.code() == weft::Errc::no_loader ? 3 : 4;
+}
