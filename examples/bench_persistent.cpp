@@ -1,1 +1,217 @@
-int main(){}
+// SPDX-License-Identifier: Apache-2.0
+// What a persistent backend saves: one-shot calls against calls on a backend that stays, from first call to
+// steady state, and how close the kernel on resident data comes to the memory's own speed.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <weft/weft.hpp>
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Limbs = std::vector<std::uint64_t>;
+constexpr std::size_t kLimbs = weft::kBls12381FpLimbs;
+
+double ms_since(Clock::time_point start) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
+/// a + b = out with known answer: low limbs i and 2^64 - 1, so every element carries into its second limb.
+struct Vectors {
+    explicit Vectors(std::size_t elements) : a(elements * kLimbs, 0), b(a), out(a) {
+        for (std::size_t i = 0; i < elements; ++i) {
+            a[i * kLimbs] = i + 1;
+            b[i * kLimbs] = ~std::uint64_t{0};
+        }
+    }
+    void require_right() {
+        for (std::size_t i = 0; i < out.size(); ++i) {
+            const std::uint64_t want = i % kLimbs == 0 ? i / kLimbs : i % kLimbs == 1 ? 1 : 0;
+            if (out[i] != want)
+                throw weft::Error(weft::Errc::driver, "wrong sum at limb " + std::to_string(i));
+        }
+        std::fill(out.begin(), out.end(), 0xdeadbeefu);
+    }
+    Limbs a, b, out;
+};
+
+struct FirstCall {
+    double init_ms, call_ms;
+};
+
+/// A backend made, used once and destroyed.
+FirstCall one_shot(const weft::Config& config, Vectors& v) {
+    const auto start = Clock::now();
+    weft::Backend backend(config);
+    const double init = ms_since(start);
+    const auto call = Clock::now();
+    weft::field_add(backend, v.a, v.b, v.out);
+    const FirstCall times{init, ms_since(call)};
+    v.require_right();
+    return times;
+}
+
+double steady_ms(weft::Backend& backend, Vectors& v, int repeats) {
+    std::vector<double> times;
+    for (int i = 0; i < repeats + 3; ++i) {
+        const auto start = Clock::now();
+        weft::field_add(backend, v.a, v.b, v.out);
+        if (i >= 3) times.push_back(ms_since(start));
+        v.require_right();
+    }
+    return median(std::move(times));
+}
+
+/// GB/s of the kernel on resident buffers, the result checked.
+double resident_gb_per_s(weft::Backend& backend, weft::FieldShader shader, Vectors& v, int repeats) {
+    const weft::Program add = weft::field_program(backend, weft::FieldOp::add, shader);
+    const weft::Buffer<std::uint64_t> a(backend, v.a.size()), b(backend, v.a.size()),
+        out(backend, v.a.size());
+    weft::Stream stream(backend);
+    stream.upload(v.a, a);
+    stream.upload(v.b, b);
+    stream.wait();
+    constexpr int kDispatches = 16;
+    std::vector<double> times;
+    for (int i = 0; i < repeats + 1; ++i) {
+        for (int d = 0; d < kDispatches; ++d) stream.dispatch(add, {a, b, out}, v.a.size() / kLimbs);
+        const auto start = Clock::now();
+        stream.wait();
+        if (i != 0) times.push_back(ms_since(start) / kDispatches);
+    }
+    v.out = stream.download(out);
+    v.require_right();
+    return static_cast<double>(v.a.size() * 24) / median(std::move(times)) / 1e6;
+}
+
+struct Settings {
+    std::vector<std::size_t> sizes{64, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304};
+    int repeats = 25;
+    bool quick = false;
+    std::string json;
+};
+
+nlohmann::json calls(const Settings& settings, weft::Backend& backend, const weft::Config& warm) {
+    nlohmann::json rows = nlohmann::json::array();
+    std::printf("%9s %14s %14s %12s %10s %12s\n", "elements", "one-shot ms", "persistent ms", "Melem/s",
+                "GB/s", "verified");
+    for (const std::size_t elements : settings.sizes) {
+        Vectors v(elements);
+        std::vector<double> shots;
+        for (int i = 0; i < (settings.quick ? 1 : 3); ++i) {
+            const FirstCall shot = one_shot(warm, v);
+            shots.push_back(shot.init_ms + shot.call_ms);
+        }
+        const int repeats = elements <= 4096 ? 20 * settings.repeats : settings.repeats;
+        const double shot = median(std::move(shots)), steady = steady_ms(backend, v, repeats);
+        const double rate = static_cast<double>(elements) / steady / 1e3;
+        std::printf("%9zu %14.2f %14.4f %12.1f %10.2f %12s\n", elements, shot, steady, rate, rate * 0.144,
+                    "yes");
+        rows.push_back(
+            {{"elements", elements}, {"one_shot_ms", shot}, {"persistent_ms", steady}, {"verified", true}});
+    }
+    return rows;
+}
+
+nlohmann::json resident(const Settings& settings, weft::Backend& backend) {
+    const std::size_t bindable =
+        backend.device().limits.max_storage_buffer_range / (kLimbs * sizeof(std::uint64_t));
+    const std::size_t elements = settings.quick ? 65536 : std::min<std::size_t>(4194304, bindable);
+    Vectors v(elements);
+    const double ceiling = weft::measure_memory_ceiling(backend, elements * 144);
+    nlohmann::json out{{"elements", elements}, {"memory_ceiling_gb_per_s", ceiling}};
+    std::printf("\nresident, %zu elements: memory ceiling %.1f GB/s\n", elements, ceiling);
+    for (const auto& [shader, name] :
+         {std::pair{weft::FieldShader::limbs32, "limbs32"}, std::pair{weft::FieldShader::limbs64, "limbs64"},
+          std::pair{weft::FieldShader::automatic, "automatic"}}) {
+        if (shader == weft::FieldShader::limbs64 && !backend.device().shader_int64) continue;
+        const double rate = resident_gb_per_s(backend, shader, v, settings.repeats);
+        std::printf("  %-10s %10.1f GB/s  %.3f of the ceiling\n", name, rate, rate / ceiling);
+        out[name] = {{"gb_per_s", rate}, {"ceiling_fraction", rate / ceiling}};
+    }
+    return out;
+}
+
+int run(const Settings& settings) {
+    // A pipeline cache of its own: the first call is cold, the second warm, and the user's cache stays as it
+    // is.
+    const auto folder = std::filesystem::temp_directory_path() / ("weft-bench-" + std::to_string(getpid()));
+    struct Cleanup {
+        std::filesystem::path folder;
+        ~Cleanup() {
+            std::error_code ignored;
+            std::filesystem::remove_all(folder, ignored);
+        }
+    } cleanup{folder};
+    weft::Config config = weft::Config::from_env();
+    config.cache = true;
+    config.cache_dir = folder;
+
+    Vectors first(settings.sizes.front());
+    const FirstCall cold = one_shot(config, first), warm = one_shot(config, first);
+    weft::Backend backend(config);
+    const double floor_us = weft::measure_submit_wait(backend, settings.quick ? 50 : 500) * 1e6;
+    std::printf("device %s, driver %s\n", backend.name().c_str(), backend.device().driver.c_str());
+    std::printf("cold cache: init %.1f ms, first call %.2f ms\n", cold.init_ms, cold.call_ms);
+    std::printf("warm cache: init %.1f ms, first call %.2f ms\n", warm.init_ms, warm.call_ms);
+    std::printf("empty submission and wait: %.1f us\n\n", floor_us);
+
+    nlohmann::json report{{"device", backend.name()},
+                          {"driver", backend.device().driver},
+                          {"cold", {{"init_ms", cold.init_ms}, {"first_call_ms", cold.call_ms}}},
+                          {"warm", {{"init_ms", warm.init_ms}, {"first_call_ms", warm.call_ms}}},
+                          {"submit_wait_us", floor_us}};
+    report["calls"] = calls(settings, backend, config);
+    Vectors small(64);
+    const double call_us = steady_ms(backend, small, 20 * settings.repeats) * 1e3;
+    const double floor_now_us = weft::measure_submit_wait(backend, settings.quick ? 50 : 500) * 1e6;
+    std::printf(
+        "\nsynchronous call of 64 elements: %.1f us, %.2f times an empty submission and wait (%.1f us)\n",
+        call_us, call_us / floor_now_us, floor_now_us);
+    report["call_64_us"] = call_us;
+    report["call_64_over_submit_wait"] = call_us / floor_now_us;
+    report["resident"] = resident(settings, backend);
+    if (settings.json.empty()) return 0;
+    std::ofstream file(settings.json);
+    file << report.dump(2) << '\n';
+    if (file.flush()) return 0;
+    std::fprintf(stderr, "bench_persistent: cannot write %s\n", settings.json.c_str());
+    return 4;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+    Settings settings;
+    CLI::App app{"Field addition by one-shot backends and by a persistent one, and on resident data."};
+    const CLI::Range positive(1, 1 << 28);
+    app.add_option("--sizes", settings.sizes, "Elements a call, comma-separated")
+        ->delimiter(',')
+        ->check(positive);
+    app.add_option("--repeats", settings.repeats, "Timed runs behind each median")->check(positive);
+    app.add_option("--json", settings.json, "Also write the figures to this file");
+    app.add_flag("--quick", settings.quick, "Small sizes and few repeats: a smoke test, not a measurement");
+    CLI11_PARSE(app, argc, argv);
+    if (settings.quick) {
+        if (app.count("--sizes") == 0) settings.sizes = {64, 4096, 65536};
+        if (app.count("--repeats") == 0) settings.repeats = 3;
+    }
+    return run(settings);
+} catch (const weft::Error& error) {
+    std::fprintf(stderr, "bench_persistent: %s\n", error.what());
+    return error.code() == weft::Errc::no_device || error.code() == weft::Errc::no_loader ? 3 : 4;
+}

@@ -25,7 +25,8 @@ CopyCeiling measure_copy_ceiling(Backend& backend, std::uint64_t bytes_in, std::
 /// three.
 double measure_memory_ceiling(Backend& backend, std::uint64_t bytes, int repeats = 9);
 
-/// Seconds of an empty submission and the wait for it, median: the floor of any synchronous call.
+/// Seconds of submitting a command buffer without commands and waiting for it, median: the floor of any
+/// synchronous call.
 double measure_submit_wait(Backend& backend, int repeats = 200);
 
 }  // namespace weft

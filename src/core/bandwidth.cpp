@@ -38,8 +38,8 @@ class Lane {
     Lane(core::Context& context, const std::shared_ptr<core::Context>& shared, QueueRole role,
          std::uint64_t bytes)
         : context_(context), role_(role), bytes_(bytes) {
-        if (bytes == 0) return;
         core::Device& device = context.device;
+        if (bytes != 0) make_buffers(shared);
         host_ =
             core::BufferObject::create(shared, core::MemoryKind::download, bytes * kDepth, "ceiling host");
         device_ =
@@ -77,8 +77,19 @@ class Lane {
         for (const Token& token : tokens_) context_.timelines.wait(token);
     }
 
+    /// One command buffer without commands, awaited.
+    void submit_empty() { context_.timelines.wait(context_.timelines.submit(role_, commands_[0])); }
+
   private:
     static constexpr std::uint64_t kDepth = 4;
+
+    void make_buffers(const std::shared_ptr<core::Context>& shared) {
+        host_ =
+            core::BufferObject::create(shared, core::MemoryKind::download, bytes_ * kDepth, "ceiling host");
+        device_ =
+            core::BufferObject::create(shared, core::MemoryKind::device, bytes_ * kDepth, "ceiling device");
+        std::fill_n(host_->mapped(), bytes_ * kDepth, std::byte{1});
+    }
 
     void record(std::uint64_t i) {
         core::Device& device = context_.device;
@@ -175,12 +186,13 @@ double measure_memory_ceiling(Backend& backend, std::uint64_t bytes, int repeats
 }
 
 double measure_submit_wait(Backend& backend, int repeats) {
-    core::Context& context = *backend.runtime()->context();
-    context.device.require_usable("measure_submit_wait");
+    const auto& shared = backend.runtime()->context();
+    shared->device.require_usable("measure_submit_wait");
+    Lane empty(*shared, shared, QueueRole::compute, 0);
     std::vector<double> times;
     for (int i = 0; i < std::max(repeats, 1) + 10; ++i) {
         const auto start = steady_clock::now();
-        context.timelines.wait(context.timelines.submit(QueueRole::compute, VK_NULL_HANDLE));
+        empty.submit_empty();
         if (i >= 10) times.push_back(seconds_since(start));
     }
     return median(std::move(times));

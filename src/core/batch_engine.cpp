@@ -105,6 +105,7 @@ void BatchEngine::retire(std::uint64_t job) {
 void BatchEngine::locate(const Piece& piece, bool import, PieceSpans& spans) {
     const Job& job = *spans.job;
     spans.pinned = true;
+    spans.imported = false;
     const auto find = [&](const void* data, std::uint64_t span_bytes, bool broadcast) -> HostRange {
         const ByteSlice part = slice(span_bytes, broadcast, job.elements, piece);
         const auto* at = static_cast<const std::byte*>(data) + part.offset;
@@ -122,6 +123,7 @@ void BatchEngine::locate(const Piece& piece, bool import, PieceSpans& spans) {
             if (whole.buffer) range = {std::move(whole.buffer), whole.offset + part.offset};
         }
         spans.pinned = spans.pinned && range.buffer != nullptr;
+        spans.imported = spans.imported || (range.buffer && range.buffer->imported());
         return range;
     };
     for (std::size_t i = 0; i < job.inputs.size(); ++i)
@@ -155,6 +157,7 @@ bool BatchEngine::plan_group() {
         piece.count =
             std::min({piece.count, memory_chunk_limit_,
                       chunk_limit(shape_, context_.device.snapshot().limits, settings_, job, route.copies)});
+        if (spans.imported) route.path = Path::imported;
         const std::uint64_t piece_bytes = per_job / job.elements * piece.count;
         const bool same_way =
             plan_.pieces.empty() || (route.path == plan_.route.path && route.copies == plan_.route.copies);

@@ -37,6 +37,7 @@ class BufferObject {
     /// another.
     std::uint64_t id() const { return id_; }
     std::byte* mapped() const { return mapped_; }
+    bool imported() const { return imported_ != VK_NULL_HANDLE; }
     const std::shared_ptr<Context>& context() const { return context_; }
 
     /// Makes host writes to the range visible to the device, or device writes to the host; nothing for

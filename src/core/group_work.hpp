@@ -72,8 +72,9 @@ using AreaNeeds = std::array<std::uint64_t, kAreas>;
 struct PieceSpans {
     const Job* job = nullptr;
     std::array<HostRange, kMaxJobSpans> inputs,
-        outputs;          // page-locked ranges of the chunk; empty: ordinary memory
-    bool pinned = false;  // all of them are page-locked
+        outputs;            // page-locked ranges of the chunk; empty: ordinary memory
+    bool pinned = false;    // all of them are page-locked
+    bool imported = false;  // one of them is the user's own memory, imported
 };
 
 /// The block a shader finds: count, first, then the caller's parameters, as far as it is long.
