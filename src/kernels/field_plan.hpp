@@ -15,7 +15,7 @@ inline constexpr std::uint32_t kFieldLocalSize = 256;
 struct FieldPlan {
     FieldShader shader = FieldShader::limbs32;  ///< never automatic
     std::uint32_t local_size = kFieldLocalSize;
-    std::uint32_t max_groups = 0;  ///< invocations loop over the elements that are left
+    std::uint32_t max_groups = 0;  ///< as in ProgramOptions; the shaders loop
 };
 
 /// Errors: unsupported - limbs64 wanted on a device without shaderInt64.

@@ -173,6 +173,10 @@ TEST_CASE("field plan: shader and launch shape follow from the device") {
     CHECK(usual.max_groups == 2112);
     CHECK(weft::kernels::plan_field(device, FieldShader::limbs64).shader == FieldShader::limbs64);
 
+    device.type = weft::DeviceType::cpu;
+    CHECK(weft::kernels::plan_field(device, FieldShader::automatic).max_groups == 0);
+    device.type = weft::DeviceType::discrete;
+
     device.limits.max_group_size[0] = 200;  // no power of two
     CHECK(weft::kernels::plan_field(device, FieldShader::automatic).local_size == 128);
     device.limits.max_group_size[0] = 1024;
