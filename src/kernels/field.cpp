@@ -117,18 +117,6 @@ void record(Stream& stream, FieldOp op, BufferView<const std::uint64_t> a, Buffe
 
 }  // namespace
 
-const char* to_string(FieldOp op) noexcept {
-    switch (op) {
-        case FieldOp::add:
-            return "add";
-        case FieldOp::sub:
-            return "sub";
-        case FieldOp::neg:
-            return "neg";
-    }
-    return "unknown";
-}
-
 BatchReport field_batch(Backend& backend, FieldOp op, std::span<const FieldJob> jobs,
                         const FieldOptions& options) {
     return run(backend, "field_batch", op, jobs, options);

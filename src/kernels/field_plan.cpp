@@ -6,6 +6,22 @@
 
 #include <weft/error.hpp>
 
+namespace weft {
+
+const char* to_string(FieldOp op) noexcept {
+    switch (op) {
+        case FieldOp::add:
+            return "add";
+        case FieldOp::sub:
+            return "sub";
+        case FieldOp::neg:
+            return "neg";
+    }
+    return "unknown";
+}
+
+}  // namespace weft
+
 namespace weft::kernels {
 namespace {
 
