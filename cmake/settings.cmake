@@ -13,6 +13,8 @@ if(PROJECT_IS_TOP_LEVEL)
     endif()
 endif()
 
+set(CMAKE_CXX_EXTENSIONS OFF)
+
 set(weft_sanitizer_flags "")
 if(WEFT_SANITIZE)
     if(NOT WEFT_SANITIZE MATCHES "^(address|undefined|address,undefined|thread)$")
@@ -31,3 +33,7 @@ target_compile_options(weft_warnings INTERFACE
         # VkXInfo{sType} with the rest zero is how Vulkan structures are made.
         -Wno-missing-field-initializers>
     $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${WEFT_WERROR}>>:-Werror>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    # GCC 12 warns of an overlap in its own std::string for `"text" + string` (GCC bug 105651).
+    target_compile_options(weft_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
+endif()
