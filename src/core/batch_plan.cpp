@@ -232,15 +232,16 @@ Route choose_route(const BatchSettings& settings, const DeviceSnapshot& device, 
 }
 
 std::uint64_t chunk_limit(const ProgramShape& program, const DeviceLimits& limits,
-                          const BatchSettings& settings, const Job& job, bool copies) {
+                          const BatchSettings& settings, const Job& job, bool copies, bool pinned) {
     std::uint64_t limit = settings.chunk_elements;
     const std::uint64_t bytes = job_bytes_in(job) + job_bytes_out(job);
     if (copies && !settings.chunk_exact && settings.mode == BatchMode::pipelined && bytes != 0) {
         // Enough chunks that filling and draining the pipeline costs little, yet each large enough for full
-        // copy speed.
-        constexpr std::uint64_t kLeastChunkBytes = std::uint64_t{6} << 20;
+        // copy speed; copies by the host, which many threads share, want larger ones than the copy engines.
+        constexpr std::uint64_t kLeastPinned = std::uint64_t{6} << 20,
+                                kLeastOrdinary = std::uint64_t{12} << 20;
         const std::uint64_t target =
-            std::max(kLeastChunkBytes, settings.total_bytes / (std::uint64_t{8} * settings.slots));
+            std::max(pinned ? kLeastPinned : kLeastOrdinary, settings.total_bytes / (pinned ? 64 : 32));
         limit = std::min(limit, std::max<std::uint64_t>(1, target * job.elements / bytes));
     }
     if (program.max_groups == 0)

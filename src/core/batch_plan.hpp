@@ -75,9 +75,10 @@ void check_overlaps(std::vector<JobSpan>& spans);
 Route choose_route(const BatchSettings& settings, const DeviceSnapshot& device, std::uint64_t group_bytes,
                    bool pinned);
 
-/// Elements a chunk of this job may have, at least 1.
+/// Elements a chunk of this job may have, at least 1. `copies`: through the transfer queues; `pinned`:
+/// without staging.
 std::uint64_t chunk_limit(const ProgramShape& program, const DeviceLimits& limits,
-                          const BatchSettings& settings, const Job& job, bool copies);
+                          const BatchSettings& settings, const Job& job, bool copies, bool pinned);
 
 /// Bytes up to which neighbouring pieces share a group: fewer submissions for small jobs, while enough groups
 /// remain to keep every slot busy.

@@ -2,6 +2,7 @@
 #include "core/copy_workers.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <system_error>
 
 #include "core/copy_streaming.hpp"
@@ -11,9 +12,17 @@ namespace {
 
 // Large enough that taking a part costs nothing beside copying it, small enough that sixteen threads share
 // one chunk.
-constexpr std::size_t kPartBytes = std::size_t{256} << 10;
+constexpr std::size_t kPartBytes = std::size_t{128} << 10;
 // Waking a thread costs tens of microseconds: as long as it takes one thread to copy about this much.
 constexpr std::size_t kAloneBytes = std::size_t{512} << 10;
+
+constexpr std::chrono::microseconds kSpin{100};
+
+void pause_briefly() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
 
 }  // namespace
 
@@ -21,8 +30,7 @@ struct CopyWorkers::Work {
     std::span<const HostCopy> copies;
     std::size_t parts = 0;
     std::atomic<std::size_t> next{0};
-    std::uint32_t helpers = 0;  // workers inside; guarded by mutex_
-    std::condition_variable left;
+    std::atomic<std::uint32_t> helpers{0};  // workers inside; raised only while the work is in open_
 
     /// Parts are numbered through all copies.
     void run_part(std::size_t part) const {
@@ -66,22 +74,49 @@ void CopyWorkers::take_parts(Work& work) {
         work.run_part(part);
 }
 
+/// Chunks of a batch follow each other within microseconds, far sooner than a sleeping thread wakes. Where
+/// cores are scarce, or the device itself runs on them, waiting threads must give way instead.
+bool CopyWorkers::may_spin() const {
+    static const unsigned cores = std::thread::hardware_concurrency();
+    return cores >= 8 && threads_ <= cores;
+}
+
+template <class Ready>
+bool spin_until(const Ready& ready) {
+    const auto limit = std::chrono::steady_clock::now() + kSpin;
+    do {
+        for (int i = 0; i < 64; ++i) {
+            if (ready()) return true;
+            pause_briefly();
+        }
+    } while (std::chrono::steady_clock::now() < limit);
+    return false;
+}
+
 void CopyWorkers::run() {
+    const bool spin = may_spin();
     std::unique_lock lock(mutex_);
     for (;;) {
+        if (spin && open_.empty() && !stop_) {
+            lock.unlock();
+            spin_until([&] { return stop_ || open_count_ != 0; });
+            lock.lock();
+        }
         wake_.wait(lock, [&] { return stop_ || !open_.empty(); });
         if (stop_) return;
         Work& work = *open_.front();
         if (work.next.load() >= work.parts) {
             // Nothing left to take; its caller removes it as well, whoever comes first.
             open_.erase(open_.begin());
+            open_count_ = open_.size();
             continue;
         }
         ++work.helpers;
         lock.unlock();
         take_parts(work);
         lock.lock();
-        if (--work.helpers == 0) work.left.notify_all();
+        // The last touch of `work`: its caller may be gone right after.
+        if (--work.helpers == 0) left_.notify_all();
     }
 }
 
@@ -99,13 +134,19 @@ void CopyWorkers::copy(std::span<const HostCopy> copies) {
         const std::lock_guard lock(mutex_);
         start();
         open_.push_back(&work);
+        open_count_ = open_.size();
     }
     wake_.notify_all();
     take_parts(work);
+    {
+        const std::lock_guard lock(mutex_);
+        const auto it = std::find(open_.begin(), open_.end(), &work);
+        if (it != open_.end()) open_.erase(it);
+        open_count_ = open_.size();
+    }
+    if (may_spin() && spin_until([&] { return work.helpers == 0; })) return;
     std::unique_lock lock(mutex_);
-    const auto it = std::find(open_.begin(), open_.end(), &work);
-    if (it != open_.end()) open_.erase(it);
-    work.left.wait(lock, [&] { return work.helpers == 0; });
+    left_.wait(lock, [&] { return work.helpers == 0; });
 }
 
 }  // namespace weft::core

@@ -38,11 +38,14 @@ class CopyWorkers {
     void start();
     static void take_parts(Work& work);
 
+    bool may_spin() const;
+
     const std::uint32_t threads_;
     std::mutex mutex_;
-    std::condition_variable wake_;
-    std::vector<Work*> open_;  // guarded by mutex_; each lives on its caller's stack
-    bool stop_ = false;
+    std::condition_variable wake_, left_;
+    std::vector<Work*> open_;                 // guarded by mutex_; each lives on its caller's stack
+    std::atomic<std::size_t> open_count_{0};  // open_.size(), for looks without the lock
+    std::atomic<bool> stop_{false};           // written under mutex_
     std::vector<std::thread> workers_;
 };
 
