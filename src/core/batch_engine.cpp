@@ -256,7 +256,7 @@ void BatchEngine::launch(Slot& slot) {
     const auto areas = slot.areas();
     for (const Area area : {Area::host_in, Area::host_out, Area::mapped_in}) {
         const auto i = static_cast<std::size_t>(area);
-        if (areas[i] != nullptr && plan_.needs[i] != 0) areas[i]->flush(0, plan_.needs[i]);
+        if (areas[i].buffer != nullptr && plan_.needs[i] != 0) areas[i].buffer->flush(0, plan_.needs[i]);
     }
     slot.done = {};
     try {

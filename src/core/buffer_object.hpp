@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/host_range.hpp"
 #include "core/memory_pool.hpp"
 
 namespace weft::core {
@@ -59,12 +60,6 @@ class BufferObject {
     VkDeviceMemory imported_ = VK_NULL_HANDLE;
     std::byte* mapped_ = nullptr;
     bool coherent_ = true, counted_ = false;
-};
-
-/// A range of host memory seen through a buffer.
-struct HostRange {
-    std::shared_ptr<BufferObject> buffer;  // empty: not page-locked
-    std::uint64_t offset = 0;
 };
 
 /// Finds the buffer behind host pointers. HostBuffers and imports enter and leave by themselves.

@@ -71,8 +71,8 @@ void GroupLayout::measure(const Piece& piece, const PieceSpans& spans, const Rou
     }
 }
 
-void GroupLayout::write(const Piece& piece, const PieceSpans& spans, const Route& route,
-                        const std::array<BufferObject*, kAreas>& areas, GroupWork& work) {
+void GroupLayout::write(const Piece& piece, const PieceSpans& spans, const Route& route, const Areas& areas,
+                        GroupWork& work) {
     const auto area = [&](Area a) { return areas[static_cast<std::size_t>(a)]; };
     const Job& job = *spans.job;
     PieceWork& w = work.pieces.emplace_back();
@@ -83,7 +83,7 @@ void GroupLayout::write(const Piece& piece, const PieceSpans& spans, const Route
         const Placement p = place(binding, piece, spans, route, in, out);
         const std::uint64_t kernel_offset = writes ? p.out_offset : p.in_offset;
         const HostRange* user = writes ? &spans.outputs[out] : &spans.inputs[in];
-        const BufferObject* kernel = p.kernel_is_user ? user->buffer.get() : area(p.kernel_area);
+        const BufferObject* kernel = p.kernel_is_user ? user->buffer.get() : area(p.kernel_area).buffer;
         w.bound[w.bound_count++] = {kernel, binding.binding, p.kernel_is_user ? user->offset : kernel_offset,
                                     writes ? p.out.bytes : p.in.bytes};
         if (p.kernel_is_user) work.keep_alive.push_back(user->buffer);
@@ -91,31 +91,30 @@ void GroupLayout::write(const Piece& piece, const PieceSpans& spans, const Route
             const auto* source = static_cast<const std::byte*>(job.inputs[in].data) + p.in.offset;
             const HostRange& pinned = spans.inputs[in];
             if (!route.copies) {
-                work.copies_in.push_back({area(p.kernel_area)->mapped() + kernel_offset, source, p.in.bytes});
+                work.copies_in.push_back({area(p.kernel_area).mapped + kernel_offset, source, p.in.bytes});
             } else if (pinned.buffer) {
                 work.uploads.push_back(
                     {pinned.buffer.get(), pinned.offset, kernel, kernel_offset, p.in.bytes});
                 work.keep_alive.push_back(pinned.buffer);
             } else {
-                work.copies_in.push_back({area(Area::host_in)->mapped() + p.in_offset, source, p.in.bytes});
-                work.uploads.push_back({area(Area::host_in), p.in_offset, kernel, kernel_offset, p.in.bytes});
+                work.copies_in.push_back({area(Area::host_in).mapped + p.in_offset, source, p.in.bytes});
+                work.uploads.push_back(
+                    {area(Area::host_in).buffer, p.in_offset, kernel, kernel_offset, p.in.bytes});
             }
         }
         if (writes && !p.kernel_is_user) {
             auto* target = static_cast<std::byte*>(job.outputs[out].data) + p.out.offset;
             const HostRange& pinned = spans.outputs[out];
             if (!route.copies) {
-                work.copies_out.push_back(
-                    {target, area(Area::host_out)->mapped() + p.out_offset, p.out.bytes});
+                work.copies_out.push_back({target, area(Area::host_out).mapped + p.out_offset, p.out.bytes});
             } else if (pinned.buffer) {
                 work.downloads.push_back(
                     {kernel, kernel_offset, pinned.buffer.get(), pinned.offset, p.out.bytes});
                 work.keep_alive.push_back(pinned.buffer);
             } else {
                 work.downloads.push_back(
-                    {kernel, kernel_offset, area(Area::host_out), p.out_offset, p.out.bytes});
-                work.copies_out.push_back(
-                    {target, area(Area::host_out)->mapped() + p.out_offset, p.out.bytes});
+                    {kernel, kernel_offset, area(Area::host_out).buffer, p.out_offset, p.out.bytes});
+                work.copies_out.push_back({target, area(Area::host_out).mapped + p.out_offset, p.out.bytes});
             }
         }
         work.bytes += p.in.bytes + p.out.bytes;

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/batch_plan.hpp"
-#include "core/buffer_object.hpp"
 #include "core/copy_workers.hpp"
+#include "core/host_range.hpp"
 
 namespace weft::core {
 
@@ -65,6 +65,13 @@ enum class Area : std::uint32_t {
 };
 inline constexpr std::size_t kAreas = 5;
 
+/// An area as it exists: its buffer and, where the host reaches it, its bytes.
+struct AreaMemory {
+    const BufferObject* buffer = nullptr;
+    std::byte* mapped = nullptr;
+};
+using Areas = std::array<AreaMemory, kAreas>;
+
 /// Bytes a slot needs in each area for a group.
 using AreaNeeds = std::array<std::uint64_t, kAreas>;
 
@@ -96,8 +103,8 @@ class GroupLayout {
 
     /// Adds a piece's needs; `write` turns the same walk into work once the areas exist.
     void measure(const Piece& piece, const PieceSpans& spans, const Route& route, AreaNeeds& needs);
-    void write(const Piece& piece, const PieceSpans& spans, const Route& route,
-               const std::array<BufferObject*, kAreas>& areas, GroupWork& work);
+    void write(const Piece& piece, const PieceSpans& spans, const Route& route, const Areas& areas,
+               GroupWork& work);
     void restart() { in_ = out_ = 0; }
 
   private:

@@ -14,14 +14,10 @@
 #include <weft/program.hpp>
 
 #include "core/device.hpp"
+#include "core/pipeline_key.hpp"
 #include "core/reflection.hpp"
 
 namespace weft::core {
-
-/// Identity of a pipeline: 128-bit digest of SPIR-V words, entry point and specialization constants. The
-/// layout and the subgroup size are the same for every pipeline of a device.
-using PipelineKey = std::array<std::uint64_t, 2>;
-PipelineKey pipeline_key(std::span<const std::uint32_t> words, const ProgramOptions& options);
 
 struct Pipeline {
     VkPipeline handle = VK_NULL_HANDLE;

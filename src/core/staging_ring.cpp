@@ -99,9 +99,10 @@ void Slot::shrink() noexcept {
     for (auto& area : areas_) area.reset();
 }
 
-std::array<BufferObject*, kAreas> Slot::areas() const {
-    std::array<BufferObject*, kAreas> out{};
-    for (std::size_t i = 0; i < kAreas; ++i) out[i] = areas_[i].get();
+Areas Slot::areas() const {
+    Areas out{};
+    for (std::size_t i = 0; i < kAreas; ++i)
+        if (areas_[i]) out[i] = {areas_[i].get(), areas_[i]->mapped()};
     return out;
 }
 

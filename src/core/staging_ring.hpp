@@ -34,7 +34,7 @@ class Slot {
     void reserve(const AreaNeeds& needs);
     /// Gives all areas back.
     void shrink() noexcept;
-    std::array<BufferObject*, kAreas> areas() const;
+    Areas areas() const;
 
     /// The recording for `key`; `fresh` when it must be recorded first.
     Recording& recording(const std::vector<std::uint64_t>& key, bool& fresh);

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// A range of host memory seen through a buffer. Apart from the buffer's own header, so that code which only
+// places ranges needs no Vulkan.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+namespace weft::core {
+
+class BufferObject;
+
+struct HostRange {
+    std::shared_ptr<BufferObject> buffer;  // empty: not page-locked
+    std::uint64_t offset = 0;
+};
+
+}  // namespace weft::core
