@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -26,9 +27,14 @@ struct InputSpan {
     InputSpan(const void* pointer, std::size_t size_bytes, bool every_chunk = false)
         : data(pointer), bytes(size_bytes), broadcast(every_chunk) {}
     template <std::ranges::contiguous_range R>
-    InputSpan(const R& range, bool every_chunk = false)  // NOLINT(google-explicit-constructor)
+    InputSpan(const R& range)  // NOLINT(google-explicit-constructor)
         : InputSpan(std::ranges::data(range),
-                    std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>), every_chunk) {}
+                    std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>)) {}
+    /// Only a bool is a flag: the length in `{array, bytes}` must not become one.
+    template <std::ranges::contiguous_range R, std::same_as<bool> Flag>
+    InputSpan(const R& range, Flag every_chunk) : InputSpan(range) {
+        broadcast = every_chunk;
+    }
 
     const void* data = nullptr;
     std::size_t bytes = 0;
@@ -38,7 +44,7 @@ struct InputSpan {
 };
 
 /// Host memory that a job writes, bytes a multiple of Job::elements. May be exactly an input of the same job
-/// (in place); any other overlap with spans of the batch is refused.
+/// (in place) that is not a broadcast one; any other overlap with spans of the batch is refused.
 struct OutputSpan {
     OutputSpan() = default;
     OutputSpan(void* pointer, std::size_t size_bytes) : data(pointer), bytes(size_bytes) {}

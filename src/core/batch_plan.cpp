@@ -70,6 +70,47 @@ void check_span(const Span& span, const Job& job, bool broadcast, const DeviceLi
                             "at most " + std::to_string(limits.max_storage_buffer_range)));
 }
 
+/// In place, a chunk may overwrite its own slice of an input; never what later chunks read again.
+template <class Where>
+void check_table(const Job& job, std::size_t input, const Where& where) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(job.inputs[input].data);
+    const std::uintptr_t end = begin + job.inputs[input].bytes;
+    for (std::size_t i = 0; i < job.outputs.size(); ++i) {
+        const auto out = reinterpret_cast<std::uintptr_t>(job.outputs[i].data);
+        const std::uintptr_t first = std::max(begin, out), last = std::min(end, out + job.outputs[i].bytes);
+        if (first < last)
+            refuse(Errc::invalid_argument, where() + "is bound whole for every chunk while output " +
+                                               std::to_string(i) + " writes its memory (got an overlap of " +
+                                               std::to_string(last - first) + " bytes, need separate spans)");
+    }
+}
+
+/// How many elements the spans of one direction allow: each binding has its range, and all of them share one
+/// buffer of the slot.
+class DirectionLimit {
+  public:
+    DirectionLimit(const DeviceLimits& limits, std::uint64_t elements)
+        : limits_(limits), elements_(elements) {}
+    void add(std::uint64_t bytes, bool broadcast) {
+        fixed_ += std::max<std::uint64_t>(64, limits_.storage_buffer_offset_alignment);
+        if (broadcast) {
+            fixed_ += bytes;
+        } else if (const std::uint64_t stride = bytes / elements_; stride != 0) {
+            stride_ += stride;
+            limit_ = std::min(limit_, limits_.max_storage_buffer_range / stride);
+        }
+    }
+    std::uint64_t elements() const {
+        if (stride_ == 0) return limit_;
+        const std::uint64_t room = limits_.max_buffer_bytes - std::min(limits_.max_buffer_bytes, fixed_);
+        return std::min(limit_, room / stride_);
+    }
+
+  private:
+    const DeviceLimits& limits_;
+    std::uint64_t elements_, fixed_ = 0, stride_ = 0, limit_ = ~std::uint64_t{0};
+};
+
 }  // namespace
 
 std::uint64_t job_bytes_in(const Job& job) {
@@ -159,6 +200,9 @@ void check_job(const ProgramShape& program, const DeviceLimits& limits, const Jo
         in += read ? 1u : 0u;
         out += write ? 1u : 0u;
     }
+    if (job.elements == 0) return;
+    for (std::size_t i = 0; i < job.inputs.size(); ++i)
+        if (job.inputs[i].broadcast) check_table(job, i, [&] { return where("input", i); });
 }
 
 void append_spans(const Job& job, std::uint64_t index, std::vector<JobSpan>& spans) {
@@ -242,16 +286,14 @@ std::uint64_t chunk_limit(const ProgramShape& program, const DeviceLimits& limit
                                 kLeastOrdinary = std::uint64_t{12} << 20;
         const std::uint64_t target =
             std::max(pinned ? kLeastPinned : kLeastOrdinary, settings.total_bytes / (pinned ? 64 : 32));
-        limit = std::min(limit, std::max<std::uint64_t>(1, target * job.elements / bytes));
+        limit = std::min(limit, target / std::max<std::uint64_t>(1, bytes / job.elements));
     }
     if (program.max_groups == 0)
         limit = std::min(limit, std::uint64_t{limits.max_group_count[0]} * program.elements_per_group);
-    for (const InputSpan& span : job.inputs)
-        if (!span.broadcast && span.bytes != 0)
-            limit = std::min(limit, limits.max_storage_buffer_range / (span.bytes / job.elements));
-    for (const OutputSpan& span : job.outputs)
-        if (span.bytes != 0)
-            limit = std::min(limit, limits.max_storage_buffer_range / (span.bytes / job.elements));
+    DirectionLimit in(limits, job.elements), out(limits, job.elements);
+    for (const InputSpan& span : job.inputs) in.add(span.bytes, span.broadcast);
+    for (const OutputSpan& span : job.outputs) out.add(span.bytes, false);
+    limit = std::min({limit, in.elements(), out.elements()});
     return std::max<std::uint64_t>(1, limit);
 }
 
