@@ -176,13 +176,13 @@ std::optional<std::vector<std::byte>> read_cache_file(const std::filesystem::pat
     try {
         std::error_code error;
         if (!std::filesystem::is_regular_file(file, error) || error) return std::nullopt;
-        const std::uintmax_t size = std::filesystem::file_size(file, error);
-        if (error || size > kMaxCacheBytes + kHeaderBytes) return std::nullopt;
-        std::ifstream in(file, std::ios::binary);
-        if (!in) return std::nullopt;
+        std::ifstream in(file, std::ios::binary | std::ios::ate);
+        // The size of what was opened: another process may put a file of another size there at any time.
+        const std::streamoff size = in ? std::streamoff{in.tellg()} : -1;
+        if (size < 0 || static_cast<std::uint64_t>(size) > kMaxCacheBytes + kHeaderBytes) return std::nullopt;
         std::vector<std::byte> bytes(static_cast<std::size_t>(size));
+        in.seekg(0);
         in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
-        // Another process may have put a shorter file there since; what is short is refused when decoded.
         bytes.resize(static_cast<std::size_t>(in.gcount()));
         return bytes;
     } catch (...) {
