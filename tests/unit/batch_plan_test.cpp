@@ -217,35 +217,44 @@ BatchSettings exactly(std::uint64_t chunk_elements) {
     return s;
 }
 
+std::uint64_t limit_of(const ProgramShape& shape, const DeviceLimits& limits, const BatchSettings& settings,
+                       const Job& job, bool copies) {
+    const std::uint64_t ordinary = chunk_limit(shape, limits, settings, job, copies, false);
+    const std::uint64_t pinned = chunk_limit(shape, limits, settings, job, copies, true);
+    // Copies by the host want larger chunks, and only a chunk of our own choice depends on the source.
+    CHECK(pinned <= ordinary);
+    if (!copies || settings.chunk_exact) CHECK(pinned == ordinary);
+    return pinned;
+}
+
 TEST_CASE("a chunk that was asked for is used as it is") {
     for (const std::uint64_t chunk : {1u, 7u, 524288u, 0xffffffffu})
         for (const bool copies : {false, true})
-            CHECK(chunk_limit(shape_of(), wide_limits(), exactly(chunk), job_of(1000, 1, 1), copies) ==
-                  chunk);
+            CHECK(limit_of(shape_of(), wide_limits(), exactly(chunk), job_of(1000, 1, 1), copies) == chunk);
 }
 
 TEST_CASE("a chunk stays within what one dispatch can count") {
     DeviceLimits limits = wide_limits();
     limits.max_group_count[0] = 65535;
     const Job job = job_of(1000, 1, 1);
-    CHECK(chunk_limit(shape_of(1), limits, exactly(0xffffffffu), job, true) == 65535);
-    CHECK(chunk_limit(shape_of(64), limits, exactly(0xffffffffu), job, true) == 65535u * 64);
-    CHECK(chunk_limit(shape_of(64), limits, exactly(100), job, true) == 100);
+    CHECK(limit_of(shape_of(1), limits, exactly(0xffffffffu), job, true) == 65535);
+    CHECK(limit_of(shape_of(64), limits, exactly(0xffffffffu), job, true) == 65535u * 64);
+    CHECK(limit_of(shape_of(64), limits, exactly(100), job, true) == 100);
     // A shader that loops takes any number with any number of groups.
-    CHECK(chunk_limit(shape_of(1, 2112), limits, exactly(0xffffffffu), job, true) == 0xffffffffu);
+    CHECK(limit_of(shape_of(1, 2112), limits, exactly(0xffffffffu), job, true) == 0xffffffffu);
 }
 
 TEST_CASE("a chunk stays within what one binding can span") {
     DeviceLimits limits = wide_limits();
     limits.max_storage_buffer_range = 1000;
     for (const bool copies : {false, true}) {
-        CHECK(chunk_limit(shape_of(), limits, exactly(5000), job_of(100000, 48, 4), copies) == 1000 / 48);
-        CHECK(chunk_limit(shape_of(), limits, exactly(5000), job_of(100000, 4, 48), copies) == 1000 / 48);
-        CHECK(chunk_limit(shape_of(), limits, exactly(5000), job_of(10, 1000, 4), copies) == 1);
+        CHECK(limit_of(shape_of(), limits, exactly(5000), job_of(100000, 48, 4), copies) == 1000 / 48);
+        CHECK(limit_of(shape_of(), limits, exactly(5000), job_of(100000, 4, 48), copies) == 1000 / 48);
+        CHECK(limit_of(shape_of(), limits, exactly(5000), job_of(10, 1000, 4), copies) == 1);
     }
     Job table = job_of(100000, 1, 1);
     table.inputs.push_back({memory, 900, true});  // bound whole, whatever the chunk
-    CHECK(chunk_limit(shape_of(), limits, exactly(5000), table, true) == 1000);
+    CHECK(limit_of(shape_of(), limits, exactly(5000), table, true) == 1000);
 }
 
 TEST_CASE("the spans of a chunk fit one buffer together") {
@@ -254,12 +263,12 @@ TEST_CASE("the spans of a chunk fit one buffer together") {
     limits.storage_buffer_offset_alignment = 256;
     Job job = job_of(std::uint64_t{1} << 30, 4, 4);
     job.inputs = {{memory, 16 * kGiB}, {memory, 16 * kGiB}, {memory, 512 * kMiB, true}};
-    const std::uint64_t limit = chunk_limit(shape_of(), limits, exactly(0xffffffffu), job, true);
+    const std::uint64_t limit = limit_of(shape_of(), limits, exactly(0xffffffffu), job, true);
     CHECK(limit * 32 + 512 * kMiB + 3 * 256 <= kGiB);
     CHECK((limit + 100) * 32 + 512 * kMiB > kGiB);  // and hardly less than fits
     job.inputs = {{memory, std::uint64_t{1} << 30}};
     job.outputs = {{memory, 16 * kGiB}, {memory, 48 * kGiB}};
-    const std::uint64_t out = chunk_limit(shape_of(), limits, exactly(0xffffffffu), job, true);
+    const std::uint64_t out = limit_of(shape_of(), limits, exactly(0xffffffffu), job, true);
     CHECK(out * 64 + 2 * 256 <= kGiB);
     CHECK((out + 100) * 64 > kGiB);
 }
@@ -268,16 +277,16 @@ TEST_CASE("smaller chunks keep a pipeline busy, but only where bytes are copied 
     const BatchSettings pipelined = settings_for(h100(), {}, 64 * kMiB);
     BatchSettings sequential = settings_for(h100(), {.mode = BatchMode::sequential}, 64 * kMiB);
     const Job job = job_of(1u << 20, 96, 48);
-    const std::uint64_t small = chunk_limit(shape_of(), wide_limits(), pipelined, job, true);
+    const std::uint64_t small = limit_of(shape_of(), wide_limits(), pipelined, job, true);
     CHECK(small < 524288);
     CHECK(small >= 1024);
-    CHECK(chunk_limit(shape_of(), wide_limits(), pipelined, job, false) == 524288);
-    CHECK(chunk_limit(shape_of(), wide_limits(), sequential, job, true) == 524288);
+    CHECK(limit_of(shape_of(), wide_limits(), pipelined, job, false) == 524288);
+    CHECK(limit_of(shape_of(), wide_limits(), sequential, job, true) == 524288);
     // More bytes in all never mean smaller chunks.
     std::uint64_t previous = 0;
     for (std::uint64_t total = kMiB; total <= 1024 * kGiB; total *= 2) {
         const std::uint64_t limit =
-            chunk_limit(shape_of(), wide_limits(), settings_for(h100(), {}, total), job, true);
+            limit_of(shape_of(), wide_limits(), settings_for(h100(), {}, total), job, true);
         CHECK(limit >= previous);
         previous = limit;
     }
@@ -286,18 +295,18 @@ TEST_CASE("smaller chunks keep a pipeline busy, but only where bytes are copied 
 
 TEST_CASE("a chunk limit is never zero and never wraps") {
     const BatchSettings huge = settings_for(h100(), {}, std::uint64_t{1} << 50);
-    CHECK(chunk_limit(shape_of(), wide_limits(), huge, job_of(0xffffffffu, 16, 16), true) == 524288);
-    CHECK(chunk_limit(shape_of(), wide_limits(), huge, job_of(1, 1, 1), true) >= 1);
-    CHECK(chunk_limit(shape_of(), DeviceLimits{}, exactly(1), job_of(1, 1, 1), true) == 1);
+    CHECK(limit_of(shape_of(), wide_limits(), huge, job_of(0xffffffffu, 16, 16), true) == 524288);
+    CHECK(limit_of(shape_of(), wide_limits(), huge, job_of(1, 1, 1), true) >= 1);
+    CHECK(limit_of(shape_of(), DeviceLimits{}, exactly(1), job_of(1, 1, 1), true) == 1);
     const BatchSettings tiny = settings_for(h100(), {}, 1);
-    CHECK(chunk_limit(shape_of(), wide_limits(), tiny, job_of(1, 1 << 30, 1 << 30), true) == 1);
+    CHECK(limit_of(shape_of(), wide_limits(), tiny, job_of(1, 1 << 30, 1 << 30), true) == 1);
     Job tables = job_of(1000, 1, 1);
     tables.inputs = {{memory, 3, true}};
     tables.outputs = {};
-    CHECK(chunk_limit(shape_of(), wide_limits(), huge, tables, true) == 524288);
+    CHECK(limit_of(shape_of(), wide_limits(), huge, tables, true) == 524288);
     Job nothing;
     nothing.elements = 1000;
-    CHECK(chunk_limit(shape_of(), wide_limits(), huge, nothing, true) == 524288);
+    CHECK(limit_of(shape_of(), wide_limits(), huge, nothing, true) == 524288);
 }
 
 TEST_CASE("small jobs share a group while every slot has work") {

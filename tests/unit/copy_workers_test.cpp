@@ -127,14 +127,14 @@ bool copies_all(CopyWorkers& workers, const std::vector<std::size_t>& sizes, std
 }
 
 TEST_CASE("workers copy every byte once, whatever their number") {
-    const std::size_t part = 256 * kKiB;
+    const std::size_t part = 128 * kKiB;  // what one thread takes at a time
     for (const std::uint32_t threads : {0u, 1u, 2u, 16u}) {
         CAPTURE(threads);
         CopyWorkers workers(threads);
         for (const std::size_t size : {std::size_t{1}, part - 1, part, part + 1, 2 * part, 2 * part + 1,
                                        3 * part - 1, 16 * part, 3 * kMiB + 77})
             CHECK(copies_all(workers, {size}, 11));
-        CHECK(copies_all(workers, {0, part, 0, 0, 2 * part + 1, 1, 0, part - 1, 0}, 12));
+        CHECK(copies_all(workers, {0, part, 0, 0, 8 * part + 1, 1, 0, part - 1, 0}, 12));
         std::vector<std::size_t> many(256, 3000);  // more copies than parts would be in one range
         for (std::size_t i = 0; i < many.size(); i += 5) many[i] = 0;
         many[100] = kMiB + 1;
