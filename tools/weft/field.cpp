@@ -200,6 +200,11 @@ void add_operation(CLI::App& field, FieldOp op, const char* summary, const char*
     command
         .add_option("-o,--output", arguments->out, "Result; replaced if it is there, may be an input file")
         ->required()
+        ->check(CLI::Validator(
+            [](const std::string& path) {
+                return std::string(path.empty() ? "need the name of a file" : "");
+            },
+            ""))
         ->type_name(file);
     command.add_option("--field", arguments->field, "One of `weft field list`")
         ->capture_default_str()
