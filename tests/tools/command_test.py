@@ -1,0 +1,462 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The weft command from outside: results against Python's integers, exit statuses, files left behind.
+
+Usage: command_test.py PATH_OF_WEFT [unittest arguments]. Needs the standard library only; .npy files are made byte
+by byte, so that nothing here shares code with what it judges.
+"""
+import json
+import os
+import random
+import resource
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+P = int("1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaab", 16)
+MASK = 2**64 - 1
+USAGE, NO_DEVICE, FAILED = 2, 3, 4
+WEFT = ""
+
+
+def pack(values):
+    """Elements as rows of six limbs, least significant first."""
+    return b"".join(v.to_bytes(48, "little") for v in values)
+
+
+def header_text(descr, shape, fortran=False):
+    return "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }" % (descr, fortran, shape)
+
+
+def with_header(text, data, version=1, pad=64):
+    """A .npy file around a header text; pad=1 leaves the data where the text happens to end."""
+    raw = text if isinstance(text, bytes) else text.encode("latin1" if version < 3 else "utf8")
+    preamble = 10 if version == 1 else 12
+    raw += b" " * (-(preamble + len(raw) + 1) % pad) + b"\n"
+    length = struct.pack("<H" if version == 1 else "<I", len(raw))
+    return b"\x93NUMPY" + bytes([version, 0]) + length + raw + data
+
+
+def npy(values, **kwargs):
+    return with_header(header_text("<u8", "(%d, 6)" % len(values)), pack(values), **kwargs)
+
+
+def read_result(path):
+    """Elements of a version 1 file, with the header checked as strictly as NumPy's own."""
+    with open(path, "rb") as file:
+        raw = file.read()
+    assert raw[:8] == b"\x93NUMPY\x01\x00", raw[:8]
+    length, = struct.unpack("<H", raw[8:10])
+    assert (10 + length) % 64 == 0 and raw[9 + length:10 + length] == b"\n"
+    fields = eval(raw[10:10 + length].decode("latin1"), {})
+    assert set(fields) == {"descr", "fortran_order", "shape"} and fields["fortran_order"] is False
+    assert fields["descr"] == "<u8" and fields["shape"][1:] == (6,), fields
+    data = raw[10 + length:]
+    assert len(data) == 48 * fields["shape"][0], (len(data), fields)
+    return [int.from_bytes(data[i:i + 48], "little") for i in range(0, len(data), 48)]
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def write(self, name, data):
+        with open(self.path(name), "wb") as file:
+            file.write(data)
+        return self.path(name)
+
+    def run_weft(self, *arguments, env=None, **kwargs):
+        return subprocess.run([WEFT, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, timeout=240,
+                              env={**os.environ, **(env or {})}, **kwargs)
+
+    def succeed(self, *arguments, **kwargs):
+        done = self.run_weft(*arguments, **kwargs)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def refuse(self, status, pattern, *arguments, **kwargs):
+        """Ends with this status and exactly one line of ours on stderr; drivers may add lines of their own."""
+        done = self.run_weft(*arguments, **kwargs)
+        lines = [line for line in done.stderr.splitlines() if line.startswith("weft: ")]
+        self.assertEqual(done.returncode, status, (arguments, done.stdout, done.stderr))
+        self.assertEqual(len(lines), 1, done.stderr)
+        self.assertRegex(lines[0], pattern)
+        return done.stdout
+
+    def files(self):
+        return sorted(os.listdir(self.folder.name))
+
+
+class Values(Case):
+    def operands(self):
+        numbers = random.Random(381)
+        edge = [0, 1, 2, P - 1, P - 2, (P - 1) // 2, (P + 1) // 2, MASK, 2**64, 2**128 - 1, 2**320, 2**380,
+                P - 2**64, P - 2**320]
+        pairs = [(a, b) for a in edge for b in edge]
+        pairs += [(numbers.randrange(P), numbers.randrange(P)) for _ in range(1000)]
+        return [a for a, _ in pairs], [b for _, b in pairs]
+
+    def test_operations(self):
+        a, b = self.operands()
+        a_path, b_path, out = self.write("a.npy", npy(a)), self.write("b.npy", npy(b)), self.path("out.npy")
+        for flags in [], ["--checked"], ["--montgomery", "--checked"]:
+            self.succeed("field", "add", a_path, b_path, "-o", out, *flags)
+            self.assertEqual(read_result(out), [(x + y) % P for x, y in zip(a, b)])
+            self.succeed("field", "sub", a_path, b_path, "-o", out, *flags)
+            self.assertEqual(read_result(out), [(x - y) % P for x, y in zip(a, b)])
+            self.succeed("field", "neg", a_path, "--output", out, "--field", "bls12-381-fp", *flags)
+            self.assertEqual(read_result(out), [-x % P for x in a])
+        self.assertEqual(self.files(), ["a.npy", "b.npy", "out.npy"])
+
+    def test_more_elements_than_one_job(self):
+        # Two jobs and a bit; blocks repeat so that Python need not add two million numbers.
+        block = [random.Random(7).randrange(P) for _ in range(997)]
+        times = (2 << 20) // len(block) + 1
+        n = times * len(block)
+        text = header_text("<u8", "(%d, 6)" % n)
+        a = self.write("a.npy", with_header(text, pack(block) * times))
+        b = self.write("b.npy", with_header(text, pack(block[::-1]) * times))
+        report = json.loads(self.succeed("field", "add", a, b, "-o", b, "--json"))
+        self.assertEqual(report["elements"], n)
+        expected = pack([(x + y) % P for x, y in zip(block, block[::-1])]) * times
+        with open(b, "rb") as file:
+            self.assertTrue(file.read().endswith(expected))
+        self.assertEqual(os.path.getsize(b), 128 + len(expected))
+
+    def test_output_over_an_input(self):
+        a, b = [1, P - 1, 5], [2, 3, P - 5]
+        a_path, b_path = self.write("a.npy", npy(a)), self.write("b.npy", npy(b))
+        self.succeed("field", "add", a_path, b_path, "-o", a_path)
+        self.assertEqual(read_result(a_path), [3, 2, 0])
+        self.succeed("field", "sub", a_path, b_path, "-o", b_path)
+        self.assertEqual(read_result(b_path), [1, P - 1, 5])
+        self.succeed("field", "add", b_path, b_path, "-o", b_path)
+        self.assertEqual(read_result(b_path), [2, P - 2, 10])
+        self.assertEqual(self.files(), ["a.npy", "b.npy"])
+
+    def test_output_in_the_current_folder_and_through_a_link(self):
+        self.write("a.npy", npy([1]))
+        self.write("target.npy", b"old")
+        os.chmod(self.path("target.npy"), 0o640)
+        os.symlink("target.npy", self.path("link.npy"))
+        self.succeed("field", "neg", "a.npy", "-o", "link.npy", cwd=self.folder.name)
+        self.assertTrue(os.path.islink(self.path("link.npy")))
+        self.assertEqual(read_result(self.path("target.npy")), [P - 1])
+        self.assertEqual(os.stat(self.path("target.npy")).st_mode & 0o777, 0o640)
+        self.succeed("field", "neg", "a.npy", "-o", "new.npy", cwd=self.folder.name, umask=0o027)
+        self.assertEqual(os.stat(self.path("new.npy")).st_mode & 0o777, 0o640)
+
+    def test_header_versions_and_spellings(self):
+        data = pack([1, P - 1])
+        spellings = {
+            "v1": npy([1, P - 1]),
+            "v2": npy([1, P - 1], version=2),
+            "v3": npy([1, P - 1], version=3),
+            "misaligned": with_header(header_text("<u8", "(2, 6)"), data, pad=1),
+            "misaligned_more": with_header(header_text("<u8", "(2, 6)") + "  ", data, pad=1),
+            "old_alignment": with_header(header_text("<u8", "(2, 6)"), data, pad=16),
+            "python2": with_header("{'shape': (2L, 6L), 'fortran_order': False, 'descr': '<u8'}", data),
+            "double_quotes": with_header('{"descr":"<u8","fortran_order":False,"shape":(2,6,)}', data),
+            "long_v2": with_header(header_text("<u8", "(2, 6)") + " " * 100000, data, version=2),
+        }
+        for name, raw in spellings.items():
+            with self.subTest(name):
+                self.succeed("field", "neg", self.write("a.npy", raw), "-o", self.path("out.npy"), "--checked")
+                self.assertEqual(read_result(self.path("out.npy")), [P - 1, 1])
+
+    def test_no_elements(self):
+        empty = self.write("a.npy", npy([]))
+        self.succeed("field", "add", empty, empty, "-o", self.path("out.npy"), "--checked")
+        self.assertEqual(read_result(self.path("out.npy")), [])
+
+
+class BadInput(Case):
+    def setUp(self):
+        super().setUp()
+        self.good = self.write("good.npy", npy([1, 2]))
+        self.out = self.path("out.npy")
+
+    def test_damaged_and_foreign_files(self):
+        data = pack([1, 2])
+        whole = npy([1, 2])
+        head = lambda descr, shape, fortran=False: with_header(header_text(descr, shape, fortran), data)
+        text = lambda literal: with_header(literal, data)
+        cases = [
+            (b"", "empty"),
+            (b"\x93NUM", "truncated"),
+            (b"PK\x03\x04" + bytes(100), "not a .npy file"),
+            (b"hello", "not a .npy file"),
+            (whole[:9], "truncated"),
+            (npy([1, 2], version=2)[:11], "truncated"),
+            (whole[:60], "truncated"),
+            (whole[:6] + b"\x04" + whole[7:], "version"),
+            (whole[:6] + b"\x00" + whole[7:], "version"),
+            (whole[:6] + b"\x02\x00\xff\xff\xff\xff" + whole[12:], "truncated"),
+            (whole[:-1], "shorter"),
+            (whole[:128], "shorter"),
+            (whole + b"x", "longer"),
+            (head("<u8", "(2, 6)", True), "ascontiguousarray"),
+            (head(">u8", "(2, 6)"), r"big-endian.*astype\('<u8'\)"),
+            (head("|u1", "(96,)"), r"dtype.*\|u1.*<u8"),
+            (head("|u1", "(16, 6)"), r"dtype.*\|u1.*<u8"),
+            (head("<i8", "(2, 6)"), "dtype.*<i8.*<u8"),
+            (head("<u4", "(4, 6)"), "dtype.*<u4"),
+            (head("<f8", "(2, 6)"), "dtype.*<f8"),
+            (head("<c16", "(1, 6)"), "dtype.*<c16"),
+            (head("<M8[ns]", "(2, 6)"), "plain numbers"),
+            (head("<U4", "(6,)"), "plain numbers"),
+            (head("|O", "(2, 6)"), "pickled"),
+            (head("O", "(2, 6)"), "pickled"),
+            (head("<u99999999999999999999", "(2, 6)"), "dtype"),
+            (head("<u0", "(2, 6)"), "dtype"),
+            (head("<u8x", "(2, 6)"), "dtype"),
+            (head("", "(2, 6)"), "plain numbers"),
+            (text("{'descr': [('x', '<u8'), ('y', '<f8')], 'fortran_order': False, 'shape': (6,)}"), "structured"),
+            (head("<u8", "()"), "shorter|longer"),
+            (with_header(header_text("<u8", "()"), bytes(8)), r"shape.*\(\).*\(n, 6\)"),
+            (with_header(header_text("<u8", "(6,)"), bytes(48)), r"shape.*\(6,\).*\(n, 6\)"),
+            (with_header(header_text("<u8", "(12,)"), data), r"shape.*\(12,\).*\(n, 6\)"),
+            (head("<u8", "(3, 4)"), r"shape.*\(3, 4\)"),
+            (head("<u8", "(6, 2)"), r"shape.*\(6, 2\)"),
+            (head("<u8", "(1, 2, 6)"), r"shape.*\(1, 2, 6\)"),
+            (with_header(header_text("<u8", "(0, 5)"), b""), r"shape.*\(0, 5\)"),
+            (head("<u8", "(3074457345618258603, 6)"), "larger than any memory"),
+            (head("<u8", "(18446744073709551615, 18446744073709551615)"), "larger than any memory"),
+            (head("<u8", "(0, 18446744073709551615, 18446744073709551615)"), "larger than any memory"),
+            (head("<u8", "(18446744073709551616, 6)"), "damaged"),
+            (head("<u8", "(-2, 6)"), "damaged"),
+            (head("<u8", "(2.0, 6)"), "damaged"),
+            (head("<u8", "(2 6)"), "damaged"),
+            (head("<u8", "(6)"), "damaged"),
+            (head("<u8", "(" + "1, " * 40 + ")"), "32 axes"),
+            (head("<u8", "12"), "damaged"),
+            (text("{}"), "missing"),
+            (text("{'descr': '<u8', 'shape': (2, 6)}"), "missing"),
+            (text("{'descr': '<u8', 'fortran_order': 0, 'shape': (2, 6)}"), "damaged"),
+            (text("{'descr': '<u8', 'descr': '<u8', 'fortran_order': False, 'shape': (2, 6)}"), "damaged"),
+            (text("{'descr': '<u8', 'fortran_order': False, 'shape': (2, 6), 'more': 1}"), "damaged"),
+            (text(header_text("<u8", "(2, 6)") + "x"), "damaged"),
+            (text("{'descr': '<u8"), "damaged"),
+            (text("{'descr"), "damaged"),
+            (text("{" * 60000), "damaged"),
+            (text(b"\xff\x00\n\x1b[31m" * 20), "damaged"),
+            (with_header(b"", data, pad=1), "damaged"),
+        ]
+        for raw, pattern in cases:
+            with self.subTest(pattern=pattern, start=raw[:90]):
+                bad = self.write("bad.npy", raw)
+                self.refuse(USAGE, "bad.npy: .*(" + pattern + ")", "field", "neg", bad, "-o", self.out)
+                self.refuse(USAGE, "bad.npy: .*(" + pattern + ")", "field", "add", self.good, bad, "-o", self.out)
+        self.assertEqual(self.files(), ["bad.npy", "good.npy"])
+
+    def test_unreadable_files(self):
+        os.mkfifo(self.path("pipe"))
+        for path, pattern in [(self.path("missing.npy"), "No such file"), (self.folder.name, "directory"),
+                              (self.path("pipe"), "regular file"), ("/dev/null", "regular file"), ("", "No such file")]:
+            self.refuse(USAGE, pattern, "field", "neg", path, "-o", self.out)
+        if os.geteuid() != 0:
+            os.chmod(self.good, 0)
+            self.refuse(USAGE, "good.npy: .*Permission denied", "field", "neg", self.good, "-o", self.out)
+
+    def test_different_lengths(self):
+        other = self.write("other.npy", npy([1, 2, 3]))
+        self.refuse(USAGE, r"other.npy: .*got 3, need 2", "field", "add", self.good, other, "-o", self.out)
+        self.assertFalse(os.path.exists(self.out))
+
+    def test_checked_names_file_and_row(self):
+        for value in P, P + 1, 2**384 - 1, P + 2**320, P - 2**320 + 2**381:
+            bad = self.write("bad.npy", npy([1, P - 1, value]))
+            fine = self.write("fine.npy", npy([1, P - 1, 0]))
+            for arguments in ["add", bad, fine], ["sub", fine, bad], ["neg", bad]:
+                self.refuse(USAGE, "bad.npy: row 2 is not canonical.*%x" % value, "field", *arguments, "-o",
+                            self.out, "--checked")
+        self.assertFalse(os.path.exists(self.out))
+
+    def test_usage(self):
+        good, out = self.good, self.out
+        for arguments, pattern in [
+            ([], "info, field"),
+            (["nonsense"], "nonsense.*info, field"),
+            (["--nonsense"], "--nonsense"),
+            (["field"], "add, sub, neg, list"),
+            (["field", "mul", good, good, "-o", out], "mul.*add, sub, neg, list"),
+            (["field", "add", good, good], "--output"),
+            (["field", "add", good, "-o", out], "B is required"),
+            (["field", "neg", good, good, "-o", out], "not expected"),
+            (["field", "neg", good, "-o"], "--output"),
+            (["field", "neg", good, "-o", out, "-o", out], "--output"),
+            (["field", "neg", good, "-o", ""], "output"),
+            (["field", "neg", good, "-o", out, "--field", "bn254-fp"], "bn254-fp.*need bls12-381-fp"),
+            (["field", "neg", good, "-o", out, "--field", "rubbish"], "no such field.*rubbish.*bls12-381-fp"),
+            (["field", "neg", good, "-o", out, "--backend", "cuda"], "cuda.*need vulkan"),
+            (["field", "neg", good, "-o", out, "--backend", "metal"], "metal.*need vulkan"),
+            (["field", "neg", good, "-o", out, "--sideways"], "--sideways"),
+            (["info", "extra"], "extra"),
+            (["info", "--backend", "cuda"], "cuda"),
+        ]:
+            with self.subTest(arguments):
+                self.assertEqual(self.refuse(USAGE, pattern, *arguments), "")
+        self.assertEqual(self.files(), ["good.npy"])
+
+    def test_bad_variables(self):
+        for name, value in [("GPU_STREAM_CHUNK_ELEMS", "abc"), ("GPU_STREAM_CHUNK_ELEMS", "0"),
+                            ("GPU_STREAM_CHUNK_ELEMS", "-1"), ("WEFT_PATH", "sideways"), ("WEFT_SLOTS", "17")]:
+            for arguments in ["field", "neg", self.good, "-o", self.out], ["info"]:
+                self.refuse(USAGE, name + ".*" + value, *arguments, env={name: value})
+        self.assertFalse(os.path.exists(self.out))
+
+
+class NoDevice(Case):
+    CAUSES = [({"WEFT_DEVICE": "nomatch"}, "nomatch"), ({"VK_DRIVER_FILES": "/nonexistent"}, "driver|device"),
+              ({"WEFT_VULKAN_LIBRARY": "/nonexistent"}, "/nonexistent")]
+
+    def test_field(self):
+        good, out = self.write("good.npy", npy([1])), self.write("out.npy", b"before")
+        for env, pattern in self.CAUSES:
+            env = {"VK_ICD_FILENAMES": "", **env} if "VK_DRIVER_FILES" in env else env
+            self.refuse(NO_DEVICE, pattern, "field", "neg", good, "-o", out, env=env)
+        self.refuse(NO_DEVICE, "nomatch", "field", "neg", good, "-o", out, "--device", "nomatch")
+        with open(out, "rb") as file:
+            self.assertEqual(file.read(), b"before")
+        self.assertEqual(self.files(), ["good.npy", "out.npy"])
+
+    def test_info_lists_what_is_there(self):
+        for env, pattern in self.CAUSES:
+            self.assertIn("weft ", self.refuse(NO_DEVICE, pattern, "info", env=env))
+            report = json.loads(self.refuse(NO_DEVICE, pattern, "info", "--json", env=env))
+            self.assertRegex(report["error"], pattern)
+            self.assertNotIn("plan", report)
+            self.assertEqual(bool(report["devices"]), "WEFT_DEVICE" in env)
+        self.assertIn("device 0: ", self.refuse(NO_DEVICE, "nomatch", "info", env={"WEFT_DEVICE": "nomatch"}))
+
+
+class Outputs(Case):
+    def setUp(self):
+        super().setUp()
+        self.good = self.write("good.npy", npy([1, 2]))
+
+    def test_output_cannot_be_written(self):
+        os.mkdir(self.path("folder"))
+        os.mkfifo(self.path("pipe"))
+        for path, pattern in [(self.path("nowhere/out.npy"), "nowhere/out.npy: .*No such file"),
+                              (self.path("good.npy/out.npy"), "Not a directory"),
+                              (self.path("folder"), "directory"), (self.path("pipe"), "regular file"),
+                              ("/dev/null", "regular file"), ("/proc/out.npy", "/proc/out.npy")]:
+            self.refuse(FAILED, pattern, "field", "neg", self.good, "-o", path)
+        if os.geteuid() != 0:
+            self.write("locked.npy", b"before")
+            os.chmod(self.path("locked.npy"), 0o444)
+            self.refuse(FAILED, "Permission denied", "field", "neg", self.good, "-o", self.path("locked.npy"))
+            os.chmod(self.path("folder"), 0o555)
+            self.refuse(FAILED, "Permission denied", "field", "neg", self.good, "-o", self.path("folder/out.npy"))
+
+    def test_disk_full(self):
+        big = self.write("big.npy", npy([1] * 100000))
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+        out = self.write("out.npy", b"before")
+        self.refuse(FAILED, "out.npy: .*(File too large|No space)", "field", "neg", big, "-o", out,
+                    preexec_fn=limit, env={"WEFT_CACHE": "0"})
+        with open(out, "rb") as file:
+            self.assertEqual(file.read(), b"before")
+        self.assertEqual(self.files(), ["big.npy", "good.npy", "out.npy"])
+
+    def test_report_that_cannot_be_written(self):
+        with open("/dev/full", "w") as full:
+            for arguments in ["info"], ["field", "list"], ["--help"], \
+                    ["field", "neg", self.good, "-o", self.path("out.npy"), "--json"]:
+                done = subprocess.run([WEFT, *arguments], stdout=full, stderr=subprocess.PIPE, text=True)
+                self.assertEqual(done.returncode, FAILED, done.stderr)
+                self.assertIn("standard output", done.stderr)
+
+    def test_signals_leave_nothing_behind(self):
+        n = 8 << 20
+        big = self.path("big.npy")
+        with open(big, "wb") as file:  # zeros: a sparse file
+            file.write(with_header(header_text("<u8", "(%d, 6)" % n), b""))
+            file.truncate(file.tell() + 48 * n)
+        self.write("out.npy", b"before")
+        for number in signal.SIGTERM, signal.SIGINT, signal.SIGHUP:
+            process = subprocess.Popen([WEFT, "field", "neg", big, "-o", self.path("out.npy")],
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            deadline = time.monotonic() + 60
+            while len(self.files()) < 4 and process.poll() is None and time.monotonic() < deadline:
+                time.sleep(0.001)
+            self.assertEqual(len(self.files()), 4, "the temporary file lies beside the output")
+            process.send_signal(number)
+            self.assertEqual(process.wait(60), -number)
+            self.assertEqual(self.files(), ["big.npy", "good.npy", "out.npy"])
+            with open(self.path("out.npy"), "rb") as file:
+                self.assertEqual(file.read(), b"before")
+
+    def test_input_that_shrinks(self):
+        n = 16 << 20
+        big = self.path("big.npy")
+        with open(big, "wb") as file:
+            file.write(with_header(header_text("<u8", "(%d, 6)" % n), b""))
+            file.truncate(file.tell() + 48 * n)
+        process = subprocess.Popen([WEFT, "field", "neg", big, "-o", self.path("out.npy"), "--checked"],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        mapped = False
+        while not mapped and process.poll() is None:
+            with open("/proc/%d/maps" % process.pid) as maps:
+                mapped = "big.npy" in maps.read()
+        # Checking the values has begun and takes a while.
+        os.truncate(big, 4096)
+        _, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, USAGE, errors)
+        self.assertRegex(errors, "(?m)^weft: an input file shrank")
+        self.assertEqual(self.files(), ["big.npy", "good.npy"])
+
+
+class Reports(Case):
+    def test_field_report(self):
+        good = self.write("good.npy", npy([1, 2, 3]))
+        report = json.loads(self.succeed("field", "add", good, good, "-o", self.path("out.npy"), "--json"))
+        self.assertEqual((report["op"], report["field"], report["elements"]), ("add", "bls12-381-fp", 3))
+        self.assertEqual((report["bytes_in"], report["bytes_out"]), (288, 144))
+        self.assertGreater(report["seconds"], 0)
+        self.assertGreater(report["gb_per_s"], 0)
+        self.assertIn(report["path"], ["staged", "direct", "imported", "host", "mixed"])
+        self.assertTrue(report["device"])
+        self.assertIn("3 elements", self.succeed("field", "neg", good, "-o", self.path("out.npy")))
+
+    def test_field_list(self):
+        self.assertIn("bls12-381-fp", self.succeed("field", "list"))
+        field, = json.loads(self.succeed("field", "list", "--json"))
+        self.assertEqual(field, {"name": "bls12-381-fp", "bits": P.bit_length(), "limbs": 6, "dtype": "<u8",
+                                 "modulus": hex(P)})
+
+    def test_info(self):
+        report = json.loads(self.succeed("info", "--json"))
+        chosen, = [device for device in report["devices"] if device["chosen"]]
+        self.assertEqual(report["plan"]["device"], chosen["index"])
+        self.assertEqual(chosen["refused"], [])
+        self.assertTrue(chosen["queue_families"] and chosen["driver"] and report["plan"]["reasons"])
+        self.assertGreaterEqual(chosen["limits"]["max_storage_buffer_range"], 1 << 27)
+        self.assertTrue(report["cache"]["state"])
+        text = self.succeed("info", "--device", str(chosen["index"]))
+        for word in chosen["name"] + "  [chosen]", "driver", "queues", "limits", "features", "reasons", "cache":
+            self.assertIn(word, text)
+        cold = json.loads(self.succeed("info", "--json", env={"WEFT_CACHE": "0"}))
+        self.assertEqual(cold["cache"]["state"], "off")
+        # --device wins over the variable.
+        self.succeed("info", "--device", chosen["uuid"][:8], env={"WEFT_DEVICE": "nomatch"})
+
+    def test_help_has_an_example_each(self):
+        for command in [], ["info"], ["field"], ["field", "add"], ["field", "sub"], ["field", "neg"], ["field", "list"]:
+            self.assertRegex(self.succeed(*command, "--help"), "Example: weft " + " ".join(command))
+        self.assertRegex(self.succeed("--version"), r"^weft \d+\.\d+\.\d+\n$")
+
+
+if __name__ == "__main__":
+    WEFT = os.path.abspath(sys.argv.pop(1))
+    unittest.main()

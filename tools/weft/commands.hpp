@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The subcommands. Each adds its options, its help and its callback to the command; a callback runs while the
+// command line is parsed and ends with a Failure or a weft::Error where it cannot do its work.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace weft::tool {
+
+void add_info(CLI::App& command);
+void add_field(CLI::App& command);
+
+}  // namespace weft::tool

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "npy.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "failure.hpp"
+#include "signals.hpp"
+
+namespace weft::tool {
+namespace {
+
+/// Closes a descriptor at the end of a scope.
+class Descriptor {
+  public:
+    explicit Descriptor(int value) : value_(value) {}
+    ~Descriptor() {
+        if (value_ >= 0) close(value_);
+    }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    int get() const noexcept { return value_; }
+
+  private:
+    int value_;
+};
+
+std::span<const std::byte> map_file(const std::string& path) {
+    const auto refuse = [&](const std::string& what) {
+        return Failure(Exit::usage, path + ": cannot be read: " + what);
+    };
+    // O_NONBLOCK: a named pipe nobody writes to must not hang the command.
+    const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (file.get() < 0) throw refuse(std::strerror(errno));
+    struct stat status {};
+    if (fstat(file.get(), &status) != 0) throw refuse(std::strerror(errno));
+    if (S_ISDIR(status.st_mode)) throw refuse(std::strerror(EISDIR));
+    if (!S_ISREG(status.st_mode)) throw refuse("not a regular file (pipes and devices cannot be mapped)");
+    if (status.st_size == 0) throw refuse("the file is empty");
+    const auto bytes = static_cast<std::size_t>(status.st_size);
+    void* memory = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.get(), 0);
+    if (memory == MAP_FAILED) throw refuse(std::strerror(errno));
+    return {static_cast<const std::byte*>(memory), bytes};
+}
+
+void unmap(std::span<const std::byte> memory) {
+    munmap(const_cast<std::byte*>(memory.data()), memory.size());
+}
+
+mode_t permitted_mode() {
+    const mode_t mask = umask(0);
+    umask(mask);
+    return 0666 & ~mask;
+}
+
+}  // namespace
+
+NpyInput::NpyInput(std::string path) : path_(std::move(path)), file_(map_file(path_)) {
+    watch_mapping(Mapping::input, file_);
+    try {
+        header_ = parse_npy(file_, path_);
+    } catch (...) {
+        unwatch_mapping(file_);
+        unmap(file_);
+        throw;
+    }
+}
+
+NpyInput::~NpyInput() {
+    unwatch_mapping(file_);
+    unmap(file_);
+}
+
+void NpyInput::refuse(const std::string& what) const {
+    throw Failure(Exit::usage, path_ + ": " + what);
+}
+
+void NpyInput::require_descr(std::string_view descr) const {
+    if (header_.descr != descr)
+        refuse("wrong dtype (got '" + header_.descr + "', need '" + std::string(descr) + "')");
+}
+
+const void* NpyInput::aligned_data(std::size_t alignment) {
+    const std::span<const std::byte> data = file_.subspan(header_.data_offset, header_.data_bytes);
+    if (reinterpret_cast<std::uintptr_t>(data.data()) % alignment == 0) return data.data();
+    aligned_copy_.resize((data.size() + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t));
+    if (!data.empty()) std::memcpy(aligned_copy_.data(), data.data(), data.size());
+    return aligned_copy_.data();
+}
+
+NpyOutput::NpyOutput(const std::string& path, std::string_view descr, const Shape& shape,
+                     std::size_t data_bytes)
+    : path_(path) {
+    const std::string header = npy_header(descr, shape);
+    data_offset_ = header.size();
+    try {
+        create();
+        fill(header, header.size() + data_bytes);
+    } catch (...) {
+        discard();
+        throw;
+    }
+}
+
+NpyOutput::~NpyOutput() {
+    discard();
+}
+
+// The file that a symbolic link names is replaced, not the link; devices and pipes must never be.
+void NpyOutput::create() {
+    std::error_code error;
+    target_ = std::filesystem::weakly_canonical(path_, error);
+    if (error) fail("cannot be written", error.value());
+    struct stat status {};
+    const bool exists = stat(target_.c_str(), &status) == 0;
+    if (exists && S_ISDIR(status.st_mode)) fail("cannot be written", EISDIR);
+    if (exists && !S_ISREG(status.st_mode))
+        throw Failure(Exit::failed, path_ + ": cannot be written: not a regular file");
+    if (exists && access(target_.c_str(), W_OK) != 0) fail("cannot be written", errno);
+    std::string name = (target_.parent_path() / ".weft-XXXXXX").string();
+    descriptor_ = make_temporary(name);
+    if (descriptor_ < 0) fail("cannot be written", errno);
+    temporary_ = std::move(name);
+    // File systems without permissions refuse; the file is as good there.
+    static_cast<void>(fchmod(descriptor_, exists ? status.st_mode & 0777 : permitted_mode()));
+}
+
+void NpyOutput::fill(const std::string& header, std::size_t bytes) {
+    // With its blocks reserved the mapping cannot run into a full disk later, where it would be a signal.
+    if (const int error = posix_fallocate(descriptor_, 0, static_cast<off_t>(bytes)); error != 0)
+        fail("cannot be written", error);
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+    if (memory == MAP_FAILED) fail("cannot be written", errno);
+    file_ = {static_cast<std::byte*>(memory), bytes};
+    watch_mapping(Mapping::output, file_);
+    std::memcpy(file_.data(), header.data(), header.size());
+}
+
+void NpyOutput::commit() {
+    unwatch_mapping(file_);
+    const bool unmapped = munmap(file_.data(), file_.size()) == 0;
+    file_ = {};
+    if (!unmapped) fail("cannot be written", errno);
+    // Network file systems report what they could not store here and only here.
+    if (close(std::exchange(descriptor_, -1)) != 0) fail("cannot be written", errno);
+    if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail("cannot be replaced", errno);
+    forget_temporary();
+    temporary_.clear();
+}
+
+void NpyOutput::discard() noexcept {
+    if (!file_.empty()) {
+        unwatch_mapping(file_);
+        munmap(file_.data(), file_.size());
+        file_ = {};
+    }
+    if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
+    if (temporary_.empty()) return;
+    unlink(temporary_.c_str());
+    forget_temporary();
+    temporary_.clear();
+}
+
+void NpyOutput::fail(const char* what, int error) {
+    throw Failure(Exit::failed, path_ + ": " + what + ": " + std::strerror(error));
+}
+
+}  // namespace weft::tool

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// NumPy's .npy files: versions 1 to 3 are read, version 1 is written; C order, little-endian, plain numbers.
+// Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft::tool {
+
+using Shape = std::vector<std::uint64_t>;
+std::string to_string(const Shape& shape);  ///< as Python prints it: "(4, 6)", "(4,)", "()"
+
+/// What the header of a .npy file says.
+struct NpyHeader {
+    std::string descr;  ///< "<u8"
+    Shape shape;
+    std::size_t data_offset = 0;  ///< bytes from the start of the file
+    std::size_t data_bytes = 0;   ///< of the elements that shape and descr ask for
+};
+
+/// Errors: Failure with Exit::usage - no .npy file, a damaged header, an array of a kind that is not read
+/// here, or data that is shorter or longer than the header says. `path` opens the text.
+NpyHeader parse_npy(std::span<const std::byte> file, const std::string& path);
+
+/// The bytes of a version 1 header; the data that follows is aligned to 64 bytes. At most 32 axes.
+std::string npy_header(std::string_view descr, const Shape& shape);
+
+template <class T>
+inline constexpr const char* kDescr = nullptr;
+template <>
+inline constexpr const char* kDescr<std::uint64_t> = "<u8";
+
+/// An array in a file, mapped read-only, so that arrays larger than memory work.
+class NpyInput {
+  public:
+    /// Errors: those of parse_npy; Failure with Exit::usage - the file is missing or cannot be read.
+    explicit NpyInput(std::string path);
+    ~NpyInput();
+    NpyInput(const NpyInput&) = delete;
+    NpyInput& operator=(const NpyInput&) = delete;
+
+    const std::string& path() const noexcept { return path_; }
+    const Shape& shape() const noexcept { return header_.shape; }
+    /// The elements, last axis first. Errors: Failure with Exit::usage - the file holds another type.
+    template <class T>
+    std::span<const T> elements() {
+        require_descr(kDescr<T>);
+        return {static_cast<const T*>(aligned_data(alignof(T))), header_.data_bytes / sizeof(T)};
+    }
+    /// Ends the command: "PATH: what". Always Exit::usage.
+    [[noreturn]] void refuse(const std::string& what) const;
+
+  private:
+    void require_descr(std::string_view descr) const;
+    const void* aligned_data(std::size_t alignment);
+
+    std::string path_;
+    NpyHeader header_;
+    std::span<const std::byte> file_;
+    std::vector<std::uint64_t> aligned_copy_;  // where the header has a length that misaligns the data
+};
+
+/// An array on its way into a file: filled in memory that is mapped onto a temporary file beside the target,
+/// which takes the target's place in commit(). Until then, and after any failure or signal, the target is
+/// what it was. One at a time.
+class NpyOutput {
+  public:
+    /// Space on the disk is taken here. Errors: Failure with Exit::failed - the target cannot be written.
+    NpyOutput(const std::string& path, std::string_view descr, const Shape& shape, std::size_t data_bytes);
+    ~NpyOutput();
+    NpyOutput(const NpyOutput&) = delete;
+    NpyOutput& operator=(const NpyOutput&) = delete;
+
+    template <class T>
+    std::span<T> elements() const {
+        const std::span<std::byte> data = file_.subspan(data_offset_);
+        return {reinterpret_cast<T*>(data.data()), data.size() / sizeof(T)};
+    }
+    /// Errors: Failure with Exit::failed.
+    void commit();
+
+  private:
+    void create();
+    void fill(const std::string& header, std::size_t bytes);
+    void discard() noexcept;
+    [[noreturn]] void fail(const char* what, int error);
+
+    std::string path_;              // as the user wrote it
+    std::filesystem::path target_;  // with symbolic links followed
+    std::string temporary_;
+    int descriptor_ = -1;
+    std::span<std::byte> file_;
+    std::size_t data_offset_ = 0;
+};
+
+}  // namespace weft::tool

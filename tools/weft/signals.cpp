@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "signals.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include "failure.hpp"
+
+namespace weft::tool {
+namespace {
+
+constexpr std::array kTerminating{SIGINT, SIGTERM, SIGHUP};
+
+struct Watched {
+    std::atomic<std::uintptr_t> begin{0};
+    std::atomic<std::uintptr_t> end{0};  // 0: free
+    std::atomic<Mapping> kind{Mapping::input};
+};
+
+// Handlers may read nothing but lock-free atomics and memory that was complete before the flag was set.
+static_assert(std::atomic<std::uintptr_t>::is_always_lock_free && std::atomic<Mapping>::is_always_lock_free);
+char temporary[PATH_MAX];
+std::atomic<bool> temporary_exists{false};
+std::array<Watched, 16> watched;
+
+void remove_temporary() {
+    if (temporary_exists.load()) unlink(temporary);
+}
+
+void end_as(int signal) {
+    std::signal(signal, SIG_DFL);
+    raise(signal);  // delivered when the handler returns
+}
+
+void on_terminate(int signal) {
+    remove_temporary();
+    end_as(signal);
+}
+
+[[noreturn]] void end_with(std::string_view line, Exit exit) {
+    remove_temporary();
+    const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+    static_cast<void>(written);
+    _exit(static_cast<int>(exit));
+}
+
+void on_bus_error(int signal, siginfo_t* info, void*) {
+    const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+    for (const Watched& w : watched) {
+        if (address < w.begin.load() || address >= w.end.load()) continue;
+        if (w.kind.load() == Mapping::output)
+            end_with("weft: the output cannot be written: its disk failed or is full\n", Exit::failed);
+        end_with("weft: an input file shrank or became unreadable while it was read\n", Exit::usage);
+    }
+    remove_temporary();
+    end_as(signal);
+}
+
+}  // namespace
+
+void install_signal_handlers() {
+    struct sigaction action {};
+    sigemptyset(&action.sa_mask);
+    for (const int signal : kTerminating) {
+        struct sigaction inherited {};
+        sigaction(signal, nullptr, &inherited);
+        if (inherited.sa_handler == SIG_IGN) continue;  // nohup stays nohup
+        action.sa_handler = on_terminate;
+        sigaction(signal, &action, nullptr);
+    }
+    struct sigaction bus {};
+    sigemptyset(&bus.sa_mask);
+    bus.sa_flags = SA_SIGINFO;
+    bus.sa_sigaction = on_bus_error;
+    sigaction(SIGBUS, &bus, nullptr);
+    std::signal(SIGXFSZ, SIG_IGN);
+}
+
+int make_temporary(std::string& name) {
+    if (name.size() >= sizeof temporary) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    // A signal between creation and the note of it would leave the file behind.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int file = mkstemp(name.data());
+    const int error = errno;
+    if (file >= 0) {
+        std::memcpy(temporary, name.c_str(), name.size() + 1);
+        temporary_exists.store(true);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    errno = error;
+    return file;
+}
+
+void forget_temporary() {
+    temporary_exists.store(false);
+}
+
+void watch_mapping(Mapping kind, std::span<const std::byte> memory) {
+    for (Watched& w : watched) {
+        if (w.end.load() != 0) continue;
+        const auto begin = reinterpret_cast<std::uintptr_t>(memory.data());
+        w.kind.store(kind);
+        w.begin.store(begin);
+        w.end.store(begin + memory.size());
+        return;
+    }
+}
+
+void unwatch_mapping(std::span<const std::byte> memory) {
+    for (Watched& w : watched)
+        if (w.begin.load() == reinterpret_cast<std::uintptr_t>(memory.data())) w.end.store(0);
+}
+
+}  // namespace weft::tool
