@@ -81,6 +81,7 @@ class BatchEngine {
     bool plan_group();
     void locate(const Piece& piece, bool import, PieceSpans& spans);
     bool reserve(Slot& slot);
+    void ask_less(const Error& refusal);
     void build(Slot& slot);
     void submit(Slot& slot);
     void launch(Slot& slot);
