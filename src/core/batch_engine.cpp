@@ -266,14 +266,22 @@ void BatchEngine::submit(Slot& slot) {
     slot.done = context_.timelines.submit(QueueRole::download, commands(QueueRole::download), slot.done);
 }
 
+/// The user's page-locked memory is flushed as the slot's own: both may be of a kind the device does not
+/// snoop.
+void BatchEngine::flush(const GroupWork& work) {
+    for (const PieceWork& piece : work.pieces)
+        for (std::uint32_t k = 0; k < piece.bound_count; ++k)
+            if (piece.bound[k].buffer->mapped() != nullptr)
+                piece.bound[k].buffer->flush(piece.bound[k].offset, piece.bound[k].bytes);
+    for (const CopyRegion& region : work.uploads) region.source->flush(region.source_offset, region.bytes);
+    // Lines the host left dirty would be written over what the device is about to store.
+    for (const CopyRegion& region : work.downloads) region.target->flush(region.target_offset, region.bytes);
+}
+
 void BatchEngine::launch(Slot& slot) {
     build(slot);
     timed_copy(slot.work.copies_in, report_.copy_in_s);
-    const auto areas = slot.areas();
-    for (const Area area : {Area::host_in, Area::host_out, Area::mapped_in}) {
-        const auto i = static_cast<std::size_t>(area);
-        if (areas[i] != nullptr && plan_.needs[i] != 0) areas[i]->flush(0, plan_.needs[i]);
-    }
+    flush(slot.work);
     slot.done = {};
     try {
         submit(slot);

@@ -84,6 +84,7 @@ class BatchEngine {
     void ask_less(const Error& refusal);
     void build(Slot& slot);
     void submit(Slot& slot);
+    static void flush(const GroupWork& work);
     void launch(Slot& slot);
     void read_times(const Slot& slot, std::uint32_t index);
     void note_route(const Route& route);
