@@ -98,6 +98,12 @@ class AffineWork {
     std::vector<AffineParameters> parameters_;
 };
 
+/// What slow.comp makes of a value.
+inline std::uint32_t slow_result(std::uint32_t v, std::uint32_t rounds) {
+    for (std::uint32_t k = 0; k < 8 * rounds; ++k) v = v * 1664525u + 1013904223u;
+    return v;
+}
+
 /// After a refused call the next one must run as if nothing had been.
 inline void check_usable(weft::Backend& backend) {
     const auto a = random_elements(37, 5), b = random_elements(37, 6);
