@@ -199,3 +199,21 @@ TEST_CASE("backend: list_devices shows every device once and the choice") {
         CHECK(devices[backend.device().index].refused.empty());
     });
 }
+
+TEST_CASE("backend: the validation layer listens, and its messages are counted and logged") {
+    Config config = Config::from_env();
+    if (config.validation == weft::Validation::off) return;
+    std::string lines;
+    config.log = [&](weft::LogLevel, std::string_view line) { lines += line; };
+    std::optional<Backend> backend = make_backend(config);
+    if (!backend) return;
+    const weft::Buffer<std::uint32_t> buffer(*backend, 64);
+    CHECK(backend->counters().validation_messages == 0);
+    {
+        // A view made by hand, past the end: recorded for the layer to see, never submitted.
+        weft::Stream stream(*backend);
+        stream.fill(weft::BufferView<std::uint32_t>(buffer.view().object(), 1000, 64), 1);
+    }
+    CHECK(backend->counters().validation_messages > 0);
+    CHECK(lines.find("vkCmdFillBuffer") != std::string::npos);
+}
