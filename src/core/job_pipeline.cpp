@@ -43,6 +43,7 @@ struct JobPipeline::Impl final : core::JobListener {
     bool step();
     void feed();
     void await_oldest();
+    void fail_one(const std::exception_ptr& error);
     void fail_all(const std::exception_ptr& error);
     void end(std::uint64_t id, JobState state, std::exception_ptr error);
     void publish();
@@ -56,6 +57,7 @@ struct JobPipeline::Impl final : core::JobListener {
     std::unique_ptr<core::BatchEngine> engine;     // touched by the thread alone after construction
     std::map<std::uint64_t, std::uint64_t> id_of;  // engine sequence -> token; the thread's own
     std::vector<std::uint64_t> finished;           // done but not yet told; the thread's own
+    bool starting = false;                         // inside engine->start(); the thread's own
 
     mutable std::mutex mutex;  // guards everything below
     std::condition_variable inbox, over;
@@ -153,7 +155,9 @@ void JobPipeline::Impl::await_oldest() {
 bool JobPipeline::Impl::step() {
     if (!engine->can_start() && engine->has_free_slot()) feed();
     if (engine->can_start()) {
+        starting = true;
         engine->start();
+        starting = false;
         publish();  // short of memory it finishes groups first
     } else if (engine->in_flight()) {
         await_oldest();
@@ -174,27 +178,39 @@ void JobPipeline::Impl::fail_all(const std::exception_ptr& error) {
     while (!entries.empty()) end(entries.begin()->first, JobState::failed, error);
 }
 
+/// A job that finds no room, say, does not take its neighbours down.
+void JobPipeline::Impl::fail_one(const std::exception_ptr& error) {
+    const std::uint64_t sequence = engine->failed_job();
+    engine->fail(sequence);
+    publish();
+    const auto it = id_of.find(sequence);
+    if (it == id_of.end()) return;
+    const std::uint64_t id = it->second;
+    id_of.erase(it);
+    const std::lock_guard lock(mutex);
+    end(id, JobState::failed, error);
+}
+
 void JobPipeline::Impl::run() {
     for (;;) {
+        starting = false;
         try {
             if (!step()) return;
-        } catch (...) {
+        } catch (const Error& e) {
             const std::exception_ptr error = std::current_exception();
+            // What the driver fails at belongs to no job, nor does anything after the start: jobs under way
+            // would never be told of.
+            if (!starting || e.code() == Errc::driver || e.code() == Errc::device_lost) {
+                fail_all(error);
+                continue;
+            }
             try {
-                // A job that cannot run does not take its neighbours down; a lost device does.
-                runtime->context()->device.require_usable("JobPipeline");
-                const std::uint64_t sequence = engine->failed_job();
-                engine->fail(sequence);
-                publish();
-                const auto it = id_of.find(sequence);
-                if (it == id_of.end()) continue;
-                const std::uint64_t id = it->second;
-                id_of.erase(it);
-                const std::lock_guard lock(mutex);
-                end(id, JobState::failed, error);
+                fail_one(error);
             } catch (...) {
                 fail_all(error);
             }
+        } catch (...) {
+            fail_all(std::current_exception());
         }
     }
 }
