@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weft/backend.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <thread>
@@ -42,6 +44,15 @@ PlanReport report_plan(const DevicePlan& plan) {
     return report;
 }
 
+/// Owns `object` in this process only. A forked child has none of the threads that hold its locks and wait on
+/// its conditions, so destroying it there could take forever; the memory goes with the child.
+template <class T>
+std::shared_ptr<T> owned_by_process(std::unique_ptr<T> object) {
+    return {object.release(), [process = getpid()](T* p) {
+                if (getpid() == process) delete p;
+            }};
+}
+
 std::shared_ptr<Runtime> make_runtime(const Config& config) {
     auto instance = std::make_shared<Instance>(config);
     const std::vector<VkPhysicalDevice> devices = instance->physical_devices();
@@ -52,10 +63,10 @@ std::shared_ptr<Runtime> make_runtime(const Config& config) {
     DeviceInfo info = describe(snapshots[index], index);
     info.chosen = true;
     PlanReport report = report_plan(plan);
-    auto context = std::make_shared<Context>(std::move(instance), devices[index], std::move(snapshots[index]),
-                                             std::move(plan), config);
+    const std::shared_ptr<Context> context = owned_by_process(std::make_unique<Context>(
+        std::move(instance), devices[index], std::move(snapshots[index]), std::move(plan), config));
     report.host_allocator = context->memory.source(MemoryKind::upload).name();
-    return std::make_shared<Runtime>(std::move(context), std::move(info), std::move(report));
+    return owned_by_process(std::make_unique<Runtime>(context, std::move(info), std::move(report)));
 }
 
 }  // namespace
@@ -136,6 +147,7 @@ Backend::~Backend() {
 
 const std::shared_ptr<core::Runtime>& Backend::runtime() const {
     if (!runtime_) throw Error(Errc::invalid_argument, "Backend: used after it was moved from");
+    runtime_->context()->device.require_own_process("Backend");
     return runtime_;
 }
 

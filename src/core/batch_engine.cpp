@@ -139,7 +139,9 @@ bool BatchEngine::plan_group() {
     ring_->pieces.clear();
     layout_.restart();
     std::uint64_t bytes = 0;
-    const std::uint64_t limit = group_limit(settings_);
+    // Where memory is short, pieces travel alone.
+    const bool short_of_memory = memory_chunk_limit_ != ~std::uint64_t{0};
+    const std::uint64_t limit = short_of_memory ? 0 : group_limit(settings_);
     std::size_t index = next_;
     std::uint64_t first = jobs_[index].next;
     while (index < jobs_.size() && plan_.pieces.size() < kMaxGroupPieces) {
@@ -174,30 +176,44 @@ bool BatchEngine::plan_group() {
     return !plan_.pieces.empty();
 }
 
-/// Makes room for the planned group; on exhaustion gives memory back and halves the chunks. false: plan
-/// again.
+/// Makes room for the planned group; on exhaustion gives memory back and asks for less. false: plan again.
 bool BatchEngine::reserve(Slot& slot) {
     try {
         slot.reserve(plan_.needs);
         return true;
     } catch (const Error& e) {
-        if (e.code() != Errc::out_of_memory) throw;
-        std::uint64_t largest = 0;
-        for (const Piece& piece : plan_.pieces) largest = std::max(largest, piece.count);
+        // The only argument to be invalid here is the size of an area beyond what one buffer can hold.
+        if (e.code() != Errc::out_of_memory && e.code() != Errc::invalid_argument) throw;
         while (in_flight_ != 0) finish();
         for (auto& other : ring_->slots) other->shrink();
         runtime_.trim();
-        constexpr std::uint64_t kLeastPiece = 256;
-        if (largest <= kLeastPiece)
-            throw Error(Errc::out_of_memory,
-                        "run_batch: no memory for even " + std::to_string(largest) +
-                            " elements at a time; last refusal: " + e.what(),
-                        e.native_code());
-        memory_chunk_limit_ = std::max(kLeastPiece, largest / 2);
-        context_.device.log().write(LogLevel::info, "run_batch: out of memory, chunks go down to " +
-                                                        std::to_string(memory_chunk_limit_) + " elements");
+        ask_less(e);
         return false;
     }
+}
+
+/// Smaller chunks as long as they are what takes the room, then fewer slots. With every slot idle and empty.
+void BatchEngine::ask_less(const Error& refusal) {
+    // What a slot takes at least; below it smaller chunks free nothing.
+    constexpr std::uint64_t kLeastBytes = std::uint64_t{1} << 20;
+    std::uint64_t largest = 0, bytes = 0;
+    for (const Piece& piece : plan_.pieces) largest = std::max(largest, piece.count);
+    for (const std::uint64_t need : plan_.needs) bytes += need;
+    if (largest > 1 && bytes > kLeastBytes) {
+        memory_chunk_limit_ = largest / 2;
+    } else if (ring_->slots.size() > 1) {
+        memory_chunk_limit_ = largest;
+        head_ = 0;
+        ring_->slots.resize(1);
+    } else {
+        throw Error(Errc::out_of_memory,
+                    "run_batch: no memory for even " + std::to_string(largest) +
+                        " elements at a time; last refusal: " + refusal.what(),
+                    refusal.native_code());
+    }
+    context_.device.log().write(
+        LogLevel::info, "run_batch: out of memory, goes on with " + std::to_string(memory_chunk_limit_) +
+                            " elements a chunk and " + std::to_string(ring_->slots.size()) + " slots");
 }
 
 Shape BatchEngine::shape() const {
@@ -250,14 +266,22 @@ void BatchEngine::submit(Slot& slot) {
     slot.done = context_.timelines.submit(QueueRole::download, commands(QueueRole::download), slot.done);
 }
 
+/// The user's page-locked memory is flushed as the slot's own: both may be of a kind the device does not
+/// snoop.
+void BatchEngine::flush(const GroupWork& work) {
+    for (const PieceWork& piece : work.pieces)
+        for (std::uint32_t k = 0; k < piece.bound_count; ++k)
+            if (piece.bound[k].buffer->mapped() != nullptr)
+                piece.bound[k].buffer->flush(piece.bound[k].offset, piece.bound[k].bytes);
+    for (const CopyRegion& region : work.uploads) region.source->flush(region.source_offset, region.bytes);
+    // Lines the host left dirty would be written over what the device is about to store.
+    for (const CopyRegion& region : work.downloads) region.target->flush(region.target_offset, region.bytes);
+}
+
 void BatchEngine::launch(Slot& slot) {
     build(slot);
     timed_copy(slot.work.copies_in, report_.copy_in_s);
-    const auto areas = slot.areas();
-    for (const Area area : {Area::host_in, Area::host_out, Area::mapped_in}) {
-        const auto i = static_cast<std::size_t>(area);
-        if (areas[i].buffer != nullptr && plan_.needs[i] != 0) areas[i].buffer->flush(0, plan_.needs[i]);
-    }
+    flush(slot.work);
     slot.done = {};
     try {
         submit(slot);

@@ -81,8 +81,10 @@ class BatchEngine {
     bool plan_group();
     void locate(const Piece& piece, bool import, PieceSpans& spans);
     bool reserve(Slot& slot);
+    void ask_less(const Error& refusal);
     void build(Slot& slot);
     void submit(Slot& slot);
+    static void flush(const GroupWork& work);
     void launch(Slot& slot);
     void read_times(const Slot& slot, std::uint32_t index);
     void note_route(const Route& route);

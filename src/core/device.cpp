@@ -148,6 +148,10 @@ void Device::require_usable(const char* what) const {
         throw Error(Errc::device_lost,
                     std::string(what) + ": the device was lost earlier; make a new Backend",
                     VK_ERROR_DEVICE_LOST);
+    require_own_process(what);
+}
+
+void Device::require_own_process(const char* what) const {
     if (foreign_process())
         throw Error(Errc::unsupported, std::string(what) +
                                            ": the backend belongs to another process (got process " +

@@ -61,6 +61,7 @@ class Device {
     void check(VkResult result, const char* what);
     /// Errors: device_lost, and unsupported in a forked child, which shares no driver state with its parent.
     void require_usable(const char* what) const;
+    void require_own_process(const char* what) const;
     /// In a forked child nothing of the driver may be touched, not even to free it.
     bool foreign_process() const;
 

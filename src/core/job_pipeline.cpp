@@ -31,6 +31,10 @@ struct JobPipeline::Impl final : core::JobListener {
         JobState state = JobState::queued;
         std::vector<core::JobSpan> spans;
     };
+    struct Failure {
+        std::exception_ptr error;  // empty: cancelled
+        bool told = false;         // to a wait for the job or for all
+    };
 
     Impl(Backend& backend, const Program& program, const BatchOptions& options);
     ~Impl() override;
@@ -39,22 +43,27 @@ struct JobPipeline::Impl final : core::JobListener {
     bool step();
     void feed();
     void await_oldest();
+    void fail_one(const std::exception_ptr& error);
     void fail_all(const std::exception_ptr& error);
     void end(std::uint64_t id, JobState state, std::exception_ptr error);
+    void publish();
     void on_job_done(std::uint64_t sequence) override;
     std::uint64_t known(JobToken token) const;
+    void require_own_process(const char* what) const { runtime->context()->device.require_own_process(what); }
 
     std::shared_ptr<core::Runtime> runtime;
     std::shared_ptr<const core::ProgramObject> program;
     core::BatchSettings settings;
     std::unique_ptr<core::BatchEngine> engine;     // touched by the thread alone after construction
     std::map<std::uint64_t, std::uint64_t> id_of;  // engine sequence -> token; the thread's own
+    std::vector<std::uint64_t> finished;           // done but not yet told; the thread's own
+    bool starting = false;                         // inside engine->start(); the thread's own
 
     mutable std::mutex mutex;  // guards everything below
     std::condition_variable inbox, over;
-    std::map<std::uint64_t, Entry> entries;                // queued and running
-    std::uint64_t next_id = 1, next_queued = 1;            // first id not yet handed to the engine
-    std::map<std::uint64_t, std::exception_ptr> failures;  // ended badly; errors until waited for
+    std::map<std::uint64_t, Entry> entries;      // queued and running
+    std::uint64_t next_id = 1, next_queued = 1;  // first id not yet handed to the engine
+    std::map<std::uint64_t, Failure> failures;   // ended badly, kept for state()
     core::SpanSet memory;
     std::exception_ptr fatal;  // the device is gone
     BatchReport report;
@@ -91,16 +100,24 @@ void JobPipeline::Impl::end(std::uint64_t id, JobState state, std::exception_ptr
     const auto it = entries.find(id);
     for (const core::JobSpan& span : it->second.spans) memory.erase(span);
     entries.erase(it);
-    if (state != JobState::done) failures.emplace(id, std::move(error));
+    if (state != JobState::done) failures.emplace(id, Failure{std::move(error)});
     over.notify_all();
 }
 
 void JobPipeline::Impl::on_job_done(std::uint64_t sequence) {
     const auto it = id_of.find(sequence);
-    const std::uint64_t id = it->second;
+    finished.push_back(it->second);
     id_of.erase(it);
+}
+
+/// The report goes first: who has waited for a job finds it counted.
+void JobPipeline::Impl::publish() {
+    if (finished.empty()) return;
+    BatchReport now = engine->report();
     const std::lock_guard lock(mutex);
-    end(id, JobState::done, nullptr);
+    report = std::move(now);
+    for (const std::uint64_t id : finished) end(id, JobState::done, nullptr);
+    finished.clear();
 }
 
 /// Hands queued jobs to the engine, as many as may share a group, when it has nothing else to start.
@@ -119,6 +136,7 @@ void JobPipeline::Impl::feed() {
         id_of.emplace(engine->next_sequence(), id);
         engine->add(*job);
     }
+    publish();  // jobs without elements are over already
 }
 
 /// A free slot may get work at any moment, so then the wait looks up now and again.
@@ -131,15 +149,16 @@ void JobPipeline::Impl::await_oldest() {
         if (next_queued < next_id) return;
     }
     engine->finish();
-    BatchReport now = engine->report();
-    const std::lock_guard lock(mutex);
-    report = std::move(now);
+    publish();
 }
 
 bool JobPipeline::Impl::step() {
     if (!engine->can_start() && engine->has_free_slot()) feed();
     if (engine->can_start()) {
+        starting = true;
         engine->start();
+        starting = false;
+        publish();  // short of memory it finishes groups first
     } else if (engine->in_flight()) {
         await_oldest();
     } else {
@@ -151,6 +170,7 @@ bool JobPipeline::Impl::step() {
 
 void JobPipeline::Impl::fail_all(const std::exception_ptr& error) {
     engine->abandon();
+    publish();
     id_of.clear();
     const std::lock_guard lock(mutex);
     fatal = error;
@@ -158,26 +178,39 @@ void JobPipeline::Impl::fail_all(const std::exception_ptr& error) {
     while (!entries.empty()) end(entries.begin()->first, JobState::failed, error);
 }
 
+/// A job that finds no room, say, does not take its neighbours down.
+void JobPipeline::Impl::fail_one(const std::exception_ptr& error) {
+    const std::uint64_t sequence = engine->failed_job();
+    engine->fail(sequence);
+    publish();
+    const auto it = id_of.find(sequence);
+    if (it == id_of.end()) return;
+    const std::uint64_t id = it->second;
+    id_of.erase(it);
+    const std::lock_guard lock(mutex);
+    end(id, JobState::failed, error);
+}
+
 void JobPipeline::Impl::run() {
     for (;;) {
+        starting = false;
         try {
             if (!step()) return;
-        } catch (...) {
+        } catch (const Error& e) {
             const std::exception_ptr error = std::current_exception();
+            // What the driver fails at belongs to no job, nor does anything after the start: jobs under way
+            // would never be told of.
+            if (!starting || e.code() == Errc::driver || e.code() == Errc::device_lost) {
+                fail_all(error);
+                continue;
+            }
             try {
-                // A job that cannot run does not take its neighbours down; a lost device does.
-                runtime->context()->device.require_usable("JobPipeline");
-                const std::uint64_t sequence = engine->failed_job();
-                engine->fail(sequence);
-                const auto it = id_of.find(sequence);
-                if (it == id_of.end()) continue;
-                const std::uint64_t id = it->second;
-                id_of.erase(it);
-                const std::lock_guard lock(mutex);
-                end(id, JobState::failed, error);
+                fail_one(error);
             } catch (...) {
                 fail_all(error);
             }
+        } catch (...) {
+            fail_all(std::current_exception());
         }
     }
 }
@@ -192,8 +225,17 @@ std::uint64_t JobPipeline::Impl::known(JobToken token) const {
 JobPipeline::JobPipeline(Backend& backend, const Program& program, const BatchOptions& options)
     : impl_(std::make_unique<Impl>(backend, program, options)) {}
 JobPipeline::JobPipeline(JobPipeline&&) noexcept = default;
-JobPipeline& JobPipeline::operator=(JobPipeline&&) noexcept = default;
-JobPipeline::~JobPipeline() = default;
+JobPipeline& JobPipeline::operator=(JobPipeline&& other) noexcept {
+    if (this == &other) return *this;
+    const JobPipeline old(std::move(*this));
+    impl_ = std::move(other.impl_);
+    return *this;
+}
+
+JobPipeline::~JobPipeline() {
+    // The thread stayed in the parent: waiting for it, or for locks it held, would never end.
+    if (impl_ && impl_->runtime->context()->device.foreign_process()) (void)impl_.release();
+}
 
 JobToken JobPipeline::submit(const Job& job) {
     core::Device& device = impl_->runtime->context()->device;
@@ -203,13 +245,13 @@ JobToken JobPipeline::submit(const Job& job) {
     const std::uint64_t id = impl_->next_id;
     core::check_job(core::shape_of(*impl_->program), device.snapshot().limits, job, id - 1);
     Impl::Entry entry{job, JobState::queued, {}};
-    core::append_spans(job, id, entry.spans);
+    core::append_spans(job, id - 1, entry.spans);
     core::check_overlaps(entry.spans);
     for (const core::JobSpan& span : entry.spans)
         if (const core::JobSpan* other = impl_->memory.conflict(span))
             throw Error(Errc::invalid_argument, "JobPipeline::submit: memory of job " +
                                                     std::to_string(id - 1) + " overlaps that of job " +
-                                                    std::to_string(other->job - 1) +
+                                                    std::to_string(other->job) +
                                                     ", which is still under way (need to wait for it first)");
     for (const core::JobSpan& span : entry.spans) impl_->memory.insert(span);
     impl_->entries.emplace(id, std::move(entry));
@@ -219,6 +261,7 @@ JobToken JobPipeline::submit(const Job& job) {
 }
 
 bool JobPipeline::wait(JobToken token, nanoseconds timeout) {
+    impl_->require_own_process("JobPipeline::wait");
     std::unique_lock lock(impl_->mutex);
     const std::uint64_t id = impl_->known(token);
     const auto finished = [&] { return impl_->entries.find(id) == impl_->entries.end(); };
@@ -230,21 +273,23 @@ bool JobPipeline::wait(JobToken token, nanoseconds timeout) {
     }
     const auto failure = impl_->failures.find(id);
     if (failure == impl_->failures.end()) return true;
-    const std::exception_ptr error = failure->second;
-    if (error) std::rethrow_exception(error);
+    failure->second.told = true;
+    if (failure->second.error) std::rethrow_exception(failure->second.error);
     throw Error(Errc::cancelled, "JobPipeline::wait: job " + std::to_string(id - 1) + " was cancelled");
 }
 
 JobState JobPipeline::state(JobToken token) const {
+    impl_->require_own_process("JobPipeline::state");
     const std::lock_guard lock(impl_->mutex);
     const std::uint64_t id = impl_->known(token);
     if (const auto it = impl_->entries.find(id); it != impl_->entries.end()) return it->second.state;
     const auto failure = impl_->failures.find(id);
     if (failure == impl_->failures.end()) return JobState::done;
-    return failure->second ? JobState::failed : JobState::cancelled;
+    return failure->second.error ? JobState::failed : JobState::cancelled;
 }
 
 bool JobPipeline::cancel(JobToken token) {
+    impl_->require_own_process("JobPipeline::cancel");
     const std::lock_guard lock(impl_->mutex);
     const std::uint64_t id = impl_->known(token);
     const auto it = impl_->entries.find(id);
@@ -254,17 +299,18 @@ bool JobPipeline::cancel(JobToken token) {
 }
 
 void JobPipeline::wait_all() {
+    impl_->require_own_process("JobPipeline::wait_all");
     std::unique_lock lock(impl_->mutex);
     impl_->over.wait(lock, [&] { return impl_->entries.empty(); });
-    for (auto it = impl_->failures.begin(); it != impl_->failures.end(); ++it) {
-        if (!it->second) continue;  // cancelling was the caller's own wish
-        const std::exception_ptr error = it->second;
-        impl_->failures.erase(it);
-        std::rethrow_exception(error);
+    for (auto& [id, failure] : impl_->failures) {
+        if (failure.told || !failure.error) continue;  // cancelling was the caller's own wish
+        failure.told = true;
+        std::rethrow_exception(failure.error);
     }
 }
 
 BatchReport JobPipeline::report() const {
+    impl_->require_own_process("JobPipeline::report");
     const std::lock_guard lock(impl_->mutex);
     return impl_->report;
 }

@@ -16,14 +16,14 @@ constexpr std::array<const char*, kAreas> kAreaNames{"ring host in", "ring host 
 
 Slot::Slot(const std::shared_ptr<Context>& context) : context_(context) {
     try {
-        make_objects();
+        make_pools();
     } catch (...) {
         destroy();
         throw;
     }
 }
 
-void Slot::make_objects() {
+void Slot::make_pools() {
     Device& device = context_->device;
     for (std::size_t role = 0; role < kQueueRoles; ++role) {
         VkCommandPoolCreateInfo info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
@@ -32,50 +32,59 @@ void Slot::make_objects() {
         device.check(device.vk.vkCreateCommandPool(device.handle(), &info, nullptr, &pools_[role]),
                      "vkCreateCommandPool");
     }
-    constexpr auto kSets = static_cast<std::uint32_t>(kRecordings * kMaxGroupPieces);
+    CounterCells::add(device.counters.objects, kQueueRoles);
+}
+
+void Slot::make_objects(Recording& r) {
+    Device& device = context_->device;
+    constexpr auto kSets = static_cast<std::uint32_t>(kMaxGroupPieces);
     const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, kSets * device.plan().storage_buffers};
     VkDescriptorPoolCreateInfo pool{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO};
     pool.maxSets = kSets;
     pool.poolSizeCount = 1;
     pool.pPoolSizes = &size;
-    device.check(device.vk.vkCreateDescriptorPool(device.handle(), &pool, nullptr, &descriptors_),
+    device.check(device.vk.vkCreateDescriptorPool(device.handle(), &pool, nullptr, &r.descriptors),
                  "vkCreateDescriptorPool");
     std::array<VkDescriptorSetLayout, kMaxGroupPieces> layouts;
     layouts.fill(device.set_layout());
-    for (Recording& r : recordings_) {
-        for (std::size_t role = 0; role < kQueueRoles; ++role) {
-            VkCommandBufferAllocateInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
-            info.commandPool = pools_[role];
-            info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
-            info.commandBufferCount = 1;
-            device.check(device.vk.vkAllocateCommandBuffers(device.handle(), &info, &r.commands[role]),
-                         "vkAllocateCommandBuffers");
-        }
-        VkDescriptorSetAllocateInfo sets{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO};
-        sets.descriptorPool = descriptors_;
-        sets.descriptorSetCount = kMaxGroupPieces;
-        sets.pSetLayouts = layouts.data();
-        device.check(device.vk.vkAllocateDescriptorSets(device.handle(), &sets, r.sets.data()),
-                     "vkAllocateDescriptorSets");
-        if (device.plan().timestamps) {
-            VkQueryPoolCreateInfo query{VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO};
-            query.queryType = VK_QUERY_TYPE_TIMESTAMP;
-            query.queryCount = 2 * kQueueRoles;
-            device.check(device.vk.vkCreateQueryPool(device.handle(), &query, nullptr, &r.queries),
-                         "vkCreateQueryPool");
-        }
+    VkDescriptorSetAllocateInfo sets{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO};
+    sets.descriptorPool = r.descriptors;
+    sets.descriptorSetCount = kSets;
+    sets.pSetLayouts = layouts.data();
+    device.check(device.vk.vkAllocateDescriptorSets(device.handle(), &sets, r.sets.data()),
+                 "vkAllocateDescriptorSets");
+    for (std::size_t role = 0; role < kQueueRoles; ++role) {
+        VkCommandBufferAllocateInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
+        info.commandPool = pools_[role];
+        info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+        info.commandBufferCount = 1;
+        device.check(device.vk.vkAllocateCommandBuffers(device.handle(), &info, &r.commands[role]),
+                     "vkAllocateCommandBuffers");
     }
-    CounterCells::add(device.counters.objects,
-                      kQueueRoles + 1 + kRecordings * (kQueueRoles + kMaxGroupPieces + 1));
+    if (device.plan().timestamps) {
+        VkQueryPoolCreateInfo query{VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO};
+        query.queryType = VK_QUERY_TYPE_TIMESTAMP;
+        query.queryCount = 2 * kQueueRoles;
+        device.check(device.vk.vkCreateQueryPool(device.handle(), &query, nullptr, &r.queries),
+                     "vkCreateQueryPool");
+    }
+    CounterCells::add(device.counters.objects, 1 + kMaxGroupPieces + kQueueRoles + 1);
+}
+
+void Slot::destroy(Recording& r) noexcept {
+    Device& device = context_->device;
+    for (std::size_t role = 0; role < kQueueRoles; ++role)
+        if (r.commands[role] != VK_NULL_HANDLE)
+            device.vk.vkFreeCommandBuffers(device.handle(), pools_[role], 1, &r.commands[role]);
+    if (r.queries != VK_NULL_HANDLE) device.vk.vkDestroyQueryPool(device.handle(), r.queries, nullptr);
+    if (r.descriptors != VK_NULL_HANDLE)
+        device.vk.vkDestroyDescriptorPool(device.handle(), r.descriptors, nullptr);
 }
 
 void Slot::destroy() noexcept {
     Device& device = context_->device;
     if (device.foreign_process()) return;
-    for (Recording& r : recordings_)
-        if (r.queries != VK_NULL_HANDLE) device.vk.vkDestroyQueryPool(device.handle(), r.queries, nullptr);
-    if (descriptors_ != VK_NULL_HANDLE)
-        device.vk.vkDestroyDescriptorPool(device.handle(), descriptors_, nullptr);
+    for (const auto& r : recordings_) destroy(*r);
     for (VkCommandPool pool : pools_)
         if (pool != VK_NULL_HANDLE) device.vk.vkDestroyCommandPool(device.handle(), pool, nullptr);
 }
@@ -107,20 +116,32 @@ Areas Slot::areas() const {
 }
 
 Recording& Slot::recording(const std::vector<std::uint64_t>& key, bool& fresh) {
-    Recording* oldest = &recordings_.front();
     ++uses_;
-    for (Recording& r : recordings_) {
-        if (r.key == key) {
-            r.last_use = uses_;
-            fresh = false;
-            return r;
-        }
-        if (r.last_use < oldest->last_use) oldest = &r;
+    for (const auto& r : recordings_) {
+        if (r->key != key) continue;
+        r->last_use = uses_;
+        fresh = false;
+        return *r;
     }
-    oldest->key = key;
-    oldest->last_use = uses_;
+    if (recordings_.size() < kRecordings) {
+        recordings_.reserve(kRecordings);
+        auto made = std::make_unique<Recording>();
+        try {
+            make_objects(*made);
+        } catch (...) {
+            destroy(*made);
+            throw;
+        }
+        recordings_.push_back(std::move(made));
+    }
+    // A new one has never been used, so it is the oldest.
+    Recording& oldest =
+        **std::min_element(recordings_.begin(), recordings_.end(),
+                           [](const auto& a, const auto& b) { return a->last_use < b->last_use; });
+    oldest.key = key;
+    oldest.last_use = uses_;
     fresh = true;
-    return *oldest;
+    return oldest;
 }
 
 }  // namespace weft::core

@@ -13,12 +13,13 @@
 
 namespace weft::core {
 
-/// Command buffers recorded for one shape of group. A slot keeps a few, so that a full chunk, a tail and the
-/// chunks of another job can alternate without being recorded again.
+/// Command buffers recorded for one shape of group. A slot keeps one for each of the last kRecordings shapes
+/// it met: a batch from page-locked memory has another shape for every chunk, and meets all of them again.
 struct Recording {
     std::vector<std::uint64_t> key;  // everything the commands depend on; empty: never recorded
     std::array<VkCommandBuffer, kQueueRoles> commands{};
     std::array<VkDescriptorSet, kMaxGroupPieces> sets{};
+    VkDescriptorPool descriptors = VK_NULL_HANDLE;
     VkQueryPool queries = VK_NULL_HANDLE;  // begin and end of each stage, by QueueRole
     std::uint64_t last_use = 0;
 };
@@ -36,7 +37,7 @@ class Slot {
     void shrink() noexcept;
     Areas areas() const;
 
-    /// The recording for `key`; `fresh` when it must be recorded first.
+    /// The recording for `key`; `fresh` when it must be recorded first. Errors: out_of_memory.
     Recording& recording(const std::vector<std::uint64_t>& key, bool& fresh);
 
     // The group under way.
@@ -45,15 +46,16 @@ class Slot {
     Token done;
 
   private:
-    static constexpr std::size_t kRecordings = 4;
-    void make_objects();
+    static constexpr std::size_t kRecordings = 32;
+    void make_pools();
+    void make_objects(Recording& r);
+    void destroy(Recording& r) noexcept;
     void destroy() noexcept;
 
     std::shared_ptr<Context> context_;
     std::array<std::shared_ptr<BufferObject>, kAreas> areas_;
     std::array<VkCommandPool, kQueueRoles> pools_{};
-    VkDescriptorPool descriptors_ = VK_NULL_HANDLE;
-    std::array<Recording, kRecordings> recordings_;
+    std::vector<std::unique_ptr<Recording>> recordings_;  // made as shapes come
     std::uint64_t uses_ = 0;
 };
 

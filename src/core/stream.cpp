@@ -285,6 +285,7 @@ void Stream::dispatch(const Program& program, std::initializer_list<Argument> ar
 }
 
 void Stream::submit() {
+    impl_->device.require_usable("Stream::submit");
     if (!impl_->recording) return;
     core::barrier(impl_->device, impl_->commands, {AccessScope::any_device}, {AccessScope::host_read});
     impl_->recording = false;

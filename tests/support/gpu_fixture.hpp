@@ -63,7 +63,7 @@ void check_error(weft::Errc code, std::string_view part, Call&& call) {
         call();
         FAIL_CHECK("nothing was thrown, expected: " << std::string(part));
     } catch (const weft::Error& error) {
-        INFO("error text: " << error.what());
+        INFO("error text: " << std::string(error.what()));
         CHECK(std::string(weft::to_string(error.code())) == weft::to_string(code));
         CHECK(std::string_view(error.what()).find(part) != std::string_view::npos);
     }

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pipeline cache on disk as a Backend meets it: cold, warm, damaged, unwritable, shared.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include <weft/weft.hpp>
+
+#include "support/child_process.hpp"
+#include "support/gpu_fixture.hpp"
+#include "support/shader_jobs.hpp"
+
+using namespace weft_test;
+using weft::Program;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A folder of its own for a test, gone with it.
+class Folder {
+  public:
+    Folder() {
+        std::string name = (fs::temp_directory_path() / "weft-cache-XXXXXX").string();
+        REQUIRE(mkdtemp(name.data()) != nullptr);
+        path = name;
+    }
+    ~Folder() {
+        std::error_code ignored;
+        fs::remove_all(path, ignored);
+    }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+    weft::Config config() const {
+        weft::Config c = weft::Config::from_env();
+        c.cache = true;
+        c.cache_dir = path;
+        return c;
+    }
+    std::vector<fs::path> files() const { return {fs::directory_iterator(path), fs::directory_iterator()}; }
+    fs::path path;
+};
+
+std::string read(const fs::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void write(const fs::path& file, const std::string& bytes) {
+    std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
+}
+
+/// One life of a backend: state of the cache it found, and proof that its pipelines are right.
+std::string live(const weft::Config& config, std::uint64_t* loaded = nullptr) {
+    std::string state;
+    on_device(
+        [&](weft::Backend& backend) {
+            state = backend.pipelines().disk_state;
+            if (loaded != nullptr) *loaded = backend.pipelines().disk_bytes_loaded;
+            const Program program(backend, kAffine);
+            AffineWork work({1000});
+            weft::run_batch(backend, program, work.jobs);
+            CHECK(work.right());
+            check_usable(backend);
+        },
+        config);
+    return state;
+}
+
+}  // namespace
+
+TEST_CASE("cache: absent, then saved at destruction and loaded") {
+    const Folder folder;
+    std::uint64_t loaded = 1;
+    const std::string first = live(folder.config(), &loaded);
+    if (first.empty()) return;  // no device
+    CHECK(first == "absent");
+    CHECK(loaded == 0);
+    REQUIRE(folder.files().size() == 1);
+    CHECK(live(folder.config(), &loaded) == "loaded");
+    CHECK(loaded > 0);
+    CHECK(loaded < fs::file_size(folder.files()[0]));
+    CHECK(folder.files().size() == 1);
+}
+
+TEST_CASE("cache: damaged, truncated and foreign files are a miss with the reason, then replaced") {
+    const Folder folder;
+    if (live(folder.config()).empty()) return;
+    const fs::path file = folder.files().at(0);
+    const std::string good = read(file);
+    const auto flipped = [&](std::size_t at) {
+        std::string bytes = good;
+        bytes[at] = static_cast<char>(bytes[at] ^ 1);
+        return bytes;
+    };
+    const std::pair<std::string, const char*> cases[] = {
+        {"", "truncated"},
+        {good.substr(0, 7), "truncated"},
+        {good.substr(0, good.size() - 1), "length"},
+        {good + "x", "length"},
+        {flipped(0), "not a pipeline cache"},
+        {flipped(8), "version"},
+        {flipped(16), "another device"},
+        {flipped(good.size() - 1), "checksum"},
+        {std::string(1000, '\xff'), "not a pipeline cache"},
+    };
+    for (const auto& [bytes, reason] : cases) {
+        CAPTURE(reason);
+        write(file, bytes);
+        std::uint64_t loaded = 1;
+        CHECK(live(folder.config(), &loaded).find(reason) != std::string::npos);
+        CHECK(loaded == 0);
+        CHECK(live(folder.config()) == "loaded");
+    }
+}
+
+TEST_CASE("cache: a folder that cannot be made or written is no error") {
+    const Folder folder;
+    const fs::path regular = folder.path / "file";
+    write(regular, "not a folder");
+    weft::Config config = folder.config();
+    config.cache_dir = regular / "below";
+    on_device(
+        [](weft::Backend& backend) {
+            CHECK(backend.pipelines().disk_state == "absent");
+            const Program program(backend, kAffine);
+            CHECK_FALSE(backend.save_pipeline_cache());
+            check_usable(backend);
+        },
+        config);
+    CHECK(read(regular) == "not a folder");
+}
+
+TEST_CASE("cache: a folder in the file's place is a miss") {
+    const Folder folder;
+    if (live(folder.config()).empty()) return;
+    const fs::path file = folder.files().at(0);
+    fs::remove(file);
+    fs::create_directory(file);
+    CHECK(live(folder.config()) == "absent");
+    CHECK(fs::is_directory(file));
+    CHECK(folder.files().size() == 1);  // no temporary file stays behind
+}
+
+TEST_CASE("cache: off writes nothing") {
+    const Folder folder;
+    weft::Config config = folder.config();
+    config.cache = false;
+    on_device(
+        [](weft::Backend& backend) {
+            const Program program(backend, kAffine);
+            CHECK(backend.pipelines().disk_state == "off");
+            CHECK_FALSE(backend.save_pipeline_cache());
+        },
+        config);
+    CHECK(folder.files().empty());
+}
+
+TEST_CASE("cache: two backends save one after the other and keep each other's pipelines") {
+    const Folder folder;
+    std::optional<weft::Backend> first = make_backend(folder.config());
+    if (!first) return;
+    weft::Backend second(folder.config());
+    const Program mine(*first, kAffine), other(second, kSlow), third(second, kInPlace);
+    CHECK(first->save_pipeline_cache());
+    const auto alone = fs::file_size(folder.files().at(0));
+    CHECK(second.save_pipeline_cache());
+    const auto both = fs::file_size(folder.files().at(0));
+    // Some drivers keep no pipelines in their caches; both sizes are those of an empty one then.
+    constexpr std::uintmax_t kEmpty = 100;
+    if (alone > kEmpty)
+        CHECK(both > alone);
+    else
+        CHECK(both == alone);
+    CHECK(first->save_pipeline_cache());  // nothing new: what is there stays
+    CHECK(fs::file_size(folder.files().at(0)) == both);
+}
+
+TEST_CASE("child: saves the cache" * doctest::skip()) {
+    weft::Config config = weft::Config::from_env();
+    config.validation = weft::Validation::off;
+    for (int round = 0; round < 5; ++round) {
+        const std::string state = live(config);
+        CAPTURE(state);
+        CHECK((state == "loaded" || state == "absent"));
+    }
+}
+
+TEST_CASE("cache: processes that save at once leave a whole file") {
+    const Folder folder;
+    std::vector<pid_t> children;
+    for (int i = 0; i < 3; ++i)
+        children.push_back(start_case("child: saves the cache", {{"WEFT_CACHE_DIR", folder.path.string()}}));
+    for (const pid_t child : children) CHECK(await_exit(child) == 0);
+    if (folder.files().empty()) return;  // no device
+    CHECK(folder.files().size() == 1);
+    CHECK(live(folder.config()) == "loaded");
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs given one by one: tokens, timeouts, cancelling, refusals, the end of a pipeline.
+#include <chrono>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <weft/weft.hpp>
+
+#include "support/gpu_fixture.hpp"
+#include "support/shader_jobs.hpp"
+
+using namespace weft_test;
+using namespace std::chrono_literals;
+using weft::Errc;
+using weft::Job;
+using weft::JobPipeline;
+using weft::JobState;
+using weft::JobToken;
+using weft::Path;
+using weft::Program;
+using Words = std::vector<std::uint32_t>;
+
+namespace {
+
+/// A job that keeps the device busy for some tens of milliseconds, so that those behind it stay queued.
+class SlowJob {
+  public:
+    explicit SlowJob(std::uint32_t rounds = 10000) : in_(words(1024)), out_(in_.size()), rounds_(rounds) {
+        job = Job{{in_}, {out_}, in_.size(), rounds_};
+    }
+    bool right() const {
+        return out_.front() == slow_result(in_.front(), rounds_) &&
+               out_.back() == slow_result(in_.back(), rounds_);
+    }
+    Job job;
+
+  private:
+    Words in_, out_;
+    std::uint32_t rounds_;
+};
+
+}  // namespace
+
+TEST_CASE("pipeline: tokens in any order, wait twice, state follows") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kAffine);
+        AffineWork work({100, 5000, 1, 70000});
+        JobPipeline pipeline(backend, program, {.chunk_elements = 1000});
+        std::vector<JobToken> tokens;
+        for (const Job& job : work.jobs) tokens.push_back(pipeline.submit(job));
+        for (const std::size_t j : {3u, 0u, 2u, 1u}) {
+            CHECK(pipeline.wait(tokens[j]));
+            CHECK(pipeline.state(tokens[j]) == JobState::done);
+            CHECK(work.right(j));
+            CHECK(pipeline.wait(tokens[j], 0ns));
+        }
+        CHECK_NOTHROW(pipeline.wait_all());
+        const weft::BatchReport report = pipeline.report();
+        CHECK(report.jobs == 4);
+        CHECK(report.elements == 75101);
+        CHECK(report.bytes_in == 4 * 75101);
+        CHECK(report.bytes_out == 4 * 75101);
+        check_usable(backend);
+    });
+}
+
+TEST_CASE("pipeline: a wait that times out says so and loses nothing") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kSlow);
+        SlowJob slow;
+        JobPipeline pipeline(backend, program);
+        const JobToken token = pipeline.submit(slow.job);
+        int early = 0;
+        for (const auto timeout : {0ns, 1ns, std::chrono::nanoseconds(10us), std::chrono::nanoseconds(-5s)})
+            early += pipeline.wait(token, timeout) ? 0 : 1;
+        CHECK(early > 0);
+        CHECK(pipeline.wait(token, std::chrono::hours(24 * 365 * 200)));
+        CHECK(slow.right());
+        check_usable(backend);
+    });
+}
+
+TEST_CASE("pipeline: a queued job is cancelled and never runs; a running or finished one is too late") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kSlow);
+        std::vector<SlowJob> running(4);
+        const Words in = words(100);
+        Words out(in.size(), kGuardWord);
+        JobPipeline pipeline(backend, program, {.slots = 1});
+        std::vector<JobToken> tokens;
+        for (const SlowJob& slow : running) {
+            tokens.push_back(pipeline.submit(slow.job));
+            while (pipeline.state(tokens[0]) == JobState::queued) {
+            }
+        }
+        const JobToken queued = pipeline.submit({{in}, {out}, in.size(), std::uint32_t{1}});
+        REQUIRE(pipeline.state(queued) == JobState::queued);
+        CHECK(pipeline.cancel(queued));
+        CHECK(pipeline.state(queued) == JobState::cancelled);
+        CHECK_FALSE(pipeline.cancel(queued));
+        CHECK_FALSE(pipeline.cancel(tokens[0]));
+        check_error(Errc::cancelled, "job 4", [&] { pipeline.wait(queued); });
+        // Its memory is free at once.
+        const JobToken again = pipeline.submit({{in}, {out}, in.size(), std::uint32_t{1}});
+        CHECK_NOTHROW(pipeline.wait_all());
+        CHECK(pipeline.state(again) == JobState::done);
+        CHECK(out[5] == slow_result(in[5], 1));
+        CHECK_FALSE(pipeline.cancel(again));
+        for (const SlowJob& slow : running) CHECK(slow.right());
+        check_error(Errc::cancelled, "job 4", [&] { pipeline.wait(queued); });
+        CHECK(pipeline.report().jobs == 5);
+        check_usable(backend);
+    });
+}
+
+TEST_CASE("pipeline: tokens it never gave are refused") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kAffine);
+        JobPipeline pipeline(backend, program);
+        for (const JobToken token : {JobToken{}, JobToken{1}, JobToken{77}}) {
+            const std::string got = "got " + std::to_string(token.id);
+            check_error(Errc::invalid_argument, got, [&] { pipeline.wait(token); });
+            check_error(Errc::invalid_argument, got, [&] { pipeline.cancel(token); });
+            check_error(Errc::invalid_argument, got, [&] { pipeline.state(token); });
+        }
+        CHECK_NOTHROW(pipeline.wait_all());
+        CHECK(pipeline.report().jobs == 0);
+    });
+}
+
+TEST_CASE("pipeline: a job that does not fit is refused at submit and leaves no trace") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kAffine);
+        AffineWork work({100, 200});
+        JobPipeline pipeline(backend, program);
+        Job bad = work.jobs[0];
+        bad.parameters = {};
+        check_error(Errc::invalid_argument, "got 0, need 8", [&] { pipeline.submit(bad); });
+        Job shifted = work.jobs[0];
+        shifted.inputs = {{work.out(0).data() + 1, 400}};
+        check_error(Errc::invalid_argument, "memory of job 0 and job 0", [&] { pipeline.submit(shifted); });
+        CHECK(work.untouched());
+        CHECK(pipeline.wait(pipeline.submit(work.jobs[0])));
+        CHECK(pipeline.wait(pipeline.submit(work.jobs[1])));
+        CHECK(work.right());
+        check_error(Errc::invalid_argument, "17",
+                    [&] { JobPipeline other(backend, program, {.slots = 17}); });
+    });
+}
+
+TEST_CASE("pipeline: memory of a job under way may be read by another, not written") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kSlow);
+        SlowJob slow(60000);
+        const auto* in = static_cast<const std::uint32_t*>(slow.job.inputs[0].data);
+        auto* target = static_cast<std::uint32_t*>(slow.job.outputs[0].data);
+        Words out(1024);
+        const std::uint32_t once = 1;
+        JobPipeline pipeline(backend, program);
+        const JobToken first = pipeline.submit(slow.job);
+        const auto refused = [&](const Job& job) {
+            check_error(Errc::invalid_argument, "memory of job 1 overlaps that of job 0",
+                        [&] { pipeline.submit(job); });
+        };
+        refused({{{in, 4096}}, {{target, 4096}}, 1024, once});        // both write
+        refused({{{target + 1023, 4}}, {{out.data(), 4}}, 1, once});  // reads what is written
+        refused({{{out.data(), 4}}, {{const_cast<std::uint32_t*>(in), 4}}, 1, once});  // writes what is read
+        const JobToken second = pipeline.submit({{{in, 4096}}, {out}, 1024, once});
+        CHECK(pipeline.wait(first));
+        CHECK(pipeline.wait(second));
+        CHECK(slow.right());
+        CHECK(out[3] == slow_result(in[3], once));
+        // Afterwards the same memory is free again.
+        CHECK(pipeline.wait(pipeline.submit({{{target, 4096}}, {{target, 4096}}, 1024, once})));
+    });
+}
+
+TEST_CASE("pipeline: jobs without elements are done without the device") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kAffine);
+        AffineWork work({0, 50, 0, 0});
+        JobPipeline pipeline(backend, program);
+        std::vector<JobToken> tokens;
+        for (const Job& job : work.jobs) tokens.push_back(pipeline.submit(job));
+        for (const JobToken token : tokens) CHECK(pipeline.wait(token, 60s));
+        CHECK(work.right());
+        CHECK(pipeline.report().jobs == 4);
+    });
+}
+
+TEST_CASE("pipeline: five hundred small jobs of many sizes and kinds of memory") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kAffine);
+        std::mt19937 random(7);
+        std::vector<std::size_t> counts(500);
+        for (std::size_t& count : counts) count = random() % 4 == 0 ? random() % 20000 : random() % 300;
+        for (const Path path : {Path::automatic, Path::staged}) {
+            AffineWork work(counts);
+            JobPipeline pipeline(backend, program, {.path = path, .chunk_elements = 4096});
+            std::vector<JobToken> tokens;
+            for (const Job& job : work.jobs) tokens.push_back(pipeline.submit(job));
+            for (std::size_t j = 0; j < tokens.size(); j += 7) {
+                CHECK(pipeline.wait(tokens[j]));
+                CHECK(work.right(j));
+            }
+            pipeline.wait_all();
+            CHECK(work.right());
+            CHECK(pipeline.report().jobs == 500);
+        }
+    });
+}
+
+TEST_CASE("pipeline: destroyed with jobs queued and running, the backend goes on") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kSlow);
+        for (int round = 0; round < 3; ++round) {
+            std::vector<SlowJob> jobs(40);
+            JobPipeline pipeline(backend, program, {.slots = 2});
+            for (const SlowJob& slow : jobs) pipeline.submit(slow.job);
+        }
+        check_usable(backend);
+    });
+}
+
+TEST_CASE("pipeline: moved while jobs run, and moved over another") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kSlow);
+        std::vector<SlowJob> jobs(4);
+        JobPipeline first(backend, program);
+        const JobToken token = first.submit(jobs[0].job);
+        JobPipeline second(std::move(first));
+        CHECK(second.wait(token));
+        CHECK(jobs[0].right());
+        JobPipeline third(backend, program);
+        third.submit(jobs[1].job);
+        second.submit(jobs[2].job);
+        second = std::move(third);
+        second.submit(jobs[3].job);
+        second.wait_all();
+        CHECK(jobs[1].right());
+        CHECK(jobs[3].right());
+    });
+}
+
+TEST_CASE("pipeline: outlives its backend and its program, also while jobs run") {
+    std::optional<weft::Backend> backend = make_backend();
+    if (!backend) return;
+    SlowJob running, later;
+    std::optional<Program> program(std::in_place, *backend, kSlow);
+    JobPipeline pipeline(*backend, *program);
+    const JobToken token = pipeline.submit(running.job);
+    backend.reset();
+    program.reset();
+    CHECK(pipeline.wait(token));
+    CHECK(running.right());
+    CHECK(pipeline.wait(pipeline.submit(later.job)));
+    CHECK(later.right());
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was done before is done again without making, allocating, binding or recording anything.
+#include <string>
+#include <vector>
+
+#include <weft/weft.hpp>
+
+#include "support/gpu_fixture.hpp"
+#include "support/shader_jobs.hpp"
+
+using namespace weft_test;
+using weft::Path;
+using weft::Program;
+
+namespace {
+
+void check_steady(const weft::Counters& before, const weft::Counters& after) {
+    CHECK(after.objects_created == before.objects_created);
+    CHECK(after.memory_allocations == before.memory_allocations);
+    CHECK(after.descriptor_updates == before.descriptor_updates);
+    CHECK(after.recordings == before.recordings);
+    CHECK(after.imports == before.imports);
+    CHECK(after.submissions > before.submissions);
+}
+
+template <class Call>
+void check_twenty(weft::Backend& backend, Call&& call) {
+    call();
+    call();
+    const weft::Counters before = backend.counters();
+    for (int i = 0; i < 20; ++i) call();
+    check_steady(before, backend.counters());
+}
+
+}  // namespace
+
+TEST_CASE("steady state: ordinary memory, small, large and mixed jobs, every path") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kAffine);
+        for (const Path path : {Path::automatic, Path::staged, Path::direct, Path::imported, Path::host})
+            for (const auto& counts : std::vector<std::vector<std::size_t>>{
+                     {64}, {100000}, {3000, 3000, 3000, 3000}, {1u << 20}, {10, 50000, 700, 300000}}) {
+                CAPTURE(weft::to_string(path));
+                CAPTURE(counts.size());
+                CAPTURE(counts[0]);
+                AffineWork work(counts);
+                check_twenty(backend, [&] { weft::run_batch(backend, program, work.jobs, {.path = path}); });
+                CHECK(work.right());
+            }
+    });
+}
+
+TEST_CASE("steady state: page-locked memory, sixteen jobs, sequential and pipelined") {
+    on_device([](weft::Backend& backend) {
+        constexpr std::size_t kElements = 16384, kJobs = 16;
+        weft::HostBuffer<std::uint64_t> a(backend, 6 * kElements * kJobs), b(backend, a.size()),
+            out(backend, a.size());
+        std::fill(a.begin(), a.end(), 1);
+        std::fill(b.begin(), b.end(), 2);
+        std::vector<weft::FieldJob> jobs;
+        for (std::size_t j = 0; j < kJobs; ++j) {
+            const auto part = [&](auto& buffer) {
+                return buffer.span().subspan(j * 6 * kElements, 6 * kElements);
+            };
+            jobs.push_back({part(a), part(b), part(out)});
+        }
+        for (const Path path : {Path::automatic, Path::staged, Path::direct, Path::host})
+            for (const weft::BatchMode mode : {weft::BatchMode::pipelined, weft::BatchMode::sequential}) {
+                CAPTURE(weft::to_string(path));
+                check_twenty(backend, [&] {
+                    weft::field_batch(backend, weft::FieldOp::add, jobs,
+                                      {.batch = {.mode = mode, .path = path}});
+                });
+                CHECK(out[7] == 3);
+            }
+    });
+}
+
+TEST_CASE("steady state: many chunks a job") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kAffine);
+        AffineWork work({20000});
+        check_twenty(backend, [&] {
+            weft::run_batch(backend, program, work.jobs, {.path = Path::staged, .chunk_elements = 1000});
+        });
+        CHECK(work.right());
+    });
+}
+
+TEST_CASE("steady state: one call of a few elements") {
+    on_device([](weft::Backend& backend) {
+        const auto a = random_elements(64, 1), b = random_elements(64, 2);
+        std::vector<std::uint64_t> out(a.size());
+        check_twenty(backend, [&] { weft::field_add(backend, a, b, out); });
+        CHECK(out == expected(weft::FieldOp::add, a, b));
+    });
+}
+
+TEST_CASE("steady state: job pipeline") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kAffine);
+        for (const Path path : {Path::automatic, Path::staged}) {
+            CAPTURE(weft::to_string(path));
+            AffineWork work({5000});
+            weft::JobPipeline pipeline(backend, program, {.path = path, .slots = 1});
+            check_twenty(backend, [&] { pipeline.wait(pipeline.submit(work.jobs[0])); });
+            CHECK(work.right());
+        }
+    });
+}
+
+TEST_CASE("steady state: pipelines made one after the other meet the same ring") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kAffine);
+        AffineWork work({5000});
+        check_twenty(backend, [&] {
+            weft::JobPipeline pipeline(backend, program, {.path = Path::staged, .slots = 1});
+            pipeline.wait(pipeline.submit(work.jobs[0]));
+        });
+        CHECK(work.right());
+    });
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams: order of steps, what is refused and with which number, unfinished streams.
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include <weft/weft.hpp>
+
+#include "support/gpu_fixture.hpp"
+#include "support/shader_jobs.hpp"
+
+using namespace weft_test;
+using namespace std::chrono_literals;
+using weft::Buffer;
+using weft::BufferView;
+using weft::Errc;
+using weft::Program;
+using weft::Stream;
+using Words = std::vector<std::uint32_t>;
+
+TEST_CASE("stream: every step sees the steps before it") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kAffine), in_place(backend, kInPlace);
+        Stream stream(backend);
+        constexpr std::size_t kCount = 1000;
+        Buffer<std::uint32_t> a(backend, kCount), b(backend, kCount), c(backend, kCount);
+        Words in = words(kCount), want(in);
+        stream.upload(in, a);
+        std::fill(in.begin(), in.end(), 0u);  // was copied aside
+        stream.fill(b.view(), 5);
+        stream.dispatch(program, {a, b}, kCount, AffineParameters{2, 9});
+        for (int round = 0; round < 150; ++round) stream.dispatch(in_place, {b}, kCount);
+        stream.copy<std::uint32_t>(b.view(), c.view());
+        stream.fill(b.view(), 0);
+        for (std::size_t i = 0; i < kCount; ++i) {
+            const auto n = static_cast<std::uint32_t>(i);
+            want[i] = want[i] * 2 + 9 + n + 150 * (1000 + n);
+        }
+        CHECK(stream.download(c) == want);
+        CHECK(stream.download(b) == Words(kCount, 0));
+        // Parts of buffers.
+        stream.fill(b.view(10, 20), 3);
+        stream.copy<std::uint32_t>(b.view(10, 5), b.view(100, 5));
+        const Words got = stream.download(b);
+        CHECK(got[9] == 0);
+        CHECK(got[10] == 3);
+        CHECK(got[30] == 0);
+        CHECK(got[104] == 3);
+        CHECK(got[105] == 0);
+    });
+}
+
+TEST_CASE("stream: refused steps name the number and change nothing") {
+    on_device([](weft::Backend& backend) {
+        const auto& limits = backend.device().limits;
+        const Program program(backend, kAffine);
+        Stream stream(backend);
+        Buffer<std::uint32_t> a(backend, 256), b(backend, 256);
+        const Words in = words(256);
+        stream.upload(in, a);
+        stream.fill(b.view(), kGuardWord);
+        const AffineParameters p{1, 0};
+        const BufferView<const std::uint32_t> read_only = b;
+        const auto refused = [&](const std::string& part, auto&& step) {
+            check_error(Errc::invalid_argument, part, step);
+            check_error(Errc::invalid_argument, "Stream::", step);
+        };
+        refused("got 1, need 2", [&] { stream.dispatch(program, {a}, 256, p); });
+        refused("got 3, need 2", [&] { stream.dispatch(program, {a, b, b}, 256, p); });
+        refused("got 0, need 8", [&] { stream.dispatch(program, {a, b}, 256); });
+        refused("binding 1", [&] { stream.dispatch(program, {a, read_only}, 256, p); });
+        refused("empty range", [&] { stream.dispatch(program, {a.view(0, 0), b}, 256, p); });
+        refused("got 4294967296", [&] { stream.dispatch(program, {a, b}, std::uint64_t{1} << 32, p); });
+        if (limits.storage_buffer_offset_alignment > 4)
+            refused("got 4, need " + std::to_string(limits.storage_buffer_offset_alignment), [&] {
+                stream.dispatch(program, {a.view(1, 64), b}, 64, p);
+            });
+        refused("got 1020 bytes, need 1024",
+                [&] { stream.upload(std::span<const std::uint32_t>(in).first(255), a.view()); });
+        refused("null with a length (got 1024", [&] {
+            stream.upload(std::span<const std::uint32_t>(static_cast<const std::uint32_t*>(nullptr), 256),
+                          a.view());
+        });
+        refused("got offsets 0 and 40", [&] { stream.copy<std::uint32_t>(a.view(0, 20), a.view(10, 20)); });
+        refused("sizes differ", [&] { stream.copy<std::uint32_t>(a.view(0, 20), b.view(0, 21)); });
+        Buffer<std::uint8_t> odd(backend, 7);
+        refused("got", [&] { stream.fill(odd.view(), 1); });
+        Words small(255);
+        refused("got 1020 bytes, need 1024",
+                [&] { stream.download<std::uint32_t>(b.view(), std::span<std::uint32_t>(small)); });
+        CHECK(stream.download(b) == Words(256, kGuardWord));
+        CHECK(stream.download(a) == in);
+        CHECK_NOTHROW(stream.dispatch(program, {a, b}, 0, p));  // zero elements: nothing
+        stream.dispatch(program, {a, b}, 256, p);
+        CHECK(stream.download(b)[255] == in[255] + 255);
+        check_usable(backend);
+    });
+}
+
+TEST_CASE("stream: workgroups and ranges beyond the limits are refused by number") {
+    on_device([](weft::Backend& backend) {
+        const auto& limits = backend.device().limits;
+        Stream stream(backend);
+        if (limits.max_group_count[0] < 0xfffffffeu) {
+            const Program program(backend, kAffine, {.elements_per_group = 1});
+            Buffer<std::uint32_t> a(backend, 16), b(backend, 16);
+            const std::uint64_t most = limits.max_group_count[0];
+            check_error(Errc::invalid_argument,
+                        "got " + std::to_string(most + 1) + ", need " + std::to_string(most), [&] {
+                            stream.dispatch(program, {a, b}, most + 1, AffineParameters{1, 0});
+                        });
+        }
+        if (limits.max_storage_buffer_range <= std::uint64_t{256} << 20) {
+            const Program program(backend, kAffine);
+            const std::uint64_t most = limits.max_storage_buffer_range;
+            Buffer<std::uint32_t> large(backend, static_cast<std::size_t>(most / 4) + 4), out(backend, 16);
+            check_error(Errc::invalid_argument,
+                        "got " + std::to_string(most + 16) + ", need " + std::to_string(most), [&] {
+                            stream.dispatch(program, {large, out}, 4, AffineParameters{1, 0});
+                        });
+        }
+        check_usable(backend);
+    });
+}
+
+TEST_CASE("stream: a buffer that was moved from is refused") {
+    on_device([](weft::Backend& backend) {
+        Stream stream(backend);
+        const Program program(backend, kAffine);
+        Buffer<std::uint32_t> a(backend, 64);
+        const Buffer<std::uint32_t> owner(std::move(a));
+        const auto refused = [](auto&& step) { check_error(Errc::invalid_argument, "moved from", step); };
+        refused([&] { stream.fill(a.view(), 1); });
+        refused([&] { stream.upload(words(64), a); });
+        refused([&] { stream.download(a); });
+        refused([&] { stream.copy<std::uint32_t>(a.view(), owner.view()); });
+        refused([&] { stream.dispatch(program, {a, owner}, 64, AffineParameters{1, 0}); });
+        stream.fill(owner.view(), 4);
+        CHECK(stream.download(owner)[63] == 4);
+    });
+}
+
+TEST_CASE("stream: a wait that times out says so; the work is not lost") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kSlow);
+        Stream stream(backend);
+        Buffer<std::uint32_t> a(backend, 1024), b(backend, 1024);
+        stream.fill(a.view(), 1);
+        stream.dispatch(program, {a, b}, 1024, std::uint32_t{60000});
+        CHECK_FALSE(stream.wait(0ns));
+        CHECK_FALSE(stream.wait(1us));
+        CHECK(stream.wait());
+        CHECK(stream.wait(0ns));
+        CHECK(stream.download(b) == Words(1024, slow_result(1, 60000)));
+    });
+}
+
+TEST_CASE("stream: destroyed with work recorded or running, and moved") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kSlow);
+        for (const bool submit : {false, true}) {
+            Buffer<std::uint32_t> a(backend, 1024), b(backend, 1024);
+            Stream stream(backend);
+            stream.fill(a.view(), 1);
+            stream.dispatch(program, {a, b}, 1024, std::uint32_t{10000});
+            if (submit) stream.submit();
+        }
+        Buffer<std::uint32_t> a(backend, 16);
+        Stream first(backend), second(backend);
+        first.fill(a.view(), 8);
+        second.fill(a.view(), 9);
+        second.submit();
+        second = std::move(first);
+        CHECK(second.download(a) == Words(16, 8));
+        check_usable(backend);
+    });
+}
+
+TEST_CASE("stream: keeps the buffers it uses until the work is done") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kSlow);
+        Stream stream(backend);
+        Buffer<std::uint32_t> out(backend, 1024);
+        {
+            Buffer<std::uint32_t> temporary(backend, 1024, "temporary");
+            stream.fill(temporary.view(), 3);
+            stream.dispatch(program, {temporary, out}, 1024, std::uint32_t{10000});
+            stream.submit();
+        }
+        const auto live = [&] {
+            std::uint64_t count = 0;
+            for (const auto& named : backend.memory().names)
+                if (named.name == "temporary") count = named.live_count;
+            return count;
+        };
+        CHECK(live() == 1);
+        stream.wait();
+        CHECK(live() == 0);
+    });
+}
