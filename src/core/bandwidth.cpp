@@ -165,8 +165,8 @@ double measure_memory_ceiling(Backend& backend, std::uint64_t bytes, int repeats
         throw Error(Errc::invalid_argument, "measure_memory_ceiling: out of range (got " +
                                                 std::to_string(bytes) + " bytes, " + std::to_string(repeats) +
                                                 " repeats, need at least 48 bytes and 1 repeat)");
-    const bool software = backend.device().type == DeviceType::cpu;
-    const Program triad(backend, kTriadSpirv, {.name = "stream_triad", .max_groups = software ? 64u : 4096u});
+    const Program triad(backend, kTriadSpirv,
+                        {.name = "stream_triad", .max_groups = backend.device().limits.max_group_count[0]});
     const Buffer<std::uint32_t> a(backend, vectors * 4), b(backend, vectors * 4), c(backend, vectors * 4);
     Stream stream(backend);
     stream.fill(a.view(), 1);

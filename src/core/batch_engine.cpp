@@ -98,8 +98,24 @@ void BatchEngine::skip_over() {
 
 void BatchEngine::retire(std::uint64_t job) {
     pending(job).over = true;
+    std::erase_if(imports_, [&](const auto& import) { return import.first == job; });
     ++report_.jobs;
     if (listener_ != nullptr) listener_->on_job_done(job);
+}
+
+/// Elsewhere than on devices that keep imports, one lives as long as its job: the user answers for the memory
+/// no longer.
+HostRange BatchEngine::import_for(std::uint64_t job, const void* data, std::uint64_t bytes) {
+    try {
+        auto buffer = BufferObject::import(runtime_.context(), data, bytes);
+        const auto offset =
+            reinterpret_cast<std::uintptr_t>(data) - reinterpret_cast<std::uintptr_t>(buffer->mapped());
+        imports_.emplace_back(job, buffer);
+        return {std::move(buffer), offset};
+    } catch (const Error& e) {
+        if (e.code() == Errc::device_lost) throw;
+        return {};  // pages the driver does not take are copied
+    }
 }
 
 void BatchEngine::locate(const Piece& piece, bool import, PieceSpans& spans) {
@@ -116,9 +132,7 @@ void BatchEngine::locate(const Piece& piece, bool import, PieceSpans& spans) {
             if (settings_.transfer.keep_imports) {
                 whole = runtime_.imports().find_or_import(runtime_.context(), data, span_bytes);
             } else {
-                whole.buffer = BufferObject::import(runtime_.context(), data, span_bytes);
-                whole.offset = reinterpret_cast<std::uintptr_t>(data) -
-                               reinterpret_cast<std::uintptr_t>(whole.buffer->mapped());
+                whole = import_for(piece.job, data, span_bytes);
             }
             if (whole.buffer) range = {std::move(whole.buffer), whole.offset + part.offset};
         }
@@ -400,6 +414,7 @@ void BatchEngine::abandon() noexcept {
         head_ = (head_ + 1) % ring_->slots.size();
         --in_flight_;
     }
+    imports_.clear();
     base_ += jobs_.size();
     jobs_.clear();
     next_ = 0;

@@ -79,6 +79,7 @@ class BatchEngine {
     void skip_over();
     void retire(std::uint64_t job);
     bool plan_group();
+    HostRange import_for(std::uint64_t job, const void* data, std::uint64_t bytes);
     void locate(const Piece& piece, bool import, PieceSpans& spans);
     bool reserve(Slot& slot);
     void ask_less(const Error& refusal);
@@ -108,6 +109,8 @@ class BatchEngine {
     std::size_t head_ = 0, in_flight_ = 0;
     std::uint64_t memory_chunk_limit_ = ~std::uint64_t{0};
     std::uint64_t failed_job_ = 0;
+
+    std::vector<std::pair<std::uint64_t, std::shared_ptr<BufferObject>>> imports_;  // by job
 
     BatchReport report_;
     std::chrono::steady_clock::time_point begin_;

@@ -275,6 +275,21 @@ Route choose_route(const BatchSettings& settings, const DeviceSnapshot& device, 
     return {Path::staged, true, false, false};
 }
 
+namespace {
+
+/// The largest chunk not above `limit` that cuts a job into equal pieces, so that no sliver is left at the
+/// end. Whole multiples of 64 elements keep the pieces of any element size aligned.
+std::uint64_t even_chunks(std::uint64_t elements, std::uint64_t limit) {
+    constexpr std::uint64_t kMultiple = 64;
+    if (elements <= limit || limit < kMultiple) return limit;
+    const std::uint64_t whole = limit / kMultiple * kMultiple;
+    const std::uint64_t pieces = (elements + whole - 1) / whole;
+    const std::uint64_t even = (elements + pieces - 1) / pieces;
+    return (even + kMultiple - 1) / kMultiple * kMultiple;
+}
+
+}  // namespace
+
 std::uint64_t chunk_limit(const ProgramShape& program, const DeviceLimits& limits,
                           const BatchSettings& settings, const Job& job, bool copies, bool pinned) {
     std::uint64_t limit = settings.chunk_elements;
@@ -282,7 +297,7 @@ std::uint64_t chunk_limit(const ProgramShape& program, const DeviceLimits& limit
     if (copies && !settings.chunk_exact && settings.mode == BatchMode::pipelined && bytes != 0) {
         // Enough chunks that filling and draining the pipeline costs little, yet each large enough for full
         // copy speed; copies by the host, which many threads share, want larger ones than the copy engines.
-        constexpr std::uint64_t kLeastPinned = std::uint64_t{6} << 20,
+        constexpr std::uint64_t kLeastPinned = std::uint64_t{24} << 20,
                                 kLeastOrdinary = std::uint64_t{12} << 20;
         const std::uint64_t target =
             std::max(pinned ? kLeastPinned : kLeastOrdinary, settings.total_bytes / (pinned ? 64 : 32));
@@ -293,8 +308,8 @@ std::uint64_t chunk_limit(const ProgramShape& program, const DeviceLimits& limit
     DirectionLimit in(limits, job.elements), out(limits, job.elements);
     for (const InputSpan& span : job.inputs) in.add(span.bytes, span.broadcast);
     for (const OutputSpan& span : job.outputs) out.add(span.bytes, false);
-    limit = std::min({limit, in.elements(), out.elements()});
-    return std::max<std::uint64_t>(1, limit);
+    limit = std::max<std::uint64_t>(1, std::min({limit, in.elements(), out.elements()}));
+    return settings.chunk_exact ? limit : even_chunks(job.elements, limit);
 }
 
 std::uint64_t group_limit(const BatchSettings& settings) {

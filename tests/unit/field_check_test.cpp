@@ -167,16 +167,22 @@ TEST_CASE("field plan: shader and launch shape follow from the device") {
     device.limits.max_group_invocations = 1024;
     device.limits.max_group_count[0] = 65535;
 
+    device.limits.subgroup_size = 32;
+
     const auto usual = weft::kernels::plan_field(device, FieldShader::automatic);
     CHECK(usual.shader == FieldShader::limbs32);
-    CHECK(usual.local_size == 256);
-    CHECK(usual.max_groups == 2112);
+    CHECK(usual.local_size == 32);
+    CHECK(usual.max_groups == 65535);
     CHECK(weft::kernels::plan_field(device, FieldShader::limbs64).shader == FieldShader::limbs64);
 
-    device.type = weft::DeviceType::cpu;
-    CHECK(weft::kernels::plan_field(device, FieldShader::automatic).max_groups == 0);
-    device.type = weft::DeviceType::discrete;
+    device.limits.subgroup_size = 64;
+    CHECK(weft::kernels::plan_field(device, FieldShader::automatic).local_size == 64);
+    device.limits.subgroup_size = 128;
+    CHECK(weft::kernels::plan_field(device, FieldShader::automatic).local_size == 64);
 
+    device.type = weft::DeviceType::cpu;
+    device.limits.subgroup_size = 8;
+    CHECK(weft::kernels::plan_field(device, FieldShader::automatic).local_size == 256);
     device.limits.max_group_size[0] = 200;  // no power of two
     CHECK(weft::kernels::plan_field(device, FieldShader::automatic).local_size == 128);
     device.limits.max_group_size[0] = 1024;
@@ -184,6 +190,7 @@ TEST_CASE("field plan: shader and launch shape follow from the device") {
     device.limits.max_group_count[0] = 1000;
     CHECK(weft::kernels::plan_field(device, FieldShader::automatic).local_size == 128);
     CHECK(weft::kernels::plan_field(device, FieldShader::automatic).max_groups == 1000);
+    device.type = weft::DeviceType::discrete;
 
     device.shader_int64 = false;
     CHECK(weft::kernels::plan_field(device, FieldShader::limbs32).shader == FieldShader::limbs32);
