@@ -62,6 +62,7 @@ void throw_result(VkResult result, const char* what) {
             break;
         case VK_ERROR_EXTENSION_NOT_PRESENT:
         case VK_ERROR_FEATURE_NOT_PRESENT:
+        case VK_ERROR_INVALID_EXTERNAL_HANDLE:  // pages that cannot be imported
             code = Errc::unsupported;
             break;
         default:

@@ -2,6 +2,7 @@
 // Making a Backend where something is missing or asked for wrongly; two of them; the older submission path.
 #include <filesystem>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -216,4 +217,24 @@ TEST_CASE("backend: the validation layer listens, and its messages are counted a
     }
     CHECK(backend->counters().validation_messages > 0);
     CHECK(lines.find("vkCmdFillBuffer") != std::string::npos);
+}
+
+TEST_CASE("backend: a log callback that throws harms nothing") {
+    Config config = Config::from_env();
+    config.log_level = weft::LogLevel::debug;
+    int lines = 0;
+    config.log = [&](weft::LogLevel, std::string_view) {
+        ++lines;
+        throw std::runtime_error("no");
+    };
+    config.memory_limit = std::uint64_t{1} << 20;
+    on_device(
+        [&](Backend& backend) {
+            const weft::Program program(backend, kAffine);
+            AffineWork work({300000});
+            weft::run_batch(backend, program, work.jobs, {.path = weft::Path::staged});
+            CHECK(work.right());
+            CHECK(lines > 0);
+        },
+        config);
 }

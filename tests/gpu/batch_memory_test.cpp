@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batches larger than one binding, one dispatch or the memory there is; buffers that cannot be.
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <vector>
@@ -26,6 +29,23 @@ weft::Config limited(std::uint64_t bytes) {
     config.memory_limit = bytes;
     return config;
 }
+
+/// Pages of a mapping of its own.
+class Pages {
+  public:
+    explicit Pages(std::size_t bytes, void* at = nullptr)
+        : memory(mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)), bytes_(bytes) {
+        REQUIRE(memory != MAP_FAILED);
+    }
+    ~Pages() { munmap(memory, bytes_); }
+    Pages(const Pages&) = delete;
+    Pages& operator=(const Pages&) = delete;
+    void make_read_only() { REQUIRE(mprotect(memory, bytes_, PROT_READ) == 0); }
+    void* memory;
+
+  private:
+    std::size_t bytes_;
+};
 
 const weft::MemoryReport::Named* find(const weft::MemoryReport& report, const std::string& name) {
     const auto it = std::find_if(report.names.begin(), report.names.end(),
@@ -211,5 +231,47 @@ TEST_CASE("memory: figures rise and fall with the buffers, by name") {
         backend.trim();
         CHECK(backend.memory().blocks == 0);
         CHECK(backend.memory().block_bytes == 0);
+    });
+}
+
+TEST_CASE("memory: read-only pages serve as inputs on every path") {
+    on_device([](weft::Backend& backend) {
+        constexpr std::size_t kCount = 1 << 19;
+        const Program program(backend, kAffine);
+        const auto in = words(kCount);
+        Pages pages(4 * kCount);
+        std::memcpy(pages.memory, in.data(), 4 * kCount);
+        pages.make_read_only();
+        std::vector<std::uint32_t> out(kCount), want(in);
+        for (std::uint32_t i = 0; i < kCount; ++i) want[i] = in[i] * 7 + i;
+        for (const Path path : {Path::automatic, Path::staged, Path::direct}) {
+            std::fill(out.begin(), out.end(), 0u);
+            weft::Job job{{{pages.memory, 4 * kCount}}, {out}, kCount, AffineParameters{7, 0}};
+            weft::run_batch(backend, program, {&job, 1}, {.path = path});
+            CHECK(out == want);
+        }
+    });
+}
+
+TEST_CASE("memory: pages that were unmapped and mapped again at the same address are seen anew") {
+    on_device([](weft::Backend& backend) {
+        constexpr std::size_t kCount = 1 << 19;
+        const Program program(backend, kAffine);
+        std::vector<std::uint32_t> out(kCount);
+        void* at = nullptr;
+        for (std::uint32_t round = 0; round < 4; ++round) {
+            // Another size each time: what was imported before fits only in part.
+            const std::size_t count = kCount - 5000 * (round % 2);
+            Pages pages(4 * count, at);
+            at = pages.memory;
+            const auto in = words(count, round + 1);
+            std::memcpy(pages.memory, in.data(), 4 * count);
+            weft::Job job{
+                {{pages.memory, 4 * count}}, {std::span(out).first(count)}, count, AffineParameters{1, 0}};
+            weft::run_batch(backend, program, {&job, 1});
+            std::size_t wrong = 0;
+            for (std::uint32_t i = 0; i < count; ++i) wrong += out[i] != in[i] + i ? 1u : 0u;
+            CHECK(wrong == 0);
+        }
     });
 }

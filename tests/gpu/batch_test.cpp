@@ -352,3 +352,35 @@ TEST_CASE("batch: a callback that throws stops the batch, the backend goes on") 
         });
     });
 }
+
+TEST_CASE("batch: thousands of jobs of a few elements") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kAffine);
+        std::vector<std::size_t> counts(3000);
+        for (std::size_t j = 0; j < counts.size(); ++j) counts[j] = j % 4;
+        for (const Path path : {Path::automatic, Path::staged}) {
+            AffineWork work(counts);
+            std::size_t last = 0;
+            const auto report = weft::run_batch(
+                backend, program, work.jobs,
+                {.path = path, .progress = [&](std::size_t done, std::size_t) { CHECK(done == ++last); }});
+            CHECK(work.right());
+            CHECK(last == counts.size());
+            CHECK(report.jobs == counts.size());
+        }
+    });
+}
+
+TEST_CASE("batch: a callback may use the backend itself") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kAffine);
+        AffineWork work({2000, 2000, 2000});
+        int calls = 0;
+        weft::run_batch(backend, program, work.jobs, {.chunk_elements = 700, .progress = [&](auto, auto) {
+                                                          check_usable(backend);
+                                                          ++calls;
+                                                      }});
+        CHECK(calls == 3);
+        CHECK(work.right());
+    });
+}
