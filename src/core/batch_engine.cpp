@@ -170,9 +170,9 @@ bool BatchEngine::plan_group() {
         locate(piece, false, spans);
         const std::uint64_t per_job = job_bytes_in(job) + job_bytes_out(job);
         Route route = choose_route(settings_, context_.device.snapshot(), per_job, spans.pinned);
-        piece.count = std::min({piece.count, memory_chunk_limit_,
-                                chunk_limit(shape_, context_.device.snapshot().limits, settings_, job,
-                                            route.copies, spans.pinned)});
+        piece.count =
+            std::min({piece.count, memory_chunk_limit_,
+                      chunk_limit(shape_, context_.device.snapshot().limits, settings_, job, route.copies)});
         if (spans.imported) route.path = Path::imported;
         const std::uint64_t piece_bytes = per_job / job.elements * piece.count;
         const bool same_way =

@@ -291,16 +291,15 @@ std::uint64_t even_chunks(std::uint64_t elements, std::uint64_t limit) {
 }  // namespace
 
 std::uint64_t chunk_limit(const ProgramShape& program, const DeviceLimits& limits,
-                          const BatchSettings& settings, const Job& job, bool copies, bool pinned) {
+                          const BatchSettings& settings, const Job& job, bool copies) {
     std::uint64_t limit = settings.chunk_elements;
     const std::uint64_t bytes = job_bytes_in(job) + job_bytes_out(job);
     if (copies && !settings.chunk_exact && settings.mode == BatchMode::pipelined && bytes != 0) {
-        // Enough chunks that filling and draining the pipeline costs little, yet each large enough for full
-        // copy speed; copies by the host, which many threads share, want larger ones than the copy engines.
-        constexpr std::uint64_t kLeastPinned = std::uint64_t{24} << 20,
-                                kLeastOrdinary = std::uint64_t{12} << 20;
-        const std::uint64_t target =
-            std::max(pinned ? kLeastPinned : kLeastOrdinary, settings.total_bytes / (pinned ? 64 : 32));
+        // Enough chunks that filling and draining the pipeline costs little, yet each so large that copies
+        // run at full speed and handing over from queue to queue does not show (H100, 256K elements a job:
+        // 0.89 of the copy ceiling with chunks of 6 MiB, 0.92 with 12, 0.95 with 18).
+        constexpr std::uint64_t kLeastChunkBytes = std::uint64_t{24} << 20;
+        const std::uint64_t target = std::max(kLeastChunkBytes, settings.total_bytes / 64);
         limit = std::min(limit, target / std::max<std::uint64_t>(1, bytes / job.elements));
     }
     if (program.max_groups == 0)

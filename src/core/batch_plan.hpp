@@ -78,7 +78,7 @@ Route choose_route(const BatchSettings& settings, const DeviceSnapshot& device, 
 /// Elements a chunk of this job may have, at least 1. `copies`: through the transfer queues; `pinned`:
 /// without staging.
 std::uint64_t chunk_limit(const ProgramShape& program, const DeviceLimits& limits,
-                          const BatchSettings& settings, const Job& job, bool copies, bool pinned);
+                          const BatchSettings& settings, const Job& job, bool copies);
 
 /// Bytes up to which neighbouring pieces share a group: fewer submissions for small jobs, while enough groups
 /// remain to keep every slot busy.

@@ -34,7 +34,9 @@ constexpr std::uint32_t kMostSlots = 16;
 constexpr std::uint32_t kMostCopyThreads = 256;
 /// Shaders count elements in 32 bits.
 constexpr std::uint64_t kMostChunkElements = 0xffffffffu;
-constexpr std::uint32_t kDefaultSlots = 3;
+// One slot for each stage under way. With queues of their own the stages hand over through the host, and a
+// fourth slot hides how long it takes to notice that the oldest is free.
+constexpr std::uint32_t kDefaultSlots = 3, kDefaultSplitSlots = 4;
 constexpr std::uint32_t kStorageBuffers = 16;
 constexpr std::uint32_t kPushConstantBytes = 256;
 /// Staging copies saturate the memory of a host at about this many threads.
@@ -152,7 +154,7 @@ DevicePlan plan_device(const std::vector<DeviceSnapshot>& devices, const Config&
     plan.timestamps = device.host_query_reset && device.families[compute].timestamp_valid_bits > 0;
     plan.memory = plan_memory(device);
     plan.transfer = plan_transfer(device, plan.memory, config);
-    plan.slots = config.slots.value_or(kDefaultSlots);
+    plan.slots = config.slots.value_or(plan.queues.split ? kDefaultSplitSlots : kDefaultSlots);
     plan.copy_threads = copy_threads(device, config, host);
     plan.chunk_elements = config.chunk_elements.value_or(kDefaultChunkElements);
     plan.chunk_exact = config.chunk_elements.has_value();

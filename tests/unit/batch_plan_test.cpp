@@ -219,12 +219,7 @@ BatchSettings exactly(std::uint64_t chunk_elements) {
 
 std::uint64_t limit_of(const ProgramShape& shape, const DeviceLimits& limits, const BatchSettings& settings,
                        const Job& job, bool copies) {
-    const std::uint64_t ordinary = chunk_limit(shape, limits, settings, job, copies, false);
-    const std::uint64_t pinned = chunk_limit(shape, limits, settings, job, copies, true);
-    // Copies by the host want larger chunks, and only a chunk of our own choice depends on the source.
-    CHECK(pinned <= ordinary);
-    if (!copies || settings.chunk_exact) CHECK(pinned == ordinary);
-    return pinned;
+    return chunk_limit(shape, limits, settings, job, copies);
 }
 
 TEST_CASE("a chunk that was asked for is used as it is") {

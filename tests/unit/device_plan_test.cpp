@@ -55,7 +55,7 @@ TEST_CASE("the plan of an H100 beside lavapipe") {
     CHECK(plan.queues.of(QueueRole::download) == QueueSlot{1, 1});
     CHECK(plan.memory.mapped_device == 4u);
     CHECK(plan.transfer.large_pinned == Path::staged);
-    CHECK(plan.slots == 3);
+    CHECK(plan.slots == 4);
     CHECK(plan.copy_threads == 16);
     CHECK(plan.chunk_elements == 524288);
     CHECK_FALSE(plan.chunk_exact);
@@ -177,7 +177,7 @@ TEST_CASE("reasons: one readable line for each choice") {
               "memory types: device 1, upload 3, download 3, device memory mapped by the host "
               "4",
               "paths: page-locked staged, ordinary staged, up to 1048576 bytes direct",
-              "ring: 3 slots (default)", "copy threads: 16 (default)",
+              "ring: 4 slots (default)", "copy threads: 16 (default)",
               "chunks: 524288 elements at most (default)", "barriers: synchronization2", "timestamps: yes"});
 }
 
