@@ -17,7 +17,7 @@ enum class Path {
     staged,     ///< copied by the transfer queues into device memory and back
     direct,  ///< the host writes where the kernel reads: unified memory, or device memory through a full-size
              ///< BAR
-    imported,  ///< the user's own pages, imported into the device's address space
+    imported,  ///< the user's own pages, imported; for the length of a job, on software devices longer
     host,      ///< the kernel reads and writes page-locked host memory over the bus
 };
 

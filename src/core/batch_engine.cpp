@@ -170,9 +170,14 @@ bool BatchEngine::plan_group() {
         locate(piece, false, spans);
         const std::uint64_t per_job = job_bytes_in(job) + job_bytes_out(job);
         Route route = choose_route(settings_, context_.device.snapshot(), per_job, spans.pinned);
-        piece.count =
-            std::min({piece.count, memory_chunk_limit_,
-                      chunk_limit(shape_, context_.device.snapshot().limits, settings_, job, route.copies)});
+        const std::uint64_t most =
+            std::min(memory_chunk_limit_,
+                     chunk_limit(shape_, context_.device.snapshot().limits, settings_, job, route.copies));
+        const std::uint64_t started = started_bytes_ + bytes, total = report_.bytes_in + report_.bytes_out;
+        const bool tapers = route.copies && !settings_.chunk_exact && settings_.mode == BatchMode::pipelined;
+        piece.count = tapers ? taper(most, piece.count, per_job / job.elements, started,
+                                     total > started ? total - started : 0)
+                             : std::min(piece.count, most);
         if (spans.imported) route.path = Path::imported;
         const std::uint64_t piece_bytes = per_job / job.elements * piece.count;
         const bool same_way =
@@ -315,6 +320,7 @@ void BatchEngine::start() {
     }
     Slot& slot = *ring_->slots[(head_ + in_flight_) % ring_->slots.size()];
     launch(slot);
+    started_bytes_ += slot.work.bytes;
     ++in_flight_;
     ++report_.groups;
     report_.chunks += plan_.pieces.size();

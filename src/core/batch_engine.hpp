@@ -109,6 +109,7 @@ class BatchEngine {
     std::size_t head_ = 0, in_flight_ = 0;
     std::uint64_t memory_chunk_limit_ = ~std::uint64_t{0};
     std::uint64_t failed_job_ = 0;
+    std::uint64_t started_bytes_ = 0;  // counts tables once a chunk, so it may pass the jobs' own bytes
 
     std::vector<std::pair<std::uint64_t, std::shared_ptr<BufferObject>>> imports_;  // by job
 

@@ -295,11 +295,10 @@ std::uint64_t chunk_limit(const ProgramShape& program, const DeviceLimits& limit
     std::uint64_t limit = settings.chunk_elements;
     const std::uint64_t bytes = job_bytes_in(job) + job_bytes_out(job);
     if (copies && !settings.chunk_exact && settings.mode == BatchMode::pipelined && bytes != 0) {
-        // Enough chunks that filling and draining the pipeline costs little, yet each so large that copies
-        // run at full speed and handing over from queue to queue does not show (H100, 256K elements a job:
-        // 0.89 of the copy ceiling with chunks of 6 MiB, 0.92 with 12, 0.95 with 18).
-        constexpr std::uint64_t kLeastChunkBytes = std::uint64_t{24} << 20;
-        const std::uint64_t target = std::max(kLeastChunkBytes, settings.total_bytes / 64);
+        // Each hand-over from queue to queue leaves a gap on the bus, so chunks are large; taper() makes the
+        // first and last of a batch small.
+        constexpr std::uint64_t kChunkBytes = std::uint64_t{48} << 20;
+        const std::uint64_t target = std::max(kChunkBytes, settings.total_bytes / 64);
         limit = std::min(limit, target / std::max<std::uint64_t>(1, bytes / job.elements));
     }
     if (program.max_groups == 0)
@@ -311,10 +310,25 @@ std::uint64_t chunk_limit(const ProgramShape& program, const DeviceLimits& limit
     return settings.chunk_exact ? limit : even_chunks(job.elements, limit);
 }
 
+std::uint64_t taper(std::uint64_t limit, std::uint64_t job_left, std::uint64_t element_bytes,
+                    std::uint64_t started_bytes, std::uint64_t remaining_bytes) {
+    constexpr std::uint64_t kLeastBytes = std::uint64_t{12} << 20, kMultiple = 64;
+    if (element_bytes == 0) return std::min(limit, job_left);
+    const std::uint64_t bytes = std::max(kLeastBytes, std::min(started_bytes, remaining_bytes / 2));
+    std::uint64_t count = std::max<std::uint64_t>(1, bytes / element_bytes);
+    if (count > kMultiple) count = count / kMultiple * kMultiple;
+    count = std::min({count, limit, job_left});
+    // Rather two halves than a whole and a sliver.
+    if (count < job_left && job_left - count < count / 2) {
+        const std::uint64_t half = ((job_left + 1) / 2 + kMultiple - 1) / kMultiple * kMultiple;
+        count = std::min(half, count);
+    }
+    return count;
+}
+
 std::uint64_t group_limit(const BatchSettings& settings) {
     if (settings.mode == BatchMode::sequential) return 0;
-    return std::min(settings.transfer.group_bytes,
-                    settings.total_bytes / (std::uint64_t{2} * settings.slots));
+    return std::min(settings.transfer.group_bytes, settings.total_bytes / 4);
 }
 
 }  // namespace weft::core

@@ -80,6 +80,12 @@ Route choose_route(const BatchSettings& settings, const DeviceSnapshot& device, 
 std::uint64_t chunk_limit(const ProgramShape& program, const DeviceLimits& limits,
                           const BatchSettings& settings, const Job& job, bool copies);
 
+/// Elements of the next piece where upload, kernel and download overlap: at most `limit` and what is left of
+/// the job. A batch begins and ends with small pieces, which fill and drain the pipeline sooner, and grows to
+/// large ones between: never more than has been started before, nor than half of what remains.
+std::uint64_t taper(std::uint64_t limit, std::uint64_t job_left, std::uint64_t element_bytes,
+                    std::uint64_t started_bytes, std::uint64_t remaining_bytes);
+
 /// Bytes up to which neighbouring pieces share a group: fewer submissions for small jobs, while enough groups
 /// remain to keep every slot busy.
 std::uint64_t group_limit(const BatchSettings& settings);

@@ -2,10 +2,12 @@
 #include "core/loader.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <set>
 
 namespace weft::core {
 namespace {
@@ -45,6 +47,28 @@ void load_global_functions(const std::string& library) {
     if (loaded) return;
     volkInitializeCustom(entry);
     loaded = true;
+}
+
+using Libraries = std::set<std::string>;
+
+Libraries loaded_libraries() {
+    Libraries names;
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, std::size_t, void* data) {
+            if (info->dlpi_name != nullptr && info->dlpi_name[0] != 0)
+                static_cast<Libraries*>(data)->insert(info->dlpi_name);
+            return 0;
+        },
+        &names);
+    return names;
+}
+
+/// The loader unloads drivers with the last instance. Some cannot be loaded again and again: each time takes
+/// thread-local storage that glibc does not get back, and after a dozen instances there is "no driver". So
+/// what creating an instance loaded stays loaded.
+void keep_loaded(const Libraries& before) {
+    for (const std::string& name : loaded_libraries())
+        if (before.count(name) == 0) dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
 /// The instance-level functions are the loader's own trampolines and serve every instance.
@@ -150,7 +174,9 @@ void Instance::create(const Config& config) {
     }
     info.enabledExtensionCount = static_cast<std::uint32_t>(extensions.size());
     info.ppEnabledExtensionNames = extensions.data();
+    const Libraries before = loaded_libraries();
     const VkResult result = vkCreateInstance(&info, nullptr, &handle_);
+    keep_loaded(before);
     if (result == VK_ERROR_INCOMPATIBLE_DRIVER)
         throw Error(
             Errc::no_device,

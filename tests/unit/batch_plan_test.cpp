@@ -325,3 +325,36 @@ TEST_CASE("bytes of a job count every span, broadcast ones once") {
 }
 
 }  // namespace
+
+TEST_CASE("a batch tapers: small pieces first and last, whole chunks between, no slivers, nothing lost") {
+    constexpr std::uint64_t kMiB = std::uint64_t{1} << 20, kElement = 144, kJob = 262144, kJobs = 8;
+    std::uint64_t started = 0, largest = 0;
+    const std::uint64_t total = kJob * kJobs * kElement;
+    std::vector<std::uint64_t> pieces;
+    for (std::uint64_t job = 0; job < kJobs; ++job) {
+        for (std::uint64_t left = kJob; left != 0;) {
+            const std::uint64_t count = weft::core::taper(300000, left, kElement, started, total - started);
+            REQUIRE(count >= 1);
+            REQUIRE(count <= left);
+            CHECK(count * kElement >= 5 * kMiB);  // half of the least piece, for the halves of a rest
+            if (count != left) CHECK(count % 64 == 0);
+            pieces.push_back(count);
+            left -= count;
+            started += count * kElement;
+            largest = std::max(largest, count);
+        }
+    }
+    CHECK(started == total);
+    CHECK(largest == kJob);
+    CHECK(pieces.front() * kElement <= 12 * kMiB);
+    CHECK(pieces.back() * kElement <= 12 * kMiB);
+    CHECK(pieces.size() <= 14);
+}
+
+TEST_CASE("a taper never exceeds the limit or the job, whatever the element size") {
+    CHECK(weft::core::taper(1000, 5000, 144, 0, 720000) == 1000);
+    CHECK(weft::core::taper(1000, 700, 144, 0, 100800) == 700);
+    CHECK(weft::core::taper(1000, 5000, 0, 0, 0) == 1000);
+    CHECK(weft::core::taper(10, 5, std::uint64_t{1} << 40, 0, 5) == 1);
+    CHECK(weft::core::taper(1, 5, 1, 0, 5) == 1);
+}
