@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The least that shows headers, library and its private dependencies fit together: three additions on a device.
+// The least that shows headers, library and its private dependencies fit together: three additions on a
+// device.
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -14,7 +15,8 @@ constexpr Element kLast{0xb9feffffffffaaaa, 0x1eabfffeb153ffff, 0x6730d2a0f6b0f6
 }  // namespace
 
 int main() try {
-    static_assert(WEFT_VERSION == WEFT_VERSION_MAJOR * 1000000 + WEFT_VERSION_MINOR * 1000 + WEFT_VERSION_PATCH);
+    static_assert(WEFT_VERSION ==
+                  WEFT_VERSION_MAJOR * 1000000 + WEFT_VERSION_MINOR * 1000 + WEFT_VERSION_PATCH);
     const std::array<Element, 3> a{Element{1}, kLast, Element{0xffffffffffffffff}};
     const std::array<Element, 3> b{Element{2}, Element{1}, Element{1}};
     const std::array<Element, 3> expected{Element{3}, Element{0}, Element{0, 1}};
