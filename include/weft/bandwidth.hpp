@@ -25,8 +25,11 @@ CopyCeiling measure_copy_ceiling(Backend& backend, std::uint64_t bytes_in, std::
 /// three.
 double measure_memory_ceiling(Backend& backend, std::uint64_t bytes, int repeats = 9);
 
-/// Seconds of submitting a command buffer without commands and waiting for it, median: the floor of any
-/// synchronous call.
+/// Seconds of submitting a command buffer without commands and waiting for it, median.
 double measure_submit_wait(Backend& backend, int repeats = 200);
+
+/// The same for the smallest kernel there is, recorded beforehand: the floor of any synchronous call on this
+/// device.
+double measure_dispatch_wait(Backend& backend, int repeats = 200);
 
 }  // namespace weft

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <vector>
 
+#include <weft/batch.hpp>
 #include <weft/buffer.hpp>
 #include <weft/program.hpp>
 #include <weft/stream.hpp>
@@ -77,8 +78,7 @@ class Lane {
         for (const Token& token : tokens_) context_.timelines.wait(token);
     }
 
-    /// One command buffer without commands, awaited.
-    void submit_empty() { context_.timelines.wait(context_.timelines.submit(role_, commands_[0])); }
+    VkCommandBuffer first() const { return commands_[0]; }
 
   private:
     static constexpr std::uint64_t kDepth = 4;
@@ -135,6 +135,18 @@ double rate(Lane& a, Lane& b, double window_s) {
     return median(std::move(rates));
 }
 
+/// Seconds of submitting the same commands to the compute queue and waiting for them.
+double median_wait(core::Context& context, int repeats, VkCommandBuffer commands) {
+    constexpr int kWarmUp = 10;
+    std::vector<double> times;
+    for (int i = 0; i < std::max(repeats, 1) + kWarmUp; ++i) {
+        const auto start = steady_clock::now();
+        context.timelines.wait(context.timelines.submit(QueueRole::compute, commands));
+        if (i >= kWarmUp) times.push_back(seconds_since(start));
+    }
+    return median(std::move(times));
+}
+
 }  // namespace
 
 CopyCeiling measure_copy_ceiling(Backend& backend, std::uint64_t bytes_in, std::uint64_t bytes_out,
@@ -189,13 +201,23 @@ double measure_submit_wait(Backend& backend, int repeats) {
     const auto& shared = backend.runtime()->context();
     shared->device.require_usable("measure_submit_wait");
     Lane empty(*shared, shared, QueueRole::compute, 0);
-    std::vector<double> times;
-    for (int i = 0; i < std::max(repeats, 1) + 10; ++i) {
-        const auto start = steady_clock::now();
-        empty.submit_empty();
-        if (i >= 10) times.push_back(seconds_since(start));
-    }
-    return median(std::move(times));
+    return median_wait(*shared, repeats, empty.first());
+}
+
+double measure_dispatch_wait(Backend& backend, int repeats) {
+    const auto& shared = backend.runtime()->context();
+    shared->device.require_usable("measure_dispatch_wait");
+    // A sequential batch of one element leaves its commands in a slot; they are submitted again as they are.
+    const Program triad(backend, kTriadSpirv, {.name = "stream_triad"});
+    std::array<std::uint32_t, 4> a{1, 1, 1, 1}, b{2, 2, 2, 2}, c{};
+    const Job job{.inputs = {a, b}, .outputs = {c}, .elements = 1};
+    run_batch(backend, triad, {&job, 1}, {.mode = BatchMode::sequential, .stage_times = StageTimes::off});
+    auto ring = backend.runtime()->acquire_ring(1);
+    const core::Recording& recorded = *ring->slots[0]->active;
+    const double seconds =
+        median_wait(*shared, repeats, recorded.commands[static_cast<std::size_t>(QueueRole::compute)]);
+    backend.runtime()->release_ring(std::move(ring));
+    return seconds;
 }
 
 }  // namespace weft

@@ -101,21 +101,40 @@ const Pipeline& PipelineCache::get(std::span<const std::uint32_t> words, const P
     const std::string& name = options.name.empty() ? options.entry : options.name;
     // An empty or absurd span must be named before it is hashed.
     if (words.data() == nullptr || words.size() < 5) check_spirv_words(words, options.entry, name);
-    const PipelineKey key = pipeline_key(words, options);
     const std::lock_guard lock(mutex_);
-    if (const auto it = pipelines_.find(key); it != pipelines_.end()) {
+    if (is_last(words, options)) {
         ++report_.reused;
-        return it->second;
+        return *last_;
     }
-    check_spirv_words(words, options.entry, name);
-    Reflection reflection = reflect(words, options);
-    check_device(reflection, device_.snapshot(), name);
-    const auto it = pipelines_.emplace(key, build(words, options, std::move(reflection))).first;
-    ++report_.created;
-    report_.last_create_ms = it->second.create_ms;
-    report_.total_create_ms += it->second.create_ms;
-    unsaved_ = true;
+    const PipelineKey key = pipeline_key(words, options);
+    auto it = pipelines_.find(key);
+    if (it != pipelines_.end()) {
+        ++report_.reused;
+    } else {
+        check_spirv_words(words, options.entry, name);
+        Reflection reflection = reflect(words, options);
+        check_device(reflection, device_.snapshot(), name);
+        it = pipelines_.emplace(key, build(words, options, std::move(reflection))).first;
+        ++report_.created;
+        report_.last_create_ms = it->second.create_ms;
+        report_.total_create_ms += it->second.create_ms;
+        unsaved_ = true;
+    }
+    last_ = nullptr;  // should the copies below fail
+    last_words_.assign(words.begin(), words.end());
+    last_options_ = options;
+    last_ = &it->second;
     return it->second;
+}
+
+bool PipelineCache::is_last(std::span<const std::uint32_t> words, const ProgramOptions& options) const {
+    const auto same = [](const SpecConstant& a, const SpecConstant& b) {
+        return a.id == b.id && a.bits == b.bits;
+    };
+    return last_ != nullptr && last_options_.entry == options.entry &&
+           std::equal(words.begin(), words.end(), last_words_.begin(), last_words_.end()) &&
+           std::equal(options.constants.begin(), options.constants.end(), last_options_.constants.begin(),
+                      last_options_.constants.end(), same);
 }
 
 PipelineReport PipelineCache::report() const {

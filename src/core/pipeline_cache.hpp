@@ -10,6 +10,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <weft/program.hpp>
 
@@ -40,6 +41,7 @@ class PipelineCache {
     bool save() noexcept;
 
   private:
+    bool is_last(std::span<const std::uint32_t> words, const ProgramOptions& options) const;
     void load();
     bool save_locked();
     VkPipelineCache make_cache(std::span<const std::byte> payload);
@@ -51,6 +53,11 @@ class PipelineCache {
     VkPipelineCache cache_ = VK_NULL_HANDLE;
     mutable std::mutex mutex_;
     std::map<PipelineKey, Pipeline> pipelines_;
+    // The request served last. A program made for every call repeats it, and comparing is cheaper than
+    // hashing.
+    std::vector<std::uint32_t> last_words_;
+    ProgramOptions last_options_;
+    const Pipeline* last_ = nullptr;
     PipelineReport report_;
     bool unsaved_ = false;
 };
