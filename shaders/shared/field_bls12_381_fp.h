@@ -31,8 +31,8 @@ WEFT_FN Limbs12x32 bls12_381_fp_modulus32() {
 // An element from its three 16-byte parts, which is how shaders load it, and back: 48 = 3 * 16, so the widest
 // access is aligned for every element.
 WEFT_FN Limbs12x32 limbs12x32(uvec4 low, uvec4 middle, uvec4 high) {
-    const Limbs12x32 a = {{low.x, low.y, low.z, low.w, middle.x, middle.y, middle.z, middle.w, high.x, high.y,
-                           high.z, high.w}};
+    const Limbs12x32 a = {
+        {low.x, low.y, low.z, low.w, middle.x, middle.y, middle.z, middle.w, high.x, high.y, high.z, high.w}};
     return a;
 }
 WEFT_FN uvec4 part_of(Limbs12x32 a, int part) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The limb form that a field_*.comp works in: built plainly it uses 32-bit limbs and no optional feature, with
-// WEFT_LIMBS64 defined 64-bit limbs and shaderInt64.
+// The limb form that a field_*.comp works in: built plainly it uses 32-bit limbs and no optional feature,
+// with WEFT_LIMBS64 defined 64-bit limbs and shaderInt64.
 #ifndef WEFT_SHARED_FIELD_FORM_H
 #define WEFT_SHARED_FIELD_FORM_H
 

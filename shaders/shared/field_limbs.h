@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic modulo p on FIELD_COUNT limbs of type FIELD_LIMB (uint or uint64_t), least significant limb first.
-// No include guard: included once for each combination, with
+// Arithmetic modulo p on FIELD_COUNT limbs of type FIELD_LIMB (uint or uint64_t), least significant limb
+// first. No include guard: included once for each combination, with
 //   FIELD_LIMBS   name of the struct to define
 //   FIELD_LIMB    type of a limb
 //   FIELD_COUNT   number of limbs
-// defined before; they are undefined again at the end. Operands are values below p unless said otherwise; p may
-// use every bit of its limbs. Branch-free up to the final select.
+// defined before; they are undefined again at the end. Operands are values below p unless said otherwise; p
+// may use every bit of its limbs. Branch-free up to the final select.
 WEFT_SHARED_BEGIN
 
 struct FIELD_LIMBS {
@@ -15,8 +15,8 @@ struct FIELD_LIMBS {
 // a + b mod p. Subtracts p at most once, so for operands that are not below p the result is merely congruent
 // (a + b < 2^bits) or wrong.
 //
-// A limb's carry-out has two sources, the limbs' own sum and the carry-in; "sum < a" alone misses the second when
-// b's limb is all ones. Both cannot happen at once, hence the OR. The borrows mirror that.
+// A limb's carry-out has two sources, the limbs' own sum and the carry-in; "sum < a" alone misses the second
+// when b's limb is all ones. Both cannot happen at once, hence the OR. The borrows mirror that.
 WEFT_FN FIELD_LIMBS add_mod(FIELD_LIMBS a, FIELD_LIMBS b, FIELD_LIMBS p) {
     FIELD_LIMBS sum, reduced;
     FIELD_LIMB carry = FIELD_LIMB(0), borrow = FIELD_LIMB(0);
@@ -67,7 +67,9 @@ WEFT_FN FIELD_LIMBS neg_mod(FIELD_LIMBS a, FIELD_LIMBS p) {
         any |= a.limb[i];
     }
     FIELD_LIMB nonzero = FIELD_LIMB(0) - FIELD_LIMB(any != FIELD_LIMB(0));
-    WEFT_UNROLL for (int i = 0; i < FIELD_COUNT; ++i) { result.limb[i] &= nonzero; }
+    WEFT_UNROLL for (int i = 0; i < FIELD_COUNT; ++i) {
+        result.limb[i] &= nonzero;
+    }
     return result;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The language bridge of shaders/shared: GLSL (built with WEFT_GLSL=1), CUDA and C++ read those headers alike.
-// They use GLSL's names for types (uint, uint64_t, uvec4), which this file gives to the other two; no other file
-// may test for the language. GLSL knows uint64_t only with WEFT_INT64 defined; the shader then needs the optional
-// feature shaderInt64.
+// The language bridge of shaders/shared: GLSL (built with WEFT_GLSL=1), CUDA and C++ read those headers
+// alike. They use GLSL's names for types (uint, uint64_t, uvec4), which this file gives to the other two; no
+// other file may test for the language. GLSL knows uint64_t only with WEFT_INT64 defined; the shader then
+// needs the optional feature shaderInt64.
 #ifndef WEFT_SHARED_PORTABLE_H
 #define WEFT_SHARED_PORTABLE_H
 

@@ -33,10 +33,17 @@ inline int await_exit(pid_t child, std::chrono::seconds limit = std::chrono::sec
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-/// Starts this program again for one test case, decorated with doctest::skip(), under changed variables.
+constexpr const char* kChildVariable = "WEFT_TEST_CHILD";
+
+/// Whether this process was started by start_case.
+inline bool is_child() {
+    return std::getenv(kChildVariable) != nullptr;
+}
+
+/// Starts this program again for one case, named "child: ...", under changed variables.
 inline pid_t start_case(const std::string& name,
                         const std::vector<std::pair<std::string, std::string>>& variables = {}) {
-    std::vector<std::string> arguments{"/proc/self/exe", "--test-case=" + name, "--no-skip", "--minimal"};
+    std::vector<std::string> arguments{"/proc/self/exe", "--test-case=" + name, "--minimal"};
     std::vector<char*> argv;
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);
@@ -49,6 +56,7 @@ inline pid_t start_case(const std::string& name,
     for (char** entry = environ; *entry != nullptr; ++entry)
         if (!changed(*entry)) environment.emplace_back(*entry);
     for (const auto& [key, value] : variables) environment.push_back(key + "=" + value);
+    environment.push_back(std::string(kChildVariable) + "=1");
     std::vector<char*> envp;
     for (std::string& entry : environment) envp.push_back(entry.data());
     envp.push_back(nullptr);
