@@ -36,8 +36,11 @@ struct Settings {
 struct Row {
     std::size_t elements, jobs;
     std::string source, path;
-    double sequential_ms, pipelined_ms, gb_per_s, ceiling_fraction, overlap, resident_fraction;
-    bool verified;
+    double sequential_ms = 0, pipelined_ms = 0, gb_per_s = 0;
+    double ceiling_fraction = 0,
+           ceiling_fraction_now = 0;  // of the copy ceiling at the start, and just before this row
+    double overlap = 0, resident_fraction = 0;
+    bool verified = false;
     double speedup() const { return sequential_ms / pipelined_ms; }
 };
 
@@ -136,35 +139,43 @@ double median(std::vector<double> values) {
     return values[values.size() / 2];
 }
 
-/// Milliseconds a job of the same kernel on data that is in device memory already.
-double resident_ms(weft::Backend& backend, std::size_t elements, int repeats) {
-    const weft::Buffer<std::uint64_t> a(backend, elements * kLimbs), b(backend, elements * kLimbs),
-        out(backend, elements * kLimbs);
-    weft::Stream stream(backend);
-    stream.fill(a.view(), 1);
-    stream.fill(b.view(), 2);
-    stream.wait();
-    constexpr int kDispatches = 8;
-    std::vector<double> times;
-    for (int i = 0; i < repeats + 1; ++i) {
-        for (int d = 0; d < kDispatches; ++d) weft::field_add(stream, a, b, out);
-        const auto start = std::chrono::steady_clock::now();
-        stream.wait();
-        const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
-        if (i != 0) times.push_back(time.count() / kDispatches);
+/// The same kernel on data that is in device memory already.
+class Resident {
+  public:
+    Resident(weft::Backend& backend, std::size_t elements)
+        : a_(backend, elements * kLimbs),
+          b_(backend, elements * kLimbs),
+          out_(backend, elements * kLimbs),
+          stream_(backend) {
+        stream_.fill(a_.view(), 1);
+        stream_.fill(b_.view(), 2);
+        stream_.wait();
     }
-    return median(std::move(times));
-}
+    /// Milliseconds a job, of several submitted together.
+    double ms() {
+        constexpr int kDispatches = 4;
+        for (int i = 0; i < kDispatches; ++i) weft::field_add(stream_, a_, b_, out_);
+        const auto start = std::chrono::steady_clock::now();
+        stream_.wait();
+        return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count() /
+               kDispatches;
+    }
+
+  private:
+    weft::Buffer<std::uint64_t> a_, b_, out_;
+    weft::Stream stream_;
+};
 
 Row measure(weft::Backend& backend, Data& data, std::size_t elements, std::size_t jobs, bool pinned,
-            int repeats, double ceiling, double resident) {
+            int repeats, double ceiling, Resident& resident) {
     const std::span<const weft::FieldJob> work(data.work.data(), jobs);
     const auto run = [&](weft::BatchMode mode, weft::StageTimes times) {
         return weft::field_batch(backend, weft::FieldOp::add, work,
                                  {.batch = {.mode = mode, .stage_times = times}});
     };
     bool verified = true;
-    std::vector<double> sequential, pipelined;
+    std::vector<double> sequential, pipelined, resident_ms;
+    const double ceiling_now = weft::measure_copy_ceiling(backend, 2, 1, 0.01).concurrent_gb_per_s;
     const auto timed = [&](weft::BatchMode mode, std::vector<double>& times, bool count) {
         data.poison();
         const weft::BatchReport report = run(mode, weft::StageTimes::off);
@@ -175,30 +186,27 @@ Row measure(weft::Backend& backend, Data& data, std::size_t elements, std::size_
     for (int i = 0; i < repeats + 1; ++i) {
         timed(weft::BatchMode::sequential, sequential, i != 0);
         timed(weft::BatchMode::pipelined, pipelined, i != 0);
+        const double ms = resident.ms();
+        if (i != 0) resident_ms.push_back(ms);
     }
     const weft::BatchReport profiled = run(weft::BatchMode::pipelined, weft::StageTimes::on);
-    Row row{elements,
-            jobs,
-            pinned ? "pinned" : "ordinary",
-            weft::to_string(profiled.path),
-            median(sequential),
-            median(pipelined),
-            0,
-            0,
-            profiled.overlap(),
-            0,
-            verified && data.right(jobs)};
+    Row row{elements, jobs, pinned ? "pinned" : "ordinary", weft::to_string(profiled.path)};
+    row.sequential_ms = median(sequential);
+    row.pipelined_ms = median(pipelined);
     row.gb_per_s = static_cast<double>(3 * elements * kElementBytes * jobs) / row.pipelined_ms / 1e6;
     row.ceiling_fraction = row.gb_per_s / ceiling;
-    row.resident_fraction = resident * static_cast<double>(jobs) / row.pipelined_ms;
+    row.ceiling_fraction_now = row.gb_per_s / ceiling_now;
+    row.overlap = profiled.overlap();
+    row.resident_fraction = median(resident_ms) * static_cast<double>(jobs) / row.pipelined_ms;
+    row.verified = verified && data.right(jobs);
     return row;
 }
 
 void print(const Row& r) {
-    std::printf("%9zu %5zu  %-8s %-8s %10.3f %10.3f %7.2fx %9.4f %8.2f %8.2f %8.2f %9.2f  %s\n", r.elements,
-                r.jobs, r.source.c_str(), r.path.c_str(), r.sequential_ms, r.pipelined_ms, r.speedup(),
-                r.pipelined_ms / static_cast<double>(r.jobs), r.gb_per_s, r.ceiling_fraction, r.overlap,
-                r.resident_fraction, r.verified ? "yes" : "WRONG");
+    std::printf("%9zu %5zu  %-8s %-8s %10.3f %10.3f %7.2fx %9.4f %8.2f %8.2f %8.2f %8.2f %9.2f  %s\n",
+                r.elements, r.jobs, r.source.c_str(), r.path.c_str(), r.sequential_ms, r.pipelined_ms,
+                r.speedup(), r.pipelined_ms / static_cast<double>(r.jobs), r.gb_per_s, r.ceiling_fraction,
+                r.ceiling_fraction_now, r.overlap, r.resident_fraction, r.verified ? "yes" : "WRONG");
     std::fflush(stdout);
 }
 
@@ -212,6 +220,7 @@ nlohmann::json to_json(const Row& r) {
             {"speedup", r.speedup()},
             {"gb_per_s", r.gb_per_s},
             {"ceiling_fraction", r.ceiling_fraction},
+            {"ceiling_fraction_now", r.ceiling_fraction_now},
             {"overlap", r.overlap},
             {"resident_fraction", r.resident_fraction},
             {"verified", r.verified}};
@@ -229,9 +238,9 @@ int run(const Settings& settings) {
     const weft::CopyCeiling ceiling = weft::measure_copy_ceiling(backend, 2, 1, settings.quick ? 0.02 : 0.1);
     std::printf("copies   upload %.2f, download %.2f, both at 2:1 %.2f GB/s\n\n", ceiling.upload_gb_per_s,
                 ceiling.download_gb_per_s, ceiling.concurrent_gb_per_s);
-    std::printf("%9s %5s  %-8s %-8s %10s %10s %8s %9s %8s %8s %8s %9s  %s\n", "elements", "jobs", "source",
-                "path", "seq ms", "pipe ms", "speed-up", "ms/job", "GB/s", "of copy", "overlap", "of resid.",
-                "verified");
+    std::printf("%9s %5s  %-8s %-8s %10s %10s %8s %9s %8s %8s %8s %8s %9s  %s\n", "elements", "jobs",
+                "source", "path", "seq ms", "pipe ms", "speed-up", "ms/job", "GB/s", "of copy", "(now)",
+                "overlap", "of resid.", "verified");
 
     nlohmann::json report{{"device", device.name},
                           {"driver", device.driver},
@@ -245,7 +254,7 @@ int run(const Settings& settings) {
             // Short runs scatter more, so they are repeated more.
             const int repeats =
                 elements <= 65536 && !settings.quick ? 3 * settings.repeats : settings.repeats;
-            const double resident = resident_ms(backend, elements, repeats);
+            Resident resident(backend, elements);
             Data data(backend, elements, *std::max_element(settings.jobs.begin(), settings.jobs.end()),
                       pinned);
             for (const std::size_t jobs : settings.jobs) {

@@ -118,6 +118,7 @@ class JobPipeline {
 
   private:
     struct Impl;
+    Impl& impl() const;
     std::unique_ptr<Impl> impl_;
 };
 

@@ -116,7 +116,7 @@ class HostBuffer {
     HostBuffer(HostBuffer&&) noexcept = default;
     HostBuffer& operator=(HostBuffer&&) noexcept = default;
 
-    T* data() const noexcept { return static_cast<T*>(detail::mapped(*object_)); }
+    T* data() const noexcept { return object_ ? static_cast<T*>(detail::mapped(*object_)) : nullptr; }
     std::size_t size() const noexcept { return count_; }
     std::size_t bytes() const noexcept { return count_ * sizeof(T); }
     std::span<T> span() const noexcept { return {data(), count_}; }

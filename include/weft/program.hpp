@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <weft/backend.hpp>
+#include <weft/error.hpp>
 
 namespace weft {
 
@@ -84,7 +85,10 @@ class Program {
     std::array<std::uint32_t, 3> local_size() const;  ///< workgroup size, specialization applied
     double create_ms() const;                         ///< time the driver took for the pipeline
 
-    const std::shared_ptr<const core::ProgramObject>& object() const { return object_; }
+    const std::shared_ptr<const core::ProgramObject>& object() const {
+        if (!object_) throw Error(Errc::invalid_argument, "Program: used after it was moved from");
+        return object_;
+    }
 
   private:
     std::shared_ptr<const core::ProgramObject> object_;

@@ -109,6 +109,7 @@ class Stream {
                         void*, std::uint64_t target_bytes);
 
     struct Impl;
+    Impl& impl() const;
     std::unique_ptr<Impl> impl_;
 };
 

@@ -23,6 +23,17 @@ namespace {
 // used.
 constexpr std::uint64_t kAssumedBytesPerSlot = std::uint64_t{96} << 20;
 
+/// The checks that run_batch makes too, with the caller's name in their texts.
+template <class Check>
+void told_by(const std::string& caller, const Check& check) {
+    try {
+        check();
+    } catch (const Error& e) {
+        const std::string text = e.what();
+        throw Error(e.code(), caller + text.substr(text.find(':')), e.native_code());
+    }
+}
+
 }  // namespace
 
 struct JobPipeline::Impl final : core::JobListener {
@@ -237,72 +248,79 @@ JobPipeline::~JobPipeline() {
     if (impl_ && impl_->runtime->context()->device.foreign_process()) (void)impl_.release();
 }
 
+JobPipeline::Impl& JobPipeline::impl() const {
+    if (!impl_) throw Error(Errc::invalid_argument, "JobPipeline: used after it was moved from");
+    return *impl_;
+}
+
 JobToken JobPipeline::submit(const Job& job) {
-    core::Device& device = impl_->runtime->context()->device;
+    core::Device& device = impl().runtime->context()->device;
     device.require_usable("JobPipeline::submit");
-    const std::lock_guard lock(impl_->mutex);
-    if (impl_->fatal) std::rethrow_exception(impl_->fatal);
-    const std::uint64_t id = impl_->next_id;
-    core::check_job(core::shape_of(*impl_->program), device.snapshot().limits, job, id - 1);
+    const std::lock_guard lock(impl().mutex);
+    if (impl().fatal) std::rethrow_exception(impl().fatal);
+    const std::uint64_t id = impl().next_id;
     Impl::Entry entry{job, JobState::queued, {}};
-    core::append_spans(job, id - 1, entry.spans);
-    core::check_overlaps(entry.spans);
+    told_by("JobPipeline::submit", [&] {
+        core::check_job(core::shape_of(*impl().program), device.snapshot().limits, job, id - 1);
+        core::append_spans(job, id - 1, entry.spans);
+        core::check_overlaps(entry.spans);
+    });
     for (const core::JobSpan& span : entry.spans)
-        if (const core::JobSpan* other = impl_->memory.conflict(span))
+        if (const core::JobSpan* other = impl().memory.conflict(span))
             throw Error(Errc::invalid_argument, "JobPipeline::submit: memory of job " +
                                                     std::to_string(id - 1) + " overlaps that of job " +
                                                     std::to_string(other->job) +
                                                     ", which is still under way (need to wait for it first)");
-    for (const core::JobSpan& span : entry.spans) impl_->memory.insert(span);
-    impl_->entries.emplace(id, std::move(entry));
-    ++impl_->next_id;
-    impl_->inbox.notify_all();
+    for (const core::JobSpan& span : entry.spans) impl().memory.insert(span);
+    impl().entries.emplace(id, std::move(entry));
+    ++impl().next_id;
+    impl().inbox.notify_all();
     return {id};
 }
 
 bool JobPipeline::wait(JobToken token, nanoseconds timeout) {
-    impl_->require_own_process("JobPipeline::wait");
-    std::unique_lock lock(impl_->mutex);
-    const std::uint64_t id = impl_->known(token);
-    const auto finished = [&] { return impl_->entries.find(id) == impl_->entries.end(); };
+    impl().require_own_process("JobPipeline::wait");
+    std::unique_lock lock(impl().mutex);
+    const std::uint64_t id = impl().known(token);
+    const auto finished = [&] { return impl().entries.find(id) == impl().entries.end(); };
     if (timeout == nanoseconds::max()) {
-        impl_->over.wait(lock, finished);
-    } else if (!impl_->over.wait_for(lock, std::min(timeout, nanoseconds(std::chrono::hours(24 * 365))),
+        impl().over.wait(lock, finished);
+    } else if (!impl().over.wait_for(lock, std::min(timeout, nanoseconds(std::chrono::hours(24 * 365))),
                                      finished)) {
         return false;
     }
-    const auto failure = impl_->failures.find(id);
-    if (failure == impl_->failures.end()) return true;
+    const auto failure = impl().failures.find(id);
+    if (failure == impl().failures.end()) return true;
     failure->second.told = true;
     if (failure->second.error) std::rethrow_exception(failure->second.error);
     throw Error(Errc::cancelled, "JobPipeline::wait: job " + std::to_string(id - 1) + " was cancelled");
 }
 
 JobState JobPipeline::state(JobToken token) const {
-    impl_->require_own_process("JobPipeline::state");
-    const std::lock_guard lock(impl_->mutex);
-    const std::uint64_t id = impl_->known(token);
-    if (const auto it = impl_->entries.find(id); it != impl_->entries.end()) return it->second.state;
-    const auto failure = impl_->failures.find(id);
-    if (failure == impl_->failures.end()) return JobState::done;
+    impl().require_own_process("JobPipeline::state");
+    const std::lock_guard lock(impl().mutex);
+    const std::uint64_t id = impl().known(token);
+    if (const auto it = impl().entries.find(id); it != impl().entries.end()) return it->second.state;
+    const auto failure = impl().failures.find(id);
+    if (failure == impl().failures.end()) return JobState::done;
     return failure->second.error ? JobState::failed : JobState::cancelled;
 }
 
 bool JobPipeline::cancel(JobToken token) {
-    impl_->require_own_process("JobPipeline::cancel");
-    const std::lock_guard lock(impl_->mutex);
-    const std::uint64_t id = impl_->known(token);
-    const auto it = impl_->entries.find(id);
-    if (it == impl_->entries.end() || it->second.state != JobState::queued) return false;
-    impl_->end(id, JobState::cancelled, nullptr);
+    impl().require_own_process("JobPipeline::cancel");
+    const std::lock_guard lock(impl().mutex);
+    const std::uint64_t id = impl().known(token);
+    const auto it = impl().entries.find(id);
+    if (it == impl().entries.end() || it->second.state != JobState::queued) return false;
+    impl().end(id, JobState::cancelled, nullptr);
     return true;
 }
 
 void JobPipeline::wait_all() {
-    impl_->require_own_process("JobPipeline::wait_all");
-    std::unique_lock lock(impl_->mutex);
-    impl_->over.wait(lock, [&] { return impl_->entries.empty(); });
-    for (auto& [id, failure] : impl_->failures) {
+    impl().require_own_process("JobPipeline::wait_all");
+    std::unique_lock lock(impl().mutex);
+    impl().over.wait(lock, [&] { return impl().entries.empty(); });
+    for (auto& [id, failure] : impl().failures) {
         if (failure.told || !failure.error) continue;  // cancelling was the caller's own wish
         failure.told = true;
         std::rethrow_exception(failure.error);
@@ -310,9 +328,9 @@ void JobPipeline::wait_all() {
 }
 
 BatchReport JobPipeline::report() const {
-    impl_->require_own_process("JobPipeline::report");
-    const std::lock_guard lock(impl_->mutex);
-    return impl_->report;
+    impl().require_own_process("JobPipeline::report");
+    const std::lock_guard lock(impl().mutex);
+    return impl().report;
 }
 
 }  // namespace weft

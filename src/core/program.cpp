@@ -42,19 +42,19 @@ Program::Program(const Stream& stream, std::span<const std::uint32_t> spirv, con
     : object_(make_program(stream.runtime()->context(), spirv, options)) {}
 
 const std::string& Program::name() const {
-    return object_->name;
+    return object()->name;
 }
 std::span<const Binding> Program::bindings() const {
-    return object_->pipeline->reflection.bindings;
+    return object()->pipeline->reflection.bindings;
 }
 std::uint32_t Program::push_constant_bytes() const {
-    return object_->pipeline->reflection.push_constant_bytes;
+    return object()->pipeline->reflection.push_constant_bytes;
 }
 std::array<std::uint32_t, 3> Program::local_size() const {
-    return object_->pipeline->reflection.local_size;
+    return object()->pipeline->reflection.local_size;
 }
 double Program::create_ms() const {
-    return object_->pipeline->create_ms;
+    return object()->pipeline->create_ms;
 }
 
 }  // namespace weft

@@ -34,7 +34,8 @@ struct Stream::Impl {
     void add_set_pool();
     VkDescriptorSet next_set();
     void recycle();
-    void use(const std::shared_ptr<core::BufferObject>& object, const char* what);
+    void use(const std::shared_ptr<core::BufferObject>& object, std::uint64_t offset, std::uint64_t bytes,
+             const char* what);
     void check_arguments(const core::ProgramObject& program, std::span<const Argument> arguments,
                          std::uint64_t elements, std::size_t parameter_bytes) const;
 
@@ -132,8 +133,13 @@ VkDescriptorSet Stream::Impl::next_set() {
     return sets[used_sets++];
 }
 
-void Stream::Impl::use(const std::shared_ptr<core::BufferObject>& object, const char* what) {
+void Stream::Impl::use(const std::shared_ptr<core::BufferObject>& object, std::uint64_t offset,
+                       std::uint64_t bytes, const char* what) {
     if (object == nullptr) refuse(std::string(what) + ": buffer was moved from");
+    if (offset > object->bytes() || bytes > object->bytes() - offset)
+        refuse(std::string(what) + ": view reaches beyond its buffer (got offset " + std::to_string(offset) +
+               " and " + std::to_string(bytes) + " bytes, need at most " + std::to_string(object->bytes()) +
+               " in sum)");
     if (object->context() != runtime->context())
         refuse(std::string(what) +
                ": buffer belongs to another backend (need one made with this stream's backend)");
@@ -145,11 +151,16 @@ Stream::Stream(Stream&&) noexcept = default;
 Stream& Stream::operator=(Stream&&) noexcept = default;
 Stream::~Stream() = default;
 
+Stream::Impl& Stream::impl() const {
+    if (!impl_) throw Error(Errc::invalid_argument, "Stream: used after it was moved from");
+    return *impl_;
+}
+
 const DeviceInfo& Stream::device() const {
-    return impl_->runtime->info();
+    return impl().runtime->info();
 }
 const std::shared_ptr<core::Runtime>& Stream::runtime() const {
-    return impl_->runtime;
+    return impl().runtime;
 }
 
 void Stream::upload_bytes(const void* source, std::uint64_t bytes,
@@ -161,17 +172,17 @@ void Stream::upload_bytes(const void* source, std::uint64_t bytes,
     if (source == nullptr && bytes != 0)
         refuse("upload: null with a length (got " + std::to_string(bytes) + " bytes)");
     if (bytes == 0) return;
-    auto staging = core::BufferObject::create(impl_->runtime->context(), core::MemoryKind::upload, bytes,
+    auto staging = core::BufferObject::create(impl().runtime->context(), core::MemoryKind::upload, bytes,
                                               "stream staging");
     const core::HostCopy copy{staging->mapped(), source, bytes};
-    impl_->runtime->copy_workers().copy({&copy, 1});
+    impl().runtime->copy_workers().copy({&copy, 1});
     staging->flush(0, bytes);
-    impl_->begin();
-    impl_->use(target, "upload");
-    impl_->use(staging, "upload");
-    impl_->barrier();
+    impl().begin();
+    impl().use(target, offset, bytes, "upload");
+    impl().use(staging, 0, bytes, "upload");
+    impl().barrier();
     const VkBufferCopy region{0, offset, bytes};
-    impl_->device.vk.vkCmdCopyBuffer(impl_->commands, staging->handle(), target->handle(), 1, &region);
+    impl().device.vk.vkCmdCopyBuffer(impl().commands, staging->handle(), target->handle(), 1, &region);
 }
 
 void Stream::fill_bytes(const std::shared_ptr<core::BufferObject>& target, std::uint64_t offset,
@@ -180,10 +191,10 @@ void Stream::fill_bytes(const std::shared_ptr<core::BufferObject>& target, std::
         refuse("fill: range is no multiple of 4 bytes (got offset " + std::to_string(offset) + ", " +
                std::to_string(bytes) + " bytes)");
     if (bytes == 0) return;
-    impl_->begin();
-    impl_->use(target, "fill");
-    impl_->barrier();
-    impl_->device.vk.vkCmdFillBuffer(impl_->commands, target->handle(), offset, bytes, value);
+    impl().begin();
+    impl().use(target, offset, bytes, "fill");
+    impl().barrier();
+    impl().device.vk.vkCmdFillBuffer(impl().commands, target->handle(), offset, bytes, value);
 }
 
 void Stream::copy_bytes(const std::shared_ptr<core::BufferObject>& source, std::uint64_t source_offset,
@@ -197,12 +208,12 @@ void Stream::copy_bytes(const std::shared_ptr<core::BufferObject>& source, std::
         refuse("copy: ranges of one buffer overlap (got offsets " + std::to_string(source_offset) + " and " +
                std::to_string(target_offset) + ", need them " + std::to_string(bytes) + " bytes apart)");
     if (bytes == 0) return;
-    impl_->begin();
-    impl_->use(source, "copy");
-    impl_->use(target, "copy");
-    impl_->barrier();
+    impl().begin();
+    impl().use(source, source_offset, bytes, "copy");
+    impl().use(target, target_offset, bytes, "copy");
+    impl().barrier();
     const VkBufferCopy region{source_offset, target_offset, bytes};
-    impl_->device.vk.vkCmdCopyBuffer(impl_->commands, source->handle(), target->handle(), 1, &region);
+    impl().device.vk.vkCmdCopyBuffer(impl().commands, source->handle(), target->handle(), 1, &region);
 }
 
 void Stream::Impl::check_arguments(const core::ProgramObject& program, std::span<const Argument> arguments,
@@ -245,16 +256,16 @@ void Stream::Impl::check_arguments(const core::ProgramObject& program, std::span
 void Stream::dispatch(const Program& program, std::initializer_list<Argument> arguments,
                       std::uint64_t elements, const Parameters& parameters) {
     const core::ProgramObject& object = *program.object();
-    core::require_same_backend(*impl_->runtime, object, "Stream::dispatch");
+    core::require_same_backend(*impl().runtime, object, "Stream::dispatch");
     if (elements == 0) return;
     const std::span<const Argument> list(arguments.begin(), arguments.size());
-    impl_->check_arguments(object, list, elements, parameters.bytes().size());
-    impl_->begin();
-    const VkDescriptorSet set = impl_->next_set();
+    impl().check_arguments(object, list, elements, parameters.bytes().size());
+    impl().begin();
+    const VkDescriptorSet set = impl().next_set();
     std::array<VkDescriptorBufferInfo, 16> ranges;
     std::array<VkWriteDescriptorSet, 16> writes;
     for (std::size_t i = 0; i < list.size(); ++i) {
-        impl_->use(list[i].object, "dispatch");
+        impl().use(list[i].object, list[i].offset, list[i].bytes, "dispatch");
         ranges[i] = {list[i].object->handle(), list[i].offset, list[i].bytes};
         writes[i] = {VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
                      nullptr,
@@ -267,38 +278,38 @@ void Stream::dispatch(const Program& program, std::initializer_list<Argument> ar
                      &ranges[i],
                      nullptr};
     }
-    core::Device& device = impl_->device;
+    core::Device& device = impl().device;
     device.vk.vkUpdateDescriptorSets(device.handle(), static_cast<std::uint32_t>(list.size()), writes.data(),
                                      0, nullptr);
     core::CounterCells::add(device.counters.descriptor_updates);
-    impl_->barrier();
-    device.vk.vkCmdBindPipeline(impl_->commands, VK_PIPELINE_BIND_POINT_COMPUTE, object.pipeline->handle);
-    device.vk.vkCmdBindDescriptorSets(impl_->commands, VK_PIPELINE_BIND_POINT_COMPUTE,
+    impl().barrier();
+    device.vk.vkCmdBindPipeline(impl().commands, VK_PIPELINE_BIND_POINT_COMPUTE, object.pipeline->handle);
+    device.vk.vkCmdBindDescriptorSets(impl().commands, VK_PIPELINE_BIND_POINT_COMPUTE,
                                       device.pipeline_layout(), 0, 1, &set, 0, nullptr);
     if (const std::uint32_t bytes = object.pipeline->reflection.push_constant_bytes; bytes != 0) {
         std::array<std::byte, 256> push{};
         core::fill_push_constants(push, bytes, static_cast<std::uint32_t>(elements), 0, parameters);
-        device.vk.vkCmdPushConstants(impl_->commands, device.pipeline_layout(), VK_SHADER_STAGE_COMPUTE_BIT,
+        device.vk.vkCmdPushConstants(impl().commands, device.pipeline_layout(), VK_SHADER_STAGE_COMPUTE_BIT,
                                      0, (bytes + 3) / 4 * 4, push.data());
     }
-    device.vk.vkCmdDispatch(impl_->commands, static_cast<std::uint32_t>(object.groups(elements)), 1, 1);
+    device.vk.vkCmdDispatch(impl().commands, static_cast<std::uint32_t>(object.groups(elements)), 1, 1);
 }
 
 void Stream::submit() {
-    impl_->device.require_usable("Stream::submit");
-    if (!impl_->recording) return;
-    core::barrier(impl_->device, impl_->commands, {AccessScope::any_device}, {AccessScope::host_read});
-    impl_->recording = false;
-    impl_->device.check(impl_->device.vk.vkEndCommandBuffer(impl_->commands), "vkEndCommandBuffer");
-    core::CounterCells::add(impl_->device.counters.recordings);
-    impl_->done = impl_->context.timelines.submit(core::QueueRole::compute, impl_->commands);
+    impl().device.require_usable("Stream::submit");
+    if (!impl().recording) return;
+    core::barrier(impl().device, impl().commands, {AccessScope::any_device}, {AccessScope::host_read});
+    impl().recording = false;
+    impl().device.check(impl().device.vk.vkEndCommandBuffer(impl().commands), "vkEndCommandBuffer");
+    core::CounterCells::add(impl().device.counters.recordings);
+    impl().done = impl().context.timelines.submit(core::QueueRole::compute, impl().commands);
 }
 
 bool Stream::wait(std::chrono::nanoseconds timeout) {
     submit();
-    impl_->device.require_usable("Stream::wait");
-    if (!impl_->context.timelines.wait(impl_->done, timeout)) return false;
-    impl_->recycle();
+    impl().device.require_usable("Stream::wait");
+    if (!impl().context.timelines.wait(impl().done, timeout)) return false;
+    impl().recycle();
     return true;
 }
 
@@ -310,18 +321,18 @@ void Stream::download_bytes(const std::shared_ptr<core::BufferObject>& source, s
     if (target == nullptr && bytes != 0)
         refuse("download: null with a length (got " + std::to_string(bytes) + " bytes)");
     if (bytes != 0) {
-        auto staging = core::BufferObject::create(impl_->runtime->context(), core::MemoryKind::download,
+        auto staging = core::BufferObject::create(impl().runtime->context(), core::MemoryKind::download,
                                                   bytes, "stream staging");
-        impl_->begin();
-        impl_->use(source, "download");
-        impl_->use(staging, "download");
-        impl_->barrier();
+        impl().begin();
+        impl().use(source, offset, bytes, "download");
+        impl().use(staging, 0, bytes, "download");
+        impl().barrier();
         const VkBufferCopy region{offset, 0, bytes};
-        impl_->device.vk.vkCmdCopyBuffer(impl_->commands, source->handle(), staging->handle(), 1, &region);
+        impl().device.vk.vkCmdCopyBuffer(impl().commands, source->handle(), staging->handle(), 1, &region);
         wait();
         staging->invalidate(0, bytes);
         const core::HostCopy copy{target, staging->mapped(), bytes};
-        impl_->runtime->copy_workers().copy({&copy, 1});
+        impl().runtime->copy_workers().copy({&copy, 1});
         return;
     }
     wait();

@@ -259,3 +259,22 @@ TEST_CASE("pipeline: outlives its backend and its program, also while jobs run")
     CHECK(pipeline.wait(pipeline.submit(later.job)));
     CHECK(later.right());
 }
+
+TEST_CASE("job pipeline: one that was moved from is an error, and texts name it") {
+    on_device([](weft::Backend& backend) {
+        weft::Program program(backend, kAffine);
+        AffineWork work({100});
+        weft::JobPipeline pipeline(backend, program);
+        weft::JobPipeline moved = std::move(pipeline);
+        check_error(weft::Errc::invalid_argument, "JobPipeline: used after it was moved from",
+                    [&] { pipeline.submit(work.jobs[0]); });
+        weft::Job wrong = work.jobs[0];
+        wrong.outputs = {};
+        check_error(weft::Errc::invalid_argument, "JobPipeline::submit: job 0", [&] { moved.submit(wrong); });
+        CHECK(moved.wait(moved.submit(work.jobs[0])));
+        CHECK(work.right());
+        const weft::Program taken = std::move(program);
+        check_error(weft::Errc::invalid_argument, "Program: used after it was moved from",
+                    [&] { weft::run_batch(backend, program, work.jobs); });
+    });
+}

@@ -198,3 +198,23 @@ TEST_CASE("stream: keeps the buffers it uses until the work is done") {
         CHECK(live() == 0);
     });
 }
+
+TEST_CASE("stream: views beyond their buffer, and objects that were moved from, are errors") {
+    on_device([](weft::Backend& backend) {
+        weft::Buffer<std::uint32_t> buffer(backend, 64), other(backend, 64);
+        weft::Stream stream(backend);
+        const weft::BufferView<std::uint32_t> beyond(buffer.view().object(), 60, 64);
+        check_error(weft::Errc::invalid_argument,
+                    "view reaches beyond its buffer (got offset 240 and 256 bytes",
+                    [&] { stream.fill(beyond, 1); });
+        check_error(weft::Errc::invalid_argument, "view reaches beyond its buffer",
+                    [&] { stream.copy<std::uint32_t>(beyond, other.view()); });
+        const weft::Buffer<std::uint32_t> taken = std::move(buffer);
+        check_error(weft::Errc::invalid_argument, "moved from", [&] { stream.fill(buffer.view(), 1); });
+        weft::Stream moved = std::move(stream);
+        check_error(weft::Errc::invalid_argument, "Stream: used after it was moved from",
+                    [&] { stream.submit(); });
+        moved.fill(taken.view(), 7);
+        CHECK(moved.download(taken)[63] == 7);
+    });
+}
