@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include <weft/backend.hpp>
 
@@ -21,9 +22,26 @@ struct CopyCeiling {
 CopyCeiling measure_copy_ceiling(Backend& backend, std::uint64_t bytes_in, std::uint64_t bytes_out,
                                  double window_s = 0.1);
 
-/// Reads two arrays and writes a third in device memory with 16-byte accesses, `bytes` in sum; GB/s of all
-/// three.
-double measure_memory_ceiling(Backend& backend, std::uint64_t bytes, int repeats = 9);
+/// The ceiling of memory-bound kernels: a shader that reads two arrays in device memory and writes a third
+/// with 16-byte accesses. Keeps its arrays, so that it can be measured in turns with what is compared with
+/// it; a driver may still be clearing memory for a while after it was allocated or freed, which slows
+/// everything down.
+class MemoryCeiling {
+  public:
+    /// `bytes` in the three arrays together. Errors: invalid_argument - below 48, or more than the device can
+    /// bind; out_of_memory.
+    MemoryCeiling(Backend& backend, std::uint64_t bytes);
+    MemoryCeiling(MemoryCeiling&&) noexcept;
+    MemoryCeiling& operator=(MemoryCeiling&&) noexcept;
+    ~MemoryCeiling();
+
+    /// GB/s of all three arrays, one measurement of several passes.
+    double gb_per_s();
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
 
 /// Seconds of submitting a command buffer without commands and waiting for it, median.
 double measure_submit_wait(Backend& backend, int repeats = 200);

@@ -171,30 +171,52 @@ CopyCeiling measure_copy_ceiling(Backend& backend, std::uint64_t bytes_in, std::
     return ceiling;
 }
 
-double measure_memory_ceiling(Backend& backend, std::uint64_t bytes, int repeats) {
-    const std::uint64_t vectors = bytes / 48;  // 16 bytes in each of three arrays
-    if (vectors == 0 || vectors > 0xffffffffu || repeats < 1)
-        throw Error(Errc::invalid_argument, "measure_memory_ceiling: out of range (got " +
-                                                std::to_string(bytes) + " bytes, " + std::to_string(repeats) +
-                                                " repeats, need at least 48 bytes and 1 repeat)");
-    const Program triad(backend, kTriadSpirv,
-                        {.name = "stream_triad", .max_groups = backend.device().limits.max_group_count[0]});
-    const Buffer<std::uint32_t> a(backend, vectors * 4), b(backend, vectors * 4), c(backend, vectors * 4);
-    Stream stream(backend);
-    stream.fill(a.view(), 1);
-    stream.fill(b.view(), 2);
-    stream.dispatch(triad, {a, b, c}, vectors);
-    stream.wait();
-    // Several passes a submission, so that what the host adds stays small beside them.
-    constexpr int kPasses = 8;
-    std::vector<double> rates;
-    for (int i = 0; i < repeats; ++i) {
-        for (int pass = 0; pass < kPasses; ++pass) stream.dispatch(triad, {a, b, c}, vectors);
+struct MemoryCeiling::Impl {
+    Impl(Backend& backend, std::uint64_t count)
+        : vectors(count),
+          triad(backend, kTriadSpirv,
+                {.name = "stream_triad", .max_groups = backend.device().limits.max_group_count[0]}),
+          a(backend, count * 4),
+          b(backend, count * 4),
+          c(backend, count * 4),
+          stream(backend) {
+        stream.fill(a.view(), 1);
+        stream.fill(b.view(), 2);
+        stream.dispatch(triad, {a, b, c}, vectors);
+        stream.wait();
+        stream.dispatch(triad, {a, b, c}, vectors);
         const auto start = steady_clock::now();
         stream.wait();
-        rates.push_back(static_cast<double>(vectors) * 48 * kPasses / seconds_since(start) / 1e9);
+        // Several passes a submission where a pass is short, so that what the host adds stays small beside
+        // them.
+        passes = static_cast<int>(std::clamp(0.002 / seconds_since(start), 1.0, 8.0));
     }
-    return median(std::move(rates));
+
+    int passes = 1;
+    std::uint64_t vectors;
+    Program triad;
+    Buffer<std::uint32_t> a, b, c;
+    Stream stream;
+};
+
+MemoryCeiling::MemoryCeiling(Backend& backend, std::uint64_t bytes) {
+    const std::uint64_t vectors = bytes / 48;  // 16 bytes in each of three arrays
+    if (vectors == 0 || vectors > 0xffffffffu)
+        throw Error(Errc::invalid_argument, "MemoryCeiling: size out of range (got " + std::to_string(bytes) +
+                                                " bytes, need 48 to 206158430208)");
+    impl_ = std::make_unique<Impl>(backend, vectors);
+}
+MemoryCeiling::MemoryCeiling(MemoryCeiling&&) noexcept = default;
+MemoryCeiling& MemoryCeiling::operator=(MemoryCeiling&&) noexcept = default;
+MemoryCeiling::~MemoryCeiling() = default;
+
+double MemoryCeiling::gb_per_s() {
+    if (!impl_) throw Error(Errc::invalid_argument, "MemoryCeiling: used after it was moved from");
+    Impl& i = *impl_;
+    for (int pass = 0; pass < i.passes; ++pass) i.stream.dispatch(i.triad, {i.a, i.b, i.c}, i.vectors);
+    const auto start = steady_clock::now();
+    i.stream.wait();
+    return static_cast<double>(i.vectors) * 48 * i.passes / seconds_since(start) / 1e9;
 }
 
 double measure_submit_wait(Backend& backend, int repeats) {
