@@ -33,7 +33,8 @@ struct PlanReport {
     std::vector<std::string> reasons;  ///< one line for each choice
 };
 
-/// Running totals since the Backend was made. A steady-state job changes none of the first four.
+/// Running totals since the Backend was made. Work with the same memory, sizes and
+/// parameters as before changes none of the first four; other parameters alone record commands again.
 struct Counters {
     std::uint64_t objects_created = 0;      ///< Vulkan objects of any kind
     std::uint64_t memory_allocations = 0;   ///< blocks and dedicated allocations taken from the driver

@@ -26,7 +26,8 @@ enum class BatchMode {
 /// Whether stage times are taken from the device (timestamp queries).
 enum class StageTimes { automatic, off, on };  ///< automatic: on from 1 MiB a batch on, where the device can
 
-/// Called after each finished job with how many are done; may throw, which stops the batch.
+/// Called by run_batch after each finished job with how many are done; may throw, which stops the batch. A
+/// JobPipeline, whose jobs end on a thread of its own, does not call it.
 using ProgressCallback = std::function<void(std::size_t jobs_done, std::size_t jobs)>;
 
 /// Settings of one call. An empty optional or `automatic` falls back to the backend's Config, then to the

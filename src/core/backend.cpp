@@ -60,6 +60,7 @@ std::shared_ptr<Runtime> make_runtime(const Config& config) {
     const HostFacts host{std::max(1u, std::thread::hardware_concurrency())};
     DevicePlan plan = plan_device(snapshots, config, host);
     const std::uint32_t index = plan.device;
+    for (const std::string& reason : plan.reasons) instance->log().write(LogLevel::info, "plan: " + reason);
     DeviceInfo info = describe(snapshots[index], index);
     info.chosen = true;
     PlanReport report = report_plan(plan);

@@ -153,13 +153,18 @@ CopyCeiling measure_copy_ceiling(Backend& backend, std::uint64_t bytes_in, std::
                                  double window_s) {
     if (bytes_in == 0 && bytes_out == 0)
         throw Error(Errc::invalid_argument, "measure_copy_ceiling: nothing to copy (got 0 bytes each way)");
+    if (!(window_s > 0 && window_s <= 60))
+        throw Error(Errc::invalid_argument, "measure_copy_ceiling: window out of range (got " +
+                                                std::to_string(window_s) +
+                                                " s, need more than 0, at most 60)");
     const auto& shared = backend.runtime()->context();
     shared->device.require_usable("measure_copy_ceiling");
     // Large enough for full speed on a bus, small enough for several to be under way.
     constexpr double kLargest = 16.0 * 1024 * 1024;
     const double scale = kLargest / static_cast<double>(std::max(bytes_in, bytes_out));
     const auto sized = [&](std::uint64_t bytes) {
-        return static_cast<std::uint64_t>(static_cast<double>(bytes) * scale) / 64 * 64;
+        const auto scaled = static_cast<std::uint64_t>(static_cast<double>(bytes) * scale) / 64 * 64;
+        return bytes == 0 ? 0 : std::max<std::uint64_t>(scaled, 64);
     };
     Lane up(*shared, shared, QueueRole::upload, sized(bytes_in));
     Lane down(*shared, shared, QueueRole::download, sized(bytes_out));

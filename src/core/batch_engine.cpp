@@ -50,9 +50,7 @@ BatchEngine::BatchEngine(Runtime& runtime, std::shared_ptr<const ProgramObject> 
       settings_(settings),
       listener_(listener),
       ring_(runtime.acquire_ring(settings.slots)),
-      // Copies of four bytes and more are fastest on every transfer queue when they start on a cache line.
-      layout_(shape_,
-              std::max<std::uint64_t>(64, context_.device.snapshot().limits.storage_buffer_offset_alignment)),
+      layout_(shape_, context_.device.snapshot().limits.storage_buffer_offset_alignment),
       begin_(steady_clock::now()) {
     report_.split_queues = settings_.split;
     report_.slots = settings_.slots;
@@ -178,7 +176,7 @@ bool BatchEngine::plan_group() {
         piece.count = tapers ? taper(most, piece.count, per_job / job.elements, started,
                                      total > started ? total - started : 0)
                              : std::min(piece.count, most);
-        if (spans.imported) route.path = Path::imported;
+        if (spans.imported && settings_.path == Path::automatic) route.path = Path::imported;
         const std::uint64_t piece_bytes = per_job / job.elements * piece.count;
         const bool same_way =
             plan_.pieces.empty() || (route.path == plan_.route.path && route.copies == plan_.route.copies);

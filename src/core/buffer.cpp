@@ -49,7 +49,17 @@ void* mapped(const core::BufferObject& object) noexcept {
 
 HostRegistration::HostRegistration(Backend& backend, std::span<std::byte> range) {
     if (range.data() == nullptr || range.empty())
-        throw Error(Errc::invalid_argument, "HostRegistration: empty range (got 0 bytes, need at least 1)");
+        throw Error(Errc::invalid_argument, "HostRegistration: empty range (got " +
+                                                std::to_string(range.size()) + " bytes at " +
+                                                (range.data() == nullptr ? "null" : "a pointer") +
+                                                ", need at least 1 byte of memory)");
+    constexpr std::uintptr_t kFirstPage =
+        65536;  // nothing is mapped there, and rounding down must not give null
+    const auto begin = reinterpret_cast<std::uintptr_t>(range.data());
+    if (begin < kFirstPage || begin > ~std::uintptr_t{0} / 2 || range.size() > ~std::uintptr_t{0} / 2 - begin)
+        throw Error(Errc::invalid_argument, "HostRegistration: no such memory (got " +
+                                                std::to_string(range.size()) + " bytes at address " +
+                                                std::to_string(begin) + ")");
     const auto& context = backend.runtime()->context();
     context->device.require_usable("HostRegistration");
     object_ = core::BufferObject::import(context, range.data(), range.size());

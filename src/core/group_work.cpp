@@ -7,6 +7,10 @@
 namespace weft::core {
 namespace {
 
+// Copies and kernels are fastest on ranges that start on a cache line; the user's own memory is taken as it
+// is.
+constexpr std::uint64_t kLine = 64;
+
 std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) {
     return (value + alignment - 1) / alignment * alignment;
 }
@@ -26,7 +30,7 @@ ByteSlice slice(std::uint64_t span_bytes, bool broadcast, std::uint64_t elements
 
 bool GroupLayout::bindable(const HostRange& range, std::uint64_t bytes) const {
     // Shaders read whole words; a tail of less than four bytes is bound only where weft owns the padding.
-    return range.buffer != nullptr && range.offset % alignment_ == 0 && bytes % 4 == 0;
+    return range.buffer != nullptr && range.offset % bind_alignment_ == 0 && bytes % 4 == 0;
 }
 
 GroupLayout::Placement GroupLayout::place(const Binding& binding, const Piece& piece, const PieceSpans& spans,
@@ -43,11 +47,11 @@ GroupLayout::Placement GroupLayout::place(const Binding& binding, const Piece& p
     }
     if (reads) {
         p.in_offset = in_;
-        in_ = align_up(in_ + p.in.bytes, alignment_);
+        in_ = align_up(in_ + p.in.bytes, std::max(kLine, bind_alignment_));
     }
     if (writes) {
         p.out_offset = out_;
-        out_ = align_up(out_ + p.out.bytes, alignment_);
+        out_ = align_up(out_ + p.out.bytes, std::max(kLine, bind_alignment_));
     }
     p.kernel_area = route.copies ? (writes ? Area::device_out : Area::device_in)
                     : writes     ? Area::host_out

@@ -98,8 +98,9 @@ ByteSlice slice(std::uint64_t span_bytes, bool broadcast, std::uint64_t elements
 /// order.
 class GroupLayout {
   public:
-    GroupLayout(const ProgramShape& program, std::uint64_t alignment)
-        : program_(program), alignment_(alignment) {}
+    /// `bind_alignment`: what a bound offset must be a multiple of, a power of two.
+    GroupLayout(const ProgramShape& program, std::uint64_t bind_alignment)
+        : program_(program), bind_alignment_(bind_alignment) {}
 
     /// Adds a piece's needs; `write` turns the same walk into work once the areas exist.
     void measure(const Piece& piece, const PieceSpans& spans, const Route& route, AreaNeeds& needs);
@@ -120,7 +121,7 @@ class GroupLayout {
     bool bindable(const HostRange& range, std::uint64_t bytes) const;
 
     ProgramShape program_;
-    std::uint64_t alignment_;
+    std::uint64_t bind_alignment_;
     std::uint64_t in_ = 0, out_ = 0;
 };
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // JobPipeline: an inbox in front of a BatchEngine that a thread of its own drives.
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <map>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -22,6 +24,12 @@ namespace {
 // How much work is to come is unknown; the chunk and group sizes of a batch of this many bytes a slot are
 // used.
 constexpr std::uint64_t kAssumedBytesPerSlot = std::uint64_t{96} << 20;
+
+/// Tokens of different pipelines never meet: each pipeline has 2^40 of its own.
+std::uint64_t next_first_id() {
+    static std::atomic<std::uint64_t> pipelines{0};
+    return ((pipelines.fetch_add(1, std::memory_order_relaxed) + 1) << 40) + 1;
+}
 
 /// The checks that run_batch makes too, with the caller's name in their texts.
 template <class Check>
@@ -72,9 +80,10 @@ struct JobPipeline::Impl final : core::JobListener {
 
     mutable std::mutex mutex;  // guards everything below
     std::condition_variable inbox, over;
-    std::map<std::uint64_t, Entry> entries;      // queued and running
-    std::uint64_t next_id = 1, next_queued = 1;  // first id not yet handed to the engine
-    std::map<std::uint64_t, Failure> failures;   // ended badly, kept for state()
+    std::map<std::uint64_t, Entry> entries;  // queued and running
+    const std::uint64_t first_id = next_first_id();
+    std::uint64_t next_id = first_id, next_queued = first_id;  // first id not yet handed to the engine
+    std::map<std::uint64_t, Failure> failures;                 // ended badly, kept for state()
     core::SpanSet memory;
     std::exception_ptr fatal;  // the device is gone
     BatchReport report;
@@ -95,7 +104,13 @@ JobPipeline::Impl::Impl(Backend& backend, const Program& p, const BatchOptions& 
     settings.total_bytes = kAssumedBytesPerSlot * settings.slots;
     engine = std::make_unique<core::BatchEngine>(*runtime, program, settings, this);
     report = engine->report();
-    thread = std::thread([this] { run(); });
+    try {
+        thread = std::thread([this] { run(); });
+    } catch (const std::system_error& e) {
+        throw Error(Errc::out_of_memory,
+                    std::string("JobPipeline: no thread to be had (got \"") + e.what() + "\")",
+                    e.code().value());
+    }
 }
 
 JobPipeline::Impl::~Impl() {
@@ -227,7 +242,7 @@ void JobPipeline::Impl::run() {
 }
 
 std::uint64_t JobPipeline::Impl::known(JobToken token) const {
-    if (token.id == 0 || token.id >= next_id)
+    if (token.id < first_id || token.id >= next_id)
         throw Error(Errc::invalid_argument, "JobPipeline: unknown token (got " + std::to_string(token.id) +
                                                 ", need one that submit() of this pipeline returned)");
     return token.id;
@@ -258,17 +273,17 @@ JobToken JobPipeline::submit(const Job& job) {
     device.require_usable("JobPipeline::submit");
     const std::lock_guard lock(impl().mutex);
     if (impl().fatal) std::rethrow_exception(impl().fatal);
-    const std::uint64_t id = impl().next_id;
+    const std::uint64_t id = impl().next_id, index = id - impl().first_id;
     Impl::Entry entry{job, JobState::queued, {}};
     told_by("JobPipeline::submit", [&] {
-        core::check_job(core::shape_of(*impl().program), device.snapshot().limits, job, id - 1);
-        core::append_spans(job, id - 1, entry.spans);
+        core::check_job(core::shape_of(*impl().program), device.snapshot().limits, job, index);
+        core::append_spans(job, index, entry.spans);
         core::check_overlaps(entry.spans);
     });
     for (const core::JobSpan& span : entry.spans)
         if (const core::JobSpan* other = impl().memory.conflict(span))
             throw Error(Errc::invalid_argument, "JobPipeline::submit: memory of job " +
-                                                    std::to_string(id - 1) + " overlaps that of job " +
+                                                    std::to_string(index) + " overlaps that of job " +
                                                     std::to_string(other->job) +
                                                     ", which is still under way (need to wait for it first)");
     for (const core::JobSpan& span : entry.spans) impl().memory.insert(span);
@@ -293,7 +308,8 @@ bool JobPipeline::wait(JobToken token, nanoseconds timeout) {
     if (failure == impl().failures.end()) return true;
     failure->second.told = true;
     if (failure->second.error) std::rethrow_exception(failure->second.error);
-    throw Error(Errc::cancelled, "JobPipeline::wait: job " + std::to_string(id - 1) + " was cancelled");
+    throw Error(Errc::cancelled,
+                "JobPipeline::wait: job " + std::to_string(id - impl().first_id) + " was cancelled");
 }
 
 JobState JobPipeline::state(JobToken token) const {

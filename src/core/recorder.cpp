@@ -82,19 +82,14 @@ void copy_regions(const Device& device, VkCommandBuffer commands, const std::vec
 }
 
 void write_sets(Device& device, const GroupWork& work, const Recording& recording) {
-    std::array<VkDescriptorBufferInfo, 2 * kMaxJobSpans> ranges;
-    std::array<VkWriteDescriptorSet, 2 * kMaxJobSpans> writes;
+    std::array<SetEntry, 2 * kMaxJobSpans> entries;
     for (std::size_t i = 0; i < work.pieces.size(); ++i) {
         const PieceWork& piece = work.pieces[i];
         for (std::uint32_t k = 0; k < piece.bound_count; ++k) {
             const BoundRange& bound = piece.bound[k];
-            ranges[k] = {bound.buffer->handle(), bound.offset, bound.bytes};
-            writes[k] = {
-                VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, nullptr, recording.sets[i], bound.binding, 0, 1,
-                VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,      nullptr, &ranges[k],        nullptr};
+            entries[k] = {bound.binding, {bound.buffer->handle(), bound.offset, bound.bytes}};
         }
-        device.vk.vkUpdateDescriptorSets(device.handle(), piece.bound_count, writes.data(), 0, nullptr);
-        CounterCells::add(device.counters.descriptor_updates);
+        write_set(device, recording.sets[i], {entries.data(), piece.bound_count});
     }
 }
 
@@ -103,8 +98,9 @@ void dispatch_pieces(const Device& device, VkCommandBuffer commands, const Group
     device.vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.handle);
     for (std::size_t i = 0; i < work.pieces.size(); ++i) {
         const PieceWork& piece = work.pieces[i];
-        device.vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, device.pipeline_layout(),
-                                          0, 1, &recording.sets[i], 0, nullptr);
+        if (piece.bound_count != 0)
+            device.vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE,
+                                              device.pipeline_layout(), 0, 1, &recording.sets[i], 0, nullptr);
         if (piece.push_bytes != 0)
             device.vk.vkCmdPushConstants(commands, device.pipeline_layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
                                          (piece.push_bytes + 3) / 4 * 4, piece.push.data());
@@ -113,6 +109,20 @@ void dispatch_pieces(const Device& device, VkCommandBuffer commands, const Group
 }
 
 }  // namespace
+
+void write_set(Device& device, VkDescriptorSet set, std::span<const SetEntry> entries) {
+    if (entries.empty()) return;
+    std::array<VkDescriptorBufferInfo, 16> ranges;
+    ranges.fill(entries.front().range);
+    for (const SetEntry& entry : entries) ranges[entry.binding] = entry.range;
+    VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
+    write.dstSet = set;
+    write.descriptorCount = device.plan().storage_buffers;  // runs on from binding to binding
+    write.descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+    write.pBufferInfo = ranges.data();
+    device.vk.vkUpdateDescriptorSets(device.handle(), 1, &write, 0, nullptr);
+    CounterCells::add(device.counters.descriptor_updates);
+}
 
 void barrier(const Device& device, VkCommandBuffer commands, AccessScope from, AccessScope to) {
     const Scope source = scope_of(from), target = scope_of(to);

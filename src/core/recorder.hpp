@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/staging_ring.hpp"
@@ -23,6 +24,15 @@ void recording_key(const GroupWork& work, const Pipeline& pipeline, Shape shape,
 /// Writes descriptor sets and records the command buffers that `shape` needs.
 void record(Context& context, const GroupWork& work, const Pipeline& pipeline, Shape shape, bool stage_times,
             Recording& recording);
+
+/// One storage buffer of a descriptor set.
+struct SetEntry {
+    std::uint32_t binding = 0;
+    VkDescriptorBufferInfo range{};
+};
+/// Writes every binding of a set: those of `entries`, and into the others the first entry, so that a set
+/// which served another program before names no buffer that may be gone.
+void write_set(Device& device, VkDescriptorSet set, std::span<const SetEntry> entries);
 
 /// A barrier between two kinds of access, in the newest form the device has.
 struct AccessScope {

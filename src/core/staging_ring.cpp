@@ -99,8 +99,14 @@ void Slot::reserve(const AreaNeeds& needs) {
         // The old area goes first: the new one may need its room.
         areas_[i].reset();
         // A quarter MiB at least, so that growing job sizes do not reallocate at every step.
-        const std::uint64_t bytes = std::max(needs[i], std::uint64_t{256} << 10);
-        areas_[i] = BufferObject::create(context_, kAreaKinds[i], bytes, kAreaNames[i]);
+        constexpr std::uint64_t kLeast = std::uint64_t{256} << 10;
+        try {
+            areas_[i] =
+                BufferObject::create(context_, kAreaKinds[i], std::max(needs[i], kLeast), kAreaNames[i]);
+        } catch (const Error& e) {
+            if (e.code() != Errc::out_of_memory || needs[i] >= kLeast) throw;
+            areas_[i] = BufferObject::create(context_, kAreaKinds[i], needs[i], kAreaNames[i]);
+        }
     }
 }
 

@@ -262,30 +262,19 @@ void Stream::dispatch(const Program& program, std::initializer_list<Argument> ar
     impl().check_arguments(object, list, elements, parameters.bytes().size());
     impl().begin();
     const VkDescriptorSet set = impl().next_set();
-    std::array<VkDescriptorBufferInfo, 16> ranges;
-    std::array<VkWriteDescriptorSet, 16> writes;
+    std::array<core::SetEntry, 16> entries;
     for (std::size_t i = 0; i < list.size(); ++i) {
         impl().use(list[i].object, list[i].offset, list[i].bytes, "dispatch");
-        ranges[i] = {list[i].object->handle(), list[i].offset, list[i].bytes};
-        writes[i] = {VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-                     nullptr,
-                     set,
-                     object.pipeline->reflection.bindings[i].binding,
-                     0,
-                     1,
-                     VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                     nullptr,
-                     &ranges[i],
-                     nullptr};
+        entries[i] = {object.pipeline->reflection.bindings[i].binding,
+                      {list[i].object->handle(), list[i].offset, list[i].bytes}};
     }
     core::Device& device = impl().device;
-    device.vk.vkUpdateDescriptorSets(device.handle(), static_cast<std::uint32_t>(list.size()), writes.data(),
-                                     0, nullptr);
-    core::CounterCells::add(device.counters.descriptor_updates);
+    core::write_set(device, set, {entries.data(), list.size()});
     impl().barrier();
     device.vk.vkCmdBindPipeline(impl().commands, VK_PIPELINE_BIND_POINT_COMPUTE, object.pipeline->handle);
-    device.vk.vkCmdBindDescriptorSets(impl().commands, VK_PIPELINE_BIND_POINT_COMPUTE,
-                                      device.pipeline_layout(), 0, 1, &set, 0, nullptr);
+    if (list.size() != 0)
+        device.vk.vkCmdBindDescriptorSets(impl().commands, VK_PIPELINE_BIND_POINT_COMPUTE,
+                                          device.pipeline_layout(), 0, 1, &set, 0, nullptr);
     if (const std::uint32_t bytes = object.pipeline->reflection.push_constant_bytes; bytes != 0) {
         std::array<std::byte, 256> push{};
         core::fill_push_constants(push, bytes, static_cast<std::uint32_t>(elements), 0, parameters);

@@ -100,6 +100,7 @@ bool Timelines::passed(Token token) {
 
 bool Timelines::wait(Token token, nanoseconds timeout, bool spin) {
     if (token.value == 0) return true;
+    timeout = std::max(timeout, nanoseconds(0));
     const auto start = steady_clock::now();
     if (spin && device_.plan().transfer.spin_wait) {
         // Short work ends before a sleeping thread could be woken; longer work loses nothing by this look.

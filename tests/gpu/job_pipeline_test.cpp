@@ -278,3 +278,19 @@ TEST_CASE("job pipeline: one that was moved from is an error, and texts name it"
                     [&] { weft::run_batch(backend, program, work.jobs); });
     });
 }
+
+TEST_CASE("job pipeline: tokens of another pipeline are refused") {
+    on_device([](weft::Backend& backend) {
+        const weft::Program program(backend, kAffine);
+        AffineWork first({100}), second({100});
+        weft::JobPipeline one(backend, program), other(backend, program);
+        const weft::JobToken mine = one.submit(first.jobs[0]), theirs = other.submit(second.jobs[0]);
+        check_error(weft::Errc::invalid_argument, "unknown token", [&] { one.wait(theirs); });
+        check_error(weft::Errc::invalid_argument, "unknown token", [&] { one.cancel(theirs); });
+        check_error(weft::Errc::invalid_argument, "unknown token",
+                    [&] { static_cast<void>(other.state(mine)); });
+        CHECK(one.wait(mine));
+        CHECK(other.wait(theirs));
+        CHECK((first.right() && second.right()));
+    });
+}

@@ -123,3 +123,21 @@ TEST_CASE("steady state: pipelines made one after the other meet the same ring")
         CHECK(work.right());
     });
 }
+
+TEST_CASE("ordinary memory as malloc gives it is not copied on unified memory") {
+    on_device([](weft::Backend& backend) {
+        if (!backend.device().unified_memory || backend.device().limits.storage_buffer_offset_alignment > 16)
+            return;
+        constexpr std::size_t kLimbs = 6 * 20000;
+        std::vector<std::uint64_t> a(kLimbs + 8, 1), b(kLimbs + 8, 2), out(kLimbs + 8);
+        // Sixteen bytes past a cache line, where large vectors begin.
+        const auto at16 = [](std::vector<std::uint64_t>& v) {
+            const auto line = reinterpret_cast<std::uintptr_t>(v.data()) % 64;
+            return std::span<std::uint64_t>(v).subspan((80 - line) % 64 / 8, kLimbs);
+        };
+        const weft::BatchReport report = weft::field_add(backend, at16(a), at16(b), at16(out));
+        CHECK(report.copy_in_s == 0);
+        CHECK(report.copy_out_s == 0);
+        CHECK(at16(out)[6] == 3);
+    });
+}
