@@ -290,12 +290,22 @@ int main(int argc, char** argv) try {
     app.add_option("--repeats", settings.repeats, "Timed runs behind each median")->check(positive);
     app.add_option("--json", settings.json, "Also write the table to this file");
     app.add_flag("--quick", settings.quick, "Small sizes and few repeats: a smoke test, not a measurement");
-    CLI11_PARSE(app, argc, argv);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : 2;
+    }
     if (settings.quick) {
         if (app.count("--sizes") == 0) settings.sizes = {16384, 65536};
         if (app.count("--jobs") == 0) settings.jobs = {2, 4};
         if (app.count("--repeats") == 0) settings.repeats = 3;
     }
+    // Found out now rather than after minutes of measuring.
+    if (!settings.json.empty() && !std::ofstream(settings.json, std::ios::app)) {
+        std::fprintf(stderr, "bench_batch_pipelined: cannot write %s\n", settings.json.c_str());
+        return 4;
+    }
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);
     return run(settings);
 } catch (const weft::Error& error) {
     std::fprintf(stderr, "bench_batch_pipelined: %s\n", error.what());
