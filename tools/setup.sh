@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs what weft needs to build, test and run. Debian and Ubuntu: missing packages are installed; elsewhere the
-# exact list of what is missing is printed. Prints one line when everything is there.
+# exact list of what is missing is printed. Prints one line when everything is there. What only some people need is not
+# here: clang-format and clang-tidy 14 to change weft, NumPy for the README's example of the command.
 set -euo pipefail
 
 # One line each: Debian package | how its presence shows | what that means elsewhere.

@@ -85,7 +85,7 @@ struct BatchReport {
 BatchReport run_batch(Backend& backend, const Program& program, std::span<const Job> jobs,
                       const BatchOptions& options = {});
 
-/// Identifies a job given to a JobPipeline.
+/// Identifies a job given to a JobPipeline; means nothing to any other pipeline.
 struct JobToken {
     std::uint64_t id = 0;
 };

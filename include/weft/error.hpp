@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one exception type of weft.
+// The one exception type of weft, apart from std::bad_alloc.
 #pragma once
 
 #include <stdexcept>
@@ -24,7 +24,8 @@ enum class Errc {
 /// Stable lower-case name of a code ("out_of_memory").
 const char* to_string(Errc code) noexcept;
 
-/// Thrown by constructors and functions of weft; never by destructors or callbacks.
+/// Thrown by constructors and functions of weft; never by destructors. Only std::bad_alloc, where the host's
+/// own memory ends, and what a callback of yours throws come besides.
 class Error : public std::runtime_error {
   public:
     Error(Errc code, const std::string& what, int native_code = 0)

@@ -27,7 +27,7 @@ class Stream;
 enum class Access { read, write, read_write };
 const char* to_string(Access access) noexcept;
 
-/// One storage buffer of a shader, reflected from its SPIR-V.
+/// One storage buffer of a shader, reflected from its SPIR-V. Those declared but never used are not.
 struct Binding {
     std::uint32_t binding = 0;  ///< number in set 0
     Access access = Access::read_write;
@@ -63,10 +63,10 @@ struct ProgramOptions {
 /// What a shader may use: storage buffers in set 0 (numbers below DeviceLimits::max_storage_buffers) and one
 /// push-constant block. Where there is a block, weft fills its first 4 bytes with the number of elements of
 /// the dispatch (`uint count`) and bytes 4..7, where the block is that long, with the index of the first of
-/// them in its job
-/// (`uint first`); parameters of the caller follow from byte 8 on. A shader without a block finds its bounds
-/// with
-/// `.length()`: bound ranges are exact.
+/// them in its job (`uint first`), whatever members the shader has there; parameters of the caller follow
+/// from byte 8 on. A shader without a block finds its bounds with `.length()`: bound ranges are exact. A
+/// range that ends within an element of the shader's array hides that element: its part of an output is
+/// undefined.
 class Program {
   public:
     /// spirv   words of a SPIR-V 1.0 - 1.5 module, copied

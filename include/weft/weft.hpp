@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything but cuda.hpp and native.hpp.
+// All public headers.
 #pragma once
 
 #include <weft/backend.hpp>
