@@ -36,12 +36,11 @@ struct Settings {
 struct Row {
     std::size_t elements, jobs;
     std::string source, path;
-    double sequential_ms = 0, pipelined_ms = 0, gb_per_s = 0;
+    double sequential_ms = 0, pipelined_ms = 0, speedup = 0, gb_per_s = 0;
     double ceiling_fraction = 0,
            ceiling_fraction_now = 0;  // of the copy ceiling at the start, and just before this row
     double overlap = 0, resident_fraction = 0;
     bool verified = false;
-    double speedup() const { return sequential_ms / pipelined_ms; }
 };
 
 /// Inputs, outputs and expected outputs of one size; every job has memory of its own, in ordinary or
@@ -139,6 +138,12 @@ double median(std::vector<double> values) {
     return values[values.size() / 2];
 }
 
+double median_ratio(const std::vector<double>& over, const std::vector<double>& under) {
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < over.size(); ++i) ratios.push_back(over[i] / under[i]);
+    return median(std::move(ratios));
+}
+
 /// The same kernel on data that is in device memory already.
 class Resident {
   public:
@@ -193,11 +198,13 @@ Row measure(weft::Backend& backend, Data& data, std::size_t elements, std::size_
     Row row{elements, jobs, pinned ? "pinned" : "ordinary", weft::to_string(profiled.path)};
     row.sequential_ms = median(sequential);
     row.pipelined_ms = median(pipelined);
+    // Of what was measured next to each other: a machine that changes pace between rounds changes both sides.
+    row.speedup = median_ratio(sequential, pipelined);
     row.gb_per_s = static_cast<double>(3 * elements * kElementBytes * jobs) / row.pipelined_ms / 1e6;
     row.ceiling_fraction = row.gb_per_s / ceiling;
     row.ceiling_fraction_now = row.gb_per_s / ceiling_now;
     row.overlap = profiled.overlap();
-    row.resident_fraction = median(resident_ms) * static_cast<double>(jobs) / row.pipelined_ms;
+    row.resident_fraction = median_ratio(resident_ms, pipelined) * static_cast<double>(jobs);
     row.verified = verified && data.right(jobs);
     return row;
 }
@@ -205,7 +212,7 @@ Row measure(weft::Backend& backend, Data& data, std::size_t elements, std::size_
 void print(const Row& r) {
     std::printf("%9zu %5zu  %-8s %-8s %10.3f %10.3f %7.2fx %9.4f %8.2f %8.2f %8.2f %8.2f %9.2f  %s\n",
                 r.elements, r.jobs, r.source.c_str(), r.path.c_str(), r.sequential_ms, r.pipelined_ms,
-                r.speedup(), r.pipelined_ms / static_cast<double>(r.jobs), r.gb_per_s, r.ceiling_fraction,
+                r.speedup, r.pipelined_ms / static_cast<double>(r.jobs), r.gb_per_s, r.ceiling_fraction,
                 r.ceiling_fraction_now, r.overlap, r.resident_fraction, r.verified ? "yes" : "WRONG");
     std::fflush(stdout);
 }
@@ -217,7 +224,7 @@ nlohmann::json to_json(const Row& r) {
             {"path", r.path},
             {"sequential_ms", r.sequential_ms},
             {"pipelined_ms", r.pipelined_ms},
-            {"speedup", r.speedup()},
+            {"speedup", r.speedup},
             {"gb_per_s", r.gb_per_s},
             {"ceiling_fraction", r.ceiling_fraction},
             {"ceiling_fraction_now", r.ceiling_fraction_now},
