@@ -64,6 +64,15 @@ std::uint32_t copy_threads(const DeviceSnapshot& device, const Config& config, c
     return std::clamp(host.cores, 1u, most);
 }
 
+/// With few threads the host's copies are the slowest part, so one of the two memories they pass through is
+/// left out: inputs are written where the kernel reads them, outputs are read where it writes. Measured on an
+/// H100 with 1, 2 and 4 threads: 5 to 25 % faster than staging; with 16 the copy engines win.
+bool host_copies_bound(const DeviceSnapshot& device, const DevicePlan& plan, const Config& config) {
+    constexpr std::uint32_t kFewThreads = 4;
+    return config.path == Path::automatic && !config.device_local && device.type == DeviceType::discrete &&
+           plan.memory.mapped_device && plan.copy_threads <= kFewThreads;
+}
+
 std::string gibibytes(std::uint64_t bytes) {
     char text[32];
     std::snprintf(text, sizeof text, "%.1f GiB", static_cast<double>(bytes) / (1u << 30));
@@ -99,6 +108,8 @@ std::string transfer_reason(const DevicePlan& plan, const Config& config) {
     if (config.path != Path::automatic)
         return text + "; forced by path=" + to_string(config.path) +
                (config.device_local ? ", which wins over device_local" : "");
+    if (plan.transfer.large_ordinary == Path::direct && plan.transfer.large_pinned == Path::staged)
+        text += "; few copy threads write through the BAR";
     if (config.device_local)
         text += std::string("; device_local=") + (*config.device_local ? "1" : "0") +
                 (*config.device_local ? " stages everything" : " stages nothing");
@@ -156,6 +167,7 @@ DevicePlan plan_device(const std::vector<DeviceSnapshot>& devices, const Config&
     plan.transfer = plan_transfer(device, plan.memory, config);
     plan.slots = config.slots.value_or(plan.queues.split ? kDefaultSplitSlots : kDefaultSlots);
     plan.copy_threads = copy_threads(device, config, host);
+    if (host_copies_bound(device, plan, config)) plan.transfer.large_ordinary = Path::direct;
     plan.chunk_elements = config.chunk_elements.value_or(kDefaultChunkElements);
     plan.chunk_exact = config.chunk_elements.has_value();
     explain(plan, devices, config);

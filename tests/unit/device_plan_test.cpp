@@ -271,3 +271,32 @@ TEST_CASE("describe: mapped and unified memory, refusals") {
 }
 
 }  // namespace
+
+TEST_CASE(
+    "with few copy threads ordinary memory goes through a full-size BAR, unless something else was asked "
+    "for") {
+    Config config;
+    for (const std::uint32_t threads : {1u, 2u, 4u}) {
+        config.copy_threads = threads;
+        const DevicePlan plan = plan_with(config, h100());
+        CHECK(plan.transfer.large_ordinary == Path::direct);
+        CHECK(plan.transfer.large_pinned == Path::staged);
+        CHECK(has_line(
+            plan,
+            "paths: page-locked staged, ordinary direct, up to 1048576 bytes direct; few copy threads "
+            "write through the BAR"));
+        CHECK(plan_with(config, amd_small_bar()).transfer.large_ordinary == Path::staged);
+    }
+    config.copy_threads = 5;
+    CHECK(plan_with(config, h100()).transfer.large_ordinary == Path::staged);
+    config.copy_threads = 1;
+    config.device_local = true;
+    CHECK(plan_with(config, h100()).transfer.large_ordinary == Path::staged);
+    config.device_local.reset();
+    config.path = Path::host;
+    CHECK(plan_with(config, h100()).transfer.large_ordinary == Path::host);
+    config.path = Path::automatic;
+    CHECK(plan_device({h100()}, config, HostFacts{16}).transfer.large_ordinary == Path::direct);
+    config.copy_threads.reset();
+    CHECK(plan_device({h100()}, config, HostFacts{2}).transfer.large_ordinary == Path::direct);
+}
