@@ -141,6 +141,7 @@ Instance::Instance(const Config& config) : log_(config.log_level, config.log) {
 }
 
 void Instance::create(const Config& config) {
+    const Libraries before = loaded_libraries();  // asking for extensions already loads drivers
     VkApplicationInfo application{VK_STRUCTURE_TYPE_APPLICATION_INFO};
     application.pEngineName = "weft";
     application.apiVersion = config.vulkan_1_2_only ? VK_API_VERSION_1_2 : VK_API_VERSION_1_3;
@@ -174,7 +175,6 @@ void Instance::create(const Config& config) {
     }
     info.enabledExtensionCount = static_cast<std::uint32_t>(extensions.size());
     info.ppEnabledExtensionNames = extensions.data();
-    const Libraries before = loaded_libraries();
     const VkResult result = vkCreateInstance(&info, nullptr, &handle_);
     keep_loaded(before);
     if (result == VK_ERROR_INCOMPATIBLE_DRIVER)
