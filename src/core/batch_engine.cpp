@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/intervals.hpp"
-
 namespace weft::core {
 
 using std::chrono::steady_clock;
@@ -16,14 +14,13 @@ double seconds_since(steady_clock::time_point start) {
     return std::chrono::duration<double>(steady_clock::now() - start).count();
 }
 
-std::string queue_text(const QueuePlan& queues, bool split) {
-    const auto text = [&](QueueRole role) {
-        const QueueSlot& slot = queues.of(role);
-        return "family " + std::to_string(slot.family) + " queue " + std::to_string(slot.queue);
-    };
-    if (!split) return "all " + text(QueueRole::compute);
-    return "upload " + text(QueueRole::upload) + ", compute " + text(QueueRole::compute) + ", download " +
-           text(QueueRole::download);
+/// What a piece moves. A table bound whole for every chunk counts whole.
+std::uint64_t bytes_of(const Job& job, const Piece& piece) {
+    std::uint64_t bytes = 0;
+    for (const InputSpan& span : job.inputs)
+        bytes += slice(span.bytes, span.broadcast, job.elements, piece).bytes;
+    for (const OutputSpan& span : job.outputs) bytes += slice(span.bytes, false, job.elements, piece).bytes;
+    return bytes;
 }
 
 }  // namespace
@@ -177,7 +174,7 @@ bool BatchEngine::plan_group() {
                                      total > started ? total - started : 0)
                              : std::min(piece.count, most);
         if (spans.imported && settings_.path == Path::automatic) route.path = Path::imported;
-        const std::uint64_t piece_bytes = per_job / job.elements * piece.count;
+        const std::uint64_t piece_bytes = bytes_of(job, piece);
         const bool same_way =
             plan_.pieces.empty() || (route.path == plan_.route.path && route.copies == plan_.route.copies);
         if (!plan_.pieces.empty() && (!same_way || bytes + piece_bytes > limit)) break;
@@ -332,15 +329,6 @@ void BatchEngine::start() {
     skip_over();
 }
 
-void BatchEngine::note_route(const Route& route) {
-    if (report_.path == Path::automatic) {
-        report_.path = route.path;
-        report_.split_queues = route.copies && settings_.split;
-        report_.queues = queue_text(context_.device.plan().queues, report_.split_queues);
-    }
-    report_.mixed_paths = report_.mixed_paths || report_.path != route.path;
-}
-
 Token BatchEngine::oldest() const {
     return ring_->slots[head_]->done;
 }
@@ -374,38 +362,6 @@ void BatchEngine::finish() {
     skip_over();
 }
 
-void BatchEngine::read_times(const Slot& slot, std::uint32_t index) {
-    Device& device = context_.device;
-    const bool copies = slot.work.route.copies;
-    std::array<std::uint64_t, 2 * kQueueRoles> ticks{};
-    for (std::size_t role = 0; role < kQueueRoles; ++role) {
-        const bool ran = copies || role == static_cast<std::size_t>(QueueRole::compute);
-        if (!ran) continue;
-        const auto query = static_cast<std::uint32_t>(2 * role);
-        device.check(device.vk.vkGetQueryPoolResults(device.handle(), slot.active->queries, query, 2,
-                                                     2 * sizeof(std::uint64_t), &ticks[2 * role],
-                                                     sizeof(std::uint64_t), VK_QUERY_RESULT_64_BIT),
-                     "vkGetQueryPoolResults");
-        if (!have_base_tick_) {
-            base_tick_ = ticks[2 * role];
-            have_base_tick_ = true;
-        }
-        // A pipeline that runs for days must not collect for days.
-        constexpr std::size_t kMostIntervals = std::size_t{1} << 20;
-        if (report_.intervals.size() >= kMostIntervals) return;
-        const DeviceSnapshot& s = device.snapshot();
-        const std::uint32_t family = device.plan().queues.slots[settings_.split ? role : 1].family;
-        const std::uint32_t bits = s.families[family].timestamp_valid_bits;
-        const auto at = [&](std::uint64_t tick) {
-            return static_cast<double>(tick_distance(base_tick_, tick, bits)) * s.limits.timestamp_period_ns *
-                   1e-9;
-        };
-        report_.intervals.push_back({static_cast<Stage>(role), index,
-                                     static_cast<std::uint32_t>(slot.work.pieces.front().piece.job),
-                                     at(ticks[2 * role]), at(ticks[2 * role + 1])});
-    }
-}
-
 void BatchEngine::abandon() noexcept {
     while (in_flight_ != 0) {
         Slot& slot = *ring_->slots[head_];
@@ -422,12 +378,6 @@ void BatchEngine::abandon() noexcept {
     base_ += jobs_.size();
     jobs_.clear();
     next_ = 0;
-}
-
-BatchReport BatchEngine::report() const {
-    BatchReport report = report_;
-    report.wall_s = seconds_since(begin_);
-    return report;
 }
 
 }  // namespace weft::core

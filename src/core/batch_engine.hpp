@@ -36,8 +36,8 @@ class BatchEngine {
     BatchEngine(const BatchEngine&) = delete;
     BatchEngine& operator=(const BatchEngine&) = delete;
 
-    /// Queues a checked job; it must stay where it is until it is over. Returns its sequence number, 0,
-    /// 1, 2...
+    /// Queues a checked job; it must stay where it is until it is over. Returns its sequence number, from 0
+    /// on.
     std::uint64_t add(const Job& job);
     /// Waits for what runs and drops what is left of a job that failed; the others go on.
     void fail(std::uint64_t job);
@@ -45,8 +45,8 @@ class BatchEngine {
     bool can_start() const { return next_ < jobs_.size() && in_flight_ < ring_->slots.size(); }
     bool in_flight() const { return in_flight_ != 0; }
     bool has_free_slot() const { return in_flight_ < ring_->slots.size(); }
-    /// Builds the next group and hands it to the device. Errors: out_of_memory, device_lost, driver; the job
-    /// that failed is failed_job() and none of it is queued any more.
+    /// Builds the next group and hands it to the device. Errors: out_of_memory, device_lost, driver; the
+    /// first job of the group is failed_job() then, and still queued until fail() drops it.
     void start();
     /// Token of the oldest group under way.
     Token oldest() const;

@@ -53,6 +53,10 @@ class Device {
     const Log& log() const { return instance_->log(); }
     const Instance& instance() const { return *instance_; }
     PhysicalQueue& queue(QueueRole role) const { return *roles_[static_cast<std::size_t>(role)]; }
+    /// Bits of a role's timestamps that count; 0: its queue may not be given any.
+    std::uint32_t timestamp_bits(QueueRole role) const {
+        return snapshot_.families[queue(role).slot.family].timestamp_valid_bits;
+    }
     VkDescriptorSetLayout set_layout() const { return set_layout_; }
     VkPipelineLayout pipeline_layout() const { return pipeline_layout_; }
 

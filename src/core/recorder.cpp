@@ -37,7 +37,7 @@ class Commands {
     Commands(Device& device, const Recording& recording, QueueRole role, bool stage_times)
         : device_(device),
           recording_(recording),
-          stage_times_(stage_times),
+          stage_times_(stage_times && device.timestamp_bits(role) != 0),
           handle_(recording.commands[static_cast<std::size_t>(role)]) {
         const VkCommandBufferBeginInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr, 0, nullptr};
         device_.check(device_.vk.vkBeginCommandBuffer(handle_, &info), "vkBeginCommandBuffer");
