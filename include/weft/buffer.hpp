@@ -49,9 +49,10 @@ std::shared_ptr<core::BufferObject> make_device_buffer(Backend&, std::size_t cou
 std::shared_ptr<core::BufferObject> make_host_buffer(Backend&, std::size_t count, std::size_t element_bytes,
                                                      std::string_view name);
 void* mapped(const core::BufferObject&) noexcept;
+void check_view(const char* what, std::size_t first, std::size_t count, std::size_t size);
 }  // namespace detail
 
-/// A typed range of a Buffer; keeps the memory alive.
+/// A typed range of a Buffer or HostBuffer; keeps the memory alive.
 template <class T>
 class BufferView {
   public:
@@ -89,10 +90,7 @@ class Buffer {
     BufferView<T> view() const { return {object_, 0, count_}; }
     /// Elements [first, first + count). Errors: invalid_argument - beyond the end.
     BufferView<T> view(std::size_t first, std::size_t count) const {
-        if (first > count_ || count > count_ - first)
-            throw Error(Errc::invalid_argument,
-                        "Buffer::view: range beyond the end (got first " + std::to_string(first) + " count " +
-                            std::to_string(count) + ", need at most " + std::to_string(count_) + ")");
+        detail::check_view("Buffer::view", first, count, count_);
         return {object_, first, count};
     }
     operator BufferView<T>() const { return view(); }        // NOLINT(google-explicit-constructor)
@@ -123,6 +121,15 @@ class HostBuffer {
     T* begin() const noexcept { return data(); }
     T* end() const noexcept { return data() + count_; }
     T& operator[](std::size_t i) const noexcept { return data()[i]; }
+
+    /// For a Stream, whose steps then reach this memory when they run: change or read it only when they are
+    /// done.
+    BufferView<T> view() const { return {object_, 0, count_}; }
+    /// Elements [first, first + count). Errors: invalid_argument - beyond the end.
+    BufferView<T> view(std::size_t first, std::size_t count) const {
+        detail::check_view("HostBuffer::view", first, count, count_);
+        return {object_, first, count};
+    }
 
   private:
     std::shared_ptr<core::BufferObject> object_;

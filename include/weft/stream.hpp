@@ -4,24 +4,38 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <vector>
 
 #include <weft/backend.hpp>
 #include <weft/batch.hpp>
 #include <weft/buffer.hpp>
+#include <weft/event.hpp>
 #include <weft/program.hpp>
 
 namespace weft {
 
-/// Records work on resident buffers; each step sees the results of those before it. Nothing runs until
-/// submit(), wait() or download(). Keeps the buffers it uses alive until the work is done. Belongs to one
-/// thread at a time.
+namespace core {
+class StreamState;
+}
+
+struct StreamOptions {
+    std::string name{};  ///< appears in traces, error texts and validation messages
+};
+
+/// Ordered work on resident buffers: each step sees the results of those before it. Which steps depend on
+/// which is found from the ranges they use, so steps that do not meet in memory run at the same time, and
+/// barriers are nobody's job. Recorded work runs when it is submitted: by submit(), wait(), download() or
+/// replay(), or sooner when many uploads have gathered. Streams of one backend take turns in the order of
+/// their submissions, and each sees what was submitted before. Keeps the buffers it uses alive until the work
+/// is done. Belongs to one thread at a time.
 class Stream {
   public:
-    explicit Stream(Backend& backend);
+    explicit Stream(Backend& backend, const StreamOptions& options = {});
     Stream(Stream&&) noexcept;
     Stream& operator=(Stream&&) noexcept;
     /// Waits for submitted work; drops what was recorded and not submitted.
@@ -46,6 +60,7 @@ class Stream {
         fill_bytes(target.object(), target.first() * sizeof(T), target.bytes(), value);
     }
 
+    /// From device to device, or to or from a HostBuffer without a copy by the host.
     /// Errors: invalid_argument - sizes differ, or ranges of one buffer overlap.
     template <class T>
     void copy(std::type_identity_t<BufferView<const T>> source, BufferView<T> target) {
@@ -63,6 +78,9 @@ class Stream {
               writable(!std::is_const_v<T>) {}
         template <class T>
         Argument(const Buffer<T>& buffer) : Argument(buffer.view()) {}  // NOLINT(google-explicit-constructor)
+        template <class T>
+        Argument(const HostBuffer<T>& buffer)  // NOLINT(google-explicit-constructor)
+            : Argument(buffer.view()) {}
         std::shared_ptr<core::BufferObject> object;
         std::uint64_t offset, bytes;
         bool writable;
@@ -74,11 +92,24 @@ class Stream {
     /// that do not fit.
     void dispatch(const Program& program, std::initializer_list<Argument> arguments, std::uint64_t elements,
                   const Parameters& parameters = {});
+    void dispatch(const Program& program, std::span<const Argument> arguments, std::uint64_t elements,
+                  const Parameters& parameters = {});
 
-    /// Hands everything recorded to the device.
-    void submit();
+    /// Hands everything recorded to the device. The event is reached when that, and all before it, is done.
+    Event submit();
     /// Submits, then waits. false: still running when the time was up. Errors: device_lost, driver.
     bool wait(std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max());
+    /// Submits; what is recorded from now on runs after `event`, of whichever stream of this backend.
+    /// Errors: invalid_argument - an event of another backend.
+    void wait_for(const Event& event);
+
+    /// Records the steps of `steps(*this)` without running them. Uploads in it copy their source once.
+    /// submit, wait, download, replay and record are refused inside. Work recorded before stays pending.
+    /// What `steps` throws is passed on, and the steps are forgotten.
+    Sequence record(const std::function<void(Stream&)>& steps);
+    /// Submits what is pending, then the sequence, as one submission without recording anything.
+    /// Errors: invalid_argument - a sequence of another backend.
+    Event replay(const Sequence& sequence);
 
     /// Submits, waits, and copies the range to `target`. Errors: invalid_argument - sizes differ; as wait().
     template <class T>
@@ -95,7 +126,9 @@ class Stream {
 
     /// The device it records for.
     const DeviceInfo& device() const;
+    const std::string& name() const;
     /// For the other parts of weft.
+    explicit Stream(std::unique_ptr<core::StreamState> state);
     const std::shared_ptr<core::Runtime>& runtime() const;
 
   private:
@@ -108,9 +141,8 @@ class Stream {
     void download_bytes(const std::shared_ptr<core::BufferObject>&, std::uint64_t offset, std::uint64_t bytes,
                         void*, std::uint64_t target_bytes);
 
-    struct Impl;
-    Impl& impl() const;
-    std::unique_ptr<Impl> impl_;
+    core::StreamState& state() const;
+    std::unique_ptr<core::StreamState> state_;
 };
 
 }  // namespace weft

@@ -9,6 +9,7 @@
 #include <weft/config.hpp>
 #include <weft/device.hpp>
 #include <weft/error.hpp>
+#include <weft/event.hpp>
 #include <weft/field.hpp>
 #include <weft/job.hpp>
 #include <weft/program.hpp>

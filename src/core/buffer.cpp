@@ -41,6 +41,13 @@ std::shared_ptr<core::BufferObject> make_host_buffer(Backend& backend, std::size
     return buffer;
 }
 
+void check_view(const char* what, std::size_t first, std::size_t count, std::size_t size) {
+    if (first <= size && count <= size - first) return;
+    throw Error(Errc::invalid_argument, std::string(what) + ": range beyond the end (got first " +
+                                            std::to_string(first) + " count " + std::to_string(count) +
+                                            ", need at most " + std::to_string(size) + ")");
+}
+
 void* mapped(const core::BufferObject& object) noexcept {
     return object.mapped();
 }

@@ -38,6 +38,8 @@ class BufferObject {
     /// another.
     std::uint64_t id() const { return id_; }
     std::byte* mapped() const { return mapped_; }
+    /// false: host writes need flush(), host reads invalidate().
+    bool coherent() const { return coherent_; }
     bool imported() const { return imported_ != VK_NULL_HANDLE; }
     const std::shared_ptr<Context>& context() const { return context_; }
 

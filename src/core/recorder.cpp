@@ -108,6 +108,24 @@ void dispatch_pieces(const Device& device, VkCommandBuffer commands, const Group
     }
 }
 
+void record_barrier(const Device& device, VkCommandBuffer commands, Scope source, Scope target) {
+    if (device.plan().synchronization2) {
+        VkMemoryBarrier2 memory{VK_STRUCTURE_TYPE_MEMORY_BARRIER_2};
+        memory.srcStageMask = source.stage;
+        memory.srcAccessMask = source.access;
+        memory.dstStageMask = target.stage;
+        memory.dstAccessMask = target.access;
+        VkDependencyInfo info{VK_STRUCTURE_TYPE_DEPENDENCY_INFO};
+        info.memoryBarrierCount = 1;
+        info.pMemoryBarriers = &memory;
+        device.vk.vkCmdPipelineBarrier2(commands, &info);
+        return;
+    }
+    const VkMemoryBarrier memory{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, source.access, target.access};
+    device.vk.vkCmdPipelineBarrier(commands, source.stage, target.stage, 0, 1, &memory, 0, nullptr, 0,
+                                   nullptr);
+}
+
 }  // namespace
 
 void write_set(Device& device, VkDescriptorSet set, std::span<const SetEntry> entries) {
@@ -125,23 +143,28 @@ void write_set(Device& device, VkDescriptorSet set, std::span<const SetEntry> en
 }
 
 void barrier(const Device& device, VkCommandBuffer commands, AccessScope from, AccessScope to) {
-    const Scope source = scope_of(from), target = scope_of(to);
     // A read-after-anything hazard of the source needs no memory dependency, but one barrier form serves all.
-    if (device.plan().synchronization2) {
-        VkMemoryBarrier2 memory{VK_STRUCTURE_TYPE_MEMORY_BARRIER_2};
-        memory.srcStageMask = source.stage;
-        memory.srcAccessMask = source.access;
-        memory.dstStageMask = target.stage;
-        memory.dstAccessMask = target.access;
-        VkDependencyInfo info{VK_STRUCTURE_TYPE_DEPENDENCY_INFO};
-        info.memoryBarrierCount = 1;
-        info.pMemoryBarriers = &memory;
-        device.vk.vkCmdPipelineBarrier2(commands, &info);
-        return;
+    record_barrier(device, commands, scope_of(from), scope_of(to));
+}
+
+void hazard_barrier(const Device& device, VkCommandBuffer commands, const HazardBarrier& needed,
+                    WorkStage to) {
+    constexpr std::array<Scope, kWorkStages> kWrites{{
+        {VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT},
+        {VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT},
+    }};
+    Scope from{0, 0};
+    for (std::size_t i = 0; i < kWorkStages; ++i) {
+        if (!needed.after[i]) continue;
+        from.stage |= kWrites[i].stage;
+        if (needed.memory) from.access |= kWrites[i].access;
     }
-    const VkMemoryBarrier memory{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, source.access, target.access};
-    device.vk.vkCmdPipelineBarrier(commands, source.stage, target.stage, 0, 1, &memory, 0, nullptr, 0,
-                                   nullptr);
+    Scope target{VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                 VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT};
+    if (to == WorkStage::transfer)
+        target = {VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT};
+    if (!needed.memory) target.access = 0;  // nothing was written: the order is enough
+    record_barrier(device, commands, from, target);
 }
 
 void recording_key(const GroupWork& work, const Pipeline& pipeline, Shape shape, bool stage_times,

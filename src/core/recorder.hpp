@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/hazards.hpp"
 #include "core/staging_ring.hpp"
 
 namespace weft::core {
@@ -39,5 +40,8 @@ struct AccessScope {
     enum Kind { transfer_read, transfer_write, kernel, any_device, host_read } kind;
 };
 void barrier(const Device& device, VkCommandBuffer commands, AccessScope from, AccessScope to);
+/// The barrier that a HazardTracker asks for before a command of stage `to`.
+void hazard_barrier(const Device& device, VkCommandBuffer commands, const HazardBarrier& needed,
+                    WorkStage to);
 
 }  // namespace weft::core

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a Stream points at: the list it records, the lists under way, and staging memory that comes back.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <weft/stream.hpp>
+
+#include "core/command_list.hpp"
+#include "core/runtime.hpp"
+
+namespace weft::core {
+
+/// Ranges of memory that is not coherent, to be invalidated before the host reads them.
+using HostWrites = std::vector<BufferRange>;
+
+/// What an Event points at.
+struct EventState {
+    std::shared_ptr<Context> context;
+    Token token;
+    HostWrites host_writes;
+};
+
+/// Staging buffers of finished work, for the next upload or download of about their size.
+class StagingCache {
+  public:
+    /// At least `bytes`. Errors: out_of_memory.
+    std::shared_ptr<BufferObject> take(const std::shared_ptr<Context>& context, MemoryKind kind,
+                                       std::uint64_t bytes);
+    void give_back(std::vector<std::shared_ptr<BufferObject>> buffers);
+    void give_back(std::shared_ptr<BufferObject> buffer, MemoryKind kind);
+
+  private:
+    struct Entry {
+        std::shared_ptr<BufferObject> buffer;
+        MemoryKind kind;
+    };
+    std::vector<Entry> idle_;  // oldest first
+    std::uint64_t idle_bytes_ = 0;
+};
+
+class StreamState {
+  public:
+    StreamState(std::shared_ptr<Runtime> runtime, std::string name);
+    /// Records into a command buffer of the application; `end_external` ends what it recorded.
+    StreamState(std::shared_ptr<Runtime> runtime, std::string name, VkCommandBuffer external);
+    ~StreamState();
+    StreamState(const StreamState&) = delete;
+    StreamState& operator=(const StreamState&) = delete;
+
+    /// The list that steps go to. Errors: device_lost, out_of_memory.
+    CommandList& list();
+    /// Errors: invalid_argument - moved from, of another backend, or a view beyond its buffer.
+    BufferRange range(const std::shared_ptr<BufferObject>& object, std::uint64_t offset, std::uint64_t bytes,
+                      const char* what) const;
+    void upload(const void* source, const BufferRange& target);
+    void download(const BufferRange& source, void* target);
+    Event submit(const char* what);
+    bool wait(std::chrono::nanoseconds timeout);
+    void wait_for(const Event& event);
+    Sequence record(Stream& stream, const std::function<void(Stream&)>& steps);
+    Event replay(const Sequence& sequence);
+    void end_external();
+
+    const std::shared_ptr<Runtime>& runtime() const { return runtime_; }
+    const std::string& name() const { return name_; }
+
+  private:
+    struct UnderWay {
+        std::shared_ptr<CommandList> list;
+        Token done;
+        bool own = false;  // else a sequence's
+    };
+    void refuse_while_recording(const char* what) const;
+    void submit_list();
+    void hand_over(const std::shared_ptr<CommandList>& list, bool own);
+    void collect();
+    void retire(UnderWay& work);
+    void invalidate_host_writes();
+    Event event() const;
+
+    std::shared_ptr<Runtime> runtime_;
+    Context& context_;
+    Device& device_;
+    std::string name_;
+    std::shared_ptr<CommandList> pending_;    // recorded, not submitted
+    std::shared_ptr<CommandList> recording_;  // inside record()
+    std::shared_ptr<CommandList> external_;
+    std::deque<UnderWay> under_way_;  // oldest first
+    std::vector<std::shared_ptr<CommandList>> idle_;
+    StagingCache staging_;
+    HostWrites host_writes_;  // of everything submitted and not yet waited for
+    Token done_;              // of the last submission
+    Token wait_for_;          // of another queue, before the next submission
+};
+
+}  // namespace weft::core
