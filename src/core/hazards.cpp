@@ -9,6 +9,7 @@ namespace weft::core {
 HazardBarrier HazardTracker::next(WorkStage stage, std::span<const RangeUse> uses) {
     HazardBarrier barrier;
     for (const RangeUse& use : uses) {
+        if (use.begin >= use.end) continue;
         const auto found = buffers_.find(use.buffer);
         if (found != buffers_.end()) collect(found->second, stage, use, barrier);
     }
