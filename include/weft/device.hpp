@@ -32,7 +32,9 @@ struct DeviceLimits {
     std::uint32_t max_shared_memory_bytes = 0;
     std::uint32_t max_push_constant_bytes = 0;
     std::uint32_t max_storage_buffers = 0;  ///< storage buffers one program can bind
-    std::uint32_t subgroup_size = 0;
+    std::uint32_t subgroup_size = 0;        ///< where the driver chooses
+    /// What ProgramOptions::subgroup_size may ask for; both as subgroup_size where none can be chosen.
+    std::uint32_t min_subgroup_size = 0, max_subgroup_size = 0;
     double timestamp_period_ns = 0;  ///< nanoseconds per tick
 };
 
@@ -50,6 +52,8 @@ struct DeviceInfo {
     bool unified_memory = false;                  ///< every device-local heap is host-visible by nature
     bool shader_int64 = false, shader_float64 = false;
     bool import_host_memory = false, memory_budget = false, synchronization2 = false;
+    bool subgroup_size_control = false;  ///< ProgramOptions::subgroup_size can be chosen
+    bool full_subgroups = false;         ///< ProgramOptions::require_full_subgroups can be asked for
     std::vector<QueueFamilyInfo> queue_families;
     DeviceLimits limits;
     std::vector<std::string> refused;  ///< why weft cannot use it; empty: usable

@@ -27,7 +27,8 @@ class Stream;
 enum class Access { read, write, read_write };
 const char* to_string(Access access) noexcept;
 
-/// One storage buffer of a shader, reflected from its SPIR-V. Those declared but never used are not.
+/// One storage buffer of a shader, reflected from its SPIR-V. Those declared but never used are not, whether
+/// a compiler has removed them already (`glslc -O`) or not.
 struct Binding {
     std::uint32_t binding = 0;  ///< number in set 0
     Access access = Access::read_write;
@@ -46,15 +47,36 @@ struct SpecConstant {
     std::uint32_t bits;
 };
 
+/// Type of a specialization constant; a Program sets the first four.
+enum class SpecType { boolean, int32, uint32, float32, other };
+const char* to_string(SpecType type) noexcept;
+
+/// One specialization constant that a shader declares.
+struct SpecConstantInfo {
+    std::uint32_t id = 0;
+    std::string name;  ///< empty where the SPIR-V carries no names, as after `glslc -O`
+    SpecType type = SpecType::other;
+    std::uint64_t default_bits = 0;  ///< as in SpecConstant::bits; more than 32 for 64-bit types
+};
+
 struct ProgramOptions {
     std::string name{};  ///< appears in reports and error texts; empty: the entry point
     std::string entry = "main";
     std::vector<SpecConstant> constants{};  ///< ids the shader does not declare are refused
+    /// Workgroup size along x, y and z; 0: as the shader has it. Sets the constants of local_size_x_id and
+    /// its like, whatever their ids; a size the shader fixes can only be asked for as it is.
+    std::array<std::uint32_t, 3> local_size{};
     /// Elements that one workgroup handles; 0: its invocations (x * y * z).
     std::uint32_t elements_per_group = 0;
     /// Upper bound on the workgroups of a dispatch, for shaders that loop over their elements by the total
     /// number of invocations; 0: one workgroup for every `elements_per_group` elements.
     std::uint32_t max_groups = 0;
+    /// Invocations of a subgroup, a power of two from DeviceLimits::min_subgroup_size to max_subgroup_size;
+    /// 0: the driver chooses. Refused where DeviceInfo::subgroup_size_control is false.
+    std::uint32_t subgroup_size = 0;
+    /// Every subgroup has all its invocations. Needs DeviceInfo::full_subgroups and a workgroup that is a
+    /// multiple of the subgroup along x.
+    bool require_full_subgroups = false;
 };
 
 /// A compute pipeline with its reflected interface. Cheap to copy; the pipeline itself is made once a backend
@@ -67,23 +89,36 @@ struct ProgramOptions {
 /// from byte 8 on. A shader without a block finds its bounds with `.length()`: bound ranges are exact. A
 /// range that ends within an element of the shader's array hides that element: its part of an output is
 /// undefined.
+///
+/// Workgroups lie along x. A dispatch that needs more of them than DeviceLimits::max_group_count[0] goes on
+/// in further rows along y if the shader takes its index from both axes (folds()), in the way of weft_index()
+/// of weft.glsl:
+///   (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * invocations + gl_LocalInvocationIndex
+/// The last row is padded, so such a shader must compare with `count` or `.length()`. Others are refused then
+/// by Stream::dispatch; run_batch cuts their jobs into chunks instead.
 class Program {
   public:
     /// spirv   words of a SPIR-V 1.0 - 1.5 module, copied
     ///
     /// Errors: invalid_shader - damaged words, no such entry point, not a compute shader, other resources
     /// than those above, more push constants or a larger workgroup than the device allows; unsupported -
-    /// needs a feature the device lacks (named); invalid_argument - unknown specialization constant;
-    /// out_of_memory.
+    /// needs a feature the device lacks (named), a subgroup size where none can be chosen;
+    /// invalid_argument - unknown specialization constant, a local_size that the shader fixes otherwise, a
+    /// subgroup_size or full subgroups that device or workgroup do not allow; out_of_memory.
     Program(Backend& backend, std::span<const std::uint32_t> spirv, const ProgramOptions& options = {});
     /// The same on the device that `stream` records for.
     Program(const Stream& stream, std::span<const std::uint32_t> spirv, const ProgramOptions& options = {});
 
     const std::string& name() const;
-    std::span<const Binding> bindings() const;        ///< ascending binding numbers
-    std::uint32_t push_constant_bytes() const;        ///< size of the block, 0 without one
-    std::array<std::uint32_t, 3> local_size() const;  ///< workgroup size, specialization applied
-    double create_ms() const;                         ///< time the driver took for the pipeline
+    std::span<const Binding> bindings() const;  ///< ascending binding numbers
+    /// The binding of that name. Errors: invalid_argument - none has it; the text lists those there are.
+    const Binding& binding(std::string_view name) const;
+    std::span<const SpecConstantInfo> spec_constants() const;  ///< ascending ids
+    std::uint32_t push_constant_bytes() const;                 ///< size of the block, 0 without one
+    std::array<std::uint32_t, 3> local_size() const;           ///< workgroup size, specialization applied
+    std::uint32_t subgroup_size() const;                       ///< as asked for; 0: the driver chose
+    bool folds() const;                                        ///< a dispatch may go on in rows along y
+    double create_ms() const;                                  ///< time the driver took for the pipeline
 
     const std::shared_ptr<const core::ProgramObject>& object() const {
         if (!object_) throw Error(Errc::invalid_argument, "Program: used after it was moved from");

@@ -27,8 +27,9 @@ std::uint64_t bytes_of(const Job& job, const Piece& piece) {
 
 ProgramShape shape_of(const ProgramObject& program) {
     const Reflection& reflection = program.pipeline->reflection;
-    return {reflection.bindings, reflection.push_constant_bytes, program.elements_per_group,
-            program.max_groups, program.name.c_str()};
+    const GroupRule& rule = program.group_rule;
+    return {reflection.bindings, reflection.push_constant_bytes, rule.elements_per_group,
+            rule.max_groups,     program.name.c_str(),           rule.folds};
 }
 
 void require_same_backend(const Runtime& runtime, const ProgramObject& program, const char* what) {
@@ -241,7 +242,7 @@ void BatchEngine::build(Slot& slot) {
     layout_.restart();
     for (std::size_t i = 0; i < plan_.pieces.size(); ++i) {
         layout_.write(plan_.pieces[i], ring_->pieces[i], plan_.route, slot.areas(), slot.work);
-        slot.work.pieces.back().groups = static_cast<std::uint32_t>(program_->groups(plan_.pieces[i].count));
+        slot.work.pieces.back().groups = program_->groups(plan_.pieces[i].count);
     }
     ring_->pieces.clear();
     recording_key(slot.work, *program_->pipeline, shape(), settings_.stage_times, ring_->key);

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <string>
 
+#include "core/group_plan.hpp"
+#include "core/reflection.hpp"
+
 namespace weft::core {
 namespace {
 
@@ -24,8 +27,7 @@ std::string job_text(const ProgramShape& program, const Job& job, std::uint64_t 
 std::string interface_text(const ProgramShape& program) {
     std::string text;
     for (const Binding& b : program.bindings)
-        text += (text.empty() ? "" : ", ") + std::string("binding ") + std::to_string(b.binding) + " " +
-                to_string(b.access);
+        text += (text.empty() ? "" : ", ") + binding_text(b) + " " + to_string(b.access);
     return text.empty() ? "no bindings" : text;
 }
 
@@ -193,7 +195,7 @@ void check_job(const ProgramShape& program, const DeviceLimits& limits, const Jo
         if (read && write) {
             if (job.inputs[in].broadcast || job.inputs[in].bytes != job.outputs[out].bytes)
                 refuse(Errc::invalid_argument,
-                       where("input", in) + "feeds read_write binding " + std::to_string(b.binding) +
+                       where("input", in) + "feeds read_write " + binding_text(b) +
                            ", whose input and output must have equal size" +
                            got_need(job.inputs[in].bytes, std::to_string(job.outputs[out].bytes) + " bytes"));
         }
@@ -301,8 +303,12 @@ std::uint64_t chunk_limit(const ProgramShape& program, const DeviceLimits& limit
         const std::uint64_t target = std::max(kChunkBytes, settings.total_bytes / 64);
         limit = std::min(limit, target / std::max<std::uint64_t>(1, bytes / job.elements));
     }
-    if (program.max_groups == 0)
-        limit = std::min(limit, std::uint64_t{limits.max_group_count[0]} * program.elements_per_group);
+    if (program.max_groups == 0) {
+        const GroupRule rule{program.elements_per_group, 0, program.folds};
+        // Elements are counted in 32 bits, so more groups than that need no product.
+        limit = std::min(limit, std::min<std::uint64_t>(most_groups(rule, limits), 0xffffffffu) *
+                                    program.elements_per_group);
+    }
     DirectionLimit in(limits, job.elements), out(limits, job.elements);
     for (const InputSpan& span : job.inputs) in.add(span.bytes, span.broadcast);
     for (const OutputSpan& span : job.outputs) out.add(span.bytes, false);

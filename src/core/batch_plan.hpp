@@ -21,6 +21,7 @@ struct ProgramShape {
     std::uint32_t elements_per_group = 1;
     std::uint32_t max_groups = 0;
     const char* name = "";
+    bool folds = false;  // workgroups may go on along y
 };
 
 /// BatchOptions with every blank filled in.

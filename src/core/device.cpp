@@ -16,11 +16,17 @@ struct Features {
     VkPhysicalDeviceVulkan11Features v11{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES};
     VkPhysicalDeviceVulkan12Features v12{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
     VkPhysicalDeviceVulkan13Features v13{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES};
+    VkPhysicalDeviceSubgroupSizeControlFeatures subgroups{
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES};
 
     Features(const DeviceSnapshot& s, const DevicePlan& plan) {
         core.pNext = &v11;
         v11.pNext = &v12;
-        if (plan.synchronization2) v12.pNext = &v13;
+        const bool control = plan.subgroup_size_control || plan.full_subgroups;
+        if (plan.synchronization2 || (control && !plan.subgroup_size_extension))
+            v12.pNext = &v13;
+        else if (control)
+            v12.pNext = &subgroups;
         core.features.shaderInt64 = s.shader_int64;
         core.features.shaderFloat64 = s.shader_float64;
         core.features.shaderInt16 = s.shader_int16;
@@ -36,6 +42,8 @@ struct Features {
         v12.vulkanMemoryModel = s.vulkan_memory_model;
         v12.bufferDeviceAddress = s.buffer_device_address;
         v13.synchronization2 = plan.synchronization2;
+        v13.subgroupSizeControl = subgroups.subgroupSizeControl = plan.subgroup_size_control;
+        v13.computeFullSubgroups = subgroups.computeFullSubgroups = plan.full_subgroups;
     }
 };
 
@@ -78,6 +86,7 @@ void Device::create() {
     std::vector<const char*> extensions;
     if (plan_.external_memory_host) extensions.push_back(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
     if (plan_.memory_budget) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+    if (plan_.subgroup_size_extension) extensions.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
     VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
     info.pNext = &features.core;
     info.queueCreateInfoCount = static_cast<std::uint32_t>(requests.size());

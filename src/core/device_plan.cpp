@@ -116,6 +116,14 @@ std::string transfer_reason(const DevicePlan& plan, const Config& config) {
     return text;
 }
 
+std::string subgroup_reason(const DevicePlan& plan, const DeviceSnapshot& device) {
+    std::string text = "subgroups: " + std::to_string(device.limits.subgroup_size) + " invocations";
+    if (!plan.subgroup_size_control) return text + ", not to be chosen";
+    return text + ", " + std::to_string(device.limits.min_subgroup_size) + " to " +
+           std::to_string(device.limits.max_subgroup_size) + " can be asked for" +
+           (plan.subgroup_size_extension ? " (VK_EXT_subgroup_size_control)" : "");
+}
+
 std::string by_default(bool asked) {
     return asked ? " (asked for)" : " (default)";
 }
@@ -141,6 +149,7 @@ void explain(DevicePlan& plan, const std::vector<DeviceSnapshot>& devices, const
     const bool has_newer = devices[plan.device].synchronization2;
     lines.push_back(std::string("barriers: ") + (plan.synchronization2 ? "synchronization2" : "Vulkan 1.0") +
                     (has_newer && !plan.synchronization2 ? " (vulkan_1_2_only)" : ""));
+    lines.push_back(subgroup_reason(plan, devices[plan.device]));
     lines.push_back(std::string("timestamps: ") +
                     (plan.timestamps ? "yes" : "no, the device or the compute queue has none"));
 }
@@ -158,6 +167,11 @@ DevicePlan plan_device(const std::vector<DeviceSnapshot>& devices, const Config&
     plan.shader_float64 = device.shader_float64;
     plan.memory_budget = device.memory_budget;
     plan.external_memory_host = device.external_memory_host;
+    const bool vulkan_1_3 = (device.api_major > 1 || device.api_minor >= 3) && !config.vulkan_1_2_only;
+    plan.subgroup_size_extension = !vulkan_1_3 && device.subgroup_size_extension;
+    const bool can_control = vulkan_1_3 || plan.subgroup_size_extension;
+    plan.subgroup_size_control = device.subgroup_size_control && can_control;
+    plan.full_subgroups = device.full_subgroups && can_control;
     plan.storage_buffers = std::min(kStorageBuffers, device.limits.max_storage_buffers);
     plan.push_constant_bytes = std::min(kPushConstantBytes, device.limits.max_push_constant_bytes);
     plan.queues = plan_queues(device, config.queues);
@@ -204,6 +218,8 @@ DeviceInfo describe(const DeviceSnapshot& device, std::uint32_t index) {
     info.import_host_memory = device.external_memory_host;
     info.memory_budget = device.memory_budget;
     info.synchronization2 = device.synchronization2;
+    info.subgroup_size_control = device.subgroup_size_control;
+    info.full_subgroups = device.full_subgroups;
     for (std::uint32_t i = 0; i < device.families.size(); ++i) {
         const QueueFamilySnapshot& family = device.families[i];
         info.queue_families.push_back({i, family.count, family.graphics, family.compute,

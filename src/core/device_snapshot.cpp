@@ -87,7 +87,23 @@ void read_limits(const VkPhysicalDeviceLimits& l, DeviceLimits& out) {
     out.timestamp_period_ns = static_cast<double>(l.timestampPeriod);
 }
 
+void read_subgroups(const VkPhysicalDeviceSubgroupProperties& basic,
+                    const VkPhysicalDeviceSubgroupSizeControlProperties& control, DeviceSnapshot& s) {
+    s.limits.subgroup_size = s.limits.min_subgroup_size = s.limits.max_subgroup_size = basic.subgroupSize;
+    if ((basic.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0)
+        s.subgroup_operations = basic.supportedOperations;
+    // The feature may be there for other stages only; where it is absent the structure was not filled in.
+    s.subgroup_size_control =
+        s.subgroup_size_control && (control.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
+    if (!s.subgroup_size_control) return;
+    s.limits.min_subgroup_size = control.minSubgroupSize;
+    s.limits.max_subgroup_size = control.maxSubgroupSize;
+    s.max_group_subgroups = control.maxComputeWorkgroupSubgroups;
+}
+
 void read_properties(VkPhysicalDevice device, bool has_import, bool api_1_2, DeviceSnapshot& s) {
+    VkPhysicalDeviceSubgroupSizeControlProperties control{
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES};
     VkPhysicalDeviceExternalMemoryHostPropertiesEXT import{
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
     VkPhysicalDeviceMaintenance3Properties maintenance{
@@ -99,6 +115,8 @@ void read_properties(VkPhysicalDevice device, bool has_import, bool api_1_2, Dev
     VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
     properties.pNext = api_1_2 ? static_cast<void*>(&driver) : static_cast<void*>(&ids);
     if (has_import) maintenance.pNext = &import;
+    control.pNext = maintenance.pNext;
+    if (s.subgroup_size_control || s.full_subgroups) maintenance.pNext = &control;
     vkGetPhysicalDeviceProperties2(device, &properties);
 
     const VkPhysicalDeviceProperties& p = properties.properties;
@@ -114,9 +132,7 @@ void read_properties(VkPhysicalDevice device, bool has_import, bool api_1_2, Dev
         std::string(driver.driverName) + (driver.driverInfo[0] != 0 ? " " : "") + driver.driverInfo;
     s.max_allocation_bytes = maintenance.maxMemoryAllocationSize;
     s.limits.max_buffer_bytes = maintenance.maxMemoryAllocationSize;
-    s.limits.subgroup_size = subgroup.subgroupSize;
-    if ((subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0)
-        s.subgroup_operations = subgroup.supportedOperations;
+    read_subgroups(subgroup, control, s);
     if (has_import) s.limits.import_alignment = import.minImportedHostPointerAlignment;
     read_limits(p.limits, s.limits);
 }
@@ -126,7 +142,14 @@ void read_features(VkPhysicalDevice device, DeviceSnapshot& s) {
     VkPhysicalDeviceVulkan12Features f12{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
     VkPhysicalDeviceVulkan11Features f11{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, &f12};
     VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &f11};
-    if (s.api_major > 1 || s.api_minor >= 3) f12.pNext = &f13;
+    VkPhysicalDeviceSubgroupSizeControlFeatures subgroups{
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES};
+    const bool api_1_3 = s.api_major > 1 || s.api_minor >= 3;
+    if (api_1_3) {
+        f12.pNext = &f13;
+    } else if (s.subgroup_size_extension) {
+        f12.pNext = &subgroups;
+    }
     vkGetPhysicalDeviceFeatures2(device, &features);
     s.timeline_semaphores = f12.timelineSemaphore != 0;
     s.host_query_reset = f12.hostQueryReset != 0;
@@ -142,7 +165,8 @@ void read_features(VkPhysicalDevice device, DeviceSnapshot& s) {
     s.shader_float64 = features.features.shaderFloat64 != 0;
     s.shader_int16 = features.features.shaderInt16 != 0;
     s.synchronization2 = f13.synchronization2 != 0;
-    s.subgroup_size_control = f13.subgroupSizeControl != 0;
+    s.subgroup_size_control = (api_1_3 ? f13.subgroupSizeControl : subgroups.subgroupSizeControl) != 0;
+    s.full_subgroups = (api_1_3 ? f13.computeFullSubgroups : subgroups.computeFullSubgroups) != 0;
 }
 
 }  // namespace
@@ -166,10 +190,11 @@ DeviceSnapshot read_snapshot(VkPhysicalDevice device) {
     const bool api_1_2 = s.api_major > 1 || s.api_minor >= 2;
     s.external_memory_host = has(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
     s.memory_budget = has(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+    s.subgroup_size_extension = has(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
+    if (api_1_2) read_features(device, s);
     read_properties(device, s.external_memory_host, api_1_2, s);
     read_families(device, s);
     read_memory(device, s);
-    if (api_1_2) read_features(device, s);
     return s;
 }
 

@@ -44,12 +44,14 @@ struct DeviceSnapshot {
     bool shader_int64 = false, shader_float64 = false, shader_int16 = false, shader_int8 = false;
     bool shader_float16 = false, storage_16bit = false, storage_8bit = false, buffer_device_address = false;
     bool variable_pointers = false, vulkan_memory_model = false, scalar_block_layout = false;
-    bool subgroup_size_control = false;
+    bool subgroup_size_control = false, full_subgroups = false;  // for compute shaders
+    bool subgroup_size_extension = false;                        // VK_EXT_subgroup_size_control
     bool external_memory_host = false, memory_budget = false;
     std::uint32_t subgroup_operations = 0;  // VkSubgroupFeatureFlags where the compute stage has them, else 0
     std::vector<HeapSnapshot> heaps;
     std::vector<MemoryTypeSnapshot> memory_types;
     std::vector<QueueFamilySnapshot> families;
+    std::uint32_t max_group_subgroups = 0;  // subgroups of a workgroup whose size is chosen
     std::uint64_t max_allocation_bytes = ~std::uint64_t{0};
     DeviceLimits limits;
 };

@@ -125,7 +125,7 @@ void GroupLayout::write(const Piece& piece, const PieceSpans& spans, const Route
         in += reads ? 1u : 0u;
         out += writes ? 1u : 0u;
     }
-    w.groups = 0;
+    w.groups = {};
     w.push_bytes = program_.push_constant_bytes;
     fill_push_constants(w.push, w.push_bytes, static_cast<std::uint32_t>(piece.count),
                         static_cast<std::uint32_t>(piece.first), job.parameters);

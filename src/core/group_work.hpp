@@ -9,6 +9,7 @@
 
 #include "core/batch_plan.hpp"
 #include "core/copy_workers.hpp"
+#include "core/group_plan.hpp"
 #include "core/host_range.hpp"
 
 namespace weft::core {
@@ -21,7 +22,7 @@ struct BoundRange {
 
 struct PieceWork {
     Piece piece;
-    std::uint32_t groups = 0;  // workgroups
+    GroupGrid groups;
     std::uint32_t bound_count = 0;
     std::array<BoundRange, 2 * kMaxJobSpans> bound{};
     std::uint32_t push_bytes = 0;

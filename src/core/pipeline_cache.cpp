@@ -69,7 +69,7 @@ Pipeline PipelineCache::build(std::span<const std::uint32_t> words, const Progra
                   "vkCreateShaderModule");
     std::vector<VkSpecializationMapEntry> entries;
     std::vector<std::uint32_t> values;
-    for (const SpecConstant& c : options.constants) {
+    for (const SpecConstant& c : reflection.constants) {
         entries.push_back(
             {c.id, static_cast<std::uint32_t>(values.size() * sizeof(std::uint32_t)), sizeof(std::uint32_t)});
         values.push_back(c.bits);
@@ -82,6 +82,12 @@ Pipeline PipelineCache::build(std::span<const std::uint32_t> words, const Progra
     info.stage.module = module;
     info.stage.pName = options.entry.c_str();
     info.stage.pSpecializationInfo = &specialization;
+    VkPipelineShaderStageRequiredSubgroupSizeCreateInfo subgroup{
+        VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO};
+    subgroup.requiredSubgroupSize = options.subgroup_size;
+    if (options.subgroup_size != 0) info.stage.pNext = &subgroup;
+    if (options.require_full_subgroups)
+        info.stage.flags |= VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
     info.layout = device_.pipeline_layout();
 
     Pipeline pipeline;
@@ -114,6 +120,7 @@ const Pipeline& PipelineCache::get(std::span<const std::uint32_t> words, const P
         check_spirv_words(words, options.entry, name);
         Reflection reflection = reflect(words, options);
         check_device(reflection, device_.snapshot(), name);
+        check_subgroups(options, reflection, device_.snapshot(), device_.plan(), name);
         it = pipelines_.emplace(key, build(words, options, std::move(reflection))).first;
         ++report_.created;
         report_.last_create_ms = it->second.create_ms;
@@ -132,6 +139,9 @@ bool PipelineCache::is_last(std::span<const std::uint32_t> words, const ProgramO
         return a.id == b.id && a.bits == b.bits;
     };
     return last_ != nullptr && last_options_.entry == options.entry &&
+           last_options_.local_size == options.local_size &&
+           last_options_.subgroup_size == options.subgroup_size &&
+           last_options_.require_full_subgroups == options.require_full_subgroups &&
            std::equal(words.begin(), words.end(), last_words_.begin(), last_words_.end()) &&
            std::equal(options.constants.begin(), options.constants.end(), last_options_.constants.begin(),
                       last_options_.constants.end(), same);

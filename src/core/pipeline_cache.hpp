@@ -15,6 +15,7 @@
 #include <weft/program.hpp>
 
 #include "core/device.hpp"
+#include "core/group_plan.hpp"
 #include "core/pipeline_key.hpp"
 #include "core/reflection.hpp"
 
@@ -69,14 +70,11 @@ struct ProgramObject {
     std::shared_ptr<Context> context;
     const Pipeline* pipeline = nullptr;
     std::string name;
-    std::uint32_t elements_per_group = 1;
-    std::uint32_t max_groups = 0;
+    GroupRule group_rule;
+    std::uint32_t subgroup_size = 0;
 
-    /// Workgroups for a dispatch of `elements`.
-    std::uint64_t groups(std::uint64_t elements) const {
-        const std::uint64_t groups = (elements + elements_per_group - 1) / elements_per_group;
-        return max_groups != 0 && groups > max_groups ? max_groups : groups;
-    }
+    /// Workgroups for a dispatch of `elements`. Errors: invalid_argument - more than one dispatch can hold.
+    GroupGrid groups(std::uint64_t elements) const;
 };
 
 }  // namespace weft::core

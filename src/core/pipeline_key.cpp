@@ -44,6 +44,9 @@ PipelineKey pipeline_key(std::span<const std::uint32_t> words, const ProgramOpti
     auto constants = options.constants;
     std::sort(constants.begin(), constants.end(), [](const auto& x, const auto& y) { return x.id < y.id; });
     for (const SpecConstant& c : constants) digest.add(c.id, c.bits);
+    digest.add(options.local_size[0], options.local_size[1]);
+    digest.add(options.local_size[2], options.subgroup_size);
+    digest.add(options.require_full_subgroups ? 1 : 0, constants.size());
     return digest.key();
 }
 

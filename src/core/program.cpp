@@ -10,6 +10,12 @@
 
 namespace weft {
 
+core::GroupGrid core::ProgramObject::groups(std::uint64_t elements) const {
+    const DeviceLimits& limits = context->device.snapshot().limits;
+    if (const auto grid = plan_groups(elements, group_rule, limits)) return *grid;
+    throw Error(Errc::invalid_argument, too_many_groups(name, elements, group_rule, limits));
+}
+
 namespace {
 
 std::shared_ptr<const core::ProgramObject> make_program(const std::shared_ptr<core::Context>& context,
@@ -20,14 +26,17 @@ std::shared_ptr<const core::ProgramObject> make_program(const std::shared_ptr<co
     object->context = context;
     object->pipeline = &context->pipelines.get(spirv, options);
     object->name = options.name.empty() ? options.entry : options.name;
-    const auto& size = object->pipeline->reflection.local_size;
-    object->elements_per_group =
-        options.elements_per_group != 0 ? options.elements_per_group : size[0] * size[1] * size[2];
-    object->max_groups = options.max_groups;
-    const std::uint32_t limit = context->device.snapshot().limits.max_group_count[0];
+    const core::Reflection& reflection = object->pipeline->reflection;
+    const auto& size = reflection.local_size;
+    const std::uint32_t invocations = size[0] * size[1] * size[2];  // within the device's limit
+    object->group_rule = {options.elements_per_group != 0 ? options.elements_per_group : invocations,
+                          options.max_groups, reflection.folds};
+    object->subgroup_size = options.subgroup_size;
+    const std::uint64_t limit = core::most_groups(object->group_rule, context->device.snapshot().limits);
     if (options.max_groups > limit)
         throw Error(Errc::invalid_argument, "Program: ProgramOptions::max_groups of \"" + object->name +
-                                                "\" is beyond the device's x axis (got " +
+                                                "\" is beyond the device's " +
+                                                (reflection.folds ? "x and y axes" : "x axis") + " (got " +
                                                 std::to_string(options.max_groups) + ", need at most " +
                                                 std::to_string(limit) + ")");
     return object;
@@ -52,6 +61,25 @@ std::uint32_t Program::push_constant_bytes() const {
 }
 std::array<std::uint32_t, 3> Program::local_size() const {
     return object()->pipeline->reflection.local_size;
+}
+const Binding& Program::binding(std::string_view name) const {
+    std::string others;
+    for (const Binding& binding : bindings()) {
+        if (binding.name == name) return binding;
+        others += (others.empty() ? "" : ", ") + core::binding_text(binding);
+    }
+    throw Error(Errc::invalid_argument,
+                "Program '" + object()->name + "': no binding has that name (got \"" + std::string(name) +
+                    "\", need one of: " + (others.empty() ? "no bindings" : others) + ")");
+}
+std::span<const SpecConstantInfo> Program::spec_constants() const {
+    return object()->pipeline->reflection.spec_constants;
+}
+std::uint32_t Program::subgroup_size() const {
+    return object()->subgroup_size;
+}
+bool Program::folds() const {
+    return object()->group_rule.folds;
 }
 double Program::create_ms() const {
     return object()->pipeline->create_ms;

@@ -104,7 +104,7 @@ void dispatch_pieces(const Device& device, VkCommandBuffer commands, const Group
         if (piece.push_bytes != 0)
             device.vk.vkCmdPushConstants(commands, device.pipeline_layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
                                          (piece.push_bytes + 3) / 4 * 4, piece.push.data());
-        device.vk.vkCmdDispatch(commands, piece.groups, 1, 1);
+        device.vk.vkCmdDispatch(commands, piece.groups.x, piece.groups.y, 1);
     }
 }
 
@@ -173,7 +173,8 @@ void recording_key(const GroupWork& work, const Pipeline& pipeline, Shape shape,
     key.push_back(static_cast<std::uint64_t>(shape) * 2 + (stage_times ? 1 : 0));
     key.push_back(reinterpret_cast<std::uintptr_t>(&pipeline));
     for (const PieceWork& piece : work.pieces) {
-        key.push_back((std::uint64_t{piece.groups} << 32) | (piece.bound_count << 16) | piece.push_bytes);
+        key.push_back((std::uint64_t{piece.groups.x} << 32) | piece.groups.y);
+        key.push_back((piece.bound_count << 16) | piece.push_bytes);
         for (std::uint32_t at = 0; at < piece.push_bytes; at += 8) {
             std::uint64_t word = 0;
             std::memcpy(&word, piece.push.data() + at, 8);

@@ -8,10 +8,11 @@
 #include <limits>
 #include <map>
 #include <memory>
-#include <set>
 
 #include <weft/error.hpp>
 
+#include "core/spec_constants.hpp"
+#include "core/spirv_fold.hpp"
 #include "core/spirv_module.hpp"
 
 namespace weft {
@@ -51,66 +52,6 @@ void validate(std::span<const std::uint32_t> words, const std::string& name) {
     std::string why = diagnostic == nullptr || diagnostic->error == nullptr ? "" : diagnostic->error;
     why = why.substr(0, why.find('\n'));
     refuse_shader(name, "invalid SPIR-V: " + (why.empty() ? "error " + std::to_string(result) : why));
-}
-
-struct SpecTarget {
-    std::size_t position = 0;  // word of the defining instruction
-    std::uint32_t opcode = 0;
-    std::uint32_t bits = 0;  // width; 1: bool
-};
-
-/// Declared constants by their SpecId; several may share one.
-std::multimap<std::uint32_t, SpecTarget> find_spec_constants(std::span<const std::uint32_t> words) {
-    std::multimap<std::uint32_t, std::uint32_t> ids;  // result -> SpecId
-    std::map<std::uint32_t, std::uint32_t> widths;    // type -> bits
-    std::multimap<std::uint32_t, SpecTarget> found;
-    for_each_instruction(words, [&](std::uint32_t opcode, std::span<const std::uint32_t> instruction) {
-        const auto position = static_cast<std::size_t>(instruction.data() - words.data());
-        if (opcode == SpvOpDecorate && instruction[2] == SpvDecorationSpecId)
-            ids.emplace(instruction[1], instruction[3]);
-        if (opcode == SpvOpTypeInt || opcode == SpvOpTypeFloat) widths[instruction[1]] = instruction[2];
-        const bool boolean = opcode == SpvOpSpecConstantTrue || opcode == SpvOpSpecConstantFalse;
-        if (!boolean && opcode != SpvOpSpecConstant) return;
-        const auto [first, last] = ids.equal_range(instruction[2]);
-        for (auto id = first; id != last; ++id)
-            found.emplace(id->second, SpecTarget{position, opcode, boolean ? 1 : widths[instruction[1]]});
-    });
-    return found;
-}
-
-std::string list(const std::vector<std::uint32_t>& ids) {
-    std::string text;
-    for (const std::uint32_t id : ids) text += (text.empty() ? "" : ", ") + std::to_string(id);
-    return text.empty() ? "none" : text;
-}
-
-/// Writes the values into the module as defaults, so that every later reader sees sizes as they will be.
-void specialize(std::vector<std::uint32_t>& words, const std::multimap<std::uint32_t, SpecTarget>& declared,
-                const std::vector<std::uint32_t>& declared_ids, const ProgramOptions& options,
-                const std::string& name) {
-    const auto refuse = [&](const SpecConstant& constant, const std::string& what) {
-        throw Error(Errc::invalid_argument, "Program '" + name + "': specialization constant " +
-                                                std::to_string(constant.id) + " " + what);
-    };
-    std::set<std::uint32_t> seen;
-    for (const SpecConstant& constant : options.constants) {
-        if (!seen.insert(constant.id).second) refuse(constant, "is given twice");
-        const auto [first, last] = declared.equal_range(constant.id);
-        if (first == last)
-            refuse(constant, "is not declared by the shader (it declares " + list(declared_ids) + ")");
-        for (auto target = first; target != last; ++target) {
-            const SpecTarget& at = target->second;
-            if (at.bits == 1) {
-                const std::uint32_t opcode =
-                    constant.bits != 0 ? SpvOpSpecConstantTrue : SpvOpSpecConstantFalse;
-                words[at.position] = (words[at.position] & 0xffff0000u) | opcode;
-            } else if (at.bits == 32) {
-                words[at.position + 3] = constant.bits;
-            } else {
-                refuse(constant, "is " + std::to_string(at.bits) + " bits wide (need bool or 32 bits)");
-            }
-        }
-    }
 }
 
 /// One SPIRV-Cross context with the module in it.
@@ -247,18 +188,22 @@ std::vector<Binding> read_bindings(const CrossCompiler& compiler, const std::str
 
 }  // namespace
 
+std::string binding_text(const Binding& binding) {
+    return "binding " + std::to_string(binding.binding) +
+           (binding.name.empty() ? "" : " \"" + binding.name + "\"");
+}
+
 Reflection reflect(std::span<const std::uint32_t> words, const ProgramOptions& options) {
     const std::string name = options.name.empty() ? options.entry : options.name;
     check_spirv_words(words, options.entry, name);
     validate(words, name);
 
     Reflection reflection;
-    const auto declared = find_spec_constants(words);
-    for (const auto& [id, target] : declared)
-        if (reflection.spec_constant_ids.empty() || reflection.spec_constant_ids.back() != id)
-            reflection.spec_constant_ids.push_back(id);
+    const SpecTable constants(words);
+    reflection.spec_constants = constants.declared();
+    reflection.constants = constants.chosen(options, name);
     std::vector<std::uint32_t> specialized(words.begin(), words.end());
-    specialize(specialized, declared, reflection.spec_constant_ids, options, name);
+    constants.apply(reflection.constants, specialized);
 
     const SpirvModule module(specialized);
     reflection.capabilities = module.capabilities();
@@ -266,6 +211,8 @@ Reflection reflect(std::span<const std::uint32_t> words, const ProgramOptions& o
     if (!local_size)
         refuse_shader(name, "workgroup size is not given, or by an expression weft cannot evaluate");
     reflection.local_size = *local_size;
+    check_local_size(options, *local_size, name);
+    reflection.folds = folds_rows(specialized, module.reached_functions(options.entry));
     if (std::find(local_size->begin(), local_size->end(), 0u) != local_size->end())
         refuse_shader(name, "workgroup size with a 0 (got " + std::to_string((*local_size)[0]) + " x " +
                                 std::to_string((*local_size)[1]) + " x " + std::to_string((*local_size)[2]) +

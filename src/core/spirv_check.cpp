@@ -241,8 +241,8 @@ void check_device(const Reflection& reflection, const DeviceSnapshot& device, co
     for (const Binding& binding : reflection.bindings)
         if (binding.binding >= limits.max_storage_buffers)
             refuse_shader(name, "binding number beyond the limit of the device (got " +
-                                    std::to_string(binding.binding) + " '" + binding.name +
-                                    "', need less than " + std::to_string(limits.max_storage_buffers) + ")");
+                                    binding_text(binding) + ", need less than " +
+                                    std::to_string(limits.max_storage_buffers) + ")");
     check_limit(name, "push-constant bytes", reflection.push_constant_bytes, limits.max_push_constant_bytes);
     check_limit(name, "bytes of shared memory", reflection.shared_memory_bytes,
                 limits.max_shared_memory_bytes);

@@ -350,20 +350,28 @@ std::optional<std::array<std::uint32_t, 3>> SpirvModule::local_size(const std::s
     return literals == literal_sizes_.end() ? std::nullopt : std::optional(literals->second);
 }
 
-std::optional<std::uint64_t> SpirvModule::shared_memory_bytes(const std::string& entry) const {
+std::set<std::uint32_t> SpirvModule::reached_functions(const std::string& entry) const {
     const auto start = entry_functions_.find(entry);
-    if (start == entry_functions_.end()) return std::nullopt;
-    std::set<std::uint32_t> reached{start->second}, variables;
+    if (start == entry_functions_.end()) return {};
+    std::set<std::uint32_t> reached{start->second};
     std::vector<std::uint32_t> open{start->second};
     while (!open.empty()) {
         const auto function = functions_.find(open.back());
         open.pop_back();
         if (function == functions_.end()) continue;
-        variables.insert(function->second.workgroup_variables.begin(),
-                         function->second.workgroup_variables.end());
         for (const std::uint32_t called : function->second.calls)
             if (reached.insert(called).second) open.push_back(called);
     }
+    return reached;
+}
+
+std::optional<std::uint64_t> SpirvModule::shared_memory_bytes(const std::string& entry) const {
+    if (!entry_functions_.contains(entry)) return std::nullopt;
+    std::set<std::uint32_t> variables;
+    for (const std::uint32_t id : reached_functions(entry))
+        if (const auto function = functions_.find(id); function != functions_.end())
+            variables.insert(function->second.workgroup_variables.begin(),
+                             function->second.workgroup_variables.end());
     std::uint64_t total = 0;
     for (const std::uint32_t variable : variables) {
         const auto bytes = type_bytes(workgroup_types_.at(variable));

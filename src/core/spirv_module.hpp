@@ -44,6 +44,8 @@ class SpirvModule {
     /// Sum over the Workgroup variables that the entry point and what it calls use, without padding: what a
     /// driver takes at least. Saturates; nothing when a size is 0 or not known here.
     std::optional<std::uint64_t> shared_memory_bytes(const std::string& entry) const;
+    /// Ids of the functions that the entry point is or calls; empty without such an entry point.
+    std::set<std::uint32_t> reached_functions(const std::string& entry) const;
     /// Names, in the order of the module.
     const std::vector<std::string>& capabilities() const { return capabilities_; }
 

@@ -114,12 +114,7 @@ void Stream::dispatch(const Program& program, std::span<const Argument> argument
     for (std::size_t i = 0; i < count; ++i)
         bound[i] = {stream.range(arguments[i].object, arguments[i].offset, arguments[i].bytes, "dispatch"),
                     bindings[i].binding, bindings[i].access};
-    const std::uint64_t groups = object.groups(elements);
-    if (groups > limits.max_group_count[0])
-        refuse("dispatch: program \"" + object.name +
-               "\" needs more workgroups than the device allows on the x axis (got " +
-               std::to_string(groups) + ", need " + std::to_string(limits.max_group_count[0]) +
-               " at most; raise ProgramOptions::elements_per_group or set max_groups)");
+    const core::GroupGrid groups = object.groups(elements);  // refuses what no dispatch can hold
     std::array<std::byte, 256> push{};
     const std::uint32_t push_bytes = (pipeline.reflection.push_constant_bytes + 3) / 4 * 4;
     if (push_bytes != 0)
@@ -127,7 +122,7 @@ void Stream::dispatch(const Program& program, std::span<const Argument> argument
                                   static_cast<std::uint32_t>(elements), 0, parameters);
     stream.list().dispatch({.pipeline = &pipeline,
                             .arguments = {bound.data(), count},
-                            .groups = {static_cast<std::uint32_t>(groups), 1, 1},
+                            .groups = {groups.x, groups.y, 1},
                             .push = {push.data(), push_bytes}});
 }
 

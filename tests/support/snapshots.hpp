@@ -53,7 +53,9 @@ inline DeviceSnapshot modern_device(std::string name, DeviceType type) {
     device.limits.max_storage_buffers = 1u << 20;
     device.limits.max_shared_memory_bytes = 49152;
     device.limits.max_group_invocations = 1024;
-    device.limits.subgroup_size = 32;
+    device.limits.subgroup_size = device.limits.min_subgroup_size = device.limits.max_subgroup_size = 32;
+    device.subgroup_size_control = device.full_subgroups = device.subgroup_size_extension = true;
+    device.max_group_subgroups = 64;
     device.limits.timestamp_period_ns = 1;
     return device;
 }
@@ -79,7 +81,7 @@ inline DeviceSnapshot amd_small_bar() {
     device.driver_text = "radv Mesa 23.1";
     device.vendor_id = 0x1002;
     identify(device, 0xb1, 0x02);
-    device.limits.subgroup_size = 64;
+    device.limits.subgroup_size = device.limits.max_subgroup_size = 64;
     device.heaps = {{16 * kGiB - 256 * kMiB, true}, {32 * kGiB, false}, {256 * kMiB, true}};
     device.memory_types = {memory(0, "d"), memory(1, "vo"), memory(2, "dvo"), memory(1, "voc")};
     device.families = {family(1, "gcts"), family(4, "cts"), family(2, "ts")};
@@ -99,6 +101,7 @@ inline DeviceSnapshot intel_integrated() {
     device.vendor_id = 0x8086;
     identify(device, 0xc1, 0x03);
     device.shader_float64 = false;
+    device.limits.min_subgroup_size = 8;
     device.heaps = {{24 * kGiB, true}};
     device.memory_types = {memory(0, "dvo"), memory(0, "dvoc")};
     device.families = {family(1, "gct", 36)};
@@ -114,7 +117,8 @@ inline DeviceSnapshot lavapipe() {
     device.limits.max_storage_buffer_range = 128 * kMiB;
     device.limits.max_push_constant_bytes = 128;
     device.limits.max_storage_buffers = 12;
-    device.limits.subgroup_size = 8;
+    device.limits.subgroup_size = device.limits.min_subgroup_size = device.limits.max_subgroup_size = 8;
+    device.max_group_subgroups = 32;
     device.heaps = {{8 * kGiB, true}};
     device.memory_types = {memory(0, "dvoc")};
     device.families = {family(1, "gct")};

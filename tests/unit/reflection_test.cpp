@@ -95,6 +95,12 @@ bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
+std::vector<std::uint32_t> ids_of(const Reflection& reflection) {
+    std::vector<std::uint32_t> ids;
+    for (const SpecConstantInfo& constant : reflection.spec_constants) ids.push_back(constant.id);
+    return ids;
+}
+
 void check_binding(const Binding& binding, std::uint32_t number, Access access, const std::string& name) {
     CHECK(binding.binding == number);
     CHECK(to_string(binding.access) == std::string(to_string(access)));
@@ -124,13 +130,13 @@ TEST_CASE("bindings come in ascending order with their access") {
 
 TEST_CASE("specialization moves the workgroup size and what is sized by it") {
     const Reflection defaults = reflect(kSaxpy, {});
-    CHECK(defaults.spec_constant_ids == std::vector<std::uint32_t>{3, 7, 9});
+    CHECK(ids_of(defaults) == std::vector<std::uint32_t>{3, 7, 9});
     CHECK(defaults.local_size == Size{64, 2, 1});
     CHECK(defaults.shared_memory_bytes == 64 * 2 * 4 + 3 * 48);  // never_used does not count
     const Reflection chosen = reflect(kSaxpy, {.constants = {{9, true}, {3, 96u}, {7, 0.25f}}});
     CHECK(chosen.local_size == Size{96, 2, 1});
     CHECK(chosen.shared_memory_bytes == 96 * 2 * 4 + 3 * 48);
-    CHECK(chosen.spec_constant_ids == defaults.spec_constant_ids);
+    CHECK(ids_of(chosen) == ids_of(defaults));
 }
 
 TEST_CASE("specialization that cannot be applied is the caller's mistake") {
@@ -159,7 +165,7 @@ TEST_CASE("capabilities are named") {
     CHECK(reflection.local_size == Size{32, 1, 1});
     CHECK(reflection.push_constant_bytes == 0);
     CHECK(reflection.shared_memory_bytes == 0);
-    CHECK(reflection.spec_constant_ids == std::vector<std::uint32_t>{1});
+    CHECK(ids_of(reflection) == std::vector<std::uint32_t>{1});
     Module clip;
     clip.capabilities = "OpCapability ClipDistance\n";
     CHECK(reflect(clip.words(), {}).capabilities == std::vector<std::string>{"Shader", "capability 32"});

@@ -57,6 +57,8 @@ std::vector<std::string_view> features_of(const DeviceInfo& d) {
     if (d.import_host_memory) names.push_back("import_host_memory");
     if (d.memory_budget) names.push_back("memory_budget");
     if (d.synchronization2) names.push_back("synchronization2");
+    if (d.subgroup_size_control) names.push_back("subgroup_size_control");
+    if (d.full_subgroups) names.push_back("full_subgroups");
     return names;
 }
 
@@ -79,6 +81,8 @@ Json json_of(const DeviceLimits& l) {
             {"max_push_constant_bytes", l.max_push_constant_bytes},
             {"max_storage_buffers", l.max_storage_buffers},
             {"subgroup_size", l.subgroup_size},
+            {"min_subgroup_size", l.min_subgroup_size},
+            {"max_subgroup_size", l.max_subgroup_size},
             {"timestamp_period_ns", l.timestamp_period_ns}};
 }
 
@@ -171,7 +175,8 @@ void print_limits(const DeviceLimits& l) {
                       size_text(l.max_buffer_bytes));
     row("", "a dispatch has " + axes(l.max_group_count) + " groups, a group " + axes(l.max_group_size) +
                 ", at most " + std::to_string(l.max_group_invocations) + " invocations, subgroup " +
-                std::to_string(l.subgroup_size));
+                std::to_string(l.subgroup_size) + " (" + std::to_string(l.min_subgroup_size) + " to " +
+                std::to_string(l.max_subgroup_size) + ")");
     row("", "shared memory " + size_text(l.max_shared_memory_bytes) + ", push constants " +
                 size_text(l.max_push_constant_bytes) + ", storage buffers " +
                 std::to_string(l.max_storage_buffers));

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many workgroups a number of elements takes, and how they lie on the axes of a dispatch. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <weft/device.hpp>
+
+namespace weft::core {
+
+/// Workgroups along x and y.
+struct GroupGrid {
+    std::uint32_t x = 0, y = 1;
+    bool operator==(const GroupGrid&) const = default;
+};
+
+/// What a program says about its workgroups.
+struct GroupRule {
+    std::uint32_t elements_per_group = 1;  // not 0
+    std::uint32_t max_groups = 0;          // 0: no bound
+    bool folds = false;                    // the shader takes its index from both axes
+};
+
+/// Most workgroups one dispatch may have: along x, and over x and y for a shader that folds.
+std::uint64_t most_groups(const GroupRule& rule, const DeviceLimits& limits);
+
+/// Workgroups for `elements`: along x alone as long as they fit there, else in the fewest equal rows, which
+/// leaves less than one workgroup a row to spare. Nothing: more than the device allows.
+std::optional<GroupGrid> plan_groups(std::uint64_t elements, const GroupRule& rule,
+                                     const DeviceLimits& limits);
+
+/// Why plan_groups gave nothing, with the limit and the ways out.
+std::string too_many_groups(const std::string& program, std::uint64_t elements, const GroupRule& rule,
+                            const DeviceLimits& limits);
+
+}  // namespace weft::core
