@@ -78,7 +78,7 @@ TEST_CASE("program: interface beyond what weft or the device offers") {
         check_error(Errc::invalid_shader, "uniform buffer",
                     [&] { Program program(backend, kUniformBuffer); });
         check_error(Errc::invalid_shader, "got 520", [&] { Program program(backend, kLargeBlock); });
-        check_error(Errc::invalid_shader, "got 16", [&] { Program program(backend, kFarBinding); });
+        check_error(Errc::invalid_shader, "got binding 16", [&] { Program program(backend, kFarBinding); });
         check_error(Errc::unsupported, "Int64Atomics", [&] { Program program(backend, kAtomicInt64); });
         check_error(Errc::invalid_argument, "99", [&] {
             Program program(backend, kStrided, {.constants = {{99u, 1u}}});

@@ -178,7 +178,8 @@ TEST_CASE("reasons: one readable line for each choice") {
               "4",
               "paths: page-locked staged, ordinary staged, up to 1048576 bytes direct",
               "ring: 4 slots (default)", "copy threads: 16 (default)",
-              "chunks: 524288 elements at most (default)", "barriers: synchronization2", "timestamps: yes"});
+              "chunks: 524288 elements at most (default)", "barriers: synchronization2",
+              "subgroups: 32 invocations, 32 to 32 can be asked for", "timestamps: yes"});
 }
 
 TEST_CASE("reasons say what the user asked for") {

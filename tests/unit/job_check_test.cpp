@@ -77,7 +77,8 @@ TEST_CASE("span counts must match the shader, and the text shows its interface")
     job.outputs.push_back({memory + 3000, 400});
     CHECK(refusal(job) ==
           "run_batch: job 7 \"third layer\" for program \"add\": spans do not match the shader (got 2 inputs "
-          "and 2 outputs, need 2 and 1: binding 0 read, binding 1 read, binding 2 write; a buffer without "
+          "and 2 outputs, need 2 and 1: binding 0 \"a\" read, binding 1 \"b\" read, binding 2 \"out\" write; "
+          "a buffer without "
           "readonly or writeonly counts as both)");
     job = add_job();
     job.inputs = {{memory, 400}};

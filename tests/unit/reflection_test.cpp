@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
-#include <spirv-tools/libspirv.h>
 
 #include <algorithm>
 
 #include <weft/error.hpp>
 
 #include "core/reflection.hpp"
+#include "support/spirv_assembly.hpp"
 
 using namespace weft;
 using namespace weft::core;
+using weft::test::assemble;
 using Words = std::vector<std::uint32_t>;
 using Size = std::array<std::uint32_t, 3>;
 
@@ -21,21 +22,6 @@ constexpr std::uint32_t kSaxpy[] = {
 constexpr std::uint32_t kWideTypes[] = {
 #include "shaders/wide_types.spv.inc"
 };
-
-Words assemble(const std::string& text) {
-    const spv_context context = spvContextCreate(SPV_ENV_UNIVERSAL_1_3);
-    spv_binary binary = nullptr;
-    spv_diagnostic diagnostic = nullptr;
-    const spv_result_t result = spvTextToBinary(context, text.data(), text.size(), &binary, &diagnostic);
-    const std::string why = diagnostic != nullptr ? diagnostic->error : "";
-    CAPTURE(why);
-    REQUIRE(result == SPV_SUCCESS);
-    Words words(binary->code, binary->code + binary->wordCount);
-    spvBinaryDestroy(binary);
-    spvDiagnosticDestroy(diagnostic);
-    spvContextDestroy(context);
-    return words;
-}
 
 /// Pieces of a module around `main`; what a case leaves empty is left out.
 struct Module {
@@ -243,6 +229,24 @@ TEST_CASE("two views of one binding are one buffer with the access of both; no n
     const Reflection named = reflect(module.words(), {});
     check_binding(named.bindings.at(0), 1, Access::read, "Block");  // the variable has none, its block has
     check_binding(named.bindings.at(1), 6, Access::read_write, "in");
+}
+
+TEST_CASE("a buffer that is declared but never used is not reflected, also where a compiler left it in") {
+    Module module;
+    module.decorations =
+        "OpName %used \"used\"\nOpName %spare \"spare\"\n"
+        "OpDecorate %block Block\nOpMemberDecorate %block 0 Offset 0\n"
+        "OpDecorate %used DescriptorSet 0\nOpDecorate %used Binding 2\n"
+        "OpDecorate %spare DescriptorSet 0\nOpDecorate %spare Binding 1\n";
+    module.globals =
+        "%block = OpTypeStruct %uint\n%pb = OpTypePointer StorageBuffer %block\n"
+        "%pu = OpTypePointer StorageBuffer %uint\n"
+        "%used = OpVariable %pb StorageBuffer\n%spare = OpVariable %pb StorageBuffer\n";
+    module.body = "%p = OpAccessChain %pu %used %c0\nOpStore %p %c3\n";
+    const Reflection reflection = reflect(module.words(), {});
+    REQUIRE(reflection.bindings.size() == 1);
+    CHECK(binding_text(reflection.bindings[0]) == "binding 2 \"used\"");
+    CHECK(binding_text({7, Access::read, ""}) == "binding 7");
 }
 
 TEST_CASE("shared memory counts what the entry point reaches, through calls") {

@@ -192,7 +192,8 @@ TEST_CASE("each limit names its value and what was asked") {
         void (*change)(Reflection&);
         const char *part, *limit;
     } cases[] = {
-        {[](Reflection& r) { r.bindings[1].binding = 8; }, "binding number", "(got 8 'b', need less than 8)"},
+        {[](Reflection& r) { r.bindings[1].binding = 8; }, "binding number",
+         "(got binding 8 \"b\", need less than 8)"},
         {[](Reflection& r) { r.push_constant_bytes = 192; }, "push-constant bytes",
          "(got 192, need at most 128)"},
         {[](Reflection& r) { r.shared_memory_bytes = 32772; }, "shared memory",

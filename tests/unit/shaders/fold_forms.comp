@@ -1,0 +1,41 @@
+#version 460
+// SPDX-License-Identifier: Apache-2.0
+// Ways to an index. FORM 0 to 4 read both axes of a dispatch, the others do not, or
+// take y for something else.
+layout(local_size_x = 64) in;
+layout(push_constant) uniform Push { uint count; };
+layout(set = 0, binding = 0) buffer Out { uint y[]; };
+
+uint linear(uvec3 group, uvec3 groups) {
+    return groups.x * group.y + group.x;
+}
+
+void main() {
+    const uint columns = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
+#if FORM == 0
+    const uint i = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * 64 + gl_LocalInvocationIndex;
+#elif FORM == 1
+    const uint i = gl_GlobalInvocationID.y * columns + gl_GlobalInvocationID.x;
+#elif FORM == 2
+    const uint i = linear(gl_WorkGroupID, gl_NumWorkGroups) * 64 + gl_LocalInvocationIndex;
+#elif FORM == 3
+    const uvec2 group = gl_WorkGroupID.xy, groups = gl_NumWorkGroups.xy;
+    const uint i = (group.y * groups.x + group.x) * 64 + gl_LocalInvocationIndex;
+#elif FORM == 4
+    const uvec3 group = count > 7 ? gl_WorkGroupID : uvec3(0);
+    const uint i = (int(group.y) * int(gl_NumWorkGroups.x) + int(group.x)) * 64 + gl_LocalInvocationIndex;
+#elif FORM == 5
+    const uint i = gl_GlobalInvocationID.x;
+#elif FORM == 6
+    const uint i = (gl_WorkGroupID.z * gl_NumWorkGroups.x + gl_WorkGroupID.x) * 64 + gl_LocalInvocationIndex;
+#elif FORM == 7
+    const uint i = gl_GlobalInvocationID.y * count + gl_GlobalInvocationID.x;
+#elif FORM == 8
+    const uint i = gl_WorkGroupID.y * gl_NumWorkGroups.y + gl_WorkGroupID.x;
+#endif
+#if FORM < 9
+    if (i < count) y[i] = i;
+#else
+    for (uint i = gl_GlobalInvocationID.x; i < count; i += columns) y[i * 4 + gl_GlobalInvocationID.y] += i;
+#endif
+}
