@@ -54,6 +54,20 @@ struct PipelineReport {
     double last_create_ms = 0, total_create_ms = 0;
 };
 
+/// Where the time from the start of the process to its first result went, in milliseconds, measured in this
+/// run. A second backend in a process finds loader and drivers open already.
+struct StartupReport {
+    double before_ms = 0;          ///< from the start of the process until the Backend was asked for
+    double loader_ms = 0;          ///< opening the Vulkan loader
+    double instance_ms = 0;        ///< the instance: the loader opens every driver that is installed
+    double devices_ms = 0;         ///< asking each device what it can do, and the plan
+    double device_ms = 0;          ///< opening the device; queues, timelines, layouts
+    double caches_ms = 0;          ///< reading the pipeline cache; starting copy threads
+    double first_pipeline_ms = 0;  ///< checks, reflection and compilation of the first program; 0: none yet
+    double first_dispatch_ms = 0;  ///< from the first submission until it was seen done; 0: none yet
+    double first_result_ms = 0;    ///< from the start of the process until then; 0: none yet
+};
+
 /// A device ready for work. Move-only. May be used from many threads at once. Buffers, programs and pipelines
 /// keep the device alive, so a Backend may be destroyed before them. In a forked child every call fails with
 /// an Error.
@@ -74,6 +88,7 @@ class Backend {
     Counters counters() const;
     MemoryReport memory() const;  ///< defined in buffer.hpp
     PipelineReport pipelines() const;
+    StartupReport startup() const;
 
     /// Waits until the device is idle. Errors: device_lost.
     void wait_idle();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <utility>
 
@@ -54,7 +55,14 @@ std::shared_ptr<T> owned_by_process(std::unique_ptr<T> object) {
 }
 
 std::shared_ptr<Runtime> make_runtime(const Config& config) {
+    const auto now = [] { return std::chrono::steady_clock::now(); };
+    const SteadyTime process_begin = process_start(), begin = now();
     auto instance = std::make_shared<Instance>(config);
+    StartupReport startup;
+    startup.before_ms = milliseconds_between(process_begin, begin);
+    startup.loader_ms = instance->loader_ms();
+    startup.instance_ms = instance->create_ms();
+    const SteadyTime asking = now();
     const std::vector<VkPhysicalDevice> devices = instance->physical_devices();
     std::vector<DeviceSnapshot> snapshots = read_all(devices);
     const HostFacts host{std::max(1u, std::thread::hardware_concurrency())};
@@ -64,19 +72,36 @@ std::shared_ptr<Runtime> make_runtime(const Config& config) {
     DeviceInfo info = describe(snapshots[index], index);
     info.chosen = true;
     PlanReport report = report_plan(plan);
+    const SteadyTime opening = now();
+    startup.devices_ms = milliseconds_between(asking, opening);
     const std::shared_ptr<Context> context = owned_by_process(std::make_unique<Context>(
         std::move(instance), devices[index], std::move(snapshots[index]), std::move(plan), config));
     report.host_allocator = context->memory.source(MemoryKind::upload).name();
-    return owned_by_process(std::make_unique<Runtime>(context, std::move(info), std::move(report)));
+    startup.caches_ms = context->pipelines.load_ms();
+    const SteadyTime opened = now();
+    startup.device_ms = milliseconds_between(opening, opened) - startup.caches_ms;
+    return owned_by_process(
+        std::make_unique<Runtime>(context, std::move(info), std::move(report), startup, process_begin));
 }
 
 }  // namespace
 
-Runtime::Runtime(std::shared_ptr<Context> context, DeviceInfo info, PlanReport plan)
+Runtime::Runtime(std::shared_ptr<Context> context, DeviceInfo info, PlanReport plan, StartupReport startup,
+                 SteadyTime process_begin)
     : context_(std::move(context)),
       info_(std::move(info)),
       plan_(std::move(plan)),
+      startup_(startup),
+      process_begin_(process_begin),
       copy_workers_(plan_.copy_threads) {}
+
+StartupReport Runtime::startup() const {
+    StartupReport report = startup_;
+    report.first_pipeline_ms = context_->pipelines.first_ms();
+    report.first_dispatch_ms = context_->timelines.first_work().took_ms();
+    report.first_result_ms = context_->timelines.first_work().done_after_ms(process_begin_);
+    return report;
+}
 
 Runtime::~Runtime() = default;
 
@@ -163,6 +188,9 @@ const PlanReport& Backend::plan() const {
 }
 MemoryReport Backend::memory() const {
     return runtime()->context()->memory.report();
+}
+StartupReport Backend::startup() const {
+    return runtime()->startup();
 }
 PipelineReport Backend::pipelines() const {
     return runtime()->context()->pipelines.report();

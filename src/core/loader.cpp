@@ -9,6 +9,8 @@
 #include <mutex>
 #include <set>
 
+#include "core/startup.hpp"
+
 namespace weft::core {
 namespace {
 
@@ -130,9 +132,13 @@ bool has_extension(const char* layer, const char* name) {
 }  // namespace
 
 Instance::Instance(const Config& config) : log_(config.log_level, config.log) {
+    const SteadyTime begin = std::chrono::steady_clock::now();
     load_global_functions(config.vulkan_library);
+    const SteadyTime opened = std::chrono::steady_clock::now();
     create(config);
     load_instance_functions(handle_);
+    loader_ms_ = milliseconds_between(begin, opened);
+    create_ms_ = milliseconds_between(opened, std::chrono::steady_clock::now());
     if (config.validation == Validation::off) return;
     const auto make = reinterpret_cast<PFN_vkCreateDebugUtilsMessengerEXT>(
         vkGetInstanceProcAddr(handle_, "vkCreateDebugUtilsMessengerEXT"));

@@ -30,6 +30,8 @@ class Instance {
     /// Empty when no driver is installed.
     std::vector<VkPhysicalDevice> physical_devices() const;
     const Log& log() const { return log_; }
+    double loader_ms() const { return loader_ms_; }
+    double create_ms() const { return create_ms_; }
     std::uint64_t validation_messages() const { return validation_messages_.load(std::memory_order_relaxed); }
     void count_validation_message() { validation_messages_.fetch_add(1, std::memory_order_relaxed); }
 
@@ -37,6 +39,7 @@ class Instance {
     void create(const Config& config);
 
     Log log_;
+    double loader_ms_ = 0, create_ms_ = 0;
     VkInstance handle_ = VK_NULL_HANDLE;
     VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
     std::atomic<std::uint64_t> validation_messages_{0};

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/cache_file.hpp"
+#include "core/startup.hpp"
 
 namespace weft::core {
 namespace {
@@ -18,7 +19,9 @@ CacheIdentity identity_of(const DeviceSnapshot& s) {
 PipelineCache::PipelineCache(Device& device, const Config& config) : device_(device) {
     const auto folder = config.cache_dir.empty() ? default_cache_dir() : config.cache_dir;
     if (config.cache && !folder.empty()) file_ = folder / cache_file_name(identity_of(device.snapshot()));
+    const SteadyTime begin = std::chrono::steady_clock::now();
     load();
+    load_ms_ = milliseconds_between(begin, std::chrono::steady_clock::now());
 }
 
 PipelineCache::~PipelineCache() {
@@ -117,11 +120,12 @@ const Pipeline& PipelineCache::get(std::span<const std::uint32_t> words, const P
     if (it != pipelines_.end()) {
         ++report_.reused;
     } else {
-        check_spirv_words(words, options.entry, name);
+        const SteadyTime begin = std::chrono::steady_clock::now();
         Reflection reflection = reflect(words, options);
         check_device(reflection, device_.snapshot(), name);
         check_subgroups(options, reflection, device_.snapshot(), device_.plan(), name);
         it = pipelines_.emplace(key, build(words, options, std::move(reflection))).first;
+        if (first_ms_ == 0) first_ms_ = milliseconds_between(begin, std::chrono::steady_clock::now());
         ++report_.created;
         report_.last_create_ms = it->second.create_ms;
         report_.total_create_ms += it->second.create_ms;
@@ -145,6 +149,11 @@ bool PipelineCache::is_last(std::span<const std::uint32_t> words, const ProgramO
            std::equal(words.begin(), words.end(), last_words_.begin(), last_words_.end()) &&
            std::equal(options.constants.begin(), options.constants.end(), last_options_.constants.begin(),
                       last_options_.constants.end(), same);
+}
+
+double PipelineCache::first_ms() const {
+    const std::lock_guard lock(mutex_);
+    return first_ms_;
 }
 
 PipelineReport PipelineCache::report() const {

@@ -38,6 +38,9 @@ class PipelineCache {
     /// Program.
     const Pipeline& get(std::span<const std::uint32_t> words, const ProgramOptions& options);
     PipelineReport report() const;
+    /// What the first pipeline took, checks and reflection included; 0: none yet.
+    double first_ms() const;
+    double load_ms() const { return load_ms_; }
     /// Merged with what is on disk by now. false: cache off or not writable (logged).
     bool save() noexcept;
 
@@ -60,6 +63,7 @@ class PipelineCache {
     ProgramOptions last_options_;
     const Pipeline* last_ = nullptr;
     PipelineReport report_;
+    double first_ms_ = 0, load_ms_ = 0;
     bool unsaved_ = false;
 };
 

@@ -14,12 +14,15 @@ namespace weft::core {
 
 class Runtime {
   public:
-    Runtime(std::shared_ptr<Context> context, DeviceInfo info, PlanReport plan);
+    /// `startup`: what is known once the device is open.
+    Runtime(std::shared_ptr<Context> context, DeviceInfo info, PlanReport plan, StartupReport startup,
+            SteadyTime process_begin);
     ~Runtime();
 
     const std::shared_ptr<Context>& context() const { return context_; }
     const DeviceInfo& info() const { return info_; }
     const PlanReport& plan_report() const { return plan_; }
+    StartupReport startup() const;
     CopyWorkers& copy_workers() { return copy_workers_; }
     ImportRegistry& imports() { return imports_; }
 
@@ -34,6 +37,8 @@ class Runtime {
     std::shared_ptr<Context> context_;
     DeviceInfo info_;
     PlanReport plan_;
+    StartupReport startup_;
+    SteadyTime process_begin_;
     CopyWorkers copy_workers_;
     ImportRegistry imports_;
     std::mutex mutex_;

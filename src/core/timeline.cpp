@@ -81,6 +81,7 @@ Token Timelines::submit(QueueRole role, VkCommandBuffer commands, Token wait) {
     Line& l = line(role);
     const std::lock_guard lock(queue.mutex);
     const std::uint64_t value = l.last + 1;
+    first_work_.submitted();
     const VkResult result = device_.plan().synchronization2
                                 ? submit2(queue.handle, commands, wait, l.semaphore, value)
                                 : submit1(queue.handle, commands, wait, l.semaphore, value);
@@ -95,7 +96,9 @@ bool Timelines::passed(Token token) {
     std::uint64_t now = 0;
     device_.check(device_.vk.vkGetSemaphoreCounterValue(device_.handle(), line(token.role).semaphore, &now),
                   "vkGetSemaphoreCounterValue");
-    return now >= token.value;
+    if (now < token.value) return false;
+    first_work_.done();
+    return true;
 }
 
 bool Timelines::wait(Token token, nanoseconds timeout, bool spin) {
@@ -121,7 +124,10 @@ bool Timelines::wait(Token token, nanoseconds timeout, bool spin) {
         const VkResult result =
             device_.vk.vkWaitSemaphores(device_.handle(), &info, static_cast<std::uint64_t>(slice.count()));
         device_.check(result, "vkWaitSemaphores");
-        if (result == VK_SUCCESS) return true;
+        if (result == VK_SUCCESS) {
+            first_work_.done();
+            return true;
+        }
         device_.require_usable("wait");
         if (timeout != nanoseconds::max() && steady_clock::now() - start >= timeout) return false;
     }

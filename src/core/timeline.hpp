@@ -8,6 +8,7 @@
 #include <span>
 
 #include "core/device.hpp"
+#include "core/startup.hpp"
 
 namespace weft::core {
 
@@ -33,6 +34,7 @@ class Timelines {
               bool spin = true);
     /// Waits for everything submitted so far. Errors: device_lost.
     void wait_all();
+    const FirstWork& first_work() const { return first_work_; }
 
   private:
     struct Line {
@@ -47,6 +49,7 @@ class Timelines {
                      std::uint64_t value);
 
     Device& device_;
+    FirstWork first_work_;
     std::array<Line, kQueueRoles> lines_;
 };
 

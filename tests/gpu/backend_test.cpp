@@ -241,3 +241,26 @@ TEST_CASE("backend: a log callback that throws harms nothing") {
         },
         config);
 }
+
+TEST_CASE("backend: start-up is told in parts that add up to less than the whole") {
+    on_device([](weft::Backend& backend) {
+        const weft::StartupReport before = backend.startup();
+        CHECK(before.before_ms > 0);
+        CHECK(before.instance_ms > 0);
+        CHECK(before.device_ms > 0);
+        CHECK(before.first_pipeline_ms == 0);
+        CHECK(before.first_dispatch_ms == 0);
+        CHECK(before.first_result_ms == 0);
+        check_usable(backend);
+        const weft::StartupReport after = backend.startup();
+        CHECK(after.first_pipeline_ms > 0);
+        CHECK(after.first_dispatch_ms > 0);
+        CHECK(after.before_ms == before.before_ms);
+        const double parts = after.before_ms + after.loader_ms + after.instance_ms + after.devices_ms +
+                             after.device_ms + after.caches_ms + after.first_pipeline_ms +
+                             after.first_dispatch_ms;
+        CHECK(parts <= after.first_result_ms);
+        check_usable(backend);
+        CHECK(backend.startup().first_result_ms == after.first_result_ms);
+    });
+}

@@ -444,7 +444,21 @@ class Reports(Case):
         self.assertGreaterEqual(chosen["limits"]["max_storage_buffer_range"], 1 << 27)
         self.assertTrue(report["cache"]["state"])
         text = self.succeed("info", "--device", str(chosen["index"]))
-        for word in chosen["name"] + "  [chosen]", "driver", "queues", "limits", "features", "reasons", "cache":
+        startup = report["startup"]
+        self.assertEqual(startup.pop("first_result"), "verified")
+        self.assertEqual(set(startup), {name + "_ms" for name in (
+            "before", "loader", "instance", "devices", "device", "caches", "first_pipeline", "first_dispatch",
+            "first_result")})
+        for name, value in startup.items():
+            self.assertGreater(value, 0, name)
+        parts = sum(value for name, value in startup.items() if name != "first_result_ms")
+        self.assertLessEqual(parts, startup["first_result_ms"])
+        low, high = (chosen["limits"][end + "_subgroup_size"] for end in ("min", "max"))
+        self.assertTrue(0 < low <= chosen["limits"]["subgroup_size"] <= high)
+        self.assertEqual("subgroup_size_control" in chosen["features"],
+                         any("can be asked for" in reason for reason in report["plan"]["reasons"]))
+        for word in chosen["name"] + "  [chosen]", "driver", "queues", "limits", "features", "reasons", "cache", \
+                "start-up", "first result", "verified":
             self.assertIn(word, text)
         cold = json.loads(self.succeed("info", "--json", env={"WEFT_CACHE": "0"}))
         self.assertEqual(cold["cache"]["state"], "off")

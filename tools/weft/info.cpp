@@ -26,6 +26,8 @@ struct Chosen {
     PlanReport plan;
     PipelineReport cache;
     MemoryReport memory;
+    StartupReport startup;
+    std::string first_result;  // "verified", or what went wrong
 };
 
 /// Everything that is printed; `failure` says why `chosen` is empty.
@@ -35,17 +37,42 @@ struct Inventory {
     std::optional<Failure> failure;
 };
 
+/// The smallest real work, so that start-up is told to its end. A device that fails here is still described.
+std::string run_first(Backend& backend) {
+    try {
+        constexpr std::uint64_t kA = 3, kB = 4;
+        std::vector<std::uint64_t> a(kBls12381FpLimbs, 0), b(a), sum(a);
+        a[0] = kA;
+        b[0] = kB;
+        std::vector<std::uint64_t> expected(a);
+        expected[0] = kA + kB;
+        field_add(backend, a, b, sum);
+        return sum == expected ? "verified" : "WRONG";
+    } catch (const Error& error) {
+        return error.what();
+    }
+}
+
 Inventory take_inventory(const Config& config) {
     Inventory inventory;
-    try {
-        inventory.devices = list_devices(config);
-        const Backend backend = open_backend(config);
-        inventory.chosen = {backend.device(), backend.plan(), backend.pipelines(), backend.memory()};
-    } catch (const Failure& failure) {
-        inventory.failure = failure;
-    } catch (const Error& error) {
-        inventory.failure = Failure(exit_of(error), error.what());
-    }
+    const auto attempt = [&](auto&& body) {
+        try {
+            body();
+        } catch (const Failure& failure) {
+            if (!inventory.failure) inventory.failure = failure;
+        } catch (const Error& error) {
+            if (!inventory.failure) inventory.failure = Failure(exit_of(error), error.what());
+        }
+    };
+    // First, while nothing is loaded: this is the start-up that is told.
+    attempt([&] {
+        Backend backend = open_backend(config);
+        Chosen chosen{backend.device(), backend.plan(), backend.pipelines(), backend.memory(), {}, {}};
+        chosen.first_result = run_first(backend);
+        chosen.startup = backend.startup();
+        inventory.chosen = std::move(chosen);
+    });
+    attempt([&] { inventory.devices = list_devices(config); });
     return inventory;
 }
 
@@ -131,6 +158,18 @@ Json json_of(const Chosen& c) {
             {"heaps", std::move(heaps)}};
 }
 
+Json json_of(const StartupReport& s) {
+    return {{"before_ms", s.before_ms},
+            {"loader_ms", s.loader_ms},
+            {"instance_ms", s.instance_ms},
+            {"devices_ms", s.devices_ms},
+            {"device_ms", s.device_ms},
+            {"caches_ms", s.caches_ms},
+            {"first_pipeline_ms", s.first_pipeline_ms},
+            {"first_dispatch_ms", s.first_dispatch_ms},
+            {"first_result_ms", s.first_result_ms}};
+}
+
 void print_json(const Inventory& inventory) {
     Json json{{"version", WEFT_VERSION_STRING}, {"devices", Json::array()}};
     for (const DeviceInfo& device : inventory.devices) json["devices"].push_back(json_of(device));
@@ -138,6 +177,8 @@ void print_json(const Inventory& inventory) {
         const PipelineReport& cache = inventory.chosen->cache;
         json["plan"] = json_of(*inventory.chosen);
         json["cache"] = {{"state", cache.disk_state}, {"bytes", cache.disk_bytes_loaded}};
+        json["startup"] = json_of(inventory.chosen->startup);
+        json["startup"]["first_result"] = inventory.chosen->first_result;
     }
     if (inventory.failure) json["error"] = inventory.failure->what();
     std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
@@ -208,6 +249,21 @@ void print_device(const DeviceInfo& d) {
     print_limits(d.limits);
 }
 
+std::string ms_text(double ms) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1f", ms);
+    return text;
+}
+
+void print_startup(const StartupReport& s, const std::string& first_result) {
+    row("start-up", "ms: before " + ms_text(s.before_ms) + ", loader " + ms_text(s.loader_ms) +
+                        ", instance " + ms_text(s.instance_ms) + ", devices " + ms_text(s.devices_ms) +
+                        ", device " + ms_text(s.device_ms) + ", caches " + ms_text(s.caches_ms));
+    row("", "    first pipeline " + ms_text(s.first_pipeline_ms) + ", first dispatch " +
+                ms_text(s.first_dispatch_ms) + "; first result " + ms_text(s.first_result_ms) +
+                " after the process started, " + first_result);
+}
+
 void print_chosen(const Chosen& c) {
     std::printf("plan for device %" PRIu32 "\n", c.device.index);
     row("queues", "upload " + c.plan.upload_queue + ", compute " + c.plan.compute_queue + ", download " +
@@ -228,6 +284,7 @@ void print_chosen(const Chosen& c) {
                         (heap.budget == 0 ? "" : ", " + size_text(heap.budget) + " within budget"));
     row("cache", c.cache.disk_state +
                      (c.cache.disk_bytes_loaded == 0 ? "" : ", " + size_text(c.cache.disk_bytes_loaded)));
+    print_startup(c.startup, c.first_result);
 }
 
 void print_text(const Inventory& inventory) {

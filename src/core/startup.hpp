@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clocks behind weft::StartupReport.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+namespace weft::core {
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+double milliseconds_between(SteadyTime begin, SteadyTime end);
+
+/// Where in [tick_begin, tick_begin + tick) a process started: the kernel tells the tick, and the processor
+/// time used until `loaded` tells how long before that, as long as nothing but loading programs went on.
+/// Pure.
+SteadyTime estimate_start(SteadyTime tick_begin, std::chrono::nanoseconds tick, SteadyTime loaded,
+                          std::chrono::nanoseconds processor_time);
+
+/// When this process started; when weft was loaded where the kernel does not tell.
+SteadyTime process_start();
+
+/// When the first work was handed to a queue and when the host first saw work done. From many threads.
+class FirstWork {
+  public:
+    void submitted() { note(submitted_); }
+    void done() { note(done_); }
+    /// Milliseconds from the first submission until done; 0: not yet.
+    double took_ms() const;
+    /// Milliseconds from `start` until then; 0: not yet.
+    double done_after_ms(SteadyTime start) const;
+
+  private:
+    static void note(std::atomic<std::int64_t>& cell) {
+        if (cell.load(std::memory_order_relaxed) != 0) return;
+        std::int64_t never = 0;
+        cell.compare_exchange_strong(never, std::chrono::steady_clock::now().time_since_epoch().count());
+    }
+    std::atomic<std::int64_t> submitted_{0}, done_{0};  // ticks of the steady clock
+};
+
+}  // namespace weft::core
