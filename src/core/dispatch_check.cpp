@@ -5,6 +5,8 @@
 
 #include <weft/error.hpp>
 
+#include "core/reflection.hpp"
+
 namespace weft::core {
 namespace {
 
@@ -17,24 +19,18 @@ std::string got_need(std::uint64_t got, std::uint64_t need, const char* unit) {
                 std::string(request.function) + ": program \"" + std::string(request.program) + "\" " + what);
 }
 
-std::string name_of(const Binding& binding) {
-    std::string text = "binding " + std::to_string(binding.binding);
-    if (!binding.name.empty()) text += " \"" + binding.name + "\"";
-    return text + " ";
-}
-
 void check_range(const DispatchRequest& request, std::size_t i, const DeviceLimits& limits) {
     const DispatchRange& range = request.ranges[i];
     const Binding& binding = request.bindings[i];
     if (binding.access != Access::read && !range.writable)
-        refuse(request, name_of(binding) + "is written but was given a read-only view");
-    if (range.bytes == 0) refuse(request, name_of(binding) + "was given an empty range");
+        refuse(request, binding_text(binding) + " is written but was given a read-only view");
+    if (range.bytes == 0) refuse(request, binding_text(binding) + " was given an empty range");
     if (range.bytes > limits.max_storage_buffer_range)
-        refuse(request, name_of(binding) + "range is larger than one binding can be" +
+        refuse(request, binding_text(binding) + " range is larger than one binding can be" +
                             got_need(range.bytes, limits.max_storage_buffer_range, "bytes at most"));
     if (range.offset % limits.storage_buffer_offset_alignment != 0)
         refuse(request,
-               name_of(binding) + "offset is not aligned" +
+               binding_text(binding) + " offset is not aligned" +
                    got_need(range.offset, limits.storage_buffer_offset_alignment, "bytes or a multiple"));
 }
 
