@@ -235,6 +235,13 @@ TEST_CASE("a chunk stays within what one dispatch can count") {
     CHECK(limit_of(shape_of(1), limits, exactly(0xffffffffu), job, true) == 65535);
     CHECK(limit_of(shape_of(64), limits, exactly(0xffffffffu), job, true) == 65535u * 64);
     CHECK(limit_of(shape_of(64), limits, exactly(100), job, true) == 100);
+    ProgramShape folding = shape_of(1);
+    folding.folds = true;
+    limits.max_group_count[1] = 7;
+    CHECK(limit_of(folding, limits, exactly(0xffffffffu), job, true) == 65535u * 7);
+    folding.elements_per_group = 0x80000000;  // a product beyond 64 bits would wrap to nothing
+    limits.max_group_count[0] = limits.max_group_count[1] = 0xffffffffu;
+    CHECK(limit_of(folding, limits, exactly(0xffffffffu), job, true) == 0xffffffffu);
     // A shader that loops takes any number with any number of groups.
     CHECK(limit_of(shape_of(1, 2112), limits, exactly(0xffffffffu), job, true) == 0xffffffffu);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <set>
 #include <vector>
 
@@ -69,6 +70,20 @@ TEST_CASE("every word, the entry point and every constant change the key") {
         changed.constants = c;
         add(words, changed);
     }
+    using Size = std::array<std::uint32_t, 3>;
+    for (const Size& size : {Size{64, 0, 0}, Size{0, 64, 0}, Size{0, 0, 64}, Size{65, 0, 0}}) {
+        ProgramOptions changed = options;
+        changed.local_size = size;
+        add(words, changed);
+    }
+    for (const std::uint32_t size : {0u, 8u, 64u})
+        for (const bool full : {false, true}) {
+            if (size == 0 && !full) continue;  // the first one of all
+            ProgramOptions changed = options;
+            changed.subgroup_size = size;
+            changed.require_full_subgroups = full;
+            add(words, changed);
+        }
     CHECK(keys.size() == variants);
 }
 
