@@ -29,7 +29,7 @@ struct PlanReport {
     bool synchronization2 = false;
     std::uint32_t slots = 0;
     std::uint32_t copy_threads = 0;
-    std::string host_allocator;        ///< who allocates page-locked memory
+    std::string host_allocator;        ///< who should allocate page-locked memory: "vulkan" or "cuda"
     std::vector<std::string> reasons;  ///< one line for each choice
 };
 
@@ -85,6 +85,9 @@ class Backend {
     const std::string& name() const;  ///< device name
     const DeviceInfo& device() const;
     const PlanReport& plan() const;
+    /// Who allocates large blocks of page-locked memory: "cuda", or "vulkan" and, where the plan was another,
+    /// why. Finds out if no such block was needed yet, which may take a tenth of a second.
+    std::string host_allocator();
     Counters counters() const;
     MemoryReport memory() const;  ///< defined in buffer.hpp
     PipelineReport pipelines() const;

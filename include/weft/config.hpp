@@ -29,7 +29,11 @@ enum class QueueMode {
 };
 
 /// Who allocates page-locked host memory.
-enum class HostAllocator { automatic, vulkan };
+enum class HostAllocator {
+    automatic,  ///< the CUDA driver library for large blocks on NVIDIA GPUs where it is there, else Vulkan
+    vulkan,
+    cuda,  ///< required: a Backend cannot be made without
+};
 
 /// Khronos validation layer.
 enum class Validation {
@@ -67,7 +71,7 @@ struct Config {
     std::optional<std::uint32_t> copy_threads;
     /// Variable WEFT_QUEUES (auto, single, split).
     QueueMode queues = QueueMode::automatic;
-    /// Variable WEFT_HOST_ALLOC (auto, vulkan).
+    /// Variable WEFT_HOST_ALLOC (auto, vulkan, cuda).
     HostAllocator host_allocator = HostAllocator::automatic;
     /// Variable WEFT_VALIDATION (0, 1, sync). Asking for it on a machine without the layer is an error.
     Validation validation = Validation::off;

@@ -76,7 +76,11 @@ std::shared_ptr<Runtime> make_runtime(const Config& config) {
     startup.devices_ms = milliseconds_between(asking, opening);
     const std::shared_ptr<Context> context = owned_by_process(std::make_unique<Context>(
         std::move(instance), devices[index], std::move(snapshots[index]), std::move(plan), config));
-    report.host_allocator = context->memory.source(MemoryKind::upload).name();
+    report.host_allocator = context->device.plan().cuda_host_memory ? "cuda" : "vulkan";
+    if (config.host_allocator == HostAllocator::cuda)
+        if (const std::string found = context->memory.host_allocator(); found != "cuda")
+            throw Error(Errc::unsupported,
+                        "Backend: host allocator cuda is not possible (got " + found + ")");
     startup.caches_ms = context->pipelines.load_ms();
     const SteadyTime opened = now();
     startup.device_ms = milliseconds_between(opening, opened) - startup.caches_ms;
@@ -185,6 +189,10 @@ const DeviceInfo& Backend::device() const {
 }
 const PlanReport& Backend::plan() const {
     return runtime()->plan_report();
+}
+std::string Backend::host_allocator() {
+    runtime()->context()->device.require_usable("Backend::host_allocator");
+    return runtime()->context()->memory.host_allocator();
 }
 MemoryReport Backend::memory() const {
     return runtime()->context()->memory.report();

@@ -98,8 +98,9 @@ class Lane {
         device.check(device.vk.vkBeginCommandBuffer(commands_[i], &begin), "vkBeginCommandBuffer");
         const VkBufferCopy region{i * bytes_, i * bytes_, bytes_};
         const bool up = role_ == QueueRole::upload;
-        device.vk.vkCmdCopyBuffer(commands_[i], (up ? host_ : device_)->handle(),
-                                  (up ? device_ : host_)->handle(), 1, &region);
+        if (bytes_ != 0)  // Vulkan has no empty copies
+            device.vk.vkCmdCopyBuffer(commands_[i], (up ? host_ : device_)->handle(),
+                                      (up ? device_ : host_)->handle(), 1, &region);
         device.check(device.vk.vkEndCommandBuffer(commands_[i]), "vkEndCommandBuffer");
     }
 

@@ -326,7 +326,7 @@ void BatchEngine::start() {
         ++p.open_pieces;
         report_.chunk_elements = std::max(report_.chunk_elements, piece.count);
     }
-    note_route(plan_.route);
+    note_route(plan_.route, slot.work);
     skip_over();
 }
 

@@ -88,7 +88,7 @@ class BatchEngine {
     static void flush(const GroupWork& work);
     void launch(Slot& slot);
     void read_times(const Slot& slot, std::uint32_t index);
-    void note_route(const Route& route);
+    void note_route(const Route& route, const GroupWork& work);
     void timed_copy(const std::vector<HostCopy>& copies, double& seconds);
     void wait_for(Token token);
     Shape shape() const;

@@ -23,11 +23,15 @@ std::string queue_text(const QueuePlan& queues, bool split) {
 
 }  // namespace
 
-void BatchEngine::note_route(const Route& route) {
+void BatchEngine::note_route(const Route& route, const GroupWork& work) {
     if (report_.path == Path::automatic) {
         report_.path = route.path;
         report_.split_queues = route.copies && settings_.split;
         report_.queues = queue_text(context_.device.plan().queues, report_.split_queues);
+        if (!work.uploads.empty())
+            report_.host_memory = work.uploads.front().source->memory_source();
+        else if (!work.downloads.empty())
+            report_.host_memory = work.downloads.front().target->memory_source();
     }
     report_.mixed_paths = report_.mixed_paths || report_.path != route.path;
 }

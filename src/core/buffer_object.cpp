@@ -55,18 +55,32 @@ std::shared_ptr<BufferObject> BufferObject::create(const std::shared_ptr<Context
     // Vulkan has no empty buffers, and storage ranges are read in words of four bytes, vectors of sixteen.
     const std::uint64_t padded = std::max<std::uint64_t>((bytes + 15) / 16 * 16, 16);
     std::shared_ptr<BufferObject> buffer(new BufferObject(context, padded, std::move(name)));
-    buffer->make_buffer(context->memory.source(kind).handle_types());
-    VkMemoryRequirements needs;
-    device.vk.vkGetBufferMemoryRequirements(device.handle(), buffer->handle_, &needs);
-    buffer->range_ = context->memory.allocate(kind, needs.size, needs.alignment);
-    device.check(device.vk.vkBindBufferMemory(device.handle(), buffer->handle_, buffer->range_.memory,
-                                              buffer->range_.offset),
-                 "vkBindBufferMemory");
-    buffer->mapped_ = buffer->range_.mapped;
-    buffer->coherent_ = buffer->mapped_ == nullptr || context->memory.coherent(kind);
+    BlockSource& first = context->memory.source(kind, padded);
+    try {
+        buffer->place_in(first);
+    } catch (const Error& e) {
+        BlockSource& other = context->memory.driver_source(kind);
+        if (&other == &first || e.code() != Errc::out_of_memory) throw;
+        buffer->place_in(other);
+    }
     context->memory.count_buffer(buffer->name_, buffer->bytes_);
     buffer->counted_ = true;
     return buffer;
+}
+
+void BufferObject::place_in(BlockSource& source) {
+    Device& device = context_->device;
+    if (handle_ != VK_NULL_HANDLE) device.vk.vkDestroyBuffer(device.handle(), handle_, nullptr);
+    handle_ = VK_NULL_HANDLE;
+    make_buffer(source.handle_types());
+    VkMemoryRequirements needs;
+    device.vk.vkGetBufferMemoryRequirements(device.handle(), handle_, &needs);
+    range_ = context_->memory.allocate(source, needs.size, needs.alignment);
+    device.check(device.vk.vkBindBufferMemory(device.handle(), handle_, range_.memory, range_.offset),
+                 "vkBindBufferMemory");
+    mapped_ = range_.mapped;
+    coherent_ = mapped_ == nullptr || context_->memory.coherent(source);
+    memory_source_ = source.name();
 }
 
 void BufferObject::bind_imported(const void* base) {

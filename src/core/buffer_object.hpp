@@ -40,6 +40,8 @@ class BufferObject {
     std::byte* mapped() const { return mapped_; }
     /// false: host writes need flush(), host reads invalidate().
     bool coherent() const { return coherent_; }
+    /// Who allocated the memory: "vulkan", "cuda", or "import".
+    const char* memory_source() const { return memory_source_; }
     bool imported() const { return imported_ != VK_NULL_HANDLE; }
     const std::shared_ptr<Context>& context() const { return context_; }
 
@@ -51,6 +53,7 @@ class BufferObject {
   private:
     BufferObject(std::shared_ptr<Context> context, std::uint64_t bytes, std::string name);
     void make_buffer(VkExternalMemoryHandleTypeFlags handle_types);
+    void place_in(BlockSource& source);
     void bind_imported(const void* base);
     VkMappedMemoryRange mapped_range(std::uint64_t offset, std::uint64_t bytes) const;
 
@@ -61,6 +64,7 @@ class BufferObject {
     MemoryRange range_;
     VkDeviceMemory imported_ = VK_NULL_HANDLE;
     std::byte* mapped_ = nullptr;
+    const char* memory_source_ = "import";
     bool coherent_ = true, counted_ = false;
 };
 

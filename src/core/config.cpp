@@ -132,7 +132,8 @@ Config parse_config(const VariableLookup& lookup) {
                         .value_or(config.queues);
     config.host_allocator = variables
                                 .word<HostAllocator>("WEFT_HOST_ALLOC", {{"auto", HostAllocator::automatic},
-                                                                         {"vulkan", HostAllocator::vulkan}})
+                                                                         {"vulkan", HostAllocator::vulkan},
+                                                                         {"cuda", HostAllocator::cuda}})
                                 .value_or(config.host_allocator);
     config.validation =
         variables

@@ -140,6 +140,7 @@ void explain(DevicePlan& plan, const std::vector<DeviceSnapshot>& devices, const
                     (plan.queues.split ? ", submitted separately: " : ", submitted together: ") +
                     plan.queues.reason);
     lines.push_back(memory_reason(plan.memory));
+    lines.push_back("page-locked memory: " + plan.host_memory_reason);
     lines.push_back(transfer_reason(plan, config));
     lines.push_back("ring: " + std::to_string(plan.slots) + " slots" + by_default(config.slots.has_value()));
     lines.push_back("copy threads: " + std::to_string(plan.copy_threads) +
@@ -172,12 +173,14 @@ DevicePlan plan_device(const std::vector<DeviceSnapshot>& devices, const Config&
     const bool can_control = vulkan_1_3 || plan.subgroup_size_extension;
     plan.subgroup_size_control = device.subgroup_size_control && can_control;
     plan.full_subgroups = device.full_subgroups && can_control;
+    plan.external_memory_fd = device.external_memory_fd;
     plan.storage_buffers = std::min(kStorageBuffers, device.limits.max_storage_buffers);
     plan.push_constant_bytes = std::min(kPushConstantBytes, device.limits.max_push_constant_bytes);
     plan.queues = plan_queues(device, config.queues);
     const std::uint32_t compute = plan.queues.of(QueueRole::compute).family;
     plan.timestamps = device.host_query_reset && device.families[compute].timestamp_valid_bits > 0;
     plan.memory = plan_memory(device);
+    plan.cuda_host_memory = plan_cuda_host_memory(device, plan.queues, config, plan.host_memory_reason);
     plan.transfer = plan_transfer(device, plan.memory, config);
     plan.slots = config.slots.value_or(plan.queues.split ? kDefaultSplitSlots : kDefaultSlots);
     plan.copy_threads = copy_threads(device, config, host);

@@ -54,7 +54,9 @@ struct TransferPlan {
 struct DevicePlan {
     std::uint32_t device = 0;  // index into the snapshots
     bool synchronization2 = false, timestamps = false, shader_int64 = false, shader_float64 = false;
-    bool memory_budget = false, external_memory_host = false;
+    bool memory_budget = false, external_memory_host = false, external_memory_fd = false;
+    bool cuda_host_memory = false;  // large page-locked blocks from the CUDA driver library
+    std::string host_memory_reason;
     bool subgroup_size_control = false, full_subgroups = false;
     bool subgroup_size_extension = false;   // both through VK_EXT_subgroup_size_control, not Vulkan 1.3
     std::uint32_t storage_buffers = 0;      // bindings of the one descriptor set layout
@@ -91,6 +93,11 @@ bool has_unified_memory(const DeviceSnapshot& device);
 /// no device-local memory type. QueueMode::split uses separate queues on unified memory too.
 QueuePlan plan_queues(const DeviceSnapshot& device, QueueMode mode);
 MemoryPlan plan_memory(const DeviceSnapshot& device);
+
+/// Whether large page-locked blocks should come from the CUDA driver library; `reason` says why, for people.
+/// Errors: unsupported - HostAllocator::cuda on a device that cannot.
+bool plan_cuda_host_memory(const DeviceSnapshot& device, const QueuePlan& queues, const Config& config,
+                           std::string& reason);
 
 /// config.path wins over config.device_local. Errors: unsupported - a forced path that the device cannot
 /// take.

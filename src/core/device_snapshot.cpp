@@ -189,6 +189,7 @@ DeviceSnapshot read_snapshot(VkPhysicalDevice device) {
     };
     const bool api_1_2 = s.api_major > 1 || s.api_minor >= 2;
     s.external_memory_host = has(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
+    s.external_memory_fd = has(VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
     s.memory_budget = has(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
     s.subgroup_size_extension = has(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
     if (api_1_2) read_features(device, s);

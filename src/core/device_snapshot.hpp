@@ -46,7 +46,7 @@ struct DeviceSnapshot {
     bool variable_pointers = false, vulkan_memory_model = false, scalar_block_layout = false;
     bool subgroup_size_control = false, full_subgroups = false;  // for compute shaders
     bool subgroup_size_extension = false;                        // VK_EXT_subgroup_size_control
-    bool external_memory_host = false, memory_budget = false;
+    bool external_memory_host = false, external_memory_fd = false, memory_budget = false;
     std::uint32_t subgroup_operations = 0;  // VkSubgroupFeatureFlags where the compute stage has them, else 0
     std::vector<HeapSnapshot> heaps;
     std::vector<MemoryTypeSnapshot> memory_types;

@@ -129,6 +129,31 @@ MemoryPlan plan_memory(const DeviceSnapshot& device) {
     return plan;
 }
 
+bool plan_cuda_host_memory(const DeviceSnapshot& device, const QueuePlan& queues, const Config& config,
+                           std::string& reason) {
+    constexpr std::uint32_t kNvidia = 0x10de;
+    const bool two_ways = queues.split && !(queues.of(QueueRole::upload) == queues.of(QueueRole::download));
+    if (config.host_allocator == HostAllocator::vulkan)
+        reason = "Vulkan (asked for)";
+    else if (device.vendor_id != kNvidia)
+        reason = "Vulkan (not an NVIDIA GPU)";
+    else if (!device.external_memory_fd)
+        reason = "Vulkan (no VK_KHR_external_memory_fd to import memory with)";
+    else if (config.host_allocator == HostAllocator::cuda)
+        return reason = "CUDA driver library for large blocks (asked for)", true;
+    else if (!two_ways)
+        reason = "Vulkan (copies do not go both ways at once)";
+    else
+        return reason =
+                   "CUDA driver library for large blocks, if it is there: uploads and downloads then do not "
+                   "slow each other down",
+               true;
+    if (config.host_allocator == HostAllocator::cuda)
+        throw Error(Errc::unsupported, "Backend: host allocator cuda is not possible on " + device.name +
+                                           " (got " + reason + "; others: auto, vulkan)");
+    return false;
+}
+
 TransferPlan plan_transfer(const DeviceSnapshot& device, const MemoryPlan& memory, const Config& config) {
     TransferPlan plan = automatic_transfer(device, memory);
     if (config.path != Path::automatic) {

@@ -17,6 +17,8 @@ namespace {
 constexpr std::uint64_t kBlockBytes = std::uint64_t{64} << 20;
 // Half a block and more would leave a hole nobody fits into.
 constexpr std::uint64_t kDedicatedBytes = kBlockBytes / 2;
+// Smaller buffers are not copied fast enough for their kind of memory to matter.
+constexpr std::uint64_t kCudaBytes = std::uint64_t{1} << 20;
 
 }  // namespace
 
@@ -25,6 +27,21 @@ MemoryPool::MemoryPool(Device& device) : device_(device) {
     const std::array<std::uint32_t, kMemoryKinds> types{plan.device, plan.upload, plan.download,
                                                         plan.mapped_device.value_or(plan.upload)};
     for (std::size_t i = 0; i < kMemoryKinds; ++i) sources_[i] = make_vulkan_source(device, types[i]);
+    if (device.plan().cuda_host_memory) cuda_ = std::make_unique<CudaHostSource>(device, plan.download);
+}
+
+BlockSource& MemoryPool::source(MemoryKind kind, std::uint64_t bytes) {
+    const bool host = kind == MemoryKind::upload || kind == MemoryKind::download;
+    // Two kinds of blocks waste more than one, which a tight limit has no room for.
+    const bool tight = limit_ != 0 && limit_ < 8 * kBlockBytes;
+    if (host && cuda_ && !tight && bytes >= kCudaBytes && cuda_->ready()) return *cuda_;
+    return driver_source(kind);
+}
+
+std::string MemoryPool::host_allocator() {
+    if (!cuda_) return "vulkan";
+    if (cuda_->ready()) return cuda_->name();
+    return "vulkan (" + cuda_->why() + ")";
 }
 
 MemoryPool::~MemoryPool() {
@@ -32,8 +49,8 @@ MemoryPool::~MemoryPool() {
     for (auto& block : blocks_) block->source->give_back(block->memory);
 }
 
-bool MemoryPool::coherent(MemoryKind kind) const {
-    return device_.snapshot().memory_types[source(kind).memory_type()].host_coherent;
+bool MemoryPool::coherent(const BlockSource& source) const {
+    return device_.snapshot().memory_types[source.memory_type()].host_coherent;
 }
 
 std::vector<MemoryReport::Heap> MemoryPool::heaps() const {
@@ -69,8 +86,7 @@ void MemoryPool::require_budget(const BlockSource& source, std::uint64_t bytes) 
         refuse("beyond the budget the driver grants", now.budget - std::min(now.budget, now.usage));
 }
 
-PoolBlock& MemoryPool::new_block(MemoryKind kind, std::uint64_t bytes) {
-    BlockSource& source = *sources_[static_cast<std::size_t>(kind)];
+PoolBlock& MemoryPool::new_block(BlockSource& source, std::uint64_t bytes) {
     const bool dedicated = bytes >= kDedicatedBytes;
     // Whole 2 MiB pages: what a driver rounds up to would be lost otherwise.
     const std::uint64_t page = std::uint64_t{2} << 20;
@@ -92,10 +108,9 @@ PoolBlock& MemoryPool::new_block(MemoryKind kind, std::uint64_t bytes) {
     return make(bytes);
 }
 
-MemoryRange MemoryPool::allocate(MemoryKind kind, std::uint64_t bytes, std::uint64_t alignment) {
-    const BlockSource* source = sources_[static_cast<std::size_t>(kind)].get();
+MemoryRange MemoryPool::allocate(BlockSource& source, std::uint64_t bytes, std::uint64_t alignment) {
     // Neighbours in non-coherent memory must not share an atom: a flush of one would disturb the other.
-    if (!coherent(kind)) {
+    if (!coherent(source)) {
         const std::uint64_t atom = device_.snapshot().limits.non_coherent_atom_bytes;
         alignment = std::max(alignment, atom);
         bytes = (bytes + atom - 1) / atom * atom;
@@ -108,12 +123,13 @@ MemoryRange MemoryPool::allocate(MemoryKind kind, std::uint64_t bytes, std::uint
         return {&block, block.memory.memory, *offset, bytes, mapped, block.memory.bytes};
     };
     for (auto& block : blocks_) {
-        if (block->source->memory_type() != source->memory_type() ||
-            block->source->name() != source->name() || block->dedicated)
+        // Kinds may share a memory type and then blocks, but not with memory of another maker.
+        if (block->source->memory_type() != source.memory_type() ||
+            block->source->handle_types() != source.handle_types() || block->dedicated)
             continue;
         if (MemoryRange range = place(*block); range.block != nullptr) return range;
     }
-    return place(new_block(kind, bytes));
+    return place(new_block(source, bytes));
 }
 
 void MemoryPool::drop(std::vector<std::unique_ptr<PoolBlock>>::iterator block) noexcept {

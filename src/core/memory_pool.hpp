@@ -12,6 +12,7 @@
 
 #include <weft/buffer.hpp>
 
+#include "core/cuda_host_source.hpp"
 #include "core/host_allocator.hpp"
 #include "core/offset_allocator.hpp"
 
@@ -40,7 +41,7 @@ class MemoryPool {
     MemoryPool& operator=(const MemoryPool&) = delete;
 
     /// Errors: out_of_memory - the device's, the budget's, or Config::memory_limit.
-    MemoryRange allocate(MemoryKind kind, std::uint64_t bytes, std::uint64_t alignment);
+    MemoryRange allocate(BlockSource& source, std::uint64_t bytes, std::uint64_t alignment);
     void release(MemoryRange& range) noexcept;
 
     /// What a buffer counts as in the report.
@@ -50,16 +51,21 @@ class MemoryPool {
     /// Gives empty blocks back to the driver.
     void trim() noexcept;
     MemoryReport report() const;
-    const BlockSource& source(MemoryKind kind) const { return *sources_[static_cast<std::size_t>(kind)]; }
+    /// Where a buffer of that kind and size comes from.
+    BlockSource& source(MemoryKind kind, std::uint64_t bytes);
+    /// The driver's own memory of that kind, when another source has none left.
+    BlockSource& driver_source(MemoryKind kind) { return *sources_[static_cast<std::size_t>(kind)]; }
+    /// Who allocates large blocks of page-locked memory, and why not another, where that was found out.
+    std::string host_allocator();
     /// false: host writes need a flush, host reads an invalidate.
-    bool coherent(MemoryKind kind) const;
+    bool coherent(const BlockSource& source) const;
     void set_limit(std::uint64_t bytes) { limit_ = bytes; }
 
   private:
     struct Name {
         std::uint64_t live = 0, peak = 0, count = 0;
     };
-    PoolBlock& new_block(MemoryKind kind, std::uint64_t bytes);
+    PoolBlock& new_block(BlockSource& source, std::uint64_t bytes);
     void require_budget(const BlockSource& source, std::uint64_t bytes);
     std::vector<MemoryReport::Heap> heaps() const;
     void drop(std::vector<std::unique_ptr<PoolBlock>>::iterator block) noexcept;
@@ -67,6 +73,7 @@ class MemoryPool {
     Device& device_;
     std::uint64_t limit_ = 0;
     std::array<std::unique_ptr<BlockSource>, kMemoryKinds> sources_;
+    std::unique_ptr<CudaHostSource> cuda_;  // null: not planned
     mutable std::mutex mutex_;
     std::vector<std::unique_ptr<PoolBlock>> blocks_;
     std::uint64_t block_bytes_ = 0;

@@ -136,6 +136,7 @@ void StreamState::upload(const void* source, const BufferRange& target) {
 }
 
 void StreamState::download(const BufferRange& source, void* target) {
+    device_.require_usable("Stream::download");
     refuse_while_recording("download");
     struct Part {
         std::shared_ptr<BufferObject> staging;
@@ -225,9 +226,10 @@ void StreamState::retire(UnderWay& work) {
 }
 
 bool StreamState::wait(std::chrono::nanoseconds timeout) {
+    // First of all: in a forked child even the end of a command buffer would reach into the parent's.
+    device_.require_usable("Stream::wait");
     refuse_while_recording("wait");
     submit_list();
-    device_.require_usable("Stream::wait");
     if (!context_.timelines.wait(done_, timeout)) return false;
     collect();
     invalidate(host_writes_);
@@ -236,6 +238,7 @@ bool StreamState::wait(std::chrono::nanoseconds timeout) {
 }
 
 void StreamState::wait_for(const Event& event) {
+    device_.require_usable("Stream::wait_for");
     refuse_while_recording("wait_for");
     if (!event.state()) return;
     if (event.state()->context != runtime_->context())

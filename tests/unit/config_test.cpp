@@ -123,6 +123,7 @@ TEST_CASE("every word of a variable has its meaning") {
     CHECK(parse({{"GPU_DEVICE_LOCAL", "0"}}).device_local == false);
     CHECK(parse({{"WEFT_CACHE", "1"}}).cache);
     CHECK(parse({{"WEFT_HOST_ALLOC", "auto"}}).host_allocator == weft::HostAllocator::automatic);
+    CHECK(parse({{"WEFT_HOST_ALLOC", "cuda"}}).host_allocator == weft::HostAllocator::cuda);
     CHECK(std::string(weft::to_string(static_cast<Path>(77))) == "unknown");
     CHECK(std::string(weft::to_string(static_cast<QueueMode>(77))) == "unknown");
 }
@@ -179,7 +180,7 @@ TEST_CASE("an unknown word is refused and the legal ones are listed") {
         {"GPU_DEVICE_LOCAL", "2", "0, 1"},
         {"WEFT_PATH", "Staged", "auto, staged, direct, imported, host"},
         {"WEFT_QUEUES", "two", "auto, single, split"},
-        {"WEFT_HOST_ALLOC", "cuda", "auto, vulkan"},
+        {"WEFT_HOST_ALLOC", "hip", "auto, vulkan, cuda"},
         {"WEFT_VALIDATION", "2", "0, 1, sync"},
         {"WEFT_LOG", "warn", "off, error, warning, info, debug"},
         {"WEFT_CACHE", "true", "0, 1"},

@@ -176,6 +176,8 @@ TEST_CASE("reasons: one readable line for each choice") {
               "is for transfers only and has 2 queues, one for uploads and one for downloads",
               "memory types: device 1, upload 3, download 3, device memory mapped by the host "
               "4",
+              "page-locked memory: CUDA driver library for large blocks, if it is there: uploads and "
+              "downloads then do not slow each other down",
               "paths: page-locked staged, ordinary staged, up to 1048576 bytes direct",
               "ring: 4 slots (default)", "copy threads: 16 (default)",
               "chunks: 524288 elements at most (default)", "barriers: synchronization2",

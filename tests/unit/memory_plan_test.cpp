@@ -212,3 +212,52 @@ TEST_CASE("a forced path that the device cannot take is unsupported") {
 }
 
 }  // namespace
+
+TEST_CASE("page-locked memory from the CUDA driver library: NVIDIA, importable, copies both ways at once") {
+    using weft::HostAllocator;
+    struct Case {
+        const char* name;
+        HostAllocator asked;
+        std::uint32_t vendor;
+        bool fd, two_queues, split;
+        const char* part;  // of the reason, or of the error
+        int outcome;       // 1 CUDA, 0 Vulkan, -1 refused
+    };
+    constexpr std::uint32_t kNvidia = 0x10de, kAmd = 0x1002;
+    const Case cases[] = {
+        {"all there", HostAllocator::automatic, kNvidia, true, true, true, "if it is there", 1},
+        {"asked for Vulkan", HostAllocator::vulkan, kNvidia, true, true, true, "asked for", 0},
+        {"another vendor", HostAllocator::automatic, kAmd, true, true, true, "not an NVIDIA GPU", 0},
+        {"no import", HostAllocator::automatic, kNvidia, false, true, true, "VK_KHR_external_memory_fd", 0},
+        {"one queue", HostAllocator::automatic, kNvidia, true, false, true, "both ways", 0},
+        {"single", HostAllocator::automatic, kNvidia, true, true, false, "both ways", 0},
+        {"asked for, one queue", HostAllocator::cuda, kNvidia, true, false, false, "asked for", 1},
+        {"asked for, other vendor", HostAllocator::cuda, kAmd, true, true, true,
+         "host allocator cuda is not possible on H (got Vulkan (not an NVIDIA GPU)", -1},
+        {"asked for, no import", HostAllocator::cuda, kNvidia, false, true, true, "external_memory_fd", -1},
+    };
+    for (const Case& c : cases) {
+        CAPTURE(std::string(c.name));
+        weft::core::DeviceSnapshot device;
+        device.name = "H";
+        device.vendor_id = c.vendor;
+        device.external_memory_fd = c.fd;
+        weft::core::QueuePlan queues;
+        queues.slots = {weft::core::QueueSlot{1, 0}, weft::core::QueueSlot{2, 0},
+                        weft::core::QueueSlot{1, c.two_queues ? 1u : 0u}};
+        queues.split = c.split;
+        weft::Config config;
+        config.host_allocator = c.asked;
+        std::string text;
+        int outcome = -1;
+        try {
+            outcome = weft::core::plan_cuda_host_memory(device, queues, config, text) ? 1 : 0;
+        } catch (const weft::Error& e) {
+            CHECK(e.code() == weft::Errc::unsupported);
+            text = e.what();
+        }
+        CHECK(outcome == c.outcome);
+        CAPTURE(text);
+        CHECK(text.find(c.part) != std::string::npos);
+    }
+}
