@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// GLSL compute shaders compiled at run time. Needs the library weft::glsl beside weft::weft.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// `#define name value` ahead of the first line of a shader.
+struct GlslMacro {
+    std::string name;
+    std::string value{};  ///< one line, may be empty
+};
+
+enum class GlslOptimization { none, size, performance };
+
+/// A compute shader in GLSL and how to compile it. Exactly one of `file` and `text` is given.
+///
+/// #include "x" is looked up in the folder of the file that includes it, then in `include_dirs`; #include <x>
+/// in `include_dirs` alone; "weft.glsl", which weft brings itself, after both. Relative paths start at the
+/// working folder; `text` has no folder. The macro WEFT_GLSL is 1.
+struct GlslSource {
+    std::filesystem::path file{};
+    std::string text{};
+    std::string name{};  ///< of `text` in messages; empty: "shader"
+    std::vector<std::filesystem::path> include_dirs{};
+    std::vector<GlslMacro> macros{};  ///< each name once
+    GlslOptimization optimization = GlslOptimization::performance;
+    bool debug_info = false;  ///< names and source lines in the SPIR-V, for debuggers and profilers
+    bool warnings_as_errors = false;
+    /// Results on disk; unset: variable WEFT_CACHE (1, 0), else on.
+    std::optional<bool> cache{};
+    /// Folder of the caches, as Config::cache_dir; results are in `glsl` below it. Empty: variable
+    /// WEFT_CACHE_DIR, else $XDG_CACHE_HOME/weft, else ~/.cache/weft.
+    std::filesystem::path cache_dir{};
+};
+
+/// A compiled shader; a Program is made of it as of any SPIR-V. The span it converts to is valid as long as
+/// `words` is.
+struct SpirV {
+    std::vector<std::uint32_t> words;
+    std::string name;  ///< of the source: the file as it was given, or GlslSource::name
+    std::vector<std::filesystem::path> included;  ///< each file once, in order of first use
+    std::string warnings;                         ///< `file:line: warning: message` a line; mostly empty
+    bool from_cache = false;
+    std::string cache_note;  ///< why a result on disk was not used or could not be written; mostly empty
+
+    operator std::span<const std::uint32_t>() const noexcept { return words; }
+};
+
+/// SPIR-V 1.5 for Vulkan 1.2 of a compute shader with the entry point `main`.
+///
+/// A result is kept on disk, found by what the compiler, its version and all of the source make: text,
+/// macros, options, every included file, and every place where an include was looked for in vain. Whatever of
+/// it changed, or is damaged, is compiled again. A result that cannot be kept is no error.
+///
+/// Threads: any number at once. A fork waits for the compilations under way.
+///
+/// Errors: invalid_argument - options that contradict each other or are not legal; io - `file` cannot be
+/// read, with errno; invalid_shader - what the compiler says as `compile_glsl: file:line: message`, its first
+/// error in the first line and the rest below; also files that are no text, larger than 16 MiB, or that
+/// include without end.
+SpirV compile_glsl(const GlslSource& source);
+
+}  // namespace weft

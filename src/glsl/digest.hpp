@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fingerprint of content. Pure.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace weft::glsl {
+
+using Digest = std::array<std::uint8_t, 16>;
+
+/// FNV-1a, 128 bits: wide enough that no two sources meet by accident. It does not resist an attacker, who
+/// would have to write the user's sources or cache in the first place.
+class Hasher {
+  public:
+    Hasher& bytes(std::span<const std::byte> bytes);
+    /// Lengths are hashed too, so that neighbouring texts cannot trade characters.
+    Hasher& text(std::string_view text);
+    Hasher& number(std::uint64_t value);
+    Digest digest() const;
+
+  private:
+    __extension__ using Wide = unsigned __int128;
+    Wide state_ = (Wide{0x6c62272e07bb0142} << 64) | 0x62b821756295c58d;
+};
+
+Digest digest_of(std::string_view text);
+std::string hex(const Digest& digest);
+
+}  // namespace weft::glsl

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tells builds of a shared library apart.
+#pragma once
+
+#include <string>
+
+namespace weft::glsl {
+
+/// Build id, else size and time, of the shared library that holds `address`; empty where that is part of the
+/// same file as this function.
+std::string shared_library_identity(const void* address);
+
+}  // namespace weft::glsl
