@@ -181,7 +181,8 @@ DecodedEntry decode_entry(const Digest& key, std::span<const std::byte> file) {
         return refuse("format version " + std::to_string(version));
     if (reader.digest() != key) return refuse("belongs to another source");
     if (reader.number(8) != file.size() - kHeaderBytes) return refuse("truncated");
-    if (reader.digest() != digest_of_bytes(reader.rest())) return refuse("damaged: checksum differs");
+    const Digest digest = reader.digest();
+    if (digest != digest_of_bytes(reader.rest())) return refuse("damaged: checksum differs");
     DecodedEntry decoded = decode_payload(reader.rest());
     return decoded.refused.empty() ? decoded : refuse(decoded.refused);
 }

@@ -66,6 +66,8 @@ SpirV compile_glsl(const GlslSource& source) {
     check_source(source);
     const SearchRoots roots = search_roots(source);
     const std::string text = text_of(source, roots);
+    if (const std::string reason = refuse_version(text); !reason.empty())
+        throw Error(Errc::invalid_shader, "compile_glsl: " + roots.name + ":" + reason);
     SpirV result;
     result.name = roots.name;
     const std::filesystem::path folder = cache_folder(source, result.cache_note);

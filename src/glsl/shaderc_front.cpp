@@ -20,15 +20,46 @@ namespace {
 
 std::atomic<bool> started{false};
 
-/// Held shared by every compilation and alone by a fork: the child would inherit locks of the compiler that
-/// nobody is there to release. Never destroyed, because a fork may come after the end of main.
-std::shared_mutex& fork_gate() {
-    static std::shared_mutex& gate = *new std::shared_mutex;
-    static const int registered = pthread_atfork([] { fork_gate().lock(); }, [] { fork_gate().unlock(); },
-                                                 [] { fork_gate().unlock(); });
+/// Compilations pass through side by side, a fork alone: its child would inherit locks of the compiler that
+/// nobody is there to release.
+class ForkGate {
+  public:
+    void enter() {
+        // Whoever waits for its turn keeps newcomers out: a fork is not put off by compilations without end.
+        const std::lock_guard turn(turn_);
+        inside_.lock_shared();
+    }
+    void leave() { inside_.unlock_shared(); }
+    void close() {
+        turn_.lock();
+        inside_.lock();
+    }
+    void open() {
+        inside_.unlock();
+        turn_.unlock();
+    }
+
+  private:
+    std::mutex turn_;
+    std::shared_mutex inside_;
+};
+
+/// Never destroyed, because a fork may come after the end of main.
+ForkGate& fork_gate() {
+    static ForkGate* gate = new ForkGate;
+    // A child cannot open its parent's gate: threads it does not have may be counted as waiting there.
+    static const int registered = pthread_atfork([] { gate->close(); }, [] { gate->open(); },  //
+                                                 [] { gate = new ForkGate; });
     static_cast<void>(registered);
-    return gate;
+    return *gate;
 }
+
+struct Passage {
+    Passage() { fork_gate().enter(); }
+    ~Passage() { fork_gate().leave(); }
+    Passage(const Passage&) = delete;
+    Passage& operator=(const Passage&) = delete;
+};
 
 /// Shared by all threads, as shaderc allows, and never released: threads may compile while the process ends.
 shaderc_compiler_t compiler() {
@@ -126,7 +157,7 @@ Compiled compile(const GlslSource& source, const std::string& name, const std::s
 
 Compiled compile_with_shaderc(const GlslSource& source, const std::string& name, const std::string& text,
                               IncludeSearch& includes) {
-    const std::shared_lock gate(fork_gate());
+    const Passage passage;
     Compiled compiled;
     // The compiler recurses once for each operator of a long sum and the like, and generated shaders have
     // many.

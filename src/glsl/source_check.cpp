@@ -2,8 +2,10 @@
 #include "glsl/source_check.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include <weft/error.hpp>
 
@@ -37,6 +39,35 @@ void check_macro(const GlslMacro& macro) {
     if (macro.value.ends_with('\\')) refuse("macro " + macro.name + " has a value that ends in a backslash");
 }
 
+/// Takes blanks, line ends and comments off the front and counts lines.
+void skip_to_token(std::string_view& text, std::size_t& line) {
+    const auto skip = [&](std::size_t count) {
+        count = std::min(count, text.size());
+        line += static_cast<std::size_t>(std::ranges::count(text.substr(0, count), '\n'));
+        text.remove_prefix(count);
+    };
+    while (!text.empty()) {
+        if (text.starts_with("//")) {
+            skip(text.find('\n'));
+        } else if (text.starts_with("/*")) {
+            const std::size_t end = text.find("*/", 2);
+            skip(end == std::string_view::npos ? end : end + 2);
+        } else if (std::string_view(" \t\r\n\v\f").find(text.front()) != std::string_view::npos) {
+            skip(1);
+        } else {
+            return;
+        }
+    }
+}
+
+/// Takes `word` and the blanks behind it off the front.
+bool take(std::string_view& text, std::string_view word) {
+    if (!text.starts_with(word)) return false;
+    text.remove_prefix(word.size());
+    text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+    return true;
+}
+
 void check_path(const char* what, const std::filesystem::path& path) {
     if (!fits_one_line(path.native()))
         refuse(std::string(what) + " must be a path without line feeds and NUL bytes");
@@ -67,6 +98,21 @@ void check_source(const GlslSource& source) {
     }
     if (source.optimization < GlslOptimization::none || source.optimization > GlslOptimization::performance)
         refuse("optimization must be one of GlslOptimization");
+}
+
+std::string refuse_version(std::string_view text) {
+    std::size_t line = 1;
+    skip_to_token(text, line);
+    const std::string at = std::to_string(line) + ": ";
+    if (!take(text, "#") || !take(text, "version"))
+        return at + "a shader starts with its version (need #version 450 or similar ahead of all else)";
+    unsigned version = 0;
+    if (std::from_chars(text.data(), text.data() + text.size(), version).ec == std::errc::invalid_argument)
+        return at + "#version names no number (need #version 450 or similar)";
+    // A number too large for any version stays 0 and is the compiler's to refuse.
+    if (version != 0 && (version < 310 || (version > 320 && version < 420)))
+        return at + "GLSL " + std::to_string(version) + " has no compute shaders (need 310 es, 430 or later)";
+    return {};
 }
 
 }  // namespace weft::glsl

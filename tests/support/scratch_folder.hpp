@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// A folder of a test's own, gone at its end.
+#pragma once
+
+#include <stdlib.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+namespace weft_test {
+
+class ScratchFolder {
+  public:
+    ScratchFolder() {
+        std::string name = (std::filesystem::temp_directory_path() / "weft_test_XXXXXX").string();
+        path_ = ::mkdtemp(name.data());
+    }
+    ~ScratchFolder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    ScratchFolder(const ScratchFolder&) = delete;
+    ScratchFolder& operator=(const ScratchFolder&) = delete;
+
+    const std::filesystem::path& path() const { return path_; }
+
+    /// Writes a file, and the folders it is in.
+    std::filesystem::path write(const std::filesystem::path& name, std::string_view text) const {
+        const std::filesystem::path file = path_ / name;
+        std::filesystem::create_directories(file.parent_path());
+        std::ofstream(file, std::ios::binary) << text;
+        return file;
+    }
+
+  private:
+    std::filesystem::path path_;
+};
+
+inline std::string read_whole(const std::filesystem::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace weft_test
