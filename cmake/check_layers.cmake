@@ -6,15 +6,18 @@ cmake_policy(VERSION 3.25)
 set(violations "")
 set(files_seen 0)
 
-# check_includes(<what> PATTERN <regex of the included path> FOLDERS <...> [EXCEPT <files>])
+# check_includes(<what> PATTERN <regex of the included path> FOLDERS <...> [EXCEPT <files>] [BUT <regex of allowed>])
 macro(check_includes what)
-    cmake_parse_arguments(arg "" "PATTERN" "FOLDERS;EXCEPT" ${ARGN})
+    cmake_parse_arguments(arg "" "PATTERN;BUT" "FOLDERS;EXCEPT" ${ARGN})
     foreach(folder IN LISTS arg_FOLDERS)
         file(GLOB_RECURSE files RELATIVE "${ROOT}" "${ROOT}/${folder}/*.[ch]pp" "${ROOT}/${folder}/*.[ch]")
         list(REMOVE_ITEM files ${arg_EXCEPT} "")
         foreach(file IN LISTS files)
             math(EXPR files_seen "${files_seen} + 1")
             file(STRINGS "${ROOT}/${file}" includes REGEX "^[ \t]*#[ \t]*include[ \t]*[<\"](${arg_PATTERN})")
+            if(arg_BUT)
+                list(FILTER includes EXCLUDE REGEX "[<\"](${arg_BUT})[>\"]")
+            endif()
             foreach(line IN LISTS includes)
                 string(APPEND violations "  ${file}: ${line}\n    ${what}\n")
             endforeach()
@@ -24,11 +27,16 @@ endmacro()
 
 check_includes("only src/core may include Vulkan or volk" PATTERN "(vulkan/|volk|vk_)"
     FOLDERS include src/kernels src/glsl shaders examples tools tests EXCEPT include/weft/native.hpp)
-check_includes("the public API knows neither src nor shaders" PATTERN "(core|kernels|shaders|shared)/"
+check_includes("the public API knows neither src nor shaders" PATTERN "(core|kernels|glsl|shaders|shared)/"
     FOLDERS include)
-check_includes("tools, examples and gpu tests use the public API only" PATTERN "(core|kernels)/"
+check_includes("tools, examples and gpu tests use the public API only" PATTERN "(core|kernels|glsl)/"
     FOLDERS tools examples tests/gpu tests/consumer)
-check_includes("the core does not know the kernels" PATTERN "kernels/" FOLDERS src/core)
+check_includes("the core does not know what is built on it" PATTERN "(kernels|glsl)/" FOLDERS src/core)
+check_includes("kernels and GLSL do not know each other" PATTERN "glsl/" FOLDERS src/kernels)
+check_includes("of the core, GLSL sees where caches are and how they are written" PATTERN "(core|kernels)/"
+    FOLDERS src/glsl BUT "core/(cache_file|config_parse).hpp")
+check_includes("only src/glsl/shaderc_front.cpp may include shaderc" PATTERN "(shaderc|glslang)/"
+    FOLDERS include src shaders examples tools tests EXCEPT src/glsl/shaderc_front.cpp)
 
 if(files_seen LESS 10)
     message(FATAL_ERROR "only ${files_seen} files found under '${ROOT}'")

@@ -5,6 +5,13 @@ include(CMakePackageConfigHelpers)
 set(weft_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/weft")
 install(TARGETS weft EXPORT weft-targets FILE_SET HEADERS)
 install(EXPORT weft-targets NAMESPACE weft:: DESTINATION "${weft_config_dir}")
+if(TARGET weft_glsl)
+    # An export of its own: only programs that ask for the component need what it links.
+    install(TARGETS weft_glsl EXPORT weft-glsl-targets)
+    install(EXPORT weft-glsl-targets NAMESPACE weft:: DESTINATION "${weft_config_dir}")
+endif()
+# For glslc: -I <prefix>/share/weft/glsl.
+install(FILES "${PROJECT_SOURCE_DIR}/shaders/weft.glsl" DESTINATION "${CMAKE_INSTALL_DATADIR}/weft/glsl")
 
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/weft-config.cmake.in"
     "${PROJECT_BINARY_DIR}/generated/package/weft-config.cmake" INSTALL_DESTINATION "${weft_config_dir}")
@@ -20,6 +27,8 @@ cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY "${CMAKE_INSTA
            OUTPUT_VARIABLE weft_pc_libdir)
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_INCLUDEDIR BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}"
            OUTPUT_VARIABLE weft_pc_includedir)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_DATADIR BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}"
+           OUTPUT_VARIABLE weft_pc_datadir)
 set(weft_pc_folder "/weft/${weft_pc_libdir}/pkgconfig")
 cmake_path(NORMAL_PATH weft_pc_folder)
 cmake_path(RELATIVE_PATH weft_pc_folder BASE_DIRECTORY "/weft" OUTPUT_VARIABLE weft_pc_depth)
@@ -30,3 +39,12 @@ foreach(library IN LISTS CMAKE_DL_LIBS)
 endforeach()
 configure_file("${PROJECT_SOURCE_DIR}/cmake/weft.pc.in" "${PROJECT_BINARY_DIR}/generated/package/weft.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/generated/package/weft.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+
+if(TARGET weft_glsl)
+    list(TRANSFORM weft_shaderc_libraries PREPEND "-l" OUTPUT_VARIABLE weft_pc_shaderc_libs)
+    list(JOIN weft_pc_shaderc_libs " " weft_pc_shaderc_libs)
+    configure_file("${PROJECT_SOURCE_DIR}/cmake/weft-glsl.pc.in"
+                   "${PROJECT_BINARY_DIR}/generated/package/weft-glsl.pc" @ONLY)
+    install(FILES "${PROJECT_BINARY_DIR}/generated/package/weft-glsl.pc"
+            DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endif()

@@ -13,6 +13,7 @@ needs=(
     "ccache|command ccache|ccache"
     "pkg-config|command pkg-config|pkg-config"
     "glslc|command glslc|glslc of shaderc"
+    "libshaderc-dev|header shaderc/shaderc.h|libshaderc, which compiles GLSL at run time"
     "spirv-tools|command spirv-val|SPIRV-Tools: spirv-val and the library"
     "libvulkan-dev|header vulkan/vulkan.h|Vulkan headers and loader, 1.3"
     "libvulkan-volk-dev|header volk.h|volk: volk.h and volk.c"

@@ -239,8 +239,15 @@ TEST_CASE("glsl cache: threads that compile and change the same entry always get
 }
 
 TEST_CASE("child: glsl cache of a new process" * doctest::skip(!is_child())) {
-    // The variables name the folder, and the source that the parent compiled.
-    const SpirV spirv = compile_glsl({.file = std::getenv("WEFT_TEST_FILE")});
+    // The variables name the folder, the source that the parent compiled, and what is to come of it.
+    const GlslSource source{.file = std::getenv("WEFT_TEST_FILE")};
+    if (std::getenv("WEFT_TEST_REFUSED") != nullptr) {
+        CHECK(error_text(weft::Errc::invalid_argument, [&] {
+                  compile_glsl(source);
+              }).find("WEFT_CACHE must") != std::string::npos);
+        return;
+    }
+    const SpirV spirv = compile_glsl(source);
     CHECK(spirv.from_cache == (std::getenv("WEFT_TEST_HIT") != nullptr));
     CHECK(spirv.from_cache != weft::glsl::compiler_started());
 }
@@ -260,7 +267,7 @@ TEST_CASE("glsl cache: the environment decides where nothing else does, and a hi
     CHECK(run({{"WEFT_CACHE_DIR", cache}, {"WEFT_CACHE", "0"}}) == 0);
     CHECK(run({{"WEFT_CACHE_DIR", ""}, {"XDG_CACHE_HOME", cache}}) == 0);
     CHECK(fs::exists(cache + "/weft/glsl"));
-    CHECK(run({{"WEFT_CACHE_DIR", cache}, {"WEFT_CACHE", "maybe"}, {"WEFT_TEST_HIT", "1"}}) != 0);
+    CHECK(run({{"WEFT_CACHE_DIR", cache}, {"WEFT_CACHE", "maybe"}, {"WEFT_TEST_REFUSED", "1"}}) == 0);
     // What the engine's variables say is no concern of a compiler.
     CHECK(run({{"WEFT_CACHE_DIR", cache}, {"WEFT_SLOTS", "none"}, {"WEFT_TEST_HIT", "1"}}) == 0);
 }
