@@ -11,7 +11,17 @@ if [ "${WEFT_SHARED:-0}" = 1 ]; then
     export LD_LIBRARY_PATH
 fi
 mkdir -p "$folder"
-# shellcheck disable=SC2046,SC2086 # flags are lists of words
-"${CXX:-c++}" -std=c++20 ${CXXFLAGS:-} "$here/../consumer.cpp" -o "$folder/consumer" \
-    $("${PKG_CONFIG:-pkg-config}" $static --cflags --libs weft)
+# build NAME MODULE
+build() {
+    # shellcheck disable=SC2046,SC2086 # flags are lists of words
+    "${CXX:-c++}" -std=c++20 ${CXXFLAGS:-} "$here/../$1.cpp" -o "$folder/$1" \
+        $("${PKG_CONFIG:-pkg-config}" $static --cflags --libs "$2")
+}
+if [ "${CONSUMER_GLSL:-0}" = 1 ]; then
+    build consumer_glsl weft-glsl
+    "$folder/consumer_glsl"
+    # What glslc needs to find weft.glsl.
+    test -f "$("${PKG_CONFIG:-pkg-config}" --variable=glsldir weft-glsl)/weft.glsl"
+fi
+build consumer weft
 exec "$folder/consumer"
