@@ -44,7 +44,7 @@ void run_on_large_stack(const std::function<void()>& work) {
     pthread_t thread{};
     int error = 0;
     // A process whose address space is limited still compiles what is not nested absurdly.
-    for (const std::size_t megabytes : {512, 64, 8}) {
+    for (const std::size_t megabytes : {512u, 64u, 8u}) {
         error = start(thread, megabytes << 20, task);
         if (error == 0) break;
     }
