@@ -309,6 +309,8 @@ std::uint64_t chunk_limit(const ProgramShape& program, const DeviceLimits& limit
         limit = std::min(limit, std::min<std::uint64_t>(most_groups(rule, limits), 0xffffffffu) *
                                     program.elements_per_group);
     }
+    // Indices of the last workgroup must not pass 32 bits either.
+    if (job.elements > std::uint64_t{1} << 31) limit = std::min(limit, std::uint64_t{1} << 31);
     DirectionLimit in(limits, job.elements), out(limits, job.elements);
     for (const InputSpan& span : job.inputs) in.add(span.bytes, span.broadcast);
     for (const OutputSpan& span : job.outputs) out.add(span.bytes, false);

@@ -6,6 +6,8 @@
 namespace weft::core {
 namespace {
 
+constexpr std::uint64_t kIndices = std::uint64_t{1} << 32;  // of invocations, in a shader
+
 /// Rounded up without the sum that could pass 64 bits.
 std::uint64_t parts(std::uint64_t whole, std::uint64_t part) {
     return whole / part + (whole % part != 0 ? 1 : 0);
@@ -27,13 +29,22 @@ std::optional<GroupGrid> plan_groups(std::uint64_t elements, const GroupRule& ru
                                      const DeviceLimits& limits) {
     const std::uint64_t groups = wanted_groups(elements, rule);
     if (groups > most_groups(rule, limits)) return std::nullopt;
-    if (groups <= limits.max_group_count[0]) return GroupGrid{static_cast<std::uint32_t>(groups), 1};
-    const std::uint64_t rows = parts(groups, limits.max_group_count[0]);
-    return GroupGrid{static_cast<std::uint32_t>(parts(groups, rows)), static_cast<std::uint32_t>(rows)};
+    // A shader that loops adds the number of all invocations to its index once more at the end.
+    const bool loops = groups < parts(elements, rule.elements_per_group);
+    const std::uint64_t most_indices = kIndices - (loops ? std::min(elements, kIndices) : 0);
+    for (std::uint64_t rows = std::max<std::uint64_t>(1, parts(groups, limits.max_group_count[0]));; ++rows) {
+        if (rows > 1 && (!rule.folds || rows > limits.max_group_count[1])) return std::nullopt;
+        const std::uint64_t columns = parts(groups, rows);
+        if (columns * rows <= most_indices / rule.invocations)
+            return GroupGrid{static_cast<std::uint32_t>(columns), static_cast<std::uint32_t>(rows)};
+    }
 }
 
 std::string too_many_groups(const std::string& program, std::uint64_t elements, const GroupRule& rule,
                             const DeviceLimits& limits) {
+    if (wanted_groups(elements, rule) <= most_groups(rule, limits))
+        return "dispatch: program \"" + program + "\" has too many elements for 32-bit indices in its last " +
+               "workgroups (got " + std::to_string(elements) + ", need at most 2147483648 to be safe)";
     return "dispatch: program \"" + program + "\" needs more workgroups than the device allows " +
            (rule.folds ? "on the x and y axes" : "on the x axis") + " (got " +
            std::to_string(wanted_groups(elements, rule)) + ", need " +

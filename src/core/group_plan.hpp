@@ -21,13 +21,15 @@ struct GroupRule {
     std::uint32_t elements_per_group = 1;  // not 0
     std::uint32_t max_groups = 0;          // 0: no bound
     bool folds = false;                    // the shader takes its index from both axes
+    std::uint32_t invocations = 1;         // of a workgroup
 };
 
 /// Most workgroups one dispatch may have: along x, and over x and y for a shader that folds.
 std::uint64_t most_groups(const GroupRule& rule, const DeviceLimits& limits);
 
 /// Workgroups for `elements`: along x alone as long as they fit there, else in the fewest equal rows, which
-/// leaves less than one workgroup a row to spare. Nothing: more than the device allows.
+/// leaves less than one workgroup a row to spare, or in some more where a shader's 32-bit index would
+/// otherwise start again at 0 in the workgroups to spare. Nothing: more than the device or that index allows.
 std::optional<GroupGrid> plan_groups(std::uint64_t elements, const GroupRule& rule,
                                      const DeviceLimits& limits);
 

@@ -244,6 +244,9 @@ TEST_CASE("a chunk stays within what one dispatch can count") {
     CHECK(limit_of(folding, limits, exactly(0xffffffffu), job, true) == 0xffffffffu);
     // A shader that loops takes any number with any number of groups.
     CHECK(limit_of(shape_of(1, 2112), limits, exactly(0xffffffffu), job, true) == 0xffffffffu);
+    // Of a job that long no chunk's last index may pass 32 bits.
+    CHECK(limit_of(shape_of(1, 2112), limits, exactly(0xffffffffu), job_of(0xffffffffu, 0, 0), true) ==
+          0x80000000u);
 }
 
 TEST_CASE("a chunk stays within what one binding can span") {

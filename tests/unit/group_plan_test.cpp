@@ -48,10 +48,9 @@ TEST_CASE("workgroups lie along x as long as they fit, then in the fewest equal 
         {30, {1, 0, true}, 10, 3, {10, 3}},                                          // limits differ
         {30, {1, 0, true}, 3, 10, {3, 10}},
         {11, {1, 0, true}, 10, 3, {6, 2}},
-        {k2To32 - 1, {1, 1000, false}, 65535, 65535, {1000, 1}},  // the shader loops
-        {k2To32 - 1, {1, 70000, true}, 65535, 65535, {35000, 2}},
+        {k2To32 - 1000, {1, 1000, false}, 65535, 65535, {1000, 1}},  // the shader loops
+        {k2To32 - 70000, {1, 70000, true}, 65535, 65535, {35000, 2}},
         {500, {1, 1000, false}, 65535, 65535, {500, 1}},
-        {~std::uint64_t{0}, {~0u, 12, false}, 65535, 65535, {12, 1}},
     };
     for (const auto& c : cases) {
         CAPTURE(c.elements);
@@ -74,6 +73,35 @@ TEST_CASE("the rows hold every workgroup, within the limits, with less than one 
         REQUIRE((grid->x <= 1000 && grid->y <= 77));
         REQUIRE((grid->y - 1) * std::uint64_t{1000} < groups);  // no row more than needed
     }
+}
+
+TEST_CASE("indices of workgroups to spare do not start again at 0") {
+    const struct {
+        std::uint64_t elements;
+        GroupRule rule;
+        std::uint32_t limit_x, limit_y;
+        GroupGrid expected;  // {0, 0}: refused
+    } cases[] = {
+        // 65473 x 1025 groups of 64 would be 2^32 + 88 * 64 indices; 2048 rows are the first that fit.
+        {k2To32 - 1, {64, 0, true, 64}, 65535, 65535, {32768, 2048}},
+        {k2To32 - 1, {64, 0, false, 64}, 0x7fffffff, 65535, {67108864, 1}},
+        {k2To32 - 1, {96, 0, false, 96}, 0x7fffffff, 65535, {0, 0}},
+        {k2To32 - 96, {96, 0, false, 96}, 0x7fffffff, 65535, {44739242, 1}},
+        {k2To32 - 1, {96, 0, true, 96}, 0x7fffffff, 65535, {0, 0}},
+        {std::uint64_t{1} << 31, {1024, 0, true, 1024}, 65535, 65535, {63551, 33}},
+        {k2To32 - 1, {64, 1000, false, 64}, 65535, 65535, {0, 0}},  // a loop adds 64000 at its end
+        {k2To32 - 64000, {64, 1000, false, 64}, 65535, 65535, {1000, 1}},
+    };
+    for (const auto& c : cases) {
+        CAPTURE(c.elements);
+        CAPTURE(c.rule.invocations);
+        const GroupGrid grid =
+            plan_groups(c.elements, c.rule, limits_of(c.limit_x, c.limit_y)).value_or(GroupGrid{0, 0});
+        CHECK(grid.x == c.expected.x);
+        CHECK(grid.y == c.expected.y);
+    }
+    CHECK(too_many_groups("p", k2To32 - 1, {96, 0, false, 96}, limits_of(0x7fffffff, 65535))
+              .find("too many elements for 32-bit indices") != std::string::npos);
 }
 
 TEST_CASE("more workgroups than the axes allow are refused with limit and ways out") {
