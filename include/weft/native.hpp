@@ -15,7 +15,9 @@
 
 #include <weft/backend.hpp>
 #include <weft/buffer.hpp>
+#include <weft/event.hpp>
 #include <weft/program.hpp>
+#include <weft/stream.hpp>
 
 namespace weft::native {
 
@@ -107,7 +109,7 @@ BufferRange buffer(const Buffer<T>& whole) {
 /// coherent, as it is wherever the device has such.
 template <class T>
 BufferRange host_buffer(const HostBuffer<T>& whole) {
-    return buffer_range(whole.object(), 0, whole.bytes());
+    return buffer(whole.view());
 }
 
 /// What it takes to dispatch a Program by hand. All programs of a backend share the layouts: storage buffers
@@ -129,6 +131,8 @@ struct Point {
 /// The last work that weft has submitted in a role: wait for it in a submission of your own, or with
 /// vkWaitSemaphores. Do not signal weft's semaphores.
 Point last_submission(const Backend& backend, Role role);
+/// The same for the work before an Event. A default-made Event has no semaphore and is always reached.
+Point point(const Event& event);
 
 /// All work that weft submits to the role's queue from now on waits until the application has reached
 /// `point`, and sees the memory it wrote. Weft's other queues do not wait. Errors: invalid_argument - null;
@@ -137,6 +141,19 @@ void wait_for(const Backend& backend, Role role, Point point);
 /// Signals `point` when all that weft has submitted to the role's queue so far is done. `value` must rise.
 /// Errors: as wait_for.
 void signal_after(const Backend& backend, Role role, Point point);
+
+/// Calls `steps` with a Stream that records into `commands`, a command buffer of the application's in the
+/// recording state, outside of a render pass, for a queue that can compute. Barriers between the steps,
+/// before the first (against all transfers and kernels before it) and after the last (for the same, and the
+/// host's reads) are recorded too; bound pipeline, set 0 and push constants are weft's afterwards. The
+/// application submits `commands`, under a QueueLock if to a queue of weft's. The stream refuses submit,
+/// wait, download, replay and record, and ends with the call. What `steps` throws is passed on, with
+/// `commands` half recorded.
+///
+/// Returns what the commands need (buffers, staging, descriptor sets): keep it until they will not run again.
+/// Errors: invalid_argument - null; device_lost; those of the steps.
+[[nodiscard]] std::shared_ptr<void> record(Backend& backend, VkCommandBuffer commands,
+                                           const std::function<void(Stream&)>& steps);
 
 /// Keeps weft, and whoever shares its lock, off the role's queue as long as it lives, so that this thread may
 /// submit to it. Keep it short: weft's submissions wait meanwhile. While holding it call nothing of weft, and

@@ -87,8 +87,12 @@ class Device {
         if (names_) name_object(type, (std::uint64_t)handle, name);  // NOLINT: pointer or integer by platform
     }
     /// Encloses commands; nothing unless the validation layer or a tool looks at them.
-    void begin_label(VkCommandBuffer commands, std::string_view name) const noexcept;
-    void end_label(VkCommandBuffer commands) const noexcept;
+    void begin_label(VkCommandBuffer commands, std::string_view name) const noexcept {
+        if (labels_) open_label(commands, name);
+    }
+    void end_label(VkCommandBuffer commands) const noexcept {
+        if (labels_) instance_->vk.vkCmdEndDebugUtilsLabelEXT(commands);
+    }
 
     VolkDeviceTable vk{};
     mutable CounterCells counters;
@@ -99,6 +103,7 @@ class Device {
     void create_layouts();
     void name_queues() const noexcept;
     void name_object(VkObjectType type, std::uint64_t handle, std::string_view name) const noexcept;
+    void open_label(VkCommandBuffer commands, std::string_view name) const noexcept;
     bool observed() const;
     [[noreturn]] void lose(const char* what);
     std::string read_fault() const noexcept;

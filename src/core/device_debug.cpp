@@ -61,18 +61,13 @@ void Device::name_queues() const noexcept {
     }
 }
 
-void Device::begin_label(VkCommandBuffer commands, std::string_view name) const noexcept {
-    if (!labels_) return;
+void Device::open_label(VkCommandBuffer commands, std::string_view name) const noexcept {
     // Every begin needs its end, so a label is never left out.
     char text[kMostNameBytes + 1];
     text[name.copy(text, kMostNameBytes)] = 0;
     VkDebugUtilsLabelEXT label{VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT};
     label.pLabelName = text;
     instance_->vk.vkCmdBeginDebugUtilsLabelEXT(commands, &label);
-}
-
-void Device::end_label(VkCommandBuffer commands) const noexcept {
-    if (labels_) instance_->vk.vkCmdEndDebugUtilsLabelEXT(commands);
 }
 
 std::string Device::read_fault() const noexcept {

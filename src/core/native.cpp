@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/runtime.hpp"
+#include "core/stream_state.hpp"
 
 namespace weft::native {
 namespace {
@@ -99,6 +99,26 @@ Point last_submission(const Backend& backend, Role role) {
     core::Timelines& timelines = backend.runtime()->context()->timelines;
     const core::Token token = timelines.last(role_of(role));
     return {timelines.semaphore(token.role), token.value};
+}
+
+Point point(const Event& event) {
+    if (!event.state()) return {};
+    const core::Token token = event.state()->token;
+    return {event.state()->context->timelines.semaphore(token.role), token.value};
+}
+
+std::shared_ptr<void> record(Backend& backend, VkCommandBuffer commands,
+                             const std::function<void(Stream&)>& steps) {
+    if (commands == VK_NULL_HANDLE || !steps)
+        throw Error(Errc::invalid_argument,
+                    std::string("native::record: no ") + (steps ? "commands" : "steps") + " (got null)");
+    auto state = std::make_unique<core::StreamState>(backend.runtime(), "native::record", commands);
+    core::StreamState& recording = *state;
+    const auto stream = std::make_shared<Stream>(std::move(state));
+    steps(*stream);
+    (void)stream->name();  // refuses a stream that was moved away, and `recording` with it
+    recording.end_external();
+    return stream;
 }
 
 void wait_for(const Backend& backend, Role role, Point point) {

@@ -194,6 +194,10 @@ TEST_CASE("names: everything that weft makes for a user is named, and commands a
         AffineWork work({5000, 100});
         weft::run_batch(backend, program, work.jobs);
         CHECK(work.right());
+        weft::Stream stream(backend, {.name = "my stream"});
+        stream.fill(unnamed.view(), 0);
+        stream.wait();
+        (void)stream.record([&](weft::Stream& s) { s.fill(unnamed.view(), 1); });
     }
     const std::pair<VkObjectType, const char*> wanted[] = {
         {VK_OBJECT_TYPE_BUFFER, "angles"},
@@ -205,6 +209,7 @@ TEST_CASE("names: everything that weft makes for a user is named, and commands a
         {VK_OBJECT_TYPE_PIPELINE, "saxpy"},
         {VK_OBJECT_TYPE_SEMAPHORE, "weft compute timeline"},
         {VK_OBJECT_TYPE_COMMAND_BUFFER, "slot 0 compute"},
+        {VK_OBJECT_TYPE_COMMAND_BUFFER, "my stream"},
         {VK_OBJECT_TYPE_PIPELINE_LAYOUT, "weft pipeline layout"},
     };
     for (const auto& [type, name] : wanted) {

@@ -105,8 +105,8 @@ TEST_CASE("native: features and extensions that were enabled are used") {
 }
 
 TEST_CASE("native: a Vulkan 1.2 application, and one without debug utilities") {
-    for (const App::Options& options :
-         {App::Options{.api_version = VK_API_VERSION_1_2}, App::Options{.debug_utils = false}}) {
+    for (const AppOptions& options :
+         {AppOptions{.api_version = VK_API_VERSION_1_2}, AppOptions{.debug_utils = false}}) {
         const auto app = make_app(options);
         if (!app) return;
         Backend backend = native::adopt(app->described());
@@ -178,8 +178,8 @@ TEST_CASE("native: handles are the application's own; the application's commands
         CHECK(queue.family == app->family);
         CHECK(queue.index == 0);
     }
-    CHECK(h.get_device_proc_addr(h.device, "vkQueueSubmit") != nullptr);
-    CHECK(h.get_instance_proc_addr(h.instance, "vkCreateDevice") != nullptr);
+    CHECK(static_cast<bool>(h.get_device_proc_addr(h.device, "vkQueueSubmit")));
+    CHECK(static_cast<bool>(h.get_instance_proc_addr(h.instance, "vkCreateDevice")));
     {
         Buffer<std::uint32_t> buffer(backend, 256, "shared");
         weft::HostBuffer<std::uint32_t> host(backend, 16);
@@ -251,6 +251,53 @@ TEST_CASE("native: a Program dispatched by hand") {
         const Words got = stream.download(out);
         for (std::uint32_t i = 0; i < 64; ++i) REQUIRE(got[i] == values[i] * 7 + 11 + i);
         vkDestroyDescriptorPool(app->device, pool, nullptr);
+    }
+    check_clean(backend);
+}
+
+TEST_CASE("native: steps recorded into the application's command buffer run between its own commands") {
+    const auto app = make_app();
+    if (!app) return;
+    Backend backend = native::adopt(app->described());
+    {
+        const Program program(backend, kAffine, {.name = "affine"});
+        Buffer<std::uint32_t> in(backend, 1000), out(backend, 1000);
+        const Words values = words(1000);
+        std::shared_ptr<void> keep;
+        app->run(&backend, [&](VkCommandBuffer commands) {
+            const native::BufferRange first = native::buffer(out), second = native::buffer(in);
+            vkCmdFillBuffer(commands, first.buffer, first.offset, first.bytes, 1);
+            keep = native::record(backend, commands, [&](Stream& stream) {
+                stream.upload(values, in);
+                stream.dispatch(program, {in, out}, 500, AffineParameters{3, 4});
+                check_error(weft::Errc::invalid_argument, "command buffer of the application",
+                            [&] { stream.submit(); });
+            });
+            const VkBufferCopy copy{first.offset, second.offset + 2000, 2000};  // sees what the kernel wrote
+            vkCmdCopyBuffer(commands, first.buffer, second.buffer, 1, &copy);
+        });
+        keep.reset();
+        Stream stream(backend);
+        const Words got = stream.download(in);
+        for (std::uint32_t i = 0; i < 500; ++i) {
+            REQUIRE(got[i] == values[i]);
+            REQUIRE(got[500 + i] == values[i] * 3 + 4 + i);
+        }
+        CHECK(stream.download(out)[999] == 1);
+        check_error(weft::Errc::invalid_argument, "no commands",
+                    [&] { (void)native::record(backend, VK_NULL_HANDLE, [](Stream&) {}); });
+        app->run(&backend, [&](VkCommandBuffer commands) {
+            check_error(weft::Errc::invalid_argument, "no steps",
+                        [&] { (void)native::record(backend, commands, {}); });
+            check_error(weft::Errc::invalid_argument, "moved from", [&] {
+                (void)native::record(backend, commands, [](Stream& s) { const Stream mine = std::move(s); });
+            });
+        });
+        const weft::Event event = stream.submit();
+        const native::Point point = native::point(event);
+        CHECK(point.semaphore == native::last_submission(backend, native::Role::compute).semaphore);
+        CHECK(point.value == native::last_submission(backend, native::Role::compute).value);
+        CHECK(native::point(weft::Event()).semaphore == VkSemaphore(VK_NULL_HANDLE));
     }
     check_clean(backend);
 }

@@ -39,14 +39,15 @@ inline VKAPI_ATTR VkBool32 VKAPI_CALL on_app_message(VkDebugUtilsMessageSeverity
     return VK_FALSE;
 }
 
+struct AppOptions {
+    std::uint32_t api_version = VK_API_VERSION_1_3;
+    bool timeline = true, int64 = true, debug_utils = true;
+    std::vector<std::string> extensions{};
+};
+
 class App {
   public:
-    struct Options {
-        std::uint32_t api_version = VK_API_VERSION_1_3;
-        bool timeline = true, int64 = true, debug_utils = true;
-        std::vector<std::string> extensions{};
-    };
-    explicit App(const Options& options = {}) : options_(options) {
+    explicit App(const AppOptions& options = {}) : options_(options) {
         make_instance();
         make_device();
     }
@@ -211,12 +212,12 @@ class App {
         return commands;
     }
 
-    Options options_;
+    AppOptions options_;
     VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
 };
 
 /// An App, or nothing with a message where the machine has no device and none is required.
-inline std::unique_ptr<App> make_app(const App::Options& options = {}) {
+inline std::unique_ptr<App> make_app(const AppOptions& options = {}) {
     if (!make_backend()) return nullptr;
     return std::make_unique<App>(options);
 }
