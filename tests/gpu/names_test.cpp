@@ -166,8 +166,9 @@ class Mistakes {
     void fill_beyond(const native::BufferRange& range) {
         vkCmdFillBuffer(commands_, range.buffer, (range.offset + range.bytes + 64) * 4, 4, 0);
     }
-    void bind_for_graphics(VkPipeline pipeline) {
-        vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_GRAPHICS, pipeline);
+    void dispatch_without_buffers(VkPipeline pipeline) {
+        vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+        vkCmdDispatch(commands_, 1, 1, 1);
     }
 
   private:
@@ -241,7 +242,7 @@ TEST_CASE("names: a validation message names weft's objects and has its level") 
         CHECK(heard.has(LogLevel::error, {"vkCmdFillBuffer", "angles of the lattice"}));
         mistakes.fill_beyond(native::host_buffer(page_locked));
         CHECK(heard.has(LogLevel::error, {"page-locked angles"}));
-        mistakes.bind_for_graphics(native::pipeline(program).pipeline);
+        mistakes.dispatch_without_buffers(native::pipeline(program).pipeline);
         CHECK(heard.has(LogLevel::error, {"saxpy kernel"}));
         mistakes.fill_beyond(native::buffer(longest));
         CHECK(heard.has(LogLevel::error, {long_name.substr(0, 200).c_str()}));
