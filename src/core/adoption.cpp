@@ -18,7 +18,8 @@ constexpr bool DeviceSnapshot::*kFeatures[] = {
     &DeviceSnapshot::storage_16bit,         &DeviceSnapshot::storage_8bit,
     &DeviceSnapshot::buffer_device_address, &DeviceSnapshot::variable_pointers,
     &DeviceSnapshot::vulkan_memory_model,   &DeviceSnapshot::scalar_block_layout,
-    &DeviceSnapshot::subgroup_size_control, &DeviceSnapshot::device_fault,
+    &DeviceSnapshot::subgroup_size_control, &DeviceSnapshot::full_subgroups,
+    &DeviceSnapshot::device_fault,
 };
 
 constexpr std::uint32_t kLeastMinor = 2;
@@ -51,14 +52,20 @@ DeviceSnapshot enabled_part(const DeviceSnapshot& device, const Adoption& adopti
     };
     part.external_memory_host = device.external_memory_host && has("VK_EXT_external_memory_host");
     if (!part.external_memory_host) part.limits.import_alignment = 0;
+    part.external_memory_fd = device.external_memory_fd && has("VK_KHR_external_memory_fd");
+    part.subgroup_size_extension = device.subgroup_size_extension && has("VK_EXT_subgroup_size_control");
     part.memory_budget = device.memory_budget && has("VK_EXT_memory_budget");
     part.device_fault = part.device_fault && has("VK_EXT_device_fault");
     if (std::tie(adoption.api_major, adoption.api_minor) < std::tie(device.api_major, device.api_minor)) {
         part.api_major = adoption.api_major;
         part.api_minor = adoption.api_minor;
     }
-    // weft calls these by the names they got in 1.3.
-    if (part.api_major == 1 && part.api_minor < 3) part.synchronization2 = part.subgroup_size_control = false;
+    if (part.api_major == 1 && part.api_minor < 3) {
+        part.synchronization2 = false;  // weft calls it by the names of 1.3
+        if (!part.subgroup_size_extension) part.subgroup_size_control = part.full_subgroups = false;
+    }
+    if (!part.subgroup_size_control)
+        part.limits.min_subgroup_size = part.limits.max_subgroup_size = part.limits.subgroup_size;
     return part;
 }
 

@@ -43,6 +43,7 @@ void read_combined(const VkBaseInStructure* link, DeviceSnapshot& s) {
         const auto& f = as<VkPhysicalDeviceVulkan13Features>(link);
         s.synchronization2 |= f.synchronization2 != 0;
         s.subgroup_size_control |= f.subgroupSizeControl != 0;
+        s.full_subgroups |= f.computeFullSubgroups != 0;
     }
 }
 
@@ -87,6 +88,8 @@ void read_single(const VkBaseInStructure* link, DeviceSnapshot& s) {
         case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES:
             s.subgroup_size_control |=
                 as<VkPhysicalDeviceSubgroupSizeControlFeatures>(link).subgroupSizeControl != 0;
+            s.full_subgroups |=
+                as<VkPhysicalDeviceSubgroupSizeControlFeatures>(link).computeFullSubgroups != 0;
             break;
         case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT:
             s.device_fault |= as<VkPhysicalDeviceFaultFeaturesEXT>(link).deviceFault != 0;
@@ -198,6 +201,9 @@ core::AdoptedDevice take(const AdoptedDevice& device, const core::Instance& inst
 }  // namespace
 
 Backend adopt(const AdoptedDevice& device, const Config& config) {
+    core::StartupClock clock{{}, core::process_start(), {}};
+    const core::SteadyTime begin = std::chrono::steady_clock::now();
+    clock.report.before_ms = core::milliseconds_between(clock.process_begin, begin);
     check_handles(device);
     const core::Adoption adoption = describe(device);
     auto instance = std::make_shared<core::Instance>(
@@ -208,8 +214,10 @@ Backend adopt(const AdoptedDevice& device, const Config& config) {
     core::AdoptedDevice taken = take(device, *instance);
     snapshot = core::enabled_part(snapshot, adoption);
     core::DevicePlan plan = core::plan_adopted(snapshot, adoption, config, core::host_facts());
+    clock.opening = std::chrono::steady_clock::now();
+    clock.report.devices_ms = core::milliseconds_between(begin, clock.opening);
     return Backend(core::make_runtime(std::move(instance), device.physical_device, index, std::move(snapshot),
-                                      std::move(plan), config, std::move(taken)));
+                                      std::move(plan), config, clock, std::move(taken)));
 }
 
 }  // namespace weft::native

@@ -39,6 +39,7 @@ constexpr Feature kFeatures[] = {
     {"vulkanMemoryModel", &DeviceSnapshot::vulkan_memory_model},
     {"scalarBlockLayout", &DeviceSnapshot::scalar_block_layout},
     {"subgroupSizeControl", &DeviceSnapshot::subgroup_size_control},
+    {"computeFullSubgroups", &DeviceSnapshot::full_subgroups},
     {"deviceFault", &DeviceSnapshot::device_fault},
 };
 
@@ -46,6 +47,9 @@ constexpr Feature kFeatures[] = {
 DeviceSnapshot full_device() {
     DeviceSnapshot device = test::h100();
     for (const Feature& f : kFeatures) device.*f.member = true;
+    device.external_memory_fd = device.subgroup_size_extension = true;
+    device.limits.min_subgroup_size = 8;
+    device.limits.max_subgroup_size = 64;
     return device;
 }
 
@@ -54,7 +58,8 @@ Adoption full_adoption() {
     Adoption adoption;
     adoption.api_minor = 3;
     for (const Feature& f : kFeatures) adoption.enabled.*f.member = true;
-    adoption.extensions = {"VK_EXT_external_memory_host", "VK_EXT_memory_budget", "VK_EXT_device_fault"};
+    adoption.extensions = {"VK_EXT_external_memory_host", "VK_EXT_memory_budget", "VK_EXT_device_fault",
+                           "VK_KHR_external_memory_fd", "VK_EXT_subgroup_size_control"};
     adoption.compute = {2, 0};
     adoption.upload = QueueSlot{1, 0};
     adoption.download = QueueSlot{1, 1};
@@ -83,6 +88,8 @@ TEST_CASE("adoption: what was enabled stays") {
     }
     CHECK(part.external_memory_host);
     CHECK(part.memory_budget);
+    CHECK(part.external_memory_fd);
+    CHECK(part.limits.min_subgroup_size == 8);
     CHECK(part.limits.import_alignment == device.limits.import_alignment);
     CHECK(part.api_minor == 3);  // the device has 1.4
     CHECK_NOTHROW(check_adoption(device, full_adoption()));
@@ -121,6 +128,8 @@ TEST_CASE("adoption: extensions that were not enabled are gone") {
     CHECK_FALSE(part.external_memory_host);
     CHECK(part.limits.import_alignment == 0);
     CHECK_FALSE(part.memory_budget);
+    CHECK_FALSE(part.external_memory_fd);
+    CHECK_FALSE(part.subgroup_size_extension);
     CHECK_FALSE(part.device_fault);  // the feature alone is nothing
     Config config;
     config.path = Path::imported;
@@ -138,7 +147,11 @@ TEST_CASE("adoption: a Vulkan 1.2 application gets nothing of 1.3") {
     const DeviceSnapshot part = enabled_part(full_device(), adoption);
     CHECK(part.api_minor == 2);
     CHECK_FALSE(part.synchronization2);
-    CHECK_FALSE(part.subgroup_size_control);
+    CHECK(part.subgroup_size_control);  // by the extension
+    adoption.extensions.clear();
+    CHECK_FALSE(enabled_part(full_device(), adoption).subgroup_size_control);
+    CHECK_FALSE(enabled_part(full_device(), adoption).full_subgroups);
+    CHECK(enabled_part(full_device(), adoption).limits.max_subgroup_size == 32);
     CHECK_FALSE(plan_adopted(part, adoption, {}, {4}).synchronization2);
     // And the device's version counts where it is the lesser.
     DeviceSnapshot old = full_device();
