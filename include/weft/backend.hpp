@@ -102,6 +102,7 @@ class Backend {
     void trim();
 
     /// For the other parts of weft.
+    explicit Backend(std::shared_ptr<core::Runtime> runtime);
     const std::shared_ptr<core::Runtime>& runtime() const;
 
   private:

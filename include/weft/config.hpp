@@ -44,8 +44,9 @@ enum class Validation {
 
 enum class LogLevel { off, error, warning, info, debug };
 
-/// Receives one line of text, without a line feed. May be called from any thread; must not throw or call
-/// weft.
+/// Receives one message, without a line feed at its end; those of the validation layer name the objects they
+/// are about. Called from any thread, also from within driver and layer, but for one message at a time. Must
+/// not call weft or Vulkan; what it throws is dropped.
 using LogCallback = std::function<void(LogLevel level, std::string_view line)>;
 
 const char* to_string(Path path) noexcept;

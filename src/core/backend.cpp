@@ -17,9 +17,9 @@ namespace weft {
 namespace core {
 namespace {
 
-std::vector<DeviceSnapshot> read_all(const std::vector<VkPhysicalDevice>& devices) {
+std::vector<DeviceSnapshot> read_all(const Instance& instance, const std::vector<VkPhysicalDevice>& devices) {
     std::vector<DeviceSnapshot> snapshots;
-    for (const VkPhysicalDevice device : devices) snapshots.push_back(read_snapshot(device));
+    for (const VkPhysicalDevice device : devices) snapshots.push_back(read_snapshot(instance, device));
     return snapshots;
 }
 
@@ -54,7 +54,7 @@ std::shared_ptr<T> owned_by_process(std::unique_ptr<T> object) {
             }};
 }
 
-std::shared_ptr<Runtime> make_runtime(const Config& config) {
+std::shared_ptr<Runtime> runtime_of_best(const Config& config) {
     const auto now = [] { return std::chrono::steady_clock::now(); };
     const SteadyTime process_begin = process_start(), begin = now();
     auto instance = std::make_shared<Instance>(config);
@@ -64,31 +64,41 @@ std::shared_ptr<Runtime> make_runtime(const Config& config) {
     startup.instance_ms = instance->create_ms();
     const SteadyTime asking = now();
     const std::vector<VkPhysicalDevice> devices = instance->physical_devices();
-    std::vector<DeviceSnapshot> snapshots = read_all(devices);
-    const HostFacts host{std::max(1u, std::thread::hardware_concurrency())};
-    DevicePlan plan = plan_device(snapshots, config, host);
+    std::vector<DeviceSnapshot> snapshots = read_all(*instance, devices);
+    DevicePlan plan = plan_device(snapshots, config, host_facts());
     const std::uint32_t index = plan.device;
+    StartupClock clock{startup, process_begin, now()};
+    clock.report.devices_ms = milliseconds_between(asking, clock.opening);
+    return make_runtime(std::move(instance), devices[index], index, std::move(snapshots[index]),
+                        std::move(plan), config, clock);
+}
+
+}  // namespace
+
+HostFacts host_facts() {
+    return {std::max(1u, std::thread::hardware_concurrency())};
+}
+
+std::shared_ptr<Runtime> make_runtime(std::shared_ptr<Instance> instance, VkPhysicalDevice physical,
+                                      std::uint32_t index, DeviceSnapshot snapshot, DevicePlan plan,
+                                      const Config& config, StartupClock clock, AdoptedDevice adopted) {
     for (const std::string& reason : plan.reasons) instance->log().write(LogLevel::info, "plan: " + reason);
-    DeviceInfo info = describe(snapshots[index], index);
+    DeviceInfo info = describe(snapshot, index);
     info.chosen = true;
     PlanReport report = report_plan(plan);
-    const SteadyTime opening = now();
-    startup.devices_ms = milliseconds_between(asking, opening);
     const std::shared_ptr<Context> context = owned_by_process(std::make_unique<Context>(
-        std::move(instance), devices[index], std::move(snapshots[index]), std::move(plan), config));
+        std::move(instance), physical, std::move(snapshot), std::move(plan), config, std::move(adopted)));
     report.host_allocator = context->device.plan().cuda_host_memory ? "cuda" : "vulkan";
     if (config.host_allocator == HostAllocator::cuda)
         if (const std::string found = context->memory.host_allocator(); found != "cuda")
             throw Error(Errc::unsupported,
                         "Backend: host allocator cuda is not possible (got " + found + ")");
-    startup.caches_ms = context->pipelines.load_ms();
-    const SteadyTime opened = now();
-    startup.device_ms = milliseconds_between(opening, opened) - startup.caches_ms;
-    return owned_by_process(
-        std::make_unique<Runtime>(context, std::move(info), std::move(report), startup, process_begin));
+    clock.report.caches_ms = context->pipelines.load_ms();
+    clock.report.device_ms =
+        milliseconds_between(clock.opening, std::chrono::steady_clock::now()) - clock.report.caches_ms;
+    return owned_by_process(std::make_unique<Runtime>(context, std::move(info), std::move(report),
+                                                      clock.report, clock.process_begin));
 }
-
-}  // namespace
 
 Runtime::Runtime(std::shared_ptr<Context> context, DeviceInfo info, PlanReport plan, StartupReport startup,
                  SteadyTime process_begin)
@@ -122,7 +132,8 @@ std::unique_ptr<StagingRing> Runtime::acquire_ring(std::uint32_t slots) {
         }
     }
     if (!ring) ring = std::make_unique<StagingRing>();
-    while (ring->slots.size() < slots) ring->slots.push_back(std::make_unique<Slot>(context_));
+    while (ring->slots.size() < slots)
+        ring->slots.push_back(std::make_unique<Slot>(context_, ring->slots.size()));
     return ring;
 }
 
@@ -150,7 +161,7 @@ void Runtime::trim() noexcept {
 
 std::vector<DeviceInfo> list_devices(const Config& config) {
     const core::Instance instance(config);
-    const std::vector<core::DeviceSnapshot> snapshots = core::read_all(instance.physical_devices());
+    const std::vector<core::DeviceSnapshot> snapshots = core::read_all(instance, instance.physical_devices());
     std::vector<DeviceInfo> devices;
     for (std::uint32_t i = 0; i < snapshots.size(); ++i) devices.push_back(core::describe(snapshots[i], i));
     try {
@@ -161,7 +172,8 @@ std::vector<DeviceInfo> list_devices(const Config& config) {
     return devices;
 }
 
-Backend::Backend(const Config& config) : runtime_(core::make_runtime(config)) {}
+Backend::Backend(const Config& config) : runtime_(core::runtime_of_best(config)) {}
+Backend::Backend(std::shared_ptr<core::Runtime> runtime) : runtime_(std::move(runtime)) {}
 Backend::Backend(Backend&&) noexcept = default;
 Backend& Backend::operator=(Backend&&) noexcept = default;
 

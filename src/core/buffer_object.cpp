@@ -42,6 +42,7 @@ void BufferObject::make_buffer(VkExternalMemoryHandleTypeFlags handle_types) {
     }
     device.check(device.vk.vkCreateBuffer(device.handle(), &info, nullptr, &handle_), "vkCreateBuffer");
     CounterCells::add(device.counters.objects);
+    device.set_name(VK_OBJECT_TYPE_BUFFER, handle_, name_);
 }
 
 std::shared_ptr<BufferObject> BufferObject::create(const std::shared_ptr<Context>& context, MemoryKind kind,
@@ -109,6 +110,7 @@ void BufferObject::bind_imported(const void* base) {
     device.check(device.vk.vkAllocateMemory(device.handle(), &info, nullptr, &imported_), "vkAllocateMemory");
     CounterCells::add(device.counters.allocations);
     CounterCells::add(device.counters.imports);
+    device.set_name(VK_OBJECT_TYPE_DEVICE_MEMORY, imported_, name_);
     device.check(device.vk.vkBindBufferMemory(device.handle(), handle_, imported_, 0), "vkBindBufferMemory");
     mapped_ = static_cast<std::byte*>(const_cast<void*>(base));
 }

@@ -55,6 +55,12 @@ void CommandList::make_pool() {
     CounterCells::add(device_.counters.objects, 2);
 }
 
+void CommandList::set_name(std::string_view name) const noexcept {
+    if (external_) return;
+    device_.set_name(VK_OBJECT_TYPE_COMMAND_POOL, pool_, name);
+    device_.set_name(VK_OBJECT_TYPE_COMMAND_BUFFER, commands_, name);
+}
+
 void CommandList::begin(bool replayable) {
     forget_state();
     if (external_) return;
@@ -154,8 +160,10 @@ void CommandList::dispatch(const DispatchWork& work) {
     for (const BoundArgument& a : work.arguments)
         use(a.range, a.access != Access::write, a.access != Access::read);
     synchronize(WorkStage::kernel);
+    device_.begin_label(commands_, work.pipeline->name);
     bind(work, set);
     device_.vk.vkCmdDispatch(commands_, work.groups[0], work.groups[1], work.groups[2]);
+    device_.end_label(commands_);
     ++counts_.dispatches;
 }
 

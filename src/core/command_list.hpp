@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -53,6 +54,8 @@ class CommandList {
     CommandList(const CommandList&) = delete;
     CommandList& operator=(const CommandList&) = delete;
 
+    /// For tools and validation messages; an external list keeps what its owner gave it.
+    void set_name(std::string_view name) const noexcept;
     /// `replayable`: may be submitted again while it runs.
     void begin(bool replayable);
     void copy(const BufferRange& source, const BufferRange& target);

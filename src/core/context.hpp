@@ -16,8 +16,8 @@ namespace weft::core {
 class Context {
   public:
     Context(std::shared_ptr<Instance> instance, VkPhysicalDevice physical, DeviceSnapshot snapshot,
-            DevicePlan plan, const Config& config)
-        : device(std::move(instance), physical, std::move(snapshot), std::move(plan)),
+            DevicePlan plan, const Config& config, AdoptedDevice adopted = {})
+        : device(std::move(instance), physical, std::move(snapshot), std::move(plan), std::move(adopted)),
           timelines(device),
           memory(device),
           pipelines(device, config) {

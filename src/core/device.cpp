@@ -18,6 +18,7 @@ struct Features {
     VkPhysicalDeviceVulkan13Features v13{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES};
     VkPhysicalDeviceSubgroupSizeControlFeatures subgroups{
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES};
+    VkPhysicalDeviceFaultFeaturesEXT fault{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT};
 
     Features(const DeviceSnapshot& s, const DevicePlan& plan) {
         core.pNext = &v11;
@@ -44,24 +45,35 @@ struct Features {
         v13.synchronization2 = plan.synchronization2;
         v13.subgroupSizeControl = subgroups.subgroupSizeControl = plan.subgroup_size_control;
         v13.computeFullSubgroups = subgroups.computeFullSubgroups = plan.full_subgroups;
+        fault.deviceFault = VK_TRUE;
+        if (plan.device_fault) {
+            fault.pNext = core.pNext;
+            core.pNext = &fault;
+        }
     }
 };
 
 }  // namespace
 
 Device::Device(std::shared_ptr<Instance> instance, VkPhysicalDevice physical, DeviceSnapshot snapshot,
-               DevicePlan plan)
-    : instance_(std::move(instance)),
+               DevicePlan plan, AdoptedDevice adopted)
+    : adopted_(std::move(adopted)),
+      instance_(std::move(instance)),
       physical_(physical),
       snapshot_(std::move(snapshot)),
       plan_(std::move(plan)),
+      handle_(adopted_.handle),
+      names_(instance_->vk.vkSetDebugUtilsObjectNameEXT != nullptr),
       process_(getpid()) {
-    create();
+    if (adopted_.handle == VK_NULL_HANDLE) create();
     try {
+        instance_->load_device_table(handle_, vk);
+        labels_ = instance_->vk.vkCmdBeginDebugUtilsLabelEXT != nullptr && observed();
+        take_queues();
         create_layouts();
     } catch (...) {
         if (set_layout_ != VK_NULL_HANDLE) vk.vkDestroyDescriptorSetLayout(handle_, set_layout_, nullptr);
-        vk.vkDestroyDevice(handle_, nullptr);
+        if (adopted_.handle == VK_NULL_HANDLE) vk.vkDestroyDevice(handle_, nullptr);
         throw;
     }
 }
@@ -88,16 +100,18 @@ void Device::create() {
     if (plan_.external_memory_fd) extensions.push_back(VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
     if (plan_.memory_budget) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
     if (plan_.subgroup_size_extension) extensions.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
+    if (plan_.device_fault) extensions.push_back(VK_EXT_DEVICE_FAULT_EXTENSION_NAME);
     VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
     info.pNext = &features.core;
     info.queueCreateInfoCount = static_cast<std::uint32_t>(requests.size());
     info.pQueueCreateInfos = requests.data();
     info.enabledExtensionCount = static_cast<std::uint32_t>(extensions.size());
     info.ppEnabledExtensionNames = extensions.data();
-    core::check(vkCreateDevice(physical_, &info, nullptr, &handle_), "vkCreateDevice");
+    core::check(instance_->vk.vkCreateDevice(physical_, &info, nullptr, &handle_), "vkCreateDevice");
     CounterCells::add(counters.objects);
-    volkLoadDeviceTable(&vk, handle_);
+}
 
+void Device::take_queues() {
     for (std::size_t role = 0; role < kQueueRoles; ++role) {
         const QueueSlot slot = plan_.queues.slots[role];
         const auto same =
@@ -109,9 +123,14 @@ void Device::create() {
         auto queue = std::make_unique<PhysicalQueue>();
         queue->slot = slot;
         vk.vkGetDeviceQueue(handle_, slot.family, slot.queue, &queue->handle);
+        const auto& locks = adopted_.locks;
+        const auto lock =
+            std::find_if(locks.begin(), locks.end(), [&](const auto& entry) { return entry.first == slot; });
+        queue->mutex = QueueMutex(queue->handle, lock != locks.end() ? lock->second : QueueLockHooks{});
         roles_[role] = queue.get();
         queues_.push_back(std::move(queue));
     }
+    if (adopted_.handle == VK_NULL_HANDLE) name_queues();  // others keep the name their owner gave them
 }
 
 void Device::create_layouts() {
@@ -135,17 +154,19 @@ void Device::create_layouts() {
     layout.pPushConstantRanges = &push;
     check(vk.vkCreatePipelineLayout(handle_, &layout, nullptr, &pipeline_layout_), "vkCreatePipelineLayout");
     CounterCells::add(counters.objects, 2);
+    set_name(VK_OBJECT_TYPE_DESCRIPTOR_SET_LAYOUT, set_layout_, "weft set layout");
+    set_name(VK_OBJECT_TYPE_PIPELINE_LAYOUT, pipeline_layout_, "weft pipeline layout");
 }
 
 Device::~Device() {
     if (foreign_process()) return;
     vk.vkDestroyPipelineLayout(handle_, pipeline_layout_, nullptr);
     vk.vkDestroyDescriptorSetLayout(handle_, set_layout_, nullptr);
-    vk.vkDestroyDevice(handle_, nullptr);
+    if (adopted_.handle == VK_NULL_HANDLE) vk.vkDestroyDevice(handle_, nullptr);
 }
 
 void Device::check(VkResult result, const char* what) {
-    if (result == VK_ERROR_DEVICE_LOST) lost_.store(true, std::memory_order_relaxed);
+    if (result == VK_ERROR_DEVICE_LOST) lose(what);
     core::check(result, what);
 }
 
@@ -154,10 +175,13 @@ bool Device::foreign_process() const {
 }
 
 void Device::require_usable(const char* what) const {
-    if (lost())
+    if (lost()) {
+        const std::lock_guard lock(fault_mutex_);
         throw Error(Errc::device_lost,
-                    std::string(what) + ": the device was lost earlier; make a new Backend",
+                    std::string(what) + ": the device was lost earlier; make a new Backend" +
+                        (fault_.empty() ? "" : "; ") + fault_,
                     VK_ERROR_DEVICE_LOST);
+    }
     require_own_process(what);
 }
 

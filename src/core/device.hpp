@@ -10,23 +10,34 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <weft/backend.hpp>
 
 #include "core/device_plan.hpp"
 #include "core/loader.hpp"
+#include "core/queue_mutex.hpp"
 #include "core/vulkan.hpp"
 
 namespace weft::core {
 
-DeviceSnapshot read_snapshot(VkPhysicalDevice device);
+DeviceSnapshot read_snapshot(const Instance& instance, VkPhysicalDevice device);
 
 /// A VkQueue may be handed to one thread at a time; roles that alias one queue share its lock.
 struct PhysicalQueue {
     VkQueue handle = VK_NULL_HANDLE;
     QueueSlot slot;
-    std::mutex mutex;
+    QueueMutex mutex;
+};
+
+/// A device of the application's, never destroyed here, and its locks of the queues that have one.
+struct AdoptedDevice {
+    VkDevice handle = VK_NULL_HANDLE;  // null: none, weft makes its own
+    std::vector<std::pair<QueueSlot, QueueLockHooks>> locks;
+    std::shared_ptr<void> owner;  // let go when nothing of weft is left
 };
 
 /// Running totals behind weft::Counters.
@@ -41,7 +52,7 @@ struct CounterCells {
 class Device {
   public:
     Device(std::shared_ptr<Instance> instance, VkPhysicalDevice physical, DeviceSnapshot snapshot,
-           DevicePlan plan);
+           DevicePlan plan, AdoptedDevice adopted = {});
     ~Device();
     Device(const Device&) = delete;
     Device& operator=(const Device&) = delete;
@@ -61,7 +72,7 @@ class Device {
     VkPipelineLayout pipeline_layout() const { return pipeline_layout_; }
 
     bool lost() const { return lost_.load(std::memory_order_relaxed); }
-    /// Remembers a lost device, then throws like core::check.
+    /// Remembers a lost device, then throws like core::check, with what the driver says about the loss.
     void check(VkResult result, const char* what);
     /// Errors: device_lost, and unsupported in a forked child, which shares no driver state with its parent.
     void require_usable(const char* what) const;
@@ -69,13 +80,35 @@ class Device {
     /// In a forked child nothing of the driver may be touched, not even to free it.
     bool foreign_process() const;
 
+    /// For debuggers, capture tools and validation messages; nothing where the instance lacks
+    /// VK_EXT_debug_utils. `handle` must not be in use by another thread.
+    template <class Handle>
+    void set_name(VkObjectType type, Handle handle, std::string_view name) const noexcept {
+        if (names_) name_object(type, (std::uint64_t)handle, name);  // NOLINT: pointer or integer by platform
+    }
+    /// Encloses commands; nothing unless the validation layer or a tool looks at them.
+    void begin_label(VkCommandBuffer commands, std::string_view name) const noexcept {
+        if (labels_) open_label(commands, name);
+    }
+    void end_label(VkCommandBuffer commands) const noexcept {
+        if (labels_) instance_->vk.vkCmdEndDebugUtilsLabelEXT(commands);
+    }
+
     VolkDeviceTable vk{};
     mutable CounterCells counters;
 
   private:
     void create();
+    void take_queues();
     void create_layouts();
+    void name_queues() const noexcept;
+    void name_object(VkObjectType type, std::uint64_t handle, std::string_view name) const noexcept;
+    void open_label(VkCommandBuffer commands, std::string_view name) const noexcept;
+    bool observed() const;
+    [[noreturn]] void lose(const char* what);
+    std::string read_fault() const noexcept;
 
+    AdoptedDevice adopted_;  // first, so that its owner goes last
     std::shared_ptr<Instance> instance_;
     VkPhysicalDevice physical_;
     DeviceSnapshot snapshot_;
@@ -85,7 +118,10 @@ class Device {
     std::array<PhysicalQueue*, kQueueRoles> roles_{};
     VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;
     VkPipelineLayout pipeline_layout_ = VK_NULL_HANDLE;
+    bool names_ = false, labels_ = false;
     std::atomic<bool> lost_{false};
+    mutable std::mutex fault_mutex_;
+    std::string fault_;  // guarded; what the driver said about the loss
     pid_t process_;
 };
 

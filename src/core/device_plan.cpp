@@ -7,6 +7,8 @@
 
 #include <weft/error.hpp>
 
+#include "core/adoption.hpp"
+
 namespace weft {
 
 const char* to_string(DeviceType type) noexcept {
@@ -83,13 +85,16 @@ std::string slot_text(QueueSlot slot) {
     return std::to_string(slot.family) + "." + std::to_string(slot.queue);
 }
 
+std::string size_text(const DeviceInfo& info) {
+    return info.name + ": " + to_string(info.type) + " with " + gibibytes(info.device_memory_bytes);
+}
+
 std::string device_reason(const std::vector<DeviceSnapshot>& devices, std::uint32_t chosen,
                           const Config& config) {
     const DeviceInfo info = describe(devices[chosen], chosen);
     const std::string which = config.device.empty() ? "the best of " + std::to_string(devices.size())
                                                     : "asked for as \"" + config.device + "\"";
-    return "device " + std::to_string(chosen) + ", " + info.name + ": " + to_string(info.type) + " with " +
-           gibibytes(info.device_memory_bytes) + ", " + which;
+    return "device " + std::to_string(chosen) + ", " + size_text(info) + ", " + which;
 }
 
 std::string memory_reason(const MemoryPlan& memory) {
@@ -155,14 +160,8 @@ void explain(DevicePlan& plan, const std::vector<DeviceSnapshot>& devices, const
                     (plan.timestamps ? "yes" : "no, the device or the compute queue has none"));
 }
 
-}  // namespace
-
-DevicePlan plan_device(const std::vector<DeviceSnapshot>& devices, const Config& config,
-                       const HostFacts& host) {
-    check(config);
-    DevicePlan plan;
-    plan.device = choose_device(devices, config);
-    const DeviceSnapshot& device = devices[plan.device];
+/// All but the choice of the device and of its queues.
+void fill(DevicePlan& plan, const DeviceSnapshot& device, const Config& config, const HostFacts& host) {
     plan.synchronization2 = device.synchronization2 && !config.vulkan_1_2_only;
     plan.shader_int64 = device.shader_int64;
     plan.shader_float64 = device.shader_float64;
@@ -176,7 +175,7 @@ DevicePlan plan_device(const std::vector<DeviceSnapshot>& devices, const Config&
     plan.external_memory_fd = device.external_memory_fd;
     plan.storage_buffers = std::min(kStorageBuffers, device.limits.max_storage_buffers);
     plan.push_constant_bytes = std::min(kPushConstantBytes, device.limits.max_push_constant_bytes);
-    plan.queues = plan_queues(device, config.queues);
+    plan.device_fault = device.device_fault;
     const std::uint32_t compute = plan.queues.of(QueueRole::compute).family;
     plan.timestamps = device.host_query_reset && device.families[compute].timestamp_valid_bits > 0;
     plan.memory = plan_memory(device);
@@ -187,7 +186,29 @@ DevicePlan plan_device(const std::vector<DeviceSnapshot>& devices, const Config&
     if (host_copies_bound(device, plan, config)) plan.transfer.large_ordinary = Path::direct;
     plan.chunk_elements = config.chunk_elements.value_or(kDefaultChunkElements);
     plan.chunk_exact = config.chunk_elements.has_value();
+}
+
+}  // namespace
+
+DevicePlan plan_device(const std::vector<DeviceSnapshot>& devices, const Config& config,
+                       const HostFacts& host) {
+    check(config);
+    DevicePlan plan;
+    plan.device = choose_device(devices, config);
+    plan.queues = plan_queues(devices[plan.device], config.queues);
+    fill(plan, devices[plan.device], config, host);
     explain(plan, devices, config);
+    return plan;
+}
+
+DevicePlan plan_adopted(const DeviceSnapshot& device, const Adoption& adoption, const Config& config,
+                        const HostFacts& host) {
+    check(config);
+    DevicePlan plan;
+    plan.queues = adopted_queues(adoption, config.queues);
+    fill(plan, device, config, host);
+    explain(plan, {device}, config);
+    plan.reasons.front() = "device " + size_text(describe(device, 0)) + ", made by the application";
     return plan;
 }
 

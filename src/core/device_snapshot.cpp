@@ -25,21 +25,21 @@ DeviceType device_type(VkPhysicalDeviceType type) {
     }
 }
 
-std::vector<VkExtensionProperties> device_extensions(VkPhysicalDevice device) {
+std::vector<VkExtensionProperties> device_extensions(const InstanceTable& vk, VkPhysicalDevice device) {
     std::uint32_t count = 0;
-    check(vkEnumerateDeviceExtensionProperties(device, nullptr, &count, nullptr),
+    check(vk.vkEnumerateDeviceExtensionProperties(device, nullptr, &count, nullptr),
           "vkEnumerateDeviceExtensionProperties");
     std::vector<VkExtensionProperties> extensions(count);
-    check(vkEnumerateDeviceExtensionProperties(device, nullptr, &count, extensions.data()),
+    check(vk.vkEnumerateDeviceExtensionProperties(device, nullptr, &count, extensions.data()),
           "vkEnumerateDeviceExtensionProperties");
     return extensions;
 }
 
-void read_families(VkPhysicalDevice device, DeviceSnapshot& s) {
+void read_families(const InstanceTable& vk, VkPhysicalDevice device, DeviceSnapshot& s) {
     std::uint32_t count = 0;
-    vkGetPhysicalDeviceQueueFamilyProperties(device, &count, nullptr);
+    vk.vkGetPhysicalDeviceQueueFamilyProperties(device, &count, nullptr);
     std::vector<VkQueueFamilyProperties> families(count);
-    vkGetPhysicalDeviceQueueFamilyProperties(device, &count, families.data());
+    vk.vkGetPhysicalDeviceQueueFamilyProperties(device, &count, families.data());
     constexpr VkQueueFlags kVideoDecode = 0x20, kVideoEncode = 0x40, kOpticalFlow = 0x100;
     for (const auto& f : families) {
         QueueFamilySnapshot q;
@@ -55,9 +55,9 @@ void read_families(VkPhysicalDevice device, DeviceSnapshot& s) {
     }
 }
 
-void read_memory(VkPhysicalDevice device, DeviceSnapshot& s) {
+void read_memory(const InstanceTable& vk, VkPhysicalDevice device, DeviceSnapshot& s) {
     VkPhysicalDeviceMemoryProperties memory;
-    vkGetPhysicalDeviceMemoryProperties(device, &memory);
+    vk.vkGetPhysicalDeviceMemoryProperties(device, &memory);
     for (std::uint32_t i = 0; i < memory.memoryHeapCount; ++i)
         s.heaps.push_back({memory.memoryHeaps[i].size,
                            (memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0});
@@ -101,7 +101,8 @@ void read_subgroups(const VkPhysicalDeviceSubgroupProperties& basic,
     s.max_group_subgroups = control.maxComputeWorkgroupSubgroups;
 }
 
-void read_properties(VkPhysicalDevice device, bool has_import, bool api_1_2, DeviceSnapshot& s) {
+void read_properties(const InstanceTable& vk, VkPhysicalDevice device, bool has_import, bool api_1_2,
+                     DeviceSnapshot& s) {
     VkPhysicalDeviceSubgroupSizeControlProperties control{
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES};
     VkPhysicalDeviceExternalMemoryHostPropertiesEXT import{
@@ -117,7 +118,7 @@ void read_properties(VkPhysicalDevice device, bool has_import, bool api_1_2, Dev
     if (has_import) maintenance.pNext = &import;
     control.pNext = maintenance.pNext;
     if (s.subgroup_size_control || s.full_subgroups) maintenance.pNext = &control;
-    vkGetPhysicalDeviceProperties2(device, &properties);
+    vk.vkGetPhysicalDeviceProperties2(device, &properties);
 
     const VkPhysicalDeviceProperties& p = properties.properties;
     s.name = p.deviceName;
@@ -137,7 +138,7 @@ void read_properties(VkPhysicalDevice device, bool has_import, bool api_1_2, Dev
     read_limits(p.limits, s.limits);
 }
 
-void read_features(VkPhysicalDevice device, DeviceSnapshot& s) {
+void read_features(const InstanceTable& vk, VkPhysicalDevice device, DeviceSnapshot& s) {
     VkPhysicalDeviceVulkan13Features f13{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES};
     VkPhysicalDeviceVulkan12Features f12{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
     VkPhysicalDeviceVulkan11Features f11{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, &f12};
@@ -150,7 +151,7 @@ void read_features(VkPhysicalDevice device, DeviceSnapshot& s) {
     } else if (s.subgroup_size_extension) {
         f12.pNext = &subgroups;
     }
-    vkGetPhysicalDeviceFeatures2(device, &features);
+    vk.vkGetPhysicalDeviceFeatures2(device, &features);
     s.timeline_semaphores = f12.timelineSemaphore != 0;
     s.host_query_reset = f12.hostQueryReset != 0;
     s.shader_float16 = f12.shaderFloat16 != 0;
@@ -169,12 +170,20 @@ void read_features(VkPhysicalDevice device, DeviceSnapshot& s) {
     s.full_subgroups = (api_1_3 ? f13.computeFullSubgroups : subgroups.computeFullSubgroups) != 0;
 }
 
+bool has_device_fault(const InstanceTable& vk, VkPhysicalDevice device) {
+    VkPhysicalDeviceFaultFeaturesEXT fault{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT};
+    VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &fault};
+    vk.vkGetPhysicalDeviceFeatures2(device, &features);
+    return fault.deviceFault != 0;
+}
+
 }  // namespace
 
-DeviceSnapshot read_snapshot(VkPhysicalDevice device) {
+DeviceSnapshot read_snapshot(const Instance& instance, VkPhysicalDevice device) {
+    const InstanceTable& vk = instance.vk;
     DeviceSnapshot s;
     VkPhysicalDeviceProperties basic;
-    vkGetPhysicalDeviceProperties(device, &basic);
+    vk.vkGetPhysicalDeviceProperties(device, &basic);
     s.api_major = VK_API_VERSION_MAJOR(basic.apiVersion);
     s.api_minor = VK_API_VERSION_MINOR(basic.apiVersion);
     s.name = basic.deviceName;
@@ -182,7 +191,7 @@ DeviceSnapshot read_snapshot(VkPhysicalDevice device) {
     if (s.api_major == 1 && s.api_minor < 1)
         return s;  // its queries do not exist; the plan refuses it by version
 
-    const auto extensions = device_extensions(device);
+    const auto extensions = device_extensions(vk, device);
     const auto has = [&](const char* name) {
         return std::any_of(extensions.begin(), extensions.end(),
                            [&](const auto& e) { return std::strcmp(e.extensionName, name) == 0; });
@@ -192,10 +201,11 @@ DeviceSnapshot read_snapshot(VkPhysicalDevice device) {
     s.external_memory_fd = has(VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
     s.memory_budget = has(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
     s.subgroup_size_extension = has(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
-    if (api_1_2) read_features(device, s);
-    read_properties(device, s.external_memory_host, api_1_2, s);
-    read_families(device, s);
-    read_memory(device, s);
+    if (api_1_2) read_features(vk, device, s);
+    s.device_fault = has(VK_EXT_DEVICE_FAULT_EXTENSION_NAME) && has_device_fault(vk, device);
+    read_properties(vk, device, s.external_memory_host, api_1_2, s);
+    read_families(vk, device, s);
+    read_memory(vk, device, s);
     return s;
 }
 

@@ -40,12 +40,15 @@ struct DeviceSnapshot {
     DeviceType type = DeviceType::other;
     std::uint32_t vendor_id = 0, device_id = 0, driver_version = 0;
     std::uint32_t api_major = 1, api_minor = 0;
+    // Features. Each must be known to enabled_part (adoption.cpp) too.
     bool timeline_semaphores = false, synchronization2 = false, host_query_reset = false;
     bool shader_int64 = false, shader_float64 = false, shader_int16 = false, shader_int8 = false;
     bool shader_float16 = false, storage_16bit = false, storage_8bit = false, buffer_device_address = false;
     bool variable_pointers = false, vulkan_memory_model = false, scalar_block_layout = false;
     bool subgroup_size_control = false, full_subgroups = false;  // for compute shaders
-    bool subgroup_size_extension = false;                        // VK_EXT_subgroup_size_control
+    bool device_fault = false;
+    // Extensions.
+    bool subgroup_size_extension = false;  // VK_EXT_subgroup_size_control
     bool external_memory_host = false, external_memory_fd = false, memory_budget = false;
     std::uint32_t subgroup_operations = 0;  // VkSubgroupFeatureFlags where the compute stage has them, else 0
     std::vector<HeapSnapshot> heaps;

@@ -17,6 +17,7 @@ class VulkanSource final : public BlockSource {
         device_.check(device_.vk.vkAllocateMemory(device_.handle(), &info, nullptr, &block.memory),
                       "vkAllocateMemory");
         CounterCells::add(device_.counters.allocations);
+        device_.set_name(VK_OBJECT_TYPE_DEVICE_MEMORY, block.memory, "weft block");
         if (!device_.snapshot().memory_types[type_].host_visible) return block;
         void* mapped = nullptr;
         const VkResult result =

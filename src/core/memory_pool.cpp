@@ -58,7 +58,7 @@ std::vector<MemoryReport::Heap> MemoryPool::heaps() const {
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT};
     VkPhysicalDeviceMemoryProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
     if (device_.plan().memory_budget) properties.pNext = &budget;
-    vkGetPhysicalDeviceMemoryProperties2(device_.physical(), &properties);
+    device_.instance().vk.vkGetPhysicalDeviceMemoryProperties2(device_.physical(), &properties);
     std::vector<MemoryReport::Heap> heaps;
     for (std::uint32_t i = 0; i < properties.memoryProperties.memoryHeapCount; ++i) {
         const VkMemoryHeap& heap = properties.memoryProperties.memoryHeaps[i];
@@ -159,22 +159,17 @@ void MemoryPool::trim() noexcept {
 
 void MemoryPool::count_buffer(const std::string& name, std::uint64_t bytes) {
     const std::lock_guard lock(mutex_);
+    names_.add(name, bytes);
     live_bytes_ += bytes;
     ++live_buffers_;
     peak_bytes_ = std::max(peak_bytes_, live_bytes_);
-    Name& entry = names_[name];
-    entry.live += bytes;
-    ++entry.count;
-    entry.peak = std::max(entry.peak, entry.live);
 }
 
 void MemoryPool::uncount_buffer(const std::string& name, std::uint64_t bytes) noexcept {
     const std::lock_guard lock(mutex_);
     live_bytes_ -= bytes;
     --live_buffers_;
-    const auto entry = names_.find(name);
-    entry->second.live -= bytes;
-    --entry->second.count;
+    names_.remove(name, bytes);
 }
 
 MemoryReport MemoryPool::report() const {
@@ -193,8 +188,8 @@ MemoryReport MemoryPool::report() const {
     }
     if (free_bytes != 0)
         report.fragmentation = 1.0 - static_cast<double>(largest) / static_cast<double>(free_bytes);
-    for (const auto& [name, entry] : names_)
-        report.names.push_back({name, entry.live, entry.peak, entry.count});
+    for (const auto& [name, entry] : names_.entries())
+        report.names.push_back({name, entry.total.live, entry.total.peak, entry.total.count});
     return report;
 }
 

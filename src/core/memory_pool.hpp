@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -14,6 +13,7 @@
 
 #include "core/cuda_host_source.hpp"
 #include "core/host_allocator.hpp"
+#include "core/name_totals.hpp"
 #include "core/offset_allocator.hpp"
 
 namespace weft::core {
@@ -62,9 +62,6 @@ class MemoryPool {
     void set_limit(std::uint64_t bytes) { limit_ = bytes; }
 
   private:
-    struct Name {
-        std::uint64_t live = 0, peak = 0, count = 0;
-    };
     PoolBlock& new_block(BlockSource& source, std::uint64_t bytes);
     void require_budget(const BlockSource& source, std::uint64_t bytes);
     std::vector<MemoryReport::Heap> heaps() const;
@@ -78,7 +75,7 @@ class MemoryPool {
     std::vector<std::unique_ptr<PoolBlock>> blocks_;
     std::uint64_t block_bytes_ = 0;
     std::uint64_t live_bytes_ = 0, peak_bytes_ = 0, live_buffers_ = 0;
-    std::map<std::string, Name> names_;
+    NameTotals names_;
 };
 
 }  // namespace weft::core

@@ -42,6 +42,7 @@ VkPipelineCache PipelineCache::make_cache(std::span<const std::byte> payload) {
     if (result != VK_SUCCESS && !payload.empty()) return VK_NULL_HANDLE;
     device_.check(result, "vkCreatePipelineCache");
     CounterCells::add(device_.counters.objects);
+    device_.set_name(VK_OBJECT_TYPE_PIPELINE_CACHE, cache, "weft pipeline cache");
     return cache;
 }
 
@@ -70,6 +71,8 @@ Pipeline PipelineCache::build(std::span<const std::uint32_t> words, const Progra
     VkShaderModule module = VK_NULL_HANDLE;
     device_.check(device_.vk.vkCreateShaderModule(device_.handle(), &module_info, nullptr, &module),
                   "vkCreateShaderModule");
+    const std::string& name = options.name.empty() ? options.entry : options.name;
+    device_.set_name(VK_OBJECT_TYPE_SHADER_MODULE, module, name);
     std::vector<VkSpecializationMapEntry> entries;
     std::vector<std::uint32_t> values;
     for (const SpecConstant& c : reflection.constants) {
@@ -94,6 +97,7 @@ Pipeline PipelineCache::build(std::span<const std::uint32_t> words, const Progra
     info.layout = device_.pipeline_layout();
 
     Pipeline pipeline;
+    pipeline.name = name;
     pipeline.reflection = std::move(reflection);
     const auto start = std::chrono::steady_clock::now();
     const VkResult result =
@@ -103,6 +107,7 @@ Pipeline PipelineCache::build(std::span<const std::uint32_t> words, const Progra
     device_.vk.vkDestroyShaderModule(device_.handle(), module, nullptr);
     device_.check(result, "vkCreateComputePipelines");
     CounterCells::add(device_.counters.objects, 2);
+    device_.set_name(VK_OBJECT_TYPE_PIPELINE, pipeline.handle, name);
     return pipeline;
 }
 

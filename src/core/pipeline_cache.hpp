@@ -23,6 +23,7 @@ namespace weft::core {
 
 struct Pipeline {
     VkPipeline handle = VK_NULL_HANDLE;
+    std::string name;  // of the program that was first to need it
     Reflection reflection;
     double create_ms = 0;
 };

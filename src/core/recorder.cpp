@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstring>
+#include <string_view>
 
 namespace weft::core {
 namespace {
@@ -46,8 +47,14 @@ class Commands {
         device_.check(device_.vk.vkEndCommandBuffer(handle_), "vkEndCommandBuffer");
         CounterCells::add(device_.counters.recordings);
     }
-    void begin_stage(QueueRole stage) { time(stage, 0); }
-    void end_stage(QueueRole stage) { time(stage, 1); }
+    void begin_stage(QueueRole stage, std::string_view label) {
+        device_.begin_label(handle_, label);
+        time(stage, 0);
+    }
+    void end_stage(QueueRole stage) {
+        time(stage, 1);
+        device_.end_label(handle_);
+    }
     VkCommandBuffer handle() const { return handle_; }
 
   private:
@@ -210,24 +217,24 @@ void record(Context& context, const GroupWork& work, const Pipeline& pipeline, S
     const bool split = shape == Shape::split;
     if (split) {
         Commands upload(device, recording, QueueRole::upload, stage_times);
-        upload.begin_stage(QueueRole::upload);
+        upload.begin_stage(QueueRole::upload, "upload");
         copy_regions(device, upload.handle(), work.uploads);
         upload.end_stage(QueueRole::upload);
         upload.end();
     }
     Commands compute(device, recording, QueueRole::compute, stage_times);
     if (shape == Shape::fused) {
-        compute.begin_stage(QueueRole::upload);
+        compute.begin_stage(QueueRole::upload, "upload");
         copy_regions(device, compute.handle(), work.uploads);
         barrier(device, compute.handle(), kWrite, kKernel);
         compute.end_stage(QueueRole::upload);
     }
-    compute.begin_stage(QueueRole::compute);
+    compute.begin_stage(QueueRole::compute, pipeline.name);
     dispatch_pieces(device, compute.handle(), work, pipeline, recording);
     compute.end_stage(QueueRole::compute);
     if (shape == Shape::fused) {
         barrier(device, compute.handle(), kKernel, kRead);
-        compute.begin_stage(QueueRole::download);
+        compute.begin_stage(QueueRole::download, "download");
         copy_regions(device, compute.handle(), work.downloads);
         compute.end_stage(QueueRole::download);
         barrier(device, compute.handle(), kWrite, kHost);
@@ -237,7 +244,7 @@ void record(Context& context, const GroupWork& work, const Pipeline& pipeline, S
     compute.end();
     if (split) {
         Commands download(device, recording, QueueRole::download, stage_times);
-        download.begin_stage(QueueRole::download);
+        download.begin_stage(QueueRole::download, "download");
         copy_regions(device, download.handle(), work.downloads);
         download.end_stage(QueueRole::download);
         barrier(device, download.handle(), kWrite, kHost);

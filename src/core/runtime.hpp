@@ -45,4 +45,17 @@ class Runtime {
     std::vector<std::unique_ptr<StagingRing>> idle_rings_;
 };
 
+/// Where the time went until a device is opened.
+struct StartupClock {
+    StartupReport report;
+    SteadyTime process_begin, opening;
+};
+
+/// Everything behind a Backend, for a device whose plan is made; `index` is its place in the instance's list.
+std::shared_ptr<Runtime> make_runtime(std::shared_ptr<Instance> instance, VkPhysicalDevice physical,
+                                      std::uint32_t index, DeviceSnapshot snapshot, DevicePlan plan,
+                                      const Config& config, StartupClock clock, AdoptedDevice adopted = {});
+
+HostFacts host_facts();
+
 }  // namespace weft::core

@@ -9,12 +9,14 @@ namespace {
 constexpr std::array<MemoryKind, kAreas> kAreaKinds{MemoryKind::upload, MemoryKind::download,
                                                     MemoryKind::device, MemoryKind::device,
                                                     MemoryKind::mapped_device};
-constexpr std::array<const char*, kAreas> kAreaNames{"ring host in", "ring host out", "ring device in",
-                                                     "ring device out", "ring mapped device in"};
+constexpr std::array<const char*, kAreas> kAreaNames{" upload staging", " download staging", " device inputs",
+                                                     " device outputs", " mapped device inputs"};
+constexpr std::array<const char*, kQueueRoles> kRoleNames{" upload", " compute", " download"};
 
 }  // namespace
 
-Slot::Slot(const std::shared_ptr<Context>& context) : context_(context) {
+Slot::Slot(const std::shared_ptr<Context>& context, std::size_t index)
+    : context_(context), name_("slot " + std::to_string(index)) {
     try {
         make_pools();
     } catch (...) {
@@ -31,6 +33,7 @@ void Slot::make_pools() {
         info.queueFamilyIndex = device.plan().queues.slots[role].family;
         device.check(device.vk.vkCreateCommandPool(device.handle(), &info, nullptr, &pools_[role]),
                      "vkCreateCommandPool");
+        device.set_name(VK_OBJECT_TYPE_COMMAND_POOL, pools_[role], name_ + kRoleNames[role]);
     }
     CounterCells::add(device.counters.objects, kQueueRoles);
 }
@@ -45,6 +48,7 @@ void Slot::make_objects(Recording& r) {
     pool.pPoolSizes = &size;
     device.check(device.vk.vkCreateDescriptorPool(device.handle(), &pool, nullptr, &r.descriptors),
                  "vkCreateDescriptorPool");
+    device.set_name(VK_OBJECT_TYPE_DESCRIPTOR_POOL, r.descriptors, name_);
     std::array<VkDescriptorSetLayout, kMaxGroupPieces> layouts;
     layouts.fill(device.set_layout());
     VkDescriptorSetAllocateInfo sets{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO};
@@ -60,6 +64,7 @@ void Slot::make_objects(Recording& r) {
         info.commandBufferCount = 1;
         device.check(device.vk.vkAllocateCommandBuffers(device.handle(), &info, &r.commands[role]),
                      "vkAllocateCommandBuffers");
+        device.set_name(VK_OBJECT_TYPE_COMMAND_BUFFER, r.commands[role], name_ + kRoleNames[role]);
     }
     if (device.plan().timestamps) {
         VkQueryPoolCreateInfo query{VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO};
@@ -67,6 +72,7 @@ void Slot::make_objects(Recording& r) {
         query.queryCount = 2 * kQueueRoles;
         device.check(device.vk.vkCreateQueryPool(device.handle(), &query, nullptr, &r.queries),
                      "vkCreateQueryPool");
+        device.set_name(VK_OBJECT_TYPE_QUERY_POOL, r.queries, name_);
     }
     CounterCells::add(device.counters.objects, 1 + kMaxGroupPieces + kQueueRoles + 1);
 }
@@ -101,11 +107,11 @@ void Slot::reserve(const AreaNeeds& needs) {
         // A quarter MiB at least, so that growing job sizes do not reallocate at every step.
         constexpr std::uint64_t kLeast = std::uint64_t{256} << 10;
         try {
-            areas_[i] =
-                BufferObject::create(context_, kAreaKinds[i], std::max(needs[i], kLeast), kAreaNames[i]);
+            areas_[i] = BufferObject::create(context_, kAreaKinds[i], std::max(needs[i], kLeast),
+                                             name_ + kAreaNames[i]);
         } catch (const Error& e) {
             if (e.code() != Errc::out_of_memory || needs[i] >= kLeast) throw;
-            areas_[i] = BufferObject::create(context_, kAreaKinds[i], needs[i], kAreaNames[i]);
+            areas_[i] = BufferObject::create(context_, kAreaKinds[i], needs[i], name_ + kAreaNames[i]);
         }
     }
 }

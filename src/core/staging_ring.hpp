@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/context.hpp"
@@ -26,7 +27,8 @@ struct Recording {
 
 class Slot {
   public:
-    explicit Slot(const std::shared_ptr<Context>& context);
+    /// `index`: place in its ring, for names.
+    Slot(const std::shared_ptr<Context>& context, std::size_t index);
     ~Slot();
     Slot(const Slot&) = delete;
     Slot& operator=(const Slot&) = delete;
@@ -53,6 +55,7 @@ class Slot {
     void destroy() noexcept;
 
     std::shared_ptr<Context> context_;
+    std::string name_;
     std::array<std::shared_ptr<BufferObject>, kAreas> areas_;
     std::array<VkCommandPool, kQueueRoles> pools_{};
     std::vector<std::unique_ptr<Recording>> recordings_;  // made as shapes come

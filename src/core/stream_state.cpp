@@ -93,6 +93,7 @@ CommandList& StreamState::list() {
     std::shared_ptr<CommandList> list;
     if (idle_.empty()) {
         list = std::make_shared<CommandList>(runtime_->context());
+        list->set_name(name_.empty() ? "stream" : name_);
     } else {
         list = std::move(idle_.back());
         idle_.pop_back();
@@ -254,6 +255,7 @@ Sequence StreamState::record(Stream& stream, const std::function<void(Stream&)>&
     device_.require_usable("Stream::record");
     if (!steps) refuse("record: no steps (got an empty function)");
     recording_ = std::make_shared<CommandList>(runtime_->context());
+    recording_->set_name(name_.empty() ? "sequence" : name_);
     try {
         recording_->begin(true);
         steps(stream);

@@ -12,11 +12,15 @@ Timelines::Timelines(Device& device) : device_(device) {
     VkSemaphoreTypeCreateInfo type{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO};
     type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
     const VkSemaphoreCreateInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, &type, 0};
+    constexpr std::array<const char*, kQueueRoles> kNames{"weft upload timeline", "weft compute timeline",
+                                                          "weft download timeline"};
     try {
-        for (Line& l : lines_) {
-            device_.check(device_.vk.vkCreateSemaphore(device_.handle(), &info, nullptr, &l.semaphore),
+        for (std::size_t role = 0; role < kQueueRoles; ++role) {
+            VkSemaphore& semaphore = lines_[role].semaphore;
+            device_.check(device_.vk.vkCreateSemaphore(device_.handle(), &info, nullptr, &semaphore),
                           "vkCreateSemaphore");
             CounterCells::add(device_.counters.objects);
+            device_.set_name(VK_OBJECT_TYPE_SEMAPHORE, semaphore, kNames[role]);
         }
     } catch (...) {
         destroy();
@@ -133,15 +137,13 @@ bool Timelines::wait(Token token, nanoseconds timeout, bool spin) {
     }
 }
 
+Token Timelines::last(QueueRole role) {
+    const std::lock_guard lock(device_.queue(role).mutex);
+    return {role, line(role).last};
+}
+
 void Timelines::wait_all() {
-    for (std::size_t role = 0; role < kQueueRoles; ++role) {
-        Token token{static_cast<QueueRole>(role), 0};
-        {
-            const std::lock_guard lock(device_.queue(token.role).mutex);
-            token.value = lines_[role].last;
-        }
-        wait(token);
-    }
+    for (std::size_t role = 0; role < kQueueRoles; ++role) wait(last(static_cast<QueueRole>(role)));
 }
 
 }  // namespace weft::core

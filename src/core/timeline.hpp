@@ -35,6 +35,9 @@ class Timelines {
     /// Waits for everything submitted so far. Errors: device_lost.
     void wait_all();
     const FirstWork& first_work() const { return first_work_; }
+    /// The semaphore whose counter is the role's timeline, and the value of the last submission.
+    VkSemaphore semaphore(QueueRole role) const { return lines_[static_cast<std::size_t>(role)].semaphore; }
+    Token last(QueueRole role);
 
   private:
     struct Line {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/vulkan.hpp"
 
-#include <string>
-
 namespace weft::core {
 
 const char* result_name(VkResult result) noexcept {
@@ -48,7 +46,7 @@ const char* result_name(VkResult result) noexcept {
     }
 }
 
-void throw_result(VkResult result, const char* what) {
+void throw_result(VkResult result, const char* what, const std::string& detail) {
     Errc code = Errc::driver;
     switch (result) {
         case VK_ERROR_OUT_OF_HOST_MEMORY:
@@ -70,7 +68,7 @@ void throw_result(VkResult result, const char* what) {
     }
     throw Error(code,
                 std::string(what) + ": the driver failed (got " + result_name(result) + " " +
-                    std::to_string(static_cast<int>(result)) + ")",
+                    std::to_string(static_cast<int>(result)) + ")" + (detail.empty() ? "" : "; ") + detail,
                 static_cast<int>(result));
 }
 

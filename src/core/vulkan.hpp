@@ -7,14 +7,16 @@
 #endif
 #include <volk.h>
 
+#include <string>
+
 #include <weft/error.hpp>
 
 namespace weft::core {
 
 const char* result_name(VkResult result) noexcept;
 
-/// Throws weft::Error for a failed driver call named `what`.
-[[noreturn]] void throw_result(VkResult result, const char* what);
+/// Throws weft::Error for a failed driver call named `what`; `detail` follows in its text.
+[[noreturn]] void throw_result(VkResult result, const char* what, const std::string& detail = {});
 
 inline void check(VkResult result, const char* what) {
     if (result < 0) throw_result(result, what);

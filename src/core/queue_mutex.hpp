@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lock of a VkQueue, which may be handed to one thread at a time whoever uses it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+
+namespace weft::core {
+
+/// The application's own lock of a queue it shares; both empty or neither.
+struct QueueLockHooks {
+    std::function<void()> lock, unlock;
+};
+
+/// Everyone in this process who names the same queue shares one lock, so two backends on one device exclude
+/// each other. The application's lock is taken after weft's own. Meets BasicLockable.
+class QueueMutex {
+  public:
+    QueueMutex() : mutex_(std::make_shared<std::mutex>()) {}
+    explicit QueueMutex(const void* queue, QueueLockHooks hooks = {});
+
+    /// Errors: driver - the application's lock threw (its text is kept).
+    void lock();
+    /// An exception of the application's unlock ends here.
+    void unlock() noexcept;
+
+  private:
+    std::shared_ptr<std::mutex> mutex_;
+    QueueLockHooks hooks_;
+};
+
+}  // namespace weft::core
