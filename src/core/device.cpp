@@ -138,7 +138,7 @@ void Device::create_layouts() {
 }
 
 Device::~Device() {
-    if (foreign_process()) return;
+    if (untouchable()) return;
     vk.vkDestroyPipelineLayout(handle_, pipeline_layout_, nullptr);
     vk.vkDestroyDescriptorSetLayout(handle_, set_layout_, nullptr);
     vk.vkDestroyDevice(handle_, nullptr);

@@ -68,6 +68,14 @@ class Device {
     void require_own_process(const char* what) const;
     /// In a forked child nothing of the driver may be touched, not even to free it.
     bool foreign_process() const;
+    /// Work was handed over whose end cannot be learnt: from now on the device counts as lost, and what it
+    /// may still use is never freed.
+    void wedge() noexcept {
+        wedged_.store(true, std::memory_order_relaxed);
+        lost_.store(true, std::memory_order_relaxed);
+    }
+    /// Destructors leave everything as it is: a forked child, or a device that may still run.
+    bool untouchable() const { return wedged_.load(std::memory_order_relaxed) || foreign_process(); }
 
     VolkDeviceTable vk{};
     mutable CounterCells counters;
@@ -85,7 +93,7 @@ class Device {
     std::array<PhysicalQueue*, kQueueRoles> roles_{};
     VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;
     VkPipelineLayout pipeline_layout_ = VK_NULL_HANDLE;
-    std::atomic<bool> lost_{false};
+    std::atomic<bool> lost_{false}, wedged_{false};
     pid_t process_;
 };
 

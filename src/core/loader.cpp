@@ -143,7 +143,9 @@ Instance::Instance(const Config& config) : log_(config.log_level, config.log) {
     const auto make = reinterpret_cast<PFN_vkCreateDebugUtilsMessengerEXT>(
         vkGetInstanceProcAddr(handle_, "vkCreateDebugUtilsMessengerEXT"));
     const VkDebugUtilsMessengerCreateInfoEXT info = messenger_info(this);
-    if (make != nullptr) check(make(handle_, &info, nullptr, &messenger_), "vkCreateDebugUtilsMessengerEXT");
+    const VkResult result = make == nullptr ? VK_SUCCESS : make(handle_, &info, nullptr, &messenger_);
+    if (result != VK_SUCCESS) vkDestroyInstance(handle_, nullptr);  // no destructor runs
+    check(result, "vkCreateDebugUtilsMessengerEXT");
 }
 
 void Instance::create(const Config& config) {

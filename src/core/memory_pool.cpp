@@ -45,7 +45,7 @@ std::string MemoryPool::host_allocator() {
 }
 
 MemoryPool::~MemoryPool() {
-    if (device_.foreign_process()) return;
+    if (device_.untouchable()) return;
     for (auto& block : blocks_) block->source->give_back(block->memory);
 }
 
@@ -139,7 +139,7 @@ void MemoryPool::drop(std::vector<std::unique_ptr<PoolBlock>>::iterator block) n
 }
 
 void MemoryPool::release(MemoryRange& range) noexcept {
-    if (range.block == nullptr || device_.foreign_process()) return;
+    if (range.block == nullptr || device_.untouchable()) return;
     const std::lock_guard lock(mutex_);
     range.block->offsets.release(range.offset, range.bytes);
     // An empty ordinary block is kept for the next buffer; trim() gives it back.

@@ -72,12 +72,7 @@ StreamState::StreamState(std::shared_ptr<Runtime> runtime, std::string name, VkC
 }
 
 StreamState::~StreamState() {
-    if (device_.foreign_process()) return;
-    try {
-        context_.timelines.wait(done_);
-    } catch (const Error& e) {
-        device_.log().write(LogLevel::error, e.what());
-    }
+    if (!device_.foreign_process()) context_.timelines.drain(done_);
 }
 
 CommandList& StreamState::list() {
