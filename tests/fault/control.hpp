@@ -107,6 +107,8 @@ class Control {
     virtual std::string failed() const = 0;
     /// Types with living objects.
     virtual std::vector<Live> live() const = 0;
+    /// Objects that were left on purpose no longer count.
+    virtual void forget_living() = 0;
     /// What was done that the device as described does not allow.
     virtual std::vector<std::string> violations() const = 0;
     /// Bytes of device memory allocated and not freed.

@@ -182,7 +182,7 @@ void act(Tag<Id::vkGetPhysicalDeviceMemoryProperties2>, VkPhysicalDevice device,
         for (std::uint32_t i = 0; i < out->memoryProperties.memoryHeapCount; ++i) {
             const std::uint64_t told = i < lies().heaps.size() ? lies().heaps[i].budget : 0;
             budget.heapBudget[i] = told != 0 ? told : out->memoryProperties.memoryHeaps[i].size;
-            budget.heapUsage[i] = i == 0 ? State::get().live_bytes() : 0;
+            budget.heapUsage[i] = used_of_heap(i);
         }
     });
 }

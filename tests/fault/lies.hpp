@@ -84,6 +84,8 @@ WEFT_FAULT_ACT(vkFreeCommandBuffers, void, VkDevice, VkCommandPool, std::uint32_
 const FamilyLie* family_of(VkCommandBuffer commands);
 void forget_queues(VkDevice device);
 
+/// Bytes allocated from a heap as described.
+VkDeviceSize used_of_heap(std::uint32_t heap);
 /// A range of a buffer as the driver has it. Records a violation if it does not lie in the buffer as made.
 VkDeviceSize fold(VkBuffer buffer, VkDeviceSize offset, VkDeviceSize bytes, const char* what);
 

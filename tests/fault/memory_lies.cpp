@@ -89,6 +89,11 @@ VkResult charge(const VkMemoryAllocateInfo& info, Memory& m) {
 
 }  // namespace
 
+VkDeviceSize used_of_heap(std::uint32_t heap) {
+    const std::lock_guard lock(mutex);
+    return heap_use[heap];
+}
+
 VkDeviceSize fold(VkBuffer buffer, VkDeviceSize offset, VkDeviceSize bytes, const char* what) {
     const std::lock_guard lock(mutex);
     const auto it = buffers.find(buffer);

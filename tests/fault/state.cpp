@@ -95,6 +95,12 @@ std::vector<Live> State::live() const {
     return all;
 }
 
+void State::forget_living() {
+    const std::lock_guard lock(mutex_);
+    live_.clear();
+    bytes_ = 0;
+}
+
 std::vector<std::string> State::violations() const {
     const std::lock_guard lock(mutex_);
     return violations_;

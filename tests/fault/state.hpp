@@ -28,6 +28,7 @@ class State final : public Control {
     std::uint64_t calls(const std::string& function) const override;
     std::string failed() const override;
     std::vector<Live> live() const override;
+    void forget_living() override;
     std::vector<std::string> violations() const override;
     std::uint64_t live_bytes() const override;
 
