@@ -52,6 +52,22 @@ inline void stream(weft::Backend& backend, const weft::Program& program) {
     stream.submit();
     const bool done = stream.wait();
     CHECK(done);
+    const weft::Sequence sequence = stream.record([&](weft::Stream& s) {
+        s.fill(b.view(), 1);
+        s.dispatch(program, {b, c.view(0, 100)}, 10, AffineParameters{4, 1});
+        s.copy(b.view(0, 50), c.view(50, 50));
+    });
+    weft::Stream other(backend);
+    other.wait_for(stream.replay(sequence));
+    const weft::Event event = other.replay(sequence);
+    const bool reached = event.wait();
+    CHECK(reached);
+    const auto replayed = stream.download(c);
+    CHECK(replayed[9] == 4 + 1 + 9);
+    CHECK(replayed[99] == 1);
+    stream.fill(c.view(0, 50), 7);
+    stream.dispatch(program, {a, b}, 100, AffineParameters{2, 3});
+    stream.copy(b.view(0, 50), c.view(50, 50));
     const auto out = stream.download(c);
     CHECK(out[49] == 7);
     CHECK(out[50] == in[0] * 2 + 3);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a pipeline cache file. Nothing but what encode_cache made of a payload with the driver's header of this
-// very device may be taken.
+// Any bytes as a pipeline cache file. Nothing but what encode_cache made of a payload with the driver's
+// header of this very device may be taken.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

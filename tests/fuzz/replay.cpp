@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fuzz target without libFuzzer: every file of the folders given, as it is, cut short, and with words changed.
+// A fuzz target without libFuzzer: every file of the folders given, as it is, cut short, and with words
+// changed.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as SPIR-V: checked, validated, reflected, judged for a device. Only weft::Error may come of it, with one of
-// the documented codes; what is accepted must keep its promises.
+// Any bytes as SPIR-V: checked, validated, reflected, judged for a device. Only weft::Error may come of it,
+// with one of the documented codes; what is accepted must keep its promises.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
