@@ -73,7 +73,8 @@ struct Lies {
     std::uint64_t non_coherent_atom = 0;
     std::uint32_t max_group_count_x = 0;
     std::uint32_t max_storage_range = 0;
-    std::uint64_t max_allocation = 0;
+    std::uint64_t max_allocation = 0;  ///< more is refused,
+    bool soft_allocation = false;      ///< unless this is set
     std::uint64_t max_buffer = 0;
     bool hide_timeline = false, hide_int64 = false, hide_synchronization2 = false, hide_import = false;
     bool show_budget = false;  ///< VK_EXT_memory_budget with HeapLie::budget

@@ -79,6 +79,8 @@ VkResult charge(const VkMemoryAllocateInfo& info, Memory& m) {
     m.visible = type.host_visible;
     m.coherent = type.host_coherent || m.imported;
     if (m.imported) return VK_SUCCESS;
+    if (lies().max_allocation != 0 && !lies().soft_allocation && info.allocationSize > lies().max_allocation)
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     if (info.allocationSize > lies().heaps[m.heap].bytes)
         State::get().violation("vkAllocateMemory: more than the heap");
     if (heap_use[m.heap] + info.allocationSize > lies().heaps[m.heap].bytes)
