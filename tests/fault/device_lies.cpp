@@ -229,4 +229,11 @@ VkResult act(Tag<Id::vkCreateDevice>, VkPhysicalDevice device, const VkDeviceCre
     return real<Id::vkCreateDevice>()(device, &info, allocator, out);
 }
 
+VkResult act(Tag<Id::vkCreatePipelineCache>, VkDevice device, const VkPipelineCacheCreateInfo* info,
+             const VkAllocationCallbacks* allocator, VkPipelineCache* out) {
+    if (info->initialDataSize == 0 && info->pInitialData != nullptr)
+        State::get().violation("vkCreatePipelineCache: a pointer to no data crashes some drivers");
+    return real<Id::vkCreatePipelineCache>()(device, info, allocator, out);
+}
+
 }  // namespace weft_fault

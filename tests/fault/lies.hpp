@@ -24,6 +24,8 @@ WEFT_FAULT_ACT(vkGetPhysicalDeviceQueueFamilyProperties2, void, VkPhysicalDevice
                VkQueueFamilyProperties2*);
 WEFT_FAULT_ACT(vkCreateDevice, VkResult, VkPhysicalDevice, const VkDeviceCreateInfo*,
                const VkAllocationCallbacks*, VkDevice*);
+WEFT_FAULT_ACT(vkCreatePipelineCache, VkResult, VkDevice, const VkPipelineCacheCreateInfo*,
+               const VkAllocationCallbacks*, VkPipelineCache*);
 
 // loader.cpp
 WEFT_FAULT_ACT(vkGetDeviceProcAddr, PFN_vkVoidFunction, VkDevice, const char*);
