@@ -74,6 +74,8 @@ void BatchEngine::fail(std::uint64_t job) {
     while (in_flight_ != 0) finish();
     if (job < base_ || pending(job).over) return;
     pending(job).over = true;
+    std::erase_if(imports_, [&](const auto& import) { return import.first == job; });
+    ring_->pieces.clear();
     skip_over();
 }
 
@@ -294,14 +296,16 @@ void BatchEngine::flush(const GroupWork& work) {
 }
 
 void BatchEngine::launch(Slot& slot) {
-    build(slot);
-    timed_copy(slot.work.copies_in, report_.copy_in_s);
-    flush(slot.work);
     slot.done = {};
     try {
+        build(slot);
+        timed_copy(slot.work.copies_in, report_.copy_in_s);
+        flush(slot.work);
         submit(slot);
     } catch (...) {
-        if (slot.done.value != 0 && !context_.device.lost()) context_.timelines.wait(slot.done);
+        // The upload may run although the kernel could not be submitted.
+        context_.timelines.drain(slot.done);
+        slot.work.clear();
         throw;
     }
 }
@@ -365,16 +369,13 @@ void BatchEngine::finish() {
 
 void BatchEngine::abandon() noexcept {
     while (in_flight_ != 0) {
-        Slot& slot = *ring_->slots[head_];
-        try {
-            context_.timelines.wait(slot.done);
-        } catch (...) {
-            // A lost device runs nothing any more; its slots may be reused for nothing but destruction.
-        }
-        slot.work.keep_alive.clear();
+        context_.timelines.drain(ring_->slots[head_]->done);
         head_ = (head_ + 1) % ring_->slots.size();
         --in_flight_;
     }
+    // What was planned or failed half way still holds page-locked memory of the user's.
+    for (auto& slot : ring_->slots) slot->work.clear();
+    ring_->pieces.clear();
     imports_.clear();
     base_ += jobs_.size();
     jobs_.clear();

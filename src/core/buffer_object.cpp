@@ -133,7 +133,7 @@ std::shared_ptr<BufferObject> BufferObject::import(const std::shared_ptr<Context
 
 BufferObject::~BufferObject() {
     Device& device = context_->device;
-    if (device.foreign_process()) return;
+    if (device.untouchable()) return;
     if (mapped_ != nullptr) context_->host_ranges.erase(*this);
     if (handle_ != VK_NULL_HANDLE) device.vk.vkDestroyBuffer(device.handle(), handle_, nullptr);
     if (imported_ != VK_NULL_HANDLE) device.vk.vkFreeMemory(device.handle(), imported_, nullptr);

@@ -33,7 +33,7 @@ CommandList::CommandList(std::shared_ptr<Context> context, VkCommandBuffer exter
     : context_(std::move(context)), device_(context_->device), commands_(external), external_(true) {}
 
 CommandList::~CommandList() {
-    if (device_.foreign_process()) return;
+    if (device_.untouchable()) return;
     for (const VkDescriptorPool p : set_pools_)
         device_.vk.vkDestroyDescriptorPool(device_.handle(), p, nullptr);
     if (pool_ != VK_NULL_HANDLE) device_.vk.vkDestroyCommandPool(device_.handle(), pool_, nullptr);

@@ -159,7 +159,7 @@ void Device::create_layouts() {
 }
 
 Device::~Device() {
-    if (foreign_process()) return;
+    if (untouchable()) return;
     vk.vkDestroyPipelineLayout(handle_, pipeline_layout_, nullptr);
     vk.vkDestroyDescriptorSetLayout(handle_, set_layout_, nullptr);
     if (adopted_.handle == VK_NULL_HANDLE) vk.vkDestroyDevice(handle_, nullptr);

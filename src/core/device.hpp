@@ -79,6 +79,14 @@ class Device {
     void require_own_process(const char* what) const;
     /// In a forked child nothing of the driver may be touched, not even to free it.
     bool foreign_process() const;
+    /// Work was handed over whose end cannot be learnt: from now on the device counts as lost, and what it
+    /// may still use is never freed.
+    void wedge() noexcept {
+        wedged_.store(true, std::memory_order_relaxed);
+        lost_.store(true, std::memory_order_relaxed);
+    }
+    /// Destructors leave everything as it is: a forked child, or a device that may still run.
+    bool untouchable() const { return wedged_.load(std::memory_order_relaxed) || foreign_process(); }
 
     /// For debuggers, capture tools and validation messages; nothing where the instance lacks
     /// VK_EXT_debug_utils. `handle` must not be in use by another thread.
@@ -119,7 +127,7 @@ class Device {
     VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;
     VkPipelineLayout pipeline_layout_ = VK_NULL_HANDLE;
     bool names_ = false, labels_ = false;
-    std::atomic<bool> lost_{false};
+    std::atomic<bool> lost_{false}, wedged_{false};
     mutable std::mutex fault_mutex_;
     std::string fault_;  // guarded; what the driver said about the loss
     pid_t process_;

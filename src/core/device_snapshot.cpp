@@ -138,6 +138,20 @@ void read_properties(const InstanceTable& vk, VkPhysicalDevice device, bool has_
     read_limits(p.limits, s.limits);
 }
 
+/// The limit on one allocation is soft, and far below what buffers may be on some devices (4 GiB of 80): the
+/// driver is asked, and may refuse. Without the newer query that limit is all there is to go by.
+void read_buffer_limit(const InstanceTable& vk, VkPhysicalDevice device, DeviceSnapshot& s) {
+    if (s.api_major == 1 && s.api_minor < 3) return;
+    VkPhysicalDeviceMaintenance4Properties maintenance{
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES};
+    VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &maintenance};
+    vk.vkGetPhysicalDeviceProperties2(device, &properties);
+    std::uint64_t heap = 0;
+    for (const HeapSnapshot& h : s.heaps) heap = std::max(heap, h.bytes);
+    s.limits.max_buffer_bytes =
+        std::max(s.limits.max_buffer_bytes, std::min<std::uint64_t>(maintenance.maxBufferSize, heap));
+}
+
 void read_features(const InstanceTable& vk, VkPhysicalDevice device, DeviceSnapshot& s) {
     VkPhysicalDeviceVulkan13Features f13{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES};
     VkPhysicalDeviceVulkan12Features f12{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
@@ -206,6 +220,7 @@ DeviceSnapshot read_snapshot(const Instance& instance, VkPhysicalDevice device) 
     read_properties(vk, device, s.external_memory_host, api_1_2, s);
     read_families(vk, device, s);
     read_memory(vk, device, s);
+    read_buffer_limit(vk, device, s);
     return s;
 }
 

@@ -45,7 +45,7 @@ std::string MemoryPool::host_allocator() {
 }
 
 MemoryPool::~MemoryPool() {
-    if (device_.foreign_process()) return;
+    if (device_.untouchable()) return;
     for (auto& block : blocks_) block->source->give_back(block->memory);
 }
 
@@ -73,8 +73,6 @@ void MemoryPool::require_budget(const BlockSource& source, std::uint64_t bytes) 
         throw Error(Errc::out_of_memory, "MemoryPool: " + why + " (got " + std::to_string(have) +
                                              " bytes left, need " + std::to_string(bytes) + ")");
     };
-    if (bytes > device_.snapshot().max_allocation_bytes)
-        refuse("larger than one allocation of this device can be", device_.snapshot().max_allocation_bytes);
     if (limit_ != 0 && (block_bytes_ > limit_ || bytes > limit_ - block_bytes_))
         refuse("beyond Config::memory_limit", limit_ - std::min(limit_, block_bytes_));
     const std::uint32_t heap = device_.snapshot().memory_types[source.memory_type()].heap;
@@ -92,6 +90,8 @@ PoolBlock& MemoryPool::new_block(BlockSource& source, std::uint64_t bytes) {
     const std::uint64_t page = std::uint64_t{2} << 20;
     std::uint64_t want = dedicated ? (bytes + page - 1) / page * page : kBlockBytes;
     if (want < bytes) want = bytes;  // rounding overflowed; the budget check names the size
+    // A soft limit: the driver may grant more, but only what cannot do with less asks for it.
+    if (want > device_.snapshot().max_allocation_bytes) want = bytes;
     const auto make = [&](std::uint64_t size) -> PoolBlock& {
         require_budget(source, size);
         auto block = std::make_unique<PoolBlock>(
@@ -139,7 +139,7 @@ void MemoryPool::drop(std::vector<std::unique_ptr<PoolBlock>>::iterator block) n
 }
 
 void MemoryPool::release(MemoryRange& range) noexcept {
-    if (range.block == nullptr || device_.foreign_process()) return;
+    if (range.block == nullptr || device_.untouchable()) return;
     const std::lock_guard lock(mutex_);
     range.block->offsets.release(range.offset, range.bytes);
     // An empty ordinary block is kept for the next buffer; trim() gives it back.

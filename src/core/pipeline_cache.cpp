@@ -25,7 +25,7 @@ PipelineCache::PipelineCache(Device& device, const Config& config) : device_(dev
 }
 
 PipelineCache::~PipelineCache() {
-    if (device_.foreign_process()) return;
+    if (device_.untouchable()) return;
     save();
     for (auto& [key, pipeline] : pipelines_)
         device_.vk.vkDestroyPipeline(device_.handle(), pipeline.handle, nullptr);

@@ -89,7 +89,7 @@ void Slot::destroy(Recording& r) noexcept {
 
 void Slot::destroy() noexcept {
     Device& device = context_->device;
-    if (device.foreign_process()) return;
+    if (device.untouchable()) return;
     for (const auto& r : recordings_) destroy(*r);
     for (VkCommandPool pool : pools_)
         if (pool != VK_NULL_HANDLE) device.vk.vkDestroyCommandPool(device.handle(), pool, nullptr);

@@ -25,8 +25,10 @@ void invalidate(const HostWrites& writes) {
 
 std::shared_ptr<BufferObject> StagingCache::take(const std::shared_ptr<Context>& context, MemoryKind kind,
                                                  std::uint64_t bytes) {
+    constexpr std::uint64_t kLeast = 4096, kStep = std::uint64_t{1} << 20;
     const auto fits = [&](const Entry& e) {
-        return e.kind == kind && e.buffer->bytes() >= bytes && e.buffer->bytes() / 4 <= bytes;
+        return e.kind == kind && e.buffer->bytes() >= bytes &&
+               e.buffer->bytes() / 4 <= std::max(bytes, kLeast);
     };
     const auto found = std::find_if(idle_.rbegin(), idle_.rend(), fits);
     if (found != idle_.rend()) {
@@ -36,7 +38,6 @@ std::shared_ptr<BufferObject> StagingCache::take(const std::shared_ptr<Context>&
         return buffer;
     }
     // Rounded up, so that requests of about one size meet again.
-    constexpr std::uint64_t kLeast = 4096, kStep = std::uint64_t{1} << 20;
     std::uint64_t rounded = kLeast;
     while (rounded < bytes && rounded < kStep) rounded *= 2;
     if (rounded < bytes) rounded = (bytes + kStep - 1) / kStep * kStep;
@@ -72,12 +73,7 @@ StreamState::StreamState(std::shared_ptr<Runtime> runtime, std::string name, VkC
 }
 
 StreamState::~StreamState() {
-    if (device_.foreign_process()) return;
-    try {
-        context_.timelines.wait(done_);
-    } catch (const Error& e) {
-        device_.log().write(LogLevel::error, e.what());
-    }
+    if (!device_.foreign_process()) context_.timelines.drain(done_);
 }
 
 CommandList& StreamState::list() {

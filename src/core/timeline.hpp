@@ -32,6 +32,9 @@ class Timelines {
     /// false: the time is up and the work still runs. Errors: device_lost.
     bool wait(Token token, std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max(),
               bool spin = true);
+    /// Waits until the work is done or the device lost, even if waiting itself fails: before that nothing the
+    /// work uses may be freed. A device that cannot be waited for is given up (Device::wedge).
+    void drain(Token token) noexcept;
     /// Waits for everything submitted so far. Errors: device_lost.
     void wait_all();
     const FirstWork& first_work() const { return first_work_; }

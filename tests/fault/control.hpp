@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a test says to the fault loader (loader.cpp), a Vulkan loader that fails on demand, lies about its
+// device and remembers what was done wrong. Given to weft by WEFT_VULKAN_LIBRARY; a test reaches the same
+// copy by dlopen.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace weft_fault {
+
+/// The values of VkResult that are injected.
+enum Result : int {
+    kOutOfHostMemory = -1,
+    kOutOfDeviceMemory = -2,
+    kInitializationFailed = -3,
+    kDeviceLost = -4,
+    kMapFailed = -5,
+};
+
+/// Which calls a rule counts.
+enum class Calls {
+    may_run_out,   ///< all that may return one of the out-of-memory codes
+    may_allocate,  ///< of these, all that neither submit nor wait
+    may_lose,      ///< all on a device that may return VK_ERROR_DEVICE_LOST
+    named,         ///< those of Rule::function
+};
+
+/// What waits do on a lost device. The specification allows the first two; the third is a defect seen in the
+/// wild.
+enum class LostWaits { say_lost, succeed, time_out };
+
+/// The `index`-th counted call from now on (from 0) returns `result` without reaching the driver. After
+/// kDeviceLost every later call that may say so does, unless `once`.
+struct Rule {
+    Calls calls = Calls::may_run_out;
+    std::string function = {};
+    std::uint64_t index = 0;
+    int result = kOutOfDeviceMemory;
+    bool for_ever = false;  ///< all counted calls from the index-th on
+    LostWaits lost_waits = LostWaits::say_lost;
+};
+
+struct HeapLie {
+    std::uint64_t bytes = 0;
+    bool device_local = false;
+    std::uint64_t budget = 0;  ///< 0: as large as the heap
+};
+
+struct TypeLie {
+    std::uint32_t heap = 0;
+    bool device_local = false, host_visible = false, host_coherent = false, host_cached = false;
+};
+
+struct FamilyLie {
+    std::uint32_t queues = 1;
+    bool graphics = false, compute = false, transfer = false;
+    std::uint32_t timestamp_bits = 64;
+};
+
+/// What instances made from now on say of their first device. Empty or zero: the truth.
+///
+/// Memory that is host-visible and not coherent is given out as a copy of the real one, so that a flush or
+/// invalidation that is missing, or that covers more than it should, makes wrong numbers.
+struct Lies {
+    bool discrete = false;
+    std::vector<HeapLie> heaps = {};
+    std::vector<TypeLie> types = {};
+    std::vector<FamilyLie> families = {};
+    std::uint64_t non_coherent_atom = 0;
+    std::uint32_t max_group_count_x = 0;
+    std::uint32_t max_storage_range = 0;
+    std::uint64_t max_allocation = 0;  ///< more is refused,
+    bool soft_allocation = false;      ///< unless this is set
+    std::uint64_t max_buffer = 0;
+    bool hide_timeline = false, hide_int64 = false, hide_synchronization2 = false, hide_import = false;
+    bool show_budget = false;  ///< VK_EXT_memory_budget with HeapLie::budget
+    /// Buffers and allocations beyond this many bytes get only so many: byte i lies at i modulo this. For
+    /// sizes that the machine does not have; tests use ranges that do not meet.
+    std::uint64_t fold = 0;
+    /// Timestamps of queues with fewer than 64 bits pass zero this many ticks after the first.
+    std::optional<std::uint64_t> ticks_to_wrap = {};
+};
+
+/// Objects of one type that are alive now.
+struct Live {
+    std::string type;
+    std::int64_t count = 0;
+};
+
+class Control {
+  public:
+    virtual ~Control() = default;
+    /// No rules, no lies, counts of calls at 0, violations forgotten, no device lost. Living objects are
+    /// still counted.
+    virtual void reset() = 0;
+    virtual void lie(const Lies& lies) = 0;
+    virtual void fail(const Rule& rule) = 0;
+    /// No more failures; a device that is lost stays so until it is destroyed.
+    virtual void fail_no_more() = 0;
+    /// Counted since the last fail() or reset().
+    virtual std::uint64_t calls(Calls calls) const = 0;
+    virtual std::uint64_t calls(const std::string& function) const = 0;
+    /// The function that the rule made fail first; empty: none yet.
+    virtual std::string failed() const = 0;
+    /// Types with living objects.
+    virtual std::vector<Live> live() const = 0;
+    /// Objects that were left on purpose no longer count.
+    virtual void forget_living() = 0;
+    /// What was done that the device as described does not allow.
+    virtual std::vector<std::string> violations() const = 0;
+    /// Bytes of device memory allocated and not freed.
+    virtual std::uint64_t live_bytes() const = 0;
+};
+
+/// Name of the exported function `Control* weft_fault_control()`.
+inline constexpr const char* kControlEntry = "weft_fault_control";
+using ControlEntry = Control* (*)();
+
+}  // namespace weft_fault

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules, counts, living objects and violations of the fault loader; what the hooks of all files share.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fault/control.hpp"
+#include "fault/functions.hpp"
+
+namespace weft_fault {
+
+class State final : public Control {
+  public:
+    static State& get();
+
+    void reset() override;
+    void lie(const Lies& lies) override;
+    void fail(const Rule& rule) override;
+    void fail_no_more() override;
+    std::uint64_t calls(Calls calls) const override;
+    std::uint64_t calls(const std::string& function) const override;
+    std::string failed() const override;
+    std::vector<Live> live() const override;
+    void forget_living() override;
+    std::vector<std::string> violations() const override;
+    std::uint64_t live_bytes() const override;
+
+    /// Counts a call on `device` (null: on none); the result to give instead of making it, if any.
+    std::optional<VkResult> before(Id id, VkDevice device);
+    /// What a wait or query says once the device is lost; nothing while it is not.
+    std::optional<VkResult> if_lost(Id id, VkDevice device) const;
+    void created(Id id, std::uint64_t handle);
+    void destroyed(Id id, std::uint64_t handle);
+    void violation(const std::string& what);
+
+    /// Read by the hooks. Changed only by tests, while no backend is alive.
+    const Lies& lies() const { return lies_; }
+    /// The driver's one queue, whatever a test made of it, and what must not change while work is handed
+    /// over.
+    std::mutex& queue_mutex() { return queue_mutex_; }
+    void add_bytes(std::int64_t bytes) { bytes_ += bytes; }
+
+  private:
+    void settle(VkDevice device);
+
+    mutable std::mutex mutex_;
+    std::mutex queue_mutex_;
+    Lies lies_;
+    std::optional<Rule> rule_;
+    std::uint64_t matched_ = 0;
+    std::string failed_;
+    std::array<std::uint64_t, kFunctions> calls_{};
+    std::set<VkDevice> lost_;
+    LostWaits lost_waits_ = LostWaits::say_lost;
+    std::map<std::string, std::set<std::uint64_t>> live_;
+    std::vector<std::string> violations_;
+    std::atomic<std::int64_t> bytes_{0};
+};
+
+/// Integer value of a handle of either kind.
+template <class Handle>
+std::uint64_t value_of(Handle handle) {
+    return reinterpret_cast<std::uint64_t>(handle);
+}
+
+/// The device a call is about.
+inline VkDevice device_of(VkDevice device) {
+    return device;
+}
+VkDevice device_of(VkQueue queue);
+template <class Other>
+VkDevice device_of(Other) {
+    return VK_NULL_HANDLE;
+}
+
+/// Marks which hook an overload of act() belongs to.
+template <Id id>
+struct Tag {};
+
+/// Any function without an overload of its own: the real one.
+template <Id id, class... Arguments>
+auto act(Tag<id>, Arguments... arguments) {
+    return real<id>()(arguments...);
+}
+
+}  // namespace weft_fault
