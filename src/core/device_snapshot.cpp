@@ -193,6 +193,8 @@ DeviceSnapshot read_snapshot(VkPhysicalDevice device) {
     s.memory_budget = has(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
     s.subgroup_size_extension = has(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
     if (api_1_2) read_features(device, s);
+    s.calibrated_timestamps_ext = has(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
+    s.calibrated_timestamps_khr = has(kKhrCalibratedTimestamps);
     read_properties(device, s.external_memory_host, api_1_2, s);
     read_families(device, s);
     read_memory(device, s);

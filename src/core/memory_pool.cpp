@@ -22,7 +22,7 @@ constexpr std::uint64_t kCudaBytes = std::uint64_t{1} << 20;
 
 }  // namespace
 
-MemoryPool::MemoryPool(Device& device) : device_(device) {
+MemoryPool::MemoryPool(Device& device, TraceRecorder& trace) : device_(device), trace_(trace) {
     const MemoryPlan& plan = device.plan().memory;
     const std::array<std::uint32_t, kMemoryKinds> types{plan.device, plan.upload, plan.download,
                                                         plan.mapped_device.value_or(plan.upload)};
@@ -127,8 +127,12 @@ MemoryRange MemoryPool::allocate(BlockSource& source, std::uint64_t bytes, std::
         if (block->source->memory_type() != source.memory_type() ||
             block->source->handle_types() != source.handle_types() || block->dedicated)
             continue;
-        if (MemoryRange range = place(*block); range.block != nullptr) return range;
+        if (MemoryRange range = place(*block); range.block != nullptr) {
+            if (trace_.active()) trace_.pool_request(true);
+            return range;
+        }
     }
+    if (trace_.active()) trace_.pool_request(false);
     return place(new_block(source, bytes));
 }
 
@@ -166,6 +170,7 @@ void MemoryPool::count_buffer(const std::string& name, std::uint64_t bytes) {
     entry.live += bytes;
     ++entry.count;
     entry.peak = std::max(entry.peak, entry.live);
+    if (trace_.active()) trace_.allocation(name, bytes, live_bytes_);
 }
 
 void MemoryPool::uncount_buffer(const std::string& name, std::uint64_t bytes) noexcept {
@@ -175,6 +180,12 @@ void MemoryPool::uncount_buffer(const std::string& name, std::uint64_t bytes) no
     const auto entry = names_.find(name);
     entry->second.live -= bytes;
     --entry->second.count;
+    if (trace_.active()) trace_.release(name, bytes, live_bytes_);
+}
+
+std::shared_ptr<TraceSink> MemoryPool::listen(std::uint64_t max_events) {
+    const std::lock_guard lock(mutex_);
+    return trace_.open(max_events, live_bytes_);
 }
 
 MemoryReport MemoryPool::report() const {
