@@ -30,7 +30,6 @@ using weft::WorkTimes;
 
 namespace {
 
-
 /// What holds for every report, whatever ran.
 void check_sane(const ProfileReport& report) {
     CHECK(report.dropped_events == 0);
