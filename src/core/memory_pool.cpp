@@ -132,8 +132,9 @@ MemoryRange MemoryPool::allocate(BlockSource& source, std::uint64_t bytes, std::
             return range;
         }
     }
+    const MemoryRange range = place(new_block(source, bytes));
     if (trace_.active()) trace_.pool_request(false);
-    return place(new_block(source, bytes));
+    return range;
 }
 
 void MemoryPool::drop(std::vector<std::unique_ptr<PoolBlock>>::iterator block) noexcept {
