@@ -85,9 +85,8 @@ std::shared_ptr<Runtime> make_runtime(const Config& config) {
     startup.caches_ms = context->pipelines.load_ms();
     const SteadyTime opened = now();
     startup.device_ms = milliseconds_between(opening, opened) - startup.caches_ms;
-    return owned_by_process(
-        std::make_unique<Runtime>(context, std::move(info), std::move(report), startup, process_begin,
-                                  config.trace));
+    return owned_by_process(std::make_unique<Runtime>(context, std::move(info), std::move(report), startup,
+                                                      process_begin, config.trace));
 }
 
 }  // namespace
