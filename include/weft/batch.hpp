@@ -26,8 +26,10 @@ enum class BatchMode {
 /// Whether stage times are taken from the device (timestamp queries).
 enum class StageTimes { automatic, off, on };  ///< automatic: on from 1 MiB a batch on, where the device can
 
-/// Called by run_batch after each finished job with how many are done; may throw, which stops the batch. A
-/// JobPipeline, whose jobs end on a thread of its own, does not call it.
+/// Called after each finished job with how many are done. run_batch calls it on the caller's thread; what it
+/// throws stops the batch. A JobPipeline calls it on its own thread before a wait for that job returns,
+/// `jobs` being those submitted so far; it may submit, but not wait for jobs or destroy the pipeline. What it
+/// throws there fails every job not yet done, and later submits: both throw it.
 using ProgressCallback = std::function<void(std::size_t jobs_done, std::size_t jobs)>;
 
 /// Settings of one call. An empty optional or `automatic` falls back to the backend's Config, then to the

@@ -80,6 +80,10 @@ struct Config {
     LogLevel log_level = LogLevel::warning;
     /// Where log lines go; empty: stderr.
     LogCallback log;
+    /// Where the trace of everything this backend does goes when it is destroyed; empty: no trace. A second
+    /// backend of the process that is given the same file writes "name.2.ext" beside it, and so on. Variable
+    /// WEFT_TRACE.
+    std::filesystem::path trace;
     /// Pipeline cache on disk. Variable WEFT_CACHE (1, 0).
     bool cache = true;
     /// Folder of the caches; empty: $XDG_CACHE_HOME/weft, else ~/.cache/weft. Variable WEFT_CACHE_DIR.

@@ -12,6 +12,7 @@
 #include <weft/buffer.hpp>
 
 #include "core/runtime.hpp"
+#include "core/trace_file.hpp"
 
 namespace weft {
 namespace core {
@@ -97,17 +98,20 @@ std::shared_ptr<Runtime> make_runtime(std::shared_ptr<Instance> instance, VkPhys
     clock.report.device_ms =
         milliseconds_between(clock.opening, std::chrono::steady_clock::now()) - clock.report.caches_ms;
     return owned_by_process(std::make_unique<Runtime>(context, std::move(info), std::move(report),
-                                                      clock.report, clock.process_begin));
+                                                      clock.report, clock.process_begin,
+                                                      config.trace));
 }
 
 Runtime::Runtime(std::shared_ptr<Context> context, DeviceInfo info, PlanReport plan, StartupReport startup,
-                 SteadyTime process_begin)
+                 SteadyTime process_begin, const std::filesystem::path& trace)
     : context_(std::move(context)),
       info_(std::move(info)),
       plan_(std::move(plan)),
       startup_(startup),
       process_begin_(process_begin),
-      copy_workers_(plan_.copy_threads) {}
+      copy_workers_(plan_.copy_threads) {
+    if (!trace.empty()) open_trace(trace);
+}
 
 StartupReport Runtime::startup() const {
     StartupReport report = startup_;
@@ -117,7 +121,37 @@ StartupReport Runtime::startup() const {
     return report;
 }
 
-Runtime::~Runtime() = default;
+/// A trace is still open where the Backend was assigned over instead of destroyed.
+Runtime::~Runtime() {
+    write_trace();
+}
+
+void Runtime::open_trace(const std::filesystem::path& path) {
+    trace_path_ = claim_trace_path(path);
+    // Better told now than after a long run.
+    std::error_code error;
+    const std::filesystem::path folder = trace_path_.parent_path();
+    if (!std::filesystem::is_directory(folder, error))
+        context_->device.log().write(
+            LogLevel::error, "trace: no such folder (got " + folder.string() + ", need one for WEFT_TRACE)");
+    trace_ = context_->listen(ProfileOptions{}.max_events);
+}
+
+void Runtime::write_trace() noexcept {
+    try {
+        const std::shared_ptr<TraceSink> sink = std::exchange(trace_, nullptr);
+        if (!sink) return;
+        const TraceData data = context_->heard(*sink);
+        context_->trace.close(sink);
+        const std::string failure = write_trace_file(data, trace_path_);
+        if (!failure.empty())
+            context_->device.log().write(LogLevel::error, "trace: " + failure);
+        else
+            context_->device.log().write(LogLevel::info, "trace: written to " + trace_path_.string());
+    } catch (...) {
+        context_->device.log().write(LogLevel::error, "trace: no memory for writing it");
+    }
+}
 
 std::unique_ptr<StagingRing> Runtime::acquire_ring(std::uint32_t slots) {
     std::unique_ptr<StagingRing> ring;
@@ -185,6 +219,7 @@ Backend::~Backend() {
         runtime_->context()->device.log().write(LogLevel::error, e.what());
     }
     runtime_->context()->pipelines.save();
+    runtime_->write_trace();
 }
 
 const std::shared_ptr<core::Runtime>& Backend::runtime() const {

@@ -10,10 +10,6 @@ using std::chrono::steady_clock;
 
 namespace {
 
-double seconds_since(steady_clock::time_point start) {
-    return std::chrono::duration<double>(steady_clock::now() - start).count();
-}
-
 /// What a piece moves. A table bound whole for every chunk counts whole.
 std::uint64_t bytes_of(const Job& job, const Piece& piece) {
     std::uint64_t bytes = 0;
@@ -52,7 +48,9 @@ BatchEngine::BatchEngine(Runtime& runtime, std::shared_ptr<const ProgramObject> 
       begin_(steady_clock::now()) {
     report_.split_queues = settings_.split;
     report_.slots = settings_.slots;
-    if (settings_.stage_times) report_.intervals.reserve(64);
+    if (!settings_.stage_times) return;
+    report_.intervals.reserve(64);
+    context_.clocks.refresh(true);
 }
 
 BatchEngine::~BatchEngine() {
@@ -247,12 +245,13 @@ void BatchEngine::build(Slot& slot) {
         slot.work.pieces.back().groups = program_->groups(plan_.pieces[i].count);
     }
     ring_->pieces.clear();
-    recording_key(slot.work, *program_->pipeline, shape(), settings_.stage_times, ring_->key);
+    slot.timed = settings_.stage_times || (context_.trace.active() && context_.device.plan().timestamps);
+    recording_key(slot.work, *program_->pipeline, shape(), slot.timed, ring_->key);
     bool fresh = false;
     slot.active = &slot.recording(ring_->key, fresh);
     if (fresh) {
         try {
-            record(context_, slot.work, *program_->pipeline, shape(), settings_.stage_times, *slot.active);
+            record(context_, slot.work, *program_->pipeline, shape(), slot.timed, *slot.active);
         } catch (...) {
             slot.active->key.clear();
             throw;
@@ -260,17 +259,10 @@ void BatchEngine::build(Slot& slot) {
     }
 }
 
-void BatchEngine::timed_copy(const std::vector<HostCopy>& copies, double& seconds) {
-    if (copies.empty()) return;
-    const auto start = steady_clock::now();
-    runtime_.copy_workers().copy(copies);
-    seconds += seconds_since(start);
-}
-
 void BatchEngine::submit(Slot& slot) {
     const Recording& r = *slot.active;
     Device& device = context_.device;
-    if (settings_.stage_times) device.vk.vkResetQueryPool(device.handle(), r.queries, 0, 2 * kQueueRoles);
+    if (slot.timed) device.vk.vkResetQueryPool(device.handle(), r.queries, 0, 2 * kQueueRoles);
     const auto commands = [&](QueueRole role) { return r.commands[static_cast<std::size_t>(role)]; };
     if (shape() != Shape::split) {
         slot.done = context_.timelines.submit(QueueRole::compute, commands(QueueRole::compute));
@@ -299,7 +291,7 @@ void BatchEngine::launch(Slot& slot) {
     slot.done = {};
     try {
         build(slot);
-        timed_copy(slot.work.copies_in, report_.copy_in_s);
+        timed_copy(slot, ProfileStage::copy_in);
         flush(slot.work);
         submit(slot);
     } catch (...) {
@@ -318,6 +310,7 @@ void BatchEngine::start() {
         // finish() inside reserve() may free slots but never moves this one: it is the next in the circle.
         if (reserve(*ring_->slots[(head_ + in_flight_) % ring_->slots.size()])) break;
     }
+    if (context_.trace.active()) context_.trace.ring_acquire();
     Slot& slot = *ring_->slots[(head_ + in_flight_) % ring_->slots.size()];
     launch(slot);
     started_bytes_ += slot.work.bytes;
@@ -338,27 +331,21 @@ Token BatchEngine::oldest() const {
     return ring_->slots[head_]->done;
 }
 
-void BatchEngine::wait_for(Token token) {
-    const auto start = steady_clock::now();
-    context_.timelines.wait(token);
-    report_.wait_s += seconds_since(start);
-    ++report_.waits;
-}
-
 void BatchEngine::finish() {
     Slot& slot = *ring_->slots[head_];
-    wait_for(slot.done);
+    if (!oldest_done_) await_oldest(std::chrono::nanoseconds::max(), true);
+    oldest_done_ = false;
     const auto index = static_cast<std::uint32_t>(head_);
     head_ = (head_ + 1) % ring_->slots.size();
     --in_flight_;
-    if (settings_.stage_times) read_times(slot, index);
+    if (slot.timed || context_.trace.active()) report_stages(slot, index);
     for (const PieceWork& piece : slot.work.pieces)
         for (std::uint32_t k = 0; k < piece.bound_count; ++k)
             if (piece.bound[k].buffer->mapped() != nullptr)
                 piece.bound[k].buffer->invalidate(piece.bound[k].offset, piece.bound[k].bytes);
     for (const CopyRegion& region : slot.work.downloads)
         region.target->invalidate(region.target_offset, region.bytes);
-    timed_copy(slot.work.copies_out, report_.copy_out_s);
+    timed_copy(slot, ProfileStage::copy_out);
     slot.work.keep_alive.clear();
     for (const PieceWork& piece : slot.work.pieces) {
         Pending& p = pending(piece.piece.job);
@@ -373,6 +360,7 @@ void BatchEngine::abandon() noexcept {
         head_ = (head_ + 1) % ring_->slots.size();
         --in_flight_;
     }
+    oldest_done_ = false;
     // What was planned or failed half way still holds page-locked memory of the user's.
     for (auto& slot : ring_->slots) slot->work.clear();
     ring_->pieces.clear();

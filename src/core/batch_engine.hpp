@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/batch_plan.hpp"
@@ -45,6 +46,11 @@ class BatchEngine {
     bool can_start() const { return next_ < jobs_.size() && in_flight_ < ring_->slots.size(); }
     bool in_flight() const { return in_flight_ != 0; }
     bool has_free_slot() const { return in_flight_ < ring_->slots.size(); }
+    /// More could start if only a slot were free; `more`: the caller has jobs of its own waiting.
+    bool starved(bool more = false) const { return !has_free_slot() && (more || next_ < jobs_.size()); }
+    /// Waits for the oldest group as long as told; a wait for want of a slot is one of the ring's. false:
+    /// the time is up. Errors: device_lost, driver.
+    bool await_oldest(std::chrono::nanoseconds timeout, bool spin, bool more = false);
     /// Builds the next group and hands it to the device. Errors: out_of_memory, device_lost, driver; the
     /// first job of the group is failed_job() then, and still queued until fail() drops it.
     void start();
@@ -87,10 +93,11 @@ class BatchEngine {
     void submit(Slot& slot);
     static void flush(const GroupWork& work);
     void launch(Slot& slot);
-    void read_times(const Slot& slot, std::uint32_t index);
+    StageEvent event_of(const Slot& slot, ProfileStage stage) const;
+    void report_stages(const Slot& slot, std::uint32_t index);
+    bool read_interval(const Slot& slot, std::size_t role, QueueRole timed_by, StageEvent& event);
     void note_route(const Route& route, const GroupWork& work);
-    void timed_copy(const std::vector<HostCopy>& copies, double& seconds);
-    void wait_for(Token token);
+    void timed_copy(const Slot& slot, ProfileStage stage);
     Shape shape() const;
 
     Runtime& runtime_;
@@ -108,6 +115,7 @@ class BatchEngine {
     std::size_t next_ = 0;    // index into jobs_ of the first with elements left to start
     std::size_t head_ = 0, in_flight_ = 0;
     std::uint64_t memory_chunk_limit_ = ~std::uint64_t{0};
+    bool oldest_done_ = false;  // await_oldest() has seen it
     std::uint64_t failed_job_ = 0;
     std::uint64_t started_bytes_ = 0;  // counts tables once a chunk, so it may pass the jobs' own bytes
 
@@ -115,8 +123,7 @@ class BatchEngine {
 
     BatchReport report_;
     std::chrono::steady_clock::time_point begin_;
-    bool have_base_tick_ = false;
-    std::uint64_t base_tick_ = 0;
+    std::optional<std::int64_t> first_stage_ns_;  // what the report's intervals count from
 };
 
 }  // namespace weft::core

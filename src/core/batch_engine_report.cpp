@@ -6,7 +6,6 @@
 #include <string>
 
 #include "core/batch_engine.hpp"
-#include "core/intervals.hpp"
 
 namespace weft::core {
 namespace {
@@ -36,39 +35,90 @@ void BatchEngine::note_route(const Route& route, const GroupWork& work) {
     report_.mixed_paths = report_.mixed_paths || report_.path != route.path;
 }
 
-void BatchEngine::read_times(const Slot& slot, std::uint32_t index) {
+bool BatchEngine::await_oldest(std::chrono::nanoseconds timeout, bool spin, bool more) {
+    const bool listened = context_.trace.active(), short_of_slots = starved(more);
+    // Looking first costs a call, and tells a wait from work that had long been done.
+    const bool waits = listened && short_of_slots && !context_.timelines.passed(oldest());
+    const std::int64_t begin = monotonic_ns();
+    const bool over = context_.timelines.wait(oldest(), timeout, spin);
+    const std::int64_t end = monotonic_ns();
+    if (waits) context_.trace.ring_wait(begin, end);
+    report_.wait_s += static_cast<double>(end - begin) * 1e-9;
+    report_.waits += over ? 1 : 0;
+    oldest_done_ = over;
+    return over;
+}
+
+/// All of an event but where and when.
+StageEvent BatchEngine::event_of(const Slot& slot, ProfileStage stage) const {
+    const GroupWork& work = slot.work;
+    const auto sum = [](const std::vector<CopyRegion>& regions) {
+        std::uint64_t bytes = 0;
+        for (const CopyRegion& region : regions) bytes += region.bytes;
+        return bytes;
+    };
+    StageEvent event;
+    event.stage = stage;
+    event.bytes = stage == ProfileStage::upload     ? sum(work.uploads)
+                  : stage == ProfileStage::download ? sum(work.downloads)
+                                                    : work.bytes;
+    event.operations = stage == ProfileStage::kernel ? static_cast<std::uint32_t>(work.pieces.size()) : 1;
+    event.jobs = static_cast<std::uint32_t>(work.pieces.size());
+    event.job = work.pieces.front().piece.job;
+    event.job_name = context_.trace.name(jobs_[event.job - base_].job->name);
+    event.program = context_.trace.name(program_->name);
+    for (std::size_t i = 0; i < ring_->slots.size(); ++i)
+        if (ring_->slots[i].get() == &slot) event.slot = static_cast<std::uint32_t>(i);
+    return event;
+}
+
+void BatchEngine::timed_copy(const Slot& slot, ProfileStage stage) {
+    const bool in = stage == ProfileStage::copy_in;
+    const std::vector<HostCopy>& copies = in ? slot.work.copies_in : slot.work.copies_out;
+    if (copies.empty()) return;
+    CopyLabel label;
+    if (context_.trace.active()) label = {&context_.trace, event_of(slot, stage)};
+    const std::int64_t begin = monotonic_ns();
+    runtime_.copy_workers().copy(copies, label);
+    (in ? report_.copy_in_s : report_.copy_out_s) += static_cast<double>(monotonic_ns() - begin) * 1e-9;
+}
+
+/// Only for groups that are done: reading never makes one wait for another.
+bool BatchEngine::read_interval(const Slot& slot, std::size_t role, QueueRole timed_by, StageEvent& event) {
+    if (!slot.timed || !context_.clocks.timed(timed_by)) return false;
     Device& device = context_.device;
-    const bool copies = slot.work.route.copies;
-    std::array<std::uint64_t, 2 * kQueueRoles> ticks{};
+    std::array<std::uint64_t, 2> ticks{};
+    device.check(device.vk.vkGetQueryPoolResults(device.handle(), slot.active->queries,
+                                                 static_cast<std::uint32_t>(2 * role), 2, sizeof ticks,
+                                                 ticks.data(), sizeof ticks[0], VK_QUERY_RESULT_64_BIT),
+                 "vkGetQueryPoolResults");
+    event.end_ns = context_.clocks.host_ns(timed_by, ticks[1], monotonic_ns());
+    event.begin_ns = context_.clocks.host_ns(timed_by, ticks[0], event.end_ns);
+    return true;
+}
+
+void BatchEngine::report_stages(const Slot& slot, std::uint32_t index) {
+    // A pipeline that runs for days must not collect for days.
+    constexpr std::size_t kMostIntervals = std::size_t{1} << 20;
+    const bool listened = context_.trace.active();
+    if (slot.timed) context_.clocks.refresh(in_flight_ == 0);
     for (std::size_t role = 0; role < kQueueRoles; ++role) {
-        const bool ran = copies || role == static_cast<std::size_t>(QueueRole::compute);
+        if (!slot.work.route.copies && role != static_cast<std::size_t>(QueueRole::compute)) continue;
         // Where the stages share one submission, the compute queue timed them all.
         const QueueRole timed_by = settings_.split ? static_cast<QueueRole>(role) : QueueRole::compute;
-        if (!ran || device.timestamp_bits(timed_by) == 0) continue;
-        const auto query = static_cast<std::uint32_t>(2 * role);
-        device.check(device.vk.vkGetQueryPoolResults(device.handle(), slot.active->queries, query, 2,
-                                                     2 * sizeof(std::uint64_t), &ticks[2 * role],
-                                                     sizeof(std::uint64_t), VK_QUERY_RESULT_64_BIT),
-                     "vkGetQueryPoolResults");
-        if (!have_base_tick_) {
-            base_tick_ = ticks[2 * role];
-            have_base_tick_ = true;
-        }
-        // A pipeline that runs for days must not collect for days.
-        constexpr std::size_t kMostIntervals = std::size_t{1} << 20;
-        if (report_.intervals.size() >= kMostIntervals) return;
-        const DeviceSnapshot& s = device.snapshot();
-        // Ticks of different queues are compared, so only the bits that all timed ones have count.
-        std::uint32_t bits = 64;
-        for (const QueueRole queue : {QueueRole::upload, QueueRole::compute, QueueRole::download})
-            if (device.timestamp_bits(queue) != 0) bits = std::min(bits, device.timestamp_bits(queue));
-        const auto at = [&](std::uint64_t tick) {
-            return static_cast<double>(tick_distance(base_tick_, tick, bits)) * s.limits.timestamp_period_ns *
-                   1e-9;
+        StageEvent event;
+        if (listened) event = event_of(slot, static_cast<ProfileStage>(role));
+        event.row = context_.row_of(timed_by);
+        event.timed = read_interval(slot, role, timed_by, event);
+        if (listened && event.bytes != 0) context_.trace.stage(event);
+        if (!settings_.stage_times || !event.timed || report_.intervals.size() >= kMostIntervals) continue;
+        if (!first_stage_ns_) first_stage_ns_ = event.begin_ns;
+        const auto seconds = [&](std::int64_t ns) {
+            return static_cast<double>(ns - *first_stage_ns_) * 1e-9;
         };
         report_.intervals.push_back({static_cast<Stage>(role), index,
                                      static_cast<std::uint32_t>(slot.work.pieces.front().piece.job),
-                                     at(ticks[2 * role]), at(ticks[2 * role + 1])});
+                                     seconds(event.begin_ns), seconds(event.end_ns)});
     }
 }
 

@@ -147,6 +147,7 @@ Config parse_config(const VariableLookup& lookup) {
                                                         {"info", LogLevel::info},
                                                         {"debug", LogLevel::debug}})
                            .value_or(config.log_level);
+    config.trace = variables.text("WEFT_TRACE").value_or("");
     config.cache = variables.word<bool>("WEFT_CACHE", {{"0", false}, {"1", true}}).value_or(config.cache);
     config.cache_dir = variables.text("WEFT_CACHE_DIR").value_or("");
     config.vulkan_library = variables.text("WEFT_VULKAN_LIBRARY").value_or("");

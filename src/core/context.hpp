@@ -9,7 +9,9 @@
 #include "core/device.hpp"
 #include "core/memory_pool.hpp"
 #include "core/pipeline_cache.hpp"
+#include "core/queue_clocks.hpp"
 #include "core/timeline.hpp"
+#include "core/trace_recorder.hpp"
 
 namespace weft::core {
 
@@ -19,17 +21,33 @@ class Context {
             DevicePlan plan, const Config& config, AdoptedDevice adopted = {})
         : device(std::move(instance), physical, std::move(snapshot), std::move(plan), std::move(adopted)),
           timelines(device),
-          memory(device),
+          clocks(device, timelines),
+          memory(device, trace),
           pipelines(device, config) {
         memory.set_limit(config.memory_limit);
+        add_queue_rows();
     }
 
     // Order matters: members go in reverse, so the device outlives all that was made from it.
+    TraceRecorder trace;
     Device device;
     Timelines timelines;
+    QueueClocks clocks;
     MemoryPool memory;
     PipelineCache pipelines;
     HostRanges host_ranges;
+
+    RowId row_of(QueueRole role) const { return queue_rows_[static_cast<std::size_t>(role)]; }
+    /// A listener of `trace` that knows what memory is in use, with the clocks calibrated for it.
+    /// Errors: device_lost, driver.
+    std::shared_ptr<TraceSink> listen(std::uint64_t max_events);
+    /// What it heard so far.
+    TraceData heard(const TraceSink& sink);
+
+  private:
+    void add_queue_rows();
+
+    std::array<RowId, kQueueRoles> queue_rows_{};
 };
 
 }  // namespace weft::core

@@ -28,12 +28,13 @@ void pause_briefly() {
 
 struct CopyWorkers::Work {
     std::span<const HostCopy> copies;
+    const CopyLabel* label = nullptr;
     std::size_t parts = 0;
     std::atomic<std::size_t> next{0};
     std::atomic<std::uint32_t> helpers{0};  // workers inside; raised only while the work is in open_
 
-    /// Parts are numbered through all copies.
-    void run_part(std::size_t part) const {
+    /// Parts are numbered through all copies. Returns how many bytes this one has.
+    std::size_t run_part(std::size_t part) const {
         for (const HostCopy& copy : copies) {
             const std::size_t count = (copy.bytes + kPartBytes - 1) / kPartBytes;
             if (part >= count) {
@@ -41,11 +42,12 @@ struct CopyWorkers::Work {
                 continue;
             }
             const std::size_t offset = part * kPartBytes;
+            const std::size_t bytes = std::min(kPartBytes, copy.bytes - offset);
             copy_streaming(static_cast<std::byte*>(copy.target) + offset,
-                           static_cast<const std::byte*>(copy.source) + offset,
-                           std::min(kPartBytes, copy.bytes - offset));
-            return;
+                           static_cast<const std::byte*>(copy.source) + offset, bytes);
+            return bytes;
         }
+        return 0;
     }
 };
 
@@ -69,7 +71,31 @@ void CopyWorkers::start() {
     }
 }
 
+/// One event a thread and copy, on a row that only this thread has meanwhile.
+template <class Copy>
+void traced(const CopyLabel& label, const Copy& copy) {
+    const CopyRow row(*label.recorder);
+    StageEvent event = label.event;
+    event.row = row.id();
+    event.begin_ns = monotonic_ns();
+    event.bytes = copy();
+    event.end_ns = monotonic_ns();
+    if (event.bytes != 0) label.recorder->stage(event);
+}
+
+void CopyWorkers::take_parts_traced(Work& work) {
+    // Who comes too late for a part leaves no trace.
+    if (work.next.load() >= work.parts) return;
+    traced(*work.label, [&] {
+        std::size_t bytes = 0;
+        for (std::size_t part = work.next.fetch_add(1); part < work.parts; part = work.next.fetch_add(1))
+            bytes += work.run_part(part);
+        return bytes;
+    });
+}
+
 void CopyWorkers::take_parts(Work& work) {
+    if (work.label->recorder != nullptr) return take_parts_traced(work);
     for (std::size_t part = work.next.fetch_add(1); part < work.parts; part = work.next.fetch_add(1))
         work.run_part(part);
 }
@@ -120,15 +146,23 @@ void CopyWorkers::run() {
     }
 }
 
-void CopyWorkers::copy(std::span<const HostCopy> copies) {
+void CopyWorkers::copy(std::span<const HostCopy> copies, const CopyLabel& label) {
     std::size_t bytes = 0;
     for (const HostCopy& copy : copies) bytes += copy.bytes;
     if (threads_ == 1 || bytes <= kAloneBytes) {
-        for (const HostCopy& copy : copies) copy_streaming(copy.target, copy.source, copy.bytes);
+        const auto all = [&] {
+            for (const HostCopy& copy : copies) copy_streaming(copy.target, copy.source, copy.bytes);
+            return bytes;
+        };
+        if (label.recorder != nullptr)
+            traced(label, all);
+        else
+            all();
         return;
     }
     Work work;
     work.copies = copies;
+    work.label = &label;
     for (const HostCopy& copy : copies) work.parts += (copy.bytes + kPartBytes - 1) / kPartBytes;
     {
         const std::lock_guard lock(mutex_);

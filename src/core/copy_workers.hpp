@@ -11,12 +11,20 @@
 #include <thread>
 #include <vector>
 
+#include "core/trace_recorder.hpp"
+
 namespace weft::core {
 
 struct HostCopy {
     void* target = nullptr;
     const void* source = nullptr;
     std::size_t bytes = 0;
+};
+
+/// What a copy is to a listener: everything of the event but who copied, when and how much.
+struct CopyLabel {
+    TraceRecorder* recorder = nullptr;  // null: nobody listens
+    StageEvent event;
 };
 
 /// Thread-safe: copies of several callers queue up behind each other's parts.
@@ -30,13 +38,14 @@ class CopyWorkers {
     CopyWorkers& operator=(const CopyWorkers&) = delete;
 
     /// Performs all copies and returns when they are complete and visible.
-    void copy(std::span<const HostCopy> copies);
+    void copy(std::span<const HostCopy> copies, const CopyLabel& label = {});
 
   private:
     struct Work;
     void run();
     void start();
     static void take_parts(Work& work);
+    static void take_parts_traced(Work& work);
 
     bool may_spin() const;
 

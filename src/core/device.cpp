@@ -101,6 +101,10 @@ void Device::create() {
     if (plan_.memory_budget) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
     if (plan_.subgroup_size_extension) extensions.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
     if (plan_.device_fault) extensions.push_back(VK_EXT_DEVICE_FAULT_EXTENSION_NAME);
+    if (plan_.calibrated_timestamps == CalibratedTimestamps::ext)
+        extensions.push_back(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
+    if (plan_.calibrated_timestamps == CalibratedTimestamps::khr)
+        extensions.push_back(kKhrCalibratedTimestamps);
     VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
     info.pNext = &features.core;
     info.queueCreateInfoCount = static_cast<std::uint32_t>(requests.size());

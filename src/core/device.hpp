@@ -24,6 +24,9 @@
 
 namespace weft::core {
 
+/// Younger than the oldest Vulkan headers that weft builds with.
+inline constexpr const char* kKhrCalibratedTimestamps = "VK_KHR_calibrated_timestamps";
+
 DeviceSnapshot read_snapshot(const Instance& instance, VkPhysicalDevice device);
 
 /// A VkQueue may be handed to one thread at a time; roles that alias one queue share its lock.

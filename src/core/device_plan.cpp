@@ -156,8 +156,11 @@ void explain(DevicePlan& plan, const std::vector<DeviceSnapshot>& devices, const
     lines.push_back(std::string("barriers: ") + (plan.synchronization2 ? "synchronization2" : "Vulkan 1.0") +
                     (has_newer && !plan.synchronization2 ? " (vulkan_1_2_only)" : ""));
     lines.push_back(subgroup_reason(plan, devices[plan.device]));
-    lines.push_back(std::string("timestamps: ") +
-                    (plan.timestamps ? "yes" : "no, the device or the compute queue has none"));
+    lines.push_back(std::string("timestamps: ") + (!plan.timestamps
+                                                       ? "no, the device or the compute queue has none"
+                                                   : plan.calibrated_timestamps == CalibratedTimestamps::none
+                                                       ? "yes, brought to the host's clock by bracketing"
+                                                       : "yes, brought to the host's clock by the device"));
 }
 
 /// All but the choice of the device and of its queues.
@@ -178,6 +181,11 @@ void fill(DevicePlan& plan, const DeviceSnapshot& device, const Config& config, 
     plan.device_fault = device.device_fault;
     const std::uint32_t compute = plan.queues.of(QueueRole::compute).family;
     plan.timestamps = device.host_query_reset && device.families[compute].timestamp_valid_bits > 0;
+    // The older name first: every validation layer knows it.
+    if (plan.timestamps)
+        plan.calibrated_timestamps = device.calibrated_timestamps_ext   ? CalibratedTimestamps::ext
+                                     : device.calibrated_timestamps_khr ? CalibratedTimestamps::khr
+                                                                        : CalibratedTimestamps::none;
     plan.memory = plan_memory(device);
     plan.cuda_host_memory = plan_cuda_host_memory(device, plan.queues, config, plan.host_memory_reason);
     plan.transfer = plan_transfer(device, plan.memory, config);

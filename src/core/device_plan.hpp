@@ -51,6 +51,9 @@ struct TransferPlan {
     bool spin_wait = false;                // poll the timeline for a moment before sleeping
 };
 
+/// The extension that reads the device's and the host's clock together.
+enum class CalibratedTimestamps { none, ext, khr };
+
 struct DevicePlan {
     std::uint32_t device = 0;  // index into the snapshots
     bool synchronization2 = false, timestamps = false, shader_int64 = false, shader_float64 = false;
@@ -60,6 +63,7 @@ struct DevicePlan {
     bool subgroup_size_extension = false;  // both through VK_EXT_subgroup_size_control, not Vulkan 1.3
     bool cuda_host_memory = false;         // large page-locked blocks from the CUDA driver library
     std::string host_memory_reason;
+    CalibratedTimestamps calibrated_timestamps = CalibratedTimestamps::none;
     std::uint32_t storage_buffers = 0;      // bindings of the one descriptor set layout
     std::uint32_t push_constant_bytes = 0;  // range of the one pipeline layout
     QueuePlan queues;

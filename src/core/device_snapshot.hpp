@@ -50,6 +50,7 @@ struct DeviceSnapshot {
     // Extensions.
     bool subgroup_size_extension = false;  // VK_EXT_subgroup_size_control
     bool external_memory_host = false, external_memory_fd = false, memory_budget = false;
+    bool calibrated_timestamps_ext = false, calibrated_timestamps_khr = false;
     std::uint32_t subgroup_operations = 0;  // VkSubgroupFeatureFlags where the compute stage has them, else 0
     std::vector<HeapSnapshot> heaps;
     std::vector<MemoryTypeSnapshot> memory_types;

@@ -52,9 +52,17 @@ double overlap_length(std::span<const std::vector<Interval>> sets) {
     return total;
 }
 
-std::uint64_t tick_distance(std::uint64_t begin, std::uint64_t end, std::uint32_t valid_bits) {
-    const std::uint64_t mask = valid_bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << valid_bits) - 1;
-    return (end - begin) & mask;
+double intersection_length(std::span<const Interval> a, std::span<const Interval> b) {
+    const std::vector<Interval> left = merged(a), right = merged(b);
+    double total = 0;
+    for (std::size_t i = 0, k = 0; i < left.size() && k < right.size();) {
+        total += std::max(0.0, std::min(left[i].end, right[k].end) - std::max(left[i].begin, right[k].begin));
+        if (left[i].end < right[k].end)
+            ++i;
+        else
+            ++k;
+    }
+    return total;
 }
 
 }  // namespace weft::core

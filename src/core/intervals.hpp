@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic on sets of time intervals, half open, in seconds. Pure.
+// Arithmetic on sets of time intervals, half open, of any unit. Pure.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ double union_length(std::span<const Interval> intervals);
 /// count.
 double overlap_length(std::span<const std::vector<Interval>> sets);
 
-/// Ticks of a timestamp counter of `valid_bits` bits (1..64) from `begin` to `end`, wrap handled.
-std::uint64_t tick_distance(std::uint64_t begin, std::uint64_t end, std::uint32_t valid_bits);
+/// Length of the time in which both an interval of `a` and one of `b` run.
+double intersection_length(std::span<const Interval> a, std::span<const Interval> b);
 
 }  // namespace weft::core

@@ -66,6 +66,7 @@ struct JobPipeline::Impl final : core::JobListener {
     void fail_all(const std::exception_ptr& error);
     void end(std::uint64_t id, JobState state, std::exception_ptr error);
     void publish();
+    void tell();
     void on_job_done(std::uint64_t sequence) override;
     std::uint64_t known(JobToken token) const;
     void require_own_process(const char* what) const { runtime->context()->device.require_own_process(what); }
@@ -77,6 +78,8 @@ struct JobPipeline::Impl final : core::JobListener {
     std::map<std::uint64_t, std::uint64_t> id_of;  // engine sequence -> token; the thread's own
     std::vector<std::uint64_t> finished;           // done but not yet told; the thread's own
     bool starting = false;                         // inside engine->start(); the thread's own
+    ProgressCallback progress;
+    std::uint64_t told = 0;  // jobs; the thread's own
 
     mutable std::mutex mutex;  // guards everything below
     std::condition_variable inbox, over;
@@ -98,6 +101,7 @@ JobPipeline::Impl::Impl(Backend& backend, const Program& p, const BatchOptions& 
     device.require_usable("JobPipeline");
     core::require_same_backend(*runtime, *program, "JobPipeline");
     BatchOptions resolved = options;
+    progress = options.progress;
     // A pipeline may run for days: intervals are collected only when asked for.
     if (resolved.stage_times == StageTimes::automatic) resolved.stage_times = StageTimes::off;
     settings = core::resolve(device.plan(), device.snapshot(), resolved, 0);
@@ -146,6 +150,22 @@ void JobPipeline::Impl::publish() {
     finished.clear();
 }
 
+/// Before publish(), so that who has waited for a job knows its callback has returned; without the lock, so
+/// that it may call the pipeline.
+void JobPipeline::Impl::tell() {
+    if (!progress) return;
+    const std::uint64_t done = engine->jobs_done();
+    std::uint64_t given = 0;
+    {
+        const std::lock_guard lock(mutex);
+        given = next_id - first_id;
+    }
+    while (told < done) {
+        ++told;
+        progress(told, given);
+    }
+}
+
 /// Hands queued jobs to the engine, as many as may share a group, when it has nothing else to start.
 void JobPipeline::Impl::feed() {
     std::unique_lock lock(mutex);
@@ -162,19 +182,27 @@ void JobPipeline::Impl::feed() {
         id_of.emplace(engine->next_sequence(), id);
         engine->add(*job);
     }
+    tell();
     publish();  // jobs without elements are over already
 }
 
 /// A free slot may get work at any moment, so then the wait looks up now and again.
 void JobPipeline::Impl::await_oldest() {
-    core::Timelines& timelines = runtime->context()->timelines;
-    for (bool first = true; !timelines.wait(engine->oldest(), std::chrono::microseconds(200), first);
-         first = false) {
-        if (!engine->has_free_slot()) break;
-        const std::lock_guard lock(mutex);
-        if (next_queued < next_id) return;
+    if (engine->has_free_slot()) {
+        for (bool first = true; !engine->await_oldest(std::chrono::microseconds(200), first); first = false) {
+            const std::lock_guard lock(mutex);
+            if (next_queued < next_id) return;
+        }
+    } else {
+        bool more = false;
+        {
+            const std::lock_guard lock(mutex);
+            more = next_queued < next_id;
+        }
+        engine->await_oldest(nanoseconds::max(), true, more);
     }
     engine->finish();
+    tell();
     publish();
 }
 
@@ -184,6 +212,7 @@ bool JobPipeline::Impl::step() {
         starting = true;
         engine->start();
         starting = false;
+        tell();
         publish();  // short of memory it finishes groups first
     } else if (engine->in_flight()) {
         await_oldest();

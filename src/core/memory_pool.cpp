@@ -22,7 +22,7 @@ constexpr std::uint64_t kCudaBytes = std::uint64_t{1} << 20;
 
 }  // namespace
 
-MemoryPool::MemoryPool(Device& device) : device_(device) {
+MemoryPool::MemoryPool(Device& device, TraceRecorder& trace) : device_(device), trace_(trace) {
     const MemoryPlan& plan = device.plan().memory;
     const std::array<std::uint32_t, kMemoryKinds> types{plan.device, plan.upload, plan.download,
                                                         plan.mapped_device.value_or(plan.upload)};
@@ -127,9 +127,14 @@ MemoryRange MemoryPool::allocate(BlockSource& source, std::uint64_t bytes, std::
         if (block->source->memory_type() != source.memory_type() ||
             block->source->handle_types() != source.handle_types() || block->dedicated)
             continue;
-        if (MemoryRange range = place(*block); range.block != nullptr) return range;
+        if (MemoryRange range = place(*block); range.block != nullptr) {
+            if (trace_.active()) trace_.pool_request(true);
+            return range;
+        }
     }
-    return place(new_block(source, bytes));
+    const MemoryRange range = place(new_block(source, bytes));
+    if (trace_.active()) trace_.pool_request(false);
+    return range;
 }
 
 void MemoryPool::drop(std::vector<std::unique_ptr<PoolBlock>>::iterator block) noexcept {
@@ -163,6 +168,7 @@ void MemoryPool::count_buffer(const std::string& name, std::uint64_t bytes) {
     live_bytes_ += bytes;
     ++live_buffers_;
     peak_bytes_ = std::max(peak_bytes_, live_bytes_);
+    if (trace_.active()) trace_.allocation(name, bytes, live_bytes_);
 }
 
 void MemoryPool::uncount_buffer(const std::string& name, std::uint64_t bytes) noexcept {
@@ -170,6 +176,12 @@ void MemoryPool::uncount_buffer(const std::string& name, std::uint64_t bytes) no
     live_bytes_ -= bytes;
     --live_buffers_;
     names_.remove(name, bytes);
+    if (trace_.active()) trace_.release(name, bytes, live_bytes_);
+}
+
+std::shared_ptr<TraceSink> MemoryPool::listen(std::uint64_t max_events) {
+    const std::lock_guard lock(mutex_);
+    return trace_.open(max_events, live_bytes_);
 }
 
 MemoryReport MemoryPool::report() const {

@@ -15,6 +15,7 @@
 #include "core/host_allocator.hpp"
 #include "core/name_totals.hpp"
 #include "core/offset_allocator.hpp"
+#include "core/trace_recorder.hpp"
 
 namespace weft::core {
 
@@ -35,7 +36,7 @@ struct MemoryRange {
 
 class MemoryPool {
   public:
-    explicit MemoryPool(Device& device);
+    MemoryPool(Device& device, TraceRecorder& trace);
     ~MemoryPool();
     MemoryPool(const MemoryPool&) = delete;
     MemoryPool& operator=(const MemoryPool&) = delete;
@@ -57,6 +58,8 @@ class MemoryPool {
     BlockSource& driver_source(MemoryKind kind) { return *sources_[static_cast<std::size_t>(kind)]; }
     /// Who allocates large blocks of page-locked memory, and why not another, where that was found out.
     std::string host_allocator();
+    /// A listener of the trace that starts from the memory in use at that moment.
+    std::shared_ptr<TraceSink> listen(std::uint64_t max_events);
     /// false: host writes need a flush, host reads an invalidate.
     bool coherent(const BlockSource& source) const;
     void set_limit(std::uint64_t bytes) { limit_ = bytes; }
@@ -68,6 +71,7 @@ class MemoryPool {
     void drop(std::vector<std::unique_ptr<PoolBlock>>::iterator block) noexcept;
 
     Device& device_;
+    TraceRecorder& trace_;
     std::uint64_t limit_ = 0;
     std::array<std::unique_ptr<BlockSource>, kMemoryKinds> sources_;
     std::unique_ptr<CudaHostSource> cuda_;  // null: not planned

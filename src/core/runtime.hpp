@@ -2,6 +2,7 @@
 // What a Backend points at: the context, the staging rings and the copy workers.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -14,9 +15,9 @@ namespace weft::core {
 
 class Runtime {
   public:
-    /// `startup`: what is known once the device is open.
+    /// `startup`: what is known once the device is open; `trace`: Config::trace.
     Runtime(std::shared_ptr<Context> context, DeviceInfo info, PlanReport plan, StartupReport startup,
-            SteadyTime process_begin);
+            SteadyTime process_begin, const std::filesystem::path& trace);
     ~Runtime();
 
     const std::shared_ptr<Context>& context() const { return context_; }
@@ -30,10 +31,14 @@ class Runtime {
     /// state always meets the same one. Errors: out_of_memory.
     std::unique_ptr<StagingRing> acquire_ring(std::uint32_t slots);
     void release_ring(std::unique_ptr<StagingRing> ring) noexcept;
+    /// Ends the trace that Config::trace asked for and writes it; once. What fails is logged.
+    void write_trace() noexcept;
     /// Frees idle rings and kept imports, and empty blocks.
     void trim() noexcept;
 
   private:
+    void open_trace(const std::filesystem::path& path);
+
     std::shared_ptr<Context> context_;
     DeviceInfo info_;
     PlanReport plan_;
@@ -41,6 +46,8 @@ class Runtime {
     SteadyTime process_begin_;
     CopyWorkers copy_workers_;
     ImportRegistry imports_;
+    std::filesystem::path trace_path_;
+    std::shared_ptr<TraceSink> trace_;
     std::mutex mutex_;
     std::vector<std::unique_ptr<StagingRing>> idle_rings_;
 };

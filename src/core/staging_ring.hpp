@@ -46,6 +46,7 @@ class Slot {
     GroupWork work;
     Recording* active = nullptr;
     Token done;
+    bool timed = false;  // its commands hold timestamps
 
   private:
     static constexpr std::size_t kRecordings = 32;

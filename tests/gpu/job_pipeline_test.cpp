@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs given one by one: tokens, timeouts, cancelling, refusals, the end of a pipeline.
+#include <atomic>
 #include <chrono>
 #include <optional>
 #include <random>
+#include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -292,5 +295,66 @@ TEST_CASE("job pipeline: tokens of another pipeline are refused") {
         CHECK(one.wait(mine));
         CHECK(other.wait(theirs));
         CHECK((first.right() && second.right()));
+    });
+}
+
+TEST_CASE("pipeline: progress is told job by job, on one thread, before a wait for the job returns") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kAffine);
+        AffineWork work({100, 5000, 1, 70000, 12, 900});
+        std::atomic<std::size_t> last{0};
+        std::size_t calls = 0, given = 0;
+        bool in_order = true;
+        std::thread::id thread;
+        weft::BatchOptions options;
+        options.progress = [&](std::size_t done, std::size_t jobs) {
+            in_order = in_order && done == ++calls && done <= jobs && jobs >= given;
+            in_order = in_order && (calls == 1 || thread == std::this_thread::get_id());
+            thread = std::this_thread::get_id();
+            given = jobs;
+            last = done;
+        };
+        JobPipeline pipeline(backend, program, options);
+        for (std::size_t j = 0; j < work.jobs.size(); ++j) {
+            const JobToken token = pipeline.submit(work.jobs[j]);
+            if (j % 2 == 1) {
+                CHECK(pipeline.wait(token));
+                CHECK(last == j + 1);
+            }
+        }
+        pipeline.wait_all();
+        CHECK(calls == work.jobs.size());
+        CHECK(given == work.jobs.size());
+        CHECK(in_order);
+        CHECK(thread != std::this_thread::get_id());
+        CHECK(work.right());
+    });
+}
+
+TEST_CASE("pipeline: what the progress callback throws fails the jobs not yet done, and no others") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kAffine);
+        AffineWork work({100, 200, 300});
+        weft::BatchOptions options;
+        options.progress = [](std::size_t done, std::size_t) {
+            if (done == 2) throw std::runtime_error("enough");
+        };
+        JobPipeline pipeline(backend, program, options);
+        const JobToken first = pipeline.submit(work.jobs[0]);
+        CHECK(pipeline.wait(first));
+        const JobToken second = pipeline.submit(work.jobs[1]);
+        CHECK(pipeline.wait(second));  // its outputs are in place
+        CHECK(work.right(1));
+        bool thrown = false;
+        // The pipeline ends just after; a job submitted before that fails like one submitted later.
+        for (int i = 0; i < 1000 && !thrown; ++i) {
+            try {
+                pipeline.wait(pipeline.submit(work.jobs[2]));
+            } catch (const std::runtime_error& error) {
+                thrown = std::string(error.what()) == "enough";
+            }
+        }
+        CHECK(thrown);
+        check_usable(backend);
     });
 }

@@ -33,13 +33,13 @@ std::string refusal(const Values& values) {
     return "accepted";
 }
 
-const char* const kVariables[] = {"WEFT_DEVICE",        "GPU_STREAM_CHUNK_ELEMS",
-                                  "GPU_DEVICE_LOCAL",   "WEFT_SLOTS",
-                                  "WEFT_PATH",          "WEFT_COPY_THREADS",
-                                  "WEFT_QUEUES",        "WEFT_HOST_ALLOC",
-                                  "WEFT_VALIDATION",    "WEFT_LOG",
-                                  "WEFT_CACHE",         "WEFT_CACHE_DIR",
-                                  "WEFT_VULKAN_LIBRARY"};
+const char* const kVariables[] = {"WEFT_DEVICE",         "GPU_STREAM_CHUNK_ELEMS",
+                                  "GPU_DEVICE_LOCAL",    "WEFT_SLOTS",
+                                  "WEFT_PATH",           "WEFT_COPY_THREADS",
+                                  "WEFT_QUEUES",         "WEFT_HOST_ALLOC",
+                                  "WEFT_VALIDATION",     "WEFT_LOG",
+                                  "WEFT_CACHE",          "WEFT_CACHE_DIR",
+                                  "WEFT_VULKAN_LIBRARY", "WEFT_TRACE"};
 
 void check_default(const Config& config) {
     CHECK(config.device.empty());
@@ -55,6 +55,7 @@ void check_default(const Config& config) {
     CHECK(config.cache);
     CHECK(config.cache_dir.empty());
     CHECK(config.vulkan_library.empty());
+    CHECK(config.trace.empty());
 }
 
 TEST_CASE("nothing set, or set to nothing, is the default configuration") {
@@ -77,7 +78,9 @@ TEST_CASE("each variable reaches its field") {
                                  {"WEFT_LOG", "debug"},
                                  {"WEFT_CACHE", "0"},
                                  {"WEFT_CACHE_DIR", "/a b"},
-                                 {"WEFT_VULKAN_LIBRARY", "/x/libvulkan.so"}});
+                                 {"WEFT_VULKAN_LIBRARY", "/x/libvulkan.so"},
+                                 {"WEFT_TRACE", "a trace.json"}});
+    CHECK(config.trace == "a trace.json");
     CHECK(config.device == "h100");
     CHECK(config.chunk_elements == 65536u);
     CHECK(config.device_local == true);

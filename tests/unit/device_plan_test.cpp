@@ -181,7 +181,24 @@ TEST_CASE("reasons: one readable line for each choice") {
               "paths: page-locked staged, ordinary staged, up to 1048576 bytes direct",
               "ring: 4 slots (default)", "copy threads: 16 (default)",
               "chunks: 524288 elements at most (default)", "barriers: synchronization2",
-              "subgroups: 32 invocations, 32 to 32 can be asked for", "timestamps: yes"});
+              "subgroups: 32 invocations, 32 to 32 can be asked for",
+              "timestamps: yes, brought to the host's clock by the device"});
+}
+
+TEST_CASE("clocks: the older name of the extension first, none without timestamps") {
+    DeviceSnapshot device = h100();
+    CHECK(plan_with({}, device).calibrated_timestamps == CalibratedTimestamps::ext);
+    device.calibrated_timestamps_khr = true;
+    CHECK(plan_with({}, device).calibrated_timestamps == CalibratedTimestamps::ext);
+    device.calibrated_timestamps_ext = false;
+    CHECK(plan_with({}, device).calibrated_timestamps == CalibratedTimestamps::khr);
+    device.calibrated_timestamps_khr = false;
+    CHECK(plan_with({}, device).calibrated_timestamps == CalibratedTimestamps::none);
+    CHECK(has_line(plan_with({}, device), "timestamps: yes, brought to the host's clock by bracketing"));
+    device.calibrated_timestamps_ext = true;
+    device.host_query_reset = false;
+    CHECK(plan_with({}, device).calibrated_timestamps == CalibratedTimestamps::none);
+    CHECK(has_line(plan_with({}, device), "timestamps: no, the device or the compute queue has none"));
 }
 
 TEST_CASE("reasons say what the user asked for") {

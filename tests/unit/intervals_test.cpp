@@ -7,7 +7,6 @@
 
 using weft::core::Interval;
 using weft::core::overlap_length;
-using weft::core::tick_distance;
 using weft::core::union_length;
 using Set = std::vector<Interval>;
 
@@ -50,23 +49,22 @@ TEST_CASE("overlap_length counts time in which two different sets run") {
     for (const auto& c : cases) CHECK(overlap_length(c.sets) == doctest::Approx(c.expected));
 }
 
-TEST_CASE("tick_distance survives the wrap of the counter") {
-    constexpr std::uint64_t kTop36 = (std::uint64_t{1} << 36) - 1;
-    constexpr std::uint64_t kTop64 = ~std::uint64_t{0};
+TEST_CASE("intersection_length is the time in which both sets run") {
     const struct {
-        std::uint64_t begin, end;
-        std::uint32_t bits;
-        std::uint64_t expected;
+        Set a, b;
+        double expected;
     } cases[] = {
-        {10, 25, 64, 15},
-        {10, 10, 36, 0},
-        {kTop36, 0, 36, 1},
-        {kTop36 - 4, 5, 36, 10},
-        {kTop64, 0, 64, 1},
-        {kTop64 - 4, 5, 64, 10},
-        {1, 0, 1, 1},
-        {0xfffffffe, 3, 32, 5},
-        {(std::uint64_t{7} << 36) + 2, 5, 36, 3},  // bits above the valid ones are noise
+        {{}, {}, 0},
+        {{{0, 10}}, {}, 0},
+        {{{0, 10}}, {{10, 20}}, 0},
+        {{{0, 10}}, {{2, 4}, {6, 20}}, 6},
+        {{{0, 10}, {10, 20}}, {{10, 18}, {20, 28}}, 8},
+        {{{0, 4}, {2, 6}}, {{1, 5}, {3, 5}}, 4},  // overlap inside one set counts once
+        {{{5, 5}, {9, 1}}, {{0, 10}}, 0},         // empty ones
+        {{{0, 1}, {2, 3}, {4, 5}}, {{0, 5}}, 3},
     };
-    for (const auto& c : cases) CHECK(tick_distance(c.begin, c.end, c.bits) == c.expected);
+    for (const auto& c : cases) {
+        CHECK(weft::core::intersection_length(c.a, c.b) == doctest::Approx(c.expected));
+        CHECK(weft::core::intersection_length(c.b, c.a) == doctest::Approx(c.expected));
+    }
 }

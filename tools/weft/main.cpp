@@ -81,6 +81,7 @@ int main(int argc, char** argv) try {
         "cannot be written. Variables WEFT_* and GPU_* apply.");
     weft::tool::add_info(app);
     weft::tool::add_field(app);
+    weft::tool::add_profile(app);
     parse(app, argc, argv);
     return end_of_output();
 } catch (const weft::tool::Failure& failure) {

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/stage_timer.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace weft::core {
+namespace {
+
+VkQueryPool make_queries(Device& device, std::uint32_t count) {
+    VkQueryPoolCreateInfo info{VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO};
+    info.queryType = VK_QUERY_TYPE_TIMESTAMP;
+    info.queryCount = count;
+    VkQueryPool pool = VK_NULL_HANDLE;
+    device.check(device.vk.vkCreateQueryPool(device.handle(), &info, nullptr, &pool), "vkCreateQueryPool");
+    CounterCells::add(device.counters.objects);
+    return pool;
+}
+
+void read_queries(Device& device, VkQueryPool pool, std::uint32_t count, std::uint64_t* ticks) {
+    device.check(
+        device.vk.vkGetQueryPoolResults(device.handle(), pool, 0, count, count * sizeof(std::uint64_t), ticks,
+                                        sizeof(std::uint64_t), VK_QUERY_RESULT_64_BIT),
+        "vkGetQueryPoolResults");
+}
+
+void place(Context& context, QueueRole role, std::uint64_t begin, std::uint64_t end, std::int64_t now,
+           StageEvent& event) {
+    event.end_ns = context.clocks.host_ns(role, end, now);
+    event.begin_ns = context.clocks.host_ns(role, begin, event.end_ns);
+}
+
+}  // namespace
+
+RangeTimer::RangeTimer(Context& context, QueueRole role)
+    : context_(context), role_(role), has_queries_(context.clocks.timed(role)) {}
+
+RangeTimer::~RangeTimer() {
+    Device& device = context_.device;
+    if (device.foreign_process()) return;
+    for (const VkQueryPool pool : pools_) device.vk.vkDestroyQueryPool(device.handle(), pool, nullptr);
+}
+
+void RangeTimer::begin_recording() {
+    ranges_.clear();
+    timed_ranges_ = 0;
+    open_ = submitted_ = false;
+}
+
+void RangeTimer::add_pool() {
+    pools_.reserve(pools_.size() + 1);
+    pools_.push_back(make_queries(context_.device, 2 * kRangesPerPool));
+}
+
+/// Bottom of pipe for both: begin is when all before it has ended.
+void RangeTimer::write(VkCommandBuffer commands, std::uint32_t range, std::uint32_t end) const {
+    context_.device.vk.vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, pool_of(range),
+                                           2 * (range % kRangesPerPool) + end);
+}
+
+void RangeTimer::begin(VkCommandBuffer commands, const StageEvent& event) {
+    ranges_.push_back(event);
+    ranges_.back().row = context_.row_of(role_);
+    ranges_.back().timed = has_queries_ && timed_ranges_ < kMostRanges;
+    open_ = ranges_.back().timed;
+    if (!open_) return;
+    if (timed_ranges_ / kRangesPerPool >= pools_.size()) {
+        // A new pool's queries are undefined until they are reset, which before_submit() does.
+        ranges_.back().timed = open_ = false;
+        add_pool();
+        ranges_.back().timed = open_ = true;
+    }
+    write(commands, timed_ranges_, 0);
+}
+
+void RangeTimer::end(VkCommandBuffer commands) {
+    if (!open_) return;
+    write(commands, timed_ranges_++, 1);
+    open_ = false;
+}
+
+void RangeTimer::before_submit() {
+    Device& device = context_.device;
+    for (std::uint32_t first = 0; first < timed_ranges_; first += kRangesPerPool)
+        device.vk.vkResetQueryPool(device.handle(), pool_of(first), 0,
+                                   2 * std::min(kRangesPerPool, timed_ranges_ - first));
+    submitted_ = true;
+}
+
+void RangeTimer::read(std::vector<std::uint64_t>& ticks) const {
+    ticks.resize(2 * std::size_t{timed_ranges_});
+    for (std::uint32_t first = 0; first < timed_ranges_; first += kRangesPerPool)
+        read_queries(context_.device, pool_of(first), 2 * std::min(kRangesPerPool, timed_ranges_ - first),
+                     ticks.data() + 2 * std::size_t{first});
+}
+
+void RangeTimer::finish() {
+    if (!submitted_) return;
+    submitted_ = false;
+    if (!context_.trace.active()) return;
+    std::vector<std::uint64_t> ticks;
+    read(ticks);
+    if (timed_ranges_ != 0) context_.clocks.refresh(false);
+    const std::int64_t now = monotonic_ns();
+    for (std::size_t i = 0; i < ranges_.size(); ++i) {
+        StageEvent event = ranges_[i];
+        if (event.timed) place(context_, role_, ticks[2 * i], ticks[2 * i + 1], now, event);
+        context_.trace.stage(event);
+    }
+}
+
+SubmissionTimer::SubmissionTimer(Context& context, QueueRole role) : context_(context), role_(role) {}
+
+SubmissionTimer::~SubmissionTimer() {
+    Device& device = context_.device;
+    if (device.foreign_process()) return;
+    for (const Running& running : running_) idle_.push_back(running.pair);
+    for (const Pair& pair : idle_)
+        if (pair.queries != VK_NULL_HANDLE)
+            device.vk.vkDestroyQueryPool(device.handle(), pair.queries, nullptr);
+    if (pool_ != VK_NULL_HANDLE) device.vk.vkDestroyCommandPool(device.handle(), pool_, nullptr);
+}
+
+void SubmissionTimer::record(VkCommandBuffer commands, VkQueryPool queries, std::uint32_t query) {
+    Device& device = context_.device;
+    const VkCommandBufferBeginInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr, 0, nullptr};
+    device.check(device.vk.vkBeginCommandBuffer(commands, &info), "vkBeginCommandBuffer");
+    device.vk.vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, queries, query);
+    device.check(device.vk.vkEndCommandBuffer(commands), "vkEndCommandBuffer");
+}
+
+SubmissionTimer::Pair SubmissionTimer::make() {
+    Device& device = context_.device;
+    if (pool_ == VK_NULL_HANDLE) {
+        VkCommandPoolCreateInfo info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+        info.queueFamilyIndex = device.queue(role_).slot.family;
+        device.check(device.vk.vkCreateCommandPool(device.handle(), &info, nullptr, &pool_),
+                     "vkCreateCommandPool");
+    }
+    VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
+    allocate.commandPool = pool_;
+    allocate.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+    allocate.commandBufferCount = 2;
+    std::array<VkCommandBuffer, 2> commands{};
+    device.check(device.vk.vkAllocateCommandBuffers(device.handle(), &allocate, commands.data()),
+                 "vkAllocateCommandBuffers");
+    CounterCells::add(device.counters.objects, 2);
+    Pair pair{VK_NULL_HANDLE, commands[0], commands[1]};
+    try {
+        pair.queries = make_queries(device, 2);
+        record(pair.before, pair.queries, 0);
+        record(pair.after, pair.queries, 1);
+    } catch (...) {
+        if (pair.queries != VK_NULL_HANDLE)
+            device.vk.vkDestroyQueryPool(device.handle(), pair.queries, nullptr);
+        device.vk.vkFreeCommandBuffers(device.handle(), pool_, 2, commands.data());
+        throw;
+    }
+    return pair;
+}
+
+SubmissionTimer::Around SubmissionTimer::take(const StageEvent& event) {
+    Running running;
+    running.event = event;
+    running.event.row = context_.row_of(role_);
+    running.event.timed = context_.clocks.timed(role_);
+    running_.push_back(running);
+    if (!running.event.timed) return {};
+    try {
+        if (idle_.empty()) idle_.push_back(make());
+    } catch (...) {
+        running_.pop_back();
+        throw;
+    }
+    running_.back().pair = idle_.back();
+    idle_.pop_back();
+    const Pair& pair = running_.back().pair;
+    context_.device.vk.vkResetQueryPool(context_.device.handle(), pair.queries, 0, 2);
+    return {pair.before, pair.after};
+}
+
+void SubmissionTimer::submitted(Token token) {
+    if (token.value != 0) {
+        running_.back().token = token;
+        return;
+    }
+    if (running_.back().event.timed) idle_.push_back(running_.back().pair);
+    running_.pop_back();
+}
+
+void SubmissionTimer::report(const Running& running) {
+    if (!context_.trace.active()) return;
+    StageEvent event = running.event;
+    if (event.timed) {
+        std::array<std::uint64_t, 2> ticks{};
+        read_queries(context_.device, running.pair.queries, 2, ticks.data());
+        context_.clocks.refresh(false);
+        place(context_, role_, ticks[0], ticks[1], monotonic_ns(), event);
+    }
+    context_.trace.stage(event);
+}
+
+void SubmissionTimer::finish() {
+    // One queue: they end in the order in which they were submitted.
+    while (!running_.empty() && context_.timelines.passed(running_.front().token)) {
+        const Running done = running_.front();
+        running_.pop_front();
+        if (done.event.timed) idle_.push_back(done.pair);
+        report(done);
+    }
+}
+
+}  // namespace weft::core

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device times of work that is recorded once and submitted once or often, as a Stream does.
+//
+// How to use them:
+//
+//   recording    RangeTimer, if context.trace.active() at begin(): timer.begin_recording(); then around each
+//                step, or around a run of steps between two barriers: timer.begin(commands, event) ...
+//                timer.end(commands). Times of steps that run at once cannot be told apart, so a run of
+//                independent dispatches of one program is one range with `operations` of them.
+//   submitting   timer.before_submit() right before, which resets the queries, and timer.finish() after the
+//                token has passed and before the next before_submit(): queries hold one run's times only.
+//   replaying    a recording made while nobody listened holds no queries, and one that may be under way
+//                twice must not have any. SubmissionTimer times such a submission as a whole:
+//                {before, after} = timer.take(event); submit before, commands, after together; finish() when
+//                the token has passed. context.trace.replay(stream, dispatches) counts it.
+//
+// Neither waits for anything, and neither touches a command buffer while nobody listens.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "core/context.hpp"
+
+namespace weft::core {
+
+/// Timestamps inside one command buffer. One thread at a time; must not outlive the context.
+class RangeTimer {
+  public:
+    RangeTimer(Context& context, QueueRole role);
+    ~RangeTimer();
+    RangeTimer(const RangeTimer&) = delete;
+    RangeTimer& operator=(const RangeTimer&) = delete;
+
+    /// Forgets the ranges of the last recording. Its commands must not be submitted again.
+    void begin_recording();
+    /// `event`: all of it but row and times. Untimed where the queue has no timestamps and from kMostRanges
+    /// on; counted all the same. Errors: out_of_memory, driver.
+    void begin(VkCommandBuffer commands, const StageEvent& event);
+    void end(VkCommandBuffer commands);
+    bool empty() const { return ranges_.empty(); }
+
+    void before_submit();
+    /// Reads the queries of a submission that is done and reports every range, if anybody listens. Nothing
+    /// without a before_submit(). Errors: device_lost, driver.
+    void finish();
+
+    static constexpr std::uint32_t kMostRanges = 8192;
+
+  private:
+    static constexpr std::uint32_t kRangesPerPool = 256;
+    VkQueryPool pool_of(std::uint32_t range) const { return pools_[range / kRangesPerPool]; }
+    void add_pool();
+    void write(VkCommandBuffer commands, std::uint32_t range, std::uint32_t end) const;
+    void read(std::vector<std::uint64_t>& ticks) const;
+
+    Context& context_;
+    QueueRole role_;
+    bool has_queries_;
+    std::vector<VkQueryPool> pools_;
+    std::vector<StageEvent> ranges_;  // the timed ones first come first; see timed_ranges_
+    std::uint32_t timed_ranges_ = 0;  // ranges_[0 .. timed_ranges_) have queries
+    bool open_ = false, submitted_ = false;
+};
+
+/// Command buffers that take one timestamp each, for before and after a submission of any commands.
+class SubmissionTimer {
+  public:
+    SubmissionTimer(Context& context, QueueRole role);
+    ~SubmissionTimer();
+    SubmissionTimer(const SubmissionTimer&) = delete;
+    SubmissionTimer& operator=(const SubmissionTimer&) = delete;
+
+    struct Around {
+        VkCommandBuffer before = VK_NULL_HANDLE, after = VK_NULL_HANDLE;  // null: the queue has no timestamps
+    };
+    /// For one submission; several may be under way. Errors: out_of_memory, driver.
+    Around take(const StageEvent& event);
+    /// The submission of the last take() has this token; value 0: it never took place.
+    void submitted(Token token);
+    /// Reports what has passed and makes it ready for use again. Errors: device_lost, driver.
+    void finish();
+
+  private:
+    struct Pair {
+        VkQueryPool queries = VK_NULL_HANDLE;
+        VkCommandBuffer before = VK_NULL_HANDLE, after = VK_NULL_HANDLE;
+    };
+    struct Running {
+        Pair pair;
+        StageEvent event;
+        Token token;
+    };
+    Pair make();
+    void record(VkCommandBuffer commands, VkQueryPool queries, std::uint32_t query);
+    void report(const Running& running);
+
+    Context& context_;
+    QueueRole role_;
+    VkCommandPool pool_ = VK_NULL_HANDLE;
+    std::vector<Pair> idle_;
+    std::deque<Running> running_;
+};
+
+}  // namespace weft::core

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile_run.hpp"
+
+#include <cstdio>
+#include <optional>
+
+#include "commands.hpp"
+#include "progress.hpp"
+#include "text_file.hpp"
+
+namespace weft::tool {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json totals(const BatchReport& last, double seconds) {
+    return {{"seconds", seconds},
+            {"last_run",
+             {{"seconds", last.wall_s},
+              {"gb_per_s", last.gb_per_s()},
+              {"path", to_string(last.path)},
+              {"queues", last.queues},
+              {"chunks", last.chunks},
+              {"groups", last.groups},
+              {"slots", last.slots}}}};
+}
+
+}  // namespace
+
+void ProfileRun::add_to(CLI::App& command) {
+    const std::string file = "FILE";
+    command.add_option("--repeats", repeats, "Runs that are measured")
+        ->capture_default_str()
+        ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}));
+    command.add_option("--warmup", warmup, "Runs before those")
+        ->capture_default_str()
+        ->check(CLI::Range(std::size_t{0}, std::size_t{1'000'000}));
+    command.add_option("--json", json, "Write the report as JSON")->type_name(file);
+    command.add_option("--csv", csv, "Write stages and kernels as CSV")->type_name(file);
+    command.add_option("--trace", trace, "Write a trace for ui.perfetto.dev")->type_name(file);
+    device.add_to(command);
+}
+
+void ProfileRun::require_outputs() const {
+    for (const std::string& path : {json, csv, trace}) require_writable(path);
+}
+
+void ProfileRun::run(Backend& backend, const std::string& label, const Json& about, const Work& work,
+                     const std::function<void()>& forget, const std::function<void()>& verify) const {
+    std::optional<Profile> profile;
+    BatchReport last;
+    double seconds = 0;
+    {
+        Progress bar(label);
+        std::size_t run = 0;
+        const ProgressCallback show = [&](std::size_t done, std::size_t jobs) {
+            bar.show(run * jobs + done, (warmup + repeats) * jobs);
+        };
+        for (; run < warmup; ++run) work(show);
+        if (warmup != 0) verify();
+        forget();
+        profile.emplace(backend);
+        for (; run < warmup + repeats; ++run) {
+            last = work(show);
+            seconds += last.wall_s;
+        }
+    }
+    // Read before the check, which is no part of the work.
+    const ProfileReport report = profile->report();
+    verify();
+    if (!trace.empty()) profile->write_trace(trace);
+    if (!csv.empty()) write_text_file(csv, report.to_csv());
+    if (!json.empty()) {
+        Json all = about;
+        all["repeats"] = repeats;
+        all["warmup"] = warmup;
+        all["verified"] = true;
+        all.update(totals(last, seconds));
+        all["profile"] = Json::parse(report.to_json());
+        write_text_file(json, all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    }
+    std::printf("%s: %zu runs in %.3f ms, results verified\n%s", label.c_str(), repeats, seconds * 1e3,
+                report.to_table().c_str());
+}
+
+void add_profile(CLI::App& command) {
+    CLI::App& profile =
+        *command.add_subcommand("profile", "Where the time goes: stages, kernels, overlap, memory, a trace");
+    profile.require_subcommand(1);
+    profile.footer("Example: weft profile field --elements 65536 --jobs 16 --trace trace.json");
+    add_profile_field(profile);
+}
+
+}  // namespace weft::tool
