@@ -22,12 +22,14 @@ WEFT_FN FIELD_LIMBS FIELD_MONTGOMERY(FIELD_LIMBS a, FIELD_LIMBS b, FIELD_LIMBS p
     FIELD_WIDE t[FIELD_PART_COUNT];
     WEFT_UNROLL for (int j = 0; j < FIELD_PART_COUNT; ++j) wide_set(t[j], 0u);
     FIELD_STEPS for (int i = 0; i < FIELD_PART_COUNT; ++i) {
-        WEFT_UNROLL for (int j = 0; j < FIELD_PART_COUNT; ++j) t[j] = wide_mad(t[j], x.part[i], y.part[j]);
+        WEFT_UNROLL for (int j = 0; j < FIELD_PART_COUNT; ++j) t[j] = wide_mad(t[j], x.part[0], y.part[j]);
         uint q = (wide_low(t[0]) * n0) & FIELD_MASK;
         FIELD_WIDE carry = wide_shift(wide_mad(t[0], q, m.part[0]), FIELD_PART_BITS);
         WEFT_UNROLL for (int j = 1; j < FIELD_PART_COUNT; ++j) t[j - 1] = wide_mad(t[j], q, m.part[j]);
         t[0] = wide_add(t[0], carry);
         wide_set(t[FIELD_PART_COUNT - 1], 0u);
+        // Moved along rather than indexed by i: rolled up, an index would put the parts into memory.
+        WEFT_UNROLL for (int j = 1; j < FIELD_PART_COUNT; ++j) x.part[j - 1] = x.part[j];
     }
     FIELD_PARTS r;
     WEFT_UNROLL for (int j = 0; j < FIELD_PART_COUNT; ++j) {
@@ -67,17 +69,19 @@ WEFT_FN void settle_columns(WEFT_INOUT(FIELD_COLUMNS) sum) {
 // kProductsTotal... products of numbers below p are in them.
 WEFT_FN FIELD_LIMBS FIELD_COLUMN_TOTAL(FIELD_COLUMNS sum, FIELD_LIMBS p, uint n0) {
     FIELD_PARTS m = parts_of(p, 0), r;
-    WEFT_UNROLL for (int i = 0; i < FIELD_PART_COUNT; ++i) {
-        uint q = (wide_low(sum.column[i]) * n0) & FIELD_MASK;
-        WEFT_UNROLL for (int j = 0; j < FIELD_PART_COUNT; ++j) sum.column[i + j] =
-            wide_mad(sum.column[i + j], q, m.part[j]);
-        sum.column[i + 1] = wide_add(sum.column[i + 1], wide_shift(sum.column[i], FIELD_PART_BITS));
+    FIELD_STEPS for (int i = 0; i < FIELD_PART_COUNT; ++i) {
+        uint q = (wide_low(sum.column[0]) * n0) & FIELD_MASK;
+        FIELD_WIDE carry = wide_shift(wide_mad(sum.column[0], q, m.part[0]), FIELD_PART_BITS);
+        WEFT_UNROLL for (int j = 1; j < FIELD_PART_COUNT; ++j) sum.column[j - 1] =
+            wide_mad(sum.column[j], q, m.part[j]);
+        sum.column[0] = wide_add(sum.column[0], carry);
+        WEFT_UNROLL for (int j = FIELD_PART_COUNT; j < 2 * FIELD_PART_COUNT; ++j) sum.column[j - 1] =
+            sum.column[j];
     }
     WEFT_UNROLL for (int j = 0; j < FIELD_PART_COUNT; ++j) {
-        int k = j + FIELD_PART_COUNT;
-        r.part[j] = wide_low(sum.column[k]) & FIELD_MASK;
+        r.part[j] = wide_low(sum.column[j]) & FIELD_MASK;
         if (j + 1 < FIELD_PART_COUNT)
-            sum.column[k + 1] = wide_add(sum.column[k + 1], wide_shift(sum.column[k], FIELD_PART_BITS));
+            sum.column[j + 1] = wide_add(sum.column[j + 1], wide_shift(sum.column[j], FIELD_PART_BITS));
     }
     return reduced_limbs(r, m);
 }
