@@ -7,19 +7,23 @@
 
 layout(local_size_x = 256, local_size_x_id = 0) in;
 layout(push_constant) uniform Push { uint count; };
-layout(set = 0, binding = 0) readonly buffer A { uvec4 a[]; };
-layout(set = 0, binding = 1) readonly buffer B { uvec4 b[]; };
-layout(set = 0, binding = 2) writeonly buffer Out { uvec4 result[]; };
+layout(set = 0, binding = 0) readonly buffer A { ElementPart a[]; };
+layout(set = 0, binding = 1) readonly buffer B { ElementPart b[]; };
+layout(set = 0, binding = 2) writeonly buffer Out { ElementPart result[]; };
 
 void main() {
-    const uint stride = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
-    for (uint i = gl_GlobalInvocationID.x; i < count; i += stride) {
-        const uint at = 3 * i;
-        const Fp x = fp_load(a[at], a[at + 1], a[at + 2]);
-        const Fp y = fp_load(b[at], b[at + 1], b[at + 2]);
-        const Fp z = sub_mod(x, y, fp_modulus());
-        result[at] = part_of(z, 0);
-        result[at + 1] = part_of(z, 1);
-        result[at + 2] = part_of(z, 2);
+    const uint group = gl_WorkGroupSize.x * kEach;
+    const uint stride = gl_NumWorkGroups.x * group;
+    for (uint first = gl_WorkGroupID.x * group + gl_LocalInvocationID.x; first < count; first += stride) {
+        Element x[kEach], y[kEach];
+        WEFT_UNROLL for (uint k = 0, i = first; k < kEach; ++k, i += gl_WorkGroupSize.x) {
+            if (i < count) x[k] = LOAD(a, i), y[k] = LOAD(b, i);
+        }
+        WEFT_UNROLL for (uint k = 0, i = first; k < kEach; ++k, i += gl_WorkGroupSize.x) {
+            if (i < count) {
+                const Element z = sub_elements(x[k], y[k]);
+                STORE(result, i, z);
+            }
+        }
     }
 }

@@ -11,6 +11,7 @@
 #include <weft/error.hpp>
 #include <weft/event.hpp>
 #include <weft/field.hpp>
+#include <weft/field_stream.hpp>
 #include <weft/glsl.hpp>
 #include <weft/job.hpp>
 #include <weft/profile.hpp>

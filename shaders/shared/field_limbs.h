@@ -4,8 +4,8 @@
 //   FIELD_LIMBS   name of the struct to define
 //   FIELD_LIMB    type of a limb
 //   FIELD_COUNT   number of limbs
-// defined before; they are undefined again at the end. Operands are values below p unless said otherwise; p
-// may use every bit of its limbs. Branch-free up to the final select.
+// defined before; field_end.h undefines them. Operands are values below p unless said otherwise; p may use
+// every bit of its limbs. Branch-free up to the final select.
 WEFT_SHARED_BEGIN
 
 struct FIELD_LIMBS {
@@ -84,7 +84,3 @@ WEFT_FN bool is_canonical(FIELD_LIMBS a, FIELD_LIMBS p) {
 }
 
 WEFT_SHARED_END
-
-#undef FIELD_LIMBS
-#undef FIELD_LIMB
-#undef FIELD_COUNT

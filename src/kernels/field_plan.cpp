@@ -3,45 +3,85 @@
 
 #include <algorithm>
 #include <bit>
+#include <string>
 
 #include <weft/error.hpp>
 
-namespace weft {
+namespace weft::kernels {
+namespace {
 
-const char* to_string(FieldOp op) noexcept {
-    switch (op) {
-        case FieldOp::add:
-            return "add";
-        case FieldOp::sub:
-            return "sub";
-        case FieldOp::neg:
-            return "neg";
-    }
-    return "unknown";
+bool multiplies(FieldOp op) {
+    return op != FieldOp::add && op != FieldOp::sub && op != FieldOp::neg && op != FieldOp::sum;
 }
 
-namespace kernels {
-
-FieldPlan plan_field(const DeviceInfo& device, FieldShader wanted) {
+FieldShader plan_shader(const DeviceInfo& device, const FieldInfo& field, FieldOp op, FieldShader wanted) {
     if (wanted == FieldShader::limbs64 && !device.shader_int64)
         throw Error(Errc::unsupported, "field_program: limbs64 needs shaderInt64 (got " + device.name +
                                            " without it, need FieldShader::limbs32)");
-    FieldPlan plan;
-    // GPUs add 64-bit integers as two 32-bit halves, and the sum is bound by memory either way: 32-bit limbs
-    // lose nothing and need no optional feature. On a CPU's vector units they are 1.6 times faster.
-    plan.shader = wanted == FieldShader::automatic ? FieldShader::limbs32 : wanted;
-    const std::uint32_t fits = std::min(device.limits.max_group_size[0], device.limits.max_group_invocations);
+    if (field.limb_bytes == 4) return FieldShader::limbs32;
+    if (wanted != FieldShader::automatic) return wanted;
+    // GPUs add 64-bit integers as two 32-bit halves, and sums are bound by memory either way: 32-bit limbs
+    // lose nothing and need no optional feature. On a CPU's vector units they are 1.6 times faster. Products
+    // are another matter: a 32-bit product added to a 64-bit sum is one instruction on GPUs, and on CPUs two.
+    return multiplies(op) && device.shader_int64 ? FieldShader::limbs64 : FieldShader::limbs32;
+}
+
+std::uint32_t plan_size(const DeviceInfo& device, const FieldInfo& field, FieldOp op, std::uint32_t wanted) {
+    const std::uint32_t fits = std::bit_floor(
+        std::max(std::min(device.limits.max_group_size[0], device.limits.max_group_invocations), 1u));
+    if (wanted != 0) {
+        if (!std::has_single_bit(wanted) || wanted > fits)
+            throw Error(Errc::invalid_argument, "field_program: no such workgroup size (got " +
+                                                    std::to_string(wanted) + ", need a power of two up to " +
+                                                    std::to_string(fits) + ")");
+        return wanted;
+    }
+    // A CPU runs a group's invocations in turn, so there a group must be worth handing to a thread. Elements
+    // of one or two words leave a small group too little to do as well.
+    if (device.type == DeviceType::cpu || field.element_bytes <= 8) return std::min(kFieldLocalSize, fits);
     // One subgroup a workgroup and one element an invocation came first among loops and group sizes on an
     // H100 (4M elements, beside a stream of the same bytes in turns: 1.03 of it; groups of 256: 0.96; loops
-    // of any length: 0.83 to 0.95). A CPU runs a group's invocations in turn, so there a group must be worth
-    // handing to a thread.
-    const std::uint32_t wanted_size =
-        device.type == DeviceType::cpu ? kFieldLocalSize : std::clamp(device.limits.subgroup_size, 32u, 64u);
-    plan.local_size = std::min(wanted_size, std::bit_floor(std::max(fits, 1u)));
+    // of any length: 0.83 to 0.95).
+    const std::uint32_t subgroup = std::clamp(device.limits.subgroup_size, 32u, 64u);
+    return std::min(multiplies(op) ? 64u : subgroup, fits);
+}
+
+// Elements of an invocation: kEach of the shaders, for inverses as many of kBatch as leave the device full.
+std::uint32_t plan_share(const DeviceInfo& device, const FieldInfo& field, FieldOp op,
+                         std::uint64_t elements) {
+    if (op != FieldOp::inverse) return field.element_bytes == 4 ? 4 : field.element_bytes == 8 ? 2 : 1;
+    const std::uint32_t most = field.element_bytes == 4 ? 8 : 32;
+    const std::uint64_t invocations = device.type == DeviceType::cpu ? 512 : 65536;
+    if (elements == 0) return most;
+    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(elements / invocations, 1, most));
+}
+
+}  // namespace
+
+FieldPlan plan_field(const DeviceInfo& device, const FieldInfo& field, FieldOp op, std::uint64_t elements,
+                     const FieldKernelOptions& options) {
+    FieldPlan plan;
+    plan.shader = plan_shader(device, field, op, options.shader);
     // Only what does not fit the x axis loops.
     plan.max_groups = std::max(device.limits.max_group_count[0], 1u);
+    if (is_reduction(op)) {
+        plan.local_size = kFieldReductionSize;
+        plan.elements_per_group = 1;
+        return plan;
+    }
+    plan.local_size = plan_size(device, field, op, options.group_size);
+    plan.elements_per_group = plan.local_size * plan_share(device, field, op, elements);
     return plan;
 }
 
-}  // namespace kernels
-}  // namespace weft
+std::uint32_t plan_field_block(const DeviceInfo& device, std::uint64_t elements,
+                               const FieldKernelOptions& options) {
+    if (options.block_elements != 0) return options.block_elements;
+    // Enough blocks to fill the device about twice, so that the last ones to end leave little of it idle, and
+    // few enough for one workgroup to add their totals.
+    const std::uint64_t blocks = device.type == DeviceType::cpu ? 64 : 1024;
+    const std::uint64_t least = kFieldReductionSize * 4;
+    return static_cast<std::uint32_t>(std::max(least, (elements + blocks - 1) / blocks));
+}
+
+}  // namespace weft::kernels

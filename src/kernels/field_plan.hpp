@@ -9,16 +9,27 @@
 
 namespace weft::kernels {
 
-/// Workgroup size built into the field shaders; any other is set by specialization constant 0.
+/// Workgroup size built into the element-wise field shaders; any other is set by specialization constant 0.
 inline constexpr std::uint32_t kFieldLocalSize = 256;
+/// Workgroup size of the reductions.
+inline constexpr std::uint32_t kFieldReductionSize = 128;
+/// Elements of a block of a streamed reduction, whose total the host adds.
+inline constexpr std::uint32_t kFieldStreamedBlock = 4096;
 
 struct FieldPlan {
     FieldShader shader = FieldShader::limbs32;  ///< never automatic
     std::uint32_t local_size = kFieldLocalSize;
-    std::uint32_t max_groups = 0;  ///< as in ProgramOptions; the shaders loop
+    std::uint32_t elements_per_group = kFieldLocalSize;  ///< as in ProgramOptions; blocks for reductions
+    std::uint32_t max_groups = 0;                        ///< as in ProgramOptions; the shaders loop
 };
 
-/// Errors: unsupported - limbs64 wanted on a device without shaderInt64.
-FieldPlan plan_field(const DeviceInfo& device, FieldShader wanted);
+/// `elements` of one call, 0 where it is not known. Errors: unsupported - limbs64 wanted on a device without
+/// shaderInt64; invalid_argument - a group size that is no power of two, or beyond the device.
+FieldPlan plan_field(const DeviceInfo& device, const FieldInfo& field, FieldOp op, std::uint64_t elements,
+                     const FieldKernelOptions& options);
+
+/// Elements of a block of a resident reduction. Errors: none.
+std::uint32_t plan_field_block(const DeviceInfo& device, std::uint64_t elements,
+                               const FieldKernelOptions& options);
 
 }  // namespace weft::kernels

@@ -69,6 +69,8 @@ Limbs call(weft::Backend& backend, FieldOp op, const Operands& o) {
         case FieldOp::neg:
             weft::field_neg(backend, o.a, out);
             break;
+        default:
+            FAIL("no such operation here");
     }
     return out;
 }

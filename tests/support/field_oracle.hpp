@@ -78,7 +78,7 @@ inline std::pair<Number, bool> plus(const Number& a, const Number& b) {
     return {s, carry != 0};
 }
 
-/// a op b modulo p for a, b < p; b is ignored by neg.
+/// a op b modulo p for a, b < p and add, sub or neg; b is ignored by neg.
 inline Number apply(weft::FieldOp op, const Number& a, const Number& b, const Number& p = fp()) {
     switch (op) {
         case weft::FieldOp::add: {
@@ -89,6 +89,8 @@ inline Number apply(weft::FieldOp op, const Number& a, const Number& b, const Nu
             return less(a, b) ? minus(p, minus(b, a)) : minus(a, b);
         case weft::FieldOp::neg:
             return a == Number{} ? a : minus(p, a);
+        default:
+            break;
     }
     throw std::invalid_argument("apply: no such operation");
 }

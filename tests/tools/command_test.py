@@ -96,6 +96,97 @@ class Case(unittest.TestCase):
         return sorted(os.listdir(self.folder.name))
 
 
+FIELDS = {
+    "bls12-381-fp": P,
+    "bls12-381-fr": 0x73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001,
+    "bn254-fp": 0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47,
+    "bn254-fr": 0x30644e72e131a029b85045b68181585d2833e84879b9709143e1f593f0000001,
+    "bls12-377-fp": int("01ae3a4617c510eac63b05c06ca1493b1a22d9f300f5138f"
+                        "1ef3622fba094800170b5d44300000008508c00000000001", 16),
+    "bls12-377-fr": 0x12ab655e9a2ca55660b44d1e5c37b00159aa76fed00000010a11800000000001,
+    "stark252": 2**251 + 17 * 2**192 + 1,
+    "goldilocks": 2**64 - 2**32 + 1,
+    "babybear": 2**31 - 2**27 + 1,
+    "koalabear": 2**31 - 2**24 + 1,
+    "mersenne31": 2**31 - 1,
+}
+
+
+def wanted(p, r, pairs, scalar, montgomery):
+    """What every operation gives for pairs (a, b), in Python's own integers."""
+    k = pow(r, -1, p) if montgomery else 1
+    return {
+        "add": [(a + b) % p for a, b in pairs],
+        "sub": [(a - b) % p for a, b in pairs],
+        "neg": [-a % p for a, _ in pairs],
+        "mul": [a * b * k % p for a, b in pairs],
+        "square": [a * a * k % p for a, _ in pairs],
+        "inverse": [pow(a, p - 2, p) * (r * r if montgomery else 1) % p for a, _ in pairs],
+        "to-montgomery": [a * r % p for a, _ in pairs],
+        "from-montgomery": [a * pow(r, -1, p) % p for a, _ in pairs],
+        "axpy": [(scalar * a * k + b) % p for a, b in pairs],
+        "sum": [sum(a for a, _ in pairs) % p],
+        "inner-product": [sum(a * b for a, b in pairs) * k % p],
+    }
+
+
+OPERATIONS = list(wanted(7, 2, [], 0, False))
+TWO_OPERANDS = {"add", "sub", "mul", "axpy", "inner-product"}
+
+
+class Fields(Case):
+    def pack_field(self, name, values):
+        size = self.size(name)
+        shape = "(%d,)" % len(values) if size == 4 else "(%d, %d)" % (len(values), size // 8)
+        return with_header(header_text("<u4" if size == 4 else "<u8", shape),
+                           b"".join(v.to_bytes(size, "little") for v in values))
+
+    def size(self, name):
+        bits = FIELDS[name].bit_length()
+        return 4 if bits == 31 else 8 if bits == 64 else 48 if bits > 256 else 32
+
+    def read_field(self, name, path):
+        with open(path, "rb") as file:
+            raw = file.read()
+        start = 10 + struct.unpack("<H", raw[8:10])[0]
+        size, header = self.size(name), eval(raw[10:start].decode("latin1"), {})
+        self.assertEqual(header["descr"], "<u4" if size == 4 else "<u8")
+        self.assertEqual(header["shape"][1:], () if size == 4 else (size // 8,))
+        self.assertEqual(len(raw) - start, header["shape"][0] * size)
+        return [int.from_bytes(raw[i:i + size], "little") for i in range(start, len(raw), size)]
+
+    def check_operations(self, name, operations, montgomery):
+        p, r, numbers = FIELDS[name], 2**(8 * self.size(name)), random.Random(name)
+        edge = [0, 1, p - 1, p - 2, (p + 1) // 2, r % p, 2**(p.bit_length() - 1) - 1]
+        pairs = [(a, b) for a in edge for b in edge] + [(numbers.randrange(p), numbers.randrange(p)) for _ in range(99)]
+        a = self.write("a.npy", self.pack_field(name, [a for a, _ in pairs]))
+        b = self.write("b.npy", self.pack_field(name, [b for _, b in pairs]))
+        scalar, out = numbers.randrange(p), self.path("out.npy")
+        for op, values in wanted(p, r, pairs, scalar, montgomery).items():
+            if op not in operations:
+                continue
+            with self.subTest(field=name, op=op, montgomery=montgomery):
+                arguments = [op, a] + [b] * (op in TWO_OPERANDS) + ["-o", out, "--field", name, "--checked"]
+                arguments += ["--scalar", numbers.choice([str, hex])(scalar)] * (op == "axpy")
+                self.succeed("field", *arguments, *["--montgomery"] * montgomery)
+                self.assertEqual(self.read_field(name, out), values)
+
+    def test_every_operation_of_each_size(self):
+        for name in "bls12-377-fp", "bls12-381-fr", "goldilocks", "mersenne31":
+            self.check_operations(name, OPERATIONS, False)
+            self.check_operations(name, {"mul", "axpy", "inner-product"}, True)
+
+    def test_every_field(self):
+        for name in FIELDS:
+            self.check_operations(name, {"add", "mul", "sum"}, False)
+
+    def test_a_number_of_31_bits_that_is_not_canonical(self):
+        bad = self.write("bad.npy", self.pack_field("mersenne31", [1, 2**31 - 1]))
+        self.refuse(USAGE, "bad.npy: row 1 is not canonical .*0x7fffffff, need below p = 0x7fffffff",
+                    "field", "neg", bad, "-o", self.path("out.npy"), "--field", "mersenne31", "--checked")
+        self.assertEqual(self.files(), ["bad.npy"])
+
+
 class Values(Case):
     def operands(self):
         numbers = random.Random(381)
@@ -287,15 +378,21 @@ class BadInput(Case):
             ([], "info, field"),
             (["nonsense"], "nonsense.*info, field"),
             (["--nonsense"], "--nonsense"),
-            (["field"], "add, sub, neg, list"),
-            (["field", "mul", good, good, "-o", out], "mul.*add, sub, neg, list"),
+            (["field"], "add, sub, neg, mul, .*inner-product, list"),
+            (["field", "div", good, good, "-o", out], "div.*add, sub, neg, mul"),
+            (["field", "axpy", good, good, "-o", out], "--scalar is required"),
+            (["field", "axpy", good, good, "-o", out, "--scalar", "12x"], "scalar.*number.*12x"),
+            (["field", "axpy", good, good, "-o", out, "--scalar", str(2**384)], "scalar.*up to 384 bits"),
+            (["field", "axpy", good, good, "-o", out, "--scalar", hex(P)], "--scalar: not canonical.*%x" % P),
+            (["field", "mul", good, good, "-o", out, "--scalar", "1"], "not expected"),
             (["field", "add", good, good], "--output"),
             (["field", "add", good, "-o", out], "B is required"),
             (["field", "neg", good, good, "-o", out], "not expected"),
             (["field", "neg", good, "-o"], "--output"),
             (["field", "neg", good, "-o", out, "-o", out], "--output"),
             (["field", "neg", good, "-o", ""], "output"),
-            (["field", "neg", good, "-o", out, "--field", "bn254-fp"], "bn254-fp.*need bls12-381-fp"),
+            (["field", "neg", good, "-o", out, "--field", "bn254-fp"], r"good.npy: wrong shape .*\(2, 6\), need \(n, 4\)"),
+            (["field", "neg", good, "-o", out, "--field", "babybear"], "good.npy: wrong dtype .*'<u8', need '<u4'"),
             (["field", "neg", good, "-o", out, "--field", "rubbish"], "no such field.*rubbish.*bls12-381-fp"),
             (["field", "neg", good, "-o", out, "--backend", "cuda"], "cuda.*need vulkan"),
             (["field", "neg", good, "-o", out, "--backend", "metal"], "metal.*need vulkan"),
@@ -431,9 +528,13 @@ class Reports(Case):
 
     def test_field_list(self):
         self.assertIn("bls12-381-fp", self.succeed("field", "list"))
-        field, = json.loads(self.succeed("field", "list", "--json"))
-        self.assertEqual(field, {"name": "bls12-381-fp", "bits": P.bit_length(), "limbs": 6, "dtype": "<u8",
-                                 "modulus": hex(P)})
+        fields = json.loads(self.succeed("field", "list", "--json"))
+        self.assertEqual(fields[0], {"name": "bls12-381-fp", "bits": P.bit_length(), "limbs": 6, "dtype": "<u8",
+                                     "modulus": hex(P)})
+        self.assertEqual([(f["name"], int(f["modulus"], 16)) for f in fields], list(FIELDS.items()))
+        for field in fields:
+            self.assertEqual(field["bits"], FIELDS[field["name"]].bit_length())
+            self.assertEqual(field["dtype"], "<u4" if field["bits"] == 31 else "<u8")
 
     def test_info(self):
         report = json.loads(self.succeed("info", "--json"))
@@ -466,7 +567,7 @@ class Reports(Case):
         self.succeed("info", "--device", chosen["uuid"][:8], env={"WEFT_DEVICE": "nomatch"})
 
     def test_help_has_an_example_each(self):
-        for command in [], ["info"], ["field"], ["field", "add"], ["field", "sub"], ["field", "neg"], ["field", "list"]:
+        for command in [], ["info"], ["field"], ["field", "list"], *(["field", op] for op in OPERATIONS):
             self.assertRegex(self.succeed(*command, "--help"), "Example: weft " + " ".join(command))
         self.assertRegex(self.succeed("--version"), r"^weft \d+\.\d+\.\d+\n$")
 

@@ -4,16 +4,20 @@
 
 #include <functional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <weft/error.hpp>
 
 #include "kernels/field_check.hpp"
+#include "kernels/field_host.hpp"
 #include "kernels/field_plan.hpp"
 #include "support/field_oracle.hpp"
 
 namespace {
 
+using weft::Field;
+using weft::Field31Job;
 using weft::FieldJob;
 using weft::FieldOp;
 using weft::FieldShader;
@@ -30,11 +34,15 @@ std::string refusal(const std::function<void()>& call) {
 }
 
 std::string check(FieldOp op, const FieldJob& job) {
-    return refusal([&] { weft::kernels::check_field_jobs("field_batch", op, {&job, 1}); });
+    return refusal([&] {
+        weft::kernels::check_field_jobs<std::uint64_t>("field_batch", Field::bls12_381_fp, op, {&job, 1});
+    });
 }
 
 std::string check_values(const std::vector<FieldJob>& jobs, std::uint32_t threads = 1) {
-    return refusal([&] { weft::kernels::check_canonical("field_batch", jobs, threads); });
+    return refusal([&] {
+        weft::kernels::check_canonical<std::uint64_t>("field_batch", Field::bls12_381_fp, jobs, threads);
+    });
 }
 
 bool mentions(const std::string& text, std::initializer_list<const char*> parts) {
@@ -73,7 +81,9 @@ TEST_CASE("field check: shapes that fit are accepted") {
           "accepted");
     // Neighbours touch and do not overlap.
     CHECK(check(FieldOp::neg, {std::span(a).first(6), {}, std::span(a).last(6)}) == "accepted");
-    CHECK(refusal([] { weft::kernels::check_field_jobs("field_batch", FieldOp::add, {}); }) == "accepted");
+    CHECK(refusal([] {
+              weft::kernels::check_field_jobs<std::uint64_t>("f", Field::bls12_381_fp, FieldOp::add, {});
+          }) == "accepted");
 }
 
 TEST_CASE("field check: refusals name function, job, got and need") {
@@ -115,7 +125,10 @@ TEST_CASE("field check: refusals name function, job, got and need") {
         CHECK(mentions(text, row.text));
     }
     const FieldJob jobs[] = {{a, b, out}, {a, b, out}, {a, std::span(b).first(6), out}};
-    CHECK(mentions(refusal([&] { weft::kernels::check_field_jobs("f", FieldOp::add, jobs); }),
+    CHECK(mentions(refusal([&] {
+                       weft::kernels::check_field_jobs<std::uint64_t>("f", Field::bls12_381_fp, FieldOp::add,
+                                                                      jobs);
+                   }),
                    {"f: job 2: b"}));
 }
 
@@ -159,6 +172,66 @@ TEST_CASE("field check: the lowest job and element are named, however many threa
     }
 }
 
+TEST_CASE("field check: scalars, results and limbs of other fields") {
+    Limbs a(12, 1), b(12, 2), scalar(6, 3), one(6);
+    using weft::kernels::check_field_jobs;
+    CHECK(check(FieldOp::axpy, {a, b, a, scalar}) == "accepted");
+    CHECK(check(FieldOp::sum, {a, {}, one}) == "accepted");
+    CHECK(check(FieldOp::inner_product, {a, b, one}) == "accepted");
+    CHECK(check(FieldOp::inner_product, {{}, {}, one}) == "accepted");
+    CHECK(mentions(check(FieldOp::mul, {a, b, a, scalar}), {"mul takes no scalar", "got 6 limbs, need 0"}));
+    CHECK(mentions(check(FieldOp::sum, {a, b, one}), {"sum takes no b", "got 12 limbs"}));
+    CHECK(mentions(check(FieldOp::sum, {a, {}, b}), {"out is not one element", "got 12 limbs, need 6"}));
+    CHECK(mentions(check(FieldOp::sum, {a, {}, std::span(a).first(6)}), {"out overlaps a"}));
+    CHECK(mentions(check(FieldOp::inner_product, {a, b, std::span(b).last(6)}), {"out overlaps b"}));
+    const FieldJob twice[] = {{a, {}, one}, {b, {}, one}};
+    CHECK(mentions(
+        refusal([&] { check_field_jobs<std::uint64_t>("f", Field::bls12_381_fp, FieldOp::sum, twice); }),
+        {"overlaps out of job"}));
+
+    const FieldJob wide{a, b, a};
+    CHECK(mentions(refusal([&] {
+                       check_field_jobs<std::uint64_t>("f", Field::babybear, FieldOp::add, {&wide, 1});
+                   }),
+                   {"limbs of the wrong size for babybear (got 64 bits, need 32"}));
+    std::vector<std::uint32_t> narrow{1, 0x78000000};
+    const Field31Job bear{narrow, narrow, narrow};
+    CHECK(mentions(refusal([&] {
+                       check_field_jobs<std::uint32_t>("f", Field::goldilocks, FieldOp::add, {&bear, 1});
+                   }),
+                   {"got 32 bits, need 64"}));
+    const auto values = [&](Field field) {
+        return refusal([&] { weft::kernels::check_canonical<std::uint32_t>("f", field, {&bear, 1}, 1); });
+    };
+    CHECK(values(Field::babybear) == "accepted");
+    narrow[1] = 0x7fffffff;  // the second zero of Mersenne31
+    CHECK(mentions(values(Field::mersenne31), {"job 0: element 1 of a is not canonical (got 0x7fffffff"}));
+    CHECK(mentions(values(Field::koalabear), {"need below p = 0x7f000001"}));
+}
+
+TEST_CASE("field check: a scalar is one element below p") {
+    using weft::kernels::axpy_words;
+    const Limbs p(weft::field_info(Field::stark252).modulus.begin(),
+                  weft::field_info(Field::stark252).modulus.begin() + 4);
+    const auto scalar = [](Field field, const Limbs& limbs) {
+        return refusal([&] { axpy_words("here", field, weft::FieldForm::plain, std::span(limbs)); });
+    };
+    CHECK(scalar(Field::stark252, {0, 0, 0, 1}) == "accepted");
+    CHECK(mentions(scalar(Field::stark252, p), {"here: the scalar is not canonical"}));
+    CHECK(mentions(scalar(Field::stark252, {1, 2}), {"got 2 limbs, need 4"}));
+    CHECK(mentions(scalar(Field::stark252, {}), {"got 0 limbs, need 4"}));
+    CHECK(scalar(Field::babybear, {7}) == "accepted");
+    CHECK(mentions(scalar(Field::babybear, {0x78000001}), {"not canonical"}));
+    CHECK(mentions(scalar(Field::babybear, {1ull << 32}), {"one limb"}));
+    // 2 in Montgomery form is 2^33 mod p; one that is given in that form stays.
+    CHECK(axpy_words("here", Field::mersenne31, weft::FieldForm::plain,
+                     std::span<const std::uint64_t>(Limbs{2}))
+              .word[0] == 4);
+    CHECK(axpy_words("here", Field::mersenne31, weft::FieldForm::montgomery,
+                     std::span<const std::uint64_t>(Limbs{2}))
+              .word[0] == 2);
+}
+
 TEST_CASE("field plan: shader and launch shape follow from the device") {
     weft::DeviceInfo device;
     device.name = "test device";
@@ -166,39 +239,76 @@ TEST_CASE("field plan: shader and launch shape follow from the device") {
     device.limits.max_group_size[0] = 1024;
     device.limits.max_group_invocations = 1024;
     device.limits.max_group_count[0] = 65535;
-
     device.limits.subgroup_size = 32;
+    const auto plan = [&](FieldOp op, Field field = Field::bls12_381_fp,
+                          const weft::FieldKernelOptions& options = {}, std::uint64_t elements = 0) {
+        return weft::kernels::plan_field(device, weft::field_info(field), op, elements, options);
+    };
 
-    const auto usual = weft::kernels::plan_field(device, FieldShader::automatic);
-    CHECK(usual.shader == FieldShader::limbs32);
-    CHECK(usual.local_size == 32);
-    CHECK(usual.max_groups == 65535);
-    CHECK(weft::kernels::plan_field(device, FieldShader::limbs64).shader == FieldShader::limbs64);
+    CHECK(plan(FieldOp::add).shader == FieldShader::limbs32);
+    CHECK(plan(FieldOp::add).local_size == 32);
+    CHECK(plan(FieldOp::add).elements_per_group == 32);
+    CHECK(plan(FieldOp::add).max_groups == 65535);
+    CHECK(plan(FieldOp::add, Field::bn254_fr, {.shader = FieldShader::limbs64}).shader ==
+          FieldShader::limbs64);
+    CHECK(plan(FieldOp::mul).shader == FieldShader::limbs64);
+    CHECK(plan(FieldOp::mul).local_size == 64);
+    CHECK(plan(FieldOp::mul, Field::babybear).shader == FieldShader::limbs32);
+    CHECK(plan(FieldOp::mul, Field::babybear).elements_per_group == 1024);
+    CHECK(plan(FieldOp::neg, Field::goldilocks).elements_per_group == 512);
+    CHECK(plan(FieldOp::inner_product).elements_per_group == 1);
+    CHECK(plan(FieldOp::mul, Field::stark252, {.group_size = 128}).local_size == 128);
+
+    // Inverses share an inversion as far as the device stays full.
+    CHECK(plan(FieldOp::inverse).elements_per_group == 64 * 32);
+    CHECK(plan(FieldOp::inverse, Field::bn254_fp, {}, 1000).elements_per_group == 64);
+    CHECK(plan(FieldOp::inverse, Field::bn254_fp, {}, 8 * 65536).elements_per_group == 64 * 8);
 
     device.limits.subgroup_size = 64;
-    CHECK(weft::kernels::plan_field(device, FieldShader::automatic).local_size == 64);
+    CHECK(plan(FieldOp::add).local_size == 64);
     device.limits.subgroup_size = 128;
-    CHECK(weft::kernels::plan_field(device, FieldShader::automatic).local_size == 64);
+    CHECK(plan(FieldOp::add).local_size == 64);
 
     device.type = weft::DeviceType::cpu;
     device.limits.subgroup_size = 8;
-    CHECK(weft::kernels::plan_field(device, FieldShader::automatic).local_size == 256);
+    CHECK(plan(FieldOp::add).local_size == 256);
     device.limits.max_group_size[0] = 200;  // no power of two
-    CHECK(weft::kernels::plan_field(device, FieldShader::automatic).local_size == 128);
+    CHECK(plan(FieldOp::add).local_size == 128);
     device.limits.max_group_size[0] = 1024;
     device.limits.max_group_invocations = 128;
     device.limits.max_group_count[0] = 1000;
-    CHECK(weft::kernels::plan_field(device, FieldShader::automatic).local_size == 128);
-    CHECK(weft::kernels::plan_field(device, FieldShader::automatic).max_groups == 1000);
+    CHECK(plan(FieldOp::add).local_size == 128);
+    CHECK(plan(FieldOp::add).max_groups == 1000);
     device.type = weft::DeviceType::discrete;
 
     device.shader_int64 = false;
-    CHECK(weft::kernels::plan_field(device, FieldShader::limbs32).shader == FieldShader::limbs32);
-    try {
-        weft::kernels::plan_field(device, FieldShader::limbs64);
-        FAIL("limbs64 was accepted without shaderInt64");
-    } catch (const weft::Error& error) {
-        CHECK(error.code() == weft::Errc::unsupported);
-        CHECK(mentions(error.what(), {"field_program", "shaderInt64", "test device"}));
+    CHECK(plan(FieldOp::mul).shader == FieldShader::limbs32);
+    CHECK(plan(FieldOp::add, Field::bls12_381_fp, {.shader = FieldShader::limbs32}).shader ==
+          FieldShader::limbs32);
+    for (const auto& [options, code, text] :
+         {std::tuple{weft::FieldKernelOptions{.shader = FieldShader::limbs64}, weft::Errc::unsupported,
+                     "shaderInt64"},
+          std::tuple{weft::FieldKernelOptions{.group_size = 48}, weft::Errc::invalid_argument, "got 48"},
+          std::tuple{weft::FieldKernelOptions{.group_size = 256}, weft::Errc::invalid_argument,
+                     "up to 128"}}) {
+        CAPTURE(text);
+        try {
+            plan(FieldOp::add, Field::bls12_381_fp, options);
+            FAIL_CHECK("was accepted");
+        } catch (const weft::Error& error) {
+            CHECK(error.code() == code);
+            CHECK(mentions(error.what(), {"field_program", text}));
+        }
     }
+}
+
+TEST_CASE("field plan: blocks of reductions fill the device and stay few") {
+    weft::DeviceInfo device;
+    using weft::kernels::plan_field_block;
+    CHECK(plan_field_block(device, 1, {}) == 512);
+    CHECK(plan_field_block(device, 1u << 22, {}) == 4096);
+    CHECK(plan_field_block(device, (1u << 22) + 1, {}) == 4097);
+    CHECK(plan_field_block(device, 1u << 22, {.block_elements = 300}) == 300);
+    device.type = weft::DeviceType::cpu;
+    CHECK(plan_field_block(device, 1u << 22, {}) == 65536);
 }

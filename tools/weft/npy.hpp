@@ -35,6 +35,8 @@ template <class T>
 inline constexpr const char* kDescr = nullptr;
 template <>
 inline constexpr const char* kDescr<std::uint64_t> = "<u8";
+template <>
+inline constexpr const char* kDescr<std::uint32_t> = "<u4";
 
 /// An array in a file, mapped read-only, so that arrays larger than memory work.
 class NpyInput {

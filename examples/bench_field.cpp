@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every field and operation on resident data: elements a second, bytes a second, and how close that comes to
+// a stream of the same bytes, measured in turns with it. Every result is verified.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <weft/weft.hpp>
+
+#include "field_words.hpp"
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using reference::Words;
+using weft::FieldForm;
+using weft::FieldOp;
+using weft::FieldShader;
+
+constexpr FieldOp kOps[] = {FieldOp::add,           FieldOp::sub,           FieldOp::neg,  FieldOp::mul,
+                            FieldOp::square,        FieldOp::to_montgomery, FieldOp::axpy, FieldOp::sum,
+                            FieldOp::inner_product, FieldOp::inverse};
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
+struct Settings {
+    std::vector<std::string> fields, ops;
+    std::size_t elements = 0;
+    std::uint32_t group_size = 0, block = 0;
+    int repeats = 9;
+    bool quick = false, plain = false;
+    std::string shader = "automatic", json;
+
+    weft::FieldKernelOptions kernel() const {
+        return {.form = plain ? FieldForm::plain : FieldForm::montgomery,
+                .shader = shader == "limbs32"   ? FieldShader::limbs32
+                          : shader == "limbs64" ? FieldShader::limbs64
+                                                : FieldShader::automatic,
+                .group_size = group_size,
+                .block_elements = block};
+    }
+};
+
+bool wanted(const std::vector<std::string>& list, std::string_view name) {
+    return list.empty() || std::find(list.begin(), list.end(), name) != list.end();
+}
+
+/// Values below p: the top word is drawn below that of p, the rest is anything.
+Words random_values(const weft::FieldInfo& field, std::size_t elements, std::uint64_t seed) {
+    const std::size_t words = field.element_bytes / 4;
+    const auto top = static_cast<std::uint32_t>(field.modulus[(words - 1) / 2] >> ((words - 1) % 2 * 32));
+    Words values(elements * words);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        seed += 0x9e3779b97f4a7c15u;
+        const std::uint64_t mixed = (seed ^ seed >> 30) * 0xbf58476d1ce4e5b9u;
+        values[i] = static_cast<std::uint32_t>(mixed >> 32);
+        if (i % words == words - 1) values[i] %= top;
+    }
+    return values;
+}
+
+/// One field's operands, in host memory and on the device. The buffers hold 32-bit words whatever the field's
+/// limbs are.
+class Resident {
+  public:
+    Resident(weft::Backend& backend, const weft::FieldInfo& field, std::size_t elements,
+             const weft::FieldKernelOptions& kernel)
+        : field_(field),
+          kernel_(kernel),
+          words_(field.element_bytes / 4),
+          host_a_(random_values(field, elements, 1)),
+          host_b_(random_values(field, elements, 2)),
+          a_(backend, elements * words_, "a"),
+          b_(backend, elements * words_, "b"),
+          out_(backend, elements * words_, "out"),
+          stream_(backend),
+          scalar_(random_values(field, 1, 3)) {
+        stream_.upload(host_a_, a_);
+        stream_.upload(host_b_, b_);
+        stream_.wait();
+    }
+
+    std::uint64_t bytes(FieldOp op) const {
+        return a_.bytes() * (weft::takes_b(op) ? 2 : 1) + (weft::is_reduction(op) ? 0 : a_.bytes());
+    }
+
+    void record(FieldOp op) {
+        std::vector<std::uint64_t> scalar;
+        for (std::size_t i = 0; op == FieldOp::axpy && i < words_; i += 2)
+            scalar.push_back(scalar_[i] | (i + 1 < words_ ? std::uint64_t{scalar_[i + 1]} << 32 : 0));
+        weft::field_apply(stream_, field_.field, op, whole(a_),
+                          weft::takes_b(op) ? whole(b_) : weft::FieldInput(),
+                          range(out_, weft::is_reduction(op) ? words_ : out_.size()), scalar, kernel_);
+    }
+
+    double seconds(FieldOp op, int dispatches) {
+        for (int d = 0; d < dispatches; ++d) record(op);
+        const auto start = Clock::now();
+        stream_.wait();
+        return std::chrono::duration<double>(Clock::now() - start).count() / dispatches;
+    }
+
+    bool verify(FieldOp op) {
+        const reference::AnyField judge(field_);
+        if (!weft::is_reduction(op)) {
+            record(op);
+            return right(judge, op, kernel_.form, host_a_, host_b_, stream_.download(out_), scalar_, 100);
+        }
+        record(op);
+        Words got = stream_.download(out_);
+        got.resize(words_);
+        if (op == FieldOp::sum) return got == sum(judge, host_a_, words_);
+        // Products are verified by samples, their sum is made here.
+        record(FieldOp::mul);
+        const Words products = stream_.download(out_);
+        return right(judge, FieldOp::mul, kernel_.form, host_a_, host_b_, products, scalar_, 100) &&
+               got == sum(judge, products, words_);
+    }
+
+  private:
+    weft::FieldOutput range(const weft::Buffer<std::uint32_t>& buffer, std::size_t words) const {
+        weft::FieldOutput out(buffer.view(0, words));
+        out.limb_bytes = field_.limb_bytes;
+        return out;
+    }
+    weft::FieldInput whole(const weft::Buffer<std::uint32_t>& buffer) const {
+        return range(buffer, buffer.size());
+    }
+
+    const weft::FieldInfo& field_;
+    weft::FieldKernelOptions kernel_;
+    std::size_t words_;
+    Words host_a_, host_b_;
+    weft::Buffer<std::uint32_t> a_, b_, out_;
+    weft::Stream stream_;
+    Words scalar_;
+};
+
+nlohmann::json measure(const Settings& settings, weft::MemoryCeiling& ceiling, Resident& data, FieldOp op,
+                       std::size_t elements, bool cpu) {
+    const bool verified = data.verify(op);
+    const int dispatches = cpu ? 1 : op == FieldOp::inverse ? 2 : 8;
+    std::vector<double> times, most;
+    data.seconds(op, 1);
+    for (int i = 0; i < settings.repeats; ++i) {
+        most.push_back(ceiling.gb_per_s());
+        times.push_back(data.seconds(op, dispatches));
+    }
+    const double time = median(std::move(times)), stream = median(std::move(most));
+    const double rate = static_cast<double>(data.bytes(op)) / time / 1e9;
+    const double elements_per_s = static_cast<double>(elements) / time / 1e9;
+    std::printf("%-15s %10.4f %10.1f %10.1f %8.3f  %s\n", to_string(op), elements_per_s, rate, stream,
+                rate / stream, verified ? "yes" : "NO");
+    return {{"op", to_string(op)}, {"elements", elements},      {"g_elements_per_s", elements_per_s},
+            {"gb_per_s", rate},    {"stream_gb_per_s", stream}, {"of_floor", rate / stream},
+            {"verified", verified}};
+}
+
+/// Elements of a field: 192 MiB an array (4 Mi elements of 48 bytes) where the device can bind that.
+std::size_t elements_of(const Settings& settings, const weft::Backend& backend,
+                        const weft::FieldInfo& field) {
+    const bool cpu = backend.device().type == weft::DeviceType::cpu;
+    const std::uint64_t usual = settings.quick ? (1u << 20) : cpu ? (24u << 20) : (192u << 20);
+    const std::uint64_t most = backend.device().limits.max_storage_buffer_range / field.element_bytes;
+    const std::uint64_t wish = settings.elements != 0 ? settings.elements : usual / field.element_bytes;
+    return std::min(wish, most);
+}
+
+int run(const Settings& settings) {
+    weft::Backend backend;
+    const bool cpu = backend.device().type == weft::DeviceType::cpu;
+    std::printf("device %s, driver %s\n", backend.name().c_str(), backend.device().driver.c_str());
+    std::printf("%s form, %s integers; floor: the bytes at the speed of a stream of two reads and a write\n",
+                settings.plain ? "plain" : "Montgomery", settings.shader.c_str());
+    nlohmann::json report{
+        {"device", backend.name()}, {"driver", backend.device().driver}, {"rows", nlohmann::json::array()}};
+    bool all_verified = true;
+    for (const weft::FieldInfo& field : weft::fields()) {
+        if (!wanted(settings.fields, field.name)) continue;
+        const std::size_t elements = elements_of(settings, backend, field);
+        weft::MemoryCeiling ceiling(backend, std::max<std::uint64_t>(3 * elements * field.element_bytes, 48));
+        Resident data(backend, field, elements, settings.kernel());
+        std::printf("\n%s, %zu elements of %u bytes\n%-15s %10s %10s %10s %8s  %s\n", field.name.data(),
+                    elements, field.element_bytes, "", "Gelem/s", "GB/s", "stream", "of floor", "verified");
+        for (const FieldOp op : kOps) {
+            if (!wanted(settings.ops, to_string(op))) continue;
+            auto row = measure(settings, ceiling, data, op, elements, cpu);
+            all_verified = all_verified && row["verified"].get<bool>();
+            row["field"] = field.name;
+            report["rows"].push_back(row);
+        }
+    }
+    if (!settings.json.empty()) {
+        std::ofstream file(settings.json);
+        file << report.dump(2) << '\n';
+        if (!file.flush()) {
+            std::fprintf(stderr, "bench_field: cannot write %s\n", settings.json.c_str());
+            return 4;
+        }
+    }
+    return all_verified ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+    Settings settings;
+    CLI::App app{"Field operations on resident data, beside a stream of the same bytes."};
+    std::vector<std::string> fields, ops;
+    for (const weft::FieldInfo& field : weft::fields()) fields.emplace_back(field.name);
+    for (const FieldOp op : kOps) ops.emplace_back(to_string(op));
+    const CLI::Range positive(1, 1 << 30);
+    app.add_option("--field", settings.fields, "Fields, comma-separated; default all")
+        ->delimiter(',')
+        ->check(CLI::IsMember(fields));
+    app.add_option("--op", settings.ops, "Operations, comma-separated; default all")
+        ->delimiter(',')
+        ->check(CLI::IsMember(ops));
+    app.add_option("--elements", settings.elements, "Elements an array; default 192 MiB, on a CPU 24 MiB")
+        ->check(positive);
+    app.add_option("--repeats", settings.repeats, "Timed runs behind each median")->check(positive);
+    app.add_option("--shader", settings.shader, "Kind of integers")
+        ->check(CLI::IsMember({"automatic", "limbs32", "limbs64"}));
+    app.add_option("--group", settings.group_size, "Invocations of a workgroup; default as planned")
+        ->check(positive);
+    app.add_option("--block", settings.block, "Elements of a block of reductions; default as planned")
+        ->check(positive);
+    app.add_flag("--plain", settings.plain, "Plain instead of Montgomery form: products are two");
+    app.add_option("--json", settings.json, "Also write the figures to this file");
+    app.add_flag("--quick", settings.quick, "1 MiB an array and one repeat: a smoke test, not a measurement");
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : 2;
+    }
+    if (settings.quick && app.count("--repeats") == 0) settings.repeats = 1;
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);
+    return run(settings);
+} catch (const weft::Error& error) {
+    std::fprintf(stderr, "bench_field: %s\n", error.what());
+    return error.code() == weft::Errc::no_device || error.code() == weft::Errc::no_loader ? 3 : 4;
+}

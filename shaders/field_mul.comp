@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// out[i] = a[i] * b[i] / R mod p; in two passes times factor() / R, which with R^2 is the product of plain values.
+// `out` may be `a` or `b`: an element is loaded whole before it is stored, and nothing is
+// restrict.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "shared/field_form.h"
+
+layout(local_size_x = 256, local_size_x_id = 0) in;
+layout(push_constant) uniform Push { uint count; };
+layout(set = 0, binding = 0) readonly buffer A { ElementPart a[]; };
+layout(set = 0, binding = 1) readonly buffer B { ElementPart b[]; };
+layout(set = 0, binding = 2) writeonly buffer Out { ElementPart result[]; };
+
+void main() {
+    const uint group = gl_WorkGroupSize.x * kEach;
+    const uint stride = gl_NumWorkGroups.x * group;
+    for (uint first = gl_WorkGroupID.x * group + gl_LocalInvocationID.x; first < count; first += stride) {
+        Element x[kEach], y[kEach];
+        WEFT_UNROLL for (uint k = 0, i = first; k < kEach; ++k, i += gl_WorkGroupSize.x) {
+            if (i < count) x[k] = LOAD(a, i), y[k] = LOAD(b, i);
+        }
+        WEFT_UNROLL for (uint k = 0, i = first; k < kEach; ++k, i += gl_WorkGroupSize.x) {
+            if (i < count) {
+                Element z = x[k], by = y[k];
+                for (uint pass = 0; pass < kPasses; ++pass, by = factor()) z = mul_elements(z, by);
+                STORE(result, i, z);
+            }
+        }
+    }
+}

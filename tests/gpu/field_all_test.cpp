@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every field with every operation: streamed and resident, plain and in Montgomery form, in 32- and 64-bit
+// integers, judged by the schoolbook oracle; and laws of algebra on more elements than the oracle is asked
+// for.
+#include <algorithm>
+#include <vector>
+
+#include <weft/weft.hpp>
+
+#include "support/any_field.hpp"
+#include "support/gpu_fixture.hpp"
+
+namespace {
+
+using namespace weft_test;
+using weft::Field;
+using weft::FieldForm;
+using weft::FieldOp;
+using weft::FieldShader;
+using weft::FieldVectors;
+
+constexpr FieldOp kElementwise[] = {FieldOp::add,
+                                    FieldOp::sub,
+                                    FieldOp::neg,
+                                    FieldOp::mul,
+                                    FieldOp::square,
+                                    FieldOp::to_montgomery,
+                                    FieldOp::from_montgomery,
+                                    FieldOp::axpy};
+
+// Calls body with a value of the field's limb type.
+template <class Body>
+void with_limb(const AnyField& f, Body&& body) {
+    if (f.bytes == 4)
+        body(std::uint32_t{});
+    else
+        body(std::uint64_t{});
+}
+
+const AnyField& any(Field field) {
+    return any_fields()[static_cast<std::size_t>(field)];
+}
+
+// Packed operands of one field, a guard behind each output, and calls of an operation both ways.
+template <class Limb>
+struct Vectors {
+    Vectors(const AnyField& field, const Pairs& pairs)
+        : f(field),
+          a(packed<Limb>(f, pairs.a)),
+          b(packed<Limb>(f, pairs.b)),
+          scalar(packed<Limb>(f, {pairs.a.back()})) {}
+
+    std::vector<Limb> streamed(weft::Backend& backend, FieldOp op, const weft::FieldOptions& options) const {
+        const std::size_t limbs = weft::is_reduction(op) ? scalar.size() : a.size();
+        std::vector<Limb> out(limbs + kGuards, kGuard);
+        FieldVectors<Limb> job{a, b, std::span(out).first(limbs), scalar};
+        if (!weft::takes_b(op)) job.b = {};
+        if (op != FieldOp::axpy) job.scalar = {};
+        weft::field_batch(backend, f.field, op, std::span<const FieldVectors<Limb>>(&job, 1), options);
+        return without_guard(std::move(out), limbs);
+    }
+
+    std::vector<Limb> resident(weft::Backend& backend, FieldOp op,
+                               const weft::FieldKernelOptions& options) const {
+        const std::size_t limbs = weft::is_reduction(op) ? scalar.size() : a.size();
+        weft::Buffer<Limb> x(backend, a.size()), y(backend, a.size()), z(backend, limbs + kGuards);
+        weft::Stream stream(backend);
+        stream.upload(a, x);
+        stream.upload(b, y);
+        stream.upload(std::vector<Limb>(limbs + kGuards, kGuard), z);
+        std::vector<std::uint64_t> wide(scalar.begin(), scalar.end());
+        if (op != FieldOp::axpy) wide.clear();
+        weft::field_apply(stream, f.field, op, x,
+                          weft::takes_b(op) ? weft::FieldInput(y) : weft::FieldInput(), z.view(0, limbs),
+                          wide, options);
+        return without_guard(stream.download(z), limbs);
+    }
+
+    static std::vector<Limb> without_guard(std::vector<Limb> out, std::size_t limbs) {
+        CHECK(std::count(out.begin() + static_cast<std::ptrdiff_t>(limbs), out.end(), kGuard) == kGuards);
+        out.resize(limbs);
+        return out;
+    }
+
+    static constexpr Limb kGuard = static_cast<Limb>(0xa5a5a5a5deadbeef);
+    static constexpr std::ptrdiff_t kGuards = 24;
+    const AnyField& f;
+    std::vector<Limb> a, b, scalar;
+};
+
+// What an operation must give; inverses are judged by want_inverse.
+std::vector<Number> wanted(const AnyField& f, FieldOp op, FieldForm form, const Pairs& pairs) {
+    const Number inverse_r = form == FieldForm::plain ? power(0) : inverse_r_of(f), scalar = pairs.a.back();
+    std::vector<Number> want;
+    if (!weft::is_reduction(op)) {
+        for (std::size_t i = 0; i < pairs.a.size(); ++i)
+            want.push_back(want_of(f, op, pairs.a[i], pairs.b[i], scalar, inverse_r));
+        return want;
+    }
+    Number total;
+    for (std::size_t i = 0; i < pairs.a.size(); ++i)
+        total = sum_mod(
+            total,
+            op == FieldOp::sum ? pairs.a[i] : want_of(f, FieldOp::mul, pairs.a[i], pairs.b[i], {}, inverse_r),
+            f.p);
+    return {total};
+}
+
+void check_equal(const std::vector<Number>& got, const std::vector<Number>& want) {
+    REQUIRE(got.size() == want.size());
+    for (std::size_t i = 0; i < got.size(); ++i) {
+        if (got[i] == want[i]) continue;
+        CAPTURE(i);
+        CHECK(hex(got[i]) == hex(want[i]));
+        return;
+    }
+}
+
+// x * inverse(x) is 1, in Montgomery form R; inverse(0) is 0.
+void check_inverses(const AnyField& f, FieldForm form, const std::vector<Number>& x,
+                    const std::vector<Number>& got) {
+    const Number one = form == FieldForm::plain ? power(0) : r_of(f);
+    const Number inverse_r = form == FieldForm::plain ? power(0) : inverse_r_of(f);
+    REQUIRE(got.size() == x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        const Number product = want_of(f, FieldOp::mul, x[i], got[i], {}, inverse_r);
+        if (less(got[i], f.p) && product == (x[i] == Number{} ? Number{} : one)) continue;
+        CAPTURE(i);
+        CAPTURE(hex(x[i]));
+        CHECK(hex(got[i]) == "its inverse");
+        return;
+    }
+}
+
+// Streamed, and resident in the other kind of integers.
+void check_operation(weft::Backend& backend, const AnyField& f, FieldOp op, FieldForm form,
+                     const Pairs& pairs) {
+    CAPTURE(f.name);
+    CAPTURE(weft::to_string(op));
+    CAPTURE(form == FieldForm::montgomery);
+    with_limb(f, [&]<class Limb>(Limb) {
+        const Vectors<Limb> v(f, pairs);
+        const auto streamed = v.streamed(backend, op, {.checked = true, .form = form});
+        const auto resident = v.resident(backend, op, {.form = form});
+        CHECK(streamed == resident);
+        const auto got = unpacked<Limb>(f, streamed);
+        if (op == FieldOp::inverse)
+            check_inverses(f, form, pairs.a, got);
+        else
+            check_equal(got, wanted(f, op, form, pairs));
+    });
+}
+
+}  // namespace
+
+TEST_CASE("every field: element-wise operations in both forms") {
+    on_device([](weft::Backend& backend) {
+        for (const AnyField& f : any_fields()) {
+            const Pairs pairs = judged_pairs(f, 101);
+            for (const FieldOp op : kElementwise) {
+                check_operation(backend, f, op, FieldForm::plain, pairs);
+                if (op == FieldOp::mul || op == FieldOp::square || op == FieldOp::axpy)
+                    check_operation(backend, f, op, FieldForm::montgomery, pairs);
+            }
+        }
+    });
+}
+
+TEST_CASE("every field: inverses, with zeros among them") {
+    on_device([](weft::Backend& backend) {
+        for (const AnyField& f : any_fields())
+            check_operation(backend, f, FieldOp::inverse, FieldForm::plain, judged_pairs(f, 20));
+        for (const Field field : {Field::bls12_377_fp, Field::stark252, Field::goldilocks, Field::koalabear})
+            check_operation(backend, any(field), FieldOp::inverse, FieldForm::montgomery,
+                            judged_pairs(any(field), 20));
+    });
+}
+
+TEST_CASE("every field: sums and inner products") {
+    on_device([](weft::Backend& backend) {
+        for (const AnyField& f : any_fields()) {
+            check_operation(backend, f, FieldOp::sum, FieldForm::plain, judged_pairs(f, 100));
+            check_operation(backend, f, FieldOp::inner_product, FieldForm::plain, judged_pairs(f, 100));
+        }
+        for (const Field field : {Field::bn254_fp, Field::goldilocks, Field::mersenne31})
+            check_operation(backend, any(field), FieldOp::inner_product, FieldForm::montgomery,
+                            judged_pairs(any(field), 100));
+    });
+}
+
+TEST_CASE("every size of element: both kinds of integers, group sizes, and results below p") {
+    on_device([](weft::Backend& backend) {
+        for (const Field field :
+             {Field::bls12_381_fp, Field::bls12_381_fr, Field::goldilocks, Field::babybear}) {
+            const AnyField& f = any(field);
+            const Pairs pairs = judged_pairs(f, 50);
+            for (const FieldShader shader : {FieldShader::limbs32, FieldShader::limbs64})
+                for (const FieldOp op : {FieldOp::add, FieldOp::sub, FieldOp::neg, FieldOp::mul,
+                                         FieldOp::axpy, FieldOp::inverse, FieldOp::inner_product}) {
+                    if (shader == FieldShader::limbs64 && !backend.device().shader_int64) continue;
+                    CAPTURE(f.name);
+                    CAPTURE(weft::to_string(op));
+                    CAPTURE(static_cast<int>(shader));
+                    with_limb(f, [&]<class Limb>(Limb) {
+                        const Vectors<Limb> v(f, pairs);
+                        const auto got = v.resident(backend, op,
+                                                    {.form = FieldForm::montgomery,
+                                                     .shader = shader,
+                                                     .group_size = 64,
+                                                     .block_elements = 200});
+                        if (op == FieldOp::inverse)
+                            check_inverses(f, FieldForm::montgomery, pairs.a, unpacked<Limb>(f, got));
+                        else
+                            check_equal(unpacked<Limb>(f, got), wanted(f, op, FieldForm::montgomery, pairs));
+                    });
+                }
+        }
+    });
+}
+
+TEST_CASE("every size of element: counts around workgroup, share and block edges") {
+    on_device([](weft::Backend& backend) {
+        for (const Field field :
+             {Field::bls12_377_fp, Field::bn254_fr, Field::goldilocks, Field::mersenne31}) {
+            const AnyField& f = any(field);
+            const std::vector<Number> a = random_numbers(f, 4 * 4097, 5), b = random_numbers(f, 4 * 4097, 6);
+            for (const std::size_t count :
+                 {1u,   2u,   5u,   31u,  63u,   64u,   65u,   127u,  128u,  129u,  255u, 256u,
+                  257u, 511u, 512u, 513u, 1023u, 1024u, 1025u, 4095u, 4096u, 4097u, 8193u}) {
+                CAPTURE(f.name);
+                CAPTURE(count);
+                const auto first = [&](const std::vector<Number>& v) {
+                    return std::vector<Number>(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(count));
+                };
+                const Pairs pairs{first(a), first(b)};
+                with_limb(f, [&]<class Limb>(Limb) {
+                    const Vectors<Limb> v(f, pairs);
+                    const auto sum = v.streamed(backend, FieldOp::sum, {.batch = {.chunk_elements = 4096}});
+                    CHECK(v.resident(backend, FieldOp::sum, {}) == sum);
+                    check_equal(unpacked<Limb>(f, sum), wanted(f, FieldOp::sum, FieldForm::plain, pairs));
+                    const auto dot = v.streamed(backend, FieldOp::inner_product, {});
+                    CHECK(v.resident(backend, FieldOp::inner_product, {}) == dot);
+                    const auto add = v.streamed(backend, FieldOp::add, {.batch = {.chunk_elements = 320}});
+                    check_equal(unpacked<Limb>(f, add), wanted(f, FieldOp::add, FieldForm::plain, pairs));
+                    // 1 / (1 / x), over as many shares of an inversion as there are.
+                    Vectors<Limb> inverses = v;
+                    inverses.a = v.streamed(backend, FieldOp::inverse, {});
+                    CHECK(inverses.resident(backend, FieldOp::inverse, {}) == v.a);
+                });
+            }
+        }
+    });
+}
+
+TEST_CASE("every field: laws of algebra on many elements, chained on the device") {
+    on_device([](weft::Backend& backend) {
+        for (const AnyField& f : any_fields())
+            with_limb(f, [&]<class Limb>(Limb) {
+                CAPTURE(f.name);
+                constexpr std::size_t kCount = 20000;
+                const auto x = packed<Limb>(f, random_numbers(f, kCount, 8)),
+                           y = packed<Limb>(f, random_numbers(f, kCount, 9)),
+                           z = packed<Limb>(f, random_numbers(f, kCount, 10));
+                weft::Buffer<Limb> a(backend, x.size()), b(backend, x.size()), c(backend, x.size()),
+                    left(backend, x.size()), right(backend, x.size());
+                weft::Stream stream(backend);
+                stream.upload(x, a);
+                stream.upload(y, b);
+                stream.upload(z, c);
+                weft::field_add(stream, f.field, a, b, left);  // (a + b) - b == a
+                weft::field_sub(stream, f.field, left, b, left);
+                CHECK(stream.download(left) == x);
+                weft::field_to_montgomery(stream, f.field, a, left);  // and back
+                weft::field_from_montgomery(stream, f.field, left, left);
+                CHECK(stream.download(left) == x);
+                weft::field_add(stream, f.field, b, c, left);  // a * (b + c) == a * b + a * c
+                weft::field_mul(stream, f.field, a, left, left);
+                weft::field_mul(stream, f.field, a, c, right);
+                weft::field_mul(stream, f.field, a, b, c);
+                weft::field_add(stream, f.field, c, right, right);
+                CHECK(stream.download(left) == stream.download(right));
+                weft::field_square(stream, f.field, a, left);  // a * a in place
+                weft::field_mul(stream, f.field, a, a, a);
+                CHECK(stream.download(left) == stream.download(a));
+            });
+    });
+}

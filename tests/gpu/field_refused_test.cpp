@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// Field calls that are refused, values that are not below p, known answers of products, and calls without
+// elements.
+#include <vector>
+
+#include <weft/weft.hpp>
+
+#include "support/any_field.hpp"
+#include "support/gpu_fixture.hpp"
+
+namespace {
+
+using namespace weft_test;
+using weft::Errc;
+using weft::Field;
+using weft::Field31Job;
+using weft::FieldForm;
+using weft::FieldJob;
+using weft::FieldOp;
+using Limbs = std::vector<std::uint64_t>;
+using Limbs32 = std::vector<std::uint32_t>;
+
+const AnyField& any(Field field) {
+    return any_fields()[static_cast<std::size_t>(field)];
+}
+
+// One element through one operation.
+Number one(weft::Backend& backend, Field field, FieldOp op, const Number& a, const Number& b,
+           FieldForm form = FieldForm::plain) {
+    const AnyField& f = any(field);
+    const weft::FieldOptions options{.form = form};
+    if (f.bytes == 4) {
+        Limbs32 x = packed<std::uint32_t>(f, {a}), y = packed<std::uint32_t>(f, {b}), out(1);
+        const Field31Job job{
+            x, weft::takes_b(op) ? std::span<const std::uint32_t>(y) : std::span<const std::uint32_t>(), out};
+        weft::field_batch(backend, field, op, {&job, 1}, options);
+        return unpacked<std::uint32_t>(f, out)[0];
+    }
+    Limbs x = packed<std::uint64_t>(f, {a}), y = packed<std::uint64_t>(f, {b}), out(x.size());
+    const FieldJob job{
+        x, weft::takes_b(op) ? std::span<const std::uint64_t>(y) : std::span<const std::uint64_t>(), out};
+    weft::field_batch(backend, field, op, {&job, 1}, options);
+    return unpacked<std::uint64_t>(f, out)[0];
+}
+
+}  // namespace
+
+TEST_CASE("field answers: products, forms and other fields") {
+    const std::string p1 = hex(minus(fp(), power(0)));
+    const std::string a =
+        "1844749c657fb8381ee33321630b613e248a7db7ff206df291333a206624f63e32a9f1b6d8322db6da9bcf184e2c0dc7";
+    const std::string b =
+        "0ccf40786044756ba4e7abfcb1c55c5dcc0944052ba2f724cc5333d3be7494bf7f25d0add6c34ff5b76a692a3e72c2af";
+    const std::string r =
+        "15f65ec3fa80e4935c071a97a256ec6d77ce5853705257455f48985753c758baebf4000bc40c0002760900000002fffd";
+    const std::string inverse_r =
+        "14fec701e8fb0ce9ed5e64273c4f538b1797ab1458a88de9343ea97914956dc87fe11274d898fafbf4d38259380b4820";
+    const auto last = [](Field field, unsigned less) {
+        return hex(minus(any(field).p, number(less == 1 ? "1" : "2")));
+    };
+    const FieldForm plain = FieldForm::plain, montgomery = FieldForm::montgomery;
+    using enum Field;
+    const struct {
+        const char* id;
+        Field field;
+        FieldOp op;
+        FieldForm form;
+        std::string a, b, expected;
+    } rows[] = {
+        {"T15", bls12_381_fp, FieldOp::mul, plain, a, b,
+         "bd77c8c75e233d7d351b624b47fd30b9a43302d02dc55dc1a5652dc84343209e055c822f834f480999c1349ef2f42e0"},
+        {"T16", bls12_381_fp, FieldOp::mul, montgomery, a, b,
+         "baa53bdf70e66749d792bf41a98acb6fdbd9c4120522dd3391229f04f8718e4ad0f6a6fc0b92bdaa2a61aabab6bdc1e"},
+        {"T17", bls12_381_fp, FieldOp::mul, plain, p1, p1, "1"},
+        {"T17 small", bls12_381_fp, FieldOp::mul, plain, "3e7", "378", "d8948"},
+        {"T17 2^380", bls12_381_fp, FieldOp::mul, plain, hex(power(380)), "2",
+         "5feee15c6801965b4e45849bcb453289b88b47b0c7aed4098cf2d5f094f09dbe15400014eac00004601000000005555"},
+        {"T18", bls12_381_fp, FieldOp::mul, montgomery, "1", "1", inverse_r},
+        {"T18 R", bls12_381_fp, FieldOp::mul, montgomery, r, r, r},
+        {"T18 p-1", bls12_381_fp, FieldOp::square, montgomery, p1, "0", inverse_r},
+        {"to", bls12_381_fp, FieldOp::to_montgomery, plain, "1", "0", r},
+        {"from", bls12_381_fp, FieldOp::from_montgomery, plain, r, "0", "1"},
+        {"inverse of 1", bls12_381_fp, FieldOp::inverse, plain, "1", "0", "1"},
+        {"inverse of 0", bls12_381_fp, FieldOp::inverse, plain, "0", "0", "0"},
+        {"inverse of -1", bls12_381_fp, FieldOp::inverse, plain, p1, "0", p1},
+        {"T24", bls12_381_fr, FieldOp::add, plain, last(bls12_381_fr, 1), "1", "0"},
+        {"T24 twice", bls12_381_fr, FieldOp::add, plain, last(bls12_381_fr, 1), last(bls12_381_fr, 1),
+         "73eda753299d7d483339d80809a1d80553bda402fffe5bfefffffffeffffffff"},
+        {"T24 mul", bls12_381_fr, FieldOp::mul, plain, last(bls12_381_fr, 1), last(bls12_381_fr, 1), "1"},
+        {"T25", goldilocks, FieldOp::add, plain, "ffffffff00000000", "1", "0"},
+        {"T25 twice", goldilocks, FieldOp::add, plain, "ffffffff00000000", "ffffffff00000000",
+         "fffffffeffffffff"},
+        {"T26 babybear", babybear, FieldOp::add, plain, "78000000", "78000000", "77ffffff"},
+        {"T26 koalabear", koalabear, FieldOp::add, plain, "7f000000", "7f000000", "7effffff"},
+        {"T26 mersenne31", mersenne31, FieldOp::add, plain, "7ffffffe", "7ffffffe", "7ffffffd"},
+        {"T27 bn254", bn254_fr, FieldOp::add, plain, last(bn254_fr, 1), last(bn254_fr, 1), last(bn254_fr, 2)},
+        {"T27 377", bls12_377_fp, FieldOp::add, plain, last(bls12_377_fp, 1), last(bls12_377_fp, 1),
+         last(bls12_377_fp, 2)},
+        {"T27 stark", stark252, FieldOp::add, plain, last(stark252, 1), last(stark252, 1),
+         "800000000000010ffffffffffffffffffffffffffffffffffffffffffffffff"},
+    };
+    on_device([&](weft::Backend& backend) {
+        for (const auto& row : rows) {
+            CAPTURE(row.id);
+            CHECK(hex(one(backend, row.field, row.op, number(row.a), number(row.b), row.form)) ==
+                  row.expected);
+        }
+    });
+}
+
+TEST_CASE("field values that are not below p: what unchecked calls give") {
+    on_device([](weft::Backend& backend) {
+        const auto call = [&](Field field, FieldOp op, const char* a, const char* b) {
+            return hex(one(backend, field, op, number(a), number(b)));
+        };
+        using enum Field;
+        // T19: one subtraction of p and no more.
+        const Number p = fp(), two_p_one = plus(plus(p, p).first, power(0)).first, top = minus({}, power(0));
+        CHECK(hex(one(backend, bls12_381_fp, FieldOp::add, p, {})) == "0");
+        CHECK(hex(one(backend, bls12_381_fp, FieldOp::add, p, p)) == hex(p));
+        CHECK(hex(one(backend, bls12_381_fp, FieldOp::add, two_p_one, {})) == hex(plus(p, power(0)).first));
+        CHECK(hex(one(backend, bls12_381_fp, FieldOp::neg, p, {})) == "0");
+        // The second zero of Mersenne31 counts as zero and comes out as 0.
+        CHECK(call(mersenne31, FieldOp::add, "7fffffff", "5") == "5");
+        CHECK(call(mersenne31, FieldOp::add, "7fffffff", "0") == "0");
+        CHECK(call(mersenne31, FieldOp::sub, "0", "7fffffff") == "0");
+        CHECK(call(mersenne31, FieldOp::neg, "7fffffff", "0") == "0");
+        CHECK(call(mersenne31, FieldOp::mul, "7fffffff", "5") == "0");
+        CHECK(call(mersenne31, FieldOp::inverse, "7fffffff", "0") == "0");
+        // T25 beyond p: one subtraction leaves 2^64 or more, of which the low 64 bits remain.
+        CHECK(call(goldilocks, FieldOp::add, "fffffffff0000fff", "fffffffff0000fff") == "e0001ffd");
+        CHECK(call(goldilocks, FieldOp::add, "ffffffff00000005", "7") == "b");
+        // Products reduce one factor, whatever it is; inverses reduce everything.
+        for (const Field field : {bls12_381_fp, bls12_381_fr, goldilocks, babybear}) {
+            const AnyField& f = any(field);
+            CAPTURE(f.name);
+            Number high;
+            for (std::size_t i = 0; i < f.bytes; ++i) high.byte[i] = top.byte[i];
+            const Number three = number("3");
+            CHECK(hex(one(backend, field, FieldOp::mul, high, three)) == hex(product_mod(three, high, f.p)));
+            CHECK(hex(one(backend, field, FieldOp::to_montgomery, high, {})) ==
+                  hex(product_mod(r_of(f), high, f.p)));
+            const Number inverse = one(backend, field, FieldOp::inverse, high, {});
+            CHECK(hex(product_mod(inverse, high, f.p)) == "1");
+        }
+    });
+}
+
+TEST_CASE("field calls that are refused leave everything as it was") {
+    on_device([](weft::Backend& backend) {
+        Limbs a(8, 1), b(8, 1), out(8, 77), four(4);
+        Limbs32 narrow(8, 1), small(8, 77);
+        const FieldJob good{a, b, out};
+        const auto refused = [&](const char* part, Field field, FieldOp op, const FieldJob& job,
+                                 const weft::FieldOptions& options = {}) {
+            check_error(Errc::invalid_argument, part, [&] {
+                weft::field_batch(backend, field, op, {&job, 1}, options);
+            });
+            CHECK(out == Limbs(8, 77));
+        };
+        using enum Field;
+        refused("limbs of the wrong size for koalabear (got 64 bits, need 32", koalabear, FieldOp::mul, good);
+        refused("a multiple of 6", bls12_377_fp, FieldOp::mul, good);
+        refused("axpy needs a scalar (got 0 limbs, need 4", bn254_fp, FieldOp::axpy, good);
+        const Limbs p(weft::field_info(bn254_fp).modulus.begin(),
+                      weft::field_info(bn254_fp).modulus.begin() + 4);
+        refused("job 0: the scalar is not canonical", bn254_fp, FieldOp::axpy, {a, b, out, p});
+        refused("square takes no b", bn254_fp, FieldOp::square, good);
+        refused("out is not one element (got 8 limbs, need 4", bn254_fp, FieldOp::inner_product, good);
+        refused("out overlaps a", bn254_fp, FieldOp::sum, {out, {}, std::span(out).first(4)});
+        a[3] = ~0ull;
+        refused("job 0: element 0 of a is not canonical", stark252, FieldOp::inner_product,
+                {a, b, std::span(out).first(4)}, {.checked = true});
+        a[3] = 1;
+        narrow[5] = 0x7fffffff;
+        const Field31Job job{narrow, {}, small};
+        check_error(Errc::invalid_argument,
+                    "element 5 of a is not canonical (got 0x7fffffff, need below p = 0x7fffffff", [&] {
+                        weft::field_batch(backend, mersenne31, FieldOp::neg, {&job, 1}, {.checked = true});
+                    });
+        CHECK(small == Limbs32(8, 77));
+        check_error(Errc::invalid_argument, "no such field", [&] {
+            weft::field_batch(backend, static_cast<Field>(99), FieldOp::add, {&good, 1});
+        });
+        check_error(Errc::invalid_argument, "field_program: reductions",
+                    [&] { weft::field_program(backend, bn254_fp, FieldOp::sum); });
+        check_error(Errc::invalid_argument, "no such workgroup size (got 3",
+                    [&] { weft::field_program(backend, bn254_fp, FieldOp::mul, {.group_size = 3}); });
+        CHECK(backend.counters().submissions == 0);
+    });
+}
+
+TEST_CASE("field calls on resident data that are refused") {
+    on_device([](weft::Backend& backend) {
+        weft::Buffer<std::uint64_t> a(backend, 64), b(backend, 64);
+        weft::Buffer<std::uint32_t> narrow(backend, 64);
+        weft::Stream stream(backend);
+        using enum Field;
+        const auto refused = [&](const char* part, auto&& call) {
+            check_error(Errc::invalid_argument, part, call);
+        };
+        refused("field_mul: a has limbs of the wrong size for bn254-fp (got 32 bits, need 64",
+                [&] { weft::field_mul(stream, bn254_fp, narrow, b, b); });
+        refused("field_add: out has limbs of the wrong size for babybear",
+                [&] { weft::field_add(stream, babybear, narrow, narrow, b); });
+        refused("field_sum: out is not one element (got 64 limbs, need 4",
+                [&] { weft::field_sum(stream, bn254_fp, a, b); });
+        refused("field_sum: out overlaps a", [&] { weft::field_sum(stream, bn254_fp, a, a.view(8, 4)); });
+        refused("field_inner_product: b does not fit a (got 32 limbs, need 64",
+                [&] { weft::field_inner_product(stream, bn254_fp, a, b.view(0, 32), b.view(60, 4)); });
+        refused("field_axpy: axpy needs a scalar", [&] { weft::field_axpy(stream, bn254_fp, {}, a, b, b); });
+        refused("field_neg: there is no b",
+                [&] { weft::field_apply(stream, bn254_fp, FieldOp::neg, a, b, b); });
+        refused("field_mul: b is missing",
+                [&] { weft::field_apply(stream, bn254_fp, FieldOp::mul, a, {}, b); });
+        refused("field_square: out overlaps a in part",
+                [&] { weft::field_square(stream, bn254_fp, a.view(0, 32), a.view(4, 32)); });
+        CHECK(backend.counters().submissions == 0);
+    });
+}
+
+TEST_CASE("field calls without elements: outputs stay, reductions give 0") {
+    on_device([](weft::Backend& backend) {
+        Limbs out(4, 77);
+        const FieldJob none{{}, {}, out};
+        CHECK(weft::field_batch(backend, Field::bn254_fr, FieldOp::sum, {&none, 1}).elements == 0);
+        CHECK(out == Limbs(4, 0));
+        const FieldJob nothing{{}, {}, {}};
+        CHECK(weft::field_batch(backend, Field::bn254_fr, FieldOp::mul, {&nothing, 1}).elements == 0);
+        CHECK(backend.counters().submissions == 0);
+        weft::Buffer<std::uint64_t> a(backend, 8);
+        weft::Stream stream(backend);
+        stream.upload(Limbs(8, 77), a);
+        weft::field_sum(stream, Field::bn254_fr, a.view(0, 0), a.view(4, 4));
+        weft::field_mul(stream, Field::bn254_fr, a.view(0, 0), a.view(0, 0), a.view(0, 0));
+        CHECK(stream.download(a) == Limbs{77, 77, 77, 77, 0, 0, 0, 0});
+    });
+}
+
+TEST_CASE("field reductions: several jobs, progress counts jobs") {
+    on_device([](weft::Backend& backend) {
+        const AnyField& f = any(Field::koalabear);
+        const std::size_t counts[] = {10000, 0, 1, 4096, 8192};
+        std::vector<Limbs32> a, out(5, Limbs32(1, 77));
+        std::vector<Field31Job> jobs;
+        for (std::size_t i = 0; i < 5; ++i)
+            a.push_back(packed<std::uint32_t>(f, random_numbers(f, counts[i], i)));
+        for (std::size_t i = 0; i < 5; ++i) jobs.push_back({a[i], {}, out[i]});
+        std::vector<std::size_t> told;
+        weft::FieldOptions options;
+        options.batch.progress = [&](std::size_t done, std::size_t all) {
+            CHECK(all == 5);
+            told.push_back(done);
+        };
+        const weft::BatchReport report = weft::field_batch(backend, f.field, FieldOp::sum, jobs, options);
+        CHECK(report.jobs == 5);
+        CHECK(report.elements == 22289);
+        CHECK(told == std::vector<std::size_t>{1, 2, 3, 4, 5});
+        for (std::size_t i = 0; i < 5; ++i) {
+            std::uint64_t sum = 0;
+            for (const std::uint32_t v : a[i]) sum += v;
+            CHECK(out[i][0] == sum % 0x7f000001);
+        }
+    });
+}
