@@ -13,6 +13,7 @@
 #include <weft/field.hpp>
 #include <weft/glsl.hpp>
 #include <weft/job.hpp>
+#include <weft/lattice.hpp>
 #include <weft/program.hpp>
 #include <weft/stream.hpp>
 #include <weft/version.hpp>
