@@ -14,6 +14,8 @@
 #include <weft/glsl.hpp>
 #include <weft/job.hpp>
 #include <weft/lattice.hpp>
+#include <weft/lattice_search.hpp>
+#include <weft/lattice_table.hpp>
 #include <weft/program.hpp>
 #include <weft/stream.hpp>
 #include <weft/version.hpp>

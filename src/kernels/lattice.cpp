@@ -12,15 +12,21 @@
 #include "kernels/lattice_jobs.hpp"
 #include "kernels/lattice_plan.hpp"
 #include "kernels/lattice_shaders.hpp"
+#include "shared/lattice_settings.h"
 
 namespace weft {
 namespace {
 
 using kernels::LatticeOp;
-using kernels::LatticeParameters;
 using kernels::LatticeShape;
 
 constexpr std::uint32_t kNoPadding = ~0u;
+
+/// Push constants behind count and first.
+struct LatticeParameters {
+    shared::LatticeSettings settings;
+    shared::LatticeLayout layout;
+};
 
 // Owner: Backend or Stream. The owner's pipeline cache makes this a look-up after the first call.
 template <class Owner>
@@ -43,6 +49,18 @@ LatticeParameters parameters_of(const LatticeCode& code, const LatticeShape& sha
     p.layout.tiles = static_cast<std::uint32_t>(shape.tiles);
     p.layout.depth = code.levels;
     return p;
+}
+
+// Of each job of a call; dither counts vectors on from job to job.
+kernels::LatticeParametersOf of_each_job(const LatticeParameters& parameters) {
+    return [parameters](std::size_t first_vector) {
+        LatticeParameters p = parameters;
+        const std::uint64_t index =
+            (std::uint64_t{p.settings.index_high} << 32 | p.settings.index_low) + first_vector;
+        p.settings.index_low = static_cast<std::uint32_t>(index);
+        p.settings.index_high = static_cast<std::uint32_t>(index >> 32);
+        return Parameters(p);
+    };
 }
 
 // Rows are counted in 32 bits on the device.
@@ -119,7 +137,7 @@ LatticeReport forward(Backend& backend, LatticeOp op, const LatticeCode& code, s
     const Program program =
         make_program(backend, op, code, code.max_retries != 0, shape.element_vectors, shape.ragged);
     BatchReport batch =
-        kernels::run_lattice_jobs(backend, program, shape, parameters_of(code, shape),
+        kernels::run_lattice_jobs(backend, program, shape, of_each_job(parameters_of(code, shape)),
                                   {{x.data(), x.size_bytes(), values_bytes(shape)}},
                                   {{out_data, out.bytes, out_element_bytes},
                                    {statuses.span().data(), statuses.span().size(), shape.element_vectors}},
@@ -174,7 +192,7 @@ LatticeReport lattice_decode(Backend& backend, const LatticeCode& code, std::spa
         retries ? kernels::LatticeInput{status.data(), status.size(), shape.element_vectors}
                 : kernels::LatticeInput{&none, sizeof none, 0};
     BatchReport batch =
-        kernels::run_lattice_jobs(backend, program, shape, parameters,
+        kernels::run_lattice_jobs(backend, program, shape, of_each_job(parameters),
                                   {{codes.data(), codes.size(), codes_bytes(shape, code)}, status_input},
                                   {{x.data(), x.size_bytes(), values_bytes(shape)}}, options.batch);
     const kernels::StatusCount count = kernels::count_statuses(status);

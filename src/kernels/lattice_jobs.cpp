@@ -13,14 +13,6 @@ namespace {
 // A job's vectors are counted in 32 bits, and people like to see progress.
 constexpr std::size_t kJobVectors = std::size_t{1} << 22;
 
-Parameters with_first_vector(LatticeParameters parameters, std::size_t first) {
-    shared::LatticeSettings& s = parameters.settings;
-    const std::uint64_t index = (std::uint64_t{s.index_high} << 32 | s.index_low) + first;
-    s.index_low = static_cast<std::uint32_t>(index);
-    s.index_high = static_cast<std::uint32_t>(index >> 32);
-    return parameters;
-}
-
 /// The rows behind the last whole element, padded to one with zeros.
 class Tail {
   public:
@@ -82,7 +74,8 @@ Job cut(const std::vector<LatticeInput>& inputs, const std::vector<LatticeOutput
 }  // namespace
 
 BatchReport run_lattice_jobs(Backend& backend, const Program& program, const LatticeShape& shape,
-                             const LatticeParameters& parameters, const std::vector<LatticeInput>& inputs,
+                             const LatticeParametersOf& parameters_of,
+                             const std::vector<LatticeInput>& inputs,
                              const std::vector<LatticeOutput>& outputs, const BatchOptions& options) {
     const std::size_t whole = shape.rows / shape.element_rows;
     const std::size_t each = std::max<std::size_t>(1, kJobVectors / shape.element_vectors);
@@ -90,12 +83,12 @@ BatchReport run_lattice_jobs(Backend& backend, const Program& program, const Lat
     jobs.reserve(whole / each + 2);
     for (std::size_t first = 0; first < whole; first += each) {
         jobs.push_back(cut(inputs, outputs, first, std::min(each, whole - first)));
-        jobs.back().parameters = with_first_vector(parameters, first * shape.element_vectors);
+        jobs.back().parameters = parameters_of(first * shape.element_vectors);
     }
     std::unique_ptr<Tail> tail;
     if (shape.rows % shape.element_rows != 0) {
         tail = std::make_unique<Tail>(whole, inputs, outputs);
-        jobs.push_back(tail->job(with_first_vector(parameters, whole * shape.element_vectors)));
+        jobs.push_back(tail->job(parameters_of(whole * shape.element_vectors)));
     }
     const BatchReport report = run_batch(backend, program, jobs, options);
     if (tail) tail->copy_back(outputs);

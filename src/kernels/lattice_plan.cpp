@@ -64,10 +64,14 @@ LatticeShape lattice_shape(const char* function, Lattice lattice, std::size_t va
     if (!shape.ragged) shape.width = d;
     shape.rows = values / shape.width;
     shape.tiles = lattice_tiles(lattice, shape.width);
+    set_elements(shape, lattice);
+    return shape;
+}
+
+void set_elements(LatticeShape& shape, Lattice lattice) {
     const std::size_t block = block_vectors(lattice);
     shape.element_rows = block / std::gcd(block, shape.tiles);
     shape.element_vectors = shape.element_rows * shape.tiles;
-    return shape;
 }
 
 shared::LatticeSettings lattice_settings(const LatticeCode& code) {

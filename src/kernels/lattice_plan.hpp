@@ -33,6 +33,9 @@ constexpr std::uint32_t block_vectors(Lattice lattice) {
 /// `function` opens the error text. Errors: invalid_argument - values are no whole rows.
 LatticeShape lattice_shape(const char* function, Lattice lattice, std::size_t values, std::size_t width);
 
+/// element_rows and element_vectors of rows of `tiles` vectors.
+void set_elements(LatticeShape& shape, Lattice lattice);
+
 shared::LatticeSettings lattice_settings(const LatticeCode& code);
 
 /// Constants and launch of a shader on a device.

@@ -312,6 +312,21 @@ TEST_CASE("lattice: dither is reproduced by seed and number of the vector, acros
     });
 }
 
+TEST_CASE("lattice: more vectors than one job holds go on counting, in codes and dither") {
+    on_device([](weft::Backend& backend) {
+        LatticeCode code{.lattice = Lattice::z2, .packed = true, .dither_seed = 3};
+        const std::size_t n = (std::size_t{1} << 22) + 37, last = 100;
+        Floats x(2 * n, 1.25f);
+        const Floats end = dyadic_values(2 * last, 8.0f, 6);
+        std::copy(end.begin(), end.end(), x.end() - 2 * last);
+        Bytes codes(weft::code_bytes(code, n));
+        weft::lattice_encode(backend, code, x, codes);
+        code.dither_first = n - last;
+        const OracleCodes want = oracle_codes(code, end);
+        CHECK(std::equal(want.codes.begin(), want.codes.end(), codes.end() - last));
+    });
+}
+
 TEST_CASE("lattice: rows of any width, their last vector padded") {
     on_device([](weft::Backend& backend) {
         const struct {
