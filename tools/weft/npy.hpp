@@ -35,6 +35,12 @@ template <class T>
 inline constexpr const char* kDescr = nullptr;
 template <>
 inline constexpr const char* kDescr<std::uint64_t> = "<u8";
+template <>
+inline constexpr const char* kDescr<float> = "<f4";
+template <>
+inline constexpr const char* kDescr<std::int32_t> = "<i4";
+template <>
+inline constexpr const char* kDescr<std::uint8_t> = "|u1";
 
 /// An array in a file, mapped read-only, so that arrays larger than memory work.
 class NpyInput {
