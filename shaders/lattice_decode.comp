@@ -44,7 +44,7 @@ void decode(uint vector) {
         if (m >= kLevels) continue;
         WEFT_UNROLL for (uint i = 0; i < kDim; ++i) {
             code.level[m].v[i] = float(take());
-            good = good && code.level[m].v[i] < kQ;
+            if (kQ != float(1u << kBits)) good = good && code.level[m].v[i] < kQ;
         }
     }
     const uint s = kRetries ? (status[vector / 4] >> (8 * (vector & 3))) & 0xffu : 0;

@@ -5,7 +5,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "shared/lattice_form.h"
 
-layout(set = 0, binding = 0) readonly buffer X { LATTICE_VALUES x[]; };
+layout(set = 0, binding = 0) readonly buffer X { LATTICE_VALUES values[]; };
 layout(set = 0, binding = 1) writeonly buffer Codes { uint codes[]; };
 layout(set = 0, binding = 2) writeonly buffer Status { uint status[]; };
 #include "shared/lattice_load.h"
@@ -31,10 +31,13 @@ void main() {
         uint gathered = 0;
         word = t * (kPerThread * kVectorBits / 32);
         filled = bits = 0;
+        Point next = load(t * kPerThread);
         for (uint j = 0; j < kPerThread; ++j) {
             const uint vector = t * kPerThread + j;
+            const Point x = next;
+            if (j + 1 < kPerThread) next = load(vector + 1);  // under way while x is coded
             if (kVectorBits % 32 == 0) filled = bits = 0;  // true anyway; makes every shift below a constant
-            const Result r = encode_vector(load(vector), dither_at(vector), tries(), kQ, kInverseQ, kLevels);
+            const Result r = encode_vector(x, dither_at(vector), tries(), kQ, kInverseQ, kLevels);
             WEFT_UNROLL for (uint m = 0; m < 4; ++m) {
                 if (m >= kLevels) continue;
                 WEFT_UNROLL for (uint i = 0; i < kDim; ++i) put(uint(r.code.level[m].v[i]));

@@ -4,7 +4,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "shared/lattice_form.h"
 
-layout(set = 0, binding = 0) readonly buffer X { LATTICE_VALUES x[]; };
+layout(set = 0, binding = 0) readonly buffer X { LATTICE_VALUES values[]; };
 layout(set = 0, binding = 1) writeonly buffer Y { LATTICE_VALUES y[]; };
 layout(set = 0, binding = 2) writeonly buffer Status { uint status[]; };
 #include "shared/lattice_load.h"
@@ -18,9 +18,9 @@ float whole_range() {
     return range;
 }
 
-uint quantize(uint vector) {
+uint quantize(Point x, uint vector) {
     const Point dither = dither_at(vector);
-    const Result r = encode_vector(load(vector), dither, tries(), kQ, kInverseQ, kLevels);
+    const Result r = encode_vector(x, dither, tries(), kQ, kInverseQ, kLevels);
     // Each level of a code adds n - q Q(n / q); their sum telescopes.
     Point n = r.point;
     WEFT_UNROLL for (uint i = 0; i < kDim; ++i) n.v[i] -= whole_range() * r.code.rest.v[i];
@@ -37,7 +37,12 @@ void main() {
     const uint stride = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
     for (uint t = gl_GlobalInvocationID.x; t < threads; t += stride) {
         uint gathered = 0;
-        for (uint j = 0; j < 4; ++j) gathered |= quantize(4 * t + j) << (8 * j);
+        Point next = load(4 * t);
+        for (uint j = 0; j < 4; ++j) {
+            const Point x = next;
+            if (j < 3) next = load(4 * t + j + 1);  // under way while x is quantized
+            gathered |= quantize(x, 4 * t + j) << (8 * j);
+        }
         if (t < shape.status_words) status[t] = gathered;
     }
 }

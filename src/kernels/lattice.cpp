@@ -183,7 +183,7 @@ LatticeReport lattice_decode(Backend& backend, const LatticeCode& code, std::spa
     kernels::check_lattice_spans(function, inputs, outputs, false);
     if (options.checked) {
         kernels::check_digits(function, code, codes, shape.vectors(), backend.plan().copy_threads);
-        kernels::check_statuses(function, code, status);
+        kernels::check_statuses(function, code, status, backend.plan().copy_threads);
     }
     const Program program =
         make_program(backend, LatticeOp::decode, code, retries, shape.element_vectors, shape.ragged);

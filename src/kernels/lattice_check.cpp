@@ -187,30 +187,46 @@ void check_digits(const char* function, const LatticeCode& code, std::span<const
                          got_need(std::to_string(got), "below q = " + std::to_string(code.q)));
 }
 
-void check_statuses(const char* function, const LatticeCode& code, std::span<const std::uint8_t> status) {
-    for (std::size_t i = 0; i < status.size(); ++i) {
-        if (status[i] == kLatticeNotFinite)
-            refuse(function, "vector " + std::to_string(i) + " was not finite when it was encoded" +
-                                 got_need("status 255", "a number of retries"));
-        const unsigned retries = status[i] & kLatticeRetries;
-        if (retries > code.max_retries)
-            refuse(function, "status of vector " + std::to_string(i) + " has too many retries" +
-                                 got_need(std::to_string(retries),
-                                          "at most max_retries = " + std::to_string(code.max_retries)));
+namespace {
+
+// The first index in [first, last) whose status is not 0; most vectors have nothing to tell, so eight at
+// once.
+std::size_t next_status(std::span<const std::uint8_t> status, std::size_t first, std::size_t last) {
+    for (std::uint64_t eight = 0; first + 8 <= last; first += 8) {
+        std::memcpy(&eight, &status[first], 8);
+        if (eight != 0) break;
     }
+    while (first < last && status[first] == 0) ++first;
+    return first;
+}
+
+}  // namespace
+
+void check_statuses(const char* function, const LatticeCode& code, std::span<const std::uint8_t> status,
+                    std::uint32_t threads) {
+    const auto bad = [&](std::uint8_t s) {
+        return s == kLatticeNotFinite || (s & kLatticeRetries) > code.max_retries;
+    };
+    const std::size_t at =
+        find_threaded(status.size(), 1u << 21, threads, [&](std::size_t first, std::size_t last) {
+            for (std::size_t i = next_status(status, first, last); i < last;
+                 i = next_status(status, i + 1, last))
+                if (bad(status[i])) return i;
+            return kNone;
+        });
+    if (at == kNone) return;
+    if (status[at] == kLatticeNotFinite)
+        refuse(function, "vector " + std::to_string(at) + " was not finite when it was encoded" +
+                             got_need("status 255", "a number of retries"));
+    refuse(function, "status of vector " + std::to_string(at) + " has too many retries" +
+                         got_need(std::to_string(status[at] & kLatticeRetries),
+                                  "at most max_retries = " + std::to_string(code.max_retries)));
 }
 
 StatusCount count_statuses(std::span<const std::uint8_t> status) {
     StatusCount count;
-    for (std::size_t i = 0; i < status.size(); ++i) {
-        // Most vectors have nothing to tell: eight at once.
-        std::uint64_t eight = 0;
-        while (i + 8 <= status.size()) {
-            std::memcpy(&eight, &status[i], 8);
-            if (eight != 0) break;
-            i += 8;
-        }
-        if (i == status.size()) break;
+    const std::size_t last = status.size();
+    for (std::size_t i = next_status(status, 0, last); i < last; i = next_status(status, i + 1, last)) {
         const std::uint8_t s = status[i];
         if (s == kLatticeNotFinite) {
             if (count.not_finite++ == 0) count.first_not_finite = i;

@@ -36,7 +36,8 @@ void check_finite(const char* function, std::span<const float> x, std::size_t wi
 /// The same for digits and, unless empty, statuses. Errors: invalid_argument, naming the lowest vector.
 void check_digits(const char* function, const LatticeCode& code, std::span<const std::uint8_t> codes,
                   std::size_t vectors, std::uint32_t threads);
-void check_statuses(const char* function, const LatticeCode& code, std::span<const std::uint8_t> status);
+void check_statuses(const char* function, const LatticeCode& code, std::span<const std::uint8_t> status,
+                    std::uint32_t threads);
 
 struct StatusCount {
     std::uint64_t retried = 0, unresolved = 0, not_finite = 0;

@@ -186,7 +186,7 @@ TEST_CASE("lattice check: values that are not finite are named") {
 TEST_CASE("lattice check: statuses") {
     const LatticeCode code{.max_retries = 3};
     const auto text = [&](std::vector<std::uint8_t> s) {
-        return refusal([&] { kernels::check_statuses("f", code, s); });
+        return refusal([&] { kernels::check_statuses("f", code, s, 2); });
     };
     CHECK(text({0, 1, 2, 3, 0x83}) == "");
     has(text({0, 4}), "f: status of vector 1 has too many retries (got 4, need at most max_retries = 3");
