@@ -14,6 +14,9 @@
 #include <weft/field_stream.hpp>
 #include <weft/glsl.hpp>
 #include <weft/job.hpp>
+#include <weft/lattice.hpp>
+#include <weft/lattice_search.hpp>
+#include <weft/lattice_table.hpp>
 #include <weft/profile.hpp>
 #include <weft/program.hpp>
 #include <weft/stream.hpp>

@@ -2,7 +2,8 @@
 // The language bridge of shaders/shared: GLSL (built with WEFT_GLSL=1), CUDA and C++ read those headers
 // alike. They use GLSL's names for types and functions (uint, uvec4, umulExtended), which this file gives to
 // the other two; no other file may test for the language. GLSL knows uint64_t only with WEFT_INT64 defined;
-// the shader then needs the optional feature shaderInt64.
+// the shader then needs the optional feature shaderInt64. WEFT_PRECISE marks a value that must be rounded
+// after each operation (no multiply-add in one); C++ that needs it is compiled with -ffp-contract=off.
 #ifndef WEFT_SHARED_PORTABLE_H
 #define WEFT_SHARED_PORTABLE_H
 
@@ -19,11 +20,16 @@
 #define WEFT_INOUT(type) inout type
 #define WEFT_UNROLL [[unroll]]
 #define WEFT_ROLL [[dont_unroll]]
+#define WEFT_PRECISE precise
 
 #else
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstdint>
 #define WEFT_INT64
+#define WEFT_PRECISE
 #define WEFT_SHARED_BEGIN namespace weft::shared {
 #define WEFT_SHARED_END }
 #if defined(__CUDACC__)
@@ -41,6 +47,7 @@
 
 WEFT_SHARED_BEGIN
 using uint = std::uint32_t;
+using std::abs, std::floor, std::max, std::min;
 using std::uint64_t;
 struct alignas(8) uvec2 {
     uint x, y;
@@ -61,6 +68,9 @@ WEFT_FN uint uaddCarry(uint a, uint b, uint& carry) {
     const uint sum = a + b;
     carry = sum < a ? 1u : 0u;
     return sum;
+}
+WEFT_FN uint floatBitsToUint(float x) {
+    return std::bit_cast<uint>(x);
 }
 WEFT_SHARED_END
 

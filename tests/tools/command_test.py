@@ -375,7 +375,7 @@ class BadInput(Case):
     def test_usage(self):
         good, out = self.good, self.out
         for arguments, pattern in [
-            ([], "info, field"),
+            ([], "info, field, lattice"),
             (["nonsense"], "nonsense.*info, field"),
             (["--nonsense"], "--nonsense"),
             (["field"], "add, sub, neg, mul, .*inner-product, list"),
@@ -410,6 +410,147 @@ class BadInput(Case):
             for arguments in ["field", "neg", self.good, "-o", self.out], ["info"]:
                 self.refuse(USAGE, name + ".*" + value, *arguments, env={name: value})
         self.assertFalse(os.path.exists(self.out))
+
+
+def floats(rows):
+    width = len(rows[0])
+    return with_header(header_text("<f4", "(%d, %d)" % (len(rows), width)),
+                       b"".join(struct.pack("<%df" % width, *row) for row in rows))
+
+
+def load(path):
+    """Type, shape and flat values of a file that weft wrote."""
+    with open(path, "rb") as file:
+        raw = file.read()
+    length, = struct.unpack("<H", raw[8:10])
+    fields = eval(raw[10:10 + length].decode("latin1"), {})
+    code = {"<f4": "f", "<i4": "i", "|u1": "B"}[fields["descr"]]
+    data = raw[10 + length:]
+    return fields["descr"], fields["shape"], list(struct.unpack("<%d%s" % (len(data) // struct.calcsize(code), code), data))
+
+
+class Lattice(Case):
+    X = [[2.4, -3.3, 1.2, 0.4], [-5.2, 3.1, 0.7, -2.9], [0.6, -1.1, 1.7, 0.1]]
+    DIGITS = [0, 2, 3, 0, 0, 1, 0, 0] + [2, 1, 2, 3, 1, 3, 1, 1] + [3, 0, 2, 0, 0, 0, 0, 0]
+    POINTS = [2, -3, 1, 0, -5, 3, 1, -3, 1, -1, 2, 0]
+
+    def setUp(self):
+        super().setUp()
+        self.x, self.codes, self.y = self.write("x.npy", floats(self.X)), self.path("codes.npy"), self.path("y.npy")
+
+    def test_known_codes(self):
+        self.succeed("lattice", "encode", self.x, "-o", self.codes)
+        self.assertEqual(load(self.codes), ("|u1", (3, 2, 4), self.DIGITS))
+        self.succeed("lattice", "decode", self.codes, "-o", self.y)
+        self.assertEqual(load(self.y), ("<f4", (3, 4), self.POINTS))
+        self.succeed("lattice", "decode", self.codes, "-o", self.y, "--depth", "1")
+        self.assertEqual(load(self.y)[2][:8], [4, -4, 0, 0, -8, 4, 0, -4])
+        self.succeed("lattice", "quantize", self.x, "-o", self.y, "--lattice", "d4", "--q", "4", "--levels", "2")
+        self.assertEqual(load(self.y), ("<f4", (3, 4), self.POINTS))
+        self.succeed("lattice", "encode", self.x, "-o", self.codes, "--packed")
+        self.assertEqual(load(self.codes), ("|u1", (3, 2), [0x38, 0x04, 0xe6, 0x5d, 0x23, 0x00]))
+        self.succeed("lattice", "decode", self.codes, "-o", self.y, "--packed", "--device", "cpu")
+        self.assertEqual(load(self.y)[2], self.POINTS)
+        self.assertEqual(self.files(), ["codes.npy", "x.npy", "y.npy"])
+
+    def test_retries_and_scales(self):
+        x = self.write("x.npy", floats([[20.3, 20.4], [1, 1], [1e6, 0]]))
+        scales = self.path("t.npy")
+        form = ["--lattice", "Z2", "--max-retries", "3"]
+        report = json.loads(self.succeed("lattice", "encode", x, "-o", self.codes, *form, "--scales", scales, "--json"))
+        self.assertEqual((report["vectors"], report["retried"], report["unresolved"]), (3, 2, 1))
+        self.assertEqual(load(scales), ("<i4", (3,), [2, 0, -4]))
+        self.succeed("lattice", "decode", self.codes, "-o", self.y, *form, "--scales", scales)
+        self.assertEqual(load(self.y)[2][:4], [20, 20, 1, 1])
+        self.succeed("lattice", "quantize", x, "-o", self.path("z.npy"), *form, "--scales", scales)
+        self.assertEqual(load(self.path("z.npy")), load(self.y))
+        self.refuse(USAGE, r"t.npy: vector 0 has too many retries \(got 2", "lattice", "decode", self.codes, "-o", self.y,
+                    "--lattice", "Z2", "--scales", scales)
+        self.refuse(USAGE, "same file", "lattice", "encode", x, "-o", self.codes, "--scales", self.codes)
+        self.refuse(FAILED, "nowhere/t.npy", "lattice", "encode", x, "-o", self.path("new.npy"), "--lattice", "Z2",
+                    "--scales", self.path("nowhere/t.npy"))
+        self.assertNotIn("new.npy", self.files())
+
+    def test_rows_of_any_width(self):
+        numbers = random.Random(5)
+        for lattice, width, flags in [("D4", 10, []), ("E8", 3, ["--packed"]), ("Z2", 5, ["--packed", "--q", "3", "--levels", "1"])]:
+            rows = [[numbers.randrange(-2, 2) / 2 for _ in range(width)] for _ in range(7)]
+            x = self.write("x.npy", floats(rows))
+            form = ["--lattice", lattice, *flags]
+            self.succeed("lattice", "encode", x, "-o", self.codes, *form)
+            more = ["--width", str(width)] + (["--rows", "7"] if lattice == "Z2" else [])
+            self.succeed("lattice", "decode", self.codes, "-o", self.y, *form, *more)
+            quantized = [flag for flag in form if flag != "--packed"]
+            self.succeed("lattice", "quantize", x, "-o", self.path("z.npy"), *quantized)
+            self.assertEqual(load(self.y), load(self.path("z.npy")))
+            self.assertEqual(load(self.y)[1], (7, width))
+        self.refuse(USAGE, "need --rows", "lattice", "decode", self.codes, "-o", self.y, *form)
+        self.refuse(USAGE, "rows do not fit", "lattice", "decode", self.codes, "-o", self.y, *form, "--rows", "9")
+
+    def test_dither(self):
+        for seed in "1", "18446744073709551615":
+            form = ["--beta", "0.25", "--q", "16", "--dither", "--seed", seed]
+            self.succeed("lattice", "encode", self.x, "-o", self.codes, *form)
+            self.succeed("lattice", "decode", self.codes, "-o", self.y, *form)
+            for got, want in zip(load(self.y)[2], sum(self.X, [])):
+                self.assertLess(abs(got - want), 0.2501)
+        first = load(self.codes)
+        self.succeed("lattice", "encode", self.x, "-o", self.codes, "--beta", "0.25", "--q", "16", "--dither")
+        self.assertNotEqual(load(self.codes), first)
+
+    def test_beta(self):
+        numbers = random.Random(6)
+        sample = self.write("s.npy", floats([[numbers.gauss(0, 1) for _ in range(8)] for _ in range(500)]))
+        report = json.loads(self.succeed("lattice", "beta", sample, "--lattice", "E8", "--json", "--steps", "20"))
+        self.assertEqual(len(report["trials"]), 30)
+        self.assertEqual(report["best"], min(report["trials"], key=lambda trial: trial["mean_squared_error"]))
+        self.assertTrue(0.2 < report["best"]["beta"] < 1, report["best"])
+        self.assertRegex(self.succeed("lattice", "beta", sample), "^beta [0-9.]+: mean squared error")
+
+    def test_no_vectors(self):
+        empty = self.write("x.npy", with_header(header_text("<f4", "(0, 4)"), b""))
+        self.succeed("lattice", "encode", empty, "-o", self.codes, "--scales", self.path("t.npy"))
+        self.assertEqual(load(self.codes), ("|u1", (0, 2, 4), []))
+        self.succeed("lattice", "decode", self.codes, "-o", self.y)
+        self.assertEqual(load(self.y), ("<f4", (0, 4), []))
+
+    def test_bad_values(self):
+        for value, text in (float("nan"), "nan"), (float("inf"), "inf"):
+            bad = self.write("bad.npy", floats([[1, 2, 3, 4], [1, 2, value, 4]]))
+            for operation in "encode", "quantize":
+                self.refuse(USAGE, "bad.npy: .*value 2 of row 1 is not finite.*" + text, "lattice", operation, bad,
+                            "-o", self.y)
+        digits = self.write("digits.npy", with_header(header_text("|u1", "(1, 2, 4)"), bytes([0, 1, 2, 3, 0, 0, 4, 0])))
+        self.refuse(USAGE, "digits.npy: .*digit 2 of level 1 of vector 0 is out of range .got 4", "lattice", "decode",
+                    digits, "-o", self.y)
+        self.refuse(USAGE, "wrong shape", "lattice", "decode", digits, "-o", self.y, "--levels", "3")
+        self.refuse(USAGE, "wrong shape", "lattice", "decode", digits, "-o", self.y, "--packed")
+        self.refuse(USAGE, "--width does not fit", "lattice", "decode", digits, "-o", self.y, "--width", "5")
+        self.refuse(USAGE, "wrong dtype", "lattice", "decode", self.x, "-o", self.y)
+        self.refuse(USAGE, "wrong dtype", "lattice", "encode", digits, "-o", self.y)
+        flat = self.write("flat.npy", with_header(header_text("<f4", "(4,)"), bytes(16)))
+        self.refuse(USAGE, r"flat.npy: wrong shape \(got \(4,\)", "lattice", "encode", flat, "-o", self.y)
+        self.assertFalse(os.path.exists(self.y))
+
+    def test_usage(self):
+        for arguments, pattern in [
+            ([], "encode, decode, quantize, beta"),
+            (["encode", self.x], "--output"),
+            (["encode", self.x, "-o", self.y, "--lattice", "A2"], "--lattice.*A2"),
+            (["encode", self.x, "-o", self.y, "--q", "2"], "--q.*no code for positive values"),
+            (["encode", self.x, "-o", self.y, "--q", "17"], "--q.*17"),
+            (["encode", self.x, "-o", self.y, "--levels", "0"], "--levels.*0"),
+            (["encode", self.x, "-o", self.y, "--beta", "0"], "--beta"),
+            (["encode", self.x, "-o", self.y, "--beta", "nan"], "beta"),
+            (["encode", self.x, "-o", self.y, "--alpha", "-1"], "--alpha"),
+            (["encode", self.x, "-o", self.y, "--alpha", "4", "--max-retries", "99"], "max_retries"),
+            (["encode", self.x, "-o", self.y, "--seed", "1"], "--dither"),
+            (["decode", self.x, "-o", self.y, "--depth", "3"], "dtype|depth"),
+            (["beta", self.x, "--steps", "1"], "steps"),
+        ]:
+            with self.subTest(arguments):
+                self.assertEqual(self.refuse(USAGE, pattern, "lattice", *arguments), "")
+        self.assertEqual(self.files(), ["x.npy"])
 
 
 class NoDevice(Case):
@@ -567,7 +708,8 @@ class Reports(Case):
         self.succeed("info", "--device", chosen["uuid"][:8], env={"WEFT_DEVICE": "nomatch"})
 
     def test_help_has_an_example_each(self):
-        for command in [], ["info"], ["field"], ["field", "list"], *(["field", op] for op in OPERATIONS):
+        for command in [], ["info"], ["field"], ["field", "list"], *(["field", op] for op in OPERATIONS), \
+                ["lattice"], ["lattice", "encode"], ["lattice", "decode"], ["lattice", "quantize"], ["lattice", "beta"]:
             self.assertRegex(self.succeed(*command, "--help"), "Example: weft " + " ".join(command))
         self.assertRegex(self.succeed("--version"), r"^weft \d+\.\d+\.\d+\n$")
 

@@ -71,8 +71,10 @@ void parse(CLI::App& app, int argc, char** argv) try {
 
 int main(int argc, char** argv) try {
     weft::tool::install_signal_handlers();
-    CLI::App app{"Field arithmetic for .npy files on the GPU, and what the GPUs of this machine can do",
-                 "weft"};
+    CLI::App app{
+        "Field arithmetic and lattice codes for .npy files on the GPU, and what the GPUs of this machine can "
+        "do",
+        "weft"};
     app.set_version_flag("--version", "weft " WEFT_VERSION_STRING);
     app.require_subcommand(1);
     app.footer(
@@ -82,6 +84,7 @@ int main(int argc, char** argv) try {
     weft::tool::add_info(app);
     weft::tool::add_field(app);
     weft::tool::add_profile(app);
+    weft::tool::add_lattice(app);
     parse(app, argc, argv);
     return end_of_output();
 } catch (const weft::tool::Failure& failure) {

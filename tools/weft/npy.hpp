@@ -37,6 +37,12 @@ template <>
 inline constexpr const char* kDescr<std::uint64_t> = "<u8";
 template <>
 inline constexpr const char* kDescr<std::uint32_t> = "<u4";
+template <>
+inline constexpr const char* kDescr<float> = "<f4";
+template <>
+inline constexpr const char* kDescr<std::int32_t> = "<i4";
+template <>
+inline constexpr const char* kDescr<std::uint8_t> = "|u1";
 
 /// An array in a file, mapped read-only, so that arrays larger than memory work.
 class NpyInput {

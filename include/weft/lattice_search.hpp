@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The step size of a lattice code that suits given data.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <weft/backend.hpp>
+#include <weft/lattice.hpp>
+
+namespace weft {
+
+struct LatticeSearchOptions {
+    std::size_t width = 0;     ///< values of a row; 0: d
+    float low = 0, high = 0;   ///< range of beta; 0: from the sample's largest value
+    std::uint32_t steps = 40;  ///< betas tried over the range, 2 to 1000; half as many again near the best
+};
+
+/// What one beta does to the sample.
+struct LatticeTrial {
+    float beta = 0;
+    double mean_squared_error = 0;       ///< for each value, overloaded vectors included
+    double retried = 0, unresolved = 0;  ///< shares of the vectors
+};
+
+struct LatticeSearch {
+    LatticeTrial best;                 ///< least error; the smaller beta of equals
+    std::vector<LatticeTrial> trials;  ///< all, ascending beta
+};
+
+/// Quantizes `sample` on the device with betas in geometric steps, then with steps between the neighbours of
+/// the best. `code.beta` is ignored; the other members stay as they are. The errors are summed in double.
+///
+/// Errors: invalid_argument - an empty sample, values that are not finite, options out of range; as
+/// lattice_quantize.
+LatticeSearch lattice_search_beta(Backend& backend, const LatticeCode& code, std::span<const float> sample,
+                                  const LatticeSearchOptions& options = {});
+
+}  // namespace weft

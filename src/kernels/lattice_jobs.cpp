@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/lattice_jobs.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include <weft/job.hpp>
+
+namespace weft::kernels {
+namespace {
+
+// A job's vectors are counted in 32 bits, and people like to see progress.
+constexpr std::size_t kJobVectors = std::size_t{1} << 22;
+
+/// The rows behind the last whole element, padded to one with zeros.
+class Tail {
+  public:
+    Tail(std::size_t whole, const std::vector<LatticeInput>& inputs,
+         const std::vector<LatticeOutput>& outputs)
+        : whole_(whole) {
+        for (const LatticeInput& in : inputs) {
+            if (in.element_bytes == 0) {
+                job_.inputs.push_back({in.data, in.bytes, true});
+                continue;
+            }
+            std::vector<std::byte>& copy = memory_.emplace_back(in.element_bytes);
+            const std::size_t done = whole * in.element_bytes;
+            std::memcpy(copy.data(), static_cast<const std::byte*>(in.data) + done, in.bytes - done);
+            job_.inputs.push_back({copy.data(), copy.size()});
+        }
+        first_output_ = memory_.size();
+        for (const LatticeOutput& out : outputs) {
+            std::vector<std::byte>& copy = memory_.emplace_back(out.element_bytes);
+            job_.outputs.push_back({copy.data(), copy.size()});
+        }
+        job_.elements = 1;
+    }
+    const Job& job(const Parameters& parameters) {
+        job_.parameters = parameters;
+        return job_;
+    }
+    void copy_back(const std::vector<LatticeOutput>& outputs) const {
+        for (std::size_t i = 0; i < outputs.size(); ++i) {
+            const std::size_t done = whole_ * outputs[i].element_bytes;
+            std::memcpy(static_cast<std::byte*>(outputs[i].data) + done, memory_[first_output_ + i].data(),
+                        outputs[i].bytes - done);
+        }
+    }
+
+  private:
+    std::size_t whole_, first_output_ = 0;
+    std::vector<std::vector<std::byte>> memory_;
+    Job job_;
+};
+
+Job cut(const std::vector<LatticeInput>& inputs, const std::vector<LatticeOutput>& outputs, std::size_t first,
+        std::size_t count) {
+    Job job;
+    for (const LatticeInput& in : inputs) {
+        if (in.element_bytes == 0)
+            job.inputs.push_back({in.data, in.bytes, true});
+        else
+            job.inputs.push_back({static_cast<const std::byte*>(in.data) + first * in.element_bytes,
+                                  count * in.element_bytes});
+    }
+    for (const LatticeOutput& out : outputs)
+        job.outputs.push_back(
+            {static_cast<std::byte*>(out.data) + first * out.element_bytes, count * out.element_bytes});
+    job.elements = count;
+    return job;
+}
+
+}  // namespace
+
+BatchReport run_lattice_jobs(Backend& backend, const Program& program, const LatticeShape& shape,
+                             const LatticeParametersOf& parameters_of,
+                             const std::vector<LatticeInput>& inputs,
+                             const std::vector<LatticeOutput>& outputs, const BatchOptions& options) {
+    const std::size_t whole = shape.rows / shape.element_rows;
+    const std::size_t each = std::max<std::size_t>(1, kJobVectors / shape.element_vectors);
+    std::vector<Job> jobs;
+    jobs.reserve(whole / each + 2);
+    for (std::size_t first = 0; first < whole; first += each) {
+        jobs.push_back(cut(inputs, outputs, first, std::min(each, whole - first)));
+        jobs.back().parameters = parameters_of(first * shape.element_vectors);
+    }
+    std::unique_ptr<Tail> tail;
+    if (shape.rows % shape.element_rows != 0) {
+        tail = std::make_unique<Tail>(whole, inputs, outputs);
+        jobs.push_back(tail->job(parameters_of(whole * shape.element_vectors)));
+    }
+    const BatchReport report = run_batch(backend, program, jobs, options);
+    if (tail) tail->copy_back(outputs);
+    return report;
+}
+
+}  // namespace weft::kernels

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/lattice_plan.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+#include <string>
+
+#include <weft/error.hpp>
+
+namespace weft {
+
+const char* to_string(Lattice lattice) noexcept {
+    switch (lattice) {
+        case Lattice::z2:
+            return "Z2";
+        case Lattice::d4:
+            return "D4";
+        case Lattice::e8:
+            return "E8";
+    }
+    return "unknown";
+}
+
+std::uint32_t digit_bits(const LatticeCode& code) noexcept {
+    return code.packed ? static_cast<std::uint32_t>(std::bit_width(code.q - 1)) : 8;
+}
+
+std::size_t lattice_tiles(Lattice lattice, std::size_t width) noexcept {
+    const std::size_t d = dimension(lattice);
+    return width / d + (width % d != 0 ? 1 : 0);
+}
+
+namespace {
+
+// ceil(vectors * bits / unit) that does not overflow before the result does.
+std::size_t units(const LatticeCode& code, std::size_t vectors, std::size_t unit) noexcept {
+    const std::size_t bits = std::size_t{digit_bits(code)} * code.levels * dimension(code.lattice);
+    return vectors / unit * bits + (vectors % unit * bits + unit - 1) / unit;
+}
+
+}  // namespace
+
+std::size_t code_bytes(const LatticeCode& code, std::size_t vectors) noexcept {
+    return units(code, vectors, 8);
+}
+
+std::size_t code_words(const LatticeCode& code, std::size_t vectors) noexcept {
+    return units(code, vectors, 32);
+}
+
+namespace kernels {
+
+LatticeShape lattice_shape(const char* function, Lattice lattice, std::size_t values, std::size_t width) {
+    const std::size_t d = dimension(lattice);
+    LatticeShape shape;
+    shape.width = width == 0 ? d : width;
+    if (values % shape.width != 0)
+        throw Error(Errc::invalid_argument, std::string(function) + ": values are no whole rows (got " +
+                                                std::to_string(values) + ", need a multiple of " +
+                                                std::to_string(shape.width) + ")");
+    shape.ragged = shape.width % d != 0;
+    if (!shape.ragged) shape.width = d;
+    shape.rows = values / shape.width;
+    shape.tiles = lattice_tiles(lattice, shape.width);
+    set_elements(shape, lattice);
+    return shape;
+}
+
+void set_elements(LatticeShape& shape, Lattice lattice) {
+    const std::size_t block = block_vectors(lattice);
+    shape.element_rows = block / std::gcd(block, shape.tiles);
+    shape.element_vectors = shape.element_rows * shape.tiles;
+}
+
+shared::LatticeSettings lattice_settings(const LatticeCode& code) {
+    shared::LatticeSettings s{};
+    s.beta = code.beta;
+    s.inverse_beta = static_cast<float>(1.0 / static_cast<double>(code.beta));
+    s.shrink = static_cast<float>(std::exp2(-static_cast<double>(code.alpha)));
+    s.grow = static_cast<float>(std::exp2(static_cast<double>(code.alpha)));
+    s.max_retries = code.max_retries;
+    const std::uint64_t seed = code.dither_seed.value_or(0);
+    s.seed_low = static_cast<std::uint32_t>(seed);
+    s.seed_high = static_cast<std::uint32_t>(seed >> 32);
+    s.index_low = static_cast<std::uint32_t>(code.dither_first);
+    s.index_high = static_cast<std::uint32_t>(code.dither_first >> 32);
+    return s;
+}
+
+namespace {
+
+// The fewest vectors whose digits fill whole words, and their statuses as well.
+std::uint32_t vectors_of_thread(LatticeOp op, const LatticeCode& code) {
+    if (op == LatticeOp::decode) return 1;  // one vector a thread makes neighbours write neighbours
+    if (op == LatticeOp::quantize) return 4;
+    const std::uint32_t bits = digit_bits(code) * code.levels * dimension(code.lattice);
+    return std::max(4u, 32 / std::gcd(bits, 32u));
+}
+
+}  // namespace
+
+LatticePlan plan_lattice(const DeviceInfo& device, LatticeOp op, const LatticeCode& code, bool retries,
+                         std::size_t element_vectors) {
+    LatticePlan plan;
+    const std::uint32_t fits = std::min(device.limits.max_group_size[0], device.limits.max_group_invocations);
+    // A CPU runs a group's invocations in turn, so there a group must be worth handing to a thread.
+    const std::uint32_t wanted = device.type == DeviceType::cpu ? 256 : 64;
+    plan.local_size = std::min(wanted, std::bit_floor(std::max(fits, 1u)));
+    plan.max_groups = std::max(device.limits.max_group_count[0], 1u);
+    const std::uint32_t per_thread = vectors_of_thread(op, code);
+    plan.elements_per_group = static_cast<std::uint32_t>(
+        std::max<std::size_t>(1, std::size_t{plan.local_size} * per_thread / element_vectors));
+    plan.constants = {{0u, plan.local_size},
+                      {1u, static_cast<float>(code.q)},
+                      {2u, 1.0f / static_cast<float>(code.q)},
+                      {3u, code.levels}};
+    if (op != LatticeOp::quantize) plan.constants.emplace_back(4u, digit_bits(code));
+    if (op == LatticeOp::encode) plan.constants.emplace_back(5u, per_thread);
+    plan.constants.emplace_back(6u, code.dither_seed.has_value());
+    plan.constants.emplace_back(7u, retries);
+    return plan;
+}
+
+}  // namespace kernels
+}  // namespace weft

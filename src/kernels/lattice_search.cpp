@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weft/lattice_search.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include <weft/error.hpp>
+
+#include "kernels/lattice_check.hpp"
+
+namespace weft {
+namespace {
+
+constexpr const char* kFunction = "lattice_search_beta";
+constexpr double kLeastBeta = 0x1p-40, kMostBeta = 0x1p40;
+
+[[noreturn]] void refuse(const std::string& what) {
+    throw Error(Errc::invalid_argument, std::string(kFunction) + ": " + what);
+}
+
+struct Range {
+    double low, high;
+};
+
+// A code reaches about beta q^levels / 2 to either side: beyond `high` nothing overloads and cells only grow;
+// at `low` all but the smallest values overload.
+Range range_of(const LatticeCode& code, std::span<const float> sample, const LatticeSearchOptions& options) {
+    float largest = 0;
+    for (const float v : sample) largest = std::max(largest, std::fabs(v));
+    const double reach = std::pow(static_cast<double>(code.q), code.levels) / 2;
+    const double most = largest == 0.0f ? 1.0 : 4 * static_cast<double>(largest) / reach;
+    Range range{options.low != 0.0f ? static_cast<double>(options.low) : most / 64,
+                options.high != 0.0f ? static_cast<double>(options.high) : most};
+    if (options.low == 0.0f) range.low = std::clamp(range.low, kLeastBeta, kMostBeta);
+    if (options.high == 0.0f) range.high = std::clamp(range.high, kLeastBeta, kMostBeta);
+    if (!(range.low >= kLeastBeta && range.high <= kMostBeta && range.low <= range.high))
+        refuse("range of beta (got " + std::to_string(range.low) + " to " + std::to_string(range.high) +
+               ", need low <= high, both from 2^-40 to 2^40)");
+    return range;
+}
+
+class Trials {
+  public:
+    Trials(Backend& backend, const LatticeCode& code, std::span<const float> sample, std::size_t width)
+        : backend_(backend), code_(code), sample_(sample), width_(width), y_(sample.size()) {}
+
+    LatticeTrial run(double beta) {
+        code_.beta = static_cast<float>(beta);
+        const LatticeReport report = lattice_quantize(backend_, code_, sample_, y_, {}, {.width = width_});
+        double sum = 0;
+        for (std::size_t i = 0; i < y_.size(); ++i) {
+            const double error = static_cast<double>(sample_[i]) - static_cast<double>(y_[i]);
+            sum += error * error;
+        }
+        const auto vectors = static_cast<double>(report.vectors);
+        return {code_.beta, sum / static_cast<double>(y_.size()),
+                static_cast<double>(report.retried) / vectors,
+                static_cast<double>(report.unresolved) / vectors};
+    }
+
+  private:
+    Backend& backend_;
+    LatticeCode code_;
+    std::span<const float> sample_;
+    std::size_t width_;
+    std::vector<float> y_;
+};
+
+// steps betas from low to high, each the same multiple of the one before; `ends`: with low and high.
+void geometric(Trials& trials, const Range& range, std::uint32_t steps, bool ends,
+               std::vector<LatticeTrial>& out) {
+    const double parts = ends ? steps - 1.0 : steps + 1.0;
+    for (std::uint32_t i = 0; i < steps; ++i) {
+        const double at = (ends ? i : i + 1.0) / parts;
+        out.push_back(trials.run(range.low * std::pow(range.high / range.low, at)));
+    }
+}
+
+std::size_t best_of(const std::vector<LatticeTrial>& trials) {
+    const auto less = [](const LatticeTrial& a, const LatticeTrial& b) {
+        return a.mean_squared_error < b.mean_squared_error;
+    };
+    return static_cast<std::size_t>(std::min_element(trials.begin(), trials.end(), less) - trials.begin());
+}
+
+}  // namespace
+
+LatticeSearch lattice_search_beta(Backend& backend, const LatticeCode& code, std::span<const float> sample,
+                                  const LatticeSearchOptions& options) {
+    if (sample.empty()) refuse("the sample is empty (got 0 values, need at least one row)");
+    if (options.steps < 2 || options.steps > 1000)
+        refuse("steps are out of range (got " + std::to_string(options.steps) + ", need 2 to 1000)");
+    LatticeCode checked = code;
+    checked.beta = 1;
+    kernels::check_lattice_code(kFunction, checked);
+    const kernels::LatticeShape shape =
+        kernels::lattice_shape(kFunction, code.lattice, sample.size(), options.width);
+    kernels::check_finite(kFunction, sample, shape.width, backend.plan().copy_threads);
+    const Range range = range_of(checked, sample, options);
+
+    Trials trials(backend, checked, sample, options.width);
+    LatticeSearch search;
+    geometric(trials, range, options.steps, true, search.trials);
+    const std::size_t best = best_of(search.trials), last = search.trials.size() - 1;
+    const Range near{static_cast<double>(search.trials[best == 0 ? 0 : best - 1].beta),
+                     static_cast<double>(search.trials[std::min(best + 1, last)].beta)};
+    geometric(trials, near, options.steps / 2, false, search.trials);
+    std::sort(search.trials.begin(), search.trials.end(),
+              [](const LatticeTrial& a, const LatticeTrial& b) { return a.beta < b.beta; });
+    search.best = search.trials[best_of(search.trials)];
+    return search;
+}
+
+}  // namespace weft

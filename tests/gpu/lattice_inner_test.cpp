@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inner products by table against the products of what codes decode to, and the search for beta.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include <weft/weft.hpp>
+
+#include "support/gpu_fixture.hpp"
+#include "support/lattice_oracle.hpp"
+
+namespace {
+
+using namespace weft_test;
+using weft::Errc;
+using weft::LatticeTable;
+using Bytes = std::vector<std::uint8_t>;
+using Floats = std::vector<float>;
+
+// Products of rows in units of beta^2, exact; y of one row serves all.
+Floats products(const Floats& x, const Floats& y, std::size_t width) {
+    Floats out;
+    for (std::size_t row = 0; row < x.size() / width; ++row) {
+        double sum = 0;
+        for (std::size_t i = 0; i < width; ++i)
+            sum += static_cast<double>(x[row * width + i]) *
+                   static_cast<double>(y[(y.size() == width ? 0 : row * width) + i]);
+        out.push_back(static_cast<float>(sum));
+    }
+    return out;
+}
+
+std::vector<std::uint32_t> words_of(const Bytes& bytes) {
+    std::vector<std::uint32_t> words((bytes.size() + 3) / 4, 0);
+    if (!bytes.empty()) std::memcpy(words.data(), bytes.data(), bytes.size());
+    return words;
+}
+
+Floats resident(weft::Backend& backend, const LatticeTable& table, const LatticeCode& code, const Bytes& x,
+                const Bytes& y, std::size_t rows, std::size_t width) {
+    const auto xw = words_of(x), yw = words_of(y);
+    weft::Buffer<std::uint32_t> xb(backend, xw.size()), yb(backend, yw.size()),
+        t(backend, table.words().size());
+    weft::Buffer<float> out(backend, rows);
+    weft::Stream stream(backend);
+    stream.upload(xw, xb);
+    stream.upload(yw, yb);
+    stream.upload(table.words(), t.view());
+    weft::lattice_inner(stream, table, t, code, xb, yb, out, width);
+    return stream.download(out);
+}
+
+}  // namespace
+
+TEST_CASE("lattice inner: the known product of two D4 codes") {
+    on_device([](weft::Backend& backend) {
+        const LatticeTable table(Lattice::d4, 4);
+        CHECK(table.points() == 256);
+        // Digits (3,0,2,0 | 0,0,0,0) and (0,2,3,0 | 0,1,0,0): -1 + 4 * 2.
+        CHECK(table(3 + 2 * 16, 2 * 4 + 3 * 16) == -1);
+        CHECK(table(3 + 2 * 16, 1 * 4) == 2);
+        CHECK(table(0, 2 * 4 + 3 * 16) == 0);
+        int least = 0, most = 0;
+        for (std::uint32_t a = 0; a < 256; ++a)
+            for (std::uint32_t b = 0; b < 256; ++b) {
+                least = std::min(least, table(a, b));
+                most = std::max(most, table(a, b));
+            }
+        CHECK(least == -12);
+        CHECK(most == 16);
+        CHECK(table.largest() == 16);
+        const Bytes x{3, 0, 2, 0, 0, 0, 0, 0}, y{0, 2, 3, 0, 0, 1, 0, 0};
+        Floats out(1, 77);
+        weft::lattice_inner(backend, table, {}, x, y, out);
+        CHECK(out[0] == 7);
+        weft::lattice_inner(backend, table, {.beta = 0.5f}, x, y, out);
+        CHECK(out[0] == 1.75f);
+    });
+}
+
+TEST_CASE("lattice inner: rows of any width, packed or not, against one row or as many") {
+    const struct {
+        LatticeCode code;
+        std::size_t width, rows;
+    } shapes[] = {{{.packed = true}, 4, 500},
+                  {{.packed = true}, 64, 33},
+                  {{.q = 3, .levels = 3}, 10, 21},
+                  {{.q = 5, .levels = 1, .packed = true}, 7, 19},
+                  {{.lattice = Lattice::z2, .q = 16, .levels = 2, .packed = true}, 9, 40},
+                  {{.lattice = Lattice::z2, .q = 3, .levels = 1, .packed = true}, 2, 77}};
+    on_device([&](weft::Backend& backend) {
+        for (const auto& s : shapes) {
+            CAPTURE(s.width);
+            const LatticeTable table(s.code.lattice, s.code.q);
+            const auto range = static_cast<float>(
+                std::bit_floor(static_cast<unsigned>(std::pow(s.code.q, s.code.levels) / 2)));
+            const Floats x = dyadic_values(s.width * s.rows, range, 1), y = dyadic_values(x.size(), range, 2);
+            const OracleCodes cx = oracle_codes(s.code, x, s.width), cy = oracle_codes(s.code, y, s.width);
+            // Only what fills its tiles has codes whose padding is zero; decoded padding may be anything.
+            LatticeCode code = s.code;
+            const std::size_t d = dimension(code.lattice), tiles = weft::lattice_tiles(code.lattice, s.width);
+            Floats xd(s.rows * tiles * d), yd(xd.size());
+            weft::lattice_decode(backend, code, cx.codes, {}, xd);
+            weft::lattice_decode(backend, code, cy.codes, {}, yd);
+            const Floats want = products(xd, yd, tiles * d);
+            Floats out(s.rows, 77);
+            weft::lattice_inner(backend, table, code, cx.codes, cy.codes, out,
+                                {.width = s.width, .batch = {.chunk_elements = 2}});
+            CHECK(out == want);
+            CHECK(resident(backend, table, code, cx.codes, cy.codes, s.rows, s.width) == want);
+
+            const Floats first(yd.begin(), yd.begin() + static_cast<std::ptrdiff_t>(tiles * d));
+            Floats y0(y.begin(), y.begin() + static_cast<std::ptrdiff_t>(s.width));
+            const Bytes one = oracle_codes(code, y0, s.width).codes;
+            weft::lattice_inner(backend, table, code, cx.codes, one, out, {.width = s.width});
+            CHECK(out == products(xd, first, tiles * d));
+            CHECK(resident(backend, table, code, cx.codes, one, s.rows, s.width) ==
+                  products(xd, first, tiles * d));
+        }
+    });
+}
+
+TEST_CASE("lattice inner: what is refused") {
+    check_error(Errc::invalid_argument, "LatticeTable: too many entries for E8 (got q^16 with q = 4",
+                [] { LatticeTable(Lattice::e8, 4); });
+    check_error(Errc::invalid_argument, "LatticeTable: too many entries for D4 (got q^8 with q = 9",
+                [] { LatticeTable(Lattice::d4, 9); });
+    check_error(Errc::invalid_argument, "LatticeTable: LatticeCode::q is 2",
+                [] { LatticeTable(Lattice::z2, 2); });
+    on_device([](weft::Backend& backend) {
+        const LatticeTable table(Lattice::d4, 4), small(Lattice::d4, 3);
+        const Bytes x(16), y(16);
+        Floats out(2, 77);
+        const auto refuse = [&](const char* part, const LatticeTable& t, const LatticeCode& code,
+                                std::span<const std::uint8_t> a, std::span<const std::uint8_t> b) {
+            check_error(Errc::invalid_argument, part,
+                        [&] { weft::lattice_inner(backend, t, code, a, b, out); });
+        };
+        refuse("lattice_inner: the table is of another code (got D4, q = 3, need D4, q = 4", small, {}, x, y);
+        refuse("vectors with retries differ in scale", table, {.max_retries = 1}, x, y);
+        refuse("the dither is not in the table", table, {.dither_seed = 1}, x, y);
+        refuse("x does not fit the shape (got 8 bytes, need 16", table, {}, std::span(x).first(8), y);
+        refuse("y does not fit the shape (got 15 bytes, need 16", table, {}, x, std::span(y).first(15));
+        check_error(Errc::invalid_argument, "the sum of a row may not fit 32 bits", [&] {
+            const LatticeTable wide(Lattice::z2, 16);
+            Floats one(1);
+            const Bytes codes(1024 * 4 * 2);
+            weft::lattice_inner(backend, wide, {.lattice = Lattice::z2, .q = 16, .levels = 4}, codes, codes,
+                                one, {.width = 2048});
+        });
+        CHECK(out == Floats(2, 77));
+        CHECK(backend.counters().submissions == 0);
+    });
+}
+
+TEST_CASE("lattice search: finds the beta with the least error of the sample") {
+    on_device([](weft::Backend& backend) {
+        const LatticeCode code{.beta = 1000};
+        const Floats sample = normal_values(4 * 4000, 5);
+        const weft::LatticeSearch search = weft::lattice_search_beta(backend, code, sample);
+        CHECK(search.trials.size() == 60);
+        CHECK(std::is_sorted(search.trials.begin(), search.trials.end(),
+                             [](const auto& a, const auto& b) { return a.beta < b.beta; }));
+        for (const weft::LatticeTrial& t : search.trials)
+            CHECK(t.mean_squared_error >= search.best.mean_squared_error);
+        // Far better than cells twice or half as large, and what the plain way to count says.
+        CHECK(search.best.beta > 0.3f);
+        CHECK(search.best.beta < 0.6f);
+        LatticeCode best = code;
+        best.beta = search.best.beta;
+        Floats y(sample.size());
+        const auto report = weft::lattice_quantize(backend, best, sample, y);
+        double sum = 0;
+        for (std::size_t i = 0; i < y.size(); ++i)
+            sum += std::pow(static_cast<double>(sample[i]) - static_cast<double>(y[i]), 2);
+        CHECK(search.best.mean_squared_error ==
+              doctest::Approx(sum / static_cast<double>(y.size())).epsilon(1e-9));
+        CHECK(search.best.unresolved ==
+              doctest::Approx(static_cast<double>(report.unresolved) / 4000).epsilon(1e-9));
+
+        const auto narrow =
+            weft::lattice_search_beta(backend, code, sample, {.low = 0.5f, .high = 0.5f, .steps = 2});
+        CHECK(narrow.best.beta == 0.5f);
+        check_error(Errc::invalid_argument, "lattice_search_beta: the sample is empty",
+                    [&] { weft::lattice_search_beta(backend, code, {}); });
+        check_error(Errc::invalid_argument, "lattice_search_beta: range of beta",
+                    [&] { weft::lattice_search_beta(backend, code, sample, {.low = 2, .high = 1}); });
+        check_error(Errc::invalid_argument, "lattice_search_beta: range of beta",
+                    [&] { weft::lattice_search_beta(backend, code, sample, {.low = std::nanf("")}); });
+        check_error(Errc::invalid_argument, "steps are out of range (got 1, need 2 to 1000",
+                    [&] { weft::lattice_search_beta(backend, code, sample, {.steps = 1}); });
+        Floats bad = sample;
+        bad[17] = std::numeric_limits<float>::infinity();
+        check_error(Errc::invalid_argument, "lattice_search_beta: value 1 of row 4 is not finite",
+                    [&] { weft::lattice_search_beta(backend, code, bad); });
+        const Floats zeros(16, 0.0f);
+        CHECK(weft::lattice_search_beta(backend, code, zeros).best.mean_squared_error == 0);
+    });
+}
