@@ -20,6 +20,7 @@ namespace weft {
 namespace core {
 class BufferObject;
 }  // namespace core
+class Stream;
 
 /// Device or page-locked memory, counted from the objects that hold it.
 struct MemoryReport {
@@ -46,6 +47,8 @@ struct MemoryReport {
 namespace detail {
 std::shared_ptr<core::BufferObject> make_device_buffer(Backend&, std::size_t count, std::size_t element_bytes,
                                                        std::string_view name);
+std::shared_ptr<core::BufferObject> make_device_buffer(const Stream&, std::size_t count,
+                                                       std::size_t element_bytes, std::string_view name);
 std::shared_ptr<core::BufferObject> make_host_buffer(Backend&, std::size_t count, std::size_t element_bytes,
                                                      std::string_view name);
 void* mapped(const core::BufferObject&) noexcept;
@@ -82,6 +85,9 @@ class Buffer {
     /// Errors: out_of_memory; invalid_argument - more bytes than the device allows in one buffer.
     Buffer(Backend& backend, std::size_t count, std::string_view name = {})
         : object_(detail::make_device_buffer(backend, count, sizeof(T), name)), count_(count) {}
+    /// The same on the device that `stream` records for.
+    Buffer(const Stream& stream, std::size_t count, std::string_view name = {})
+        : object_(detail::make_device_buffer(stream, count, sizeof(T), name)), count_(count) {}
     Buffer(Buffer&&) noexcept = default;
     Buffer& operator=(Buffer&&) noexcept = default;
 

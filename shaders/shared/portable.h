@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The language bridge of shaders/shared: GLSL (built with WEFT_GLSL=1), CUDA and C++ read those headers
-// alike. They use GLSL's names for types (uint, uint64_t, uvec4), which this file gives to the other two; no
-// other file may test for the language. GLSL knows uint64_t only with WEFT_INT64 defined; the shader then
-// needs the optional feature shaderInt64.
+// alike. They use GLSL's names for types and functions (uint, uvec4, umulExtended), which this file gives to
+// the other two; no other file may test for the language. GLSL knows uint64_t only with WEFT_INT64 defined;
+// the shader then needs the optional feature shaderInt64; likewise double, WEFT_FLOAT64 and shaderFloat64.
+// WEFT_PRECISE forbids to contract what is computed into that variable. WEFT_F64(high, low) is the double
+// of these bits: GLSL's literals of type double are none to C++.
 #ifndef WEFT_SHARED_PORTABLE_H
 #define WEFT_SHARED_PORTABLE_H
 
@@ -15,30 +17,79 @@
 #define WEFT_SHARED_BEGIN
 #define WEFT_SHARED_END
 #define WEFT_FN
+#define WEFT_OUT(type) out type
+#define WEFT_INOUT(type) inout type
 #define WEFT_UNROLL [[unroll]]
+#define WEFT_ROLL [[dont_unroll]]
+#define WEFT_PRECISE precise
+#define WEFT_F64(high, low) packDouble2x32(uvec2(low, high))
 
 #else
 
 #include <cstdint>
+#include <cstring>
 #define WEFT_INT64
+#define WEFT_FLOAT64
+#define WEFT_PRECISE
+#define WEFT_F64(high, low) packDouble2x32(uvec2(low, high))
 #define WEFT_SHARED_BEGIN namespace weft::shared {
 #define WEFT_SHARED_END }
 #if defined(__CUDACC__)
 #define WEFT_FN __host__ __device__ __forceinline__
 #define WEFT_UNROLL _Pragma("unroll")
+#define WEFT_ROLL _Pragma("unroll 1")
 #else
 #define WEFT_FN inline
 #define WEFT_UNROLL
+#define WEFT_ROLL
 #endif
+
+#define WEFT_OUT(type) type&
+#define WEFT_INOUT(type) type&
 
 WEFT_SHARED_BEGIN
 using uint = std::uint32_t;
 using std::uint64_t;
+struct alignas(8) uvec2 {
+    uint x, y;
+    uvec2() = default;
+    WEFT_FN uvec2(uint x_, uint y_) : x(x_), y(y_) {}
+};
 struct alignas(16) uvec4 {
     uint x, y, z, w;
     uvec4() = default;
     WEFT_FN uvec4(uint x_, uint y_, uint z_, uint w_) : x(x_), y(y_), z(z_), w(w_) {}
 };
+WEFT_FN void umulExtended(uint a, uint b, uint& high, uint& low) {
+    const uint64_t product = uint64_t(a) * b;
+    high = uint(product >> 32);
+    low = uint(product);
+}
+WEFT_FN uint uaddCarry(uint a, uint b, uint& carry) {
+    const uint sum = a + b;
+    carry = sum < a ? 1u : 0u;
+    return sum;
+}
+WEFT_FN uint floatBitsToUint(float value) {
+    uint bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+WEFT_FN float uintBitsToFloat(uint bits) {
+    float value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+}
+WEFT_FN double packDouble2x32(uvec2 bits) {
+    double value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+}
+WEFT_FN uvec2 unpackDouble2x32(double value) {
+    uvec2 bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
 WEFT_SHARED_END
 
 #endif

@@ -3,6 +3,8 @@
 
 #include <limits>
 
+#include <weft/stream.hpp>
+
 #include "core/runtime.hpp"
 
 namespace weft {
@@ -16,17 +18,27 @@ std::uint64_t checked_bytes(std::size_t count, std::size_t element_bytes, const 
     return std::uint64_t{count} * element_bytes;
 }
 
+std::shared_ptr<core::BufferObject> make_device_buffer(core::Runtime& runtime, std::size_t count,
+                                                       std::size_t element_bytes, std::string_view name) {
+    const auto& context = runtime.context();
+    context->device.require_usable("Buffer");
+    return core::BufferObject::create(context, core::MemoryKind::device,
+                                      checked_bytes(count, element_bytes, "Buffer"),
+                                      name.empty() ? "buffer" : std::string(name));
+}
+
 }  // namespace
 
 namespace detail {
 
 std::shared_ptr<core::BufferObject> make_device_buffer(Backend& backend, std::size_t count,
                                                        std::size_t element_bytes, std::string_view name) {
-    const auto& context = backend.runtime()->context();
-    context->device.require_usable("Buffer");
-    return core::BufferObject::create(context, core::MemoryKind::device,
-                                      checked_bytes(count, element_bytes, "Buffer"),
-                                      name.empty() ? "buffer" : std::string(name));
+    return weft::make_device_buffer(*backend.runtime(), count, element_bytes, name);
+}
+
+std::shared_ptr<core::BufferObject> make_device_buffer(const Stream& stream, std::size_t count,
+                                                       std::size_t element_bytes, std::string_view name) {
+    return weft::make_device_buffer(*stream.runtime(), count, element_bytes, name);
 }
 
 std::shared_ptr<core::BufferObject> make_host_buffer(Backend& backend, std::size_t count,
