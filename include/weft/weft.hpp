@@ -8,10 +8,13 @@
 #include <weft/buffer.hpp>
 #include <weft/config.hpp>
 #include <weft/device.hpp>
+#include <weft/encode.hpp>
+#include <weft/encode_memory.hpp>
 #include <weft/error.hpp>
 #include <weft/event.hpp>
 #include <weft/field.hpp>
 #include <weft/job.hpp>
 #include <weft/program.hpp>
+#include <weft/state.hpp>
 #include <weft/stream.hpp>
 #include <weft/version.hpp>
