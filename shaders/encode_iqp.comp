@@ -17,14 +17,14 @@ layout(set = 0, binding = 0) readonly buffer Values { Raw values[]; };
 layout(set = 0, binding = 1) writeonly buffer States { uvec4 states[]; };
 layout(set = 0, binding = 2) writeonly buffer Status { uvec2 status[]; };
 
-const uint kMostAngles = 465, kMostRows = 8, kMostCouplings = 384;
+const uint kMostAngles = 465, kMostRows = 8, kMostLaneBits = 9;
 #include "shared/encode_iqp.h"
 
 // Dealing: one part, real or imaginary, at a time, so that twice as large slabs fit; a gap after every 32 values keeps
 // strided accesses on different banks.
 shared Real dealt[(1u << kSlabBits) + (1u << (kSlabBits - 5u))];
-shared Phase couplings[kMostCouplings];  // of lane bit i with the upper bits of pass k of row r
-shared Phase passes[8 * 16];             // theta of those upper bits alone
+shared Phase block_couplings[kMostRows * kMostLaneBits];  // of a lane bit with the bits above the slab
+shared Complex held[kMostRows * 16u];                      // phases of the 4 held bits, and of those above the slab, alone
 
 uint gap(uint at) { return at + (at >> 5); }
 
@@ -40,30 +40,39 @@ uint store_place(uint k) {
     return kStoreWide ? lane | (k << (kSlabBits - 4u)) : (k & 1u) | (lane << 1) | ((k >> 1) << (kSlabBits - 3u));
 }
 
+Complex unit_of(Phase phase) {
+    const SinCos a = sincos_of_phase(phase);
+    return complex(a.cosine, a.sine);
+}
+
+// theta of held bits k, lane bits and bits above the slab is the sum of theta of each of the three, of the couplings
+// between lane bits and bits above, which are all one invocation needs once, and of those between lane and held bits.
 void prepare(uint rows, uint bits, uint block) {
     const uint lane_bits = bits - 4u;
-    for (uint at = gl_LocalInvocationIndex; at < rows * 16u; at += gl_WorkGroupSize.x)
-        passes[at] = theta(at / 16u, ((at % 16u) << lane_bits) | (block << bits));
-    for (uint at = gl_LocalInvocationIndex; at < rows * 16u * lane_bits; at += gl_WorkGroupSize.x) {
-        const uint pass = at / lane_bits;
-        couplings[at] = coupling(pass / 16u, at % lane_bits, ((pass % 16u) << lane_bits) | (block << bits));
+    const Real scale = two_to_minus(p.qubits);
+    for (uint at = gl_LocalInvocationIndex; at < rows * 16u; at += gl_WorkGroupSize.x) {
+        const Complex unit = unit_of(theta(at / 16u, ((at % 16u) << lane_bits) | (block << bits)));
+        held[at] = complex(scale * unit.re, scale * unit.im);
     }
+    for (uint at = gl_LocalInvocationIndex; at < rows * lane_bits; at += gl_WorkGroupSize.x)
+        block_couplings[at] = coupling(at / lane_bits, at % lane_bits, block << bits);
     barrier();
 }
 
-Complex phase_at(uint row, uint pass, uint lane_index, uint lane_bits, Phase lane_theta) {
-    const uint at = row * 16u + pass;
-    Phase sum = add_phases(passes[at], lane_theta);
-    while (lane_index != 0u) {
-        sum = add_phases(sum, couplings[at * lane_bits + findLSB(lane_index)]);
-        lane_index &= lane_index - 1u;
-    }
-    const SinCos a = sincos_of_phase(sum);
-    const Real scale = two_to_minus(p.qubits);
-    return complex(scale * a.cosine, scale * a.sine);
-}
-
 Complex v[16];
+
+void make_phases(uint row, uint lane_index, uint lane_bits) {
+    Phase mine = theta(row, lane_index);
+    for (uint rest = lane_index; rest != 0u; rest &= rest - 1u)
+        mine = add_phases(mine, block_couplings[row * lane_bits + findLSB(rest)]);
+    v[0] = unit_of(mine);
+    WEFT_UNROLL for (uint bit = 0u; bit < 4u; ++bit) {
+        const Complex unit = unit_of(coupling(row, lane_bits + bit, lane_index));
+        WEFT_UNROLL for (uint k = 0u; k < 16u; ++k)
+            if (k < (1u << bit)) v[k + (1u << bit)] = multiply(v[k], unit);
+    }
+    WEFT_UNROLL for (uint k = 0u; k < 16u; ++k) v[k] = multiply(v[k], held[row * 16u + k]);
+}
 
 void transform(uint bits) {
     WEFT_UNROLL for (uint bit = 0u; bit < 4u; ++bit) {
@@ -106,10 +115,10 @@ void main() {
         prepare(rows, bits, block);
         const uint mine = lane >> lane_bits, lane_index = lane & ((1u << lane_bits) - 1u);
         const bool good = mine < rows && bad_fault[min(mine, rows - 1u)] == kEncodeGood;
-        const Phase lane_theta = good ? theta(mine, lane_index) : no_phase();
-        WEFT_UNROLL for (uint k = 0u; k < 16u; ++k) {
-            v[k] = complex(kZero, kZero);
-            if (good) v[k] = phase_at(mine, k, lane_index, lane_bits, lane_theta);
+        if (good) {
+            make_phases(mine, lane_index, lane_bits);
+        } else {
+            WEFT_UNROLL for (uint k = 0u; k < 16u; ++k) v[k] = complex(kZero, kZero);
         }
         transform(4u);
         uint low = lane_bits;

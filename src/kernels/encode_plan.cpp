@@ -25,7 +25,8 @@ void plan_amplitude(EncodePlan& plan, const DeviceInfo& device, bool streamed) {
         plan.local_size = std::min(1024u, group_limit(device));
         return;
     }
-    const std::uint32_t wanted = std::clamp((1u << plan.qubits) / 16u, 32u, 1024u);
+    // Three sizes, not six: each is a pipeline that somebody waits for.
+    const std::uint32_t wanted = plan.qubits <= 9 ? 32 : plan.qubits <= 12 ? 256 : 1024;
     plan.local_size = std::min(wanted, group_limit(device));
 }
 
@@ -39,7 +40,7 @@ void plan_product(EncodePlan& plan, const DeviceInfo& device) {
 
 // Slab bits whose dealing, couplings and angles fit shared memory; see encode_iqp.comp.
 std::uint32_t most_slab_bits(const EncodePlan& plan, const DeviceInfo& device) {
-    constexpr std::uint32_t kTables = 465 + 384 + 128, kRows = 64;
+    constexpr std::uint32_t kTables = 465 + 72 + 256, kRows = 128;
     const std::uint32_t real = plan.work64 ? 8 : 4, most_lanes = group_limit(device);
     std::uint32_t bits = 10;
     const auto fits = [&](std::uint32_t b) {

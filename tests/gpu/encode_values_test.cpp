@@ -169,44 +169,48 @@ void check_exact(weft::Backend& backend, EncodeMethod method, std::uint32_t qubi
     }
 }
 
+void check_all_known(weft::Backend& backend) {
+    for (const Known& k : known()) {
+        CAPTURE(weft::to_string(k.method));
+        CAPTURE(k.qubits);
+        for (const EncodeRoute route : kEncodeRoutes) {
+            CAPTURE(name_of(route));
+            check_known<c64, double>(backend, route, k);
+            check_known<c32, double>(backend, route, k);
+            check_known<c32, float>(backend, route, k);
+            check_known<c64, float>(backend, route, k);
+        }
+    }
+}
+
+// Sizes on either side of every switch: slabs of small states, one slab, several, passes.
+void check_all_sizes(weft::Backend& backend) {
+    for (const EncodeMethod method : kMethods)
+        for (const std::uint32_t qubits : {1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u, 9u, 10u, 11u, 12u, 13u, 14u}) {
+            CAPTURE(weft::to_string(method));
+            CAPTURE(qubits);
+            check_exact<c64, double>(backend, method, qubits, 3);
+            check_exact<c32, float>(backend, method, qubits, 3);
+        }
+}
+
+void check_mixed_types(weft::Backend& backend) {
+    for (const EncodeMethod method : kMethods)
+        for (const std::uint32_t qubits : {1u, 5u, 8u, 12u, 13u}) {
+            CAPTURE(weft::to_string(method));
+            CAPTURE(qubits);
+            check_exact<c64, float>(backend, method, qubits, 2);
+            check_exact<c32, double>(backend, method, qubits, 2);
+        }
+}
+
 }  // namespace
 
-TEST_CASE("encode: published values by every route and in every type") {
+// One case, one backend: a software device takes longer to compile the shaders than to run them.
+TEST_CASE("encode: published values and definitions, every method, size, type and route") {
     on_device([](weft::Backend& backend) {
-        for (const Known& k : known()) {
-            CAPTURE(weft::to_string(k.method));
-            CAPTURE(k.qubits);
-            for (const EncodeRoute route : kEncodeRoutes) {
-                CAPTURE(name_of(route));
-                check_known<c64, double>(backend, route, k);
-                check_known<c32, double>(backend, route, k);
-                check_known<c32, float>(backend, route, k);
-                check_known<c64, float>(backend, route, k);
-            }
-        }
-    });
-}
-
-TEST_CASE("encode: every method and size against the definition, rows alike by every route") {
-    on_device([](weft::Backend& backend) {
-        for (const EncodeMethod method : kMethods)
-            for (const std::uint32_t qubits : {1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u, 9u, 10u, 11u, 12u, 13u, 14u}) {
-                CAPTURE(weft::to_string(method));
-                CAPTURE(qubits);
-                check_exact<c64, double>(backend, method, qubits, 3);
-                check_exact<c32, float>(backend, method, qubits, 3);
-            }
-    });
-}
-
-TEST_CASE("encode: mixed types agree with the definition") {
-    on_device([](weft::Backend& backend) {
-        for (const EncodeMethod method : kMethods)
-            for (const std::uint32_t qubits : {1u, 5u, 8u, 12u, 13u}) {
-                CAPTURE(weft::to_string(method));
-                CAPTURE(qubits);
-                check_exact<c64, float>(backend, method, qubits, 2);
-                check_exact<c32, double>(backend, method, qubits, 2);
-            }
+        check_all_known(backend);
+        check_all_sizes(backend);
+        check_mixed_types(backend);
     });
 }
