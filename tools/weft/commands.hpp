@@ -9,5 +9,6 @@ namespace weft::tool {
 
 void add_info(CLI::App& command);
 void add_field(CLI::App& command);
+void add_encode(CLI::App& command);
 
 }  // namespace weft::tool

@@ -71,7 +71,7 @@ void parse(CLI::App& app, int argc, char** argv) try {
 
 int main(int argc, char** argv) try {
     weft::tool::install_signal_handlers();
-    CLI::App app{"Field arithmetic for .npy files on the GPU, and what the GPUs of this machine can do",
+    CLI::App app{"Field arithmetic and quantum encoders for files of arrays, on the GPU; and what the GPUs can do",
                  "weft"};
     app.set_version_flag("--version", "weft " WEFT_VERSION_STRING);
     app.require_subcommand(1);
@@ -81,6 +81,7 @@ int main(int argc, char** argv) try {
         "cannot be written. Variables WEFT_* and GPU_* apply.");
     weft::tool::add_info(app);
     weft::tool::add_field(app);
+    weft::tool::add_encode(app);
     parse(app, argc, argv);
     return end_of_output();
 } catch (const weft::tool::Failure& failure) {
