@@ -20,6 +20,7 @@ needs=(
     "libspirv-cross-c-shared-dev|module spirv-cross-c-shared|SPIRV-Cross, shared C API"
     "doctest-dev|header doctest/doctest.h|doctest"
     "libcli11-dev|header CLI/CLI.hpp|CLI11"
+    "libhdf5-dev|module hdf5|HDF5 (the weft command reads its data sets)"
     "nlohmann-json3-dev|header nlohmann/json.hpp|nlohmann-json"
     "mesa-vulkan-drivers|file vulkan/icd.d/*.json|a Vulkan driver (Mesa's lavapipe where there is no GPU)"
     "vulkan-validationlayers|file vulkan/explicit_layer.d/VkLayer_khronos_validation.json|Khronos validation layer"

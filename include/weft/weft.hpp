@@ -8,6 +8,8 @@
 #include <weft/buffer.hpp>
 #include <weft/config.hpp>
 #include <weft/device.hpp>
+#include <weft/encode.hpp>
+#include <weft/encode_memory.hpp>
 #include <weft/error.hpp>
 #include <weft/event.hpp>
 #include <weft/field.hpp>
@@ -19,5 +21,6 @@
 #include <weft/lattice_table.hpp>
 #include <weft/profile.hpp>
 #include <weft/program.hpp>
+#include <weft/state.hpp>
 #include <weft/stream.hpp>
 #include <weft/version.hpp>

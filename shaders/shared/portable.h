@@ -2,8 +2,10 @@
 // The language bridge of shaders/shared: GLSL (built with WEFT_GLSL=1), CUDA and C++ read those headers
 // alike. They use GLSL's names for types and functions (uint, uvec4, umulExtended), which this file gives to
 // the other two; no other file may test for the language. GLSL knows uint64_t only with WEFT_INT64 defined;
-// the shader then needs the optional feature shaderInt64. WEFT_PRECISE marks a value that must be rounded
-// after each operation (no multiply-add in one); C++ that needs it is compiled with -ffp-contract=off.
+// the shader then needs the optional feature shaderInt64; likewise double, WEFT_FLOAT64 and shaderFloat64.
+// WEFT_PRECISE marks a value that must be rounded after each operation (no multiply-add in one); C++ that
+// needs it is compiled with -ffp-contract=off. WEFT_F64(high, low) is the double of these bits: GLSL's
+// literals of type double are none to C++.
 #ifndef WEFT_SHARED_PORTABLE_H
 #define WEFT_SHARED_PORTABLE_H
 
@@ -21,6 +23,7 @@
 #define WEFT_UNROLL [[unroll]]
 #define WEFT_ROLL [[dont_unroll]]
 #define WEFT_PRECISE precise
+#define WEFT_F64(high, low) packDouble2x32(uvec2(low, high))
 
 #else
 
@@ -28,8 +31,11 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #define WEFT_INT64
+#define WEFT_FLOAT64
 #define WEFT_PRECISE
+#define WEFT_F64(high, low) packDouble2x32(uvec2(low, high))
 #define WEFT_SHARED_BEGIN namespace weft::shared {
 #define WEFT_SHARED_END }
 #if defined(__CUDACC__)
@@ -69,8 +75,25 @@ WEFT_FN uint uaddCarry(uint a, uint b, uint& carry) {
     carry = sum < a ? 1u : 0u;
     return sum;
 }
-WEFT_FN uint floatBitsToUint(float x) {
-    return std::bit_cast<uint>(x);
+WEFT_FN uint floatBitsToUint(float value) {
+    uint bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+WEFT_FN float uintBitsToFloat(uint bits) {
+    float value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+}
+WEFT_FN double packDouble2x32(uvec2 bits) {
+    double value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+}
+WEFT_FN uvec2 unpackDouble2x32(double value) {
+    uvec2 bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
 }
 WEFT_SHARED_END
 

@@ -72,8 +72,8 @@ void parse(CLI::App& app, int argc, char** argv) try {
 int main(int argc, char** argv) try {
     weft::tool::install_signal_handlers();
     CLI::App app{
-        "Field arithmetic and lattice codes for .npy files on the GPU, and what the GPUs of this machine can "
-        "do",
+        "Field arithmetic, quantum encoders and lattice codes for files of arrays, on the GPU; and what the "
+        "GPUs can do",
         "weft"};
     app.set_version_flag("--version", "weft " WEFT_VERSION_STRING);
     app.require_subcommand(1);
@@ -83,6 +83,7 @@ int main(int argc, char** argv) try {
         "cannot be written. Variables WEFT_* and GPU_* apply.");
     weft::tool::add_info(app);
     weft::tool::add_field(app);
+    weft::tool::add_encode(app);
     weft::tool::add_profile(app);
     weft::tool::add_lattice(app);
     parse(app, argc, argv);

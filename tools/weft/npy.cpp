@@ -62,10 +62,10 @@ mode_t permitted_mode() {
 
 }  // namespace
 
-NpyInput::NpyInput(std::string path) : path_(std::move(path)), file_(map_file(path_)) {
+NpyInput::NpyInput(std::string path, bool any_order) : path_(std::move(path)), file_(map_file(path_)) {
     watch_mapping(Mapping::input, file_);
     try {
-        header_ = parse_npy(file_, path_);
+        header_ = parse_npy(file_, path_, any_order);
     } catch (...) {
         unwatch_mapping(file_);
         unmap(file_);

@@ -20,13 +20,15 @@ std::string to_string(const Shape& shape);  ///< as Python prints it: "(4, 6)", 
 struct NpyHeader {
     std::string descr;  ///< "<u8"
     Shape shape;
+    bool fortran_order = false;   ///< first axis runs fastest
     std::size_t data_offset = 0;  ///< bytes from the start of the file
     std::size_t data_bytes = 0;   ///< of the elements that shape and descr ask for
 };
 
 /// Errors: Failure with Exit::usage - no .npy file, a damaged header, an array of a kind that is not read
-/// here, or data that is shorter or longer than the header says. `path` opens the text.
-NpyHeader parse_npy(std::span<const std::byte> file, const std::string& path);
+/// here, or data that is shorter or longer than the header says. `path` opens the text. `any_order`: Fortran
+/// order is read too.
+NpyHeader parse_npy(std::span<const std::byte> file, const std::string& path, bool any_order = false);
 
 /// The bytes of a version 1 header; the data that follows is aligned to 64 bytes. At most 32 axes.
 std::string npy_header(std::string_view descr, const Shape& shape);
@@ -43,18 +45,25 @@ template <>
 inline constexpr const char* kDescr<std::int32_t> = "<i4";
 template <>
 inline constexpr const char* kDescr<std::uint8_t> = "|u1";
+template <>
+inline constexpr const char* kDescr<std::int64_t> = "<i8";
+template <>
+inline constexpr const char* kDescr<double> = "<f8";
 
 /// An array in a file, mapped read-only, so that arrays larger than memory work.
 class NpyInput {
   public:
     /// Errors: those of parse_npy; Failure with Exit::usage - the file is missing or cannot be read.
-    explicit NpyInput(std::string path);
+    explicit NpyInput(std::string path, bool any_order = false);
     ~NpyInput();
     NpyInput(const NpyInput&) = delete;
     NpyInput& operator=(const NpyInput&) = delete;
 
     const std::string& path() const noexcept { return path_; }
     const Shape& shape() const noexcept { return header_.shape; }
+    const NpyHeader& header() const noexcept { return header_; }
+    /// The elements as they lie in the file, aligned to nothing.
+    std::span<const std::byte> data() const { return file_.subspan(header_.data_offset, header_.data_bytes); }
     /// The elements, last axis first. Errors: Failure with Exit::usage - the file holds another type.
     template <class T>
     std::span<const T> elements() {

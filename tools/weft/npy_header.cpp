@@ -201,17 +201,18 @@ std::string to_string(const Shape& shape) {
     return text + (shape.size() == 1 ? ",)" : ")");
 }
 
-NpyHeader parse_npy(std::span<const std::byte> file, const std::string& path) {
+NpyHeader parse_npy(std::span<const std::byte> file, const std::string& path, bool any_order) {
     const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
     const HeaderPlace place = find_header(text, path);
     Fields fields = HeaderText(text.substr(place.offset, place.bytes), path).read();
     if (fields.structured) throw Failure(Exit::usage, path + ": structured arrays are not read");
     const std::size_t bytes_each = element_bytes(fields.descr, path);
-    if (fields.fortran_order)
+    if (fields.fortran_order && !any_order)
         throw Failure(Exit::usage, path +
                                        ": the array is in Fortran order (need C order; save "
                                        "np.ascontiguousarray(a))");
-    NpyHeader header{std::move(fields.descr), std::move(fields.shape), place.offset + place.bytes, 0};
+    NpyHeader header{std::move(fields.descr), std::move(fields.shape), fields.fortran_order,
+                     place.offset + place.bytes, 0};
     header.data_bytes = checked_bytes(header.shape, bytes_each, path);
     const std::size_t there = file.size() - header.data_offset;
     if (there != header.data_bytes)

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// Norms that neither overflow nor underflow nor lose digits: squares are summed with compensation, and where
+// the sum leaves the range in which that is exact enough, the values are scaled by a power of two first. Needs
+// encode_form.h, a workgroup of at most 1024 invocations, and `Raw value_at(uint i)` from the shader.
+#ifndef WEFT_SHARED_ENCODE_NORM_H
+#define WEFT_SHARED_ENCODE_NORM_H
+
+// A sum of squares of values scaled by 2^-exponent; `fault` as in encode_parameters.h.
+struct Norm {
+    Real sum, rest;  // sum + rest
+    int exponent;    // kPlain: the values as they are
+    uint fault, position;
+};
+const int kPlain = -100000;
+
+shared Real norm_sum[1024];
+shared Real norm_rest[1024];
+shared uint norm_word[1024];
+
+// The sum of two numbers without error, added to a sum in two parts.
+void add_to(inout Real sum, inout Real rest, Real more) {
+    precise Real total = sum + more;
+    precise Real part = total - sum;
+    precise Real error = (sum - (total - part)) + (more - part);
+    sum = total;
+    precise Real left = rest + error;
+    rest = left;
+}
+
+void add_square(inout Real sum, inout Real rest, Real value) {
+    precise Real square = value * value;
+    add_to(sum, rest, square);
+}
+
+#if defined(WEFT_WORK64)
+
+// A product's rounding error, by splitting the factors into halves.
+Real error_of_product(Real a, Real b, Real product) {
+    const Real splitter = WEFT_F64(0x41a00000u, 0x02000000u);  // 2^27 + 1
+    precise Real wide_a = splitter * a, wide_b = splitter * b;
+    precise Real high_a = wide_a - (wide_a - a), high_b = wide_b - (wide_b - b);
+    precise Real low_a = a - high_a, low_b = b - high_b;
+    precise Real error = ((high_a * high_b - product) + high_a * low_b + low_a * high_b) + low_a * low_b;
+    return error;
+}
+// Between these, squares that underflow and sums of them cannot matter.
+bool sums_exactly(Real sum) { return sum >= WEFT_F64(0x07b00000u, 0u) && sum <= WEFT_F64(0x7b000000u, 0u); }
+
+// The value times 2^-exponent; what is then below 2^-1022 is 0. Largest values come out below 2.
+Real scaled(Raw raw, int exponent) {
+    uvec2 words;
+    int shift = exponent;
+#if defined(WEFT_IN64)
+    words = raw;
+    if ((words.y & 0x7ff00000u) == 0u) {
+        words = unpackDouble2x32(double(raw.y & 0xfffffu) * WEFT_F64(0x41f00000u, 0u) + double(raw.x));
+        shift += 1074;
+    }
+#else
+    words = widen_float(raw);
+    if ((raw & 0x7f800000u) == 0u) {
+        words = unpackDouble2x32(double(raw & 0x7fffffu));
+        shift += 149;
+    }
+#endif
+    const int wanted = int((words.y >> 20) & 0x7ffu) - shift;
+    if ((words.y & 0x7ff00000u) == 0u || wanted <= 0) return kZero;
+    words.y = (words.y & 0xfffffu) | (uint(wanted) << 20);
+#if defined(WEFT_IN64)
+    words.y |= raw.y & 0x80000000u;
+#else
+    words.y |= raw & 0x80000000u;
+#endif
+    return packDouble2x32(words);
+}
+#if defined(WEFT_IN64)
+Real plain(Raw raw) { return packDouble2x32(raw); }
+#else
+Real plain(Raw raw) { return double(uintBitsToFloat(raw)); }
+#endif
+
+#else
+
+Real error_of_product(Real a, Real b, Real product) {
+    const Real splitter = 4097.0f;
+    precise Real wide_a = splitter * a, wide_b = splitter * b;
+    precise Real high_a = wide_a - (wide_a - a), high_b = wide_b - (wide_b - b);
+    precise Real low_a = a - high_a, low_b = b - high_b;
+    precise Real error = ((high_a * high_b - product) + high_a * low_b + low_a * high_b) + low_a * low_b;
+    return error;
+}
+bool sums_exactly(Real sum) { return sum >= 8.6736174e-19f && sum <= 1.2676506e30f; }  // 2^-60, 2^100
+
+Real scaled(Raw raw, int exponent) {
+#if defined(WEFT_IN64)
+    uint magnitude, sign = raw.y & 0x80000000u;
+    int wanted;
+    if ((raw.y & 0x7ff00000u) == 0u) {
+        magnitude = floatBitsToUint(float(raw.y & 0xfffffu) * 4294967296.0f + float(raw.x));
+        wanted = int(magnitude >> 23) - 1074 - exponent;
+        if (magnitude == 0u) return 0.0f;
+    } else {
+        // Rounding up may carry into the exponent, which is right.
+        magnitude = (((raw.y & 0xfffffu) << 3) | (raw.x >> 29)) + ((raw.x >> 28) & 1u);
+        wanted = int((raw.y >> 20) & 0x7ffu) - 896 - exponent + int(magnitude >> 23);
+    }
+#else
+    uint magnitude = raw & 0x7fffffffu, sign = raw & 0x80000000u;
+    int shift = exponent;
+    if (magnitude < 0x800000u) {
+        magnitude = floatBitsToUint(float(magnitude));
+        shift += 149;
+        if (magnitude == 0u) return 0.0f;
+    }
+    const int wanted = int(magnitude >> 23) - shift;
+#endif
+    if (wanted <= 0) return 0.0f;
+    if (wanted >= 255) return uintBitsToFloat(sign | 0x7f800000u);
+    return uintBitsToFloat(sign | (uint(wanted) << 23) | (magnitude & 0x7fffffu));
+}
+#if defined(WEFT_IN64)
+Real plain(Raw raw) { return fault_of(raw) != kEncodeGood ? uintBitsToFloat(0x7fc00000u) : scaled(raw, 0); }
+#else
+Real plain(Raw raw) { return uintBitsToFloat(raw); }
+#endif
+
+#endif
+
+Real value_of(Raw raw, int exponent) { return exponent == kPlain ? plain(raw) : scaled(raw, exponent); }
+
+// Of the invocations' sums, the same for all of them.
+void reduce_sum(inout Real sum, inout Real rest) {
+    const uint lane = gl_LocalInvocationIndex;
+    norm_sum[lane] = sum;
+    norm_rest[lane] = rest;
+    for (uint half_size = gl_WorkGroupSize.x / 2; half_size > 0; half_size /= 2) {
+        barrier();
+        if (lane < half_size) {
+            Real total = norm_sum[lane], left = norm_rest[lane] + norm_rest[lane + half_size];
+            add_to(total, left, norm_sum[lane + half_size]);
+            norm_sum[lane] = total;
+            norm_rest[lane] = left;
+        }
+    }
+    barrier();
+    sum = norm_sum[0];
+    rest = norm_rest[0];
+    barrier();
+}
+
+uint reduce_max(uint word) {
+    const uint lane = gl_LocalInvocationIndex;
+    norm_word[lane] = word;
+    for (uint half_size = gl_WorkGroupSize.x / 2; half_size > 0; half_size /= 2) {
+        barrier();
+        if (lane < half_size) norm_word[lane] = max(norm_word[lane], norm_word[lane + half_size]);
+    }
+    barrier();
+    const uint result = norm_word[0];
+    barrier();
+    return result;
+}
+
+// The power of two at or below the largest of the values whose magnitudes have these words.
+int exponent_of(uint high, uint low) {
+#if defined(WEFT_IN64)
+    if (high >= 0x100000u) return int(high >> 20) - 1023;
+    return high != 0u ? findMSB(high) - 1042 : findMSB(low) - 1074;
+#else
+    return high >= 0x800000u ? int(high >> 23) - 127 : findMSB(high) - 149;
+#endif
+}
+
+// The slow way, for what the plain sum cannot tell: values value_at(0) to value_at(length - 1).
+Norm norm_with_care(uint length) {
+    Norm norm;
+    norm.fault = kEncodeGood;
+    norm.position = 0u;
+    norm.exponent = kPlain;
+    norm.sum = kZero;
+    norm.rest = kZero;
+    uint high = 0u, low = 0u, first_bad = 0xffffffffu;
+    for (uint i = gl_LocalInvocationIndex; i < length; i += gl_WorkGroupSize.x) {
+        const Raw raw = value_at(i);
+        if (fault_of(raw) != kEncodeGood) first_bad = min(first_bad, i);
+#if defined(WEFT_IN64)
+        high = max(high, raw.y & 0x7fffffffu);
+        low = max(low, raw.x);
+#else
+        high = max(high, raw & 0x7fffffffu);
+#endif
+    }
+    first_bad = ~reduce_max(~first_bad);
+    high = reduce_max(high);
+    low = reduce_max(low);
+    if (first_bad != 0xffffffffu) {
+        norm.fault = fault_of(value_at(first_bad));
+        norm.position = first_bad;
+        return norm;
+    }
+    if (high == 0u && low == 0u) {
+        norm.fault = kEncodeZeroNorm;
+        return norm;
+    }
+    norm.exponent = exponent_of(high, low);
+    for (uint i = gl_LocalInvocationIndex; i < length; i += gl_WorkGroupSize.x)
+        add_square(norm.sum, norm.rest, scaled(value_at(i), norm.exponent));
+    reduce_sum(norm.sum, norm.rest);
+    return norm;
+}
+
+// 1 / sqrt(sum + rest), right to the last place or two whatever the device makes of sqrt and of division.
+Real inverse_root(Real sum, Real rest) {
+    precise Real total = sum + rest;
+    precise Real root = sqrt(total);
+    precise Real square = root * root;
+    precise Real left = ((total - square) - error_of_product(root, root, square)) + (sum - total + rest);
+    precise Real norm = root + kHalf * left / root;
+    precise Real inverse = kOne / norm;
+    precise Real product = norm * inverse;
+    precise Real missing = (kOne - product) - error_of_product(norm, inverse, product);
+    precise Real result = inverse + inverse * missing;
+    return result;
+}
+
+#endif

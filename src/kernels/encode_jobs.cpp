@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <vector>
+
+#include <weft/job.hpp>
+
+#include "kernels/encode_check.hpp"
+#include "kernels/encode_programs.hpp"
+#include "kernels/encode_streamed.hpp"
+#include "shared/encode_parameters.h"
+
+namespace weft::kernels {
+namespace {
+
+// Angles and indices are few: each chunk gets those of its whole job. So that this stays a fraction of what
+// comes out, a job is one chunk of usual size.
+std::uint64_t rows_per_job(const EncodePlan& plan) {
+    constexpr std::uint64_t kJobBytes = std::uint64_t{32} << 20;
+    if (plan.kernel == EncodeKernel::amplitude) return std::min(plan.samples, std::uint64_t{0xffffffff});
+    const std::uint64_t group = plan.rows_per_group;
+    const std::uint64_t rows =
+        std::max<std::uint64_t>(group, kJobBytes / plan.row_bytes_out() / group * group);
+    return std::min(plan.samples, rows);
+}
+
+Job make_job(const EncodePlan& plan, const EncodeSource& values, const EncodeTarget& states,
+             std::uint32_t* status, std::uint64_t row, std::uint64_t rows) {
+    const bool by_element = plan.kernel == EncodeKernel::amplitude;
+    Job job;
+    job.inputs.push_back({static_cast<const std::byte*>(values.data) + row * plan.row_bytes_in(),
+                          rows * plan.row_bytes_in(), !by_element});
+    job.outputs.push_back(
+        {static_cast<std::byte*>(states.data) + row * plan.row_bytes_out(), rows * plan.row_bytes_out()});
+    job.elements = rows << plan.block_bits();
+    job.outputs.push_back({status + 2 * (row << plan.block_bits()), job.elements * kStatusBytes});
+    job.parameters = shared::EncodeParameters{
+        static_cast<std::uint32_t>(plan.features),          plan.qubits, plan.slab_bits, 0, 0, 0,
+        plan.features % 2 == 0 ? shared::kEncodePaired : 0u};
+    return job;
+}
+
+}  // namespace
+
+BatchReport encode_by_jobs(Backend& backend, const EncodePlan& plan, const EncodeSource& values,
+                           const EncodeTarget& states, const BatchOptions& options,
+                           std::vector<EncodeFailure>& failures) {
+    const Program program = encode_program(backend, plan, EncodeStep::states);
+    std::vector<std::uint32_t> status(2 * (plan.samples << plan.block_bits()));
+    std::vector<Job> jobs;
+    const std::uint64_t step = rows_per_job(plan);
+    for (std::uint64_t row = 0; row < plan.samples; row += step)
+        jobs.push_back(
+            make_job(plan, values, states, status.data(), row, std::min(step, plan.samples - row)));
+    BatchReport report = run_batch(backend, program, jobs, options);
+    append_failures(failures, status, plan.block_bits(), 0);
+    report.bytes_in = plan.bytes_in();
+    report.bytes_out = plan.bytes_out();
+    return report;
+}
+
+}  // namespace weft::kernels

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/encode_plan.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+
+#include <weft/error.hpp>
+
+namespace weft::kernels {
+namespace {
+
+std::uint32_t group_limit(const DeviceInfo& device) {
+    return std::bit_floor(
+        std::max(1u, std::min(device.limits.max_group_size[0], device.limits.max_group_invocations)));
+}
+
+void plan_amplitude(EncodePlan& plan, const DeviceInfo& device, bool streamed) {
+    // A workgroup holds 16 values an invocation. From 2^18 values on it would re-read most of a row, and few
+    // rows would leave most of a GPU idle; a streamed row hides behind its transfer for longer.
+    constexpr std::uint32_t kMostQubits = 17, kMostStreamedQubits = 22;
+    plan.slab_bits = plan.element_bits = plan.qubits;
+    if (plan.qubits > (streamed ? kMostStreamedQubits : kMostQubits) || plan.qubits > plan.window_bits) {
+        plan.kernel = EncodeKernel::amplitude_long;
+        plan.local_size = std::min(1024u, group_limit(device));
+        return;
+    }
+    // Three sizes, not six: each is a pipeline that somebody waits for.
+    const std::uint32_t wanted = plan.qubits <= 9 ? 32 : plan.qubits <= 12 ? 256 : 1024;
+    plan.local_size = std::min(wanted, group_limit(device));
+}
+
+void plan_product(EncodePlan& plan, const DeviceInfo& device) {
+    // A slab is worth the n sines of its workgroup from 4096 amplitudes on; the shader's tables hold 1024 / N
+    // small states, and the invocations must not outnumber the stores of a slab.
+    plan.kernel = EncodeKernel::product;
+    plan.local_size = std::min(256u, group_limit(device));
+    plan.slab_bits = plan.qubits < 10 ? 10 : std::min(plan.qubits, 12u);
+}
+
+// Slab bits whose dealing, couplings and angles fit shared memory; see encode_iqp.comp.
+std::uint32_t most_slab_bits(const EncodePlan& plan, const DeviceInfo& device) {
+    constexpr std::uint32_t kTables = 465 + 72 + 256, kRows = 128;
+    const std::uint32_t real = plan.work64 ? 8 : 4, most_lanes = group_limit(device);
+    std::uint32_t bits = 10;
+    const auto fits = [&](std::uint32_t b) {
+        const std::uint64_t dealt = ((1u << b) + (1u << (b - 5))) * std::uint64_t{real};
+        return dealt + std::uint64_t{kTables} * real + kRows <= device.limits.max_shared_memory_bytes &&
+               (1u << (b - 4)) <= most_lanes;
+    };
+    while (bits < 13 && fits(bits + 1)) ++bits;
+    return bits;
+}
+
+// The smallest slab of those that need the fewest passes: small ones leave room for more workgroups.
+void plan_iqp(EncodePlan& plan, const DeviceInfo& device) {
+    if (plan.qubits <= 6) {
+        plan.kernel = EncodeKernel::iqp_direct;
+        plan.local_size = 256;
+        plan.slab_bits = 8;
+        return;
+    }
+    plan.kernel = EncodeKernel::iqp;
+    constexpr std::uint32_t kPassBits = 4;
+    const auto passes_above = [&](std::uint32_t slab) {
+        const std::uint32_t bits = plan.qubits - std::min(plan.qubits, slab);
+        return (bits + kPassBits - 1) / kPassBits;
+    };
+    plan.slab_bits = most_slab_bits(plan, device);
+    while (plan.slab_bits > 10 && passes_above(plan.slab_bits - 1) == passes_above(plan.slab_bits))
+        --plan.slab_bits;
+    plan.local_size = 1u << (plan.slab_bits - 4);
+    std::uint32_t left = std::min(plan.qubits, plan.window_bits);
+    left -= std::min(left, plan.slab_bits);
+    for (std::uint32_t count = (left + kPassBits - 1) / kPassBits; count > 0; --count) {
+        plan.passes.push_back((left + count - 1) / count);
+        left -= plan.passes.back();
+    }
+}
+
+}  // namespace
+
+EncodePlan plan_encode(const DeviceInfo& device, EncodeMethod method, EncodeTypes types,
+                       const StateShape& shape, std::uint64_t features, bool streamed) {
+    const bool wide = types.states == StateType::complex128;
+    if (wide && !device.shader_float64)
+        throw Error(Errc::unsupported, "encode: complex128 states need shaderFloat64 (got " + device.name +
+                                           " without it, need complex64 states)");
+    EncodePlan plan;
+    plan.method = method;
+    plan.types = types;
+    plan.samples = shape.samples;
+    plan.qubits = shape.qubits;
+    plan.features = features;
+    plan.value_bytes = types.values == ValueType::float32 ? 4 : 8;
+    plan.amplitude_bytes = wide ? 16 : 8;
+    plan.work64 = wide || (types.values == ValueType::float64 && device.shader_float64);
+    plan.max_groups = std::max(device.limits.max_group_count[0], 1u);
+    plan.range_bytes = std::min(device.limits.max_storage_buffer_range, device.limits.max_buffer_bytes);
+    plan.alignment = std::max<std::uint64_t>(16, device.limits.storage_buffer_offset_alignment);
+    // Shaders count words in 32 bits.
+    plan.range_bytes = std::min(plan.range_bytes, std::uint64_t{0xffffffff});
+    plan.window_bits = static_cast<std::uint32_t>(
+                           std::bit_width((plan.range_bytes - plan.alignment) / plan.amplitude_bytes)) -
+                       1;
+    switch (method) {
+        case EncodeMethod::amplitude:
+            plan_amplitude(plan, device, streamed);
+            break;
+        case EncodeMethod::angle:
+        case EncodeMethod::phase:
+        case EncodeMethod::iqp_z:
+            plan_product(plan, device);
+            break;
+        case EncodeMethod::basis:
+            plan.kernel = EncodeKernel::basis;
+            plan.slab_bits = 12;
+            break;
+        case EncodeMethod::iqp:
+            plan_iqp(plan, device);
+            break;
+    }
+    plan.element_bits = std::min(plan.qubits, plan.slab_bits);
+    plan.rows_per_group =
+        plan.kernel == EncodeKernel::amplitude || plan.kernel == EncodeKernel::amplitude_long
+            ? 1
+            : 1u << (plan.slab_bits - plan.element_bits);
+    return plan;
+}
+
+std::uint64_t scratch_bytes(const EncodePlan& plan) {
+    std::uint64_t bytes = plan.samples * kStatusBytes;
+    if (plan.kernel == EncodeKernel::amplitude_long)
+        bytes += plan.samples * (plan.norm_blocks() + 1) * kNormBytes;
+    return bytes;
+}
+
+namespace {
+
+// What run_batch takes at most while it is not short of memory, and what it must have.
+void estimate_jobs(EncodeEstimate& estimate, std::uint64_t& least, const EncodePlan& plan,
+                   std::uint32_t slots) {
+    constexpr std::uint64_t kChunkBytes = std::uint64_t{48} << 20;
+    const std::uint64_t total =
+        estimate.bytes_in + estimate.bytes_out + (plan.samples << plan.block_bits()) * kStatusBytes;
+    const bool rows = plan.kernel == EncodeKernel::amplitude;
+    const std::uint64_t element =
+        (rows ? plan.row_bytes_in() : 0) + (std::uint64_t{plan.amplitude_bytes} << plan.element_bits);
+    const std::uint64_t chunk = std::max({kChunkBytes, total / 64, element + plan.row_bytes_in()});
+    estimate.streamed_bytes = std::min(total, slots * chunk);
+    least = element + plan.row_bytes_in();
+}
+
+void estimate_rounds(EncodeEstimate& estimate, std::uint64_t& least, const EncodePlan& plan,
+                     std::uint64_t device_bytes) {
+    if (plan.kernel == EncodeKernel::amplitude_long) {
+        const AmplitudePieces pieces = cut_row(plan, device_bytes);
+        estimate.streamed_bytes =
+            pieces.held * pieces.size * plan.value_bytes +
+            std::min<std::uint64_t>(2, pieces.count) * pieces.size * plan.amplitude_bytes +
+            (plan.norm_blocks() + 1) * kNormBytes;
+    } else {
+        const std::uint64_t rows = plan.row_fits() ? rows_per_round(plan) : 1;
+        const std::uint64_t sets = plan.row_fits() && rows < plan.samples ? 2 : 1;
+        estimate.streamed_bytes = sets * rows * (plan.row_bytes_in() + plan.row_bytes_out() + kStatusBytes);
+    }
+    least = estimate.streamed_bytes;
+}
+
+std::string too_much(const char* what, std::uint64_t got, std::uint64_t most) {
+    return std::string(what) + " (got " + std::to_string(got) + " bytes, need at most " +
+           std::to_string(most) + ")";
+}
+
+}  // namespace
+
+AmplitudePieces cut_row(const EncodePlan& plan, std::uint64_t device_bytes) {
+    constexpr std::uint32_t kMostBits = 23;
+    const std::uint32_t bits = std::min({plan.qubits, plan.window_bits, kMostBits});
+    AmplitudePieces pieces;
+    pieces.bits = bits;
+    pieces.size = std::uint64_t{1} << bits;
+    pieces.count = std::uint64_t{1} << (plan.qubits - bits);
+    pieces.used = (plan.features + pieces.size - 1) / pieces.size;
+    pieces.held =
+        plan.row_bytes_in() <= device_bytes / 4 ? pieces.used : std::min<std::uint64_t>(2, pieces.used);
+    return pieces;
+}
+
+EncodeEstimate estimate(const DeviceInfo& device, std::uint32_t slots, std::uint64_t available,
+                        EncodeMethod method, EncodeTypes types, const StateShape& shape,
+                        std::uint64_t features) {
+    const EncodePlan resident = plan_encode(device, method, types, shape, features, false);
+    const EncodePlan streamed = plan_encode(device, method, types, shape, features, true);
+    EncodeEstimate result;
+    result.bytes_in = resident.bytes_in();
+    result.bytes_out = resident.bytes_out();
+    result.scratch_bytes = scratch_bytes(resident);
+    std::uint64_t least = 0;
+    if (streamed.single_dispatch())
+        estimate_jobs(result, least, streamed, slots);
+    else
+        estimate_rounds(result, least, streamed, device.device_memory_bytes);
+    const std::uint64_t all = result.bytes_in + result.bytes_out + result.scratch_bytes;
+    const std::uint64_t largest = std::max(result.bytes_in, result.bytes_out);
+    if (largest > device.limits.max_buffer_bytes)
+        result.reason = too_much("values or states are larger than a buffer of this device can be", largest,
+                                 device.limits.max_buffer_bytes);
+    else if (all > available)
+        result.reason =
+            too_much("values, states and scratch are more than the device's memory", all, available);
+    result.resident_fits = result.reason.empty();
+    result.streamed_fits = least <= available;
+    if (!result.streamed_fits)
+        result.reason = too_much("one state is more than the device's memory", least, available);
+    return result;
+}
+
+std::uint64_t rows_per_round(const EncodePlan& plan) {
+    constexpr std::uint64_t kRoundBytes = std::uint64_t{64} << 20;
+    const std::uint64_t rows = std::max<std::uint64_t>(1, kRoundBytes / plan.row_bytes_out());
+    return std::min(
+        {plan.samples, rows,
+         std::max<std::uint64_t>(1, plan.range_bytes / std::max<std::uint64_t>(1, plan.row_bytes_in()))});
+}
+
+}  // namespace weft::kernels

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which shaders an encode takes, in what shape, and what memory: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <weft/device.hpp>
+#include <weft/encode.hpp>
+
+namespace weft::kernels {
+
+enum class EncodeKernel {
+    amplitude,       ///< a workgroup a state
+    amplitude_long,  ///< norms of blocks, norms of rows, then the states
+    product,         ///< angle, phase, iqp-z
+    basis,
+    iqp_direct,  ///< up to 6 qubits
+    iqp,         ///< transform in shared memory, passes over the state above
+};
+
+/// A norm of a block or of a row in scratch memory.
+inline constexpr std::uint32_t kNormBytes = 32;
+inline constexpr std::uint32_t kStatusBytes = 8;
+/// Values of a block of encode_norm_block.comp, as a power of two.
+inline constexpr std::uint32_t kNormBlockBits = 14;
+
+struct EncodePlan {
+    EncodeMethod method = EncodeMethod::amplitude;
+    EncodeTypes types;
+    std::uint64_t samples = 0, features = 0;
+    std::uint32_t qubits = 0;
+    std::uint32_t value_bytes = 0, amplitude_bytes = 0;
+    bool work64 = false;  ///< arithmetic in float64
+    EncodeKernel kernel = EncodeKernel::amplitude;
+    std::uint32_t local_size = 256;
+    std::uint32_t slab_bits = 0;       ///< as in EncodeParameters
+    std::uint32_t element_bits = 0;    ///< amplitudes of an element, as a power of two
+    std::uint32_t rows_per_group = 1;  ///< elements that a workgroup takes at a time
+    std::uint32_t window_bits = 0;     ///< amplitudes that one binding can hold, as a power of two
+    std::uint32_t max_groups = 1;
+    std::uint64_t range_bytes = 0;  ///< of one binding
+    std::uint64_t alignment = 4;    ///< of its offset
+    /// Bits of the index that each pass over the states transforms, from element_bits on; iqp alone.
+    std::vector<std::uint32_t> passes;
+
+    std::uint64_t row_bytes_in() const noexcept { return features * value_bytes; }
+    std::uint64_t row_bytes_out() const noexcept { return std::uint64_t{amplitude_bytes} << qubits; }
+    std::uint64_t bytes_in() const noexcept { return samples * row_bytes_in(); }
+    std::uint64_t bytes_out() const noexcept { return samples * row_bytes_out(); }
+    std::uint32_t block_bits() const noexcept { return qubits - element_bits; }  ///< elements of a row, log 2
+    std::uint64_t norm_blocks() const noexcept {
+        return (features + (std::uint64_t{1} << kNormBlockBits) - 1) >> kNormBlockBits;
+    }
+    /// A state, and the values of one, can be bound whole.
+    bool row_fits() const noexcept { return qubits <= window_bits; }
+    /// Every element can be made for itself by one dispatch: what run_batch can do.
+    bool single_dispatch() const noexcept { return kernel != EncodeKernel::amplitude_long && passes.empty(); }
+};
+
+/// `features` has been checked. With `streamed` the kernels are those that one dispatch a chunk allows, as
+/// far as that goes. Errors: unsupported - complex128 on a device without shaderFloat64.
+EncodePlan plan_encode(const DeviceInfo& device, EncodeMethod method, EncodeTypes types,
+                       const StateShape& shape, std::uint64_t features, bool streamed);
+
+/// Device memory of a resident encode besides values and states.
+std::uint64_t scratch_bytes(const EncodePlan& plan);
+
+/// Pieces of a streamed amplitude row that needs several dispatches. The values of `held` pieces are on the
+/// device: all of the row, or two that take turns and are uploaded again when they are read again.
+struct AmplitudePieces {
+    std::uint32_t bits = 0;
+    std::uint64_t size = 0;             ///< values, and amplitudes: 2^bits
+    std::uint64_t count = 0, used = 0;  ///< of the state; of its values
+    std::uint64_t held = 0;
+};
+AmplitudePieces cut_row(const EncodePlan& plan, std::uint64_t device_bytes);
+
+/// What an encode takes on a device with `available` bytes of memory left.
+EncodeEstimate estimate(const DeviceInfo& device, std::uint32_t slots, std::uint64_t available,
+                        EncodeMethod method, EncodeTypes types, const StateShape& shape,
+                        std::uint64_t features);
+
+/// Samples that go through one round of a streamed iqp by passes.
+std::uint64_t rows_per_round(const EncodePlan& plan);
+
+}  // namespace weft::kernels

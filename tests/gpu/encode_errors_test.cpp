@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// Samples that cannot be encoded, calls that are refused, and the state both leave.
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <weft/weft.hpp>
+
+#include "support/encode_routes.hpp"
+#include "support/gpu_fixture.hpp"
+
+namespace {
+
+using namespace weft_test;
+using weft::c32;
+using weft::c64;
+using weft::EncodeFault;
+using weft::EncodeMethod;
+using weft::Errc;
+using weft::StateShape;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+struct BadSamples {
+    EncodeMethod method;
+    std::uint32_t qubits;
+    std::vector<double> values;                 // of all samples
+    std::vector<weft::EncodeFailure> failures;  // expected
+    const char* text;
+};
+
+const std::vector<BadSamples>& bad_samples() {
+    static const std::vector<BadSamples> all{
+        {EncodeMethod::amplitude,
+         2,
+         {1, 2, 3, 0, 0, 0, 4, 5, 6},
+         {{1, 0, EncodeFault::zero_norm}},
+         "sample 1 has zero norm"},
+        {EncodeMethod::amplitude,
+         1,
+         {1, kNaN, 3, 4, kInf, 1, -kInf, kNaN},
+         {{0, 1, EncodeFault::not_a_number}, {2, 0, EncodeFault::infinite}, {3, 0, EncodeFault::infinite}},
+         "sample 0 value 1 is not a number"},
+        {EncodeMethod::angle,
+         3,
+         {0, 1, 2, 3, 4, kNaN, 0, 0, 0},
+         {{1, 2, EncodeFault::not_a_number}},
+         "sample 1 value 2 is not a number"},
+        {EncodeMethod::phase,
+         2,
+         {0, -kInf, 1, 1, kNaN, kNaN},
+         {{0, 1, EncodeFault::infinite}, {2, 0, EncodeFault::not_a_number}},
+         "sample 0 value 1 is infinite"},
+        {EncodeMethod::iqp_z, 2, {0, 0, kInf, kNaN}, {{1, 0, EncodeFault::infinite}}, "sample 1 value 0"},
+        {EncodeMethod::iqp, 2, {0, kInf, 0, 1, 1, 1}, {{0, 1, EncodeFault::infinite}}, "sample 0 value 1"},
+        {EncodeMethod::basis,
+         3,
+         {-1, 8, 2.5, kNaN, 1e300, 3, -0.0, -0.5, kInf, 4294967296.0, 4503599627370495.5},
+         {{0, 0, EncodeFault::negative},
+          {1, 0, EncodeFault::out_of_range},
+          {2, 0, EncodeFault::fractional},
+          {3, 0, EncodeFault::not_a_number},
+          {4, 0, EncodeFault::out_of_range},
+          {7, 0, EncodeFault::negative},
+          {8, 0, EncodeFault::infinite},
+          {9, 0, EncodeFault::out_of_range},
+          {10, 0, EncodeFault::fractional}},
+         "and so on (9 samples"},
+    };
+    return all;
+}
+
+void check_failures(const weft::EncodeError& error, const BadSamples& bad) {
+    CHECK(std::string(error.what()).find(bad.text) != std::string::npos);
+    REQUIRE(error.failures().size() == bad.failures.size());
+    for (std::size_t i = 0; i < bad.failures.size(); ++i) {
+        CHECK(error.failures()[i].sample == bad.failures[i].sample);
+        CHECK(error.failures()[i].position == bad.failures[i].position);
+        CHECK(weft::to_string(error.failures()[i].fault) ==
+              std::string(weft::to_string(bad.failures[i].fault)));
+    }
+}
+
+bool failed(const BadSamples& bad, std::uint64_t sample) {
+    for (const weft::EncodeFailure& f : bad.failures)
+        if (f.sample == sample) return true;
+    return false;
+}
+
+// Failed samples are zeros, the others right.
+template <class Amplitude>
+void check_states(const BadSamples& bad, const std::vector<Amplitude>& states) {
+    const std::size_t size = std::size_t{1} << bad.qubits, samples = states.size() / size;
+    const std::size_t features = bad.values.size() / samples;
+    for (std::size_t s = 0; s < samples; ++s) {
+        CAPTURE(s);
+        std::vector<Exact> want(size);
+        if (!failed(bad, s))
+            want =
+                expected_state(bad.method, std::span(bad.values).subspan(s * features, features), bad.qubits);
+        CHECK(worst_difference(states, s * size, want) < tolerance<Amplitude>());
+    }
+}
+
+StateShape shape_of(const BadSamples& bad) {
+    const std::uint64_t features = bad.method == EncodeMethod::amplitude
+                                       ? (bad.qubits == 2 ? 3 : 2)
+                                       : weft::encode_features(bad.method, bad.qubits);
+    return {bad.values.size() / features, bad.qubits};
+}
+
+template <class Amplitude, class Value>
+void check_streamed(weft::Backend& backend, const BadSamples& bad, std::uint64_t chunk, bool strict) {
+    const StateShape shape = shape_of(bad);
+    const auto values = cast_values<Value>(bad.values);
+    std::vector<Amplitude> states(shape.amplitudes(), guard_amplitude<Amplitude>());
+    weft::EncodeOptions options{.strict = strict};
+    options.batch.chunk_elements = chunk;
+    try {
+        weft::encode(backend, bad.method, values, states, shape, options);
+        FAIL_CHECK("nothing was thrown");
+    } catch (const weft::EncodeError& error) {
+        check_failures(error, bad);
+        CHECK(std::string(error.what()).find(strict ? "nothing was written" : "are zeros") !=
+              std::string::npos);
+    }
+    if (!strict)
+        check_states(bad, states);
+    else
+        for (const Amplitude& a : states) CHECK(a == guard_amplitude<Amplitude>());
+}
+
+template <class Amplitude, class Value>
+void check_resident(weft::Backend& backend, const BadSamples& bad, bool strict) {
+    const StateShape shape = shape_of(bad);
+    weft::Stream stream(backend);
+    const auto values = cast_values<Value>(bad.values);
+    weft::Buffer<Value> in(backend, values.size());
+    weft::Buffer<Amplitude> out(backend, shape.amplitudes());
+    stream.upload(values, in);
+    stream.fill(out.view(), 0x3f000000u);
+    try {
+        weft::encode(stream, bad.method, in, out, shape, {.strict = strict}).check(stream);
+        FAIL_CHECK("nothing was thrown");
+    } catch (const weft::EncodeError& error) {
+        check_failures(error, bad);
+    }
+    const auto states = stream.download(out);
+    if (!strict) return check_states(bad, states);
+    for (const Amplitude& a : states) CHECK(std::bit_cast<std::uint32_t>(static_cast<float>(a.real())) != 0);
+}
+
+}  // namespace
+
+TEST_CASE("encode: every failing sample is named, the others are right, the next batch too") {
+    on_device([](weft::Backend& backend) {
+        for (const BadSamples& bad : bad_samples()) {
+            CAPTURE(weft::to_string(bad.method));
+            for (const bool strict : {false, true}) {
+                CAPTURE(strict);
+                check_streamed<c64, double>(backend, bad, 0, strict);
+                check_streamed<c64, double>(backend, bad, 1, strict);
+                check_resident<c64, double>(backend, bad, strict);
+                if (bad.method == EncodeMethod::basis) continue;  // some of these indices are other floats
+                check_streamed<c32, float>(backend, bad, 0, strict);
+                check_resident<c32, float>(backend, bad, strict);
+            }
+            const auto good = sample_values(bad.method, bad.qubits, 5);
+            const auto states =
+                encode_by<c64>(backend, EncodeRoute::streamed, bad.method, good, {1, bad.qubits});
+            CHECK(worst_difference(states, 0, expected_state(bad.method, good, bad.qubits)) < 1e-12);
+        }
+    });
+}
+
+TEST_CASE("encode: indices of basis by type, as they are stored") {
+    on_device([](weft::Backend& backend) {
+        const auto fault = [&](const auto& value, std::uint32_t qubits) {
+            std::vector<c32> states(std::size_t{1} << qubits);
+            try {
+                weft::encode(backend, EncodeMethod::basis, std::vector{value}, states, {1, qubits});
+            } catch (const weft::EncodeError& error) {
+                return std::string(weft::to_string(error.failures().at(0).fault));
+            }
+            CHECK(states[static_cast<std::size_t>(value)] == c32(1));
+            return std::string("good");
+        };
+        // 16777217 as float32 is 16777216, which therefore may have been meant to be it.
+        CHECK(fault(16777217.0f, 25) == weft::to_string(EncodeFault::inexact));
+        CHECK(fault(16777215.0f, 24) == "good");
+        CHECK(fault(16777216.0f, 24) == weft::to_string(EncodeFault::out_of_range));
+        CHECK(fault(16777217.0, 25) == "good");
+        CHECK(fault(std::int64_t{16777217}, 25) == "good");
+        CHECK(fault(std::int64_t{-1}, 3) == weft::to_string(EncodeFault::negative));
+        CHECK(fault(std::int64_t{8}, 3) == weft::to_string(EncodeFault::out_of_range));
+        CHECK(fault(std::int64_t{1} << 40, 3) == weft::to_string(EncodeFault::out_of_range));
+        CHECK(fault(std::int64_t{7}, 3) == "good");
+        CHECK(fault(-0.0f, 3) == "good");
+        CHECK(fault(1e-40f, 3) == weft::to_string(EncodeFault::fractional));
+        CHECK(fault(3e9f, 20) == weft::to_string(EncodeFault::out_of_range));
+    });
+}
+
+TEST_CASE("encode: wrong calls are refused before anything is written") {
+    on_device([](weft::Backend& backend) {
+        struct Wrong {
+            EncodeMethod method;
+            std::size_t values;
+            StateShape shape;
+            std::size_t states;
+            const char* text;
+        };
+        for (const Wrong& wrong : {
+                 Wrong{EncodeMethod::amplitude,
+                       5,
+                       {1, 2},
+                       4,
+                       "wrong number of values a sample (got 5, need 1 to 4"},
+                 Wrong{EncodeMethod::amplitude, 0, {1, 2}, 4, "wrong number of values a sample (got 0"},
+                 Wrong{EncodeMethod::amplitude, 7, {2, 2}, 8, "do not divide by the samples"},
+                 Wrong{EncodeMethod::angle, 2, {1, 3}, 8, "(got 2, need 3 for 3 qubits)"},
+                 Wrong{EncodeMethod::angle, 0, {0, 3}, 0, "no samples"},
+                 Wrong{EncodeMethod::basis, 3, {1, 2}, 4, "(got 3, need 1"},
+                 Wrong{EncodeMethod::iqp, 2, {1, 2}, 4, "(got 2, need 3"},
+                 Wrong{EncodeMethod::iqp, 4, {1, 2}, 4, "(got 4, need 3"},
+                 Wrong{EncodeMethod::phase, 1, {1, 0}, 1, "qubits out of range (got 0, need 1 to 30)"},
+                 Wrong{EncodeMethod::phase, 31, {1, 31}, 1, "qubits out of range (got 31, need 1 to 30)"},
+                 Wrong{EncodeMethod::iqp_z,
+                       3,
+                       {1, 3},
+                       7,
+                       "states do not fit the shape (got 7 amplitudes, need 8)"},
+                 Wrong{EncodeMethod::basis, 1, {std::uint64_t{1} << 60, 2}, 4, "too many samples"},
+             }) {
+            CAPTURE(wrong.text);
+            const std::vector<double> values(wrong.values, 0.5);
+            std::vector<c32> states(wrong.states, guard_amplitude<c32>());
+            check_error(Errc::invalid_argument, wrong.text,
+                        [&] { weft::encode(backend, wrong.method, values, states, wrong.shape); });
+            for (const c32& a : states) CHECK(a == guard_amplitude<c32>());
+        }
+        const std::vector<std::int64_t> whole{1, 2};
+        std::vector<c32> states(4);
+        check_error(Errc::invalid_argument, "got int64, need float32 or float64", [&] {
+            weft::encode(backend, EncodeMethod::angle, whole, states, {1, 2});
+        });
+        check_error(Errc::invalid_argument, "overlap", [&] {
+            weft::encode(backend, EncodeMethod::angle,
+                         weft::EncodeSource(states.data(), 2, weft::ValueType::float32), states, {1, 2});
+        });
+        check_error(Errc::invalid_argument, "need amplitude, angle, basis",
+                    [] { weft::encode_method("angel"); });
+        CHECK(weft::encode_method("IQP-Z") == EncodeMethod::iqp_z);
+    });
+}
+
+TEST_CASE("encode: what it takes is known before") {
+    on_device([](weft::Backend& backend) {
+        const auto small = weft::estimate_encode(backend, EncodeMethod::amplitude, {64, 16});
+        CHECK(small.bytes_in == 64u << 19);
+        CHECK(small.bytes_out == 64u << 19);
+        CHECK(small.scratch_bytes == 64 * 8);
+        CHECK(small.resident_fits);
+        CHECK(small.streamed_fits);
+        CHECK(small.reason.empty());
+        const auto huge = weft::estimate_encode(backend, EncodeMethod::iqp, {1u << 20, 30},
+                                                {weft::ValueType::float64, weft::StateType::complex128});
+        CHECK(huge.bytes_out == std::uint64_t{1} << 54);
+        CHECK_FALSE(huge.resident_fits);
+        CHECK(huge.reason.find("got") != std::string::npos);
+        check_error(Errc::invalid_argument, "too many samples", [&] {
+            weft::estimate_encode(backend, EncodeMethod::basis, {std::uint64_t{1} << 62, 30});
+        });
+        check_error(Errc::invalid_argument, "qubits", [&] {
+            weft::estimate_encode(backend, EncodeMethod::basis, {1, 31});
+        });
+    });
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every way to call an encode, behind one function, with guard words behind what it writes.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <weft/weft.hpp>
+
+#include "support/encode_oracle.hpp"
+
+namespace weft_test {
+
+enum class EncodeRoute {
+    resident,
+    streamed,
+    chunked,     ///< streamed with chunks of one element, so that boundaries lie inside the batch
+    sequential,  ///< streamed, one chunk after the other
+};
+inline constexpr EncodeRoute kEncodeRoutes[] = {EncodeRoute::resident, EncodeRoute::streamed,
+                                                EncodeRoute::chunked, EncodeRoute::sequential};
+inline const char* name_of(EncodeRoute route) {
+    constexpr const char* kNames[] = {"resident", "streamed", "chunked", "sequential"};
+    return kNames[static_cast<int>(route)];
+}
+
+template <class Amplitude>
+Amplitude guard_amplitude() {
+    return Amplitude(-123.25f, 77.5f);
+}
+
+/// States of `values`, [samples, 2^qubits]. Errors: as weft::encode.
+template <class Amplitude, class Value>
+std::vector<Amplitude> encode_by(weft::Backend& backend, EncodeRoute route, weft::EncodeMethod method,
+                                 const std::vector<Value>& values, const weft::StateShape& shape,
+                                 bool strict = false) {
+    constexpr std::size_t kGuards = 64;
+    std::vector<Amplitude> all(shape.amplitudes() + kGuards, guard_amplitude<Amplitude>());
+    weft::EncodeOptions options{.strict = strict};
+    if (route == EncodeRoute::resident) {
+        weft::Buffer<Value> in(backend, values.size());
+        weft::Buffer<Amplitude> out(backend, all.size());
+        weft::Stream stream(backend);
+        stream.upload(values, in);
+        stream.upload(all, out);
+        weft::encode(stream, method, in, out.view(0, shape.amplitudes()), shape, options).check(stream);
+        all = stream.download(out);
+    } else {
+        if (route == EncodeRoute::chunked) options.batch.chunk_elements = 1;
+        if (route == EncodeRoute::sequential) options.batch.mode = weft::BatchMode::sequential;
+        weft::encode(backend, method, values, std::span(all).first(shape.amplitudes()), shape, options);
+    }
+    for (std::size_t i = shape.amplitudes(); i < all.size(); ++i)
+        CHECK(all[i] == guard_amplitude<Amplitude>());
+    all.resize(shape.amplitudes());
+    return all;
+}
+
+template <class Value>
+std::vector<Value> cast_values(const std::vector<double>& values) {
+    std::vector<Value> out(values.size());
+    std::transform(values.begin(), values.end(), out.begin(), [](double v) { return static_cast<Value>(v); });
+    return out;
+}
+
+template <class Amplitude>
+double worst_difference(const std::vector<Amplitude>& got, std::size_t first,
+                        const std::vector<Exact>& want) {
+    double worst = 0;
+    for (std::size_t i = 0; i < want.size(); ++i) {
+        const Exact g(got[first + i].real(), got[first + i].imag());
+        const double difference = static_cast<double>(std::abs(g - want[i]));
+        if (!(difference <= worst)) worst = difference;  // NaN counts as worst
+    }
+    return worst;
+}
+
+template <class Amplitude>
+constexpr double tolerance() {
+    return std::is_same_v<Amplitude, weft::c64> ? 1e-12 : 1e-6;
+}
+
+}  // namespace weft_test

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which kernels, sizes and memory an encode takes on devices of all kinds, and what is refused.
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <vector>
+
+#include <weft/error.hpp>
+
+#include "kernels/encode_check.hpp"
+#include "kernels/encode_plan.hpp"
+
+namespace {
+
+using namespace weft;
+using namespace weft::kernels;
+
+DeviceInfo device_with(std::uint64_t range, std::uint32_t shared, bool float64 = true) {
+    DeviceInfo device;
+    device.name = "device of a test";
+    device.shader_float64 = float64;
+    device.device_memory_bytes = std::uint64_t{8} << 30;
+    device.limits.max_storage_buffer_range = range;
+    device.limits.max_buffer_bytes = std::uint64_t{4} << 30;
+    device.limits.storage_buffer_offset_alignment = 64;
+    device.limits.max_group_count[0] = 65535;
+    device.limits.max_group_size[0] = 1024;
+    device.limits.max_group_invocations = 1024;
+    device.limits.max_shared_memory_bytes = shared;
+    return device;
+}
+
+constexpr std::uint64_t kSmallRange = std::uint64_t{128} << 20, kLargeRange = 0xffffffff;
+constexpr EncodeTypes kNarrow{ValueType::float32, StateType::complex64};
+constexpr EncodeTypes kMixed{ValueType::float64, StateType::complex64};
+constexpr EncodeTypes kWide{ValueType::float64, StateType::complex128};
+
+EncodePlan plan(const DeviceInfo& device, EncodeMethod method, EncodeTypes types, std::uint32_t qubits,
+                bool streamed = false) {
+    return plan_encode(device, method, types, {4, qubits}, encode_features(method, qubits), streamed);
+}
+
+}  // namespace
+
+TEST_CASE("encode plan: slabs of iqp by shared memory and type, passes cover every bit") {
+    struct Row {
+        std::uint32_t shared;
+        EncodeTypes types;
+        std::uint32_t qubits, slab;
+    };
+    for (const Row& row :
+         {Row{32768, kNarrow, 7, 10}, Row{32768, kNarrow, 12, 12}, Row{32768, kNarrow, 13, 10},
+          Row{32768, kNarrow, 16, 12}, Row{49152, kNarrow, 13, 13}, Row{49152, kNarrow, 16, 12},
+          Row{49152, kNarrow, 17, 13}, Row{32768, kWide, 11, 11}, Row{32768, kWide, 12, 10},
+          Row{49152, kWide, 12, 12}, Row{16384, kWide, 16, 10}}) {
+        CAPTURE(row.shared);
+        CAPTURE(row.qubits);
+        const EncodePlan p =
+            plan(device_with(kLargeRange, row.shared), EncodeMethod::iqp, row.types, row.qubits);
+        CHECK(p.kernel == EncodeKernel::iqp);
+        CHECK(p.slab_bits == row.slab);
+        CHECK(p.local_size == 1u << (row.slab - 4));
+        std::uint32_t bits = p.element_bits;
+        for (const std::uint32_t pass : p.passes) {
+            CHECK(pass >= 1);
+            CHECK(pass <= 4);
+            bits += pass;
+        }
+        CHECK(bits == row.qubits);
+        CHECK(p.single_dispatch() == p.passes.empty());
+    }
+    CHECK(plan(device_with(kLargeRange, 32768), EncodeMethod::iqp, kNarrow, 6).kernel ==
+          EncodeKernel::iqp_direct);
+}
+
+TEST_CASE("encode plan: what a binding cannot hold goes by windows") {
+    const DeviceInfo device = device_with(kSmallRange, 32768);
+    CHECK(plan(device, EncodeMethod::phase, kNarrow, 23).row_fits());
+    CHECK_FALSE(plan(device, EncodeMethod::phase, kNarrow, 24).row_fits());
+    CHECK_FALSE(plan(device, EncodeMethod::phase, kWide, 23).row_fits());
+    CHECK(plan(device, EncodeMethod::phase, kNarrow, 30).single_dispatch());
+    const EncodePlan iqp = plan(device, EncodeMethod::iqp, kNarrow, 26);
+    std::uint32_t bits = iqp.element_bits;
+    for (const std::uint32_t pass : iqp.passes) bits += pass;
+    CHECK(bits == iqp.window_bits);
+    CHECK(plan(device_with(kLargeRange, 49152), EncodeMethod::phase, kNarrow, 28).row_fits());
+}
+
+TEST_CASE("encode plan: amplitude rows by one workgroup or by blocks") {
+    const DeviceInfo device = device_with(kLargeRange, 49152);
+    for (const std::uint32_t qubits : {1u, 9u, 12u, 16u, 17u})
+        CHECK(plan(device, EncodeMethod::amplitude, kMixed, qubits).kernel == EncodeKernel::amplitude);
+    CHECK(plan(device, EncodeMethod::amplitude, kMixed, 18).kernel == EncodeKernel::amplitude_long);
+    CHECK(plan(device, EncodeMethod::amplitude, kMixed, 22, true).kernel == EncodeKernel::amplitude);
+    CHECK(plan(device, EncodeMethod::amplitude, kMixed, 23, true).kernel == EncodeKernel::amplitude_long);
+    CHECK(plan(device, EncodeMethod::amplitude, kMixed, 20).norm_blocks() == 64);
+}
+
+TEST_CASE("encode plan: arithmetic follows the types and the device") {
+    CHECK_FALSE(plan(device_with(kLargeRange, 49152), EncodeMethod::angle, kNarrow, 4).work64);
+    CHECK(plan(device_with(kLargeRange, 49152), EncodeMethod::angle, kMixed, 4).work64);
+    const DeviceInfo without = device_with(kLargeRange, 49152, false);
+    CHECK_FALSE(plan(without, EncodeMethod::angle, kMixed, 4).work64);
+    try {
+        plan(without, EncodeMethod::angle, kWide, 4);
+        FAIL_CHECK("nothing was thrown");
+    } catch (const Error& error) {
+        CHECK(error.code() == Errc::unsupported);
+        CHECK(std::string(error.what()) ==
+              "encode: complex128 states need shaderFloat64 (got device of a test without it, need complex64 "
+              "states)");
+    }
+}
+
+TEST_CASE("encode plan: estimates tell what fits") {
+    const DeviceInfo device = device_with(kLargeRange, 49152);
+    const std::uint64_t gib = std::uint64_t{1} << 30;
+    const auto fits = [&](EncodeMethod method, StateShape shape, EncodeTypes types) {
+        return estimate(device, 3, 8 * gib, method, types, shape, encode_features(method, shape.qubits));
+    };
+    const EncodeEstimate batch = fits(EncodeMethod::amplitude, {64, 16}, kMixed);
+    CHECK(batch.resident_fits);
+    CHECK(batch.streamed_bytes <= 3 * (std::uint64_t{48} << 20));
+    const EncodeEstimate many = fits(EncodeMethod::amplitude, {1 << 20, 16}, kMixed);
+    CHECK_FALSE(many.resident_fits);
+    CHECK(many.streamed_fits);
+    CHECK(many.reason.find("larger than a buffer") != std::string::npos);
+    const EncodeEstimate large = fits(EncodeMethod::iqp, {1, 30}, kWide);
+    CHECK(large.bytes_out == 16 * gib);
+    CHECK_FALSE(large.streamed_fits);
+    CHECK(fits(EncodeMethod::phase, {1, 30}, kWide).streamed_fits);
+}
+
+TEST_CASE("encode check: faults of host values by sample and position, threads or not") {
+    std::vector<float> values(1 << 20, 1.0f);
+    values[3 * 1024 + 7] = std::numeric_limits<float>::quiet_NaN();
+    values[3 * 1024 + 9] = std::numeric_limits<float>::infinity();
+    for (int i = 0; i < 1024; ++i)
+        values[900 * 1024 + static_cast<std::size_t>(i)] = i % 2 == 0 ? 0.0f : -0.0f;
+    for (const std::uint32_t threads : {1u, 4u}) {
+        const auto faults = find_faults(EncodeMethod::amplitude, 10, 1024, EncodeSource(values), threads);
+        REQUIRE(faults.size() == 2);
+        CHECK(faults[0].sample == 3);
+        CHECK(faults[0].position == 7);
+        CHECK(faults[0].fault == EncodeFault::not_a_number);
+        CHECK(faults[1].sample == 900);
+        CHECK(faults[1].fault == EncodeFault::zero_norm);
+    }
+}
+
+TEST_CASE("encode check: words of status, several elements a sample") {
+    std::vector<EncodeFailure> failures;
+    const std::vector<std::uint32_t> status{0, 0, 0, 0, 2, 5, 2, 5, 1, 0, 0, 0};
+    append_failures(failures, status, 1, 10);
+    REQUIRE(failures.size() == 2);
+    CHECK(failures[0].sample == 11);
+    CHECK(failures[0].position == 5);
+    CHECK(failures[1].sample == 12);
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <hdf5.h>
+
+#include <array>
+#include <utility>
+
+#include "failure.hpp"
+#include "row_source.hpp"
+
+namespace weft::tool {
+namespace {
+
+/// Closes an identifier of HDF5 at the end of a scope.
+class Handle {
+  public:
+    Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
+    ~Handle() {
+        if (id_ >= 0) close_(id_);
+    }
+    Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+    Handle& operator=(Handle&&) = delete;
+    hid_t get() const noexcept { return id_; }
+    bool valid() const noexcept { return id_ >= 0; }
+
+  private:
+    hid_t id_;
+    herr_t (*close_)(hid_t);
+};
+
+// The colon between file and data set; data sets begin at the root.
+std::size_t separator(const std::string& path) {
+    return path.find(":/");
+}
+
+class Hdf5Rows : public RowSource {
+  public:
+    explicit Hdf5Rows(const std::string& path)
+        : RowSource(path), file_(open_file(path), H5Fclose), set_(open_set(path), H5Dclose) {
+        if (!file_.valid()) refuse("cannot be read: no such file, or no HDF5 file");
+        if (!set_.valid()) refuse("no such data set");
+        const Handle space(H5Dget_space(set_.get()), H5Sclose);
+        std::array<hsize_t, 2> size{};
+        const int rank = H5Sget_simple_extent_ndims(space.get());
+        if (rank != 2 || H5Sget_simple_extent_dims(space.get(), size.data(), nullptr) != 2)
+            refuse("wrong number of axes (got " + std::to_string(rank) + ", need 2: samples, features)");
+        set_shape(value_type(), size[0], size[1]);
+    }
+
+    void read(std::uint64_t first, std::uint64_t rows, std::byte* to) override {
+        const Handle file_space(H5Dget_space(set_.get()), H5Sclose);
+        const std::array<hsize_t, 2> start{first, 0}, count{rows, features()};
+        const Handle memory_space(H5Screate_simple(2, count.data(), nullptr), H5Sclose);
+        const hid_t memory = type() == ValueType::float32   ? H5T_NATIVE_FLOAT
+                             : type() == ValueType::float64 ? H5T_NATIVE_DOUBLE
+                                                            : H5T_NATIVE_INT64;
+        if (H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
+                                nullptr) < 0 ||
+            H5Dread(set_.get(), memory, memory_space.get(), file_space.get(), H5P_DEFAULT, to) < 0)
+            refuse("rows " + std::to_string(first) + " to " + std::to_string(first + rows - 1) +
+                   " cannot be read");
+    }
+
+  private:
+    static hid_t open_file(const std::string& path) {
+        H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // its own pages of text; ours is one line
+        return H5Fopen(path.substr(0, separator(path)).c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+    }
+    hid_t open_set(const std::string& path) const {
+        return file_.valid() ? H5Dopen2(file_.get(), path.substr(separator(path) + 1).c_str(), H5P_DEFAULT)
+                             : -1;
+    }
+    ValueType value_type() const {
+        const Handle type(H5Dget_type(set_.get()), H5Tclose);
+        const H5T_class_t kind = H5Tget_class(type.get());
+        const std::size_t bytes = H5Tget_size(type.get());
+        if (kind == H5T_FLOAT && bytes == 4) return ValueType::float32;
+        if (kind == H5T_FLOAT && bytes == 8) return ValueType::float64;
+        const bool fits = bytes < 8 || (bytes == 8 && H5Tget_sign(type.get()) == H5T_SGN_2);
+        if (kind == H5T_INTEGER && fits) return ValueType::int64;
+        refuse("wrong type (need float32, float64, or integers of up to 64 bits with sign)");
+    }
+
+    Handle file_, set_;
+};
+
+}  // namespace
+
+bool names_hdf5(const std::string& path) {
+    return separator(path) != std::string::npos;
+}
+
+std::unique_ptr<RowSource> open_hdf5(const std::string& path) {
+    return std::make_unique<Hdf5Rows>(path);
+}
+
+}  // namespace weft::tool

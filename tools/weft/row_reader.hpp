@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// A thread that reads ahead.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include <weft/buffer.hpp>
+
+#include "row_source.hpp"
+
+namespace weft::tool {
+
+/// Consecutive rows in page-locked memory, from which the device takes them without another copy.
+struct RowChunk {
+    std::uint64_t first = 0, rows = 0;
+    std::shared_ptr<HostBuffer<std::uint64_t>> memory;
+};
+
+/// Reads a source from its first row to its last in chunks, at most `depth` of them ahead of the caller.
+class RowReader {
+  public:
+    /// Errors: weft::Error out_of_memory.
+    RowReader(Backend& backend, RowSource& source, std::uint64_t rows_per_chunk, std::size_t depth = 2);
+    RowReader(const RowReader&) = delete;
+    RowReader& operator=(const RowReader&) = delete;
+    ~RowReader();
+
+    /// The next chunk, its memory free again with give_back; no rows: the end. Errors: as RowSource::read.
+    RowChunk next();
+    void give_back(RowChunk chunk);
+
+  private:
+    void run();
+
+    RowSource& source_;
+    std::uint64_t rows_per_chunk_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::vector<std::shared_ptr<HostBuffer<std::uint64_t>>> free_;
+    std::deque<RowChunk> ready_;
+    std::exception_ptr failure_;
+    bool ended_ = false, stop_ = false;
+    std::thread thread_;
+};
+
+}  // namespace weft::tool

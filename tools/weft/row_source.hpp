@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the rows of a two-dimensional array come from, whatever file they lie in.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <weft/encode_memory.hpp>
+
+namespace weft::tool {
+
+/// Rows in a file, [samples, features], read piece by piece. One thread at a time.
+class RowSource {
+  public:
+    virtual ~RowSource() = default;
+    RowSource(const RowSource&) = delete;
+    RowSource& operator=(const RowSource&) = delete;
+
+    const std::string& path() const noexcept { return path_; }
+    ValueType type() const noexcept { return type_; }
+    std::uint64_t samples() const noexcept { return samples_; }
+    std::uint64_t features() const noexcept { return features_; }
+    std::uint64_t row_bytes() const noexcept { return features_ * (type_ == ValueType::float32 ? 4 : 8); }
+    /// Rows [first, first + rows) in C order. Errors: Failure with Exit::usage - the file cannot be read.
+    virtual void read(std::uint64_t first, std::uint64_t rows, std::byte* to) = 0;
+
+  protected:
+    explicit RowSource(std::string path) : path_(std::move(path)) {}
+    [[noreturn]] void refuse(const std::string& what) const;
+    void set_shape(ValueType type, std::uint64_t samples, std::uint64_t features);
+
+  private:
+    std::string path_;
+    ValueType type_ = ValueType::float64;
+    std::uint64_t samples_ = 0, features_ = 0;
+};
+
+/// What raw files do not say about themselves.
+struct RawShape {
+    std::uint64_t samples = 0, features = 0;
+    ValueType type = ValueType::float64;
+};
+
+/// A .npy file of float32, float64 or int64 in either order. Errors: as NpyInput; other types and ranks.
+std::unique_ptr<RowSource> open_npy(const std::string& path);
+/// Numbers without a header, C order, little-endian. Errors: Failure with Exit::usage - a size that is not
+/// the shape's.
+std::unique_ptr<RowSource> open_raw(const std::string& path, const RawShape& shape);
+/// A data set, "file.h5:/path/of/it". Errors: Failure with Exit::usage - no such file or data set, other
+/// types or ranks.
+std::unique_ptr<RowSource> open_hdf5(const std::string& path);
+/// Whether a path is of that form.
+bool names_hdf5(const std::string& path);
+
+}  // namespace weft::tool
