@@ -12,7 +12,6 @@
 
 #include "kernels/lattice_check.hpp"
 #include "kernels/lattice_plan.hpp"
-#include "support/snapshots.hpp"
 
 namespace {
 
