@@ -279,6 +279,11 @@ TEST_CASE("lattice: retries are exact for whole alpha, and their scale is undone
         CHECK(report.retried == 1);
         CHECK(int{status[0]} == 0x8a);
         check_both(backend, {.max_retries = 10}, x);
+        // Where a denormal number is flushed it has no sign, so it must not have one elsewhere.
+        for (const float tiny : {1e-45f, -1e-45f, 1e-39f, -1e-39f}) {
+            check_both(backend, {}, {tiny, 1, 0, 0, 1, tiny, 0, 0});
+            check_both(backend, {.lattice = Lattice::e8}, {tiny, 1, 0, tiny, 0, 0, 0, 0});
+        }
         check_both(backend, {.max_retries = 10}, {std::numeric_limits<float>::max(), -1e38f, 0, 1e-45f});
     });
 }

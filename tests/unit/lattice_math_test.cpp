@@ -178,6 +178,7 @@ TEST_CASE("lattice math: huge, tiny and denormal numbers") {
         {65536, -65536, 65536.5f, -65536.5f, 8388608, -8388607, 16777216, 3},
         {tiny, 0, tiny, 1, tiny, 0, 1, 0},
         {1, tiny, 0, 0, 0, 0, 0, 0},
+        {-tiny, 1, 0, -tiny, 0, 0, 0, -tiny},
         {0.49999997f, 0.49999997f, -0.49999997f, 0.5f, -0.5f, 1.5f, 2.5f, -2.5f},
     };
     for (const Lattice lattice : kLattices)
