@@ -18,14 +18,14 @@ void main() {
     WEFT_UNROLL for (int w = 0; w < WEFT_FIELD_WORDS; ++w) s.limb[w] = scalar[w];
     for (uint first = gl_WorkGroupID.x * group + gl_LocalInvocationID.x; first < count; first += stride) {
         Element x[kEach], y[kEach];
-        WEFT_UNROLL for (uint k = 0, i = first; k < kEach; ++k, i += gl_WorkGroupSize.x) {
-            if (i < count) x[k] = LOAD(a, i), y[k] = LOAD(b, i);
-        }
-        WEFT_UNROLL for (uint k = 0, i = first; k < kEach; ++k, i += gl_WorkGroupSize.x) {
-            if (i < count) {
-                const Element z = add_elements(mul_elements(s, x[k]), y[k]);
-                STORE(result, i, z);
-            }
-        }
+#define READ(k) \
+    if (AT(k) < count) x[k] = LOAD(a, AT(k)), y[k] = LOAD(b, AT(k));
+        EACH(READ)
+#define WRITE(k) \
+    if (AT(k) < count) { \
+        const Element z = add_elements(mul_elements(s, x[k]), y[k]); \
+        STORE(result, AT(k), z); \
+    }
+        EACH(WRITE)
     }
 }

@@ -15,14 +15,14 @@ void main() {
     const uint stride = gl_NumWorkGroups.x * group;
     for (uint first = gl_WorkGroupID.x * group + gl_LocalInvocationID.x; first < count; first += stride) {
         Element x[kEach];
-        WEFT_UNROLL for (uint k = 0, i = first; k < kEach; ++k, i += gl_WorkGroupSize.x) {
-            if (i < count) x[k] = LOAD(a, i);
-        }
-        WEFT_UNROLL for (uint k = 0, i = first; k < kEach; ++k, i += gl_WorkGroupSize.x) {
-            if (i < count) {
-                const Element z = neg_element(x[k]);
-                STORE(result, i, z);
-            }
-        }
+#define READ(k) \
+    if (AT(k) < count) x[k] = LOAD(a, AT(k));
+        EACH(READ)
+#define WRITE(k) \
+    if (AT(k) < count) { \
+        const Element z = neg_element(x[k]); \
+        STORE(result, AT(k), z); \
+    }
+        EACH(WRITE)
     }
 }

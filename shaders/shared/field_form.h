@@ -54,6 +54,7 @@ layout(constant_id = 31) const uint kFactor11 = 0u;
 #define Limbs64 Limbs6x64
 #define limbs64 limbs6x64
 #define kEach 1
+#define EACH(STEP) STEP(0u)
 #define kBatch 32
 Element modulus() {
     Element p = {{kP0, kP1, kP2, kP3, kP4, kP5, kP6, kP7, kP8, kP9, kP10, kP11}};
@@ -79,6 +80,7 @@ Element factor() {
 #define Limbs64 Limbs4x64
 #define limbs64 limbs4x64
 #define kEach 1
+#define EACH(STEP) STEP(0u)
 #define kBatch 32
 Element modulus() {
     Element p = {{kP0, kP1, kP2, kP3, kP4, kP5, kP6, kP7}};
@@ -103,6 +105,7 @@ Element factor() {
 #define Limbs64 Limbs1x64
 #define limbs64 limbs1x64
 #define kEach 2
+#define EACH(STEP) STEP(0u) STEP(1u)
 #define kBatch 32
 Element modulus() {
     Element p = {{kP0, kP1}};
@@ -123,6 +126,7 @@ Element factor() {
 #define kProductsTotal kProductsTotal1x32
 #define PairColumns PairColumns1x32
 #define kEach 4
+#define EACH(STEP) STEP(0u) STEP(1u) STEP(2u) STEP(3u)
 #define kBatch 8
 Element modulus() {
     Element p = {{kP0}};
@@ -171,6 +175,10 @@ Element mul_elements(Element x, Element y) {
     return montgomery_in_pairs(x, y, modulus(), n0());
 }
 #endif
+
+// The k-th element of an invocation whose first one is `first`. EACH(STEP) is STEP(k) for all of them, written out so
+// that all loads come before the first store and no element is indexed by a variable.
+#define AT(k) (first + (k) * gl_WorkGroupSize.x)
 
 Element zero_element() {
     Element z;
