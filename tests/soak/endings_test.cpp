@@ -309,9 +309,9 @@ TEST_CASE("child: quick_exit while a batch and a pipeline run") {
 }
 
 TEST_CASE("child: the end of main with everything in a leaked object") {
-    auto* memory = new std::vector<std::byte>(1 << 16);
-    auto* work = new SlowWork(20000, 16384);
-    auto* everything = new Everything(*memory, *work);
+    static auto* memory = new std::vector<std::byte>(1 << 16);
+    static auto* work = new SlowWork(20000, 16384);
+    static auto* everything = new Everything(*memory, *work);
     CHECK(everything->backend->counters().submissions > 0);
 }
 
