@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""weft encode from outside: states against sums in Python's complex numbers, every kind of file, refusals.
+
+Usage: encode_command_test.py PATH_OF_WEFT PATH_OF_MAKE_HDF5 [unittest arguments].
+"""
+import cmath
+import json
+import math
+import os
+import random
+import struct
+import subprocess
+import sys
+import unittest
+
+import command_test
+from command_test import USAGE, Case, header_text, with_header
+
+MAKE_HDF5 = ""
+FORMATS = {"<f4": "f", "<f8": "d", "<i8": "q"}
+
+
+def array(rows, descr="<f8", fortran=False):
+    """The bytes of a matrix."""
+    flat = [row[c] for c in range(len(rows[0])) for row in rows] if fortran else [v for row in rows for v in row]
+    return struct.pack("<%d%s" % (len(flat), FORMATS[descr]), *flat)
+
+
+def matrix(rows, descr="<f8", fortran=False):
+    return with_header(header_text(descr, "(%d, %d)" % (len(rows), len(rows[0])), fortran), array(rows, descr, fortran))
+
+
+def read_states(path, descr, shape):
+    with open(path, "rb") as file:
+        raw = file.read()
+    length, = struct.unpack("<H", raw[8:10])
+    fields = eval(raw[10:10 + length].decode("latin1"), {})
+    assert fields == {"descr": descr, "fortran_order": False, "shape": shape}, fields
+    data = raw[10 + length:]
+    flat = struct.unpack("<%d%s" % (2 * shape[0] * shape[1], "f" if descr == "<c8" else "d"), data)
+    numbers = [complex(flat[2 * i], flat[2 * i + 1]) for i in range(shape[0] * shape[1])]
+    return [numbers[r * shape[1]:(r + 1) * shape[1]] for r in range(shape[0])]
+
+
+def amplitude(x, n):
+    norm = math.hypot(*x)
+    return [v / norm for v in x] + [0] * (2**n - len(x))
+
+
+def angle(x, n):
+    return [math.prod(math.sin(v) if i >> k & 1 else math.cos(v) for k, v in enumerate(x)) for i in range(2**n)]
+
+
+def basis(x, n):
+    return [float(i == x[0]) for i in range(2**n)]
+
+
+def phase(x, n):
+    return [2**(-n / 2) * cmath.exp(1j * sum(v for k, v in enumerate(x) if i >> k & 1)) for i in range(2**n)]
+
+
+def iqp(x, n):
+    pairs = [(i, j) for i in range(n) for j in range(i + 1, n)]
+    angles = x + [0] * (n + len(pairs) - len(x))
+    def theta(z):
+        return (sum(v for k, v in enumerate(angles[:n]) if z >> k & 1) +
+                sum(v for (i, j), v in zip(pairs, angles[n:]) if z >> i & z >> j & 1))
+    terms = [cmath.exp(1j * theta(z)) / 2**n for z in range(2**n)]
+    return [sum(-t if bin(x & z).count("1") & 1 else t for x, t in enumerate(terms)) for z in range(2**n)]
+
+
+METHODS = {"amplitude": (amplitude, lambda n: 2**n - 1), "angle": (angle, lambda n: n), "basis": (basis, lambda n: 1),
+           "phase": (phase, lambda n: n), "iqp": (iqp, lambda n: n + n * (n - 1) // 2), "iqp-z": (iqp, lambda n: n)}
+
+
+def rows_for(method, n, samples):
+    numbers = random.Random(n)
+    if method == "basis":
+        return [[numbers.randrange(2**n)] for _ in range(samples)]
+    # Numbers that float32 holds.
+    return [[numbers.randrange(-1000, 1000) / 256 for _ in range(METHODS[method][1](n))] for _ in range(samples)]
+
+
+class Encode(Case):
+    def close(self, got, rows, method, n, slack):
+        self.assertEqual(len(got), len(rows))
+        for state, row in zip(got, rows):
+            want = METHODS[method][0](row, n)
+            self.assertLess(max(abs(a - b) for a, b in zip(state, want)), slack)
+
+    def test_methods_and_types(self):
+        out = self.path("s.npy")
+        for method in METHODS:
+            for n, samples in (1, 3), (3, 5), (6, 2):
+                rows = rows_for(method, n, samples)
+                for descr in ("<f8", "<f4", "<i8") if method == "basis" else ("<f8", "<f4"):
+                    x = self.write("x.npy", matrix(rows, descr))
+                    self.succeed("encode", method, x, "-o", out, "--qubits", str(n))
+                    self.close(read_states(out, "<c8", (samples, 2**n)), rows, method, n, 1e-6)
+                    self.succeed("encode", method.upper(), x, "-o", out, "--qubits", str(n), "--dtype", "complex128")
+                    self.close(read_states(out, "<c16", (samples, 2**n)), rows, method, n, 1e-12)
+        self.assertEqual(self.files(), ["s.npy", "x.npy"])
+
+    def test_files_of_all_kinds_give_the_same(self):
+        rows, out = rows_for("amplitude", 6, 200), self.path("s.npy")
+        common = ["-o", out, "--qubits", "6", "--dtype", "complex128"]
+        self.succeed("encode", "amplitude", self.write("c.npy", matrix(rows)), *common)
+        want = read_states(out, "<c16", (200, 64))
+        self.close(want, rows, "amplitude", 6, 1e-12)
+        self.succeed("encode", "amplitude", self.write("f.npy", matrix(rows, fortran=True)), *common)
+        self.assertEqual(read_states(out, "<c16", (200, 64)), want)
+        self.succeed("encode", "amplitude", self.write("raw.bin", array(rows)), "--shape", "200,63", "--dtype-in",
+                     "float64", *common)
+        self.assertEqual(read_states(out, "<c16", (200, 64)), want)
+        self.hdf5("x.h5", "/group/x", "float64", rows, "<f8")
+        self.succeed("encode", "amplitude", self.path("x.h5") + ":/group/x", *common)
+        self.assertEqual(read_states(out, "<c16", (200, 64)), want)
+        self.hdf5("x32.h5", "/x", "float32", rows, "<f4")
+        self.succeed("encode", "amplitude", self.path("x32.h5") + ":/x", *common)
+        self.close(read_states(out, "<c16", (200, 64)), rows, "amplitude", 6, 1e-12)
+        self.hdf5("i.h5", "/i", "int64", [[3], [0], [7]], "<i8")
+        self.succeed("encode", "basis", self.path("i.h5") + ":/i", "-o", out, "--qubits", "3")
+        self.close(read_states(out, "<c8", (3, 8)), [[3], [0], [7]], "basis", 3, 0.5e-9)
+
+    def hdf5(self, name, data_set, kind, rows, descr):
+        subprocess.run([MAKE_HDF5, self.path(name), data_set, kind, str(len(rows)), str(len(rows[0]))],
+                       input=array(rows, descr), check=True)
+
+    def test_more_rows_than_one_chunk(self):
+        # 128 MiB of states a chunk: 2 chunks and a remainder, of which the last holds a row that fails.
+        n, samples = 16, 600
+        raw = struct.pack("<%dd" % n, *[0.01 * k for k in range(n)]) * samples
+        x = self.write("x.bin", raw)
+        out = self.path("s.npy")
+        common = ["-o", out, "--qubits", str(n), "--shape", "%d,%d" % (samples, n), "--dtype-in", "float64"]
+        report = json.loads(self.succeed("encode", "angle", x, *common, "--json"))
+        self.assertEqual((report["samples"], report["bytes_out"]), (samples, samples * 8 << n))
+        with open(out, "rb") as file:
+            data = file.read()[-(samples * 8 << n):]
+        first = data[:8 << n]
+        self.assertTrue(all(data[s * (8 << n):(s + 1) * (8 << n)] == first for s in range(samples)))
+        os.remove(out)
+        at = 599 * 8 * n + 8 * 5
+        self.write("x.bin", raw[:at] + struct.pack("<d", math.nan) + raw[at + 8:])
+        self.refuse(USAGE, r"x\.bin: row 599 value 5 is not a number", "encode", "angle", x, *common)
+        self.assertEqual(self.files(), ["x.bin"])
+
+    def test_rows_that_cannot_be_encoded(self):
+        out = self.path("s.npy")
+        for method, n, rows, pattern in (
+                ("amplitude", 2, [[1, 2], [0, 0], [0, 0]], r"row 1 has zero norm \(and 1 more"),
+                ("angle", 2, [[1, 2], [3, math.inf]], "row 1 value 1 is infinite"),
+                ("basis", 3, [[1], [8]], "row 1 value 0 is out of range"),
+                ("basis", 3, [[2.5]], "row 0 value 0 is not a whole number"),
+                ("basis", 3, [[-1]], "row 0 value 0 is negative")):
+            x = self.write("x.npy", matrix(rows))
+            self.refuse(USAGE, pattern, "encode", method, x, "-o", out, "--qubits", str(n))
+        self.assertEqual(self.files(), ["x.npy"])
+
+    def test_usage(self):
+        x, out = self.write("x.npy", matrix([[1.0, 2.0, 3.0]])), self.path("s.npy")
+        good = ["encode", "angle", x, "-o", out, "--qubits", "3"]
+        self.succeed(*good)
+        os.remove(out)
+        for pattern, arguments in (
+                ("no such method", ["encode", "angel", x, "-o", out, "--qubits", "3"]),
+                ("need 2 for 2 qubits", ["encode", "angle", x, "-o", out, "--qubits", "2"]),
+                ("need 1 to 2 for 1 qubits", ["encode", "amplitude", x, "-o", out, "--qubits", "1"]),
+                ("qubits", ["encode", "angle", x, "-o", out, "--qubits", "31"]),
+                ("qubits", ["encode", "angle", x, "-o", out, "--qubits", "0"]),
+                ("qubits", ["encode", "angle", x, "-o", out]),
+                ("dtype", good + ["--dtype", "float64"]),
+                ("needs --dtype-in", good + ["--shape", "1,3"]),
+                ("together with --shape", good + ["--dtype-in", "float64"]),
+                ("not a shape", good + ["--shape", "1x3", "--dtype-in", "float64"]),
+                ("size does not fit the shape", good + ["--shape", "1,3", "--dtype-in", "float64"]),
+                ("no such file", ["encode", "angle", x + ":/x", "-o", out, "--qubits", "3"]),
+                ("cannot be read", ["encode", "angle", self.path("none"), "-o", out, "--qubits", "3"])):
+            self.refuse(USAGE, pattern, *arguments)
+        self.hdf5("x.h5", "/x", "uint64", [[1]], "<i8")
+        self.refuse(USAGE, "wrong type", "encode", "basis", self.path("x.h5") + ":/x", "-o", out, "--qubits", "3")
+        self.refuse(USAGE, "no such data set", "encode", "basis", self.path("x.h5") + ":/y", "-o", out, "--qubits", "3")
+        for name, data, pattern in (
+                ("flat.npy", with_header(header_text("<f8", "(3,)"), struct.pack("<3d", 1, 2, 3)), "wrong shape"),
+                ("half.npy", with_header(header_text("<f2", "(1, 3)"), bytes(6)), "wrong dtype"),
+                ("none.npy", with_header(header_text("<f8", "(0, 3)"), b""), "no values")):
+            self.refuse(USAGE, pattern, "encode", "angle", self.write(name, data), "-o", out, "--qubits", "3")
+        self.assertFalse(os.path.exists(out))
+
+
+if __name__ == "__main__":
+    command_test.WEFT, MAKE_HDF5 = sys.argv[1], sys.argv[2]
+    unittest.main(argv=[sys.argv[0]] + sys.argv[3:])
