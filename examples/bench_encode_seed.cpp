@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench_encode --seed-workload: states stay on the device, of each batch one sum comes back and is checked.
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <numeric>
+#include <optional>
+
+#include "bench_encode.hpp"
+
+namespace bench {
+namespace {
+
+constexpr std::uint32_t kAbsSum[] = {
+#include "shaders/abs_sum.spv.inc"
+};
+
+constexpr std::uint32_t kQubits = 16;
+constexpr std::uint64_t kBatch = 64, kValues = kBatch << kQubits;
+constexpr std::size_t kSlots = 2, kInputs = 4;
+constexpr std::uint32_t kGroups = 264;
+
+/// Two sets of device memory: while one batch is encoded, the next is copied into the other.
+class SeedRun {
+  public:
+    explicit SeedRun(weft::Backend& backend)
+        : stream_(backend), sum_(backend, kAbsSum, {.name = "abs_sum", .max_groups = kGroups}) {
+        for (std::size_t i = 0; i < kInputs; ++i) {
+            inputs_.emplace_back(backend, kValues);
+            fill(i);
+        }
+        for (std::size_t s = 0; s < kSlots; ++s) {
+            values_.emplace_back(backend, kValues);
+            states_.emplace_back(backend, kValues);
+            sums_.emplace_back(backend, kGroups);
+            results_.emplace_back(backend, kGroups);
+        }
+        for (std::size_t i = 0; i < kInputs; ++i) {
+            alone_.push_back(stream_.record([&](weft::Stream&) { copy(i), work(i); }));
+            overlapped_.push_back(stream_.record([&](weft::Stream&) { copy((i + 1) % kInputs), work(i); }));
+        }
+    }
+
+    /// Seconds of `batches` batches, each awaited before the next begins.
+    double latency(std::size_t batches) {
+        const auto start = Clock::now();
+        for (std::size_t b = 0; b < batches; ++b) {
+            stream_.replay(alone_[b % kInputs]).wait();
+            consume(b);
+        }
+        return seconds_since(start);
+    }
+
+    /// The same with the next batch on its way while one is worked on.
+    double pipelined(std::size_t batches) {
+        const auto start = Clock::now();
+        copy(0);
+        std::optional<weft::Event> before;
+        for (std::size_t b = 0; b < batches; ++b) {
+            weft::Event now = stream_.replay(overlapped_[b % kInputs]);
+            if (before) {
+                before->wait();
+                consume(b - 1);
+            }
+            before = std::move(now);
+        }
+        before->wait();
+        consume(batches - 1);
+        return seconds_since(start);
+    }
+
+    /// The same from ordinary memory, which the host copies into page-locked memory first.
+    double ordinary(std::size_t batches, const std::vector<std::vector<double>>& inputs) {
+        const auto start = Clock::now();
+        std::optional<weft::Event> before;
+        for (std::size_t b = 0; b < batches; ++b) {
+            stream_.upload(std::span<const double>(inputs[b % kInputs]), values_[b % kSlots].view());
+            work(b % kInputs);
+            weft::Event now = stream_.submit();
+            if (before) {
+                before->wait();
+                consume(b - 1);
+            }
+            before = std::move(now);
+        }
+        before->wait();
+        consume(batches - 1);
+        return seconds_since(start);
+    }
+
+    std::vector<std::vector<double>> ordinary_inputs() const {
+        std::vector<std::vector<double>> all;
+        for (const auto& input : inputs_) all.emplace_back(input.begin(), input.end());
+        return all;
+    }
+
+  private:
+    // v[i] = ((i + s) mod 2^16) / 2^16 for sample s: the founding run's own.
+    void fill(std::size_t input) {
+        for (std::uint64_t i = 0; i < kValues; ++i) {
+            const std::uint64_t sample = input * kBatch + (i >> kQubits);
+            inputs_[input][i] = static_cast<double>((i + sample) & 0xffff) / 65536.0;
+        }
+    }
+    void copy(std::size_t input) {
+        stream_.copy<double>(inputs_[input].view(), values_[input % kSlots].view());
+    }
+    void work(std::size_t input) {
+        const std::size_t slot = input % kSlots;
+        weft::encode_amplitude(stream_, values_[slot], states_[slot], {kBatch, kQubits});
+        stream_.dispatch(sum_, {states_[slot], sums_[slot]}, kValues / 2);
+        stream_.copy<float>(sums_[slot].view(), results_[slot].view());
+    }
+    // Every row is the same ramp, rotated: sum 32767.5 over norm 147.799977...
+    void consume(std::size_t batch) {
+        const auto& result = results_[batch % kSlots];
+        const double sum = std::accumulate(result.begin(), result.end(), 0.0);
+        const double want = static_cast<double>(kBatch) * 32767.5 / std::sqrt(21844.833335876464844);
+        if (!(std::abs(sum / want - 1) < 1e-5))
+            throw weft::Error(weft::Errc::driver,
+                              "batch " + std::to_string(batch) + ": wrong sum of magnitudes");
+        std::fill(result.begin(), result.end(), 0.0f);
+    }
+
+    weft::Stream stream_;
+    weft::Program sum_;
+    std::vector<weft::HostBuffer<double>> inputs_;
+    std::vector<weft::Buffer<double>> values_;
+    std::vector<weft::Buffer<weft::c32>> states_;
+    std::vector<weft::Buffer<float>> sums_;
+    std::vector<weft::HostBuffer<float>> results_;
+    std::vector<weft::Sequence> alone_, overlapped_;
+};
+
+nlohmann::json report(const char* name, std::size_t batches, const Times& times, double upload_gb_per_s) {
+    const auto vectors = static_cast<double>(batches * kBatch);
+    const double rate = vectors / times.median(), share = rate * gb(8u << kQubits) / upload_gb_per_s;
+    std::printf("%-28s %12.0f %12.0f %12.5f %10.2f\n", name, rate, vectors / times.p95(),
+                1e3 * times.median() / vectors, share);
+    return {{"name", name},
+            {"vectors_per_s", rate},
+            {"vectors_per_s_slow_tail", vectors / times.p95()},
+            {"ms_per_vector", 1e3 * times.median() / vectors},
+            {"of_upload_ceiling", share},
+            {"verified", true}};
+}
+
+}  // namespace
+
+nlohmann::json run_seed_workload(weft::Backend& backend, const Settings& settings) {
+    const std::size_t batches = settings.quick ? 4 : 500;
+    SeedRun run(backend);
+    const auto inputs = run.ordinary_inputs();
+    const double upload = weft::measure_copy_ceiling(backend, 1, 0).upload_gb_per_s;
+    std::printf(
+        "16 qubits, %zu batches of 64, float64 in, complex64 on the device, one sum of each batch back;\n"
+        "upload ceiling %.1f GB/s = %.0f vectors/s\n\n%-28s %12s %12s %12s %10s\n",
+        batches, upload, upload / gb(8u << kQubits), "", "vectors/s", "slow tail", "ms/vector", "of ceiling");
+    run.latency(4);
+    Times latency, pipelined, ordinary;
+    for (int t = 0; t < settings.trials; ++t) {
+        latency.seconds.push_back(run.latency(batches));
+        pipelined.seconds.push_back(run.pipelined(batches));
+        ordinary.seconds.push_back(run.ordinary(batches, inputs));
+    }
+    nlohmann::json rows{report("one batch in flight", batches, latency, upload),
+                        report("pipelined", batches, pipelined, upload),
+                        report("pipelined, ordinary memory", batches, ordinary, upload)};
+    return {{"batches", batches}, {"upload_gb_per_s", upload}, {"rows", rows}};
+}
+
+}  // namespace bench
