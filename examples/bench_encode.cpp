@@ -197,7 +197,7 @@ Settings parse(int argc, char** argv) {
     }
     if (settings.quick) {
         settings.trials = 1;
-        settings.qubits = {8, 13};
+        settings.qubits = {8};
     }
     return settings;
 }

@@ -149,7 +149,7 @@ nlohmann::json report(const char* name, std::size_t batches, const Times& times,
 }  // namespace
 
 nlohmann::json run_seed_workload(weft::Backend& backend, const Settings& settings) {
-    const std::size_t batches = settings.quick ? 4 : 500;
+    const std::size_t batches = settings.quick ? 2 : 500;
     SeedRun run(backend);
     const auto inputs = run.ordinary_inputs();
     const double upload = weft::measure_copy_ceiling(backend, 1, 0).upload_gb_per_s;
@@ -157,7 +157,7 @@ nlohmann::json run_seed_workload(weft::Backend& backend, const Settings& setting
         "16 qubits, %zu batches of 64, float64 in, complex64 on the device, one sum of each batch back;\n"
         "upload ceiling %.1f GB/s = %.0f vectors/s\n\n%-28s %12s %12s %12s %10s\n",
         batches, upload, upload / gb(8u << kQubits), "", "vectors/s", "slow tail", "ms/vector", "of ceiling");
-    run.latency(4);
+    run.latency(2);
     Times latency, pipelined, ordinary;
     for (int t = 0; t < settings.trials; ++t) {
         latency.seconds.push_back(run.latency(batches));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // amplitude: a row divided by its Euclidean norm, zeros behind it. A workgroup makes a state; it keeps what it can of
-// the row while it sums the squares, so that rows of up to 16 values an invocation are read once.
+// the row while it sums the squares, so that rows of up to 2 kKept values an invocation are read once.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "shared/encode_form.h"
@@ -21,7 +21,7 @@ layout(set = 0, binding = 0) readonly buffer ValuePairs { RawPair value_pairs[];
 layout(set = 0, binding = 1) writeonly buffer States { uvec4 states[]; };
 layout(set = 0, binding = 2) writeonly buffer Status { uvec2 status[]; };
 
-const uint kKept = 8;  // pairs an invocation holds in registers
+layout(constant_id = 2) const uint kKept = 8;  // pairs an invocation holds in registers
 uint row_begin;
 
 Raw value_at(uint i) { return values[row_begin + i]; }

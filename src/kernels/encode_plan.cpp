@@ -16,8 +16,8 @@ std::uint32_t group_limit(const DeviceInfo& device) {
 }
 
 void plan_amplitude(EncodePlan& plan, const DeviceInfo& device, bool streamed) {
-    // A workgroup holds 16 values an invocation. From 2^18 values on it would re-read most of a row, and few
-    // rows would leave most of a GPU idle; a streamed row hides behind its transfer for longer.
+    // From 2^18 values on a workgroup would re-read most of a row, and few rows would leave most of a GPU
+    // idle; a streamed row hides behind its transfer for longer.
     constexpr std::uint32_t kMostQubits = 17, kMostStreamedQubits = 22;
     plan.slab_bits = plan.element_bits = plan.qubits;
     if (plan.qubits > (streamed ? kMostStreamedQubits : kMostQubits) || plan.qubits > plan.window_bits) {
@@ -25,9 +25,13 @@ void plan_amplitude(EncodePlan& plan, const DeviceInfo& device, bool streamed) {
         plan.local_size = std::min(1024u, group_limit(device));
         return;
     }
-    // Three sizes, not six: each is a pipeline that somebody waits for.
-    const std::uint32_t wanted = plan.qubits <= 9 ? 32 : plan.qubits <= 12 ? 256 : 1024;
+    // Up to 14 qubits the invocations hold the whole row. 16 pairs of doubles are 64 registers; with more
+    // than 512 invocations there would be no more than 64 in all, and what is held would spill.
+    const std::uint32_t wanted = plan.qubits <= 7   ? 32
+                                 : plan.qubits <= 9 ? 64
+                                                    : std::min((1u << plan.qubits) / 16u, 512u);
     plan.local_size = std::min(wanted, group_limit(device));
+    plan.kept_pairs = std::clamp((1u << plan.qubits) / 2u / wanted, 2u, 16u);
 }
 
 void plan_product(EncodePlan& plan, const DeviceInfo& device) {

@@ -35,6 +35,7 @@ struct EncodePlan {
     bool work64 = false;  ///< arithmetic in float64
     EncodeKernel kernel = EncodeKernel::amplitude;
     std::uint32_t local_size = 256;
+    std::uint32_t kept_pairs = 8;      ///< of a row that an invocation of encode_amplitude.comp holds
     std::uint32_t slab_bits = 0;       ///< as in EncodeParameters
     std::uint32_t element_bits = 0;    ///< amplitudes of an element, as a power of two
     std::uint32_t rows_per_group = 1;  ///< elements that a workgroup takes at a time

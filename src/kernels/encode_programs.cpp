@@ -197,6 +197,7 @@ Program encode_program(Owner& owner, const EncodePlan& plan, EncodeStep step) {
             break;
     }
     options.constants.emplace_back(1u, wide);
+    if (plan.kernel == EncodeKernel::amplitude) options.constants.emplace_back(2u, plan.kept_pairs);
     if (plan.kernel == EncodeKernel::product) options.constants.emplace_back(2u, product_method(plan.method));
     if (plan.kernel == EncodeKernel::iqp) options.constants.emplace_back(2u, plan.slab_bits);
     if (plan.kernel == EncodeKernel::basis) {

@@ -2,6 +2,7 @@
 // Samples that cannot be encoded, calls that are refused, and the state both leave.
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include <weft/weft.hpp>
@@ -171,6 +172,39 @@ TEST_CASE("encode: every failing sample is named, the others are right, the next
                 encode_by<c64>(backend, EncodeRoute::streamed, bad.method, good, {1, bad.qubits});
             CHECK(worst_difference(states, 0, expected_state(bad.method, good, bad.qubits)) < 1e-12);
         }
+    });
+}
+
+TEST_CASE("encode: a recorded encode runs on whatever the buffers hold, and tells of that run") {
+    on_device([](weft::Backend& backend) {
+        weft::Stream stream(backend);
+        weft::Buffer<double> in(backend, 4);
+        weft::Buffer<c64> out(backend, 8);
+        std::optional<weft::EncodeOutcome> outcome;
+        const weft::Sequence sequence = stream.record([&](weft::Stream& to) {
+            outcome = weft::encode_angle(to, in, out, {2, 2});
+        });
+        for (const double bad : {kNaN, 0.25, kInf, 0.5}) {
+            CAPTURE(bad);
+            const std::vector<double> values{0.1, 0.2, bad, 0.4};
+            stream.upload(values, in);
+            stream.replay(sequence);
+            const auto failures = outcome->failures(stream);
+            CHECK(failures.size() == (std::isfinite(bad) ? 0 : 1));
+            const auto states = stream.download(out);
+            CHECK(worst_difference(states, 0, angle_state(std::vector{0.1, 0.2})) < 1e-15);
+            if (std::isfinite(bad)) {
+                CHECK(worst_difference(states, 4, angle_state(std::vector{bad, 0.4})) < 1e-15);
+            } else {
+                CHECK(states[5] == c64(0));
+                check_error(Errc::invalid_argument, "sample 1 value 0", [&] { outcome->check(stream); });
+            }
+        }
+        check_error(Errc::invalid_argument, "download", [&] {
+            stream.record([&](weft::Stream& to) {
+                weft::encode_angle(to, in, out, {2, 2}, {.strict = true});
+            });
+        });
     });
 }
 
