@@ -44,7 +44,7 @@ QueueClocks::QueueClocks(Device& device, Timelines& timelines) : device_(device)
 }
 
 QueueClocks::~QueueClocks() {
-    if (!device_.foreign_process()) destroy();
+    if (!device_.untouchable()) destroy();
 }
 
 void QueueClocks::destroy() noexcept {

@@ -37,7 +37,7 @@ RangeTimer::RangeTimer(Context& context, QueueRole role)
 
 RangeTimer::~RangeTimer() {
     Device& device = context_.device;
-    if (device.foreign_process()) return;
+    if (device.untouchable()) return;
     for (const VkQueryPool pool : pools_) device.vk.vkDestroyQueryPool(device.handle(), pool, nullptr);
 }
 
@@ -113,7 +113,7 @@ SubmissionTimer::SubmissionTimer(Context& context, QueueRole role) : context_(co
 
 SubmissionTimer::~SubmissionTimer() {
     Device& device = context_.device;
-    if (device.foreign_process()) return;
+    if (device.untouchable()) return;
     for (const Running& running : running_) idle_.push_back(running.pair);
     for (const Pair& pair : idle_)
         if (pair.queries != VK_NULL_HANDLE)

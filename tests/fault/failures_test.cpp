@@ -24,7 +24,7 @@ void check_recovered(weft::Backend& backend, const ScriptKind& kind) {
     for (const auto& named : memory.names) {
         CAPTURE(named.name);
         // Areas stay with their rings.
-        CHECK((named.live_count == 0 || named.name.starts_with("ring ")));
+        CHECK((named.live_count == 0 || named.name.starts_with("slot ")));
     }
     script(backend, kind);
     backend.trim();
