@@ -56,7 +56,8 @@ uvec2 index_of(uint row) {
         index = uvec2(values[2 * at], (values[2 * at + 1] >> 31) != 0u  ? kEncodeNegative
                                       : values[2 * at + 1] != 0u ? kEncodeOutOfRange
                                                                  : kEncodeGood);
-    if ((index.y == kEncodeGood || index.y == kEncodeInexact) && index.x >= (1u << p.qubits)) index.y = kEncodeOutOfRange;
+    const bool whole = index.y == kEncodeGood || index.y == kEncodeInexact;
+    if (whole && index.x >= (1u << p.qubits)) index.y = kEncodeOutOfRange;
     return index;
 }
 

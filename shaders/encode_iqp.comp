@@ -24,7 +24,7 @@ const uint kMostAngles = 465, kMostRows = 8, kMostLaneBits = 9;
 // strided accesses on different banks.
 shared Real dealt[(1u << kSlabBits) + (1u << (kSlabBits - 5u))];
 shared Phase block_couplings[kMostRows * kMostLaneBits];  // of a lane bit with the bits above the slab
-shared Complex held[kMostRows * 16u];                      // phases of the 4 held bits, and of those above the slab, alone
+shared Complex held[kMostRows * 16u];  // phases of the 4 held bits, and of those above the slab, alone
 
 uint gap(uint at) { return at + (at >> 5); }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// amplitude, long rows, first step: the norm of each block of a row by a workgroup. A row's blocks lie behind each other
-// in `norms`. A row that is too long to be bound whole comes in several dispatches.
+// amplitude, long rows, first step: the norm of each block of a row by a workgroup. A row's blocks lie behind each
+// other in `norms`. A row that is too long to be bound whole comes in several dispatches.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "shared/encode_form.h"
@@ -36,7 +36,8 @@ void main() {
             add_square(norm.sum, norm.rest, plain(value_at(i)));
         reduce_sum(norm.sum, norm.rest);
         if (!sums_exactly(norm.sum)) norm = norm_with_care(length);
-        if (norm.fault != kEncodeGood && norm.fault != kEncodeZeroNorm) norm.position += (p.base + block_in_row) << p.slab_bits;
+        if (norm.fault != kEncodeGood && norm.fault != kEncodeZeroNorm)
+            norm.position += (p.base + block_in_row) << p.slab_bits;
         if (gl_LocalInvocationIndex == 0) write_norm(p.row_base + block, norm);
     }
 }

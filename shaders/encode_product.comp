@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// angle, phase and iqp-z: every amplitude is the product of one factor a qubit, chosen by that qubit's bit of the index.
+// angle, phase and iqp-z: every amplitude is the product of one factor a qubit, chosen by that qubit's bit of the
+// index.
 // A workgroup makes one slab, or as many small states as a slab holds.
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -117,7 +118,8 @@ void store_rows(uint from, uint rows) {
         const uint amplitude = j * kPerStore, r = amplitude >> p.qubits;
         Complex product = complex(kOne, kZero);
         for (uint k = kPerStore - 1u; k < p.qubits; ++k) product = times(product, r, k, amplitude >> k);
-        const uvec4 bytes = kStoreWide ? packed(product, product) : packed(times(product, r, 0, 0), times(product, r, 0, 1));
+        const uvec4 bytes =
+            kStoreWide ? packed(product, product) : packed(times(product, r, 0, 0), times(product, r, 0, 1));
         states[((from << p.qubits) / kPerStore) + j] = bad_fault[r] == kEncodeGood ? bytes : uvec4(0u);
     }
 }

@@ -15,10 +15,14 @@ layout(constant_id = 1) const bool kStoreWide = false;
 
 #if defined(WEFT_IN64)
 #define Raw uvec2  // low word in x
-uvec2 words_of(Raw raw) { return raw; }
+uvec2 words_of(Raw raw) {
+    return raw;
+}
 #else
 #define Raw uint
-uvec2 words_of(Raw raw) { return widen_float(raw); }
+uvec2 words_of(Raw raw) {
+    return widen_float(raw);
+}
 #endif
 
 // 0 for a finite value, else kEncodeNaN or kEncodeInfinite.
@@ -43,19 +47,25 @@ Phase no_phase() {
     turns.low = 0u;
     return turns;
 }
-Phase add_phases(Phase a, Phase b) { return add_turns(a, b); }
+Phase add_phases(Phase a, Phase b) {
+    return add_turns(a, b);
+}
 Phase phase_of(Raw raw) {
     const uvec2 words = words_of(raw);
     return turns_of(words.y, words.x);
 }
-SinCos sincos_of_phase(Phase phase) { return sincos64_of_turns(phase); }
+SinCos sincos_of_phase(Phase phase) {
+    return sincos64_of_turns(phase);
+}
 SinCos sincos_of(Raw raw) {
     const uvec2 words = words_of(raw);
     if ((words.y & 0x7fffffffu) < 0x3fe921fbu) return short_sincos64(packDouble2x32(words));
     return sincos64_of_turns(turns_of(words.y, words.x));
 }
 // 2^-n, n below 64.
-Real two_to_minus(uint n) { return WEFT_F64((1023u - n) << 20, 0u); }
+Real two_to_minus(uint n) {
+    return WEFT_F64((1023u - n) << 20, 0u);
+}
 
 #else
 
@@ -66,14 +76,20 @@ Real two_to_minus(uint n) { return WEFT_F64((1023u - n) << 20, 0u); }
 #define kHalf 0.5f
 #define kOne 1.0f
 
-Phase no_phase() { return 0u; }
-Phase add_phases(Phase a, Phase b) { return a + b; }
+Phase no_phase() {
+    return 0u;
+}
+Phase add_phases(Phase a, Phase b) {
+    return a + b;
+}
 Phase phase_of(Raw raw) {
     const uvec2 words = words_of(raw);
     const Turns turns = turns_of(words.y, words.x);
     return turns.high + (turns.low >> 31);
 }
-SinCos sincos_of_phase(Phase phase) { return sincos_of_turn32(phase); }
+SinCos sincos_of_phase(Phase phase) {
+    return sincos_of_turn32(phase);
+}
 
 // The nearest float of a finite double that is below 1 in magnitude.
 float narrow_short(uvec2 words) {
@@ -88,7 +104,9 @@ SinCos sincos_of(Raw raw) {
     if ((words.y & 0x7fffffffu) < 0x3fe921fbu) return short_sincos32(narrow_short(words));
     return sincos32_of_turns(turns_of(words.y, words.x));
 }
-Real two_to_minus(uint n) { return uintBitsToFloat((127u - n) << 23); }
+Real two_to_minus(uint n) {
+    return uintBitsToFloat((127u - n) << 23);
+}
 
 #endif
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The quadratic phases of iqp: theta(x) = sum d_i x_i + sum over i < j of d_ij x_i x_j, as exact turns. Needs
-// encode_form.h, `p`, `values` and a constant kMostRows from the shader; a workgroup makes one slab or several
-// small states.
+// encode_form.h, `p`, `values` and a constant kMostRows from the shader; a workgroup makes one slab or
+// several small states.
 #ifndef WEFT_SHARED_ENCODE_IQP_H
 #define WEFT_SHARED_ENCODE_IQP_H
 
@@ -37,7 +37,9 @@ void load_angles(uint row, uint rows) {
 }
 
 // Position of d_ij, i < j, among the angles of a row: pairs (0,1) (0,2) .. (1,2) .. behind the d_i.
-uint pair_position(uint i, uint j) { return p.qubits + i * p.qubits - i * (i + 1u) / 2u + j - i - 1u; }
+uint pair_position(uint i, uint j) {
+    return p.qubits + i * p.qubits - i * (i + 1u) / 2u + j - i - 1u;
+}
 
 // Sum of d_ij over the qubits j of `others`, none of which is i.
 Phase coupling(uint row, uint i, uint others) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Norms that neither overflow nor underflow nor lose digits: squares are summed with compensation, and where
-// the sum leaves the range in which that is exact enough, the values are scaled by a power of two first. Needs
-// encode_form.h, a workgroup of at most 1024 invocations, and `Raw value_at(uint i)` from the shader.
+// the sum leaves the range in which that is exact enough, the values are scaled by a power of two first.
+// Needs encode_form.h, a workgroup of at most 1024 invocations, and `Raw value_at(uint i)` from the shader.
 #ifndef WEFT_SHARED_ENCODE_NORM_H
 #define WEFT_SHARED_ENCODE_NORM_H
 
@@ -44,7 +44,9 @@ Real error_of_product(Real a, Real b, Real product) {
     return error;
 }
 // Between these, squares that underflow and sums of them cannot matter.
-bool sums_exactly(Real sum) { return sum >= WEFT_F64(0x07b00000u, 0u) && sum <= WEFT_F64(0x7b000000u, 0u); }
+bool sums_exactly(Real sum) {
+    return sum >= WEFT_F64(0x07b00000u, 0u) && sum <= WEFT_F64(0x7b000000u, 0u);
+}
 
 // The value times 2^-exponent; what is then below 2^-1022 is 0. Largest values come out below 2.
 Real scaled(Raw raw, int exponent) {
@@ -74,9 +76,13 @@ Real scaled(Raw raw, int exponent) {
     return packDouble2x32(words);
 }
 #if defined(WEFT_IN64)
-Real plain(Raw raw) { return packDouble2x32(raw); }
+Real plain(Raw raw) {
+    return packDouble2x32(raw);
+}
 #else
-Real plain(Raw raw) { return double(uintBitsToFloat(raw)); }
+Real plain(Raw raw) {
+    return double(uintBitsToFloat(raw));
+}
 #endif
 
 #else
@@ -89,7 +95,9 @@ Real error_of_product(Real a, Real b, Real product) {
     precise Real error = ((high_a * high_b - product) + high_a * low_b + low_a * high_b) + low_a * low_b;
     return error;
 }
-bool sums_exactly(Real sum) { return sum >= 8.6736174e-19f && sum <= 1.2676506e30f; }  // 2^-60, 2^100
+bool sums_exactly(Real sum) {
+    return sum >= 8.6736174e-19f && sum <= 1.2676506e30f;
+}  // 2^-60, 2^100
 
 Real scaled(Raw raw, int exponent) {
 #if defined(WEFT_IN64)
@@ -119,14 +127,20 @@ Real scaled(Raw raw, int exponent) {
     return uintBitsToFloat(sign | (uint(wanted) << 23) | (magnitude & 0x7fffffu));
 }
 #if defined(WEFT_IN64)
-Real plain(Raw raw) { return fault_of(raw) != kEncodeGood ? uintBitsToFloat(0x7fc00000u) : scaled(raw, 0); }
+Real plain(Raw raw) {
+    return fault_of(raw) != kEncodeGood ? uintBitsToFloat(0x7fc00000u) : scaled(raw, 0);
+}
 #else
-Real plain(Raw raw) { return uintBitsToFloat(raw); }
+Real plain(Raw raw) {
+    return uintBitsToFloat(raw);
+}
 #endif
 
 #endif
 
-Real value_of(Raw raw, int exponent) { return exponent == kPlain ? plain(raw) : scaled(raw, exponent); }
+Real value_of(Raw raw, int exponent) {
+    return exponent == kPlain ? plain(raw) : scaled(raw, exponent);
+}
 
 // Of the invocations' sums, the same for all of them.
 void reduce_sum(inout Real sum, inout Real rest) {

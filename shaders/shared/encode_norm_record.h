@@ -4,16 +4,24 @@
 #define WEFT_SHARED_ENCODE_NORM_RECORD_H
 
 #if defined(WEFT_WORK64)
-uvec2 real_words(Real value) { return unpackDouble2x32(value); }
-Real real_of(uvec2 words) { return packDouble2x32(words); }
+uvec2 real_words(Real value) {
+    return unpackDouble2x32(value);
+}
+Real real_of(uvec2 words) {
+    return packDouble2x32(words);
+}
 #else
-uvec2 real_words(Real value) { return uvec2(floatBitsToUint(value), 0u); }
-Real real_of(uvec2 words) { return uintBitsToFloat(words.x); }
+uvec2 real_words(Real value) {
+    return uvec2(floatBitsToUint(value), 0u);
+}
+Real real_of(uvec2 words) {
+    return uintBitsToFloat(words.x);
+}
 #endif
 
-#define write_norm(at, norm)                                                \
-    {                                                                       \
-        norms[2 * (at)] = uvec4(real_words(norm.sum), real_words(norm.rest)); \
+#define write_norm(at, norm)                                                             \
+    {                                                                                    \
+        norms[2 * (at)] = uvec4(real_words(norm.sum), real_words(norm.rest));            \
         norms[2 * (at) + 1] = uvec4(uint(norm.exponent), norm.fault, norm.position, 0u); \
     }
 

@@ -10,7 +10,7 @@ WEFT_SHARED_BEGIN
 // Push constants behind `count` and `first`. An element is a state, or a slab of 2^slab_bits amplitudes where
 // a state is larger than that.
 struct EncodeParameters {
-    uint features;   // values of a sample
+    uint features;  // values of a sample
     uint qubits;
     uint slab_bits;  // amplitudes of an element at most
     uint in_base;    // values before those of sample 0 in the bound input
