@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <optional>
+#include <span>
 #include <vector>
 
+#include <weft/buffer.hpp>
 #include <weft/job.hpp>
 
 #include "kernels/encode_check.hpp"
@@ -39,13 +42,32 @@ Job make_job(const EncodePlan& plan, const EncodeSource& values, const EncodeTar
     return job;
 }
 
+/// Words the device writes beside the states. Page-locked where that counts: the engine takes a chunk for
+/// ordinary memory if one span of it is.
+class StatusWords {
+  public:
+    StatusWords(Backend& backend, std::uint64_t count, std::uint64_t bytes_moved) {
+        constexpr std::uint64_t kLeastMoved = std::uint64_t{1} << 20, kMostLocked = std::uint64_t{16} << 20;
+        if (bytes_moved >= kLeastMoved && count <= kMostLocked)
+            locked_.emplace(backend, count, "encode status");
+        else
+            ordinary_.resize(count);
+    }
+    std::span<std::uint32_t> span() { return locked_ ? locked_->span() : std::span(ordinary_); }
+
+  private:
+    std::optional<HostBuffer<std::uint32_t>> locked_;
+    std::vector<std::uint32_t> ordinary_;
+};
+
 }  // namespace
 
 BatchReport encode_by_jobs(Backend& backend, const EncodePlan& plan, const EncodeSource& values,
                            const EncodeTarget& states, const BatchOptions& options,
                            std::vector<EncodeFailure>& failures) {
     const Program program = encode_program(backend, plan, EncodeStep::states);
-    std::vector<std::uint32_t> status(2 * (plan.samples << plan.block_bits()));
+    StatusWords words(backend, 2 * (plan.samples << plan.block_bits()), plan.bytes_in() + plan.bytes_out());
+    const std::span<std::uint32_t> status = words.span();
     std::vector<Job> jobs;
     const std::uint64_t step = rows_per_job(plan);
     for (std::uint64_t row = 0; row < plan.samples; row += step)
