@@ -102,7 +102,8 @@ nlohmann::json print(const Case& c, const char* from, const Times& times, double
 
 nlohmann::json resident(weft::Backend& backend, const Settings& settings, const Case& c) {
     const std::vector<double> host = values_for(c.method, c.shape.samples, c.shape.qubits);
-    weft::MemoryCeiling ceiling(backend, c.bytes_in + c.bytes_out);
+    const std::uint64_t bindable = 3 * backend.device().limits.max_storage_buffer_range;
+    weft::MemoryCeiling ceiling(backend, std::min(c.bytes_in + c.bytes_out, bindable / 48 * 48));
     weft::Buffer<double> values(backend, host.size());
     weft::Buffer<c32> states(backend, c.shape.amplitudes());
     weft::Stream stream(backend);
@@ -150,7 +151,9 @@ nlohmann::json streamed(weft::Backend& backend, const Settings& settings, const 
 }
 
 nlohmann::json run_table(weft::Backend& backend, const Settings& settings) {
-    const std::uint64_t bytes = std::uint64_t{settings.quick ? 1u : 512u} << 20;
+    // Beyond every cache; a software device would take minutes for as much.
+    const bool software = backend.device().type == weft::DeviceType::cpu;
+    const std::uint64_t bytes = std::uint64_t{settings.quick ? 1u : software ? 32u : 512u} << 20;
     std::printf(
         "float64 in, complex64 out, %d trials; slow tail: the rate of the 95th percentile of times.\n"
         "Ceilings of the same run: the memory's for resident values, both directions of copies at once "
