@@ -91,8 +91,8 @@ class Buffer {
     Buffer(Buffer&&) noexcept = default;
     Buffer& operator=(Buffer&&) noexcept = default;
 
-    std::size_t size() const noexcept { return count_; }
-    std::size_t bytes() const noexcept { return count_ * sizeof(T); }
+    std::size_t size() const noexcept { return object_ ? count_ : 0; }
+    std::size_t bytes() const noexcept { return size() * sizeof(T); }
     BufferView<T> view() const { return {object_, 0, count_}; }
     /// Elements [first, first + count). Errors: invalid_argument - beyond the end.
     BufferView<T> view(std::size_t first, std::size_t count) const {
@@ -121,11 +121,11 @@ class HostBuffer {
     HostBuffer& operator=(HostBuffer&&) noexcept = default;
 
     T* data() const noexcept { return object_ ? static_cast<T*>(detail::mapped(*object_)) : nullptr; }
-    std::size_t size() const noexcept { return count_; }
-    std::size_t bytes() const noexcept { return count_ * sizeof(T); }
-    std::span<T> span() const noexcept { return {data(), count_}; }
+    std::size_t size() const noexcept { return object_ ? count_ : 0; }
+    std::size_t bytes() const noexcept { return size() * sizeof(T); }
+    std::span<T> span() const noexcept { return {data(), size()}; }
     T* begin() const noexcept { return data(); }
-    T* end() const noexcept { return data() + count_; }
+    T* end() const noexcept { return data() + size(); }
     T& operator[](std::size_t i) const noexcept { return data()[i]; }
 
     /// For a Stream, whose steps then reach this memory when they run: change or read it only when they are

@@ -142,7 +142,7 @@ class Stream {
                         void*, std::uint64_t target_bytes);
 
     core::StreamState& state() const;
-    std::unique_ptr<core::StreamState> state_;
+    std::shared_ptr<core::StreamState> state_;  // held by record() too
 };
 
 }  // namespace weft

@@ -28,7 +28,7 @@ void check_sizes(const char* what, std::uint64_t got, std::uint64_t need, const 
 }  // namespace
 
 Stream::Stream(Backend& backend, const StreamOptions& options)
-    : state_(std::make_unique<core::StreamState>(backend.runtime(), options.name)) {}
+    : state_(std::make_shared<core::StreamState>(backend.runtime(), options.name)) {}
 Stream::Stream(std::unique_ptr<core::StreamState> state) : state_(std::move(state)) {}
 Stream::Stream(Stream&&) noexcept = default;
 Stream& Stream::operator=(Stream&&) noexcept = default;
@@ -136,7 +136,11 @@ void Stream::wait_for(const Event& event) {
     state().wait_for(event);
 }
 Sequence Stream::record(const std::function<void(Stream&)>& steps) {
-    return state().record(*this, steps);
+    state();
+    const std::shared_ptr<core::StreamState> held = state_;  // whatever `steps` does to this object
+    Sequence sequence = held->record(*this, steps);
+    if (state_ != held) refuse("record: the stream was moved from or assigned to inside (need it to stay)");
+    return sequence;
 }
 Event Stream::replay(const Sequence& sequence) {
     return state().replay(sequence);

@@ -69,7 +69,9 @@ Included IncludeSearch::find(const std::string& requested, bool quoted, std::siz
     // What was included by a file that is done with is no longer in the chain.
     if (depth >= 1 && depth < chain_.size()) chain_.resize(depth);
     Included included = look_up(requested, quoted, chain_.size());
-    if (included.refused.empty() && chain_.size() > kMaxIncludeDepth)
+    // A source begins with #version, which may stand nowhere else, so no guard can make this one good.
+    const bool whole = roots_.has_folder && included.name == chain_.front().name;
+    if (included.refused.empty() && (whole || chain_.size() > kMaxIncludeDepth))
         included.refused = too_deep(included.name);
     if (included.refused.empty() && ++includes_ > kMaxIncludes)
         included.refused = "too many includes (need at most " + std::to_string(kMaxIncludes) + ")";

@@ -156,6 +156,23 @@ TEST_CASE("sequence: what it may not hold is refused, and nothing is lost") {
         }),
                         std::runtime_error);
         CHECK(stream.download(x) == Words(64, 9));
+        // The stream may not go while it records; what it held stays right.
+        Stream gone(backend);
+        check_error(Errc::invalid_argument, "record: the stream was moved from or assigned to inside", [&] {
+            gone.record([&](Stream& s) {
+                Stream taken = std::move(s);
+                taken.fill(x.view(), 3);
+            });
+        });
+        check_error(Errc::invalid_argument, "used after it was moved from", [&] { gone.submit(); });
+        Stream replaced(backend);
+        check_error(Errc::invalid_argument, "record: the stream was moved from or assigned to inside", [&] {
+            replaced.record([&](Stream& s) {
+                s.fill(x.view(), 3);
+                s = Stream(backend);
+            });
+        });
+        replaced.wait();
         const Sequence empty = stream.record([](Stream&) {});
         CHECK(empty.steps() == 0);
         stream.replay(empty);

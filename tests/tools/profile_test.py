@@ -233,7 +233,14 @@ class ProfileField(Case):
             for bad, pattern in [("absent/x", "absent/x: cannot be written.*No such file"),
                                  ("folder", "folder: cannot be written.*directory")]:
                 self.refuse(FAILED, pattern, "profile", "field", *self.SMALL, option, self.path(bad))
-        self.assertEqual(self.files(), ["folder"])
+        self.refuse(USAGE, "name one file twice", "profile", "field", *self.SMALL, "--json", self.path("one"), "--csv",
+                    self.path("one"))
+        # A device or a pipe is nobody's to replace.
+        os.mkfifo(self.path("pipe"))
+        self.refuse(FAILED, "pipe: cannot be written: not a regular file", "profile", "field", *self.SMALL, "--json",
+                    self.path("pipe"))
+        self.assertTrue(stat.S_ISFIFO(os.stat(self.path("pipe")).st_mode))
+        self.assertEqual(sorted(self.files()), ["folder", "pipe"])
 
     def test_help(self):
         self.assertRegex(self.succeed("profile", "--help"), "Example: weft profile field")

@@ -299,6 +299,10 @@ TEST_CASE("compile_glsl: include cycles end, and guarded ones are none") {
     std::string text = refused(Errc::invalid_shader,
                                {.file = folder.write("m.comp", head + "#include \"a.glsl\"\n" + kMain)});
     CHECK(contains(text, "include cycle: " + at + "/a.glsl -> " + at + "/b.glsl -> " + at + "/a.glsl"));
+    text = refused(Errc::invalid_shader,
+                   {.file = folder.write("self.comp", head + "#include \"self.comp\"\n" + kMain)});
+    CHECK(contains(text, "self.comp:2: "));
+    CHECK(contains(text, "include cycle: " + at + "/self.comp -> " + at + "/self.comp"));
     folder.write("g.glsl", "#ifndef G\n#define G\n#include \"g.glsl\"\n#define VALUE 33333u\n#endif\n");
     CHECK(has_word(
         compile({.file = folder.write("g.comp", head + "#include \"g.glsl\"\n" + kStore.substr(13))}),

@@ -43,6 +43,9 @@ void ProfileRun::add_to(CLI::App& command) {
 
 void ProfileRun::require_outputs() const {
     for (const std::string& path : {json, csv, trace}) require_writable(path);
+    const auto same = [](const std::string& a, const std::string& b) { return !a.empty() && a == b; };
+    if (same(json, csv) || same(json, trace) || same(csv, trace))
+        throw Failure(Exit::usage, "--json, --csv and --trace name one file twice (need one each)");
 }
 
 void ProfileRun::run(Backend& backend, const std::string& label, const Json& about, const Work& work,

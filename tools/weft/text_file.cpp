@@ -45,12 +45,16 @@ void require_writable(const std::string& path) {
     const fs::path target = target_of(path);
     std::error_code error;
     if (fs::is_directory(target, error)) fail(path, "cannot be written", EISDIR);
+    // Replacing a device or a pipe by a file would take it from everybody.
+    if (fs::exists(target, error) && !fs::is_regular_file(target, error))
+        throw Failure(Exit::failed, path + ": cannot be written: not a regular file");
     const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
     if (!fs::is_directory(folder, error)) fail(path, "cannot be written", ENOENT);
     if (::access(folder.c_str(), W_OK) != 0) fail(path, "cannot be written", errno);
 }
 
 void write_text_file(const std::string& path, std::string_view text) {
+    require_writable(path);  // once more: the work in between may have been long
     const fs::path target = target_of(path);
     std::string temporary = target.string() + ".XXXXXX";
     const int file = make_temporary(temporary);
