@@ -22,6 +22,8 @@ const char* to_string(
 
 /// Times of many pieces of work of one kind. Dispatches that were submitted together share their time in
 /// equal parts, and where that makes min, median and max those of such shares, count is still exact.
+/// Of a Stream, copies between buffers of the device and fills count as kernels "(copy)" and "(fill)", and a
+/// replay as one kernel "(sequence)" of as many dispatches as the sequence has steps.
 struct WorkTimes {
     std::uint64_t count = 0;    ///< dispatches; of other stages, transfers (of copies: one a thread)
     std::uint64_t untimed = 0;  ///< of `count`, on queues without timestamps: in none of the times below
@@ -54,7 +56,7 @@ struct RowReport {
 };
 
 struct StreamReport {
-    std::string name;  ///< empty: batches and pipelines
+    std::string name;  ///< empty: batches and pipelines; "stream": streams without a name
     std::uint64_t events = 0;
     double busy_s = 0;
 };
@@ -119,7 +121,8 @@ class Profile {
     Profile& operator=(Profile&&) noexcept;
     ~Profile();
 
-    /// Figures from construction to now. Work under way counts when it has been awaited.
+    /// Figures from construction to now. Work under way counts when it has been awaited, that of a stream
+    /// when the stream itself waits, goes on recording after it, or ends.
     ProfileReport report() const;
     /// Writes the trace event format; the file appears whole or not at all. Errors: io.
     void write_trace(const std::filesystem::path& path) const;

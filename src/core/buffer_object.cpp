@@ -56,6 +56,7 @@ std::shared_ptr<BufferObject> BufferObject::create(const std::shared_ptr<Context
     // Vulkan has no empty buffers, and storage ranges are read in words of four bytes, vectors of sixteen.
     const std::uint64_t padded = std::max<std::uint64_t>((bytes + 15) / 16 * 16, 16);
     std::shared_ptr<BufferObject> buffer(new BufferObject(context, padded, std::move(name)));
+    buffer->host_memory_ = kind == MemoryKind::upload || kind == MemoryKind::download;
     BlockSource& first = context->memory.source(kind, padded);
     try {
         buffer->place_in(first);

@@ -42,6 +42,8 @@ class BufferObject {
     bool coherent() const { return coherent_; }
     /// Who allocated the memory: "vulkan", "cuda", or "import".
     const char* memory_source() const { return memory_source_; }
+    /// Of the host, as opposed to the device's own that the host may reach as well.
+    bool host_memory() const { return host_memory_ || imported(); }
     bool imported() const { return imported_ != VK_NULL_HANDLE; }
     const std::shared_ptr<Context>& context() const { return context_; }
 
@@ -65,7 +67,7 @@ class BufferObject {
     VkDeviceMemory imported_ = VK_NULL_HANDLE;
     std::byte* mapped_ = nullptr;
     const char* memory_source_ = "import";
-    bool coherent_ = true, counted_ = false;
+    bool coherent_ = true, counted_ = false, host_memory_ = false;
 };
 
 /// Finds the buffer behind host pointers. HostBuffers and imports enter and leave by themselves.

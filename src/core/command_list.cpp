@@ -78,10 +78,47 @@ void CommandList::forget_state() {
     bound_set_ = VK_NULL_HANDLE;
     push_bytes_ = 0;
     counts_ = {};
+    timing_ = false;
+    run_ = {};
+}
+
+void CommandList::start_timing(NameId stream) {
+    if (!timer_) timer_ = std::make_unique<RangeTimer>(*context_, QueueRole::compute);
+    timer_->begin_recording();
+    stream_ = stream;
+    timing_ = true;
+}
+
+void CommandList::before_submit() {
+    if (timing_) timer_->before_submit();
+}
+
+void CommandList::report() {
+    if (timing_) timer_->finish();
+}
+
+void CommandList::time_step(ProfileStage stage, std::string_view program, std::uint64_t bytes) {
+    counts_.bytes += bytes;
+    if (!timing_) return;
+    StageEvent event;
+    event.stage = stage;
+    event.program = context_->trace.name(program);
+    event.stream = stream_;
+    event.bytes = bytes;
+    if (run_.open && run_.stage == stage && run_.program == event.program) return timer_->extend(event);
+    end_run();
+    timer_->begin(commands_, event);
+    run_ = {true, stage, event.program};
+}
+
+void CommandList::end_run() {
+    if (run_.open) timer_->end(commands_);
+    run_.open = false;
 }
 
 void CommandList::close() {
     if (fresh_) return;
+    end_run();
     if (external_) barrier(device_, commands_, {AccessScope::any_device}, {AccessScope::any_device});
     if (wrote_host_) barrier(device_, commands_, {AccessScope::any_device}, {AccessScope::host_read});
     hazards_.clear();
@@ -135,6 +172,7 @@ void CommandList::synchronize(WorkStage stage) {
         return;
     }
     if (!needed.needed()) return;
+    end_run();
     hazard_barrier(device_, commands_, needed, stage);
     ++counts_.barriers;
 }
@@ -143,6 +181,11 @@ void CommandList::copy(const BufferRange& source, const BufferRange& target) {
     use(source, true, false);
     use(target, false, true);
     synchronize(WorkStage::transfer);
+    const bool from_host = source.buffer->host_memory(), to_host = target.buffer->host_memory();
+    const ProfileStage stage = from_host == to_host ? ProfileStage::kernel
+                               : from_host          ? ProfileStage::upload
+                                                    : ProfileStage::download;
+    time_step(stage, stage == ProfileStage::kernel ? "(copy)" : "", target.bytes);
     const VkBufferCopy region{source.offset, target.offset, target.bytes};
     device_.vk.vkCmdCopyBuffer(commands_, source.buffer->handle(), target.buffer->handle(), 1, &region);
     ++counts_.copies;
@@ -151,15 +194,20 @@ void CommandList::copy(const BufferRange& source, const BufferRange& target) {
 void CommandList::fill(const BufferRange& target, std::uint32_t value) {
     use(target, false, true);
     synchronize(WorkStage::transfer);
+    time_step(ProfileStage::kernel, "(fill)", target.bytes);
     device_.vk.vkCmdFillBuffer(commands_, target.buffer->handle(), target.offset, target.bytes, value);
     ++counts_.fills;
 }
 
 void CommandList::dispatch(const DispatchWork& work) {
     const VkDescriptorSet set = set_for(work.arguments);
-    for (const BoundArgument& a : work.arguments)
+    std::uint64_t bytes = 0;
+    for (const BoundArgument& a : work.arguments) {
         use(a.range, a.access != Access::write, a.access != Access::read);
+        bytes += a.range.bytes;
+    }
     synchronize(WorkStage::kernel);
+    time_step(ProfileStage::kernel, work.program, bytes);
     device_.begin_label(commands_, work.pipeline->name);
     bind(work, set);
     device_.vk.vkCmdDispatch(commands_, work.groups[0], work.groups[1], work.groups[2]);

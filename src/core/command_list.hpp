@@ -12,6 +12,7 @@
 
 #include "core/context.hpp"
 #include "core/hazards.hpp"
+#include "core/stage_timer.hpp"
 
 namespace weft::core {
 
@@ -31,6 +32,7 @@ struct BoundArgument {
 /// What a dispatch runs with; checked before.
 struct DispatchWork {
     const Pipeline* pipeline = nullptr;
+    std::string_view program;  // several programs may share a pipeline
     std::span<const BoundArgument> arguments;
     std::array<std::uint32_t, 3> groups{1, 1, 1};
     std::span<const std::byte> push;  // multiple of 4 bytes
@@ -39,6 +41,7 @@ struct DispatchWork {
 /// What was recorded, for reports.
 struct ListCounts {
     std::uint64_t dispatches = 0, copies = 0, fills = 0, barriers = 0;
+    std::uint64_t bytes = 0;  // bound by dispatches, moved by copies and fills
     std::uint64_t steps() const { return dispatches + copies + fills; }
 };
 
@@ -58,6 +61,13 @@ class CommandList {
     void set_name(std::string_view name) const noexcept;
     /// `replayable`: may be submitted again while it runs.
     void begin(bool replayable);
+    /// Times the steps of this recording for listeners, as work of `stream`; after begin(), before the first
+    /// step. Steps that nothing separates share one interval: a timestamp between would keep them apart.
+    void start_timing(NameId stream);
+    /// Before a submission of a timed list, and once it is done, before reset(). Nothing for one not timed.
+    /// Errors of report(): device_lost, driver.
+    void before_submit();
+    void report();
     void copy(const BufferRange& source, const BufferRange& target);
     void fill(const BufferRange& target, std::uint32_t value);
     void dispatch(const DispatchWork& work);
@@ -93,6 +103,8 @@ class CommandList {
     void synchronize(WorkStage stage);
     void bind(const DispatchWork& work, VkDescriptorSet set);
     void forget_state();
+    void time_step(ProfileStage stage, std::string_view program, std::uint64_t bytes);
+    void end_run();
 
     std::shared_ptr<Context> context_;
     Device& device_;
@@ -126,6 +138,15 @@ class CommandList {
     std::array<std::byte, 256> push_{};
     std::size_t push_bytes_ = 0;
     ListCounts counts_;
+
+    std::unique_ptr<RangeTimer> timer_;  // from the first recording that somebody listened to
+    bool timing_ = false;
+    NameId stream_ = 0;
+    struct Run {
+        bool open = false;
+        ProfileStage stage = ProfileStage::kernel;
+        NameId program = 0;
+    } run_;
 };
 
 }  // namespace weft::core

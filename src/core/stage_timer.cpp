@@ -66,11 +66,20 @@ void RangeTimer::begin(VkCommandBuffer commands, const StageEvent& event) {
     if (!open_) return;
     if (timed_ranges_ / kRangesPerPool >= pools_.size()) {
         // A new pool's queries are undefined until they are reset, which before_submit() does.
-        ranges_.back().timed = open_ = false;
-        add_pool();
-        ranges_.back().timed = open_ = true;
+        try {
+            add_pool();
+        } catch (...) {
+            ranges_.pop_back();
+            open_ = false;
+            throw;
+        }
     }
     write(commands, timed_ranges_, 0);
+}
+
+void RangeTimer::extend(const StageEvent& event) {
+    ranges_.back().operations += event.operations;
+    ranges_.back().bytes += event.bytes;
 }
 
 void RangeTimer::end(VkCommandBuffer commands) {
@@ -163,7 +172,7 @@ SubmissionTimer::Around SubmissionTimer::take(const StageEvent& event) {
     Running running;
     running.event = event;
     running.event.row = context_.row_of(role_);
-    running.event.timed = context_.clocks.timed(role_);
+    running.event.timed = context_.clocks.timed(role_) && running_.size() < kMostTimed;
     running_.push_back(running);
     if (!running.event.timed) return {};
     try {

@@ -38,6 +38,8 @@ class RangeTimer {
     /// `event`: all of it but row and times. Untimed where the queue has no timestamps and from kMostRanges
     /// on; counted all the same. Errors: out_of_memory, driver.
     void begin(VkCommandBuffer commands, const StageEvent& event);
+    /// One step more in the range that begin() opened.
+    void extend(const StageEvent& event);
     void end(VkCommandBuffer commands);
     bool empty() const { return ranges_.empty(); }
 
@@ -75,12 +77,15 @@ class SubmissionTimer {
     struct Around {
         VkCommandBuffer before = VK_NULL_HANDLE, after = VK_NULL_HANDLE;  // null: the queue has no timestamps
     };
-    /// For one submission; several may be under way. Errors: out_of_memory, driver.
+    /// For one submission; several may be under way, untimed from kMostTimed on. Errors: out_of_memory,
+    /// driver.
     Around take(const StageEvent& event);
     /// The submission of the last take() has this token; value 0: it never took place.
     void submitted(Token token);
     /// Reports what has passed and makes it ready for use again. Errors: device_lost, driver.
     void finish();
+
+    static constexpr std::size_t kMostTimed = 1024;
 
   private:
     struct Pair {

@@ -121,6 +121,7 @@ void Stream::dispatch(const Program& program, std::span<const Argument> argument
         core::fill_push_constants(push, pipeline.reflection.push_constant_bytes,
                                   static_cast<std::uint32_t>(elements), 0, parameters);
     stream.list().dispatch({.pipeline = &pipeline,
+                            .program = object.name,
                             .arguments = {bound.data(), count},
                             .groups = {groups.x, groups.y, 1},
                             .push = {push.data(), push_bytes}});

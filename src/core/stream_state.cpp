@@ -2,6 +2,8 @@
 #include "core/stream_state.hpp"
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 
 namespace weft::core {
@@ -73,7 +75,14 @@ StreamState::StreamState(std::shared_ptr<Runtime> runtime, std::string name, VkC
 }
 
 StreamState::~StreamState() {
-    if (!device_.foreign_process()) context_.timelines.drain(done_);
+    if (device_.foreign_process()) return;
+    context_.timelines.drain(done_);
+    if (device_.untouchable() || !context_.trace.active()) return;
+    try {
+        collect();  // a listener hears of what nobody waited for
+    } catch (...) {
+        // The device is lost, or the host has no memory: nothing to report then.
+    }
 }
 
 CommandList& StreamState::list() {
@@ -95,6 +104,7 @@ CommandList& StreamState::list() {
         idle_.pop_back();
     }
     list->begin(false);
+    if (context_.trace.active()) list->start_timing(stage_event(ProfileStage::kernel).stream);
     pending_ = std::move(list);
     return *pending_;
 }
@@ -120,8 +130,7 @@ void StreamState::upload(const void* source, const BufferRange& target) {
         const std::uint64_t bytes = std::min(piece, target.bytes - at);
         CommandList& to = list();  // collects finished work first: its staging is what the next line takes
         auto staging = staging_.take(runtime_->context(), MemoryKind::upload, bytes);
-        const HostCopy copy{staging->mapped(), static_cast<const std::byte*>(source) + at, bytes};
-        runtime_->copy_workers().copy({&copy, 1});
+        copy({staging->mapped(), static_cast<const std::byte*>(source) + at, bytes}, ProfileStage::copy_in);
         staging->flush(0, bytes);
         to.keep_staging(staging);
         to.copy({std::move(staging), 0, bytes}, {target.buffer, target.offset + at, bytes});
@@ -143,8 +152,8 @@ void StreamState::download(const BufferRange& source, void* target) {
     const auto finish = [&](Part& part) {
         context_.timelines.wait(part.done);
         part.staging->invalidate(0, part.bytes);
-        const HostCopy copy{static_cast<std::byte*>(target) + part.at, part.staging->mapped(), part.bytes};
-        runtime_->copy_workers().copy({&copy, 1});
+        copy({static_cast<std::byte*>(target) + part.at, part.staging->mapped(), part.bytes},
+             ProfileStage::copy_out);
         staging_.give_back(std::move(part.staging), MemoryKind::download);
     };
     Part before;
@@ -197,7 +206,7 @@ void StreamState::hand_over(const std::shared_ptr<CommandList>& list, bool own) 
         under_way_.push_back({list, {}, own});
     }
     try {
-        done_ = context_.timelines.submit(QueueRole::compute, list->handle(), wait_for_);
+        done_ = own ? submit_own(*list) : submit_sequence(*list);
     } catch (...) {
         if (!again) under_way_.pop_back();
         throw;
@@ -208,15 +217,62 @@ void StreamState::hand_over(const std::shared_ptr<CommandList>& list, bool own) 
         host_writes_.insert(host_writes_.end(), list->host_writes().begin(), list->host_writes().end());
 }
 
+Token StreamState::submit_own(CommandList& list) {
+    list.before_submit();
+    return context_.timelines.submit(QueueRole::compute, list.handle(), wait_for_);
+}
+
+Token StreamState::submit_sequence(const CommandList& list) {
+    if (!context_.trace.active())
+        return context_.timelines.submit(QueueRole::compute, list.handle(), wait_for_);
+    if (!replay_timer_) replay_timer_ = std::make_unique<SubmissionTimer>(context_, QueueRole::compute);
+    replay_timer_->finish();  // replays of one sequence collect nothing else meanwhile
+    StageEvent event = stage_event(ProfileStage::kernel);
+    event.program = context_.trace.name("(sequence)");
+    event.operations = static_cast<std::uint32_t>(list.counts().steps());
+    event.bytes = list.counts().bytes;
+    const SubmissionTimer::Around around = replay_timer_->take(event);
+    Token done;
+    try {
+        const std::array<VkCommandBuffer, 3> timed{around.before, list.handle(), around.after};
+        const std::span<const VkCommandBuffer> commands(timed);
+        done = context_.timelines.submit(QueueRole::compute,
+                                         around.before != VK_NULL_HANDLE ? commands : commands.subspan(1, 1),
+                                         wait_for_);
+    } catch (...) {
+        replay_timer_->submitted({});
+        throw;
+    }
+    replay_timer_->submitted(done);
+    context_.trace.replay(event.stream, list.counts().dispatches);
+    return done;
+}
+
+StageEvent StreamState::stage_event(ProfileStage stage) const {
+    StageEvent event;
+    event.stage = stage;
+    // An empty name is that of batches.
+    event.stream = context_.trace.name(name_.empty() ? "stream" : name_);
+    return event;
+}
+
+void StreamState::copy(const HostCopy& copy, ProfileStage stage) {
+    CopyLabel label;
+    if (context_.trace.active()) label = {&context_.trace, stage_event(stage)};
+    runtime_->copy_workers().copy({&copy, 1}, label);
+}
+
 void StreamState::collect() {
     while (!under_way_.empty() && context_.timelines.passed(under_way_.front().done)) {
         retire(under_way_.front());
         under_way_.pop_front();
     }
+    if (replay_timer_) replay_timer_->finish();
 }
 
 void StreamState::retire(UnderWay& work) {
     if (!work.own) return;
+    work.list->report();
     staging_.give_back(work.list->take_staging());
     work.list->reset();
     idle_.push_back(std::move(work.list));

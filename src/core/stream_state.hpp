@@ -79,10 +79,15 @@ class StreamState {
     void refuse_while_recording(const char* what) const;
     void submit_list();
     void hand_over(const std::shared_ptr<CommandList>& list, bool own);
+    Token submit_own(CommandList& list);
+    Token submit_sequence(const CommandList& list);
     void collect();
     void retire(UnderWay& work);
     void invalidate_host_writes();
     Event event() const;
+    /// All of an event but its figures; only while somebody listens.
+    StageEvent stage_event(ProfileStage stage) const;
+    void copy(const HostCopy& copy, ProfileStage stage);
 
     std::shared_ptr<Runtime> runtime_;
     Context& context_;
@@ -94,9 +99,10 @@ class StreamState {
     std::deque<UnderWay> under_way_;  // oldest first
     std::vector<std::shared_ptr<CommandList>> idle_;
     StagingCache staging_;
-    HostWrites host_writes_;  // of everything submitted and not yet waited for
-    Token done_;              // of the last submission
-    Token wait_for_;          // of another queue, before the next submission
+    std::unique_ptr<SubmissionTimer> replay_timer_;  // from the first replay that somebody listened to
+    HostWrites host_writes_;                         // of everything submitted and not yet waited for
+    Token done_;                                     // of the last submission
+    Token wait_for_;                                 // of another queue, before the next submission
 };
 
 }  // namespace weft::core

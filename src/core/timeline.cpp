@@ -39,10 +39,13 @@ void Timelines::destroy() noexcept {
             device_.vk.vkDestroySemaphore(device_.handle(), l.semaphore, nullptr);
 }
 
-VkResult Timelines::submit2(VkQueue queue, VkCommandBuffer commands, Token wait, VkSemaphore signal,
-                            std::uint64_t value) {
-    VkCommandBufferSubmitInfo command{VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO};
-    command.commandBuffer = commands;
+VkResult Timelines::submit2(VkQueue queue, std::span<const VkCommandBuffer> commands, Token wait,
+                            VkSemaphore signal, std::uint64_t value) {
+    std::array<VkCommandBufferSubmitInfo, kMostCommands> infos{};
+    for (std::size_t i = 0; i < commands.size(); ++i) {
+        infos[i].sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO;
+        infos[i].commandBuffer = commands[i];
+    }
     VkSemaphoreSubmitInfo waits{VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO};
     waits.semaphore = line(wait.role).semaphore;
     waits.value = wait.value;
@@ -54,15 +57,15 @@ VkResult Timelines::submit2(VkQueue queue, VkCommandBuffer commands, Token wait,
     VkSubmitInfo2 info{VK_STRUCTURE_TYPE_SUBMIT_INFO_2};
     info.waitSemaphoreInfoCount = wait.value != 0 ? 1 : 0;
     info.pWaitSemaphoreInfos = &waits;
-    info.commandBufferInfoCount = commands != VK_NULL_HANDLE ? 1 : 0;
-    info.pCommandBufferInfos = &command;
+    info.commandBufferInfoCount = static_cast<std::uint32_t>(commands.size());
+    info.pCommandBufferInfos = infos.data();
     info.signalSemaphoreInfoCount = 1;
     info.pSignalSemaphoreInfos = &signals;
     return device_.vk.vkQueueSubmit2(queue, 1, &info, VK_NULL_HANDLE);
 }
 
-VkResult Timelines::submit1(VkQueue queue, VkCommandBuffer commands, Token wait, VkSemaphore signal,
-                            std::uint64_t value) {
+VkResult Timelines::submit1(VkQueue queue, std::span<const VkCommandBuffer> commands, Token wait,
+                            VkSemaphore signal, std::uint64_t value) {
     const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
     const VkSemaphore wait_semaphore = line(wait.role).semaphore;
     VkTimelineSemaphoreSubmitInfo values{VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO};
@@ -74,14 +77,18 @@ VkResult Timelines::submit1(VkQueue queue, VkCommandBuffer commands, Token wait,
     info.waitSemaphoreCount = values.waitSemaphoreValueCount;
     info.pWaitSemaphores = &wait_semaphore;
     info.pWaitDstStageMask = &stage;
-    info.commandBufferCount = commands != VK_NULL_HANDLE ? 1 : 0;
-    info.pCommandBuffers = &commands;
+    info.commandBufferCount = static_cast<std::uint32_t>(commands.size());
+    info.pCommandBuffers = commands.data();
     info.signalSemaphoreCount = 1;
     info.pSignalSemaphores = &signal;
     return device_.vk.vkQueueSubmit(queue, 1, &info, VK_NULL_HANDLE);
 }
 
 Token Timelines::submit(QueueRole role, VkCommandBuffer commands, Token wait) {
+    return submit(role, std::span(&commands, commands != VK_NULL_HANDLE ? 1 : 0), wait);
+}
+
+Token Timelines::submit(QueueRole role, std::span<const VkCommandBuffer> commands, Token wait) {
     PhysicalQueue& queue = device_.queue(role);
     Line& l = line(role);
     const std::lock_guard lock(queue.mutex);

@@ -28,6 +28,9 @@ class Timelines {
     /// Submits to the role's queue after `wait` (another role's, already submitted token; value 0: nothing).
     /// `commands` may be VK_NULL_HANDLE: an empty submission.
     Token submit(QueueRole role, VkCommandBuffer commands, Token wait = {});
+    /// Several, which begin in this order; at most kMostCommands.
+    Token submit(QueueRole role, std::span<const VkCommandBuffer> commands, Token wait = {});
+    static constexpr std::size_t kMostCommands = 3;
     bool passed(Token token);
     /// false: the time is up and the work still runs. Errors: device_lost.
     bool wait(Token token, std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max(),
@@ -49,9 +52,9 @@ class Timelines {
     };
     Line& line(QueueRole role) { return lines_[static_cast<std::size_t>(role)]; }
     void destroy() noexcept;
-    VkResult submit2(VkQueue queue, VkCommandBuffer commands, Token wait, VkSemaphore signal,
+    VkResult submit2(VkQueue queue, std::span<const VkCommandBuffer> commands, Token wait, VkSemaphore signal,
                      std::uint64_t value);
-    VkResult submit1(VkQueue queue, VkCommandBuffer commands, Token wait, VkSemaphore signal,
+    VkResult submit1(VkQueue queue, std::span<const VkCommandBuffer> commands, Token wait, VkSemaphore signal,
                      std::uint64_t value);
 
     Device& device_;

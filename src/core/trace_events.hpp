@@ -30,7 +30,7 @@ struct StageEvent {
     bool timed = true;  // false: the queue has no timestamps; counts, but has no interval
     RowId row = 0;
     std::uint32_t slot = kNoSlot;
-    std::uint32_t operations = 1;  // dispatches of a kernel, else 1
+    std::uint32_t operations = 1;  // dispatches or transfers that share the interval
     std::uint32_t jobs = 0;        // that share the event; 0: not of a batch
     NameId job_name = 0, program = 0, stream = 0;
     std::uint64_t job = 0;  // sequence number of the first

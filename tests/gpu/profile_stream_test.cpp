@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+// Profiles of streams: each step is counted once and under its stream, whoever waits for it and when.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <weft/weft.hpp>
+
+#include "support/gpu_fixture.hpp"
+#include "support/shader_jobs.hpp"
+
+using namespace weft_test;
+namespace fs = std::filesystem;
+using weft::Buffer;
+using weft::HostBuffer;
+using weft::Profile;
+using weft::ProfileReport;
+using weft::ProfileStage;
+using weft::Program;
+using weft::Sequence;
+using weft::Stream;
+using weft::WorkTimes;
+using Words = std::vector<std::uint32_t>;
+
+namespace {
+
+constexpr std::uint32_t kCount = 4096;
+constexpr std::uint64_t kBytes = kCount * sizeof(std::uint32_t);
+
+const WorkTimes* kernel(const ProfileReport& report, const std::string& program) {
+    for (const auto& k : report.kernels)
+        if (k.program == program) return &k.times;
+    return nullptr;
+}
+
+std::uint64_t dispatches(const ProfileReport& report, const std::string& program) {
+    const WorkTimes* times = kernel(report, program);
+    return times != nullptr ? times->count : 0;
+}
+
+std::optional<std::uint64_t> events_of(const ProfileReport& report, const std::string& stream) {
+    for (const auto& s : report.streams)
+        if (s.name == stream) return s.events;
+    return std::nullopt;
+}
+
+/// All of it is timed where the queue has timestamps, and nothing where it has none.
+void check_timed(const ProfileReport& report) {
+    CHECK(report.dropped_events == 0);
+    CHECK(report.device_s <= report.wall_s * 1.05);
+    for (const ProfileStage stage : {ProfileStage::upload, ProfileStage::kernel, ProfileStage::download}) {
+        const WorkTimes& t = report.stage(stage);
+        CAPTURE(weft::to_string(stage));
+        const bool consistent = t.untimed == 0 || t.untimed == t.count;
+        CHECK(consistent);
+        if (t.count != 0 && t.untimed == 0) CHECK(t.busy_s > 0);
+        CHECK(t.min_s <= t.mean_s * (1 + 1e-9));
+        CHECK(t.mean_s <= t.max_s * (1 + 1e-9));
+    }
+}
+
+/// What in_place.comp makes of x[i] = 7 in `rounds` rounds.
+Words after_rounds(std::uint32_t rounds) {
+    Words values(kCount);
+    for (std::uint32_t i = 0; i < kCount; ++i) values[i] = 7 + rounds * (1000 + i);
+    return values;
+}
+
+class Folder {
+  public:
+    Folder() : path_(fs::temp_directory_path() / ("weft-profile-stream-" + std::to_string(std::rand()))) {
+        fs::create_directory(path_);
+    }
+    ~Folder() { fs::remove_all(path_); }
+    fs::path operator/(const char* name) const { return path_ / name; }
+
+  private:
+    fs::path path_;
+};
+
+}  // namespace
+
+TEST_CASE("profile: every step of a stream, its bytes, its program and the stream's name") {
+    on_device([](weft::Backend& backend) {
+        const Program first(backend, kInPlace, {.name = "first"});
+        const Program second(backend, kInPlace, {.name = "second"});  // shares the pipeline, not the name
+        Buffer<std::uint32_t> x(backend, kCount), y(backend, kCount), z(backend, kCount);
+        Stream stream(backend, {.name = "worker"});
+        const Profile profile(backend);
+        stream.upload(Words(kCount, 7), x);
+        stream.fill(y.view(), 7);
+        stream.copy(x.view(), z.view());
+        for (int i = 0; i < 3; ++i) stream.dispatch(first, {x}, kCount);  // each after the other
+        stream.dispatch(second, {y}, kCount);
+        stream.dispatch(second, {z}, kCount);  // beside the one before
+        CHECK(stream.download(x) == after_rounds(3));
+        CHECK(stream.download(y) == after_rounds(1));
+        CHECK(stream.download(z) == after_rounds(1));
+        const ProfileReport report = profile.report();
+        check_timed(report);
+        CHECK(dispatches(report, "first") == 3);
+        CHECK(dispatches(report, "second") == 2);
+        CHECK(dispatches(report, "(fill)") == 1);
+        CHECK(dispatches(report, "(copy)") == 1);
+        REQUIRE(report.kernels.size() == 4);
+        CHECK(kernel(report, "first")->bytes == 3 * kBytes);
+        CHECK(kernel(report, "second")->bytes == 2 * kBytes);
+        CHECK(kernel(report, "(fill)")->bytes == kBytes);
+        CHECK(kernel(report, "(copy)")->bytes == kBytes);
+        CHECK(report.stage(ProfileStage::upload).count == 1);
+        CHECK(report.stage(ProfileStage::upload).bytes == kBytes);
+        CHECK(report.stage(ProfileStage::download).count == 3);
+        CHECK(report.stage(ProfileStage::download).bytes == 3 * kBytes);
+        CHECK(report.stage(ProfileStage::copy_in).bytes == kBytes);
+        CHECK(report.stage(ProfileStage::copy_out).bytes == 3 * kBytes);
+        CHECK(report.replays == 0);
+        REQUIRE(report.streams.size() == 1);
+        // Copy in, upload, fill, copy, three rounds, one run of two; three downloads, each copied out.
+        CHECK(events_of(report, "worker") == 8 + 6);
+    });
+}
+
+TEST_CASE("profile: independent dispatches of one program are one run, dependent ones are not") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kInPlace, {.name = "p"});
+        std::vector<Buffer<std::uint32_t>> buffers;
+        for (int i = 0; i < 10; ++i) buffers.emplace_back(backend, kCount);
+        Stream stream(backend, {.name = "runs"});
+        for (auto& b : buffers) stream.fill(b.view(), 7);
+        stream.wait();
+        const Profile profile(backend);
+        for (auto& b : buffers) stream.dispatch(program, {b}, kCount);
+        stream.wait();
+        CHECK(events_of(profile.report(), "runs") == 1);
+        CHECK(dispatches(profile.report(), "p") == 10);
+        for (auto& b : buffers) stream.dispatch(program, {b}, kCount);
+        for (auto& b : buffers) stream.dispatch(program, {b}, kCount);
+        stream.wait();
+        CHECK(events_of(profile.report(), "runs") == 3);
+        CHECK(dispatches(profile.report(), "p") == 30);
+        check_timed(profile.report());
+        for (auto& b : buffers) CHECK(stream.download(b) == after_rounds(3));
+    });
+}
+
+TEST_CASE("profile: page-locked memory that a stream copies is an upload and a download") {
+    on_device([](weft::Backend& backend) {
+        HostBuffer<std::uint32_t> in(backend, kCount), out(backend, kCount);
+        std::fill(in.begin(), in.end(), 5);
+        Buffer<std::uint32_t> x(backend, kCount);
+        Stream stream(backend);
+        const Profile profile(backend);
+        stream.copy(in.view(), x.view());
+        stream.copy(x.view(), out.view());
+        stream.wait();
+        CHECK(std::all_of(out.begin(), out.end(), [](std::uint32_t v) { return v == 5; }));
+        const ProfileReport report = profile.report();
+        check_timed(report);
+        CHECK(report.stage(ProfileStage::upload).bytes == kBytes);
+        CHECK(report.stage(ProfileStage::download).bytes == kBytes);
+        CHECK(report.stage(ProfileStage::kernel).count == 0);
+        CHECK(report.stage(ProfileStage::copy_in).count == 0);
+        CHECK(events_of(report, "stream") == 2);  // a stream without a name is no batch
+    });
+}
+
+TEST_CASE("profile: replays, of a sequence recorded before anybody listened, several under way at once") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kInPlace, {.name = "p"});
+        constexpr std::uint32_t kSteps = 4, kReplays = 30;
+        Buffer<std::uint32_t> x(backend, kCount);
+        Stream stream(backend, {.name = "replays"});
+        stream.fill(x.view(), 7);
+        const Sequence chain = stream.record([&](Stream& s) {
+            for (std::uint32_t i = 0; i < kSteps; ++i) s.dispatch(program, {x}, kCount);
+        });
+        stream.replay(chain);
+        stream.wait();
+        {
+            const Profile profile(backend);
+            for (std::uint32_t r = 0; r < kReplays; ++r) stream.replay(chain);
+            stream.wait();
+            const ProfileReport report = profile.report();
+            check_timed(report);
+            CHECK(report.replays == kReplays);
+            CHECK(dispatches(report, "(sequence)") == kReplays * kSteps);
+            REQUIRE(report.kernels.size() == 1);
+            CHECK(report.kernels[0].times.bytes == kReplays * kSteps * kBytes);
+            CHECK(events_of(report, "replays") == kReplays);
+        }
+        stream.replay(chain);
+        CHECK(stream.download(x) == after_rounds(kSteps * (kReplays + 2)));
+    });
+}
+
+TEST_CASE("profile: begun and ended while a stream records and runs") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kInPlace, {.name = "p"});
+        Buffer<std::uint32_t> x(backend, kCount);
+        Stream stream(backend, {.name = "s"});
+        stream.fill(x.view(), 7);
+        stream.dispatch(program, {x}, kCount);
+        std::optional<Profile> profile(backend);
+        stream.dispatch(program, {x}, kCount);  // into a list that began unheard
+        stream.wait();
+        CHECK(profile->report().kernels.empty());
+        const Sequence once = stream.record([&](Stream& s) { s.dispatch(program, {x}, kCount); });
+        CHECK(profile->report().kernels.empty());  // recording runs nothing
+        stream.dispatch(program, {x}, kCount);
+        stream.submit();
+        stream.replay(once);
+        profile.reset();  // while both may run
+        stream.dispatch(program, {x}, kCount);
+        CHECK(stream.download(x) == after_rounds(5));
+        profile.emplace(backend);
+        stream.dispatch(program, {x}, kCount);
+        stream.wait();
+        CHECK(dispatches(profile->report(), "p") == 1);
+        CHECK(profile->report().replays == 0);
+    });
+}
+
+TEST_CASE("profile: a stream that ends without a wait, and streams of many threads") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kInPlace, {.name = "p"});
+        const Profile profile(backend);
+        std::vector<std::thread> threads;
+        for (int t = 0; t < 4; ++t)
+            threads.emplace_back([&, t] {
+                Buffer<std::uint32_t> x(backend, kCount);
+                Stream stream(backend, {.name = "thread " + std::to_string(t)});
+                const Sequence one = stream.record([&](Stream& s) { s.dispatch(program, {x}, kCount); });
+                for (int i = 0; i < 20; ++i) {
+                    stream.dispatch(program, {x}, kCount);
+                    stream.submit();
+                    stream.replay(one);
+                }
+            });
+        for (std::thread& thread : threads) thread.join();
+        const ProfileReport report = profile.report();
+        check_timed(report);
+        CHECK(dispatches(report, "p") == 80);
+        CHECK(dispatches(report, "(sequence)") == 80);
+        CHECK(report.replays == 80);
+        CHECK(report.streams.size() == 4);
+        for (const auto& s : report.streams) CHECK(s.events == 40);
+    });
+}
+
+TEST_CASE("profile: a long list holds more ranges than one pool of queries") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kInPlace, {.name = "p"});
+        constexpr std::uint32_t kRounds = 600;
+        Buffer<std::uint32_t> x(backend, kCount);
+        Stream stream(backend, {.name = "long"});
+        stream.fill(x.view(), 7);
+        stream.wait();
+        const Profile profile(backend);
+        for (std::uint32_t i = 0; i < kRounds; ++i) stream.dispatch(program, {x}, kCount);
+        stream.wait();
+        const ProfileReport report = profile.report();
+        check_timed(report);
+        CHECK(dispatches(report, "p") == kRounds);
+        CHECK(events_of(report, "long") == kRounds);
+        CHECK(stream.download(x) == after_rounds(kRounds));
+    });
+}
+
+TEST_CASE("steady state: a stream after a profile makes, records and submits as before it") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kInPlace, {.name = "p"});
+        Buffer<std::uint32_t> x(backend, kCount);
+        Stream stream(backend);
+        const Sequence once = stream.record([&](Stream& s) { s.dispatch(program, {x}, kCount); });
+        const auto call = [&] {
+            stream.upload(Words(kCount, 7), x);
+            stream.dispatch(program, {x}, kCount);
+            stream.replay(once);
+            CHECK(stream.download(x) == after_rounds(2));
+        };
+        const auto cost = [&] {
+            const weft::Counters before = backend.counters();
+            call();
+            const weft::Counters after = backend.counters();
+            CHECK(after.objects_created == before.objects_created);
+            CHECK(after.memory_allocations == before.memory_allocations);
+            CHECK(after.descriptor_updates == before.descriptor_updates);
+            return std::pair(after.recordings - before.recordings, after.submissions - before.submissions);
+        };
+        call();
+        call();
+        const auto plain = cost();
+        {
+            const Profile profile(backend);
+            call();
+            CHECK(profile.report().replays == 1);
+        }
+        CHECK(cost() == plain);
+        const Profile profile(backend);
+        CHECK(cost() == plain);  // and listened to, once the timers are there
+    });
+}
+
+TEST_CASE("trace: steps and replays of a stream carry its name") {
+    const Folder folder;
+    bool ran = false;
+    on_device([&](weft::Backend& backend) {
+        const Program program(backend, kInPlace, {.name = "p"});
+        Buffer<std::uint32_t> x(backend, kCount);
+        Stream stream(backend, {.name = "a \"quoted\" stream"});
+        const Profile profile(backend);
+        stream.fill(x.view(), 7);
+        stream.dispatch(program, {x}, kCount);
+        const Sequence once = stream.record([&](Stream& s) { s.dispatch(program, {x}, kCount); });
+        stream.replay(once);
+        CHECK(stream.download(x) == after_rounds(2));
+        profile.write_trace(folder / "t.json");
+        const ProfileReport report = profile.report();
+        ran = report.stage(ProfileStage::kernel).untimed == 0;
+    });
+    if (!ran) return;  // untimed work has no place in a trace
+    std::ifstream in(folder / "t.json");
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    const std::string stream = R"("stream": "a \"quoted\" stream")";
+    for (const std::string& part :
+         {R"("program": "p", )" + stream, R"("program": "(fill)", )" + stream,
+          R"("program": "(sequence)", )" + stream, R"("args": {"dispatches": 1, )" + stream}) {
+        CAPTURE(part);
+            CHECK(text.find(part) != std::string::npos);
+    }
+}
