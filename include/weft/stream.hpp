@@ -119,8 +119,9 @@ class Stream {
     }
     template <class T>
     std::vector<T> download(const Buffer<T>& source) {
-        std::vector<T> out(source.size());
-        download<T>(source.view(), std::span<T>(out));
+        const BufferView<T> view = source.view();
+        std::vector<T> out(view.size());
+        download<T>(view, std::span<T>(out));
         return out;
     }
 

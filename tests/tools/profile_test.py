@@ -9,6 +9,7 @@ import csv
 import json
 import os
 import pty
+import stat
 import struct
 import subprocess
 import sys
