@@ -176,9 +176,9 @@ Element mul_elements(Element x, Element y) {
 }
 #endif
 
-// The k-th element of an invocation whose first one is `first`. EACH(STEP) is STEP(k) for all of them, written out so
-// that all loads come before the first store and no element is indexed by a variable.
-#define AT(k) (first + (k) * gl_WorkGroupSize.x)
+// The k-th element of an invocation whose first one is `first`. EACH(STEP) is STEP(k) for all of them,
+// written out so that all loads come before the first store and no element is indexed by a variable.
+#define AT(k) (first + (k)*gl_WorkGroupSize.x)
 
 Element zero_element() {
     Element z;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the lattice_*.comp have in common: the lattice that WEFT_LATTICE names, the constants that make a shader
-// of it, and how vectors lie in memory. With WEFT_ROWS defined rows have any width and their last tile is padded
-// with zeros; without, vectors follow each other and are read and written with wide accesses.
+// What the lattice_*.comp have in common: the lattice that WEFT_LATTICE names, the constants that make a
+// shader of it, and how vectors lie in memory. With WEFT_ROWS defined rows have any width and their last tile
+// is padded with zeros; without, vectors follow each other and are read and written with wide accesses.
 #ifndef WEFT_SHARED_LATTICE_FORM_H
 #define WEFT_SHARED_LATTICE_FORM_H
 

@@ -98,8 +98,7 @@ std::shared_ptr<Runtime> make_runtime(std::shared_ptr<Instance> instance, VkPhys
     clock.report.device_ms =
         milliseconds_between(clock.opening, std::chrono::steady_clock::now()) - clock.report.caches_ms;
     return owned_by_process(std::make_unique<Runtime>(context, std::move(info), std::move(report),
-                                                      clock.report, clock.process_begin,
-                                                      config.trace));
+                                                      clock.report, clock.process_begin, config.trace));
 }
 
 Runtime::Runtime(std::shared_ptr<Context> context, DeviceInfo info, PlanReport plan, StartupReport startup,

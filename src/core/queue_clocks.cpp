@@ -62,10 +62,10 @@ void QueueClocks::load_extension() {
     const CalibratedTimestamps form = device_.plan().calibrated_timestamps;
     if (form == CalibratedTimestamps::none) return;
     const bool khr = form == CalibratedTimestamps::khr;
-    const auto list =
-        reinterpret_cast<PFN_vkGetPhysicalDeviceCalibrateableTimeDomainsEXT>(device_.instance().vk.vkGetInstanceProcAddr(
-            device_.instance().handle(), khr ? "vkGetPhysicalDeviceCalibrateableTimeDomainsKHR"
-                                             : "vkGetPhysicalDeviceCalibrateableTimeDomainsEXT"));
+    const auto list = reinterpret_cast<PFN_vkGetPhysicalDeviceCalibrateableTimeDomainsEXT>(
+        device_.instance().vk.vkGetInstanceProcAddr(device_.instance().handle(),
+                                                    khr ? "vkGetPhysicalDeviceCalibrateableTimeDomainsKHR"
+                                                        : "vkGetPhysicalDeviceCalibrateableTimeDomainsEXT"));
     if (list == nullptr) return;
     std::uint32_t count = 0;
     if (list(device_.physical(), &count, nullptr) < 0) return;
@@ -75,8 +75,9 @@ void QueueClocks::load_extension() {
         return std::find(domains.begin(), domains.end(), domain) != domains.end();
     };
     if (!has(VK_TIME_DOMAIN_DEVICE_EXT) || !has(VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT)) return;
-    get_timestamps_ = reinterpret_cast<PFN_vkGetCalibratedTimestampsEXT>(device_.instance().vk.vkGetDeviceProcAddr(
-        device_.handle(), khr ? "vkGetCalibratedTimestampsKHR" : "vkGetCalibratedTimestampsEXT"));
+    get_timestamps_ =
+        reinterpret_cast<PFN_vkGetCalibratedTimestampsEXT>(device_.instance().vk.vkGetDeviceProcAddr(
+            device_.handle(), khr ? "vkGetCalibratedTimestampsKHR" : "vkGetCalibratedTimestampsEXT"));
 }
 
 bool QueueClocks::timed(QueueRole role) const {

@@ -330,9 +330,9 @@ TEST_CASE("trace: steps and replays of a stream carry its name") {
     const std::string text{std::istreambuf_iterator<char>(in), {}};
     const std::string stream = R"("stream": "a \"quoted\" stream")";
     for (const std::string& part :
-         {R"("program": "p", )" + stream, R"("program": "(fill)", )" + stream,
-          R"("program": "(sequence)", )" + stream, R"("args": {"dispatches": 1, )" + stream}) {
+         {R"("program": "p", )" + stream, R"~("program": "(fill)", )~" + stream,
+          R"~("program": "(sequence)", )~" + stream, R"("args": {"dispatches": 1, )" + stream}) {
         CAPTURE(part);
-            CHECK(text.find(part) != std::string::npos);
+        CHECK(text.find(part) != std::string::npos);
     }
 }

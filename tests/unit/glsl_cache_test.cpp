@@ -238,7 +238,7 @@ TEST_CASE("glsl cache: threads that compile and change the same entry always get
     CHECK(right == std::vector<int>(4, 30));
 }
 
-TEST_CASE("child: glsl cache of a new process" * doctest::skip(!is_child())) {
+TEST_CASE("child: glsl cache of a new process") {
     // The variables name the folder, the source that the parent compiled, and what is to come of it.
     const GlslSource source{.file = std::getenv("WEFT_TEST_FILE")};
     if (std::getenv("WEFT_TEST_REFUSED") != nullptr) {
