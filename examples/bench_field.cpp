@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every field and operation on resident data: elements a second, bytes a second, and how close that comes to
-// a stream of the same bytes, measured in turns with it. Every result is verified.
+// the higher of two floors: a stream of the same bytes, measured in turns with it, and the operation's
+// multiplications at the pace of plain products, which are two in one. Beside it one thread of the processor.
+// Every result is verified.
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <weft/weft.hpp>
 
+#include "field_cpu.hpp"
 #include "field_words.hpp"
 
 namespace {
@@ -26,6 +31,9 @@ using weft::FieldShader;
 constexpr FieldOp kOps[] = {FieldOp::add,           FieldOp::sub,           FieldOp::neg,  FieldOp::mul,
                             FieldOp::square,        FieldOp::to_montgomery, FieldOp::axpy, FieldOp::sum,
                             FieldOp::inner_product, FieldOp::inverse};
+
+// The processor's share: its arrays then lie in its caches, or nearly.
+constexpr std::size_t kCpuElements = std::size_t{1} << 15;
 
 double median(std::vector<double> values) {
     std::sort(values.begin(), values.end());
@@ -109,14 +117,22 @@ class Resident {
         return std::chrono::duration<double>(Clock::now() - start).count() / dispatches;
     }
 
+    /// Products in Montgomery form a second. Plain ones are two of them for the bytes of one, which gets past
+    /// the memory's bound on most devices.
+    double products_per_s() {
+        const FieldForm form = std::exchange(kernel_.form, FieldForm::plain);
+        double best = seconds(FieldOp::mul, 1);
+        for (int i = 0; i < 5; ++i) best = std::min(best, seconds(FieldOp::mul, 2));
+        kernel_.form = form;
+        return 2 * static_cast<double>(host_a_.size() / words_) / best;
+    }
+
     bool verify(FieldOp op) {
         const reference::AnyField judge(field_);
-        if (!weft::is_reduction(op)) {
-            record(op);
-            return right(judge, op, kernel_.form, host_a_, host_b_, stream_.download(out_), scalar_, 100);
-        }
         record(op);
         Words got = stream_.download(out_);
+        if (!weft::is_reduction(op))
+            return right(judge, op, kernel_.form, host_a_, host_b_, got, scalar_, 100);
         got.resize(words_);
         if (op == FieldOp::sum) return got == sum(judge, host_a_, words_);
         // Products are verified by samples, their sum is made here.
@@ -124,6 +140,21 @@ class Resident {
         const Words products = stream_.download(out_);
         return right(judge, FieldOp::mul, kernel_.form, host_a_, host_b_, products, scalar_, 100) &&
                got == sum(judge, products, words_);
+    }
+
+    /// Elements a second of one thread, which repeats the first of them for `repeats` times, median; 0 if its
+    /// results are wrong.
+    double cpu_rate(FieldOp op, int repeats) {
+        const std::size_t n = std::min(host_a_.size() / words_, kCpuElements);
+        const Words a = first(host_a_, n), b = first(host_b_, n);
+        Words out(n * words_);
+        std::vector<double> times;
+        for (int i = 0; i < repeats; ++i) {
+            const auto start = Clock::now();
+            cpu::run(field_.field, kernel_.form, op, a, b, scalar_, n, out);
+            times.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+        }
+        return right_on_cpu(op, a, b, out) ? static_cast<double>(n) / median(std::move(times)) : 0;
     }
 
   private:
@@ -135,6 +166,18 @@ class Resident {
     weft::FieldInput whole(const weft::Buffer<std::uint32_t>& buffer) const {
         return range(buffer, buffer.size());
     }
+    Words first(const Words& values, std::size_t elements) const {
+        return {values.begin(), values.begin() + static_cast<std::ptrdiff_t>(elements * words_)};
+    }
+    bool right_on_cpu(FieldOp op, const Words& a, const Words& b, Words out) const {
+        const reference::AnyField judge(field_);
+        if (!weft::is_reduction(op)) return right(judge, op, kernel_.form, a, b, out, scalar_, 100);
+        Words terms = a;
+        if (op == FieldOp::inner_product)
+            cpu::run(field_.field, kernel_.form, FieldOp::mul, a, b, scalar_, a.size() / words_, terms);
+        out.resize(words_);
+        return out == sum(judge, terms, words_);
+    }
 
     const weft::FieldInfo& field_;
     weft::FieldKernelOptions kernel_;
@@ -145,23 +188,72 @@ class Resident {
     Words scalar_;
 };
 
-nlohmann::json measure(const Settings& settings, weft::MemoryCeiling& ceiling, Resident& data, FieldOp op,
-                       std::size_t elements, bool cpu) {
-    const bool verified = data.verify(op);
-    const int dispatches = cpu ? 1 : op == FieldOp::inverse ? 2 : 8;
+/// 32-bit multiplications of an element, in Montgomery form; 0: none. `batch` elements share an inversion.
+double multiplications(const weft::FieldInfo& field, FieldOp op) {
+    const std::uint32_t words = field.element_bytes / 4;
+    const double parts = words == 12 ? 14 : words == 8 ? 9 : words == 2 ? 3 : 1;
+    const double product = 2 * parts * parts + parts;
+    switch (op) {
+        case FieldOp::add:
+        case FieldOp::sub:
+        case FieldOp::neg:
+        case FieldOp::sum:
+            return 0;
+        case FieldOp::inner_product:  // reduced once for many products
+            return parts * parts;
+        case FieldOp::inverse: {  // three products, and a share of the power p - 2
+            double ones = 0;
+            std::uint64_t borrow = 2;
+            for (const std::uint64_t limb : field.modulus) {
+                ones += std::popcount(limb - borrow);
+                borrow = limb < borrow ? 1 : 0;
+            }
+            return product * (3 + (field.bits + ones) / (words == 1 ? 8 : 32));
+        }
+        default:
+            return product;
+    }
+}
+
+/// What one operation is measured beside.
+struct Beside {
+    weft::MemoryCeiling& ceiling;
+    double multiplications_per_s;  // in the field's products
+    std::size_t elements;
+    int dispatches;
+};
+
+nlohmann::json measure(const Settings& settings, const weft::FieldInfo& field, Resident& data, FieldOp op,
+                       const Beside& beside) {
+    const double cpu = data.cpu_rate(op, std::min(settings.repeats, 5));
+    const bool verified = data.verify(op) && cpu != 0;
     std::vector<double> times, most;
     data.seconds(op, 1);
     for (int i = 0; i < settings.repeats; ++i) {
-        most.push_back(ceiling.gb_per_s());
-        times.push_back(data.seconds(op, dispatches));
+        most.push_back(beside.ceiling.gb_per_s());
+        times.push_back(data.seconds(op, op == FieldOp::inverse ? 1 : beside.dispatches));
     }
     const double time = median(std::move(times)), stream = median(std::move(most));
-    const double rate = static_cast<double>(data.bytes(op)) / time / 1e9;
-    const double elements_per_s = static_cast<double>(elements) / time / 1e9;
-    std::printf("%-15s %10.4f %10.1f %10.1f %8.3f  %s\n", to_string(op), elements_per_s, rate, stream,
-                rate / stream, verified ? "yes" : "NO");
-    return {{"op", to_string(op)}, {"elements", elements},      {"g_elements_per_s", elements_per_s},
-            {"gb_per_s", rate},    {"stream_gb_per_s", stream}, {"of_floor", rate / stream},
+    const double gb_per_s = static_cast<double>(data.bytes(op)) / time / 1e9;
+    const double per_s = static_cast<double>(beside.elements) / time;
+    const double of_memory = gb_per_s / stream,
+                 of_multiply =
+                     settings.plain ? 0 : multiplications(field, op) * per_s / beside.multiplications_per_s;
+    const bool multiplies = of_multiply > of_memory;
+    std::printf("%-15s %10.4f %9.1f %9.1f %7.3f %8.3f %8.3f %-8s %10.4f %7.1f  %s\n", to_string(op),
+                per_s / 1e9, gb_per_s, stream, of_memory, of_multiply, std::max(of_memory, of_multiply),
+                multiplies ? "multiply" : "memory", cpu / 1e9, cpu != 0 ? per_s / cpu : 0,
+                verified ? "yes" : "NO");
+    return {{"op", to_string(op)},
+            {"elements", beside.elements},
+            {"g_elements_per_s", per_s / 1e9},
+            {"gb_per_s", gb_per_s},
+            {"stream_gb_per_s", stream},
+            {"of_memory_floor", of_memory},
+            {"of_multiply_floor", of_multiply},
+            {"of_floor", std::max(of_memory, of_multiply)},
+            {"bound", multiplies ? "multiply" : "memory"},
+            {"cpu_thread_g_elements_per_s", cpu / 1e9},
             {"verified", verified}};
 }
 
@@ -179,8 +271,11 @@ int run(const Settings& settings) {
     weft::Backend backend;
     const bool cpu = backend.device().type == weft::DeviceType::cpu;
     std::printf("device %s, driver %s\n", backend.name().c_str(), backend.device().driver.c_str());
-    std::printf("%s form, %s integers; floor: the bytes at the speed of a stream of two reads and a write\n",
-                settings.plain ? "plain" : "Montgomery", settings.shader.c_str());
+    std::printf(
+        "%s form, %s integers. Floors: memory, the bytes at the speed of a stream of two reads and a\n"
+        "write; multiply, the multiplications at the pace of plain products. CPU: one thread, up to %zu "
+        "elements.\n",
+        settings.plain ? "plain" : "Montgomery", settings.shader.c_str(), kCpuElements);
     nlohmann::json report{
         {"device", backend.name()}, {"driver", backend.device().driver}, {"rows", nlohmann::json::array()}};
     bool all_verified = true;
@@ -189,11 +284,14 @@ int run(const Settings& settings) {
         const std::size_t elements = elements_of(settings, backend, field);
         weft::MemoryCeiling ceiling(backend, std::max<std::uint64_t>(3 * elements * field.element_bytes, 48));
         Resident data(backend, field, elements, settings.kernel());
-        std::printf("\n%s, %zu elements of %u bytes\n%-15s %10s %10s %10s %8s  %s\n", field.name.data(),
-                    elements, field.element_bytes, "", "Gelem/s", "GB/s", "stream", "of floor", "verified");
+        std::printf("\n%s, %zu elements of %u bytes\n%-15s %10s %9s %9s %7s %8s %8s %-8s %10s %7s  %s\n",
+                    field.name.data(), elements, field.element_bytes, "", "Gelem/s", "GB/s", "stream",
+                    "memory", "multiply", "of floor", "bound by", "CPU", "x CPU", "verified");
+        const Beside beside{ceiling, multiplications(field, FieldOp::mul) * data.products_per_s(), elements,
+                            cpu ? 1 : 8};
         for (const FieldOp op : kOps) {
             if (!wanted(settings.ops, to_string(op))) continue;
-            auto row = measure(settings, ceiling, data, op, elements, cpu);
+            auto row = measure(settings, field, data, op, beside);
             all_verified = all_verified && row["verified"].get<bool>();
             row["field"] = field.name;
             report["rows"].push_back(row);

@@ -3,7 +3,7 @@
 //   WEFT_FIELD_WORDS   32-bit words of an element: 12, 8, 2 or 1
 //   WEFT_LIMBS64       sums in 64-bit integers; without it no optional feature is used
 // and the constants of a field, which are specialization constants: one module serves all fields of its size,
-// and drivers fold them as they would literal ones. src/kernels/field_constants.cpp fills them.
+// and drivers fold them as they would literal ones. src/kernels/field_kernel.cpp fills them.
 #ifndef WEFT_SHARED_FIELD_FORM_H
 #define WEFT_SHARED_FIELD_FORM_H
 
