@@ -180,6 +180,40 @@ class Fields(Case):
         for name in FIELDS:
             self.check_operations(name, {"add", "mul", "sum"}, False)
 
+    def test_one_limb_as_a_row_or_as_a_column(self):
+        for name, descr in ("goldilocks", "<u8"), ("babybear", "<u4"):
+            size, out = self.size(name), self.path("out.npy")
+            data = b"".join(v.to_bytes(size, "little") for v in (5, 0, 7))
+            row = self.write("row.npy", with_header(header_text(descr, "(3,)"), data))
+            column = self.write("column.npy", with_header(header_text(descr, "(3, 1)"), data))
+            wide = self.write("wide.npy", with_header(header_text(descr, "(1, 3)"), data))
+            for a, b in (row, column), (column, row):
+                self.succeed("field", "add", a, b, "-o", out, "--field", name, "--checked")
+                with open(out, "rb") as file:
+                    raw = file.read()
+                self.assertIn(b"(3,)" if a == row else b"(3, 1)", raw)
+                self.assertEqual(raw[-3 * size:], b"".join(v.to_bytes(size, "little") for v in (10, 0, 14)))
+            self.refuse(USAGE, r"wide.npy: wrong shape .*\(1, 3\), need \(n,\) or \(n, 1\)",
+                        "field", "sum", wide, "-o", out, "--field", name)
+
+    def test_no_element_and_one(self):
+        out = self.path("out.npy")
+        for name in "bls12-381-fp", "stark252", "goldilocks", "koalabear":
+            p, r = FIELDS[name], 2**(8 * self.size(name))
+            none, one = self.write("none.npy", self.pack_field(name, [])), self.write("one.npy", self.pack_field(name, [p - 3]))
+            for values, path in ([], none), ([(p - 3, p - 3)], one):
+                for op, results in wanted(p, r, values, 5, False).items():
+                    with self.subTest(field=name, op=op, elements=len(values)):
+                        arguments = [op, path] + [path] * (op in TWO_OPERANDS) + ["--scalar", "5"] * (op == "axpy")
+                        self.succeed("field", *arguments, "-o", out, "--field", name, "--checked")
+                        self.assertEqual(self.read_field(name, out), results)
+
+    def test_scalars_in_capitals(self):
+        a, out = self.write("a.npy", npy([1])), self.path("out.npy")
+        for scalar in "0xABCDEF", "0XabcDEF", "0xabcdef", "11259375":
+            self.succeed("field", "axpy", a, a, "-o", out, "--scalar", scalar)
+            self.assertEqual(read_result(out), [0xabcdf0])
+
     def test_a_number_of_31_bits_that_is_not_canonical(self):
         bad = self.write("bad.npy", self.pack_field("mersenne31", [1, 2**31 - 1]))
         self.refuse(USAGE, "bad.npy: row 1 is not canonical .*0x7fffffff, need below p = 0x7fffffff",

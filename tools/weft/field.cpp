@@ -86,11 +86,13 @@ std::string check_field(const std::string& name) {
 // A decimal number, or a hexadecimal one behind 0x, as limbs; empty where it is neither or has more than 384
 // bits.
 std::vector<std::uint64_t> parse_number(std::string_view text) {
-    const bool hexadecimal = text.starts_with("0x");
+    const bool hexadecimal = text.starts_with("0x") || text.starts_with("0X");
     if (hexadecimal) text.remove_prefix(2);
     std::array<std::uint32_t, 12> words{};
     for (const char c : text) {
-        const std::size_t digit = std::string_view("0123456789abcdef").find(c);
+        const bool upper = hexadecimal && c >= 'A' && c <= 'F';
+        const std::size_t digit =
+            std::string_view("0123456789abcdef").find(upper ? static_cast<char>(c - 'A' + 'a') : c);
         if (digit >= (hexadecimal ? 16u : 10u)) return {};
         std::uint64_t carry = digit;
         for (std::uint32_t& word : words) {
@@ -108,16 +110,16 @@ std::vector<std::uint64_t> parse_number(std::string_view text) {
 }
 
 std::string shape_wanted(const FieldInfo& field) {
-    return field.limb_bytes == 4 ? "(n,)" : "(n, " + std::to_string(field.limbs) + "): a row an element";
+    return field.limbs == 1 ? "(n,) or (n, 1)" : "(n, " + std::to_string(field.limbs) + "): a row an element";
 }
 
 template <class Limb>
 std::span<const Limb> rows_of(NpyInput& input, const FieldInfo& field) {
     const std::span<const Limb> limbs = input.elements<Limb>();
     const Shape& shape = input.shape();
-    const bool right =
-        field.limb_bytes == 4 ? shape.size() == 1 : shape.size() == 2 && shape[1] == field.limbs;
-    if (!right) input.refuse("wrong shape (got " + to_string(shape) + ", need " + shape_wanted(field) + ")");
+    const bool rows = shape.size() == 2 && shape[1] == field.limbs;
+    if (!rows && !(shape.size() == 1 && field.limbs == 1))
+        input.refuse("wrong shape (got " + to_string(shape) + ", need " + shape_wanted(field) + ")");
     return limbs;
 }
 
@@ -239,7 +241,7 @@ void list_fields(bool json) {
                            {"modulus", modulus}});
         else
             std::printf("%-14s %3u bits  %-6s %s  p = %s\n", std::string(field.name).c_str(), field.bits,
-                        field.limb_bytes == 4 ? "(n,)" : ("(n, " + std::to_string(field.limbs) + ")").c_str(),
+                        field.limbs == 1 ? "(n,)" : ("(n, " + std::to_string(field.limbs) + ")").c_str(),
                         field.dtype, modulus.c_str());
     }
     if (json) std::printf("%s\n", all.dump(2).c_str());
@@ -262,8 +264,10 @@ void add_scalar(CLI::App& command, FieldArguments& arguments) {
         ->type_name("NUMBER")
         ->check(CLI::Validator(
             [](const std::string& text) {
-                return parse_number(text).empty() ? "need a number of up to 384 bits (got " + text + ")"
-                                                  : std::string();
+                return parse_number(text).empty()
+                           ? "need a number of up to 384 bits, decimal or 0x and hexadecimal digits (got " +
+                                 text + ")"
+                           : std::string();
             },
             ""));
 }
@@ -275,8 +279,9 @@ void add_operation(CLI::App& field, const Operation& operation) {
     arguments->op = op;
     const std::string file = "FILE.npy";
     command
-        .add_option("A", arguments->a,
-                    "Elements: (n, limbs) '<u8', least significant first; 31 bits: (n,) '<u4'")
+        .add_option(
+            "A", arguments->a,
+            "Elements: (n, limbs) '<u8', least significant first, of one limb also (n,); 31 bits: '<u4'")
         ->required()
         ->type_name(file);
     if (takes_b(op))
