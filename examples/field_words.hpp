@@ -142,13 +142,22 @@ inline bool right(const AnyField& field, weft::FieldOp op, weft::FieldForm form,
     return true;
 }
 
-/// The sum of all elements.
+/// The sum of all elements, below 2^32 of them: word by word in 64 bits, reduced at the end.
 inline Words sum(const AnyField& field, const Words& values, std::size_t words) {
-    Words total = field.number(0), element(words);
-    for (std::size_t i = 0; i < values.size(); i += words) {
-        std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(i), words, element.begin());
-        total = field.add(total, element);
-    }
+    std::vector<std::uint64_t> columns(words);
+    for (std::size_t i = 0; i < values.size(); i += words)
+        for (std::size_t w = 0; w < words; ++w) columns[w] += values[i + w];
+    const Words one = field.number(1);
+    const auto shifted = [&](Words x) {
+        for (int bit = 0; bit < 32; ++bit) x = field.add(x, x);
+        return x;
+    };
+    const auto reduced = [&](std::uint64_t x) {
+        return field.times(one, field.number(static_cast<std::uint32_t>(x)));
+    };
+    Words total = field.number(0);
+    for (std::size_t w = words; w-- > 0;)
+        total = field.add(shifted(total), field.add(shifted(reduced(columns[w] >> 32)), reduced(columns[w])));
     return total;
 }
 

@@ -135,8 +135,8 @@ BatchReport field_mul(Backend& backend, std::span<const std::uint64_t> a, std::s
 struct FieldKernelOptions {
     FieldForm form = FieldForm::plain;
     FieldShader shader = FieldShader::automatic;
-    std::uint32_t group_size = 0;      ///< invocations of a workgroup, a power of two; 0: as planned
-    std::uint32_t block_elements = 0;  ///< of reductions: elements of one workgroup; 0: as planned
+    std::uint32_t group_size = 0;  ///< of a workgroup, a power of two, for reductions to 256; 0: as planned
+    std::uint32_t block_elements = 0;  ///< of reductions: elements of one workgroup, about; 0: as planned
 };
 
 /// The program behind an element-wise operation, for run_batch, JobPipeline or Stream::dispatch: bindings a,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fields of up to 31 bits: one limb, 4 bytes an element. A product fits two words, so nothing needs to be cut
-// into parts, and sums of products are kept reduced. The names are those of field_montgomery.h.
+// into parts, and sums of products are kept nearly reduced. The names are those of field_montgomery.h.
 #ifndef WEFT_SHARED_FIELD_1X32_H
 #define WEFT_SHARED_FIELD_1X32_H
 
@@ -28,18 +28,31 @@ WEFT_FN Limbs1x32 montgomery_in_pairs(Limbs1x32 a, Limbs1x32 b, Limbs1x32 p, uin
 
 const uint kProducts1x32 = 0x80000000u, kProductsTotal1x32 = 0x80000000u;
 
+// A sum of products below p * 2^32, in two words: a product adds less than half of that, and taking p from
+// the upper word takes p * 2^32.
 struct PairColumns1x32 {
-    Limbs1x32 total;
+    uint low, high;
 };
 WEFT_FN void clear_columns(WEFT_OUT(PairColumns1x32) sum) {
-    sum.total.limb[0] = 0u;
+    sum.low = 0u;
+    sum.high = 0u;
 }
-WEFT_FN void add_product(WEFT_INOUT(PairColumns1x32) sum, Limbs1x32 a, Limbs1x32 b, Limbs1x32 p, uint n0) {
-    sum.total = add_mod(sum.total, montgomery_in_pairs(a, b, p, n0), p);
+WEFT_FN void add_product(WEFT_INOUT(PairColumns1x32) sum, Limbs1x32 a, Limbs1x32 b, Limbs1x32 p, uint) {
+    uint high, low, carry;
+    umulExtended(a.limb[0], b.limb[0], high, low);
+    sum.low = uaddCarry(sum.low, low, carry);
+    sum.high += high + carry;
+    sum.high = min(sum.high, sum.high - p.limb[0]);
 }
 WEFT_FN void settle_columns(WEFT_INOUT(PairColumns1x32)) {}
-WEFT_FN Limbs1x32 column_total_in_pairs(PairColumns1x32 sum, Limbs1x32, uint) {
-    return sum.total;
+// The sum divided by 2^32 mod p.
+WEFT_FN Limbs1x32 column_total_in_pairs(PairColumns1x32 sum, Limbs1x32 p, uint n0) {
+    uint multiple, cancelled;
+    umulExtended(sum.low * n0, p.limb[0], multiple, cancelled);
+    // low + cancelled is 0 or 2^32.
+    uint total = sum.high + multiple + (sum.low != 0u ? 1u : 0u);
+    Limbs1x32 r = {{total >= p.limb[0] ? total - p.limb[0] : total}};
+    return r;
 }
 
 WEFT_FN Limbs1x32 limbs1x32(uint value) {

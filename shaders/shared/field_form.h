@@ -2,7 +2,10 @@
 // What all field_*.comp share: the form of an element, chosen by
 //   WEFT_FIELD_WORDS   32-bit words of an element: 12, 8, 2 or 1
 //   WEFT_LIMBS64       sums in 64-bit integers; without it no optional feature is used
-// and the constants of a field, which are specialization constants: one module serves all fields of its size,
+// Of a size of element: kEach elements an invocation in element-wise shaders; in reductions kShareEach at a time, with
+// kShareAhead those after them read meanwhile (field_plan.cpp knows kShareEach too). Chosen on an H100.
+//
+// And the constants of a field, which are specialization constants: one module serves all fields of its size,
 // and drivers fold them as they would literal ones. src/kernels/field_kernel.cpp fills them.
 #ifndef WEFT_SHARED_FIELD_FORM_H
 #define WEFT_SHARED_FIELD_FORM_H
@@ -55,6 +58,8 @@ layout(constant_id = 31) const uint kFactor11 = 0u;
 #define limbs64 limbs6x64
 #define kEach 1
 #define EACH(STEP) STEP(0u)
+#define kShareEach 2
+#define kShareAhead 1
 #define kBatch 32
 Element modulus() {
     Element p = {{kP0, kP1, kP2, kP3, kP4, kP5, kP6, kP7, kP8, kP9, kP10, kP11}};
@@ -81,6 +86,8 @@ Element factor() {
 #define limbs64 limbs4x64
 #define kEach 1
 #define EACH(STEP) STEP(0u)
+#define kShareEach 2
+#define kShareAhead 0
 #define kBatch 32
 Element modulus() {
     Element p = {{kP0, kP1, kP2, kP3, kP4, kP5, kP6, kP7}};
@@ -106,6 +113,8 @@ Element factor() {
 #define limbs64 limbs1x64
 #define kEach 2
 #define EACH(STEP) STEP(0u) STEP(1u)
+#define kShareEach 4
+#define kShareAhead 0
 #define kBatch 32
 Element modulus() {
     Element p = {{kP0, kP1}};
@@ -127,6 +136,8 @@ Element factor() {
 #define PairColumns PairColumns1x32
 #define kEach 4
 #define EACH(STEP) STEP(0u) STEP(1u) STEP(2u) STEP(3u)
+#define kShareEach 8
+#define kShareAhead 0
 #define kBatch 8
 Element modulus() {
     Element p = {{kP0}};

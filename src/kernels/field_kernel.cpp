@@ -69,7 +69,7 @@ std::vector<SpecConstant> constants_of(const shared::FieldConstants& f, const Ke
                                        std::uint32_t local_size) {
     std::vector<SpecConstant> constants;
     constants.reserve(28);
-    if (local_size != 0) constants.emplace_back(0u, local_size);
+    constants.emplace_back(0u, local_size);
     for (std::uint32_t i = 0; i < f.words; ++i) constants.emplace_back(1u + i, f.p.word[i]);
     if (kernel.products) constants.emplace_back(13u, f.n0);
     if (kernel.two_passes) constants.emplace_back(14u, 2u);
@@ -89,7 +89,7 @@ Program make_program(Owner& owner, Field field, FieldOp op, std::uint64_t elemen
         return m.module == kernel.module && m.words == f.words && m.shader == plan.shader;
     });
     ProgramOptions program{.name = kernel.name,
-                           .constants = constants_of(f, kernel, is_reduction(op) ? 0 : plan.local_size),
+                           .constants = constants_of(f, kernel, plan.local_size),
                            .elements_per_group = plan.elements_per_group,
                            .max_groups = plan.max_groups};
     return {owner, found->spirv, program};

@@ -19,7 +19,8 @@ Program make_field_program(Backend& backend, Field field, FieldOp op, std::uint6
 Program make_field_program(const Stream& stream, Field field, FieldOp op, std::uint64_t elements,
                            const FieldKernelOptions& options);
 
-/// The parameters of axpy and of reductions.
+/// The parameters of axpy and of reductions; block_elements: 0 lays the workgroups' elements between each
+/// other.
 Parameters axpy_parameters(Field field, const FieldWords& scalar);
 Parameters block_parameters(std::uint32_t block_elements);
 

@@ -27,8 +27,10 @@ FieldShader plan_shader(const DeviceInfo& device, const FieldInfo& field, FieldO
 }
 
 std::uint32_t plan_size(const DeviceInfo& device, const FieldInfo& field, FieldOp op, std::uint32_t wanted) {
-    const std::uint32_t fits = std::bit_floor(
+    std::uint32_t fits = std::bit_floor(
         std::max(std::min(device.limits.max_group_size[0], device.limits.max_group_invocations), 1u));
+    // Reductions keep an element of each invocation in shared memory, of which every device has 16 KiB.
+    if (is_reduction(op)) fits = std::min(fits, 256u);
     if (wanted != 0) {
         if (!std::has_single_bit(wanted) || wanted > fits)
             throw Error(Errc::invalid_argument, "field_program: no such workgroup size (got " +
@@ -36,6 +38,9 @@ std::uint32_t plan_size(const DeviceInfo& device, const FieldInfo& field, FieldO
                                                     std::to_string(fits) + ")");
         return wanted;
     }
+    // Workgroups of reductions end with one sum each, which a CPU pays for by the invocation.
+    if (is_reduction(op))
+        return std::min(device.type == DeviceType::cpu ? 32u : field.element_bytes <= 8 ? 256u : 128u, fits);
     // A CPU runs a group's invocations in turn, so there a group must be worth handing to a thread. Elements
     // of one or two words leave a small group too little to do as well.
     if (device.type == DeviceType::cpu || field.element_bytes <= 8) return std::min(kFieldLocalSize, fits);
@@ -56,6 +61,11 @@ std::uint32_t plan_share(const DeviceInfo& device, const FieldInfo& field, Field
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(elements / invocations, 1, most));
 }
 
+// kShareEach of the shaders.
+std::uint32_t share_each(const FieldInfo& field) {
+    return field.element_bytes == 4 ? 8 : field.element_bytes == 8 ? 4 : 2;
+}
+
 }  // namespace
 
 FieldPlan plan_field(const DeviceInfo& device, const FieldInfo& field, FieldOp op, std::uint64_t elements,
@@ -64,24 +74,29 @@ FieldPlan plan_field(const DeviceInfo& device, const FieldInfo& field, FieldOp o
     plan.shader = plan_shader(device, field, op, options.shader);
     // Only what does not fit the x axis loops.
     plan.max_groups = std::max(device.limits.max_group_count[0], 1u);
+    plan.local_size = plan_size(device, field, op, options.group_size);
     if (is_reduction(op)) {
-        plan.local_size = kFieldReductionSize;
         plan.elements_per_group = 1;
         return plan;
     }
-    plan.local_size = plan_size(device, field, op, options.group_size);
     plan.elements_per_group = plan.local_size * plan_share(device, field, op, elements);
     return plan;
 }
 
-std::uint32_t plan_field_block(const DeviceInfo& device, std::uint64_t elements,
-                               const FieldKernelOptions& options) {
-    if (options.block_elements != 0) return options.block_elements;
-    // Enough blocks to fill the device about twice, so that the last ones to end leave little of it idle, and
-    // few enough for one workgroup to add their totals.
-    const std::uint64_t blocks = device.type == DeviceType::cpu ? 64 : 1024;
-    const std::uint64_t least = kFieldReductionSize * 4;
-    return static_cast<std::uint32_t>(std::max(least, (elements + blocks - 1) / blocks));
+std::uint32_t plan_field_shares(const DeviceInfo& device, const FieldInfo& field, FieldOp op,
+                                std::uint64_t elements, const FieldKernelOptions& options) {
+    const std::uint64_t row =
+        std::uint64_t{plan_size(device, field, op, options.group_size)} * share_each(field);
+    const auto rounded_up = [&](std::uint64_t share) { return (elements + share - 1) / share; };
+    // Each workgroup takes about as long as the others, so what counts is that they fill the processors
+    // evenly: 4 or 6 on each of the 132 of an H100 came out best for the sizes above, 5 and 8 far behind.
+    // Groups with less than two rounds of work would do little but add their invocations' totals.
+    const bool six = field.element_bytes == 48 || (field.element_bytes == 32 && op == FieldOp::sum);
+    const std::uint64_t most = device.type == DeviceType::cpu ? 32 : six ? 6 * 132 : 4 * 132;
+    const std::uint64_t shares = options.block_elements != 0
+                                     ? std::min(rounded_up(options.block_elements), rounded_up(row))
+                                     : std::min(most, rounded_up(2 * row));
+    return static_cast<std::uint32_t>(std::max<std::uint64_t>(shares, 1));
 }
 
 }  // namespace weft::kernels

@@ -11,8 +11,6 @@ namespace weft::kernels {
 
 /// Workgroup size built into the element-wise field shaders; any other is set by specialization constant 0.
 inline constexpr std::uint32_t kFieldLocalSize = 256;
-/// Workgroup size of the reductions.
-inline constexpr std::uint32_t kFieldReductionSize = 128;
 /// Elements of a block of a streamed reduction, whose total the host adds.
 inline constexpr std::uint32_t kFieldStreamedBlock = 4096;
 
@@ -28,8 +26,8 @@ struct FieldPlan {
 FieldPlan plan_field(const DeviceInfo& device, const FieldInfo& field, FieldOp op, std::uint64_t elements,
                      const FieldKernelOptions& options);
 
-/// Elements of a block of a resident reduction. Errors: none.
-std::uint32_t plan_field_block(const DeviceInfo& device, std::uint64_t elements,
-                               const FieldKernelOptions& options);
+/// Workgroups of a resident reduction, each with elements to add up; one or more. Errors: as plan_field.
+std::uint32_t plan_field_shares(const DeviceInfo& device, const FieldInfo& field, FieldOp op,
+                                std::uint64_t elements, const FieldKernelOptions& options);
 
 }  // namespace weft::kernels

@@ -80,28 +80,27 @@ BufferView<const std::uint32_t> read_only(const FieldInput& range) {
     return words_of(range);
 }
 
-void record_blocks(Stream& stream, const Program& program, bool two, const FieldInput& a, const FieldInput& b,
-                   const Words& out, std::uint64_t blocks, std::uint32_t block) {
-    const Parameters parameters = kernels::block_parameters(block);
+void record_shares(Stream& stream, const Program& program, bool two, const FieldInput& a, const FieldInput& b,
+                   const Words& out, std::uint64_t shares) {
+    const Parameters parameters = kernels::block_parameters(0);
     if (two)
-        stream.dispatch(program, {read_only(a), read_only(b), out}, blocks, parameters);
+        stream.dispatch(program, {read_only(a), read_only(b), out}, shares, parameters);
     else
-        stream.dispatch(program, {read_only(a), out}, blocks, parameters);
+        stream.dispatch(program, {read_only(a), out}, shares, parameters);
 }
 
-// Totals of blocks, then their sum; one block needs no second step.
+// Totals of workgroups, then their sum; one workgroup needs no second step.
 void record_reduction(Stream& stream, const FieldInfo& field, FieldOp op, const FieldInput& a,
                       const FieldInput& b, const FieldOutput& out, const FieldKernelOptions& options) {
     const std::uint64_t elements = a.bytes / field.element_bytes;
     if (elements == 0) return stream.fill(words_of(out), 0);
-    const std::uint32_t block = kernels::plan_field_block(stream.device(), elements, options);
-    const std::uint64_t blocks = (elements + block - 1) / block;
+    const std::uint32_t shares = kernels::plan_field_shares(stream.device(), field, op, elements, options);
     const Program program = kernels::make_field_program(stream, field.field, op, elements, options);
-    if (blocks == 1) return record_blocks(stream, program, takes_b(op), a, b, words_of(out), 1, block);
-    const Buffer<std::uint32_t> totals(stream, blocks * field.element_bytes / 4, "field totals");
-    const Program sum = kernels::make_field_program(stream, field.field, FieldOp::sum, blocks, options);
-    record_blocks(stream, program, takes_b(op), a, b, totals.view(), blocks, block);
-    record_blocks(stream, sum, false, totals, {}, words_of(out), 1, static_cast<std::uint32_t>(blocks));
+    if (shares == 1) return record_shares(stream, program, takes_b(op), a, b, words_of(out), 1);
+    const Buffer<std::uint32_t> totals(stream, shares * field.element_bytes / 4, "field totals");
+    const Program sum = kernels::make_field_program(stream, field.field, FieldOp::sum, shares, options);
+    record_shares(stream, program, takes_b(op), a, b, totals.view(), shares);
+    record_shares(stream, sum, false, totals, {}, words_of(out), 1);
 }
 
 }  // namespace

@@ -302,13 +302,30 @@ TEST_CASE("field plan: shader and launch shape follow from the device") {
     }
 }
 
-TEST_CASE("field plan: blocks of reductions fill the device and stay few") {
+TEST_CASE("field plan: shares of reductions fill the device, stay few, and none is empty") {
     weft::DeviceInfo device;
-    using weft::kernels::plan_field_block;
-    CHECK(plan_field_block(device, 1, {}) == 512);
-    CHECK(plan_field_block(device, 1u << 22, {}) == 4096);
-    CHECK(plan_field_block(device, (1u << 22) + 1, {}) == 4097);
-    CHECK(plan_field_block(device, 1u << 22, {.block_elements = 300}) == 300);
+    device.limits.max_group_size[0] = 1024;
+    device.limits.max_group_invocations = 1024;
+    const auto shares = [&](Field field, FieldOp op, std::uint64_t elements,
+                            const weft::FieldKernelOptions& options = {}) {
+        return weft::kernels::plan_field_shares(device, weft::field_info(field), op, elements, options);
+    };
+    CHECK(shares(Field::bls12_381_fp, FieldOp::inner_product, 1) == 1);
+    CHECK(shares(Field::bls12_381_fp, FieldOp::inner_product, 512) == 1);
+    CHECK(shares(Field::bls12_381_fp, FieldOp::inner_product, 513) == 2);
+    CHECK(shares(Field::bls12_381_fp, FieldOp::inner_product, 1u << 22) == 792);
+    CHECK(shares(Field::bn254_fr, FieldOp::sum, 1u << 22) == 792);
+    CHECK(shares(Field::bn254_fr, FieldOp::inner_product, 1u << 22) == 528);
+    CHECK(shares(Field::babybear, FieldOp::sum, 4096) == 1);
+    CHECK(shares(Field::babybear, FieldOp::sum, 4097) == 2);
+    CHECK(shares(Field::babybear, FieldOp::sum, 1u << 30) == 528);
+    CHECK(shares(Field::babybear, FieldOp::sum, 1u << 22, {.block_elements = 4096}) == 1024);
+    CHECK(shares(Field::babybear, FieldOp::sum, 4097, {.block_elements = 1}) == 3);  // a row each, or a part
+    CHECK(shares(Field::goldilocks, FieldOp::sum, 1000, {.group_size = 32, .block_elements = 1}) == 8);
     device.type = weft::DeviceType::cpu;
-    CHECK(plan_field_block(device, 1u << 22, {}) == 65536);
+    CHECK(shares(Field::bls12_381_fp, FieldOp::inner_product, 1u << 22) == 32);
+    CHECK(weft::kernels::plan_field(device, weft::field_info(Field::stark252), FieldOp::sum, 0, {})
+              .local_size == 32);
+    CHECK_THROWS_AS(shares(Field::babybear, FieldOp::sum, 10, {.group_size = 512}), weft::Error);
+    CHECK_THROWS_AS(shares(Field::babybear, FieldOp::sum, 10, {.group_size = 48}), weft::Error);
 }
