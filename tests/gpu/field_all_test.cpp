@@ -252,6 +252,67 @@ TEST_CASE("every size of element: counts around workgroup, share and block edges
     });
 }
 
+TEST_CASE("every field: operations in place over a and over b, streamed and resident") {
+    on_device([](weft::Backend& backend) {
+        for (const AnyField& f : any_fields())
+            with_limb(f, [&]<class Limb>(Limb) {
+                const Vectors<Limb> v(f, {random_numbers(f, 777, 11), random_numbers(f, 777, 12)});
+                std::vector<FieldOp> ops(std::begin(kElementwise), std::end(kElementwise));
+                ops.push_back(FieldOp::inverse);
+                for (const FieldOp op : ops) {
+                    CAPTURE(f.name);
+                    CAPTURE(weft::to_string(op));
+                    const auto want = v.streamed(backend, op, {});
+                    std::vector<std::uint64_t> wide(v.scalar.begin(), v.scalar.end());
+                    if (op != FieldOp::axpy) wide.clear();
+                    for (const bool over_b : {false, true}) {
+                        if (over_b && !weft::takes_b(op)) continue;
+                        auto a = v.a, b = v.b;
+                        FieldVectors<Limb> job{a, b, over_b ? b : a, v.scalar};
+                        if (!weft::takes_b(op)) job.b = {};
+                        if (op != FieldOp::axpy) job.scalar = {};
+                        weft::field_batch(backend, f.field, op, std::span<const FieldVectors<Limb>>(&job, 1),
+                                          {.batch = {.chunk_elements = 100}});
+                        CHECK((over_b ? b : a) == want);
+                        CHECK((over_b ? a : b) == (over_b ? v.a : v.b));
+
+                        const weft::Buffer<Limb> x(backend, v.a.size()), y(backend, v.a.size());
+                        weft::Stream stream(backend);
+                        stream.upload(v.a, x);
+                        stream.upload(v.b, y);
+                        weft::field_apply(stream, f.field, op, x,
+                                          weft::takes_b(op) ? weft::FieldInput(y) : weft::FieldInput(),
+                                          over_b ? y : x, wide);
+                        CHECK(stream.download(over_b ? y : x) == want);
+                    }
+                }
+            });
+    });
+}
+
+TEST_CASE("a chain of operations on resident data is one submission, its download included") {
+    on_device([](weft::Backend& backend) {
+        const AnyField& f = any(Field::bn254_fr);
+        const auto x = packed<std::uint64_t>(f, random_numbers(f, 1000, 13));
+        const weft::Buffer<std::uint64_t> a(backend, x.size()), b(backend, x.size()), one(backend, 4);
+        weft::Stream stream(backend);
+        const auto chain = [&] {
+            stream.upload(x, a);
+            weft::field_to_montgomery(stream, f.field, a, a);
+            weft::field_inverse(stream, f.field, a, b, {.form = FieldForm::montgomery});
+            weft::field_mul(stream, f.field, a, b, b, {.form = FieldForm::montgomery});
+            weft::field_from_montgomery(stream, f.field, b, b);
+            weft::field_sum(stream, f.field, b, one);
+            return stream.download(one);
+        };
+        const std::vector<std::uint64_t> want = {1000, 0, 0, 0};  // the sum of all x * 1 / x
+        CHECK(chain() == want);
+        const std::uint64_t before = backend.counters().submissions;
+        CHECK(chain() == want);
+        CHECK(backend.counters().submissions == before + 1);
+    });
+}
+
 TEST_CASE("every field: laws of algebra on many elements, chained on the device") {
     on_device([](weft::Backend& backend) {
         for (const AnyField& f : any_fields())
