@@ -2,8 +2,9 @@
 // What all field_*.comp share: the form of an element, chosen by
 //   WEFT_FIELD_WORDS   32-bit words of an element: 12, 8, 2 or 1
 //   WEFT_LIMBS64       sums in 64-bit integers; without it no optional feature is used
-// Of a size of element: kEach elements an invocation in element-wise shaders; in reductions kShareEach at a time, with
-// kShareAhead those after them read meanwhile (field_plan.cpp knows kShareEach too). Chosen on an H100.
+// Of a size of element: kEach elements an invocation in element-wise shaders; in reductions kShareEach at a
+// time, with kShareAhead those after them read meanwhile (field_plan.cpp knows kShareEach too). Chosen on an
+// H100.
 //
 // And the constants of a field, which are specialization constants: one module serves all fields of its size,
 // and drivers fold them as they would literal ones. src/kernels/field_kernel.cpp fills them.

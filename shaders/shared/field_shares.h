@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the reductions of field_*.comp have in common: which elements a workgroup adds up, and how their sum is made.
-// GLSL only; included behind the push constants.
+// What the reductions of field_*.comp have in common: which elements a workgroup adds up, and how their sum
+// is made. GLSL only; included behind the push constants.
 //
-// block != 0: share g is the elements from g * block on, `block` of them, the last one fewer: shares lie apart, and
-// run_batch can cut between them. block == 0: the shares are laid between each other, so that all workgroups together
-// read the arrays from front to back.
+// block != 0: share g is the elements from g * block on, `block` of them, the last one fewer: shares lie
+// apart, and run_batch can cut between them. block == 0: the shares are laid between each other, so that all
+// workgroups together read the arrays from front to back.
 #ifndef WEFT_SHARED_FIELD_SHARES_H
 #define WEFT_SHARED_FIELD_SHARES_H
 
 shared Element partial[gl_WorkGroupSize.x];
 
-// Element numbers of one invocation: `begin` and, gl_WorkGroupSize.x apart, kShareEach - 1 more, then `step` further.
+// Element numbers of one invocation: `begin` and, gl_WorkGroupSize.x apart, kShareEach - 1 more, then `step`
+// further.
 struct Share {
     uint begin, end, step;
 };
@@ -18,7 +19,8 @@ struct Share {
 // With block == 0 every share must have an element.
 Share share_of(uint g, uint elements) {
     const uint row = gl_WorkGroupSize.x * kShareEach, first = g * (block == 0u ? row : block);
-    return Share(first + gl_LocalInvocationID.x, block == 0u ? elements : first + min(block, elements - first),
+    return Share(first + gl_LocalInvocationID.x,
+                 block == 0u ? elements : first + min(block, elements - first),
                  block == 0u ? count * row : row);
 }
 
