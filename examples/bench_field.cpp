@@ -45,6 +45,7 @@ struct Settings {
     std::size_t elements = 0;
     std::uint32_t group_size = 0, block = 0;
     int repeats = 9;
+    double stream_at_least = 0, patience_s = 60;  // GB/s
     bool quick = false, plain = false;
     std::string shader = "automatic", json;
 
@@ -119,12 +120,11 @@ class Resident {
 
     /// Products in Montgomery form a second. Plain ones are two of them for the bytes of one, which gets past
     /// the memory's bound on most devices.
-    double products_per_s() {
+    double products_per_s(int dispatches) {
         const FieldForm form = std::exchange(kernel_.form, FieldForm::plain);
-        double best = seconds(FieldOp::mul, 1);
-        for (int i = 0; i < 5; ++i) best = std::min(best, seconds(FieldOp::mul, 2));
+        const double time = seconds(FieldOp::mul, dispatches);
         kernel_.form = form;
-        return 2 * static_cast<double>(host_a_.size() / words_) / best;
+        return 2 * static_cast<double>(host_a_.size() / words_) / time;
     }
 
     bool verify(FieldOp op) {
@@ -218,41 +218,63 @@ double multiplications(const weft::FieldInfo& field, FieldOp op) {
 /// What one operation is measured beside.
 struct Beside {
     weft::MemoryCeiling& ceiling;
-    double multiplications_per_s;  // in the field's products
     std::size_t elements;
     int dispatches;
+    double& patience_s;  // left for turns that the settings refuse
 };
+
+/// Medians of turns: operation, stream and products right after each other, as some devices change their
+/// pace.
+struct Figures {
+    double per_s = 0, stream = 0, of_memory = 0, of_multiply = 0;
+};
+
+Figures take_turns(const Settings& settings, const weft::FieldInfo& field, Resident& data, FieldOp op,
+                   const Beside& beside) {
+    const double each = multiplications(field, op), product = multiplications(field, FieldOp::mul);
+    const int dispatches = op == FieldOp::inverse ? 1 : beside.dispatches;
+    std::vector<double> rates, streams, of_memory, of_multiply;
+    data.seconds(op, 1);
+    if (each != 0) data.products_per_s(1);
+    while (std::ssize(rates) < settings.repeats) {
+        const auto start = Clock::now();
+        const double before = beside.ceiling.gb_per_s(), time = data.seconds(op, dispatches),
+                     products = each != 0 ? data.products_per_s(dispatches) : 0,
+                     after = beside.ceiling.gb_per_s(), stream = (before + after) / 2;
+        if (std::min(before, after) < settings.stream_at_least && beside.patience_s > 0) {
+            beside.patience_s -= std::chrono::duration<double>(Clock::now() - start).count();
+            continue;
+        }
+        rates.push_back(static_cast<double>(beside.elements) / time);
+        streams.push_back(stream);
+        of_memory.push_back(static_cast<double>(data.bytes(op)) / time / 1e9 / stream);
+        of_multiply.push_back(each == 0 || settings.plain ? 0 : each * rates.back() / (product * products));
+    }
+    return {median(std::move(rates)), median(std::move(streams)), median(std::move(of_memory)),
+            median(std::move(of_multiply))};
+}
 
 nlohmann::json measure(const Settings& settings, const weft::FieldInfo& field, Resident& data, FieldOp op,
                        const Beside& beside) {
     const double cpu = data.cpu_rate(op, std::min(settings.repeats, 5));
     const bool verified = data.verify(op) && cpu != 0;
-    std::vector<double> times, most;
-    data.seconds(op, 1);
-    for (int i = 0; i < settings.repeats; ++i) {
-        most.push_back(beside.ceiling.gb_per_s());
-        times.push_back(data.seconds(op, op == FieldOp::inverse ? 1 : beside.dispatches));
-    }
-    const double time = median(std::move(times)), stream = median(std::move(most));
-    const double gb_per_s = static_cast<double>(data.bytes(op)) / time / 1e9;
-    const double per_s = static_cast<double>(beside.elements) / time;
-    const double of_memory = gb_per_s / stream,
-                 of_multiply =
-                     settings.plain ? 0 : multiplications(field, op) * per_s / beside.multiplications_per_s;
-    const bool multiplies = of_multiply > of_memory;
+    const Figures got = take_turns(settings, field, data, op, beside);
+    const double gb_per_s =
+        static_cast<double>(data.bytes(op)) / static_cast<double>(beside.elements) * got.per_s / 1e9;
+    const double of_floor = std::max(got.of_memory, got.of_multiply);
+    const char* bound = got.of_multiply > got.of_memory ? "multiply" : "memory";
     std::printf("%-15s %10.4f %9.1f %9.1f %7.3f %8.3f %8.3f %-8s %10.4f %7.1f  %s\n", to_string(op),
-                per_s / 1e9, gb_per_s, stream, of_memory, of_multiply, std::max(of_memory, of_multiply),
-                multiplies ? "multiply" : "memory", cpu / 1e9, cpu != 0 ? per_s / cpu : 0,
-                verified ? "yes" : "NO");
+                got.per_s / 1e9, gb_per_s, got.stream, got.of_memory, got.of_multiply, of_floor, bound,
+                cpu / 1e9, cpu != 0 ? got.per_s / cpu : 0, verified ? "yes" : "NO");
     return {{"op", to_string(op)},
             {"elements", beside.elements},
-            {"g_elements_per_s", per_s / 1e9},
+            {"g_elements_per_s", got.per_s / 1e9},
             {"gb_per_s", gb_per_s},
-            {"stream_gb_per_s", stream},
-            {"of_memory_floor", of_memory},
-            {"of_multiply_floor", of_multiply},
-            {"of_floor", std::max(of_memory, of_multiply)},
-            {"bound", multiplies ? "multiply" : "memory"},
+            {"stream_gb_per_s", got.stream},
+            {"of_memory_floor", got.of_memory},
+            {"of_multiply_floor", got.of_multiply},
+            {"of_floor", of_floor},
+            {"bound", bound},
             {"cpu_thread_g_elements_per_s", cpu / 1e9},
             {"verified", verified}};
 }
@@ -279,6 +301,7 @@ int run(const Settings& settings) {
     nlohmann::json report{
         {"device", backend.name()}, {"driver", backend.device().driver}, {"rows", nlohmann::json::array()}};
     bool all_verified = true;
+    double patience_s = settings.patience_s;
     for (const weft::FieldInfo& field : weft::fields()) {
         if (!wanted(settings.fields, field.name)) continue;
         const std::size_t elements = elements_of(settings, backend, field);
@@ -287,8 +310,7 @@ int run(const Settings& settings) {
         std::printf("\n%s, %zu elements of %u bytes\n%-15s %10s %9s %9s %7s %8s %8s %-8s %10s %7s  %s\n",
                     field.name.data(), elements, field.element_bytes, "", "Gelem/s", "GB/s", "stream",
                     "memory", "multiply", "of floor", "bound by", "CPU", "x CPU", "verified");
-        const Beside beside{ceiling, multiplications(field, FieldOp::mul) * data.products_per_s(), elements,
-                            cpu ? 1 : 8};
+        const Beside beside{ceiling, elements, cpu ? 1 : 8, patience_s};
         for (const FieldOp op : kOps) {
             if (!wanted(settings.ops, to_string(op))) continue;
             auto row = measure(settings, field, data, op, beside);
@@ -332,6 +354,11 @@ int main(int argc, char** argv) try {
         ->check(positive);
     app.add_option("--block", settings.block, "Elements of a block of reductions; default as planned")
         ->check(positive);
+    app.add_option("--stream-at-least", settings.stream_at_least,
+                   "GB/s: measure again while the stream is slower, for devices that change their pace")
+        ->check(CLI::NonNegativeNumber);
+    app.add_option("--patience", settings.patience_s, "Seconds for that in all")
+        ->check(CLI::NonNegativeNumber);
     app.add_flag("--plain", settings.plain, "Plain instead of Montgomery form: products are two");
     app.add_option("--json", settings.json, "Also write the figures to this file");
     app.add_flag("--quick", settings.quick, "1 MiB an array and one repeat: a smoke test, not a measurement");
