@@ -64,9 +64,10 @@ class CommandList {
     /// Times the steps of this recording for listeners, as work of `stream`; after begin(), before the first
     /// step. Steps that nothing separates share one interval: a timestamp between would keep them apart.
     void start_timing(NameId stream);
-    /// Before a submission of a timed list, and once it is done, before reset(). Nothing for one not timed.
-    /// Errors of report(): device_lost, driver.
+    /// Before and after a submission of a timed list, and once it is done, before reset(). Nothing for one
+    /// not timed. Errors of report(): device_lost, driver.
     void before_submit();
+    void submitted(Token token);
     void report();
     void copy(const BufferRange& source, const BufferRange& target);
     void fill(const BufferRange& target, std::uint32_t value);

@@ -170,6 +170,8 @@ bool Event::wait(std::chrono::nanoseconds timeout) const {
     if (!state_->context->timelines.wait(state_->token, timeout)) return false;
     for (const core::BufferRange& range : state_->host_writes)
         range.buffer->invalidate(range.offset, range.bytes);
+    // Read soon, so that a counter of few bits cannot wrap in between.
+    if (state_->context->trace.active()) state_->context->timers.gather();
     return true;
 }
 

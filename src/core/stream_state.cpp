@@ -219,7 +219,9 @@ void StreamState::hand_over(const std::shared_ptr<CommandList>& list, bool own) 
 
 Token StreamState::submit_own(CommandList& list) {
     list.before_submit();
-    return context_.timelines.submit(QueueRole::compute, list.handle(), wait_for_);
+    const Token done = context_.timelines.submit(QueueRole::compute, list.handle(), wait_for_);
+    list.submitted(done);
+    return done;
 }
 
 Token StreamState::submit_sequence(const CommandList& list) {

@@ -254,6 +254,71 @@ TEST_CASE("profile: a stream that ends without a wait, and streams of many threa
     });
 }
 
+TEST_CASE("profile: work that an Event waited for, or nobody, counts once when the profile is read") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kInPlace, {.name = "p"});
+        Buffer<std::uint32_t> x(backend, kCount), y(backend, 16);
+        Stream stream(backend, {.name = "waited for"}), other(backend, {.name = "other"});
+        stream.fill(x.view(), 7);
+        const Sequence sequence = stream.record([&](Stream& s) { s.dispatch(program, {x}, kCount); });
+        stream.wait();
+        const Profile profile(backend);
+        stream.dispatch(program, {x}, kCount);
+        CHECK(dispatches(profile.report(), "p") == 0);  // recorded, not submitted
+        stream.submit().wait();
+        CHECK(dispatches(profile.report(), "p") == 1);
+        stream.replay(sequence).wait();
+        CHECK(dispatches(profile.report(), "(sequence)") == 1);
+        stream.dispatch(program, {x}, kCount);
+        stream.submit();
+        stream.replay(sequence);
+        other.fill(y.view(), 1);
+        other.wait();  // streams take turns, so the other one's work is done as well
+        for (int i = 0; i < 2; ++i) {
+            CHECK(dispatches(profile.report(), "p") == 2);
+            CHECK(dispatches(profile.report(), "(sequence)") == 2);
+            CHECK(dispatches(profile.report(), "(fill)") == 1);
+            stream.wait();  // and counts nothing again
+        }
+        check_timed(profile.report());
+        CHECK(stream.download(x) == after_rounds(4));
+    });
+}
+
+TEST_CASE("profile: read on one thread while streams work on others") {
+    on_device([](weft::Backend& backend) {
+        constexpr std::uint32_t kRounds = 60, kStreams = 2;
+        const Program program(backend, kInPlace, {.name = "p"});
+        const Profile profile(backend);
+        std::vector<Words> got(kStreams);
+        std::vector<std::thread> threads;
+        for (Words& words : got)
+            threads.emplace_back([&backend, &program, &words] {
+                Buffer<std::uint32_t> x(backend, kCount);
+                Stream stream(backend);
+                stream.fill(x.view(), 7);
+                const Sequence again = stream.record([&](Stream& s) { s.dispatch(program, {x}, kCount); });
+                for (std::uint32_t i = 0; i < kRounds; ++i) {
+                    stream.dispatch(program, {x}, kCount);
+                    stream.submit();
+                    stream.replay(again);
+                }
+                words = stream.download(x);
+            });
+        std::uint64_t before = 0;
+        for (int i = 0; i < 100; ++i) {
+            const std::uint64_t now = dispatches(profile.report(), "p");
+            CHECK(now >= before);
+            before = now;
+        }
+        for (std::thread& thread : threads) thread.join();
+        CHECK(dispatches(profile.report(), "p") == kRounds * kStreams);
+        CHECK(dispatches(profile.report(), "(sequence)") == kRounds * kStreams);
+        check_timed(profile.report());
+        for (const Words& words : got) CHECK(words == after_rounds(2 * kRounds));
+    });
+}
+
 TEST_CASE("profile: a long list holds more ranges than one pool of queries") {
     on_device([](weft::Backend& backend) {
         const Program program(backend, kInPlace, {.name = "p"});
