@@ -101,7 +101,8 @@ void Stream::dispatch(const Program& program, std::span<const Argument> argument
     std::array<core::BoundArgument, kMostArguments> bound;
     const std::size_t count = std::min(arguments.size(), kMostArguments);
     for (std::size_t i = 0; i < count; ++i)
-        ranges[i] = {arguments[i].offset, arguments[i].bytes, arguments[i].writable};
+        ranges[i] = {arguments[i].offset, arguments[i].bytes, arguments[i].writable,
+                     arguments[i].object ? arguments[i].object->id() : 0};
     core::check_dispatch({.function = "Stream::dispatch",
                           .program = object.name,
                           .bindings = bindings,

@@ -89,7 +89,10 @@ CommandList& StreamState::list() {
     device_.require_usable("Stream");
     if (external_) return *external_;
     if (recording_) return *recording_;
-    if (pending_) return *pending_;
+    if (pending_) {
+        listen_to(*pending_);
+        return *pending_;
+    }
     collect();
     if (under_way_.size() >= kMostUnderWay) {
         context_.timelines.wait(under_way_.front().done);
@@ -104,9 +107,15 @@ CommandList& StreamState::list() {
         idle_.pop_back();
     }
     list->begin(false);
-    if (context_.trace.active()) list->start_timing(stage_event(ProfileStage::kernel).stream);
+    listen_to(*list);
     pending_ = std::move(list);
     return *pending_;
+}
+
+/// From the first step on that somebody listens to, which need not be the first of the list.
+void StreamState::listen_to(CommandList& list) const {
+    if (!context_.trace.active() || list.timed()) return;
+    list.start_timing(stage_event(ProfileStage::kernel).stream);
 }
 
 BufferRange StreamState::range(const std::shared_ptr<BufferObject>& object, std::uint64_t offset,

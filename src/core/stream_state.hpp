@@ -87,6 +87,7 @@ class StreamState {
     Event event() const;
     /// All of an event but its figures; only while somebody listens.
     StageEvent stage_event(ProfileStage stage) const;
+    void listen_to(CommandList& list) const;
     void copy(const HostCopy& copy, ProfileStage stage);
 
     std::shared_ptr<Runtime> runtime_;
