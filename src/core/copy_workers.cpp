@@ -27,8 +27,8 @@ void pause_briefly() {
 
 }  // namespace
 
-/// What one thread did of a copy.
-struct CopySpan {
+/// What one thread did of a copy; on a cache line of its own, for all threads end at once.
+struct alignas(64) CopySpan {
     std::int64_t begin_ns, end_ns;
     std::size_t bytes;
 };
@@ -41,7 +41,7 @@ struct CopyWorkers::Work {
     std::atomic<std::uint32_t> helpers{0};  // workers inside; raised only while the work is in open_
     // Each thread writes one of its own and the caller tells of them all when they have left: were each to
     // tell for itself, sixteen threads would queue at the recorder's lock before and after every copy.
-    std::atomic<std::size_t> used_spans{0};
+    std::size_t entered = 1;  // threads that may have written one; the caller's is the first
     std::array<CopySpan, kMostThreads> spans;
 
     /// Parts are numbered through all copies. Returns how many bytes this one has.
@@ -82,19 +82,18 @@ void CopyWorkers::start() {
     }
 }
 
-void CopyWorkers::take_parts(Work& work) {
+void CopyWorkers::take_parts(Work& work, std::size_t thread) {
     std::size_t part = work.next.fetch_add(1);
-    if (part >= work.parts) return;  // who comes too late for a part leaves no trace
     CopySpan span{work.traced ? monotonic_ns() : 0, 0, 0};
     for (; part < work.parts; part = work.next.fetch_add(1)) span.bytes += work.run_part(part);
     if (!work.traced) return;
     span.end_ns = monotonic_ns();
-    work.spans[work.used_spans.fetch_add(1)] = span;
+    work.spans[thread] = span;
 }
 
 void report_spans(const CopyLabel& label, std::span<const CopySpan> spans) noexcept {
     label.recorder->copies(spans.size(), [&](std::size_t i) {
-        StageEvent event = label.event;
+        StageEvent event = label.event;  // who came too late for a part has no bytes, and leaves no trace
         event.begin_ns = spans[i].begin_ns;
         event.end_ns = spans[i].end_ns;
         event.bytes = spans[i].bytes;
@@ -140,8 +139,9 @@ void CopyWorkers::run() {
             continue;
         }
         ++work.helpers;
+        const std::size_t thread = work.entered++;
         lock.unlock();
-        take_parts(work);
+        take_parts(work, thread);
         lock.lock();
         // The last touch of `work`: its caller may be gone right after.
         if (--work.helpers == 0) left_.notify_all();
@@ -165,7 +165,7 @@ void CopyWorkers::copy(std::span<const HostCopy> copies, const CopyLabel& label)
     work.traced = traced;
     for (const HostCopy& copy : copies) work.parts += (copy.bytes + kPartBytes - 1) / kPartBytes;
     share(work);
-    if (traced) report_spans(label, {work.spans.data(), work.used_spans});
+    if (traced) report_spans(label, {work.spans.data(), work.entered});
 }
 
 /// With the workers; returns when every part is copied and no worker knows of the work any more.
@@ -177,7 +177,7 @@ void CopyWorkers::share(Work& work) {
         open_count_ = open_.size();
     }
     wake_.notify_all();
-    take_parts(work);
+    take_parts(work, 0);
     {
         const std::lock_guard lock(mutex_);
         const auto it = std::find(open_.begin(), open_.end(), &work);

@@ -47,7 +47,7 @@ class CopyWorkers {
     void run();
     void start();
     void share(Work& work);
-    static void take_parts(Work& work);
+    static void take_parts(Work& work, std::size_t thread);
     bool may_spin() const;
 
     const std::uint32_t threads_;

@@ -50,40 +50,40 @@ RangeTimer::~RangeTimer() {
 void RangeTimer::begin_recording() {
     const std::lock_guard lock(mutex_);
     ranges_.clear();
-    timed_ranges_ = 0;
+    stamps_ = 0;
     open_ = false;
     submitted_ = {};
 }
 
-void RangeTimer::add_pool() {
-    pools_.reserve(pools_.size() + 1);
-    pools_.push_back(make_queries(context_.device, 2 * kRangesPerPool));
+/// A new pool's queries are undefined until they are reset, which before_submit() does.
+void RangeTimer::make_room(std::uint32_t stamps) {
+    while (pools_.size() * kStampsPerPool < stamps) {
+        pools_.reserve(pools_.size() + 1);
+        pools_.push_back(make_queries(context_.device, kStampsPerPool));
+    }
 }
 
-/// Bottom of pipe for both: begin is when all before it has ended.
-void RangeTimer::write(VkCommandBuffer commands, std::uint32_t range, std::uint32_t end) const {
-    context_.device.vk.vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, pool_of(range),
-                                           2 * (range % kRangesPerPool) + end);
+/// Bottom of pipe: when all before it has ended.
+void RangeTimer::stamp(VkCommandBuffer commands) {
+    context_.device.vk.vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT,
+                                           pools_[stamps_ / kStampsPerPool], stamps_ % kStampsPerPool);
+    ++stamps_;
 }
 
 void RangeTimer::begin(VkCommandBuffer commands, const StageEvent& event) {
     const std::lock_guard lock(mutex_);
     ranges_.push_back(event);
     ranges_.back().row = context_.row_of(role_);
-    ranges_.back().timed = has_queries_ && timed_ranges_ < kMostRanges;
-    open_ = ranges_.back().timed;
-    if (!open_) return;
-    if (timed_ranges_ / kRangesPerPool >= pools_.size()) {
-        // A new pool's queries are undefined until they are reset, which before_submit() does.
-        try {
-            add_pool();
-        } catch (...) {
-            ranges_.pop_back();
-            open_ = false;
-            throw;
-        }
+    ranges_.back().timed = has_queries_ && ranges_.size() <= kMostRanges;
+    if (!ranges_.back().timed) return;
+    try {
+        make_room(std::max(stamps_, 1u) + 1);  // the one that ends it too, so that no range is left open
+    } catch (...) {
+        ranges_.pop_back();
+        throw;
     }
-    write(commands, timed_ranges_, 0);
+    if (stamps_ == 0) stamp(commands);
+    open_ = true;
 }
 
 void RangeTimer::extend(const StageEvent& event) {
@@ -95,16 +95,23 @@ void RangeTimer::extend(const StageEvent& event) {
 void RangeTimer::end(VkCommandBuffer commands) {
     const std::lock_guard lock(mutex_);
     if (!open_) return;
-    write(commands, timed_ranges_++, 1);
     open_ = false;
+    stamp(commands);
+}
+
+/// act(pool, queries of it in use, of which the first is this stamp)
+template <class Act>
+void RangeTimer::each_pool(const Act& act) const {
+    for (std::uint32_t first = 0; first < stamps_; first += kStampsPerPool)
+        act(pools_[first / kStampsPerPool], std::min(kStampsPerPool, stamps_ - first), first);
 }
 
 void RangeTimer::before_submit() {
     const std::lock_guard lock(mutex_);
     Device& device = context_.device;
-    for (std::uint32_t first = 0; first < timed_ranges_; first += kRangesPerPool)
-        device.vk.vkResetQueryPool(device.handle(), pool_of(first), 0,
-                                   2 * std::min(kRangesPerPool, timed_ranges_ - first));
+    each_pool([&](VkQueryPool pool, std::uint32_t count, std::uint32_t) {
+        device.vk.vkResetQueryPool(device.handle(), pool, 0, count);
+    });
     submitted_ = {};
 }
 
@@ -114,10 +121,10 @@ void RangeTimer::submitted(Token token) {
 }
 
 void RangeTimer::read() {
-    ticks_.resize(2 * std::size_t{timed_ranges_});
-    for (std::uint32_t first = 0; first < timed_ranges_; first += kRangesPerPool)
-        read_queries(context_.device, pool_of(first), 0, 2 * std::min(kRangesPerPool, timed_ranges_ - first),
-                     ticks_.data() + 2 * std::size_t{first});
+    ticks_.resize(stamps_);
+    each_pool([&](VkQueryPool pool, std::uint32_t count, std::uint32_t first) {
+        read_queries(context_.device, pool, 0, count, ticks_.data() + first);
+    });
 }
 
 void RangeTimer::finish() {
@@ -125,11 +132,11 @@ void RangeTimer::finish() {
     if (submitted_.value == 0 || !context_.timelines.passed(submitted_)) return;
     if (context_.trace.active()) {
         read();
-        if (timed_ranges_ != 0) context_.clocks.refresh(false);
+        if (stamps_ != 0) context_.clocks.refresh(false);
         const std::int64_t now = monotonic_ns();
         for (std::size_t i = 0; i < ranges_.size(); ++i) {
             StageEvent event = ranges_[i];
-            if (event.timed) place(context_, role_, ticks_[2 * i], ticks_[2 * i + 1], now, event);
+            if (event.timed) place(context_, role_, ticks_[i], ticks_[i + 1], now, event);
             context_.trace.stage(event);
         }
     }

@@ -59,10 +59,11 @@ class RangeTimer final : public OpenTimer {
     static constexpr std::uint32_t kMostRanges = 8192;
 
   private:
-    static constexpr std::uint32_t kRangesPerPool = 256;
-    VkQueryPool pool_of(std::uint32_t range) const { return pools_[range / kRangesPerPool]; }
-    void add_pool();
-    void write(VkCommandBuffer commands, std::uint32_t range, std::uint32_t end) const;
+    static constexpr std::uint32_t kStampsPerPool = 512;
+    void make_room(std::uint32_t stamps);
+    void stamp(VkCommandBuffer commands);
+    template <class Act>
+    void each_pool(const Act& act) const;
     void read();
 
     Context& context_;
@@ -70,8 +71,10 @@ class RangeTimer final : public OpenTimer {
     bool has_queries_;
     std::mutex mutex_;  // guards all below
     std::vector<VkQueryPool> pools_;
-    std::vector<StageEvent> ranges_;  // the timed ones first come first; see timed_ranges_
-    std::uint32_t timed_ranges_ = 0;  // ranges_[0 .. timed_ranges_) have queries
+    std::vector<StageEvent> ranges_;  // the timed ones come first
+    /// Range i lies between stamps i and i + 1: between ranges is nothing but a barrier, and a stamp makes
+    /// the device pause, so what ends one begins the next.
+    std::uint32_t stamps_ = 0;
     std::vector<std::uint64_t> ticks_;
     bool open_ = false;
     Token submitted_;  // value 0: nothing to read

@@ -103,8 +103,8 @@ CommandList& StreamState::list() {
         list = std::make_shared<CommandList>(runtime_->context());
         list->set_name(name_.empty() ? "stream" : name_);
     } else {
-        list = std::move(idle_.back());
-        idle_.pop_back();
+        list = std::move(idle_.front());
+        idle_.pop_front();
     }
     list->begin(false);
     listen_to(*list);

@@ -73,6 +73,7 @@ RowId TraceRecorder::copy_row_locked(std::int64_t begin_ns, std::int64_t end_ns)
 }
 
 void TraceRecorder::copy_locked(StageEvent event) noexcept {
+    if (event.bytes == 0) return;
     event.row = copy_row_locked(event.begin_ns, event.end_ns);
     stage_locked(event);
 }

@@ -40,9 +40,9 @@ class TraceRecorder {
 
     /// Device rows are added once; 0 where there is no room for one.
     RowId add_row(TraceRow row);
-    /// What `count` threads copied, event_of(0) and on, each with all but its row: that is the lowest one of
-    /// copies whose last had ended when this began. So rows stay few however many threads come and go, and
-    /// two copies at once never share one.
+    /// What `count` threads copied, event_of(0) and on, nothing if no bytes; each with all but its row: that
+    /// is the lowest one of copies whose last had ended when this began. So rows stay few however many
+    /// threads come and go, and two copies at once never share one.
     template <class EventOf>
     void copies(std::size_t count, const EventOf& event_of) noexcept {
         const std::lock_guard lock(mutex_);

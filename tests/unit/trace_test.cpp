@@ -139,8 +139,11 @@ TEST_CASE("copy rows are used again, and never by two copies at once") {
         recorder.copies(events.size(), [&](std::size_t i) { return events[i]; });
     };
     const auto copied = [](std::int64_t begin, std::int64_t end) {
-        return event(ProfileStage::copy_in, begin, end, 0);
+        StageEvent e = event(ProfileStage::copy_in, begin, end, 0);
+        e.bytes = begin != end ? 1 : 0;
+        return e;
     };
+    tell({copied(0, 0)});
     for (int i = 0; i < 5000; ++i) tell({copied(10 * i, 10 * i + 10)});
     CHECK(recorder.read(*sink).rows.size() == 2);
     // Three at once, one that begins as the first ends, and one told of late that ran beside the others.
