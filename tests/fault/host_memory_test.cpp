@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host's own memory ends at every allocation, once and for good: no leak, no crash, no hang, and the
 // backend goes on.
+#include <atomic>
 #include <cstdlib>
 #include <functional>
 #include <new>
@@ -16,7 +17,8 @@ namespace {
 
 /// Allocations that this thread may make until one fails; below zero: as many as it likes.
 thread_local std::int64_t allowed_allocations = -1;
-thread_local bool for_ever = false, has_failed = false;
+thread_local bool for_ever = false;
+std::atomic<bool> has_failed{false};
 /// Control of the loader, once it is there: finding it allocates.
 const weft_fault::Control* known_control = nullptr;
 
@@ -27,7 +29,8 @@ bool must_fail() {
         return false;
     }
     if (!for_ever) allowed_allocations = -1;
-    return has_failed = true;
+    has_failed = true;
+    return true;
 }
 
 void* allocate(std::size_t bytes, std::size_t alignment) {
@@ -225,7 +228,8 @@ void run_all(const ScriptKind& kind, const Scenario& scenario, bool from_there_o
             CAPTURE(index);
             REQUIRE(living() == before);
         }
-        MESSAGE(what << (from_there_on ? ", for ever: " : ", once: ") << index << " allocations");
+        const std::string how = from_there_on ? ", for ever: " : ", once: ";
+        MESSAGE(what << how << index << " allocations");
         CHECK(index > 2);  // the scenario does allocate
     }
     check_nothing_left();
@@ -237,6 +241,53 @@ TEST_CASE("host memory: each allocation of every kind of work fails once") {
     for (const Scenario& scenario : kScenarios) run_all(kScripts[0], scenario, false, 1);
     for (const Scenario& scenario : {kScenarios[0], kScenarios[5]})
         for (const ScriptKind& kind : {kScripts[1], kScripts[2]}) run_all(kind, scenario, false, 1);
+}
+
+TEST_CASE("host memory: it ends on a pipeline's own thread") {
+    // There the counting begins when the first job is done.
+    const Watchdog watchdog("pipeline's own thread");
+    control().reset();
+    known_control = &control();
+    for (const bool from_there_on : {false, true}) {
+        CAPTURE(from_there_on);
+        World w(kScripts[0]);
+        run_pipeline(w);
+        std::int64_t index = 0;
+        for (bool failed = true; failed; ++index) {
+            CAPTURE(index);
+            w.forget();
+            has_failed = false;
+            weft::BatchOptions options = w.options();
+            options.progress = [&](std::uint64_t done, std::uint64_t) {
+                if (done == 1) begin_counting(index, from_there_on);
+            };
+            std::size_t done = 0;
+            {
+                weft::JobPipeline pipeline(w.backend, w.program, options);
+                for (std::size_t i = 0; i < w.work.jobs.size(); ++i) {
+                    std::optional<weft::JobToken> token;
+                    try {
+                        token = pipeline.submit(w.work.jobs[i]);
+                        pipeline.wait(*token);
+                        CHECK(w.work.right(i));
+                        ++done;
+                    } catch (const std::bad_alloc&) {
+                        // The job failed, or the pipeline says that it is no more.
+                        if (token) CHECK(pipeline.state(*token) == weft::JobState::failed);
+                    } catch (const weft::Error& e) {
+                        CHECK(e.code() == weft::Errc::out_of_memory);
+                    }
+                }
+            }
+            failed = has_failed;
+            CHECK((failed || done == w.work.jobs.size()));
+            w.forget();
+            run_pipeline(w);
+            CHECK(w.work.right());
+        }
+        CHECK(index > 2);
+    }
+    check_nothing_left();
 }
 
 TEST_CASE("host memory: from each allocation on there is none") {
