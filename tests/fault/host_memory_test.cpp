@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host's own memory ends at every allocation, once and for good: no leak, no crash, no hang, and the
 // backend goes on.
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <functional>
@@ -33,10 +34,14 @@ bool must_fail() {
     return true;
 }
 
+void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
+    if (must_fail()) return nullptr;
+    return std::aligned_alloc(alignment,
+                              (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment);
+}
+
 void* allocate(std::size_t bytes, std::size_t alignment) {
-    if (must_fail()) throw std::bad_alloc();
-    bytes = (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
-    void* memory = std::aligned_alloc(alignment, bytes);
+    void* memory = try_allocate(bytes, alignment);
     if (memory == nullptr) throw std::bad_alloc();
     return memory;
 }
@@ -54,25 +59,43 @@ bool end_counting() {
 
 }  // namespace
 
-// The array and nothrow forms of the library call these.
-void* operator new(std::size_t bytes) {
-    return allocate(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
-}
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-    return allocate(bytes, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* memory) noexcept {
-    std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-    std::free(memory);
-}
-void operator delete(void* memory, std::align_val_t) noexcept {
-    std::free(memory);
-}
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-    std::free(memory);
-}
+// All forms, for a sanitizer's library does not call one from the other.
+#define WEFT_TEST_NEW(name)                                                                              \
+    void* operator name(std::size_t bytes) {                                                             \
+        return allocate(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);                                        \
+    }                                                                                                    \
+    void* operator name(std::size_t bytes, std::align_val_t alignment) {                                 \
+        return allocate(bytes, static_cast<std::size_t>(alignment));                                     \
+    }                                                                                                    \
+    void* operator name(std::size_t bytes, const std::nothrow_t&) noexcept {                             \
+        return try_allocate(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);                                    \
+    }                                                                                                    \
+    void* operator name(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept { \
+        return try_allocate(bytes, static_cast<std::size_t>(alignment));                                 \
+    }
+WEFT_TEST_NEW(new)
+WEFT_TEST_NEW(new[])
+#define WEFT_TEST_DELETE(name)                                                           \
+    void operator name(void* memory) noexcept {                                          \
+        std::free(memory);                                                               \
+    }                                                                                    \
+    void operator name(void* memory, std::size_t) noexcept {                             \
+        std::free(memory);                                                               \
+    }                                                                                    \
+    void operator name(void* memory, std::align_val_t) noexcept {                        \
+        std::free(memory);                                                               \
+    }                                                                                    \
+    void operator name(void* memory, std::size_t, std::align_val_t) noexcept {           \
+        std::free(memory);                                                               \
+    }                                                                                    \
+    void operator name(void* memory, const std::nothrow_t&) noexcept {                   \
+        std::free(memory);                                                               \
+    }                                                                                    \
+    void operator name(void* memory, std::align_val_t, const std::nothrow_t&) noexcept { \
+        std::free(memory);                                                               \
+    }
+WEFT_TEST_DELETE(delete)
+WEFT_TEST_DELETE(delete[])
 
 namespace {
 

@@ -280,7 +280,7 @@ TEST_CASE("native: steps recorded into the application's command buffer run betw
         keep.reset();
         // Whose times would they be? The application may submit them never or often, wherever it likes.
         const weft::ProfileReport report = profile.report();
-        CHECK(report.stage(weft::ProfileStage::copy_in).bytes == 2000);
+        CHECK(report.stage(weft::ProfileStage::copy_in).bytes == 4000);
         for (const auto stage :
              {weft::ProfileStage::upload, weft::ProfileStage::kernel, weft::ProfileStage::download})
             CHECK(report.stage(stage).count == 0);
