@@ -343,41 +343,6 @@ TEST_CASE("profile: a long list holds more ranges than one pool of queries") {
     });
 }
 
-TEST_CASE("steady state: a stream after a profile makes, records and submits as before it") {
-    on_device([](weft::Backend& backend) {
-        const Program program(backend, kInPlace, {.name = "p"});
-        Buffer<std::uint32_t> x(backend, kCount);
-        Stream stream(backend);
-        const Sequence once = stream.record([&](Stream& s) { s.dispatch(program, {x}, kCount); });
-        const auto call = [&] {
-            stream.upload(Words(kCount, 7), x);
-            stream.dispatch(program, {x}, kCount);
-            stream.replay(once);
-            CHECK(stream.download(x) == after_rounds(2));
-        };
-        const auto cost = [&] {
-            const weft::Counters before = backend.counters();
-            call();
-            const weft::Counters after = backend.counters();
-            CHECK(after.objects_created == before.objects_created);
-            CHECK(after.memory_allocations == before.memory_allocations);
-            CHECK(after.descriptor_updates == before.descriptor_updates);
-            return std::pair(after.recordings - before.recordings, after.submissions - before.submissions);
-        };
-        call();
-        call();
-        const auto plain = cost();
-        {
-            const Profile profile(backend);
-            call();
-            CHECK(profile.report().replays == 1);
-        }
-        CHECK(cost() == plain);
-        const Profile profile(backend);
-        CHECK(cost() == plain);  // and listened to, once the timers are there
-    });
-}
-
 TEST_CASE("trace: steps and replays of a stream carry its name") {
     const Folder folder;
     bool ran = false;
