@@ -1,84 +1,194 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Profile costs: the same batch with and without one, in turns, with device times as they are by
-// default and without any.
+// What a Profile costs: the same work with and without one, in turns, and where the difference goes. Work is
+// 65,536 field additions a job: a batch from ordinary memory (the host copies), from page-locked memory (it
+// does not), with device times as they are by default and without any, and a stream that uploads, dispatches
+// and downloads.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include <weft/weft.hpp>
 
 namespace {
 
-constexpr std::size_t kElements = 65536;
+constexpr std::size_t kElements = 65536, kLimbs = kElements * weft::kBls12381FpLimbs;
+using Clock = std::chrono::steady_clock;
+
+double us_since(Clock::time_point start) {
+    return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+}
 
 double median(std::vector<double> values) {
     std::sort(values.begin(), values.end());
     return values[values.size() / 2];
 }
 
-class Work {
-  public:
-    explicit Work(std::size_t jobs)
-        : a_(jobs * kElements * weft::kBls12381FpLimbs, 1), b_(a_.size(), 2), out_(a_.size()) {
-        const std::size_t limbs = a_.size() / jobs;
-        for (std::size_t first = 0; first < a_.size(); first += limbs) {
-            const auto part = [&](std::vector<std::uint64_t>& v) {
-                return std::span(v).subspan(first, limbs);
-            };
-            jobs_.push_back({part(a_), part(b_), part(out_)});
-        }
-    }
-    double run(weft::Backend& backend, weft::StageTimes times) {
-        const auto start = std::chrono::steady_clock::now();
-        weft::field_batch(backend, weft::FieldOp::add, jobs_, {.batch = {.stage_times = times}});
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    }
-    bool right() const {
-        return std::all_of(out_.begin(), out_.end(), [](std::uint64_t limb) { return limb == 3; });
-    }
+/// One run, in microseconds: all of it, and the host's parts as BatchReport tells them.
+struct Times {
+    double wall = 0, copy_in = 0, copy_out = 0, wait = 0;
+    double rest() const { return wall - copy_in - copy_out - wait; }
+};
+using Run = std::function<Times()>;
 
-  private:
-    std::vector<std::uint64_t> a_, b_, out_;
-    std::vector<weft::FieldJob> jobs_;
+/// Medians of one kind of turn, and what those turns made of Vulkan, a run.
+struct Turns {
+    std::vector<Times> times;
+    double recordings = 0, objects = 0, submissions = 0;
+
+    void add(const Times& t, const weft::Counters& before, const weft::Counters& after) {
+        times.push_back(t);
+        recordings += static_cast<double>(after.recordings - before.recordings);
+        objects += static_cast<double>(after.objects_created - before.objects_created);
+        submissions += static_cast<double>(after.submissions - before.submissions);
+    }
+    template <class Part>
+    double of(const Part& part) const {
+        std::vector<double> values;
+        for (const Times& t : times) values.push_back(part(t));
+        return median(std::move(values));
+    }
+    double wall() const {
+        return of([](const Times& t) { return t.wall; });
+    }
 };
 
-bool measure(weft::Backend& backend, std::size_t jobs, weft::StageTimes times, int rounds) {
-    Work work(jobs);
-    std::vector<double> without, with, ratios;
+struct Comparison {
+    Turns without, with;
+    std::vector<double> ratios, open_us, read_us;
+};
+
+/// With the order of the two changing from round to round, so that a drift of the clocks favours neither.
+Comparison compare(weft::Backend& backend, const Run& run, int rounds) {
+    Comparison c;
     for (int round = -2; round < rounds; ++round) {
-        double plain = 0, profiled = 0;
-        for (int turn = 0; turn < 2; ++turn) {
-            if ((turn == 0) == (round % 2 == 0)) {
-                plain = work.run(backend, times);
-            } else {
-                const weft::Profile profile(backend);
-                profiled = work.run(backend, times);
-            }
+        std::array<Times, 2> times;
+        for (const bool first : {true, false}) {
+            const bool profiled = first == (round % 2 == 0);
+            const Clock::time_point start = Clock::now();
+            std::optional<weft::Profile> profile;
+            if (profiled) profile.emplace(backend);
+            const double open = us_since(start);
+            const weft::Counters before = backend.counters();
+            const Times t = times[profiled ? 1 : 0] = run();
+            if (round < 0) continue;  // both kinds of recordings are made here
+            (profiled ? c.with : c.without).add(t, before, backend.counters());
+            if (!profiled) continue;
+            const Clock::time_point reading = Clock::now();
+            if (profile->report().device_s < 0) std::abort();
+            c.open_us.push_back(open);
+            c.read_us.push_back(us_since(reading));
         }
-        if (round < 0) continue;  // both kinds of recordings are made here
-        without.push_back(plain);
-        with.push_back(profiled);
-        ratios.push_back(profiled / plain);
+        if (round >= 0) c.ratios.push_back(times[1].wall / times[0].wall);
     }
-    std::printf("%7zu %5zu  %-12s %12.1f %12.1f %8.3f\n", kElements, jobs,
-                times == weft::StageTimes::off ? "off" : "by default", median(without) * 1e6,
-                median(with) * 1e6, median(ratios));
-    return work.right();
+    return c;
+}
+
+void print(const std::string& what, const Comparison& c) {
+    const auto more = [&](const auto& part) { return c.with.of(part) - c.without.of(part); };
+    const auto each = [&](double with, double without) {
+        return (with - without) / static_cast<double>(c.with.times.size());
+    };
+    std::printf("%-38s %9.1f %9.1f %7.3f %8.1f %8.1f %8.1f %8.1f   %.2f/%.2f/%.2f %7.1f %7.1f\n",
+                what.c_str(), c.without.wall(), c.with.wall(), median(c.ratios),
+                more([](const Times& t) { return t.copy_in; }),
+                more([](const Times& t) { return t.copy_out; }), more([](const Times& t) { return t.wait; }),
+                more([](const Times& t) { return t.rest(); }), each(c.with.recordings, c.without.recordings),
+                each(c.with.objects, c.without.objects), each(c.with.submissions, c.without.submissions),
+                median(c.open_us), median(c.read_us));
+}
+
+template <class Memory>
+std::vector<weft::FieldJob> jobs_in(const Memory& a, const Memory& b, Memory& out) {
+    std::vector<weft::FieldJob> jobs;
+    for (std::size_t first = 0; first < out.size(); first += kLimbs) {
+        const auto part = [&](auto& v) { return std::span(v.data() + first, kLimbs); };
+        jobs.push_back({part(a), part(b), part(out)});
+    }
+    return jobs;
+}
+
+template <class Memory>
+bool batches(weft::Backend& backend, const std::string& memory, Memory& a, Memory& b, Memory& out,
+             int rounds) {
+    std::fill(a.data(), a.data() + a.size(), std::uint64_t{1});
+    std::fill(b.data(), b.data() + b.size(), std::uint64_t{2});
+    const std::vector<weft::FieldJob> jobs = jobs_in(a, b, out);
+    for (const weft::StageTimes times : {weft::StageTimes::automatic, weft::StageTimes::off}) {
+        const Run run = [&] {
+            const Clock::time_point start = Clock::now();
+            const weft::BatchReport r =
+                weft::field_batch(backend, weft::FieldOp::add, jobs, {.batch = {.stage_times = times}});
+            return Times{us_since(start), r.copy_in_s * 1e6, r.copy_out_s * 1e6, r.wait_s * 1e6};
+        };
+        const char* const text = times == weft::StageTimes::off ? "times off" : "times on";
+        print(std::to_string(jobs.size()) + " jobs, " + memory + ", " + text, compare(backend, run, rounds));
+    }
+    return std::all_of(out.data(), out.data() + out.size(), [](std::uint64_t limb) { return limb == 3; });
+}
+
+bool all_batches(weft::Backend& backend, const std::string& threads, bool quick) {
+    bool right = true;
+    for (const std::size_t jobs : {1, 16}) {
+        const int rounds = (quick ? 12 : jobs == 1 ? 404 : 100) / (threads.empty() ? 1 : 4);
+        std::vector<std::uint64_t> a(jobs * kLimbs), b(a.size()), out(a.size());
+        right = batches(backend, "ordinary" + threads, a, b, out, rounds) && right;
+        if (!threads.empty()) continue;
+        weft::HostBuffer<std::uint64_t> pa(backend, a.size()), pb(backend, a.size()), pout(backend, a.size());
+        right = batches(backend, "page-locked", pa, pb, pout, rounds) && right;
+    }
+    return right;
+}
+
+bool stream(weft::Backend& backend, bool quick) {
+    const weft::Program program = weft::field_program(backend, weft::FieldOp::add);
+    const std::vector<std::uint64_t> a(kLimbs, 1), b(kLimbs, 2);
+    std::vector<std::uint64_t> out(kLimbs);
+    weft::Stream s(backend);
+    const weft::Buffer<std::uint64_t> da(backend, kLimbs), db(backend, kLimbs), dout(backend, kLimbs);
+    const weft::Sequence sequence = s.record([&](weft::Stream& steps) {
+        for (int i = 0; i < 16; ++i) steps.dispatch(program, {da, db, dout}, kElements);
+    });
+    const Run once = [&] {
+        const Clock::time_point start = Clock::now();
+        s.upload(a, da);
+        s.upload(b, db);
+        s.dispatch(program, {da, db, dout}, kElements);
+        s.download<std::uint64_t>(dout.view(), out);
+        return Times{us_since(start)};
+    };
+    const Run replays = [&] {
+        const Clock::time_point start = Clock::now();
+        s.replay(sequence);
+        s.wait();
+        return Times{us_since(start)};
+    };
+    print("stream: upload, dispatch, download", compare(backend, once, quick ? 3 : 401));
+    print("stream: replay of 16 dispatches", compare(backend, replays, quick ? 3 : 401));
+    return std::all_of(out.begin(), out.end(), [](std::uint64_t limb) { return limb == 3; });
 }
 
 }  // namespace
 
 int main(int argc, char** argv) try {
     const bool quick = argc > 1 && std::strcmp(argv[1], "--quick") == 0;
+    weft::Config one_thread = weft::Config::from_env();
+    one_thread.copy_threads = 1;
     weft::Backend backend;
-    std::printf("%s\n%7s %5s  %-12s %12s %12s %8s\n", backend.name().c_str(), "elements", "jobs",
-                "stage times", "without us", "with us", "ratio");
-    bool right = true;
-    for (const std::size_t jobs : {1, 16})
-        for (const weft::StageTimes times : {weft::StageTimes::automatic, weft::StageTimes::off})
-            right = measure(backend, jobs, times, quick ? 3 : jobs == 1 ? 401 : 101) && right;
+    std::printf(
+        "%s\n%zu elements a job, microseconds; in turns, medians; what a profile adds, by part of the "
+        "host's time\n%-38s %9s %9s %7s %8s %8s %8s %8s   %s %7s %7s\n",
+        backend.name().c_str(), kElements, "work", "without", "with", "ratio", "copy in", "copy out", "wait",
+        "rest", "rec/obj/subm", "open", "read");
+    bool right = all_batches(backend, "", quick);
+    right = stream(backend, quick) && right;
+    weft::Backend narrow(one_thread);
+    right = all_batches(narrow, ", 1 thread", quick) && right;
     std::printf("verified: %s\n", right ? "yes" : "WRONG");
     return right ? 0 : 1;
 } catch (const weft::Error& error) {

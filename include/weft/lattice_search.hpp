@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <weft/backend.hpp>
+#include <weft/batch.hpp>
 #include <weft/lattice.hpp>
 
 namespace weft {
@@ -15,6 +16,7 @@ struct LatticeSearchOptions {
     std::size_t width = 0;     ///< values of a row; 0: d
     float low = 0, high = 0;   ///< range of beta; 0: from the sample's largest value
     std::uint32_t steps = 40;  ///< betas tried over the range, 2 to 1000; half as many again near the best
+    ProgressCallback progress = {};  ///< betas tried, of all; what it throws ends the search
 };
 
 /// What one beta does to the sample.

@@ -39,8 +39,9 @@ struct AdoptedDevice {
     VkDevice device = VK_NULL_HANDLE;
     /// Of the loader that made the instance. Null: of the loader that weft opens (Config::vulkan_library).
     PFN_vkGetInstanceProcAddr get_instance_proc_addr = nullptr;
-    std::uint32_t api_version = 0;        ///< VkApplicationInfo::apiVersion; 1.2 or newer
-    std::vector<std::string> extensions;  ///< of the device, as enabled
+    std::uint32_t api_version = 0;  ///< VkApplicationInfo::apiVersion; 1.2 or newer
+    /// Of the device, as enabled. A name that the device cannot have been made with is refused.
+    std::vector<std::string> extensions;
     /// As given to vkCreateDevice, with its chain; `features` holds what pEnabledFeatures held. Read during
     /// adopt() only. timelineSemaphore must be on.
     const VkPhysicalDeviceFeatures2* features = nullptr;

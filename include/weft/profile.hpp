@@ -121,10 +121,11 @@ class Profile {
     Profile& operator=(Profile&&) noexcept;
     ~Profile();
 
-    /// Figures from construction to now. Work under way counts when it has been awaited, that of a stream
-    /// when the stream itself waits, goes on recording after it, or ends.
+    /// Figures from construction to now. Of streams everything counts that the device has done by now, of
+    /// batches and pipelines the groups that were awaited.
     ProfileReport report() const;
-    /// Writes the trace event format; the file appears whole or not at all. Errors: io.
+    /// Writes the trace event format; the file appears whole or not at all. Errors: invalid_argument - an
+    /// empty path; io.
     void write_trace(const std::filesystem::path& path) const;
 
   private:

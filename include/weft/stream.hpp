@@ -88,8 +88,9 @@ class Stream {
 
     /// Runs `program` over `elements`; one argument a binding, in ascending binding order. Zero elements:
     /// nothing. Errors: invalid_argument - argument count, offset alignment, range or group count beyond the
-    /// device's limits (the text names the limit), a read-only view for a binding that is written, parameters
-    /// that do not fit.
+    /// device's limits (the text names the limit), a read-only view for a binding that is written, ranges of
+    /// one buffer that overlap in part where one is written (the same range twice is work in place),
+    /// parameters that do not fit.
     void dispatch(const Program& program, std::initializer_list<Argument> arguments, std::uint64_t elements,
                   const Parameters& parameters = {});
     void dispatch(const Program& program, std::span<const Argument> arguments, std::uint64_t elements,

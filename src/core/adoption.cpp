@@ -41,6 +41,18 @@ void check_queue(const DeviceSnapshot& device, const char* role, QueueSlot slot)
                                                 std::to_string(family.count) + ")");
 }
 
+/// No device is made with what neither it nor a layer lists, so such a name is a slip: of the pen, or an
+/// extension of the instance. Which of the others were enabled Vulkan does not tell.
+void check_extensions(const DeviceSnapshot& device, const Adoption& adoption) {
+    for (const std::string& name : adoption.extensions)
+        if (std::find(adoption.possible_extensions.begin(), adoption.possible_extensions.end(), name) ==
+            adoption.possible_extensions.end())
+            throw Error(Errc::invalid_argument,
+                        "native::adopt: no such extension (got \"" + name +
+                            "\", need names that vkEnumerateDeviceExtensionProperties lists for " +
+                            device.name + ")");
+}
+
 }  // namespace
 
 DeviceSnapshot enabled_part(const DeviceSnapshot& device, const Adoption& adoption) {
@@ -55,6 +67,8 @@ DeviceSnapshot enabled_part(const DeviceSnapshot& device, const Adoption& adopti
     part.external_memory_fd = device.external_memory_fd && has("VK_KHR_external_memory_fd");
     part.subgroup_size_extension = device.subgroup_size_extension && has("VK_EXT_subgroup_size_control");
     part.memory_budget = device.memory_budget && has("VK_EXT_memory_budget");
+    part.calibrated_timestamps_ext = device.calibrated_timestamps_ext && has("VK_EXT_calibrated_timestamps");
+    part.calibrated_timestamps_khr = device.calibrated_timestamps_khr && has("VK_KHR_calibrated_timestamps");
     part.device_fault = part.device_fault && has("VK_EXT_device_fault");
     if (std::tie(adoption.api_major, adoption.api_minor) < std::tie(device.api_major, device.api_minor)) {
         part.api_major = adoption.api_major;
@@ -74,6 +88,7 @@ void check_adoption(const DeviceSnapshot& device, const Adoption& adoption) {
         throw Error(Errc::unsupported, "native::adopt: api_version is too old (got " +
                                            version_text(adoption.api_major, adoption.api_minor) +
                                            ", need 1.2 or newer in VkApplicationInfo::apiVersion)");
+    check_extensions(device, adoption);
     check_queue(device, "compute", adoption.compute);
     if (adoption.upload) check_queue(device, "upload", *adoption.upload);
     if (adoption.download) check_queue(device, "download", *adoption.download);

@@ -18,6 +18,8 @@ struct Adoption {
     std::uint32_t api_major = 1, api_minor = 0;  // of its VkApplicationInfo
     DeviceSnapshot enabled;                      // only the features are looked at
     std::vector<std::string> extensions;
+    /// What a device could have been made with: extensions of the physical device and of enabled layers.
+    std::vector<std::string> possible_extensions;
     QueueSlot compute;
     std::optional<QueueSlot> upload, download;
     std::vector<std::uint32_t> shared_families;  // others that will touch the buffers
@@ -35,7 +37,8 @@ struct Adoption {
 DeviceSnapshot enabled_part(const DeviceSnapshot& device, const Adoption& adoption);
 
 /// Errors: unsupported - the version, a feature or a queue that weft cannot do without is missing (each
-/// named); invalid_argument - a family or queue index that the device does not have.
+/// named); invalid_argument - a family or queue index that the device does not have, an extension that it
+/// cannot have been made with.
 void check_adoption(const DeviceSnapshot& device, const Adoption& adoption);
 
 /// The application's queues in weft's roles. QueueMode::single leaves all but the compute queue unused.

@@ -231,8 +231,8 @@ void BatchEngine::ask_less(const Error& refusal) {
                             " elements a chunk and " + std::to_string(ring_->slots.size()) + " slots");
 }
 
-Shape BatchEngine::shape() const {
-    if (!plan_.route.copies) return Shape::kernel_only;
+Shape BatchEngine::shape(const Route& route) const {
+    if (!route.copies) return Shape::kernel_only;
     return settings_.split ? Shape::split : Shape::fused;
 }
 
@@ -246,12 +246,12 @@ void BatchEngine::build(Slot& slot) {
     }
     ring_->pieces.clear();
     slot.timed = settings_.stage_times || (context_.trace.active() && context_.device.plan().timestamps);
-    recording_key(slot.work, *program_->pipeline, shape(), slot.timed, ring_->key);
+    recording_key(slot.work, *program_->pipeline, shape(plan_.route), slot.timed, ring_->key);
     bool fresh = false;
     slot.active = &slot.recording(ring_->key, fresh);
     if (fresh) {
         try {
-            record(context_, slot.work, *program_->pipeline, shape(), slot.timed, *slot.active);
+            record(context_, slot.work, *program_->pipeline, shape(plan_.route), slot.timed, *slot.active);
         } catch (...) {
             slot.active->key.clear();
             throw;
@@ -264,7 +264,7 @@ void BatchEngine::submit(Slot& slot) {
     Device& device = context_.device;
     if (slot.timed) device.vk.vkResetQueryPool(device.handle(), r.queries, 0, 2 * kQueueRoles);
     const auto commands = [&](QueueRole role) { return r.commands[static_cast<std::size_t>(role)]; };
-    if (shape() != Shape::split) {
+    if (shape(plan_.route) != Shape::split) {
         slot.done = context_.timelines.submit(QueueRole::compute, commands(QueueRole::compute));
         return;
     }

@@ -98,7 +98,7 @@ class BatchEngine {
     bool read_interval(const Slot& slot, std::size_t role, QueueRole timed_by, StageEvent& event);
     void note_route(const Route& route, const GroupWork& work);
     void timed_copy(const Slot& slot, ProfileStage stage);
-    Shape shape() const;
+    Shape shape(const Route& route) const;
 
     Runtime& runtime_;
     Context& context_;

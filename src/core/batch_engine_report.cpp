@@ -87,11 +87,13 @@ void BatchEngine::timed_copy(const Slot& slot, ProfileStage stage) {
 bool BatchEngine::read_interval(const Slot& slot, std::size_t role, QueueRole timed_by, StageEvent& event) {
     if (!slot.timed || !context_.clocks.timed(timed_by)) return false;
     Device& device = context_.device;
+    const auto stage = static_cast<QueueRole>(role);
+    const std::uint32_t first = first_query(shape(slot.work.route), stage);
     std::array<std::uint64_t, 2> ticks{};
-    device.check(device.vk.vkGetQueryPoolResults(device.handle(), slot.active->queries,
-                                                 static_cast<std::uint32_t>(2 * role), 2, sizeof ticks,
-                                                 ticks.data(), sizeof ticks[0], VK_QUERY_RESULT_64_BIT),
-                 "vkGetQueryPoolResults");
+    device.check(
+        device.vk.vkGetQueryPoolResults(device.handle(), slot.active->queries, first, 2, sizeof ticks,
+                                        ticks.data(), sizeof ticks[0], VK_QUERY_RESULT_64_BIT),
+        "vkGetQueryPoolResults");
     event.end_ns = context_.clocks.host_ns(timed_by, ticks[1], monotonic_ns());
     event.begin_ns = context_.clocks.host_ns(timed_by, ticks[0], event.end_ns);
     return true;

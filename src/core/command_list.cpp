@@ -93,6 +93,10 @@ void CommandList::before_submit() {
     if (timing_) timer_->before_submit();
 }
 
+void CommandList::submitted(Token token) {
+    if (timing_) timer_->submitted(token);
+}
+
 void CommandList::report() {
     if (timing_) timer_->finish();
 }

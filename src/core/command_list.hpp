@@ -61,12 +61,14 @@ class CommandList {
     void set_name(std::string_view name) const noexcept;
     /// `replayable`: may be submitted again while it runs.
     void begin(bool replayable);
-    /// Times the steps of this recording for listeners, as work of `stream`; after begin(), before the first
-    /// step. Steps that nothing separates share one interval: a timestamp between would keep them apart.
+    /// Times the steps of this recording from here on for listeners, as work of `stream`; after begin().
+    /// Steps that nothing separates share one interval: a timestamp between would keep them apart.
     void start_timing(NameId stream);
-    /// Before a submission of a timed list, and once it is done, before reset(). Nothing for one not timed.
-    /// Errors of report(): device_lost, driver.
+    bool timed() const { return timing_; }
+    /// Before and after a submission of a timed list, and once it is done, before reset(). Nothing for one
+    /// not timed. Errors of report(): device_lost, driver.
     void before_submit();
+    void submitted(Token token);
     void report();
     void copy(const BufferRange& source, const BufferRange& target);
     void fill(const BufferRange& target, std::uint32_t value);

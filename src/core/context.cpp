@@ -34,6 +34,7 @@ std::shared_ptr<TraceSink> Context::listen(std::uint64_t max_events) {
 }
 
 TraceData Context::heard(const TraceSink& sink) {
+    timers.gather();
     TraceData data = trace.read(sink);
     data.device = device.snapshot().name;
     data.clock = clocks.describe();

@@ -8,6 +8,7 @@
 #include "core/buffer_object.hpp"
 #include "core/device.hpp"
 #include "core/memory_pool.hpp"
+#include "core/open_timers.hpp"
 #include "core/pipeline_cache.hpp"
 #include "core/queue_clocks.hpp"
 #include "core/timeline.hpp"
@@ -30,6 +31,7 @@ class Context {
 
     // Order matters: members go in reverse, so the device outlives all that was made from it.
     TraceRecorder trace;
+    OpenTimers timers;
     Device device;
     Timelines timelines;
     QueueClocks clocks;
@@ -41,7 +43,7 @@ class Context {
     /// A listener of `trace` that knows what memory is in use, with the clocks calibrated for it.
     /// Errors: device_lost, driver.
     std::shared_ptr<TraceSink> listen(std::uint64_t max_events);
-    /// What it heard so far.
+    /// What it heard so far, with all work that is done by now.
     TraceData heard(const TraceSink& sink);
 
   private:

@@ -2,6 +2,7 @@
 #include "core/copy_workers.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <system_error>
 
@@ -26,12 +27,22 @@ void pause_briefly() {
 
 }  // namespace
 
+/// What one thread did of a copy; on a cache line of its own, for all threads end at once.
+struct alignas(64) CopySpan {
+    std::int64_t begin_ns, end_ns;
+    std::size_t bytes;
+};
+
 struct CopyWorkers::Work {
     std::span<const HostCopy> copies;
-    const CopyLabel* label = nullptr;
+    bool traced = false;
     std::size_t parts = 0;
     std::atomic<std::size_t> next{0};
     std::atomic<std::uint32_t> helpers{0};  // workers inside; raised only while the work is in open_
+    // Each thread writes one of its own and the caller tells of them all when they have left: were each to
+    // tell for itself, sixteen threads would queue at the recorder's lock before and after every copy.
+    std::size_t entered = 1;  // threads that may have written one; the caller's is the first
+    std::array<CopySpan, kMostThreads> spans;
 
     /// Parts are numbered through all copies. Returns how many bytes this one has.
     std::size_t run_part(std::size_t part) const {
@@ -51,7 +62,7 @@ struct CopyWorkers::Work {
     }
 };
 
-CopyWorkers::CopyWorkers(std::uint32_t threads) : threads_(std::max(1u, threads)) {}
+CopyWorkers::CopyWorkers(std::uint32_t threads) : threads_(std::clamp(threads, 1u, kMostThreads)) {}
 
 CopyWorkers::~CopyWorkers() {
     {
@@ -71,33 +82,23 @@ void CopyWorkers::start() {
     }
 }
 
-/// One event a thread and copy, on a row that only this thread has meanwhile.
-template <class Copy>
-void traced(const CopyLabel& label, const Copy& copy) {
-    const CopyRow row(*label.recorder);
-    StageEvent event = label.event;
-    event.row = row.id();
-    event.begin_ns = monotonic_ns();
-    event.bytes = copy();
-    event.end_ns = monotonic_ns();
-    if (event.bytes != 0) label.recorder->stage(event);
+void CopyWorkers::take_parts(Work& work, std::size_t thread) {
+    std::size_t part = work.next.fetch_add(1);
+    CopySpan span{work.traced ? monotonic_ns() : 0, 0, 0};
+    for (; part < work.parts; part = work.next.fetch_add(1)) span.bytes += work.run_part(part);
+    if (!work.traced) return;
+    span.end_ns = monotonic_ns();
+    work.spans[thread] = span;
 }
 
-void CopyWorkers::take_parts_traced(Work& work) {
-    // Who comes too late for a part leaves no trace.
-    if (work.next.load() >= work.parts) return;
-    traced(*work.label, [&] {
-        std::size_t bytes = 0;
-        for (std::size_t part = work.next.fetch_add(1); part < work.parts; part = work.next.fetch_add(1))
-            bytes += work.run_part(part);
-        return bytes;
+void report_spans(const CopyLabel& label, std::span<const CopySpan> spans) noexcept {
+    label.recorder->copies(spans.size(), [&](std::size_t i) {
+        StageEvent event = label.event;  // who came too late for a part has no bytes, and leaves no trace
+        event.begin_ns = spans[i].begin_ns;
+        event.end_ns = spans[i].end_ns;
+        event.bytes = spans[i].bytes;
+        return event;
     });
-}
-
-void CopyWorkers::take_parts(Work& work) {
-    if (work.label->recorder != nullptr) return take_parts_traced(work);
-    for (std::size_t part = work.next.fetch_add(1); part < work.parts; part = work.next.fetch_add(1))
-        work.run_part(part);
 }
 
 /// Chunks of a batch follow each other within microseconds, far sooner than a sleeping thread wakes. Where
@@ -138,8 +139,9 @@ void CopyWorkers::run() {
             continue;
         }
         ++work.helpers;
+        const std::size_t thread = work.entered++;
         lock.unlock();
-        take_parts(work);
+        take_parts(work, thread);
         lock.lock();
         // The last touch of `work`: its caller may be gone right after.
         if (--work.helpers == 0) left_.notify_all();
@@ -149,21 +151,25 @@ void CopyWorkers::run() {
 void CopyWorkers::copy(std::span<const HostCopy> copies, const CopyLabel& label) {
     std::size_t bytes = 0;
     for (const HostCopy& copy : copies) bytes += copy.bytes;
+    const bool traced = label.recorder != nullptr;
     if (threads_ == 1 || bytes <= kAloneBytes) {
-        const auto all = [&] {
-            for (const HostCopy& copy : copies) copy_streaming(copy.target, copy.source, copy.bytes);
-            return bytes;
-        };
-        if (label.recorder != nullptr)
-            traced(label, all);
-        else
-            all();
+        CopySpan span{traced ? monotonic_ns() : 0, 0, bytes};
+        for (const HostCopy& copy : copies) copy_streaming(copy.target, copy.source, copy.bytes);
+        if (!traced || bytes == 0) return;
+        span.end_ns = monotonic_ns();
+        report_spans(label, {&span, 1});
         return;
     }
     Work work;
     work.copies = copies;
-    work.label = &label;
+    work.traced = traced;
     for (const HostCopy& copy : copies) work.parts += (copy.bytes + kPartBytes - 1) / kPartBytes;
+    share(work);
+    if (traced) report_spans(label, {work.spans.data(), work.entered});
+}
+
+/// With the workers; returns when every part is copied and no worker knows of the work any more.
+void CopyWorkers::share(Work& work) {
     {
         const std::lock_guard lock(mutex_);
         start();
@@ -171,7 +177,7 @@ void CopyWorkers::copy(std::span<const HostCopy> copies, const CopyLabel& label)
         open_count_ = open_.size();
     }
     wake_.notify_all();
-    take_parts(work);
+    take_parts(work, 0);
     {
         const std::lock_guard lock(mutex_);
         const auto it = std::find(open_.begin(), open_.end(), &work);

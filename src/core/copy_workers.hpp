@@ -31,7 +31,7 @@ struct CopyLabel {
 class CopyWorkers {
   public:
     /// `threads` counts the caller, so one thread means no worker. Workers start with the first copy that
-    /// needs them.
+    /// needs them. At most kMostThreads.
     explicit CopyWorkers(std::uint32_t threads);
     ~CopyWorkers();
     CopyWorkers(const CopyWorkers&) = delete;
@@ -40,13 +40,14 @@ class CopyWorkers {
     /// Performs all copies and returns when they are complete and visible.
     void copy(std::span<const HostCopy> copies, const CopyLabel& label = {});
 
+    static constexpr std::uint32_t kMostThreads = 256;
+
   private:
     struct Work;
     void run();
     void start();
-    static void take_parts(Work& work);
-    static void take_parts_traced(Work& work);
-
+    void share(Work& work);
+    static void take_parts(Work& work, std::size_t thread);
     bool may_spin() const;
 
     const std::uint32_t threads_;

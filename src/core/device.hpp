@@ -28,6 +28,9 @@ namespace weft::core {
 inline constexpr const char* kKhrCalibratedTimestamps = "VK_KHR_calibrated_timestamps";
 
 DeviceSnapshot read_snapshot(const Instance& instance, VkPhysicalDevice device);
+/// Names of the extensions that a device may be made with: its own, or with `layer` that layer's.
+std::vector<std::string> device_extensions(const InstanceTable& vk, VkPhysicalDevice device,
+                                           const char* layer);
 
 /// A VkQueue may be handed to one thread at a time; roles that alias one queue share its lock.
 struct PhysicalQueue {

@@ -25,16 +25,6 @@ DeviceType device_type(VkPhysicalDeviceType type) {
     }
 }
 
-std::vector<VkExtensionProperties> device_extensions(const InstanceTable& vk, VkPhysicalDevice device) {
-    std::uint32_t count = 0;
-    check(vk.vkEnumerateDeviceExtensionProperties(device, nullptr, &count, nullptr),
-          "vkEnumerateDeviceExtensionProperties");
-    std::vector<VkExtensionProperties> extensions(count);
-    check(vk.vkEnumerateDeviceExtensionProperties(device, nullptr, &count, extensions.data()),
-          "vkEnumerateDeviceExtensionProperties");
-    return extensions;
-}
-
 void read_families(const InstanceTable& vk, VkPhysicalDevice device, DeviceSnapshot& s) {
     std::uint32_t count = 0;
     vk.vkGetPhysicalDeviceQueueFamilyProperties(device, &count, nullptr);
@@ -193,6 +183,19 @@ bool has_device_fault(const InstanceTable& vk, VkPhysicalDevice device) {
 
 }  // namespace
 
+std::vector<std::string> device_extensions(const InstanceTable& vk, VkPhysicalDevice device,
+                                           const char* layer) {
+    std::uint32_t count = 0;
+    check(vk.vkEnumerateDeviceExtensionProperties(device, layer, &count, nullptr),
+          "vkEnumerateDeviceExtensionProperties");
+    std::vector<VkExtensionProperties> extensions(count);
+    check(vk.vkEnumerateDeviceExtensionProperties(device, layer, &count, extensions.data()),
+          "vkEnumerateDeviceExtensionProperties");
+    std::vector<std::string> names;
+    for (const VkExtensionProperties& e : extensions) names.emplace_back(e.extensionName);
+    return names;
+}
+
 DeviceSnapshot read_snapshot(const Instance& instance, VkPhysicalDevice device) {
     const InstanceTable& vk = instance.vk;
     DeviceSnapshot s;
@@ -205,10 +208,9 @@ DeviceSnapshot read_snapshot(const Instance& instance, VkPhysicalDevice device) 
     if (s.api_major == 1 && s.api_minor < 1)
         return s;  // its queries do not exist; the plan refuses it by version
 
-    const auto extensions = device_extensions(vk, device);
+    const std::vector<std::string> extensions = device_extensions(vk, device, nullptr);
     const auto has = [&](const char* name) {
-        return std::any_of(extensions.begin(), extensions.end(),
-                           [&](const auto& e) { return std::strcmp(e.extensionName, name) == 0; });
+        return std::find(extensions.begin(), extensions.end(), name) != extensions.end();
     };
     const bool api_1_2 = s.api_major > 1 || s.api_minor >= 2;
     s.external_memory_host = has(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);

@@ -34,6 +34,24 @@ void check_range(const DispatchRequest& request, std::size_t i, const DeviceLimi
                    got_need(range.offset, limits.storage_buffer_offset_alignment, "bytes or a multiple"));
 }
 
+std::string range_text(const DispatchRange& range) {
+    return std::to_string(range.bytes) + " bytes from " + std::to_string(range.offset);
+}
+
+/// The very same range is work in place, where each invocation reads what it then writes. Ranges that meet in
+/// part make elements of one invocation those of another, and the result a matter of luck.
+void check_apart(const DispatchRequest& request, std::size_t i, std::size_t k) {
+    const DispatchRange &a = request.ranges[i], &b = request.ranges[k];
+    const Binding &first = request.bindings[i], &second = request.bindings[k];
+    if (a.buffer == 0 || a.buffer != b.buffer) return;
+    if (first.access == Access::read && second.access == Access::read) return;
+    if (a.offset == b.offset && a.bytes == b.bytes) return;
+    if (a.offset >= b.offset + b.bytes || b.offset >= a.offset + a.bytes) return;
+    refuse(request, binding_text(first) + " and " + binding_text(second) +
+                        " overlap in part and one is written (got " + range_text(a) + " and " +
+                        range_text(b) + ", need the same range or ranges apart)");
+}
+
 }  // namespace
 
 void check_dispatch(const DispatchRequest& request, const DeviceLimits& limits) {
@@ -55,7 +73,10 @@ void check_dispatch(const DispatchRequest& request, const DeviceLimits& limits) 
     constexpr std::uint64_t kMostElements = 0xffffffffu;  // `uint count`
     if (request.elements > kMostElements)
         refuse(request, "too many elements" + got_need(request.elements, kMostElements, "at most"));
-    for (std::size_t i = 0; i < request.bindings.size(); ++i) check_range(request, i, limits);
+    for (std::size_t i = 0; i < request.bindings.size(); ++i) {
+        check_range(request, i, limits);
+        for (std::size_t k = 0; k < i; ++k) check_apart(request, k, i);
+    }
 }
 
 }  // namespace weft::core

@@ -15,6 +15,7 @@ namespace weft::core {
 struct DispatchRange {
     std::uint64_t offset = 0, bytes = 0;
     bool writable = true;
+    std::uint64_t buffer = 0;  // ranges of one buffer have the same number; 0: of one that meets no other
 };
 
 struct DispatchRequest {

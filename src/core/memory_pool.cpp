@@ -94,10 +94,12 @@ PoolBlock& MemoryPool::new_block(BlockSource& source, std::uint64_t bytes) {
     if (want > device_.snapshot().max_allocation_bytes) want = bytes;
     const auto make = [&](std::uint64_t size) -> PoolBlock& {
         require_budget(source, size);
-        auto block = std::make_unique<PoolBlock>(
-            PoolBlock{&source, source.take(size), OffsetAllocator(size), dedicated});
+        // All that may fail for the host's memory comes before the device's is taken.
+        auto block = std::make_unique<PoolBlock>(PoolBlock{&source, {}, OffsetAllocator(size), dedicated});
+        blocks_.reserve(blocks_.size() + 1);
+        block->memory = source.take(size);
+        block_bytes_ += block->memory.bytes;
         blocks_.push_back(std::move(block));
-        block_bytes_ += size;
         return *blocks_.back();
     };
     try {

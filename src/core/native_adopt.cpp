@@ -151,6 +151,22 @@ std::uint32_t index_of(const core::Instance& instance, VkPhysicalDevice physical
     return static_cast<std::uint32_t>(found - all.begin());
 }
 
+/// Of the device and of the layers that are enabled, for a device may be made with those of layers too.
+std::vector<std::string> possible_extensions(const core::Instance& instance, VkPhysicalDevice device) {
+    std::vector<std::string> names = core::device_extensions(instance.vk, device, nullptr);
+    const auto list = reinterpret_cast<PFN_vkEnumerateDeviceLayerProperties>(
+        instance.vk.vkGetInstanceProcAddr(instance.handle(), "vkEnumerateDeviceLayerProperties"));
+    std::uint32_t count = 0;
+    if (list == nullptr || list(device, &count, nullptr) != VK_SUCCESS) return names;
+    std::vector<VkLayerProperties> layers(count);
+    if (list(device, &count, layers.data()) < 0) return names;
+    layers.resize(count);
+    for (const VkLayerProperties& layer : layers)
+        for (std::string& name : core::device_extensions(instance.vk, device, layer.layerName))
+            names.push_back(std::move(name));
+    return names;
+}
+
 core::QueueLockHooks hooks_of(const AdoptedQueue& queue, const char* role) {
     const std::string where = std::string("the ") + role + " queue has ";
     if (static_cast<bool>(queue.lock) != static_cast<bool>(queue.unlock))
@@ -205,11 +221,12 @@ Backend adopt(const AdoptedDevice& device, const Config& config) {
     const core::SteadyTime begin = std::chrono::steady_clock::now();
     clock.report.before_ms = core::milliseconds_between(clock.process_begin, begin);
     check_handles(device);
-    const core::Adoption adoption = describe(device);
+    core::Adoption adoption = describe(device);
     auto instance = std::make_shared<core::Instance>(
         config, core::AdoptedInstance{device.instance, device.get_instance_proc_addr, device.api_version});
     const std::uint32_t index = index_of(*instance, device.physical_device);
     DeviceSnapshot snapshot = core::read_snapshot(*instance, device.physical_device);
+    adoption.possible_extensions = possible_extensions(*instance, device.physical_device);
     core::check_adoption(snapshot, adoption);
     core::AdoptedDevice taken = take(device, *instance);
     snapshot = core::enabled_part(snapshot, adoption);

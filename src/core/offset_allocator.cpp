@@ -8,7 +8,18 @@
 namespace weft::core {
 
 OffsetAllocator::OffsetAllocator(std::uint64_t size) : size_(size) {
+    add_nodes();
     if (size > 0) insert_free(0, size);
+}
+
+void OffsetAllocator::add_nodes() {
+    ByOffset offsets;
+    BySize sizes;
+    offsets.emplace(0, 0);
+    sizes.emplace(0, 0);
+    spare_.reserve(nodes_ + 1);
+    spare_.push_back({offsets.extract(offsets.begin()), sizes.extract(sizes.begin())});
+    ++nodes_;
 }
 
 std::optional<std::uint64_t> OffsetAllocator::allocate(std::uint64_t bytes, std::uint64_t alignment) {
@@ -19,6 +30,8 @@ std::optional<std::uint64_t> OffsetAllocator::allocate(std::uint64_t bytes, std:
         const auto [free_bytes, free_offset] = *entry;
         const std::uint64_t gap = (0 - free_offset) & (alignment - 1);
         if (gap > free_bytes - bytes) continue;
+        if (nodes_ < live_ + 2) add_nodes();
+        ++live_;
         erase_free(free_by_offset_.find(free_offset));
         if (gap > 0) insert_free(free_offset, gap);
         const std::uint64_t offset = free_offset + gap, rest = free_bytes - gap - bytes;
@@ -29,9 +42,10 @@ std::optional<std::uint64_t> OffsetAllocator::allocate(std::uint64_t bytes, std:
     return std::nullopt;
 }
 
-void OffsetAllocator::release(std::uint64_t offset, std::uint64_t bytes) {
+void OffsetAllocator::release(std::uint64_t offset, std::uint64_t bytes) noexcept {
     assert(bytes > 0 && bytes <= used_ && offset <= size_ && bytes <= size_ - offset);
     used_ -= bytes;
+    --live_;
     auto next = free_by_offset_.lower_bound(offset);
     assert(next == free_by_offset_.end() || offset + bytes <= next->first);
     if (next != free_by_offset_.begin()) {
@@ -54,14 +68,19 @@ std::uint64_t OffsetAllocator::largest_free() const {
     return free_by_size_.empty() ? 0 : free_by_size_.rbegin()->first;
 }
 
-void OffsetAllocator::insert_free(std::uint64_t offset, std::uint64_t bytes) {
-    free_by_offset_.emplace(offset, bytes);
-    free_by_size_.emplace(bytes, offset);
+void OffsetAllocator::insert_free(std::uint64_t offset, std::uint64_t bytes) noexcept {
+    Nodes nodes = std::move(spare_.back());
+    spare_.pop_back();
+    nodes.by_offset.key() = offset;
+    nodes.by_offset.mapped() = bytes;
+    nodes.by_size.value() = {bytes, offset};
+    free_by_offset_.insert(std::move(nodes.by_offset));
+    free_by_size_.insert(std::move(nodes.by_size));
 }
 
-void OffsetAllocator::erase_free(std::map<std::uint64_t, std::uint64_t>::iterator it) {
-    free_by_size_.erase({it->second, it->first});
-    free_by_offset_.erase(it);
+void OffsetAllocator::erase_free(ByOffset::iterator it) noexcept {
+    auto by_size = free_by_size_.extract({it->second, it->first});
+    spare_.push_back({free_by_offset_.extract(it), std::move(by_size)});
 }
 
 }  // namespace weft::core

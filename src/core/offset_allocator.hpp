@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <vector>
 
 namespace weft::core {
 
@@ -15,9 +16,10 @@ class OffsetAllocator {
     explicit OffsetAllocator(std::uint64_t size);
 
     /// Offset of a range of `bytes` (> 0) aligned to `alignment` (a power of two), or nothing if none fits.
+    /// Throws std::bad_alloc, and has done nothing then.
     std::optional<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t alignment);
-    /// Gives back exactly a range that allocate() returned.
-    void release(std::uint64_t offset, std::uint64_t bytes);
+    /// Gives back exactly a range that allocate() returned. Never allocates: buffers end in destructors.
+    void release(std::uint64_t offset, std::uint64_t bytes) noexcept;
 
     std::uint64_t size() const { return size_; }
     std::uint64_t used() const { return used_; }
@@ -25,12 +27,23 @@ class OffsetAllocator {
     bool empty() const { return used_ == 0; }
 
   private:
-    void insert_free(std::uint64_t offset, std::uint64_t bytes);
-    void erase_free(std::map<std::uint64_t, std::uint64_t>::iterator it);
+    using ByOffset = std::map<std::uint64_t, std::uint64_t>;           // offset -> bytes
+    using BySize = std::set<std::pair<std::uint64_t, std::uint64_t>>;  // (bytes, offset)
+    struct Nodes {
+        ByOffset::node_type by_offset;
+        BySize::node_type by_size;
+    };
+    void add_nodes();
+    void insert_free(std::uint64_t offset, std::uint64_t bytes) noexcept;
+    void erase_free(ByOffset::iterator it) noexcept;
 
     std::uint64_t size_, used_ = 0;
-    std::map<std::uint64_t, std::uint64_t> free_by_offset_;           // offset -> bytes
-    std::set<std::pair<std::uint64_t, std::uint64_t>> free_by_size_;  // (bytes, offset)
+    std::uint64_t live_ = 0;  // ranges given out
+    ByOffset free_by_offset_;
+    BySize free_by_size_;
+    /// Between `live_` ranges are at most live_ + 1 free ones, and so many nodes there are, in use or here.
+    std::vector<Nodes> spare_;
+    std::uint64_t nodes_ = 0;
 };
 
 }  // namespace weft::core

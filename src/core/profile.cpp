@@ -46,6 +46,8 @@ ProfileReport Profile::report() const {
 }
 
 void Profile::write_trace(const std::filesystem::path& path) const {
+    if (path.empty())
+        throw Error(Errc::invalid_argument, "Profile::write_trace: no file (got an empty path, need one)");
     const std::string failure = core::write_trace_file(impl().context->heard(*impl().sink), path);
     if (!failure.empty()) throw Error(Errc::io, "Profile::write_trace: " + failure);
 }

@@ -35,9 +35,10 @@ Scope scope_of(AccessScope scope) {
 
 class Commands {
   public:
-    Commands(Device& device, const Recording& recording, QueueRole role, bool stage_times)
+    Commands(Device& device, const Recording& recording, QueueRole role, Shape shape, bool stage_times)
         : device_(device),
           recording_(recording),
+          shape_(shape),
           stage_times_(stage_times && device.timestamp_bits(role) != 0),
           handle_(recording.commands[static_cast<std::size_t>(role)]) {
         const VkCommandBufferBeginInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr, 0, nullptr};
@@ -49,18 +50,18 @@ class Commands {
     }
     void begin_stage(QueueRole stage, std::string_view label) {
         device_.begin_label(handle_, label);
-        time(stage, 0);
+        const bool begun = shape_ == Shape::fused && stage != QueueRole::upload;
+        if (!begun) time(first_query(shape_, stage));
     }
     void end_stage(QueueRole stage) {
-        time(stage, 1);
+        time(first_query(shape_, stage) + 1);
         device_.end_label(handle_);
     }
     VkCommandBuffer handle() const { return handle_; }
 
   private:
-    void time(QueueRole stage, std::uint32_t end) {
+    void time(std::uint32_t query) {
         if (!stage_times_) return;
-        const std::uint32_t query = 2 * static_cast<std::uint32_t>(stage) + end;
         // Bottom of pipe for both: on a queue that runs one command after the other that is when the previous
         // work ended.
         device_.vk.vkCmdWriteTimestamp(handle_, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, recording_.queries,
@@ -69,6 +70,7 @@ class Commands {
 
     Device& device_;
     const Recording& recording_;
+    Shape shape_;
     bool stage_times_;
     VkCommandBuffer handle_;
 };
@@ -174,6 +176,10 @@ void hazard_barrier(const Device& device, VkCommandBuffer commands, const Hazard
     record_barrier(device, commands, from, target);
 }
 
+std::uint32_t first_query(Shape shape, QueueRole stage) {
+    return (shape == Shape::fused ? 1 : 2) * static_cast<std::uint32_t>(stage);
+}
+
 void recording_key(const GroupWork& work, const Pipeline& pipeline, Shape shape, bool stage_times,
                    std::vector<std::uint64_t>& key) {
     key.clear();
@@ -216,13 +222,13 @@ void record(Context& context, const GroupWork& work, const Pipeline& pipeline, S
         kKernel{AccessScope::kernel}, kHost{AccessScope::host_read};
     const bool split = shape == Shape::split;
     if (split) {
-        Commands upload(device, recording, QueueRole::upload, stage_times);
+        Commands upload(device, recording, QueueRole::upload, shape, stage_times);
         upload.begin_stage(QueueRole::upload, "upload");
         copy_regions(device, upload.handle(), work.uploads);
         upload.end_stage(QueueRole::upload);
         upload.end();
     }
-    Commands compute(device, recording, QueueRole::compute, stage_times);
+    Commands compute(device, recording, QueueRole::compute, shape, stage_times);
     if (shape == Shape::fused) {
         compute.begin_stage(QueueRole::upload, "upload");
         copy_regions(device, compute.handle(), work.uploads);
@@ -243,7 +249,7 @@ void record(Context& context, const GroupWork& work, const Pipeline& pipeline, S
     }
     compute.end();
     if (split) {
-        Commands download(device, recording, QueueRole::download, stage_times);
+        Commands download(device, recording, QueueRole::download, shape, stage_times);
         download.begin_stage(QueueRole::download, "download");
         copy_regions(device, download.handle(), work.downloads);
         download.end_stage(QueueRole::download);

@@ -18,6 +18,10 @@ enum class Shape : std::uint64_t {
     split,        // three submissions, ordered by timelines
 };
 
+/// Where in Recording::queries a stage's begin is; its end comes next. Of stages in one command buffer, one
+/// begins where the one before it ends: a timestamp makes the device pause.
+std::uint32_t first_query(Shape shape, QueueRole stage);
+
 /// Everything the recorded commands depend on; equal keys mean equal commands.
 void recording_key(const GroupWork& work, const Pipeline& pipeline, Shape shape, bool stage_times,
                    std::vector<std::uint64_t>& key);

@@ -101,7 +101,8 @@ void Stream::dispatch(const Program& program, std::span<const Argument> argument
     std::array<core::BoundArgument, kMostArguments> bound;
     const std::size_t count = std::min(arguments.size(), kMostArguments);
     for (std::size_t i = 0; i < count; ++i)
-        ranges[i] = {arguments[i].offset, arguments[i].bytes, arguments[i].writable};
+        ranges[i] = {arguments[i].offset, arguments[i].bytes, arguments[i].writable,
+                     arguments[i].object ? arguments[i].object->id() : 0};
     core::check_dispatch({.function = "Stream::dispatch",
                           .program = object.name,
                           .bindings = bindings,
@@ -170,6 +171,8 @@ bool Event::wait(std::chrono::nanoseconds timeout) const {
     if (!state_->context->timelines.wait(state_->token, timeout)) return false;
     for (const core::BufferRange& range : state_->host_writes)
         range.buffer->invalidate(range.offset, range.bytes);
+    // Read soon, so that a counter of few bits cannot wrap in between.
+    if (state_->context->trace.active()) state_->context->timers.gather();
     return true;
 }
 

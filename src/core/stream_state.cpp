@@ -89,7 +89,10 @@ CommandList& StreamState::list() {
     device_.require_usable("Stream");
     if (external_) return *external_;
     if (recording_) return *recording_;
-    if (pending_) return *pending_;
+    if (pending_) {
+        listen_to(*pending_);
+        return *pending_;
+    }
     collect();
     if (under_way_.size() >= kMostUnderWay) {
         context_.timelines.wait(under_way_.front().done);
@@ -100,13 +103,19 @@ CommandList& StreamState::list() {
         list = std::make_shared<CommandList>(runtime_->context());
         list->set_name(name_.empty() ? "stream" : name_);
     } else {
-        list = std::move(idle_.back());
-        idle_.pop_back();
+        list = std::move(idle_.front());
+        idle_.pop_front();
     }
     list->begin(false);
-    if (context_.trace.active()) list->start_timing(stage_event(ProfileStage::kernel).stream);
+    listen_to(*list);
     pending_ = std::move(list);
     return *pending_;
+}
+
+/// From the first step on that somebody listens to, which need not be the first of the list.
+void StreamState::listen_to(CommandList& list) const {
+    if (!context_.trace.active() || list.timed()) return;
+    list.start_timing(stage_event(ProfileStage::kernel).stream);
 }
 
 BufferRange StreamState::range(const std::shared_ptr<BufferObject>& object, std::uint64_t offset,
@@ -219,7 +228,9 @@ void StreamState::hand_over(const std::shared_ptr<CommandList>& list, bool own) 
 
 Token StreamState::submit_own(CommandList& list) {
     list.before_submit();
-    return context_.timelines.submit(QueueRole::compute, list.handle(), wait_for_);
+    const Token done = context_.timelines.submit(QueueRole::compute, list.handle(), wait_for_);
+    list.submitted(done);
+    return done;
 }
 
 Token StreamState::submit_sequence(const CommandList& list) {

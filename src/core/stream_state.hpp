@@ -87,6 +87,7 @@ class StreamState {
     Event event() const;
     /// All of an event but its figures; only while somebody listens.
     StageEvent stage_event(ProfileStage stage) const;
+    void listen_to(CommandList& list) const;
     void copy(const HostCopy& copy, ProfileStage stage);
 
     std::shared_ptr<Runtime> runtime_;
@@ -97,7 +98,9 @@ class StreamState {
     std::shared_ptr<CommandList> recording_;  // inside record()
     std::shared_ptr<CommandList> external_;
     std::deque<UnderWay> under_way_;  // oldest first
-    std::vector<std::shared_ptr<CommandList>> idle_;
+    // The one idle longest comes first: so who repeats the same steps meets the same lists, with the sets and
+    // queries they were given, however fast the device is.
+    std::deque<std::shared_ptr<CommandList>> idle_;
     StagingCache staging_;
     std::unique_ptr<SubmissionTimer> replay_timer_;  // from the first replay that somebody listened to
     HostWrites host_writes_;                         // of everything submitted and not yet waited for

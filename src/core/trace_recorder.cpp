@@ -19,7 +19,6 @@ std::string_view shortened(std::string_view text, std::size_t limit) {
 
 TraceRecorder::TraceRecorder() {
     rows_.push_back({TraceRow::host, true, "host"});
-    row_taken_.push_back(true);
     names_ = {"", "(more names)"};
 }
 
@@ -53,52 +52,52 @@ RowId TraceRecorder::add_row(TraceRow row) {
     const std::lock_guard lock(mutex_);
     if (rows_.size() >= kMostRows) return 0;
     rows_.push_back(std::move(row));
-    row_taken_.push_back(true);
     return static_cast<RowId>(rows_.size() - 1);
 }
 
-RowId TraceRecorder::take_copy_row() noexcept {
+RowId TraceRecorder::copy_row_locked(std::int64_t begin_ns, std::int64_t end_ns) noexcept {
+    for (CopyRow& row : copy_rows_) {
+        if (row.until_ns > begin_ns) continue;
+        row.until_ns = std::max(begin_ns, end_ns);
+        return row.row;
+    }
+    if (rows_.size() >= kMostRows) return 0;
     try {
-        const std::lock_guard lock(mutex_);
-        std::size_t copiers = 0;
-        for (std::size_t i = 1; i < rows_.size(); ++i) {
-            if (rows_[i].kind != TraceRow::copier) continue;
-            ++copiers;
-            if (row_taken_[i]) continue;
-            row_taken_[i] = true;
-            return static_cast<RowId>(i);
-        }
-        if (rows_.size() >= kMostRows) return 0;
-        row_taken_.reserve(rows_.size() + 1);
-        rows_.push_back({TraceRow::copier, true, "copy worker " + std::to_string(copiers + 1)});
-        row_taken_.push_back(true);
-        return static_cast<RowId>(rows_.size() - 1);
+        copy_rows_.reserve(copy_rows_.size() + 1);
+        rows_.push_back({TraceRow::copier, true, "copy worker " + std::to_string(copy_rows_.size() + 1)});
+        copy_rows_.push_back({static_cast<RowId>(rows_.size() - 1), std::max(begin_ns, end_ns)});
+        return copy_rows_.back().row;
     } catch (...) {
         return 0;
     }
 }
 
-void TraceRecorder::give_copy_row(RowId row) noexcept {
-    if (row == 0) return;
-    const std::lock_guard lock(mutex_);
-    row_taken_[row] = false;
+void TraceRecorder::copy_locked(StageEvent event) noexcept {
+    if (event.bytes == 0) return;
+    event.row = copy_row_locked(event.begin_ns, event.end_ns);
+    stage_locked(event);
 }
 
 NameId TraceRecorder::name_locked(std::string_view text) {
-    if (text.empty()) return 0;
-    std::string key(shortened(text, kMostNameBytes));
-    if (const auto it = ids_.find(key); it != ids_.end()) return it->second;
+    text = shortened(text, kMostNameBytes);
+    if (const auto it = ids_.find(text); it != ids_.end()) return it->second;
     if (names_.size() >= kMostNames) {
         for (const auto& sink : sinks_) ++sink->data.dropped_names;
         return kMoreNames;
     }
     const auto id = static_cast<NameId>(names_.size());
-    names_.push_back(key);
-    ids_.emplace(std::move(key), id);
+    names_.emplace_back(text);
+    try {
+        ids_.emplace(names_.back(), id);
+    } catch (...) {
+        names_.pop_back();
+        throw;
+    }
     return id;
 }
 
 NameId TraceRecorder::name(std::string_view text) noexcept {
+    if (text.empty()) return 0;
     try {
         const std::lock_guard lock(mutex_);
         return name_locked(text);
@@ -109,8 +108,7 @@ NameId TraceRecorder::name(std::string_view text) noexcept {
 
 /// An event for which the host has no memory is one more that was dropped.
 template <class Each>
-void TraceRecorder::each(const Each& act) noexcept {
-    const std::lock_guard lock(mutex_);
+void TraceRecorder::each_locked(const Each& act) noexcept {
     for (const auto& sink : sinks_) {
         try {
             act(*sink);
@@ -120,13 +118,24 @@ void TraceRecorder::each(const Each& act) noexcept {
     }
 }
 
-void TraceRecorder::stage(const StageEvent& event) noexcept {
-    each([&](TraceSink& sink) {
+template <class Each>
+void TraceRecorder::each(const Each& act) noexcept {
+    const std::lock_guard lock(mutex_);
+    each_locked(act);
+}
+
+void TraceRecorder::stage_locked(const StageEvent& event) noexcept {
+    each_locked([&](TraceSink& sink) {
         if (sink.data.stages.size() + sink.data.instants.size() >= sink.max_events)
             ++sink.data.dropped_events;
         else
             sink.data.stages.push_back(event);
     });
+}
+
+void TraceRecorder::stage(const StageEvent& event) noexcept {
+    const std::lock_guard lock(mutex_);
+    stage_locked(event);
 }
 
 void TraceRecorder::keep(TraceSink& sink, const InstantEvent& event) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -39,10 +40,14 @@ class TraceRecorder {
 
     /// Device rows are added once; 0 where there is no room for one.
     RowId add_row(TraceRow row);
-    /// The lowest row of this kind that no thread uses right now: rows stay few however many threads come
-    /// and go, and two copies at once never share one.
-    RowId take_copy_row() noexcept;
-    void give_copy_row(RowId row) noexcept;
+    /// What `count` threads copied, event_of(0) and on, nothing if no bytes; each with all but its row: that
+    /// is the lowest one of copies whose last had ended when this began. So rows stay few however many
+    /// threads come and go, and two copies at once never share one.
+    template <class EventOf>
+    void copies(std::size_t count, const EventOf& event_of) noexcept {
+        const std::lock_guard lock(mutex_);
+        for (std::size_t i = 0; i < count; ++i) copy_locked(event_of(i));
+    }
 
     /// Stable number of a name; long ones are cut, and after kMostNames all others are one.
     NameId name(std::string_view text) noexcept;
@@ -64,32 +69,31 @@ class TraceRecorder {
   private:
     template <class Each>
     void each(const Each& act) noexcept;
+    template <class Each>
+    void each_locked(const Each& act) noexcept;
     void memory(InstantEvent::Kind kind, std::string_view name, std::uint64_t bytes,
                 std::uint64_t live_bytes) noexcept;
     static void keep(TraceSink& sink, const InstantEvent& event);
     NameId name_locked(std::string_view text);
+    void copy_locked(StageEvent event) noexcept;
+    void stage_locked(const StageEvent& event) noexcept;
+    RowId copy_row_locked(std::int64_t begin_ns, std::int64_t end_ns) noexcept;
 
     std::atomic<bool> active_{false};
     mutable std::mutex mutex_;
     std::vector<std::shared_ptr<TraceSink>> sinks_;
     std::vector<TraceRow> rows_;
-    std::vector<bool> row_taken_;
+    struct CopyRow {
+        RowId row;
+        std::int64_t until_ns;  // end of its last copy
+    };
+    std::vector<CopyRow> copy_rows_;
+    struct TextHash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+    };
     std::vector<std::string> names_;
-    std::unordered_map<std::string, NameId> ids_;
-};
-
-/// A copy row for as long as a thread copies.
-class CopyRow {
-  public:
-    explicit CopyRow(TraceRecorder& recorder) : recorder_(recorder), row_(recorder.take_copy_row()) {}
-    ~CopyRow() { recorder_.give_copy_row(row_); }
-    CopyRow(const CopyRow&) = delete;
-    CopyRow& operator=(const CopyRow&) = delete;
-    RowId id() const { return row_; }
-
-  private:
-    TraceRecorder& recorder_;
-    RowId row_;
+    std::unordered_map<std::string, NameId, TextHash, std::equal_to<>> ids_;
 };
 
 }  // namespace weft::core

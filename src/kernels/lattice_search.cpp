@@ -69,11 +69,12 @@ class Trials {
 
 // steps betas from low to high, each the same multiple of the one before; `ends`: with low and high.
 void geometric(Trials& trials, const Range& range, std::uint32_t steps, bool ends,
-               std::vector<LatticeTrial>& out) {
+               const LatticeSearchOptions& options, std::vector<LatticeTrial>& out) {
     const double parts = ends ? steps - 1.0 : steps + 1.0;
     for (std::uint32_t i = 0; i < steps; ++i) {
         const double at = (ends ? i : i + 1.0) / parts;
         out.push_back(trials.run(range.low * std::pow(range.high / range.low, at)));
+        if (options.progress) options.progress(out.size(), options.steps + options.steps / 2);
     }
 }
 
@@ -101,11 +102,11 @@ LatticeSearch lattice_search_beta(Backend& backend, const LatticeCode& code, std
 
     Trials trials(backend, checked, sample, options.width);
     LatticeSearch search;
-    geometric(trials, range, options.steps, true, search.trials);
+    geometric(trials, range, options.steps, true, options, search.trials);
     const std::size_t best = best_of(search.trials), last = search.trials.size() - 1;
     const Range near{static_cast<double>(search.trials[best == 0 ? 0 : best - 1].beta),
                      static_cast<double>(search.trials[std::min(best + 1, last)].beta)};
-    geometric(trials, near, options.steps / 2, false, search.trials);
+    geometric(trials, near, options.steps / 2, false, options, search.trials);
     std::sort(search.trials.begin(), search.trials.end(),
               [](const LatticeTrial& a, const LatticeTrial& b) { return a.beta < b.beta; });
     search.best = search.trials[best_of(search.trials)];

@@ -114,6 +114,8 @@ class Control {
     virtual std::vector<std::string> violations() const = 0;
     /// Bytes of device memory allocated and not freed.
     virtual std::uint64_t live_bytes() const = 0;
+    /// Whether the calling thread is inside a hook: what it allocates there is no affair of weft's.
+    virtual bool inside() const = 0;
 };
 
 /// Name of the exported function `Control* weft_fault_control()`.

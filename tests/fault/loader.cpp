@@ -28,12 +28,21 @@ PFN_vkGetInstanceProcAddr real_lookup() {
 std::array<std::atomic<PFN_vkVoidFunction>, kFunctions> found;
 std::atomic<VkInstance> instance{VK_NULL_HANDLE};
 
+class Inside {
+  public:
+    Inside() { ++State::depth; }
+    ~Inside() { --State::depth; }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+};
+
 template <Id id, class Pointer>
 struct Hook;
 
 template <Id id, class Result, class... Arguments>
 struct Hook<id, Result(VKAPI_PTR*)(Arguments...)> {
     static VKAPI_ATTR Result VKAPI_CALL call(Arguments... arguments) {
+        const Inside here;
         State& state = State::get();
         const VkDevice device = device_of(std::get<0>(std::make_tuple(arguments...)));
         const std::optional<VkResult> instead = state.before(id, device);
@@ -116,6 +125,7 @@ vkGetInstanceProcAddr(VkInstance instance, const char* name) {
     using namespace weft_fault;
     if (std::string_view(name) == "vkGetInstanceProcAddr")
         return reinterpret_cast<PFN_vkVoidFunction>(&vkGetInstanceProcAddr);
+    const Inside here;
     const PFN_vkVoidFunction function = real_lookup()(instance, name);
     const auto id = find(name);
     return function != nullptr && id ? hook(*id) : function;

@@ -31,6 +31,9 @@ class State final : public Control {
     void forget_living() override;
     std::vector<std::string> violations() const override;
     std::uint64_t live_bytes() const override;
+    bool inside() const override { return depth != 0; }
+
+    static inline thread_local int depth = 0;
 
     /// Counts a call on `device` (null: on none); the result to give instead of making it, if any.
     std::optional<VkResult> before(Id id, VkDevice device);

@@ -159,8 +159,19 @@ TEST_CASE("lattice search: finds the beta with the least error of the sample") {
     on_device([](weft::Backend& backend) {
         const LatticeCode code{.beta = 1000};
         const Floats sample = normal_values(4 * 4000, 5);
-        const weft::LatticeSearch search = weft::lattice_search_beta(backend, code, sample);
+        std::vector<std::size_t> told;
+        const auto note = [&](std::size_t done, std::size_t all) {
+            CHECK(all == 60);
+            told.push_back(done);
+        };
+        const weft::LatticeSearch search =
+            weft::lattice_search_beta(backend, code, sample, {.progress = note});
         CHECK(search.trials.size() == 60);
+        REQUIRE(told.size() == 60);
+        for (std::size_t i = 0; i < told.size(); ++i) CHECK(told[i] == i + 1);
+        CHECK_THROWS_AS(weft::lattice_search_beta(backend, code, sample,
+                                                  {.progress = [](std::size_t, std::size_t) { throw 5; }}),
+                        int);
         CHECK(std::is_sorted(search.trials.begin(), search.trials.end(),
                              [](const auto& a, const auto& b) { return a.beta < b.beta; }));
         for (const weft::LatticeTrial& t : search.trials)

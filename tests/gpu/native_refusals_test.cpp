@@ -81,6 +81,9 @@ TEST_CASE("native: what is missing or wrong is refused by name") {
              d.upload = d.compute;
              d.upload->mutex = &two;
          }},
+        {Errc::invalid_argument, "no such extension (got \"VK_KHR_swapchains\"",
+         [](auto& d) { d.extensions.emplace_back("VK_KHR_swapchains"); }},
+        {Errc::invalid_argument, "no such extension (got \"\"", [](auto& d) { d.extensions = {""}; }},
         {Errc::invalid_argument, "the loader does not know the functions of the instance",
          [](auto& d) { d.get_instance_proc_addr = knows_nothing; }},
     };

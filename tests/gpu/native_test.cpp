@@ -264,6 +264,7 @@ TEST_CASE("native: steps recorded into the application's command buffer run betw
         Buffer<std::uint32_t> in(backend, 1000), out(backend, 1000);
         const Words values = words(1000);
         std::shared_ptr<void> keep;
+        const weft::Profile profile(backend);
         app->run(&backend, [&](VkCommandBuffer commands) {
             const native::BufferRange first = native::buffer(out), second = native::buffer(in);
             vkCmdFillBuffer(commands, first.buffer, first.offset, first.bytes, 1);
@@ -277,6 +278,12 @@ TEST_CASE("native: steps recorded into the application's command buffer run betw
             vkCmdCopyBuffer(commands, first.buffer, second.buffer, 1, &copy);
         });
         keep.reset();
+        // Whose times would they be? The application may submit them never or often, wherever it likes.
+        const weft::ProfileReport report = profile.report();
+        CHECK(report.stage(weft::ProfileStage::copy_in).bytes == 4000);
+        for (const auto stage :
+             {weft::ProfileStage::upload, weft::ProfileStage::kernel, weft::ProfileStage::download})
+            CHECK(report.stage(stage).count == 0);
         Stream stream(backend);
         const Words got = stream.download(in);
         for (std::uint32_t i = 0; i < 500; ++i) {

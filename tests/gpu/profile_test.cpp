@@ -311,6 +311,8 @@ TEST_CASE("trace: a path that cannot be written is an error in the log and nothi
             check_usable(backend);
             check_error(Errc::io, "Profile::write_trace: cannot create",
                         [&] { Profile(backend).write_trace(folder / "absent" / "p.json"); });
+            check_error(Errc::invalid_argument, "Profile::write_trace: no file (got an empty path",
+                        [&] { Profile(backend).write_trace(""); });
             Profile(backend).write_trace(folder / "p.json");
             ran = true;
         },

@@ -141,3 +141,42 @@ TEST_CASE("ordinary memory as malloc gives it is not copied on unified memory") 
         CHECK(at16(out)[6] == 3);
     });
 }
+
+TEST_CASE("steady state: a stream after a profile makes, records and submits as before it") {
+    on_device([](weft::Backend& backend) {
+        const weft::Program program(backend, kInPlace, {.name = "p"});
+        constexpr std::uint32_t kCount = 4096;
+        weft::Buffer<std::uint32_t> x(backend, kCount);
+        weft::Stream stream(backend);
+        const weft::Sequence once = stream.record([&](weft::Stream& s) { s.dispatch(program, {x}, kCount); });
+        const std::vector<std::uint32_t> sevens(kCount, 7);
+        std::vector<std::uint32_t> twice(kCount);
+        for (std::uint32_t i = 0; i < kCount; ++i) twice[i] = 7 + 2 * (1000 + i);  // in_place.comp
+        const auto call = [&] {
+            stream.upload(sevens, x);
+            stream.dispatch(program, {x}, kCount);
+            stream.replay(once);
+            CHECK(stream.download(x) == twice);
+        };
+        const auto cost = [&] {
+            const weft::Counters before = backend.counters();
+            call();
+            const weft::Counters after = backend.counters();
+            CHECK(after.objects_created == before.objects_created);
+            CHECK(after.memory_allocations == before.memory_allocations);
+            CHECK(after.descriptor_updates == before.descriptor_updates);
+            return std::pair(after.recordings - before.recordings, after.submissions - before.submissions);
+        };
+        call();
+        call();
+        const auto plain = cost();
+        {
+            const weft::Profile profile(backend);
+            call();
+            CHECK(profile.report().replays == 1);
+        }
+        CHECK(cost() == plain);
+        const weft::Profile profile(backend);
+        CHECK(cost() == plain);  // and listened to, once the timers are there
+    });
+}

@@ -48,6 +48,7 @@ DeviceSnapshot full_device() {
     DeviceSnapshot device = test::h100();
     for (const Feature& f : kFeatures) device.*f.member = true;
     device.external_memory_fd = device.subgroup_size_extension = true;
+    device.calibrated_timestamps_ext = device.calibrated_timestamps_khr = true;
     device.limits.min_subgroup_size = 8;
     device.limits.max_subgroup_size = 64;
     return device;
@@ -58,8 +59,11 @@ Adoption full_adoption() {
     Adoption adoption;
     adoption.api_minor = 3;
     for (const Feature& f : kFeatures) adoption.enabled.*f.member = true;
-    adoption.extensions = {"VK_EXT_external_memory_host", "VK_EXT_memory_budget", "VK_EXT_device_fault",
-                           "VK_KHR_external_memory_fd", "VK_EXT_subgroup_size_control"};
+    adoption.extensions = {"VK_EXT_external_memory_host",  "VK_EXT_memory_budget",
+                           "VK_EXT_device_fault",          "VK_KHR_external_memory_fd",
+                           "VK_EXT_subgroup_size_control", "VK_EXT_calibrated_timestamps",
+                           "VK_KHR_calibrated_timestamps"};
+    adoption.possible_extensions = adoption.extensions;
     adoption.compute = {2, 0};
     adoption.upload = QueueSlot{1, 0};
     adoption.download = QueueSlot{1, 1};
@@ -89,6 +93,8 @@ TEST_CASE("adoption: what was enabled stays") {
     CHECK(part.external_memory_host);
     CHECK(part.memory_budget);
     CHECK(part.external_memory_fd);
+    CHECK(part.calibrated_timestamps_ext);
+    CHECK(part.calibrated_timestamps_khr);
     CHECK(part.limits.min_subgroup_size == 8);
     CHECK(part.limits.import_alignment == device.limits.import_alignment);
     CHECK(part.api_minor == 3);  // the device has 1.4
@@ -130,6 +136,8 @@ TEST_CASE("adoption: extensions that were not enabled are gone") {
     CHECK_FALSE(part.memory_budget);
     CHECK_FALSE(part.external_memory_fd);
     CHECK_FALSE(part.subgroup_size_extension);
+    CHECK_FALSE(part.calibrated_timestamps_ext);
+    CHECK_FALSE(part.calibrated_timestamps_khr);
     CHECK_FALSE(part.device_fault);  // the feature alone is nothing
     Config config;
     config.path = Path::imported;
@@ -168,6 +176,10 @@ TEST_CASE("adoption: what is missing is named") {
     };
     check_refused(with([](Adoption& a) { a.api_minor = 1; }), Errc::unsupported,
                   "api_version is too old (got 1.1, need 1.2");
+    check_refused(with([](Adoption& a) { a.extensions.emplace_back("VK_KHR_surface"); }),
+                  Errc::invalid_argument, "no such extension (got \"VK_KHR_surface\", need names that");
+    check_refused(with([](Adoption& a) { a.possible_extensions.clear(); }), Errc::invalid_argument,
+                  "no such extension (got \"VK_EXT_external_memory_host\"");
     check_refused(with([](Adoption& a) { a.enabled.timeline_semaphores = false; }), Errc::unsupported,
                   "timelineSemaphore");
     check_refused(with([](Adoption& a) {

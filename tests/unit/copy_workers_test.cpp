@@ -142,6 +142,46 @@ TEST_CASE("workers copy every byte once, whatever their number") {
     }
 }
 
+TEST_CASE("what the threads of each copy did is told once, byte by byte, on rows that never overlap") {
+    weft::core::TraceRecorder recorder;
+    const auto sink = recorder.open(1u << 20, 0);
+    CopyWorkers workers(16);
+    const std::size_t size = 3 * kMiB + 5;
+    constexpr int kCopies = 20;
+    const auto caller = [&](std::uint32_t seed) {
+        const auto source = noise(size, seed);
+        std::vector<unsigned char> target(size);
+        weft::core::CopyLabel label{&recorder, {}};
+        label.event.stage = weft::ProfileStage::copy_in;
+        for (int i = 0; i < kCopies; ++i) {
+            const HostCopy copies[] = {{target.data(), source.data(), size},
+                                       {target.data(), source.data(), 0}};
+            workers.copy(copies, label);
+        }
+        const HostCopy small{target.data(), source.data(), 100};  // below what wakes a worker
+        workers.copy({&small, 1}, label);
+    };
+    std::thread other(caller, 21);
+    caller(22);
+    other.join();
+    const weft::core::TraceData data = recorder.read(*sink);
+    std::uint64_t bytes = 0;
+    for (const auto& event : data.stages) {
+        bytes += event.bytes;
+        CHECK(event.bytes != 0);
+        CHECK(event.begin_ns <= event.end_ns);
+        CHECK(event.begin_ns >= data.begin_ns);
+    }
+    CHECK(bytes == 2 * (kCopies * size + 100));
+    CHECK(data.stages.size() >= 2 * (kCopies + 1));
+    std::size_t overlaps = 0;
+    for (const auto& a : data.stages)
+        for (const auto& b : data.stages)
+            overlaps +=
+                &a != &b && a.row == b.row && a.begin_ns < b.end_ns && b.begin_ns < a.end_ns ? 1u : 0u;
+    CHECK(overlaps == 0);
+}
+
 TEST_CASE("many callers share the workers") {
     for (const std::uint32_t threads : {1u, 2u, 16u}) {
         CAPTURE(threads);

@@ -65,6 +65,20 @@ TEST_CASE("dispatch_check: table") {
          4,
          1,
          "binding 0 \"x\" offset is not aligned (got 32, need 64 bytes or a multiple)"},
+        // In place, side by side, or of other buffers: fine. In part: not.
+        {{{64, 128, true, 7}, {64, 128, true, 7}}, 4, 1, ""},
+        {{{0, 64, true, 7}, {64, 128, true, 7}}, 4, 1, ""},
+        {{{192, 64, true, 7}, {64, 128, true, 7}}, 4, 1, ""},
+        {{{0, 256, true, 7}, {64, 128, true, 8}}, 4, 1, ""},
+        {{{0, 256, true, 0}, {64, 128, true, 0}}, 4, 1, ""},
+        {{{0, 256, true, 7}, {64, 128, true, 7}},
+         4,
+         1,
+         "binding 0 \"x\" and binding 3 overlap in part and one is written (got 256 bytes from 0 and 128 "
+         "bytes "
+         "from 64, need the same range or ranges apart)"},
+        {{{64, 65, true, 7}, {128, 128, true, 7}}, 4, 1, "(got 65 bytes from 64 and 128 bytes from 128"},
+        {{{64, 128, true, 7}, {64, 64, true, 7}}, 4, 1, "(got 128 bytes from 64 and 64 bytes from 64"},
     };
     for (const Case& c : cases) {
         CAPTURE(c.part);
@@ -75,6 +89,21 @@ TEST_CASE("dispatch_check: table") {
         }
         CHECK(text.find("Stream::dispatch: program \"saxpy\" ") == 0);
         CHECK(text.find(c.part) != std::string::npos);
+    }
+    // Two readers may share anything.
+    {
+        const std::vector<Binding> readers{{0, Access::read, "a"}, {1, Access::read, "b"}};
+        const std::vector<DispatchRange> meeting{{0, 256, false, 7}, {64, 256, false, 7}};
+        weft::DeviceLimits limits{};
+        limits.max_storage_buffer_range = 1 << 20;
+        limits.storage_buffer_offset_alignment = 64;
+        CHECK_NOTHROW(check_dispatch({.function = "f",
+                                      .program = "p",
+                                      .bindings = readers,
+                                      .ranges = meeting,
+                                      .arguments = 2,
+                                      .elements = 1},
+                                     limits));
     }
     // Without a block, or with one of count and first alone, there are no parameters.
     for (const std::uint32_t push : {0u, 4u, 8u}) {

@@ -132,21 +132,29 @@ TEST_CASE("names are numbered once, cut where they are long, and bounded in numb
     CHECK(data.names.at(recorder.name("never seen")) == "(more names)");
 }
 
-TEST_CASE("copy rows are used again, and never by two threads at once") {
+TEST_CASE("copy rows are used again, and never by two copies at once") {
     TraceRecorder recorder;
-    RowId first = 0;
-    for (int i = 0; i < 5000; ++i) {
-        const CopyRow row(recorder);
-        if (i == 0) first = row.id();
-        CHECK(row.id() == first);
-    }
-    const CopyRow a(recorder);
-    {
-        const CopyRow b(recorder);
-        CHECK(a.id() != b.id());
-    }
-    const auto sink = recorder.open(1, 0);
-    CHECK(recorder.read(*sink).rows.size() == 3);
+    const auto sink = recorder.open(1u << 20, 0);
+    const auto tell = [&](std::vector<StageEvent> events) {
+        recorder.copies(events.size(), [&](std::size_t i) { return events[i]; });
+    };
+    const auto copied = [](std::int64_t begin, std::int64_t end) {
+        StageEvent e = event(ProfileStage::copy_in, begin, end, 0);
+        e.bytes = begin != end ? 1 : 0;
+        return e;
+    };
+    tell({copied(0, 0)});
+    for (int i = 0; i < 5000; ++i) tell({copied(10 * i, 10 * i + 10)});
+    CHECK(recorder.read(*sink).rows.size() == 2);
+    // Three at once, one that begins as the first ends, and one told of late that ran beside the others.
+    tell({copied(60000, 60010), copied(60000, 60040), copied(60005, 60030), copied(60010, 60020)});
+    tell({copied(60008, 60012)});
+    const TraceData data = recorder.read(*sink);
+    std::vector<RowId> rows;
+    for (std::size_t i = 5000; i < data.stages.size(); ++i) rows.push_back(data.stages[i].row);
+    CHECK(rows == std::vector<RowId>{1, 2, 3, 1, 4});
+    CHECK(data.rows.size() == 5);
+    CHECK(data.rows.back().name == "copy worker 4");
 }
 
 TEST_CASE("many threads at once lose nothing") {

@@ -251,7 +251,12 @@ void run_beta(const LatticeArguments& a) {
     const Table t = values_of(a, in);
     Backend backend = open_backend(config);
     const LatticeSearch search = blame(in, [&] {
-        return lattice_search_beta(backend, a.full_code(), x, {.width = t.width, .steps = a.steps});
+        Progress progress("lattice beta");
+        return lattice_search_beta(
+            backend, a.full_code(), x,
+            {.width = t.width, .steps = a.steps, .progress = [&](std::size_t done, std::size_t betas) {
+                 progress.show(done, betas);
+             }});
     });
     const auto json_of = [](const LatticeTrial& trial) {
         return Json{{"beta", trial.beta},

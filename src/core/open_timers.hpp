@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a listener finds the timers of work that may be done although nobody waited for it.
+#pragma once
+
+#include <mutex>
+#include <vector>
+
+namespace weft::core {
+
+class OpenTimer {
+  public:
+    virtual ~OpenTimer() = default;
+    /// Reports work that is done; on any thread, beside the timer's own. Errors: device_lost, driver.
+    virtual void gather() = 0;
+};
+
+/// Thread-safe. A timer is here from its first breath to its last.
+class OpenTimers {
+  public:
+    void add(OpenTimer& timer);
+    void remove(OpenTimer& timer) noexcept;
+    /// A timer that cannot be read now is left for later.
+    void gather() noexcept;
+
+  private:
+    std::mutex mutex_;
+    std::vector<OpenTimer*> timers_;
+};
+
+}  // namespace weft::core

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host's own memory ends at every allocation, once and for good: no leak, no crash, no hang, and the
+// backend goes on.
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <functional>
+#include <new>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fault/script.hpp"
+
+using namespace weft_test;
+
+namespace {
+
+/// Allocations that this thread may make until one fails; below zero: as many as it likes.
+thread_local std::int64_t allowed_allocations = -1;
+thread_local bool for_ever = false;
+std::atomic<bool> has_failed{false};
+/// Control of the loader, once it is there: finding it allocates.
+const weft_fault::Control* known_control = nullptr;
+
+bool must_fail() {
+    if (allowed_allocations < 0 || known_control->inside()) return false;
+    if (allowed_allocations > 0) {
+        --allowed_allocations;
+        return false;
+    }
+    if (!for_ever) allowed_allocations = -1;
+    has_failed = true;
+    return true;
+}
+
+void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
+    if (must_fail()) return nullptr;
+    return std::aligned_alloc(alignment,
+                              (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment);
+}
+
+void* allocate(std::size_t bytes, std::size_t alignment) {
+    void* memory = try_allocate(bytes, alignment);
+    if (memory == nullptr) throw std::bad_alloc();
+    return memory;
+}
+
+void begin_counting(std::int64_t index, bool from_there_on) {
+    for_ever = from_there_on;
+    has_failed = false;
+    allowed_allocations = index;
+}
+
+bool end_counting() {
+    allowed_allocations = -1;
+    return has_failed;
+}
+
+}  // namespace
+
+// All forms, for a sanitizer's library does not call one from the other.
+#define WEFT_TEST_NEW(name)                                                                              \
+    void* operator name(std::size_t bytes) {                                                             \
+        return allocate(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);                                        \
+    }                                                                                                    \
+    void* operator name(std::size_t bytes, std::align_val_t alignment) {                                 \
+        return allocate(bytes, static_cast<std::size_t>(alignment));                                     \
+    }                                                                                                    \
+    void* operator name(std::size_t bytes, const std::nothrow_t&) noexcept {                             \
+        return try_allocate(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);                                    \
+    }                                                                                                    \
+    void* operator name(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept { \
+        return try_allocate(bytes, static_cast<std::size_t>(alignment));                                 \
+    }
+WEFT_TEST_NEW(new)
+WEFT_TEST_NEW(new[])
+#define WEFT_TEST_DELETE(name)                                                           \
+    void operator name(void* memory) noexcept {                                          \
+        std::free(memory);                                                               \
+    }                                                                                    \
+    void operator name(void* memory, std::size_t) noexcept {                             \
+        std::free(memory);                                                               \
+    }                                                                                    \
+    void operator name(void* memory, std::align_val_t) noexcept {                        \
+        std::free(memory);                                                               \
+    }                                                                                    \
+    void operator name(void* memory, std::size_t, std::align_val_t) noexcept {           \
+        std::free(memory);                                                               \
+    }                                                                                    \
+    void operator name(void* memory, const std::nothrow_t&) noexcept {                   \
+        std::free(memory);                                                               \
+    }                                                                                    \
+    void operator name(void* memory, std::align_val_t, const std::nothrow_t&) noexcept { \
+        std::free(memory);                                                               \
+    }
+WEFT_TEST_DELETE(delete)
+WEFT_TEST_DELETE(delete[])
+
+namespace {
+
+/// Made before anything fails, and used again and again.
+struct World {
+    explicit World(const ScriptKind& k) : kind(k), backend(fault_config()), program(backend, kAffine) {}
+
+    const ScriptKind& kind;
+    weft::Backend backend;
+    weft::Program program;
+    AffineWork work{{300, 1, 700}};
+    std::vector<std::uint32_t> in = words(100), out = std::vector<std::uint32_t>(100);
+    weft::Buffer<std::uint32_t> a{backend, 100}, b{backend, 100};
+
+    weft::BatchOptions options() const {
+        return {.mode = weft::BatchMode::pipelined,
+                .path = kind.path,
+                .queues = kind.queues,
+                .chunk_elements = 256,
+                .slots = 2,
+                .stage_times = weft::StageTimes::on};
+    }
+    void forget() {
+        work.clear();
+        std::fill(out.begin(), out.end(), 0);
+    }
+    bool streamed() const {
+        for (std::uint32_t i = 0; i < 100; ++i)
+            if (out[i] != in[i] * 2 + 3 + i) return false;
+        return true;
+    }
+};
+
+void run_batch(World& w) {
+    weft::run_batch(w.backend, w.program, w.work.jobs, w.options());
+}
+
+void run_pipeline(World& w) {
+    weft::JobPipeline pipeline(w.backend, w.program, w.options());
+    for (const weft::Job& job : w.work.jobs) pipeline.submit(job);
+    pipeline.wait_all();
+}
+
+void run_stream(World& w) {
+    weft::Stream stream(w.backend, {.name = "a name that is longer than a string holds in itself"});
+    stream.upload(w.in, w.a);
+    stream.fill(w.b.view(), 7);
+    stream.dispatch(w.program, {w.a, w.b}, 100, AffineParameters{2, 3});
+    stream.submit().wait();
+    stream.download<std::uint32_t>(w.b.view(), w.out);
+}
+
+void run_sequence(World& w) {
+    weft::Stream stream(w.backend);
+    stream.upload(w.in, w.a);
+    const weft::Sequence sequence = stream.record([&](weft::Stream& s) {
+        s.fill(w.b.view(), 7);
+        s.dispatch(w.program, {w.a, w.b}, 100, AffineParameters{2, 3});
+    });
+    stream.replay(sequence);
+    stream.replay(sequence).wait();
+    stream.download<std::uint32_t>(w.b.view(), w.out);
+}
+
+void run_buffers(World& w) {
+    const weft::Buffer<std::uint32_t> buffer(w.backend, 100, "a name that a string cannot hold in itself");
+    const weft::HostBuffer<std::uint32_t> host(w.backend, 100);
+    (void)w.backend.memory();
+}
+
+template <void (*run)(World&)>
+void profiled(World& w) {
+    const weft::Profile profile(w.backend);
+    run(w);
+    (void)profile.report().to_json();
+}
+
+struct Scenario {
+    const char* name;
+    void (*run)(World&);
+    bool (*right)(const World&);
+};
+
+bool batch_right(const World& w) {
+    return w.work.right();
+}
+bool stream_right(const World& w) {
+    return w.streamed();
+}
+bool always(const World&) {
+    return true;
+}
+
+constexpr Scenario kScenarios[] = {
+    {"batch", run_batch, batch_right},
+    {"pipeline", run_pipeline, batch_right},
+    {"stream", run_stream, stream_right},
+    {"sequence", run_sequence, stream_right},
+    {"buffers", run_buffers, always},
+    {"profiled batch", profiled<run_batch>, batch_right},
+    {"profiled stream", profiled<run_stream>, stream_right},
+    {"profiled sequence", profiled<run_sequence>, stream_right},
+};
+
+std::string living() {
+    std::string all;
+    for (const weft_fault::Live& live : control().live())
+        all += live.type + " " + std::to_string(live.count) + "; ";
+    return all;
+}
+
+/// One failure. false: its turn never came, and nothing failed.
+bool survives(World& w, const Scenario& scenario, std::int64_t index, bool from_there_on) {
+    w.forget();
+    std::string error;
+    begin_counting(index, from_there_on);
+    try {
+        scenario.run(w);
+    } catch (const weft::Error& e) {
+        const bool failed = end_counting();
+        error = e.what();
+        CHECK(failed);
+        CHECK(e.code() == weft::Errc::out_of_memory);
+    } catch (const std::bad_alloc&) {
+        end_counting();
+        error = "std::bad_alloc";
+    }
+    const bool failed = end_counting();
+    CAPTURE(error);
+    CHECK((failed || error.empty()));
+    if (error.empty()) CHECK(scenario.right(w));  // what was short of memory and did not matter
+    w.forget();
+    scenario.run(w);
+    CHECK(scenario.right(w));
+    w.backend.trim();
+    CHECK(w.backend.memory().live_buffers == 2);
+    return failed;
+}
+
+void run_all(const ScriptKind& kind, const Scenario& scenario, bool from_there_on, std::int64_t step) {
+    const std::string what = std::string(kind.name) + ", " + scenario.name;
+    CAPTURE(what);
+    const Watchdog watchdog(what);
+    control().reset();
+    known_control = &control();
+    {
+        World w(kind);
+        scenario.run(w);
+        w.backend.trim();
+        const std::string before = living();
+        std::int64_t index = 0;
+        for (; survives(w, scenario, index, from_there_on); index += step) {
+            CAPTURE(index);
+            REQUIRE(living() == before);
+        }
+        const std::string how = from_there_on ? ", for ever: " : ", once: ";
+        MESSAGE(what << how << index << " allocations");
+        CHECK(index > 2);  // the scenario does allocate
+    }
+    check_nothing_left();
+}
+
+}  // namespace
+
+TEST_CASE("host memory: each allocation of every kind of work fails once") {
+    for (const Scenario& scenario : kScenarios) run_all(kScripts[0], scenario, false, 1);
+    for (const Scenario& scenario : {kScenarios[0], kScenarios[5]})
+        for (const ScriptKind& kind : {kScripts[1], kScripts[2]}) run_all(kind, scenario, false, 1);
+}
+
+TEST_CASE("host memory: it ends on a pipeline's own thread") {
+    // There the counting begins when the first job is done.
+    const Watchdog watchdog("pipeline's own thread");
+    control().reset();
+    known_control = &control();
+    for (const bool from_there_on : {false, true}) {
+        CAPTURE(from_there_on);
+        World w(kScripts[0]);
+        run_pipeline(w);
+        std::int64_t index = 0;
+        for (bool failed = true; failed; ++index) {
+            CAPTURE(index);
+            w.forget();
+            has_failed = false;
+            weft::BatchOptions options = w.options();
+            options.progress = [&](std::uint64_t done, std::uint64_t) {
+                if (done == 1) begin_counting(index, from_there_on);
+            };
+            std::size_t done = 0;
+            {
+                weft::JobPipeline pipeline(w.backend, w.program, options);
+                for (std::size_t i = 0; i < w.work.jobs.size(); ++i) {
+                    std::optional<weft::JobToken> token;
+                    try {
+                        token = pipeline.submit(w.work.jobs[i]);
+                        pipeline.wait(*token);
+                        CHECK(w.work.right(i));
+                        ++done;
+                    } catch (const std::bad_alloc&) {
+                        // The job failed, or the pipeline says that it is no more.
+                        if (token) CHECK(pipeline.state(*token) == weft::JobState::failed);
+                    } catch (const weft::Error& e) {
+                        CHECK(e.code() == weft::Errc::out_of_memory);
+                    }
+                }
+            }
+            failed = has_failed;
+            CHECK((failed || done == w.work.jobs.size()));
+            w.forget();
+            run_pipeline(w);
+            CHECK(w.work.right());
+        }
+        CHECK(index > 2);
+    }
+    check_nothing_left();
+}
+
+TEST_CASE("host memory: from each allocation on there is none") {
+    for (const Scenario& scenario : kScenarios) run_all(kScripts[0], scenario, true, 1);
+}
