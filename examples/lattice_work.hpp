@@ -121,7 +121,7 @@ class Resident {
           codes_(backend, weft::code_words(code_, n_)),
           status_(backend, weft::status_words(n_)),
           stream_(backend) {
-        stream_.upload(x, x_);
+        stream_.upload(x, x_.view());
         stream_.wait();
     }
     /// Of one dispatch; a submission has several where one is too short to time.
