@@ -40,20 +40,26 @@ struct Row {
     double resident = 0, resident_of_memory = 0, stream_gb_per_s = 0;
 };
 
-/// Seconds that copies of these bytes take at least.
+/// Seconds that copies in this proportion take at least, a byte of both directions.
 struct CopyFloor {
-    double together = 0, larger = 0;
+    double together = 0, larger = 0;  // a byte
 
+    CopyFloor() = default;
     CopyFloor(weft::Backend& backend, std::size_t in, std::size_t out, double window_s) {
         const weft::CopyCeiling c = weft::measure_copy_ceiling(backend, in, out, window_s);
-        const auto up = static_cast<double>(in) / 1e9, down = static_cast<double>(out) / 1e9;
+        const auto all = static_cast<double>(in + out) * 1e9;
+        const double up = static_cast<double>(in) / all, down = static_cast<double>(out) / all;
         larger = std::max(up / c.upload_gb_per_s, down / c.download_gb_per_s);
         together = std::max(larger, (up + down) / c.concurrent_gb_per_s);
     }
 };
 
+/// Small batches take the floor of the first of them, in proportion.
+using SmallFloors = std::map<std::pair<weft::Lattice, Op>, CopyFloor>;
+
 void measure_streamed(weft::Backend& backend, const Settings& s, const weft::LatticeCode& code,
-                      const Arrays& ordinary, const Arrays& locked, std::map<Op, Row>& rows) {
+                      SmallFloors& small, const Arrays& ordinary, const Arrays& locked,
+                      std::map<Op, Row>& rows) {
     const std::size_t n = locked.status.size();
     const Bytes bytes(code, n);
     const int rounds = n < 1000000 ? 1 : 3;
@@ -64,16 +70,21 @@ void measure_streamed(weft::Backend& backend, const Settings& s, const weft::Lat
             locked.run(backend, code, op);
         }
         std::vector<double> times[2], shares[2], of_bus;
+        const auto all = static_cast<double>(bytes.in(op) + bytes.out(op));
         for (int round = 0; round < rounds; ++round) {
-            const CopyFloor floor(backend, bytes.in(op), bytes.out(op), s.quick ? 0.002 : 0.01);
+            CopyFloor& kept = small[{code.lattice, op}];
+            const bool measure = n >= 1000000 || kept.larger == 0;
+            const CopyFloor floor =
+                measure ? CopyFloor(backend, bytes.in(op), bytes.out(op), s.quick ? 0.002 : 0.01) : kept;
+            kept = floor;
             for (const int kind : {0, 1}) {
                 std::vector<double> some;
                 for (int i = 0; i < repeats; ++i)
                     some.push_back((kind == 0 ? ordinary : locked).seconds(backend, code, op));
                 times[kind].push_back(median(std::move(some)));
-                shares[kind].push_back(floor.together / times[kind].back());
+                shares[kind].push_back(all * floor.together / times[kind].back());
             }
-            of_bus.push_back(floor.larger / times[1].back());
+            of_bus.push_back(all * floor.larger / times[1].back());
         }
         Row& row = rows[op];
         row.ordinary = static_cast<double>(n) / median(std::move(times[0]));
@@ -91,7 +102,7 @@ void measure_resident(weft::Backend& backend, const Settings& s, const weft::Lat
         const auto bytes = static_cast<double>(b.in(op) + b.out(op));
         weft::MemoryCeiling ceiling(backend, std::max<std::size_t>(b.in(op) + b.out(op), 48));
         // Left alone, a device slows down.
-        const double busy_s = s.quick ? 0 : 0.3;
+        const double busy_s = s.quick ? 0 : n < 1000000 ? 0.05 : 0.3;
         for (const auto start = Clock::now(); bench::seconds_since(start) < busy_s;) work.seconds(op);
         std::vector<double> times, shares, streams;
         while (std::ssize(times) < s.repeats) {
@@ -129,7 +140,7 @@ std::string too_large(const weft::Backend& backend, const weft::LatticeCode& cod
 
 /// Throws where results are wrong.
 std::map<Op, Row> measure(weft::Backend& backend, const Settings& s, const weft::LatticeCode& code,
-                          std::size_t n, double& patience_s) {
+                          std::size_t n, SmallFloors& small, double& patience_s) {
     std::map<Op, Row> rows;
     bench::Ordinary ordinary(backend, Bytes(code, n));
     const Arrays arrays = ordinary.arrays();
@@ -139,7 +150,7 @@ std::map<Op, Row> measure(weft::Backend& backend, const Settings& s, const weft:
     } else {
         bench::PageLocked locked(backend, Bytes(code, n));
         bench::fill(locked.x.span(), code);
-        measure_streamed(backend, s, code, arrays, locked.arrays(), rows);
+        measure_streamed(backend, s, code, small, arrays, locked.arrays(), rows);
         locked.arrays().require_right(code);
     }
     arrays.require_right(code);
@@ -195,6 +206,7 @@ int run(const Settings& s) {
         {"device", backend.name()}, {"driver", backend.device().driver}, {"q", s.code.q},
         {"levels", s.code.levels},  {"packed", s.code.packed},           {"rows", nlohmann::json::array()}};
     double patience_s = s.patience_s;
+    SmallFloors small;
     for (const weft::Lattice lattice : s.lattices) {
         weft::LatticeCode code = s.code;
         code.lattice = lattice;
@@ -205,7 +217,7 @@ int run(const Settings& s) {
                 std::printf("%9zu skipped: %s\n", n, reason.c_str());
                 continue;
             }
-            for (const auto& [op, row] : measure(backend, s, code, n, patience_s))
+            for (const auto& [op, row] : measure(backend, s, code, n, small, patience_s))
                 report["rows"].push_back(print(s, code, n, op, row));
         }
     }

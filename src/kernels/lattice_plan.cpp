@@ -109,7 +109,7 @@ LatticePlan plan_lattice(const DeviceInfo& device, LatticeOp op, const LatticeCo
     LatticePlan plan;
     const std::uint32_t fits = std::min(device.limits.max_group_size[0], device.limits.max_group_invocations);
     // A CPU runs a group's invocations in turn, so there a group must be worth handing to a thread.
-    const std::uint32_t wanted = device.type == DeviceType::cpu ? 256 : 64;
+    const std::uint32_t wanted = device.type == DeviceType::cpu ? 256 : 128;
     plan.local_size = std::min(wanted, std::bit_floor(std::max(fits, 1u)));
     plan.max_groups = std::max(device.limits.max_group_count[0], 1u);
     const std::uint32_t per_thread = vectors_of_thread(op, code, plan.local_size);
