@@ -74,8 +74,8 @@ WEFT_FN LATTICE_POINT dither_of(uint key, LATTICE_POINT shape) {
     return z;
 }
 
-// x / beta + dither, rounded after each operation. Not `dithered`: the dither is 0, which no compiler may leave
-// out of a sum by itself.
+// x / beta + dither, rounded after each operation. Not `dithered`: the dither is 0, which no compiler may
+// leave out of a sum by itself.
 WEFT_FN LATTICE_POINT scaled(LATTICE_POINT x, float inverse_beta, LATTICE_POINT dither, bool dithered) {
     LATTICE_POINT g;
     WEFT_UNROLL for (int i = 0; i < LATTICE_DIM; ++i) {

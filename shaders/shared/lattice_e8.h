@@ -3,7 +3,7 @@
 #ifndef WEFT_SHARED_LATTICE_E8_H
 #define WEFT_SHARED_LATTICE_E8_H
 
-#include "lattice_base4.h"
+#include "lattice_base4_e8.h"
 #include "lattice_points.h"
 #include "lattice_settings.h"
 #define LATTICE_POINT E8Point
