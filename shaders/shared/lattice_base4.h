@@ -8,10 +8,9 @@
 // whose points are doubled: 256, 64, 16). No sum of bytes below leaves its byte.
 //
 //   nearest_bytes(g)   the point nearest to g, as nearest(g, 1, 1, kLatticeNudge)
-//   quarter(n)         Q(n / 4), and n - 4 Q(n / 4), which is in [-kLatticeLeft, kLatticeLeft]
-//   digits_of(n)       (G^-1 n) mod 4, digit i in bits 2 i
-//   bytes_of_digits    G b modulo 8 (doubled: 16), whatever quarter() needs for what is left
-//   sum_of_bytes       coordinates less `bias`, as floats
+//   quarter(n)         Q(n / 4), and what is left, n - 4 Q(n / 4), plus 4 (doubled: 8) so that no byte is
+//   negative digits_of(n)       (G^-1 n) mod 4, digit i in bits 2 i bytes_of_digits    G b modulo 8 (doubled:
+//   16), whatever quarter() needs for what is left sum_of_bytes       coordinates less `bias`, as floats
 #ifndef WEFT_SHARED_LATTICE_BASE4_H
 #define WEFT_SHARED_LATTICE_BASE4_H
 

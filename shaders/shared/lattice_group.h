@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Neighbouring threads work on neighbouring vectors, so that they read neighbouring memory, and put what is less
-// than a word together in shared memory. Needs at most 256 threads a group, a multiple of 32.
+// Neighbouring threads work on neighbouring vectors, so that they read neighbouring memory, and put what is
+// less than a word together in shared memory. Needs at most 256 threads a group, a multiple of 32.
 
 shared uint kept[256];    // what each thread has for the word
 shared uint marked[256];  // its vector's status
