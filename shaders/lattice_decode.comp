@@ -10,8 +10,6 @@ layout(set = 0, binding = 1) readonly buffer Status { uint status[]; };  // one 
 layout(set = 0, binding = 2) writeonly buffer Y { LATTICE_VALUES y[]; };
 #include "shared/lattice_store.h"
 
-const uint kVectorBits = kLevels * kDim * kBits;
-
 uint word, used, bits;  // of the code: word at hand, bits taken of it
 
 // The next digit. A word is read only when a bit of it is needed, so never one behind the last.
@@ -30,12 +28,8 @@ uint take() {
     return digit & ((1u << kBits) - 1);
 }
 
-void decode(uint vector) {
-    // 32 vectors are kVectorBits words.
-    const uint at = (vector & 31) * kVectorBits;
-    word = (vector >> 5) * kVectorBits + (at >> 5);
-    used = kVectorBits % 32 == 0 ? 0 : at & 31;
-    bits = codes[word];
+// The point of the digits at hand. Returns whether they are digits.
+bool decode_any(out Point n) {
     Code code;
     code.rest = zero_point();
     bool good = true;
@@ -47,9 +41,45 @@ void decode(uint vector) {
             if (kQ != float(1u << kBits)) good = good && code.level[m].v[i] < kQ;
         }
     }
+    n = decode_digits(code, kQ, kInverseQ, kLevels, shape.depth);
+    return good;
+}
+
+// Vectors are parts of a word or whole words.
+bool decode_base4(out Point n) {
+    uint digits = bits >> used, strange = 0;
+    if (kBits == 8) {
+        digits = 0;
+        WEFT_UNROLL for (uint w = 0; w < 4; ++w) {
+            if (32 * w >= kVectorBits) continue;
+            uint four = w == 0 ? bits >> used : codes[word + w];
+            if (kVectorBits < 32) four &= 0xffffu;
+            strange |= four & 0xfcfcfcfcu;
+            four = (four | (four >> 6)) & 0x000f000fu;
+            digits |= ((four | (four >> 12)) & 0xffu) << (8 * w);
+        }
+    }
+    Bytes zero;
+    WEFT_UNROLL for (uint k = 0; k < zero.v.length(); ++k) zero.v[k] = 0;
+    n = base4_decode(digits, kLevels, shape.depth, zero);
+    return strange == 0;
+}
+
+void decode(uint vector) {
+    // 32 vectors are kVectorBits words.
+    const uint at = (vector & 31) * kVectorBits;
+    word = (vector >> 5) * kVectorBits + (at >> 5);
+    used = kVectorBits % 32 == 0 ? 0 : at & 31;
+    bits = codes[word];
+    Point n;
+    bool good;
+    if (is_base4()) {
+        good = decode_base4(n);
+    } else {
+        good = decode_any(n);
+    }
     const uint s = kRetries ? (status[vector / 4] >> (8 * (vector & 3))) & 0xffu : 0;
     good = good && s != kLatticeBad && (s & 0x7fu) <= settings.max_retries;
-    Point n = decode_digits(code, kQ, kInverseQ, kLevels, shape.depth);
     n = values_of(n, dither_at(vector), lattice_scale(settings, good ? s & 0x7fu : 0));
     if (!good) {
         WEFT_UNROLL for (uint i = 0; i < kDim; ++i) n.v[i] = uintBitsToFloat(0x7fc00000u);
@@ -58,7 +88,7 @@ void decode(uint vector) {
 }
 
 void main() {
-    const uint vectors = min(count * shape.element_vectors, shape.vectors);
+    const uint end = vectors_end();
     const uint stride = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
-    for (uint v = gl_GlobalInvocationID.x; v < vectors; v += stride) decode(v);
+    for (uint v = gl_GlobalInvocationID.x; v < end; v += stride) decode(v);
 }

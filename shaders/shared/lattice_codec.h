@@ -74,23 +74,24 @@ WEFT_FN LATTICE_POINT dither_of(uint key, LATTICE_POINT shape) {
     return z;
 }
 
-// x / beta + dither, rounded after each operation.
-WEFT_FN LATTICE_POINT scaled(LATTICE_POINT x, float inverse_beta, LATTICE_POINT dither) {
+// x / beta + dither, rounded after each operation. Not `dithered`: the dither is 0, which no compiler may
+// leave out of a sum by itself.
+WEFT_FN LATTICE_POINT scaled(LATTICE_POINT x, float inverse_beta, LATTICE_POINT dither, bool dithered) {
     LATTICE_POINT g;
     WEFT_UNROLL for (int i = 0; i < LATTICE_DIM; ++i) {
         WEFT_PRECISE float product = x.v[i] * inverse_beta;
         WEFT_PRECISE float sum = product + dither.v[i];
-        g.v[i] = sum;
+        g.v[i] = dithered ? sum : product;
     }
     return g;
 }
 
-// Whether some coordinate may lie beyond kLatticeReach or be no number. Bits, since a compiler may take
-// comparisons with NaN either way.
-WEFT_FN bool is_wild(LATTICE_POINT g) {
+// Whether the coordinates' sizes add up to more than `reach`, or one is no number. Bits, since a compiler may
+// take comparisons with NaN either way.
+WEFT_FN bool is_beyond(LATTICE_POINT g, float reach) {
     WEFT_PRECISE float sum = 0.0f;
     WEFT_UNROLL for (int i = 0; i < LATTICE_DIM; ++i) sum = sum + abs(g.v[i]);
-    return (floatBitsToUint(sum) & 0x7fffffffu) > floatBitsToUint(kLatticeReach);
+    return (floatBitsToUint(sum) & 0x7fffffffu) > floatBitsToUint(reach);
 }
 
 WEFT_FN bool is_finite(LATTICE_POINT x) {
@@ -99,6 +100,24 @@ WEFT_FN bool is_finite(LATTICE_POINT x) {
         finite = finite && (floatBitsToUint(x.v[i]) & 0x7f800000u) != 0x7f800000u;
     }
     return finite;
+}
+
+// Cuts g, of the values x, to what can be quantized. Returns whether x is finite.
+WEFT_FN bool tamed(WEFT_INOUT(LATTICE_POINT) g, LATTICE_POINT x) {
+    if (!is_beyond(g, kLatticeReach)) return true;
+    bool finite = is_finite(x);
+    WEFT_UNROLL for (int i = 0; i < LATTICE_DIM; ++i) {
+        g.v[i] = finite ? min(max(g.v[i], -kLatticeReach), kLatticeReach) : 0.0f;
+    }
+    return finite;
+}
+
+WEFT_FN LATTICE_POINT shrunk(LATTICE_POINT x, float shrink) {
+    WEFT_UNROLL for (int i = 0; i < LATTICE_DIM; ++i) {
+        WEFT_PRECISE float smaller = x.v[i] * shrink;
+        x.v[i] = smaller;
+    }
+    return x;
 }
 
 // The values that a decoded point stands for.
@@ -119,35 +138,28 @@ struct LATTICE_RESULT {
 };
 
 // Shrinks x until it can be coded, or retries are used up.
-WEFT_FN LATTICE_RESULT encode_vector(LATTICE_POINT x, LATTICE_POINT dither, LatticeSettings settings, float q,
-                                     float inverse, uint levels) {
+WEFT_FN LATTICE_RESULT encode_vector(LATTICE_POINT x, LATTICE_POINT dither, bool dithered,
+                                     LatticeSettings settings, float q, float inverse, uint levels) {
     LATTICE_RESULT result;
     uint retries = 0u;
     bool again = true;
     while (again) {
-        LATTICE_POINT g = scaled(x, settings.inverse_beta, dither);
-        bool finite = true;
-        if (is_wild(g)) {
-            finite = is_finite(x);
-            WEFT_UNROLL for (int i = 0; i < LATTICE_DIM; ++i) {
-                g.v[i] = finite ? min(max(g.v[i], -kLatticeReach), kLatticeReach) : 0.0f;
-            }
-        }
+        LATTICE_POINT g = scaled(x, settings.inverse_beta, dither, dithered);
+        bool finite = tamed(g, x);
         result.point = nearest(g, 1.0f, 1.0f, kLatticeNudge);
         result.code = encode_point(result.point, q, inverse, levels);
         bool overload = !is_zero(result.code.rest);
         result.status = finite ? retries | (overload ? kLatticeOverload : 0u) : kLatticeBad;
         again = overload && retries < settings.max_retries;
         ++retries;
-        WEFT_UNROLL for (int i = 0; i < LATTICE_DIM; ++i) {
-            WEFT_PRECISE float smaller = x.v[i] * settings.shrink;
-            x.v[i] = smaller;
-        }
+        x = shrunk(x, settings.shrink);
     }
     return result;
 }
 
 WEFT_SHARED_END
+
+#include "lattice_base4_codec.h"
 
 #undef LATTICE_POINT
 #undef LATTICE_CODE

@@ -10,18 +10,24 @@
 #define Point Z2Point
 #define Code Z2Code
 #define Result Z2Result
+#define Base4 Z2Base4
+#define Bytes Z2Bytes
 #define WIDE vec2
 #elif WEFT_LATTICE == 4
 #include "lattice_d4.h"
 #define Point D4Point
 #define Code D4Code
 #define Result D4Result
+#define Base4 D4Base4
+#define Bytes D4Bytes
 #define WIDE vec4
 #else
 #include "lattice_e8.h"
 #define Point E8Point
 #define Code E8Code
 #define Result E8Result
+#define Base4 E8Base4
+#define Bytes E8Bytes
 #define WIDE vec4
 #endif
 
@@ -32,7 +38,7 @@ layout(constant_id = 1) const float kQ = 4.0;
 layout(constant_id = 2) const float kInverseQ = 0.25;
 layout(constant_id = 3) const uint kLevels = 2;
 layout(constant_id = 4) const uint kBits = 8;       // of a digit in the code
-layout(constant_id = 5) const uint kPerThread = 4;  // vectors, so that a thread fills whole words; divides 16
+layout(constant_id = 5) const uint kPerThread = 4;  // neighbours that a thread works on; 1: see lattice_group.h
 layout(constant_id = 6) const bool kDither = false;
 layout(constant_id = 7) const bool kRetries = false;
 
@@ -58,6 +64,18 @@ Point dither_at(uint vector) {
     if (!kDither) return zero_point();
     const uint key = lattice_dither_key(settings, first * shape.element_vectors + vector);
     return dither_of(key, zero_point());
+}
+
+// Vectors that exist.
+uint vectors_end() {
+    return min(count * shape.element_vectors, shape.vectors);
+}
+
+const uint kVectorBits = kLevels * kDim * kBits;
+
+// See lattice_base4.h. A function, as floats make no specialization constants.
+bool is_base4() {
+    return kQ == 4.0 && kLevels <= 2;
 }
 
 LatticeSettings tries() {

@@ -2,7 +2,7 @@
 // Vectors in a buffer `values` of LATTICE_VALUES.
 Point load(uint vector) {
     Point p = zero_point();
-    if (vector >= shape.vectors) return p;
+    if (vector >= vectors_end()) return p;
 #if defined(WEFT_ROWS)
     const uint row = vector / shape.tiles, column = (vector - row * shape.tiles) * kDim;
     const uint at = row * shape.width + column;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vectors into a buffer `y` of LATTICE_VALUES.
 void store(uint vector, Point p) {
-    if (vector >= shape.vectors) return;
+    if (vector >= vectors_end()) return;
 #if defined(WEFT_ROWS)
     const uint row = vector / shape.tiles, column = (vector - row * shape.tiles) * kDim;
     const uint at = row * shape.width + column;

@@ -111,8 +111,8 @@ class Statuses {
 };
 
 LatticeReport report_of(const char* function, const LatticeShape& shape, std::span<const std::uint8_t> status,
-                        BatchReport batch) {
-    const kernels::StatusCount count = kernels::count_statuses(status);
+                        BatchReport batch, std::uint32_t threads) {
+    const kernels::StatusCount count = kernels::count_statuses(status, threads);
     if (count.not_finite != 0)
         throw Error(Errc::invalid_argument,
                     std::string(function) + ": vectors with values that are not finite (got " +
@@ -142,7 +142,7 @@ LatticeReport forward(Backend& backend, LatticeOp op, const LatticeCode& code, s
                                   {{out_data, out.bytes, out_element_bytes},
                                    {statuses.span().data(), statuses.span().size(), shape.element_vectors}},
                                   options.batch);
-    return report_of(function, shape, statuses.span(), std::move(batch));
+    return report_of(function, shape, statuses.span(), std::move(batch), backend.plan().copy_threads);
 }
 
 }  // namespace
@@ -195,7 +195,7 @@ LatticeReport lattice_decode(Backend& backend, const LatticeCode& code, std::spa
         kernels::run_lattice_jobs(backend, program, shape, of_each_job(parameters),
                                   {{codes.data(), codes.size(), codes_bytes(shape, code)}, status_input},
                                   {{x.data(), x.size_bytes(), values_bytes(shape)}}, options.batch);
-    const kernels::StatusCount count = kernels::count_statuses(status);
+    const kernels::StatusCount count = kernels::count_statuses(status, backend.plan().copy_threads);
     return {shape.vectors(), count.retried, count.unresolved, std::move(batch)};
 }
 

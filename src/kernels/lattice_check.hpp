@@ -43,6 +43,6 @@ struct StatusCount {
     std::uint64_t retried = 0, unresolved = 0, not_finite = 0;
     std::size_t first_not_finite = 0;
 };
-StatusCount count_statuses(std::span<const std::uint8_t> status);
+StatusCount count_statuses(std::span<const std::uint8_t> status, std::uint32_t threads = 1);
 
 }  // namespace weft::kernels

@@ -91,12 +91,15 @@ shared::LatticeSettings lattice_settings(const LatticeCode& code) {
 
 namespace {
 
-// The fewest vectors whose digits fill whole words, and their statuses as well.
-std::uint32_t vectors_of_thread(LatticeOp op, const LatticeCode& code) {
-    if (op == LatticeOp::decode) return 1;  // one vector a thread makes neighbours write neighbours
-    if (op == LatticeOp::quantize) return 4;
+// Neighbours that a thread works on. One is best for memory: threads side by side then read and write side by
+// side. It takes a vector whose code is whole words, or a part of a word that others of the group complete.
+std::uint32_t vectors_of_thread(LatticeOp op, const LatticeCode& code, std::uint32_t local_size) {
+    if (op == LatticeOp::decode) return 1;
     const std::uint32_t bits = digit_bits(code) * code.levels * dimension(code.lattice);
-    return std::max(4u, 32 / std::gcd(bits, 32u));
+    const bool whole = op == LatticeOp::quantize || bits % 32 == 0 || 32 % bits == 0;
+    if (whole && local_size % 32 == 0) return 1;
+    // The fewest whose digits fill whole words, and their statuses as well.
+    return op == LatticeOp::quantize ? 4 : std::max(4u, 32 / std::gcd(bits, 32u));
 }
 
 }  // namespace
@@ -106,10 +109,10 @@ LatticePlan plan_lattice(const DeviceInfo& device, LatticeOp op, const LatticeCo
     LatticePlan plan;
     const std::uint32_t fits = std::min(device.limits.max_group_size[0], device.limits.max_group_invocations);
     // A CPU runs a group's invocations in turn, so there a group must be worth handing to a thread.
-    const std::uint32_t wanted = device.type == DeviceType::cpu ? 256 : 64;
+    const std::uint32_t wanted = device.type == DeviceType::cpu ? 256 : 128;
     plan.local_size = std::min(wanted, std::bit_floor(std::max(fits, 1u)));
     plan.max_groups = std::max(device.limits.max_group_count[0], 1u);
-    const std::uint32_t per_thread = vectors_of_thread(op, code);
+    const std::uint32_t per_thread = vectors_of_thread(op, code, plan.local_size);
     plan.elements_per_group = static_cast<std::uint32_t>(
         std::max<std::size_t>(1, std::size_t{plan.local_size} * per_thread / element_vectors));
     plan.constants = {{0u, plan.local_size},
@@ -117,7 +120,7 @@ LatticePlan plan_lattice(const DeviceInfo& device, LatticeOp op, const LatticeCo
                       {2u, 1.0f / static_cast<float>(code.q)},
                       {3u, code.levels}};
     if (op != LatticeOp::quantize) plan.constants.emplace_back(4u, digit_bits(code));
-    if (op == LatticeOp::encode) plan.constants.emplace_back(5u, per_thread);
+    if (op != LatticeOp::decode) plan.constants.emplace_back(5u, per_thread);
     plan.constants.emplace_back(6u, code.dither_seed.has_value());
     plan.constants.emplace_back(7u, retries);
     return plan;

@@ -494,6 +494,10 @@ class Lattice(Case):
         report = json.loads(self.succeed("lattice", "encode", x, "-o", self.codes, *form, "--scales", scales, "--json"))
         self.assertEqual((report["vectors"], report["retried"], report["unresolved"]), (3, 2, 1))
         self.assertEqual(load(scales), ("<i4", (3,), [2, 0, -4]))
+        for operation in ["encode", "quantize"]:
+            done = self.run_weft("lattice", operation, x, "-o", self.codes, *form, "--scales", scales)
+            self.assertRegex(done.stderr, "weft: 1 of 3 vectors overload and stand for wrong values")
+        self.succeed("lattice", "encode", x, "-o", self.codes, *form, "--scales", scales)
         self.succeed("lattice", "decode", self.codes, "-o", self.y, *form, "--scales", scales)
         self.assertEqual(load(self.y)[2][:4], [20, 20, 1, 1])
         self.succeed("lattice", "quantize", x, "-o", self.path("z.npy"), *form, "--scales", scales)
@@ -570,14 +574,19 @@ class Lattice(Case):
         for arguments, pattern in [
             ([], "encode, decode, quantize, beta"),
             (["encode", self.x], "--output"),
-            (["encode", self.x, "-o", self.y, "--lattice", "A2"], "--lattice.*A2"),
+            (["encode", self.x, "-o", self.y, "--lattice", "A2"], "--lattice: A2 is no lattice .need Z2, D4 or E8"),
+            (["encode", self.x, "-o", self.y, "--lattice", "1"], "--lattice: 1 is no lattice"),
+            (["encode", self.x, "-o", self.x], "x.npy: output and input are the same file"),
+            (["decode", self.x, "-o", self.x], "x.npy: output and input are the same file"),
+            (["encode", self.x, "-o", self.y, "--max-retries", "2"], "--max-retries needs --scales"),
+            (["decode", self.x, "-o", self.y, "--max-retries", "2"], "--max-retries needs --scales"),
             (["encode", self.x, "-o", self.y, "--q", "2"], "--q.*no code for positive values"),
             (["encode", self.x, "-o", self.y, "--q", "17"], "--q.*17"),
             (["encode", self.x, "-o", self.y, "--levels", "0"], "--levels.*0"),
-            (["encode", self.x, "-o", self.y, "--beta", "0"], "--beta"),
-            (["encode", self.x, "-o", self.y, "--beta", "nan"], "beta"),
+            (["encode", self.x, "-o", self.y, "--beta", "0"], r"--beta: 0 is out of range .need 2\^-40 to 2\^40"),
+            (["encode", self.x, "-o", self.y, "--beta", "nan"], "--beta: nan is out of range"),
             (["encode", self.x, "-o", self.y, "--alpha", "-1"], "--alpha"),
-            (["encode", self.x, "-o", self.y, "--alpha", "4", "--max-retries", "99"], "max_retries"),
+            (["quantize", self.x, "-o", self.y, "--alpha", "4", "--max-retries", "99"], "max_retries"),
             (["encode", self.x, "-o", self.y, "--seed", "1"], "--dither"),
             (["decode", self.x, "-o", self.y, "--depth", "3"], "dtype|depth"),
             (["beta", self.x, "--steps", "1"], "steps"),

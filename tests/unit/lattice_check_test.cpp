@@ -2,6 +2,7 @@
 // Codes, shapes, digits and statuses that lattice calls refuse, and the sizes they ask for.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -119,31 +120,65 @@ TEST_CASE("lattice check: rows become elements whose codes are whole words") {
     has(refusal([] { kernels::lattice_shape("f", Lattice::d4, 8, 3); }), "a multiple of 3");
 }
 
-TEST_CASE("lattice check: threads of an encoder fill whole words, whatever the code") {
-    const weft::DeviceInfo device = [] {
-        weft::DeviceInfo d;
-        d.limits.max_group_size[0] = 1024;
-        d.limits.max_group_invocations = 1024;
-        d.limits.max_group_count[0] = 65535;
-        return d;
-    }();
-    for (const Lattice lattice : {Lattice::z2, Lattice::d4, Lattice::e8})
-        for (std::uint32_t q = 3; q <= 16; ++q)
-            for (std::uint32_t levels = 1; levels <= 4; ++levels)
-                for (const bool packed : {false, true}) {
-                    const LatticeCode code{.lattice = lattice, .q = q, .levels = levels, .packed = packed};
-                    const std::uint32_t block = kernels::block_vectors(lattice);
-                    const auto plan =
-                        kernels::plan_lattice(device, kernels::LatticeOp::encode, code, false, block);
-                    std::uint32_t per_thread = 0;
-                    for (const weft::SpecConstant& c : plan.constants)
-                        if (c.id == 5) per_thread = c.bits;
-                    REQUIRE(per_thread != 0);
-                    CHECK(per_thread % 4 == 0);
-                    CHECK(block % per_thread == 0);
-                    CHECK(weft::code_bytes(code, per_thread) % 4 == 0);
-                    CHECK(plan.elements_per_group == plan.local_size * per_thread / block);
-                }
+namespace {
+
+weft::DeviceInfo device_with_groups_of(std::uint32_t most) {
+    weft::DeviceInfo d;
+    d.limits.max_group_size[0] = most;
+    d.limits.max_group_invocations = most;
+    d.limits.max_group_count[0] = 65535;
+    return d;
+}
+
+std::uint32_t constant(const kernels::LatticePlan& plan, std::uint32_t id) {
+    for (const weft::SpecConstant& c : plan.constants)
+        if (c.id == id) return c.bits;
+    return 0;
+}
+
+}  // namespace
+
+TEST_CASE("lattice check: threads or groups of an encoder fill whole words, whatever the code") {
+    for (const std::uint32_t most : {8u, 16u, 128u, 1024u})
+        for (const Lattice lattice : {Lattice::z2, Lattice::d4, Lattice::e8})
+            for (std::uint32_t q = 3; q <= 16; ++q)
+                for (std::uint32_t levels = 1; levels <= 4; ++levels)
+                    for (const bool packed : {false, true}) {
+                        const LatticeCode code{
+                            .lattice = lattice, .q = q, .levels = levels, .packed = packed};
+                        const std::uint32_t block = kernels::block_vectors(lattice);
+                        const auto plan = kernels::plan_lattice(
+                            device_with_groups_of(most), kernels::LatticeOp::encode, code, false, block);
+                        const std::uint32_t per_thread = constant(plan, 5);
+                        REQUIRE(per_thread != 0);
+                        const std::uint32_t whole = per_thread == 1 ? plan.local_size : per_thread;
+                        CHECK(whole % 4 == 0);
+                        CHECK(weft::code_bytes(code, whole) % 4 == 0);
+                        CHECK(plan.elements_per_group == std::max(1u, plan.local_size * per_thread / block));
+                        if (per_thread != 1) {
+                            CHECK(block % per_thread == 0);
+                            continue;
+                        }
+                        // What shaders/shared/lattice_group.h asks for.
+                        CHECK(plan.local_size % 32 == 0);
+                        CHECK(plan.local_size <= 256);
+                        const std::size_t bits = weft::code_bytes(code, 8);  // of a vector
+                        CHECK((bits % 32 == 0 || (32 % bits == 0 && bits >= 4)));
+                    }
+}
+
+TEST_CASE("lattice check: threads work on one vector each where codes are words or parts of one") {
+    const auto per_thread = [](const LatticeCode& code, kernels::LatticeOp op, std::uint32_t most = 1024) {
+        const std::uint32_t block = kernels::block_vectors(code.lattice);
+        return constant(kernels::plan_lattice(device_with_groups_of(most), op, code, false, block), 5);
+    };
+    using kernels::LatticeOp;
+    CHECK(per_thread({.packed = true}, LatticeOp::encode) == 1);
+    CHECK(per_thread({.lattice = Lattice::e8}, LatticeOp::encode) == 1);
+    CHECK(per_thread({.q = 8, .levels = 3}, LatticeOp::quantize) == 1);
+    CHECK(per_thread({.q = 8, .levels = 3, .packed = true}, LatticeOp::encode) == 8);
+    CHECK(per_thread({.packed = true}, LatticeOp::encode, 16) == 4);
+    CHECK(per_thread({}, LatticeOp::quantize, 16) == 4);
 }
 
 TEST_CASE("lattice check: digits outside [0, q) are named, wherever they are") {
@@ -198,6 +233,19 @@ TEST_CASE("lattice check: statuses") {
     CHECK(count.unresolved == 2);
     CHECK(count.not_finite == 2);
     CHECK(count.first_not_finite == 998);
+
+    // Shared out among threads.
+    std::vector<std::uint8_t> many((std::size_t{5} << 20) + 3, 0);
+    for (std::size_t i = 0; i < many.size(); i += 1000) many[i] = 0x81;
+    many[3 << 20] = many[4 << 20] = many.back() = 0xff;
+    const kernels::StatusCount one = kernels::count_statuses(many, 1), all = kernels::count_statuses(many, 4);
+    CHECK(one.not_finite == 3);
+    CHECK(one.first_not_finite == 3 << 20);
+    CHECK(one.unresolved > 5000);
+    CHECK(all.not_finite == one.not_finite);
+    CHECK(all.first_not_finite == one.first_not_finite);
+    CHECK(all.retried == one.retried);
+    CHECK(all.unresolved == one.unresolved);
 }
 
 TEST_CASE("lattice check: memory that overlaps or is missing") {

@@ -2,6 +2,7 @@
 // The lattice math that shaders share with C++ against the exact oracle, and the oracle against enumeration.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -32,7 +33,8 @@ OracleVector run(const LatticeCode& code, const float* x, std::uint64_t index, s
     for (std::size_t i = 0; i < d; ++i) in.v[i] = x[i];
     if (code.dither_seed)
         dither = dither_of(shared::lattice_dither_key(settings, static_cast<std::uint32_t>(index)), Point{});
-    const auto r = encode_vector(in, dither, settings, q, 1.0f / q, code.levels);
+    const auto r =
+        encode_vector(in, dither, code.dither_seed.has_value(), settings, q, 1.0f / q, code.levels);
     OracleVector out;
     const auto doubled = [&](const Point& p) {
         Ints n;
@@ -54,6 +56,36 @@ OracleVector shared_vector(const LatticeCode& code, const float* x, std::uint64_
     if (code.lattice == Lattice::z2) return run<shared::Z2Point>(code, x, index, code.levels);
     if (code.lattice == Lattice::d4) return run<shared::D4Point>(code, x, index, code.levels);
     return run<shared::E8Point>(code, x, index, code.levels);
+}
+
+// The same by the math for bases of 4.
+template <class Point, class Bytes>
+OracleVector run_base4(const LatticeCode& code, const float* x, std::uint64_t index) {
+    constexpr std::size_t d = sizeof(Point) / sizeof(float);
+    constexpr float doubled = d == 8 ? 1.0f : 2.0f;
+    const shared::LatticeSettings settings = weft::kernels::lattice_settings(code);
+    Point in{}, dither{};
+    std::copy_n(x, d, in.v);
+    if (code.dither_seed)
+        dither = dither_of(shared::lattice_dither_key(settings, static_cast<std::uint32_t>(index)), Point{});
+    const auto r = base4_vector(in, dither, code.dither_seed.has_value(), settings, code.levels);
+    OracleVector out;
+    for (std::uint32_t k = 0; k < code.levels * d; ++k) out.digits.push_back(r.digits >> (2 * k) & 3);
+    out.status = static_cast<std::uint8_t>(r.status);
+    const Point decoded = shared::base4_decode(r.digits, code.levels, code.levels, Bytes{});
+    for (const float v : decoded.v) out.decoded.push_back(std::llround(v * doubled));
+    const Point value = values_of(decoded, dither, shared::lattice_scale(settings, r.status & 0x7f));
+    out.value.assign(value.v, value.v + d);
+    // What quantizing takes instead of decoding the digits.
+    const Point left = shared::sum_of_bytes(r.left, shared::base4_bias(r.left, code.levels));
+    CHECK(std::equal(left.v, left.v + d, decoded.v));
+    return out;
+}
+
+OracleVector base4_vector_of(const LatticeCode& code, const float* x, std::uint64_t index = 0) {
+    if (code.lattice == Lattice::z2) return run_base4<shared::Z2Point, shared::Z2Bytes>(code, x, index);
+    if (code.lattice == Lattice::d4) return run_base4<shared::D4Point, shared::D4Bytes>(code, x, index);
+    return run_base4<shared::E8Point, shared::E8Bytes>(code, x, index);
 }
 
 bool same(const OracleVector& a, const OracleVector& b) {
@@ -167,6 +199,81 @@ TEST_CASE("lattice math: every lattice, base and number of levels, on numbers fu
                 }
                 CHECK(wrong == 0);
             }
+}
+
+TEST_CASE("lattice math: base 4 in bytes is the same math") {
+    std::vector<std::vector<float>> rows = {{3e38f, -3e38f, 3e38f, -3e38f, 3e38f, -3e38f, 3e38f, -3e38f},
+                                            {131073, -131073, 1, 0, 0, 0, 0, 1e30f},
+                                            {64, 0, 0, 0, 0, 0, 0, 0},
+                                            {64.5f, 0, 0, 0, 0, 0, 0, 0},
+                                            {-64, 0, 0, 0, 0, 0, 0, 0},
+                                            {-32, -32, 0, 0, 0, 0, 0, 0},
+                                            {8, 8, 8, 8, 8, 8, 8, 8},
+                                            {-8, -8, -8, -8, -8, -8, -8, -8}};
+    for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()})
+        rows.push_back({1, bad, 1e30f, 1, bad, 1, 1, -bad});
+    // Ties, few overloads, many, and sums of coordinates to both sides of what bytes hold.
+    for (const float range : {2.0f, 5.0f, 10.0f, 20.0f, 40.0f, 70.0f}) {
+        const std::vector<float> x = dyadic_values(8 * 4000, range, static_cast<std::uint32_t>(range));
+        for (std::size_t i = 0; i < x.size(); i += 8) rows.emplace_back(&x[i], &x[i] + 8);
+    }
+    for (const Lattice lattice : kLattices)
+        for (const std::uint32_t levels : {1u, 2u})
+            for (const std::uint32_t retries : {0u, 3u}) {
+                CAPTURE(weft::to_string(lattice));
+                CAPTURE(levels);
+                CAPTURE(retries);
+                LatticeCode code{.lattice = lattice, .levels = levels, .max_retries = retries};
+                if (retries != 0) code.dither_seed = 7;
+                std::size_t wrong = 0;
+                for (std::size_t i = 0; i < rows.size(); ++i) {
+                    const OracleVector want = shared_vector(code, rows[i].data(), i),
+                                       got = base4_vector_of(code, rows[i].data(), i);
+                    wrong += want.digits == got.digits && want.decoded == got.decoded &&
+                                     want.status == got.status && want.value == got.value
+                                 ? 0
+                                 : 1;
+                }
+                CHECK(wrong == 0);
+            }
+}
+
+TEST_CASE("lattice math: every code of D4 with base 4 and two levels, by bytes and by floats") {
+    std::size_t wrong = 0;
+    for (std::uint32_t digits = 0; digits < 65536; ++digits)
+        for (std::uint32_t depth = 1; depth <= 2; ++depth) {
+            shared::D4Code code{};
+            for (std::uint32_t k = 0; k < 8; ++k)
+                code.level[k / 4].v[k % 4] = static_cast<float>(digits >> (2 * k) & 3);
+            const shared::D4Point want = decode_digits(code, 4.0f, 0.25f, 2, depth),
+                                  got = shared::base4_decode(digits, 2, depth, shared::D4Bytes{});
+            if (!std::equal(want.v, want.v + 4, got.v)) ++wrong;
+            if (depth != 2) continue;
+            const auto again = shared::base4_point(got, 2);
+            if (again.digits != digits || again.status != 0) ++wrong;
+        }
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("lattice math: codes of E8 with base 4 and two levels, by bytes and by floats") {
+    std::size_t wrong = 0;
+    std::uint32_t digits = 1;
+    for (int i = 0; i < 100000; ++i) {
+        digits = digits * 1664525u + 1013904223u;
+        shared::E8Code code{};
+        for (std::uint32_t k = 0; k < 16; ++k)
+            code.level[k / 8].v[k % 8] = static_cast<float>(digits >> (2 * k) & 3);
+        const std::uint32_t depth = 1 + (digits >> 31);
+        const shared::E8Point want = decode_digits(code, 4.0f, 0.25f, 2, depth),
+                              got = shared::base4_decode(digits, 2, depth, shared::E8Bytes{});
+        if (!std::equal(want.v, want.v + 8, got.v)) ++wrong;
+        if (depth != 2) continue;
+        shared::E8Point undoubled = got;
+        for (float& v : undoubled.v) v *= 0.5f;
+        const auto again = shared::base4_point(undoubled, 2);
+        if (again.digits != digits || again.status != 0) ++wrong;
+    }
+    CHECK(wrong == 0);
 }
 
 TEST_CASE("lattice math: huge, tiny and denormal numbers") {

@@ -16,6 +16,7 @@
 
 #include "commands.hpp"
 #include "device_options.hpp"
+#include "lattice_files.hpp"
 #include "npy.hpp"
 #include "progress.hpp"
 
@@ -23,128 +24,6 @@ namespace weft::tool {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-struct LatticeArguments {
-    LatticeCode code;
-    std::string in, out, scales;
-    std::size_t width = 0, rows = 0;
-    std::uint32_t depth = 0, steps = 40;
-    std::uint64_t seed = 0;
-    bool dither = false, json = false;
-    DeviceOptions device;
-
-    LatticeCode full_code() const {
-        LatticeCode c = code;
-        if (dither) c.dither_seed = seed;
-        return c;
-    }
-    std::size_t vector_bits() const {
-        return std::size_t{digit_bits(code)} * code.levels * dimension(code.lattice);
-    }
-};
-
-/// Rows and values a row of an array.
-struct Table {
-    std::size_t rows = 0, width = 0, tiles = 0;
-    std::size_t vectors() const { return rows * tiles; }
-};
-
-Table table_of(const LatticeArguments& a, std::size_t rows, std::size_t width) {
-    return {rows, width, lattice_tiles(a.code.lattice, width)};
-}
-
-Table values_of(const LatticeArguments& a, NpyInput& in) {
-    if (in.shape().size() != 2 || in.shape()[1] == 0)
-        in.refuse("wrong shape (got " + to_string(in.shape()) + ", need (n, width), " +
-                  std::to_string(dimension(a.code.lattice)) + " values a vector)");
-    return table_of(a, in.shape()[0], in.shape()[1]);
-}
-
-Shape codes_shape(const LatticeArguments& a, const Table& t) {
-    const std::size_t d = dimension(a.code.lattice);
-    if (a.code.packed) {
-        const std::size_t row_bits = t.tiles * a.vector_bits();
-        if (row_bits % 8 == 0) return {t.rows, row_bits / 8};
-        return {code_bytes(a.code, t.vectors())};
-    }
-    if (t.width == d) return {t.rows, a.code.levels, d};
-    return {t.rows, t.tiles, a.code.levels, d};
-}
-
-[[noreturn]] void refuse_codes(const LatticeArguments& a, const NpyInput& in, const std::string& need) {
-    in.refuse("wrong shape (got " + to_string(in.shape()) + ", need " + need + " with these options" +
-              (a.code.packed ? ")" : "; packed codes need --packed)"));
-}
-
-// The rows that an array of codes holds. Those whose packed rows are no whole bytes must be told.
-Table coded_in(const LatticeArguments& a, const NpyInput& in) {
-    const std::size_t d = dimension(a.code.lattice);
-    const Shape& s = in.shape();
-    std::size_t rows = 0, tiles = 1;
-    if (a.code.packed && s.size() == 1) {
-        if (a.rows == 0) in.refuse("packed rows are no whole bytes here (got one axis, need --rows)");
-        const std::size_t width = a.width == 0 ? d : a.width;
-        rows = a.rows;
-        tiles = lattice_tiles(a.code.lattice, width);
-        if (rows > s[0] * 8 || code_bytes(a.code, rows * tiles) != s[0])
-            in.refuse("rows do not fit (got " + to_string(s) + " bytes, need " +
-                      std::to_string(code_bytes(a.code, rows * tiles)) + " for --rows " +
-                      std::to_string(rows) + ")");
-    } else if (a.code.packed) {
-        if (s.size() != 2 || s[1] == 0 || s[1] * 8 % a.vector_bits() != 0)
-            refuse_codes(a, in,
-                         "(n, bytes of whole vectors of " + std::to_string(a.vector_bits()) + " bits)");
-        rows = s[0];
-        tiles = s[1] * 8 / a.vector_bits();
-    } else {
-        if ((s.size() != 3 && s.size() != 4) || s[s.size() - 2] != a.code.levels || s.back() != d ||
-            (s.size() == 4 && s[1] == 0))
-            refuse_codes(a, in,
-                         "(n, " + std::to_string(a.code.levels) + ", " + std::to_string(d) +
-                             ") or (n, tiles, " + std::to_string(a.code.levels) + ", " + std::to_string(d) +
-                             ")");
-        rows = s[0];
-        tiles = s.size() == 4 ? s[1] : 1;
-    }
-    const std::size_t width = a.width == 0 ? tiles * d : a.width;
-    if (lattice_tiles(a.code.lattice, width) != tiles)
-        in.refuse("--width does not fit (got " + std::to_string(width) + ", need " +
-                  std::to_string((tiles - 1) * d + 1) + " to " + std::to_string(tiles * d) + ")");
-    return table_of(a, rows, width);
-}
-
-Shape scales_shape(const LatticeArguments& a, const Table& t) {
-    if (t.width == dimension(a.code.lattice)) return {t.rows};
-    return {t.rows, t.tiles};
-}
-
-// The file of retry counts: -1 - T where the vector overloads after T retries nevertheless.
-void write_scales(const LatticeArguments& a, const Table& t, std::span<const std::uint8_t> status) {
-    NpyOutput out(a.scales, kDescr<std::int32_t>, scales_shape(a, t), status.size() * sizeof(std::int32_t));
-    const std::span<std::int32_t> values = out.elements<std::int32_t>();
-    for (std::size_t i = 0; i < status.size(); ++i) {
-        const std::int32_t retries = status[i] & kLatticeRetries;
-        values[i] = (status[i] & kLatticeUnresolved) != 0 ? -1 - retries : retries;
-    }
-    out.commit();
-}
-
-std::vector<std::uint8_t> read_scales(const LatticeArguments& a, const Table& t) {
-    NpyInput in(a.scales);
-    const std::span<const std::int32_t> values = in.elements<std::int32_t>();
-    if (in.shape() != scales_shape(a, t))
-        in.refuse("wrong shape (got " + to_string(in.shape()) + ", need " + to_string(scales_shape(a, t)) +
-                  ")");
-    std::vector<std::uint8_t> status(values.size());
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const std::int32_t v = values[i], retries = v < 0 ? -1 - v : v;
-        if (retries > static_cast<std::int32_t>(a.code.max_retries))
-            in.refuse("vector " + std::to_string(i) + " has too many retries (got " + std::to_string(v) +
-                      ", need at most --max-retries " + std::to_string(a.code.max_retries) + ")");
-        status[i] = static_cast<std::uint8_t>(retries | (v < 0 ? kLatticeUnresolved : 0));
-    }
-    return status;
-}
 
 // What the library says about values or digits concerns the file.
 template <class Call>
@@ -184,16 +63,41 @@ void print_report(const LatticeArguments& a, const char* operation, const Device
     std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
 }
 
+bool same_file(const std::string& a, const std::string& b) {
+    return std::filesystem::weakly_canonical(a) == std::filesystem::weakly_canonical(b);
+}
+
+// What cannot be brought back, or not be decoded, is refused before it is written.
+void require_decodable(const LatticeArguments& a) {
+    if (same_file(a.in, a.out)) throw Failure(Exit::usage, a.out + ": output and input are the same file");
+    if (a.code.max_retries != 0 && a.scales.empty())
+        throw Failure(Exit::usage,
+                      std::string("--max-retries needs --scales: codes of vectors that were retried ") +
+                          "are decoded with the number of their retries");
+}
+
+// A code that stands for a wrong value is no failure, but nobody should find out by the values.
+void warn_of_overload(const LatticeReport& r) {
+    if (r.unresolved == 0) return;
+    std::fprintf(
+        stderr,
+        "weft: %" PRIu64 " of %" PRIu64
+        " vectors overload and stand for wrong values (a larger --beta, more --levels, or --max-retries "
+        "with --scales help; weft lattice beta finds a beta)\n",
+        r.unresolved, r.vectors);
+}
+
 // Found out before the work rather than after it; one output can be under way at a time.
 void require_writable_scales(const LatticeArguments& a, const Table& t) {
     if (a.scales.empty()) return;
-    if (std::filesystem::weakly_canonical(a.scales) == std::filesystem::weakly_canonical(a.out))
+    if (same_file(a.scales, a.out))
         throw Failure(Exit::usage, a.scales + ": output and --scales are the same file");
     NpyOutput(a.scales, kDescr<std::int32_t>, scales_shape(a, t), t.vectors() * sizeof(std::int32_t));
 }
 
 void run_forward(const LatticeArguments& a, bool encode) {
     const char* operation = encode ? "encode" : "quantize";
+    if (encode) require_decodable(a);
     const Config config = a.device.config();
     NpyInput in(a.in);
     const std::span<const float> x = in.elements<float>();
@@ -219,9 +123,11 @@ void run_forward(const LatticeArguments& a, bool encode) {
     out.commit();
     if (!a.scales.empty()) write_scales(a, t, status);
     print_report(a, operation, backend.device(), report);
+    warn_of_overload(report);
 }
 
 void run_decode(const LatticeArguments& a) {
+    require_decodable(a);
     const Config config = a.device.config();
     NpyInput in(a.in);
     const std::span<const std::uint8_t> codes = in.elements<std::uint8_t>();
@@ -242,6 +148,7 @@ void run_decode(const LatticeArguments& a) {
     }
     out.commit();
     print_report(a, "decode", backend.device(), report);
+    warn_of_overload(report);
 }
 
 void run_beta(const LatticeArguments& a) {
@@ -278,9 +185,16 @@ void run_beta(const LatticeArguments& a) {
 // Ranges are the library's; asked here, the answer names the option.
 void add_code_options(CLI::App& command, LatticeArguments& a) {
     static const std::map<std::string, Lattice> names{
-        {"Z2", Lattice::z2}, {"D4", Lattice::d4}, {"E8", Lattice::e8}};
+        {"z2", Lattice::z2}, {"d4", Lattice::d4}, {"e8", Lattice::e8}};
     command.add_option("--lattice", a.code.lattice, "Z2, D4 or E8: vectors of 2, 4 or 8 values")
-        ->transform(CLI::CheckedTransformer(names, CLI::ignore_case).description(""))
+        ->transform(CLI::Validator(
+            [](std::string& text) {
+                const auto found = names.find(CLI::detail::to_lower(text));
+                if (found == names.end()) return text + " is no lattice (need Z2, D4 or E8)";
+                text = std::to_string(static_cast<int>(found->second));
+                return std::string();
+            },
+            ""))
         ->default_str("D4")
         ->type_name("NAME");
     command.add_option("--q", a.code.q, "Base of the digits, 3 to 16")
@@ -324,7 +238,14 @@ CLI::App& add_operation(CLI::App& lattice, const char* name, const char* summary
     add_file(command, "--scales", a->scales, scales);
     command.add_option("--beta", a->code.beta, "Size of a step")
         ->capture_default_str()
-        ->check(CLI::Range(0x1p-40, 0x1p40).description(""));
+        ->check(CLI::Validator(
+            [](const std::string& text) {
+                float beta = 0;
+                const bool good =
+                    CLI::detail::lexical_cast(text, beta) && beta >= 0x1p-40f && beta <= 0x1p40f;
+                return good ? std::string() : text + " is out of range (need 2^-40 to 2^40)";
+            },
+            ""));
     return command;
 }
 
