@@ -25,7 +25,8 @@ ProgramShape shape_of(const ProgramObject& program) {
     const Reflection& reflection = program.pipeline->reflection;
     const GroupRule& rule = program.group_rule;
     return {reflection.bindings, reflection.push_constant_bytes, rule.elements_per_group,
-            rule.max_groups,     program.name.c_str(),           rule.folds};
+            rule.max_groups,     program.name.c_str(),           rule.folds,
+            rule.groups_per_element};
 }
 
 void require_same_backend(const Runtime& runtime, const ProgramObject& program, const char* what) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <string>
 
 #include <weft/error.hpp>
@@ -15,23 +16,38 @@ std::uint32_t group_limit(const DeviceInfo& device) {
         std::max(1u, std::min(device.limits.max_group_size[0], device.limits.max_group_invocations)));
 }
 
+std::uint32_t knob(const char* name, std::uint32_t usual) {
+    const char* text = std::getenv(name);
+    return text != nullptr ? static_cast<std::uint32_t>(std::atoi(text)) : usual;
+}
+
+// A row is held by as many invocations as load it well; what they hold must fit their registers.
+bool plan_kept_row(EncodePlan& plan, std::uint32_t most_lanes) {
+    const std::uint32_t kMostKept = knob("X_KEPT", 8), kTeam = 32, kGroup = knob("X_GROUP", 256);
+    const std::uint32_t pairs = 1u << (plan.qubits - 1);
+    plan.team_size = std::min({pairs, std::max(kTeam, pairs / kMostKept), most_lanes});
+    plan.kept_pairs = pairs / plan.team_size;
+    plan.local_size = std::min(most_lanes, std::max(plan.team_size, kGroup));
+    return plan.kept_pairs <= kMostKept && plan.team_size <= knob("X_TEAM", 512);
+}
+
 void plan_amplitude(EncodePlan& plan, const DeviceInfo& device, bool streamed) {
-    // From 2^18 values on a workgroup would re-read most of a row, and few rows would leave most of a GPU
-    // idle; a streamed row hides behind its transfer for longer.
-    constexpr std::uint32_t kMostQubits = 17, kMostStreamedQubits = 22;
+    constexpr std::uint32_t kMostStreamedQubits = 22;
+    const std::uint32_t most_lanes = group_limit(device);
     plan.slab_bits = plan.element_bits = plan.qubits;
-    if (plan.qubits > (streamed ? kMostStreamedQubits : kMostQubits) || plan.qubits > plan.window_bits) {
+    if (!plan.row_fits() || (streamed && plan.qubits > kMostStreamedQubits)) {
         plan.kernel = EncodeKernel::amplitude_long;
-        plan.local_size = std::min(1024u, group_limit(device));
-        return;
+        plan.local_size = std::min(1024u, most_lanes);
+    } else if (!plan_kept_row(plan, most_lanes)) {
+        plan.kernel = EncodeKernel::amplitude_tasks;
+        plan.task_bits = knob("X_BITS", 12);
+        plan.local_size = std::min(knob("X_LANES", 256), most_lanes);
+        plan.kept_pairs = (1u << plan.task_bits) / 2 / plan.local_size;
+        const auto blocks = static_cast<std::uint32_t>(
+            (plan.features + (std::uint64_t{1} << plan.task_bits) - 1) >> plan.task_bits);
+        plan.groups_per_row = blocks + (1u << (plan.qubits - plan.task_bits));
+        plan.task_words = 16 + 8 * blocks;
     }
-    // Up to 14 qubits the invocations hold the whole row. 16 pairs of doubles are 64 registers; with more
-    // than 512 invocations there would be no more than 64 in all, and what is held would spill.
-    const std::uint32_t wanted = plan.qubits <= 7   ? 32
-                                 : plan.qubits <= 9 ? 64
-                                                    : std::min((1u << plan.qubits) / 16u, 512u);
-    plan.local_size = std::min(wanted, group_limit(device));
-    plan.kept_pairs = std::clamp((1u << plan.qubits) / 2u / wanted, 2u, 16u);
 }
 
 void plan_product(EncodePlan& plan, const DeviceInfo& device) {
@@ -125,15 +141,16 @@ EncodePlan plan_encode(const DeviceInfo& device, EncodeMethod method, EncodeType
             break;
     }
     plan.element_bits = std::min(plan.qubits, plan.slab_bits);
-    plan.rows_per_group =
-        plan.kernel == EncodeKernel::amplitude || plan.kernel == EncodeKernel::amplitude_long
-            ? 1
-            : 1u << (plan.slab_bits - plan.element_bits);
+    plan.rows_per_group = plan.kernel == EncodeKernel::amplitude ? plan.local_size / plan.team_size
+                          : plan.kernel == EncodeKernel::amplitude_tasks ||
+                                  plan.kernel == EncodeKernel::amplitude_long
+                              ? 1
+                              : 1u << (plan.slab_bits - plan.element_bits);
     return plan;
 }
 
 std::uint64_t scratch_bytes(const EncodePlan& plan) {
-    std::uint64_t bytes = plan.samples * kStatusBytes;
+    std::uint64_t bytes = plan.samples * (kStatusBytes + 4 * std::uint64_t{plan.task_words});
     if (plan.kernel == EncodeKernel::amplitude_long)
         bytes += plan.samples * (plan.norm_blocks() + 1) * kNormBytes;
     return bytes;
@@ -147,7 +164,7 @@ void estimate_jobs(EncodeEstimate& estimate, std::uint64_t& least, const EncodeP
     constexpr std::uint64_t kChunkBytes = std::uint64_t{48} << 20;
     const std::uint64_t total =
         estimate.bytes_in + estimate.bytes_out + (plan.samples << plan.block_bits()) * kStatusBytes;
-    const bool rows = plan.kernel == EncodeKernel::amplitude;
+    const bool rows = plan.whole_rows();
     const std::uint64_t element =
         (rows ? plan.row_bytes_in() : 0) + (std::uint64_t{plan.amplitude_bytes} << plan.element_bits);
     const std::uint64_t chunk = std::max({kChunkBytes, total / 64, element + plan.row_bytes_in()});

@@ -12,8 +12,9 @@
 namespace weft::kernels {
 
 enum class EncodeKernel {
-    amplitude,       ///< a workgroup a state
-    amplitude_long,  ///< norms of blocks, norms of rows, then the states
+    amplitude,        ///< a team of invocations a state, its values read once
+    amplitude_tasks,  ///< norms of blocks, then the states, in one dispatch
+    amplitude_long,   ///< norms of blocks, norms of rows, then the states
     product,         ///< angle, phase, iqp-z
     basis,
     iqp_direct,  ///< up to 6 qubits
@@ -35,7 +36,11 @@ struct EncodePlan {
     bool work64 = false;  ///< arithmetic in float64
     EncodeKernel kernel = EncodeKernel::amplitude;
     std::uint32_t local_size = 256;
-    std::uint32_t kept_pairs = 8;      ///< of a row that an invocation of encode_amplitude.comp holds
+    std::uint32_t kept_pairs = 8;      ///< amplitude: of a row or block that an invocation holds
+    std::uint32_t team_size = 1;       ///< amplitude: invocations that share a row
+    std::uint32_t groups_per_row = 1;  ///< that share a row of several tasks
+    std::uint32_t task_bits = 0;       ///< values or amplitudes of a task, as a power of two
+    std::uint32_t task_words = 0;      ///< of a row, beside its status, that such workgroups share
     std::uint32_t slab_bits = 0;       ///< as in EncodeParameters
     std::uint32_t element_bits = 0;    ///< amplitudes of an element, as a power of two
     std::uint32_t rows_per_group = 1;  ///< elements that a workgroup takes at a time
@@ -56,6 +61,12 @@ struct EncodePlan {
     }
     /// A state, and the values of one, can be bound whole.
     bool row_fits() const noexcept { return qubits <= window_bits; }
+    /// EncodeParameters::slab_bits.
+    std::uint32_t parameter_bits() const noexcept { return task_bits != 0 ? task_bits : slab_bits; }
+    /// An element is a row, and its values go with it.
+    bool whole_rows() const noexcept {
+        return kernel == EncodeKernel::amplitude || kernel == EncodeKernel::amplitude_tasks;
+    }
     /// Every element can be made for itself by one dispatch: what run_batch can do.
     bool single_dispatch() const noexcept { return kernel != EncodeKernel::amplitude_long && passes.empty(); }
 };

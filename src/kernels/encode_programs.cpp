@@ -23,6 +23,18 @@ constexpr std::uint32_t kAmplitudeIn64Work32[] = {
 constexpr std::uint32_t kAmplitudeIn64Work64[] = {
 #include "shaders/encode_amplitude_in64_work64.spv.inc"
 };
+constexpr std::uint32_t kAmplitudeTasksIn32Work32[] = {
+#include "shaders/encode_amplitude_tasks_in32_work32.spv.inc"
+};
+constexpr std::uint32_t kAmplitudeTasksIn32Work64[] = {
+#include "shaders/encode_amplitude_tasks_in32_work64.spv.inc"
+};
+constexpr std::uint32_t kAmplitudeTasksIn64Work32[] = {
+#include "shaders/encode_amplitude_tasks_in64_work32.spv.inc"
+};
+constexpr std::uint32_t kAmplitudeTasksIn64Work64[] = {
+#include "shaders/encode_amplitude_tasks_in64_work64.spv.inc"
+};
 constexpr std::uint32_t kProductIn32Work32[] = {
 #include "shaders/encode_product_in32_work32.spv.inc"
 };
@@ -113,6 +125,8 @@ struct Forms {
 
 constexpr Forms kAmplitude{"encode_amplitude", kAmplitudeIn32Work32, kAmplitudeIn32Work64,
                            kAmplitudeIn64Work32, kAmplitudeIn64Work64};
+constexpr Forms kAmplitudeTasks{"encode_amplitude_tasks", kAmplitudeTasksIn32Work32, kAmplitudeTasksIn32Work64,
+                                kAmplitudeTasksIn64Work32, kAmplitudeTasksIn64Work64};
 constexpr Forms kProduct{"encode_product", kProductIn32Work32, kProductIn32Work64, kProductIn64Work32,
                          kProductIn64Work64};
 constexpr Forms kIqp{"encode_iqp", kIqpIn32Work32, kIqpIn32Work64, kIqpIn64Work32, kIqpIn64Work64};
@@ -145,6 +159,8 @@ const Forms& forms_of(const EncodePlan& plan, EncodeStep step) {
             return kIqpDirect;
         case EncodeKernel::iqp:
             return kIqp;
+        case EncodeKernel::amplitude_tasks:
+            return kAmplitudeTasks;
         case EncodeKernel::amplitude:
         case EncodeKernel::amplitude_long:
             break;
@@ -197,7 +213,9 @@ Program encode_program(Owner& owner, const EncodePlan& plan, EncodeStep step) {
             break;
     }
     options.constants.emplace_back(1u, wide);
-    if (plan.kernel == EncodeKernel::amplitude) options.constants.emplace_back(2u, plan.kept_pairs);
+    if (plan.whole_rows()) options.constants.emplace_back(2u, plan.kept_pairs);
+    if (plan.kernel == EncodeKernel::amplitude) options.constants.emplace_back(3u, plan.team_size);
+    options.groups_per_element = plan.groups_per_row;
     if (plan.kernel == EncodeKernel::product) options.constants.emplace_back(2u, product_method(plan.method));
     if (plan.kernel == EncodeKernel::iqp) options.constants.emplace_back(2u, plan.slab_bits);
     if (plan.kernel == EncodeKernel::basis) {

@@ -40,6 +40,7 @@ EncodeSteps::EncodeSteps(Stream& stream, const EncodePlan& plan, Words status, b
     : stream_(stream),
       plan_(plan),
       status_(std::move(status)),
+      tasks_(stream, std::max<std::uint64_t>(1, plan.samples * plan.task_words), "encode tasks"),
       flags_(shared::kEncodeStatusByRow | (check_only ? shared::kEncodeCheckOnly : 0u)) {}
 
 void EncodeSteps::states(const BoundValues& values, std::uint64_t row, std::uint64_t base,
@@ -52,13 +53,19 @@ void EncodeSteps::states(const BoundValues& values, std::uint64_t row, std::uint
         words_at(status_.object(), (status_.first() + 2 * begin) * 4, (row - begin + rows) * 8);
     const shared::EncodeParameters parameters{word(plan_.features),
                                               plan_.qubits,
-                                              plan_.slab_bits,
+                                              plan_.parameter_bits(),
                                               values.before,
                                               word(base),
                                               word(row - begin),
                                               flags_ | (paired ? shared::kEncodePaired : 0u)};
-    stream_.dispatch(encode_program(constant(stream_), plan_, EncodeStep::states),
-                     {values.words, states, status}, count, parameters);
+    const Program program = encode_program(constant(stream_), plan_, EncodeStep::states);
+    if (plan_.task_words == 0) {
+        stream_.dispatch(program, {values.words, states, status}, count, parameters);
+        return;
+    }
+    const Words tasks = tasks_.view(0, count * plan_.task_words);
+    stream_.fill(tasks, 0);
+    stream_.dispatch(program, {values.words, states, status, tasks}, count, parameters);
 }
 
 void EncodeSteps::passes(const Words& states) {
