@@ -31,22 +31,27 @@ bool plan_kept_row(EncodePlan& plan, std::uint32_t most_lanes) {
     return plan.kept_pairs <= kMostKept && plan.team_size <= knob("X_TEAM", 512);
 }
 
-void plan_amplitude(EncodePlan& plan, const DeviceInfo& device, bool streamed) {
-    constexpr std::uint32_t kMostStreamedQubits = 22;
+// From how many qubits on a row goes by several dispatches. Workgroups that share one should run at the same time; a
+// software device, which reads as fast again, need not.
+std::uint32_t most_shared_qubits(const DeviceInfo& device) {
+    const bool runs_many = device.type == DeviceType::discrete || device.type == DeviceType::cpu;
+    return runs_many ? 21 : 17;
+}
+
+void plan_amplitude(EncodePlan& plan, const DeviceInfo& device) {
     const std::uint32_t most_lanes = group_limit(device);
     plan.slab_bits = plan.element_bits = plan.qubits;
-    if (!plan.row_fits() || (streamed && plan.qubits > kMostStreamedQubits)) {
+    if (!plan.row_fits() || plan.qubits > most_shared_qubits(device)) {
         plan.kernel = EncodeKernel::amplitude_long;
         plan.local_size = std::min(1024u, most_lanes);
     } else if (!plan_kept_row(plan, most_lanes)) {
-        plan.kernel = EncodeKernel::amplitude_tasks;
+        plan.kernel = EncodeKernel::amplitude_shared;
         plan.task_bits = knob("X_BITS", 12);
         plan.local_size = std::min(knob("X_LANES", 256), most_lanes);
         plan.kept_pairs = (1u << plan.task_bits) / 2 / plan.local_size;
-        const auto blocks = static_cast<std::uint32_t>(
+        plan.groups_per_row = static_cast<std::uint32_t>(
             (plan.features + (std::uint64_t{1} << plan.task_bits) - 1) >> plan.task_bits);
-        plan.groups_per_row = blocks + (1u << (plan.qubits - plan.task_bits));
-        plan.task_words = 16 + 8 * blocks;
+        plan.task_words = 16 + 8 * plan.groups_per_row;
     }
 }
 
@@ -72,8 +77,37 @@ std::uint32_t most_slab_bits(const EncodePlan& plan, const DeviceInfo& device) {
     return bits;
 }
 
+// Streamed, one dispatch makes a state: a slab, and what lies above it. The same sums in the same order as by
+// passes, so that a state has the same bits.
+void plan_iqp_tasks(EncodePlan& plan, std::uint32_t upper) {
+    constexpr std::uint32_t kHeaderWords = 8;
+    plan.kernel = EncodeKernel::iqp_tasks;
+    plan.groups_per_row = (1u << upper) + (1u << (upper - (plan.amplitude_bytes == 16 ? 0 : 1)));
+    plan.task_words = kHeaderWords;
+    plan.element_bits = plan.qubits;
+}
+
+// Up to 8 bits above a slab, of 4096 amplitudes where shared memory has room for as many.
+bool plan_iqp_upper(EncodePlan& plan, const DeviceInfo& device, bool streamed) {
+    constexpr std::uint32_t kUsualSlab = 12, kMostUpper = 8, kTurn = 4;
+    const std::uint32_t most = most_slab_bits(plan, device), usual = std::min(kUsualSlab, most);
+    if (plan.qubits <= most || plan.qubits > most + kMostUpper || !plan.row_fits()) return false;
+    plan.slab_bits = plan.qubits <= usual + kMostUpper ? usual : most;
+    plan.local_size = 1u << (plan.slab_bits - 4);
+    const std::uint32_t upper = plan.qubits - plan.slab_bits;
+    // Among lavapipe's faults is that invocations pass a barrier too early in loops like that of the tasks.
+    if (streamed && device.type == DeviceType::discrete) {
+        plan_iqp_tasks(plan, upper);
+        return true;
+    }
+    const std::uint32_t late = upper > kTurn ? upper - kTurn : 0;
+    plan.passes.push_back({plan.slab_bits + late, upper - late});
+    if (late != 0) plan.passes.push_back({plan.slab_bits, late});
+    return true;
+}
+
 // The smallest slab of those that need the fewest passes: small ones leave room for more workgroups.
-void plan_iqp(EncodePlan& plan, const DeviceInfo& device) {
+void plan_iqp(EncodePlan& plan, const DeviceInfo& device, bool streamed) {
     if (plan.qubits <= 6) {
         plan.kernel = EncodeKernel::iqp_direct;
         plan.local_size = 256;
@@ -81,6 +115,7 @@ void plan_iqp(EncodePlan& plan, const DeviceInfo& device) {
         return;
     }
     plan.kernel = EncodeKernel::iqp;
+    if (plan_iqp_upper(plan, device, streamed)) return;
     constexpr std::uint32_t kPassBits = 4;
     const auto passes_above = [&](std::uint32_t slab) {
         const std::uint32_t bits = plan.qubits - std::min(plan.qubits, slab);
@@ -90,11 +125,14 @@ void plan_iqp(EncodePlan& plan, const DeviceInfo& device) {
     while (plan.slab_bits > 10 && passes_above(plan.slab_bits - 1) == passes_above(plan.slab_bits))
         --plan.slab_bits;
     plan.local_size = 1u << (plan.slab_bits - 4);
+    std::uint32_t low = std::min(plan.qubits, plan.slab_bits);
     std::uint32_t left = std::min(plan.qubits, plan.window_bits);
     left -= std::min(left, plan.slab_bits);
     for (std::uint32_t count = (left + kPassBits - 1) / kPassBits; count > 0; --count) {
-        plan.passes.push_back((left + count - 1) / count);
-        left -= plan.passes.back();
+        const std::uint32_t bits = (left + count - 1) / count;
+        plan.passes.push_back({low, bits});
+        low += bits;
+        left -= bits;
     }
 }
 
@@ -115,7 +153,7 @@ EncodePlan plan_encode(const DeviceInfo& device, EncodeMethod method, EncodeType
     plan.value_bytes = types.values == ValueType::float32 ? 4 : 8;
     plan.amplitude_bytes = wide ? 16 : 8;
     plan.work64 = wide || (types.values == ValueType::float64 && device.shader_float64);
-    plan.max_groups = std::max(device.limits.max_group_count[0], 1u);
+    plan.max_groups = std::min(knob("X_MAXG", 0x7fffffff), std::max(device.limits.max_group_count[0], 1u));
     plan.range_bytes = std::min(device.limits.max_storage_buffer_range, device.limits.max_buffer_bytes);
     plan.alignment = std::max<std::uint64_t>(16, device.limits.storage_buffer_offset_alignment);
     // Shaders count words in 32 bits.
@@ -125,7 +163,7 @@ EncodePlan plan_encode(const DeviceInfo& device, EncodeMethod method, EncodeType
                        1;
     switch (method) {
         case EncodeMethod::amplitude:
-            plan_amplitude(plan, device, streamed);
+            plan_amplitude(plan, device);
             break;
         case EncodeMethod::angle:
         case EncodeMethod::phase:
@@ -137,13 +175,12 @@ EncodePlan plan_encode(const DeviceInfo& device, EncodeMethod method, EncodeType
             plan.slab_bits = 12;
             break;
         case EncodeMethod::iqp:
-            plan_iqp(plan, device);
+            plan_iqp(plan, device, streamed);
             break;
     }
-    plan.element_bits = std::min(plan.qubits, plan.slab_bits);
+    plan.element_bits = plan.whole_rows() ? plan.qubits : std::min(plan.qubits, plan.slab_bits);
     plan.rows_per_group = plan.kernel == EncodeKernel::amplitude ? plan.local_size / plan.team_size
-                          : plan.kernel == EncodeKernel::amplitude_tasks ||
-                                  plan.kernel == EncodeKernel::amplitude_long
+                          : plan.whole_rows() || plan.kernel == EncodeKernel::amplitude_long
                               ? 1
                               : 1u << (plan.slab_bits - plan.element_bits);
     return plan;

@@ -69,12 +69,11 @@ void EncodeSteps::states(const BoundValues& values, std::uint64_t row, std::uint
 }
 
 void EncodeSteps::passes(const Words& states) {
-    std::uint32_t low = plan_.element_bits - (plan_.amplitude_bytes == 16 ? 0 : 1);
-    for (const std::uint32_t bits : plan_.passes) {
-        const shared::EncodeParameters parameters{0, 0, 0, 0, low, 0, 0};
-        stream_.dispatch(wht_program(stream_, plan_, bits), {states}, states.bytes() / 16 >> bits,
+    const std::uint32_t unit_bits = plan_.amplitude_bytes == 16 ? 0 : 1;
+    for (const EncodePass& pass : plan_.passes) {
+        const shared::EncodeParameters parameters{0, 0, 0, 0, pass.low - unit_bits, 0, 0};
+        stream_.dispatch(wht_program(stream_, plan_, pass.bits), {states}, states.bytes() / 16 >> pass.bits,
                          parameters);
-        low += bits;
     }
 }
 

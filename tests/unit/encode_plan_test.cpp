@@ -61,10 +61,10 @@ TEST_CASE("encode plan: slabs of iqp by shared memory and type, passes cover eve
         CHECK(p.slab_bits == row.slab);
         CHECK(p.local_size == 1u << (row.slab - 4));
         std::uint32_t bits = p.element_bits;
-        for (const std::uint32_t pass : p.passes) {
-            CHECK(pass >= 1);
-            CHECK(pass <= 4);
-            bits += pass;
+        for (const EncodePass& pass : p.passes) {
+            CHECK(pass.bits >= 1);
+            CHECK(pass.bits <= 4);
+            bits += pass.bits;
         }
         CHECK(bits == row.qubits);
         CHECK(p.single_dispatch() == p.passes.empty());
@@ -81,7 +81,7 @@ TEST_CASE("encode plan: what a binding cannot hold goes by windows") {
     CHECK(plan(device, EncodeMethod::phase, kNarrow, 30).single_dispatch());
     const EncodePlan iqp = plan(device, EncodeMethod::iqp, kNarrow, 26);
     std::uint32_t bits = iqp.element_bits;
-    for (const std::uint32_t pass : iqp.passes) bits += pass;
+    for (const EncodePass& pass : iqp.passes) bits += pass.bits;
     CHECK(bits == iqp.window_bits);
     CHECK(plan(device_with(kLargeRange, 49152), EncodeMethod::phase, kNarrow, 28).row_fits());
 }
