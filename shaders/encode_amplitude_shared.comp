@@ -33,13 +33,14 @@ Raw value_at(uint i) { return values[row_begin + block_begin + i]; }
 
 layout(set = 0, binding = 3) coherent volatile buffer Tasks { uint tasks[]; };
 
-// Words of a row: how far it is; its norm; those of its blocks, the last word of each tells whether it was left. The
-// first row's have the number of blocks taken, too. All words must be 0 before.
-const uint kTaken = 0u, kProgress = 1u, kRowRecord = 8u, kBlockRecords = 16u, kRecordWords = 8u, kLeft = 7u;
-const uint kBlockDone = 1u, kBlockLeft = 1u << 15, kRowReady = 1u << 31;  // in kProgress: counts, and a flag
-const uint kPatience = 200u;  // looks at memory
+// Words of a row: how far it is; then the norms of its blocks, the last word of each tells whether the block was left.
+// All words must be 0 before.
+const uint kProgress = 0u, kBlockRecords = 8u, kRecordWords = 8u, kLeft = 7u;
+const uint kBlockDone = 1u, kBlockLeft = 1u << 16;  // in kProgress
+const uint kPatience = 200u;                        // looks at memory
 
-shared uint taken, progress;
+shared uint progress;
+shared bool some_need_care;
 
 void write_record(uint at, Norm norm) {
     const uvec2 sum = real_words(norm.sum), rest = real_words(norm.rest);
@@ -111,45 +112,68 @@ void store_zeros(uint to, uint block, uint blocks) {
             store_pair(to, first_pair(block) + k * gl_WorkGroupSize.x, kZero, kZero);
 }
 
-// Adds to the row's progress, all that the workgroup has written included; what it was before.
-uint report(uint what) {
-    memoryBarrierBuffer();
-    barrier();
-    if (gl_LocalInvocationIndex == 0u) progress = atomicAdd(tasks[record_base + kProgress], what);
-    memoryBarrierBuffer();
-    barrier();
-    return progress;
-}
-
-// Whether the row's norm is there; if not, this block has been left.
-bool await_row(uint block) {
-    barrier();
+// Reports the block's norm and waits for those of the others. True if they are all there; if not, this block has been
+// left. `old` is what the last block of the row found.
+bool await_row(uint block, uint blocks, out uint old) {
     if (gl_LocalInvocationIndex == 0u) {
-        progress = tasks[record_base + kProgress];
-        for (uint look = 0u; look < kPatience && (progress & kRowReady) == 0u; ++look)
-            progress = tasks[record_base + kProgress];
-        if ((progress & kRowReady) == 0u) {
+        memoryBarrierBuffer();
+        const uint before = atomicAdd(tasks[record_base + kProgress], kBlockDone);
+        uint now = before + kBlockDone;
+        for (uint look = 0u; look < kPatience && now % kBlockLeft != blocks; ++look)
+            now = tasks[record_base + kProgress];
+        if (now % kBlockLeft != blocks) {
             tasks[record_base + kBlockRecords + block * kRecordWords + kLeft] = 1u;
             memoryBarrierBuffer();
-            progress = atomicAdd(tasks[record_base + kProgress], kBlockLeft);
+            now = atomicAdd(tasks[record_base + kProgress], kBlockLeft);
         }
+        memoryBarrierBuffer();
+        // Nothing but the last block's own report makes the count of what was before one less than all.
+        progress = before % kBlockLeft + 1u == blocks ? before : now % kBlockLeft == blocks ? now : 0u;
     }
-    memoryBarrierBuffer();
     barrier();
-    return (progress & kRowReady) != 0u;
+    old = progress;
+    return old != 0u || blocks == 1u;
 }
 
-void finish_row(uint row, uint to, uint block, uint blocks) {
-    Norm all = combine_norms(blocks);
-    if (gl_LocalInvocationIndex == 0u) {
-        status[p.row_base + row] = uvec2(all.fault, all.position);
-        all.rest = kZero;
-        write_record(record_base + kRowRecord, all);
+// Every workgroup of a row joins the norms for itself, which takes less time than to wait for one that does.
+Norm join_norms(uint blocks) {
+    Norm all;
+    all.sum = kZero;
+    all.rest = kZero;
+    all.exponent = kPlain;
+    all.fault = kEncodeGood;
+    all.position = 0u;
+    bool plain_ones = true;
+    for (uint i = gl_LocalInvocationIndex; i < blocks; i += gl_WorkGroupSize.x) {
+        const Norm norm = norm_at(i);
+        plain_ones = plain_ones && norm.fault == kEncodeGood && norm.exponent == kPlain;
+        add_to(all.sum, all.rest, norm.sum);
+        all.rest += norm.rest;
     }
-    const bool some_left = ((report(kRowReady) / kBlockLeft) & 0xffffu) != 0u;
-    if ((p.flags & kEncodeCheckOnly) != 0u) return;
+    if (gl_LocalInvocationIndex == 0u) some_need_care = false;
+    barrier();
+    if (!plain_ones) some_need_care = true;
+    gather_sums(all.sum, all.rest);
+    barrier();
+    if (some_need_care) return combine_norms(blocks);
+    if (gl_LocalInvocationIndex == 0u) norm_sum[0] = inverse_root(norm_sum[0], norm_rest[0]);
+    barrier();
+    all.sum = norm_sum[0];
+    return all;
+}
+
+void finish_block(uint row, uint block, uint blocks) {
+    const uint to = row << (p.qubits - (kStoreWide ? 0u : 1u));
+    const bool check_only = (p.flags & kEncodeCheckOnly) != 0u;
+    if (!check_only) store_zeros(to, block, blocks);
+    uint old;
+    if (!await_row(block, blocks, old)) return;
+    const Norm all = join_norms(blocks);
+    const bool last = old % kBlockLeft != blocks;
+    if (last && gl_LocalInvocationIndex == 0u) status[p.row_base + row] = uvec2(all.fault, all.position);
+    if (check_only) return;
     store_block(to, block, all);
-    if (!some_left) return;
+    if (!last || old < kBlockLeft) return;
     for (uint other = 0u; other < blocks; ++other) {
         if (tasks[record_base + kBlockRecords + other * kRecordWords + kLeft] == 0u) continue;
         load_block(other);
@@ -159,25 +183,14 @@ void finish_row(uint row, uint to, uint block, uint blocks) {
 
 void main() {
     const uint blocks = (p.features + (1u << p.slab_bits) - 1u) >> p.slab_bits;
-    for (;;) {
-        barrier();
-        if (gl_LocalInvocationIndex == 0u) taken = atomicAdd(tasks[kTaken], 1u);
-        barrier();
-        const uint index = taken;
-        if (index >= count * blocks) break;
+    for (uint index = gl_WorkGroupID.x; index < count * blocks; index += gl_NumWorkGroups.x) {
         const uint row = index / blocks, block = index - row * blocks;
-        const uint to = row << (p.qubits - (kStoreWide ? 0u : 1u));
         row_begin = p.in_base + row * p.features;
         record_base = row * (kBlockRecords + kRecordWords * blocks);
         block_begin = block << p.slab_bits;
         load_block(block);
         make_norm(block);
-        const bool last = (report(kBlockDone) & (kBlockLeft - 1u)) + 1u == blocks;
-        if ((p.flags & kEncodeCheckOnly) == 0u) store_zeros(to, block, blocks);
-        if (last)
-            finish_row(row, to, block, blocks);
-        else if ((p.flags & kEncodeCheckOnly) == 0u && await_row(block))
-            store_block(to, block, read_record(record_base + kRowRecord));
-        if (gl_NumWorkGroups.x == count * blocks) break;
+        finish_block(row, block, blocks);
+        barrier();
     }
 }

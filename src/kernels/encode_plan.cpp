@@ -35,7 +35,7 @@ bool plan_kept_row(EncodePlan& plan, std::uint32_t most_lanes) {
 // software device, which reads as fast again, need not.
 std::uint32_t most_shared_qubits(const DeviceInfo& device) {
     const bool runs_many = device.type == DeviceType::discrete || device.type == DeviceType::cpu;
-    return runs_many ? 21 : 17;
+    return std::min(knob("X_MOST", 30), runs_many ? 21u : 17u);
 }
 
 void plan_amplitude(EncodePlan& plan, const DeviceInfo& device) {
@@ -51,7 +51,7 @@ void plan_amplitude(EncodePlan& plan, const DeviceInfo& device) {
         plan.kept_pairs = (1u << plan.task_bits) / 2 / plan.local_size;
         plan.groups_per_row = static_cast<std::uint32_t>(
             (plan.features + (std::uint64_t{1} << plan.task_bits) - 1) >> plan.task_bits);
-        plan.task_words = 16 + 8 * plan.groups_per_row;
+        plan.task_words = 8 + 8 * plan.groups_per_row;
     }
 }
 
