@@ -74,8 +74,8 @@ Case make_case(EncodeMethod method, std::uint32_t qubits, std::uint64_t bytes) {
     return {method, {samples, qubits}, samples * row_in, samples * row_out};
 }
 
-// Bytes that have to move: values once and states once; those of an iqp too large for shared memory are read and
-// written once more, for the bits of the index above it.
+// Bytes that have to move: values once and states once; those of an iqp too large for shared memory are read
+// and written once more, for the bits of the index above it.
 double floor_gb(const weft::Backend& backend, const Case& c) {
     const std::uint32_t slab = backend.device().limits.max_shared_memory_bytes >= 42000 ? 12 : 11;
     const bool again = c.method == EncodeMethod::iqp && c.shape.qubits > slab;
@@ -167,7 +167,6 @@ nlohmann::json run_table(weft::Backend& backend, const Settings& settings) {
         for (const std::uint32_t qubits : settings.qubits) {
             const Case c = make_case(weft::encode_method(name), qubits, bytes);
             rows.push_back(resident(backend, settings, c));
-            if (std::getenv("X_RESIDENT")) continue;
             const std::vector<double> host = values_for(c.method, c.shape.samples, qubits);
             weft::HostBuffer<double> locked(backend, host.size());
             std::copy(host.begin(), host.end(), locked.begin());

@@ -78,8 +78,8 @@ BatchReport encode_by_jobs(Backend& backend, const EncodePlan& plan, const Encod
     std::vector<Job> jobs;
     const std::uint64_t step = rows_per_job(plan);
     for (std::uint64_t row = 0; row < plan.samples; row += step)
-        jobs.push_back(
-            make_job(plan, values, states, status.data(), tasks.span().data(), row, std::min(step, plan.samples - row)));
+        jobs.push_back(make_job(plan, values, states, status.data(), tasks.span().data(), row,
+                                std::min(step, plan.samples - row)));
     BatchReport report = run_batch(backend, program, jobs, options);
     append_failures(failures, status, plan.block_bits(), 0);
     report.bytes_in = plan.bytes_in();

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <string>
 
 #include <weft/error.hpp>
@@ -16,43 +15,37 @@ std::uint32_t group_limit(const DeviceInfo& device) {
         std::max(1u, std::min(device.limits.max_group_size[0], device.limits.max_group_invocations)));
 }
 
-std::uint32_t knob(const char* name, std::uint32_t usual) {
-    const char* text = std::getenv(name);
-    return text != nullptr ? static_cast<std::uint32_t>(std::atoi(text)) : usual;
-}
-
 // A row is held by as many invocations as load it well; what they hold must fit their registers.
 bool plan_kept_row(EncodePlan& plan, std::uint32_t most_lanes) {
-    const std::uint32_t kMostKept = knob("X_KEPT", 8), kTeam = 32, kGroup = knob("X_GROUP", 256);
+    constexpr std::uint32_t kMostKept = 8, kTeam = 32, kGroup = 256;
     const std::uint32_t pairs = 1u << (plan.qubits - 1);
     plan.team_size = std::min({pairs, std::max(kTeam, pairs / kMostKept), most_lanes});
     plan.kept_pairs = pairs / plan.team_size;
     plan.local_size = std::min(most_lanes, std::max(plan.team_size, kGroup));
-    return plan.kept_pairs <= kMostKept && plan.team_size <= knob("X_TEAM", 512);
+    return plan.kept_pairs <= kMostKept;
 }
 
-// From how many qubits on a row goes by several dispatches. Workgroups that share one should run at the same time; a
-// software device, which reads as fast again, need not.
-std::uint32_t most_shared_qubits(const DeviceInfo& device) {
-    const bool runs_many = device.type == DeviceType::discrete || device.type == DeviceType::cpu;
-    return std::min(knob("X_MOST", 30), runs_many ? 21u : 17u);
+// Workgroups that share a row should run at the same time, which takes a GPU that runs many; and lavapipe's
+// let invocations pass barriers too early where loops hold some.
+bool plan_shared_row(EncodePlan& plan, const DeviceInfo& device, std::uint32_t most_lanes) {
+    constexpr std::uint32_t kMostQubits = 20, kLanes = 256, kBlockBits = 12;
+    if (device.type != DeviceType::discrete || plan.qubits > kMostQubits) return false;
+    plan.kernel = EncodeKernel::amplitude_shared;
+    plan.task_bits = kBlockBits;
+    plan.local_size = std::min(kLanes, most_lanes);
+    plan.kept_pairs = (1u << kBlockBits) / 2 / plan.local_size;
+    plan.groups_per_row = static_cast<std::uint32_t>((plan.features + (1u << kBlockBits) - 1) >> kBlockBits);
+    plan.task_words = 8 + 8 * plan.groups_per_row;
+    return true;
 }
 
 void plan_amplitude(EncodePlan& plan, const DeviceInfo& device) {
     const std::uint32_t most_lanes = group_limit(device);
     plan.slab_bits = plan.element_bits = plan.qubits;
-    if (!plan.row_fits() || plan.qubits > most_shared_qubits(device)) {
-        plan.kernel = EncodeKernel::amplitude_long;
-        plan.local_size = std::min(1024u, most_lanes);
-    } else if (!plan_kept_row(plan, most_lanes)) {
-        plan.kernel = EncodeKernel::amplitude_shared;
-        plan.task_bits = knob("X_BITS", 12);
-        plan.local_size = std::min(knob("X_LANES", 256), most_lanes);
-        plan.kept_pairs = (1u << plan.task_bits) / 2 / plan.local_size;
-        plan.groups_per_row = static_cast<std::uint32_t>(
-            (plan.features + (std::uint64_t{1} << plan.task_bits) - 1) >> plan.task_bits);
-        plan.task_words = 8 + 8 * plan.groups_per_row;
-    }
+    if (plan.row_fits() && (plan_kept_row(plan, most_lanes) || plan_shared_row(plan, device, most_lanes)))
+        return;
+    plan.kernel = EncodeKernel::amplitude_long;
+    plan.local_size = std::min(1024u, most_lanes);
 }
 
 void plan_product(EncodePlan& plan, const DeviceInfo& device) {
@@ -153,7 +146,7 @@ EncodePlan plan_encode(const DeviceInfo& device, EncodeMethod method, EncodeType
     plan.value_bytes = types.values == ValueType::float32 ? 4 : 8;
     plan.amplitude_bytes = wide ? 16 : 8;
     plan.work64 = wide || (types.values == ValueType::float64 && device.shader_float64);
-    plan.max_groups = std::min(knob("X_MAXG", 0x7fffffff), std::max(device.limits.max_group_count[0], 1u));
+    plan.max_groups = std::max(device.limits.max_group_count[0], 1u);
     plan.range_bytes = std::min(device.limits.max_storage_buffer_range, device.limits.max_buffer_bytes);
     plan.alignment = std::max<std::uint64_t>(16, device.limits.storage_buffer_offset_alignment);
     // Shaders count words in 32 bits.

@@ -12,10 +12,10 @@
 namespace weft::kernels {
 
 enum class EncodeKernel {
-    amplitude,        ///< a team of invocations a state, its values read once
-    amplitude_shared, ///< several workgroups a state, their values read once
-    amplitude_long,   ///< norms of blocks, norms of rows, then the states
-    product,         ///< angle, phase, iqp-z
+    amplitude,         ///< a team of invocations a state, its values read once
+    amplitude_shared,  ///< several workgroups a state, their values read once
+    amplitude_long,    ///< norms of blocks, norms of rows, then the states
+    product,           ///< angle, phase, iqp-z
     basis,
     iqp_direct,  ///< up to 6 qubits
     iqp,         ///< transform in shared memory, passes over the state above

@@ -137,8 +137,9 @@ struct Forms {
 
 constexpr Forms kAmplitude{"encode_amplitude", kAmplitudeIn32Work32, kAmplitudeIn32Work64,
                            kAmplitudeIn64Work32, kAmplitudeIn64Work64};
-constexpr Forms kAmplitudeShared{"encode_amplitude_shared", kAmplitudeSharedIn32Work32, kAmplitudeSharedIn32Work64,
-                                kAmplitudeSharedIn64Work32, kAmplitudeSharedIn64Work64};
+constexpr Forms kAmplitudeShared{"encode_amplitude_shared", kAmplitudeSharedIn32Work32,
+                                 kAmplitudeSharedIn32Work64, kAmplitudeSharedIn64Work32,
+                                 kAmplitudeSharedIn64Work64};
 constexpr Forms kProduct{"encode_product", kProductIn32Work32, kProductIn32Work64, kProductIn64Work32,
                          kProductIn64Work64};
 constexpr Forms kIqp{"encode_iqp", kIqpIn32Work32, kIqpIn32Work64, kIqpIn64Work32, kIqpIn64Work64};

@@ -61,7 +61,9 @@ void iqp_rounds(Backend& backend, const EncodePlan& whole, const Host& host, std
         std::optional<HostBuffer<std::uint32_t>> host_states, status;
         Event made;
         std::uint64_t row = 0, rows = 0;
-        BufferView<std::uint32_t> states_view() const { return states ? states->view() : host_states->view(); }
+        BufferView<std::uint32_t> states_view() const {
+            return states ? states->view() : host_states->view();
+        }
     };
     std::vector<Set> sets(plan.samples < whole.samples ? 2 : 1);
     for (Set& set : sets) {
