@@ -28,7 +28,7 @@ bool plan_kept_row(EncodePlan& plan, std::uint32_t most_lanes) {
 // Workgroups that share a row should run at the same time, which takes a GPU that runs many; and lavapipe's
 // let invocations pass barriers too early where loops hold some.
 bool plan_shared_row(EncodePlan& plan, const DeviceInfo& device, std::uint32_t most_lanes) {
-    constexpr std::uint32_t kMostQubits = 20, kLanes = 256, kBlockBits = 12;
+    constexpr std::uint32_t kMostQubits = 20, kLanes = 128, kBlockBits = 12;
     if (device.type != DeviceType::discrete || plan.qubits > kMostQubits) return false;
     plan.kernel = EncodeKernel::amplitude_shared;
     plan.task_bits = kBlockBits;
