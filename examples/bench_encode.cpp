@@ -157,8 +157,10 @@ nlohmann::json run_table(weft::Backend& backend, const Settings& settings) {
     const std::uint64_t bytes = std::uint64_t{settings.quick ? 1u : software ? 32u : 512u} << 20;
     std::printf(
         "float64 in, complex64 out, %d trials; slow tail: the rate of the 95th percentile of times.\n"
-        "Ceilings of the same run: the memory's for resident values, both directions of copies at once "
-        "else.\n\n"
+        "Ceilings of the same run: the memory's for resident values, both directions of copies at once else. "
+        "Bytes\nthat move: values and states once each; resident iqp above shared memory reads and writes "
+        "its "
+        "states once more.\n\n"
         "%-10s %3s %-12s %12s %12s %12s %10s %10s\n",
         settings.trials, "method", "n", "values", "vectors/s", "slow tail", "ms/vector", "GB/s",
         "of ceiling");

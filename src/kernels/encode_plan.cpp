@@ -25,11 +25,16 @@ bool plan_kept_row(EncodePlan& plan, std::uint32_t most_lanes) {
     return plan.kept_pairs <= kMostKept;
 }
 
-// Workgroups that share a row should run at the same time, which takes a GPU that runs many; and lavapipe's
-// let invocations pass barriers too early where loops hold some.
+// lavapipe's invocations were seen to pass barriers too early in shaders whose loops hold some.
+bool keeps_barriers(const DeviceInfo& device) {
+    return device.type != DeviceType::cpu;
+}
+
+// Workgroups that share a row should run at the same time: a card runs some hundred, a small GPU 32.
 bool plan_shared_row(EncodePlan& plan, const DeviceInfo& device, std::uint32_t most_lanes) {
-    constexpr std::uint32_t kMostQubits = 20, kLanes = 128, kBlockBits = 12;
-    if (device.type != DeviceType::discrete || plan.qubits > kMostQubits) return false;
+    constexpr std::uint32_t kLanes = 128, kBlockBits = 12;
+    const std::uint32_t most_qubits = device.type == DeviceType::discrete ? 20 : 17;
+    if (!keeps_barriers(device) || plan.qubits > most_qubits) return false;
     plan.kernel = EncodeKernel::amplitude_shared;
     plan.task_bits = kBlockBits;
     plan.local_size = std::min(kLanes, most_lanes);
@@ -88,8 +93,7 @@ bool plan_iqp_upper(EncodePlan& plan, const DeviceInfo& device, bool streamed) {
     plan.slab_bits = plan.qubits <= usual + kMostUpper ? usual : most;
     plan.local_size = 1u << (plan.slab_bits - 4);
     const std::uint32_t upper = plan.qubits - plan.slab_bits;
-    // Among lavapipe's faults is that invocations pass a barrier too early in loops like that of the tasks.
-    if (streamed && device.type == DeviceType::discrete) {
+    if (streamed && keeps_barriers(device)) {
         plan_iqp_tasks(plan, upper);
         return true;
     }

@@ -51,8 +51,8 @@ TEST_CASE("encode plan: slabs of iqp by shared memory and type, passes cover eve
     for (const Row& row :
          {Row{32768, kNarrow, 7, 10}, Row{32768, kNarrow, 12, 12}, Row{32768, kNarrow, 13, 12},
           Row{32768, kNarrow, 16, 12}, Row{49152, kNarrow, 13, 13}, Row{49152, kNarrow, 16, 12},
-          Row{49152, kNarrow, 17, 13}, Row{32768, kWide, 11, 11}, Row{32768, kWide, 12, 11},
-          Row{49152, kWide, 12, 12}, Row{16384, kWide, 16, 10}}) {
+          Row{49152, kNarrow, 17, 12}, Row{49152, kNarrow, 21, 13}, Row{32768, kWide, 11, 11},
+          Row{32768, kWide, 12, 11}, Row{49152, kWide, 12, 12}, Row{16384, kWide, 16, 10}}) {
         CAPTURE(row.shared);
         CAPTURE(row.qubits);
         const EncodePlan p =
@@ -98,6 +98,9 @@ TEST_CASE("encode plan: amplitude rows by teams, by workgroups that share them, 
         CHECK(2 * p.kept_pairs * p.team_size == 1u << qubits);
         CHECK(p.rows_per_group * p.team_size == p.local_size);
     }
+    CHECK(kernel(17) == EncodeKernel::amplitude_shared);
+    CHECK(kernel(18) == EncodeKernel::amplitude_long);
+    device.type = DeviceType::cpu;
     CHECK(kernel(15) == EncodeKernel::amplitude_long);
     device.type = DeviceType::discrete;
     CHECK(kernel(14) == EncodeKernel::amplitude);
@@ -122,6 +125,8 @@ TEST_CASE("encode plan: a state has the same passes whether streamed or resident
         CHECK(streamed.kernel == (qubits <= 20 ? EncodeKernel::iqp_tasks : EncodeKernel::iqp));
         if (qubits <= 20) CHECK(streamed.single_dispatch());
     }
+    device.type = DeviceType::cpu;
+    CHECK(plan(device, EncodeMethod::iqp, kMixed, 16, true).kernel == EncodeKernel::iqp);
 }
 
 TEST_CASE("encode plan: arithmetic follows the types and the device") {
