@@ -32,14 +32,16 @@ bool keeps_barriers(const DeviceInfo& device) {
 
 // Workgroups that share a row should run at the same time: a card runs some hundred, a small GPU 32.
 bool plan_shared_row(EncodePlan& plan, const DeviceInfo& device, std::uint32_t most_lanes) {
-    constexpr std::uint32_t kLanes = 128, kBlockBits = 12;
-    const std::uint32_t most_qubits = device.type == DeviceType::discrete ? 20 : 17;
+    const bool card = device.type == DeviceType::discrete;
+    // What a card's invocations hold, 64 values, is half of their registers.
+    const std::uint32_t most_qubits = card ? 20 : 17, lanes = 128;
+    const std::uint32_t block_bits = std::min(plan.qubits, card ? 13u : 12u);
     if (!keeps_barriers(device) || plan.qubits > most_qubits) return false;
     plan.kernel = EncodeKernel::amplitude_shared;
-    plan.task_bits = kBlockBits;
-    plan.local_size = std::min(kLanes, most_lanes);
-    plan.kept_pairs = (1u << kBlockBits) / 2 / plan.local_size;
-    plan.groups_per_row = static_cast<std::uint32_t>((plan.features + (1u << kBlockBits) - 1) >> kBlockBits);
+    plan.task_bits = block_bits;
+    plan.local_size = std::min(lanes, most_lanes);
+    plan.kept_pairs = (1u << block_bits) / 2 / plan.local_size;
+    plan.groups_per_row = static_cast<std::uint32_t>((plan.features + (1u << block_bits) - 1) >> block_bits);
     plan.task_words = 8 + 8 * plan.groups_per_row;
     return true;
 }

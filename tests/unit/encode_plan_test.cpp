@@ -110,7 +110,10 @@ TEST_CASE("encode plan: amplitude rows by teams, by workgroups that share them, 
     CHECK(plan(device, EncodeMethod::amplitude, kMixed, 20).norm_blocks() == 64);
     device.limits.max_group_invocations = 128;
     CHECK(kernel(11) == EncodeKernel::amplitude);
-    CHECK(kernel(12) == EncodeKernel::amplitude_shared);
+    const EncodePlan small = plan(device, EncodeMethod::amplitude, kMixed, 12);
+    CHECK(small.kernel == EncodeKernel::amplitude_shared);
+    CHECK(small.task_bits == 12);
+    CHECK(2 * small.kept_pairs * small.local_size == 1u << 12);
 }
 
 TEST_CASE("encode plan: a state has the same passes whether streamed or resident") {
