@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// amplitude: a row divided by its Euclidean norm, zeros behind it. A workgroup makes a state; it keeps what it can of
-// the row while it sums the squares, so that rows of up to 2 kKept values an invocation are read once.
+// amplitude: a row divided by its Euclidean norm, zeros behind it. A team of kTeam invocations makes a state; it holds
+// the row, of up to 2 kKept values an invocation, so that it is read once. Rows whose norm takes more care, which are
+// few, are read again.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "shared/encode_form.h"
@@ -11,87 +12,81 @@ layout(push_constant) uniform Push {
     uint first;
     EncodeParameters p;
 };
-layout(set = 0, binding = 0) readonly buffer Values { Raw values[]; };
 #if defined(WEFT_IN64)
 #define RawPair uvec4
 #else
 #define RawPair uvec2
 #endif
+layout(set = 0, binding = 0) readonly buffer Values { Raw values[]; };
 layout(set = 0, binding = 0) readonly buffer ValuePairs { RawPair value_pairs[]; };
 layout(set = 0, binding = 1) writeonly buffer States { uvec4 states[]; };
 layout(set = 0, binding = 2) writeonly buffer Status { uvec2 status[]; };
 
 layout(constant_id = 2) const uint kKept = 8;  // pairs an invocation holds in registers
+layout(constant_id = 3) const uint kTeamSize = 32;
+#define kTeam kTeamSize
 uint row_begin;
 
 Raw value_at(uint i) { return values[row_begin + i]; }
 #include "shared/encode_norm.h"
+#include "shared/encode_pairs.h"
 
-#if defined(WEFT_IN64)
-Raw first_of(RawPair pair) { return pair.xy; }
-Raw second_of(RawPair pair) { return pair.zw; }
-#else
-Raw first_of(RawPair pair) { return pair.x; }
-Raw second_of(RawPair pair) { return pair.y; }
-#endif
+shared bool some_need_care;
 
-// Values 2 j and 2 j + 1 of the row; 0 behind its end.
-RawPair load_pair(uint j) {
-    if (2 * j >= p.features) return RawPair(0u);
-    if ((p.flags & kEncodePaired) != 0u) return value_pairs[row_begin / 2 + j];
-    if (2 * j + 1 < p.features) return RawPair(value_at(2 * j), value_at(2 * j + 1));
-#if defined(WEFT_IN64)
-    return RawPair(value_at(2 * j), 0u, 0u);
-#else
-    return RawPair(value_at(2 * j), 0u);
-#endif
+// The inverse of the norm of what the team's invocations hold; 0 where that takes more care.
+Real inverse_norm(Real sum, Real rest) {
+    if (gl_LocalInvocationIndex == 0u) some_need_care = false;
+    gather_sums(sum, rest);
+    barrier();
+    if (team_member() == 0u) {
+        const uint lane = gl_LocalInvocationIndex;
+        const bool exact = sums_exactly(norm_sum[lane]);
+        if (!exact) some_need_care = true;
+        norm_sum[lane] = exact ? inverse_root(norm_sum[lane], norm_rest[lane]) : kZero;
+    }
+    barrier();
+    return norm_sum[gl_LocalInvocationIndex - team_member()];
 }
 
-void store_pair(uint to, uint j, RawPair pair, int exponent, Real scale) {
-    precise Real a = value_of(first_of(pair), exponent) * scale;
-    precise Real b = value_of(second_of(pair), exponent) * scale;
-    if (kStoreWide) {
-        states[to + 2 * j] = packed(complex(a, kZero), complex(a, kZero));
-        states[to + 2 * j + 1] = packed(complex(b, kZero), complex(b, kZero));
-    } else {
-        states[to + j] = packed(complex(a, kZero), complex(b, kZero));
-    }
+// Every team of the workgroup comes along: there are barriers inside.
+void make_with_care(uint row, bool mine, uint to) {
+    const Norm norm = norm_with_care(mine ? p.features : 0u);
+    if (!mine) return;
+    if (team_member() == 0u) status[p.row_base + row] = uvec2(norm.fault, norm.position);
+    if ((p.flags & kEncodeCheckOnly) != 0u) return;
+    const bool good = norm.fault == kEncodeGood;
+    const Real scale = good ? inverse_root(norm.sum, norm.rest) : kZero;
+    for (uint j = team_member(); j < 1u << (p.qubits - 1); j += kTeam)
+        store_scaled(to, j, good ? load_pair(j) : RawPair(0u), norm.exponent, scale);
 }
 
 void main() {
-    const uint lane = gl_LocalInvocationIndex, lanes = gl_WorkGroupSize.x;
-    const uint pairs = 1u << (p.qubits - 1), used = (p.features + 1) / 2;
-    for (uint row = gl_WorkGroupID.x; row < count; row += gl_NumWorkGroups.x) {
-        row_begin = p.in_base + row * p.features;
+    const uint teams = gl_WorkGroupSize.x / kTeam, member = team_member();
+    const uint pairs = 1u << (p.qubits - 1);
+    for (uint begin = gl_WorkGroupID.x * teams; begin < count; begin += gl_NumWorkGroups.x * teams) {
+        const uint row = begin + gl_LocalInvocationIndex / kTeam;
+        const bool there = row < count;
+        row_begin = p.in_base + (there ? row : begin) * p.features;
         RawPair kept[kKept];
-        Norm norm;
-        norm.sum = kZero;
-        norm.rest = kZero;
-        norm.exponent = kPlain;
-        norm.fault = kEncodeGood;
-        norm.position = 0u;
+        Real sum = kZero, rest = kZero;
+        WEFT_UNROLL for (uint k = 0; k < kKept; ++k) kept[k] = load_pair(member + k * kTeam);
         WEFT_UNROLL for (uint k = 0; k < kKept; ++k) {
-            kept[k] = load_pair(lane + k * lanes);
-            add_square(norm.sum, norm.rest, plain(first_of(kept[k])));
-            add_square(norm.sum, norm.rest, plain(second_of(kept[k])));
+            add_square(sum, rest, plain(first_of(kept[k])));
+            add_square(sum, rest, plain(second_of(kept[k])));
         }
-        for (uint j = lane + kKept * lanes; j < used; j += lanes) {
-            const RawPair pair = load_pair(j);
-            add_square(norm.sum, norm.rest, plain(first_of(pair)));
-            add_square(norm.sum, norm.rest, plain(second_of(pair)));
-        }
-        reduce_sum(norm.sum, norm.rest);
-        if (!sums_exactly(norm.sum)) norm = norm_with_care(p.features);
-        if (lane == 0) status[p.row_base + row] = uvec2(norm.fault, norm.position);
-        if ((p.flags & kEncodeCheckOnly) != 0u) continue;
-        const bool good = norm.fault == kEncodeGood;
-        const Real scale = good ? inverse_root(norm.sum, norm.rest) : kZero;
+        const Real scale = inverse_norm(sum, rest);
+        const bool care = scale == kZero;
         const uint to = row << (p.qubits - (kStoreWide ? 0u : 1u));
-        WEFT_UNROLL for (uint k = 0; k < kKept; ++k) {
-            const uint j = lane + k * lanes;
-            if (j < pairs) store_pair(to, j, good ? kept[k] : RawPair(0u), norm.exponent, scale);
+        if (there && !care) {
+            if (member == 0) status[p.row_base + row] = uvec2(kEncodeGood, 0u);
+            if ((p.flags & kEncodeCheckOnly) == 0u) {
+                WEFT_UNROLL for (uint k = 0; k < kKept; ++k) {
+                    const uint j = member + k * kTeam;
+                    if (j < pairs) store_plain(to, j, kept[k], scale);
+                }
+            }
         }
-        for (uint j = lane + kKept * lanes; j < pairs; j += lanes)
-            store_pair(to, j, good ? load_pair(j) : RawPair(0u), norm.exponent, scale);
+        if (some_need_care) make_with_care(row, there && care, to);
+        barrier();
     }
 }

@@ -71,6 +71,11 @@ struct ProgramOptions {
     /// Upper bound on the workgroups of a dispatch, for shaders that loop over their elements by the total
     /// number of invocations; 0: one workgroup for every `elements_per_group` elements.
     std::uint32_t max_groups = 0;
+    /// Workgroups that share what elements_per_group says, for shaders that cut an element up; 0: one.
+    std::uint32_t groups_per_element = 0;
+    /// Bindings whose contents before a dispatch do not matter although the shader reads them: it reads only
+    /// what it has written. They count as written.
+    std::vector<std::uint32_t> written_first{};
     /// Invocations of a subgroup, a power of two from DeviceLimits::min_subgroup_size to max_subgroup_size;
     /// 0: the driver chooses. Refused where DeviceInfo::subgroup_size_control is false.
     std::uint32_t subgroup_size = 0;

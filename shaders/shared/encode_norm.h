@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Norms that neither overflow nor underflow nor lose digits: squares are summed with compensation, and where
 // the sum leaves the range in which that is exact enough, the values are scaled by a power of two first.
-// Needs encode_form.h, a workgroup of at most 1024 invocations, and `Raw value_at(uint i)` from the shader.
+// Needs encode_form.h and `Raw value_at(uint i)` from the shader. kTeam, a power of two, is the number of
+// invocations that share a row: a workgroup, where the shader does not say otherwise.
 #ifndef WEFT_SHARED_ENCODE_NORM_H
 #define WEFT_SHARED_ENCODE_NORM_H
 
@@ -13,9 +14,12 @@ struct Norm {
 };
 const int kPlain = -100000;
 
-shared Real norm_sum[1024];
-shared Real norm_rest[1024];
-shared uint norm_word[1024];
+#if !defined(kTeam)
+#define kTeam gl_WorkGroupSize.x
+#endif
+shared Real norm_sum[gl_WorkGroupSize.x];
+shared Real norm_rest[gl_WorkGroupSize.x];
+shared uint norm_word[gl_WorkGroupSize.x];
 
 // The sum of two numbers without error, added to a sum in two parts.
 void add_to(inout Real sum, inout Real rest, Real more) {
@@ -142,35 +146,50 @@ Real value_of(Raw raw, int exponent) {
     return exponent == kPlain ? plain(raw) : scaled(raw, exponent);
 }
 
-// Of the invocations' sums, the same for all of them.
-void reduce_sum(inout Real sum, inout Real rest) {
-    const uint lane = gl_LocalInvocationIndex;
+uint team_member() {
+    return gl_LocalInvocationIndex & (kTeam - 1u);
+}
+
+// The sums of a team's invocations: in norm_sum and norm_rest of its first one, for that one to read.
+void gather_sums(Real sum, Real rest) {
+    const uint lane = gl_LocalInvocationIndex, member = team_member();
     norm_sum[lane] = sum;
     norm_rest[lane] = rest;
-    for (uint half_size = gl_WorkGroupSize.x / 2; half_size > 0; half_size /= 2) {
+    for (uint parts = kTeam; parts > 1u;) {
+        const uint ways = parts >= 4u ? 4u : 2u;
+        parts /= ways;
         barrier();
-        if (lane < half_size) {
-            Real total = norm_sum[lane], left = norm_rest[lane] + norm_rest[lane + half_size];
-            add_to(total, left, norm_sum[lane + half_size]);
+        if (member < parts) {
+            Real total = norm_sum[lane], left = norm_rest[lane];
+            for (uint k = 1u; k < ways; ++k) {
+                left += norm_rest[lane + k * parts];
+                add_to(total, left, norm_sum[lane + k * parts]);
+            }
             norm_sum[lane] = total;
             norm_rest[lane] = left;
         }
     }
+}
+
+// Of the invocations' sums, the same for all of them.
+void reduce_sum(inout Real sum, inout Real rest) {
+    gather_sums(sum, rest);
     barrier();
-    sum = norm_sum[0];
-    rest = norm_rest[0];
+    const uint first_of_team = gl_LocalInvocationIndex - team_member();
+    sum = norm_sum[first_of_team];
+    rest = norm_rest[first_of_team];
     barrier();
 }
 
 uint reduce_max(uint word) {
-    const uint lane = gl_LocalInvocationIndex;
+    const uint lane = gl_LocalInvocationIndex, member = team_member();
     norm_word[lane] = word;
-    for (uint half_size = gl_WorkGroupSize.x / 2; half_size > 0; half_size /= 2) {
+    for (uint half_size = kTeam / 2; half_size > 0; half_size /= 2) {
         barrier();
-        if (lane < half_size) norm_word[lane] = max(norm_word[lane], norm_word[lane + half_size]);
+        if (member < half_size) norm_word[lane] = max(norm_word[lane], norm_word[lane + half_size]);
     }
     barrier();
-    const uint result = norm_word[0];
+    const uint result = norm_word[lane - member];
     barrier();
     return result;
 }
@@ -194,7 +213,7 @@ Norm norm_with_care(uint length) {
     norm.sum = kZero;
     norm.rest = kZero;
     uint high = 0u, low = 0u, first_bad = 0xffffffffu;
-    for (uint i = gl_LocalInvocationIndex; i < length; i += gl_WorkGroupSize.x) {
+    for (uint i = team_member(); i < length; i += kTeam) {
         const Raw raw = value_at(i);
         if (fault_of(raw) != kEncodeGood) first_bad = min(first_bad, i);
 #if defined(WEFT_IN64)
@@ -217,7 +236,7 @@ Norm norm_with_care(uint length) {
         return norm;
     }
     norm.exponent = exponent_of(high, low);
-    for (uint i = gl_LocalInvocationIndex; i < length; i += gl_WorkGroupSize.x)
+    for (uint i = team_member(); i < length; i += kTeam)
         add_square(norm.sum, norm.rest, scaled(value_at(i), norm.exponent));
     reduce_sum(norm.sum, norm.rest);
     return norm;

@@ -24,8 +24,9 @@ std::uint64_t bytes_of(const Job& job, const Piece& piece) {
 ProgramShape shape_of(const ProgramObject& program) {
     const Reflection& reflection = program.pipeline->reflection;
     const GroupRule& rule = program.group_rule;
-    return {reflection.bindings, reflection.push_constant_bytes, rule.elements_per_group,
-            rule.max_groups,     program.name.c_str(),           rule.folds};
+    return {reflection.bindings,    reflection.push_constant_bytes, rule.elements_per_group,
+            rule.max_groups,        program.name.c_str(),           rule.folds,
+            rule.groups_per_element};
 }
 
 void require_same_backend(const Runtime& runtime, const ProgramObject& program, const char* what) {

@@ -306,7 +306,9 @@ std::uint64_t chunk_limit(const ProgramShape& program, const DeviceLimits& limit
     if (program.max_groups == 0) {
         const GroupRule rule{program.elements_per_group, 0, program.folds};
         // Elements are counted in 32 bits, so more groups than that need no product.
-        limit = std::min(limit, std::min<std::uint64_t>(most_groups(rule, limits), 0xffffffffu) *
+        limit = std::min(limit, std::max<std::uint64_t>(
+                                    1, std::min<std::uint64_t>(most_groups(rule, limits), 0xffffffffu) /
+                                           program.groups_per_element) *
                                     program.elements_per_group);
     }
     // Indices of the last workgroup must not pass 32 bits either.

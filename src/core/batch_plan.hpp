@@ -22,6 +22,7 @@ struct ProgramShape {
     std::uint32_t max_groups = 0;
     const char* name = "";
     bool folds = false;  // workgroups may go on along y
+    std::uint32_t groups_per_element = 1;
 };
 
 /// BatchOptions with every blank filled in.

@@ -41,6 +41,7 @@ struct Features {
         v12.storageBuffer8BitAccess = s.storage_8bit;
         v12.scalarBlockLayout = s.scalar_block_layout;
         v12.vulkanMemoryModel = s.vulkan_memory_model;
+        v12.vulkanMemoryModelDeviceScope = s.vulkan_memory_model;
         v12.bufferDeviceAddress = s.buffer_device_address;
         v13.synchronization2 = plan.synchronization2;
         v13.subgroupSizeControl = subgroups.subgroupSizeControl = plan.subgroup_size_control;

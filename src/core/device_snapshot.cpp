@@ -163,7 +163,8 @@ void read_features(const InstanceTable& vk, VkPhysicalDevice device, DeviceSnaps
     s.storage_8bit = f12.storageBuffer8BitAccess != 0;
     s.scalar_block_layout = f12.scalarBlockLayout != 0;
     s.buffer_device_address = f12.bufferDeviceAddress != 0;
-    s.vulkan_memory_model = f12.vulkanMemoryModel != 0;
+    // Enabled without the other, it would forbid plain atomics.
+    s.vulkan_memory_model = f12.vulkanMemoryModel != 0 && f12.vulkanMemoryModelDeviceScope != 0;
     s.storage_16bit = f11.storageBuffer16BitAccess != 0;
     s.variable_pointers = f11.variablePointers != 0;
     s.shader_int64 = features.features.shaderInt64 != 0;

@@ -13,8 +13,12 @@ std::uint64_t parts(std::uint64_t whole, std::uint64_t part) {
     return whole / part + (whole % part != 0 ? 1 : 0);
 }
 
+std::uint64_t unbounded_groups(std::uint64_t elements, const GroupRule& rule) {
+    return parts(elements, rule.elements_per_group) * rule.groups_per_element;
+}
+
 std::uint64_t wanted_groups(std::uint64_t elements, const GroupRule& rule) {
-    const std::uint64_t groups = parts(elements, rule.elements_per_group);
+    const std::uint64_t groups = unbounded_groups(elements, rule);
     return rule.max_groups != 0 ? std::min<std::uint64_t>(groups, rule.max_groups) : groups;
 }
 
@@ -30,7 +34,7 @@ std::optional<GroupGrid> plan_groups(std::uint64_t elements, const GroupRule& ru
     const std::uint64_t groups = wanted_groups(elements, rule);
     if (groups > most_groups(rule, limits)) return std::nullopt;
     // A shader that loops adds the number of all invocations to its index once more at the end.
-    const bool loops = groups < parts(elements, rule.elements_per_group);
+    const bool loops = groups < unbounded_groups(elements, rule);
     const std::uint64_t most_indices = kIndices - (loops ? std::min(elements, kIndices) : 0);
     for (std::uint64_t rows = std::max<std::uint64_t>(1, parts(groups, limits.max_group_count[0]));; ++rows) {
         if (rows > 1 && (!rule.folds || rows > limits.max_group_count[1])) return std::nullopt;

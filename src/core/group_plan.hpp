@@ -22,6 +22,7 @@ struct GroupRule {
     std::uint32_t max_groups = 0;          // 0: no bound
     bool folds = false;                    // the shader takes its index from both axes
     std::uint32_t invocations = 1;         // of a workgroup
+    std::uint32_t groups_per_element = 1;  // where several share one
 };
 
 /// Most workgroups one dispatch may have: along x, and over x and y for a shader that folds.

@@ -150,6 +150,7 @@ bool PipelineCache::is_last(std::span<const std::uint32_t> words, const ProgramO
     return last_ != nullptr && last_options_.entry == options.entry &&
            last_options_.local_size == options.local_size &&
            last_options_.subgroup_size == options.subgroup_size &&
+           last_options_.written_first == options.written_first &&
            last_options_.require_full_subgroups == options.require_full_subgroups &&
            std::equal(words.begin(), words.end(), last_words_.begin(), last_words_.end()) &&
            std::equal(options.constants.begin(), options.constants.end(), last_options_.constants.begin(),

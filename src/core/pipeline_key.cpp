@@ -46,6 +46,7 @@ PipelineKey pipeline_key(std::span<const std::uint32_t> words, const ProgramOpti
     for (const SpecConstant& c : constants) digest.add(c.id, c.bits);
     digest.add(options.local_size[0], options.local_size[1]);
     digest.add(options.local_size[2], options.subgroup_size);
+    for (const std::uint32_t binding : options.written_first) digest.add(binding, 2);
     digest.add(options.require_full_subgroups ? 1 : 0, constants.size());
     return digest.key();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weft/program.hpp>
 
+#include <algorithm>
 #include <string>
 
 #include <weft/stream.hpp>
@@ -30,7 +31,8 @@ std::shared_ptr<const core::ProgramObject> make_program(const std::shared_ptr<co
     const auto& size = reflection.local_size;
     const std::uint32_t invocations = size[0] * size[1] * size[2];  // within the device's limit
     object->group_rule = {options.elements_per_group != 0 ? options.elements_per_group : invocations,
-                          options.max_groups, reflection.folds, invocations};
+                          options.max_groups, reflection.folds, invocations,
+                          std::max(1u, options.groups_per_element)};
     object->subgroup_size = options.subgroup_size;
     const std::uint64_t limit = core::most_groups(object->group_rule, context->device.snapshot().limits);
     if (options.max_groups > limit)

@@ -186,6 +186,19 @@ std::vector<Binding> read_bindings(const CrossCompiler& compiler, const std::str
     return bindings;
 }
 
+void declare_written_first(std::vector<Binding>& bindings, const ProgramOptions& options,
+                           const std::string& name) {
+    for (const std::uint32_t number : options.written_first) {
+        const auto found = std::find_if(bindings.begin(), bindings.end(),
+                                        [&](const Binding& b) { return b.binding == number; });
+        if (found == bindings.end() || found->access == Access::read)
+            throw Error(Errc::invalid_argument, "Program: ProgramOptions::written_first of \"" + name +
+                                                    "\" names no binding the shader writes (got " +
+                                                    std::to_string(number) + ")");
+        found->access = Access::write;
+    }
+}
+
 }  // namespace
 
 std::string binding_text(const Binding& binding) {
@@ -225,6 +238,7 @@ Reflection reflect(std::span<const std::uint32_t> words, const ProgramOptions& o
     const CrossCompiler compiler(specialized, options.entry, name);
     refuse_other_resources(compiler, name);
     reflection.bindings = read_bindings(compiler, name);
+    declare_written_first(reflection.bindings, options, name);
     for (const spvc_reflected_resource& block : compiler.resources(SPVC_RESOURCE_TYPE_PUSH_CONSTANT))
         reflection.push_constant_bytes =
             std::max(reflection.push_constant_bytes, compiler.block_bytes(block));

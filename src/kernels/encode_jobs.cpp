@@ -19,7 +19,7 @@ namespace {
 // comes out, a job is one chunk of usual size.
 std::uint64_t rows_per_job(const EncodePlan& plan) {
     constexpr std::uint64_t kJobBytes = std::uint64_t{32} << 20;
-    if (plan.kernel == EncodeKernel::amplitude) return std::min(plan.samples, std::uint64_t{0xffffffff});
+    if (plan.whole_rows()) return std::min(plan.samples, std::uint64_t{0xffffffff});
     const std::uint64_t group = plan.rows_per_group;
     const std::uint64_t rows =
         std::max<std::uint64_t>(group, kJobBytes / plan.row_bytes_out() / group * group);
@@ -27,8 +27,8 @@ std::uint64_t rows_per_job(const EncodePlan& plan) {
 }
 
 Job make_job(const EncodePlan& plan, const EncodeSource& values, const EncodeTarget& states,
-             std::uint32_t* status, std::uint64_t row, std::uint64_t rows) {
-    const bool by_element = plan.kernel == EncodeKernel::amplitude;
+             std::uint32_t* status, std::uint32_t* tasks, std::uint64_t row, std::uint64_t rows) {
+    const bool by_element = plan.whole_rows();
     Job job;
     job.inputs.push_back({static_cast<const std::byte*>(values.data) + row * plan.row_bytes_in(),
                           rows * plan.row_bytes_in(), !by_element});
@@ -36,8 +36,13 @@ Job make_job(const EncodePlan& plan, const EncodeSource& values, const EncodeTar
         {static_cast<std::byte*>(states.data) + row * plan.row_bytes_out(), rows * plan.row_bytes_out()});
     job.elements = rows << plan.block_bits();
     job.outputs.push_back({status + 2 * (row << plan.block_bits()), job.elements * kStatusBytes});
+    if (plan.task_words != 0) {
+        const std::uint64_t words = plan.task_words;
+        job.inputs.push_back({tasks + words * row, words * rows * 4});
+        job.outputs.push_back({tasks + words * row, words * rows * 4});
+    }
     job.parameters = shared::EncodeParameters{
-        static_cast<std::uint32_t>(plan.features),          plan.qubits, plan.slab_bits, 0, 0, 0,
+        static_cast<std::uint32_t>(plan.features),          plan.qubits, plan.parameter_bits(), 0, 0, 0,
         plan.features % 2 == 0 ? shared::kEncodePaired : 0u};
     return job;
 }
@@ -48,7 +53,7 @@ class StatusWords {
   public:
     StatusWords(Backend& backend, std::uint64_t count, std::uint64_t bytes_moved) {
         constexpr std::uint64_t kLeastMoved = std::uint64_t{1} << 20, kMostLocked = std::uint64_t{16} << 20;
-        if (bytes_moved >= kLeastMoved && count <= kMostLocked)
+        if (bytes_moved >= kLeastMoved && count != 0 && count <= kMostLocked)
             locked_.emplace(backend, count, "encode status");
         else
             ordinary_.resize(count);
@@ -68,11 +73,13 @@ BatchReport encode_by_jobs(Backend& backend, const EncodePlan& plan, const Encod
     const Program program = encode_program(backend, plan, EncodeStep::states);
     StatusWords words(backend, 2 * (plan.samples << plan.block_bits()), plan.bytes_in() + plan.bytes_out());
     const std::span<std::uint32_t> status = words.span();
+    StatusWords tasks(backend, plan.samples * plan.task_words, plan.bytes_in() + plan.bytes_out());
+    std::fill(tasks.span().begin(), tasks.span().end(), 0u);
     std::vector<Job> jobs;
     const std::uint64_t step = rows_per_job(plan);
     for (std::uint64_t row = 0; row < plan.samples; row += step)
-        jobs.push_back(
-            make_job(plan, values, states, status.data(), row, std::min(step, plan.samples - row)));
+        jobs.push_back(make_job(plan, values, states, status.data(), tasks.span().data(), row,
+                                std::min(step, plan.samples - row)));
     BatchReport report = run_batch(backend, program, jobs, options);
     append_failures(failures, status, plan.block_bits(), 0);
     report.bytes_in = plan.bytes_in();

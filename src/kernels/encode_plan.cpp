@@ -15,23 +15,44 @@ std::uint32_t group_limit(const DeviceInfo& device) {
         std::max(1u, std::min(device.limits.max_group_size[0], device.limits.max_group_invocations)));
 }
 
-void plan_amplitude(EncodePlan& plan, const DeviceInfo& device, bool streamed) {
-    // From 2^18 values on a workgroup would re-read most of a row, and few rows would leave most of a GPU
-    // idle; a streamed row hides behind its transfer for longer.
-    constexpr std::uint32_t kMostQubits = 17, kMostStreamedQubits = 22;
+// A row is held by as many invocations as load it well; what they hold must fit their registers.
+bool plan_kept_row(EncodePlan& plan, std::uint32_t most_lanes) {
+    constexpr std::uint32_t kMostKept = 8, kTeam = 32, kGroup = 256;
+    const std::uint32_t pairs = 1u << (plan.qubits - 1);
+    plan.team_size = std::min({pairs, std::max(kTeam, pairs / kMostKept), most_lanes});
+    plan.kept_pairs = pairs / plan.team_size;
+    plan.local_size = std::min(most_lanes, std::max(plan.team_size, kGroup));
+    return plan.kept_pairs <= kMostKept;
+}
+
+// lavapipe's invocations were seen to pass barriers too early in shaders whose loops hold some.
+bool keeps_barriers(const DeviceInfo& device) {
+    return device.type != DeviceType::cpu;
+}
+
+// Workgroups that share a row should run at the same time: a card runs some hundred, a small GPU 32.
+bool plan_shared_row(EncodePlan& plan, const DeviceInfo& device, std::uint32_t most_lanes) {
+    const bool card = device.type == DeviceType::discrete;
+    // What a card's invocations hold, 64 values, is half of their registers.
+    const std::uint32_t most_qubits = card ? 20 : 17, lanes = 128;
+    const std::uint32_t block_bits = std::min(plan.qubits, card ? 13u : 12u);
+    if (!keeps_barriers(device) || plan.qubits > most_qubits) return false;
+    plan.kernel = EncodeKernel::amplitude_shared;
+    plan.task_bits = block_bits;
+    plan.local_size = std::min(lanes, most_lanes);
+    plan.kept_pairs = (1u << block_bits) / 2 / plan.local_size;
+    plan.groups_per_row = static_cast<std::uint32_t>((plan.features + (1u << block_bits) - 1) >> block_bits);
+    plan.task_words = 8 + 8 * plan.groups_per_row;
+    return true;
+}
+
+void plan_amplitude(EncodePlan& plan, const DeviceInfo& device) {
+    const std::uint32_t most_lanes = group_limit(device);
     plan.slab_bits = plan.element_bits = plan.qubits;
-    if (plan.qubits > (streamed ? kMostStreamedQubits : kMostQubits) || plan.qubits > plan.window_bits) {
-        plan.kernel = EncodeKernel::amplitude_long;
-        plan.local_size = std::min(1024u, group_limit(device));
+    if (plan.row_fits() && (plan_kept_row(plan, most_lanes) || plan_shared_row(plan, device, most_lanes)))
         return;
-    }
-    // Up to 14 qubits the invocations hold the whole row. 16 pairs of doubles are 64 registers; with more
-    // than 512 invocations there would be no more than 64 in all, and what is held would spill.
-    const std::uint32_t wanted = plan.qubits <= 7   ? 32
-                                 : plan.qubits <= 9 ? 64
-                                                    : std::min((1u << plan.qubits) / 16u, 512u);
-    plan.local_size = std::min(wanted, group_limit(device));
-    plan.kept_pairs = std::clamp((1u << plan.qubits) / 2u / wanted, 2u, 16u);
+    plan.kernel = EncodeKernel::amplitude_long;
+    plan.local_size = std::min(1024u, most_lanes);
 }
 
 void plan_product(EncodePlan& plan, const DeviceInfo& device) {
@@ -56,8 +77,36 @@ std::uint32_t most_slab_bits(const EncodePlan& plan, const DeviceInfo& device) {
     return bits;
 }
 
+// Streamed, one dispatch makes a state: a slab, and what lies above it. The same sums in the same order as by
+// passes, so that a state has the same bits.
+void plan_iqp_tasks(EncodePlan& plan, std::uint32_t upper) {
+    constexpr std::uint32_t kHeaderWords = 8;
+    plan.kernel = EncodeKernel::iqp_tasks;
+    plan.groups_per_row = (1u << upper) + (1u << (upper - (plan.amplitude_bytes == 16 ? 0 : 1)));
+    plan.task_words = kHeaderWords;
+    plan.element_bits = plan.qubits;
+}
+
+// Up to 8 bits above a slab, of 4096 amplitudes where shared memory has room for as many.
+bool plan_iqp_upper(EncodePlan& plan, const DeviceInfo& device, bool streamed) {
+    constexpr std::uint32_t kUsualSlab = 12, kMostUpper = 8, kTurn = 4;
+    const std::uint32_t most = most_slab_bits(plan, device), usual = std::min(kUsualSlab, most);
+    if (plan.qubits <= most || plan.qubits > most + kMostUpper || !plan.row_fits()) return false;
+    plan.slab_bits = plan.qubits <= usual + kMostUpper ? usual : most;
+    plan.local_size = 1u << (plan.slab_bits - 4);
+    const std::uint32_t upper = plan.qubits - plan.slab_bits;
+    if (streamed && keeps_barriers(device)) {
+        plan_iqp_tasks(plan, upper);
+        return true;
+    }
+    const std::uint32_t late = upper > kTurn ? upper - kTurn : 0;
+    plan.passes.push_back({plan.slab_bits + late, upper - late});
+    if (late != 0) plan.passes.push_back({plan.slab_bits, late});
+    return true;
+}
+
 // The smallest slab of those that need the fewest passes: small ones leave room for more workgroups.
-void plan_iqp(EncodePlan& plan, const DeviceInfo& device) {
+void plan_iqp(EncodePlan& plan, const DeviceInfo& device, bool streamed) {
     if (plan.qubits <= 6) {
         plan.kernel = EncodeKernel::iqp_direct;
         plan.local_size = 256;
@@ -65,6 +114,7 @@ void plan_iqp(EncodePlan& plan, const DeviceInfo& device) {
         return;
     }
     plan.kernel = EncodeKernel::iqp;
+    if (plan_iqp_upper(plan, device, streamed)) return;
     constexpr std::uint32_t kPassBits = 4;
     const auto passes_above = [&](std::uint32_t slab) {
         const std::uint32_t bits = plan.qubits - std::min(plan.qubits, slab);
@@ -74,11 +124,14 @@ void plan_iqp(EncodePlan& plan, const DeviceInfo& device) {
     while (plan.slab_bits > 10 && passes_above(plan.slab_bits - 1) == passes_above(plan.slab_bits))
         --plan.slab_bits;
     plan.local_size = 1u << (plan.slab_bits - 4);
+    std::uint32_t low = std::min(plan.qubits, plan.slab_bits);
     std::uint32_t left = std::min(plan.qubits, plan.window_bits);
     left -= std::min(left, plan.slab_bits);
     for (std::uint32_t count = (left + kPassBits - 1) / kPassBits; count > 0; --count) {
-        plan.passes.push_back((left + count - 1) / count);
-        left -= plan.passes.back();
+        const std::uint32_t bits = (left + count - 1) / count;
+        plan.passes.push_back({low, bits});
+        low += bits;
+        left -= bits;
     }
 }
 
@@ -109,7 +162,7 @@ EncodePlan plan_encode(const DeviceInfo& device, EncodeMethod method, EncodeType
                        1;
     switch (method) {
         case EncodeMethod::amplitude:
-            plan_amplitude(plan, device, streamed);
+            plan_amplitude(plan, device);
             break;
         case EncodeMethod::angle:
         case EncodeMethod::phase:
@@ -121,19 +174,19 @@ EncodePlan plan_encode(const DeviceInfo& device, EncodeMethod method, EncodeType
             plan.slab_bits = 12;
             break;
         case EncodeMethod::iqp:
-            plan_iqp(plan, device);
+            plan_iqp(plan, device, streamed);
             break;
     }
-    plan.element_bits = std::min(plan.qubits, plan.slab_bits);
-    plan.rows_per_group =
-        plan.kernel == EncodeKernel::amplitude || plan.kernel == EncodeKernel::amplitude_long
-            ? 1
-            : 1u << (plan.slab_bits - plan.element_bits);
+    plan.element_bits = plan.whole_rows() ? plan.qubits : std::min(plan.qubits, plan.slab_bits);
+    plan.rows_per_group = plan.kernel == EncodeKernel::amplitude ? plan.local_size / plan.team_size
+                          : plan.whole_rows() || plan.kernel == EncodeKernel::amplitude_long
+                              ? 1
+                              : 1u << (plan.slab_bits - plan.element_bits);
     return plan;
 }
 
 std::uint64_t scratch_bytes(const EncodePlan& plan) {
-    std::uint64_t bytes = plan.samples * kStatusBytes;
+    std::uint64_t bytes = plan.samples * (kStatusBytes + 4 * std::uint64_t{plan.task_words});
     if (plan.kernel == EncodeKernel::amplitude_long)
         bytes += plan.samples * (plan.norm_blocks() + 1) * kNormBytes;
     return bytes;
@@ -147,7 +200,7 @@ void estimate_jobs(EncodeEstimate& estimate, std::uint64_t& least, const EncodeP
     constexpr std::uint64_t kChunkBytes = std::uint64_t{48} << 20;
     const std::uint64_t total =
         estimate.bytes_in + estimate.bytes_out + (plan.samples << plan.block_bits()) * kStatusBytes;
-    const bool rows = plan.kernel == EncodeKernel::amplitude;
+    const bool rows = plan.whole_rows();
     const std::uint64_t element =
         (rows ? plan.row_bytes_in() : 0) + (std::uint64_t{plan.amplitude_bytes} << plan.element_bits);
     const std::uint64_t chunk = std::max({kChunkBytes, total / 64, element + plan.row_bytes_in()});

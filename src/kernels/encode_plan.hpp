@@ -12,12 +12,14 @@
 namespace weft::kernels {
 
 enum class EncodeKernel {
-    amplitude,       ///< a workgroup a state
-    amplitude_long,  ///< norms of blocks, norms of rows, then the states
-    product,         ///< angle, phase, iqp-z
+    amplitude,         ///< a team of invocations a state, its values read once
+    amplitude_shared,  ///< several workgroups a state, their values read once
+    amplitude_long,    ///< norms of blocks, norms of rows, then the states
+    product,           ///< angle, phase, iqp-z
     basis,
     iqp_direct,  ///< up to 6 qubits
     iqp,         ///< transform in shared memory, passes over the state above
+    iqp_tasks,   ///< the same with one pass of up to 8 bits in the same dispatch
 };
 
 /// A norm of a block or of a row in scratch memory.
@@ -25,6 +27,11 @@ inline constexpr std::uint32_t kNormBytes = 32;
 inline constexpr std::uint32_t kStatusBytes = 8;
 /// Values of a block of encode_norm_block.comp, as a power of two.
 inline constexpr std::uint32_t kNormBlockBits = 14;
+
+/// Bits [low, low + bits) of the index, transformed by one pass over the states.
+struct EncodePass {
+    std::uint32_t low = 0, bits = 0;
+};
 
 struct EncodePlan {
     EncodeMethod method = EncodeMethod::amplitude;
@@ -35,7 +42,11 @@ struct EncodePlan {
     bool work64 = false;  ///< arithmetic in float64
     EncodeKernel kernel = EncodeKernel::amplitude;
     std::uint32_t local_size = 256;
-    std::uint32_t kept_pairs = 8;      ///< of a row that an invocation of encode_amplitude.comp holds
+    std::uint32_t kept_pairs = 8;      ///< amplitude: of a row or block that an invocation holds
+    std::uint32_t team_size = 1;       ///< amplitude: invocations that share a row
+    std::uint32_t groups_per_row = 1;  ///< that share a row of several tasks
+    std::uint32_t task_bits = 0;       ///< values or amplitudes of a task, as a power of two
+    std::uint32_t task_words = 0;      ///< of a row, beside its status, that such workgroups share
     std::uint32_t slab_bits = 0;       ///< as in EncodeParameters
     std::uint32_t element_bits = 0;    ///< amplitudes of an element, as a power of two
     std::uint32_t rows_per_group = 1;  ///< elements that a workgroup takes at a time
@@ -43,8 +54,8 @@ struct EncodePlan {
     std::uint32_t max_groups = 1;
     std::uint64_t range_bytes = 0;  ///< of one binding
     std::uint64_t alignment = 4;    ///< of its offset
-    /// Bits of the index that each pass over the states transforms, from element_bits on; iqp alone.
-    std::vector<std::uint32_t> passes;
+    /// Of iqp above element_bits, in this order.
+    std::vector<EncodePass> passes;
 
     std::uint64_t row_bytes_in() const noexcept { return features * value_bytes; }
     std::uint64_t row_bytes_out() const noexcept { return std::uint64_t{amplitude_bytes} << qubits; }
@@ -56,6 +67,13 @@ struct EncodePlan {
     }
     /// A state, and the values of one, can be bound whole.
     bool row_fits() const noexcept { return qubits <= window_bits; }
+    /// EncodeParameters::slab_bits.
+    std::uint32_t parameter_bits() const noexcept { return task_bits != 0 ? task_bits : slab_bits; }
+    /// An element is a row, and its values go with it.
+    bool whole_rows() const noexcept {
+        return kernel == EncodeKernel::amplitude || kernel == EncodeKernel::amplitude_shared ||
+               kernel == EncodeKernel::iqp_tasks;
+    }
     /// Every element can be made for itself by one dispatch: what run_batch can do.
     bool single_dispatch() const noexcept { return kernel != EncodeKernel::amplitude_long && passes.empty(); }
 };

@@ -23,6 +23,18 @@ constexpr std::uint32_t kAmplitudeIn64Work32[] = {
 constexpr std::uint32_t kAmplitudeIn64Work64[] = {
 #include "shaders/encode_amplitude_in64_work64.spv.inc"
 };
+constexpr std::uint32_t kAmplitudeSharedIn32Work32[] = {
+#include "shaders/encode_amplitude_shared_in32_work32.spv.inc"
+};
+constexpr std::uint32_t kAmplitudeSharedIn32Work64[] = {
+#include "shaders/encode_amplitude_shared_in32_work64.spv.inc"
+};
+constexpr std::uint32_t kAmplitudeSharedIn64Work32[] = {
+#include "shaders/encode_amplitude_shared_in64_work32.spv.inc"
+};
+constexpr std::uint32_t kAmplitudeSharedIn64Work64[] = {
+#include "shaders/encode_amplitude_shared_in64_work64.spv.inc"
+};
 constexpr std::uint32_t kProductIn32Work32[] = {
 #include "shaders/encode_product_in32_work32.spv.inc"
 };
@@ -46,6 +58,18 @@ constexpr std::uint32_t kIqpIn64Work32[] = {
 };
 constexpr std::uint32_t kIqpIn64Work64[] = {
 #include "shaders/encode_iqp_in64_work64.spv.inc"
+};
+constexpr std::uint32_t kIqpTasksIn32Work32[] = {
+#include "shaders/encode_iqp_tasks_in32_work32.spv.inc"
+};
+constexpr std::uint32_t kIqpTasksIn32Work64[] = {
+#include "shaders/encode_iqp_tasks_in32_work64.spv.inc"
+};
+constexpr std::uint32_t kIqpTasksIn64Work32[] = {
+#include "shaders/encode_iqp_tasks_in64_work32.spv.inc"
+};
+constexpr std::uint32_t kIqpTasksIn64Work64[] = {
+#include "shaders/encode_iqp_tasks_in64_work64.spv.inc"
 };
 constexpr std::uint32_t kIqpDirectIn32Work32[] = {
 #include "shaders/encode_iqp_direct_in32_work32.spv.inc"
@@ -113,9 +137,14 @@ struct Forms {
 
 constexpr Forms kAmplitude{"encode_amplitude", kAmplitudeIn32Work32, kAmplitudeIn32Work64,
                            kAmplitudeIn64Work32, kAmplitudeIn64Work64};
+constexpr Forms kAmplitudeShared{"encode_amplitude_shared", kAmplitudeSharedIn32Work32,
+                                 kAmplitudeSharedIn32Work64, kAmplitudeSharedIn64Work32,
+                                 kAmplitudeSharedIn64Work64};
 constexpr Forms kProduct{"encode_product", kProductIn32Work32, kProductIn32Work64, kProductIn64Work32,
                          kProductIn64Work64};
 constexpr Forms kIqp{"encode_iqp", kIqpIn32Work32, kIqpIn32Work64, kIqpIn64Work32, kIqpIn64Work64};
+constexpr Forms kIqpTasks{"encode_iqp_tasks", kIqpTasksIn32Work32, kIqpTasksIn32Work64, kIqpTasksIn64Work32,
+                          kIqpTasksIn64Work64};
 constexpr Forms kIqpDirect{"encode_iqp_direct", kIqpDirectIn32Work32, kIqpDirectIn32Work64,
                            kIqpDirectIn64Work32, kIqpDirectIn64Work64};
 constexpr Forms kNormBlock{"encode_norm_block", kNormBlockIn32Work32, kNormBlockIn32Work64,
@@ -145,6 +174,10 @@ const Forms& forms_of(const EncodePlan& plan, EncodeStep step) {
             return kIqpDirect;
         case EncodeKernel::iqp:
             return kIqp;
+        case EncodeKernel::iqp_tasks:
+            return kIqpTasks;
+        case EncodeKernel::amplitude_shared:
+            return kAmplitudeShared;
         case EncodeKernel::amplitude:
         case EncodeKernel::amplitude_long:
             break;
@@ -197,9 +230,17 @@ Program encode_program(Owner& owner, const EncodePlan& plan, EncodeStep step) {
             break;
     }
     options.constants.emplace_back(1u, wide);
-    if (plan.kernel == EncodeKernel::amplitude) options.constants.emplace_back(2u, plan.kept_pairs);
+    if (plan.kernel == EncodeKernel::amplitude || plan.kernel == EncodeKernel::amplitude_shared)
+        options.constants.emplace_back(2u, plan.kept_pairs);
+    if (plan.kernel == EncodeKernel::amplitude) options.constants.emplace_back(3u, plan.team_size);
+    options.groups_per_element = plan.groups_per_row;
     if (plan.kernel == EncodeKernel::product) options.constants.emplace_back(2u, product_method(plan.method));
-    if (plan.kernel == EncodeKernel::iqp) options.constants.emplace_back(2u, plan.slab_bits);
+    if (plan.kernel == EncodeKernel::iqp || plan.kernel == EncodeKernel::iqp_tasks)
+        options.constants.emplace_back(2u, plan.slab_bits);
+    if (plan.kernel == EncodeKernel::iqp_tasks) {
+        options.constants.emplace_back(3u, plan.qubits - plan.slab_bits);
+        options.written_first = {1};
+    }
     if (plan.kernel == EncodeKernel::basis) {
         options.constants.emplace_back(2u, input_of_basis(plan.types.values));
         // 8 stores an invocation.

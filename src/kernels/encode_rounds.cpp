@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -53,37 +54,52 @@ void iqp_rounds(Backend& backend, const EncodePlan& whole, const Host& host, std
     plan.samples = std::min(rows_per_round(whole), most_rows);
     Stream stream(backend, {.name = "encode"});
     const bool wide_in = plan.value_bytes == 8, wide_out = plan.amplitude_bytes == 16;
+    // Where the device computes in the host's memory, states need one copy only.
+    const bool unified = backend.device().unified_memory;
     struct Set {
-        Buffer<std::uint32_t> values, states, status;
+        std::optional<Buffer<std::uint32_t>> values, states;
+        std::optional<HostBuffer<std::uint32_t>> host_states, status;
+        Event made;
         std::uint64_t row = 0, rows = 0;
+        BufferView<std::uint32_t> states_view() const {
+            return states ? states->view() : host_states->view();
+        }
     };
-    std::vector<Set> sets;
-    for (std::size_t i = 0; i < (plan.samples < whole.samples ? 2 : 1); ++i)
-        sets.push_back({Buffer<std::uint32_t>(backend, plan.bytes_in() / 4, "encode values"),
-                        Buffer<std::uint32_t>(backend, plan.bytes_out() / 4, "encode states"),
-                        Buffer<std::uint32_t>(backend, 2 * plan.samples, "encode status")});
+    std::vector<Set> sets(plan.samples < whole.samples ? 2 : 1);
+    for (Set& set : sets) {
+        set.values.emplace(backend, plan.bytes_in() / 4, "encode values");
+        if (unified)
+            set.host_states.emplace(backend, plan.bytes_out() / 4, "encode states");
+        else
+            set.states.emplace(backend, plan.bytes_out() / 4, "encode states");
+        set.status.emplace(backend, 2 * plan.samples, "encode status");
+    }
     const auto start = [&](Set& set, std::uint64_t row) {
         set.row = row;
         set.rows = std::min(plan.samples, whole.samples - row);
         EncodePlan part = plan;
         part.samples = set.rows;
         const std::uint64_t values = set.rows * plan.features, amplitudes = set.rows << plan.qubits;
-        const auto in = set.values.view().object();
-        const auto out = set.states.view().object();
-        stream.upload(host.values_at(row, 0, values), set.values.view(0, values * plan.value_bytes / 4));
+        const auto in = set.values->view().object();
+        const auto out = set.states_view().object();
+        stream.upload(host.values_at(row, 0, values), set.values->view(0, values * plan.value_bytes / 4));
         encode_resident(stream, part,
                         wide_in ? EncodeValues(BufferView<const double>(in, 0, values))
                                 : EncodeValues(BufferView<const float>(in, 0, values)),
                         wide_out ? EncodeStates(BufferView<c64>(out, 0, amplitudes))
                                  : EncodeStates(BufferView<c32>(out, 0, amplitudes)),
-                        set.status.view(), false);
-        stream.submit();
+                        set.status->view(), false);
+        set.made = stream.submit();
     };
     const auto finish = [&](Set& set) {
         const auto target = host.states_at(set.row, 0, set.rows << plan.qubits);
-        stream.download<std::uint32_t>(set.states.view(0, target.size()), target);
-        stream.download<std::uint32_t>(set.status.view(0, 2 * set.rows),
-                                       std::span(status_words).subspan(2 * set.row, 2 * set.rows));
+        if (set.host_states) {
+            set.made.wait();
+            std::copy_n(set.host_states->data(), target.size(), target.data());
+        } else {
+            stream.download<std::uint32_t>(set.states->view(0, target.size()), target);
+        }
+        std::copy_n(set.status->data(), 2 * set.rows, status_words.data() + 2 * set.row);
         rounds.done(set.rows);
     };
     std::size_t current = 0;

@@ -40,6 +40,7 @@ EncodeSteps::EncodeSteps(Stream& stream, const EncodePlan& plan, Words status, b
     : stream_(stream),
       plan_(plan),
       status_(std::move(status)),
+      tasks_(stream, std::max<std::uint64_t>(1, plan.samples * plan.task_words), "encode tasks"),
       flags_(shared::kEncodeStatusByRow | (check_only ? shared::kEncodeCheckOnly : 0u)) {}
 
 void EncodeSteps::states(const BoundValues& values, std::uint64_t row, std::uint64_t base,
@@ -52,22 +53,27 @@ void EncodeSteps::states(const BoundValues& values, std::uint64_t row, std::uint
         words_at(status_.object(), (status_.first() + 2 * begin) * 4, (row - begin + rows) * 8);
     const shared::EncodeParameters parameters{word(plan_.features),
                                               plan_.qubits,
-                                              plan_.slab_bits,
+                                              plan_.parameter_bits(),
                                               values.before,
                                               word(base),
                                               word(row - begin),
                                               flags_ | (paired ? shared::kEncodePaired : 0u)};
-    stream_.dispatch(encode_program(constant(stream_), plan_, EncodeStep::states),
-                     {values.words, states, status}, count, parameters);
+    const Program program = encode_program(constant(stream_), plan_, EncodeStep::states);
+    if (plan_.task_words == 0) {
+        stream_.dispatch(program, {values.words, states, status}, count, parameters);
+        return;
+    }
+    const Words tasks = tasks_.view(0, count * plan_.task_words);
+    stream_.fill(tasks, 0);
+    stream_.dispatch(program, {values.words, states, status, tasks}, count, parameters);
 }
 
 void EncodeSteps::passes(const Words& states) {
-    std::uint32_t low = plan_.element_bits - (plan_.amplitude_bytes == 16 ? 0 : 1);
-    for (const std::uint32_t bits : plan_.passes) {
-        const shared::EncodeParameters parameters{0, 0, 0, 0, low, 0, 0};
-        stream_.dispatch(wht_program(stream_, plan_, bits), {states}, states.bytes() / 16 >> bits,
+    const std::uint32_t unit_bits = plan_.amplitude_bytes == 16 ? 0 : 1;
+    for (const EncodePass& pass : plan_.passes) {
+        const shared::EncodeParameters parameters{0, 0, 0, 0, pass.low - unit_bits, 0, 0};
+        stream_.dispatch(wht_program(stream_, plan_, pass.bits), {states}, states.bytes() / 16 >> pass.bits,
                          parameters);
-        low += bits;
     }
 }
 

@@ -62,6 +62,7 @@ class EncodeSteps {
     Stream& stream_;
     const EncodePlan& plan_;
     Words status_;
+    Buffer<std::uint32_t> tasks_;
     std::uint32_t flags_;
 };
 

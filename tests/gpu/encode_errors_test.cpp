@@ -294,7 +294,8 @@ TEST_CASE("encode: what it takes is known before") {
         const auto small = weft::estimate_encode(backend, EncodeMethod::amplitude, {64, 16});
         CHECK(small.bytes_in == 64u << 19);
         CHECK(small.bytes_out == 64u << 19);
-        CHECK(small.scratch_bytes == 64 * 8);
+        CHECK(small.scratch_bytes >= 64 * 8);
+        CHECK(small.scratch_bytes <= small.bytes_in / 64);
         CHECK(small.resident_fits);
         CHECK(small.streamed_fits);
         CHECK(small.reason.empty());

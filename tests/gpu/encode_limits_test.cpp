@@ -213,6 +213,36 @@ TEST_CASE("encode: large angles are reduced right, iqp-z is the transform of pha
     });
 }
 
+// Values v[i] = i + 1 of row 0, -2 (i + 1) of row 1: the same magnitudes, signs apart.
+TEST_CASE("encode amplitude: rows of every length around blocks, zeros behind them, by both routes") {
+    on_device([](weft::Backend& backend) {
+        for (const std::uint32_t qubits : {15u, 17u})
+            for (const std::uint64_t features : {1u, 4095u, 4097u, 1u << 15}) {
+                CAPTURE(qubits);
+                CAPTURE(features);
+                std::vector<double> values(2 * features);
+                double squares = 0;
+                for (std::uint64_t i = 0; i < features; ++i) {
+                    values[i] = static_cast<double>(i + 1);
+                    values[features + i] = -2.0 * static_cast<double>(i + 1);
+                    squares += values[i] * values[i];
+                }
+                for (const EncodeRoute route : {EncodeRoute::resident, EncodeRoute::streamed}) {
+                    const auto states =
+                        encode_by<c64>(backend, route, EncodeMethod::amplitude, values, {2, qubits});
+                    const std::size_t size = std::size_t{1} << qubits;
+                    double worst = 0;
+                    for (std::size_t i = 0; i < size; ++i) {
+                        const double want = i < features ? values[i] / std::sqrt(squares) : 0.0;
+                        worst = std::max(
+                            {worst, std::abs(states[i] - c64(want)), std::abs(states[size + i] + c64(want))});
+                    }
+                    CHECK(worst < 1e-14);
+                }
+            }
+    });
+}
+
 TEST_CASE("encode: complex64 of float64 values is complex128 rounded") {
     on_device([](weft::Backend& backend) {
         for (const EncodeMethod method : {EncodeMethod::amplitude, EncodeMethod::angle, EncodeMethod::phase,

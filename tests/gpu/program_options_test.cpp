@@ -48,6 +48,18 @@ Words folded_result(const Words& in, const Words& before) {
 
 }  // namespace
 
+TEST_CASE("program: a binding that is read after it was written counts as written, if asked for") {
+    on_device([](weft::Backend& backend) {
+        const Program usual(backend, kFolded), written(backend, kFolded, {.written_first = {1}});
+        CHECK(usual.bindings()[1].access == weft::Access::read_write);
+        CHECK(written.bindings()[1].access == weft::Access::write);
+        CHECK(Program(backend, kFolded).bindings()[1].access == weft::Access::read_write);
+        for (const std::uint32_t number : {0u, 7u})
+            check_error(Errc::invalid_argument, "names no binding the shader writes",
+                        [&] { Program(backend, kFolded, {.written_first = {number}}); });
+    });
+}
+
 TEST_CASE("program: a dispatch past the x axis goes on in rows and meets each element once") {
     on_device([](weft::Backend& backend) {
         const Program program(backend, kFolded);

@@ -116,6 +116,9 @@ class Encode(Case):
         self.hdf5("x.h5", "/group/x", "float64", rows, "<f8")
         self.succeed("encode", "amplitude", self.path("x.h5") + ":/group/x", *common)
         self.assertEqual(read_states(out, "<c16", (200, 64)), want)
+        same = self.path("same.npy")  # a name that does not begin at the root
+        self.succeed("encode", "amplitude", self.path("x.h5") + ":group/x", "-o", same, *common[2:])
+        self.assertEqual(open(same, "rb").read(), open(out, "rb").read())
         self.hdf5("x32.h5", "/x", "float32", rows, "<f4")
         self.succeed("encode", "amplitude", self.path("x32.h5") + ":/x", *common)
         self.close(read_states(out, "<c16", (200, 64)), rows, "amplitude", 6, 1e-12)
@@ -180,6 +183,7 @@ class Encode(Case):
             self.refuse(USAGE, pattern, *arguments)
         self.hdf5("x.h5", "/x", "uint64", [[1]], "<i8")
         self.refuse(USAGE, "wrong type", "encode", "basis", self.path("x.h5") + ":/x", "-o", out, "--qubits", "3")
+        self.refuse(USAGE, "name of a data set", "encode", "basis", self.path("x.h5"), "-o", out, "--qubits", "3")
         self.refuse(USAGE, "no such data set", "encode", "basis", self.path("x.h5") + ":/y", "-o", out, "--qubits", "3")
         for name, data, pattern in (
                 ("flat.npy", with_header(header_text("<f8", "(3,)"), struct.pack("<3d", 1, 2, 3)), "wrong shape"),

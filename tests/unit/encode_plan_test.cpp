@@ -49,10 +49,10 @@ TEST_CASE("encode plan: slabs of iqp by shared memory and type, passes cover eve
         std::uint32_t qubits, slab;
     };
     for (const Row& row :
-         {Row{32768, kNarrow, 7, 10}, Row{32768, kNarrow, 12, 12}, Row{32768, kNarrow, 13, 10},
+         {Row{32768, kNarrow, 7, 10}, Row{32768, kNarrow, 12, 12}, Row{32768, kNarrow, 13, 12},
           Row{32768, kNarrow, 16, 12}, Row{49152, kNarrow, 13, 13}, Row{49152, kNarrow, 16, 12},
-          Row{49152, kNarrow, 17, 13}, Row{32768, kWide, 11, 11}, Row{32768, kWide, 12, 10},
-          Row{49152, kWide, 12, 12}, Row{16384, kWide, 16, 10}}) {
+          Row{49152, kNarrow, 17, 12}, Row{49152, kNarrow, 21, 13}, Row{32768, kWide, 11, 11},
+          Row{32768, kWide, 12, 11}, Row{49152, kWide, 12, 12}, Row{16384, kWide, 16, 10}}) {
         CAPTURE(row.shared);
         CAPTURE(row.qubits);
         const EncodePlan p =
@@ -61,10 +61,10 @@ TEST_CASE("encode plan: slabs of iqp by shared memory and type, passes cover eve
         CHECK(p.slab_bits == row.slab);
         CHECK(p.local_size == 1u << (row.slab - 4));
         std::uint32_t bits = p.element_bits;
-        for (const std::uint32_t pass : p.passes) {
-            CHECK(pass >= 1);
-            CHECK(pass <= 4);
-            bits += pass;
+        for (const EncodePass& pass : p.passes) {
+            CHECK(pass.bits >= 1);
+            CHECK(pass.bits <= 4);
+            bits += pass.bits;
         }
         CHECK(bits == row.qubits);
         CHECK(p.single_dispatch() == p.passes.empty());
@@ -81,19 +81,55 @@ TEST_CASE("encode plan: what a binding cannot hold goes by windows") {
     CHECK(plan(device, EncodeMethod::phase, kNarrow, 30).single_dispatch());
     const EncodePlan iqp = plan(device, EncodeMethod::iqp, kNarrow, 26);
     std::uint32_t bits = iqp.element_bits;
-    for (const std::uint32_t pass : iqp.passes) bits += pass;
+    for (const EncodePass& pass : iqp.passes) bits += pass.bits;
     CHECK(bits == iqp.window_bits);
     CHECK(plan(device_with(kLargeRange, 49152), EncodeMethod::phase, kNarrow, 28).row_fits());
 }
 
-TEST_CASE("encode plan: amplitude rows by one workgroup or by blocks") {
-    const DeviceInfo device = device_with(kLargeRange, 49152);
-    for (const std::uint32_t qubits : {1u, 9u, 12u, 16u, 17u})
-        CHECK(plan(device, EncodeMethod::amplitude, kMixed, qubits).kernel == EncodeKernel::amplitude);
-    CHECK(plan(device, EncodeMethod::amplitude, kMixed, 18).kernel == EncodeKernel::amplitude_long);
-    CHECK(plan(device, EncodeMethod::amplitude, kMixed, 22, true).kernel == EncodeKernel::amplitude);
-    CHECK(plan(device, EncodeMethod::amplitude, kMixed, 23, true).kernel == EncodeKernel::amplitude_long);
+TEST_CASE("encode plan: amplitude rows by teams, by workgroups that share them, or by blocks") {
+    DeviceInfo device = device_with(kLargeRange, 49152);
+    const auto kernel = [&](std::uint32_t qubits) {
+        return plan(device, EncodeMethod::amplitude, kMixed, qubits).kernel;
+    };
+    for (const std::uint32_t qubits : {1u, 4u, 9u, 12u, 14u}) {
+        CAPTURE(qubits);
+        const EncodePlan p = plan(device, EncodeMethod::amplitude, kMixed, qubits);
+        CHECK(p.kernel == EncodeKernel::amplitude);
+        CHECK(2 * p.kept_pairs * p.team_size == 1u << qubits);
+        CHECK(p.rows_per_group * p.team_size == p.local_size);
+    }
+    CHECK(kernel(17) == EncodeKernel::amplitude_shared);
+    CHECK(kernel(18) == EncodeKernel::amplitude_long);
+    device.type = DeviceType::cpu;
+    CHECK(kernel(15) == EncodeKernel::amplitude_long);
+    device.type = DeviceType::discrete;
+    CHECK(kernel(14) == EncodeKernel::amplitude);
+    CHECK(kernel(15) == EncodeKernel::amplitude_shared);
+    CHECK(kernel(20) == EncodeKernel::amplitude_shared);
+    CHECK(kernel(21) == EncodeKernel::amplitude_long);
     CHECK(plan(device, EncodeMethod::amplitude, kMixed, 20).norm_blocks() == 64);
+    device.limits.max_group_invocations = 128;
+    CHECK(kernel(11) == EncodeKernel::amplitude);
+    const EncodePlan small = plan(device, EncodeMethod::amplitude, kMixed, 12);
+    CHECK(small.kernel == EncodeKernel::amplitude_shared);
+    CHECK(small.task_bits == 12);
+    CHECK(2 * small.kept_pairs * small.local_size == 1u << 12);
+}
+
+TEST_CASE("encode plan: a state has the same passes whether streamed or resident") {
+    DeviceInfo device = device_with(kLargeRange, 49152);
+    device.type = DeviceType::discrete;
+    for (const std::uint32_t qubits : {13u, 16u, 17u, 20u, 21u}) {
+        CAPTURE(qubits);
+        const EncodePlan resident = plan(device, EncodeMethod::iqp, kMixed, qubits);
+        const EncodePlan streamed = plan(device, EncodeMethod::iqp, kMixed, qubits, true);
+        CHECK(resident.kernel == EncodeKernel::iqp);
+        CHECK(resident.slab_bits == streamed.slab_bits);
+        CHECK(streamed.kernel == (qubits <= 20 ? EncodeKernel::iqp_tasks : EncodeKernel::iqp));
+        if (qubits <= 20) CHECK(streamed.single_dispatch());
+    }
+    device.type = DeviceType::cpu;
+    CHECK(plan(device, EncodeMethod::iqp, kMixed, 16, true).kernel == EncodeKernel::iqp);
 }
 
 TEST_CASE("encode plan: arithmetic follows the types and the device") {

@@ -51,6 +51,9 @@ TEST_CASE("workgroups lie along x as long as they fit, then in the fewest equal 
         {k2To32 - 1000, {1, 1000, false}, 65535, 65535, {1000, 1}},  // the shader loops
         {k2To32 - 70000, {1, 70000, true}, 65535, 65535, {35000, 2}},
         {500, {1, 1000, false}, 65535, 65535, {500, 1}},
+        {3, {1, 1000, false, 64, 16}, 65535, 65535, {48, 1}},  // 16 workgroups share an element
+        {300, {1, 1000, false, 64, 16}, 65535, 65535, {1000, 1}},
+        {3, {2, 0, false, 64, 16}, 65535, 65535, {32, 1}},
     };
     for (const auto& c : cases) {
         CAPTURE(c.elements);

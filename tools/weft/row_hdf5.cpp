@@ -27,15 +27,27 @@ class Handle {
     herr_t (*close_)(hid_t);
 };
 
-// The colon between file and data set; data sets begin at the root.
+bool is_hdf5(const std::string& file) {
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // its own pages of text; ours is one line
+    return H5Fis_hdf5(file.c_str()) > 0;
+}
+
+// The colon between file and data set. Names need not begin at the root, as those of h5py need not, if a file
+// tells.
 std::size_t separator(const std::string& path) {
-    return path.find(":/");
+    const std::size_t rooted = path.find(":/");
+    if (rooted != std::string::npos) return rooted;
+    for (std::size_t at = path.find(':'); at != std::string::npos; at = path.find(':', at + 1))
+        if (is_hdf5(path.substr(0, at))) return at;
+    return std::string::npos;
 }
 
 class Hdf5Rows : public RowSource {
   public:
     explicit Hdf5Rows(const std::string& path)
         : RowSource(path), file_(open_file(path), H5Fclose), set_(open_set(path), H5Dclose) {
+        if (separator(path) == std::string::npos)
+            refuse("an HDF5 file without the name of a data set (need " + path + ":/PATH)");
         if (!file_.valid()) refuse("cannot be read: no such file, or no HDF5 file");
         if (!set_.valid()) refuse("no such data set");
         const Handle space(H5Dget_space(set_.get()), H5Sclose);
@@ -62,12 +74,12 @@ class Hdf5Rows : public RowSource {
 
   private:
     static hid_t open_file(const std::string& path) {
-        H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // its own pages of text; ours is one line
         return H5Fopen(path.substr(0, separator(path)).c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
     }
     hid_t open_set(const std::string& path) const {
-        return file_.valid() ? H5Dopen2(file_.get(), path.substr(separator(path) + 1).c_str(), H5P_DEFAULT)
-                             : -1;
+        const std::size_t colon = separator(path);
+        if (!file_.valid() || colon + 1 >= path.size()) return -1;
+        return H5Dopen2(file_.get(), path.substr(colon + 1).c_str(), H5P_DEFAULT);
     }
     ValueType value_type() const {
         const Handle type(H5Dget_type(set_.get()), H5Tclose);
@@ -86,7 +98,7 @@ class Hdf5Rows : public RowSource {
 }  // namespace
 
 bool names_hdf5(const std::string& path) {
-    return separator(path) != std::string::npos;
+    return separator(path) != std::string::npos || is_hdf5(path);
 }
 
 std::unique_ptr<RowSource> open_hdf5(const std::string& path) {

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// The phases of a slab and its transform, in registers. Needs encode_iqp.h and kSlabBits from the shader.
+#ifndef WEFT_SHARED_ENCODE_IQP_SLAB_H
+#define WEFT_SHARED_ENCODE_IQP_SLAB_H
+
+// A Real or a Phase in shared memory.
+#if defined(WEFT_WORK64)
+#define Cell uvec2
+Cell cell_of(Real value) {
+    return unpackDouble2x32(value);
+}
+Real real_of_cell(Cell cell) {
+    return packDouble2x32(cell);
+}
+Cell cell_of_phase(Phase phase) {
+    return uvec2(phase.low, phase.high);
+}
+Phase phase_of_cell(Cell cell) {
+    Phase phase;
+    phase.low = cell.x;
+    phase.high = cell.y;
+    return phase;
+}
+#else
+#define Cell uint
+Cell cell_of(Real value) {
+    return floatBitsToUint(value);
+}
+Real real_of_cell(Cell cell) {
+    return uintBitsToFloat(cell);
+}
+Cell cell_of_phase(Phase phase) {
+    return phase;
+}
+Phase phase_of_cell(Cell cell) {
+    return cell;
+}
+#endif
+
+// First the tables of phases, then values dealt out: one part, real or imaginary, at a time, so that twice as
+// large slabs fit; a gap after every 32 values keeps strided accesses on different banks.
+shared Cell cells[(1u << kSlabBits) + (1u << (kSlabBits - 5u))];
+shared Phase linear[kMostRows * 9u];   // of qubit i of row r, [r * qubits + i], see prepare()
+shared Complex held[kMostRows * 16u];  // phases of the 4 held bits, and of those above the slab, alone
+
+Complex v[16];
+
+uint gap(uint at) {
+    return at + (at >> 5);
+}
+
+// Where value k of this invocation lies in the slab when its values differ in bits low .. low + 3.
+uint place(uint low, uint k) {
+    const uint lane = gl_LocalInvocationIndex;
+    return (lane & ((1u << low) - 1u)) | (k << low) | ((lane >> low) << (low + 4u));
+}
+
+// The same when they are to be stored: neighbours of 16 bytes by neighbouring invocations.
+uint store_place(uint k) {
+    const uint lane = gl_LocalInvocationIndex;
+    return kStoreWide ? lane | (k << (kSlabBits - 4u))
+                      : (k & 1u) | (lane << 1) | ((k >> 1) << (kSlabBits - 3u));
+}
+
+Complex unit_of(Phase phase) {
+    const SinCos a = sincos_of_phase(phase);
+    return complex(a.cosine, a.sine);
+}
+
+// Tables of a row, by the two lowest groups of 4 lane bits: of what such a group comes to alone, and of what it
+// adds to each higher bit of the slab.
+struct Tables {
+    uint rows, lane_bits, first_bit, groups, per_row;
+};
+
+Tables tables_of(uint rows, uint bits) {
+    Tables t;
+    t.rows = rows;
+    t.lane_bits = bits - 4u;
+    t.first_bit = min(t.lane_bits, 4u);
+    t.groups = t.lane_bits > 4u ? 2u : 1u;
+    t.per_row = (bits - t.first_bit) * t.groups * 16u;
+    return t;
+}
+
+uint alone_at(uint row, uint group, uint value) {
+    return row * 32u + group * 16u + value;
+}
+uint with_at(Tables t, uint row, uint bit, uint group, uint value) {
+    return t.rows * 32u + row * t.per_row + ((bit - t.first_bit) * t.groups + group) * 16u + value;
+}
+
+// Terms of the bits that are set in `x`, and of pairs of them. Bits above the slab are fixed, so their pairs
+// with a bit count as terms of that bit.
+Phase terms(uint row, uint x) {
+    Phase sum = no_phase();
+    while (x != 0u) {
+        const uint i = findLSB(x);
+        x &= x - 1u;
+        sum = add_phases(sum, linear[row * p.qubits + i]);
+        sum = add_phases(sum, coupling(row, i, x));
+    }
+    return sum;
+}
+
+void prepare_linear(uint rows, uint bits, uint block) {
+    for (uint at = gl_LocalInvocationIndex; at < rows * p.qubits; at += gl_WorkGroupSize.x) {
+        const uint row = at / p.qubits, i = at - row * p.qubits;
+        const uint others = (block << bits) & ~((2u << i) - 1u);
+        linear[at] = add_phases(angles[row * p.features + i], coupling(row, i, others));
+    }
+}
+
+void prepare_tables(Tables t) {
+    for (uint at = gl_LocalInvocationIndex; at < t.rows * 32u; at += gl_WorkGroupSize.x) {
+        const uint x = (at & 15u) << (at & 16u) / 4u;
+        if (x < 1u << t.lane_bits) cells[at] = cell_of_phase(terms(at / 32u, x));
+    }
+    for (uint at = gl_LocalInvocationIndex; at < t.rows * t.per_row; at += gl_WorkGroupSize.x) {
+        const uint row = at / t.per_row, entry = (at - row * t.per_row) / 16u;
+        const uint bit = t.first_bit + entry / t.groups, group = entry % t.groups;
+        const uint x = (at & 15u) << (4u * group);
+        if (x < 1u << min(bit, t.lane_bits)) cells[t.rows * 32u + at] = cell_of_phase(coupling(row, bit, x));
+    }
+}
+
+// theta of held bits, lane bits and bits above the slab is the sum of what each of the three comes to, and of
+// the pairs between lane and held bits.
+void prepare(uint rows, uint bits, uint block) {
+    const uint lane_bits = bits - 4u;
+    const Real scale = two_to_minus(p.qubits);
+    prepare_linear(rows, bits, block);
+    barrier();
+    prepare_tables(tables_of(rows, bits));
+    for (uint at = gl_LocalInvocationIndex; at < rows * 16u; at += gl_WorkGroupSize.x) {
+        Phase phase = terms(at / 16u, (at % 16u) << lane_bits);
+        for (uint rest = block; rest != 0u; rest &= rest - 1u)
+            phase = add_phases(phase, linear[at / 16u * p.qubits + bits + findLSB(rest)]);
+        const Complex unit = unit_of(phase);
+        held[at] = complex(scale * unit.re, scale * unit.im);
+    }
+    barrier();
+}
+
+// What the lane bits below `bit` add to it: 4 at a time from the tables.
+Phase with_lane(Tables t, uint row, uint bit, uint lane_index) {
+    Phase sum = phase_of_cell(cells[with_at(t, row, bit, 0u, lane_index & 15u)]);
+    if (t.groups > 1u)
+        sum = add_phases(sum, phase_of_cell(cells[with_at(t, row, bit, 1u, (lane_index >> 4) & 15u)]));
+    if (bit > 8u && (lane_index >> 8) != 0u)
+        sum = add_phases(sum, angles[row * p.features + pair_position(8u, bit)]);
+    return sum;
+}
+
+Phase lane_phase(Tables t, uint row, uint lane_index) {
+    Phase sum = phase_of_cell(cells[alone_at(row, 0u, lane_index & 15u)]);
+    if (t.groups > 1u)
+        sum = add_phases(sum, phase_of_cell(cells[alone_at(row, 1u, (lane_index >> 4) & 15u)]));
+    WEFT_UNROLL for (uint bit = 4u; bit < 8u; ++bit)
+        if (((lane_index >> bit) & 1u) != 0u)
+            sum = add_phases(sum, phase_of_cell(cells[with_at(t, row, bit, 0u, lane_index & 15u)]));
+    if ((lane_index >> 8) != 0u) {
+        sum = add_phases(sum, linear[row * p.qubits + 8u]);
+        sum = add_phases(sum, with_lane(t, row, 8u, lane_index & 255u));
+    }
+    return sum;
+}
+
+void make_phases(uint row, uint rows, uint lane_index, uint lane_bits) {
+    const Tables t = tables_of(rows, lane_bits + 4u);
+    v[0] = unit_of(lane_phase(t, row, lane_index));
+    WEFT_UNROLL for (uint bit = 0u; bit < 4u; ++bit) {
+        const Complex unit = unit_of(with_lane(t, row, lane_bits + bit, lane_index));
+        WEFT_UNROLL for (uint k = 0u; k < 16u; ++k)
+            if (k < (1u << bit)) v[k + (1u << bit)] = multiply(v[k], unit);
+    }
+    WEFT_UNROLL for (uint k = 0u; k < 16u; ++k) v[k] = multiply(v[k], held[row * 16u + k]);
+}
+
+void transform(uint bits) {
+    WEFT_UNROLL for (uint bit = 0u; bit < 4u; ++bit) {
+        if (bit < bits) {
+            WEFT_UNROLL for (uint k = 0u; k < 16u; ++k) {
+                const uint other = k | (1u << bit);
+                if (other != k) {
+                    const Complex a = v[k], b = v[other];
+                    v[k] = complex(a.re + b.re, a.im + b.im);
+                    v[other] = complex(a.re - b.re, a.im - b.im);
+                }
+            }
+        }
+    }
+}
+
+void deal(uint from_low, uint to_low, bool to_store) {
+    barrier();
+    WEFT_UNROLL for (uint k = 0u; k < 16u; ++k) cells[gap(place(from_low, k))] = cell_of(v[k].re);
+    barrier();
+    WEFT_UNROLL for (uint k = 0u; k < 16u; ++k)
+        v[k].re = real_of_cell(cells[gap(to_store ? store_place(k) : place(to_low, k))]);
+    barrier();
+    WEFT_UNROLL for (uint k = 0u; k < 16u; ++k) cells[gap(place(from_low, k))] = cell_of(v[k].im);
+    barrier();
+    WEFT_UNROLL for (uint k = 0u; k < 16u; ++k)
+        v[k].im = real_of_cell(cells[gap(to_store ? store_place(k) : place(to_low, k))]);
+}
+
+#endif

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two steps in one dispatch: rows are cut into blocks, and no second step of a row may begin before all of its
+// first steps are done. Workgroups take such tasks one by one; second steps go first, so that what first steps
+// read or wrote still lies in the device's cache.
+//
+// No workgroup relies on another one to run: who finds nothing to do leaves, after some patience, and who lets
+// second steps begin goes on until none is left or somebody else has let more begin. So all is done whatever
+// the order in which the device runs workgroups. Scratch words must be 0 before.
+//
+// Needs `count` (rows) and `p` from the shader; behind kTaskHeader the words of a row are the shader's.
+#ifndef WEFT_SHARED_ENCODE_TASKS_H
+#define WEFT_SHARED_ENCODE_TASKS_H
+
+layout(set = 0, binding = 3) coherent volatile buffer Tasks { uint tasks[]; };
+
+// Words of the whole dispatch, in the first row's header: tasks taken of either step; second steps that may be
+// taken, which may fall below 0 for a moment; rows, in order, whose second steps may be taken; how often rows
+// were finished, and how often second steps were let begin. Then two words of each row.
+const uint kFirstTaken = 0u, kSecondTaken = 1u, kOpen = 2u, kOpenRows = 3u, kFinishes = 4u, kOpenings = 5u;
+const uint kDone = 6u, kReady = 7u, kTaskHeader = 8u;
+const uint kNoTask = 0u, kFirstStep = 1u, kSecondStep = 2u;
+const uint kPatience = 200u;  // looks at memory
+
+struct Task {
+    uint step, row, block;
+};
+
+shared uint task_step, task_index;
+shared uint task_answer, task_opening, task_openings;
+
+// By one invocation, as all down to next_task().
+bool take_second() {
+    while (int(tasks[kOpen]) > 0) {
+        if (int(atomicAdd(tasks[kOpen], 0xffffffffu)) > 0) {
+            task_index = atomicAdd(tasks[kSecondTaken], 1u);
+            return true;
+        }
+        // Given back; whoever is the last to do so sees what was opened meanwhile.
+        atomicAdd(tasks[kOpen], 1u);
+    }
+    return false;
+}
+
+void take_task(uint firsts, uint seconds, bool more_firsts) {
+    for (uint look = 0u; look < kPatience; ++look) {
+        task_step = kSecondStep;
+        if (take_second()) return;
+        task_step = kFirstStep;
+        if (more_firsts) {
+            task_index = atomicAdd(tasks[kFirstTaken], 1u);
+            more_firsts = task_index < count * firsts;
+            if (more_firsts) return;
+        }
+        task_step = kNoTask;
+        if (tasks[kSecondTaken] >= count * seconds) return;
+    }
+}
+
+// A second step, or, with `or_first`, any.
+Task next_task(uint firsts, uint seconds, bool or_first) {
+    barrier();
+    if (gl_LocalInvocationIndex == 0u) take_task(firsts, seconds, or_first);
+    memoryBarrierBuffer();
+    barrier();
+    Task task;
+    const uint per_row = task_step == kFirstStep ? firsts : max(seconds, 1u);
+    task.step = task_step;
+    task.row = task_index / per_row;
+    task.block = task_index - task.row * per_row;
+    return task;
+}
+
+// A first step is done, all that the workgroup wrote for it included. True for the last of its row.
+bool finish_first(uint row, uint firsts, uint row_words) {
+    memoryBarrierBuffer();
+    barrier();
+    if (gl_LocalInvocationIndex == 0u)
+        task_answer = atomicAdd(tasks[row * row_words + kDone], 1u) + 1u;
+    memoryBarrierBuffer();
+    barrier();
+    return task_answer == firsts;
+}
+
+// Rows are opened in order, by whoever finds the next one ready. Of two that finish rows at once, the one whose
+// count comes second sees what both did.
+uint open_rows(uint row, uint seconds, uint row_words) {
+    atomicExchange(tasks[row * row_words + kReady], 1u);
+    memoryBarrierBuffer();
+    atomicAdd(tasks[kFinishes], 1u);
+    memoryBarrierBuffer();
+    uint opening = 0u;
+    for (uint next = atomicAdd(tasks[kOpenRows], 0u);
+         next < count && atomicAdd(tasks[next * row_words + kReady], 0u) != 0u;) {
+        const uint found = atomicCompSwap(tasks[kOpenRows], next, next + 1u);
+        if (found == next) {
+            memoryBarrierBuffer();
+            atomicAdd(tasks[kOpen], seconds);
+            opening = atomicAdd(tasks[kOpenings], 1u) + 1u;
+        }
+        next = found == next ? next + 1u : found;
+    }
+    return opening;
+}
+
+// Lets the second steps of a row begin. Not 0: the number of this opening, which relieved() asks for.
+uint finish_row(uint row, uint seconds, uint row_words) {
+    memoryBarrierBuffer();
+    barrier();
+    if (gl_LocalInvocationIndex == 0u) task_opening = open_rows(row, seconds, row_words);
+    memoryBarrierBuffer();
+    barrier();
+    return task_opening;
+}
+
+// Whether the workgroup of opening `mine` may leave the rest to that of a later one.
+bool relieved(uint mine) {
+    barrier();
+    if (gl_LocalInvocationIndex == 0u) task_openings = tasks[kOpenings];
+    barrier();
+    return task_openings != mine;
+}
+
+#endif
