@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the host code of kernel matrices tells its shaders.
+#ifndef WEFT_SHARED_KERNEL_PARAMETERS_H
+#define WEFT_SHARED_KERNEL_PARAMETERS_H
+
+#include "portable.h"
+
+WEFT_SHARED_BEGIN
+
+// Push constants behind `count` and `first`, as all of these.
+
+// kernel_bloch.comp: features to Bloch vectors, planes [qubit][part][stride].
+struct KernelBlochParameters {
+    uint qubits;
+    uint in_base;                // values before those of sample 0 in the bound features
+    uint out_base;               // column of the planes that sample 0 goes to
+    uint stride;                 // values of a plane
+    uint scale_low, scale_high;  // a double
+};
+
+// kernel_product.comp: Bloch vectors to kernel values.
+struct KernelProductParameters {
+    uint qubits;
+    uint stride;       // values of a plane
+    uint row_base;     // column of the planes that holds row 0 of the job
+    uint column_base;  // column of the planes that holds column 0
+    uint columns;      // of the output
+    uint rows;         // of the output, where it is symmetric
+    uint out_base;     // values before the first in the bound output
+    uint shrink_low,
+        shrink_high;  // factor of all values but those of a sample with itself: a float, or a double
+};
+
+WEFT_SHARED_END
+
+#endif
