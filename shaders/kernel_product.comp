@@ -8,7 +8,7 @@
 #include "shared/kernel_form.h"
 
 layout(local_size_x = 128) in;
-layout(constant_id = 2) const uint kParts = 2;
+layout(constant_id = 2) const uint kParts = 2;  // of a Bloch vector: 2 in a plane, else 3
 // Of the lower triangle of tiles each, mirrored into the upper one; else the values [first, first + count) of the
 // job's rows, of which the first bound one is `first`.
 layout(constant_id = 3) const bool kSymmetric = false;
@@ -28,7 +28,7 @@ const uint kRows = 8, kColumns = 4, kAcross = 16;  // of an invocation; invocati
 
 shared Real left[kDepth * kMostParts][kTile];
 shared Real right[kDepth * kMostParts][kTile];
-shared Real turned[kAcross][kTile + 1];
+shared Real strip[kAcross][kTile + 1];
 
 Real product[kRows][kColumns];
 Real rest[kRows][kColumns];       // lower digits of product
@@ -44,12 +44,21 @@ void load(Tile tile, uint qubit, uint depth) {
     const bool of_rows = gl_LocalInvocationIndex < kTile;
     const uint at = of_rows ? p.row_base + min(tile.row + lane, tile.last_row)
                             : p.column_base + min(tile.column + lane, tile.last_column);
-    for (uint k = 0; k < depth * kParts; ++k) {
-        const Real value = planes[(qubit * kParts + k) * p.stride + at];
-        if (of_rows)
-            left[k][lane] = value;
-        else
-            right[k][lane] = value;
+    for (uint k = 0; k < depth; ++k) {
+        const Real cosine = planes[2u * (qubit + k) * p.stride + at];
+        const Real sine = planes[(2u * (qubit + k) + 1u) * p.stride + at];
+        // Halved. RY alone stays in a plane; RZ by the same angle turns that.
+        Real part[kMostParts] = Real[](kHalf * cosine, kHalf * sine, kZero);
+        if (kParts == 3u) {
+            part[2] = part[1] * sine;
+            part[1] = part[1] * cosine;
+        }
+        [[unroll]] for (uint i = 0; i < kParts; ++i) {
+            if (of_rows)
+                left[k * kParts + i][lane] = part[i];
+            else
+                right[k * kParts + i][lane] = part[i];
+        }
     }
 }
 
@@ -122,29 +131,26 @@ void make_values(Tile tile) {
         }
 }
 
-// `skipped` values of the first row are not bound.
-void store(Tile tile, uint first_row, uint skipped, uint bound) {
-    const uint row = tile.row + gl_LocalInvocationIndex / kAcross * kRows;
-    const uint column = tile.column + gl_LocalInvocationIndex % kAcross;
-    [[unroll]] for (uint i = 0; i < kRows; ++i)
-        [[unroll]] for (uint j = 0; j < kColumns; ++j) {
-            const uint at = (row + i - first_row) * p.columns + column + kAcross * j - skipped;
-            if (row + i <= tile.last_row && column + kAcross * j <= tile.last_column && at < bound)
-                values[p.out_base + at] = product[i][j];
-        }
-}
-
-// The same values across the diagonal, through shared memory so that neighbours write neighbours.
-void store_turned(Tile tile) {
-    const uint row = gl_LocalInvocationIndex / kAcross * kRows, column = gl_LocalInvocationIndex % kAcross;
+// A strip of columns at a time through shared memory, so that neighbours write neighbours: as it is, and across
+// the diagonal where `mirrored`. `skipped` values of the first row are not bound.
+void store(Tile tile, uint first_row, uint skipped, uint bound, bool mirrored) {
+    const uint own_row = gl_LocalInvocationIndex / kAcross * kRows, own = gl_LocalInvocationIndex % kAcross;
     [[unroll]] for (uint j = 0; j < kColumns; ++j) {
         barrier();
-        [[unroll]] for (uint i = 0; i < kRows; ++i) turned[column][row + i] = product[i][j];
+        [[unroll]] for (uint i = 0; i < kRows; ++i) strip[own][own_row + i] = product[i][j];
         barrier();
+        const uint from = tile.column + kAcross * j;
         for (uint k = gl_LocalInvocationIndex; k < kAcross * kTile; k += gl_WorkGroupSize.x) {
-            const uint to_row = tile.column + kAcross * j + k / kTile, to_column = tile.row + k % kTile;
-            if (to_row <= tile.last_column && to_column <= tile.last_row)
-                values[p.out_base + to_row * p.columns + to_column] = turned[k / kTile][k % kTile];
+            const uint row = tile.row + k / kAcross, column = from + k % kAcross;
+            const uint at = (row - first_row) * p.columns + column - skipped;
+            if (row <= tile.last_row && column <= tile.last_column && at < bound)
+                values[p.out_base + at] = strip[k % kAcross][k / kAcross];
+        }
+        if (!mirrored) continue;
+        for (uint k = gl_LocalInvocationIndex; k < kAcross * kTile; k += gl_WorkGroupSize.x) {
+            const uint row = from + k / kTile, column = tile.row + k % kTile;
+            if (row <= tile.last_column && column <= tile.last_row)
+                values[p.out_base + row * p.columns + column] = strip[k / kTile][k % kTile];
         }
     }
 }
@@ -157,8 +163,7 @@ void symmetric_tiles() {
         const uint column = t - row * (row + 1u) / 2u;
         const Tile tile = Tile(row * kTile, column * kTile, p.rows - 1u, p.rows - 1u);
         make_values(tile);
-        store(tile, 0u, 0u, 0xffffffffu);
-        if (row != column) store_turned(tile);
+        store(tile, 0u, 0u, 0xffffffffu, row != column);
     }
 }
 
@@ -171,7 +176,7 @@ void plain_tiles() {
         const Tile tile = Tile(first_row + down * kTile, (t - down * across) * kTile, first_row + rows - 1u,
                                p.columns - 1u);
         make_values(tile);
-        store(tile, first_row, skipped, count);
+        store(tile, first_row, skipped, count, false);
     }
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Features of kernel matrices as angles. WEFT_KERNEL_IN64: features are doubles, else floats. Of
-// encode_form.h come the types: WEFT_WORK64 for double arithmetic.
+// Angles of kernel matrices. The types are those of encode_form.h: WEFT_WORK64 for double arithmetic.
 #ifndef WEFT_SHARED_KERNEL_FORM_H
 #define WEFT_SHARED_KERNEL_FORM_H
 
@@ -8,18 +7,6 @@
 #include "encode_form.h"
 #include "kernel_angle.h"
 #include "kernel_parameters.h"
-
-#if defined(WEFT_KERNEL_IN64)
-#define Feature uvec2
-uvec2 wide_feature(Feature feature) {
-    return feature;
-}
-#else
-#define Feature uint
-uvec2 wide_feature(Feature feature) {
-    return widen_float(feature);
-}
-#endif
 
 #if defined(WEFT_WORK64)
 #define kNotANumber WEFT_F64(0u, 0x7ff80000u)

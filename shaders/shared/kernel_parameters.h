@@ -9,16 +9,18 @@ WEFT_SHARED_BEGIN
 
 // Push constants behind `count` and `first`, as all of these.
 
-// kernel_bloch.comp: features to Bloch vectors, planes [qubit][part][stride].
-struct KernelBlochParameters {
+// kernel_angles.comp: cosines and sines of features, planes [qubit][cosine, sine][stride].
+struct KernelAngleParameters {
     uint qubits;
     uint in_base;                // values before those of sample 0 in the bound features
     uint out_base;               // column of the planes that sample 0 goes to
     uint stride;                 // values of a plane
     uint scale_low, scale_high;  // a double
+    uint wide;                   // 1: features are doubles
+    uint halved;                 // 1: of half the angle
 };
 
-// kernel_product.comp: Bloch vectors to kernel values.
+// kernel_product.comp: those planes to kernel values.
 struct KernelProductParameters {
     uint qubits;
     uint stride;       // values of a plane

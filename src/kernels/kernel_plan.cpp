@@ -70,7 +70,7 @@ void estimate_product(KernelEstimate& e, const KernelPlan& plan, const KernelDev
     const std::uint64_t job = plan.job_rows * plan.shape.columns() * plan.real_bytes();
     e.streamed_bytes = kJobsUnderWay * (planes + job);
     e.pair_flops = static_cast<double>(plan.shape.qubits) * (3 * plan.parts + 1);
-    e.reasons.push_back(number(plan.parts) + " numbers a qubit and sample, " + gigabytes(planes) + " in all");
+    e.reasons.push_back("2 numbers a qubit and sample, " + gigabytes(planes) + " in all");
     const std::uint64_t most =
         std::min(device.limits.max_storage_buffer_range, device.limits.max_buffer_bytes);
     const bool bound = planes <= most && plan.job_rows != 0;

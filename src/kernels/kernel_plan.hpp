@@ -47,7 +47,7 @@ struct KernelPlan {
     bool bulk_states = false;
 
     std::uint64_t real_bytes() const noexcept { return work64 ? 8 : 4; }
-    std::uint64_t planes_values() const noexcept { return stride * parts * shape.qubits; }
+    std::uint64_t planes_values() const noexcept { return stride * 2 * shape.qubits; }
     std::uint64_t matrix_bytes() const noexcept { return shape.values() * real_bytes(); }
 };
 

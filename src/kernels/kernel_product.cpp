@@ -8,7 +8,7 @@
 #include <weft/batch.hpp>
 #include <weft/job.hpp>
 
-#include "kernels/kernel_check.hpp"
+#include "kernels/kernel_angles.hpp"
 #include "kernels/kernel_steps.hpp"
 #include "shared/kernel_parameters.h"
 
@@ -17,18 +17,6 @@ namespace {
 
 using ShaderWords = std::span<const std::uint32_t>;
 
-constexpr std::uint32_t kBlochIn32Work32[] = {
-#include "shaders/kernel_bloch_in32_work32.spv.inc"
-};
-constexpr std::uint32_t kBlochIn32Work64[] = {
-#include "shaders/kernel_bloch_in32_work64.spv.inc"
-};
-constexpr std::uint32_t kBlochIn64Work32[] = {
-#include "shaders/kernel_bloch_in64_work32.spv.inc"
-};
-constexpr std::uint32_t kBlochIn64Work64[] = {
-#include "shaders/kernel_bloch_in64_work64.spv.inc"
-};
 constexpr std::uint32_t kProductWork32[] = {
 #include "shaders/kernel_product_work32.spv.inc"
 };
@@ -44,19 +32,6 @@ const Stream& constant(const Stream& stream) {
     return stream;
 }
 
-Program bloch_program(const Stream& stream, const KernelPlan& plan, ValueType features) {
-    constexpr std::uint32_t kLocalSize = 128;
-    const bool wide = features == ValueType::float64;
-    const ShaderWords words =
-        wide ? (plan.work64 ? ShaderWords(kBlochIn64Work64) : ShaderWords(kBlochIn64Work32))
-             : (plan.work64 ? ShaderWords(kBlochIn32Work64) : ShaderWords(kBlochIn32Work32));
-    return {stream,
-            words,
-            {.name = "kernel_bloch",
-             .constants = {{0u, kLocalSize}, {2u, plan.parts}},
-             .max_groups = stream.device().limits.max_group_count[0]}};
-}
-
 template <class Owner>
 Program product_program(Owner& owner, const KernelPlan& plan, bool symmetric) {
     return {owner,
@@ -65,23 +40,6 @@ Program product_program(Owner& owner, const KernelPlan& plan, bool symmetric) {
              .constants = {{2u, plan.parts}, {3u, symmetric}, {4u, plan.long_form}},
              .elements_per_group = symmetric ? 1 : kProductTile * kProductTile,
              .max_groups = owner.device().limits.max_group_count[0]}};
-}
-
-// Bloch vectors of `rows` samples, from column `base` of the planes on.
-void make_bloch(Stream& stream, const KernelPlan& plan, const KernelFeatures& x, std::uint64_t rows,
-                std::uint64_t base, double scale, const Words& planes) {
-    const DeviceLimits& limits = stream.device().limits;
-    const std::uint64_t bits = std::bit_cast<std::uint64_t>(scale), qubits = plan.shape.qubits;
-    const std::uint64_t unit = value_bytes(x.type), slack = limits.storage_buffer_offset_alignment;
-    const std::uint64_t most = std::max<std::uint64_t>(
-        1, std::min<std::uint64_t>((limits.max_storage_buffer_range - slack) / unit, 1u << 30) / qubits);
-    for (std::uint64_t row = 0; row < rows; row += most) {
-        const std::uint64_t some = std::min(most, rows - row);
-        const BoundWords bound = bind_units(limits, x.object, x.first + row * qubits, some * qubits, unit);
-        stream.dispatch(bloch_program(constant(stream), plan, x.type), {bound.words, planes}, some * qubits,
-                        shared::KernelBlochParameters{word(qubits), bound.before, word(base + row),
-                                                      word(plan.stride), word(bits), word(bits >> 32)});
-    }
 }
 
 shared::KernelProductParameters product_parameters(const KernelPlan& plan,
@@ -105,14 +63,8 @@ Buffer<std::uint32_t> make_planes(Stream& stream, const KernelPlan& plan) {
     return {constant(stream), plan.planes_values() * plan.real_bytes() / 4, "kernel planes"};
 }
 
-KernelFeatures features_in(const Buffer<std::uint32_t>& buffer, const KernelSource& x) {
-    const auto object = buffer.view().object();
-    return x.type == ValueType::float32 ? KernelFeatures(BufferView<const float>(object, 0, x.count))
-                                        : KernelFeatures(BufferView<const double>(object, 0, x.count));
-}
-
-std::span<const std::uint32_t> words_of(const KernelSource& x) {
-    return {static_cast<const std::uint32_t*>(x.data), x.count * value_bytes(x.type) / 4};
+AnglePlanes planes_of(const KernelPlan& plan, const Buffer<std::uint32_t>& buffer) {
+    return {buffer.view(), plan.stride, plan.shape.qubits, plan.work64};
 }
 
 // The planes, made on the device, in page-locked memory: the engine hands them to every job.
@@ -124,11 +76,8 @@ HostBuffer<std::uint32_t> planes_in_host_memory(Backend& backend, const KernelPl
     std::uint64_t base = 0;
     for (const KernelSource* source : {&x, y}) {
         if (source == nullptr) continue;
-        const std::span<const std::uint32_t> words = words_of(*source);
-        const Buffer<std::uint32_t> features(backend, words.size(), "kernel features");
-        stream.upload(words, features.view());
         const std::uint64_t rows = source->count / plan.shape.qubits;
-        make_bloch(stream, plan, features_in(features, *source), rows, base, scale, planes.view());
+        angles_of_source(stream, *source, rows, {scale, false}, planes_of(plan, planes), base);
         base += rows;
     }
     stream.copy<std::uint32_t>(planes.view(), out.view());
@@ -160,9 +109,10 @@ void product_resident(Stream& stream, const KernelPlan& plan, const KernelFeatur
                       const KernelFeatures* y, const KernelValues& k, double scale,
                       const KernelMatrixOptions& options) {
     const Buffer<std::uint32_t> planes = make_planes(stream, plan);
-    make_bloch(stream, plan, x, plan.shape.samples, 0, scale, planes.view());
+    record_angles(stream, x, plan.shape.samples, {scale, false}, planes_of(plan, planes), 0);
     if (y != nullptr)
-        make_bloch(stream, plan, *y, plan.shape.others, plan.shape.samples, scale, planes.view());
+        record_angles(stream, *y, plan.shape.others, {scale, false}, planes_of(plan, planes),
+                      plan.shape.samples);
     const std::uint64_t columns = plan.shape.columns(), unit = plan.real_bytes();
     const Program program = product_program(constant(stream), plan, plan.symmetric);
     const DeviceLimits& limits = stream.device().limits;
