@@ -33,6 +33,21 @@ struct KernelProductParameters {
         shrink_high;  // factor of all values but those of a sample with itself: a float, or a double
 };
 
+// kernel_states.comp: one pass of building states.
+struct KernelStateParameters {
+    uint qubits;
+    uint stride;       // values of a plane
+    uint column_base;  // column of the planes that holds sample 0
+    uint window;       // bits of a block, 4 or more
+    uint carried;      // of these, lowest bits of the index that only come along; 0, or 4 below `from`
+    uint from;         // bit of the index that the others begin at
+    uint gates_from;   // bit of the index below which no gate is applied
+    uint layer;        // weights of the gates; kKernelNoLayer: without
+    uint rz;           // 1: the map has RZ
+};
+
+const uint kKernelNoLayer = 0xffffffffu;
+
 WEFT_SHARED_END
 
 #endif
