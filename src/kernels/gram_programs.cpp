@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gram_programs.hpp"
+
+#include <algorithm>
+#include <span>
+
+namespace weft::kernels {
+namespace {
+
+using Words = std::span<const std::uint32_t>;
+
+constexpr std::uint32_t kTile4m[] = {
+#include "shaders/gram_tile_4m.spv.inc"
+};
+constexpr std::uint32_t kTile3m[] = {
+#include "shaders/gram_tile_3m.spv.inc"
+};
+constexpr std::uint32_t kTile64[] = {
+#include "shaders/gram_tile_work64.spv.inc"
+};
+constexpr std::uint32_t kPack32[] = {
+#include "shaders/gram_pack_work32.spv.inc"
+};
+constexpr std::uint32_t kPack64[] = {
+#include "shaders/gram_pack_work64.spv.inc"
+};
+constexpr std::uint32_t kPackMatrix[] = {
+#include "shaders/gram_pack_matrix.spv.inc"
+};
+constexpr std::uint32_t kReduce32[] = {
+#include "shaders/gram_reduce_work32.spv.inc"
+};
+constexpr std::uint32_t kReduce64[] = {
+#include "shaders/gram_reduce_work64.spv.inc"
+};
+
+std::uint32_t local_size(const Backend& backend) {
+    constexpr std::uint32_t kWanted = 256;
+    const DeviceLimits& limits = backend.device().limits;
+    return std::min({kWanted, limits.max_group_invocations, limits.max_group_size[0]});
+}
+
+}  // namespace
+
+Program gram_tile_program(Backend& backend, const GramPlan& plan) {
+    const GramTile& tile = plan.tile;
+    const Words words = plan.form == GramForm::fp64      ? Words(kTile64)
+                        : plan.form == GramForm::fp32_3m ? Words(kTile3m)
+                                                         : Words(kTile4m);
+    return {backend,
+            words,
+            {.name = "gram_tile",
+             .constants = {{0u, tile.threads()},
+                           {1u, tile.rows / tile.thread_rows},
+                           {2u, tile.columns / tile.thread_columns},
+                           {3u, plan.problem.output == GramReal::float64},
+                           {4u, plan.flush / plan.step},
+                           {5u, plan.split},
+                           {6u, tile.stages}},
+             .elements_per_group = 1}};
+}
+
+Program gram_pack_program(Backend& backend, const GramPlan& plan) {
+    ProgramOptions options{
+        .name = "gram_pack", .constants = {{0u, local_size(backend)}}, .elements_per_group = 1};
+    if (plan.matrix()) options.constants.emplace_back(1u, plan.planes);
+    const Words words = plan.matrix()                 ? Words(kPackMatrix)
+                        : plan.form == GramForm::fp64 ? Words(kPack64)
+                                                      : Words(kPack32);
+    return {backend, words, options};
+}
+
+Program gram_reduce_program(Backend& backend, const GramPlan& plan) {
+    return {backend,
+            plan.form == GramForm::fp64 ? Words(kReduce64) : Words(kReduce32),
+            {.name = "gram_reduce",
+             .constants = {{0u, local_size(backend)},
+                           {1u, plan.tile.rows},
+                           {2u, plan.tile.columns},
+                           {3u, plan.problem.output == GramReal::float64}}}};
+}
+
+}  // namespace weft::kernels
