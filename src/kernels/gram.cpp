@@ -60,13 +60,17 @@ struct GramProduct::Tiles {
     bool square;
 };
 
-GramProduct::GramProduct(Backend& backend, const GramPlan& plan)
-    : plan_(plan), tile_(gram_tile_program(backend, plan)) {
-    pack_ = std::make_unique<Program>(gram_pack_program(backend, plan));
+template <class Owner>
+GramProduct::GramProduct(Owner& owner, const GramPlan& plan, int)
+    : plan_(plan), tile_(gram_tile_program(owner, plan)) {
+    pack_ = std::make_unique<Program>(gram_pack_program(owner, plan));
     if (plan.split == 1) return;
-    reduce_ = std::make_unique<Program>(gram_reduce_program(backend, plan));
-    scratch_ = std::make_unique<Buffer<std::uint32_t>>(backend, plan.scratch_bytes / 4, "gram sums");
+    reduce_ = std::make_unique<Program>(gram_reduce_program(owner, plan));
+    scratch_ = std::make_unique<Buffer<std::uint32_t>>(owner, plan.scratch_bytes / 4, "gram sums");
 }
+
+GramProduct::GramProduct(Backend& backend, const GramPlan& plan) : GramProduct(backend, plan, 0) {}
+GramProduct::GramProduct(const Stream& stream, const GramPlan& plan) : GramProduct(stream, plan, 0) {}
 
 void GramProduct::pack(Stream& stream, const GramRange& states, std::uint64_t rows, const GramRange& planes,
                        std::uint64_t first) {

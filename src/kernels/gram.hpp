@@ -46,11 +46,14 @@ struct GramTarget {
 GramDevice gram_device(Backend& backend);
 /// Without that judgement: matrix units are left out.
 GramDevice gram_limits(const Backend& backend);
+GramDevice gram_limits(const Stream& stream);
 
 /// Programs and scratch of one plan. Used by one stream at a time.
 class GramProduct {
   public:
     GramProduct(Backend& backend, const GramPlan& plan);
+    /// The same on the device that `stream` records for.
+    GramProduct(const Stream& stream, const GramPlan& plan);
 
     const GramPlan& plan() const noexcept { return plan_; }
 
@@ -69,6 +72,8 @@ class GramProduct {
 
   private:
     struct Tiles;
+    template <class Owner>
+    GramProduct(Owner& owner, const GramPlan& plan, int);
     void run(Stream& stream, const Tiles& tiles);
 
     GramPlan plan_;

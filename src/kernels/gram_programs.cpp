@@ -34,20 +34,20 @@ constexpr std::uint32_t kReduce64[] = {
 #include "shaders/gram_reduce_work64.spv.inc"
 };
 
-std::uint32_t local_size(const Backend& backend) {
+std::uint32_t local_size(const DeviceLimits& limits) {
     constexpr std::uint32_t kWanted = 256;
-    const DeviceLimits& limits = backend.device().limits;
     return std::min({kWanted, limits.max_group_invocations, limits.max_group_size[0]});
 }
 
 }  // namespace
 
-Program gram_tile_program(Backend& backend, const GramPlan& plan) {
+template <class Owner>
+Program gram_tile_program(Owner& owner, const GramPlan& plan) {
     const GramTile& tile = plan.tile;
     const Words words = plan.form == GramForm::fp64      ? Words(kTile64)
                         : plan.form == GramForm::fp32_3m ? Words(kTile3m)
                                                          : Words(kTile4m);
-    return {backend,
+    return {owner,
             words,
             {.name = "gram_tile",
              .constants = {{0u, tile.threads()},
@@ -60,24 +60,33 @@ Program gram_tile_program(Backend& backend, const GramPlan& plan) {
              .elements_per_group = 1}};
 }
 
-Program gram_pack_program(Backend& backend, const GramPlan& plan) {
+template <class Owner>
+Program gram_pack_program(Owner& owner, const GramPlan& plan) {
     ProgramOptions options{
-        .name = "gram_pack", .constants = {{0u, local_size(backend)}}, .elements_per_group = 1};
+        .name = "gram_pack", .constants = {{0u, local_size(owner.device().limits)}}, .elements_per_group = 1};
     if (plan.matrix()) options.constants.emplace_back(1u, plan.planes);
     const Words words = plan.matrix()                 ? Words(kPackMatrix)
                         : plan.form == GramForm::fp64 ? Words(kPack64)
                                                       : Words(kPack32);
-    return {backend, words, options};
+    return {owner, words, options};
 }
 
-Program gram_reduce_program(Backend& backend, const GramPlan& plan) {
-    return {backend,
+template <class Owner>
+Program gram_reduce_program(Owner& owner, const GramPlan& plan) {
+    return {owner,
             plan.form == GramForm::fp64 ? Words(kReduce64) : Words(kReduce32),
             {.name = "gram_reduce",
-             .constants = {{0u, local_size(backend)},
+             .constants = {{0u, local_size(owner.device().limits)},
                            {1u, plan.tile.rows},
                            {2u, plan.tile.columns},
                            {3u, plan.problem.output == GramReal::float64}}}};
 }
+
+template Program gram_tile_program<Backend>(Backend&, const GramPlan&);
+template Program gram_tile_program<const Stream>(const Stream&, const GramPlan&);
+template Program gram_pack_program<Backend>(Backend&, const GramPlan&);
+template Program gram_pack_program<const Stream>(const Stream&, const GramPlan&);
+template Program gram_reduce_program<Backend>(Backend&, const GramPlan&);
+template Program gram_reduce_program<const Stream>(const Stream&, const GramPlan&);
 
 }  // namespace weft::kernels

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs behind a Gram product.
+// The programs behind a Gram product. Owner: Backend or const Stream.
 #pragma once
 
 #include <weft/program.hpp>
@@ -9,11 +9,14 @@
 namespace weft::kernels {
 
 /// Bindings x, y, out, mirrored out, parts of sums; an element is a tile, or a part of the sums of one.
-Program gram_tile_program(Backend& backend, const GramPlan& plan);
+template <class Owner>
+Program gram_tile_program(Owner& owner, const GramPlan& plan);
 /// Bindings states, planes; an element is 64 rows by 16 amplitudes.
-Program gram_pack_program(Backend& backend, const GramPlan& plan);
+template <class Owner>
+Program gram_pack_program(Owner& owner, const GramPlan& plan);
 /// Bindings parts of sums, out, mirrored out; an element is a number of a tile.
-Program gram_reduce_program(Backend& backend, const GramPlan& plan);
+template <class Owner>
+Program gram_reduce_program(Owner& owner, const GramPlan& plan);
 
 /// Errors: invalid_argument - packed rows that begin within 64, or more than the plan's; ranges that are too
 /// small; a leading dimension below the columns.
