@@ -104,7 +104,8 @@ KernelEstimate estimate_kernel_matrix(const Backend& backend, const KernelShape&
                                       const KernelCircuit& circuit, ValueType type = ValueType::float32,
                                       const KernelMatrixOptions& options = {});
 /// The same for states that are given.
-KernelEstimate estimate_kernel_matrix(const Backend& backend, const KernelShape& shape, ValueType type,
+KernelEstimate estimate_kernel_matrix(const Backend& backend, const KernelShape& shape, StateType states,
+                                      ValueType type = ValueType::float32,
                                       const KernelMatrixOptions& options = {});
 
 /// What a call on host memory did; every figure measured or counted in that run.

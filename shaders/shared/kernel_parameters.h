@@ -48,6 +48,24 @@ struct KernelStateParameters {
 
 const uint kKernelNoLayer = 0xffffffffu;
 
+// kernel_norms.comp: factors that normalise.
+struct KernelNormParameters {
+    uint amplitudes;
+    uint before;                   // amplitudes before the first state in the bound range
+    uint out_base;                 // factor of the first state
+    uint jitter_low, jitter_high;  // a float in low, or a double
+};
+
+// kernel_scale.comp: a block of K times those factors.
+struct KernelScaleParameters {
+    uint columns;      // of the block
+    uint leading;      // values between its rows
+    uint before;       // values before its first in the bound range
+    uint row_base;     // factor of row 0
+    uint column_base;  // factor of column 0
+    uint square;       // 1: factors of rows are those of columns
+};
+
 WEFT_SHARED_END
 
 #endif

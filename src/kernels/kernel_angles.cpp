@@ -67,4 +67,12 @@ void angles_of_source(Stream& stream, const KernelSource& x, std::uint64_t rows,
                   rows, form, planes, base);
 }
 
+Buffer<std::uint32_t> make_planes(const Stream& stream, const KernelPlan& plan) {
+    return {stream, plan.planes_values() * plan.real_bytes() / 4, "kernel planes"};
+}
+
+AnglePlanes planes_of(const KernelPlan& plan, const Buffer<std::uint32_t>& buffer) {
+    return {buffer.view(), plan.stride, plan.shape.qubits, plan.work64};
+}
+
 }  // namespace weft::kernels

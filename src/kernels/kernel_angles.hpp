@@ -6,6 +6,7 @@
 
 #include <weft/kernel_matrix.hpp>
 
+#include "kernels/kernel_plan.hpp"
 #include "kernels/kernel_steps.hpp"
 
 namespace weft::kernels {
@@ -30,5 +31,9 @@ void record_angles(Stream& stream, const KernelFeatures& x, std::uint64_t rows, 
 /// The same of `rows` rows in host memory.
 void angles_of_source(Stream& stream, const KernelSource& x, std::uint64_t rows, const AngleForm& form,
                       const AnglePlanes& planes, std::uint64_t base);
+
+/// Memory for the planes of a plan, and what it holds.
+Buffer<std::uint32_t> make_planes(const Stream& stream, const KernelPlan& plan);
+AnglePlanes planes_of(const KernelPlan& plan, const Buffer<std::uint32_t>& buffer);
 
 }  // namespace weft::kernels

@@ -81,11 +81,30 @@ BadValues find_bad(const KernelSource& x, std::uint64_t begin, std::uint64_t end
                                         : find_bad(static_cast<const double*>(x.data), begin, end, scale);
 }
 
-[[noreturn]] void refuse_values(const char* what, const BadValues& bad, std::uint64_t columns) {
+BadValues find_bad_in_parts(const KernelSource& x, double scale, std::uint32_t threads) {
+    // Starting a thread costs what reading about 512 KiB costs.
+    constexpr std::uint64_t kValuesPerThread = 1u << 17;
+    std::vector<BadValues> found(std::max(1u, threads));
+    in_parts(x.count, kValuesPerThread, threads,
+             [&](std::uint64_t part, std::uint64_t begin, std::uint64_t end) {
+                 found[part] = find_bad(x, begin, end, scale);
+             });
+    BadValues bad;
+    for (const BadValues& part : found) {
+        bad.count += part.count;
+        if (bad.first.empty()) bad.first = part.first;
+    }
+    return bad;
+}
+
+// `parts` numbers make an element of a row.
+[[noreturn]] void refuse_values(const char* what, const BadValues& bad, std::uint64_t columns,
+                                std::uint64_t parts) {
     std::string text = std::string(what) + ": ";
     for (const BadValue& value : bad.first) {
-        text += (&value == bad.first.data() ? "row " : ", row ") + std::to_string(value.index / columns) +
-                " column " + std::to_string(value.index % columns) + " is ";
+        text += (&value == bad.first.data() ? "row " : ", row ") +
+                std::to_string(value.index / parts / columns) + " column " +
+                std::to_string(value.index / parts % columns) + " is ";
         text += std::isfinite(value.value) ? "too large for the scale" : name_of(value.value);
     }
     if (bad.count > bad.first.size()) text += " and so on";
@@ -121,7 +140,7 @@ std::uint32_t check_circuit(const KernelShape& shape, const KernelCircuit& circu
                ", need at most 65535)");
     if (w.count != 0 && w.data == nullptr) refuse("weights: null with a length");
     const BadValues bad = find_bad(w, 0, w.count, 1);
-    if (bad.count != 0) refuse_values("weights", bad, shape.qubits);
+    if (bad.count != 0) refuse_values("weights", bad, shape.qubits, 1);
     return static_cast<std::uint32_t>(w.count / shape.qubits);
 }
 
@@ -160,19 +179,14 @@ void check_kernel_memory(const char* what, const void* data, std::uint64_t bytes
 
 void check_features(const char* what, const KernelSource& x, std::uint32_t qubits, double scale,
                     std::uint32_t threads) {
-    // Starting a thread costs what reading about 512 KiB costs.
-    constexpr std::uint64_t kValuesPerThread = 1u << 17;
-    std::vector<BadValues> found(std::max(1u, threads));
-    in_parts(x.count, kValuesPerThread, threads,
-             [&](std::uint64_t part, std::uint64_t begin, std::uint64_t end) {
-                 found[part] = find_bad(x, begin, end, scale);
-             });
-    BadValues bad;
-    for (const BadValues& part : found) {
-        bad.count += part.count;
-        if (bad.first.empty()) bad.first = part.first;
-    }
-    if (bad.count != 0) refuse_values(what, bad, qubits);
+    const BadValues bad = find_bad_in_parts(x, scale, threads);
+    if (bad.count != 0) refuse_values(what, bad, qubits, 1);
+}
+
+void check_finite_states(const char* what, const KernelSource& parts, std::uint64_t amplitudes,
+                         std::uint32_t threads) {
+    const BadValues bad = find_bad_in_parts(parts, 1, threads);
+    if (bad.count != 0) refuse_values(what, bad, amplitudes, 2);
 }
 
 }  // namespace kernels

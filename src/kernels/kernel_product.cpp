@@ -59,14 +59,6 @@ shared::KernelProductParameters product_parameters(const KernelPlan& plan,
             word(bits >> 32)};
 }
 
-Buffer<std::uint32_t> make_planes(Stream& stream, const KernelPlan& plan) {
-    return {constant(stream), plan.planes_values() * plan.real_bytes() / 4, "kernel planes"};
-}
-
-AnglePlanes planes_of(const KernelPlan& plan, const Buffer<std::uint32_t>& buffer) {
-    return {buffer.view(), plan.stride, plan.shape.qubits, plan.work64};
-}
-
 // The planes, made on the device, in page-locked memory: the engine hands them to every job.
 HostBuffer<std::uint32_t> planes_in_host_memory(Backend& backend, const KernelPlan& plan,
                                                 const KernelSource& x, const KernelSource* y, double scale) {
