@@ -28,7 +28,7 @@ struct Settings {
     std::vector<std::uint32_t> flush{0};
     std::vector<std::uint32_t> split{0};
     int repeats = 5;
-    bool quick = false, loops = false, cublas = false;
+    bool quick = false, loops = false, cublas = false, nv = false;
     double peak_tflops = 0, min_ms = 20;
 };
 
@@ -157,9 +157,12 @@ double measure(Size& size, const GramDevice& device, const GramOptions& options)
     char more[96];
     std::snprintf(more, sizeof more, "pack %.3f ms, flush %u, split %u", pack, plan.flush, plan.split);
     report(size,
-           std::string(to_string(plan.form)) + (plan.khr ? " khr " : " ") + std::to_string(plan.tile.rows) +
-               "x" + std::to_string(plan.tile.columns) + "/" + std::to_string(plan.tile.threads()) + "/" +
-               std::to_string(plan.tile.stages),
+           std::string(to_string(plan.form)) +
+               (plan.khr        ? " khr "
+                : plan.matrix() ? " nv "
+                                : " ") +
+               std::to_string(plan.tile.rows) + "x" + std::to_string(plan.tile.columns) + "/" +
+               std::to_string(plan.tile.threads()) + "/" + std::to_string(plan.tile.stages),
            ms, error, more);
     return ms;
 }
@@ -203,7 +206,8 @@ void compare(Size& size) {
 void run_size(weft::Backend& backend, const Settings& settings, std::uint64_t rows, std::uint32_t qubits) {
     Size size{backend, settings, rows, std::uint64_t{1} << qubits};
     size.build(qubits);
-    const GramDevice device = gram_device(backend);
+    GramDevice device = gram_device(backend);
+    if (settings.nv) device.matrix_khr = false;
     compare(size);
     for (const std::string& form : settings.forms)
         for (const std::uint32_t flush : settings.flush)
@@ -245,6 +249,7 @@ int main(int argc, char** argv) try {
     app.add_option("--repeats", settings.repeats, "Runs; the median counts");
     app.add_option("--peak", settings.peak_tflops, "TFLOP/s of the device in FP32, for the fraction");
     app.add_option("--min-ms", settings.min_ms, "Least duration of a run");
+    app.add_flag("--nv", settings.nv, "Matrix units through VK_NV_cooperative_matrix where both are there");
     app.add_flag("--loops", settings.loops, "Compare with C++ loops");
     app.add_flag("--cublas", settings.cublas, "Compare with cublasCherk, before and after");
     app.add_flag("--quick", settings.quick, "Small sizes, to see that it works");
@@ -257,7 +262,9 @@ int main(int argc, char** argv) try {
         settings.loops = true;
     }
     weft::Backend backend;
-    std::printf("%s\n", backend.name().c_str());
+    const GramDevice device = gram_device(backend);
+    std::printf("%s; matrix units: khr %d, nv %d, exact %d %s\n", backend.name().c_str(), device.matrix_khr,
+                device.matrix_nv, device.matrix_exact, device.matrix_reason.c_str());
     for (const std::uint32_t qubits : settings.qubits)
         for (const std::uint64_t rows : settings.rows) run_size(backend, settings, rows, qubits);
     return 0;

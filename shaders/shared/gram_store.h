@@ -15,16 +15,28 @@ uvec2 gram_double(Real value) { return unpackDouble2x32(value); }
 uvec2 gram_double(Real value) { return gram_widen(value); }
 #endif
 
-void gram_store(uint row, uint column, Real value) {
-    // A tile on the diagonal holds both (i, j) and (j, i), which may differ in the last bit: one of them counts.
-    if (row >= p.rows || column >= p.columns || (p.across == 0u && row < column)) return;
+// A tile on the diagonal holds both (i, j) and (j, i), which may differ in the last bit: one of them counts.
+bool gram_wanted(uint row, uint column) {
+    return row < p.rows && column < p.columns && (p.across != 0u || row >= column);
+}
+
+void gram_store_direct(uint row, uint column, Real value) {
+    if (!gram_wanted(row, column)) return;
     const uint at = p.origin + row * p.leading + column;
     if (kWide) wide[at] = gram_double(value);
     else narrow[at] = float(value);
-    if (p.mirror == 0u || (p.across == 0u && row == column)) return;
-    const uint mirrored = p.mirror_origin + column * p.leading + row;
-    if (kWide) wide_mirror[mirrored] = gram_double(value);
-    else narrow_mirror[mirrored] = float(value);
+}
+
+void gram_store_mirror(uint row, uint column, Real value) {
+    if (!gram_wanted(row, column) || p.mirror == 0u || (p.across == 0u && row == column)) return;
+    const uint at = p.mirror_origin + column * p.leading + row;
+    if (kWide) wide_mirror[at] = gram_double(value);
+    else narrow_mirror[at] = float(value);
+}
+
+void gram_store(uint row, uint column, Real value) {
+    gram_store_direct(row, column, value);
+    gram_store_mirror(row, column, value);
 }
 
 #endif

@@ -32,8 +32,9 @@ const char* to_string(GramForm form) noexcept {
 namespace {
 
 constexpr std::uint64_t kBlockRows = shared::kGramBlockRows;
-/// Workgroups that fill a large device some times over, and a software device's few threads.
-constexpr std::uint64_t kGroupsWanted = 384, kGroupsWantedSoftware = 16;
+/// Invocations that fill a large device (132 processors of an H100, three workgroups of 128 each), and
+/// workgroups that fill a software device's few threads.
+constexpr std::uint64_t kThreadsWanted = 48 * 1024, kGroupsWantedSoftware = 16;
 constexpr std::uint64_t kMostParts = 64;
 
 std::string text(std::uint64_t value) {
@@ -114,6 +115,10 @@ std::uint64_t tiles_of(const GramProblem& problem, const GramTile& tile) {
     return problem.symmetric ? tile.rows / tile.columns * (down * (down + 1) / 2) : down * across;
 }
 
+std::uint64_t groups_wanted(const GramTile& tile, const GramDevice& device) {
+    return device.software ? kGroupsWantedSoftware : kThreadsWanted / tile.threads();
+}
+
 GramTile choose_tile(const GramPlan& plan, const GramDevice& device, const GramOptions& options) {
     const std::vector<GramTile> tiles = gram_tiles(device, plan.form);
     if (options.tile) {
@@ -129,10 +134,14 @@ GramTile choose_tile(const GramPlan& plan, const GramDevice& device, const GramO
                                       text(device.limits.max_shared_memory_bytes) +
                                       " bytes of shared memory)");
     const std::uint64_t smaller = std::min(plan.problem.rows, plan.problem.columns);
-    // What lies beyond the edge of a tile is computed in vain.
-    for (const GramTile& tile : tiles)
-        if (smaller > tile.rows / 2) return tile;
-    return tiles.back();
+    for (const GramTile& tile : tiles) {
+        if (tiles_of(plan.problem, tile) >= groups_wanted(tile, device)) return tile;
+        // Few tiles: matrix units, which live on reuse, rather cut their sums into parts.
+        if (plan.matrix() && tile.rows == 64 && smaller > 32) return tile;
+    }
+    // The first of the smallest: what lies beyond the edge of a tile is computed in vain.
+    return *std::min_element(tiles.begin(), tiles.end(),
+                             [](const GramTile& a, const GramTile& b) { return a.rows < b.rows; });
 }
 
 /// About the square root of the number of terms: both sums are then equally short.
@@ -144,7 +153,8 @@ std::uint32_t choose_flush(const GramPlan& plan, const GramOptions& options) {
         return *options.flush;
     }
     const std::uint64_t half = (std::bit_width(plan.problem.amplitudes - 1) + 1) / 2;
-    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(std::uint64_t{1} << half, 16, 1024));
+    // Shorter ones cost more than they gain.
+    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(std::uint64_t{1} << half, 64, 1024));
 }
 
 std::uint32_t choose_split(const GramPlan& plan, const GramDevice& device, const GramOptions& options) {
@@ -156,7 +166,7 @@ std::uint32_t choose_split(const GramPlan& plan, const GramDevice& device, const
                    "split (got " + text(*options.split) + ", need 1 to " + text(plan.blocks) + ")");
         return *options.split;
     }
-    const std::uint64_t wanted = device.software ? kGroupsWantedSoftware : kGroupsWanted;
+    const std::uint64_t wanted = groups_wanted(plan.tile, device);
     return static_cast<std::uint32_t>(
         std::clamp<std::uint64_t>(wanted / tiles_of(plan.problem, plan.tile), 1, most));
 }
@@ -211,14 +221,17 @@ std::vector<GramTile> gram_tiles(const GramDevice& device, GramForm form) {
         case GramForm::automatic:
             break;
         case GramForm::fp32_4m:
-        case GramForm::fp32_3m:
             tiles = {{64, 64, 8, 4, 2}, {64, 64, 8, 4, 1}, {32, 32, 8, 4, 2}, {32, 32, 8, 4, 1}};
+            break;
+        case GramForm::fp32_3m:
+            tiles = {{64, 64, 8, 4, 1}, {64, 64, 8, 4, 2}, {32, 32, 8, 4, 2}, {32, 32, 8, 4, 1}};
             break;
         case GramForm::fp64:
             tiles = {{64, 64, 4, 4, 1}, {64, 64, 4, 4, 2}, {32, 32, 4, 4, 2}, {32, 32, 4, 4, 1}};
             break;
         case GramForm::matrix_split:
         case GramForm::matrix_single:
+            tiles = {{128, 64, 8, 4, 1}, {64, 64, 8, 4, 1}, {32, 32, 8, 4, 1}};
             break;
     }
     std::erase_if(tiles, [&](const GramTile& tile) { return !fits(tile, form, device.limits); });

@@ -34,15 +34,49 @@ constexpr std::uint32_t kReduce64[] = {
 #include "shaders/gram_reduce_work64.spv.inc"
 };
 
+constexpr std::uint32_t kSplitKhr[] = {
+#include "shaders/gram_matrix_split_khr.spv.inc"
+};
+constexpr std::uint32_t kSplitNv[] = {
+#include "shaders/gram_matrix_split_nv.spv.inc"
+};
+constexpr std::uint32_t kSingleKhr[] = {
+#include "shaders/gram_matrix_single_khr.spv.inc"
+};
+constexpr std::uint32_t kSingleNv[] = {
+#include "shaders/gram_matrix_single_nv.spv.inc"
+};
+
 std::uint32_t local_size(const DeviceLimits& limits) {
     constexpr std::uint32_t kWanted = 256;
     return std::min({kWanted, limits.max_group_invocations, limits.max_group_size[0]});
+}
+
+template <class Owner>
+Program matrix_program(Owner& owner, const GramPlan& plan) {
+    const bool split = plan.form == GramForm::matrix_split;
+    const Words words = plan.khr ? (split ? Words(kSplitKhr) : Words(kSingleKhr))
+                                 : (split ? Words(kSplitNv) : Words(kSingleNv));
+    const DeviceInfo& device = owner.device();
+    ProgramOptions options{.name = "gram_matrix",
+                           .constants = {{0u, plan.tile.threads()},
+                                         {1u, plan.tile.rows / 32},
+                                         {2u, plan.tile.columns / 32},
+                                         {3u, plan.problem.output == GramReal::float64},
+                                         {4u, plan.flush / plan.step},
+                                         {5u, plan.split},
+                                         {7u, plan.tile.threads()}},
+                           .elements_per_group = 1};
+    if (device.subgroup_size_control) options.subgroup_size = 32;
+    options.require_full_subgroups = device.full_subgroups;
+    return {owner, words, options};
 }
 
 }  // namespace
 
 template <class Owner>
 Program gram_tile_program(Owner& owner, const GramPlan& plan) {
+    if (plan.matrix()) return matrix_program(owner, plan);
     const GramTile& tile = plan.tile;
     const Words words = plan.form == GramForm::fp64      ? Words(kTile64)
                         : plan.form == GramForm::fp32_3m ? Words(kTile3m)

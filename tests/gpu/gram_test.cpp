@@ -244,3 +244,71 @@ TEST_CASE("a product refuses what does not fit it") {
         });
     });
 }
+
+namespace {
+
+/// The device by each name of its matrix units; none where it has none that can be trusted.
+std::vector<GramDevice> matrix_devices(weft::Backend& backend) {
+    const GramDevice device = gram_device(backend);
+    std::vector<GramDevice> devices;
+    if (!device.matrix_exact) {
+        MESSAGE("no matrix units: " << device.matrix_reason);
+        return devices;
+    }
+    if (device.matrix_khr) devices.push_back(device);
+    if (device.matrix_nv) {
+        devices.push_back(device);
+        devices.back().matrix_khr = false;
+    }
+    return devices;
+}
+
+constexpr double kBoundSplit = 5e-6, kBoundSingle = 2e-3;
+
+}  // namespace
+
+TEST_CASE("matrix units: every edge of a tile") {
+    weft_test::on_device([](weft::Backend& backend) {
+        for (const GramDevice& device : matrix_devices(backend))
+            for (const GramForm form : {GramForm::matrix_split, GramForm::matrix_single}) {
+                const double bound = form == GramForm::matrix_split ? kBoundSplit : kBoundSingle;
+                for (const GramTile& tile : gram_tiles(device, form)) {
+                    for (const std::uint64_t rows : {1, 15, 16, 17, 31, 33, 50, 63, 64, 65, 100, 129, 257})
+                        run_case<float>(backend, device, {rows, rows, 24, true, {form, tile}}, bound);
+                    for (const std::uint64_t amplitudes : {1, 2, 7, 8, 16, 17, 100, 256, 1024})
+                        run_case<float>(backend, device, {33, 33, amplitudes, true, {form, tile}}, bound);
+                    run_case<float>(backend, device, {70, 131, 100, false, {form, tile}, 5}, bound);
+                    run_case<float, double>(backend, device, {150, 131, 100, false, {form, tile}, 5}, bound);
+                }
+                GramOptions parts{.form = form, .split = 5};
+                run_case<float>(backend, device, {70, 20, 257, false, parts, 3}, bound);
+                run_case<float>(backend, device, {130, 130, 400, true, parts}, bound);
+            }
+    });
+}
+
+TEST_CASE("matrix units: low parts are used, sums are flushed") {
+    weft_test::on_device([](weft::Backend& backend) {
+        for (const GramDevice& device : matrix_devices(backend)) {
+            for (const std::uint64_t amplitudes : {1024, 65536}) {
+                const Case split{12, 12, amplitudes, true, {.form = GramForm::matrix_split}};
+                const Case single{12, 12, amplitudes, true, {.form = GramForm::matrix_single}};
+                const double error = run_case<float>(backend, device, split, 2e-5);
+                CHECK(run_case<float>(backend, device, single, kBoundSingle) > 10 * error);
+            }
+        }
+    });
+}
+
+TEST_CASE("matrix units are for rows of norm 1, on devices that passed") {
+    weft_test::on_device([](weft::Backend& backend) {
+        GramDevice device = gram_limits(backend);
+        device.matrix_khr = device.matrix_nv = true;
+        GramProblem problem{64, 64, 16, true};
+        CHECK(plan_gram(problem, device).form != GramForm::matrix_split);
+        problem.unit_rows = true;
+        CHECK(plan_gram(problem, device).form != GramForm::matrix_split);  // not judged
+        device.matrix_exact = true;
+        CHECK(plan_gram(problem, device).form == GramForm::matrix_split);
+    });
+}
