@@ -37,9 +37,11 @@ const uint kRow = 2u * kPlanes, kStride = kRow + 1u;
 const uint kBlock = kGramBlockRows * kRow;
 const uint kFragments = 2u, kSide = 16u, kSpan = kFragments * kSide, kSums = kFragments * kFragments;
 const uint kHigh = kRowGroups * kSpan, kWidth = kColumnGroups * kSpan;
-const uint kItemsX = kHigh * kRow, kItemsY = kWidth * kRow;
-const uint kLoadsX = (kItemsX + kThreads - 1u) / kThreads, kLoadsY = (kItemsY + kThreads - 1u) / kThreads;
-const bool kEvenX = kItemsX % kThreads == 0u, kEvenY = kItemsY % kThreads == 0u;
+// Rows of a block follow each other, so an invocation's loads are a constant apart.
+const uint kLoadsX = kHigh * kRow / kThreads, kLoadsY = kWidth * kRow / kThreads;
+const uint kBlocksX = (kHigh + kGramBlockRows - 1u) / kGramBlockRows;
+const uint kBlocksY = (kWidth + kGramBlockRows - 1u) / kGramBlockRows;
+const uint kRowsApart = kThreads / kRow;
 // A subgroup's 16 x 16 results pass through here too.
 const uint kResult = kSide * kSide / 4u;
 const uint kTileUnits = (kHigh + kWidth) * kStride, kResultUnits = kRowGroups * kColumnGroups * kResult;
@@ -48,33 +50,27 @@ shared uvec4 held[kTileUnits > kResultUnits ? kTileUnits : kResultUnits];
 const uint kHeldY = kHigh * kStride;
 
 uvec4 next_x[kLoadsX], next_y[kLoadsY];
+uint from_x[kBlocksX], from_y[kBlocksY];
 
-uint source(uint base, uint item, uint rows) {
-    const uint last = (rows + kGramBlockRows - 1u) / kGramBlockRows * kGramBlockRows - 1u;
-    const uint row = min(base + item / kRow, last);
-    return row / kGramBlockRows * p.blocks * kBlock + row % kGramBlockRows * kRow + item % kRow;
+// Where this invocation's part of packed block `block` begins, of the `n`th 64 rows of a tile that begins at row `base`.
+// Tiles may reach beyond the last 64 rows: they read those again.
+uint source(uint base, uint n, uint rows, uint block) {
+    const uint at = min(base / kGramBlockRows + n, (rows - 1u) / kGramBlockRows);
+    return (at * p.blocks + block) * kBlock + base % kGramBlockRows * kRow + gl_LocalInvocationIndex;
 }
 
-void load(uint base_x, uint base_y, uint block) {
-    WEFT_UNROLL for (uint i = 0u; i < kLoadsX; ++i) {
-        const uint item = i * kThreads + gl_LocalInvocationIndex;
-        if (kEvenX || item < kItemsX) next_x[i] = x[source(base_x, item, p.rows) + block * kBlock];
-    }
-    WEFT_UNROLL for (uint i = 0u; i < kLoadsY; ++i) {
-        const uint item = i * kThreads + gl_LocalInvocationIndex;
-        if (kEvenY || item < kItemsY) next_y[i] = y[source(base_y, item, p.columns) + block * kBlock];
-    }
+void load() {
+    WEFT_UNROLL for (uint i = 0u; i < kLoadsX; ++i)
+        next_x[i] = x[from_x[i * kThreads / kBlock] + i * kThreads % kBlock];
+    WEFT_UNROLL for (uint i = 0u; i < kLoadsY; ++i)
+        next_y[i] = y[from_y[i * kThreads / kBlock] + i * kThreads % kBlock];
+    WEFT_UNROLL for (uint n = 0u; n < kBlocksX; ++n) from_x[n] += kBlock;
+    WEFT_UNROLL for (uint n = 0u; n < kBlocksY; ++n) from_y[n] += kBlock;
 }
 
-void hold() {
-    WEFT_UNROLL for (uint i = 0u; i < kLoadsX; ++i) {
-        const uint item = i * kThreads + gl_LocalInvocationIndex;
-        if (kEvenX || item < kItemsX) held[item / kRow * kStride + item % kRow] = next_x[i];
-    }
-    WEFT_UNROLL for (uint i = 0u; i < kLoadsY; ++i) {
-        const uint item = i * kThreads + gl_LocalInvocationIndex;
-        if (kEvenY || item < kItemsY) held[kHeldY + item / kRow * kStride + item % kRow] = next_y[i];
-    }
+void hold(uint to) {
+    WEFT_UNROLL for (uint i = 0u; i < kLoadsX; ++i) held[to + i * kRowsApart * kStride] = next_x[i];
+    WEFT_UNROLL for (uint i = 0u; i < kLoadsY; ++i) held[to + kHeldY + i * kRowsApart * kStride] = next_y[i];
 }
 
 // Rows of 16 x 16 results in this subgroup's part of shared memory: lanes side by side write elements side by side, of
@@ -107,23 +103,27 @@ void main() {
     MatrixSum sum_re[kSums];
     MatrixSum sum_im[kSums];
     WEFT_UNROLL for (uint n = 0u; n < kSums; ++n) re[n] = im[n] = MatrixSum(0.0);
-    if (block < end) load(base_x, base_y, block);
+    WEFT_UNROLL for (uint n = 0u; n < kBlocksX; ++n) from_x[n] = source(base_x, n, p.rows, block);
+    WEFT_UNROLL for (uint n = 0u; n < kBlocksY; ++n) from_y[n] = source(base_y, n, p.columns, block);
+    const uint to = gl_LocalInvocationIndex / kRow * kStride + gl_LocalInvocationIndex % kRow;
+    const uint held_a = row * kStride, held_b = kHeldY + column * kStride;
+    if (block < end) load();
     while (block < end) {
         const uint stop = min(block + kFlushBlocks, end);
         WEFT_UNROLL for (uint n = 0u; n < kSums; ++n) sum_re[n] = sum_im[n] = MatrixSum(0.0);
         for (; block < stop; ++block) {
-            hold();
+            hold(to);
             barrier();
-            if (block + 1u < end) load(base_x, base_y, block + 1u);
+            if (block + 1u < end) load();
             MatrixA a[kFragments * kPlanes];
             WEFT_UNROLL for (uint i = 0u; i < kFragments; ++i) {
                 WEFT_UNROLL for (uint s = 0u; s < kPlanes; ++s)
-                    matrix_load_rows(a[i * kPlanes + s], held, (row + i * kSide) * kStride + 2u * s, kStride);
+                    matrix_load_rows(a[i * kPlanes + s], held, held_a + i * kSide * kStride + 2u * s, kStride);
             }
             WEFT_UNROLL for (uint j = 0u; j < kFragments; ++j) {
                 MatrixB b[kPlanes];
                 WEFT_UNROLL for (uint s = 0u; s < kPlanes; ++s)
-                    matrix_load_columns(b[s], held, kHeldY + (column + j * kSide) * kStride + 2u * s, kStride);
+                    matrix_load_columns(b[s], held, held_b + j * kSide * kStride + 2u * s, kStride);
 #if defined(WEFT_SINGLE)
                 const MatrixB minus = -b[1];
                 WEFT_UNROLL for (uint i = 0u; i < kFragments; ++i) {

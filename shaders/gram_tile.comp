@@ -48,51 +48,58 @@ const uint kBlock = kGramPlanes * kLane;
 const uint kThreads = kRowThreads * kColumnThreads;
 const uint kItemsX = kGramStep * kHigh, kItemsY = kGramStep * kWidth;
 const uint kLoadsX = (kItemsX + kThreads - 1u) / kThreads, kLoadsY = (kItemsY + kThreads - 1u) / kThreads;
-const bool kEvenX = kItemsX % kThreads == 0u, kEvenY = kItemsY % kThreads == 0u;
 const uint kHeldX = kHeld * kItemsX, kHeldY = kHeld * kItemsY;
 
 shared Real4 held_x[kStages * kHeldX];
 shared Real4 held_y[kStages * kHeldY];
 
 Real4 next_x[2u * kLoadsX], next_y[2u * kLoadsY];
+uint from_x[kLoadsX], from_y[kLoadsY];
 Real4 sums[kSums * kRows], re[kRows], im[kRows];
 
-// Unit `unit` of a plane, amplitude k, of the rows that begin at `base` (in units), in packed block 0. Tiles may
-// reach beyond the last rows: they read the last again.
-uint source(uint base, uint unit, uint k, uint rows) {
-    const uint last = (rows + kGramBlockRows - 1u) / kGramBlockRows * kBlockUnits - 1u;
-    const uint at = min(base + unit, last);
-    return at / kBlockUnits * p.blocks * kBlock + k * kBlockUnits + at % kBlockUnits;
+// Where unit `item` of a stage lies in packed block `block`, of rows that begin at `base` (in units), `high` of them.
+// Tiles may reach beyond the last rows: they read the last again.
+uint source(uint base, uint item, uint high, uint rows, uint block) {
+    const uint at = min(base + item % high, (rows - 1u) / kGramBlockRows * kBlockUnits + kBlockUnits - 1u);
+    return (at / kBlockUnits * p.blocks + block) * kBlock + item / high * kBlockUnits + at % kBlockUnits;
 }
 
-void load(uint base_x, uint base_y, uint block) {
+void aim(uint base_x, uint base_y, uint block) {
+    WEFT_UNROLL for (uint i = 0u; i < kLoadsX; ++i)
+        from_x[i] = source(base_x, i * kThreads + gl_LocalInvocationIndex, kHigh, p.rows, block);
+    WEFT_UNROLL for (uint i = 0u; i < kLoadsY; ++i)
+        from_y[i] = source(base_y, i * kThreads + gl_LocalInvocationIndex, kWidth, p.columns, block);
+}
+
+// What belongs to a stage only in part of the invocations.
+bool held_here(uint i, uint items) { return items % kThreads == 0u || i * kThreads + gl_LocalInvocationIndex < items; }
+
+void load() {
     WEFT_UNROLL for (uint i = 0u; i < kLoadsX; ++i) {
-        const uint item = i * kThreads + gl_LocalInvocationIndex;
-        if (!kEvenX && item >= kItemsX) break;
-        const uint at = source(base_x, item % kHigh, item / kHigh, p.rows) + block * kBlock;
-        next_x[2u * i] = x[at];
-        next_x[2u * i + 1u] = x[at + kLane];
+        if (!held_here(i, kItemsX)) break;
+        next_x[2u * i] = x[from_x[i]];
+        next_x[2u * i + 1u] = x[from_x[i] + kLane];
+        from_x[i] += kBlock;
     }
     WEFT_UNROLL for (uint i = 0u; i < kLoadsY; ++i) {
-        const uint item = i * kThreads + gl_LocalInvocationIndex;
-        if (!kEvenY && item >= kItemsY) break;
-        const uint at = source(base_y, item % kWidth, item / kWidth, p.columns) + block * kBlock;
-        next_y[2u * i] = y[at];
-        next_y[2u * i + 1u] = y[at + kLane];
+        if (!held_here(i, kItemsY)) break;
+        next_y[2u * i] = y[from_y[i]];
+        next_y[2u * i + 1u] = y[from_y[i] + kLane];
+        from_y[i] += kBlock;
     }
 }
 
 void hold(uint stage) {
     WEFT_UNROLL for (uint i = 0u; i < kLoadsX; ++i) {
-        const uint item = i * kThreads + gl_LocalInvocationIndex, at = stage * kHeldX + item;
-        if (!kEvenX && item >= kItemsX) break;
+        if (!held_here(i, kItemsX)) break;
+        const uint at = stage * kHeldX + i * kThreads + gl_LocalInvocationIndex;
         held_x[at] = next_x[2u * i];
         held_x[at + kItemsX] = next_x[2u * i + 1u];
         if (kHeld == 3u) held_x[at + 2u * kItemsX] = next_x[2u * i] + next_x[2u * i + 1u];
     }
     WEFT_UNROLL for (uint i = 0u; i < kLoadsY; ++i) {
-        const uint item = i * kThreads + gl_LocalInvocationIndex, at = stage * kHeldY + item;
-        if (!kEvenY && item >= kItemsY) break;
+        if (!held_here(i, kItemsY)) break;
+        const uint at = stage * kHeldY + i * kThreads + gl_LocalInvocationIndex;
         held_y[at] = next_y[2u * i];
         held_y[at + kItemsY] = next_y[2u * i + 1u];
         if (kHeld == 3u) held_y[at + 2u * kItemsY] = next_y[2u * i] - next_y[2u * i + 1u];
@@ -156,7 +163,8 @@ void main() {
 
     WEFT_UNROLL for (uint i = 0u; i < kRows; ++i) re[i] = im[i] = Real4(0.0);
     if (block < end) {
-        load(base_x, base_y, block);
+        aim(base_x, base_y, block);
+        load();
         hold(0u);
     }
     uint stage = 0u;
@@ -166,7 +174,7 @@ void main() {
         clear();
         for (; block < stop; ++block) {
             const bool more = block + 1u < end;
-            if (more) load(base_x, base_y, block + 1u);
+            if (more) load();
             multiply(stage, row, column);
             if (kStages == 1u) barrier();
             else stage ^= 1u;

@@ -188,8 +188,9 @@ void plan_memory(GramPlan& plan, const GramDevice& device) {
         const std::uint64_t sums =
             std::uint64_t{2} * plan.tile.rows * plan.tile.columns * (plan.form == GramForm::fp64 ? 8u : 4u);
         // Blocks off the diagonal of a symmetric problem are rectangles.
-        plan.scratch_bytes = divide_up(plan.problem.rows, plan.tile.rows) *
-                             divide_up(plan.problem.columns, plan.tile.columns) * plan.split * sums;
+        const std::uint64_t rectangle =
+            divide_up(plan.problem.rows, plan.tile.rows) * divide_up(plan.problem.columns, plan.tile.columns);
+        plan.scratch_bytes = std::max(rectangle, tiles_of(plan.problem, plan.tile)) * plan.split * sums;
         if (plan.scratch_bytes > range) {
             plan.split = 1;
             plan.scratch_bytes = 0;
