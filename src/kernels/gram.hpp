@@ -44,9 +44,9 @@ struct GramTarget {
 /// What the device can do, its matrix units judged by a small product with nearly equal rows. The judgement
 /// is made once a device and driver in a process; it takes some milliseconds.
 GramDevice gram_device(Backend& backend);
+GramDevice gram_device(const Stream& stream);
 /// Without that judgement: a plan leaves matrix units out.
 GramDevice gram_limits(const Backend& backend);
-GramDevice gram_limits(const Stream& stream);
 
 /// Programs and scratch of one plan. Used by one stream at a time.
 class GramProduct {

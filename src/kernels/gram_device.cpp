@@ -67,7 +67,7 @@ std::string judge(Backend& backend, GramDevice device) {
     GramProblem problem{kRows, kRows, kAmplitudes, true};
     problem.unit_rows = true;
     try {
-        const double error = error_of(backend, plan_gram(problem, device, {.form = GramForm::matrix_split}));
+        const double error = error_of(backend, plan_gram(problem, device, {.form = GramForm::matrix_split, .split = 1}));
         if (error <= kBound) return {};
         char text[96];
         std::snprintf(text, sizeof text,
@@ -79,10 +79,6 @@ std::string judge(Backend& backend, GramDevice device) {
     }
 }
 
-}  // namespace
-
-namespace {
-
 GramDevice limits_of(const DeviceInfo& info, const MemoryReport& memory) {
     GramDevice device;
     device.limits = info.limits;
@@ -91,36 +87,63 @@ GramDevice limits_of(const DeviceInfo& info, const MemoryReport& memory) {
     const bool subgroups = info.limits.min_subgroup_size <= 32 && info.limits.max_subgroup_size >= 32;
     device.matrix_khr = subgroups && has_shape(info.matrix_shapes_khr);
     device.matrix_nv = subgroups && has_shape(info.matrix_shapes_nv);
-    device.matrix_reason = "not judged";
+    device.matrix_reason = device.matrix_khr || device.matrix_nv ? "not judged" : "none that fit";
     for (const MemoryReport::Heap& heap : memory.heaps)
         if (heap.device_local)
             device.memory_bytes = std::max(device.memory_bytes, heap.budget != 0 ? heap.budget : heap.size);
     return device;
 }
 
+/// Judgements of this process, by device and driver: empty, or why not.
+class Judgements {
+  public:
+    static Judgements& all() {
+        static Judgements judgements;
+        return judgements;
+    }
+    /// Fills in what is known; true: nothing more to find out.
+    bool known(const DeviceInfo& info, GramDevice& device) {
+        if (!device.matrix_khr && !device.matrix_nv) return true;
+        const std::lock_guard lock(mutex_);
+        const auto found = judged_.find(key(info, device));
+        if (found == judged_.end()) return false;
+        device.matrix_reason = found->second;
+        device.matrix_exact = found->second.empty();
+        return true;
+    }
+    void add(const DeviceInfo& info, const GramDevice& device, const std::string& judgement) {
+        const std::lock_guard lock(mutex_);
+        judged_.emplace(key(info, device), judgement);
+    }
+
+  private:
+    static std::string key(const DeviceInfo& info, const GramDevice& device) {
+        return info.uuid + info.driver + (device.matrix_khr ? " khr" : " nv");
+    }
+    std::mutex mutex_;
+    std::map<std::string, std::string> judged_;
+};
+
 }  // namespace
 
 GramDevice gram_limits(const Backend& backend) {
-    return limits_of(backend.device(), backend.memory());
-}
-
-GramDevice gram_limits(const Stream& stream) {
-    return limits_of(stream.device(), detail::memory_report(stream));
+    GramDevice device = limits_of(backend.device(), backend.memory());
+    Judgements::all().known(backend.device(), device);
+    return device;
 }
 
 GramDevice gram_device(Backend& backend) {
     GramDevice device = gram_limits(backend);
-    if (!device.matrix_khr && !device.matrix_nv) return device;
-    static std::mutex mutex;
-    static std::map<std::string, std::string> judged;
-    const std::string key =
-        backend.device().uuid + backend.device().driver + (device.matrix_khr ? " khr" : " nv");
-    const std::lock_guard lock(mutex);
-    auto found = judged.find(key);
-    if (found == judged.end()) found = judged.emplace(key, judge(backend, device)).first;
-    device.matrix_reason = found->second;
-    device.matrix_exact = found->second.empty();
-    return device;
+    if (Judgements::all().known(backend.device(), device)) return device;
+    Judgements::all().add(backend.device(), device, judge(backend, device));
+    return gram_limits(backend);
+}
+
+GramDevice gram_device(const Stream& stream) {
+    GramDevice device = limits_of(stream.device(), detail::memory_report(stream));
+    if (Judgements::all().known(stream.device(), device)) return device;
+    Backend backend(stream.runtime());  // whose end waits for the device: once in a process
+    return gram_device(backend);
 }
 
 }  // namespace weft::kernels

@@ -33,7 +33,7 @@ kernels::KernelDevice device_facts(kernels::GramDevice gram, const MemoryReport&
     return facts;
 }
 kernels::KernelDevice device_facts(const Stream& stream) {
-    return device_facts(kernels::gram_limits(stream), detail::memory_report(stream));
+    return device_facts(kernels::gram_device(stream), detail::memory_report(stream));
 }
 kernels::KernelDevice device_facts(Backend& backend) {
     return device_facts(kernels::gram_device(backend), backend.memory());
