@@ -8,6 +8,7 @@
 #include <complex>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,7 @@ struct Settings {
     std::string reupload = "both";
     std::uint64_t layers = 2;
     int trials = 5;
-    bool quick = false, resident_only = false;
+    bool quick = false, resident_only = false, programs = false, ablations = false;
 };
 
 double seconds_since(Clock::time_point start) {
@@ -62,17 +63,23 @@ std::vector<double> weights_of(const Settings& settings, std::uint32_t qubits) {
     return w;
 }
 
-// Largest error of some values against simulation. Throws where one is beyond the stated bound.
+// Largest error of some values against simulation, or against the closed form where states are too large to
+// simulate. Throws where one is beyond the stated bound.
 double verified(const Case& c, const std::vector<float>& x, const weft::KernelCircuit& circuit,
                 std::span<const float> k) {
+    constexpr std::uint32_t kMostSimulated = 18;
     const std::vector<std::uint64_t> rows{0, c.samples / 3, c.samples / 2, c.samples - 1};
+    const auto row = [&](std::uint64_t i) {
+        return std::span<const float>(x.data() + i * c.qubits, c.qubits);
+    };
     std::vector<reference::State> states;
-    for (const std::uint64_t row : rows)
-        states.push_back(reference::state_of({x.data() + row * c.qubits, c.qubits}, circuit));
+    if (c.qubits <= kMostSimulated)
+        for (const std::uint64_t i : rows) states.push_back(reference::state_of(row(i), circuit));
     double worst = 0;
     for (std::size_t i = 0; i < rows.size(); ++i)
         for (std::size_t j = 0; j < rows.size(); ++j) {
-            const double want = reference::overlap(states[i], states[j]);
+            const double want = states.empty() ? reference::product(row(rows[i]), row(rows[j]), circuit)
+                                               : reference::overlap(states[i], states[j]);
             worst = std::max(worst, std::abs(want - static_cast<double>(k[rows[i] * c.samples + rows[j]])));
         }
     if (!(worst <= (c.qubits > 10 ? 2e-5 : 2e-6)))
@@ -83,7 +90,23 @@ double verified(const Case& c, const std::vector<float>& x, const weft::KernelCi
 
 struct Resident {
     double seconds = 0, fill_seconds = 0, worst = 0;
+    Json kernels = Json::object();  // milliseconds by program
+    double gram_seconds = 0;
 };
+
+// Device time of each program in one run.
+void profile_once(weft::Backend& backend, weft::Stream& stream, Resident& result,
+                  const std::function<void(weft::Stream&)>& run) {
+    const weft::Profile profile(backend);
+    run(stream);
+    stream.wait();
+    for (const weft::KernelReport& kernel : profile.report().kernels) {
+        result.kernels[kernel.program] = kernel.times.busy_s * 1e3;
+        if (kernel.program == "gram_tile" || kernel.program == "gram_matrix" ||
+            kernel.program == "gram_reduce")
+            result.gram_seconds += kernel.times.busy_s;
+    }
+}
 
 // The whole of K on the device, and a fill of K, in turns.
 Resident run_resident(weft::Backend& backend, const Settings& settings, const Case& c,
@@ -110,7 +133,10 @@ Resident run_resident(weft::Backend& backend, const Settings& settings, const Ca
         fills.push_back(once(fill, times));
         seconds.push_back(once(sequence, times));
     }
-    Resident result{median(seconds), median(fills), 0};
+    Resident result{median(seconds), median(fills)};
+    profile_once(backend, stream, result, [&](weft::Stream& s) {
+        weft::kernel_matrix(s, features, k, {c.samples, 0, c.qubits}, circuit, options);
+    });
     result.worst = verified(c, x, circuit, stream.download(k));
     return result;
 }
@@ -148,6 +174,9 @@ Json run_case(weft::Backend& backend, const Settings& settings, const Case& c) {
              {"tflops", pairs * plan.pair_flops / resident.seconds * 1e-12},
              {"fill_ms", resident.fill_seconds * 1e3},
              {"of_fill", resident.fill_seconds / resident.seconds},
+             {"gram_tflops",
+              resident.gram_seconds > 0 ? pairs * plan.pair_flops / resident.gram_seconds * 1e-12 : 0.0},
+             {"kernels_ms", resident.kernels},
              {"worst_error", resident.worst}};
     if (!settings.resident_only) {
         std::vector<float> ordinary(c.samples * c.samples);
@@ -158,15 +187,53 @@ Json run_case(weft::Backend& backend, const Settings& settings, const Case& c) {
         row["locked_ms"] = run_streamed(backend, settings, c, x, circuit, {}, span) * 1e3;
     }
     std::printf(
-        "%6llu %3u %-3s %-8s %10.3f ms %12.1f Mpairs/s %7.2f TF/s %5.2f of fill %9.2f ms host %9.2f ms "
+        "%6llu %3u %-3s %-8s %10.3f ms %12.1f Mpairs/s %7.2f TF/s %7.2f in Gram %5.2f of fill %9.2f ms host "
+        "%9.2f ms "
         "locked "
         " err %.1e\n",
         static_cast<unsigned long long>(c.samples), c.qubits, c.reupload ? "yes" : "no",
         weft::to_string(plan.method), resident.seconds * 1e3, pairs / resident.seconds * 1e-6,
-        row["tflops"].get<double>(), row["of_fill"].get<double>(), row.value("host_ms", 0.0),
-        row.value("locked_ms", 0.0), resident.worst);
+        row["tflops"].get<double>(), row["gram_tflops"].get<double>(), row["of_fill"].get<double>(),
+        row.value("host_ms", 0.0), row.value("locked_ms", 0.0), resident.worst);
+    if (settings.programs)
+        for (const auto& [name, ms] : resident.kernels.items())
+            std::printf("           %-16s %10.3f ms\n", name.c_str(), ms.get<double>());
     std::fflush(stdout);
     return row;
+}
+
+// What bulk states and symmetry are worth, into host memory.
+Json run_ablations(weft::Backend& backend, const Settings& settings, const Case& c) {
+    const std::vector<float> x = features_of(c);
+    const std::vector<double> weights = weights_of(settings, c.qubits);
+    const weft::KernelCircuit circuit{weft::kernel_map(settings.map), weft::KernelSource(weights), true, 1.0};
+    weft::HostBuffer<float> k(backend, c.samples * c.samples);
+    Json rows = Json::array();
+    const auto tell = [&](const char* what, const std::function<void()>& run) {
+        run();
+        std::vector<double> seconds;
+        for (int trial = 0; trial < 3; ++trial) {
+            const auto start = Clock::now();
+            run();
+            seconds.push_back(seconds_since(start));
+        }
+        verified(c, x, circuit, k.span());
+        const double pairs = static_cast<double>(c.samples) * static_cast<double>(c.samples + 1) / 2;
+        std::printf("%6llu %3u %-24s %9.2f ms %10.1f Mpairs/s\n", static_cast<unsigned long long>(c.samples),
+                    c.qubits, what, median(seconds) * 1e3, pairs / median(seconds) * 1e-6);
+        std::fflush(stdout);
+        rows.push_back({{"what", what}, {"ms", median(seconds) * 1e3}});
+    };
+    const auto square = [&](const weft::KernelMatrixOptions& options) {
+        weft::kernel_matrix(backend, x, k.span(), {c.samples, 0, c.qubits}, circuit, options);
+    };
+    const auto tile = static_cast<std::int64_t>(c.samples / 8);
+    tell("all", [&] { square({}); });
+    tell("no bulk states, 8 tiles", [&] { square({.state_tile = tile, .bulk_states = weft::Choice::off}); });
+    tell("not symmetric", [&] {
+        weft::kernel_matrix(backend, x, x, k.span(), {c.samples, c.samples, c.qubits}, circuit);
+    });
+    return rows;
 }
 
 std::vector<Case> cases_of(const Settings& settings) {
@@ -194,6 +261,9 @@ int main(int argc, char** argv) try {
     app.add_option("--trials", settings.trials)->capture_default_str()->check(CLI::Range(1, 1000));
     app.add_option("--json", settings.json, "Write the rows here")->type_name("FILE");
     app.add_flag("--resident", settings.resident_only, "Leave host memory out");
+    app.add_flag("--programs", settings.programs, "Device time of each program");
+    app.add_flag("--ablations", settings.ablations,
+                 "What bulk states and symmetry are worth, with re-upload");
     app.add_flag("--quick", settings.quick, "A smoke test: its figures mean nothing");
     CLI11_PARSE(app, argc, argv);
     if (settings.quick) {
@@ -205,7 +275,9 @@ int main(int argc, char** argv) try {
     std::printf("%s, map %s, %llu layers, float32\n", backend.name().c_str(), settings.map.c_str(),
                 static_cast<unsigned long long>(settings.layers));
     Json rows = Json::array();
-    for (const Case& c : cases_of(settings)) rows.push_back(run_case(backend, settings, c));
+    for (const Case& c : cases_of(settings))
+        rows.push_back(settings.ablations ? run_ablations(backend, settings, c)
+                                          : run_case(backend, settings, c));
     if (!settings.json.empty()) {
         std::ofstream(settings.json)
             << Json{{"device", backend.name()}, {"map", settings.map}, {"rows", rows}}.dump(2) << '\n';

@@ -75,4 +75,17 @@ inline double overlap(const State& a, const State& b) {
     return std::norm(sum);
 }
 
+/// The closed form of circuits whose layers cancel.
+inline double product(std::span<const float> x, std::span<const float> y,
+                      const weft::KernelCircuit& circuit) {
+    double k = 1;
+    for (std::size_t q = 0; q < x.size(); ++q) {
+        const double a = circuit.scale * static_cast<double>(x[q]),
+                     b = circuit.scale * static_cast<double>(y[q]);
+        const double c = std::pow(std::cos((a - b) / 2), 2);
+        k *= circuit.map == weft::KernelMap::ryrz ? c * c + (1 - c) * std::pow(std::cos((a + b) / 2), 2) : c;
+    }
+    return k;
+}
+
 }  // namespace reference

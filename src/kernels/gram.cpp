@@ -136,8 +136,9 @@ void GramProduct::run(Stream& stream, const Tiles& t) {
         return;
     }
     const BufferView<std::uint32_t> scratch = scratch_->view();
-    require_bytes("scratch", scratch.bytes(),
-                  tiles * parts * plan_.tile.rows * plan_.tile.columns * (plan_.form == GramForm::fp64 ? 16 : 8));
+    require_bytes(
+        "scratch", scratch.bytes(),
+        tiles * parts * plan_.tile.rows * plan_.tile.columns * (plan_.form == GramForm::fp64 ? 16 : 8));
     stream.dispatch(tile_, {x, y, scratch, scratch, scratch}, tiles * parts, parameters.p);
     stream.dispatch(*reduce_, {BufferView<const std::uint32_t>(scratch), out.words, mirrored.words},
                     tiles * plan_.tile.rows * plan_.tile.columns, parameters);

@@ -47,6 +47,7 @@ GramDevice gram_device(Backend& backend);
 GramDevice gram_device(const Stream& stream);
 /// Without that judgement: a plan leaves matrix units out.
 GramDevice gram_limits(const Backend& backend);
+GramDevice gram_limits(const Stream& stream);
 
 /// Programs and scratch of one plan. Used by one stream at a time.
 class GramProduct {

@@ -67,7 +67,8 @@ std::string judge(Backend& backend, GramDevice device) {
     GramProblem problem{kRows, kRows, kAmplitudes, true};
     problem.unit_rows = true;
     try {
-        const double error = error_of(backend, plan_gram(problem, device, {.form = GramForm::matrix_split, .split = 1}));
+        const double error =
+            error_of(backend, plan_gram(problem, device, {.form = GramForm::matrix_split, .split = 1}));
         if (error <= kBound) return {};
         char text[96];
         std::snprintf(text, sizeof text,
@@ -139,8 +140,14 @@ GramDevice gram_device(Backend& backend) {
     return gram_limits(backend);
 }
 
-GramDevice gram_device(const Stream& stream) {
+GramDevice gram_limits(const Stream& stream) {
     GramDevice device = limits_of(stream.device(), detail::memory_report(stream));
+    Judgements::all().known(stream.device(), device);
+    return device;
+}
+
+GramDevice gram_device(const Stream& stream) {
+    GramDevice device = gram_limits(stream);
     if (Judgements::all().known(stream.device(), device)) return device;
     Backend backend(stream.runtime());  // whose end waits for the device: once in a process
     return gram_device(backend);

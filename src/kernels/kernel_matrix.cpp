@@ -32,11 +32,14 @@ kernels::KernelDevice device_facts(kernels::GramDevice gram, const MemoryReport&
     }
     return facts;
 }
-kernels::KernelDevice device_facts(const Stream& stream) {
-    return device_facts(kernels::gram_device(stream), detail::memory_report(stream));
+// Matrix units are judged where there is something for them to do.
+kernels::KernelDevice device_facts(const Stream& stream, bool states) {
+    return device_facts(states ? kernels::gram_device(stream) : kernels::gram_limits(stream),
+                        detail::memory_report(stream));
 }
-kernels::KernelDevice device_facts(Backend& backend) {
-    return device_facts(kernels::gram_device(backend), backend.memory());
+kernels::KernelDevice device_facts(Backend& backend, bool states) {
+    return device_facts(states ? kernels::gram_device(backend) : kernels::gram_limits(backend),
+                        backend.memory());
 }
 
 CircuitFacts circuit_facts(const KernelShape& shape, const KernelCircuit& circuit, bool on_host) {
@@ -107,8 +110,9 @@ void features_resident(Stream& stream, const KernelFeatures& x, const KernelFeat
                        const KernelMatrixOptions& options) {
     kernels::check_kernel_shape(shape, y != nullptr);
     check_arrays(x, y, k, shape, shape.qubits, "values", options);
-    const KernelPlan plan =
-        fitting_plan(device_facts(stream), shape, circuit_facts(shape, circuit, false), k.type, options);
+    const CircuitFacts facts = circuit_facts(shape, circuit, false);
+    const bool states = kernels::layers_that_matter(facts) != 0;
+    const KernelPlan plan = fitting_plan(device_facts(stream, states), shape, facts, k.type, options);
     if (plan.method == KernelMethod::product)
         return kernels::product_resident(stream, plan, x, y, k, circuit.scale, options);
     const Buffer<std::uint32_t> planes = kernels::make_planes(stream, plan);
@@ -125,7 +129,7 @@ void states_resident(Stream& stream, const KernelStates& x, const KernelStates* 
     const std::uint64_t row = check_state_shape(shape, y != nullptr);
     check_arrays(x, y, k, shape, row, "amplitudes", options);
     const KernelPlan plan =
-        fitting_plan(device_facts(stream), shape, state_facts(x.type, false), k.type, options);
+        fitting_plan(device_facts(stream, true), shape, state_facts(x.type, false), k.type, options);
     kernels::ResidentStates source(plan, x, y);
     kernels::blocks_resident(stream, plan, source, k, options);
 }
@@ -160,7 +164,8 @@ KernelMatrixReport features_streamed(Backend& backend, const KernelSource& x, co
         kernels::check_kernel_memory(what, source->data, source->count * unit, unit, k);
         kernels::check_features(what, *source, shape.qubits, circuit.scale, backend.plan().copy_threads);
     }
-    const KernelPlan plan = fitting_plan(device_facts(backend), shape, facts, k.type, options);
+    const bool states = kernels::layers_that_matter(facts) != 0;
+    const KernelPlan plan = fitting_plan(device_facts(backend, states), shape, facts, k.type, options);
     if (plan.method == KernelMethod::product) {
         kernels::product_streamed(backend, plan, x, y, k, circuit.scale, options);
         return maker.report(plan);
@@ -194,7 +199,7 @@ KernelMatrixReport states_streamed(Backend& backend, const KernelStateSource& x,
             row, backend.plan().copy_threads);
     }
     const KernelPlan plan =
-        fitting_plan(device_facts(backend), shape, state_facts(x.type, true), k.type, options);
+        fitting_plan(device_facts(backend, true), shape, state_facts(x.type, true), k.type, options);
     Stream stream(backend, {.name = "kernel matrix"});
     kernels::HostStates source(stream, plan, x, y);
     kernels::blocks_streamed(backend, stream, plan, source, k, options);
