@@ -63,7 +63,6 @@ struct KernelProgress {
 
 struct KernelMatrixOptions {
     std::int64_t state_tile = -1;            ///< states built at a time, 1 or more; -1: planned
-    bool autotune = true;                    ///< measure tile shapes once a device, or take those stored
     Choice bulk_states = Choice::automatic;  ///< build all states once; automatic: where they fit
     double vram_fraction = 0.85;             ///< of the memory budget that may be used, above 0, at most 1
     /// Divide K[i, j] by sqrt(d_i d_j), d_i = max(K[i, i] + jitter, 1e-12), and set the diagonal to 1; where

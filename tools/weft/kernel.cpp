@@ -28,8 +28,7 @@ using Json = nlohmann::ordered_json;
 struct KernelArguments {
     std::string x, y, out, weights;
     std::string map = "ryrz", dtype = "float32", bulk_states = "auto";
-    bool reupload = false, states = false, normalize = false, explain = false, no_autotune = false,
-         json = false;
+    bool reupload = false, states = false, normalize = false, explain = false, json = false;
     double scale = 1, jitter = 0, vram_fraction = 0.85;
     std::int64_t tile = -1;
     DeviceOptions device;
@@ -128,7 +127,6 @@ KernelCall make_call(const KernelArguments& arguments) {
     read_inputs(call, arguments);
     call.type = arguments.dtype == "float64" ? ValueType::float64 : ValueType::float32;
     call.options.state_tile = arguments.tile;
-    call.options.autotune = !arguments.no_autotune;
     call.options.bulk_states = bulk_choice(arguments.bulk_states);
     call.options.vram_fraction = arguments.vram_fraction;
     call.options.normalize = arguments.normalize;
@@ -268,8 +266,6 @@ void add_memory_options(CLI::App& kernel, KernelArguments& arguments) {
                     "Of the device's free memory that may be used")
         ->capture_default_str()
         ->type_name("F");
-    kernel.add_flag("--no-autotune", arguments.no_autotune,
-                    "Take the planned shapes of tiles without measuring");
 }
 
 }  // namespace
