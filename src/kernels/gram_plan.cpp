@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <string>
+#include <utility>
 
 #include <weft/error.hpp>
 
@@ -168,7 +169,7 @@ std::uint32_t choose_split(const GramPlan& plan, const GramDevice& device, const
     }
     const std::uint64_t wanted = groups_wanted(plan.tile, device);
     return static_cast<std::uint32_t>(
-        std::clamp<std::uint64_t>(wanted / tiles_of(plan.problem, plan.tile), 1, most));
+        std::clamp<std::uint64_t>(divide_up(wanted, tiles_of(plan.problem, plan.tile)), 1, most));
 }
 
 void plan_memory(GramPlan& plan, const GramDevice& device) {
@@ -202,8 +203,10 @@ bool fits(const GramTile& tile, GramForm form, const DeviceLimits& limits) {
     if (tile.threads() > limits.max_group_invocations || tile.threads() > limits.max_group_size[0])
         return false;
     std::uint32_t bytes = 0;
-    if (form == GramForm::matrix_split || form == GramForm::matrix_single)
-        bytes = (tile.rows + tile.columns) * (form == GramForm::matrix_split ? 144u : 80u);
+    if (form == GramForm::matrix_split)
+        bytes = (tile.rows + tile.columns) * 144u;
+    else if (form == GramForm::matrix_single)
+        bytes = (tile.rows + tile.columns) * 80u + tile.rows * tile.columns * 8u;  // outer sums too
     else
         bytes = (tile.rows + tile.columns) * shared::kGramStep * (form == GramForm::fp32_3m ? 3u : 2u) *
                 (form == GramForm::fp64 ? 8u : 4u);
@@ -232,7 +235,8 @@ std::vector<GramTile> gram_tiles(const GramDevice& device, GramForm form) {
             break;
         case GramForm::matrix_split:
         case GramForm::matrix_single:
-            tiles = {{128, 64, 8, 4, 1}, {64, 64, 8, 4, 1}, {32, 32, 8, 4, 1}};
+            tiles = {{64, 64, 8, 4, 1}, {128, 64, 8, 4, 1}, {32, 32, 8, 4, 1}};
+            if (!device.matrix_khr) std::swap(tiles[0], tiles[1]);
             break;
     }
     std::erase_if(tiles, [&](const GramTile& tile) { return !fits(tile, form, device.limits); });
