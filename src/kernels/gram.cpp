@@ -81,7 +81,9 @@ void GramProduct::pack(Stream& stream, const GramRange& states, std::uint64_t ro
         refuse("packed rows begin at " + std::to_string(first) + ", need a multiple of 64");
     require_bytes("states", states.bytes, rows * row);
     require_bytes("planes", planes.bytes, first * plan_.row_bytes + plan_.packed_bytes(rows));
-    const std::uint64_t room = (limits.max_storage_buffer_range - alignment) / row / kBlockRows * kBlockRows;
+    // 64 rows are a multiple of any alignment: all panels of states begin as far from one as the first.
+    const std::uint64_t before = states.first % alignment;
+    const std::uint64_t room = (limits.max_storage_buffer_range - before) / row / kBlockRows * kBlockRows;
     if (room == 0)
         throw Error(Errc::unsupported, "GramProduct: 64 states do not fit one binding (got " +
                                            std::to_string(64 * row) + " bytes, need at most " +
