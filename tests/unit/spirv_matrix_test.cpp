@@ -20,6 +20,9 @@ constexpr std::uint32_t kKhr[] = {
 constexpr std::uint32_t kNv[] = {
 #include "shaders/gram_matrix_split_nv.spv.inc"
 };
+constexpr std::uint32_t kSingle[] = {
+#include "shaders/gram_matrix_single_khr.spv.inc"
+};
 constexpr std::uint32_t kPlain[] = {
 #include "shaders/saxpy.spv.inc"
 };
@@ -49,6 +52,12 @@ TEST_CASE("modules with matrices of either name are reflected like others") {
         CHECK(reflection.folds);
         CHECK(std::count(reflection.capabilities.begin(), reflection.capabilities.end(), c.capability) == 1);
     }
+}
+
+TEST_CASE("shared memory that only matrices use counts too") {
+    const Reflection reflection = reflect(kSingle, kOptions);
+    CHECK(reflection.shared_memory_bytes == (64 + 64) * 80 + 64 * 64 * 8);
+    CHECK(reflection.bindings.size() == 5);
 }
 
 TEST_CASE("matrices need their extension") {
