@@ -46,10 +46,6 @@ const uint kRowsApart = kThreads / kRow;
 const uint kResult = kSide * kSide / 4u;
 const uint kTileUnits = (kHigh + kWidth) * kStride, kResultUnits = kRowGroups * kColumnGroups * kResult;
 
-#if defined(WEFT_SINGLE)
-// Outer sums: with one product a step is too short for the few subgroups that registers for them would leave.
-shared uvec4 outer[kRowGroups * kColumnGroups * kSums * 2u * kResult];
-#endif
 shared uvec4 held[kTileUnits > kResultUnits ? kTileUnits : kResultUnits];
 const uint kHeldY = kHigh * kStride;
 
@@ -102,16 +98,11 @@ void main() {
     const uint end = min(block + p.part_blocks, p.blocks);
 
     // One a declaration: glslang 13 forgets the use of a matrix after the first.
-    MatrixSum sum_re[kSums];
-    MatrixSum sum_im[kSums];
-#if defined(WEFT_SINGLE)
-    const uint outer_at = gl_SubgroupID * kSums * 2u * kResult;
-    bool more = false;
-#else
     MatrixSum re[kSums];
     MatrixSum im[kSums];
+    MatrixSum sum_re[kSums];
+    MatrixSum sum_im[kSums];
     WEFT_UNROLL for (uint n = 0u; n < kSums; ++n) re[n] = im[n] = MatrixSum(0.0);
-#endif
     WEFT_UNROLL for (uint n = 0u; n < kBlocksX; ++n) from_x[n] = source(base_x, n, p.rows, block);
     WEFT_UNROLL for (uint n = 0u; n < kBlocksY; ++n) from_y[n] = source(base_y, n, p.columns, block);
     const uint to = gl_LocalInvocationIndex / kRow * kStride + gl_LocalInvocationIndex % kRow;
@@ -171,34 +162,14 @@ void main() {
             }
             barrier();
         }
-#if defined(WEFT_SINGLE)
-        WEFT_UNROLL for (uint n = 0u; n < kSums; ++n) {
-            const uint at = outer_at + 2u * n * kResult;
-            if (more) {
-                MatrixSum sum;
-                matrix_load_rows(sum, outer, at, 4u);
-                sum_re[n] += sum;
-                matrix_load_rows(sum, outer, at + kResult, 4u);
-                sum_im[n] += sum;
-            }
-            matrix_store(sum_re[n], outer, at, 4u);
-            matrix_store(sum_im[n], outer, at + kResult, 4u);
-        }
-        more = true;
-#else
         WEFT_UNROLL for (uint n = 0u; n < kSums; ++n) {
             re[n] += sum_re[n];
             im[n] += sum_im[n];
         }
-#endif
     }
 
     const float unscale = 1.0 / (kGramScale * kGramScale);
     const uint at = gl_SubgroupID * kResult;
-#if defined(WEFT_SINGLE)
-#define re sum_re  // what the last flush left in registers
-#define im sum_im
-#endif
     WEFT_UNROLL for (uint n = 0u; n < kSums; ++n) {
         const uint r = row + n / kFragments * kSide, c = column + n % kFragments * kSide;
         re[n] = re[n] * unscale;

@@ -153,6 +153,8 @@ std::uint32_t choose_flush(const GramPlan& plan, const GramOptions& options) {
                    "flush (got " + text(*options.flush) + ", need a multiple of " + text(plan.step) + ")");
         return *options.flush;
     }
+    // What longer sums lose is nothing beside what one product does.
+    if (plan.form == GramForm::matrix_single) return 512;
     const std::uint64_t half = (std::bit_width(plan.problem.amplitudes - 1) + 1) / 2;
     // Shorter ones cost more than they gain.
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(std::uint64_t{1} << half, 64, 1024));
@@ -203,10 +205,8 @@ bool fits(const GramTile& tile, GramForm form, const DeviceLimits& limits) {
     if (tile.threads() > limits.max_group_invocations || tile.threads() > limits.max_group_size[0])
         return false;
     std::uint32_t bytes = 0;
-    if (form == GramForm::matrix_split)
-        bytes = (tile.rows + tile.columns) * 144u;
-    else if (form == GramForm::matrix_single)
-        bytes = (tile.rows + tile.columns) * 80u + tile.rows * tile.columns * 8u;  // outer sums too
+    if (form == GramForm::matrix_split || form == GramForm::matrix_single)
+        bytes = (tile.rows + tile.columns) * (form == GramForm::matrix_split ? 144u : 80u);
     else
         bytes = (tile.rows + tile.columns) * shared::kGramStep * (form == GramForm::fp32_3m ? 3u : 2u) *
                 (form == GramForm::fp64 ? 8u : 4u);
