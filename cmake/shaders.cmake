@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# weft_add_shader(<target> SOURCE <file.comp> NAME <name> [DEFINES A=1 ...] [SPV_VARIABLE <variable>])
+# weft_add_shader(<target> SOURCE <file.comp> NAME <name> [DEFINES A=1 ...] [FLAGS -O0 ...] [SPV_VARIABLE <variable>])
 #
 # Compiles GLSL to SPIR-V at build time, in the build tree:
 #   shaders/<name>.spv.inc   words for   constexpr std::uint32_t k[] = {
@@ -33,14 +33,14 @@ endif()
 set_property(GLOBAL PROPERTY WEFT_SHADER_FLAGS "${weft_shader_flags}")
 
 function(weft_add_shader target)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE;NAME;SPV_VARIABLE" "DEFINES")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE;NAME;SPV_VARIABLE" "DEFINES;FLAGS")
     if(NOT arg_SOURCE OR NOT arg_NAME OR arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "weft_add_shader: need <target> SOURCE <file> NAME <name>, got ${ARGV}")
     endif()
     cmake_path(ABSOLUTE_PATH arg_SOURCE BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
     get_property(flags GLOBAL PROPERTY WEFT_SHADER_FLAGS)
     list(TRANSFORM arg_DEFINES PREPEND -D)
-    list(APPEND flags ${arg_DEFINES})
+    list(APPEND flags ${arg_DEFINES} ${arg_FLAGS})
 
     set(include_dir "${CMAKE_CURRENT_BINARY_DIR}/generated")
     set(spv "${include_dir}/shaders/${arg_NAME}.spv")
@@ -64,4 +64,19 @@ function(weft_add_shader target)
     if(arg_SPV_VARIABLE)
         set(${arg_SPV_VARIABLE} "${spv}" PARENT_SCOPE)
     endif()
+endfunction()
+
+# weft_embed_spirv(<target> FILE <file.spv> NAME <name>)
+#
+# The same .spv.inc from a module that is kept in the source tree, because the compiler that makes it is newer than
+# those that build weft (tools/build-spirv.sh).
+function(weft_embed_spirv target)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "FILE;NAME" "")
+    cmake_path(ABSOLUTE_PATH arg_FILE BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${arg_FILE}")
+    file(READ "${arg_FILE}" bytes HEX)
+    string(REGEX REPLACE "(..)(..)(..)(..)" "0x\\4\\3\\2\\1,\n" words "${bytes}")
+    set(include_dir "${CMAKE_CURRENT_BINARY_DIR}/generated")
+    file(CONFIGURE OUTPUT "${include_dir}/shaders/${arg_NAME}.spv.inc" CONTENT "${words}" @ONLY)
+    target_include_directories(${target} PRIVATE "$<BUILD_INTERFACE:${include_dir}>")
 endfunction()

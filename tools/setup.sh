@@ -19,6 +19,7 @@ needs=(
     "libvulkan-volk-dev|header volk.h|volk: volk.h and volk.c"
     "libspirv-cross-c-shared-dev|module spirv-cross-c-shared|SPIRV-Cross, shared C API"
     "doctest-dev|header doctest/doctest.h|doctest"
+    "libeigen3-dev|module eigen3|Eigen (eigenvalues for clip_kernel; headers alone)"
     "libcli11-dev|header CLI/CLI.hpp|CLI11"
     "libhdf5-dev|module hdf5|HDF5 (the weft command reads its data sets)"
     "nlohmann-json3-dev|header nlohmann/json.hpp|nlohmann-json"

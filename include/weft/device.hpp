@@ -20,6 +20,13 @@ struct QueueFamilyInfo {
     std::uint32_t timestamp_valid_bits = 0;  ///< 0: no timestamps on this family
 };
 
+/// Matrix units: products of m x k and k x n, of float16 added up in float32, by the invocations of a
+/// subgroup.
+struct MatrixShape {
+    std::uint32_t m = 0, n = 0, k = 0;
+    bool operator==(const MatrixShape&) const = default;
+};
+
 struct DeviceLimits {
     std::uint64_t max_storage_buffer_range = 0;         ///< bytes one binding can span
     std::uint64_t max_buffer_bytes = 0;                 ///< bytes one buffer can hold
@@ -54,6 +61,10 @@ struct DeviceInfo {
     bool import_host_memory = false, memory_budget = false, synchronization2 = false;
     bool subgroup_size_control = false;  ///< ProgramOptions::subgroup_size can be chosen
     bool full_subgroups = false;         ///< ProgramOptions::require_full_subgroups can be asked for
+    /// VK_KHR_cooperative_matrix and VK_NV_cooperative_matrix; what is there is enabled. The first counts as
+    /// absent under the validation layer.
+    bool cooperative_matrix_khr = false, cooperative_matrix_nv = false;
+    std::vector<MatrixShape> matrix_shapes_khr, matrix_shapes_nv;
     std::vector<QueueFamilyInfo> queue_families;
     DeviceLimits limits;
     std::vector<std::string> refused;  ///< why weft cannot use it; empty: usable

@@ -16,6 +16,9 @@
 #include <weft/field_stream.hpp>
 #include <weft/glsl.hpp>
 #include <weft/job.hpp>
+#include <weft/kernel_alignment.hpp>
+#include <weft/kernel_matrix.hpp>
+#include <weft/kernel_matrix_memory.hpp>
 #include <weft/lattice.hpp>
 #include <weft/lattice_search.hpp>
 #include <weft/lattice_table.hpp>

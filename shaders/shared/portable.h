@@ -53,7 +53,7 @@
 
 WEFT_SHARED_BEGIN
 using uint = std::uint32_t;
-using std::abs, std::floor, std::max, std::min;
+using std::abs, std::floor, std::max, std::min, std::sqrt;
 using std::uint64_t;
 struct alignas(8) uvec2 {
     uint x, y;

@@ -19,7 +19,8 @@ constexpr bool DeviceSnapshot::*kFeatures[] = {
     &DeviceSnapshot::buffer_device_address, &DeviceSnapshot::variable_pointers,
     &DeviceSnapshot::vulkan_memory_model,   &DeviceSnapshot::scalar_block_layout,
     &DeviceSnapshot::subgroup_size_control, &DeviceSnapshot::full_subgroups,
-    &DeviceSnapshot::device_fault,
+    &DeviceSnapshot::device_fault,          &DeviceSnapshot::cooperative_matrix_khr,
+    &DeviceSnapshot::cooperative_matrix_nv,
 };
 
 constexpr std::uint32_t kLeastMinor = 2;
@@ -70,6 +71,10 @@ DeviceSnapshot enabled_part(const DeviceSnapshot& device, const Adoption& adopti
     part.calibrated_timestamps_ext = device.calibrated_timestamps_ext && has("VK_EXT_calibrated_timestamps");
     part.calibrated_timestamps_khr = device.calibrated_timestamps_khr && has("VK_KHR_calibrated_timestamps");
     part.device_fault = part.device_fault && has("VK_EXT_device_fault");
+    part.cooperative_matrix_khr = part.cooperative_matrix_khr && has("VK_KHR_cooperative_matrix");
+    part.cooperative_matrix_nv = part.cooperative_matrix_nv && has("VK_NV_cooperative_matrix");
+    if (!part.cooperative_matrix_khr) part.matrix_shapes_khr.clear();
+    if (!part.cooperative_matrix_nv) part.matrix_shapes_nv.clear();
     if (std::tie(adoption.api_major, adoption.api_minor) < std::tie(device.api_major, device.api_minor)) {
         part.api_major = adoption.api_major;
         part.api_minor = adoption.api_minor;

@@ -41,6 +41,10 @@ std::shared_ptr<core::BufferObject> make_device_buffer(const Stream& stream, std
     return weft::make_device_buffer(*stream.runtime(), count, element_bytes, name);
 }
 
+MemoryReport memory_report(const Stream& stream) {
+    return stream.runtime()->context()->memory.report();
+}
+
 std::shared_ptr<core::BufferObject> make_host_buffer(Backend& backend, std::size_t count,
                                                      std::size_t element_bytes, std::string_view name) {
     const auto& context = backend.runtime()->context();

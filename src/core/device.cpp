@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "core/matrix_units.hpp"
+
 namespace weft::core {
 namespace {
 
@@ -19,6 +21,10 @@ struct Features {
     VkPhysicalDeviceSubgroupSizeControlFeatures subgroups{
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES};
     VkPhysicalDeviceFaultFeaturesEXT fault{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT};
+
+    KhrMatrixFeatures matrix_khr;
+    VkPhysicalDeviceCooperativeMatrixFeaturesNV matrix_nv{
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_NV};
 
     Features(const DeviceSnapshot& s, const DevicePlan& plan) {
         core.pNext = &v11;
@@ -47,10 +53,17 @@ struct Features {
         v13.subgroupSizeControl = subgroups.subgroupSizeControl = plan.subgroup_size_control;
         v13.computeFullSubgroups = subgroups.computeFullSubgroups = plan.full_subgroups;
         fault.deviceFault = VK_TRUE;
-        if (plan.device_fault) {
-            fault.pNext = core.pNext;
-            core.pNext = &fault;
-        }
+        matrix_khr.cooperativeMatrix = matrix_nv.cooperativeMatrix = VK_TRUE;
+        if (plan.device_fault) chain(fault);
+        if (s.cooperative_matrix_khr) chain(matrix_khr);
+        if (s.cooperative_matrix_nv) chain(matrix_nv);
+    }
+
+  private:
+    template <class Structure>
+    void chain(Structure& structure) {
+        structure.pNext = core.pNext;
+        core.pNext = &structure;
     }
 };
 
@@ -102,6 +115,8 @@ void Device::create() {
     if (plan_.memory_budget) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
     if (plan_.subgroup_size_extension) extensions.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
     if (plan_.device_fault) extensions.push_back(VK_EXT_DEVICE_FAULT_EXTENSION_NAME);
+    if (snapshot_.cooperative_matrix_khr) extensions.push_back(kKhrCooperativeMatrix);
+    if (snapshot_.cooperative_matrix_nv) extensions.push_back(VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME);
     if (plan_.calibrated_timestamps == CalibratedTimestamps::ext)
         extensions.push_back(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
     if (plan_.calibrated_timestamps == CalibratedTimestamps::khr)

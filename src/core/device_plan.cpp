@@ -252,6 +252,10 @@ DeviceInfo describe(const DeviceSnapshot& device, std::uint32_t index) {
     info.synchronization2 = device.synchronization2;
     info.subgroup_size_control = device.subgroup_size_control;
     info.full_subgroups = device.full_subgroups;
+    info.cooperative_matrix_khr = device.cooperative_matrix_khr;
+    info.cooperative_matrix_nv = device.cooperative_matrix_nv;
+    info.matrix_shapes_khr = device.matrix_shapes_khr;
+    info.matrix_shapes_nv = device.matrix_shapes_nv;
     for (std::uint32_t i = 0; i < device.families.size(); ++i) {
         const QueueFamilySnapshot& family = device.families[i];
         info.queue_families.push_back({i, family.count, family.graphics, family.compute,

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/device.hpp"
+#include "core/matrix_units.hpp"
 #include "core/vulkan.hpp"
 
 namespace weft::core {
@@ -220,6 +221,8 @@ DeviceSnapshot read_snapshot(const Instance& instance, VkPhysicalDevice device) 
     s.subgroup_size_extension = has(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
     if (api_1_2) read_features(vk, device, s);
     s.device_fault = has(VK_EXT_DEVICE_FAULT_EXTENSION_NAME) && has_device_fault(vk, device);
+    read_matrix_units(instance, device, has(kKhrCooperativeMatrix),
+                      has(VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME), s);
     s.calibrated_timestamps_ext = has(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
     s.calibrated_timestamps_khr = has(kKhrCalibratedTimestamps);
     read_properties(vk, device, s.external_memory_host, api_1_2, s);

@@ -47,11 +47,13 @@ struct DeviceSnapshot {
     bool variable_pointers = false, vulkan_memory_model = false, scalar_block_layout = false;
     bool subgroup_size_control = false, full_subgroups = false;  // for compute shaders
     bool device_fault = false;
+    bool cooperative_matrix_khr = false, cooperative_matrix_nv = false;  // extension and feature
     // Extensions.
     bool subgroup_size_extension = false;  // VK_EXT_subgroup_size_control
     bool external_memory_host = false, external_memory_fd = false, memory_budget = false;
     bool calibrated_timestamps_ext = false, calibrated_timestamps_khr = false;
     std::uint32_t subgroup_operations = 0;  // VkSubgroupFeatureFlags where the compute stage has them, else 0
+    std::vector<MatrixShape> matrix_shapes_khr, matrix_shapes_nv;
     std::vector<HeapSnapshot> heaps;
     std::vector<MemoryTypeSnapshot> memory_types;
     std::vector<QueueFamilySnapshot> families;

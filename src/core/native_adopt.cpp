@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/adoption.hpp"
+#include "core/matrix_units.hpp"
 #include "core/runtime.hpp"
 
 namespace weft::native {
@@ -91,6 +92,10 @@ void read_single(const VkBaseInStructure* link, DeviceSnapshot& s) {
             s.full_subgroups |=
                 as<VkPhysicalDeviceSubgroupSizeControlFeatures>(link).computeFullSubgroups != 0;
             break;
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_NV:
+            s.cooperative_matrix_nv |=
+                as<VkPhysicalDeviceCooperativeMatrixFeaturesNV>(link).cooperativeMatrix != 0;
+            break;
         case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT:
             s.device_fault |= as<VkPhysicalDeviceFaultFeaturesEXT>(link).deviceFault != 0;
             break;
@@ -108,6 +113,9 @@ DeviceSnapshot enabled_features(const VkPhysicalDeviceFeatures2& features) {
          link = link->pNext) {
         read_combined(link, s);
         read_single(link, s);
+        // Not in the enumeration of older headers.
+        if (link->sType == core::kKhrMatrixFeaturesType)
+            s.cooperative_matrix_khr |= as<core::KhrMatrixFeatures>(link).cooperativeMatrix != 0;
     }
     return s;
 }

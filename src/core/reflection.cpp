@@ -13,6 +13,7 @@
 
 #include "core/spec_constants.hpp"
 #include "core/spirv_fold.hpp"
+#include "core/spirv_matrix.hpp"
 #include "core/spirv_module.hpp"
 
 namespace weft {
@@ -209,7 +210,8 @@ std::string binding_text(const Binding& binding) {
 Reflection reflect(std::span<const std::uint32_t> words, const ProgramOptions& options) {
     const std::string name = options.name.empty() ? options.entry : options.name;
     check_spirv_words(words, options.entry, name);
-    validate(words, name);
+    const std::vector<std::uint32_t> plain = without_matrices(words);
+    validate(plain, name);
 
     Reflection reflection;
     const SpecTable constants(words);
@@ -235,7 +237,7 @@ Reflection reflect(std::span<const std::uint32_t> words, const ProgramOptions& o
         refuse_shader(name, "size of a shared array is 0 or rests on an expression weft cannot evaluate");
     reflection.shared_memory_bytes = *shared_memory;
 
-    const CrossCompiler compiler(specialized, options.entry, name);
+    const CrossCompiler compiler(without_matrices(specialized), options.entry, name);
     refuse_other_resources(compiler, name);
     reflection.bindings = read_bindings(compiler, name);
     declare_written_first(reflection.bindings, options, name);

@@ -9,6 +9,7 @@
 #include <weft/error.hpp>
 
 #include "core/reflection.hpp"
+#include "core/spirv_matrix.hpp"
 #include "core/spirv_module.hpp"
 
 namespace weft::core {
@@ -49,6 +50,10 @@ constexpr CapabilityRule kRules[] = {
      "variablePointers"},
     {SpvCapabilityVulkanMemoryModel, "VulkanMemoryModel", &DeviceSnapshot::vulkan_memory_model, 0,
      "vulkanMemoryModel"},
+    {kCapabilityCooperativeMatrixKhr, "CooperativeMatrixKHR", &DeviceSnapshot::cooperative_matrix_khr, 0,
+     "cooperativeMatrix of VK_KHR_cooperative_matrix"},
+    {SpvCapabilityCooperativeMatrixNV, "CooperativeMatrixNV", &DeviceSnapshot::cooperative_matrix_nv, 0,
+     "cooperativeMatrix of VK_NV_cooperative_matrix"},
     {SpvCapabilityGroupNonUniform, "GroupNonUniform", nullptr, 0x01, "basic subgroup operations"},
     {SpvCapabilityGroupNonUniformVote, "GroupNonUniformVote", nullptr, 0x02, "subgroup vote"},
     {SpvCapabilityGroupNonUniformArithmetic, "GroupNonUniformArithmetic", nullptr, 0x04,

@@ -752,7 +752,7 @@ class Reports(Case):
 
     def test_help_has_an_example_each(self):
         for command in [], ["info"], ["field"], ["field", "list"], *(["field", op] for op in OPERATIONS), \
-                ["encode"], ["lattice"], ["lattice", "encode"], ["lattice", "decode"], ["lattice", "quantize"], ["lattice", "beta"]:
+                ["encode"], ["kernel"], ["lattice"], ["lattice", "encode"], ["lattice", "decode"], ["lattice", "quantize"], ["lattice", "beta"]:
             self.assertRegex(self.succeed(*command, "--help"), "Example: weft " + " ".join(command))
         self.assertRegex(self.succeed("--version"), r"^weft \d+\.\d+\.\d+\n$")
 

@@ -41,6 +41,8 @@ constexpr Feature kFeatures[] = {
     {"subgroupSizeControl", &DeviceSnapshot::subgroup_size_control},
     {"computeFullSubgroups", &DeviceSnapshot::full_subgroups},
     {"deviceFault", &DeviceSnapshot::device_fault},
+    {"cooperativeMatrix (KHR)", &DeviceSnapshot::cooperative_matrix_khr},
+    {"cooperativeMatrix (NV)", &DeviceSnapshot::cooperative_matrix_nv},
 };
 
 /// The H100 with every feature there is.
@@ -62,7 +64,8 @@ Adoption full_adoption() {
     adoption.extensions = {"VK_EXT_external_memory_host",  "VK_EXT_memory_budget",
                            "VK_EXT_device_fault",          "VK_KHR_external_memory_fd",
                            "VK_EXT_subgroup_size_control", "VK_EXT_calibrated_timestamps",
-                           "VK_KHR_calibrated_timestamps"};
+                           "VK_KHR_calibrated_timestamps", "VK_KHR_cooperative_matrix",
+                           "VK_NV_cooperative_matrix"};
     adoption.possible_extensions = adoption.extensions;
     adoption.compute = {2, 0};
     adoption.upload = QueueSlot{1, 0};
@@ -139,6 +142,8 @@ TEST_CASE("adoption: extensions that were not enabled are gone") {
     CHECK_FALSE(part.calibrated_timestamps_ext);
     CHECK_FALSE(part.calibrated_timestamps_khr);
     CHECK_FALSE(part.device_fault);  // the feature alone is nothing
+    CHECK_FALSE(part.cooperative_matrix_khr);
+    CHECK_FALSE(part.cooperative_matrix_nv);
     Config config;
     config.path = Path::imported;
     try {

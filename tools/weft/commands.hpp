@@ -10,6 +10,7 @@ namespace weft::tool {
 void add_info(CLI::App& command);
 void add_field(CLI::App& command);
 void add_encode(CLI::App& command);
+void add_kernel(CLI::App& command);
 void add_profile(CLI::App& command);
 void add_lattice(CLI::App& command);
 

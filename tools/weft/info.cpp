@@ -86,6 +86,8 @@ std::vector<std::string_view> features_of(const DeviceInfo& d) {
     if (d.synchronization2) names.push_back("synchronization2");
     if (d.subgroup_size_control) names.push_back("subgroup_size_control");
     if (d.full_subgroups) names.push_back("full_subgroups");
+    if (d.cooperative_matrix_khr) names.push_back("cooperative_matrix_khr");
+    if (d.cooperative_matrix_nv) names.push_back("cooperative_matrix_nv");
     return names;
 }
 

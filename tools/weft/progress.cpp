@@ -20,12 +20,13 @@ Progress::~Progress() {
     if (drawn_) std::fputs("\r\033[K", stderr);
 }
 
-void Progress::show(std::size_t done, std::size_t total) {
+void Progress::show(std::size_t done, std::size_t total, const std::string& note) {
     constexpr std::size_t kWidth = 30;
     if (!terminal_ || total == 0 || Clock::now() < next_) return;
     const std::size_t filled = done * kWidth / total;
     const std::string bar = std::string(filled, '#') + std::string(kWidth - filled, '.');
-    std::fprintf(stderr, "\r%s [%s] %3zu%%", label_.c_str(), bar.c_str(), done * 100 / total);
+    std::fprintf(stderr, "\r%s [%s] %3zu%%%s\033[K", label_.c_str(), bar.c_str(), done * 100 / total,
+                 note.c_str());
     std::fflush(stderr);
     drawn_ = true;
     next_ = Clock::now() + kRefresh;

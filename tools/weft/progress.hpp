@@ -16,7 +16,8 @@ class Progress {
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
-    void show(std::size_t done, std::size_t total);
+    /// `note` follows the bar.
+    void show(std::size_t done, std::size_t total, const std::string& note = {});
 
   private:
     using Clock = std::chrono::steady_clock;

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernel matrices: pairs a second from features to K, resident and into host memory, with states built in
+// between where the circuit needs them; beside the device's memory in the same run. Sampled values are judged
+// by gate-by-gate simulation.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <complex>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <weft/weft.hpp>
+
+#include "kernel_reference.hpp"
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Json = nlohmann::ordered_json;
+
+struct Settings {
+    std::vector<std::uint64_t> samples{1000, 4000, 20000};
+    std::vector<std::uint32_t> qubits{4, 8, 12, 16};
+    std::string map = "ryrz", json;
+    std::string reupload = "both";
+    std::uint64_t layers = 2;
+    int trials = 5;
+    bool quick = false, resident_only = false, programs = false, ablations = false;
+};
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
+struct Case {
+    std::uint64_t samples;
+    std::uint32_t qubits;
+    bool reupload;
+};
+
+std::vector<float> features_of(const Case& c) {
+    std::vector<float> x(c.samples * c.qubits);
+    // Close enough that kernel values are not all zero at 16 qubits.
+    for (std::size_t i = 0; i < x.size(); ++i)
+        x[i] = static_cast<float>(
+            0.6 * std::sin(0.7310 * static_cast<double>(i) + 0.0001 * static_cast<double>(i % 977)));
+    return x;
+}
+
+std::vector<double> weights_of(const Settings& settings, std::uint32_t qubits) {
+    std::vector<double> w(settings.layers * qubits);
+    for (std::size_t i = 0; i < w.size(); ++i) w[i] = 0.3 * std::cos(1.7 * static_cast<double>(i));
+    return w;
+}
+
+// Largest error of some values against simulation, or against the closed form where states are too large to
+// simulate. Throws where one is beyond the stated bound.
+double verified(const Case& c, const std::vector<float>& x, const weft::KernelCircuit& circuit,
+                std::span<const float> k) {
+    constexpr std::uint32_t kMostSimulated = 18;
+    const std::vector<std::uint64_t> rows{0, c.samples / 3, c.samples / 2, c.samples - 1};
+    const auto row = [&](std::uint64_t i) {
+        return std::span<const float>(x.data() + i * c.qubits, c.qubits);
+    };
+    std::vector<reference::State> states;
+    if (c.qubits <= kMostSimulated)
+        for (const std::uint64_t i : rows) states.push_back(reference::state_of(row(i), circuit));
+    double worst = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        for (std::size_t j = 0; j < rows.size(); ++j) {
+            const double want = states.empty() ? reference::product(row(rows[i]), row(rows[j]), circuit)
+                                               : reference::overlap(states[i], states[j]);
+            worst = std::max(worst, std::abs(want - static_cast<double>(k[rows[i] * c.samples + rows[j]])));
+        }
+    if (!(worst <= (c.qubits > 10 ? 2e-5 : 2e-6)))
+        throw weft::Error(weft::Errc::driver,
+                          "bench_kernel_matrix: values are wrong by up to " + std::to_string(worst));
+    return worst;
+}
+
+struct Resident {
+    double seconds = 0, fill_seconds = 0, worst = 0;
+    Json kernels = Json::object();  // milliseconds by program
+    double gram_seconds = 0;
+};
+
+// Device time of each program in one run.
+void profile_once(weft::Backend& backend, weft::Stream& stream, Resident& result,
+                  const std::function<void(weft::Stream&)>& run) {
+    const weft::Profile profile(backend);
+    run(stream);
+    stream.wait();
+    for (const weft::KernelReport& kernel : profile.report().kernels) {
+        result.kernels[kernel.program] = kernel.times.busy_s * 1e3;
+        if (kernel.program == "gram_tile" || kernel.program == "gram_matrix" ||
+            kernel.program == "gram_reduce")
+            result.gram_seconds += kernel.times.busy_s;
+    }
+}
+
+// The whole of K on the device, and a fill of K, in turns.
+Resident run_resident(weft::Backend& backend, const Settings& settings, const Case& c,
+                      const std::vector<float>& x, const weft::KernelCircuit& circuit,
+                      const weft::KernelMatrixOptions& options) {
+    weft::Stream stream{backend};
+    const weft::Buffer<float> features(backend, x.size()), k(backend, c.samples * c.samples);
+    stream.upload(x, features);
+    const weft::Sequence sequence = stream.record([&](weft::Stream& s) {
+        weft::kernel_matrix(s, features, k, {c.samples, 0, c.qubits}, circuit, options);
+    });
+    const weft::Sequence fill = stream.record([&](weft::Stream& s) { s.fill(k.view(), 0xffffffffu); });
+    const auto once = [&](const weft::Sequence& work, int times) {
+        const auto start = Clock::now();
+        for (int i = 0; i < times; ++i) stream.replay(work);
+        stream.wait();
+        return seconds_since(start) / times;
+    };
+    once(fill, 1);
+    const double first = once(sequence, 1);
+    const int times = std::clamp(static_cast<int>(0.02 / std::max(first, 1e-6)), 1, 200);
+    std::vector<double> seconds, fills;
+    for (int trial = 0; trial < settings.trials; ++trial) {
+        fills.push_back(once(fill, times));
+        seconds.push_back(once(sequence, times));
+    }
+    Resident result{median(seconds), median(fills)};
+    profile_once(backend, stream, result, [&](weft::Stream& s) {
+        weft::kernel_matrix(s, features, k, {c.samples, 0, c.qubits}, circuit, options);
+    });
+    result.worst = verified(c, x, circuit, stream.download(k));
+    return result;
+}
+
+// From host memory to host memory; page-locked or ordinary.
+template <class Memory>
+double run_streamed(weft::Backend& backend, const Settings& settings, const Case& c,
+                    const std::vector<float>& x, const weft::KernelCircuit& circuit,
+                    const weft::KernelMatrixOptions& options, Memory& k) {
+    std::vector<double> seconds;
+    for (int trial = 0; trial < std::max(2, settings.trials / 2) + 1; ++trial) {
+        const auto start = Clock::now();
+        weft::kernel_matrix(backend, x, std::span<float>(k), {c.samples, 0, c.qubits}, circuit, options);
+        if (trial > 0 || c.samples * c.samples > (1u << 27)) seconds.push_back(seconds_since(start));
+    }
+    verified(c, x, circuit, std::span<const float>(k.data(), k.size()));
+    return median(seconds);
+}
+
+Json run_case(weft::Backend& backend, const Settings& settings, const Case& c) {
+    const std::vector<float> x = features_of(c);
+    const std::vector<double> weights = weights_of(settings, c.qubits);
+    const weft::KernelCircuit circuit{weft::kernel_map(settings.map), weft::KernelSource(weights), c.reupload,
+                                      1.0};
+    const weft::KernelShape shape{c.samples, 0, c.qubits};
+    const weft::KernelEstimate plan = weft::estimate_kernel_matrix(backend, shape, circuit);
+    const Resident resident = run_resident(backend, settings, c, x, circuit, {});
+    const double pairs = static_cast<double>(shape.pairs());
+    Json row{{"samples", c.samples},
+             {"qubits", c.qubits},
+             {"reupload", c.reupload},
+             {"method", weft::to_string(plan.method)},
+             {"resident_ms", resident.seconds * 1e3},
+             {"resident_mpairs_per_s", pairs / resident.seconds * 1e-6},
+             {"tflops", pairs * plan.pair_flops / resident.seconds * 1e-12},
+             {"fill_ms", resident.fill_seconds * 1e3},
+             {"of_fill", resident.fill_seconds / resident.seconds},
+             {"gram_tflops",
+              resident.gram_seconds > 0 ? pairs * plan.pair_flops / resident.gram_seconds * 1e-12 : 0.0},
+             {"kernels_ms", resident.kernels},
+             {"worst_error", resident.worst}};
+    if (!settings.resident_only) {
+        std::vector<float> ordinary(c.samples * c.samples);
+        row["host_ms"] = run_streamed(backend, settings, c, x, circuit, {}, ordinary) * 1e3;
+        ordinary = {};
+        weft::HostBuffer<float> locked(backend, c.samples * c.samples);
+        std::span<float> span = locked.span();
+        row["locked_ms"] = run_streamed(backend, settings, c, x, circuit, {}, span) * 1e3;
+    }
+    std::printf(
+        "%6llu %3u %-3s %-8s %10.3f ms %12.1f Mpairs/s %7.2f TF/s %7.2f in Gram %5.2f of fill %9.2f ms host "
+        "%9.2f ms "
+        "locked "
+        " err %.1e\n",
+        static_cast<unsigned long long>(c.samples), c.qubits, c.reupload ? "yes" : "no",
+        weft::to_string(plan.method), resident.seconds * 1e3, pairs / resident.seconds * 1e-6,
+        row["tflops"].get<double>(), row["gram_tflops"].get<double>(), row["of_fill"].get<double>(),
+        row.value("host_ms", 0.0), row.value("locked_ms", 0.0), resident.worst);
+    if (settings.programs)
+        for (const auto& [name, ms] : resident.kernels.items())
+            std::printf("           %-16s %10.3f ms\n", name.c_str(), ms.get<double>());
+    std::fflush(stdout);
+    return row;
+}
+
+// What bulk states and symmetry are worth, into host memory.
+Json run_ablations(weft::Backend& backend, const Settings& settings, const Case& c) {
+    const std::vector<float> x = features_of(c);
+    const std::vector<double> weights = weights_of(settings, c.qubits);
+    const weft::KernelCircuit circuit{weft::kernel_map(settings.map), weft::KernelSource(weights), true, 1.0};
+    weft::HostBuffer<float> k(backend, c.samples * c.samples);
+    Json rows = Json::array();
+    const auto tell = [&](const char* what, const std::function<void()>& run) {
+        run();
+        std::vector<double> seconds;
+        for (int trial = 0; trial < 3; ++trial) {
+            const auto start = Clock::now();
+            run();
+            seconds.push_back(seconds_since(start));
+        }
+        verified(c, x, circuit, k.span());
+        const double pairs = static_cast<double>(c.samples) * static_cast<double>(c.samples + 1) / 2;
+        std::printf("%6llu %3u %-24s %9.2f ms %10.1f Mpairs/s\n", static_cast<unsigned long long>(c.samples),
+                    c.qubits, what, median(seconds) * 1e3, pairs / median(seconds) * 1e-6);
+        std::fflush(stdout);
+        rows.push_back({{"what", what}, {"ms", median(seconds) * 1e3}});
+    };
+    const auto square = [&](const weft::KernelMatrixOptions& options) {
+        weft::kernel_matrix(backend, x, k.span(), {c.samples, 0, c.qubits}, circuit, options);
+    };
+    const auto tile = static_cast<std::int64_t>(c.samples / 8);
+    tell("all", [&] { square({}); });
+    tell("no bulk states, 8 tiles", [&] { square({.state_tile = tile, .bulk_states = weft::Choice::off}); });
+    tell("not symmetric", [&] {
+        weft::kernel_matrix(backend, x, x, k.span(), {c.samples, c.samples, c.qubits}, circuit);
+    });
+    return rows;
+}
+
+std::vector<Case> cases_of(const Settings& settings) {
+    std::vector<Case> cases;
+    for (const bool reupload : {false, true}) {
+        if (settings.reupload != "both" && (settings.reupload == "on") != reupload) continue;
+        for (const std::uint64_t samples : settings.samples)
+            for (const std::uint32_t qubits : settings.qubits) cases.push_back({samples, qubits, reupload});
+    }
+    return cases;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+    Settings settings;
+    CLI::App app{"Kernel matrices: pairs a second, resident and into host memory"};
+    app.add_option("--samples", settings.samples, "Rows of X")->delimiter(',');
+    app.add_option("--qubits", settings.qubits, "Columns of X")->delimiter(',');
+    app.add_option("--map", settings.map, "angle, ry or ryrz")->capture_default_str();
+    app.add_option("--layers", settings.layers, "Of the circuit")->capture_default_str();
+    app.add_option("--reupload", settings.reupload, "on, off or both")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"on", "off", "both"}));
+    app.add_option("--trials", settings.trials)->capture_default_str()->check(CLI::Range(1, 1000));
+    app.add_option("--json", settings.json, "Write the rows here")->type_name("FILE");
+    app.add_flag("--resident", settings.resident_only, "Leave host memory out");
+    app.add_flag("--programs", settings.programs, "Device time of each program");
+    app.add_flag("--ablations", settings.ablations,
+                 "What bulk states and symmetry are worth, with re-upload");
+    app.add_flag("--quick", settings.quick, "A smoke test: its figures mean nothing");
+    CLI11_PARSE(app, argc, argv);
+    if (settings.quick) {
+        settings.samples = {100};
+        settings.qubits = {4, 7};
+        settings.trials = 1;
+    }
+    weft::Backend backend;
+    std::printf("%s, map %s, %llu layers, float32\n", backend.name().c_str(), settings.map.c_str(),
+                static_cast<unsigned long long>(settings.layers));
+    Json rows = Json::array();
+    for (const Case& c : cases_of(settings))
+        rows.push_back(settings.ablations ? run_ablations(backend, settings, c)
+                                          : run_case(backend, settings, c));
+    if (!settings.json.empty()) {
+        std::ofstream(settings.json)
+            << Json{{"device", backend.name()}, {"map", settings.map}, {"rows", rows}}.dump(2) << '\n';
+    }
+    return 0;
+} catch (const std::exception& error) {
+    std::fprintf(stderr, "bench_kernel_matrix: %s\n", error.what());
+    return 1;
+}

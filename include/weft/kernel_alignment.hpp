@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What people do with a kernel matrix in host memory: alignment with labels, centring, projection onto the
+// positive semidefinite matrices, normalisation. Arithmetic is float64 whatever the matrix holds.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace weft {
+
+/// sum over i, j of y_i y_j K[i, j], labels y of +1 and -1. With `rescale_labels` each label is divided by
+/// the number of rows of its class first.
+///
+///   k        [labels, labels], row-major
+///   labels   one a row, 1 or -1
+///
+/// Errors: invalid_argument - sizes differ, no rows, or a label that is neither.
+double kernel_polarity(std::span<const float> k, std::span<const double> labels, bool rescale_labels = true);
+double kernel_polarity(std::span<const double> k, std::span<const double> labels, bool rescale_labels = true);
+
+/// The polarity over the Frobenius norms of K and of y y^T: at most 1. 0 for a matrix of zeros.
+double kernel_alignment(std::span<const float> k, std::span<const double> labels, bool rescale_labels = true);
+double kernel_alignment(std::span<const double> k, std::span<const double> labels,
+                        bool rescale_labels = true);
+
+/// In place: H K H with H = 1 - (matrix of ones) / rows, so that rows and columns sum to 0.
+/// Errors: invalid_argument - not rows x rows numbers, no rows.
+void center_kernel(std::span<float> k, std::uint64_t rows);
+void center_kernel(std::span<double> k, std::uint64_t rows);
+
+/// In place: the nearest positive semidefinite matrix in the Frobenius norm: negative eigenvalues become 0.
+/// Only the lower triangle is read. Returns how many were negative; with none, nothing is changed. Takes
+/// 16 bytes x rows^2 and time of rows^3. Errors: invalid_argument - not rows x rows numbers, no rows, values
+/// that are not finite.
+std::uint64_t clip_kernel(std::span<float> k, std::uint64_t rows);
+std::uint64_t clip_kernel(std::span<double> k, std::uint64_t rows);
+
+/// In place, as KernelMatrixOptions::normalize: K[i, j] / sqrt(d_i d_j) with d_i = max(K[i, i] + jitter,
+/// 1e-12), and a diagonal of 1. Errors: invalid_argument - not rows x rows numbers, no rows, jitter below 0.
+void normalize_kernel(std::span<float> k, std::uint64_t rows, double jitter = 0);
+void normalize_kernel(std::span<double> k, std::uint64_t rows, double jitter = 0);
+
+}  // namespace weft

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the Gram product's host code tells its shaders, and how they find their tiles.
+#ifndef WEFT_SHARED_GRAM_FORM_H
+#define WEFT_SHARED_GRAM_FORM_H
+
+#include "portable.h"
+
+WEFT_SHARED_BEGIN
+
+// Push constants behind `count` and `first`. A workgroup takes a tile of a block of K, or a part of the sums
+// of one. Element (i, j) of the block is origin + i * leading + j of the bound output.
+struct GramParameters {
+    uint rows, columns;  // of the block
+    uint blocks;         // packed blocks of a row
+    uint across;         // tiles side by side; 0: the block lies on the diagonal, tiles above are left out
+    uint leading;
+    uint origin;
+    uint mirror_origin;  // of element (j, i) in the other bound output
+    uint mirror;         // whether that is written
+    uint tiles;          // of the block
+    uint part_blocks;    // packed blocks of a part of the sums
+};
+
+// The same for packing: a workgroup takes 64 rows by 16 amplitudes.
+struct GramPackParameters {
+    uint rows;
+    uint amplitudes;
+    uint blocks;  // packed blocks of a row
+    uint before;  // complex numbers before the first of row 0 in the bound states
+    uint across;  // workgroups of 64 rows
+};
+const uint kGramPackAmplitudes = 16u;
+
+// And for adding the parts of sums: an element is a complex number of a tile.
+struct GramReduceParameters {
+    GramParameters p;
+    uint parts;
+};
+
+// Row and column of tile `index` among tiles. On the diagonal tile row i has ratio * (i + 1) of them, ratio
+// being the rows of a tile over its columns.
+WEFT_FN uvec2 gram_tile(uint index, uint across, uint ratio) {
+    if (across != 0u) return uvec2(index / across, index % across);
+    const float root = sqrt(8.0f * float(index / ratio) + 1.0f);
+    uint row = uint(0.5f * (root - 1.0f));
+    // A float may be off by some rows where there are many.
+    while (ratio * (row * (row + 1u) / 2u) > index) --row;
+    while (ratio * ((row + 1u) * (row + 2u) / 2u) <= index) ++row;
+    return uvec2(row, index - ratio * (row * (row + 1u) / 2u));
+}
+
+// The bits of a float of at least 0 as a double, low word first; what is denormal becomes 0.
+WEFT_FN uvec2 gram_widen(float value) {
+    const uint bits = floatBitsToUint(value) & 0x7fffffffu, exponent = bits >> 23;
+    if (exponent == 0u) return uvec2(0u, 0u);
+    const uint bias = exponent == 255u ? 1792u : 896u;
+    return uvec2(bits << 29, (bits >> 3) + (bias << 20));
+}
+
+WEFT_SHARED_END
+
+#endif

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a kernel matrix is made and what memory it takes: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <weft/device.hpp>
+#include <weft/kernel_matrix.hpp>
+
+#include "kernels/gram_plan.hpp"
+
+namespace weft::kernels {
+
+inline constexpr std::uint32_t kProductTile = 64;  ///< rows and columns of a tile of kernel_product.comp
+inline constexpr std::uint32_t kLongQubits = 32;   ///< float32 products of more are gathered by parts
+
+/// What a plan needs to know of a circuit, or of states that are given.
+struct CircuitFacts {
+    KernelMap map = KernelMap::ryrz;
+    std::uint32_t layers = 0;
+    bool reupload = false;
+    bool given = false;    ///< states are given, not a circuit
+    bool given64 = false;  ///< as complex128
+    bool on_host = false;  ///< the call is on host memory
+};
+
+/// What a plan needs to know of a device.
+struct KernelDevice {
+    GramDevice gram;                 ///< limits and more
+    std::uint64_t budget_bytes = 0;  ///< memory of the device that may be used
+};
+
+/// A pass of kernel_states.comp over the bits of an index: blocks of the lowest `carried` bits and those from
+/// `from` on, `window` in all.
+struct StatePass {
+    std::uint32_t window = 4, carried = 0, from = 0, gates_from = 0;
+    bool ring = false;  ///< first of a layer
+    bool operator==(const StatePass&) const = default;
+};
+
+struct StatePlan {
+    std::vector<StatePass> passes;  ///< of a layer
+    std::uint32_t most_lanes = 256;
+    bool two_buffers = false;       ///< a layer reads all of the one before
+    std::uint64_t state_bytes = 0;  ///< of a row-major state
+    std::uint64_t chunk_rows = 0;   ///< states built, packed and forgotten at a time
+    std::uint64_t tile = 0;         ///< states of a side that are packed at a time, a multiple of 64
+    std::uint64_t block = 0;        ///< rows and columns of K that go to host memory at a time
+    bool bulk = false;              ///< all states are packed once
+    bool renormalize = false;       ///< rounding of many gates is taken out of the norms
+    GramPlan gram;
+};
+
+struct KernelPlan {
+    KernelShape shape;
+    ValueType type = ValueType::float32;
+    KernelMethod method = KernelMethod::product;
+    std::uint32_t layers = 0;  ///< that matter: passes of RX(w), ring and E(x) behind the first E(x)
+    bool work64 = false;
+    std::uint64_t stride = 0;  ///< samples of a plane of angles, Y's behind X's
+    // Of the product.
+    std::uint32_t parts = 2;       ///< of a Bloch vector
+    bool long_form = false;        ///< kLong of kernel_product.comp
+    bool symmetric = false;        ///< one dispatch writes both triangles of a resident K
+    std::uint64_t panel_rows = 0;  ///< of a resident K a dispatch, where it is not symmetric
+    std::uint64_t job_rows = 0;    ///< of a K in host memory, a job
+    StatePlan states;
+    std::string obstacle;  ///< why no device memory would be enough; empty: none
+
+    std::uint64_t real_bytes() const noexcept { return work64 ? 8 : 4; }
+    std::uint64_t value_bytes() const noexcept { return type == ValueType::float64 ? 8 : 4; }
+    std::uint64_t planes_values() const noexcept { return stride * 2 * shape.qubits; }
+    std::uint64_t matrix_bytes() const noexcept { return shape.values() * value_bytes(); }
+};
+
+/// Layers behind which something differs from row to row: without re-upload none, else all but the last.
+std::uint32_t layers_that_matter(const CircuitFacts& circuit) noexcept;
+
+/// Errors: unsupported - float64 on a device without shaderFloat64.
+KernelPlan plan_kernel(const KernelDevice& device, const KernelShape& shape, const CircuitFacts& circuit,
+                       ValueType type, const KernelMatrixOptions& options);
+/// The part of it for states.
+void plan_states(KernelPlan& plan, const KernelDevice& device, const CircuitFacts& circuit,
+                 const KernelMatrixOptions& options);
+
+/// Memory, work and reasons of a plan.
+KernelEstimate estimate_kernel(const KernelPlan& plan, const KernelDevice& device,
+                               const CircuitFacts& circuit, const KernelMatrixOptions& options);
+
+/// Passes over states of `qubits` with blocks of at most 2^most_window amplitudes.
+std::vector<StatePass> state_passes(std::uint32_t qubits, std::uint32_t most_window);
+/// Invocations of a workgroup of a pass.
+std::uint32_t lanes_of(const StatePlan& states, const StatePass& pass) noexcept;
+/// Shared memory of kernel_states.comp.
+std::uint64_t shared_bytes_of_states(std::uint32_t lanes, std::uint64_t real_bytes) noexcept;
+
+/// Device memory that a plan for states takes besides what the caller holds; streamed: with blocks of K.
+std::uint64_t states_memory(const KernelPlan& plan, bool streamed) noexcept;
+
+}  // namespace weft::kernels

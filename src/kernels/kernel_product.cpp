@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/kernel_product.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include <weft/batch.hpp>
+#include <weft/job.hpp>
+
+#include "kernels/kernel_angles.hpp"
+#include "kernels/kernel_steps.hpp"
+#include "shared/kernel_parameters.h"
+
+namespace weft::kernels {
+namespace {
+
+using ShaderWords = std::span<const std::uint32_t>;
+
+constexpr std::uint32_t kProductWork32[] = {
+#include "shaders/kernel_product_work32.spv.inc"
+};
+constexpr std::uint32_t kProductWork64[] = {
+#include "shaders/kernel_product_work64.spv.inc"
+};
+
+std::uint32_t word(std::uint64_t value) {
+    return static_cast<std::uint32_t>(value);
+}
+
+const Stream& constant(const Stream& stream) {
+    return stream;
+}
+
+template <class Owner>
+Program product_program(Owner& owner, const KernelPlan& plan, bool symmetric) {
+    return {owner,
+            plan.work64 ? ShaderWords(kProductWork64) : ShaderWords(kProductWork32),
+            {.name = "kernel_product",
+             .constants = {{2u, plan.parts}, {3u, symmetric}, {4u, plan.long_form}},
+             .elements_per_group = symmetric ? 1 : kProductTile * kProductTile,
+             .max_groups = owner.device().limits.max_group_count[0]}};
+}
+
+shared::KernelProductParameters product_parameters(const KernelPlan& plan,
+                                                   const KernelMatrixOptions& options) {
+    // Every value of a sample with itself is 1, so normalising leaves but the jitter.
+    const double shrink = options.normalize && plan.shape.square() ? 1 / (1 + options.jitter) : 1;
+    const std::uint64_t bits = plan.work64 ? std::bit_cast<std::uint64_t>(shrink)
+                                           : std::bit_cast<std::uint32_t>(static_cast<float>(shrink));
+    return {plan.shape.qubits,
+            word(plan.stride),
+            0,
+            plan.shape.square() ? 0 : word(plan.shape.samples),
+            word(plan.shape.columns()),
+            word(plan.shape.samples),
+            0,
+            word(bits),
+            word(bits >> 32)};
+}
+
+// The planes, made on the device, in page-locked memory: the engine hands them to every job.
+HostBuffer<std::uint32_t> planes_in_host_memory(Backend& backend, const KernelPlan& plan,
+                                                const KernelSource& x, const KernelSource* y, double scale) {
+    Stream stream(backend, {.name = "kernel matrix"});
+    const Buffer<std::uint32_t> planes = make_planes(stream, plan);
+    HostBuffer<std::uint32_t> out(backend, planes.size(), "kernel planes");
+    std::uint64_t base = 0;
+    for (const KernelSource* source : {&x, y}) {
+        if (source == nullptr) continue;
+        const std::uint64_t rows = source->count / plan.shape.qubits;
+        angles_of_source(stream, *source, rows, {scale, false}, planes_of(plan, planes), base);
+        base += rows;
+    }
+    stream.copy<std::uint32_t>(planes.view(), out.view());
+    stream.wait();
+    return out;
+}
+
+std::vector<Job> row_jobs(const KernelPlan& plan, const HostBuffer<std::uint32_t>& planes,
+                          const KernelTarget& k, const KernelMatrixOptions& options) {
+    std::vector<Job> jobs;
+    const std::uint64_t columns = plan.shape.columns(), row_bytes = columns * plan.real_bytes();
+    for (std::uint64_t row = 0; row < plan.shape.samples; row += plan.job_rows) {
+        const std::uint64_t rows = std::min(plan.job_rows, plan.shape.samples - row);
+        shared::KernelProductParameters parameters = product_parameters(plan, options);
+        parameters.row_base = word(row);
+        Job job;
+        job.inputs.push_back({planes.data(), planes.bytes(), true});
+        job.outputs.push_back({static_cast<std::byte*>(k.data) + row * row_bytes, rows * row_bytes});
+        job.elements = rows * columns;
+        job.parameters = parameters;
+        jobs.push_back(job);
+    }
+    return jobs;
+}
+
+}  // namespace
+
+void product_resident(Stream& stream, const KernelPlan& plan, const KernelFeatures& x,
+                      const KernelFeatures* y, const KernelValues& k, double scale,
+                      const KernelMatrixOptions& options) {
+    const Buffer<std::uint32_t> planes = make_planes(stream, plan);
+    record_angles(stream, x, plan.shape.samples, {scale, false}, planes_of(plan, planes), 0);
+    if (y != nullptr)
+        record_angles(stream, *y, plan.shape.others, {scale, false}, planes_of(plan, planes),
+                      plan.shape.samples);
+    const std::uint64_t columns = plan.shape.columns(), unit = plan.real_bytes();
+    const Program program = product_program(constant(stream), plan, plan.symmetric);
+    const DeviceLimits& limits = stream.device().limits;
+    shared::KernelProductParameters parameters = product_parameters(plan, options);
+    if (plan.symmetric) {
+        const std::uint64_t tiles = (columns + kProductTile - 1) / kProductTile;
+        const BoundWords bound = bind_units(limits, k.object, k.first, k.count, unit);
+        parameters.out_base = bound.before;
+        stream.dispatch(program, {planes.view(), bound.words}, tiles * (tiles + 1) / 2, parameters);
+        return;
+    }
+    for (std::uint64_t row = 0; row < plan.shape.samples; row += plan.panel_rows) {
+        const std::uint64_t rows = std::min(plan.panel_rows, plan.shape.samples - row);
+        const BoundWords bound = bind_units(limits, k.object, k.first + row * columns, rows * columns, unit);
+        parameters.out_base = bound.before;
+        parameters.row_base = word(row);
+        stream.dispatch(program, {planes.view(), bound.words}, rows * columns, parameters);
+    }
+}
+
+void product_streamed(Backend& backend, const KernelPlan& plan, const KernelSource& x, const KernelSource* y,
+                      const KernelTarget& k, double scale, const KernelMatrixOptions& options) {
+    KernelMeter meter(options, plan.shape.pairs());
+    meter.check();
+    const HostBuffer<std::uint32_t> planes = planes_in_host_memory(backend, plan, x, y, scale);
+    const std::vector<Job> jobs = row_jobs(plan, planes, k, options);
+    BatchOptions batch;
+    batch.chunk_elements = std::min<std::uint64_t>(plan.job_rows * plan.shape.columns(), 0xffffffffu);
+    batch.progress = [&](std::size_t done, std::size_t all) {
+        meter.show(done == all
+                       ? plan.shape.pairs()
+                       : static_cast<std::uint64_t>(static_cast<double>(plan.shape.pairs()) *
+                                                    static_cast<double>(done) / static_cast<double>(all)));
+    };
+    const BatchReport report = run_batch(backend, product_program(backend, plan, false), jobs, batch);
+    static_cast<void>(report);
+}
+
+}  // namespace weft::kernels

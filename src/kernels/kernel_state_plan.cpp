@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <bit>
+
+#include <weft/error.hpp>
+
+#include "kernels/kernel_plan.hpp"
+
+namespace weft::kernels {
+namespace {
+
+constexpr std::uint64_t kPackRows = 64;  // packed rows come in blocks of as many
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t step) {
+    return (value + step - 1) / step * step;
+}
+
+std::uint64_t larger_side(const KernelShape& shape) {
+    return std::max(shape.samples, shape.columns());
+}
+
+void plan_passes(KernelPlan& plan, const KernelDevice& device) {
+    const DeviceLimits& limits = device.gram.limits;
+    const std::uint32_t most =
+        std::bit_floor(std::max(16u, std::min(limits.max_group_size[0], limits.max_group_invocations)));
+    std::uint32_t lanes = std::min(plan.work64 ? 128u : 256u, most);
+    while (lanes > 16 && shared_bytes_of_states(lanes, plan.real_bytes()) > limits.max_shared_memory_bytes)
+        lanes /= 2;
+    plan.states.most_lanes = lanes;
+    plan.states.passes =
+        state_passes(plan.shape.qubits, static_cast<std::uint32_t>(std::bit_width(lanes)) - 1 + 4);
+    plan.states.two_buffers = plan.states.passes.size() > 1 && plan.layers > 1;
+}
+
+// Enough states for a GPU's workgroups, few enough that they take little beside what is packed.
+std::uint64_t chunk_rows(const KernelPlan& plan, const KernelDevice& device) {
+    constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
+    const DeviceLimits& limits = device.gram.limits;
+    const std::uint64_t slack = std::max<std::uint64_t>(256, limits.storage_buffer_offset_alignment);
+    const std::uint64_t most =
+        std::min({limits.max_storage_buffer_range - slack, limits.max_buffer_bytes, std::uint64_t{1} << 35});
+    const std::uint64_t wanted =
+        std::min(kChunkBytes, most) / plan.states.state_bytes / kPackRows * kPackRows;
+    return std::min({std::max(kPackRows, wanted), round_up(larger_side(plan.shape), kPackRows)});
+}
+
+GramProblem problem_of(const KernelPlan& plan, const CircuitFacts& circuit) {
+    const StatePlan& s = plan.states;
+    GramProblem problem;
+    problem.amplitudes = std::uint64_t{1} << plan.shape.qubits;
+    problem.precision = plan.work64 ? GramReal::float64 : GramReal::float32;
+    problem.output = plan.type == ValueType::float64 ? GramReal::float64 : GramReal::float32;
+    problem.unit_rows = !circuit.given;
+    const bool whole = s.bulk && !circuit.on_host;
+    const std::uint64_t piece = circuit.on_host ? s.block : s.tile;
+    problem.rows = whole ? plan.shape.samples : std::min(piece, plan.shape.samples);
+    problem.columns = whole ? plan.shape.columns() : std::min(piece, plan.shape.columns());
+    problem.symmetric = whole && plan.shape.square();
+    problem.leading = circuit.on_host ? s.block : plan.shape.columns();
+    return problem;
+}
+
+// Rows and columns of K on their way to host memory: long enough rows for copies, few enough bytes for two of
+// them.
+std::uint64_t block_of(const KernelPlan& plan) {
+    constexpr std::uint64_t kMost = 4096;
+    const std::uint64_t side = round_up(larger_side(plan.shape), kPackRows);
+    // Some blocks to a matrix, so that copies have something to run beside.
+    const std::uint64_t part = round_up((side + 3) / 4, kPackRows);
+    return std::min(
+        {kMost, plan.states.tile, std::max<std::uint64_t>(part, std::min<std::uint64_t>(side, 512))});
+}
+
+void replan(KernelPlan& plan, const KernelDevice& device, const CircuitFacts& circuit, std::uint64_t tile,
+            bool bulk) {
+    plan.states.tile = tile;
+    plan.states.bulk = bulk;
+    plan.states.block = block_of(plan);
+    plan.states.chunk_rows = std::min(chunk_rows(plan, device), tile);
+    plan.states.gram = plan_gram(problem_of(plan, circuit), device.gram);
+}
+
+}  // namespace
+
+std::uint64_t shared_bytes_of_states(std::uint32_t lanes, std::uint64_t real_bytes) noexcept {
+    // Amplitudes dealt, 128 gates of 8 numbers, 256 factors of 2: as kernel_states.comp has them.
+    return real_bytes * (std::uint64_t{lanes} * 17 + 128 * 8 + 256 * 2);
+}
+
+std::vector<StatePass> state_passes(std::uint32_t qubits, std::uint32_t most_window) {
+    constexpr std::uint32_t kHeld = 4, kCarried = 4;
+    std::vector<StatePass> passes{{std::clamp(qubits, kHeld, most_window), 0, 0, 0, true}};
+    for (std::uint32_t done = passes[0].window; done < qubits;) {
+        const std::uint32_t bits = std::clamp(qubits - done, kHeld, most_window - kCarried);
+        // Bits that have their gates come along where too few are left for a block.
+        passes.push_back({bits + kCarried, kCarried, std::min(done, qubits - bits), done, false});
+        done += bits;
+    }
+    return passes;
+}
+
+std::uint32_t lanes_of(const StatePlan& states, const StatePass& pass) noexcept {
+    // The shader's tables hold 16 blocks of a workgroup.
+    return std::min(states.most_lanes, 16u << (pass.window - 4));
+}
+
+std::uint64_t states_memory(const KernelPlan& plan, bool streamed) noexcept {
+    const StatePlan& s = plan.states;
+    const std::uint64_t columns = plan.shape.square() ? 0 : plan.shape.others;
+    const std::uint64_t packed = s.bulk
+                                     ? s.gram.packed_bytes(plan.shape.samples) + s.gram.packed_bytes(columns)
+                                     : 2 * s.tile * s.gram.row_bytes;
+    const std::uint64_t built = s.chunk_rows * s.state_bytes * (s.two_buffers ? 2 : 1);
+    const std::uint64_t angles = plan.layers != 0 ? plan.planes_values() * plan.real_bytes() : 0;
+    const std::uint64_t factors = (plan.shape.samples + plan.shape.others) * plan.real_bytes();
+    const std::uint64_t blocks = streamed ? 4 * s.block * s.block * plan.value_bytes() : 0;
+    return packed + built + angles + factors + blocks + s.gram.scratch_bytes;
+}
+
+void plan_states(KernelPlan& plan, const KernelDevice& device, const CircuitFacts& circuit,
+                 const KernelMatrixOptions& options) {
+    constexpr std::uint32_t kMostQubits = 30;
+    if (plan.shape.qubits > kMostQubits) {
+        plan.obstacle = "2^" + std::to_string(plan.shape.qubits) + " amplitudes a state, need at most 2^30";
+        return;
+    }
+    plan.stride = round_up(plan.shape.samples + plan.shape.others, 4);
+    plan.states.state_bytes = (plan.work64 ? std::uint64_t{16} : std::uint64_t{8}) << plan.shape.qubits;
+    // Every gate of rounded numbers changes the norm by some 1e-7; K has its fourth power.
+    constexpr std::uint32_t kFewGates = 16;
+    plan.states.renormalize =
+        !circuit.given && !plan.work64 && (plan.layers + 1) * plan.shape.qubits > kFewGates;
+    plan_passes(plan, device);
+    const std::uint64_t side = round_up(larger_side(plan.shape), kPackRows);
+    const auto available =
+        static_cast<std::uint64_t>(options.vram_fraction * static_cast<double>(device.budget_bytes));
+    const auto fits = [&] { return states_memory(plan, circuit.on_host) <= available; };
+    try {
+        const std::uint64_t asked =
+            options.state_tile < 0
+                ? side
+                : std::min(side, round_up(static_cast<std::uint64_t>(options.state_tile), kPackRows));
+        if (options.bulk_states != Choice::off) {
+            replan(plan, device, circuit, options.state_tile < 0 ? side : asked, true);
+            if (options.bulk_states == Choice::on || fits()) return;
+        }
+        replan(plan, device, circuit, asked, false);
+        if (options.state_tile > 0) return;
+        for (std::uint64_t tile = std::bit_floor(side); !fits() && tile >= kPackRows; tile /= 2)
+            replan(plan, device, circuit, tile, false);
+    } catch (const Error& error) {
+        // 64 states, or 64 rows of K, that no binding spans.
+        if (error.code() != Errc::unsupported) throw;
+        plan.obstacle = error.what();
+    }
+}
+
+}  // namespace weft::kernels

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""weft kernel from outside: published values, every form of the call, refusals.
+
+Usage: kernel_command_test.py PATH_OF_WEFT [unittest arguments].
+"""
+import json
+import math
+import os
+import struct
+import sys
+import unittest
+
+import command_test
+from command_test import USAGE, Case, header_text, with_header
+
+FORMATS = {"<f4": "f", "<f8": "d", "<c8": "f", "<c16": "d"}
+X = [[0.1, 0.2], [0.5, -0.4], [1.0, 2.0]]
+W = [[0.3, 0.7], [-0.2, 0.4]]
+Y = [[0, 0], [0.3, -0.3]]
+PRODUCT = [0.881398184544714, 0.219039574114769, 0.401203388635380]
+REUPLOAD = [0.511382804912692, 0.314722519382784, 0.839342672523955]
+
+
+def matrix(rows, descr="<f8"):
+    flat = [part for row in rows for v in row for part in ((v.real, v.imag) if descr[1] == "c" else (v,))]
+    return with_header(header_text(descr, "(%d, %d)" % (len(rows), len(rows[0]))),
+                       struct.pack("<%d%s" % (len(flat), FORMATS[descr]), *flat))
+
+
+def full(upper):
+    a, b, c = upper
+    return [1, a, b, a, 1, c, b, c, 1]
+
+
+class Kernel(Case):
+    def setUp(self):
+        super().setUp()
+        self.x, self.w, self.y = (self.write(n, matrix(m)) for n, m in (("x.npy", X), ("w.npy", W), ("y.npy", Y)))
+        self.out = self.path("k.npy")
+
+    def check(self, want, shape, slack, descr="<f4"):
+        with open(self.out, "rb") as file:
+            raw = file.read()
+        length, = struct.unpack("<H", raw[8:10])
+        self.assertEqual(eval(raw[10:10 + length].decode("latin1"), {}),
+                         {"descr": descr, "fortran_order": False, "shape": shape})
+        got = struct.unpack("<%d%s" % (len(want), FORMATS[descr]), raw[10 + length:])
+        self.assertLess(max(abs(a - b) for a, b in zip(got, want)), slack)
+        os.remove(self.out)
+
+    def test_published_values(self):
+        for descr, slack, arguments in (("<f4", 2e-6, []), ("<f8", 1e-12, ["--dtype", "float64"])):
+            self.succeed("kernel", self.x, "-o", self.out, *arguments)
+            self.check(full(PRODUCT), (3, 3), slack, descr)
+            self.succeed("kernel", self.x, "-o", self.out, "--weights", self.w, *arguments)
+            self.check(full(PRODUCT), (3, 3), slack, descr)
+            self.succeed("kernel", self.x, "-o", self.out, "--weights", self.w, "--reupload", *arguments)
+            self.check(full(REUPLOAD), (3, 3), slack, descr)
+            self.succeed("kernel", self.x, "-o", self.out, "--scale", "2", *arguments)
+            self.check(full([0.633910695216884, 0.091240923362661, 0.175938948298043]), (3, 3), slack, descr)
+            self.succeed("kernel", self.x, "-o", self.out, "--map", "ANGLE", *arguments)
+            self.check(full([0.876645262691814, 0.313294196676095, 0.123266245085645]), (3, 3), slack, descr)
+        self.succeed("kernel", self.x, self.y, "-o", self.out, "--weights", self.w, "--reupload", "--tile", "1",
+                     "--bulk-states", "off")
+        self.check([0.936694574986341, 0.672936807780476, 0.671794441582328, 0.958384037211097, 0.446075436160675,
+                    0.776141729151221], (3, 2), 2e-6)
+        self.succeed("kernel", self.x, "-o", self.out, "--weights", self.w, "--reupload", "--normalize", "--jitter", "0.01")
+        self.check(full([v / 1.01 for v in REUPLOAD]), (3, 3), 2e-6)
+        self.assertEqual(self.files(), ["w.npy", "x.npy", "y.npy"])
+
+    def test_given_states(self):
+        half = math.sqrt(0.5)
+        for descr in "<c8", "<c16":
+            states = self.write("s.npy", matrix([[1 + 0j, 0j], [half + 0j, half * 1j]], descr))
+            self.succeed("kernel", states, "-o", self.out, "--states")
+            self.check([1, 0.5, 0.5, 1], (2, 2), 2e-6)
+
+    def test_explain_and_report(self):
+        plan = json.loads(self.succeed("kernel", self.x, "--weights", self.w, "--explain", "--json"))
+        self.assertEqual((plan["method"], plan["pairs"], plan["fits"]), ("product", 6, True))
+        self.assertRegex(" ".join(plan["reasons"]), "without re-upload all 2 layers cancel")
+        text = self.succeed("kernel", self.x, "--weights", self.w, "--reupload", "--explain")
+        self.assertRegex(text, "the last of 2 layers cancels; 1 layer matters")
+        self.assertFalse(os.path.exists(self.out))
+        report = json.loads(self.succeed("kernel", self.x, "-o", self.out, "--json"))
+        self.assertGreater(report["pairs_per_s"], 0)
+
+    def test_refusals(self):
+        wide = self.write("wide.npy", matrix([[0.5] * 30] * 2))
+        deep = self.write("deep.npy", matrix([[0.5] * 30] * 2))
+        nan = self.write("nan.npy", matrix([[0, 1], [math.nan, 2]]))
+        other = self.write("y32.npy", matrix(Y, "<f4"))
+        odd = self.write("odd.npy", matrix([[1 + 0j, 0j, 0j]], "<c8"))
+        for pattern, arguments in (
+                ("x: row 1 column 0 is not a number", [nan, "-o", self.out]),
+                ("no such map", [self.x, "-o", self.out, "--map", "rx"]),
+                ("needs the file", [self.x]),
+                ("needs the layers", [self.x, "-o", self.out, "--reupload"]),
+                ("goes with --normalize", [self.x, "-o", self.out, "--jitter", "1"]),
+                ("jitter out of range", [self.x, "-o", self.out, "--jitter", "-1", "--normalize"]),
+                ("state_tile out of range", [self.x, "-o", self.out, "--tile", "0"]),
+                ("vram_fraction out of range", [self.x, "-o", self.out, "--vram-fraction", "0"]),
+                ("wrong number of columns", [self.x, wide, "-o", self.out]),
+                ("wrong number of columns", [wide, "-o", self.out, "--weights", self.w]),
+                ("wrong type .got <f4, need <f8", [self.x, other, "-o", self.out]),
+                ("need <c8 or <c16", [self.x, "-o", self.out, "--states"]),
+                ("no states", [odd, "-o", self.out, "--states"]),
+                ("have no circuit", [odd, "-o", self.out, "--states", "--reupload", "--weights", self.w]),
+                ("does not fit", [wide, "-o", self.out, "--weights", deep, "--reupload"]),
+                ("dtype", [self.x, "-o", self.out, "--dtype", "float16"]),
+                ("cannot be read", [self.path("none.npy"), "-o", self.out])):
+            self.refuse(USAGE, pattern, "kernel", *arguments)
+        self.assertFalse(os.path.exists(self.out))
+
+
+if __name__ == "__main__":
+    command_test.WEFT = os.path.abspath(sys.argv.pop(1))
+    unittest.main()

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <weft/error.hpp>
+
+#include "kernels/gram_plan.hpp"
+#include "shared/gram_form.h"
+#include "shared/gram_layout.h"
+
+using namespace weft;
+using namespace weft::kernels;
+
+namespace {
+
+GramDevice h100() {
+    GramDevice device;
+    device.limits.max_storage_buffer_range = 0xffffffffu;
+    device.limits.storage_buffer_offset_alignment = 16;
+    device.limits.max_shared_memory_bytes = 49152;
+    device.limits.max_group_invocations = device.limits.max_group_size[0] = 1024;
+    device.float64 = device.matrix_khr = device.matrix_nv = device.matrix_exact = true;
+    device.memory_bytes = std::uint64_t{80} << 30;
+    return device;
+}
+
+GramDevice lavapipe() {
+    GramDevice device = h100();
+    device.matrix_khr = device.matrix_nv = device.matrix_exact = false;
+    device.software = true;
+    device.limits.max_storage_buffer_range = 128u << 20;
+    device.limits.max_shared_memory_bytes = 32768;
+    return device;
+}
+
+GramProblem square(std::uint64_t rows, std::uint64_t amplitudes) {
+    GramProblem problem{rows, rows, amplitudes, true};
+    problem.unit_rows = true;
+    return problem;
+}
+
+std::string refusal(Errc code, const GramProblem& problem, const GramDevice& device,
+                    const GramOptions& options = {}) {
+    try {
+        plan_gram(problem, device, options);
+        return "nothing was thrown";
+    } catch (const Error& error) {
+        CHECK(error.code() == code);
+        return error.what();
+    }
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("the form follows precision, device and rows") {
+    CHECK(plan_gram(square(4096, 65536), h100()).form == GramForm::matrix_split);
+    CHECK(plan_gram(square(4096, 65536), h100()).khr);
+    GramDevice nv = h100();
+    nv.matrix_khr = false;
+    CHECK(plan_gram(square(4096, 65536), nv).form == GramForm::matrix_split);
+    CHECK_FALSE(plan_gram(square(4096, 65536), nv).khr);
+    GramDevice failed = h100();
+    failed.matrix_exact = false;
+    failed.matrix_reason = "failed the accuracy probe";
+    const GramPlan plan = plan_gram(square(4096, 65536), failed);
+    CHECK(plan.form == GramForm::fp32_3m);
+    CHECK(contains(plan.reasons.front(), "failed the accuracy probe"));
+    GramProblem any = square(4096, 65536);
+    any.unit_rows = false;
+    CHECK(plan_gram(any, h100()).form == GramForm::fp32_3m);
+    CHECK(plan_gram(square(64, 64), lavapipe()).form == GramForm::fp32_4m);
+    any.precision = GramReal::float64;
+    CHECK(plan_gram(any, h100()).form == GramForm::fp64);
+}
+
+TEST_CASE("forms that cannot be had are refused with the reason") {
+    GramProblem any = square(64, 64);
+    any.unit_rows = false;
+    CHECK(contains(refusal(Errc::invalid_argument, any, h100(), {.form = GramForm::matrix_single}),
+                   "norms other than 1"));
+    CHECK(contains(refusal(Errc::unsupported, square(64, 64), lavapipe(), {.form = GramForm::matrix_split}),
+                   "no matrix units"));
+    CHECK(contains(refusal(Errc::invalid_argument, any, h100(), {.form = GramForm::fp64}), "float32"));
+    any.precision = GramReal::float64;
+    CHECK(contains(refusal(Errc::invalid_argument, any, h100(), {.form = GramForm::fp32_3m}), "float64"));
+    GramDevice narrow = lavapipe();
+    narrow.float64 = false;
+    CHECK(contains(refusal(Errc::unsupported, any, narrow), "shaderFloat64"));
+}
+
+TEST_CASE("sizes that make no sense are refused") {
+    const Errc kInvalid = Errc::invalid_argument;
+    CHECK(contains(refusal(kInvalid, square(0, 4), h100()), "nothing to multiply"));
+    CHECK(contains(refusal(kInvalid, square(4, 0), h100()), "nothing to multiply"));
+    GramProblem problem{4, 5, 4, true};
+    CHECK(contains(refusal(kInvalid, problem, h100()), "symmetric, but not square"));
+    problem.symmetric = false;
+    problem.leading = 4;
+    CHECK(contains(refusal(kInvalid, problem, h100()), "leading is too small"));
+    CHECK(contains(refusal(kInvalid, {std::uint64_t{1} << 40, 1, 1}, h100()), "too large"));
+    CHECK(contains(refusal(kInvalid, square(64, 64), h100(), {.flush = 12}), "multiple of"));
+    CHECK(contains(refusal(kInvalid, square(64, 64), h100(), {.split = 9000}), "split"));
+    CHECK(contains(refusal(kInvalid, square(64, 64), h100(), {.tile = GramTile{48, 48}}), "no such tile"));
+}
+
+TEST_CASE("what does not fit one binding is cut into panels, or refused with the numbers") {
+    // 16 qubits: 512 KiB a packed row, 8 GiB all of them.
+    const GramPlan plan = plan_gram(square(16384, 65536), h100());
+    CHECK(plan.row_bytes == 65536 * 8);
+    CHECK(plan.packed_bytes_x() == std::uint64_t{16384} * 65536 * 8);
+    CHECK(plan.packed_bytes_y() == 0);
+    CHECK(plan.panel_rows == 8128);
+    CHECK(plan.panel_rows * plan.row_bytes <= h100().limits.max_storage_buffer_range);
+    // K of 80,000 samples: 25.6 GB.
+    const GramPlan wide = plan_gram(square(80000, 256), h100());
+    CHECK(wide.output_rows % 64 == 0);
+    CHECK(wide.output_rows * 80000 * 4 <= h100().limits.max_storage_buffer_range);
+    CHECK(wide.output_rows > 13000);
+    const std::string text = refusal(Errc::unsupported, square(64, 1u << 20), lavapipe());
+    CHECK(contains(text, "64 states do not fit one binding"));
+    CHECK(contains(text, "134217728"));
+}
+
+TEST_CASE("outer sums about the square root of the terms, few tiles in parts") {
+    CHECK(plan_gram(square(4096, 65536), h100()).flush == 256);
+    CHECK(plan_gram(square(4096, 1), h100()).flush == 64);
+    CHECK(plan_gram(square(4096, std::uint64_t{1} << 22), h100()).flush == 1024);
+    CHECK(plan_gram(square(4096, 65536), h100()).split == 1);
+    const GramPlan few = plan_gram(square(128, 65536), h100());
+    CHECK(few.split > 16);
+    CHECK(few.split <= 64);
+    CHECK(few.scratch_bytes > 0);
+    CHECK(plan_gram(square(128, 16), h100()).split == 1);  // nothing to cut
+}
+
+TEST_CASE("tiles fit the device") {
+    for (const std::uint32_t shared : {16384u, 32768u, 49152u}) {
+        GramDevice device = h100();
+        device.limits.max_shared_memory_bytes = shared;
+        for (const GramForm form :
+             {GramForm::fp32_4m, GramForm::fp32_3m, GramForm::fp64, GramForm::matrix_split})
+            for (const GramTile& tile : gram_tiles(device, form)) {
+                CHECK(tile.threads() <= 1024);
+                CHECK(tile.rows % tile.columns == 0);
+            }
+        CHECK_FALSE(gram_tiles(device, GramForm::fp64).empty());
+    }
+    GramDevice tiny = h100();
+    tiny.limits.max_shared_memory_bytes = 1024;
+    CHECK(gram_tiles(tiny, GramForm::fp32_3m).empty());
+    tiny.matrix_exact = false;
+    CHECK(contains(refusal(Errc::unsupported, square(64, 64), tiny), "no tile fits"));
+}
+
+TEST_CASE("on the diagonal every tile that holds an element below it comes once") {
+    for (const std::uint32_t ratio : {1u, 2u, 4u}) {
+        const std::uint32_t down = 37;
+        std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
+        for (std::uint32_t i = 0; i < ratio * down * (down + 1) / 2; ++i) {
+            const shared::uvec2 tile = shared::gram_tile(i, 0, ratio);
+            CHECK(tile.x < down);
+            CHECK(tile.y < ratio * (tile.x + 1));
+            CHECK(seen.emplace(tile.x, tile.y).second);
+        }
+    }
+    // Where a float no longer counts one by one.
+    for (const std::uint32_t row : {4095u, 20000u, 60000u})
+        for (const std::uint32_t column : {0u, row}) {
+            const shared::uvec2 tile = shared::gram_tile(row * (row + 1) / 2 + column, 0, 1);
+            CHECK(tile.x == row);
+            CHECK(tile.y == column);
+        }
+}
+
+TEST_CASE("the packed layout gives every number a place of its own") {
+    const std::uint32_t rows = 128, amplitudes = 32;
+    std::set<std::uint32_t> seen, halves;
+    for (std::uint32_t row = 0; row < rows; ++row)
+        for (std::uint32_t k = 0; k < amplitudes; ++k) {
+            for (std::uint32_t plane = 0; plane < 2; ++plane)
+                CHECK(seen.insert(shared::gram_at(row, k, plane, amplitudes / 8)).second);
+            for (std::uint32_t plane = 0; plane < 4; ++plane)
+                CHECK(halves.insert(shared::gram_matrix_at(row, k, plane, 4, amplitudes / 16)).second);
+        }
+    CHECK(*seen.rbegin() == rows * amplitudes * 2 - 1);
+    CHECK(*halves.rbegin() == rows * amplitudes * 4 - 1);
+}
+
+TEST_CASE("the high part is the nearest of 11 bits, the rest is exact") {
+    for (const float value : {1.0f, 0.1f, -0.7071067f, 3.14159e-3f, 32767.9f, 0.0f}) {
+        const float high = shared::gram_high(value), low = value - high;
+        CHECK(std::abs(low) <= std::abs(value) / 2048);
+        CHECK(high + low == value);
+        CHECK((shared::floatBitsToUint(high) & 0x1fffu) == 0);
+    }
+    CHECK(shared::gram_high(1.0f + 1.0f / 1024 + 1.0f / 4096) == 1.0f + 1.0f / 1024);
+}
+
+TEST_CASE("a float as the bits of a double") {
+    for (const float value : {0.0f, 1.0f, 0.1f, 1e-30f, 0.99999994f, 3e38f}) {
+        const double wide = shared::packDouble2x32(shared::gram_widen(value));
+        CHECK(wide == static_cast<double>(value));
+    }
+    CHECK(std::isnan(shared::packDouble2x32(shared::gram_widen(std::nanf("")))));
+    CHECK(std::isinf(shared::packDouble2x32(shared::gram_widen(INFINITY))));
+}

