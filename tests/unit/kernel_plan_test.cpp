@@ -198,3 +198,88 @@ TEST_CASE("faults are found whichever thread meets them") {
         weft_test::error_text(Errc::invalid_argument, [&] { check_features("x", x, 4, 1, 8); });
     CHECK(text.find("x: row 225000 column 1 is infinite (got 1 such values, need 0)") != std::string::npos);
 }
+
+TEST_CASE("passes over states: every bit gets its gates once, and neighbours come along") {
+    CHECK(state_passes(1, 12) == std::vector<StatePass>{{4, 0, 0, 0, true}});
+    CHECK(state_passes(12, 12) == std::vector<StatePass>{{12, 0, 0, 0, true}});
+    CHECK(state_passes(13, 12) == std::vector<StatePass>{{12, 0, 0, 0, true}, {8, 4, 9, 12, false}});
+    CHECK(state_passes(16, 12) == std::vector<StatePass>{{12, 0, 0, 0, true}, {8, 4, 12, 12, false}});
+    for (std::uint32_t window = 8; window <= 12; ++window)
+        for (std::uint32_t qubits = 1; qubits <= 30; ++qubits) {
+            CAPTURE(window);
+            CAPTURE(qubits);
+            std::uint32_t done = 0;
+            for (const StatePass& pass : state_passes(qubits, window)) {
+                CHECK(pass.ring == (done == 0));
+                CHECK(pass.window <= window);
+                CHECK(pass.window >= pass.carried + 4);
+                CHECK(pass.gates_from == done);
+                CHECK(pass.from <= done);
+                CHECK(pass.from >= pass.carried);
+                done = pass.from + pass.window - pass.carried;
+                CHECK(done <= std::max(qubits, 4u));
+            }
+            CHECK(done >= qubits);
+        }
+}
+
+TEST_CASE("states: workgroups fit shared memory, buffers and tiles fit what may be used") {
+    const CircuitFacts deep{KernelMap::ryrz, 3, true, false, false, true};
+    for (const std::uint32_t shared : {16384u, 32768u, 49152u}) {
+        KernelDevice device = device_with(80 * kGiB);
+        device.gram.limits.max_shared_memory_bytes = shared;
+        for (const ValueType type : {ValueType::float32, ValueType::float64}) {
+            const KernelPlan plan = plan_kernel(device, {1000, 0, 16}, deep, type, {});
+            CHECK(shared_bytes_of_states(plan.states.most_lanes, plan.real_bytes()) <= shared);
+            CHECK(plan.states.two_buffers);
+            CHECK(plan.states.bulk);
+        }
+    }
+    CHECK(
+        !plan_kernel(device_with(80 * kGiB), {1000, 0, 10}, deep, ValueType::float32, {}).states.two_buffers);
+
+    // 20000 states of 16 qubits are 10.5 GB.
+    const KernelShape shape{20000, 0, 16};
+    const CircuitFacts two{KernelMap::ryrz, 2, true, false, false, true};
+    const KernelEstimate large = estimate(device_with(80 * kGiB), shape, two);
+    CHECK(large.bulk_states);
+    CHECK(large.streamed_fits);
+    CHECK(large.states_bytes == std::uint64_t{20032} * 65536 * 8);
+    const KernelEstimate small = estimate(device_with(8 * kGiB), shape, two);
+    CHECK(!small.bulk_states);
+    CHECK(small.streamed_fits);
+    CHECK(small.state_tile == 4096);
+    CHECK(has_reason(small, "tiles of 4096 states: all would take 10.5 GB; each is made up to 5 times"));
+    const KernelEstimate forced =
+        estimate(device_with(8 * kGiB), shape, two, ValueType::float32, {.bulk_states = Choice::on});
+    CHECK(!forced.streamed_fits);
+    CHECK(has_reason(forced, "does not fit: needs"));
+    const KernelEstimate asked = estimate(device_with(80 * kGiB), shape, two, ValueType::float32,
+                                          {.state_tile = 100, .bulk_states = Choice::off});
+    CHECK(asked.state_tile == 128);
+    CHECK(!asked.bulk_states);
+    CHECK(has_reason(asked, "bulk states are off"));
+}
+
+TEST_CASE("states beyond what a device can bind do not fit, whatever its memory") {
+    const CircuitFacts two{KernelMap::ryrz, 2, true, false, false, true};
+    for (const std::uint32_t qubits : {24u, 28u, 30u, 31u, 40u}) {
+        CAPTURE(qubits);
+        const KernelEstimate e = estimate(device_with(1000 * kGiB), {10, 0, qubits}, two);
+        CHECK(!e.streamed_fits);
+        CHECK(!e.resident_fits);
+        CHECK(e.reasons.back().find("does not fit: ") == 0);
+    }
+}
+
+TEST_CASE("float32 states of many gates are divided by their norms") {
+    const KernelDevice device = device_with(80 * kGiB);
+    const auto plan = [&](std::uint32_t layers, std::uint32_t qubits, ValueType type) {
+        return plan_kernel(device, {100, 0, qubits}, {KernelMap::ry, layers, true}, type, {})
+            .states.renormalize;
+    };
+    CHECK(!plan(2, 8, ValueType::float32));
+    CHECK(plan(2, 9, ValueType::float32));
+    CHECK(plan(6, 4, ValueType::float32));
+    CHECK(!plan(6, 16, ValueType::float64));
+}

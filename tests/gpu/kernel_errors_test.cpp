@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls of kernel_matrix that are refused leave K as it was; what is not finite on the device shows.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include <weft/weft.hpp>
+
+#include "support/gpu_fixture.hpp"
+
+namespace {
+
+using weft_test::check_error;
+using weft_test::on_device;
+
+}  // namespace
+
+TEST_CASE("refused calls name what is wrong and leave K as it was") {
+    on_device([](weft::Backend& backend) {
+        const double nan = std::numeric_limits<double>::quiet_NaN();
+        std::vector<double> x{0.1, 0.2, 0.5, -0.4, 1.0, 2.0}, bad = x;
+        bad[3] = nan;
+        const std::vector<float> narrow(x.begin(), x.end());
+        std::vector<float> k(9, -7.0f), small(8, -7.0f);
+        const std::vector<double> weights{0.3, 0.7, -0.2};
+        const weft::KernelShape shape{3, 0, 2}, cross{3, 3, 2};
+        std::vector<weft::c32> states(12);
+        states[5] = {0, std::numeric_limits<float>::infinity()};
+        struct Case {
+            weft::Errc code;
+            const char* part;
+            std::function<void()> call;
+        };
+        const weft::Errc argument = weft::Errc::invalid_argument;
+        const std::vector<Case> cases{
+            {argument, "x: row 1 column 1 is not a number",
+             [&] { weft::kernel_matrix(backend, bad, k, shape); }},
+            {argument, "y: row 1 column 1 is not a number",
+             [&] { weft::kernel_matrix(backend, x, bad, k, cross); }},
+            {argument, "k does not fit the shape (got 8 values, need 9)",
+             [&] { weft::kernel_matrix(backend, x, small, shape); }},
+            {argument, "x does not fit the shape (got 6 values, need 8)",
+             [&] {
+                 weft::kernel_matrix(backend, x, k, {4, 0, 2});
+             }},
+            {argument, "y does not fit the shape (got 6 values, need 4)",
+             [&] {
+                 weft::kernel_matrix(backend, x, x, k, {3, 2, 2});
+             }},
+            {argument, "types differ (got X of float64 and Y of float32",
+             [&] { weft::kernel_matrix(backend, x, narrow, k, cross); }},
+            {argument, "no rows of Y", [&] { weft::kernel_matrix(backend, x, x, k, shape); }},
+            {argument, "rows of Y without Y", [&] { weft::kernel_matrix(backend, x, k, cross); }},
+            {argument, "no qubits",
+             [&] {
+                 weft::kernel_matrix(backend, x, k, {3, 0, 0});
+             }},
+            {argument, "no samples",
+             [&] {
+                 weft::kernel_matrix(backend, x, k, {0, 0, 2});
+             }},
+            {argument, "weights: no whole layers",
+             [&] { weft::kernel_matrix(backend, x, k, shape, {.weights = weft::KernelSource(weights)}); }},
+            {argument, "k overlaps x",
+             [&] {
+                 weft::kernel_matrix(backend, x, weft::KernelTarget(x.data(), 9, weft::ValueType::float32),
+                                     shape);
+             }},
+            {argument, "k is null",
+             [&] {
+                 weft::kernel_matrix(backend, x, weft::KernelTarget(nullptr, 9, weft::ValueType::float32),
+                                     shape);
+             }},
+            {argument, "x: row 1 column 1 is infinite",
+             [&] {
+                 weft::kernel_matrix(backend, states, k, weft::KernelShape{3, 0, 2});
+             }},
+            {weft::Errc::out_of_memory, "kernel_matrix: does not fit: ",
+             [&] {
+                 const std::vector<double> wide(60, 0.5), layers(60, 0.5);
+                 std::vector<float> out(4);
+                 weft::kernel_matrix(backend, wide, out, {2, 0, 30},
+                                     {.weights = weft::KernelSource(layers), .reupload = true});
+             }},
+        };
+        for (const Case& c : cases) check_error(c.code, c.part, c.call);
+        for (const float value : k) CHECK(value == -7.0f);
+        for (const float value : small) CHECK(value == -7.0f);
+        CHECK(x[0] == 0.1);
+    });
+}
+
+TEST_CASE("resident features that are not finite make their row and column NaN") {
+    on_device([](weft::Backend& backend) {
+        for (const std::size_t qubits : {2u, 40u})
+            for (const float value :
+                 {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+                std::vector<float> x(70 * qubits, 0.25f);
+                x[66 * qubits + 1] = value;
+                weft::Stream stream{backend};
+                const weft::Buffer<float> features(backend, x.size()), k(backend, 70 * 70);
+                stream.upload(x, features);
+                weft::kernel_matrix(stream, features, k, {70, 0, static_cast<std::uint32_t>(qubits)});
+                const std::vector<float> out = stream.download(k);
+                std::size_t wrong = 0;
+                for (std::size_t i = 0; i < 70; ++i)
+                    for (std::size_t j = 0; j < 70; ++j)
+                        wrong += (i == 66 || j == 66) == std::isnan(out[70 * i + j]) ? 0 : 1;
+                CHECK(wrong == 0);
+            }
+    });
+}
+
+TEST_CASE("a recorded kernel matrix follows its features") {
+    on_device([](weft::Backend& backend) {
+        weft::Stream stream{backend};
+        const weft::Buffer<float> x(backend, 6), k(backend, 9);
+        const std::vector<float> weights{0.3f, 0.7f, -0.2f, 0.4f};
+        const weft::Sequence sequence = stream.record([&](weft::Stream& s) {
+            weft::kernel_matrix(s, x, k, {3, 0, 2},
+                                {.weights = weft::KernelSource(weights), .reupload = true});
+        });
+        stream.upload(std::vector<float>{0.1f, 0.2f, 0.5f, -0.4f, 1.0f, 2.0f}, x);
+        stream.replay(sequence);
+        CHECK(std::abs(stream.download(k)[1] - 0.511382804912692) < 2e-6);
+        stream.upload(std::vector<float>{0.1f, 0.2f, 0.1f, 0.2f, 1.0f, 2.0f}, x);
+        stream.replay(sequence);
+        CHECK(std::abs(stream.download(k)[1] - 1.0f) < 2e-6f);
+    });
+}
