@@ -409,7 +409,7 @@ class BadInput(Case):
     def test_usage(self):
         good, out = self.good, self.out
         for arguments, pattern in [
-            ([], "info, field, encode, profile, lattice"),
+            ([], "info, field, encode, kernel, profile, lattice"),
             (["nonsense"], "nonsense.*info, field"),
             (["--nonsense"], "--nonsense"),
             (["field"], "add, sub, neg, mul, .*inner-product, list"),
