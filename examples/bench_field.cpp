@@ -28,9 +28,17 @@ using weft::FieldForm;
 using weft::FieldOp;
 using weft::FieldShader;
 
-constexpr FieldOp kOps[] = {FieldOp::add,           FieldOp::sub,           FieldOp::neg,  FieldOp::mul,
-                            FieldOp::square,        FieldOp::to_montgomery, FieldOp::axpy, FieldOp::sum,
-                            FieldOp::inner_product, FieldOp::inverse};
+constexpr FieldOp kOps[] = {FieldOp::add,
+                            FieldOp::sub,
+                            FieldOp::neg,
+                            FieldOp::mul,
+                            FieldOp::square,
+                            FieldOp::to_montgomery,
+                            FieldOp::from_montgomery,
+                            FieldOp::axpy,
+                            FieldOp::sum,
+                            FieldOp::inner_product,
+                            FieldOp::inverse};
 
 // The processor's share: its arrays then lie in its caches, or nearly.
 constexpr std::size_t kCpuElements = std::size_t{1} << 15;

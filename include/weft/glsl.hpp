@@ -23,7 +23,8 @@ enum class GlslOptimization { none, size, performance };
 ///
 /// #include "x" is looked up in the folder of the file that includes it, then in `include_dirs`; #include <x>
 /// in `include_dirs` alone; "weft.glsl", which weft brings itself, after both. Relative paths start at the
-/// working folder; `text` has no folder. The macro WEFT_GLSL is 1.
+/// working folder; `text` has no folder. #include of a macro is not supported: the name is written out. The
+/// macro WEFT_GLSL is 1.
 struct GlslSource {
     std::filesystem::path file{};
     std::string text{};

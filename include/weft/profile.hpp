@@ -23,7 +23,8 @@ const char* to_string(
 /// Times of many pieces of work of one kind. Dispatches that were submitted together share their time in
 /// equal parts, and where that makes min, median and max those of such shares, count is still exact.
 /// Of a Stream, copies between buffers of the device and fills count as kernels "(copy)" and "(fill)", and a
-/// replay as one kernel "(sequence)" of as many dispatches as the sequence has steps.
+/// replay as one kernel "(sequence)" of as many dispatches as the sequence has steps. What counts is what is
+/// submitted while the profile lives: steps recorded before are one kernel "(earlier steps)" likewise.
 struct WorkTimes {
     std::uint64_t count = 0;    ///< dispatches; of other stages, transfers (of copies: one a thread)
     std::uint64_t untimed = 0;  ///< of `count`, on queues without timestamps: in none of the times below

@@ -11,6 +11,7 @@
 
 #include <weft/buffer.hpp>
 
+#include "core/config_parse.hpp"
 #include "core/runtime.hpp"
 #include "core/trace_file.hpp"
 
@@ -58,6 +59,7 @@ std::shared_ptr<T> owned_by_process(std::unique_ptr<T> object) {
 std::shared_ptr<Runtime> runtime_of_best(const Config& config) {
     const auto now = [] { return std::chrono::steady_clock::now(); };
     const SteadyTime process_begin = process_start(), begin = now();
+    check_enums(config);
     auto instance = std::make_shared<Instance>(config);
     StartupReport startup;
     startup.before_ms = milliseconds_between(process_begin, begin);
@@ -193,6 +195,7 @@ void Runtime::trim() noexcept {
 }  // namespace core
 
 std::vector<DeviceInfo> list_devices(const Config& config) {
+    core::check_enums(config);
     const core::Instance instance(config);
     const std::vector<core::DeviceSnapshot> snapshots = core::read_all(instance, instance.physical_devices());
     std::vector<DeviceInfo> devices;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/enum_check.hpp"
 #include "core/group_plan.hpp"
 #include "core/reflection.hpp"
 
@@ -129,6 +130,10 @@ std::uint64_t job_bytes_out(const Job& job) {
 
 BatchSettings resolve(const DevicePlan& plan, const DeviceSnapshot& device, const BatchOptions& options,
                       std::uint64_t total_bytes) {
+    check_enum("run_batch", "batch mode", options.mode, BatchMode::pipelined);
+    check_enum("run_batch", "path", options.path, Path::host);
+    check_enum("run_batch", "queue mode", options.queues, QueueMode::split);
+    check_enum("run_batch", "stage times", options.stage_times, StageTimes::on);
     if (options.slots > 16)
         refuse(Errc::invalid_argument,
                "BatchOptions::slots out of range" + got_need(options.slots, "1 to 16, or 0"));

@@ -9,6 +9,7 @@
 #include <weft/error.hpp>
 
 #include "core/config_parse.hpp"
+#include "core/enum_check.hpp"
 
 namespace weft {
 
@@ -109,6 +110,14 @@ class Variables {
 };
 
 }  // namespace
+
+void check_enums(const Config& config) {
+    check_enum("Config", "path", config.path, Path::host);
+    check_enum("Config", "queue mode", config.queues, QueueMode::split);
+    check_enum("Config", "host allocator", config.host_allocator, HostAllocator::cuda);
+    check_enum("Config", "validation", config.validation, Validation::sync);
+    check_enum("Config", "log level", config.log_level, LogLevel::debug);
+}
 
 Config parse_config(const VariableLookup& lookup) {
     const Variables variables(lookup);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/json_text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -31,6 +32,15 @@ std::size_t sequence_length(std::string_view text, std::size_t i) {
     for (std::size_t k = 2; k < length; ++k)
         if (byte_at(text, i + k) < 0x80 || byte_at(text, i + k) > 0xbf) return 0;
     return length;
+}
+
+/// Empty: no UTF-8.
+std::string_view character_at(std::string_view text, std::size_t i) {
+    return text.substr(i, sequence_length(text, i));
+}
+
+bool is_control(std::string_view character) {
+    return character.size() == 1 && (byte_at(character, 0) < 0x20 || byte_at(character, 0) == 0x7f);
 }
 
 void append_escaped(std::string& out, char c) {
@@ -97,13 +107,28 @@ std::string json_microseconds(std::int64_t ns) {
 }
 
 std::string csv_field(std::string_view text) {
-    if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-    std::string out = "\"";
-    for (const char c : text) {
-        if (c == '"') out += '"';
-        out += c;
+    const bool quoted = text.find_first_of(",\"\r\n") != std::string_view::npos;
+    std::string out;
+    for (std::size_t i = 0; i < text.size();) {
+        const std::string_view c = character_at(text, i);
+        if (c == "\"") out += '"';
+        const bool kept = !is_control(c) || c == "\n" || c == "\r" || c == "\t";
+        out += c.empty() || !kept ? kReplacement : c;
+        i += std::max<std::size_t>(c.size(), 1);
     }
-    return out + '"';
+    return quoted ? '"' + out + '"' : out;
+}
+
+std::string printable(std::string_view text, std::size_t most_bytes) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size();) {
+        const std::string_view c = character_at(text, i);
+        const std::string_view shown = c.empty() ? kReplacement : is_control(c) ? std::string_view("?") : c;
+        if (out.size() + shown.size() > most_bytes) break;
+        out += shown;
+        i += std::max<std::size_t>(c.size(), 1);
+    }
+    return out;
 }
 
 }  // namespace weft::core

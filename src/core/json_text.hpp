@@ -2,6 +2,7 @@
 // Pieces of JSON text (RFC 8259), independent of the locale.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,7 +16,12 @@ std::string json_number(double value);
 /// Nanoseconds as microseconds, which the trace event format counts in; nothing is rounded.
 std::string json_microseconds(std::int64_t ns);
 
-/// A field of a CSV line, quoted as RFC 4180 has it where it must be.
+/// A field of a CSV line, quoted as RFC 4180 has it where it must be. Bytes that are no UTF-8 and control
+/// characters but tabs and line ends become U+FFFD.
 std::string csv_field(std::string_view text);
+
+/// For a line of a table: no control characters, UTF-8 alone, and no more bytes than `most_bytes`; nothing is
+/// cut inside a character.
+std::string printable(std::string_view text, std::size_t most_bytes);
 
 }  // namespace weft::core

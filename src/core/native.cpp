@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/enum_check.hpp"
 #include "core/stream_state.hpp"
 
 namespace weft::native {
@@ -15,7 +16,8 @@ core::Device& device_of(const Backend& backend) {
     return backend.runtime()->context()->device;
 }
 
-core::QueueRole role_of(Role role) {
+core::QueueRole role_of(Role role, const char* function) {
+    core::check_enum(function, "role of a queue", role, Role::download);
     switch (role) {
         case Role::upload:
             return core::QueueRole::upload;
@@ -35,6 +37,7 @@ Queue queue_of(const core::Device& device, core::QueueRole role) {
 /// An empty submission that waits or signals. Within a queue a semaphore wait holds up all that is submitted
 /// later, and a signal covers all that was submitted before, so this orders weft's work.
 void order(const Backend& backend, Role role, Point point, bool wait, const char* what) {
+    const core::QueueRole queue_role = role_of(role, what);
     core::Device& device = device_of(backend);
     device.require_usable(what);
     if (point.semaphore == VK_NULL_HANDLE)
@@ -53,13 +56,21 @@ void order(const Backend& backend, Role role, Point point, bool wait, const char
         info.pSignalSemaphores = &point.semaphore;
     }
     {
-        core::PhysicalQueue& queue = device.queue(role_of(role));
+        core::PhysicalQueue& queue = device.queue(queue_role);
         const std::lock_guard lock(queue.mutex);
         device.check(device.vk.vkQueueSubmit(queue.handle, 1, &info, VK_NULL_HANDLE), "vkQueueSubmit");
         core::CounterCells::add(device.counters.submissions);
     }
     // A point on weft's own timeline behind it, so that waits for all of weft's work include it.
-    backend.runtime()->context()->timelines.submit(role_of(role), VK_NULL_HANDLE);
+    backend.runtime()->context()->timelines.submit(queue_role, VK_NULL_HANDLE);
+}
+
+bool records(const Stream& stream, const core::StreamState& state) {
+    try {
+        return &stream.name() == &state.name();
+    } catch (const Error&) {  // it was moved from
+        return false;
+    }
 }
 
 }  // namespace
@@ -97,7 +108,7 @@ Pipeline pipeline(const Program& program) {
 
 Point last_submission(const Backend& backend, Role role) {
     core::Timelines& timelines = backend.runtime()->context()->timelines;
-    const core::Token token = timelines.last(role_of(role));
+    const core::Token token = timelines.last(role_of(role, "native::last_submission"));
     return {timelines.semaphore(token.role), token.value};
 }
 
@@ -115,9 +126,18 @@ std::shared_ptr<void> record(Backend& backend, VkCommandBuffer commands,
     auto state = std::make_unique<core::StreamState>(backend.runtime(), "native::record", commands);
     core::StreamState& recording = *state;
     const auto stream = std::make_shared<Stream>(std::move(state));
-    steps(*stream);
-    (void)stream->name();  // refuses a stream that was moved away, and `recording` with it
-    recording.end_external();
+    const auto held = recording.shared_from_this();  // whatever `steps` does to the stream
+    try {
+        steps(*stream);
+    } catch (...) {
+        held->end_external(false);
+        throw;
+    }
+    const bool stayed = records(*stream, recording);
+    held->end_external(stayed);
+    if (!stayed)
+        throw Error(Errc::invalid_argument,
+                    "native::record: the stream was moved from or assigned to inside (need it to stay)");
     return stream;
 }
 
@@ -130,13 +150,13 @@ void signal_after(const Backend& backend, Role role, Point point) {
 }
 
 QueueLock::QueueLock(const Backend& backend, Role role) : runtime_(backend.runtime()), role_(role) {
-    core::PhysicalQueue& queue = runtime_->context()->device.queue(role_of(role_));
+    core::PhysicalQueue& queue = runtime_->context()->device.queue(role_of(role_, "native::QueueLock"));
     queue.mutex.lock();
     queue_ = queue.handle;
 }
 
 QueueLock::~QueueLock() {
-    runtime_->context()->device.queue(role_of(role_)).mutex.unlock();
+    runtime_->context()->device.queue(role_of(role_, "native::QueueLock")).mutex.unlock();
 }
 
 }  // namespace weft::native

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/adoption.hpp"
+#include "core/config_parse.hpp"
 #include "core/matrix_units.hpp"
 #include "core/runtime.hpp"
 
@@ -225,6 +226,7 @@ core::AdoptedDevice take(const AdoptedDevice& device, const core::Instance& inst
 }  // namespace
 
 Backend adopt(const AdoptedDevice& device, const Config& config) {
+    core::check_enums(config);
     core::StartupClock clock{{}, core::process_start(), {}};
     const core::SteadyTime begin = std::chrono::steady_clock::now();
     clock.report.before_ms = core::milliseconds_between(clock.process_begin, begin);

@@ -13,20 +13,13 @@ namespace {
 
 using core::json_number;
 using core::json_string;
+using core::printable;
 
 template <class... Values>
 std::string line(const char* format, Values... values) {
     std::array<char, 256> text;
     const int length = std::snprintf(text.data(), text.size(), format, values...);
     return length > 0 ? std::string(text.data()) + '\n' : std::string();
-}
-
-/// Control characters in a name must not break a table.
-std::string printable(const std::string& text, std::size_t width) {
-    std::string out = text.substr(0, width);
-    for (char& c : out)
-        if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
-    return out;
 }
 
 using Count = unsigned long long;

@@ -87,12 +87,11 @@ StreamState::~StreamState() {
 
 CommandList& StreamState::list() {
     device_.require_usable("Stream");
+    if (ended_) refuse("native::record has returned (got a step, need steps inside the call)");
     if (external_) return *external_;
     if (recording_) return *recording_;
-    if (pending_) {
-        listen_to(*pending_);
-        return *pending_;
-    }
+    if (pending_ && context_.trace.active() && !pending_->timed()) submit_list();
+    if (pending_) return *pending_;
     collect();
     if (under_way_.size() >= kMostUnderWay) {
         context_.timelines.wait(under_way_.front().done);
@@ -112,7 +111,8 @@ CommandList& StreamState::list() {
     return *pending_;
 }
 
-/// From the first step on that somebody listens to, which need not be the first of the list.
+/// Only lists that nothing was recorded in: what was recorded unheard is submitted by itself and timed as a
+/// whole, so that a listener hears of every step that is submitted while it listens.
 void StreamState::listen_to(CommandList& list) const {
     if (!context_.trace.active() || list.timed()) return;
     list.start_timing(stage_event(ProfileStage::kernel).stream);
@@ -227,6 +227,7 @@ void StreamState::hand_over(const std::shared_ptr<CommandList>& list, bool own) 
 }
 
 Token StreamState::submit_own(CommandList& list) {
+    if (!list.timed()) return submit_whole(list, "(earlier steps)");
     list.before_submit();
     const Token done = context_.timelines.submit(QueueRole::compute, list.handle(), wait_for_);
     list.submitted(done);
@@ -234,15 +235,23 @@ Token StreamState::submit_own(CommandList& list) {
 }
 
 Token StreamState::submit_sequence(const CommandList& list) {
-    if (!context_.trace.active())
+    const bool heard = context_.trace.active();
+    const NameId stream = heard ? stage_event(ProfileStage::kernel).stream : NameId{};
+    const Token done = submit_whole(list, "(sequence)");
+    if (heard) context_.trace.replay(stream, list.counts().dispatches);
+    return done;
+}
+
+Token StreamState::submit_whole(const CommandList& list, const char* program) {
+    if (!context_.trace.active() || list.empty())
         return context_.timelines.submit(QueueRole::compute, list.handle(), wait_for_);
-    if (!replay_timer_) replay_timer_ = std::make_unique<SubmissionTimer>(context_, QueueRole::compute);
-    replay_timer_->finish();  // replays of one sequence collect nothing else meanwhile
+    if (!whole_timer_) whole_timer_ = std::make_unique<SubmissionTimer>(context_, QueueRole::compute);
+    whole_timer_->finish();  // replays of one sequence collect nothing else meanwhile
     StageEvent event = stage_event(ProfileStage::kernel);
-    event.program = context_.trace.name("(sequence)");
+    event.program = context_.trace.name(program);
     event.operations = static_cast<std::uint32_t>(list.counts().steps());
     event.bytes = list.counts().bytes;
-    const SubmissionTimer::Around around = replay_timer_->take(event);
+    const SubmissionTimer::Around around = whole_timer_->take(event);
     Token done;
     try {
         const std::array<VkCommandBuffer, 3> timed{around.before, list.handle(), around.after};
@@ -251,11 +260,10 @@ Token StreamState::submit_sequence(const CommandList& list) {
                                          around.before != VK_NULL_HANDLE ? commands : commands.subspan(1, 1),
                                          wait_for_);
     } catch (...) {
-        replay_timer_->submitted({});
+        whole_timer_->submitted({});
         throw;
     }
-    replay_timer_->submitted(done);
-    context_.trace.replay(event.stream, list.counts().dispatches);
+    whole_timer_->submitted(done);
     return done;
 }
 
@@ -278,7 +286,7 @@ void StreamState::collect() {
         retire(under_way_.front());
         under_way_.pop_front();
     }
-    if (replay_timer_) replay_timer_->finish();
+    if (whole_timer_) whole_timer_->finish();
 }
 
 void StreamState::retire(UnderWay& work) {
@@ -342,9 +350,9 @@ Event StreamState::replay(const Sequence& sequence) {
     return event();
 }
 
-void StreamState::end_external() {
-    if (!external_) refuse("end: the stream does not record into a command buffer of the application");
-    external_->close();
+void StreamState::end_external(bool whole) {
+    ended_ = true;
+    if (whole) external_->close();
 }
 
 }  // namespace weft::core

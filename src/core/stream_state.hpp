@@ -44,7 +44,7 @@ class StagingCache {
     std::uint64_t idle_bytes_ = 0;
 };
 
-class StreamState {
+class StreamState : public std::enable_shared_from_this<StreamState> {
   public:
     StreamState(std::shared_ptr<Runtime> runtime, std::string name);
     /// Records into a command buffer of the application; `end_external` ends what it recorded.
@@ -65,7 +65,9 @@ class StreamState {
     void wait_for(const Event& event);
     Sequence record(Stream& stream, const std::function<void(Stream&)>& steps);
     Event replay(const Sequence& sequence);
-    void end_external();
+    /// No step goes into the application's command buffer from here on. `whole`: with barriers behind the
+    /// last.
+    void end_external(bool whole);
 
     const std::shared_ptr<Runtime>& runtime() const { return runtime_; }
     const std::string& name() const { return name_; }
@@ -81,6 +83,8 @@ class StreamState {
     void hand_over(const std::shared_ptr<CommandList>& list, bool own);
     Token submit_own(CommandList& list);
     Token submit_sequence(const CommandList& list);
+    /// A list without times of its own; somebody who listens gets one interval for all of it.
+    Token submit_whole(const CommandList& list, const char* program);
     void collect();
     void retire(UnderWay& work);
     void invalidate_host_writes();
@@ -97,15 +101,17 @@ class StreamState {
     std::shared_ptr<CommandList> pending_;    // recorded, not submitted
     std::shared_ptr<CommandList> recording_;  // inside record()
     std::shared_ptr<CommandList> external_;
+    bool ended_ = false;              // `external_` is
     std::deque<UnderWay> under_way_;  // oldest first
     // The one idle longest comes first: so who repeats the same steps meets the same lists, with the sets and
     // queries they were given, however fast the device is.
     std::deque<std::shared_ptr<CommandList>> idle_;
     StagingCache staging_;
-    std::unique_ptr<SubmissionTimer> replay_timer_;  // from the first replay that somebody listened to
-    HostWrites host_writes_;                         // of everything submitted and not yet waited for
-    Token done_;                                     // of the last submission
-    Token wait_for_;                                 // of another queue, before the next submission
+    std::unique_ptr<SubmissionTimer>
+        whole_timer_;         // from the first use of submit_whole() that somebody listened to
+    HostWrites host_writes_;  // of everything submitted and not yet waited for
+    Token done_;              // of the last submission
+    Token wait_for_;          // of another queue, before the next submission
 };
 
 }  // namespace weft::core

@@ -28,7 +28,7 @@ void EncodeOutcome::check(Stream& stream) const {
 EncodeOutcome encode(Stream& stream, EncodeMethod method, const EncodeValues& values,
                      const EncodeStates& states, const StateShape& shape, const EncodeOptions& options) {
     const std::uint64_t features =
-        kernels::check_encode(method, shape, values.type, values.count, states.count);
+        kernels::check_encode(method, shape, {values.type, states.type}, values.count, states.count);
     const kernels::EncodePlan plan =
         kernels::plan_encode(stream.device(), method, {values.type, states.type}, shape, features, false);
     auto status = std::make_shared<Buffer<std::uint32_t>>(stream, 2 * shape.samples, "encode status");
@@ -69,7 +69,7 @@ EncodeOutcome encode_iqp_z(Stream& stream, const EncodeValues& values, const Enc
 BatchReport encode(Backend& backend, EncodeMethod method, const EncodeSource& values,
                    const EncodeTarget& states, const StateShape& shape, const EncodeOptions& options) {
     const std::uint64_t features =
-        kernels::check_encode(method, shape, values.type, values.count, states.count);
+        kernels::check_encode(method, shape, {values.type, states.type}, values.count, states.count);
     kernels::check_spans(values, states);
     const kernels::EncodePlan plan =
         kernels::plan_encode(backend.device(), method, {values.type, states.type}, shape, features, true);
@@ -94,7 +94,7 @@ EncodeEstimate estimate_encode(const Backend& backend, EncodeMethod method, cons
         throw Error(Errc::invalid_argument,
                     "estimate_encode: too many samples (got " + std::to_string(shape.samples) + " of " +
                         std::to_string(shape.qubits) + " qubits, need at most 2^58 amplitudes)");
-    kernels::check_encode(method, shape, types.values, shape.samples * wanted, shape.amplitudes());
+    kernels::check_encode(method, shape, types, shape.samples * wanted, shape.amplitudes());
     std::uint64_t available = 0;
     for (const MemoryReport::Heap& heap : backend.memory().heaps)
         if (heap.device_local) available = std::max(available, heap.budget != 0 ? heap.budget : heap.size);

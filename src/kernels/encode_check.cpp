@@ -13,6 +13,8 @@
 
 #include <weft/error.hpp>
 
+#include "core/enum_check.hpp"
+
 namespace weft {
 
 const char* to_string(EncodeMethod method) noexcept {
@@ -87,7 +89,7 @@ std::uint64_t encode_features(EncodeMethod method, std::uint32_t qubits) {
             return qubits;
     }
     throw Error(Errc::invalid_argument,
-                "encode: no such method (got " + std::to_string(static_cast<int>(method)) + ")");
+                "encode: no such method (got " + std::to_string(static_cast<int>(method)) + ", need 0 to 5)");
 }
 
 namespace kernels {
@@ -160,10 +162,12 @@ std::string describe(const EncodeFailure& failure) {
 
 }  // namespace
 
-std::uint64_t check_encode(EncodeMethod method, const StateShape& shape, ValueType type, std::uint64_t values,
-                           std::uint64_t states) {
+std::uint64_t check_encode(EncodeMethod method, const StateShape& shape, EncodeTypes types,
+                           std::uint64_t values, std::uint64_t states) {
     const std::uint64_t features = encode_features(method, shape.qubits);
-    if (type == ValueType::int64 && method != EncodeMethod::basis)
+    core::check_enum("encode", "type of values", types.values, ValueType::int64);
+    core::check_enum("encode", "type of states", types.states, StateType::complex128);
+    if (types.values == ValueType::int64 && method != EncodeMethod::basis)
         refuse(method, "wrong type of values (got int64, need float32 or float64)");
     if (shape.samples == 0) refuse(method, "no samples (got 0, need at least 1)");
     // 16 bytes an amplitude must still be countable.

@@ -13,8 +13,8 @@ namespace weft::kernels {
 
 /// Qubits, samples and both counts against each other; returns values of a sample.
 /// Errors: invalid_argument.
-std::uint64_t check_encode(EncodeMethod method, const StateShape& shape, ValueType type, std::uint64_t values,
-                           std::uint64_t states);
+std::uint64_t check_encode(EncodeMethod method, const StateShape& shape, EncodeTypes types,
+                           std::uint64_t values, std::uint64_t states);
 
 /// Pointers and overlap of a streamed encode. Errors: invalid_argument.
 void check_spans(const EncodeSource& values, const EncodeTarget& states);

@@ -34,6 +34,7 @@ Job to_job(const char* function, const FieldInfo& field, FieldOp op, FieldForm f
 template <class Limb>
 BatchReport run(Backend& backend, const char* function, Field field, FieldOp op,
                 std::span<const FieldVectors<Limb>> jobs, const FieldOptions& options) {
+    kernels::check_field_enums(function, field, op, options.form, options.shader);
     const FieldInfo& info = field_info(field);
     kernels::check_field_jobs(function, field, op, jobs);
     if (options.checked) kernels::check_canonical(function, field, jobs, backend.plan().copy_threads);
@@ -99,6 +100,7 @@ BatchReport field_mul(Backend& backend, std::span<const std::uint64_t> a, std::s
 }
 
 Program field_program(Backend& backend, Field field, FieldOp op, const FieldKernelOptions& options) {
+    kernels::check_field_enums("field_program", field, op, options.form, options.shader);
     if (is_reduction(op))
         throw Error(Errc::invalid_argument,
                     std::string("field_program: reductions take more than one program (got ") +

@@ -10,6 +10,7 @@
 
 #include <weft/error.hpp>
 
+#include "core/enum_check.hpp"
 #include "kernels/field_host.hpp"
 
 namespace weft::kernels {
@@ -154,6 +155,13 @@ std::optional<Stray> find_stray_threaded(const FieldInfo& field, std::span<const
 }
 
 }  // namespace
+
+void check_field_enums(const char* function, Field field, FieldOp op, FieldForm form, FieldShader shader) {
+    core::check_enum(function, "field", field, Field::mersenne31);
+    core::check_enum(function, "operation", op, FieldOp::inner_product);
+    core::check_enum(function, "form", form, FieldForm::montgomery);
+    core::check_enum(function, "shader", shader, FieldShader::limbs64);
+}
 
 template <class Limb>
 void check_field_jobs(const char* function, Field field, FieldOp op,

@@ -12,6 +12,9 @@ namespace weft::kernels {
 /// Shapes, pointers and in-place rules of each job by itself; for reductions also that no two results share
 /// memory. Overlap between jobs of other operations is run_batch's to find. `function` opens the error text.
 /// Errors: invalid_argument.
+/// Errors: invalid_argument - an enum that holds none of its values.
+void check_field_enums(const char* function, Field field, FieldOp op, FieldForm form, FieldShader shader);
+
 template <class Limb>
 void check_field_jobs(const char* function, Field field, FieldOp op,
                       std::span<const FieldVectors<Limb>> jobs);

@@ -113,9 +113,16 @@ FieldWords axpy_words(const std::string& where, Field field, FieldForm form,
         const auto narrow = static_cast<std::uint32_t>(scalar[0]);
         return scalar_words(where, field, form, std::span(&narrow, 1));
     }
-    throw Error(Errc::invalid_argument,
-                where + ": axpy needs a scalar of one limb (got " + std::to_string(scalar.size()) +
-                    " limbs, need 1 below p = " + hex(field, field_constants(field).p) + ")");
+    const std::string p = hex(field, field_constants(field).p);
+    if (scalar.size() == 1 && scalar.data() != nullptr) {
+        char value[20];
+        std::snprintf(value, sizeof value, "0x%llx", static_cast<unsigned long long>(scalar[0]));
+        throw Error(Errc::invalid_argument,
+                    where + ": the scalar is not canonical (got " + value + ", need below p = " + p + ")");
+    }
+    throw Error(Errc::invalid_argument, where + ": axpy needs a scalar of one limb (got " +
+                                            std::to_string(scalar.size()) + " limbs, need 1 below p = " + p +
+                                            ")");
 }
 FieldWords axpy_words(const std::string& where, Field field, FieldForm form,
                       std::span<const std::uint32_t> scalar) {

@@ -6,6 +6,7 @@
 #include <weft/error.hpp>
 #include <weft/program.hpp>
 
+#include "kernels/field_check.hpp"
 #include "kernels/field_host.hpp"
 #include "kernels/field_kernel.hpp"
 #include "kernels/field_plan.hpp"
@@ -49,12 +50,13 @@ void check_input(const FieldInfo& field, FieldOp op, const FieldInput& in, const
                        std::to_string(field.limbs) + ")");
     const bool apart = in.offset + in.bytes <= out.offset || out.offset + out.bytes <= in.offset;
     if (in.object != out.object || apart || (in.offset == out.offset && !is_reduction(op))) return;
+    if (is_reduction(op))
+        refuse(op,
+               std::string("out overlaps ") + name + " (got an element of " + name + ", need other memory)");
     const std::uint64_t distance = in.offset > out.offset ? in.offset - out.offset : out.offset - in.offset;
-    refuse(op,
-           std::string("out overlaps ") + name + " in part (got a distance of " +
-               std::to_string(distance / field.limb_bytes) + " limbs, need " +
-               (is_reduction(op) ? "other memory" : "0 or at least " + std::to_string(limbs_of(field, in))) +
-               ")");
+    refuse(op, std::string("out overlaps ") + name + " in part (got a distance of " +
+                   std::to_string(distance / field.limb_bytes) + " limbs, need 0 or at least " +
+                   std::to_string(limbs_of(field, in)) + ")");
 }
 
 void check_ranges(const FieldInfo& field, FieldOp op, const FieldInput& a, const FieldInput& b,
@@ -108,6 +110,7 @@ void record_reduction(Stream& stream, const FieldInfo& field, FieldOp op, const 
 void field_apply(Stream& stream, Field field, FieldOp op, const FieldInput& a, const FieldInput& b,
                  const FieldOutput& out, std::span<const std::uint64_t> scalar,
                  const FieldKernelOptions& options) {
+    kernels::check_field_enums("field_apply", field, op, options.form, options.shader);
     const FieldInfo& info = field_info(field);
     check_ranges(info, op, a, b, out, scalar);
     if (is_reduction(op)) return record_reduction(stream, info, op, a, b, out, options);

@@ -102,6 +102,9 @@ TEST_CASE("backend: settings out of range name the setting and the value") {
         {"chunk_elements", "got 4294967296", [](Config& c) { c.chunk_elements = std::uint64_t{1} << 32; }},
         {"copy_threads", "got 0", [](Config& c) { c.copy_threads = 0; }},
         {"copy_threads", "got 257", [](Config& c) { c.copy_threads = 257; }},
+        {"Config: no such path", "got 99", [](Config& c) { c.path = static_cast<weft::Path>(99); }},
+        {"Config: no such validation", "got 9",
+         [](Config& c) { c.validation = static_cast<weft::Validation>(9); }},
     };
     for (const Case& c : cases) {
         Config config = Config::from_env();

@@ -266,6 +266,7 @@ TEST_CASE("encode: wrong calls are refused before anything is written") {
                        7,
                        "states do not fit the shape (got 7 amplitudes, need 8)"},
                  Wrong{EncodeMethod::basis, 1, {std::uint64_t{1} << 60, 2}, 4, "too many samples"},
+                 Wrong{static_cast<EncodeMethod>(6), 2, {1, 2}, 4, "no such method (got 6, need 0 to 5)"},
              }) {
             CAPTURE(wrong.text);
             const std::vector<double> values(wrong.values, 0.5);
@@ -282,6 +283,14 @@ TEST_CASE("encode: wrong calls are refused before anything is written") {
         check_error(Errc::invalid_argument, "overlap", [&] {
             weft::encode(backend, EncodeMethod::angle,
                          weft::EncodeSource(states.data(), 2, weft::ValueType::float32), states, {1, 2});
+        });
+        check_error(Errc::invalid_argument, "encode: no such type of states (got 7, need 0 to 1)", [&] {
+            weft::encode(backend, EncodeMethod::basis, whole,
+                         weft::EncodeTarget(states.data(), 4, static_cast<weft::StateType>(7)), {2, 1});
+        });
+        check_error(Errc::invalid_argument, "encode: no such type of values (got 3, need 0 to 2)", [&] {
+            weft::estimate_encode(backend, EncodeMethod::angle, {1, 2},
+                                  {.values = static_cast<weft::ValueType>(3)});
         });
         check_error(Errc::invalid_argument, "need amplitude, angle, basis",
                     [] { weft::encode_method("angel"); });

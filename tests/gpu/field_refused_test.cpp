@@ -190,6 +190,49 @@ TEST_CASE("field calls that are refused leave everything as it was") {
     });
 }
 
+TEST_CASE("field: enums that hold none of their values") {
+    on_device([](weft::Backend& backend) {
+        Limbs v(4, 1), out(4, 77);
+        const FieldJob job{v, v, out}, empty;
+        weft::Buffer<std::uint64_t> buffer(backend, 4);
+        weft::Stream stream(backend);
+        struct Wrong {
+            const char* what;
+            Field field;
+            FieldOp op;
+            weft::FieldForm form;
+            weft::FieldShader shader;
+        };
+        constexpr auto kPlain = weft::FieldForm::plain;
+        constexpr auto kAny = weft::FieldShader::automatic;
+        const auto field = Field::bn254_fr;
+        for (const Wrong& w :
+             {Wrong{"field (got 99, need 0 to 10)", static_cast<Field>(99), FieldOp::mul, kPlain, kAny},
+              Wrong{"operation (got 11, need 0 to 10)", field, static_cast<FieldOp>(11), kPlain, kAny},
+              Wrong{"form (got 9, need 0 to 1)", field, FieldOp::mul, static_cast<weft::FieldForm>(9), kAny},
+              Wrong{"shader (got 9, need 0 to 2)", field, FieldOp::mul, kPlain,
+                    static_cast<weft::FieldShader>(9)},
+              Wrong{"shader (got -1, need 0 to 2)", field, FieldOp::sum, kPlain,
+                    static_cast<weft::FieldShader>(-1)}}) {
+            const std::string text = std::string(": no such ") + w.what;
+            for (const FieldJob& each : {job, empty})
+                check_error(Errc::invalid_argument, ("field_batch" + text).c_str(), [&] {
+                    weft::field_batch(backend, w.field, w.op, {&each, 1},
+                                      {.form = w.form, .shader = w.shader});
+                });
+            check_error(Errc::invalid_argument, ("field_program" + text).c_str(), [&] {
+                weft::field_program(backend, w.field, w.op, {.form = w.form, .shader = w.shader});
+            });
+            check_error(Errc::invalid_argument, ("field_apply" + text).c_str(), [&] {
+                weft::field_apply(stream, w.field, w.op, buffer, {}, buffer, {},
+                                  {.form = w.form, .shader = w.shader});
+            });
+        }
+        CHECK(out == Limbs(4, 77));
+        CHECK(backend.counters().submissions == 0);
+    });
+}
+
 TEST_CASE("field calls on resident data that are refused") {
     on_device([](weft::Backend& backend) {
         weft::Buffer<std::uint64_t> a(backend, 64), b(backend, 64);
@@ -205,10 +248,16 @@ TEST_CASE("field calls on resident data that are refused") {
                 [&] { weft::field_add(stream, babybear, narrow, narrow, b); });
         refused("field_sum: out is not one element (got 64 limbs, need 4",
                 [&] { weft::field_sum(stream, bn254_fp, a, b); });
-        refused("field_sum: out overlaps a", [&] { weft::field_sum(stream, bn254_fp, a, a.view(8, 4)); });
+        refused("field_sum: out overlaps a (got an element of a, need other memory)",
+                [&] { weft::field_sum(stream, bn254_fp, a, a.view(8, 4)); });
         refused("field_inner_product: b does not fit a (got 32 limbs, need 64",
                 [&] { weft::field_inner_product(stream, bn254_fp, a, b.view(0, 32), b.view(60, 4)); });
         refused("field_axpy: axpy needs a scalar", [&] { weft::field_axpy(stream, bn254_fp, {}, a, b, b); });
+        const std::uint64_t wide = 0x123456789abcdef0;
+        refused("field_axpy: the scalar is not canonical (got 0x123456789abcdef0, need below p = 0x7fffffff)",
+                [&] {
+                    weft::field_axpy(stream, mersenne31, {&wide, 1}, narrow, narrow, narrow);
+                });
         refused("field_neg: there is no b",
                 [&] { weft::field_apply(stream, bn254_fp, FieldOp::neg, a, b, b); });
         refused("field_mul: b is missing",

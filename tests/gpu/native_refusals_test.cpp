@@ -115,6 +115,21 @@ TEST_CASE("native: a device made without timeline semaphores is refused, and sta
     app->run(nullptr, [](VkCommandBuffer) {});
 }
 
+TEST_CASE("native: a role that is none is refused by every call") {
+    on_device([](weft::Backend& backend) {
+        const auto role = static_cast<native::Role>(9);
+        const auto refused = [&](const char* text, auto&& call) {
+            check_error(Errc::invalid_argument, text, call);
+        };
+        refused("native::last_submission: no such role of a queue (got 9, need 0 to 2)",
+                [&] { (void)native::last_submission(backend, role); });
+        refused("native::wait_for: no such role", [&] { native::wait_for(backend, role, {}); });
+        refused("native::signal_after: no such role", [&] { native::signal_after(backend, role, {}); });
+        refused("native::QueueLock: no such role", [&] { native::QueueLock(backend, role); });
+        CHECK(backend.counters().submissions == 0);
+    });
+}
+
 TEST_CASE("native: an application's lock that throws fails the call, and the backend goes on") {
     const auto app = make_app();
     if (!app) return;

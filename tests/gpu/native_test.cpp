@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <optional>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -299,6 +301,27 @@ TEST_CASE("native: steps recorded into the application's command buffer run betw
             check_error(weft::Errc::invalid_argument, "moved from", [&] {
                 (void)native::record(backend, commands, [](Stream& s) { const Stream mine = std::move(s); });
             });
+            check_error(weft::Errc::invalid_argument, "moved from or assigned to", [&] {
+                (void)native::record(backend, commands, [&](Stream& s) { s = Stream(backend); });
+            });
+            std::optional<Stream> stolen;
+            const auto steal = [&](bool fails) {
+                (void)native::record(backend, commands, [&](Stream& s) {
+                    stolen.emplace(std::move(s));
+                    stolen->fill(in.view(), 1);  // the call still runs
+                    if (fails) throw std::runtime_error("of the user");
+                });
+            };
+            check_error(weft::Errc::invalid_argument, "moved from or assigned to", [&] { steal(false); });
+            check_error(weft::Errc::invalid_argument, "native::record has returned",
+                        [&] { stolen->fill(in.view(), 1); });
+            CHECK_THROWS_AS(steal(true), std::runtime_error);
+            check_error(weft::Errc::invalid_argument, "native::record has returned", [&] {
+                stolen->dispatch(program, {in, out}, 500, AffineParameters{3, 4});
+            });
+            check_error(weft::Errc::invalid_argument, "command buffer of the application",
+                        [&] { stolen->wait(); });
+            keep = std::make_shared<std::optional<Stream>>(std::move(stolen));
         });
         const weft::Event event = stream.submit();
         const native::Point point = native::point(event);

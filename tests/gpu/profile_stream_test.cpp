@@ -210,10 +210,12 @@ TEST_CASE("profile: begun and ended while a stream records and runs") {
         stream.fill(x.view(), 7);
         stream.dispatch(program, {x}, kCount);
         std::optional<Profile> profile(backend);
-        stream.dispatch(program, {x}, kCount);  // into a list that began unheard
+        stream.dispatch(program, {x}, kCount);  // behind steps that were recorded unheard
         stream.wait();
         CHECK(dispatches(profile->report(), "p") == 1);
         CHECK(dispatches(profile->report(), "(fill)") == 0);
+        CHECK(dispatches(profile->report(), "(earlier steps)") == 2);
+        CHECK(profile->report().replays == 0);
         check_timed(profile->report());
         const Sequence once = stream.record([&](Stream& s) { s.dispatch(program, {x}, kCount); });
         CHECK(dispatches(profile->report(), "(sequence)") == 0);  // recording runs nothing
@@ -228,6 +230,31 @@ TEST_CASE("profile: begun and ended while a stream records and runs") {
         stream.wait();
         CHECK(dispatches(profile->report(), "p") == 1);
         CHECK(profile->report().replays == 0);
+    };
+    on_device(test, config);
+}
+
+TEST_CASE("profile: steps recorded before it and submitted within it are counted") {
+    weft::Config config = weft::Config::from_env();
+    config.trace.clear();  // nobody else listens
+    const auto test = [](weft::Backend& backend) {
+        const Program program(backend, kInPlace, {.name = "p"});
+        Buffer<std::uint32_t> x(backend, kCount);
+        Stream stream(backend, {.name = "s"});
+        stream.fill(x.view(), 7);
+        stream.wait();
+        for (int i = 0; i < 5; ++i) stream.dispatch(program, {x}, kCount);
+        const Profile profile(backend);
+        CHECK(dispatches(profile.report(), "(earlier steps)") == 0);  // nothing submitted yet
+        stream.wait();
+        const ProfileReport report = profile.report();
+        CHECK(dispatches(report, "(earlier steps)") == 5);
+        CHECK(dispatches(report, "p") == 0);
+        CHECK(report.stage(ProfileStage::kernel).count == 5);
+        CHECK(report.stage(ProfileStage::kernel).bytes == 5 * kBytes);
+        CHECK(events_of(report, "s") == 1);
+        check_timed(report);
+        CHECK(stream.download(x) == after_rounds(5));
     };
     on_device(test, config);
 }

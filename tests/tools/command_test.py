@@ -697,6 +697,30 @@ class Outputs(Case):
         self.assertRegex(errors, "(?m)^weft: an input file shrank")
         self.assertEqual(self.files(), ["big.npy", "good.npy"])
 
+    def test_input_that_shrinks_under_the_device(self):
+        # A software device reads imported pages on threads of the driver, which block all signals.
+        n = 1 << 20
+        big, out = self.path("big.npy"), self.path("out.npy")
+        with open(big, "wb") as file:
+            file.write(with_header(header_text("<u8", "(%d, 6)" % n), b""))
+            file.truncate(file.tell() + 48 * n)
+        for path in "imported", "staged":
+            with self.subTest(path=path):
+                os.truncate(big, 128)
+                os.truncate(big, 128 + 48 * n)
+                process = subprocess.Popen([WEFT, "field", "inverse", big, "-o", out], stdout=subprocess.DEVNULL,
+                                           stderr=subprocess.PIPE, text=True, env=dict(os.environ, WEFT_PATH=path))
+                # The output is made when the input is mapped, and before a device is opened.
+                while not any(f.startswith(".weft-") for f in self.files()) and process.poll() is None:
+                    time.sleep(0.001)
+                os.truncate(big, 4096)
+                _, errors = process.communicate(timeout=60)
+                if "path imported needs" in errors:
+                    self.skipTest(errors)
+                self.assertEqual(process.returncode, USAGE, errors)
+                self.assertRegex(errors, "(?m)^weft: an input file shrank or became unreadable while it was read$")
+                self.assertEqual(self.files(), ["big.npy", "good.npy"])
+
 
 class Reports(Case):
     def test_field_report(self):

@@ -99,6 +99,14 @@ TEST_CASE("options out of range are refused with what was given") {
           "accepted");
     CHECK(refusal(h100(), {.chunk_elements = std::uint64_t{1} << 32}, Errc::invalid_argument) ==
           "run_batch: BatchOptions::chunk_elements out of range (got 4294967296, need at most 4294967295)");
+    CHECK(refusal(h100(), {.mode = static_cast<BatchMode>(2)}, Errc::invalid_argument) ==
+          "run_batch: no such batch mode (got 2, need 0 to 1)");
+    CHECK(refusal(h100(), {.path = static_cast<Path>(-1)}, Errc::invalid_argument) ==
+          "run_batch: no such path (got -1, need 0 to 4)");
+    CHECK(refusal(h100(), {.queues = static_cast<QueueMode>(3)}, Errc::invalid_argument) ==
+          "run_batch: no such queue mode (got 3, need 0 to 2)");
+    CHECK(refusal(h100(), {.stage_times = static_cast<StageTimes>(3)}, Errc::invalid_argument) ==
+          "run_batch: no such stage times (got 3, need 0 to 2)");
 }
 
 TEST_CASE("a path that the device cannot take is refused by name") {

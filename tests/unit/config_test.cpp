@@ -7,6 +7,7 @@
 #include <weft/error.hpp>
 
 #include "core/config_parse.hpp"
+#include "support/error_text.hpp"
 
 namespace {
 
@@ -195,6 +196,26 @@ TEST_CASE("an unknown word is refused and the legal ones are listed") {
                                                     " must be one of: " + row.legal + " (got \"" + row.bad +
                                                     "\")");
     }
+}
+
+TEST_CASE("an enum that holds none of its values is refused before a device is looked for") {
+    const auto refused = [](const char* text, auto&& change) {
+        Config config;
+        weft::core::check_enums(config);
+        change(config);
+        CHECK(weft_test::error_text(Errc::invalid_argument, [&] { weft::core::check_enums(config); }) ==
+              text);
+    };
+    refused("Config: no such path (got 5, need 0 to 4)",
+            [](Config& c) { c.path = static_cast<weft::Path>(5); });
+    refused("Config: no such queue mode (got -1, need 0 to 2)",
+            [](Config& c) { c.queues = static_cast<weft::QueueMode>(-1); });
+    refused("Config: no such host allocator (got 3, need 0 to 2)",
+            [](Config& c) { c.host_allocator = static_cast<weft::HostAllocator>(3); });
+    refused("Config: no such validation (got 3, need 0 to 2)",
+            [](Config& c) { c.validation = static_cast<weft::Validation>(3); });
+    refused("Config: no such log level (got 5, need 0 to 4)",
+            [](Config& c) { c.log_level = static_cast<weft::LogLevel>(5); });
 }
 
 TEST_CASE("from_env reads the environment of the process") {

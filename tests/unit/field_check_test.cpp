@@ -222,7 +222,8 @@ TEST_CASE("field check: a scalar is one element below p") {
     CHECK(mentions(scalar(Field::stark252, {}), {"got 0 limbs, need 4"}));
     CHECK(scalar(Field::babybear, {7}) == "accepted");
     CHECK(mentions(scalar(Field::babybear, {0x78000001}), {"not canonical"}));
-    CHECK(mentions(scalar(Field::babybear, {1ull << 32}), {"one limb"}));
+    CHECK(mentions(scalar(Field::babybear, {1ull << 32}),
+                   {"the scalar is not canonical (got 0x100000000, need below p = 0x78000001)"}));
     // 2 in Montgomery form is 2^33 mod p; one that is given in that form stays.
     CHECK(axpy_words("here", Field::mersenne31, weft::FieldForm::plain,
                      std::span<const std::uint64_t>(Limbs{2}))

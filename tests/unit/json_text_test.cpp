@@ -13,6 +13,7 @@ using weft::core::csv_field;
 using weft::core::json_microseconds;
 using weft::core::json_number;
 using weft::core::json_string;
+using weft::core::printable;
 using namespace std::string_literals;
 
 const std::string kBad = "\xef\xbf\xbd";
@@ -78,6 +79,18 @@ TEST_CASE("CSV fields are quoted where they must be") {
     CHECK(csv_field("a,b") == "\"a,b\"");
     CHECK(csv_field("say \"hi\"") == "\"say \"\"hi\"\"\"");
     CHECK(csv_field("two\nlines") == "\"two\nlines\"");
+}
+
+TEST_CASE("CSV fields and lines of a table are UTF-8 without control characters") {
+    const std::string replacement = "\xef\xbf\xbd";
+    CHECK(csv_field("k\x01\xff \xc3\xbc") == "k" + replacement + replacement + " \xc3\xbc");
+    CHECK(csv_field("a,\x1b[2J\xc3") == "\"a," + replacement + "[2J" + replacement + "\"");
+    CHECK(csv_field("tab\there") == "tab\there");
+    CHECK(printable("k\n\x1b\xff\xc3\xbc\x7f", 28) == "k??" + replacement + "\xc3\xbc?");
+    CHECK(printable("abc\xc3\xbc", 5) == "abc\xc3\xbc");
+    CHECK(printable("abc\xc3\xbc", 4) == "abc");  // not half a character
+    CHECK(printable("ab\xff", 4) == "ab");
+    CHECK(printable("", 4).empty());
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "signals.hpp"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <array>
@@ -31,6 +32,8 @@ static_assert(std::atomic<std::uintptr_t>::is_always_lock_free && std::atomic<Ma
 char temporary[PATH_MAX];
 std::atomic<bool> temporary_exists{false};
 std::array<Watched, 16> watched;
+std::atomic<bool> ending{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
 
 void remove_temporary() {
     if (temporary_exists.load()) unlink(temporary);
@@ -47,6 +50,7 @@ void on_terminate(int signal) {
 }
 
 [[noreturn]] void end_with(std::string_view line, Exit exit) {
+    while (ending.exchange(true)) pause();  // several threads may meet the end of a file: one tells
     remove_temporary();
     const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
     static_cast<void>(written);
@@ -66,6 +70,19 @@ void on_bus_error(int signal, siginfo_t* info, void*) {
 }
 
 }  // namespace
+
+// Drivers block every signal in the threads they start, and a fault whose signal is blocked ends the process
+// without its handler. A software device reads mapped files on such threads.
+extern "C" [[gnu::visibility("default")]] int pthread_sigmask(int how, const sigset_t* set,
+                                                              sigset_t* before) noexcept {
+    using Function = int (*)(int, const sigset_t*, sigset_t*);
+    static const auto next = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "pthread_sigmask"));
+    if (next == nullptr) return ENOSYS;
+    if (set == nullptr || how == SIG_UNBLOCK) return next(how, set, before);
+    sigset_t kept = *set;
+    sigdelset(&kept, SIGBUS);
+    return next(how, &kept, before);
+}
 
 void install_signal_handlers() {
     struct sigaction action {};
