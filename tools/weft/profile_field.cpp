@@ -133,8 +133,8 @@ void add_profile_field(CLI::App& profile) {
     for (CLI::Option* one : single)
         for (CLI::Option* other : of_report) one->excludes(other);
     command.footer(
-        "Examples: weft profile field --batch-sizes 1000,1000000 --output-dir report\n"
-        "          weft profile field --op add --elements 65536 --jobs 16 --json report.json");
+        "Example: weft profile field --batch-sizes 1000,1000000 --output-dir report\n"
+        "Example: weft profile field --op add --elements 65536 --jobs 16 --json report.json");
     command.callback([p, single, &command] {
         p->repeats_given = command.count("--repeats") != 0;
         p->warmup_given = command.count("--warmup") != 0;

@@ -92,8 +92,8 @@ void add_profile(CLI::App& command) {
         "profile", "Reports by size beside the CPU, and where the time of a run goes");
     profile.require_subcommand(1);
     profile.footer(
-        "Examples: weft profile lattice --batch-sizes 1,1000,1000000 --output-dir report\n"
-        "          weft profile field --elements 65536 --jobs 16 --trace trace.json");
+        "Example: weft profile field --batch-sizes 1,1000,1000000 --output-dir report\n"
+        "Example: weft profile field --elements 65536 --jobs 16 --trace trace.json");
     add_profile_field(profile);
     add_profile_encode(profile);
     add_profile_lattice(profile);

@@ -54,6 +54,10 @@ std::string table_of(const KernelResult& result, std::size_t process) {
                       "|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|\n";
     for (const SizeResult& size : result.sizes) {
         if (size.process != process) continue;
+        if (!size.common_failure().empty()) {
+            out += row({grouped(size.batch), "all", "did not run", "", "", "", "", "", "", ""});
+            continue;
+        }
         for (const PathResult& path : size.paths) {
             if (!path.ran()) {
                 out += row(

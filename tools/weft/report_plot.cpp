@@ -21,7 +21,10 @@ namespace {
 
 constexpr const char* kColours[] = {"#444444", "#d95f02", "#1f78b4", "#1b9e77", "#7570b3",
                                     "#e7298a", "#66a61e", "#a6761d", "#b15928"};
-constexpr int kPanelWidth = 520, kPanelHeight = 380, kTitleHeight = 60;
+constexpr std::size_t kPanelWidth = 520, kWidePanelWidth = 660, kPanelHeight = 400, kTitleHeight = 60;
+// Beside or below the panel, where it hides no curve.
+constexpr const char* kKeyBelow = "outside bottom center horizontal Left reverse samplen 2";
+constexpr const char* kKeyBeside = "outside right top vertical Left reverse samplen 2";
 
 /// Of gnuplot, in single quotes, where nothing but the quote itself means something.
 std::string quoted(const std::string& text) {
@@ -67,17 +70,19 @@ std::string panel(const std::string& title, const std::string& x, const std::str
     return out + plots + "\n";
 }
 
-std::string head(const std::string& output, const std::string& title, std::size_t rows, std::size_t columns) {
-    const std::size_t width = columns * kPanelWidth, height = rows * kPanelHeight + kTitleHeight;
+std::string head(const std::string& output, const std::string& title, std::size_t rows, std::size_t columns,
+                 std::size_t panel_width, const char* key) {
+    const std::size_t width = columns * panel_width, height = rows * kPanelHeight + kTitleHeight;
     return "set terminal pngcairo enhanced size " + std::to_string(width) + "," + std::to_string(height) +
            " font 'sans,11'\nset output " + quoted(output) +
            "\nset logscale xy\nset format x '10^{%T}'\nset format y '10^{%T}'\n"
-           "set grid xtics ytics mytics lc rgb '#dddddd', lc rgb '#eeeeee'\nset offsets graph 0.05, graph "
-           "0.05, 0, 0\n"
-           "set key noenhanced top left Left reverse samplen 2 spacing 1.1 opaque box lc rgb '#cccccc'\n"
+           "set grid back lt 1 lw 0.7 lc rgb '#d8d8d8'\nset offsets graph 0.05, graph 0.05, 0, 0\nset key "
+           "noenhanced " +
+           key +
+           "\n"
            "set multiplot layout " +
            std::to_string(rows) + "," + std::to_string(columns) + " title " + quoted(title) +
-           " font 'sans,15'\n";
+           " noenhanced font 'sans,15'\n";
 }
 
 using Value = std::function<double(const SizeResult&, const PathResult&)>;
@@ -176,14 +181,16 @@ std::string read_some(int file) {
 std::string plot_script(const Report& report, const KernelResult& result, const std::string& output) {
     std::string title = "weft profile " + result.kernel;
     for (const auto& [name, value] : result.configuration) title += ", " + name + " " + value;
-    std::string out = head(output, title + "; " + report.machine.device, result.processes.size(), 4);
+    std::string out = head(output, title + "; " + report.machine.device, result.processes.size(), 4,
+                           kPanelWidth, kKeyBelow);
     for (std::size_t p = 0; p < result.processes.size(); ++p) out += row_of(result, p);
     return out + "unset multiplot\nunset output\n";
 }
 
 std::string combined_script(const Report& report, const std::string& output) {
     const std::string size = "batch size";
-    std::string out = head(output, "weft profile, all kernels; " + report.machine.device, 2, 3);
+    std::string out = head(output, "weft profile, all kernels; " + report.machine.device, 2, 3,
+                           kWidePanelWidth, kKeyBeside);
     out += panel("throughput, CPU", size, "elements, samples or vectors/s", false,
                  all_curves(report, ReportPath::cpu, kRate));
     out += panel("throughput, device, ordinary memory", size, "elements, samples or vectors/s", false,
