@@ -171,6 +171,73 @@ class Reports(Case):
                 self.assertRegex(done.stderr, pattern)
 
 
+class Tune(Case):
+    QUICK = ["--elements", "4096", "--repeats", "3"]
+
+    def run_tune(self, *arguments, status=0, env=None):
+        done = subprocess.run([WEFT, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, timeout=280,
+                              env={**os.environ, "WEFT_CACHE_DIR": self.out, **(env or {})})
+        self.assertEqual(done.returncode, status, (done.stdout, done.stderr))
+        return done.stdout if status == 0 else done.stderr
+
+    def plan(self, env=None):
+        return json.loads(self.run_tune("info", "--json", env=env))["plan"]
+
+    def tuning_files(self):
+        return [name for name in os.listdir(self.out) if name.startswith("tuning-")] if os.path.isdir(self.out) else []
+
+    def test_what_is_measured_and_kept(self):
+        report = json.loads(self.run_tune("tune", *self.QUICK, "--json"))
+        settings = [trial["setting"] for trial in report["trials"]]
+        for setting in "copy threads", "ordinary path", "page-locked path", "slots":
+            self.assertIn(setting, settings)
+        for trial in report["trials"]:
+            self.assertNotEqual(trial["default"], trial["best"])
+            self.assertGreaterEqual(trial["noise"], 0)
+            if trial["kept"]:
+                self.assertGreater(trial["gain"], max(trial["noise"], 0.03))
+        plan = self.plan()
+        if report["tuning"]:
+            self.assertEqual(len(self.tuning_files()), 1)
+            self.assertEqual(plan["tuning"]["state"], "used")
+            for name, value in report["tuning"].items():
+                self.assertEqual(plan[{"page_locked_path": "large_path"}.get(name, name)], value)
+        else:
+            self.assertEqual(self.tuning_files(), [])
+            self.assertEqual(plan["tuning"]["state"], "absent")
+
+    def stored(self, **values):
+        """A tuning by hand, for the device that info chooses."""
+        plan = self.plan()
+        with open(plan["tuning"]["file"], "w", encoding="utf8") as file:
+            file.write("{\n" + ",\n".join('  "%s": %s' % (k, json.dumps(v)) for k, v in values.items()) + "\n}\n")
+        return plan
+
+    def test_info_says_what_is_used_and_why_not(self):
+        os.makedirs(self.out)
+        self.stored(schema=0, weft="0.1.0")
+        self.assertEqual(self.plan()["tuning"]["state"], "of another schema")
+        self.assertIn("of another schema", self.run_tune("info"))
+        self.stored(schema=1)
+        self.assertEqual(self.plan()["tuning"]["state"], "of another version of weft")
+        with open(self.plan()["tuning"]["file"], "w", encoding="utf8") as file:
+            file.write("rubbish")
+        self.assertEqual(self.plan()["tuning"]["state"], "damaged: not what weft writes")
+        self.assertEqual(self.plan(env={"WEFT_CACHE": "0"})["tuning"], {"state": "off", "file": ""})
+        self.run_tune("tune", "--reset")
+        self.assertEqual(self.tuning_files(), [])
+        self.assertEqual(self.plan()["tuning"]["state"], "absent")
+
+    def test_dry_run_and_refusals(self):
+        self.assertIn("not stored (--dry-run)", self.run_tune("tune", *self.QUICK, "--dry-run"))
+        self.assertEqual(self.tuning_files(), [])
+        self.assertIn("WEFT_CACHE=0", self.run_tune("tune", *self.QUICK, status=USAGE, env={"WEFT_CACHE": "0"}))
+        self.assertIn("excludes", self.run_tune("tune", "--reset", "--dry-run", status=USAGE))
+        self.assertIn("elements", self.run_tune("tune", "--elements", "3", status=USAGE))
+        self.assertIn("nomatch", self.run_tune("tune", "--device", "nomatch", status=NO_DEVICE))
+
+
 if __name__ == "__main__":
     WEFT = os.path.abspath(sys.argv.pop(1))
     unittest.main()
