@@ -26,6 +26,7 @@ needs=(
     "mesa-vulkan-drivers|file vulkan/icd.d/*.json|a Vulkan driver (Mesa's lavapipe where there is no GPU)"
     "vulkan-validationlayers|file vulkan/explicit_layer.d/VkLayer_khronos_validation.json|Khronos validation layer"
     "python3|command python3|Python 3"
+    "gnuplot-nox|command gnuplot|gnuplot (pictures of weft profile, and their tests)"
     "clang|command clang++|Clang, for the fuzz tests"
     "libclang-rt-dev|command clang++|the runtime libraries of Clang, for the fuzz tests"
 )

@@ -9,6 +9,7 @@
 
 #include <weft/config.hpp>
 #include <weft/device.hpp>
+#include <weft/tuning.hpp>
 
 namespace weft {
 
@@ -26,10 +27,12 @@ struct PlanReport {
     Path small_path = Path::host;       ///< path of jobs of at most small_bytes
     std::uint64_t small_bytes = 0;
     std::uint64_t chunk_elements = 0;  ///< upper bound where it was not asked for
+    std::uint64_t chunk_bytes = 0;     ///< tuned, in its place; 0: not tuned
     bool synchronization2 = false;
     std::uint32_t slots = 0;
     std::uint32_t copy_threads = 0;
     std::string host_allocator;        ///< who should allocate page-locked memory: "vulkan" or "cuda"
+    TuningReport tuning;               ///< what `weft tune` stored for this device
     std::vector<std::string> reasons;  ///< one line for each choice
 };
 

@@ -26,4 +26,5 @@
 #include <weft/program.hpp>
 #include <weft/state.hpp>
 #include <weft/stream.hpp>
+#include <weft/tuning.hpp>
 #include <weft/version.hpp>

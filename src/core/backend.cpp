@@ -14,6 +14,7 @@
 #include "core/config_parse.hpp"
 #include "core/runtime.hpp"
 #include "core/trace_file.hpp"
+#include "core/tuning.hpp"
 
 namespace weft {
 namespace core {
@@ -42,6 +43,8 @@ PlanReport report_plan(const DevicePlan& plan) {
     report.slots = plan.slots;
     report.copy_threads = plan.copy_threads;
     report.chunk_elements = plan.chunk_elements;
+    report.chunk_bytes = plan.chunk_bytes;
+    report.tuning = plan.tuning;
     report.synchronization2 = plan.synchronization2;
     report.reasons = plan.reasons;
     return report;
@@ -68,7 +71,8 @@ std::shared_ptr<Runtime> runtime_of_best(const Config& config) {
     const SteadyTime asking = now();
     const std::vector<VkPhysicalDevice> devices = instance->physical_devices();
     std::vector<DeviceSnapshot> snapshots = read_all(*instance, devices);
-    DevicePlan plan = plan_device(snapshots, config, host_facts());
+    DevicePlan plan = plan_device(snapshots, config, host_facts(),
+                                  [&](const DeviceSnapshot& s) { return load_tuning(s, config); });
     const std::uint32_t index = plan.device;
     StartupClock clock{startup, process_begin, now()};
     clock.report.devices_ms = milliseconds_between(asking, clock.opening);

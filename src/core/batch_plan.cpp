@@ -150,6 +150,7 @@ BatchSettings resolve(const DevicePlan& plan, const DeviceSnapshot& device, cons
     s.slots = options.mode == BatchMode::sequential ? 1 : options.slots != 0 ? options.slots : plan.slots;
     s.chunk_exact = options.chunk_elements != 0 || plan.chunk_exact;
     s.chunk_elements = options.chunk_elements != 0 ? options.chunk_elements : plan.chunk_elements;
+    s.chunk_bytes = s.chunk_exact ? 0 : plan.chunk_bytes;
     constexpr std::uint64_t kTimesFromBytes = std::uint64_t{1}
                                               << 20;  // queries cost more than they tell below
     s.stage_times =
@@ -301,7 +302,10 @@ std::uint64_t chunk_limit(const ProgramShape& program, const DeviceLimits& limit
                           const BatchSettings& settings, const Job& job, bool copies) {
     std::uint64_t limit = settings.chunk_elements;
     const std::uint64_t bytes = job_bytes_in(job) + job_bytes_out(job);
-    if (copies && !settings.chunk_exact && settings.mode == BatchMode::pipelined && bytes != 0) {
+    if (settings.chunk_bytes != 0 && bytes != 0)
+        limit = std::clamp<std::uint64_t>(
+            settings.chunk_bytes / std::max<std::uint64_t>(1, bytes / job.elements), 1, 0xffffffffu);
+    if (copies && !settings.cuts_exactly() && settings.mode == BatchMode::pipelined && bytes != 0) {
         // Each hand-over from queue to queue leaves a gap on the bus, so chunks are large; taper() makes the
         // first and last of a batch small.
         constexpr std::uint64_t kChunkBytes = std::uint64_t{48} << 20;
@@ -322,7 +326,7 @@ std::uint64_t chunk_limit(const ProgramShape& program, const DeviceLimits& limit
     for (const InputSpan& span : job.inputs) in.add(span.bytes, span.broadcast);
     for (const OutputSpan& span : job.outputs) out.add(span.bytes, false);
     limit = std::max<std::uint64_t>(1, std::min({limit, in.elements(), out.elements()}));
-    return settings.chunk_exact ? limit : even_chunks(job.elements, limit);
+    return settings.cuts_exactly() ? limit : even_chunks(job.elements, limit);
 }
 
 std::uint64_t taper(std::uint64_t limit, std::uint64_t job_left, std::uint64_t element_bytes,

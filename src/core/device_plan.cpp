@@ -113,7 +113,10 @@ std::string transfer_reason(const DevicePlan& plan, const Config& config) {
     if (config.path != Path::automatic)
         return text + "; forced by path=" + to_string(config.path) +
                (config.device_local ? ", which wins over device_local" : "");
-    if (plan.transfer.large_ordinary == Path::direct && plan.transfer.large_pinned == Path::staged)
+    const Tuning& tuned = plan.tuning.values;
+    if (tuned.page_locked_path != Path::automatic || tuned.ordinary_path != Path::automatic)
+        text += "; tuned where the device can";
+    else if (plan.transfer.large_ordinary == Path::direct && plan.transfer.large_pinned == Path::staged)
         text += "; few copy threads write through the BAR";
     if (config.device_local)
         text += std::string("; device_local=") + (*config.device_local ? "1" : "0") +
@@ -129,8 +132,15 @@ std::string subgroup_reason(const DevicePlan& plan, const DeviceSnapshot& device
            (plan.subgroup_size_extension ? " (VK_EXT_subgroup_size_control)" : "");
 }
 
-std::string by_default(bool asked) {
-    return asked ? " (asked for)" : " (default)";
+std::string by_default(bool asked, bool tuned) {
+    return asked ? " (asked for)" : tuned ? " (tuned)" : " (default)";
+}
+
+std::string chunk_reason(const DevicePlan& plan) {
+    if (plan.chunk_bytes != 0)
+        return "chunks: " + std::to_string(plan.chunk_bytes) + " bytes in and out (tuned)";
+    return "chunks: " + std::to_string(plan.chunk_elements) + " elements" +
+           (plan.chunk_exact ? " (asked for)" : " at most (default)");
 }
 
 void explain(DevicePlan& plan, const std::vector<DeviceSnapshot>& devices, const Config& config) {
@@ -147,11 +157,13 @@ void explain(DevicePlan& plan, const std::vector<DeviceSnapshot>& devices, const
     lines.push_back(memory_reason(plan.memory));
     lines.push_back("page-locked memory: " + plan.host_memory_reason);
     lines.push_back(transfer_reason(plan, config));
-    lines.push_back("ring: " + std::to_string(plan.slots) + " slots" + by_default(config.slots.has_value()));
+    lines.push_back("ring: " + std::to_string(plan.slots) + " slots" +
+                    by_default(config.slots.has_value(), plan.tuning.values.slots.has_value()));
     lines.push_back("copy threads: " + std::to_string(plan.copy_threads) +
-                    by_default(config.copy_threads.has_value()));
-    lines.push_back("chunks: " + std::to_string(plan.chunk_elements) + " elements" +
-                    (plan.chunk_exact ? " (asked for)" : " at most (default)"));
+                    by_default(config.copy_threads.has_value(), plan.tuning.values.copy_threads.has_value()));
+    lines.push_back(chunk_reason(plan));
+    if (!plan.tuning.file.empty())
+        lines.push_back("tuning: " + plan.tuning.state + ", " + plan.tuning.file.string());
     const bool has_newer = devices[plan.device].synchronization2;
     lines.push_back(std::string("barriers: ") + (plan.synchronization2 ? "synchronization2" : "Vulkan 1.0") +
                     (has_newer && !plan.synchronization2 ? " (vulkan_1_2_only)" : ""));
@@ -198,13 +210,29 @@ void fill(DevicePlan& plan, const DeviceSnapshot& device, const Config& config, 
 
 }  // namespace
 
+void apply_tuning(DevicePlan& plan, const DeviceSnapshot& device, const Config& config,
+                  const TuningReport& tuning) {
+    plan.tuning = tuning;
+    const Tuning& tuned = tuning.values;
+    if (!config.slots && tuned.slots) plan.slots = *tuned.slots;
+    if (!config.copy_threads && tuned.copy_threads) plan.copy_threads = *tuned.copy_threads;
+    if (!config.chunk_elements && tuned.chunk_bytes) plan.chunk_bytes = *tuned.chunk_bytes;
+    if (config.path != Path::automatic || config.device_local) return;
+    const auto take = [&](Path path, Path& to) {
+        if (path != Path::automatic && can_take(device, plan.memory, path)) to = path;
+    };
+    take(tuned.page_locked_path, plan.transfer.large_pinned);
+    take(tuned.ordinary_path, plan.transfer.large_ordinary);
+}
+
 DevicePlan plan_device(const std::vector<DeviceSnapshot>& devices, const Config& config,
-                       const HostFacts& host) {
+                       const HostFacts& host, const TuningSource& tuning) {
     check(config);
     DevicePlan plan;
     plan.device = choose_device(devices, config);
     plan.queues = plan_queues(devices[plan.device], config.queues);
     fill(plan, devices[plan.device], config, host);
+    if (tuning) apply_tuning(plan, devices[plan.device], config, tuning(devices[plan.device]));
     explain(plan, devices, config);
     return plan;
 }

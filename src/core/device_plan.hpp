@@ -4,11 +4,13 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <weft/config.hpp>
+#include <weft/tuning.hpp>
 
 #include "core/device_snapshot.hpp"
 
@@ -73,6 +75,8 @@ struct DevicePlan {
     std::uint32_t copy_threads = 1;
     std::uint64_t chunk_elements = kDefaultChunkElements;
     bool chunk_exact = false;          // chunk_elements was asked for, not a default
+    std::uint64_t chunk_bytes = 0;     // tuned: cut by it, exactly; 0: not
+    TuningReport tuning;               // what was stored for the device
     std::vector<std::string> reasons;  // one line a choice, for people
 };
 
@@ -107,11 +111,21 @@ bool plan_cuda_host_memory(const DeviceSnapshot& device, const QueuePlan& queues
 /// config.path wins over config.device_local. Errors: unsupported - a forced path that the device cannot
 /// take.
 TransferPlan plan_transfer(const DeviceSnapshot& device, const MemoryPlan& memory, const Config& config);
+/// Whether plan_transfer would take `path` if it were forced.
+bool can_take(const DeviceSnapshot& device, const MemoryPlan& memory, Path path);
+
+/// Puts a stored tuning in place of defaults: what Config asked for stays, and so does the default where the
+/// device cannot take a tuned path.
+void apply_tuning(DevicePlan& plan, const DeviceSnapshot& device, const Config& config,
+                  const TuningReport& tuning);
+
+/// Finds what is stored for a device.
+using TuningSource = std::function<TuningReport(const DeviceSnapshot&)>;
 
 /// The whole plan for the device that choose_device picks. Errors: those of choose_device; invalid_argument -
 /// a Config value out of range; unsupported - a forced path that the device cannot take.
 DevicePlan plan_device(const std::vector<DeviceSnapshot>& devices, const Config& config,
-                       const HostFacts& host);
+                       const HostFacts& host, const TuningSource& tuning = {});
 
 /// Public view of a snapshot.
 DeviceInfo describe(const DeviceSnapshot& device, std::uint32_t index);

@@ -154,6 +154,15 @@ bool plan_cuda_host_memory(const DeviceSnapshot& device, const QueuePlan& queues
     return false;
 }
 
+bool can_take(const DeviceSnapshot& device, const MemoryPlan& memory, Path path) {
+    try {
+        check_forced(device, memory, path);
+        return true;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
 TransferPlan plan_transfer(const DeviceSnapshot& device, const MemoryPlan& memory, const Config& config) {
     TransferPlan plan = automatic_transfer(device, memory);
     if (config.path != Path::automatic) {

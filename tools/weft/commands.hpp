@@ -13,5 +13,6 @@ void add_encode(CLI::App& command);
 void add_kernel(CLI::App& command);
 void add_profile(CLI::App& command);
 void add_lattice(CLI::App& command);
+void add_tune(CLI::App& command);
 
 }  // namespace weft::tool

@@ -152,10 +152,12 @@ Json json_of(const Chosen& c) {
             {"small_path", to_string(c.plan.small_path)},
             {"small_bytes", c.plan.small_bytes},
             {"chunk_elements", c.plan.chunk_elements},
+            {"chunk_bytes", c.plan.chunk_bytes},
             {"slots", c.plan.slots},
             {"copy_threads", c.plan.copy_threads},
             {"host_allocator", c.plan.host_allocator},
             {"synchronization2", c.plan.synchronization2},
+            {"tuning", {{"state", c.plan.tuning.state}, {"file", c.plan.tuning.file.string()}}},
             {"reasons", c.plan.reasons},
             {"heaps", std::move(heaps)}};
 }
@@ -273,9 +275,13 @@ void print_chosen(const Chosen& c) {
     row("paths", std::string("page-locked memory ") + to_string(c.plan.large_path) + ", ordinary memory " +
                      to_string(c.plan.ordinary_path) + ", up to " + size_text(c.plan.small_bytes) + " " +
                      to_string(c.plan.small_path));
-    row("engine", "chunks of at most " + std::to_string(c.plan.chunk_elements) + " elements, " +
+    row("engine", (c.plan.chunk_bytes != 0
+                       ? "chunks of " + size_text(c.plan.chunk_bytes) + " in and out, "
+                       : "chunks of at most " + std::to_string(c.plan.chunk_elements) + " elements, ") +
                       std::to_string(c.plan.slots) + " slots, " + std::to_string(c.plan.copy_threads) +
                       " copy threads, page-locked memory by " + c.plan.host_allocator);
+    row("tuning",
+        c.plan.tuning.state + (c.plan.tuning.file.empty() ? "" : ", " + c.plan.tuning.file.string()));
     const char* label = "reasons";
     for (const std::string& reason : c.plan.reasons) {
         row(label, reason);

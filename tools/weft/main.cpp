@@ -87,6 +87,7 @@ int main(int argc, char** argv) try {
     weft::tool::add_kernel(app);
     weft::tool::add_profile(app);
     weft::tool::add_lattice(app);
+    weft::tool::add_tune(app);
     parse(app, argc, argv);
     return end_of_output();
 } catch (const weft::tool::Failure& failure) {

@@ -1,127 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft profile field: many jobs of field arithmetic, checked against sums that share no code with them.
+// weft profile field: the report, or a single run of many jobs.
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
+#include "cpu_field.hpp"
+#include "cpu_threads.hpp"
 #include "failure.hpp"
+#include "profile_report.hpp"
 #include "profile_run.hpp"
 
 namespace weft::tool {
 namespace {
 
-constexpr std::size_t kLimbs = kBls12381FpLimbs;
-using Element = std::array<std::uint64_t, kLimbs>;  // least significant limb first
-
-constexpr Element kModulus{0xb9feffffffffaaab, 0x1eabfffeb153ffff, 0x6730d2a0f6b0f624,
-                           0x64774b84f38512bf, 0x4b1ba7b6434bacd7, 0x1a0111ea397fe69a};
-
 struct FieldProfile {
     std::string op = "add", field = "bls12-381-fp", mode = "pipelined";
     std::uint64_t elements = 65536, jobs = 16;
     ProfileRun run;
+    ReportOptions report;
+    bool repeats_given = false, warmup_given = false;  // a report repeats more often
 };
 
-__extension__ using Wide = unsigned __int128;
-
-/// Returns the carry.
-std::uint64_t add(const Element& a, const Element& b, Element& out) {
-    Wide carry = 0;
-    for (std::size_t i = 0; i < kLimbs; ++i) {
-        carry += Wide{a[i]} + b[i];
-        out[i] = static_cast<std::uint64_t>(carry);
-        carry >>= 64;
-    }
-    return static_cast<std::uint64_t>(carry);
-}
-
-/// Returns the borrow.
-std::uint64_t subtract(const Element& a, const Element& b, Element& out) {
-    std::uint64_t borrow = 0;
-    for (std::size_t i = 0; i < kLimbs; ++i) {
-        const Wide difference = Wide{a[i]} - b[i] - borrow;
-        out[i] = static_cast<std::uint64_t>(difference);
-        borrow = static_cast<std::uint64_t>(difference >> 64) & 1;
-    }
-    return borrow;
-}
-
-Element expected(FieldOp op, const Element& a, const Element& b) {
-    Element out{}, reduced{};
-    switch (op) {
-        case FieldOp::add:
-            add(a, b, out);  // both below p, which leaves three bits free: no carry
-            return subtract(out, kModulus, reduced) != 0 ? out : reduced;
-        case FieldOp::sub:
-            if (subtract(a, b, out) != 0) add(out, kModulus, out);
-            return out;
-        default:
-            if (std::all_of(a.begin(), a.end(), [](std::uint64_t limb) { return limb == 0; })) return a;
-            subtract(kModulus, a, out);
-            return out;
-    }
-}
-
-/// Values below p: random ones, and each thousandth at one of its ends.
-std::vector<std::uint64_t> values(std::uint64_t count, std::uint64_t seed) {
-    std::mt19937_64 random(seed);
-    std::vector<std::uint64_t> limbs(count * kLimbs);
-    for (std::uint64_t i = 0; i < count; ++i) {
-        Element e{};
-        if (i % 1000 == 1) {
-            subtract(kModulus, Element{1}, e);
-        } else if (i % 1000 != 0) {
-            for (std::uint64_t& limb : e) limb = random();
-            e.back() %= kModulus.back();
-        }
-        std::copy(e.begin(), e.end(), limbs.begin() + static_cast<std::ptrdiff_t>(i * kLimbs));
-    }
-    return limbs;
-}
-
+template <class Limb>
 class FieldWork {
   public:
-    FieldWork(FieldOp op, std::uint64_t elements, std::uint64_t jobs)
-        : op_(op), a_(values(elements * jobs, 1)), b_(values(elements * jobs, 2)), out_(a_.size(), 0) {
-        const std::size_t limbs = elements * kLimbs;
+    FieldWork(const FieldInfo& field, FieldOp op, std::uint64_t elements, std::uint64_t jobs)
+        : field_(field), op_(op), a_(elements * jobs * field.limbs), b_(a_.size()), out_(a_.size(), 0) {
+        fill_field(field, 1, std::span<Limb>(a_));
+        fill_field(field, 2, std::span<Limb>(b_));
+        const std::size_t limbs = elements * field.limbs;
         for (std::size_t first = 0; first < a_.size(); first += limbs) {
-            const auto part = [&](std::vector<std::uint64_t>& v) {
-                return std::span(v).subspan(first, limbs);
-            };
-            jobs_.push_back(
-                {part(a_), op == FieldOp::neg ? std::span<std::uint64_t>{} : part(b_), part(out_)});
+            const auto part = [&](std::vector<Limb>& v) { return std::span(v).subspan(first, limbs); };
+            jobs_.push_back({part(a_), takes_b(op) ? part(b_) : std::span<Limb>{}, part(out_)});
         }
     }
-    const std::vector<FieldJob>& jobs() const { return jobs_; }
-    void forget() { std::fill(out_.begin(), out_.end(), ~std::uint64_t{0}); }
+    const std::vector<FieldVectors<Limb>>& jobs() const { return jobs_; }
+    void forget() { std::fill(out_.begin(), out_.end(), static_cast<Limb>(~Limb{0})); }
     /// Errors: Failure with Exit::failed.
     void verify() const {
-        for (std::size_t i = 0; i < out_.size() / kLimbs; ++i)
-            if (at(out_, i) != expected(op_, at(a_, i), at(b_, i)))
-                throw Failure(Exit::failed, "profile field: element " + std::to_string(i) + " is wrong");
+        std::vector<Limb> wanted(out_.size());
+        cpu_field(field_, op_, std::span<const Limb>(a_),
+                  takes_b(op_) ? std::span<const Limb>(b_) : std::span<const Limb>{}, std::span<Limb>(wanted),
+                  cpu_threads());
+        const auto wrong = std::mismatch(out_.begin(), out_.end(), wanted.begin()).first;
+        if (wrong != out_.end())
+            throw Failure(Exit::failed, "profile field: element " +
+                                            std::to_string((wrong - out_.begin()) / field_.limbs) +
+                                            " is wrong");
     }
 
   private:
-    static Element at(const std::vector<std::uint64_t>& limbs, std::size_t i) {
-        Element e;
-        std::copy_n(limbs.begin() + static_cast<std::ptrdiff_t>(i * kLimbs), kLimbs, e.begin());
-        return e;
-    }
-
+    FieldInfo field_;
     FieldOp op_;
-    std::vector<std::uint64_t> a_, b_, out_;
-    std::vector<FieldJob> jobs_;
+    std::vector<Limb> a_, b_, out_;
+    std::vector<FieldVectors<Limb>> jobs_;
 };
 
-void run(const FieldProfile& p) {
-    const FieldOp op = p.op == "add" ? FieldOp::add : p.op == "sub" ? FieldOp::sub : FieldOp::neg;
+FieldOp op_named(const std::string& name) {
+    for (const FieldOp op : {FieldOp::sub, FieldOp::neg, FieldOp::mul})
+        if (name == to_string(op)) return op;
+    return FieldOp::add;
+}
+
+template <class Limb>
+void run_jobs(const FieldProfile& p, const FieldInfo& field) {
+    const FieldOp op = op_named(p.op);
     p.run.require_outputs();
     Backend backend = open_backend(p.run.device.config());
-    FieldWork work(op, p.elements, p.jobs);
+    FieldWork<Limb> work(field, op, p.elements, p.jobs);
     FieldOptions options;
     options.batch.mode = p.mode == "sequential" ? BatchMode::sequential : BatchMode::pipelined;
     const nlohmann::ordered_json about{{"command", "profile field"}, {"op", p.op},
@@ -130,38 +78,68 @@ void run(const FieldProfile& p) {
                                        {"device", backend.name()},   {"driver", backend.device().driver}};
     const auto once = [&](const ProgressCallback& progress) {
         options.batch.progress = progress;
-        return field_batch(backend, op, work.jobs(), options);
+        return field_batch(backend, field.field, op, work.jobs(), options);
     };
     p.run.run(
         backend, "profile field " + p.op, about, once, [&] { work.forget(); }, [&] { work.verify(); });
 }
 
+void run(const FieldProfile& p, bool single) {
+    const FieldInfo& field = field_info(*find_field(p.field));
+    if (single && field.limb_bytes == 4) return run_jobs<std::uint32_t>(p, field);
+    if (single) return run_jobs<std::uint64_t>(p, field);
+    ReportOptions report = p.report;
+    report.device = p.run.device;
+    if (p.repeats_given) report.repeats.repeats = p.run.repeats;
+    if (p.warmup_given) report.repeats.warmup = p.run.warmup;
+    ReportKernels kernels;
+    kernels.push_back(report_field(field.field));
+    run_report("field", report, kernels);
+}
+
 }  // namespace
 
 void add_profile_field(CLI::App& profile) {
-    CLI::App& command = *profile.add_subcommand("field", "Jobs of field arithmetic in ordinary memory");
+    CLI::App& command = *profile.add_subcommand(
+        "field",
+        "Report: field arithmetic by size, beside the CPU and the ceilings; or a single run of many jobs");
     const auto p = std::make_shared<FieldProfile>();
-    command.add_option("--op", p->op, "add, sub or neg")
-        ->capture_default_str()
-        ->type_name("OP")
-        ->check(CLI::IsMember({"add", "sub", "neg"}));
+    std::vector<std::string> names;
+    for (const FieldInfo& info : fields()) names.emplace_back(info.name);
     command.add_option("--field", p->field, "One of `weft field list`")
         ->capture_default_str()
         ->type_name("NAME")
-        ->check(CLI::IsMember({"bls12-381-fp"}));
-    command.add_option("--mode", p->mode, "pipelined or sequential")
-        ->capture_default_str()
-        ->type_name("MODE")
-        ->check(CLI::IsMember({"pipelined", "sequential"}));
-    command.add_option("--elements", p->elements, "Elements a job")
-        ->capture_default_str()
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 28));
-    command.add_option("--jobs", p->jobs, "Jobs a run")
-        ->capture_default_str()
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20));
-    p->run.add_to(command);
-    command.footer("Example: weft profile field --op add --elements 65536 --jobs 16 --json report.json");
-    command.callback([p] { run(*p); });
+        ->check(CLI::IsMember(names).description(""));
+    const std::vector<CLI::Option*> of_report = p->report.add_report(command);
+    std::vector<CLI::Option*> single;
+    const auto add = [&](CLI::Option* option) {
+        single.push_back(option->group("Single run: any of these"));
+    };
+    add(command.add_option("--op", p->op, "add, sub, neg or mul")
+            ->capture_default_str()
+            ->type_name("OP")
+            ->check(CLI::IsMember({"add", "sub", "neg", "mul"})));
+    add(command.add_option("--mode", p->mode, "pipelined or sequential")
+            ->capture_default_str()
+            ->type_name("MODE")
+            ->check(CLI::IsMember({"pipelined", "sequential"})));
+    add(command.add_option("--elements", p->elements, "Elements a job")
+            ->capture_default_str()
+            ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 28)));
+    add(command.add_option("--jobs", p->jobs, "Jobs a run")
+            ->capture_default_str()
+            ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20)));
+    for (CLI::Option* option : p->run.add_to(command)) add(option);
+    for (CLI::Option* one : single)
+        for (CLI::Option* other : of_report) one->excludes(other);
+    command.footer(
+        "Example: weft profile field --batch-sizes 1000,1000000 --output-dir report\n"
+        "Example: weft profile field --op add --elements 65536 --jobs 16 --json report.json");
+    command.callback([p, single, &command] {
+        p->repeats_given = command.count("--repeats") != 0;
+        p->warmup_given = command.count("--warmup") != 0;
+        run(*p, std::any_of(single.begin(), single.end(), [](CLI::Option* o) { return o->count() != 0; }));
+    });
 }
 
 }  // namespace weft::tool

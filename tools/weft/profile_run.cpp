@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "commands.hpp"
+#include "profile_report.hpp"
 #include "progress.hpp"
 #include "text_file.hpp"
 
@@ -27,7 +28,7 @@ Json totals(const BatchReport& last, double seconds) {
 
 }  // namespace
 
-void ProfileRun::add_to(CLI::App& command) {
+std::vector<CLI::Option*> ProfileRun::add_to(CLI::App& command) {
     const std::string file = "FILE";
     command.add_option("--repeats", repeats, "Runs that are measured")
         ->capture_default_str()
@@ -35,10 +36,10 @@ void ProfileRun::add_to(CLI::App& command) {
     command.add_option("--warmup", warmup, "Runs before those")
         ->capture_default_str()
         ->check(CLI::Range(std::size_t{0}, std::size_t{1'000'000}));
-    command.add_option("--json", json, "Write the report as JSON")->type_name(file);
-    command.add_option("--csv", csv, "Write stages and kernels as CSV")->type_name(file);
-    command.add_option("--trace", trace, "Write a trace for ui.perfetto.dev")->type_name(file);
     device.add_to(command);
+    return {command.add_option("--json", json, "Write the report as JSON")->type_name(file),
+            command.add_option("--csv", csv, "Write stages and kernels as CSV")->type_name(file),
+            command.add_option("--trace", trace, "Write a trace for ui.perfetto.dev")->type_name(file)};
 }
 
 void ProfileRun::require_outputs() const {
@@ -87,11 +88,16 @@ void ProfileRun::run(Backend& backend, const std::string& label, const Json& abo
 }
 
 void add_profile(CLI::App& command) {
-    CLI::App& profile =
-        *command.add_subcommand("profile", "Where the time goes: stages, kernels, overlap, memory, a trace");
+    CLI::App& profile = *command.add_subcommand(
+        "profile", "Reports by size beside the CPU, and where the time of a run goes");
     profile.require_subcommand(1);
-    profile.footer("Example: weft profile field --elements 65536 --jobs 16 --trace trace.json");
+    profile.footer(
+        "Example: weft profile field --batch-sizes 1,1000,1000000 --output-dir report\n"
+        "Example: weft profile field --elements 65536 --jobs 16 --trace trace.json");
     add_profile_field(profile);
+    add_profile_encode(profile);
+    add_profile_lattice(profile);
+    add_profile_all(profile);
 }
 
 }  // namespace weft::tool

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -20,7 +21,8 @@ struct ProfileRun {
     std::string json, csv, trace;  ///< files; empty: none
     DeviceOptions device;
 
-    void add_to(CLI::App& command);
+    /// Returns those of a single run only: the files.
+    std::vector<CLI::Option*> add_to(CLI::App& command);
 
     /// One run of the work; tells how much of it is done.
     using Work = std::function<BatchReport(const ProgressCallback& progress)>;

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Settings of the engine that were measured on a device and are kept for it: what `weft tune` stores.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include <weft/config.hpp>
+
+namespace weft {
+
+class Backend;
+
+/// What the plan takes instead of its own defaults wherever Config says nothing. An empty optional, or
+/// automatic, leaves the default.
+struct Tuning {
+    /// Bytes of a chunk, inputs and outputs together; unlike Config::chunk_elements it means the same for
+    /// every program. 1 to 2^40.
+    std::optional<std::uint64_t> chunk_bytes{};
+    std::optional<std::uint32_t> slots{};         ///< 1 to 16
+    std::optional<std::uint32_t> copy_threads{};  ///< 1 to 256
+    Path page_locked_path = Path::automatic;      ///< of large jobs in page-locked memory
+    Path ordinary_path = Path::automatic;         ///< of large jobs in ordinary memory
+
+    bool empty() const { return *this == Tuning{}; }
+    bool operator==(const Tuning&) const = default;
+};
+
+/// What a Backend found when it was made.
+struct TuningReport {
+    std::string state = "off";   ///< "used", "absent", "off" (no cache), or why the file is not used
+    std::filesystem::path file;  ///< empty: the cache is off
+    Tuning values;               ///< empty unless "used"
+};
+
+/// Keeps `tuning` in the cache folder for backends made from now on, for this device, driver and version of
+/// weft alone; an empty one removes what is kept. The file appears whole or not at all.
+/// Errors: invalid_argument - a value out of range; unsupported - the cache is off; io.
+void store_tuning(const Backend& backend, const Tuning& tuning);
+
+}  // namespace weft

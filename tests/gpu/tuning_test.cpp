@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stored tuning as a Backend meets it.
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+#include <weft/weft.hpp>
+
+#include "support/gpu_fixture.hpp"
+#include "support/scratch_folder.hpp"
+
+using namespace weft_test;
+
+namespace {
+
+weft::Config in(const std::filesystem::path& folder) {
+    weft::Config config = weft::Config::from_env();
+    config.cache = true;
+    config.cache_dir = folder;
+    config.slots.reset();
+    config.chunk_elements.reset();
+    return config;
+}
+
+}  // namespace
+
+TEST_CASE("a stored tuning is used by the next backend, and removed by an empty one") {
+    const ScratchFolder folder;
+    const weft::Config config = in(folder.path());
+    constexpr std::size_t kElements = 1000;
+    on_device(
+        [&](weft::Backend& backend) {
+            CHECK(backend.plan().tuning.state == "absent");
+            weft::store_tuning(backend, {.chunk_bytes = 144 * 100, .slots = 5});
+            CHECK(backend.plan().slots != 5);  // of backends made from now on
+        },
+        config);
+    on_device(
+        [&](weft::Backend& backend) {
+            CHECK(backend.plan().tuning.state == "used");
+            CHECK(backend.plan().slots == 5);
+            std::vector<std::uint64_t> a(kElements * weft::kBls12381FpLimbs, 1), b(a), out(a.size());
+            const std::vector<weft::FieldJob> jobs{{a, b, out}};
+            const weft::BatchReport report = weft::field_batch(backend, weft::FieldOp::add, jobs);
+            CHECK(report.slots == 5);
+            CHECK(report.chunk_elements == 100);
+            CHECK(out == std::vector<std::uint64_t>(a.size(), 2));
+        },
+        config);
+    weft::Config asked = config;
+    asked.slots = 2;
+    on_device([](weft::Backend& backend) { CHECK(backend.plan().slots == 2); }, asked);
+    weft::Config off = config;
+    off.cache = false;
+    on_device(
+        [](weft::Backend& backend) {
+            CHECK(backend.plan().tuning.state == "off");
+            CHECK(backend.plan().slots != 5);
+            check_error(weft::Errc::unsupported, "the cache is off",
+                        [&] { weft::store_tuning(backend, {}); });
+        },
+        off);
+    on_device(
+        [](weft::Backend& backend) {
+            check_error(weft::Errc::invalid_argument, "slots is out of range (got 17",
+                        [&] { weft::store_tuning(backend, {.slots = 17}); });
+            weft::store_tuning(backend, {});
+            CHECK_FALSE(std::filesystem::exists(backend.plan().tuning.file));
+            weft::store_tuning(backend, {});  // nothing to remove is no error
+        },
+        config);
+}
+
+TEST_CASE("a damaged tuning is ignored and said") {
+    const ScratchFolder folder;
+    const weft::Config config = in(folder.path());
+    std::filesystem::path file;
+    on_device(
+        [&](weft::Backend& backend) {
+            weft::store_tuning(backend, {.slots = 5});
+            file = backend.plan().tuning.file;
+        },
+        config);
+    std::ofstream(file) << "{\"schema\": 1";
+    on_device(
+        [](weft::Backend& backend) {
+            CHECK(backend.plan().tuning.state == "damaged: not what weft writes");
+            CHECK(backend.plan().slots != 5);
+            CHECK(backend.plan().tuning.values.empty());
+        },
+        config);
+}

@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The reports of `weft profile`, read back from their files.
+
+Usage: report_test.py PATH_OF_WEFT [unittest arguments]. Needs the standard library only.
+"""
+import csv
+import json
+import os
+import re
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+USAGE, NO_DEVICE, FAILED = 2, 3, 4
+PATHS = ["cpu", "ordinary", "page-locked", "resident"]
+WEFT = ""
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.out = os.path.join(folder.name, "made", "here")
+
+    def run_weft(self, *arguments, env=None):
+        return subprocess.run([WEFT, "profile", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, timeout=280, env={**os.environ, **(env or {})})
+
+    def report(self, *arguments, env=None, status=0):
+        done = self.run_weft(*arguments, "--repeats", "4", "--warmup", "1", "--max-seconds", "2", "--output-dir", self.out,
+                             env=env)
+        self.assertEqual(done.returncode, status, (done.stdout, done.stderr))
+        return done.stdout
+
+    def file(self, pattern):
+        names = [name for name in os.listdir(self.out) if re.fullmatch(pattern, name)]
+        self.assertEqual(len(names), 1, (pattern, os.listdir(self.out)))
+        return os.path.join(self.out, names[0])
+
+    def text(self, pattern):
+        with open(self.file(pattern), encoding="utf8") as file:
+            return file.read()
+
+    def results(self, kernel):
+        return json.loads(self.text(kernel + r"_results_\d{8}_\d{6}\.json"))
+
+    def check_png(self, pattern, least_width):
+        with open(self.file(pattern), "rb") as file:
+            head = file.read(24)
+        self.assertEqual(head[:8], b"\x89PNG\r\n\x1a\n")
+        self.assertGreaterEqual(struct.unpack(">I", head[16:20])[0], least_width)
+
+    def check_figures(self, results, unit):
+        for result in results["results"]:
+            self.assertEqual([path["path"] for path in result["paths"]], PATHS)
+            cpu = result["paths"][0]
+            for path in result["paths"]:
+                times = path["all_s"]
+                self.assertGreaterEqual(len(times), 3)
+                self.assertTrue(path["verified"])
+                self.assertAlmostEqual(path["median_s"], statistics.median(times), delta=1e-12)
+                self.assertAlmostEqual(path["std_s"], statistics.stdev(times), delta=1e-9)
+                self.assertEqual((path["min_s"], path["max_s"]), (min(times), max(times)))
+                self.assertAlmostEqual(path[unit + "_per_s"] * path["median_s"] / result["batch_size"], 1, places=6)
+                moved = result["bytes_in"] + result["bytes_out"]
+                self.assertAlmostEqual(path["gb_per_s"] * path["median_s"] * 1e9 / moved, 1, places=6)
+                if path is not cpu:
+                    self.assertAlmostEqual(path["speedup"], cpu["median_s"] / path["median_s"], places=6)
+                    self.assertAlmostEqual(path["of_ceiling"], path["ceiling_s"] / path["median_s"], places=6)
+
+
+class Reports(Case):
+    def test_lattice(self):
+        self.report("lattice", "--lattice", "e8", "--q", "5", "--levels", "3", "--batch-sizes", "100, 7,1,100")
+        results = self.results("lattice")
+        self.assertEqual(results["batch_sizes"], [1, 7, 100])
+        self.assertEqual([(r["process"], r["batch_size"]) for r in results["results"]],
+                         [(p, n) for n in (1, 7, 100) for p in ("encode", "decode", "combined")])
+        self.check_figures(results, "vectors")
+        # Three levels of eight digits of three bits, and a status byte, instead of eight floats.
+        for process, ratio in ("encode", 32 / 10), ("decode", 32 / 10), ("combined", None):
+            ceilings = next(c for c in results["ceilings"] if c["process"] == process)
+            self.assertEqual(ceilings.get("compression_ratio"), ratio)
+        encode = results["results"][-3]
+        self.assertEqual((encode["bytes_in"], encode["bytes_out"]), (3200, 1000))
+        self.assertEqual(results["configuration"]["lattice"], "E8")
+        self.assertGreater(results["stages"][0]["busy_s"]["kernel"], 0)
+        with open(self.file(r"lattice_summary_.*\.csv"), newline="", encoding="utf8") as file:
+            lines = list(csv.DictReader(file))
+        self.assertEqual([(l["process"], int(l["batch_size"]), l["path"]) for l in lines],
+                         [(r["process"], r["batch_size"], p) for r in results["results"] for p in PATHS])
+        first = results["results"][0]["paths"][1]
+        self.assertAlmostEqual(float(lines[1]["median_ms"]), first["median_s"] * 1e3, places=6)
+        self.assertEqual(lines[1]["verified"], "yes")
+        self.check_png(r"lattice_profile_.*\.png", 1000)
+        summary = self.text(r"summary_report_.*\.md")
+        for word in ("lattice: E8", "CPU baseline", "driver", "## Findings", "highest rate", "of ceiling", "## Files",
+                     "Where the time goes", results["machine"]["driver"]):
+            self.assertIn(word, summary)
+        for name in os.listdir(self.out):  # all but the report itself are named in it
+            self.assertIn(name, summary)
+
+    def test_field_and_encode(self):
+        self.report("field", "--field", "koalabear", "--batch-sizes", "1,5000", "--no-plot")
+        results = self.results("field")
+        self.assertEqual({r["process"] for r in results["results"]}, {"add", "mul"})
+        self.assertEqual(results["results"][0]["bytes_in"], 8)
+        self.check_figures(results, "elements")
+        self.assertFalse([name for name in os.listdir(self.out) if name.endswith((".png", ".gp"))])
+        self.report("encode", "--method", "basis,PHASE,iqp-z", "--qubits", "3", "--batch-sizes", "1,300", "--no-plot")
+        results = self.results("encode")
+        self.assertEqual([c["process"] for c in results["ceilings"]], ["basis", "phase", "iqp-z"])
+        self.check_figures(results, "samples")
+
+    def test_all(self):
+        self.report("all", "--batch-sizes", "20", "--qubits", "2", "--method", "amplitude", "--field", "goldilocks")
+        for kernel in "field", "encode", "lattice":
+            self.assertEqual(self.results(kernel)["kernel"], kernel)
+            self.check_png(kernel + r"_profile_.*\.png", 1000)
+        self.check_png(r"all_profile_.*\.png", 1000)
+        summary = self.text(r"summary_report_.*\.md")
+        for word in "## field", "## encode", "## lattice", "goldilocks", "all_profile_":
+            self.assertIn(word, summary)
+
+    def test_a_size_that_fails_leaves_the_rest(self):
+        out = self.report("lattice", "--batch-sizes", "3,1000000000000", "--no-plot")
+        self.assertRegex(out, r"1,000,000,000,000 +did not run: does not fit host memory \(needs .*B, .*B are free\)")
+        results = self.results("lattice")
+        small, large = results["results"][0], results["results"][3]
+        self.assertNotIn("failure", small["paths"][1])
+        for path in large["paths"]:
+            self.assertRegex(path["failure"], "does not fit host memory")
+        self.assertRegex(self.text(r"summary_report_.*\.md"), r"1,000,000,000,000 vectors did not run: does not fit")
+
+    def test_nothing_runs(self):
+        done = self.run_weft("field", "--batch-sizes", "1000000000000", "--output-dir", self.out)
+        self.assertEqual(done.returncode, FAILED, done.stdout)
+        self.assertIn("no size ran", done.stderr)
+        self.assertIn("did not run", self.text(r"summary_report_.*\.md"))
+
+    def test_without_gnuplot(self):
+        out = self.report("field", "--batch-sizes", "2", env={"PATH": self.out})
+        self.assertIn("gnuplot is not installed", out)
+        self.assertIn("gnuplot is not installed", self.text(r"summary_report_.*\.md"))
+        self.results("field")
+        self.assertFalse([name for name in os.listdir(self.out) if name.endswith(".png")])
+
+    def test_refusals(self):
+        for status, pattern, *arguments in [
+            (USAGE, "cuda", "lattice", "--backend", "cuda"),
+            (USAGE, "not a size .*got \"0\"", "lattice", "--batch-sizes", "1,0"),
+            (USAGE, "not a size .*got \"\"", "field", "--batch-sizes", "1,,2"),
+            (USAGE, "not a size .*got \"many\"", "encode", "--batch-sizes", "many"),
+            (USAGE, "A2", "lattice", "--lattice", "A2"),
+            (USAGE, "levels", "lattice", "--levels", "5"),
+            (USAGE, "no such method", "encode", "--method", "angle,amplitude2"),
+            (USAGE, "qubits", "all", "--qubits", "31"),
+            (USAGE, "rubbish", "all", "--field", "rubbish"),
+            (USAGE, "excludes", "field", "--jobs", "2", "--batch-sizes", "1"),
+            (NO_DEVICE, "nomatch", "lattice", "--device", "nomatch"),
+            (FAILED, "--output-dir: /proc/weft cannot be written", "lattice", "--output-dir", "/proc/weft"),
+        ]:
+            with self.subTest(arguments):
+                done = self.run_weft(*arguments, *([] if "--output-dir" in arguments or "--jobs" in arguments
+                                                   else ["--output-dir", self.out]))
+                self.assertEqual(done.returncode, status, (done.stdout, done.stderr))
+                self.assertRegex(done.stderr, pattern)
+
+
+class Tune(Case):
+    QUICK = ["--elements", "4096", "--repeats", "3"]
+
+    def run_tune(self, *arguments, status=0, env=None):
+        done = subprocess.run([WEFT, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, timeout=280,
+                              env={**os.environ, "WEFT_CACHE_DIR": self.out, **(env or {})})
+        self.assertEqual(done.returncode, status, (done.stdout, done.stderr))
+        return done.stdout if status == 0 else done.stderr
+
+    def plan(self, env=None):
+        return json.loads(self.run_tune("info", "--json", env=env))["plan"]
+
+    def tuning_files(self):
+        return [name for name in os.listdir(self.out) if name.startswith("tuning-")] if os.path.isdir(self.out) else []
+
+    def test_what_is_measured_and_kept(self):
+        report = json.loads(self.run_tune("tune", *self.QUICK, "--json"))
+        settings = [trial["setting"] for trial in report["trials"]]
+        for setting in "copy threads", "ordinary path", "page-locked path", "slots":
+            self.assertIn(setting, settings)
+        for trial in report["trials"]:
+            self.assertNotEqual(trial["default"], trial["best"])
+            self.assertGreaterEqual(trial["noise"], 0)
+            if trial["kept"]:
+                self.assertGreater(trial["gain"], max(trial["noise"], 0.03))
+        plan = self.plan()
+        if report["tuning"]:
+            self.assertEqual(len(self.tuning_files()), 1)
+            self.assertEqual(plan["tuning"]["state"], "used")
+            for name, value in report["tuning"].items():
+                self.assertEqual(plan[{"page_locked_path": "large_path"}.get(name, name)], value)
+        else:
+            self.assertEqual(self.tuning_files(), [])
+            self.assertEqual(plan["tuning"]["state"], "absent")
+
+    def stored(self, **values):
+        """A tuning by hand, for the device that info chooses."""
+        plan = self.plan()
+        with open(plan["tuning"]["file"], "w", encoding="utf8") as file:
+            file.write("{\n" + ",\n".join('  "%s": %s' % (k, json.dumps(v)) for k, v in values.items()) + "\n}\n")
+        return plan
+
+    def test_info_says_what_is_used_and_why_not(self):
+        os.makedirs(self.out)
+        self.stored(schema=0, weft="0.1.0")
+        self.assertEqual(self.plan()["tuning"]["state"], "of another schema")
+        self.assertIn("of another schema", self.run_tune("info"))
+        self.stored(schema=1)
+        self.assertEqual(self.plan()["tuning"]["state"], "of another version of weft")
+        with open(self.plan()["tuning"]["file"], "w", encoding="utf8") as file:
+            file.write("rubbish")
+        self.assertEqual(self.plan()["tuning"]["state"], "damaged: not what weft writes")
+        self.assertEqual(self.plan(env={"WEFT_CACHE": "0"})["tuning"], {"state": "off", "file": ""})
+        self.run_tune("tune", "--reset")
+        self.assertEqual(self.tuning_files(), [])
+        self.assertEqual(self.plan()["tuning"]["state"], "absent")
+
+    def test_dry_run_and_refusals(self):
+        self.assertIn("not stored (--dry-run)", self.run_tune("tune", *self.QUICK, "--dry-run"))
+        self.assertEqual(self.tuning_files(), [])
+        self.assertIn("WEFT_CACHE=0", self.run_tune("tune", *self.QUICK, status=USAGE, env={"WEFT_CACHE": "0"}))
+        self.assertIn("excludes", self.run_tune("tune", "--reset", "--dry-run", status=USAGE))
+        self.assertIn("elements", self.run_tune("tune", "--elements", "3", status=USAGE))
+        self.assertIn("nomatch", self.run_tune("tune", "--device", "nomatch", status=NO_DEVICE))
+
+
+if __name__ == "__main__":
+    WEFT = os.path.abspath(sys.argv.pop(1))
+    unittest.main()

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include "report_findings.hpp"
+
+using namespace weft::tool;
+
+namespace {
+
+PathResult path(ReportPath which, double median, double speedup, double ceiling_s = 0) {
+    PathResult result;
+    result.path = which;
+    result.timing.seconds = statistics({median});
+    result.speedup = speedup;
+    result.ceiling_s = ceiling_s;
+    return result;
+}
+
+PathResult failed(ReportPath which, const char* why) {
+    PathResult result;
+    result.path = which;
+    result.failure = why;
+    return result;
+}
+
+/// Speed-ups 0.5, 2, 0.9, 3 from ordinary memory at sizes 1, 10, 100, 1000; resident always ahead.
+KernelResult example() {
+    KernelResult result;
+    result.kernel = "lattice";
+    result.unit = "vectors";
+    result.processes.resize(1);
+    result.processes[0].name = "encode";
+    const double speedups[] = {0.5, 2, 0.9, 3};
+    std::uint64_t batch = 1;
+    for (const double speedup : speedups) {
+        SizeResult size;
+        size.batch = batch;
+        size.paths = {path(ReportPath::cpu, 1, 1), path(ReportPath::ordinary, 1 / speedup, speedup, 0.1),
+                      path(ReportPath::resident, 0.25, 4)};
+        result.sizes.push_back(size);
+        batch *= 10;
+    }
+    return result;
+}
+
+bool any_has(const std::vector<std::string>& lines, const std::string& text) {
+    for (const std::string& line : lines)
+        if (line.find(text) != std::string::npos) return true;
+    return false;
+}
+
+}  // namespace
+
+TEST_CASE("the device wins from the size behind the last that it loses") {
+    const KernelResult result = example();
+    CHECK(wins_from(result, 0, ReportPath::ordinary) == 1000u);
+    CHECK(wins_from(result, 0, ReportPath::resident) == 1u);
+    CHECK_FALSE(wins_from(result, 0, ReportPath::page_locked));
+    KernelResult loses = example();
+    loses.sizes.back().paths[1].speedup = 1;  // not faster
+    CHECK_FALSE(wins_from(loses, 0, ReportPath::ordinary));
+}
+
+TEST_CASE("best by speed-up, rate and share of the ceiling") {
+    const KernelResult result = example();
+    CHECK(best_of(result, 0, ReportPath::ordinary, BestBy::speedup).size->batch == 1000);
+    CHECK(best_of(result, 0, ReportPath::ordinary, BestBy::rate).size->batch == 1000);
+    CHECK(best_of(result, 0, ReportPath::ordinary, BestBy::ceiling).path->of_ceiling() ==
+          doctest::Approx(0.3));
+    CHECK(best_of(result, 0, ReportPath::page_locked, BestBy::speedup).size == nullptr);
+    CHECK(best_of(result, 1, ReportPath::ordinary, BestBy::speedup).size == nullptr);
+}
+
+TEST_CASE("sentences have the figures") {
+    KernelResult result = example();
+    result.splits.push_back({0, 1000, 1.0, 0.5, {{"kernel", 0.3}, {"upload", 0.9}}});
+    const std::vector<std::string> lines = findings(result);
+    CHECK(any_has(
+        lines,
+        "from ordinary memory the device beats the CPU from 1,000 vectors on, by up to 3x (at 1,000)"));
+    CHECK(any_has(lines, "30 % of what copies allow (at 1,000)"));
+    CHECK(any_has(lines, "highest rate 4.00 K vectors/s, on resident data at 1,000"));
+    CHECK(any_has(lines, "the busy time is upload 75 %, kernel 25 %"));
+}
+
+TEST_CASE("failures are told once a size, or path by path where they differ") {
+    KernelResult result = example();
+    result.sizes[2].paths[1] = failed(ReportPath::ordinary, "out of memory");
+    for (PathResult& p : result.sizes[3].paths) p = failed(p.path, "does not fit");
+    const std::vector<std::string> lines = findings(result);
+    CHECK(any_has(lines, "lattice encode: 100 vectors, ordinary, did not run: out of memory."));
+    CHECK(any_has(lines, "lattice encode: 1,000 vectors did not run: does not fit."));
+    CHECK_FALSE(any_has(lines, "1,000 vectors, "));
+    CHECK(result.sizes[3].common_failure() == "does not fit");
+    CHECK(result.sizes[2].common_failure().empty());
+    CHECK(result.any_ran());
+    CHECK(wins_from(result, 0, ReportPath::ordinary) == 10u);  // what did not run counts for neither
+}
+
+TEST_CASE("numbers for people") {
+    CHECK(grouped(0) == "0");
+    CHECK(grouped(999) == "999");
+    CHECK(grouped(1000) == "1,000");
+    CHECK(grouped(1234567) == "1,234,567");
+    CHECK(si(7.163e6) == "7.16 M");
+    CHECK(si(999.7) == "1.00 K");
+    CHECK(si(0.5) == "0.50");
+    CHECK(duration(1.234e-5) == "12.3 us");
+    CHECK(duration(0.9999) == "1.00 s");
+    CHECK(duration(75) == "75.0 s");
+    CHECK(percent(0.834) == "83 %");
+    CHECK(percent(0.0012) == "0.1 %");
+    CHECK(factor(12.34) == "12.3x");
+    CHECK(factor(1234) == "1234x");
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report_findings.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace weft::tool {
+namespace {
+
+std::string text_of(const char* format, double value) {
+    char text[64];
+    std::snprintf(text, sizeof text, format, value);
+    return text;
+}
+
+/// Three significant digits without an exponent.
+std::string three_digits(double value) {
+    const int whole = value < 10 ? 2 : value < 100 ? 1 : 0;
+    char text[64];
+    std::snprintf(text, sizeof text, "%.*f", whole, value);
+    return text;
+}
+
+constexpr ReportPath kDevicePaths[] = {ReportPath::ordinary, ReportPath::page_locked, ReportPath::resident};
+
+const char* from(ReportPath path) {
+    return path == ReportPath::ordinary      ? "from ordinary memory"
+           : path == ReportPath::page_locked ? "from page-locked memory"
+                                             : "on resident data";
+}
+
+std::string sentence_of_wins(const KernelResult& result, std::size_t process) {
+    std::string text;
+    for (const ReportPath path : kDevicePaths) {
+        const Best best = best_of(result, process, path, BestBy::speedup);
+        if (best.size == nullptr || best.path->speedup == 0) continue;
+        const auto first = wins_from(result, process, path);
+        text += text.empty() ? "" : "; ";
+        if (first)
+            text += std::string(from(path)) + " the device beats the CPU from " + grouped(*first) + " " +
+                    result.unit + " on, by up to " + factor(best.path->speedup) + " (at " +
+                    grouped(best.size->batch) + ")";
+        else
+            text += std::string(from(path)) + " the CPU stays ahead; the device comes to at most " +
+                    factor(best.path->speedup) + " of it (at " + grouped(best.size->batch) + ")";
+    }
+    return text.empty() ? text : result.label(process) + ": " + text + ".";
+}
+
+std::string sentence_of_ceiling(const KernelResult& result, std::size_t process) {
+    std::string text;
+    for (const ReportPath path : kDevicePaths) {
+        const Best best = best_of(result, process, path, BestBy::ceiling);
+        if (best.size == nullptr || best.path->of_ceiling() == 0) continue;
+        text += (text.empty() ? "" : "; ") + std::string(from(path)) + " " +
+                percent(best.path->of_ceiling()) + " of what " +
+                (path == ReportPath::resident ? "memory allows" : "copies allow") + " (at " +
+                grouped(best.size->batch) + ")";
+    }
+    return text.empty() ? text : result.label(process) + ": at best " + text + ".";
+}
+
+std::string sentence_of_rate(const KernelResult& result, std::size_t process) {
+    Best most;
+    ReportPath path = ReportPath::cpu;
+    for (const ReportPath p : kReportPaths) {
+        const Best best = best_of(result, process, p, BestBy::rate);
+        if (best.size == nullptr) continue;
+        if (most.size != nullptr && most.size->per_s(*most.path) >= best.size->per_s(*best.path)) continue;
+        most = best;
+        path = p;
+    }
+    if (most.size == nullptr) return {};
+    return result.label(process) + ": highest rate " + si(most.size->per_s(*most.path)) + " " + result.unit +
+           "/s, " + (path == ReportPath::cpu ? "on the CPU" : from(path)) + " at " +
+           grouped(most.size->batch) + ".";
+}
+
+std::string sentence_of_split(const KernelResult& result, const StageSplit& split) {
+    double total = 0;
+    for (const StageTime& stage : split.stages) total += stage.busy_s;
+    if (total == 0) return {};
+    std::vector<StageTime> stages = split.stages;
+    std::stable_sort(stages.begin(), stages.end(),
+                     [](const StageTime& a, const StageTime& b) { return a.busy_s > b.busy_s; });
+    std::string text;
+    for (const StageTime& stage : stages)
+        text += (text.empty() ? "" : ", ") + stage.stage + " " + percent(stage.busy_s / total);
+    return result.label(split.process) + ": at " + grouped(split.batch) + " " + result.unit +
+           " from ordinary memory the busy time is " + text + ".";
+}
+
+void add_failures(const KernelResult& result, std::vector<std::string>& out) {
+    for (const SizeResult& size : result.sizes) {
+        const std::string at = result.label(size.process) + ": " + grouped(size.batch) + " " + result.unit;
+        const std::string common = size.common_failure();
+        if (!common.empty()) out.push_back(at + " did not run: " + common + ".");
+        if (!common.empty()) continue;
+        for (const PathResult& path : size.paths)
+            if (!path.ran())
+                out.push_back(at + ", " + to_string(path.path) + ", did not run: " + path.failure + ".");
+    }
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> wins_from(const KernelResult& result, std::size_t process, ReportPath path) {
+    std::vector<const SizeResult*> sizes;
+    for (const SizeResult& size : result.sizes)
+        if (size.process == process && size.of(path) != nullptr && size.of(path)->speedup > 0)
+            sizes.push_back(&size);
+    std::sort(sizes.begin(), sizes.end(), [](auto* a, auto* b) { return a->batch > b->batch; });
+    std::optional<std::uint64_t> first;
+    for (const SizeResult* size : sizes) {
+        if (size->of(path)->speedup <= 1) break;
+        first = size->batch;
+    }
+    return first;
+}
+
+Best best_of(const KernelResult& result, std::size_t process, ReportPath path, BestBy value) {
+    Best best;
+    double most = -1;
+    for (const SizeResult& size : result.sizes) {
+        const PathResult* p = size.process == process ? size.of(path) : nullptr;
+        if (p == nullptr) continue;
+        const double v = value == BestBy::speedup ? p->speedup
+                         : value == BestBy::rate  ? size.per_s(*p)
+                                                  : p->of_ceiling();
+        if (v <= most) continue;
+        most = v;
+        best = {&size, p};
+    }
+    return best;
+}
+
+std::vector<std::string> findings(const KernelResult& result) {
+    std::vector<std::string> all;
+    const auto add = [&](std::string text) {
+        if (!text.empty()) all.push_back(std::move(text));
+    };
+    for (std::size_t p = 0; p < result.processes.size(); ++p) {
+        add(sentence_of_wins(result, p));
+        add(sentence_of_rate(result, p));
+        add(sentence_of_ceiling(result, p));
+    }
+    for (const StageSplit& split : result.splits) add(sentence_of_split(result, split));
+    add_failures(result, all);
+    return all;
+}
+
+std::string grouped(std::uint64_t value) {
+    std::string text = std::to_string(value);
+    for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
+    return text;
+}
+
+std::string si(double value) {
+    constexpr const char* kPrefixes[] = {"", " K", " M", " G", " T", " P"};
+    std::size_t prefix = 0;
+    // What would round to 1000 belongs to the next prefix.
+    for (; value >= 999.5 && prefix + 1 < std::size(kPrefixes); ++prefix) value /= 1000;
+    return three_digits(value) + kPrefixes[prefix];
+}
+
+std::string duration(double seconds) {
+    constexpr const char* kUnits[] = {"ns", "us", "ms", "s"};
+    double value = seconds * 1e9;
+    std::size_t unit = 0;
+    for (; value >= 999.5 && unit + 1 < std::size(kUnits); ++unit) value /= 1000;
+    return three_digits(value) + " " + kUnits[unit];
+}
+
+std::string percent(double share) {
+    return text_of(share < 0.0995 ? "%.1f %%" : "%.0f %%", 100 * share);
+}
+
+std::string factor(double value) {
+    return text_of(value >= 99.95 ? "%.0fx" : value >= 0.0995 ? "%.3gx" : "%.2gx", value);
+}
+
+}  // namespace weft::tool

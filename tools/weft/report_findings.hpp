@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the figures of a report say, in sentences; and numbers for people.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report_result.hpp"
+
+namespace weft::tool {
+
+/// The smallest size from which on this path was faster than the CPU at every size that both ran; none: not
+/// even at the largest.
+std::optional<std::uint64_t> wins_from(const KernelResult& result, std::size_t process, ReportPath path);
+
+/// The size at which a path did best by `value`; null: it never ran.
+struct Best {
+    const SizeResult* size = nullptr;
+    const PathResult* path = nullptr;
+};
+enum class BestBy { speedup, rate, ceiling };
+Best best_of(const KernelResult& result, std::size_t process, ReportPath path, BestBy value);
+
+/// One sentence each.
+std::vector<std::string> findings(const KernelResult& result);
+
+std::string grouped(std::uint64_t value);  ///< "10,000"
+std::string si(double value);              ///< "7.16 M"
+std::string duration(double seconds);      ///< "12.3 us"
+std::string percent(double share);         ///< "83 %"
+std::string factor(double value);          ///< "12.3x"
+
+}  // namespace weft::tool

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a kernel gives to be reported on. A further kernel is one more file behind this interface.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <weft/weft.hpp>
+
+#include "report_result.hpp"
+
+namespace weft::tool {
+
+/// A result that differs from the CPU's.
+class WrongResult : public std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// The arrays of one size. A path's own arrays live from prepare() to release(); one path at a time.
+class ReportWork {
+  public:
+    virtual ~ReportWork() = default;
+    virtual std::uint64_t bytes_in(std::size_t process) const = 0;
+    virtual std::uint64_t bytes_out(std::size_t process) const = 0;
+    /// The baseline, whose results are kept for verify().
+    virtual void run_cpu(std::size_t process) = 0;
+    virtual void prepare(ReportPath path) = 0;
+    virtual void release() = 0;
+    /// One call between arrays in host memory; for ordinary and page-locked.
+    virtual void run(std::size_t process) = 0;
+    /// The same on resident arrays, recorded once.
+    virtual void record(std::size_t process, Stream& stream) = 0;
+    /// Compares what the prepared path gave with what the CPU gave, and destroys it, so that the next run has
+    /// to give it again. `stream`: for downloads. Errors: WrongResult.
+    virtual void verify(std::size_t process, Stream& stream) = 0;
+};
+
+class ReportKernel {
+  public:
+    virtual ~ReportKernel() = default;
+    virtual std::string name() const = 0;
+    virtual std::string unit() const = 0;  ///< what a batch counts, plural
+    virtual std::vector<std::pair<std::string, std::string>> configuration() const = 0;
+    virtual std::vector<std::string> processes() const = 0;
+    virtual double compression(std::size_t) const { return 0; }
+    /// Bytes of host memory that a size takes at most, all paths considered.
+    virtual double host_bytes(std::uint64_t batch) const = 0;
+    virtual std::unique_ptr<ReportWork> make(Backend& backend, std::uint64_t batch,
+                                             unsigned threads) const = 0;
+};
+
+/// An array in ordinary or page-locked memory; absent until made.
+template <class T>
+class HostArray {
+  public:
+    void make(Backend& backend, std::size_t size, ReportPath path) {
+        if (path == ReportPath::page_locked)
+            memory_.template emplace<HostBuffer<T>>(backend, size);
+        else
+            memory_.template emplace<std::vector<T>>(size);
+    }
+    void clear() { memory_.template emplace<std::monostate>(); }
+    std::span<T> span() {
+        if (auto* vector = std::get_if<std::vector<T>>(&memory_)) return *vector;
+        if (auto* buffer = std::get_if<HostBuffer<T>>(&memory_)) return buffer->span();
+        return {};
+    }
+
+  private:
+    std::variant<std::monostate, std::vector<T>, HostBuffer<T>> memory_;
+};
+
+std::unique_ptr<ReportKernel> report_field(Field field);
+std::unique_ptr<ReportKernel> report_encode(std::vector<EncodeMethod> methods, std::uint32_t qubits);
+std::unique_ptr<ReportKernel> report_lattice(const LatticeCode& code);
+
+}  // namespace weft::tool

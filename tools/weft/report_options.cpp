@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report_options.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <ctime>
+#include <filesystem>
+#include <stdexcept>
+#include <system_error>
+
+namespace weft::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kGroup = "Report";
+
+std::string check_sizes(const std::string& text) try {
+    parse_sizes(text);
+    return {};
+} catch (const std::invalid_argument& error) {
+    return error.what();
+}
+
+std::string_view trimmed(std::string_view text) {
+    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+    while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+    return text;
+}
+
+bool has_stamp(const std::string& folder, const std::string& stamp) {
+    std::error_code error;
+    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+        if (it->path().stem().string().ends_with("_" + stamp)) return true;
+    return false;
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> parse_sizes(std::string_view text) {
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 48;  // so that bytes of a batch can be counted
+    std::vector<std::uint64_t> sizes;
+    while (true) {
+        const std::size_t comma = text.find(',');
+        const std::string_view word = trimmed(text.substr(0, comma));
+        std::uint64_t size = 0;
+        const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), size);
+        if (error != std::errc{} || stop != word.data() + word.size() || size == 0 || size > kMost)
+            throw std::invalid_argument("not a size (got \"" + std::string(word) + "\", need 1 to 2^48)");
+        sizes.push_back(size);
+        if (comma == std::string_view::npos) break;
+        text.remove_prefix(comma + 1);
+    }
+    std::sort(sizes.begin(), sizes.end());
+    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+    return sizes;
+}
+
+std::vector<CLI::Option*> ReportOptions::add_report(CLI::App& command) {
+    // The whole list is one word, so that spaces in it do no harm.
+    CLI::Option* sizes =
+        command
+            .add_option_function<std::string>(
+                "--batch-sizes", [this](const std::string& text) { batch_sizes = parse_sizes(text); },
+                "Sizes to measure, with commas between")
+            ->default_str("1,10,100,1000,10000")
+            ->type_name("N,N,..")
+            ->group(kGroup)
+            ->check(CLI::Validator(check_sizes, ""));
+    CLI::Option* folder =
+        command.add_option("--output-dir", output_dir, "Where the files go; made if absent")
+            ->capture_default_str()
+            ->type_name("FOLDER")
+            ->group(kGroup);
+    CLI::Option* plot =
+        command.add_flag("--no-plot", no_plot, "No pictures, for which gnuplot is needed")->group(kGroup);
+    CLI::Option* limit = command
+                             .add_option("--max-seconds", repeats.max_seconds,
+                                         "Of one figure: fewer runs where they take longer, but 3")
+                             ->capture_default_str()
+                             ->type_name("S")
+                             ->group(kGroup)
+                             ->check(CLI::Range(0.01, 86400.0).description(""));
+    return {sizes, folder, plot, limit};
+}
+
+void ReportOptions::add_to(CLI::App& command) {
+    add_report(command);
+    command.add_option("--repeats", repeats.repeats, "Runs that are measured")
+        ->capture_default_str()
+        ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}));
+    command.add_option("--warmup", repeats.warmup, "Runs before those")
+        ->capture_default_str()
+        ->check(CLI::Range(std::size_t{0}, std::size_t{1'000'000}));
+    device.add_to(command);
+}
+
+void require_folder(const std::string& folder) {
+    const auto fail = [&](int code) {
+        throw Failure(Exit::failed, "--output-dir: " + folder + " cannot be written (" +
+                                        std::generic_category().message(code) + ")");
+    };
+    if (folder.empty()) fail(ENOENT);
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error) fail(error.value());
+    if (!fs::is_directory(folder, error)) fail(ENOTDIR);
+    if (::access(folder.c_str(), W_OK | X_OK) != 0) fail(errno);
+}
+
+std::string make_stamp(const std::string& folder) {
+    const std::time_t now = std::time(nullptr);
+    std::tm utc{};
+    gmtime_r(&now, &utc);
+    char text[32];
+    std::strftime(text, sizeof text, "%Y%m%d_%H%M%S", &utc);
+    std::string stamp = text;
+    for (int i = 2; has_stamp(folder, stamp); ++i) stamp = std::string(text) + "_" + std::to_string(i);
+    return stamp;
+}
+
+}  // namespace weft::tool

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a report holds: plain data between measuring and writing.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report_measure.hpp"
+
+namespace weft::tool {
+
+/// Who does the work, and from where to where.
+enum class ReportPath {
+    cpu,          ///< this machine's processor, all threads
+    ordinary,     ///< the device, between arrays in ordinary memory
+    page_locked,  ///< the device, between arrays in page-locked memory
+    resident,     ///< the device, arrays in its own memory
+};
+inline constexpr std::array<ReportPath, 4> kReportPaths{ReportPath::cpu, ReportPath::ordinary,
+                                                        ReportPath::page_locked, ReportPath::resident};
+const char* to_string(ReportPath path) noexcept;
+
+struct PathResult {
+    ReportPath path = ReportPath::cpu;
+    Timing timing;
+    bool verified = false;     ///< compared with the CPU's result; of the CPU: a device agreed
+    std::string failure;       ///< why there is no timing; else empty
+    double speedup = 0;        ///< over the CPU; 0: unknown
+    double ceiling_s = 0;      ///< least time that copies or memory allow; 0: unknown
+    double of_ceiling() const  ///< share of what copies or memory allow; 0: unknown
+    {
+        return failure.empty() && timing.seconds.median > 0 ? ceiling_s / timing.seconds.median : 0;
+    }
+    bool ran() const { return failure.empty(); }
+};
+
+/// One process at one size.
+struct SizeResult {
+    std::size_t process = 0;
+    std::uint64_t batch = 0, bytes_in = 0, bytes_out = 0;
+    std::vector<PathResult> paths;
+
+    const PathResult* of(ReportPath path) const;  ///< null: not measured or failed
+    std::string common_failure() const;           ///< why no path ran; empty: one did, or reasons differ
+    double per_s(const PathResult& path) const {
+        return static_cast<double>(batch) / path.timing.seconds.median;
+    }
+    double gb_per_s(const PathResult& path) const {
+        return static_cast<double>(bytes_in + bytes_out) / path.timing.seconds.median / 1e9;
+    }
+};
+
+struct StageTime {
+    std::string stage;
+    double busy_s = 0;  ///< a call
+};
+
+/// Where the time of a process goes, ordinary memory, at one size.
+struct StageSplit {
+    std::size_t process = 0;
+    std::uint64_t batch = 0;
+    double wall_s = 0;  ///< a call
+    double overlap = 0;
+    std::vector<StageTime> stages;
+};
+
+struct ProcessResult {
+    std::string name;
+    double compression = 0;  ///< bytes of values over bytes of code as written; 0: means nothing here
+    double upload_gb_per_s = 0, download_gb_per_s = 0, concurrent_gb_per_s = 0;  ///< of page-locked copies
+    double memory_gb_per_s = 0;                                                  ///< of a resident triad
+};
+
+struct KernelResult {
+    std::string kernel, unit;  ///< "lattice", "vectors"
+    std::vector<std::pair<std::string, std::string>> configuration;
+    std::vector<ProcessResult> processes;
+    std::vector<SizeResult> sizes;
+    std::vector<StageSplit> splits;
+
+    bool any_ran() const;
+    bool any_wrong = false;  ///< a result differed from the CPU's
+    std::string label(std::size_t process) const { return kernel + " " + processes[process].name; }
+};
+
+struct Machine {
+    std::string device, driver, type, uuid, cpu;
+    unsigned threads = 1;
+};
+
+/// Everything of one run of the command.
+struct Report {
+    std::string title, stamp, version;
+    Machine machine;
+    Repeats repeats;
+    std::vector<std::uint64_t> batch_sizes;
+    std::vector<KernelResult> kernels;
+    std::vector<std::string> notes;  ///< what did not happen and why
+    std::vector<std::string> files;  ///< names in the folder, as they are made
+};
+
+}  // namespace weft::tool

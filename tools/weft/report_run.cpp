@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report_run.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <new>
+
+#include "report_findings.hpp"
+
+namespace weft::tool {
+namespace {
+
+// The clock resolves some tens of nanoseconds; a submission and its wait take some tens of microseconds.
+constexpr double kLeastCpuSample = 50e-6, kLeastResidentSample = 1e-3;
+constexpr std::size_t kMostCpuCalls = 1000, kMostDispatches = 16;
+
+std::string size_text(double bytes) {
+    return si(bytes) + "B";
+}
+
+double read_number(const char* path) {
+    double value = 0;
+    std::ifstream(path) >> value;  // stays 0 at "max"
+    return value;
+}
+
+/// Calls `body`; what it throws becomes a text, but for the loss of the device, after which nothing can run.
+template <class Body>
+std::string failure_of(bool& wrong, Body&& body) {
+    try {
+        body();
+        return {};
+    } catch (const WrongResult& error) {
+        wrong = true;
+        return std::string("wrong result: ") + error.what();
+    } catch (const Error& error) {
+        if (error.code() == Errc::device_lost) throw;
+        return error.what();
+    } catch (const std::bad_alloc&) {
+        return "out of host memory";
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+}
+
+/// One kernel at one size.
+class SizeRun {
+  public:
+    SizeRun(Backend& backend, const ReportKernel& kernel, const RunSettings& settings, std::uint64_t batch)
+        : backend_(backend), settings_(settings), processes_(kernel.processes().size()) {
+        sizes_.resize(processes_);
+        for (std::size_t p = 0; p < processes_; ++p) {
+            sizes_[p].process = p;
+            sizes_[p].batch = batch;
+        }
+        const double needed = kernel.host_bytes(batch), there = free_host_bytes();
+        std::string failure;
+        if (there != 0 && needed > 0.8 * there)
+            failure = "does not fit host memory (needs " + size_text(needed) + ", " + size_text(there) +
+                      " are free)";
+        else
+            failure = failure_of(wrong_, [&] { work_ = kernel.make(backend, batch, settings.threads); });
+        for (SizeResult& size : sizes_) {
+            if (work_) size.bytes_in = work_->bytes_in(size.process);
+            if (work_) size.bytes_out = work_->bytes_out(size.process);
+            if (!work_)
+                for (const ReportPath path : kReportPaths) fail(size, path, failure);
+        }
+    }
+    void measure_all() {
+        if (!work_) return;
+        for (std::size_t p = 0; p < processes_; ++p) measure_cpu(p);
+        for (const ReportPath path : {ReportPath::ordinary, ReportPath::page_locked, ReportPath::resident})
+            measure_path(path);
+        for (SizeResult& size : sizes_) compare(size);
+    }
+    /// Where the time of a call between ordinary arrays goes; empty where it does not run.
+    std::vector<StageSplit> split();
+
+    const std::vector<SizeResult>& sizes() const { return sizes_; }
+    bool wrong() const { return wrong_; }
+
+  private:
+    static void fail(SizeResult& size, ReportPath path, const std::string& why) {
+        PathResult result;
+        result.path = path;
+        result.failure = why;
+        size.paths.push_back(std::move(result));
+    }
+    void measure_cpu(std::size_t process) {
+        PathResult result;
+        result.failure = failure_of(wrong_, [&] {
+            result.timing =
+                measure(settings_.repeats, kLeastCpuSample, kMostCpuCalls, [&](std::size_t calls) {
+                    for (std::size_t i = 0; i < calls; ++i) work_->run_cpu(process);
+                });
+        });
+        sizes_[process].paths.push_back(std::move(result));
+    }
+    void measure_path(ReportPath path) {
+        const std::string failure = failure_of(wrong_, [&] { work_->prepare(path); });
+        for (std::size_t p = 0; p < processes_; ++p) {
+            if (!failure.empty()) {
+                fail(sizes_[p], path, failure);
+                continue;
+            }
+            PathResult result;
+            result.path = path;
+            result.failure = failure_of(wrong_, [&] { measure_device(p, result); });
+            sizes_[p].paths.push_back(std::move(result));
+        }
+        work_->release();
+    }
+    void measure_device(std::size_t process, PathResult& result) {
+        // The CPU's results of this process, where others wrote to the same arrays.
+        work_->run_cpu(process);
+        const bool resident = result.path == ReportPath::resident;
+        Stream stream(backend_, {.name = "report"});
+        std::map<std::size_t, Sequence> recorded;
+        const TimedWork run = [&](std::size_t calls) {
+            if (!resident) return work_->run(process);
+            if (!recorded.contains(calls))
+                recorded[calls] = stream.record([&](Stream& steps) {
+                    for (std::size_t i = 0; i < calls; ++i) work_->record(process, steps);
+                });
+            stream.replay(recorded[calls]);
+            stream.wait();
+        };
+        run(1);
+        work_->verify(process, stream);
+        result.timing = resident ? measure(settings_.repeats, kLeastResidentSample, kMostDispatches, run)
+                                 : measure(settings_.repeats, 0, 1, run);
+        work_->verify(process, stream);
+        result.verified = true;
+    }
+    static void compare(SizeResult& size) {
+        const PathResult* cpu = size.of(ReportPath::cpu);
+        if (cpu == nullptr) return;
+        const double baseline = cpu->timing.seconds.median;
+        bool verified = false;
+        for (PathResult& path : size.paths) {
+            if (path.ran() && path.timing.seconds.median > 0)
+                path.speedup = baseline / path.timing.seconds.median;
+            verified = verified || path.verified;
+        }
+        for (PathResult& path : size.paths)
+            if (path.path == ReportPath::cpu) path.verified = verified;
+    }
+
+    Backend& backend_;
+    const RunSettings& settings_;
+    std::size_t processes_;
+    bool wrong_ = false;
+    std::unique_ptr<ReportWork> work_;
+    std::vector<SizeResult> sizes_;
+};
+
+std::vector<StageSplit> SizeRun::split() {
+    std::vector<StageSplit> splits;
+    if (!work_) return splits;
+    constexpr int kRuns = 3;
+    const std::string failure = failure_of(wrong_, [&] {
+        work_->prepare(ReportPath::ordinary);
+        for (const SizeResult& size : sizes_) {
+            if (size.of(ReportPath::ordinary) == nullptr) continue;
+            work_->run_cpu(size.process);
+            work_->run(size.process);
+            const Profile profile(backend_);
+            for (int i = 0; i < kRuns; ++i) work_->run(size.process);
+            const ProfileReport report = profile.report();
+            StageSplit split{size.process, size.batch, report.wall_s / kRuns, report.overlap, {}};
+            for (const StageReport& stage : report.stages)
+                if (stage.times.count != 0)
+                    split.stages.push_back({to_string(stage.stage), stage.times.busy_s / kRuns});
+            splits.push_back(std::move(split));
+        }
+    });
+    work_->release();
+    return failure.empty() ? splits : std::vector<StageSplit>{};
+}
+
+void measure_ceilings(Backend& backend, ProcessResult& process, const SizeResult& size) {
+    constexpr double kWindow = 0.02;
+    const CopyCeiling copy = measure_copy_ceiling(backend, size.bytes_in, size.bytes_out, kWindow);
+    process.upload_gb_per_s = copy.upload_gb_per_s;
+    process.download_gb_per_s = copy.download_gb_per_s;
+    process.concurrent_gb_per_s = copy.concurrent_gb_per_s;
+    MemoryCeiling memory(backend, std::uint64_t{96} << 20);
+    std::vector<double> rates;
+    for (int i = 0; i < 5; ++i) rates.push_back(memory.gb_per_s());
+    process.memory_gb_per_s = statistics(std::move(rates)).median;
+}
+
+double over(double bytes, double gb_per_s) {
+    return gb_per_s > 0 ? bytes / gb_per_s / 1e9 : 0;
+}
+
+void apply_ceilings(const ProcessResult& process, SizeResult& size) {
+    const auto in = static_cast<double>(size.bytes_in), out = static_cast<double>(size.bytes_out);
+    for (PathResult& path : size.paths) {
+        if (path.path == ReportPath::resident) path.ceiling_s = over(in + out, process.memory_gb_per_s);
+        if (path.path == ReportPath::ordinary || path.path == ReportPath::page_locked)
+            path.ceiling_s =
+                std::max({over(in, process.upload_gb_per_s), over(out, process.download_gb_per_s),
+                          over(in + out, process.concurrent_gb_per_s)});
+    }
+}
+
+}  // namespace
+
+double free_host_bytes() {
+    double available = 0;
+    std::ifstream file("/proc/meminfo");
+    for (std::string name, unit; file >> name >> available;) {
+        if (name == "MemAvailable:") break;
+        std::getline(file, unit);
+        available = 0;
+    }
+    available *= 1024;
+    const double limit = read_number("/sys/fs/cgroup/memory.max");
+    if (limit == 0) return available;
+    const double left = std::max(limit - read_number("/sys/fs/cgroup/memory.current"), 1.0);
+    return available == 0 ? left : std::min(available, left);
+}
+
+KernelResult run_kernel(Backend& backend, const ReportKernel& kernel, const RunSettings& settings) {
+    KernelResult result;
+    result.kernel = kernel.name();
+    result.unit = kernel.unit();
+    result.configuration = kernel.configuration();
+    for (const std::string& name : kernel.processes()) {
+        result.processes.push_back({});
+        result.processes.back().name = name;
+        result.processes.back().compression = kernel.compression(result.processes.size() - 1);
+    }
+    for (const std::uint64_t batch : settings.batch_sizes) {
+        SizeRun run(backend, kernel, settings, batch);
+        run.measure_all();
+        if (std::vector<StageSplit> splits = run.split(); !splits.empty()) result.splits = std::move(splits);
+        for (SizeResult size : run.sizes()) {
+            ProcessResult& process = result.processes[size.process];
+            bool ignored = false;
+            if (process.memory_gb_per_s == 0 && size.bytes_in != 0)
+                failure_of(ignored, [&] { measure_ceilings(backend, process, size); });
+            apply_ceilings(process, size);
+            if (settings.on_size) settings.on_size(size);
+            result.sizes.push_back(std::move(size));
+        }
+        result.any_wrong = result.any_wrong || run.wrong();
+    }
+    return result;
+}
+
+}  // namespace weft::tool
