@@ -116,14 +116,34 @@ class Reports(Case):
         self.assertEqual([c["process"] for c in results["ceilings"]], ["basis", "phase", "iqp-z"])
         self.check_figures(results, "samples")
 
+    def test_kernel(self):
+        self.report("kernel", "--map", "ry", "--qubits", "3", "--batch-sizes", "1,50", "--no-plot")
+        results = self.results("kernel")
+        self.assertEqual([c["process"] for c in results["ceilings"]], ["features", "gram"])
+        for result in results["results"]:
+            n = result["batch_size"]
+            self.assertEqual(result["bytes_out"], 4 * n * n)
+            for path in result["paths"]:
+                self.assertTrue(path["verified"], path)
+                self.assertAlmostEqual(path["pairs_per_s"] * path["median_s"] / (n * (n + 1) / 2), 1, places=6)
+
+    def test_what_would_take_too_long_is_left_out(self):
+        done = self.run_weft("field", "--field", "bls12-381-fr", "--batch-sizes", "100000,10000000", "--repeats", "3",
+                             "--max-seconds", "0.01", "--no-plot", "--output-dir", self.out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        large = [r for r in self.results("field")["results"] if r["batch_size"] == 10000000]
+        for result in large:
+            for path in result["paths"]:
+                self.assertRegex(path["failure"], "left out: one run would take about|does not fit|no result of the CPU")
+
     def test_all(self):
         self.report("all", "--batch-sizes", "20", "--qubits", "2", "--method", "amplitude", "--field", "goldilocks")
-        for kernel in "field", "encode", "lattice":
+        for kernel in "field", "encode", "kernel", "lattice":
             self.assertEqual(self.results(kernel)["kernel"], kernel)
             self.check_png(kernel + r"_profile_.*\.png", 1000)
         self.check_png(r"all_profile_.*\.png", 1000)
         summary = self.text(r"summary_report_.*\.md")
-        for word in "## field", "## encode", "## lattice", "goldilocks", "all_profile_":
+        for word in "## field", "## encode", "## kernel", "## lattice", "goldilocks", "all_profile_":
             self.assertIn(word, summary)
 
     def test_a_size_that_fails_leaves_the_rest(self):

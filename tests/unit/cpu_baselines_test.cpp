@@ -9,6 +9,7 @@
 
 #include "cpu_encode.hpp"
 #include "cpu_field.hpp"
+#include "cpu_kernel_matrix.hpp"
 #include "cpu_lattice.hpp"
 #include "cpu_threads.hpp"
 
@@ -154,6 +155,39 @@ TEST_CASE("encoded states have norm 1 and the amplitudes of the definition") {
             }
         }
         CHECK(std::abs(at5 - wanted) < 1e-6);
+    }
+}
+
+TEST_CASE("kernel matrices: of features by their overlap, of states by their product, larger than a tile") {
+    constexpr std::size_t kSamples = 37, kQubits = 3;
+    std::vector<float> x(kSamples * kQubits);
+    fill_encode(EncodeMethod::phase, {.samples = kSamples, .qubits = kQubits}, x);
+    for (const KernelMap map : {KernelMap::angle, KernelMap::ryrz}) {
+        std::vector<c32> states(kSamples << kQubits);
+        for (std::size_t s = 0; s < kSamples; ++s)
+            for (std::size_t i = 0; i < std::size_t{1} << kQubits; ++i) {
+                c64 amplitude = 1;
+                for (std::size_t q = 0; q < kQubits; ++q) {
+                    const double t = static_cast<double>(x[s * kQubits + q]);
+                    const bool one = (i >> q & 1) != 0;
+                    amplitude *= one ? std::sin(t / 2) : std::cos(t / 2);
+                    if (map == KernelMap::ryrz) amplitude *= std::polar(1.0, one ? t / 2 : -t / 2);
+                }
+                states[(s << kQubits) + i] = c32(amplitude);
+            }
+        std::vector<float> of_features(kSamples * kSamples), of_states(of_features.size());
+        cpu_kernel_of_features(map, x, kSamples, of_features, 2);
+        cpu_kernel_of_states(states, kSamples, of_states, 3);
+        for (std::size_t i = 0; i < kSamples; ++i)
+            for (std::size_t j = 0; j < kSamples; ++j) {
+                c64 product = 0;
+                for (std::size_t n = 0; n < 8; ++n)
+                    product += std::conj(c64(states[j * 8 + n])) * c64(states[i * 8 + n]);
+                REQUIRE(static_cast<double>(of_states[i * kSamples + j]) ==
+                        doctest::Approx(std::norm(product)).epsilon(1e-5));
+                REQUIRE(std::abs(static_cast<double>(of_features[i * kSamples + j]) - std::norm(product)) <
+                        2e-6);
+            }
     }
 }
 

@@ -27,7 +27,7 @@ PathResult failed(ReportPath which, const char* why) {
 KernelResult example() {
     KernelResult result;
     result.kernel = "lattice";
-    result.unit = "vectors";
+    result.unit = result.rate_unit = "vectors";
     result.processes.resize(1);
     result.processes[0].name = "encode";
     const double speedups[] = {0.5, 2, 0.9, 3};
@@ -35,6 +35,7 @@ KernelResult example() {
     for (const double speedup : speedups) {
         SizeResult size;
         size.batch = batch;
+        size.items = static_cast<double>(batch);
         size.paths = {path(ReportPath::cpu, 1, 1), path(ReportPath::ordinary, 1 / speedup, speedup, 0.1),
                       path(ReportPath::resident, 0.25, 4)};
         result.sizes.push_back(size);

@@ -37,6 +37,9 @@ struct EncodeChoice {
             ->type_name("M,M,..")
             ->group(kKernel)
             ->check(CLI::Validator(check_methods, ""));
+        add_qubits(command);
+    }
+    void add_qubits(CLI::App& command) {
         command.add_option("--qubits", qubits, "Qubits of a state, 1 to 30")
             ->capture_default_str()
             ->group(kKernel)
@@ -92,11 +95,26 @@ struct FieldChoice {
     }
 };
 
+struct MatrixChoice {
+    KernelMap map = KernelMap::ryrz;
+
+    void add_to(CLI::App& command) {
+        command
+            .add_option_function<std::string>(
+                "--map", [this](const std::string& text) { map = kernel_map(text); }, "angle, ry or ryrz")
+            ->default_str("ryrz")
+            ->type_name("NAME")
+            ->group(kKernel)
+            ->check(CLI::IsMember({"angle", "ry", "ryrz"}).description(""));
+    }
+};
+
 struct AllChoices {
     ReportOptions report;
     FieldChoice field;
     EncodeChoice encode;
     LatticeChoice lattice;
+    MatrixChoice matrix;
 };
 
 }  // namespace
@@ -112,6 +130,21 @@ void add_profile_encode(CLI::App& profile) {
         ReportKernels kernels;
         kernels.push_back(report_encode(all->encode.methods, all->encode.qubits));
         run_report("encode", all->report, kernels);
+    });
+}
+
+void add_profile_kernel(CLI::App& profile) {
+    CLI::App& command =
+        *profile.add_subcommand("kernel", "Report: kernel matrices by size, beside the CPU and the ceilings");
+    const auto all = std::make_shared<AllChoices>();
+    all->matrix.add_to(command);
+    all->encode.add_qubits(command);
+    all->report.add_to(command);
+    command.footer("Example: weft profile kernel --qubits 10 --batch-sizes 10,100,1000");
+    command.callback([all] {
+        ReportKernels kernels;
+        kernels.push_back(report_kernel_matrix(all->matrix.map, all->encode.qubits));
+        run_report("kernel", all->report, kernels);
     });
 }
 
@@ -137,12 +170,14 @@ void add_profile_all(CLI::App& profile) {
     all->field.add_to(command);
     all->encode.add_to(command);
     all->lattice.add_to(command);
+    all->matrix.add_to(command);
     all->report.add_to(command);
     command.footer("Example: weft profile all --batch-sizes 1,1000,1000000 --output-dir report");
     command.callback([all] {
         ReportKernels kernels;
         kernels.push_back(report_field(*find_field(all->field.field)));
         kernels.push_back(report_encode(all->encode.methods, all->encode.qubits));
+        kernels.push_back(report_kernel_matrix(all->matrix.map, all->encode.qubits));
         kernels.push_back(report_lattice(all->lattice.full()));
         run_report("all", all->report, kernels);
     });

@@ -96,6 +96,7 @@ void add_profile(CLI::App& command) {
         "Example: weft profile field --elements 65536 --jobs 16 --trace trace.json");
     add_profile_field(profile);
     add_profile_encode(profile);
+    add_profile_kernel(profile);
     add_profile_lattice(profile);
     add_profile_all(profile);
 }

@@ -14,14 +14,6 @@ std::string text_of(const char* format, double value) {
     return text;
 }
 
-/// Three significant digits without an exponent.
-std::string three_digits(double value) {
-    const int whole = value < 10 ? 2 : value < 100 ? 1 : 0;
-    char text[64];
-    std::snprintf(text, sizeof text, "%.*f", whole, value);
-    return text;
-}
-
 constexpr ReportPath kDevicePaths[] = {ReportPath::ordinary, ReportPath::page_locked, ReportPath::resident};
 
 const char* from(ReportPath path) {
@@ -72,8 +64,8 @@ std::string sentence_of_rate(const KernelResult& result, std::size_t process) {
         path = p;
     }
     if (most.size == nullptr) return {};
-    return result.label(process) + ": highest rate " + si(most.size->per_s(*most.path)) + " " + result.unit +
-           "/s, " + (path == ReportPath::cpu ? "on the CPU" : from(path)) + " at " +
+    return result.label(process) + ": highest rate " + si(most.size->per_s(*most.path)) + " " +
+           result.rate_unit + "/s, " + (path == ReportPath::cpu ? "on the CPU" : from(path)) + " at " +
            grouped(most.size->batch) + ".";
 }
 
@@ -148,6 +140,13 @@ std::vector<std::string> findings(const KernelResult& result) {
     for (const StageSplit& split : result.splits) add(sentence_of_split(result, split));
     add_failures(result, all);
     return all;
+}
+
+std::string three_digits(double value) {
+    const int whole = value < 10 ? 2 : value < 100 ? 1 : 0;
+    char text[64];
+    std::snprintf(text, sizeof text, "%.*f", whole, value);
+    return text;
 }
 
 std::string grouped(std::uint64_t value) {

@@ -27,6 +27,7 @@ Best best_of(const KernelResult& result, std::size_t process, ReportPath path, B
 std::vector<std::string> findings(const KernelResult& result);
 
 std::string grouped(std::uint64_t value);  ///< "10,000"
+std::string three_digits(double value);    ///< "7.16", without an exponent
 std::string si(double value);              ///< "7.16 M"
 std::string duration(double seconds);      ///< "12.3 us"
 std::string percent(double share);         ///< "83 %"

@@ -23,7 +23,7 @@ Json json_of(const KernelResult& result, const SizeResult& size, const PathResul
     json["max_s"] = s.max;
     json["all_s"] = s.all;
     json["calls_a_sample"] = path.timing.calls;
-    json[result.unit + "_per_s"] = size.per_s(path);
+    json[result.rate_unit + "_per_s"] = size.per_s(path);
     json["gb_per_s"] = size.gb_per_s(path);
     json["verified"] = path.verified;
     if (path.path == ReportPath::cpu) return json;
@@ -66,8 +66,11 @@ Json json_of(const KernelResult& result, const StageSplit& split) {
 }  // namespace
 
 std::string json_text(const Report& report, const KernelResult& result) {
-    Json json{
-        {"kernel", result.kernel}, {"unit", result.unit}, {"weft", report.version}, {"stamp", report.stamp}};
+    Json json{{"kernel", result.kernel},
+              {"unit", result.unit},
+              {"rate_unit", result.rate_unit},
+              {"weft", report.version},
+              {"stamp", report.stamp}};
     for (const auto& [name, value] : result.configuration) json["configuration"][name] = value;
     json["machine"] = {{"device", report.machine.device}, {"type", report.machine.type},
                        {"driver", report.machine.driver}, {"uuid", report.machine.uuid},

@@ -48,6 +48,11 @@ class ReportKernel {
     virtual std::vector<std::pair<std::string, std::string>> configuration() const = 0;
     virtual std::vector<std::string> processes() const = 0;
     virtual double compression(std::size_t) const { return 0; }
+    virtual std::string rate_unit() const { return unit(); }  ///< what rates count
+    virtual double items(std::uint64_t batch) const {         ///< of these in a batch
+        return static_cast<double>(batch);
+    }
+    virtual double growth() const { return 1; }  ///< time grows like batch to this power
     /// Bytes of host memory that a size takes at most, all paths considered.
     virtual double host_bytes(std::uint64_t batch) const = 0;
     virtual std::unique_ptr<ReportWork> make(Backend& backend, std::uint64_t batch,
@@ -77,6 +82,7 @@ class HostArray {
 
 std::unique_ptr<ReportKernel> report_field(Field field);
 std::unique_ptr<ReportKernel> report_encode(std::vector<EncodeMethod> methods, std::uint32_t qubits);
+std::unique_ptr<ReportKernel> report_kernel_matrix(KernelMap map, std::uint32_t qubits);
 std::unique_ptr<ReportKernel> report_lattice(const LatticeCode& code);
 
 }  // namespace weft::tool

@@ -49,8 +49,8 @@ constexpr const char* kLegend =
     "holds, and unified memory, may exceed it.\n";
 
 std::string table_of(const KernelResult& result, std::size_t process) {
-    std::string out = row({"batch", "path", "median", "std", "min", "max", result.unit + "/s", "bandwidth",
-                           "speed-up", "of ceiling"}) +
+    std::string out = row({"batch", "path", "median", "std", "min", "max", result.rate_unit + "/s",
+                           "bandwidth", "speed-up", "of ceiling"}) +
                       "|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|\n";
     for (const SizeResult& size : result.sizes) {
         if (size.process != process) continue;

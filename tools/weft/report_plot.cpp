@@ -118,7 +118,7 @@ std::string row_of(const KernelResult& result, std::size_t process) {
     const std::string name = result.label(process);
     return panel(name + (p.compression > 0 ? ", compression " + factor(p.compression) : "") + ": time", size,
                  "median of a call (ms)", false, curves(kTime, true)) +
-           panel(name + ": throughput", size, result.unit + "/s", false, curves(kRate, true)) +
+           panel(name + ": throughput", size, result.rate_unit + "/s", false, curves(kRate, true)) +
            panel(name + ": speed-up over the CPU", size, "CPU time / device time", true,
                  curves(kSpeedup, false)) +
            panel(name + ": share of the ceiling", size, "ceiling's time / time", true,
@@ -191,11 +191,11 @@ std::string combined_script(const Report& report, const std::string& output) {
     const std::string size = "batch size";
     std::string out = head(output, "weft profile, all kernels; " + report.machine.device, 2, 3,
                            kWidePanelWidth, kKeyBeside);
-    out += panel("throughput, CPU", size, "elements, samples or vectors/s", false,
+    out += panel("throughput, CPU", size, "elements, pairs, samples or vectors/s", false,
                  all_curves(report, ReportPath::cpu, kRate));
-    out += panel("throughput, device, ordinary memory", size, "elements, samples or vectors/s", false,
+    out += panel("throughput, device, ordinary memory", size, "elements, pairs, samples or vectors/s", false,
                  all_curves(report, ReportPath::ordinary, kRate));
-    out += panel("throughput, device, resident", size, "elements, samples or vectors/s", false,
+    out += panel("throughput, device, resident", size, "elements, pairs, samples or vectors/s", false,
                  all_curves(report, ReportPath::resident, kRate));
     out += panel("speed-up over the CPU, ordinary memory", size, "CPU time / device time", true,
                  all_curves(report, ReportPath::ordinary, kSpeedup));

@@ -41,13 +41,12 @@ struct PathResult {
 struct SizeResult {
     std::size_t process = 0;
     std::uint64_t batch = 0, bytes_in = 0, bytes_out = 0;
+    double items = 0;  ///< what rates count
     std::vector<PathResult> paths;
 
     const PathResult* of(ReportPath path) const;  ///< null: not measured or failed
     std::string common_failure() const;           ///< why no path ran; empty: one did, or reasons differ
-    double per_s(const PathResult& path) const {
-        return static_cast<double>(batch) / path.timing.seconds.median;
-    }
+    double per_s(const PathResult& path) const { return items / path.timing.seconds.median; }
     double gb_per_s(const PathResult& path) const {
         return static_cast<double>(bytes_in + bytes_out) / path.timing.seconds.median / 1e9;
     }
@@ -75,7 +74,7 @@ struct ProcessResult {
 };
 
 struct KernelResult {
-    std::string kernel, unit;  ///< "lattice", "vectors"
+    std::string kernel, unit, rate_unit;  ///< "lattice", "vectors", and what rates count
     std::vector<std::pair<std::string, std::string>> configuration;
     std::vector<ProcessResult> processes;
     std::vector<SizeResult> sizes;

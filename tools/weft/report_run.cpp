@@ -2,6 +2,7 @@
 #include "report_run.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <new>
@@ -44,19 +45,57 @@ std::string failure_of(bool& wrong, Body&& body) {
     }
 }
 
+/// Why a path is left out at this size; empty: it is not.
+using TooLong = std::function<std::string(std::size_t process, ReportPath path)>;
+
+/// Takes what smaller sizes took as a forecast for larger ones.
+class Forecast {
+  public:
+    Forecast(double growth, double max_seconds) : growth_(growth), most_(kPatience * max_seconds) {}
+    void learn(const SizeResult& size) {
+        for (const PathResult& path : size.paths)
+            if (path.ran()) known_[{size.process, path.path}] = {size.batch, path.timing.seconds.median};
+    }
+    std::string too_long(std::size_t process, ReportPath path, std::uint64_t batch) const {
+        const auto it = known_.find({process, path});
+        if (it == known_.end() || it->second.seconds < kLeastKnown) return {};
+        const double times = static_cast<double>(batch) / static_cast<double>(it->second.batch);
+        const double seconds = it->second.seconds * std::pow(times, growth_);
+        if (seconds <= most_) return {};
+        return "left out: one run would take about " + duration(seconds) + " (--max-seconds " +
+               three_digits(most_ / kPatience) + " allows " + duration(most_) + ")";
+    }
+
+  private:
+    static constexpr double kPatience = 4;       // a run may take this many times the time of a figure
+    static constexpr double kLeastKnown = 1e-3;  // below it a call costs more than its work
+    struct Known {
+        std::uint64_t batch = 0;
+        double seconds = 0;
+    };
+    double growth_, most_;
+    std::map<std::pair<std::size_t, ReportPath>, Known> known_;
+};
+
 /// One kernel at one size.
 class SizeRun {
   public:
-    SizeRun(Backend& backend, const ReportKernel& kernel, const RunSettings& settings, std::uint64_t batch)
-        : backend_(backend), settings_(settings), processes_(kernel.processes().size()) {
+    SizeRun(Backend& backend, const ReportKernel& kernel, const RunSettings& settings, std::uint64_t batch,
+            const TooLong& too_long)
+        : backend_(backend), settings_(settings), too_long_(too_long), processes_(kernel.processes().size()) {
         sizes_.resize(processes_);
         for (std::size_t p = 0; p < processes_; ++p) {
             sizes_[p].process = p;
             sizes_[p].batch = batch;
+            sizes_[p].items = kernel.items(batch);
         }
         const double needed = kernel.host_bytes(batch), there = free_host_bytes();
-        std::string failure;
-        if (there != 0 && needed > 0.8 * there)
+        std::string failure = too_long(0, ReportPath::cpu);
+        for (std::size_t p = 1; p < processes_ && !failure.empty(); ++p)
+            if (too_long(p, ReportPath::cpu).empty()) failure.clear();
+        if (!failure.empty())
+            ;  // Nothing could be compared with: not worth the memory.
+        else if (there != 0 && needed > 0.8 * there)
             failure = "does not fit host memory (needs " + size_text(needed) + ", " + size_text(there) +
                       " are free)";
         else
@@ -89,6 +128,8 @@ class SizeRun {
         size.paths.push_back(std::move(result));
     }
     void measure_cpu(std::size_t process) {
+        if (const std::string why = too_long_(process, ReportPath::cpu); !why.empty())
+            return fail(sizes_[process], ReportPath::cpu, why);
         PathResult result;
         result.failure = failure_of(wrong_, [&] {
             result.timing =
@@ -101,8 +142,12 @@ class SizeRun {
     void measure_path(ReportPath path) {
         const std::string failure = failure_of(wrong_, [&] { work_->prepare(path); });
         for (std::size_t p = 0; p < processes_; ++p) {
-            if (!failure.empty()) {
-                fail(sizes_[p], path, failure);
+            const std::string why = !failure.empty() ? failure
+                                    : sizes_[p].of(ReportPath::cpu) == nullptr
+                                        ? "no result of the CPU to compare with"
+                                        : too_long_(p, path);
+            if (!why.empty()) {
+                fail(sizes_[p], path, why);
                 continue;
             }
             PathResult result;
@@ -150,6 +195,7 @@ class SizeRun {
 
     Backend& backend_;
     const RunSettings& settings_;
+    const TooLong& too_long_;
     std::size_t processes_;
     bool wrong_ = false;
     std::unique_ptr<ReportWork> work_;
@@ -228,14 +274,19 @@ KernelResult run_kernel(Backend& backend, const ReportKernel& kernel, const RunS
     KernelResult result;
     result.kernel = kernel.name();
     result.unit = kernel.unit();
+    result.rate_unit = kernel.rate_unit();
     result.configuration = kernel.configuration();
     for (const std::string& name : kernel.processes()) {
         result.processes.push_back({});
         result.processes.back().name = name;
         result.processes.back().compression = kernel.compression(result.processes.size() - 1);
     }
+    Forecast forecast(kernel.growth(), settings.repeats.max_seconds);
     for (const std::uint64_t batch : settings.batch_sizes) {
-        SizeRun run(backend, kernel, settings, batch);
+        const TooLong too_long = [&](std::size_t process, ReportPath path) {
+            return forecast.too_long(process, path, batch);
+        };
+        SizeRun run(backend, kernel, settings, batch, too_long);
         run.measure_all();
         if (std::vector<StageSplit> splits = run.split(); !splits.empty()) result.splits = std::move(splits);
         for (SizeResult size : run.sizes()) {
@@ -244,6 +295,7 @@ KernelResult run_kernel(Backend& backend, const ReportKernel& kernel, const RunS
             if (process.memory_gb_per_s == 0 && size.bytes_in != 0)
                 failure_of(ignored, [&] { measure_ceilings(backend, process, size); });
             apply_ceilings(process, size);
+            forecast.learn(size);
             if (settings.on_size) settings.on_size(size);
             result.sizes.push_back(std::move(size));
         }
