@@ -171,7 +171,8 @@ bool BatchEngine::plan_group() {
             std::min(memory_chunk_limit_,
                      chunk_limit(shape_, context_.device.snapshot().limits, settings_, job, route.copies));
         const std::uint64_t started = started_bytes_ + bytes, total = report_.bytes_in + report_.bytes_out;
-        const bool tapers = route.copies && !settings_.cuts_exactly() && settings_.mode == BatchMode::pipelined;
+        const bool tapers =
+            route.copies && !settings_.cuts_exactly() && settings_.mode == BatchMode::pipelined;
         piece.count = tapers ? taper(most, piece.count, per_job / job.elements, started,
                                      total > started ? total - started : 0)
                              : std::min(piece.count, most);

@@ -61,11 +61,10 @@ Adoption full_adoption() {
     Adoption adoption;
     adoption.api_minor = 3;
     for (const Feature& f : kFeatures) adoption.enabled.*f.member = true;
-    adoption.extensions = {"VK_EXT_external_memory_host",  "VK_EXT_memory_budget",
-                           "VK_EXT_device_fault",          "VK_KHR_external_memory_fd",
-                           "VK_EXT_subgroup_size_control", "VK_EXT_calibrated_timestamps",
-                           "VK_KHR_calibrated_timestamps", "VK_KHR_cooperative_matrix",
-                           "VK_NV_cooperative_matrix"};
+    adoption.extensions = {
+        "VK_EXT_external_memory_host",  "VK_EXT_memory_budget",         "VK_EXT_device_fault",
+        "VK_KHR_external_memory_fd",    "VK_EXT_subgroup_size_control", "VK_EXT_calibrated_timestamps",
+        "VK_KHR_calibrated_timestamps", "VK_KHR_cooperative_matrix",    "VK_NV_cooperative_matrix"};
     adoption.possible_extensions = adoption.extensions;
     adoption.compute = {2, 0};
     adoption.upload = QueueSlot{1, 0};

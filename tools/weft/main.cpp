@@ -72,7 +72,8 @@ void parse(CLI::App& app, int argc, char** argv) try {
 int main(int argc, char** argv) try {
     weft::tool::install_signal_handlers();
     CLI::App app{
-        "Field arithmetic, quantum encoders and kernels, and lattice codes for files of arrays, on the GPU; and what the "
+        "Field arithmetic, quantum encoders and kernels, and lattice codes for files of arrays, on the GPU; "
+        "and what the "
         "GPUs can do",
         "weft"};
     app.set_version_flag("--version", "weft " WEFT_VERSION_STRING);
