@@ -19,8 +19,8 @@ extern char** environ;
 namespace weft::tool {
 namespace {
 
-constexpr const char* kColours[] = {"#444444", "#d95f02", "#1f78b4", "#1b9e77", "#7570b3",
-                                    "#e7298a", "#66a61e", "#a6761d", "#b15928"};
+constexpr const char* kColours[] = {"#444444", "#d95f02", "#1f78b4", "#1b9e77", "#7570b3", "#e7298a",
+                                    "#66a61e", "#a6761d", "#b15928", "#17becf", "#e31a1c", "#bcbd22"};
 constexpr std::size_t kPanelWidth = 520, kWidePanelWidth = 660, kPanelHeight = 400, kTitleHeight = 60;
 // Beside or below the panel, where it hides no curve.
 constexpr const char* kKeyBelow = "outside bottom center horizontal Left reverse samplen 2";
