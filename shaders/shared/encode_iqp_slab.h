@@ -67,8 +67,8 @@ Complex unit_of(Phase phase) {
     return complex(a.cosine, a.sine);
 }
 
-// Tables of a row, by the two lowest groups of 4 lane bits: of what such a group comes to alone, and of what it
-// adds to each higher bit of the slab.
+// Tables of a row, by the two lowest groups of 4 lane bits: of what such a group comes to alone, and of what
+// it adds to each higher bit of the slab.
 struct Tables {
     uint rows, lane_bits, first_bit, groups, per_row;
 };
@@ -156,9 +156,8 @@ Phase lane_phase(Tables t, uint row, uint lane_index) {
     Phase sum = phase_of_cell(cells[alone_at(row, 0u, lane_index & 15u)]);
     if (t.groups > 1u)
         sum = add_phases(sum, phase_of_cell(cells[alone_at(row, 1u, (lane_index >> 4) & 15u)]));
-    WEFT_UNROLL for (uint bit = 4u; bit < 8u; ++bit)
-        if (((lane_index >> bit) & 1u) != 0u)
-            sum = add_phases(sum, phase_of_cell(cells[with_at(t, row, bit, 0u, lane_index & 15u)]));
+    WEFT_UNROLL for (uint bit = 4u; bit < 8u; ++bit) if (((lane_index >> bit) & 1u) != 0u) sum =
+        add_phases(sum, phase_of_cell(cells[with_at(t, row, bit, 0u, lane_index & 15u)]));
     if ((lane_index >> 8) != 0u) {
         sum = add_phases(sum, linear[row * p.qubits + 8u]);
         sum = add_phases(sum, with_lane(t, row, 8u, lane_index & 255u));
@@ -171,8 +170,8 @@ void make_phases(uint row, uint rows, uint lane_index, uint lane_bits) {
     v[0] = unit_of(lane_phase(t, row, lane_index));
     WEFT_UNROLL for (uint bit = 0u; bit < 4u; ++bit) {
         const Complex unit = unit_of(with_lane(t, row, lane_bits + bit, lane_index));
-        WEFT_UNROLL for (uint k = 0u; k < 16u; ++k)
-            if (k < (1u << bit)) v[k + (1u << bit)] = multiply(v[k], unit);
+        WEFT_UNROLL for (uint k = 0u; k < 16u; ++k) if (k < (1u << bit)) v[k + (1u << bit)] =
+            multiply(v[k], unit);
     }
     WEFT_UNROLL for (uint k = 0u; k < 16u; ++k) v[k] = multiply(v[k], held[row * 16u + k]);
 }
@@ -196,13 +195,13 @@ void deal(uint from_low, uint to_low, bool to_store) {
     barrier();
     WEFT_UNROLL for (uint k = 0u; k < 16u; ++k) cells[gap(place(from_low, k))] = cell_of(v[k].re);
     barrier();
-    WEFT_UNROLL for (uint k = 0u; k < 16u; ++k)
-        v[k].re = real_of_cell(cells[gap(to_store ? store_place(k) : place(to_low, k))]);
+    WEFT_UNROLL for (uint k = 0u; k < 16u; ++k) v[k].re =
+        real_of_cell(cells[gap(to_store ? store_place(k) : place(to_low, k))]);
     barrier();
     WEFT_UNROLL for (uint k = 0u; k < 16u; ++k) cells[gap(place(from_low, k))] = cell_of(v[k].im);
     barrier();
-    WEFT_UNROLL for (uint k = 0u; k < 16u; ++k)
-        v[k].im = real_of_cell(cells[gap(to_store ? store_place(k) : place(to_low, k))]);
+    WEFT_UNROLL for (uint k = 0u; k < 16u; ++k) v[k].im =
+        real_of_cell(cells[gap(to_store ? store_place(k) : place(to_low, k))]);
 }
 
 #endif

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transform of the kUpperBits bits above a slab, in place, by tiles of 2^kSlabBits units of 16 bytes: all 2^kUpperBits
-// places that these bits tell apart, of neighbouring units. A unit is an amplitude of complex128 or two of complex64.
+// The transform of the kUpperBits bits above a slab, in place, by tiles of 2^kSlabBits units of 16 bytes: all
+// 2^kUpperBits places that these bits tell apart, of neighbouring units. A unit is an amplitude of complex128
+// or two of complex64.
 #ifndef WEFT_SHARED_ENCODE_IQP_UPPER_H
 #define WEFT_SHARED_ENCODE_IQP_UPPER_H
 
-const uint kRunBits = kSlabBits - kUpperBits;              // neighbouring units of a tile
+const uint kRunBits = kSlabBits - kUpperBits;               // neighbouring units of a tile
 const uint kUnitBits = kSlabBits - (kStoreWide ? 0u : 1u);  // units of a slab
 // Bits that are transformed in the second of two turns.
 const uint kLateBits = kUpperBits > 4u ? kUpperBits - 4u : 0u;
@@ -44,7 +45,8 @@ void transform_units(uint bits) {
     }
 }
 
-// Unit k of this invocation in the tile: place among the 2^kUpperBits in the high bits, neighbour in the low ones.
+// Unit k of this invocation in the tile: place among the 2^kUpperBits in the high bits, neighbour in the low
+// ones.
 uint early_place(uint k) {
     const uint lane = gl_LocalInvocationIndex;
     if (kUpperBits >= 4u) return (k << (kSlabBits - 4u)) | lane;

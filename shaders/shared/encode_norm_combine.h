@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The norms of a row's blocks become one. Needs encode_norm.h and `Norm norm_at(uint block)` from the shader; for a
-// whole workgroup, all of which get the result.
+// The norms of a row's blocks become one. Needs encode_norm.h and `Norm norm_at(uint block)` from the shader;
+// for a whole workgroup, all of which get the result.
 #ifndef WEFT_SHARED_ENCODE_NORM_COMBINE_H
 #define WEFT_SHARED_ENCODE_NORM_COMBINE_H
 

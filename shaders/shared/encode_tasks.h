@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two steps in one dispatch: rows are cut into blocks, and no second step of a row may begin before all of its
-// first steps are done. Workgroups take such tasks one by one; second steps go first, so that what first steps
-// read or wrote still lies in the device's cache.
+// Two steps in one dispatch: rows are cut into blocks, and no second step of a row may begin before all of
+// its first steps are done. Workgroups take such tasks one by one; second steps go first, so that what first
+// steps read or wrote still lies in the device's cache.
 //
-// No workgroup relies on another one to run: who finds nothing to do leaves, after some patience, and who lets
-// second steps begin goes on until none is left or somebody else has let more begin. So all is done whatever
-// the order in which the device runs workgroups. Scratch words must be 0 before.
+// No workgroup relies on another one to run: who finds nothing to do leaves, after some patience, and who
+// lets second steps begin goes on until none is left or somebody else has let more begin. So all is done
+// whatever the order in which the device runs workgroups. Scratch words must be 0 before.
 //
 // Needs `count` (rows) and `p` from the shader; behind kTaskHeader the words of a row are the shader's.
 #ifndef WEFT_SHARED_ENCODE_TASKS_H
 #define WEFT_SHARED_ENCODE_TASKS_H
 
-layout(set = 0, binding = 3) coherent volatile buffer Tasks { uint tasks[]; };
+layout(set = 0, binding = 3) coherent volatile buffer Tasks {
+    uint tasks[];
+};
 
-// Words of the whole dispatch, in the first row's header: tasks taken of either step; second steps that may be
-// taken, which may fall below 0 for a moment; rows, in order, whose second steps may be taken; how often rows
-// were finished, and how often second steps were let begin. Then two words of each row.
+// Words of the whole dispatch, in the first row's header: tasks taken of either step; second steps that may
+// be taken, which may fall below 0 for a moment; rows, in order, whose second steps may be taken; how often
+// rows were finished, and how often second steps were let begin. Then two words of each row.
 const uint kFirstTaken = 0u, kSecondTaken = 1u, kOpen = 2u, kOpenRows = 3u, kFinishes = 4u, kOpenings = 5u;
 const uint kDone = 6u, kReady = 7u, kTaskHeader = 8u;
 const uint kNoTask = 0u, kFirstStep = 1u, kSecondStep = 2u;
@@ -74,15 +76,14 @@ Task next_task(uint firsts, uint seconds, bool or_first) {
 bool finish_first(uint row, uint firsts, uint row_words) {
     memoryBarrierBuffer();
     barrier();
-    if (gl_LocalInvocationIndex == 0u)
-        task_answer = atomicAdd(tasks[row * row_words + kDone], 1u) + 1u;
+    if (gl_LocalInvocationIndex == 0u) task_answer = atomicAdd(tasks[row * row_words + kDone], 1u) + 1u;
     memoryBarrierBuffer();
     barrier();
     return task_answer == firsts;
 }
 
-// Rows are opened in order, by whoever finds the next one ready. Of two that finish rows at once, the one whose
-// count comes second sees what both did.
+// Rows are opened in order, by whoever finds the next one ready. Of two that finish rows at once, the one
+// whose count comes second sees what both did.
 uint open_rows(uint row, uint seconds, uint row_words) {
     atomicExchange(tasks[row * row_words + kReady], 1u);
     memoryBarrierBuffer();

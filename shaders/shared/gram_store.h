@@ -1,18 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// GLSL alone: outputs of the Gram product's shaders. An output is K, once or also mirrored, or a part of the sums.
-// Needs Real, kWide (elements of K are double) and the push constants `p`.
+// GLSL alone: outputs of the Gram product's shaders. An output is K, once or also mirrored, or a part of the
+// sums. Needs Real, kWide (elements of K are double) and the push constants `p`.
 #ifndef WEFT_SHARED_GRAM_STORE_H
 #define WEFT_SHARED_GRAM_STORE_H
 
-layout(set = 0, binding = 2) writeonly buffer Narrow { float narrow[]; };
-layout(set = 0, binding = 2) writeonly buffer Wide { uvec2 wide[]; };
-layout(set = 0, binding = 3) writeonly buffer NarrowMirror { float narrow_mirror[]; };
-layout(set = 0, binding = 3) writeonly buffer WideMirror { uvec2 wide_mirror[]; };
+layout(set = 0, binding = 2) writeonly buffer Narrow {
+    float narrow[];
+};
+layout(set = 0, binding = 2) writeonly buffer Wide {
+    uvec2 wide[];
+};
+layout(set = 0, binding = 3) writeonly buffer NarrowMirror {
+    float narrow_mirror[];
+};
+layout(set = 0, binding = 3) writeonly buffer WideMirror {
+    uvec2 wide_mirror[];
+};
 
 #if defined(WEFT_WORK64)
-uvec2 gram_double(Real value) { return unpackDouble2x32(value); }
+uvec2 gram_double(Real value) {
+    return unpackDouble2x32(value);
+}
 #else
-uvec2 gram_double(Real value) { return gram_widen(value); }
+uvec2 gram_double(Real value) {
+    return gram_widen(value);
+}
 #endif
 
 // A tile on the diagonal holds both (i, j) and (j, i), which may differ in the last bit: one of them counts.
@@ -23,15 +35,19 @@ bool gram_wanted(uint row, uint column) {
 void gram_store_direct(uint row, uint column, Real value) {
     if (!gram_wanted(row, column)) return;
     const uint at = p.origin + row * p.leading + column;
-    if (kWide) wide[at] = gram_double(value);
-    else narrow[at] = float(value);
+    if (kWide)
+        wide[at] = gram_double(value);
+    else
+        narrow[at] = float(value);
 }
 
 void gram_store_mirror(uint row, uint column, Real value) {
     if (!gram_wanted(row, column) || p.mirror == 0u || (p.across == 0u && row == column)) return;
     const uint at = p.mirror_origin + column * p.leading + row;
-    if (kWide) wide_mirror[at] = gram_double(value);
-    else narrow_mirror[at] = float(value);
+    if (kWide)
+        wide_mirror[at] = gram_double(value);
+    else
+        narrow_mirror[at] = float(value);
 }
 
 void gram_store(uint row, uint column, Real value) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GLSL alone: matrix units by their two names. WEFT_KHR: GL_KHR_cooperative_matrix, for compilers that know it;
-// else GL_NV_cooperative_matrix.
+// GLSL alone: matrix units by their two names. WEFT_KHR: GL_KHR_cooperative_matrix, for compilers that know
+// it; else GL_NV_cooperative_matrix.
 #ifndef WEFT_SHARED_GRAM_UNITS_H
 #define WEFT_SHARED_GRAM_UNITS_H
 
@@ -14,10 +14,12 @@
 #define MatrixA coopmat<float16_t, gl_ScopeSubgroup, 16, 16, gl_MatrixUseA>
 #define MatrixB coopmat<float16_t, gl_ScopeSubgroup, 16, 16, gl_MatrixUseB>
 #define MatrixSum coopmat<float, gl_ScopeSubgroup, 16, 16, gl_MatrixUseAccumulator>
-#define matrix_load_rows(matrix, from, at, stride) coopMatLoad(matrix, from, at, stride, gl_CooperativeMatrixLayoutRowMajor)
+#define matrix_load_rows(matrix, from, at, stride) \
+    coopMatLoad(matrix, from, at, stride, gl_CooperativeMatrixLayoutRowMajor)
 #define matrix_load_columns(matrix, from, at, stride) \
     coopMatLoad(matrix, from, at, stride, gl_CooperativeMatrixLayoutColumnMajor)
-#define matrix_store(matrix, to, at, stride) coopMatStore(matrix, to, at, stride, gl_CooperativeMatrixLayoutRowMajor)
+#define matrix_store(matrix, to, at, stride) \
+    coopMatStore(matrix, to, at, stride, gl_CooperativeMatrixLayoutRowMajor)
 #define matrix_add_product(a, b, sum) coopMatMulAdd(a, b, sum)
 #else
 #extension GL_NV_cooperative_matrix : require

@@ -7,8 +7,8 @@
 
 WEFT_SHARED_BEGIN
 
-// Where the amplitude at `index` was before CNOTs 0 to 1, 1 to 2, .., the last to 0; of two wires the first CNOT
-// alone. They make bit k of a wire the sum of bits 0 to k, and bit 0 that of all others.
+// Where the amplitude at `index` was before CNOTs 0 to 1, 1 to 2, .., the last to 0; of two wires the first
+// CNOT alone. They make bit k of a wire the sum of bits 0 to k, and bit 0 that of all others.
 WEFT_FN uint before_ring(uint index, uint qubits) {
     const uint before = index ^ (index >> 1);
     const uint top = qubits > 2u ? 3u << (qubits - 2u) : 0u;

@@ -38,7 +38,7 @@ layout(constant_id = 1) const float kQ = 4.0;
 layout(constant_id = 2) const float kInverseQ = 0.25;
 layout(constant_id = 3) const uint kLevels = 2;
 layout(constant_id = 4) const uint kBits = 8;       // of a digit in the code
-layout(constant_id = 5) const uint kPerThread = 4;  // neighbours that a thread works on; 1: see lattice_group.h
+layout(constant_id = 5) const uint kPerThread = 4;  // neighbours of a thread; 1: see lattice_group.h
 layout(constant_id = 6) const bool kDither = false;
 layout(constant_id = 7) const bool kRetries = false;
 
