@@ -220,9 +220,9 @@ TEST_CASE("names: everything that weft makes for a user is named, and commands a
     // The application's own objects keep their names.
     for (const VkObjectType type : {VK_OBJECT_TYPE_QUEUE, VK_OBJECT_TYPE_DEVICE})
         for (const std::string& name : spy.names) CHECK_FALSE(name.starts_with(std::to_string(type) + " "));
-    CHECK(spy.labels.count("saxpy") == 1);
-    CHECK(spy.labels.count("upload") == 1);
-    CHECK(spy.labels.count("download") == 1);
+    // Labels cost time, so they are left out where nothing looks.
+    if (Config::from_env().validation != weft::Validation::off)
+        for (const char* label : {"saxpy", "upload", "download"}) CHECK(spy.labels.count(label) == 1);
     CHECK(spy.open_labels == 0);
 }
 
