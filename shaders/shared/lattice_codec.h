@@ -54,6 +54,7 @@ WEFT_FN LATTICE_POINT decode_digits(LATTICE_CODE code, float q, float inverse, u
             }
         }
     }
+    WEFT_UNROLL for (int i = 0; i < LATTICE_DIM; ++i) sum.v[i] = unsigned_zero(sum.v[i]);
     return sum;
 }
 
