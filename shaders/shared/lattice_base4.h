@@ -5,12 +5,19 @@
 //
 // A level maps n to Q(n / 4), and digits depend on n modulo 4^levels times the lattice only, so a byte has
 // room for both levels: coordinates are right modulo 128, 32, 8 before the first, second and third level (E8,
-// whose points are doubled: 256, 64, 16). No sum of bytes below leaves its byte.
+// whose points are doubled: 256, 64, 16). So is half of that on top of them, which keeps bytes from being
+// negative and which no digit notices. No sum of bytes below leaves its byte.
 //
-//   nearest_bytes(g)   the point nearest to g, as nearest(g, 1, 1, kLatticeNudge)
-//   quarter(n)         Q(n / 4), and what is left, n - 4 Q(n / 4), plus 4 (doubled: 8) so that no byte is
-//   negative digits_of(n)       (G^-1 n) mod 4, digit i in bits 2 i bytes_of_digits    G b modulo 8 (doubled:
-//   16), whatever quarter() needs for what is left sum_of_bytes       coordinates less `bias`, as floats
+// The quantization itself takes few of the operations that a GPU does at half its pace, such as comparisons,
+// selections and logic: choices are numbers that are 0 or 1, made by clamp(), and multiplied. All of them are
+// exact, for what is compared are multiples of 2^-25 of at most 1/2, and stay so when a compiler fuses or reorders
+// them; what would not is precise.
+//
+//   nearest_bytes(g)  the point nearest to g, as nearest(g, 1, 1, kLatticeNudge), plus half the modulus
+//   quarter(n)        Q(n / 4), and what is left, n - 4 Q(n / 4), plus 4 (doubled: 8) so that no byte is negative
+//   digits_of(n)      (G^-1 n) mod 4, digit i in bits 2 i
+//   bytes_of_digits   G b modulo 8 (doubled: 16), whatever quarter() needs for what is left
+//   sum_of_bytes      coordinates less `bias`, as floats
 #ifndef WEFT_SHARED_LATTICE_BASE4_H
 #define WEFT_SHARED_LATTICE_BASE4_H
 
@@ -50,16 +57,6 @@ WEFT_FN uint word_of(float n, float offset) {
     return floatBitsToUint(moved);
 }
 
-WEFT_FN uint bytes_of(uint a, uint b, uint c, uint d) {
-    return (a & 0xffu) | ((b & 0xffu) << 8) | ((c & 0xffu) << 16) | (d << 24);
-}
-
-// The sign bits of four floats as bytes 0 or 1.
-WEFT_FN uint signs_of(float a, float b, float c, float d) {
-    uint low = (floatBitsToUint(a) >> 31) | ((floatBitsToUint(b) >> 31) << 8);
-    return low | ((floatBitsToUint(c) >> 31) << 16) | ((floatBitsToUint(d) >> 31) << 24);
-}
-
 // Byte `at` less a number, without a conversion.
 WEFT_FN float byte_value(uint bytes, uint at, float less) {
     uint bits = 0x4b000000u | ((bytes >> (8u * at)) & 0xffu);  // 2^23 + byte
@@ -77,12 +74,78 @@ WEFT_FN float centred_on(float x, float below) {
     return centred;
 }
 
+// A coordinate between two integers.
+struct LatticeSplit {
+    float middle;   // of both
+    float centred;  // x less that
+    float rises;    // 1 if x is nearer to the upper one or between them, else 0
+    float size;     // |centred| - 1/4, at most 1/4 either way
+};
+
+const float kLatticeSharp = 33554432.0f;  // 2^25
+
+WEFT_FN LatticeSplit split_of(float x) {
+    LatticeSplit s;
+    float below = floor_of(x);
+    s.middle = below + 0.5f;
+    s.centred = centred_on(x, below);
+    s.rises = clamp(s.centred * kLatticeSharp + 1.0f, 0.0f, 1.0f);
+    WEFT_PRECISE float size = abs(s.centred) - 0.25f;
+    s.size = size;
+    return s;
+}
+
+// 1 if a multiple of 2^-25 is negative, else 0.
+WEFT_FN float is_negative(float x) {
+    return clamp(x * -kLatticeSharp, 0.0f, 1.0f);
+}
+
+// The middle, and `aside` from it to the nearer side.
+WEFT_FN float moved_aside(LatticeSplit s, float aside) {
+    return s.middle + (2.0f * s.rises - 1.0f) * aside;
+}
+
+// 2 if the integer n is odd, else 0.
+WEFT_FN float twice_odd(float n) {
+    return uintBitsToFloat((word_of(n, 0.0f) & 1u) << 30);
+}
+
+// Finds the first size that equals a target which none exceeds (way 1) or falls short of (way -1).
+struct LatticeSearch {
+    float sharp, level;
+    float left;  // what next_move() gives for it, 0 afterwards
+};
+
+WEFT_FN LatticeSearch search_for(float target, float way, float move) {
+    LatticeSearch search;
+    search.sharp = way * kLatticeSharp;
+    search.level = 1.0f - search.sharp * target;
+    search.left = move;
+    return search;
+}
+
+WEFT_FN float next_move(WEFT_INOUT(LatticeSearch) search, float size) {
+    float equal = clamp(size * search.sharp + search.level, 0.0f, 1.0f);
+    float move = equal * search.left;
+    search.left -= move;
+    return move;
+}
+
+// Bytes of four integers plus `bias`, which makes them 0 to 255. As bits of a float the sum of the second pair
+// goes up to the first pair's exponent, 0x4b40, which it therefore lacks.
+WEFT_FN uint bytes_of(float a, float b, float c, float d, float bias) {
+    const float kZero = 12582912.0f, kExponent = 19264.0f;
+    WEFT_PRECISE float low = a + (kZero + 257.0f * bias);
+    WEFT_PRECISE float high = c + (kZero - kExponent + 257.0f * bias);
+    return floatBitsToUint(256.0f * b + low) + (floatBitsToUint(256.0f * d + high) << 16);
+}
+
 // --- Z2
 
 WEFT_FN Z2Bytes nearest_bytes(Z2Point x) {
     Z2Point n = nearest(x, 1.0f, 1.0f, kLatticeNudge);
     Z2Bytes bytes;
-    bytes.v[0] = bytes_of(word_of(n.v[0], 0.0f), word_of(n.v[1], 0.0f), 0u, 0u) & 0x7f7fu;
+    bytes.v[0] = bytes_of(n.v[0], n.v[1], 0.0f, 0.0f, 64.0f) & 0x7f7fu;
     return bytes;
 }
 
@@ -106,24 +169,22 @@ WEFT_FN Z2Bytes bytes_of_digits(uint digits, Z2Bytes shape) {
 // --- D4
 
 WEFT_FN D4Bytes nearest_bytes(D4Point x) {
-    float below[4], centred[4];
+    LatticeSplit c[4];
+    float least = 0.25f, sum = 0.0f, rises = 0.0f;
     WEFT_UNROLL for (int i = 0; i < 4; ++i) {
-        below[i] = floor_of(x.v[i]);
-        centred[i] = centred_on(x.v[i], below[i]);
+        c[i] = split_of(x.v[i]);
+        sum += c[i].middle;
+        rises += c[i].rises;
+        least = min(least, c[i].size);
     }
-    // The largest residual, the first of equals.
-    bool second = abs(centred[1]) < abs(centred[0]), fourth = abs(centred[3]) < abs(centred[2]);
-    float early = min(abs(centred[0]), abs(centred[1])), late = min(abs(centred[2]), abs(centred[3]));
-    uint early_bit = second ? 0x100u : 1u, late_bit = fourth ? 0x1000000u : 0x10000u;
-    uint bit = late < early ? late_bit : early_bit;
-
-    uint floors = bytes_of(word_of(below[0], 0.0f), word_of(below[1], 0.0f), word_of(below[2], 0.0f),
-                           word_of(below[3], 0.0f));
-    uint ups = signs_of(centred[0], centred[1], centred[2], centred[3]) ^ kLatticeOnes;
-    uint odd = byte_sum((floors ^ ups) & kLatticeOnes) & 1u;
-    D4Bytes n;
-    n.v[0] = (floors & 0x7f7f7f7fu) + (ups ^ (odd != 0u ? bit : 0u));
-    return n;
+    LatticeSearch search = search_for(least, -1.0f, -0.5f * twice_odd(sum + rises));
+    float n[4];
+    WEFT_UNROLL for (int i = 0; i < 4; ++i) {
+        n[i] = moved_aside(c[i], 0.5f + next_move(search, c[i].size));
+    }
+    D4Bytes bytes;
+    bytes.v[0] = bytes_of(n[0], n[1], n[2], n[3], 64.0f);
+    return bytes;
 }
 
 WEFT_FN D4Quarter quarter(D4Bytes n) {
