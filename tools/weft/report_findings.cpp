@@ -33,6 +33,9 @@ std::string sentence_of_wins(const KernelResult& result, std::size_t process) {
             text += std::string(from(path)) + " the device beats the CPU from " + grouped(*first) + " " +
                     result.unit + " on, by up to " + factor(best.path->speedup) + " (at " +
                     grouped(best.size->batch) + ")";
+        else if (best.path->speedup > 1)
+            text += std::string(from(path)) + " the device is ahead of the CPU at some sizes only, by up to " +
+                    factor(best.path->speedup) + " (at " + grouped(best.size->batch) + ")";
         else
             text += std::string(from(path)) + " the CPU stays ahead; the device comes to at most " +
                     factor(best.path->speedup) + " of it (at " + grouped(best.size->batch) + ")";
