@@ -10,14 +10,13 @@
 //
 // The quantization itself takes few of the operations that a GPU does at half its pace, such as comparisons,
 // selections and logic: choices are numbers that are 0 or 1, made by clamp(), and multiplied. All of them are
-// exact, for what is compared are multiples of 2^-25 of at most 1/2, and stay so when a compiler fuses or reorders
-// them; what would not is precise.
+// exact, for what is compared are multiples of 2^-25 of at most 1/2, and stay so when a compiler fuses or
+// reorders them; what would not is precise.
 //
 //   nearest_bytes(g)  the point nearest to g, as nearest(g, 1, 1, kLatticeNudge), plus half the modulus
-//   quarter(n)        Q(n / 4), and what is left, n - 4 Q(n / 4), plus 4 (doubled: 8) so that no byte is negative
-//   digits_of(n)      (G^-1 n) mod 4, digit i in bits 2 i
-//   bytes_of_digits   G b modulo 8 (doubled: 16), whatever quarter() needs for what is left
-//   sum_of_bytes      coordinates less `bias`, as floats
+//   quarter(n)        Q(n / 4), and what is left, n - 4 Q(n / 4), plus 4 (doubled: 8) so that no byte is
+//   negative digits_of(n)      (G^-1 n) mod 4, digit i in bits 2 i bytes_of_digits   G b modulo 8 (doubled:
+//   16), whatever quarter() needs for what is left sum_of_bytes      coordinates less `bias`, as floats
 #ifndef WEFT_SHARED_LATTICE_BASE4_H
 #define WEFT_SHARED_LATTICE_BASE4_H
 
@@ -131,8 +130,8 @@ WEFT_FN float next_move(WEFT_INOUT(LatticeSearch) search, float size) {
     return move;
 }
 
-// Bytes of four integers plus `bias`, which makes them 0 to 255. As bits of a float the sum of the second pair
-// goes up to the first pair's exponent, 0x4b40, which it therefore lacks.
+// Bytes of four integers plus `bias`, which makes them 0 to 255. As bits of a float the sum of the second
+// pair goes up to the first pair's exponent, 0x4b40, which it therefore lacks.
 WEFT_FN uint bytes_of(float a, float b, float c, float d, float bias) {
     const float kZero = 12582912.0f, kExponent = 19264.0f;
     WEFT_PRECISE float low = a + (kZero + 257.0f * bias);

@@ -229,6 +229,35 @@ TEST_CASE("lattice: without overload the value is the nearest point, within the 
     });
 }
 
+TEST_CASE("lattice: a point more in is that point more out, ties included") {
+    on_device([](weft::Backend& backend) {
+        for (const Lattice lattice : kLattices)
+            for (const std::uint32_t q : {4u, 7u, 16u}) {
+                const LatticeCode code{.lattice = lattice, .q = q, .levels = 4};
+                const std::size_t d = dimension(lattice), n = 500;
+                const Floats x = dyadic_values(n * d, 3.0f, q);
+                Floats moved = x;
+                std::vector<float> by;
+                for (std::size_t v = 0; v < n; ++v) {
+                    Ints b(d);
+                    for (std::size_t k = 0; k < d; ++k)
+                        b[k] = static_cast<std::int64_t>((v * 5 + k * 7) % 9) - 4;
+                    for (const std::int64_t twice : point(lattice, b))
+                        by.push_back(static_cast<float>(twice) / 2);
+                }
+                for (std::size_t i = 0; i < x.size(); ++i) moved[i] += by[i];
+                Floats y(x.size()), z(x.size());
+                Bytes status(n), again(n);
+                weft::lattice_quantize(backend, code, x, y, status);
+                weft::lattice_quantize(backend, code, moved, z, again);
+                CHECK(status == Bytes(n, 0));
+                CHECK(again == Bytes(n, 0));
+                for (std::size_t i = 0; i < x.size(); ++i) y[i] += by[i];
+                CHECK(y == z);
+            }
+    });
+}
+
 TEST_CASE("lattice: any number of vectors gives the same bits on every device") {
     // 64-bit FNV-1a of codes and statuses; the same on lavapipe and on GPUs.
     const auto digest = [](const Coded& c) {

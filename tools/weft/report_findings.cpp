@@ -34,7 +34,8 @@ std::string sentence_of_wins(const KernelResult& result, std::size_t process) {
                     result.unit + " on, by up to " + factor(best.path->speedup) + " (at " +
                     grouped(best.size->batch) + ")";
         else if (best.path->speedup > 1)
-            text += std::string(from(path)) + " the device is ahead of the CPU at some sizes only, by up to " +
+            text += std::string(from(path)) +
+                    " the device is ahead of the CPU at some sizes only, by up to " +
                     factor(best.path->speedup) + " (at " + grouped(best.size->batch) + ")";
         else
             text += std::string(from(path)) + " the CPU stays ahead; the device comes to at most " +

@@ -22,8 +22,8 @@ namespace {
 constexpr const char* kColours[] = {"#444444", "#d95f02", "#1f78b4", "#1b9e77", "#7570b3", "#e7298a",
                                     "#66a61e", "#a6761d", "#e31a1c", "#17becf", "#6a3d9a", "#bcbd22"};
 constexpr std::size_t kPanelWidth = 520, kWidePanelWidth = 660, kPanelHeight = 420, kTitleHeight = 60;
-// Beside or below the panel, where it hides no curve; below with room of its own, for one line or two, so that
-// panels are of one height.
+// Beside or below the panel, where it hides no curve; below with room of its own, for one line or two, so
+// that panels are of one height.
 constexpr const char* kKeyBelow =
     "at graph 0.5, graph -0.21 center top horizontal Left reverse samplen 2\nset bmargin 6.2";
 constexpr const char* kKeyBeside = "outside right top vertical Left reverse samplen 2";
