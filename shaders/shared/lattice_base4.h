@@ -14,9 +14,10 @@
 // reorders them; what would not is precise.
 //
 //   nearest_bytes(g)  the point nearest to g, as nearest(g, 1, 1, kLatticeNudge), plus half the modulus
-//   quarter(n)        Q(n / 4), and what is left, n - 4 Q(n / 4), plus 4 (doubled: 8) so that no byte is
-//   negative digits_of(n)      (G^-1 n) mod 4, digit i in bits 2 i bytes_of_digits   G b modulo 8 (doubled:
-//   16), whatever quarter() needs for what is left sum_of_bytes      coordinates less `bias`, as floats
+//   quarter(n)        Q(n / 4); and what is left, n - 4 Q(n / 4), plus 4 (doubled: 8), so never negative
+//   digits_of(n)      (G^-1 n) mod 4, digit i in bits 2 i
+//   bytes_of_digits   G b modulo 8 (doubled: 16), whatever quarter() needs for what is left
+//   sum_of_bytes      coordinates less `bias`, as floats
 #ifndef WEFT_SHARED_LATTICE_BASE4_H
 #define WEFT_SHARED_LATTICE_BASE4_H
 
@@ -48,12 +49,6 @@ WEFT_FN uint byte_sum(uint bytes) {
 // The lowest bit of a mask.
 WEFT_FN uint first_of(uint mask) {
     return mask & (~mask + 1u);
-}
-
-// The low byte is that of the integer n + offset, |n| < 2^22.
-WEFT_FN uint word_of(float n, float offset) {
-    WEFT_PRECISE float moved = n + (12582912.0f + offset);
-    return floatBitsToUint(moved);
 }
 
 // Byte `at` less a number, without a conversion.
@@ -104,9 +99,10 @@ WEFT_FN float moved_aside(LatticeSplit s, float aside) {
     return s.middle + (2.0f * s.rises - 1.0f) * aside;
 }
 
-// 2 if the integer n is odd, else 0.
+// 2 if the integer n is odd, else 0; |n| < 2^22.
 WEFT_FN float twice_odd(float n) {
-    return uintBitsToFloat((word_of(n, 0.0f) & 1u) << 30);
+    WEFT_PRECISE float moved = n + 12582912.0f;  // its last bit is that of n
+    return uintBitsToFloat((floatBitsToUint(moved) & 1u) << 30);
 }
 
 // Finds the first size that equals a target which none exceeds (way 1) or falls short of (way -1).

@@ -60,7 +60,7 @@ WEFT_FN LATTICE_BASE4 base4_vector(LATTICE_POINT x, LATTICE_POINT dither, bool d
     bool again = true;
     while (again) {
         LATTICE_POINT g = scaled(x, settings.inverse_beta, dither, dithered);
-        // No code reaches a sum of coordinates of sqrt(8) 21, and none of more is told from its rest.
+        // No code reaches further than 16 + 4 + 1 times a cell's radius, so no sum of coordinates beyond 60.
         bool far = is_beyond(g, 62.0f);
         bool finite = true;
         if (far) finite = folded(g, x);
