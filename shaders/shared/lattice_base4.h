@@ -8,11 +8,6 @@
 // whose points are doubled: 256, 64, 16). So is half of that on top of them, which keeps bytes from being
 // negative and which no digit notices. No sum of bytes below leaves its byte.
 //
-// The quantization itself takes few of the operations that a GPU does at half its pace, such as comparisons,
-// selections and logic: choices are numbers that are 0 or 1, made by clamp(), and multiplied. All of them are
-// exact, for what is compared are multiples of 2^-25 of at most 1/2, and stay so when a compiler fuses or
-// reorders them; what would not is precise.
-//
 //   nearest_bytes(g)  the point nearest to g, as nearest(g, 1, 1, kLatticeNudge), plus half the modulus
 //   quarter(n)        Q(n / 4); and what is left, n - 4 Q(n / 4), plus 4 (doubled: 8), so never negative
 //   digits_of(n)      (G^-1 n) mod 4, digit i in bits 2 i
@@ -68,62 +63,10 @@ WEFT_FN float centred_on(float x, float below) {
     return centred;
 }
 
-// A coordinate between two integers.
-struct LatticeSplit {
-    float middle;   // of both
-    float centred;  // x less that
-    float rises;    // 1 if x is nearer to the upper one or between them, else 0
-    float size;     // |centred| - 1/4, at most 1/4 either way
-};
-
-const float kLatticeSharp = 33554432.0f;  // 2^25
-
-WEFT_FN LatticeSplit split_of(float x) {
-    LatticeSplit s;
-    float below = floor_of(x);
-    s.middle = below + 0.5f;
-    s.centred = centred_on(x, below);
-    s.rises = clamp(s.centred * kLatticeSharp + 1.0f, 0.0f, 1.0f);
-    WEFT_PRECISE float size = abs(s.centred) - 0.25f;
-    s.size = size;
-    return s;
-}
-
-// 1 if a multiple of 2^-25 is negative, else 0.
-WEFT_FN float is_negative(float x) {
-    return clamp(x * -kLatticeSharp, 0.0f, 1.0f);
-}
-
-// The middle, and `aside` from it to the nearer side.
-WEFT_FN float moved_aside(LatticeSplit s, float aside) {
-    return s.middle + (2.0f * s.rises - 1.0f) * aside;
-}
-
-// 2 if the integer n is odd, else 0; |n| < 2^22.
-WEFT_FN float twice_odd(float n) {
-    WEFT_PRECISE float moved = n + 12582912.0f;  // its last bit is that of n
-    return uintBitsToFloat((floatBitsToUint(moved) & 1u) << 30);
-}
-
-// Finds the first size that equals a target which none exceeds (way 1) or falls short of (way -1).
-struct LatticeSearch {
-    float sharp, level;
-    float left;  // what next_move() gives for it, 0 afterwards
-};
-
-WEFT_FN LatticeSearch search_for(float target, float way, float move) {
-    LatticeSearch search;
-    search.sharp = way * kLatticeSharp;
-    search.level = 1.0f - search.sharp * target;
-    search.left = move;
-    return search;
-}
-
-WEFT_FN float next_move(WEFT_INOUT(LatticeSearch) search, float size) {
-    float equal = clamp(size * search.sharp + search.level, 0.0f, 1.0f);
-    float move = equal * search.left;
-    search.left -= move;
-    return move;
+// The sign bits of four floats as bytes 0 or 1.
+WEFT_FN uint signs_of(float a, float b, float c, float d) {
+    uint low = (floatBitsToUint(a) >> 31) | ((floatBitsToUint(b) >> 31) << 8);
+    return low | ((floatBitsToUint(c) >> 31) << 16) | ((floatBitsToUint(d) >> 31) << 24);
 }
 
 // Bytes of four integers plus `bias`, which makes them 0 to 255. As bits of a float the sum of the second
@@ -164,22 +107,23 @@ WEFT_FN Z2Bytes bytes_of_digits(uint digits, Z2Bytes shape) {
 // --- D4
 
 WEFT_FN D4Bytes nearest_bytes(D4Point x) {
-    LatticeSplit c[4];
-    float least = 0.25f, sum = 0.0f, rises = 0.0f;
+    float below[4], centred[4];
     WEFT_UNROLL for (int i = 0; i < 4; ++i) {
-        c[i] = split_of(x.v[i]);
-        sum += c[i].middle;
-        rises += c[i].rises;
-        least = min(least, c[i].size);
+        below[i] = floor_of(x.v[i]);
+        centred[i] = centred_on(x.v[i], below[i]);
     }
-    LatticeSearch search = search_for(least, -1.0f, -0.5f * twice_odd(sum + rises));
-    float n[4];
-    WEFT_UNROLL for (int i = 0; i < 4; ++i) {
-        n[i] = moved_aside(c[i], 0.5f + next_move(search, c[i].size));
-    }
-    D4Bytes bytes;
-    bytes.v[0] = bytes_of(n[0], n[1], n[2], n[3], 64.0f);
-    return bytes;
+    // The largest residual, the first of equals.
+    bool second = abs(centred[1]) < abs(centred[0]), fourth = abs(centred[3]) < abs(centred[2]);
+    float early = min(abs(centred[0]), abs(centred[1])), late = min(abs(centred[2]), abs(centred[3]));
+    uint early_bit = second ? 0x100u : 1u, late_bit = fourth ? 0x1000000u : 0x10000u;
+    uint bit = late < early ? late_bit : early_bit;
+
+    uint floors = bytes_of(below[0], below[1], below[2], below[3], 64.0f);
+    uint ups = signs_of(centred[0], centred[1], centred[2], centred[3]) ^ kLatticeOnes;
+    uint odd = byte_sum((floors ^ ups) & kLatticeOnes) & 1u;
+    D4Bytes n;
+    n.v[0] = floors + (ups ^ (odd != 0u ? bit : 0u));
+    return n;
 }
 
 WEFT_FN D4Quarter quarter(D4Bytes n) {

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // lattice_base4.h for E8.
+//
+// The quantization itself takes few of the operations that a GPU does at half its pace, such as comparisons,
+// selections and logic: choices are numbers that are 0 or 1, made by clamp(), and multiplied. All of them are
+// exact, for what is compared are multiples of 2^-25 of at most 1/2, and stay so when a compiler fuses or
+// reorders them; what would not is precise.
 #ifndef WEFT_SHARED_LATTICE_BASE4_E8_H
 #define WEFT_SHARED_LATTICE_BASE4_E8_H
 
@@ -14,6 +19,64 @@ struct E8Bytes {
 struct E8Quarter {
     E8Bytes next, left;
 };
+
+// A coordinate between two integers.
+struct LatticeSplit {
+    float middle;   // of both
+    float centred;  // x less that
+    float rises;    // 1 if x is nearer to the upper one or between them, else 0
+    float size;     // |centred| - 1/4, at most 1/4 either way
+};
+
+const float kLatticeSharp = 33554432.0f;  // 2^25
+
+WEFT_FN LatticeSplit split_of(float x) {
+    LatticeSplit s;
+    float below = floor_of(x);
+    s.middle = below + 0.5f;
+    s.centred = centred_on(x, below);
+    s.rises = clamp(s.centred * kLatticeSharp + 1.0f, 0.0f, 1.0f);
+    WEFT_PRECISE float size = abs(s.centred) - 0.25f;
+    s.size = size;
+    return s;
+}
+
+// 1 if a multiple of 2^-25 is negative, else 0.
+WEFT_FN float is_negative(float x) {
+    return clamp(x * -kLatticeSharp, 0.0f, 1.0f);
+}
+
+// The middle, and `aside` from it to the nearer side.
+WEFT_FN float moved_aside(LatticeSplit s, float aside) {
+    return s.middle + (2.0f * s.rises - 1.0f) * aside;
+}
+
+// 2 if the integer n is odd, else 0; |n| < 2^22.
+WEFT_FN float twice_odd(float n) {
+    WEFT_PRECISE float moved = n + 12582912.0f;  // its last bit is that of n
+    return uintBitsToFloat((floatBitsToUint(moved) & 1u) << 30);
+}
+
+// Finds the first size that equals a target which none exceeds (way 1) or falls short of (way -1).
+struct LatticeSearch {
+    float sharp, level;
+    float left;  // what next_move() gives for it, 0 afterwards
+};
+
+WEFT_FN LatticeSearch search_for(float target, float way, float move) {
+    LatticeSearch search;
+    search.sharp = way * kLatticeSharp;
+    search.level = 1.0f - search.sharp * target;
+    search.left = move;
+    return search;
+}
+
+WEFT_FN float next_move(WEFT_INOUT(LatticeSearch) search, float size) {
+    float equal = clamp(size * search.sharp + search.level, 0.0f, 1.0f);
+    float move = equal * search.left;
+    search.left -= move;
+    return move;
+}
 
 // Which coset is nearer where both are as near: whether the halves are, by the first residual.
 WEFT_FN float halves_win_tie(LatticeSplit first, float most, float least, bool odd_half, bool odd_whole) {
