@@ -58,10 +58,13 @@ void main() {
         }
         return;
     }
-    const uint end = vectors_end();
-    for (uint first = gl_WorkGroupID.x * gl_WorkGroupSize.x; first < end; first += stride) {
-        const uint vector = first + gl_LocalInvocationID.x;
-        marked[gl_LocalInvocationID.x] = quantize(load(vector), vector);
+    const uint end = vectors_end(), size = gl_WorkGroupSize.x, local = gl_LocalInvocationID.x;
+    for (uint first = gl_WorkGroupID.x * size * kLatticeInHand; first < end; first += stride * kLatticeInHand) {
+        Point x[kLatticeInHand];
+        WEFT_UNROLL for (uint k = 0; k < kLatticeInHand; ++k) x[k] = load(first + k * size + local);
+        WEFT_UNROLL for (uint k = 0; k < kLatticeInHand; ++k) {
+            marked[k * size + local] = quantize(x[k], first + k * size + local);
+        }
         barrier();
         store_statuses(first);
         barrier();

@@ -53,7 +53,7 @@
 
 WEFT_SHARED_BEGIN
 using uint = std::uint32_t;
-using std::abs, std::floor, std::max, std::min, std::sqrt;
+using std::abs, std::clamp, std::floor, std::max, std::min, std::sqrt;
 using std::uint64_t;
 struct alignas(8) uvec2 {
     uint x, y;
@@ -74,6 +74,9 @@ WEFT_FN uint uaddCarry(uint a, uint b, uint& carry) {
     const uint sum = a + b;
     carry = sum < a ? 1u : 0u;
     return sum;
+}
+WEFT_FN int bitCount(uint bits) {
+    return std::popcount(bits);
 }
 WEFT_FN uint floatBitsToUint(float value) {
     uint bits;
