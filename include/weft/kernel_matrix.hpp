@@ -62,7 +62,10 @@ struct KernelProgress {
 };
 
 struct KernelMatrixOptions {
-    std::int64_t state_tile = -1;            ///< states built at a time, 1 or more; -1: planned
+    std::int64_t state_tile = -1;  ///< states built at a time, 1 or more; -1: planned
+    /// Use tiles measured on this device, and before a call on host memory that takes long enough (some
+    /// seconds) measure them if none was: see kernel_tuning.hpp. Values stay within the same bounds.
+    bool autotune = true;
     Choice bulk_states = Choice::automatic;  ///< build all states once; automatic: where they fit
     double vram_fraction = 0.85;             ///< of the memory budget that may be used, above 0, at most 1
     /// Divide K[i, j] by sqrt(d_i d_j), d_i = max(K[i, i] + jitter, 1e-12), and set the diagonal to 1; where
@@ -85,10 +88,12 @@ struct KernelEstimate {
     std::uint32_t layers = 0;  ///< of the circuit that matter; the others cancel
     bool work64 = false;       ///< arithmetic in float64
     std::uint64_t pairs = 0;
-    std::uint64_t state_tile = 0;            ///< states built at a time; 0: none are
-    bool bulk_states = false;                ///< all states are built once
-    std::uint64_t states_bytes = 0;          ///< of all states on the device
-    std::uint64_t matrix_bytes = 0;          ///< of K
+    std::uint64_t state_tile = 0;    ///< states built at a time; 0: none are
+    bool bulk_states = false;        ///< all states are built once
+    std::string tile;                ///< of the inner products, as in KernelTileTrial; empty: there are none
+    std::string tile_choice;         ///< "planned", "measured", or "to be measured" by a call on host memory
+    std::uint64_t states_bytes = 0;  ///< of all states on the device
+    std::uint64_t matrix_bytes = 0;  ///< of K
     std::uint64_t resident_bytes = 0;        ///< device memory of a resident call besides features and K
     std::uint64_t streamed_bytes = 0;        ///< device memory of a call on host memory
     std::uint64_t available_bytes = 0;       ///< vram_fraction of the budget

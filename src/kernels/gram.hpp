@@ -43,7 +43,7 @@ struct GramTarget {
 
 /// What the device can do, its matrix units judged by a small product with nearly equal rows. The judgement
 /// is made once a device and driver in a process; it takes some milliseconds.
-GramDevice gram_device(Backend& backend);
+GramDevice gram_device(const Backend& backend);
 GramDevice gram_device(const Stream& stream);
 /// Without that judgement: a plan leaves matrix units out.
 GramDevice gram_limits(const Backend& backend);

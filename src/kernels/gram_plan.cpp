@@ -8,6 +8,7 @@
 
 #include <weft/error.hpp>
 
+#include "kernels/gram_tuning.hpp"
 #include "shared/gram_layout.h"
 
 namespace weft::kernels {
@@ -120,7 +121,7 @@ std::uint64_t groups_wanted(const GramTile& tile, const GramDevice& device) {
     return device.software ? kGroupsWantedSoftware : kThreadsWanted / tile.threads();
 }
 
-GramTile choose_tile(const GramPlan& plan, const GramDevice& device, const GramOptions& options) {
+GramTile choose_tile(GramPlan& plan, const GramDevice& device, const GramOptions& options) {
     const std::vector<GramTile> tiles = gram_tiles(device, plan.form);
     if (options.tile) {
         if (std::find(tiles.begin(), tiles.end(), *options.tile) == tiles.end())
@@ -134,6 +135,12 @@ GramTile choose_tile(const GramPlan& plan, const GramDevice& device, const GramO
                                       text(device.limits.max_group_invocations) + " invocations and " +
                                       text(device.limits.max_shared_memory_bytes) +
                                       " bytes of shared memory)");
+    // A tile of another device's file, or of other limits, counts as not measured.
+    if (const auto kept = device.tiles.find(gram_class(plan));
+        kept != device.tiles.end() && std::find(tiles.begin(), tiles.end(), kept->second) != tiles.end()) {
+        plan.tile_measured = true;
+        return kept->second;
+    }
     const std::uint64_t smaller = std::min(plan.problem.rows, plan.problem.columns);
     for (const GramTile& tile : tiles) {
         if (tiles_of(plan.problem, tile) >= groups_wanted(tile, device)) return tile;
@@ -225,13 +232,19 @@ std::vector<GramTile> gram_tiles(const GramDevice& device, GramForm form) {
         case GramForm::automatic:
             break;
         case GramForm::fp32_4m:
-            tiles = {{64, 64, 8, 4, 2}, {64, 64, 8, 4, 1}, {32, 32, 8, 4, 2}, {32, 32, 8, 4, 1}};
+            tiles = {{64, 64, 8, 4, 2}, {64, 64, 8, 4, 1},  {32, 32, 8, 4, 2},
+                     {32, 32, 8, 4, 1}, {128, 64, 8, 4, 1}, {64, 32, 8, 4, 2}};
             break;
         case GramForm::fp32_3m:
-            tiles = {{64, 64, 8, 4, 1}, {64, 64, 8, 4, 2}, {32, 32, 8, 4, 2}, {32, 32, 8, 4, 1}};
+            tiles = {{64, 64, 8, 4, 1}, {64, 64, 8, 4, 2},  {32, 32, 8, 4, 2},
+                     {32, 32, 8, 4, 1}, {128, 64, 8, 4, 1}, {64, 32, 8, 4, 2}};
             break;
         case GramForm::fp64:
-            tiles = {{64, 64, 4, 4, 1}, {64, 64, 4, 4, 2}, {32, 32, 4, 4, 2}, {32, 32, 4, 4, 1}};
+            tiles = {{64, 64, 4, 4, 1},
+                     {64, 64, 4, 4, 2},
+                     {32, 32, 4, 4, 2},
+                     {32, 32, 4, 4, 1},
+                     {64, 32, 4, 4, 2}};
             break;
         case GramForm::matrix_split:
         case GramForm::matrix_single:
@@ -257,8 +270,9 @@ GramPlan plan_gram(const GramProblem& problem, const GramDevice& device, const G
     plan.flush = choose_flush(plan, options);
     plan.split = choose_split(plan, device, options);
     plan_memory(plan, device);
-    plan.reasons.push_back("tile " + tile_text(plan.tile) + ", outer sum every " + text(plan.flush) +
-                           " amplitudes" +
+    plan.reasons.push_back("tile " + tile_text(plan.tile) +
+                           (plan.tile_measured ? " (measured on this device)" : "") + ", outer sum every " +
+                           text(plan.flush) + " amplitudes" +
                            (plan.split > 1 ? ", sums in " + text(plan.split) + " parts: few tiles" : ""));
     if (plan.panel_rows < std::max(problem.rows, problem.columns) ||
         plan.output_rows < std::max(problem.rows, problem.columns))

@@ -8,6 +8,9 @@
 
 namespace weft::kernels {
 
+/// Digest of all shaders that tiles are measured with.
+std::uint64_t gram_programs_digest();
+
 /// Bindings x, y, out, mirrored out, parts of sums; an element is a tile, or a part of the sums of one.
 template <class Owner>
 Program gram_tile_program(Owner& owner, const GramPlan& plan);

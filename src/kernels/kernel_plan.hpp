@@ -85,6 +85,12 @@ KernelPlan plan_kernel(const KernelDevice& device, const KernelShape& shape, con
 void plan_states(KernelPlan& plan, const KernelDevice& device, const CircuitFacts& circuit,
                  const KernelMatrixOptions& options);
 
+/// Floating-point operations of all inner products.
+double gram_flops(const KernelPlan& plan) noexcept;
+/// Whether tiles are measured before the job: none was yet, and the job is long enough to pay for it.
+bool tunes_first(const KernelPlan& plan, const GramDevice& device,
+                 const KernelMatrixOptions& options) noexcept;
+
 /// Memory, work and reasons of a plan.
 KernelEstimate estimate_kernel(const KernelPlan& plan, const KernelDevice& device,
                                const CircuitFacts& circuit, const KernelMatrixOptions& options);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "kernels/gram_tuning.hpp"
 #include "kernels/kernel_plan.hpp"
 
 namespace weft::kernels {
@@ -69,8 +70,8 @@ void tell_tiles(KernelEstimate& e, const KernelPlan& plan, const KernelMatrixOpt
                         (tiles > 1 ? "; each is made up to " + number(tiles) + " times" : ""));
 }
 
-void estimate_states(KernelEstimate& e, const KernelPlan& plan, const CircuitFacts& circuit,
-                     const KernelMatrixOptions& options) {
+void estimate_states(KernelEstimate& e, const KernelPlan& plan, const KernelDevice& device,
+                     const CircuitFacts& circuit, const KernelMatrixOptions& options) {
     const double amplitudes = std::ldexp(1.0, static_cast<int>(plan.shape.qubits));
     const auto rows = static_cast<double>(plan.shape.samples + plan.shape.others);
     e.pair_flops = 8 * amplitudes;
@@ -93,6 +94,11 @@ void estimate_states(KernelEstimate& e, const KernelPlan& plan, const CircuitFac
     if (s.renormalize)
         e.reasons.push_back("states are divided by their norms: rounding of many gates adds up");
     tell_tiles(e, plan, options);
+    e.tile = to_string(s.gram.tile);
+    const bool first = circuit.on_host && tunes_first(plan, device.gram, options);
+    e.tile_choice = first ? "to be measured" : s.gram.tile_measured ? "measured" : "planned";
+    if (first) e.reasons.push_back("autotune: tiles are measured before the job, which is long enough");
+    if (!options.autotune) e.reasons.push_back("autotune is off");
     for (const std::string& reason : s.gram.reasons) e.reasons.push_back("inner products: " + reason);
 }
 
@@ -113,7 +119,7 @@ KernelEstimate estimate_kernel(const KernelPlan& plan, const KernelDevice& devic
     if (plan.method == KernelMethod::product)
         estimate_product(e, plan, device);
     else
-        estimate_states(e, plan, circuit, options);
+        estimate_states(e, plan, device, circuit, options);
     const std::uint64_t need = circuit.on_host ? e.streamed_bytes : e.resident_bytes;
     if (need > e.available_bytes)
         e.reasons.push_back("does not fit: needs " + gigabytes(need) + " of device memory, " +

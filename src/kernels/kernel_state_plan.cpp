@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include <weft/error.hpp>
 
+#include "kernels/gram_tuning.hpp"
 #include "kernels/kernel_plan.hpp"
 
 namespace weft::kernels {
@@ -115,6 +117,16 @@ std::uint64_t states_memory(const KernelPlan& plan, bool streamed) noexcept {
     const std::uint64_t factors = (plan.shape.samples + plan.shape.others) * plan.real_bytes();
     const std::uint64_t blocks = streamed ? 4 * s.block * s.block * plan.value_bytes() : 0;
     return packed + built + angles + factors + blocks + s.gram.scratch_bytes;
+}
+
+double gram_flops(const KernelPlan& plan) noexcept {
+    return 8 * std::ldexp(static_cast<double>(plan.shape.pairs()), static_cast<int>(plan.shape.qubits));
+}
+
+bool tunes_first(const KernelPlan& plan, const GramDevice& device,
+                 const KernelMatrixOptions& options) noexcept {
+    return options.autotune && plan.method == KernelMethod::states && plan.obstacle.empty() &&
+           !plan.states.gram.tile_measured && gram_tuning_pays(device, gram_flops(plan));
 }
 
 void plan_states(KernelPlan& plan, const KernelDevice& device, const CircuitFacts& circuit,
