@@ -105,12 +105,14 @@ struct Slot {
     bool mirrored = false, busy = false;
 };
 
-/// Blocks of K into the caller's memory, two on their way.
+/// Blocks of K into the caller's memory, three on their way: one that is made, one that is copied to
+/// page-locked memory beside it, one that is copied on by the host.
 class BlockWriter {
   public:
     BlockWriter(Backend& backend, Stream& stream, const KernelPlan& plan, const KernelTarget& k,
                 const KernelMatrixOptions& options)
         : stream_(stream),
+          copier_(backend, {.name = "kernel matrix download", .queue = StreamQueue::download}),
           plan_(plan),
           target_(static_cast<std::byte*>(k.data)),
           threads_(backend.plan().copy_threads),
@@ -128,7 +130,7 @@ class BlockWriter {
 
     void write(TilePairs& pairs, const PackedSide& x, const PackedSide& y, const KernelBlock& block) {
         Slot& slot = *slots_[next_];
-        next_ = 1 - next_;
+        next_ = (next_ + 1) % slots_.size();
         finish(slot);
         slot.block = block;
         const std::uint64_t step = plan_.states.block;
@@ -146,21 +148,21 @@ class BlockWriter {
                 normalizer->scale(stream_, slot.made, step * step, step,
                                   {block.column, block.columns, block.row, block.rows});
         }
+        copier_.wait_for(stream_.submit());
         copy_back(slot);
-        slot.done = stream_.submit();
+        slot.done = copier_.submit();
         slot.busy = true;
     }
 
     void finish_all() {
-        finish(*slots_[next_]);
-        finish(*slots_[1 - next_]);
+        for (std::size_t i = 0; i < slots_.size(); ++i) finish(*slots_[(next_ + i) % slots_.size()]);
     }
 
   private:
     void copy_back(Slot& slot) {
         const std::uint64_t words = plan_.states.block * plan_.value_bytes() / 4;  // of a row
         const auto copy = [&](std::uint64_t first, std::uint64_t rows) {
-            stream_.copy<std::uint32_t>(slot.made.view(first, rows * words),
+            copier_.copy<std::uint32_t>(slot.made.view(first, rows * words),
                                         slot.host.view(first, rows * words));
         };
         copy(0, slot.block.rows);
@@ -194,11 +196,12 @@ class BlockWriter {
     }
 
     Stream& stream_;
+    Stream copier_;
     const KernelPlan& plan_;
     std::byte* target_;
     std::uint32_t threads_;
     KernelMeter meter_;
-    std::array<std::optional<Slot>, 2> slots_;
+    std::array<std::optional<Slot>, kBlocksUnderWay> slots_;
     std::size_t next_ = 0;
     std::uint64_t pairs_ = 0;
 };

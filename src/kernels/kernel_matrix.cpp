@@ -2,11 +2,14 @@
 #include <weft/kernel_matrix.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include <weft/error.hpp>
+#include <weft/profile.hpp>
 
 #include "kernels/kernel_angles.hpp"
 #include "kernels/kernel_blocks.hpp"
@@ -129,22 +132,38 @@ void states_resident(Stream& stream, const KernelStates& x, const KernelStates* 
 /// Times a call on host memory.
 class ReportMaker {
   public:
+    ReportMaker(Backend& backend, const KernelMatrixOptions& options) {
+        if (options.timings) profile_.emplace(backend);
+    }
     KernelMatrixReport report(const KernelPlan& plan) const {
         KernelMatrixReport report;
         report.method = plan.method;
         report.pairs = plan.shape.pairs();
         report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+        if (profile_) add_device_times(report);
         return report;
     }
 
   private:
+    void add_device_times(KernelMatrixReport& report) const {
+        constexpr std::array kOfStates{"kernel_angles", "kernel_states", "kernel_norms", "gram_pack"};
+        constexpr std::array kOfProducts{"kernel_product", "gram_tile", "gram_matrix", "gram_reduce",
+                                         "kernel_scale"};
+        for (const KernelReport& kernel : profile_->report().kernels) {
+            const auto is = [&](const char* name) { return kernel.program == name; };
+            if (std::any_of(kOfStates.begin(), kOfStates.end(), is)) report.states_s += kernel.times.busy_s;
+            if (std::any_of(kOfProducts.begin(), kOfProducts.end(), is))
+                report.product_s += kernel.times.busy_s;
+        }
+    }
+    std::optional<Profile> profile_;
     std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
 KernelMatrixReport features_streamed(Backend& backend, const KernelSource& x, const KernelSource* y,
                                      const KernelTarget& k, const KernelShape& shape,
                                      const KernelCircuit& circuit, const KernelMatrixOptions& options) {
-    const ReportMaker maker;
+    const ReportMaker maker(backend, options);
     kernels::check_kernel_shape(shape, y != nullptr);
     check_type(x.type);
     check_arrays(x, y, k, shape, shape.qubits, "values", options);
@@ -176,7 +195,7 @@ KernelMatrixReport features_streamed(Backend& backend, const KernelSource& x, co
 KernelMatrixReport states_streamed(Backend& backend, const KernelStateSource& x, const KernelStateSource* y,
                                    const KernelTarget& k, const KernelShape& shape,
                                    const KernelMatrixOptions& options) {
-    const ReportMaker maker;
+    const ReportMaker maker(backend, options);
     const std::uint64_t row = check_state_shape(shape, y != nullptr);
     check_arrays(x, y, k, shape, row, "amplitudes", options);
     for (const KernelStateSource* source : {&x, y}) {

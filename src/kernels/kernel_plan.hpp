@@ -13,8 +13,9 @@
 
 namespace weft::kernels {
 
-inline constexpr std::uint32_t kProductTile = 64;  ///< rows and columns of a tile of kernel_product.comp
-inline constexpr std::uint32_t kLongQubits = 32;   ///< float32 products of more are gathered by parts
+inline constexpr std::uint32_t kProductTile = 64;    ///< rows and columns of a tile of kernel_product.comp
+inline constexpr std::uint32_t kBlocksUnderWay = 3;  ///< of a K in host memory, by way of states
+inline constexpr std::uint32_t kLongQubits = 32;     ///< float32 products of more are gathered by parts
 
 /// What a plan needs to know of a circuit, or of states that are given.
 struct CircuitFacts {

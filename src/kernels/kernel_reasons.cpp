@@ -54,20 +54,40 @@ void estimate_product(KernelEstimate& e, const KernelPlan& plan, const KernelDev
                             ", and one binding of this device holds " + gigabytes(most));
 }
 
+std::uint64_t tiles_of(std::uint64_t rows, std::uint64_t tile) {
+    return (rows + tile - 1) / tile;
+}
+
+// Tiles of states that are made, over those there are, with `tile` states each: kernel_blocks.cpp goes
+// through pairs of them and keeps Y where it is one.
+double builds_of(const KernelShape& shape, std::uint64_t tile) {
+    const auto x = static_cast<double>(tiles_of(shape.samples, tile));
+    if (shape.square()) return (x + 1) / 2;
+    const auto y = static_cast<double>(tiles_of(shape.others, tile));
+    return y > 1 ? (x + x * y) / (x + y) : 1;
+}
+
+std::string times_text(double times) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.3g times", times);
+    return text;
+}
+
 void tell_tiles(KernelEstimate& e, const KernelPlan& plan, const KernelMatrixOptions& options) {
     const StatePlan& s = plan.states;
     const std::uint64_t rows = plan.shape.samples + plan.shape.others;
     if (s.bulk) {
-        e.reasons.push_back("all " + number(rows) + " states, " + gigabytes(e.states_bytes) +
-                            " packed, are made once" +
-                            (options.bulk_states == Choice::on ? ", as asked" : ": they fit"));
+        e.reasons.push_back(
+            "all " + number(rows) + " states, " + gigabytes(e.states_bytes) + " packed, are made once" +
+            (options.bulk_states == Choice::on ? ", as asked" : ": they fit") +
+            "; in two tiles each would be made " + times_text(builds_of(plan.shape, (s.tile + 1) / 2)));
         return;
     }
-    const std::uint64_t tiles = (std::max(plan.shape.samples, plan.shape.columns()) + s.tile - 1) / s.tile;
-    e.reasons.push_back("tiles of " + number(s.tile) + " states: all would take " +
-                        gigabytes(e.states_bytes) +
-                        (options.bulk_states == Choice::off ? "; bulk states are off" : "") +
-                        (tiles > 1 ? "; each is made up to " + number(tiles) + " times" : ""));
+    e.reasons.push_back(
+        "tiles of " + number(s.tile) + " states: all would take " + gigabytes(e.states_bytes) +
+        (options.bulk_states == Choice::off ? "; bulk states are off" : "") +
+        (e.state_builds > 1 ? "; each is made " + times_text(e.state_builds) + ", with bulk states once"
+                            : ""));
 }
 
 void estimate_states(KernelEstimate& e, const KernelPlan& plan, const KernelDevice& device,
@@ -83,6 +103,8 @@ void estimate_states(KernelEstimate& e, const KernelPlan& plan, const KernelDevi
     const StatePlan& s = plan.states;
     e.bulk_states = s.bulk;
     e.state_tile = s.tile;
+    e.state_builds = s.bulk ? 1 : builds_of(plan.shape, s.tile);
+    e.state_flops *= e.state_builds;
     e.states_bytes = s.gram.packed_bytes(plan.shape.samples) +
                      (plan.shape.square() ? 0 : s.gram.packed_bytes(plan.shape.others));
     (circuit.on_host ? e.streamed_bytes : e.resident_bytes) = states_memory(plan, circuit.on_host);

@@ -115,7 +115,7 @@ std::uint64_t states_memory(const KernelPlan& plan, bool streamed) noexcept {
     const std::uint64_t built = s.chunk_rows * s.state_bytes * (s.two_buffers ? 2 : 1);
     const std::uint64_t angles = plan.layers != 0 ? plan.planes_values() * plan.real_bytes() : 0;
     const std::uint64_t factors = (plan.shape.samples + plan.shape.others) * plan.real_bytes();
-    const std::uint64_t blocks = streamed ? 4 * s.block * s.block * plan.value_bytes() : 0;
+    const std::uint64_t blocks = streamed ? 2 * kBlocksUnderWay * s.block * s.block * plan.value_bytes() : 0;
     return packed + built + angles + factors + blocks + s.gram.scratch_bytes;
 }
 
