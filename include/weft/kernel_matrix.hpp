@@ -91,6 +91,8 @@ struct KernelEstimate {
     std::uint64_t pairs = 0;
     std::uint64_t state_tile = 0;    ///< states built at a time; 0: none are
     bool bulk_states = false;        ///< all states are built once
+    double error = 0;  ///< bound on errors of K, of states with norm 1: docs/kernel_matrix.md
+    std::string form;  ///< of the inner products: "fp32_3m", "fp64", "matrix_split", ..; empty: none
     std::string tile;                ///< of the inner products, as in KernelTileTrial; empty: there are none
     std::string tile_choice;         ///< "planned", "measured", or "to be measured" by a call on host memory
     std::uint64_t states_bytes = 0;  ///< of all states on the device

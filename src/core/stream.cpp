@@ -26,16 +26,17 @@ void check_sizes(const char* what, std::uint64_t got, std::uint64_t need, const 
         refuse(std::string(what) + ": null with a length (got " + std::to_string(got) + " bytes)");
 }
 
-core::QueueRole queue_role(StreamQueue queue) {
-    core::check_enum("Stream", "queue", queue, StreamQueue::download);
-    return queue == StreamQueue::compute ? core::QueueRole::compute : core::QueueRole::download;
+std::shared_ptr<core::StreamState> make_state(const std::shared_ptr<core::Runtime>& runtime,
+                                              const StreamOptions& options) {
+    core::check_enum("Stream", "queue", options.queue, StreamQueue::download);
+    return std::make_shared<core::StreamState>(runtime, options.name,
+                                               options.queue == StreamQueue::download);
 }
 
 }  // namespace
 
 Stream::Stream(Backend& backend, const StreamOptions& options)
-    : state_(
-          std::make_shared<core::StreamState>(backend.runtime(), options.name, queue_role(options.queue))) {}
+    : state_(make_state(backend.runtime(), options)) {}
 Stream::Stream(std::unique_ptr<core::StreamState> state) : state_(std::move(state)) {}
 Stream::Stream(Stream&&) noexcept = default;
 Stream& Stream::operator=(Stream&&) noexcept = default;

@@ -60,12 +60,14 @@ void StagingCache::give_back(std::vector<std::shared_ptr<BufferObject>> buffers)
     for (auto& buffer : buffers) give_back(std::move(buffer), MemoryKind::upload);
 }
 
-StreamState::StreamState(std::shared_ptr<Runtime> runtime, std::string name, QueueRole role)
+StreamState::StreamState(std::shared_ptr<Runtime> runtime, std::string name, bool copies_only)
     : runtime_(std::move(runtime)),
       context_(*runtime_->context()),
       device_(context_.device),
       name_(std::move(name)),
-      role_(role) {
+      copies_only_(copies_only),
+      // With one queue there is nothing to wait for, and its semaphore would only cost.
+      role_(copies_only && runtime_->plan_report().split_queues ? QueueRole::download : QueueRole::compute) {
     device_.require_usable("Stream");
 }
 
@@ -321,7 +323,7 @@ void StreamState::wait_for(const Event& event) {
 }
 
 void StreamState::require_compute(const char* what) const {
-    if (role_ != QueueRole::compute)
+    if (copies_only_)
         refuse(std::string(what) + ": the stream is on the download queue (need one on the compute queue)");
 }
 

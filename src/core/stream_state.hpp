@@ -46,7 +46,8 @@ class StagingCache {
 
 class StreamState : public std::enable_shared_from_this<StreamState> {
   public:
-    StreamState(std::shared_ptr<Runtime> runtime, std::string name, QueueRole role = QueueRole::compute);
+    /// `copies_only`: on the download queue, if that is another.
+    StreamState(std::shared_ptr<Runtime> runtime, std::string name, bool copies_only = false);
     /// Records into a command buffer of the application; `end_external` ends what it recorded.
     StreamState(std::shared_ptr<Runtime> runtime, std::string name, VkCommandBuffer external);
     ~StreamState();
@@ -100,6 +101,7 @@ class StreamState : public std::enable_shared_from_this<StreamState> {
     Context& context_;
     Device& device_;
     std::string name_;
+    bool copies_only_;
     QueueRole role_;
     std::shared_ptr<CommandList> pending_;    // recorded, not submitted
     std::shared_ptr<CommandList> recording_;  // inside record()

@@ -24,12 +24,16 @@ class PackedSide {
     /// Rows [row, row + rows) of the side become those that are packed.
     void fill(Stream& stream, GramProduct& product, StateSource& source, Normalizer* normalizer, bool of_y,
               std::uint64_t row, std::uint64_t rows) {
+        // States that were built are divided by their norms as they are packed, unless K is to be divided.
+        const bool divide = normalizer != nullptr && !normalizer->scales();
         const std::uint64_t chunk = plan_.states.chunk_rows;
         for (std::uint64_t at = 0; at < rows; at += chunk) {
             const std::uint64_t count = std::min(chunk, rows - at);
             const Words states = source.rows(stream, of_y, row + at, count);
             if (normalizer != nullptr) normalizer->take(stream, states, of_y, row + at, count);
-            product.pack(stream, states, count, planes_, at);
+            const std::optional<GramFactors> factors =
+                divide ? std::optional(normalizer->factors(of_y, row + at)) : std::nullopt;
+            product.pack(stream, states, count, planes_, at, factors ? &*factors : nullptr);
         }
         first_ = row;
     }
@@ -76,11 +80,12 @@ class TilePairs {
     }
 
     GramProduct& product() { return product_; }
-    Normalizer* normalizer() { return normalizer_ ? &*normalizer_ : nullptr; }
+    /// What K has to be divided by; null: nothing.
+    Normalizer* scaler() { return normalizer_ && normalizer_->scales() ? &*normalizer_ : nullptr; }
 
   private:
     void fill(PackedSide& side, bool of_y, std::uint64_t row, std::uint64_t rows) {
-        side.fill(stream_, product_, source_, normalizer(), of_y, row, rows);
+        side.fill(stream_, product_, source_, normalizer_ ? &*normalizer_ : nullptr, of_y, row, rows);
     }
 
     Stream& stream_;
@@ -142,7 +147,7 @@ class BlockWriter {
             pairs.product().square(stream_, left, target);
         else
             pairs.product().multiply(stream_, left, right, target);
-        if (Normalizer* normalizer = pairs.normalizer()) {
+        if (Normalizer* normalizer = pairs.scaler()) {
             normalizer->scale(stream_, slot.made, 0, step, block);
             if (slot.mirrored)
                 normalizer->scale(stream_, slot.made, step * step, step,
@@ -221,7 +226,7 @@ void blocks_resident(Stream& stream, const KernelPlan& plan, StateSource& source
         else
             pairs.product().multiply(stream, x.rows(b.row, b.rows), y.rows(b.column, b.columns), target);
     });
-    if (Normalizer* normalizer = pairs.normalizer())
+    if (Normalizer* normalizer = pairs.scaler())
         normalizer->scale(stream, range_of(k), 0, leading, {0, plan.shape.samples, 0, plan.shape.columns()});
 }
 

@@ -40,6 +40,7 @@ void estimate_product(KernelEstimate& e, const KernelPlan& plan, const KernelDev
     constexpr std::uint64_t kJobsUnderWay = 4;
     e.streamed_bytes = kJobsUnderWay * (planes + plan.job_rows * plan.shape.columns() * plan.real_bytes());
     e.pair_flops = static_cast<double>(plan.shape.qubits) * (3 * plan.parts + 1);
+    e.error = plan.work64 ? 1e-12 : plan.shape.qubits <= kLongQubits ? 2e-6 : 4e-6;
     e.reasons.push_back("2 numbers a qubit and sample, " + gigabytes(planes) + " in all");
     const std::uint64_t most = std::min(limits.max_storage_buffer_range, limits.max_buffer_bytes);
     const bool bound = planes <= most && plan.job_rows != 0;
@@ -116,6 +117,8 @@ void estimate_states(KernelEstimate& e, const KernelPlan& plan, const KernelDevi
     if (s.renormalize)
         e.reasons.push_back("states are divided by their norms: rounding of many gates adds up");
     tell_tiles(e, plan, options);
+    e.form = to_string(s.gram.form);
+    e.error = plan.work64 ? 1e-12 : plan.shape.qubits <= 10 ? 2e-6 : 2e-5;
     e.tile = to_string(s.gram.tile);
     const bool first = circuit.on_host && tunes_first(plan, device.gram, options);
     e.tile_choice = first ? "to be measured" : s.gram.tile_measured ? "measured" : "planned";

@@ -139,9 +139,7 @@ void plan_states(KernelPlan& plan, const KernelDevice& device, const CircuitFact
     plan.stride = round_up(plan.shape.samples + plan.shape.others, 4);
     plan.states.state_bytes = (plan.work64 ? std::uint64_t{16} : std::uint64_t{8}) << plan.shape.qubits;
     // Every gate of rounded numbers changes the norm by some 1e-7; K has its fourth power.
-    constexpr std::uint32_t kFewGates = 16;
-    plan.states.renormalize =
-        !circuit.given && !plan.work64 && (plan.layers + 1) * plan.shape.qubits > kFewGates;
+    plan.states.renormalize = !circuit.given && !plan.work64;
     plan_passes(plan, device);
     const std::uint64_t side = round_up(larger_side(plan.shape), kPackRows);
     const auto available =

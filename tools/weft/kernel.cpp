@@ -171,6 +171,8 @@ Json plan_json(const KernelCall& call, const KernelEstimate& plan) {
             {"state_tile", plan.state_tile},
             {"bulk_states", plan.bulk_states},
             {"state_builds", plan.state_builds},
+            {"error", plan.error},
+            {"form", plan.form},
             {"tile", plan.tile},
             {"tile_choice", plan.tile_choice},
             {"states_bytes", plan.states_bytes},
@@ -203,6 +205,7 @@ void explain(const KernelArguments& arguments, const DeviceInfo& device, const K
                     plan.tile.c_str(), plan.tile_choice.c_str());
     std::printf("work: %.3g operations for states, %.3g for pairs\n", plan.state_flops,
                 plan.pair_flops * static_cast<double>(plan.pairs));
+    std::printf("errors: at most %.0e\n", plan.error);
     for (const std::string& reason : plan.reasons) std::printf("  %s\n", reason.c_str());
 }
 
