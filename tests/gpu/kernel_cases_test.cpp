@@ -71,7 +71,8 @@ TEST_CASE("equal rows of circuits with re-upload have equal kernels, and one wit
             double apart = 0;
             for (std::size_t j = 0; j < 140; ++j)
                 apart = std::max(apart, std::abs(k[3 * 140 + j] - k[131 * 140 + j]));
-            CHECK(apart == 0);
+            // One of them is the left factor of a pair where the other is the right: the last bit may differ.
+            CHECK(apart <= route.tolerance() / 10);
         }
     });
 }
