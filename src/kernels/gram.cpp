@@ -93,18 +93,21 @@ void GramProduct::pack(Stream& stream, const GramRange& states, std::uint64_t ro
         const std::uint64_t count = std::min(step, rows - at);
         const Bound source = bind(states, at * row, count * row, alignment);
         const std::uint64_t across = divide_up(plan_.problem.amplitudes, shared::kGramPackAmplitudes);
-        const shared::GramPackParameters parameters{
-            word(count), word(plan_.problem.amplitudes), word(plan_.blocks),
-            word(source.before / (row / plan_.problem.amplitudes)), word(across), factors != nullptr ? 1u : 0u,
-            word(factors != nullptr ? factors->first + at : 0)};
+        const shared::GramPackParameters parameters{word(count),
+                                                    word(plan_.problem.amplitudes),
+                                                    word(plan_.blocks),
+                                                    word(source.before / (row / plan_.problem.amplitudes)),
+                                                    word(across),
+                                                    factors != nullptr ? 1u : 0u,
+                                                    word(factors != nullptr ? factors->first + at : 0)};
         const BufferView<const std::uint32_t> states_here(source.words);
-        stream.dispatch(*pack_,
-                        {states_here,
-                         words_at(planes, (first + at) * plan_.row_bytes, plan_.packed_bytes(count)),
-                         factors != nullptr ? BufferView<const std::uint32_t>(
-                                                  words_at(factors->range, 0, factors->range.bytes))
-                                            : states_here},
-                        divide_up(count, kBlockRows) * across, parameters);
+        stream.dispatch(
+            *pack_,
+            {states_here, words_at(planes, (first + at) * plan_.row_bytes, plan_.packed_bytes(count)),
+             factors != nullptr
+                 ? BufferView<const std::uint32_t>(words_at(factors->range, 0, factors->range.bytes))
+                 : states_here},
+            divide_up(count, kBlockRows) * across, parameters);
     }
 }
 

@@ -163,9 +163,10 @@ std::uint32_t choose_flush(const GramPlan& plan, const GramOptions& options) {
     // What longer sums lose is nothing beside what one product does.
     if (plan.form == GramForm::matrix_single) return 512;
     const std::uint64_t half = (std::bit_width(plan.problem.amplitudes - 1) + 1) / 2;
-    // Shorter ones cost more than they gain; but matrix units cut off what they shift out, about 4e-8 of a sum an
-    // amplitude, and K of few amplitudes is to be as exact as by other forms.
-    const std::uint64_t least = plan.form == GramForm::matrix_split && plan.problem.amplitudes <= 1024 ? 32 : 64;
+    // Shorter ones cost more than they gain; but matrix units cut off what they shift out, about 4e-8 of a
+    // sum an amplitude, and K of few amplitudes is to be as exact as by other forms.
+    const std::uint64_t least =
+        plan.form == GramForm::matrix_split && plan.problem.amplitudes <= 1024 ? 32 : 64;
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(std::uint64_t{1} << half, least, 1024));
 }
 
@@ -215,7 +216,7 @@ bool fits(const GramTile& tile, GramForm form, const DeviceLimits& limits) {
         return false;
     std::uint32_t bytes = 0;
     if (form == GramForm::matrix_split || form == GramForm::matrix_single)
-        bytes = (tile.rows + tile.columns) * (form == GramForm::matrix_split ? 144u : 80u);
+        bytes = (tile.rows + tile.columns) * (form == GramForm::matrix_split ? 144u : 2 * 80u);
     else
         bytes = (tile.rows + tile.columns) * shared::kGramStep * (form == GramForm::fp32_3m ? 3u : 2u) *
                 (form == GramForm::fp64 ? 8u : 4u);
