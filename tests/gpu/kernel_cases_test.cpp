@@ -138,6 +138,27 @@ TEST_CASE("pairs are those of one triangle, and rates divide by what was measure
     CHECK(weft::KernelMatrixReport{}.pairs_per_s() == 0);
 }
 
+TEST_CASE("memory that does not hold all states: tiles of them, and the same values") {
+    on_device([](weft::Backend& backend) {
+        const Table x = wave_rows(300, 9);
+        const OracleCircuit circuit = reupload(9);
+        const CircuitArguments arguments = circuit_arguments(circuit);
+        KernelRoute route{false, true, false};
+        weft::KernelEstimate plan;
+        do {
+            route.options.vram_fraction *= 0.97;
+            plan = weft::estimate_kernel_matrix(backend, {300, 0, 9}, arguments.circuit,
+                                                weft::ValueType::float32, route.options);
+            REQUIRE(plan.streamed_fits);
+        } while (plan.bulk_states);
+        CHECK(plan.state_tile < 300);
+        CHECK(plan.state_builds > 1);
+        const std::vector<double> k = kernel_by(backend, route, x, {}, circuit);
+        check_close(k, oracle_kernel(x, circuit), 2e-6);
+        check_symmetric(k, 300, 2e-6);
+    });
+}
+
 TEST_CASE("device times are told where they are asked for") {
     on_device([](weft::Backend& backend) {
         const Table x = wave_rows(100, 6);
