@@ -189,12 +189,14 @@ Json run_case(weft::Backend& backend, const Settings& settings, const Case& c) {
         row["locked_ms"] = run_streamed(backend, settings, c, x, circuit, {}, span) * 1e3;
     }
     std::printf(
-        "%6llu %3u %-3s %-8s %10.3f ms %12.1f Mpairs/s %7.2f TF/s %7.2f in Gram %5.2f of fill %5.2f Gram %9.2f ms "
+        "%6llu %3u %-3s %-8s %10.3f ms %12.1f Mpairs/s %7.2f TF/s %7.2f in Gram %5.2f of fill %5.2f Gram "
+        "%9.2f ms "
         "host %9.2f ms locked  err %.1e %s\n",
         static_cast<unsigned long long>(c.samples), c.qubits, c.reupload ? "yes" : "no",
         weft::to_string(plan.method), resident.seconds * 1e3, pairs / resident.seconds * 1e-6,
-        row["tflops"].get<double>(), row["gram_tflops"].get<double>(), row["of_fill"].get<double>(), row["of_gram"].get<double>(),
-        row.value("host_ms", 0.0), row.value("locked_ms", 0.0), resident.worst, plan.form.c_str());
+        row["tflops"].get<double>(), row["gram_tflops"].get<double>(), row["of_fill"].get<double>(),
+        row["of_gram"].get<double>(), row.value("host_ms", 0.0), row.value("locked_ms", 0.0), resident.worst,
+        plan.form.c_str());
     if (settings.programs)
         for (const auto& [name, ms] : resident.kernels.items())
             std::printf("           %-16s %10.3f ms\n", name.c_str(), ms.get<double>());
@@ -202,7 +204,8 @@ Json run_case(weft::Backend& backend, const Settings& settings, const Case& c) {
     return row;
 }
 
-// Seconds of what a separate pass for the squared modulus would move: complex products of half of K, written and read.
+// Seconds of what a separate pass for the squared modulus would move: complex products of half of K, written
+// and read.
 double unfused_pass(weft::Backend& backend, const Case& c) {
     const weft::Buffer<float> from(backend, c.samples * c.samples), to(backend, c.samples * c.samples);
     weft::Stream stream{backend};
@@ -247,7 +250,8 @@ Json run_ablations(weft::Backend& backend, const Settings& settings, const Case&
     if (!rows.empty()) {
         const double all = rows[0]["ms"], pass = unfused_pass(backend, c) * 1e3;
         std::printf("%6llu %3u %-24s %9.2f ms: with a pass of %.2f ms, measured apart\n",
-                    static_cast<unsigned long long>(c.samples), c.qubits, "epilogue not fused", all + pass, pass);
+                    static_cast<unsigned long long>(c.samples), c.qubits, "epilogue not fused", all + pass,
+                    pass);
         rows.push_back({{"what", "epilogue not fused"}, {"ms", all + pass}});
     }
     tell("no bulk states, 8 tiles", [&] { square({.state_tile = tile, .bulk_states = weft::Choice::off}); });

@@ -89,14 +89,14 @@ struct KernelEstimate {
     std::uint32_t layers = 0;  ///< of the circuit that matter; the others cancel
     bool work64 = false;       ///< arithmetic in float64
     std::uint64_t pairs = 0;
-    std::uint64_t state_tile = 0;    ///< states built at a time; 0: none are
-    bool bulk_states = false;        ///< all states are built once
-    double error = 0;  ///< bound on errors of K, of states with norm 1: docs/kernel_matrix.md
-    std::string form;  ///< of the inner products: "fp32_3m", "fp64", "matrix_split", ..; empty: none
-    std::string tile;                ///< of the inner products, as in KernelTileTrial; empty: there are none
-    std::string tile_choice;         ///< "planned", "measured", or "to be measured" by a call on host memory
-    std::uint64_t states_bytes = 0;  ///< of all states on the device
-    std::uint64_t matrix_bytes = 0;  ///< of K
+    std::uint64_t state_tile = 0;  ///< states built at a time; 0: none are
+    bool bulk_states = false;      ///< all states are built once
+    double error = 0;              ///< bound on errors of K, of states with norm 1: docs/kernel_matrix.md
+    std::string form;         ///< of the inner products: "fp32_3m", "fp64", "matrix_split", ..; empty: none
+    std::string tile;         ///< of the inner products, as in KernelTileTrial; empty: there are none
+    std::string tile_choice;  ///< "planned", "measured", or "to be measured" by a call on host memory
+    std::uint64_t states_bytes = 0;     ///< of all states on the device
+    std::uint64_t matrix_bytes = 0;     ///< of K
     std::uint64_t resident_bytes = 0;   ///< device memory of a resident call besides features and K
     std::uint64_t streamed_bytes = 0;   ///< device memory of a call on host memory
     std::uint64_t available_bytes = 0;  ///< vram_fraction of the budget

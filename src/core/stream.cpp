@@ -29,8 +29,7 @@ void check_sizes(const char* what, std::uint64_t got, std::uint64_t need, const 
 std::shared_ptr<core::StreamState> make_state(const std::shared_ptr<core::Runtime>& runtime,
                                               const StreamOptions& options) {
     core::check_enum("Stream", "queue", options.queue, StreamQueue::download);
-    return std::make_shared<core::StreamState>(runtime, options.name,
-                                               options.queue == StreamQueue::download);
+    return std::make_shared<core::StreamState>(runtime, options.name, options.queue == StreamQueue::download);
 }
 
 }  // namespace

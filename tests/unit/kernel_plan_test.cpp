@@ -249,7 +249,8 @@ TEST_CASE("states: workgroups fit shared memory, buffers and tiles fit what may 
     CHECK(!small.bulk_states);
     CHECK(small.streamed_fits);
     CHECK(small.state_tile == 4096);
-    CHECK(has_reason(small, "tiles of 4096 states: all would take 10.5 GB; each is made 3 times, with bulk states once"));
+    CHECK(has_reason(
+        small, "tiles of 4096 states: all would take 10.5 GB; each is made 3 times, with bulk states once"));
     const KernelEstimate forced =
         estimate(device_with(8 * kGiB), shape, two, ValueType::float32, {.bulk_states = Choice::on});
     CHECK(!forced.streamed_fits);
