@@ -15,7 +15,7 @@ namespace weft {
 struct KernelTileTrial {
     std::string tile;    ///< "64x64/8x4/1": outputs of a workgroup, of an invocation, stages in shared memory
     double seconds = 0;  ///< of a product, median of the repeats; by device timestamps where there are any
-    bool right = true;   ///< gave the values of the first; what does not is never kept
+    bool right = true;   ///< was made, and gave the values of the first; what does not is never kept
 };
 
 /// What was measured for products of one class.

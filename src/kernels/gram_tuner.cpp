@@ -191,6 +191,16 @@ bool alike(const std::vector<double>& a, const std::vector<double>& b) {
     return true;
 }
 
+/// Null: a tile other than the planned one that the driver cannot make, which is no reason to fail.
+std::unique_ptr<GramProduct> product_of(Backend& backend, const GramPlan& plan, bool planned) {
+    try {
+        return std::make_unique<GramProduct>(backend, plan);
+    } catch (const Error& error) {
+        if (planned || error.code() == Errc::device_lost || error.code() == Errc::out_of_memory) throw;
+        return nullptr;
+    }
+}
+
 }  // namespace
 
 KeptTiles kept_tiles(const Backend& backend) {
@@ -223,7 +233,9 @@ GramTrials try_tiles(Backend& backend, const GramDevice& device, const GramPlan&
     std::vector<double> wanted;
     for (GramTrial& tried : result.trials) {
         const GramPlan candidate = plan_gram(problem, fresh, {.form = plan.form, .tile = tried.tile});
-        products.push_back(std::make_unique<GramProduct>(backend, candidate));
+        products.push_back(product_of(backend, candidate, products.empty()));
+        tried.right = products.back() != nullptr;
+        if (!tried.right) continue;
         trial.run(backend, *products.back());  // the first run warms up
         const std::vector<double> values = trial.values();
         if (wanted.empty()) wanted = values;
@@ -231,8 +243,9 @@ GramTrials try_tiles(Backend& backend, const GramDevice& device, const GramPlan&
     }
     for (int round = 0; round < rounds; ++round)
         for (std::size_t i = 0; i < products.size(); ++i)
-            times[i].push_back(trial.run(backend, *products[i]));
+            if (products[i]) times[i].push_back(trial.run(backend, *products[i]));
     for (std::size_t i = 0; i < times.size(); ++i) {
+        if (times[i].empty()) continue;
         std::sort(times[i].begin(), times[i].end());
         result.trials[i].seconds = times[i][times[i].size() / 2];
     }

@@ -29,7 +29,7 @@ void forget_tiles(const Backend& backend);
 
 struct GramTrial {
     GramTile tile;
-    double seconds = 0;  ///< of the device, median
+    double seconds = 0;  ///< of the device, median; 0: the driver could not make it
     bool right = true;   ///< its values are those of the planned tile
 };
 struct GramTrials {

@@ -50,7 +50,7 @@ struct StatePlan {
     std::uint64_t tile = 0;         ///< states of a side that are packed at a time, a multiple of 64
     std::uint64_t block = 0;        ///< rows and columns of K that go to host memory at a time
     bool bulk = false;              ///< all states are packed once
-    bool renormalize = false;       ///< rounding of many gates is taken out of the norms
+    bool renormalize = false;       ///< rounding of gates is taken out of the norms
     GramPlan gram;
 };
 
