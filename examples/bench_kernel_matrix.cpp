@@ -174,6 +174,8 @@ Json run_case(weft::Backend& backend, const Settings& settings, const Case& c) {
              {"tflops", pairs * plan.pair_flops / resident.seconds * 1e-12},
              {"fill_ms", resident.fill_seconds * 1e3},
              {"of_fill", resident.fill_seconds / resident.seconds},
+             {"form", plan.form},
+             {"of_gram", resident.gram_seconds / resident.seconds},
              {"gram_tflops",
               resident.gram_seconds > 0 ? pairs * plan.pair_flops / resident.gram_seconds * 1e-12 : 0.0},
              {"kernels_ms", resident.kernels},
@@ -187,14 +189,14 @@ Json run_case(weft::Backend& backend, const Settings& settings, const Case& c) {
         row["locked_ms"] = run_streamed(backend, settings, c, x, circuit, {}, span) * 1e3;
     }
     std::printf(
-        "%6llu %3u %-3s %-8s %10.3f ms %12.1f Mpairs/s %7.2f TF/s %7.2f in Gram %5.2f of fill %9.2f ms host "
+        "%6llu %3u %-3s %-8s %10.3f ms %12.1f Mpairs/s %7.2f TF/s %7.2f in Gram %5.2f of fill %5.2f Gram "
         "%9.2f ms "
-        "locked "
-        " err %.1e\n",
+        "host %9.2f ms locked  err %.1e %s\n",
         static_cast<unsigned long long>(c.samples), c.qubits, c.reupload ? "yes" : "no",
         weft::to_string(plan.method), resident.seconds * 1e3, pairs / resident.seconds * 1e-6,
         row["tflops"].get<double>(), row["gram_tflops"].get<double>(), row["of_fill"].get<double>(),
-        row.value("host_ms", 0.0), row.value("locked_ms", 0.0), resident.worst);
+        row["of_gram"].get<double>(), row.value("host_ms", 0.0), row.value("locked_ms", 0.0), resident.worst,
+        plan.form.c_str());
     if (settings.programs)
         for (const auto& [name, ms] : resident.kernels.items())
             std::printf("           %-16s %10.3f ms\n", name.c_str(), ms.get<double>());
@@ -202,7 +204,22 @@ Json run_case(weft::Backend& backend, const Settings& settings, const Case& c) {
     return row;
 }
 
-// What bulk states and symmetry are worth, into host memory.
+// Seconds of what a separate pass for the squared modulus would move: complex products of half of K, written
+// and read.
+double unfused_pass(weft::Backend& backend, const Case& c) {
+    const weft::Buffer<float> from(backend, c.samples * c.samples), to(backend, c.samples * c.samples);
+    weft::Stream stream{backend};
+    std::vector<double> seconds;
+    for (int trial = 0; trial < 4; ++trial) {
+        const auto start = Clock::now();
+        stream.copy<float>(from.view(), to.view());
+        stream.wait();
+        if (trial > 0) seconds.push_back(seconds_since(start));
+    }
+    return median(seconds);
+}
+
+// What bulk states, measured tiles, symmetry and the fused epilogue are worth, into host memory.
 Json run_ablations(weft::Backend& backend, const Settings& settings, const Case& c) {
     const std::vector<float> x = features_of(c);
     const std::vector<double> weights = weights_of(settings, c.qubits);
@@ -229,6 +246,14 @@ Json run_ablations(weft::Backend& backend, const Settings& settings, const Case&
     };
     const auto tile = static_cast<std::int64_t>(c.samples / 8);
     tell("all", [&] { square({}); });
+    tell("no autotune", [&] { square({.autotune = false}); });
+    if (!rows.empty()) {
+        const double all = rows[0]["ms"], pass = unfused_pass(backend, c) * 1e3;
+        std::printf("%6llu %3u %-24s %9.2f ms: with a pass of %.2f ms, measured apart\n",
+                    static_cast<unsigned long long>(c.samples), c.qubits, "epilogue not fused", all + pass,
+                    pass);
+        rows.push_back({{"what", "epilogue not fused"}, {"ms", all + pass}});
+    }
     tell("no bulk states, 8 tiles", [&] { square({.state_tile = tile, .bulk_states = weft::Choice::off}); });
     tell("not symmetric", [&] {
         weft::kernel_matrix(backend, x, x, k.span(), {c.samples, c.samples, c.qubits}, circuit);
@@ -263,7 +288,7 @@ int main(int argc, char** argv) try {
     app.add_flag("--resident", settings.resident_only, "Leave host memory out");
     app.add_flag("--programs", settings.programs, "Device time of each program");
     app.add_flag("--ablations", settings.ablations,
-                 "What bulk states and symmetry are worth, with re-upload");
+                 "What bulk states, autotune, symmetry and the fused epilogue are worth, with re-upload");
     app.add_flag("--quick", settings.quick, "A smoke test: its figures mean nothing");
     CLI11_PARSE(app, argc, argv);
     if (settings.quick) {

@@ -46,8 +46,19 @@ const uint kRowsApart = kThreads / kRow;
 const uint kResult = kSide * kSide / 4u;
 const uint kTileUnits = (kHigh + kWidth) * kStride, kResultUnits = kRowGroups * kColumnGroups * kResult;
 
-shared uvec4 held[kTileUnits > kResultUnits ? kTileUnits : kResultUnits];
+#if defined(WEFT_SINGLE)
+const uint kStages = 2u;  // a barrier a step less, which is a tenth of the time of a step with few products
+#else
+const uint kStages = 1u;
+#endif
+shared uvec4 held[kStages * kTileUnits > kResultUnits ? kStages * kTileUnits : kResultUnits];
 const uint kHeldY = kHigh * kStride;
+
+// Sums since the last flush, and outer sums. One a declaration: glslang 13 forgets the use of a matrix after the first.
+MatrixSum re[kSums];
+MatrixSum im[kSums];
+MatrixSum sum_re[kSums];
+MatrixSum sum_im[kSums];
 
 uvec4 next_x[kLoadsX], next_y[kLoadsY];
 uint from_x[kBlocksX], from_y[kBlocksY];
@@ -87,87 +98,78 @@ void store_result(uint row0, uint column0, uint at) {
     }
 }
 
-void main() {
-    const uint index = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    if (index >= count) return;
-    const uvec2 tile = gram_tile(index % p.tiles, p.across, kHigh / kWidth);
-    if (tile.y * kWidth >= p.columns) return;
-    const uint row = gl_SubgroupID / kColumnGroups * kSpan, column = gl_SubgroupID % kColumnGroups * kSpan;
-    const uint base_x = tile.x * kHigh, base_y = tile.y * kWidth;
-    uint block = index / p.tiles * p.part_blocks;
-    const uint end = min(block + p.part_blocks, p.blocks);
+void clear_sums() {
+    WEFT_UNROLL for (uint n = 0u; n < kSums; ++n) sum_re[n] = sum_im[n] = MatrixSum(0.0);
+}
 
-    // One a declaration: glslang 13 forgets the use of a matrix after the first.
-    MatrixSum re[kSums];
-    MatrixSum im[kSums];
-    MatrixSum sum_re[kSums];
-    MatrixSum sum_im[kSums];
-    WEFT_UNROLL for (uint n = 0u; n < kSums; ++n) re[n] = im[n] = MatrixSum(0.0);
-    WEFT_UNROLL for (uint n = 0u; n < kBlocksX; ++n) from_x[n] = source(base_x, n, p.rows, block);
-    WEFT_UNROLL for (uint n = 0u; n < kBlocksY; ++n) from_y[n] = source(base_y, n, p.columns, block);
-    const uint to = gl_LocalInvocationIndex / kRow * kStride + gl_LocalInvocationIndex % kRow;
-    const uint held_a = row * kStride, held_b = kHeldY + column * kStride;
-    if (block < end) load();
-    while (block < end) {
-        const uint stop = min(block + kFlushBlocks, end);
-        WEFT_UNROLL for (uint n = 0u; n < kSums; ++n) sum_re[n] = sum_im[n] = MatrixSum(0.0);
-        for (; block < stop; ++block) {
-            hold(to);
-            barrier();
-#if !defined(WEFT_KHR)
-            if (block + 1u < end) load();
-#endif
-            MatrixA a[kFragments * kPlanes];
-            WEFT_UNROLL for (uint i = 0u; i < kFragments; ++i) {
-                WEFT_UNROLL for (uint s = 0u; s < kPlanes; ++s)
-                    matrix_load_rows(a[i * kPlanes + s], held, held_a + i * kSide * kStride + 2u * s, kStride);
-            }
-#if defined(WEFT_KHR)
-            // Behind the loads of a: 18 % faster than before them on an H100; by NVIDIA's name 5 % slower.
-            if (block + 1u < end) load();
-#endif
-            WEFT_UNROLL for (uint j = 0u; j < kFragments; ++j) {
-                MatrixB b[kPlanes];
-                WEFT_UNROLL for (uint s = 0u; s < kPlanes; ++s)
-                    matrix_load_columns(b[s], held, held_b + j * kSide * kStride + 2u * s, kStride);
-#if defined(WEFT_SINGLE)
-                const MatrixB minus = -b[1];
-                WEFT_UNROLL for (uint i = 0u; i < kFragments; ++i) {
-                    const uint n = i * kFragments + j;
-                    sum_re[n] = matrix_add_product(a[i * kPlanes + 0u], b[0], sum_re[n]);
-                    sum_im[n] = matrix_add_product(a[i * kPlanes + 1u], b[0], sum_im[n]);
-                    sum_re[n] = matrix_add_product(a[i * kPlanes + 1u], b[1], sum_re[n]);
-                    sum_im[n] = matrix_add_product(a[i * kPlanes + 0u], minus, sum_im[n]);
-                }
-#else
-                // re += ar br + ai bi, im += ai br - ar bi, each without the product of the two low parts.
-                const MatrixB minus_high = -b[2];
-                const MatrixB minus_low = -b[3];
-                WEFT_UNROLL for (uint i = 0u; i < kFragments; ++i) {
-                    const uint n = i * kFragments + j;
-                    sum_re[n] = matrix_add_product(a[i * kPlanes + 0u], b[1], sum_re[n]);
-                    sum_re[n] = matrix_add_product(a[i * kPlanes + 1u], b[0], sum_re[n]);
-                    sum_re[n] = matrix_add_product(a[i * kPlanes + 2u], b[3], sum_re[n]);
-                    sum_re[n] = matrix_add_product(a[i * kPlanes + 3u], b[2], sum_re[n]);
-                    sum_re[n] = matrix_add_product(a[i * kPlanes + 0u], b[0], sum_re[n]);
-                    sum_re[n] = matrix_add_product(a[i * kPlanes + 2u], b[2], sum_re[n]);
-                    sum_im[n] = matrix_add_product(a[i * kPlanes + 2u], b[1], sum_im[n]);
-                    sum_im[n] = matrix_add_product(a[i * kPlanes + 3u], b[0], sum_im[n]);
-                    sum_im[n] = matrix_add_product(a[i * kPlanes + 0u], minus_low, sum_im[n]);
-                    sum_im[n] = matrix_add_product(a[i * kPlanes + 1u], minus_high, sum_im[n]);
-                    sum_im[n] = matrix_add_product(a[i * kPlanes + 2u], b[0], sum_im[n]);
-                    sum_im[n] = matrix_add_product(a[i * kPlanes + 0u], minus_high, sum_im[n]);
-                }
-#endif
-            }
-            barrier();
-        }
-        WEFT_UNROLL for (uint n = 0u; n < kSums; ++n) {
-            re[n] += sum_re[n];
-            im[n] += sum_im[n];
-        }
+// The sums so far go to the outer sums, whose rounding errors are those of few additions.
+void flush() {
+    WEFT_UNROLL for (uint n = 0u; n < kSums; ++n) {
+        re[n] += sum_re[n];
+        im[n] += sum_im[n];
     }
+}
 
+#if defined(WEFT_SINGLE)
+void add_products(MatrixA a[kFragments * kPlanes], MatrixB b[kPlanes], uint j) {
+    const MatrixB minus = -b[1];
+    WEFT_UNROLL for (uint i = 0u; i < kFragments; ++i) {
+        const uint n = i * kFragments + j;
+        sum_re[n] = matrix_add_product(a[i * kPlanes + 0u], b[0], sum_re[n]);
+        sum_im[n] = matrix_add_product(a[i * kPlanes + 1u], b[0], sum_im[n]);
+        sum_re[n] = matrix_add_product(a[i * kPlanes + 1u], b[1], sum_re[n]);
+        sum_im[n] = matrix_add_product(a[i * kPlanes + 0u], minus, sum_im[n]);
+    }
+}
+#else
+// re += ar br + ai bi, im += ai br - ar bi, each without the product of the two low parts.
+void add_products(MatrixA a[kFragments * kPlanes], MatrixB b[kPlanes], uint j) {
+    const MatrixB minus_high = -b[2];
+    const MatrixB minus_low = -b[3];
+    WEFT_UNROLL for (uint i = 0u; i < kFragments; ++i) {
+        const uint n = i * kFragments + j;
+        sum_re[n] = matrix_add_product(a[i * kPlanes + 0u], b[1], sum_re[n]);
+        sum_re[n] = matrix_add_product(a[i * kPlanes + 1u], b[0], sum_re[n]);
+        sum_re[n] = matrix_add_product(a[i * kPlanes + 2u], b[3], sum_re[n]);
+        sum_re[n] = matrix_add_product(a[i * kPlanes + 3u], b[2], sum_re[n]);
+        sum_re[n] = matrix_add_product(a[i * kPlanes + 0u], b[0], sum_re[n]);
+        sum_re[n] = matrix_add_product(a[i * kPlanes + 2u], b[2], sum_re[n]);
+        sum_im[n] = matrix_add_product(a[i * kPlanes + 2u], b[1], sum_im[n]);
+        sum_im[n] = matrix_add_product(a[i * kPlanes + 3u], b[0], sum_im[n]);
+        sum_im[n] = matrix_add_product(a[i * kPlanes + 0u], minus_low, sum_im[n]);
+        sum_im[n] = matrix_add_product(a[i * kPlanes + 1u], minus_high, sum_im[n]);
+        sum_im[n] = matrix_add_product(a[i * kPlanes + 2u], b[0], sum_im[n]);
+        sum_im[n] = matrix_add_product(a[i * kPlanes + 0u], minus_high, sum_im[n]);
+    }
+}
+#endif
+
+// Where the loads of the next step stand: split products by KHR are 13 % faster with them behind the loads of a, all
+// others 5 to 10 % with them in front.
+#if defined(WEFT_KHR) && !defined(WEFT_SINGLE)
+const bool kLoadLate = true;
+#else
+const bool kLoadLate = false;
+#endif
+
+void step(uint held_a, uint held_b, bool more) {
+    if (!kLoadLate && more) load();
+    MatrixA a[kFragments * kPlanes];
+    WEFT_UNROLL for (uint i = 0u; i < kFragments; ++i) {
+        WEFT_UNROLL for (uint s = 0u; s < kPlanes; ++s)
+            matrix_load_rows(a[i * kPlanes + s], held, held_a + i * kSide * kStride + 2u * s, kStride);
+    }
+    if (kLoadLate && more) load();
+    WEFT_UNROLL for (uint j = 0u; j < kFragments; ++j) {
+        MatrixB b[kPlanes];
+        WEFT_UNROLL for (uint s = 0u; s < kPlanes; ++s)
+            matrix_load_columns(b[s], held, held_b + j * kSide * kStride + 2u * s, kStride);
+        add_products(a, b, j);
+    }
+}
+
+// The squared moduli, or a part of the sums, of a subgroup whose outputs begin at `row` and `column` of the tile.
+void finish(uint index, uvec2 base, uint row, uint column) {
     const float unscale = 1.0 / (kGramScale * kGramScale);
     const uint at = gl_SubgroupID * kResult;
     WEFT_UNROLL for (uint n = 0u; n < kSums; ++n) {
@@ -184,7 +186,40 @@ void main() {
         matrix_store(re[n], held, at, 4u);
         subgroupMemoryBarrierShared();
         subgroupBarrier();
-        store_result(base_x + r, base_y + c, at);
+        store_result(base.x + r, base.y + c, at);
         subgroupBarrier();
     }
+}
+
+void main() {
+    const uint index = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+    if (index >= count) return;
+    const uvec2 tile = gram_tile(index % p.tiles, p.across, kHigh / kWidth);
+    if (tile.y * kWidth >= p.columns) return;
+    const uint row = gl_SubgroupID / kColumnGroups * kSpan, column = gl_SubgroupID % kColumnGroups * kSpan;
+    const uvec2 base = tile * uvec2(kHigh, kWidth);
+    uint block = index / p.tiles * p.part_blocks;
+    const uint end = min(block + p.part_blocks, p.blocks);
+
+    WEFT_UNROLL for (uint n = 0u; n < kSums; ++n) re[n] = im[n] = MatrixSum(0.0);
+    WEFT_UNROLL for (uint n = 0u; n < kBlocksX; ++n) from_x[n] = source(base.x, n, p.rows, block);
+    WEFT_UNROLL for (uint n = 0u; n < kBlocksY; ++n) from_y[n] = source(base.y, n, p.columns, block);
+    const uint to = gl_LocalInvocationIndex / kRow * kStride + gl_LocalInvocationIndex % kRow;
+    uint stage = 0u;
+    if (block < end) load();
+    while (block < end) {
+        const uint stop = min(block + kFlushBlocks, end);
+        clear_sums();
+        for (; block < stop; ++block) {
+            hold(stage + to);
+            barrier();
+            step(stage + row * kStride, stage + kHeldY + column * kStride, block + 1u < end);
+            // With two stages who is late still reads the other one.
+            if (kStages == 1u) barrier();
+            else stage = kTileUnits - stage;
+        }
+        flush();
+    }
+    if (kStages > 1u) barrier();
+    finish(index, base, row, column);
 }

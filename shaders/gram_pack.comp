@@ -22,6 +22,7 @@ layout(push_constant) uniform Push {
     GramPackParameters p;
 };
 layout(set = 0, binding = 0) readonly buffer States { Complex states[]; };
+layout(set = 0, binding = 2) readonly buffer Factors { Real factors[]; };  // States where none are meant
 #if defined(WEFT_MATRIX)
 layout(set = 0, binding = 1) writeonly buffer Planes { uint planes[]; };
 #else
@@ -38,6 +39,7 @@ void read(uint row0, uint k0) {
         Complex value = Complex(0.0);
         if (row0 + r < p.rows && k0 + k < p.amplitudes)
             value = states[p.before + (row0 + r) * p.amplitudes + k0 + k];
+        if (p.scaled != 0u && row0 + r < p.rows) value *= sqrt(factors[p.factor + row0 + r]);
         held[r * (kWidth + 1u) + k] = value;
     }
 }

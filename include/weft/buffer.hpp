@@ -52,6 +52,7 @@ std::shared_ptr<core::BufferObject> make_device_buffer(const Stream&, std::size_
 std::shared_ptr<core::BufferObject> make_host_buffer(Backend&, std::size_t count, std::size_t element_bytes,
                                                      std::string_view name);
 MemoryReport memory_report(const Stream&);
+const PlanReport& plan_report(const Stream&);
 void* mapped(const core::BufferObject&) noexcept;
 void check_view(const char* what, std::size_t first, std::size_t count, std::size_t size);
 }  // namespace detail

@@ -62,13 +62,17 @@ struct KernelProgress {
 };
 
 struct KernelMatrixOptions {
-    std::int64_t state_tile = -1;            ///< states built at a time, 1 or more; -1: planned
+    std::int64_t state_tile = -1;  ///< states built at a time, 1 or more; -1: planned
+    /// Use tiles measured on this device, and before a call on host memory that takes long enough (some
+    /// seconds) measure them if none was: see kernel_tuning.hpp. Values stay within the same bounds.
+    bool autotune = true;
     Choice bulk_states = Choice::automatic;  ///< build all states once; automatic: where they fit
     double vram_fraction = 0.85;             ///< of the memory budget that may be used, above 0, at most 1
     /// Divide K[i, j] by sqrt(d_i d_j), d_i = max(K[i, i] + jitter, 1e-12), and set the diagonal to 1; where
     /// Y is given, by the root of the product of both rows' values with themselves, without jitter.
     bool normalize = false;
-    double jitter = 0;                                         ///< at least 0; of normalize alone
+    double jitter = 0;     ///< at least 0; of normalize alone
+    bool timings = false;  ///< fill in states_s and product_s of the report: a Profile for the call
     std::function<void(const KernelProgress&)> progress = {};  ///< on the caller's thread; may throw
     std::stop_token cancel = {};  ///< asked between tiles; ends with Errc::cancelled
 };
@@ -85,14 +89,20 @@ struct KernelEstimate {
     std::uint32_t layers = 0;  ///< of the circuit that matter; the others cancel
     bool work64 = false;       ///< arithmetic in float64
     std::uint64_t pairs = 0;
-    std::uint64_t state_tile = 0;            ///< states built at a time; 0: none are
-    bool bulk_states = false;                ///< all states are built once
-    std::uint64_t states_bytes = 0;          ///< of all states on the device
-    std::uint64_t matrix_bytes = 0;          ///< of K
-    std::uint64_t resident_bytes = 0;        ///< device memory of a resident call besides features and K
-    std::uint64_t streamed_bytes = 0;        ///< device memory of a call on host memory
-    std::uint64_t available_bytes = 0;       ///< vram_fraction of the budget
-    double state_flops = 0, pair_flops = 0;  ///< floating-point operations
+    std::uint64_t state_tile = 0;  ///< states built at a time; 0: none are
+    bool bulk_states = false;      ///< all states are built once
+    double error = 0;              ///< bound on errors of K, of states with norm 1: docs/kernel_matrix.md
+    std::string form;         ///< of the inner products: "fp32_3m", "fp64", "matrix_split", ..; empty: none
+    std::string tile;         ///< of the inner products, as in KernelTileTrial; empty: there are none
+    std::string tile_choice;  ///< "planned", "measured", or "to be measured" by a call on host memory
+    std::uint64_t states_bytes = 0;     ///< of all states on the device
+    std::uint64_t matrix_bytes = 0;     ///< of K
+    std::uint64_t resident_bytes = 0;   ///< device memory of a resident call besides features and K
+    std::uint64_t streamed_bytes = 0;   ///< device memory of a call on host memory
+    std::uint64_t available_bytes = 0;  ///< vram_fraction of the budget
+    /// Floating-point operations: of all states, as often as they are made, and of a pair.
+    double state_flops = 0, pair_flops = 0;
+    double state_builds = 0;  ///< times a state is made, on average: 1 with bulk states
     bool resident_fits = false, streamed_fits = false;
     std::vector<std::string> reasons;  ///< one line for each decision, and for what does not fit
 };
@@ -112,8 +122,10 @@ struct KernelMatrixReport {
     KernelMethod method = KernelMethod::product;
     std::uint64_t pairs = 0;
     double wall_s = 0;  ///< from the call to the last value in place
-    double states_s = 0,
-           product_s = 0;        ///< of these, spent on states and on products; 0: overlapped, not known
+    /// Device time by its timestamps: of building and packing states, and of products (pairs in closed form
+    /// included). With KernelMatrixOptions::timings, where the device has timestamps; else 0. Kernel matrices
+    /// that other threads make on the backend meanwhile are counted too.
+    double states_s = 0, product_s = 0;
     double pairs_per_s() const;  ///< pairs / wall_s
 };
 

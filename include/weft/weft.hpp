@@ -19,6 +19,7 @@
 #include <weft/kernel_alignment.hpp>
 #include <weft/kernel_matrix.hpp>
 #include <weft/kernel_matrix_memory.hpp>
+#include <weft/kernel_tuning.hpp>
 #include <weft/lattice.hpp>
 #include <weft/lattice_search.hpp>
 #include <weft/lattice_table.hpp>

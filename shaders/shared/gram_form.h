@@ -28,6 +28,8 @@ struct GramPackParameters {
     uint blocks;  // packed blocks of a row
     uint before;  // complex numbers before the first of row 0 in the bound states
     uint across;  // workgroups of 64 rows
+    uint scaled;  // 1: every row times the root of its factor
+    uint factor;  // of row 0
 };
 const uint kGramPackAmplitudes = 16u;
 

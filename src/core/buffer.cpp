@@ -41,6 +41,10 @@ std::shared_ptr<core::BufferObject> make_device_buffer(const Stream& stream, std
     return weft::make_device_buffer(*stream.runtime(), count, element_bytes, name);
 }
 
+const PlanReport& plan_report(const Stream& stream) {
+    return stream.runtime()->plan_report();
+}
+
 MemoryReport memory_report(const Stream& stream) {
     return stream.runtime()->context()->memory.report();
 }

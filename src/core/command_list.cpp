@@ -22,10 +22,15 @@ std::uint64_t hash_of(std::span<const std::uint64_t> key) {
     return hash;
 }
 
+/// What work on that queue does to memory: one for copies alone knows no shaders.
+AccessScope all_of(QueueRole role) {
+    return {role == QueueRole::compute ? AccessScope::any_device : AccessScope::transfer};
+}
+
 }  // namespace
 
-CommandList::CommandList(std::shared_ptr<Context> context)
-    : context_(std::move(context)), device_(context_->device) {
+CommandList::CommandList(std::shared_ptr<Context> context, QueueRole role)
+    : context_(std::move(context)), device_(context_->device), role_(role) {
     make_pool();
 }
 
@@ -42,7 +47,7 @@ CommandList::~CommandList() {
 void CommandList::make_pool() {
     VkCommandPoolCreateInfo info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
     info.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
-    info.queueFamilyIndex = device_.plan().queues.of(QueueRole::compute).family;
+    info.queueFamilyIndex = device_.plan().queues.of(role_).family;
     device_.check(device_.vk.vkCreateCommandPool(device_.handle(), &info, nullptr, &pool_),
                   "vkCreateCommandPool");
     VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
@@ -83,7 +88,7 @@ void CommandList::forget_state() {
 }
 
 void CommandList::start_timing(NameId stream) {
-    if (!timer_) timer_ = std::make_unique<RangeTimer>(*context_, QueueRole::compute);
+    if (!timer_) timer_ = std::make_unique<RangeTimer>(*context_, role_);
     timer_->begin_recording();
     stream_ = stream;
     timing_ = true;
@@ -124,7 +129,7 @@ void CommandList::close() {
     if (fresh_) return;
     end_run();
     if (external_) barrier(device_, commands_, {AccessScope::any_device}, {AccessScope::any_device});
-    if (wrote_host_) barrier(device_, commands_, {AccessScope::any_device}, {AccessScope::host_read});
+    if (wrote_host_) barrier(device_, commands_, all_of(role_), {AccessScope::host_read});
     hazards_.clear();
     fresh_ = true;
     wrote_host_ = false;
@@ -172,7 +177,7 @@ void CommandList::synchronize(WorkStage stage) {
     if (fresh_) {
         // Earlier submissions may have used the same memory in any way.
         fresh_ = false;
-        barrier(device_, commands_, {AccessScope::any_device}, {AccessScope::any_device});
+        barrier(device_, commands_, all_of(role_), all_of(role_));
         return;
     }
     if (!needed.needed()) return;

@@ -50,7 +50,7 @@ struct ListCounts {
 class CommandList {
   public:
     /// Errors: out_of_memory, driver.
-    explicit CommandList(std::shared_ptr<Context> context);
+    explicit CommandList(std::shared_ptr<Context> context, QueueRole role = QueueRole::compute);
     /// Records into a command buffer of the application, which is recording; never begun or ended here.
     CommandList(std::shared_ptr<Context> context, VkCommandBuffer external);
     ~CommandList();
@@ -113,6 +113,7 @@ class CommandList {
     VkCommandPool pool_ = VK_NULL_HANDLE;
     VkCommandBuffer commands_ = VK_NULL_HANDLE;
     bool external_ = false;
+    QueueRole role_ = QueueRole::compute;
 
     HazardTracker hazards_;
     std::vector<RangeUse> uses_;  // of the step being recorded

@@ -8,6 +8,7 @@
 
 #include "core/batch_engine.hpp"
 #include "core/dispatch_check.hpp"
+#include "core/enum_check.hpp"
 #include "core/stream_state.hpp"
 
 namespace weft {
@@ -25,10 +26,16 @@ void check_sizes(const char* what, std::uint64_t got, std::uint64_t need, const 
         refuse(std::string(what) + ": null with a length (got " + std::to_string(got) + " bytes)");
 }
 
+std::shared_ptr<core::StreamState> make_state(const std::shared_ptr<core::Runtime>& runtime,
+                                              const StreamOptions& options) {
+    core::check_enum("Stream", "queue", options.queue, StreamQueue::download);
+    return std::make_shared<core::StreamState>(runtime, options.name, options.queue == StreamQueue::download);
+}
+
 }  // namespace
 
 Stream::Stream(Backend& backend, const StreamOptions& options)
-    : state_(std::make_shared<core::StreamState>(backend.runtime(), options.name)) {}
+    : state_(make_state(backend.runtime(), options)) {}
 Stream::Stream(std::unique_ptr<core::StreamState> state) : state_(std::move(state)) {}
 Stream::Stream(Stream&&) noexcept = default;
 Stream& Stream::operator=(Stream&&) noexcept = default;
@@ -63,6 +70,7 @@ void Stream::fill_bytes(const std::shared_ptr<core::BufferObject>& target, std::
     if (bytes % 4 != 0 || offset % 4 != 0)
         refuse("fill: range is no multiple of 4 bytes (got offset " + std::to_string(offset) + ", " +
                std::to_string(bytes) + " bytes)");
+    state().require_compute("fill");
     if (bytes != 0) state().list().fill(to, value);
 }
 
@@ -92,6 +100,7 @@ void Stream::dispatch(const Program& program, std::span<const Argument> argument
     const core::Pipeline& pipeline = *object.pipeline;
     core::StreamState& stream = state();
     core::require_same_backend(*stream.runtime(), object, "Stream::dispatch");
+    stream.require_compute("dispatch");
     if (elements == 0) return;
     const std::vector<Binding>& bindings = pipeline.reflection.bindings;
     const DeviceLimits& limits = stream.runtime()->context()->device.snapshot().limits;

@@ -46,7 +46,8 @@ class StagingCache {
 
 class StreamState : public std::enable_shared_from_this<StreamState> {
   public:
-    StreamState(std::shared_ptr<Runtime> runtime, std::string name);
+    /// `copies_only`: on the download queue, if that is another.
+    StreamState(std::shared_ptr<Runtime> runtime, std::string name, bool copies_only = false);
     /// Records into a command buffer of the application; `end_external` ends what it recorded.
     StreamState(std::shared_ptr<Runtime> runtime, std::string name, VkCommandBuffer external);
     ~StreamState();
@@ -58,6 +59,8 @@ class StreamState : public std::enable_shared_from_this<StreamState> {
     /// Errors: invalid_argument - moved from, of another backend, or a view beyond its buffer.
     BufferRange range(const std::shared_ptr<BufferObject>& object, std::uint64_t offset, std::uint64_t bytes,
                       const char* what) const;
+    /// Errors: invalid_argument - a stream on the download queue.
+    void require_compute(const char* what) const;
     void upload(const void* source, const BufferRange& target);
     void download(const BufferRange& source, void* target);
     Event submit(const char* what);
@@ -98,6 +101,8 @@ class StreamState : public std::enable_shared_from_this<StreamState> {
     Context& context_;
     Device& device_;
     std::string name_;
+    bool copies_only_;
+    QueueRole role_;
     std::shared_ptr<CommandList> pending_;    // recorded, not submitted
     std::shared_ptr<CommandList> recording_;  // inside record()
     std::shared_ptr<CommandList> external_;

@@ -2,9 +2,10 @@
 #include "core/tuning_file.hpp"
 
 #include <charconv>
-#include <map>
 #include <optional>
 #include <span>
+
+#include "core/flat_json.hpp"
 
 namespace weft::core {
 namespace {
@@ -22,71 +23,9 @@ std::string hex(std::span<const std::uint8_t> bytes) {
     return text;
 }
 
-/// Members of a flat object of strings without escapes and whole numbers: all that encode_tuning writes.
-/// Numbers keep their digits, strings their opening quote, so that one is never taken for the other.
-class FlatReader {
-  public:
-    explicit FlatReader(std::string_view text) : text_(text) {}
-
-    std::optional<std::map<std::string, std::string>> read() {
-        std::map<std::string, std::string> members;
-        if (!take('{')) return std::nullopt;
-        do {
-            const std::string name = string(), value = take(':') ? (peek() == '"' ? string() : digits()) : "";
-            if (name.empty() || value.empty() || !members.emplace(name.substr(1), value).second)
-                return std::nullopt;
-        } while (take(','));
-        if (!take('}')) return std::nullopt;
-        skip();
-        return text_.empty() ? std::optional(members) : std::nullopt;
-    }
-
-  private:
-    void skip() {
-        while (!text_.empty() && std::string_view(" \t\r\n").find(text_.front()) != std::string_view::npos)
-            text_.remove_prefix(1);
-    }
-    char peek() {
-        skip();
-        return text_.empty() ? '\0' : text_.front();
-    }
-    bool take(char c) {
-        if (peek() != c) return false;
-        text_.remove_prefix(1);
-        return true;
-    }
-    std::string string() {
-        if (!take('"')) return {};
-        const std::size_t end = text_.find_first_of("\"\\\n");
-        if (end == std::string_view::npos || text_[end] != '"') return {};
-        const std::string value = '"' + std::string(text_.substr(0, end));
-        text_.remove_prefix(end + 1);
-        return value;
-    }
-    std::string digits() {
-        const std::size_t end = std::min(text_.find_first_not_of("0123456789"), text_.size());
-        const std::string value(text_.substr(0, end));
-        text_.remove_prefix(end);
-        return value;
-    }
-
-    std::string_view text_;
-};
-
-using Members = std::map<std::string, std::string>;
-
-/// Takes a member out; empty: it is not there.
-std::string taken(Members& members, const char* name) {
-    const auto it = members.find(name);
-    if (it == members.end()) return {};
-    std::string value = it->second;
-    members.erase(it);
-    return value;
-}
-
 /// false: there, and no number of this type.
 template <class Integer>
-bool take_number(Members& members, const char* name, std::optional<Integer>& out) {
+bool take_number(FlatMembers& members, const char* name, std::optional<Integer>& out) {
     const std::string text = taken(members, name);
     if (text.empty()) return true;
     Integer value = 0;
@@ -96,7 +35,7 @@ bool take_number(Members& members, const char* name, std::optional<Integer>& out
     return true;
 }
 
-bool take_path(Members& members, const char* name, Path& out) {
+bool take_path(FlatMembers& members, const char* name, Path& out) {
     const std::string text = taken(members, name);
     if (text.empty()) return true;
     for (const Path path : kPaths)
@@ -134,7 +73,7 @@ std::string encode_tuning(const TuningIdentity& identity, const Tuning& tuning) 
 DecodedTuning decode_tuning(const TuningIdentity& identity, std::string_view text) {
     const auto refuse = [](std::string reason) { return DecodedTuning{{}, std::move(reason)}; };
     if (text.size() > kMaxTuningBytes) return refuse("damaged: too long for a tuning");
-    auto members = FlatReader(text).read();
+    auto members = read_flat_json(text);
     if (!members) return refuse("damaged: not what weft writes");
     if (taken(*members, "schema") != kSchema) return refuse("of another schema");
     if (taken(*members, "weft") != '"' + identity.weft) return refuse("of another version of weft");

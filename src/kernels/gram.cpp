@@ -73,7 +73,7 @@ GramProduct::GramProduct(Backend& backend, const GramPlan& plan) : GramProduct(b
 GramProduct::GramProduct(const Stream& stream, const GramPlan& plan) : GramProduct(stream, plan, 0) {}
 
 void GramProduct::pack(Stream& stream, const GramRange& states, std::uint64_t rows, const GramRange& planes,
-                       std::uint64_t first) {
+                       std::uint64_t first, const GramFactors* factors) {
     const std::uint64_t row = plan_.problem.amplitudes * (plan_.form == GramForm::fp64 ? 16u : 8u);
     const DeviceLimits& limits = stream.device().limits;
     const std::uint64_t alignment = limits.storage_buffer_offset_alignment;
@@ -93,13 +93,21 @@ void GramProduct::pack(Stream& stream, const GramRange& states, std::uint64_t ro
         const std::uint64_t count = std::min(step, rows - at);
         const Bound source = bind(states, at * row, count * row, alignment);
         const std::uint64_t across = divide_up(plan_.problem.amplitudes, shared::kGramPackAmplitudes);
-        const shared::GramPackParameters parameters{
-            word(count), word(plan_.problem.amplitudes), word(plan_.blocks),
-            word(source.before / (row / plan_.problem.amplitudes)), word(across)};
-        stream.dispatch(*pack_,
-                        {BufferView<const std::uint32_t>(source.words),
-                         words_at(planes, (first + at) * plan_.row_bytes, plan_.packed_bytes(count))},
-                        divide_up(count, kBlockRows) * across, parameters);
+        const shared::GramPackParameters parameters{word(count),
+                                                    word(plan_.problem.amplitudes),
+                                                    word(plan_.blocks),
+                                                    word(source.before / (row / plan_.problem.amplitudes)),
+                                                    word(across),
+                                                    factors != nullptr ? 1u : 0u,
+                                                    word(factors != nullptr ? factors->first + at : 0)};
+        const BufferView<const std::uint32_t> states_here(source.words);
+        stream.dispatch(
+            *pack_,
+            {states_here, words_at(planes, (first + at) * plan_.row_bytes, plan_.packed_bytes(count)),
+             factors != nullptr
+                 ? BufferView<const std::uint32_t>(words_at(factors->range, 0, factors->range.bytes))
+                 : states_here},
+            divide_up(count, kBlockRows) * across, parameters);
     }
 }
 

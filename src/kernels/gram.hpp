@@ -31,6 +31,12 @@ struct GramRows {
     std::uint64_t rows = 0;
 };
 
+/// Factors of rows, float or (precision float64) double: that of the first row is number `first`.
+struct GramFactors {
+    GramRange range;
+    std::uint64_t first = 0;
+};
+
 /// Where a block of K goes: element (i, j) of the block to element origin + i * leading + j of `range`.
 /// With `mirror` also to mirror_origin + j * leading + i.
 struct GramTarget {
@@ -43,7 +49,7 @@ struct GramTarget {
 
 /// What the device can do, its matrix units judged by a small product with nearly equal rows. The judgement
 /// is made once a device and driver in a process; it takes some milliseconds.
-GramDevice gram_device(Backend& backend);
+GramDevice gram_device(const Backend& backend);
 GramDevice gram_device(const Stream& stream);
 /// Without that judgement: a plan leaves matrix units out.
 GramDevice gram_limits(const Backend& backend);
@@ -60,9 +66,9 @@ class GramProduct {
 
     /// Packs `rows` row-major states of plan().problem.amplitudes each (complex64, or complex128 with
     /// precision float64) into rows [first, first + rows) of `planes`, padding to a multiple of 64 included.
-    /// `first` is a multiple of 64.
+    /// `first` is a multiple of 64. With `factors` row i is multiplied by the root of the i-th.
     void pack(Stream& stream, const GramRange& states, std::uint64_t rows, const GramRange& planes,
-              std::uint64_t first = 0);
+              std::uint64_t first = 0, const GramFactors* factors = nullptr);
 
     /// All of K of the problem. `y` is ignored where the problem is symmetric.
     void multiply(Stream& stream, const GramRange& x, const GramRange& y, const GramRange& out);

@@ -125,6 +125,12 @@ class Judgements {
     std::map<std::string, std::string> judged_;
 };
 
+GramDevice judged(const std::shared_ptr<core::Runtime>& runtime, const GramDevice& device) {
+    Backend backend(runtime);  // whose end waits for the device: once in a process
+    Judgements::all().add(backend.device(), device, judge(backend, device));
+    return gram_limits(backend);
+}
+
 }  // namespace
 
 GramDevice gram_limits(const Backend& backend) {
@@ -133,11 +139,9 @@ GramDevice gram_limits(const Backend& backend) {
     return device;
 }
 
-GramDevice gram_device(Backend& backend) {
+GramDevice gram_device(const Backend& backend) {
     GramDevice device = gram_limits(backend);
-    if (Judgements::all().known(backend.device(), device)) return device;
-    Judgements::all().add(backend.device(), device, judge(backend, device));
-    return gram_limits(backend);
+    return Judgements::all().known(backend.device(), device) ? device : judged(backend.runtime(), device);
 }
 
 GramDevice gram_limits(const Stream& stream) {
@@ -148,9 +152,7 @@ GramDevice gram_limits(const Stream& stream) {
 
 GramDevice gram_device(const Stream& stream) {
     GramDevice device = gram_limits(stream);
-    if (Judgements::all().known(stream.device(), device)) return device;
-    Backend backend(stream.runtime());  // whose end waits for the device: once in a process
-    return gram_device(backend);
+    return Judgements::all().known(stream.device(), device) ? device : judged(stream.runtime(), device);
 }
 
 }  // namespace weft::kernels

@@ -8,6 +8,7 @@
 
 #include <weft/error.hpp>
 
+#include "kernels/gram_tuning.hpp"
 #include "shared/gram_layout.h"
 
 namespace weft::kernels {
@@ -120,7 +121,7 @@ std::uint64_t groups_wanted(const GramTile& tile, const GramDevice& device) {
     return device.software ? kGroupsWantedSoftware : kThreadsWanted / tile.threads();
 }
 
-GramTile choose_tile(const GramPlan& plan, const GramDevice& device, const GramOptions& options) {
+GramTile choose_tile(GramPlan& plan, const GramDevice& device, const GramOptions& options) {
     const std::vector<GramTile> tiles = gram_tiles(device, plan.form);
     if (options.tile) {
         if (std::find(tiles.begin(), tiles.end(), *options.tile) == tiles.end())
@@ -134,6 +135,12 @@ GramTile choose_tile(const GramPlan& plan, const GramDevice& device, const GramO
                                       text(device.limits.max_group_invocations) + " invocations and " +
                                       text(device.limits.max_shared_memory_bytes) +
                                       " bytes of shared memory)");
+    // A tile of another device's file, or of other limits, counts as not measured.
+    if (const auto kept = device.tiles.find(gram_class(plan));
+        kept != device.tiles.end() && std::find(tiles.begin(), tiles.end(), kept->second) != tiles.end()) {
+        plan.tile_measured = true;
+        return kept->second;
+    }
     const std::uint64_t smaller = std::min(plan.problem.rows, plan.problem.columns);
     for (const GramTile& tile : tiles) {
         if (tiles_of(plan.problem, tile) >= groups_wanted(tile, device)) return tile;
@@ -156,8 +163,11 @@ std::uint32_t choose_flush(const GramPlan& plan, const GramOptions& options) {
     // What longer sums lose is nothing beside what one product does.
     if (plan.form == GramForm::matrix_single) return 512;
     const std::uint64_t half = (std::bit_width(plan.problem.amplitudes - 1) + 1) / 2;
-    // Shorter ones cost more than they gain.
-    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(std::uint64_t{1} << half, 64, 1024));
+    // Shorter ones cost more than they gain; but matrix units cut off what they shift out, about 4e-8 of a
+    // sum an amplitude, and K of few amplitudes is to be as exact as by other forms.
+    const std::uint64_t least =
+        plan.form == GramForm::matrix_split && plan.problem.amplitudes <= 1024 ? 32 : 64;
+    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(std::uint64_t{1} << half, least, 1024));
 }
 
 std::uint32_t choose_split(const GramPlan& plan, const GramDevice& device, const GramOptions& options) {
@@ -206,7 +216,7 @@ bool fits(const GramTile& tile, GramForm form, const DeviceLimits& limits) {
         return false;
     std::uint32_t bytes = 0;
     if (form == GramForm::matrix_split || form == GramForm::matrix_single)
-        bytes = (tile.rows + tile.columns) * (form == GramForm::matrix_split ? 144u : 80u);
+        bytes = (tile.rows + tile.columns) * (form == GramForm::matrix_split ? 144u : 2 * 80u);
     else
         bytes = (tile.rows + tile.columns) * shared::kGramStep * (form == GramForm::fp32_3m ? 3u : 2u) *
                 (form == GramForm::fp64 ? 8u : 4u);
@@ -225,13 +235,19 @@ std::vector<GramTile> gram_tiles(const GramDevice& device, GramForm form) {
         case GramForm::automatic:
             break;
         case GramForm::fp32_4m:
-            tiles = {{64, 64, 8, 4, 2}, {64, 64, 8, 4, 1}, {32, 32, 8, 4, 2}, {32, 32, 8, 4, 1}};
+            tiles = {{64, 64, 8, 4, 2}, {64, 64, 8, 4, 1},  {32, 32, 8, 4, 2},
+                     {32, 32, 8, 4, 1}, {128, 64, 8, 4, 1}, {64, 32, 8, 4, 2}};
             break;
         case GramForm::fp32_3m:
-            tiles = {{64, 64, 8, 4, 1}, {64, 64, 8, 4, 2}, {32, 32, 8, 4, 2}, {32, 32, 8, 4, 1}};
+            tiles = {{64, 64, 8, 4, 1}, {64, 64, 8, 4, 2},  {32, 32, 8, 4, 2},
+                     {32, 32, 8, 4, 1}, {128, 64, 8, 4, 1}, {64, 32, 8, 4, 2}};
             break;
         case GramForm::fp64:
-            tiles = {{64, 64, 4, 4, 1}, {64, 64, 4, 4, 2}, {32, 32, 4, 4, 2}, {32, 32, 4, 4, 1}};
+            tiles = {{64, 64, 4, 4, 1},
+                     {64, 64, 4, 4, 2},
+                     {32, 32, 4, 4, 2},
+                     {32, 32, 4, 4, 1},
+                     {64, 32, 4, 4, 2}};
             break;
         case GramForm::matrix_split:
         case GramForm::matrix_single:
@@ -257,8 +273,9 @@ GramPlan plan_gram(const GramProblem& problem, const GramDevice& device, const G
     plan.flush = choose_flush(plan, options);
     plan.split = choose_split(plan, device, options);
     plan_memory(plan, device);
-    plan.reasons.push_back("tile " + tile_text(plan.tile) + ", outer sum every " + text(plan.flush) +
-                           " amplitudes" +
+    plan.reasons.push_back("tile " + tile_text(plan.tile) +
+                           (plan.tile_measured ? " (measured on this device)" : "") + ", outer sum every " +
+                           text(plan.flush) + " amplitudes" +
                            (plan.split > 1 ? ", sums in " + text(plan.split) + " parts: few tiles" : ""));
     if (plan.panel_rows < std::max(problem.rows, problem.columns) ||
         plan.output_rows < std::max(problem.rows, problem.columns))

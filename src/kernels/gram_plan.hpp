@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,18 @@ struct GramProblem {
     bool unit_rows = false;
 };
 
+/// Outputs of a workgroup and of each of its invocations. Candidates of a tuner.
+struct GramTile {
+    std::uint32_t rows = 64, columns = 64;
+    std::uint32_t thread_rows = 8, thread_columns = 4;
+    std::uint32_t stages = 2;
+    std::uint32_t threads() const noexcept { return rows / thread_rows * (columns / thread_columns); }
+    bool operator==(const GramTile&) const = default;
+};
+
+/// Tiles that were measured, by gram_class().
+using GramTiles = std::map<std::string, GramTile>;
+
 /// What the plan may look at.
 struct GramDevice {
     DeviceLimits limits;
@@ -46,15 +59,7 @@ struct GramDevice {
     bool matrix_exact = false;                   ///< they passed the accuracy probe
     std::string matrix_reason{};                 ///< why not
     std::uint64_t memory_bytes = 0;              ///< of device memory that may be used; 0: unknown
-};
-
-/// Outputs of a workgroup and of each of its invocations. Candidates of a tuner.
-struct GramTile {
-    std::uint32_t rows = 64, columns = 64;
-    std::uint32_t thread_rows = 8, thread_columns = 4;
-    std::uint32_t stages = 2;
-    std::uint32_t threads() const noexcept { return rows / thread_rows * (columns / thread_columns); }
-    bool operator==(const GramTile&) const = default;
+    GramTiles tiles{};                           ///< measured on it; used before the plan's own choice
 };
 
 struct GramOptions {
@@ -69,6 +74,7 @@ struct GramPlan {
     GramForm form = GramForm::fp32_3m;
     bool khr = false;  ///< of the matrix forms: by VK_KHR_cooperative_matrix
     GramTile tile;
+    bool tile_measured = false;          ///< GramDevice::tiles had it
     std::uint32_t step = 8;              ///< amplitudes of a packed block
     std::uint32_t planes = 2;            ///< of a packed block
     std::uint32_t element_bytes = 4;     ///< of a packed number

@@ -74,6 +74,18 @@ Program matrix_program(Owner& owner, const GramPlan& plan) {
 
 }  // namespace
 
+std::uint64_t gram_programs_digest() {
+    static const std::uint64_t digest = [] {
+        std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a over words
+        for (const Words words :
+             {Words(kTile4m), Words(kTile3m), Words(kTile64), Words(kReduce32), Words(kReduce64),
+              Words(kSplitKhr), Words(kSplitNv), Words(kSingleKhr), Words(kSingleNv)})
+            for (const std::uint32_t word : words) hash = (hash ^ word) * 0x100000001b3u;
+        return hash;
+    }();
+    return digest;
+}
+
 template <class Owner>
 Program gram_tile_program(Owner& owner, const GramPlan& plan) {
     if (plan.matrix()) return matrix_program(owner, plan);

@@ -8,10 +8,13 @@
 
 namespace weft::kernels {
 
+/// Digest of all shaders that tiles are measured with.
+std::uint64_t gram_programs_digest();
+
 /// Bindings x, y, out, mirrored out, parts of sums; an element is a tile, or a part of the sums of one.
 template <class Owner>
 Program gram_tile_program(Owner& owner, const GramPlan& plan);
-/// Bindings states, planes; an element is 64 rows by 16 amplitudes.
+/// Bindings states, planes, factors; an element is 64 rows by 16 amplitudes.
 template <class Owner>
 Program gram_pack_program(Owner& owner, const GramPlan& plan);
 /// Bindings parts of sums, out, mirrored out; an element is a number of a tile.

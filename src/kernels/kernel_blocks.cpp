@@ -24,12 +24,16 @@ class PackedSide {
     /// Rows [row, row + rows) of the side become those that are packed.
     void fill(Stream& stream, GramProduct& product, StateSource& source, Normalizer* normalizer, bool of_y,
               std::uint64_t row, std::uint64_t rows) {
+        // States that were built are divided by their norms as they are packed, unless K is to be divided.
+        const bool divide = normalizer != nullptr && !normalizer->scales();
         const std::uint64_t chunk = plan_.states.chunk_rows;
         for (std::uint64_t at = 0; at < rows; at += chunk) {
             const std::uint64_t count = std::min(chunk, rows - at);
             const Words states = source.rows(stream, of_y, row + at, count);
             if (normalizer != nullptr) normalizer->take(stream, states, of_y, row + at, count);
-            product.pack(stream, states, count, planes_, at);
+            const std::optional<GramFactors> factors =
+                divide ? std::optional(normalizer->factors(of_y, row + at)) : std::nullopt;
+            product.pack(stream, states, count, planes_, at, factors ? &*factors : nullptr);
         }
         first_ = row;
     }
@@ -76,11 +80,12 @@ class TilePairs {
     }
 
     GramProduct& product() { return product_; }
-    Normalizer* normalizer() { return normalizer_ ? &*normalizer_ : nullptr; }
+    /// What K has to be divided by; null: nothing.
+    Normalizer* scaler() { return normalizer_ && normalizer_->scales() ? &*normalizer_ : nullptr; }
 
   private:
     void fill(PackedSide& side, bool of_y, std::uint64_t row, std::uint64_t rows) {
-        side.fill(stream_, product_, source_, normalizer(), of_y, row, rows);
+        side.fill(stream_, product_, source_, normalizer_ ? &*normalizer_ : nullptr, of_y, row, rows);
     }
 
     Stream& stream_;
@@ -105,12 +110,14 @@ struct Slot {
     bool mirrored = false, busy = false;
 };
 
-/// Blocks of K into the caller's memory, two on their way.
+/// Blocks of K into the caller's memory, three on their way: one that is made, one that is copied to
+/// page-locked memory beside it, one that is copied on by the host.
 class BlockWriter {
   public:
     BlockWriter(Backend& backend, Stream& stream, const KernelPlan& plan, const KernelTarget& k,
                 const KernelMatrixOptions& options)
         : stream_(stream),
+          copier_(backend, {.name = "kernel matrix download", .queue = StreamQueue::download}),
           plan_(plan),
           target_(static_cast<std::byte*>(k.data)),
           threads_(backend.plan().copy_threads),
@@ -128,7 +135,7 @@ class BlockWriter {
 
     void write(TilePairs& pairs, const PackedSide& x, const PackedSide& y, const KernelBlock& block) {
         Slot& slot = *slots_[next_];
-        next_ = 1 - next_;
+        next_ = (next_ + 1) % slots_.size();
         finish(slot);
         slot.block = block;
         const std::uint64_t step = plan_.states.block;
@@ -140,27 +147,27 @@ class BlockWriter {
             pairs.product().square(stream_, left, target);
         else
             pairs.product().multiply(stream_, left, right, target);
-        if (Normalizer* normalizer = pairs.normalizer()) {
+        if (Normalizer* normalizer = pairs.scaler()) {
             normalizer->scale(stream_, slot.made, 0, step, block);
             if (slot.mirrored)
                 normalizer->scale(stream_, slot.made, step * step, step,
                                   {block.column, block.columns, block.row, block.rows});
         }
+        copier_.wait_for(stream_.submit());
         copy_back(slot);
-        slot.done = stream_.submit();
+        slot.done = copier_.submit();
         slot.busy = true;
     }
 
     void finish_all() {
-        finish(*slots_[next_]);
-        finish(*slots_[1 - next_]);
+        for (std::size_t i = 0; i < slots_.size(); ++i) finish(*slots_[(next_ + i) % slots_.size()]);
     }
 
   private:
     void copy_back(Slot& slot) {
         const std::uint64_t words = plan_.states.block * plan_.value_bytes() / 4;  // of a row
         const auto copy = [&](std::uint64_t first, std::uint64_t rows) {
-            stream_.copy<std::uint32_t>(slot.made.view(first, rows * words),
+            copier_.copy<std::uint32_t>(slot.made.view(first, rows * words),
                                         slot.host.view(first, rows * words));
         };
         copy(0, slot.block.rows);
@@ -194,11 +201,12 @@ class BlockWriter {
     }
 
     Stream& stream_;
+    Stream copier_;
     const KernelPlan& plan_;
     std::byte* target_;
     std::uint32_t threads_;
     KernelMeter meter_;
-    std::array<std::optional<Slot>, 2> slots_;
+    std::array<std::optional<Slot>, kBlocksUnderWay> slots_;
     std::size_t next_ = 0;
     std::uint64_t pairs_ = 0;
 };
@@ -218,7 +226,7 @@ void blocks_resident(Stream& stream, const KernelPlan& plan, StateSource& source
         else
             pairs.product().multiply(stream, x.rows(b.row, b.rows), y.rows(b.column, b.columns), target);
     });
-    if (Normalizer* normalizer = pairs.normalizer())
+    if (Normalizer* normalizer = pairs.scaler())
         normalizer->scale(stream, range_of(k), 0, leading, {0, plan.shape.samples, 0, plan.shape.columns()});
 }
 

@@ -2,45 +2,29 @@
 #include <weft/kernel_matrix.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include <weft/error.hpp>
+#include <weft/profile.hpp>
 
-#include "kernels/gram.hpp"
 #include "kernels/kernel_angles.hpp"
 #include "kernels/kernel_blocks.hpp"
 #include "kernels/kernel_check.hpp"
+#include "kernels/kernel_device.hpp"
 #include "kernels/kernel_plan.hpp"
 #include "kernels/kernel_product.hpp"
 #include "kernels/kernel_states.hpp"
+#include "kernels/kernel_tuning.hpp"
 
 namespace weft {
 namespace {
 
 using kernels::CircuitFacts;
 using kernels::KernelPlan;
-
-kernels::KernelDevice device_facts(kernels::GramDevice gram, const MemoryReport& memory) {
-    kernels::KernelDevice facts{std::move(gram), 0};
-    for (const MemoryReport::Heap& heap : memory.heaps) {
-        if (!heap.device_local) continue;
-        const std::uint64_t free =
-            heap.budget == 0 ? heap.size : heap.budget - std::min(heap.usage, heap.budget);
-        facts.budget_bytes = std::max(facts.budget_bytes, free);
-    }
-    return facts;
-}
-// Matrix units are judged where there is something for them to do.
-kernels::KernelDevice device_facts(const Stream& stream, bool states) {
-    return device_facts(states ? kernels::gram_device(stream) : kernels::gram_limits(stream),
-                        detail::memory_report(stream));
-}
-kernels::KernelDevice device_facts(Backend& backend, bool states) {
-    return device_facts(states ? kernels::gram_device(backend) : kernels::gram_limits(backend),
-                        backend.memory());
-}
 
 CircuitFacts circuit_facts(const KernelShape& shape, const KernelCircuit& circuit, bool on_host) {
     CircuitFacts facts;
@@ -105,6 +89,16 @@ KernelPlan fitting_plan(const kernels::KernelDevice& device, const KernelShape& 
     return plan;
 }
 
+/// For a call on host memory, which may measure tiles first.
+KernelPlan tuned_plan(Backend& backend, bool states, const KernelShape& shape, const CircuitFacts& circuit,
+                      ValueType type, const KernelMatrixOptions& options) {
+    kernels::KernelDevice device = kernels::kernel_device(backend, states, options);
+    const KernelPlan plan = fitting_plan(device, shape, circuit, type, options);
+    return kernels::tune_first(backend, device.gram, plan, options)
+               ? fitting_plan(device, shape, circuit, type, options)
+               : plan;
+}
+
 void features_resident(Stream& stream, const KernelFeatures& x, const KernelFeatures* y,
                        const KernelValues& k, const KernelShape& shape, const KernelCircuit& circuit,
                        const KernelMatrixOptions& options) {
@@ -112,7 +106,8 @@ void features_resident(Stream& stream, const KernelFeatures& x, const KernelFeat
     check_arrays(x, y, k, shape, shape.qubits, "values", options);
     const CircuitFacts facts = circuit_facts(shape, circuit, false);
     const bool states = kernels::layers_that_matter(facts) != 0;
-    const KernelPlan plan = fitting_plan(device_facts(stream, states), shape, facts, k.type, options);
+    const KernelPlan plan =
+        fitting_plan(kernels::kernel_device(stream, states, options), shape, facts, k.type, options);
     if (plan.method == KernelMethod::product)
         return kernels::product_resident(stream, plan, x, y, k, circuit.scale, options);
     const Buffer<std::uint32_t> planes = kernels::make_planes(stream, plan);
@@ -128,8 +123,8 @@ void states_resident(Stream& stream, const KernelStates& x, const KernelStates* 
                      const KernelShape& shape, const KernelMatrixOptions& options) {
     const std::uint64_t row = check_state_shape(shape, y != nullptr);
     check_arrays(x, y, k, shape, row, "amplitudes", options);
-    const KernelPlan plan =
-        fitting_plan(device_facts(stream, true), shape, state_facts(x.type, false), k.type, options);
+    const KernelPlan plan = fitting_plan(kernels::kernel_device(stream, true, options), shape,
+                                         state_facts(x.type, false), k.type, options);
     kernels::ResidentStates source(plan, x, y);
     kernels::blocks_resident(stream, plan, source, k, options);
 }
@@ -137,22 +132,38 @@ void states_resident(Stream& stream, const KernelStates& x, const KernelStates* 
 /// Times a call on host memory.
 class ReportMaker {
   public:
+    ReportMaker(Backend& backend, const KernelMatrixOptions& options) {
+        if (options.timings) profile_.emplace(backend);
+    }
     KernelMatrixReport report(const KernelPlan& plan) const {
         KernelMatrixReport report;
         report.method = plan.method;
         report.pairs = plan.shape.pairs();
         report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+        if (profile_) add_device_times(report);
         return report;
     }
 
   private:
+    void add_device_times(KernelMatrixReport& report) const {
+        constexpr std::array kOfStates{"kernel_angles", "kernel_states", "kernel_norms", "gram_pack"};
+        constexpr std::array kOfProducts{"kernel_product", "gram_tile", "gram_matrix", "gram_reduce",
+                                         "kernel_scale"};
+        for (const KernelReport& kernel : profile_->report().kernels) {
+            const auto is = [&](const char* name) { return kernel.program == name; };
+            if (std::any_of(kOfStates.begin(), kOfStates.end(), is)) report.states_s += kernel.times.busy_s;
+            if (std::any_of(kOfProducts.begin(), kOfProducts.end(), is))
+                report.product_s += kernel.times.busy_s;
+        }
+    }
+    std::optional<Profile> profile_;
     std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
 KernelMatrixReport features_streamed(Backend& backend, const KernelSource& x, const KernelSource* y,
                                      const KernelTarget& k, const KernelShape& shape,
                                      const KernelCircuit& circuit, const KernelMatrixOptions& options) {
-    const ReportMaker maker;
+    const ReportMaker maker(backend, options);
     kernels::check_kernel_shape(shape, y != nullptr);
     check_type(x.type);
     check_arrays(x, y, k, shape, shape.qubits, "values", options);
@@ -165,7 +176,7 @@ KernelMatrixReport features_streamed(Backend& backend, const KernelSource& x, co
         kernels::check_features(what, *source, shape.qubits, circuit.scale, backend.plan().copy_threads);
     }
     const bool states = kernels::layers_that_matter(facts) != 0;
-    const KernelPlan plan = fitting_plan(device_facts(backend, states), shape, facts, k.type, options);
+    const KernelPlan plan = tuned_plan(backend, states, shape, facts, k.type, options);
     if (plan.method == KernelMethod::product) {
         kernels::product_streamed(backend, plan, x, y, k, circuit.scale, options);
         return maker.report(plan);
@@ -184,7 +195,7 @@ KernelMatrixReport features_streamed(Backend& backend, const KernelSource& x, co
 KernelMatrixReport states_streamed(Backend& backend, const KernelStateSource& x, const KernelStateSource* y,
                                    const KernelTarget& k, const KernelShape& shape,
                                    const KernelMatrixOptions& options) {
-    const ReportMaker maker;
+    const ReportMaker maker(backend, options);
     const std::uint64_t row = check_state_shape(shape, y != nullptr);
     check_arrays(x, y, k, shape, row, "amplitudes", options);
     for (const KernelStateSource* source : {&x, y}) {
@@ -198,8 +209,7 @@ KernelMatrixReport states_streamed(Backend& backend, const KernelStateSource& x,
             KernelSource(source->data, source->count * 2, wide ? ValueType::float64 : ValueType::float32),
             row, backend.plan().copy_threads);
     }
-    const KernelPlan plan =
-        fitting_plan(device_facts(backend, true), shape, state_facts(x.type, true), k.type, options);
+    const KernelPlan plan = tuned_plan(backend, true, shape, state_facts(x.type, true), k.type, options);
     Stream stream(backend, {.name = "kernel matrix"});
     kernels::HostStates source(stream, plan, x, y);
     kernels::blocks_streamed(backend, stream, plan, source, k, options);
@@ -208,7 +218,8 @@ KernelMatrixReport states_streamed(Backend& backend, const KernelStateSource& x,
 
 KernelEstimate both_estimates(const Backend& backend, const KernelShape& shape, CircuitFacts facts,
                               ValueType type, const KernelMatrixOptions& options) {
-    const kernels::KernelDevice device = device_facts(kernels::gram_limits(backend), backend.memory());
+    const bool states = facts.given || kernels::layers_that_matter(facts) != 0;
+    const kernels::KernelDevice device = kernels::kernel_device(backend, states, options);
     const auto estimate = [&](bool on_host) {
         facts.on_host = on_host;
         return kernels::estimate_kernel(kernels::plan_kernel(device, shape, facts, type, options), device,

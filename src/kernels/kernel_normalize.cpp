@@ -34,6 +34,7 @@ std::uint32_t word(std::uint64_t value) {
 Normalizer::Normalizer(const Stream& stream, const KernelPlan& plan, const KernelMatrixOptions& options)
     : plan_(plan),
       jitter_(plan.shape.square() && options.normalize ? options.jitter : 0),
+      scales_(options.normalize),
       set_diagonal_(plan.shape.square() && options.normalize),
       factors_(stream, (plan.shape.samples + plan.shape.others) * plan.real_bytes() / 4, "kernel factors") {}
 

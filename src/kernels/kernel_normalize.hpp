@@ -26,10 +26,17 @@ class Normalizer {
     void scale(Stream& stream, const GramRange& range, std::uint64_t origin, std::uint64_t leading,
                const KernelBlock& block);
 
+    /// Whether K is to be divided: KernelMatrixOptions::normalize. Else states are, when they are packed.
+    bool scales() const noexcept { return scales_; }
+    /// Those factors, from that of the state `row` of X or Y on.
+    GramFactors factors(bool of_y, std::uint64_t row) const {
+        return {factors_.view(), (of_y ? plan_.shape.samples : 0) + row};
+    }
+
   private:
     const KernelPlan& plan_;
     double jitter_;
-    bool set_diagonal_;
+    bool scales_, set_diagonal_;
     Buffer<std::uint32_t> factors_;
 };
 

@@ -13,8 +13,9 @@
 
 namespace weft::kernels {
 
-inline constexpr std::uint32_t kProductTile = 64;  ///< rows and columns of a tile of kernel_product.comp
-inline constexpr std::uint32_t kLongQubits = 32;   ///< float32 products of more are gathered by parts
+inline constexpr std::uint32_t kProductTile = 64;    ///< rows and columns of a tile of kernel_product.comp
+inline constexpr std::uint32_t kBlocksUnderWay = 3;  ///< of a K in host memory, by way of states
+inline constexpr std::uint32_t kLongQubits = 32;     ///< float32 products of more are gathered by parts
 
 /// What a plan needs to know of a circuit, or of states that are given.
 struct CircuitFacts {
@@ -49,7 +50,7 @@ struct StatePlan {
     std::uint64_t tile = 0;         ///< states of a side that are packed at a time, a multiple of 64
     std::uint64_t block = 0;        ///< rows and columns of K that go to host memory at a time
     bool bulk = false;              ///< all states are packed once
-    bool renormalize = false;       ///< rounding of many gates is taken out of the norms
+    bool renormalize = false;       ///< rounding of gates is taken out of the norms
     GramPlan gram;
 };
 
@@ -84,6 +85,12 @@ KernelPlan plan_kernel(const KernelDevice& device, const KernelShape& shape, con
 /// The part of it for states.
 void plan_states(KernelPlan& plan, const KernelDevice& device, const CircuitFacts& circuit,
                  const KernelMatrixOptions& options);
+
+/// Floating-point operations of all inner products.
+double gram_flops(const KernelPlan& plan) noexcept;
+/// Whether tiles are measured before the job: none was yet, and the job is long enough to pay for it.
+bool tunes_first(const KernelPlan& plan, const GramDevice& device,
+                 const KernelMatrixOptions& options) noexcept;
 
 /// Memory, work and reasons of a plan.
 KernelEstimate estimate_kernel(const KernelPlan& plan, const KernelDevice& device,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "kernels/gram_tuning.hpp"
 #include "kernels/kernel_plan.hpp"
 
 namespace weft::kernels {
@@ -39,6 +40,7 @@ void estimate_product(KernelEstimate& e, const KernelPlan& plan, const KernelDev
     constexpr std::uint64_t kJobsUnderWay = 4;
     e.streamed_bytes = kJobsUnderWay * (planes + plan.job_rows * plan.shape.columns() * plan.real_bytes());
     e.pair_flops = static_cast<double>(plan.shape.qubits) * (3 * plan.parts + 1);
+    e.error = plan.work64 ? 1e-12 : plan.shape.qubits <= kLongQubits ? 2e-6 : 4e-6;
     e.reasons.push_back("2 numbers a qubit and sample, " + gigabytes(planes) + " in all");
     const std::uint64_t most = std::min(limits.max_storage_buffer_range, limits.max_buffer_bytes);
     const bool bound = planes <= most && plan.job_rows != 0;
@@ -53,24 +55,44 @@ void estimate_product(KernelEstimate& e, const KernelPlan& plan, const KernelDev
                             ", and one binding of this device holds " + gigabytes(most));
 }
 
+std::uint64_t tiles_of(std::uint64_t rows, std::uint64_t tile) {
+    return (rows + tile - 1) / tile;
+}
+
+// Tiles of states that are made, over those there are, with `tile` states each: kernel_blocks.cpp goes
+// through pairs of them and keeps Y where it is one.
+double builds_of(const KernelShape& shape, std::uint64_t tile) {
+    const auto x = static_cast<double>(tiles_of(shape.samples, tile));
+    if (shape.square()) return (x + 1) / 2;
+    const auto y = static_cast<double>(tiles_of(shape.others, tile));
+    return y > 1 ? (x + x * y) / (x + y) : 1;
+}
+
+std::string times_text(double times) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.3g times", times);
+    return text;
+}
+
 void tell_tiles(KernelEstimate& e, const KernelPlan& plan, const KernelMatrixOptions& options) {
     const StatePlan& s = plan.states;
     const std::uint64_t rows = plan.shape.samples + plan.shape.others;
     if (s.bulk) {
-        e.reasons.push_back("all " + number(rows) + " states, " + gigabytes(e.states_bytes) +
-                            " packed, are made once" +
-                            (options.bulk_states == Choice::on ? ", as asked" : ": they fit"));
+        e.reasons.push_back(
+            "all " + number(rows) + " states, " + gigabytes(e.states_bytes) + " packed, are made once" +
+            (options.bulk_states == Choice::on ? ", as asked" : ": they fit") +
+            "; in two tiles each would be made " + times_text(builds_of(plan.shape, (s.tile + 1) / 2)));
         return;
     }
-    const std::uint64_t tiles = (std::max(plan.shape.samples, plan.shape.columns()) + s.tile - 1) / s.tile;
-    e.reasons.push_back("tiles of " + number(s.tile) + " states: all would take " +
-                        gigabytes(e.states_bytes) +
-                        (options.bulk_states == Choice::off ? "; bulk states are off" : "") +
-                        (tiles > 1 ? "; each is made up to " + number(tiles) + " times" : ""));
+    e.reasons.push_back(
+        "tiles of " + number(s.tile) + " states: all would take " + gigabytes(e.states_bytes) +
+        (options.bulk_states == Choice::off ? "; bulk states are off" : "") +
+        (e.state_builds > 1 ? "; each is made " + times_text(e.state_builds) + ", with bulk states once"
+                            : ""));
 }
 
-void estimate_states(KernelEstimate& e, const KernelPlan& plan, const CircuitFacts& circuit,
-                     const KernelMatrixOptions& options) {
+void estimate_states(KernelEstimate& e, const KernelPlan& plan, const KernelDevice& device,
+                     const CircuitFacts& circuit, const KernelMatrixOptions& options) {
     const double amplitudes = std::ldexp(1.0, static_cast<int>(plan.shape.qubits));
     const auto rows = static_cast<double>(plan.shape.samples + plan.shape.others);
     e.pair_flops = 8 * amplitudes;
@@ -82,6 +104,8 @@ void estimate_states(KernelEstimate& e, const KernelPlan& plan, const CircuitFac
     const StatePlan& s = plan.states;
     e.bulk_states = s.bulk;
     e.state_tile = s.tile;
+    e.state_builds = s.bulk ? 1 : builds_of(plan.shape, s.tile);
+    e.state_flops *= e.state_builds;
     e.states_bytes = s.gram.packed_bytes(plan.shape.samples) +
                      (plan.shape.square() ? 0 : s.gram.packed_bytes(plan.shape.others));
     (circuit.on_host ? e.streamed_bytes : e.resident_bytes) = states_memory(plan, circuit.on_host);
@@ -91,8 +115,15 @@ void estimate_states(KernelEstimate& e, const KernelPlan& plan, const CircuitFac
         e.reasons.push_back("states take " + number(s.passes.size()) +
                             (s.passes.size() == 1 ? " pass" : " passes") + " a layer");
     if (s.renormalize)
-        e.reasons.push_back("states are divided by their norms: rounding of many gates adds up");
+        e.reasons.push_back("states are divided by their norms: rounding of gates adds up");
     tell_tiles(e, plan, options);
+    e.form = to_string(s.gram.form);
+    e.error = plan.work64 ? 1e-12 : plan.shape.qubits <= 10 ? 2e-6 : 2e-5;
+    e.tile = to_string(s.gram.tile);
+    const bool first = circuit.on_host && tunes_first(plan, device.gram, options);
+    e.tile_choice = first ? "to be measured" : s.gram.tile_measured ? "measured" : "planned";
+    if (first) e.reasons.push_back("autotune: tiles are measured before the job, which is long enough");
+    if (!options.autotune) e.reasons.push_back("autotune is off");
     for (const std::string& reason : s.gram.reasons) e.reasons.push_back("inner products: " + reason);
 }
 
@@ -113,7 +144,7 @@ KernelEstimate estimate_kernel(const KernelPlan& plan, const KernelDevice& devic
     if (plan.method == KernelMethod::product)
         estimate_product(e, plan, device);
     else
-        estimate_states(e, plan, circuit, options);
+        estimate_states(e, plan, device, circuit, options);
     const std::uint64_t need = circuit.on_host ? e.streamed_bytes : e.resident_bytes;
     if (need > e.available_bytes)
         e.reasons.push_back("does not fit: needs " + gigabytes(need) + " of device memory, " +

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include <weft/error.hpp>
 
+#include "kernels/gram_tuning.hpp"
 #include "kernels/kernel_plan.hpp"
 
 namespace weft::kernels {
@@ -113,8 +115,18 @@ std::uint64_t states_memory(const KernelPlan& plan, bool streamed) noexcept {
     const std::uint64_t built = s.chunk_rows * s.state_bytes * (s.two_buffers ? 2 : 1);
     const std::uint64_t angles = plan.layers != 0 ? plan.planes_values() * plan.real_bytes() : 0;
     const std::uint64_t factors = (plan.shape.samples + plan.shape.others) * plan.real_bytes();
-    const std::uint64_t blocks = streamed ? 4 * s.block * s.block * plan.value_bytes() : 0;
+    const std::uint64_t blocks = streamed ? 2 * kBlocksUnderWay * s.block * s.block * plan.value_bytes() : 0;
     return packed + built + angles + factors + blocks + s.gram.scratch_bytes;
+}
+
+double gram_flops(const KernelPlan& plan) noexcept {
+    return 8 * std::ldexp(static_cast<double>(plan.shape.pairs()), static_cast<int>(plan.shape.qubits));
+}
+
+bool tunes_first(const KernelPlan& plan, const GramDevice& device,
+                 const KernelMatrixOptions& options) noexcept {
+    return options.autotune && plan.method == KernelMethod::states && plan.obstacle.empty() &&
+           !plan.states.gram.tile_measured && gram_tuning_pays(device, gram_flops(plan));
 }
 
 void plan_states(KernelPlan& plan, const KernelDevice& device, const CircuitFacts& circuit,
@@ -127,9 +139,7 @@ void plan_states(KernelPlan& plan, const KernelDevice& device, const CircuitFact
     plan.stride = round_up(plan.shape.samples + plan.shape.others, 4);
     plan.states.state_bytes = (plan.work64 ? std::uint64_t{16} : std::uint64_t{8}) << plan.shape.qubits;
     // Every gate of rounded numbers changes the norm by some 1e-7; K has its fourth power.
-    constexpr std::uint32_t kFewGates = 16;
-    plan.states.renormalize =
-        !circuit.given && !plan.work64 && (plan.layers + 1) * plan.shape.qubits > kFewGates;
+    plan.states.renormalize = !circuit.given && !plan.work64;
     plan_passes(plan, device);
     const std::uint64_t side = round_up(larger_side(plan.shape), kPackRows);
     const auto available =

@@ -9,6 +9,7 @@
 
 #include "support/gpu_fixture.hpp"
 #include "support/kernel_oracle.hpp"
+#include "support/kernel_published.hpp"
 #include "support/kernel_routes.hpp"
 
 namespace {
@@ -20,21 +21,6 @@ constexpr double kPi = 3.14159265358979323846;
 OracleCircuit circuit(const char* map, const Table& weights, bool reupload, double scale = 1) {
     return {map, weights, reupload, scale, {}};
 }
-
-// The values above the diagonal, row by row.
-std::vector<double> upper(const std::vector<double>& k, std::size_t rows) {
-    std::vector<double> values;
-    for (std::size_t i = 0; i < rows; ++i)
-        for (std::size_t j = i + 1; j < rows; ++j) values.push_back(k[i * rows + j]);
-    return values;
-}
-
-struct Published {
-    const char* what;
-    Table rows;
-    OracleCircuit circuit;
-    std::vector<double> values;  // above the diagonal
-};
 
 Table wave_of_five() {
     Table rows(4, std::vector<double>(5));
@@ -97,18 +83,6 @@ std::vector<Published> product_values() {
          circuit("angle", {}, false),
          {0.784823754805054, 0.371443786375792, 0.784823754805054}},
     };
-}
-
-void check_published(weft::Backend& backend, const Published& want) {
-    INFO("case: " << std::string(want.what));
-    // The oracle earns its trust here.
-    check_close(upper(oracle_kernel(want.rows, want.circuit), want.rows.size()), want.values, 1e-14);
-    for (const KernelRoute& route : kernel_routes(backend)) {
-        INFO("route: " << route.name());
-        const std::vector<double> k = kernel_by(backend, route, want.rows, {}, want.circuit);
-        check_close(upper(k, want.rows.size()), want.values, route.wide_in ? route.tolerance() : 2e-6);
-        check_symmetric(k, want.rows.size(), route.tolerance());
-    }
 }
 
 }  // namespace

@@ -217,6 +217,46 @@ TEST_CASE("blocks go where they are asked to go, mirrored or not") {
     });
 }
 
+TEST_CASE("packing multiplies rows by the roots of their factors") {
+    weft_test::on_device([](weft::Backend& backend) {
+        const std::uint64_t n = 70, d = 20;
+        for (const GramForm form : {GramForm::fp32_4m, GramForm::fp64}) {
+            const bool wide = form == GramForm::fp64;
+            if (wide && !gram_limits(backend).float64) continue;
+            Case c{n, n, d, true, {form}};
+            const auto run = [&]<class Real>(Real) {
+                const GramPlan plan = plan_gram(problem_of<Real, Real>(c), gram_limits(backend), c.options);
+                GramProduct product(backend, plan);
+                weft::Stream stream(backend);
+                const States<Real> x = weft_test::structured_states<Real>(n, d);
+                States<Real> scaled = x;
+                std::vector<Real> factors(n + 3);
+                for (std::uint64_t i = 0; i < n; ++i) {
+                    const Real root =
+                        Real(0.5) + static_cast<Real>(i % 7) / 4;  // exact, and so is its square
+                    factors[i + 3] = root * root;
+                    for (std::uint64_t k = 0; k < d; ++k) scaled[i * d + k] *= root;
+                }
+                weft::Buffer<std::complex<Real>> states(backend, x.size());
+                weft::Buffer<Real> held(backend, factors.size()), k(backend, n * n + kGuard);
+                weft::Buffer<std::uint32_t> planes(backend, plan.packed_bytes(n) / 4);
+                stream.upload(x, states);
+                stream.upload(factors, held);
+                stream.fill(k.view(), kUntouched);
+                const GramFactors rows{held, 3}, behind{held, 67};
+                product.pack(stream, states.view(0, 64 * d), 64, planes, 0, &rows);
+                product.pack(stream, states.view(64 * d, 6 * d), 6, planes, 64, &behind);
+                product.multiply(stream, planes, planes, k);
+                check_matrix<Real, Real>(c, scaled, scaled, stream.download(k), wide ? kBound64 * 20 : 2e-5);
+            };
+            if (wide)
+                run(double{});
+            else
+                run(float{});
+        }
+    });
+}
+
 TEST_CASE("a product refuses what does not fit it") {
     weft_test::on_device([](weft::Backend& backend) {
         const GramPlan plan = plan_gram({64, 64, 16, true}, gram_limits(backend));

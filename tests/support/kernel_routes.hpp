@@ -112,6 +112,14 @@ inline void check_close(std::span<const double> got, std::span<const double> wan
     CHECK(worst <= tolerance);
 }
 
+/// How far the diagonal of states of circuits may be from 1: matrix units cut off what they shift out.
+inline double diagonal_slack(const weft::Backend& backend, const weft::KernelShape& shape,
+                             const OracleCircuit& circuit) {
+    const CircuitArguments arguments = circuit_arguments(circuit);
+    const weft::KernelEstimate plan = weft::estimate_kernel_matrix(backend, shape, arguments.circuit);
+    return plan.form.starts_with("matrix") && shape.qubits > 10 ? 1e-5 : 2e-6;
+}
+
 /// Equal to its transpose bit for bit, with ones on the diagonal.
 inline void check_symmetric(std::span<const double> k, std::size_t rows, double tolerance) {
     std::size_t differences = 0;

@@ -7,8 +7,11 @@ Usage: kernel_command_test.py PATH_OF_WEFT [unittest arguments].
 import json
 import math
 import os
+import signal
 import struct
+import subprocess
 import sys
+import time
 import unittest
 
 import command_test
@@ -85,6 +88,49 @@ class Kernel(Case):
         self.assertFalse(os.path.exists(self.out))
         report = json.loads(self.succeed("kernel", self.x, "-o", self.out, "--json"))
         self.assertGreater(report["pairs_per_s"], 0)
+
+    def test_tiles_bulk_states_and_autotune(self):
+        rows = [[math.sin(7 * i + 3 * q) for q in range(3)] for i in range(150)]
+        x = self.write("rows.npy", matrix(rows))
+        w = self.write("layers.npy", matrix([[0.3, 0.7, -0.1], [-0.2, 0.4, 0.9]]))
+        circuit = [x, "--weights", w, "--reupload"]
+        explain = lambda *arguments: json.loads(self.succeed("kernel", *circuit, *arguments, "--explain", "--json"))
+        whole, tiled = explain(), explain("--tile", "64", "--bulk-states", "off")
+        self.assertEqual((whole["bulk_states"], whole["state_builds"]), (True, 1))
+        self.assertEqual((tiled["bulk_states"], tiled["state_tile"], tiled["state_builds"]), (False, 64, 2))
+        self.assertEqual(tiled["state_flops"], 2 * whole["state_flops"])
+        self.assertEqual(explain("--tile", "64", "--bulk-states", "on")["bulk_states"], True)
+        self.assertRegex(" ".join(tiled["reasons"]), "bulk states are off; each is made 2 times, with bulk states once")
+        self.assertRegex(" ".join(whole["reasons"]), "in two tiles each would be made 1.5 times")
+        text = self.succeed("kernel", *circuit, "--tile", "64", "--bulk-states", "off", "--explain")
+        self.assertRegex(text, "states: 64 at a time, in tiles, made 2 times; tile of products: .*, (planned|measured)")
+        self.assertEqual(explain("--no-autotune")["tile_choice"], "planned")
+        self.assertIn("autotune is off", explain("--no-autotune")["reasons"])
+        half, full = (explain("--vram-fraction", f)["available_bytes"] for f in ("0.25", "0.5"))
+        self.assertLess(abs(full - 2 * half), 0.2 * full)
+        results = []
+        for arguments in ([], ["--tile", "64", "--bulk-states", "off"], ["--bulk-states", "on"], ["--no-autotune"]):
+            report = json.loads(self.succeed("kernel", *circuit, "-o", self.out, "--json", *arguments))
+            self.assertGreater(report["seconds"], 0)
+            self.assertGreater(report["states_s"] + report["product_s"], 0)
+            with open(self.out, "rb") as file:
+                results.append(struct.unpack("<%df" % (150 * 150), file.read()[-4 * 150 * 150:]))
+        for other in results[1:]:
+            self.assertLess(max(abs(a - b) for a, b in zip(results[0], other)), 2e-6)
+
+    def test_interrupted_work_leaves_nothing_behind(self):
+        rows = [[math.sin(7 * i + 3 * q) for q in range(10)] for i in range(3000)]
+        x, w = self.write("rows.npy", matrix(rows)), self.write("layers.npy", matrix([[0.3] * 10] * 2))
+        before = self.files()
+        for number in signal.SIGINT, signal.SIGTERM:
+            process = subprocess.Popen([command_test.WEFT, "kernel", x, "--weights", w, "--reupload", "-o", self.out],
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            deadline = time.monotonic() + 60
+            while len(self.files()) == len(before) and process.poll() is None and time.monotonic() < deadline:
+                time.sleep(0.001)
+            process.send_signal(number)
+            self.assertEqual(process.wait(60), -number)
+            self.assertEqual(self.files(), before)
 
     def test_refusals(self):
         wide = self.write("wide.npy", matrix([[0.5] * 30] * 2))

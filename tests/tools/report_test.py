@@ -249,6 +249,26 @@ class Tune(Case):
         self.assertEqual(self.tuning_files(), [])
         self.assertEqual(self.plan()["tuning"]["state"], "absent")
 
+    def test_tiles_of_kernel_matrices(self):
+        small = ["tune", "kernel", "--samples", "64", "--qubits", "3", "--repeats", "1"]
+        tiles = lambda: [name for name in os.listdir(self.out) if name.startswith("gram-")]
+        report = json.loads(self.run_tune(*small, "--dry-run", "--json"))
+        self.assertEqual(tiles(), [])
+        report = json.loads(self.run_tune(*small, "--json"))
+        self.assertEqual(len(tiles()), 1)
+        for row in report["classes"]:
+            self.assertIn(row["best"], [trial["tile"] for trial in row["trials"]])
+            self.assertTrue(all(trial["right"] and trial["seconds"] > 0 for trial in row["trials"]))
+        with open(os.path.join(self.out, tiles()[0]), encoding="utf8") as file:
+            kept = json.load(file)
+        self.assertEqual([kept[row["products"]] for row in report["classes"]],
+                         [row["best"] for row in report["classes"]])
+        self.assertIn("planned", self.run_tune(*small, "--dtype", "float64"))
+        self.run_tune("tune", "kernel", "--reset")
+        self.assertEqual(tiles(), [])
+        self.assertIn("WEFT_CACHE=0", self.run_tune(*small, status=USAGE, env={"WEFT_CACHE": "0"}))
+        self.assertIn("qubits", self.run_tune("tune", "kernel", "--qubits", "0", status=USAGE))
+
     def test_dry_run_and_refusals(self):
         self.assertIn("not stored (--dry-run)", self.run_tune("tune", *self.QUICK, "--dry-run"))
         self.assertEqual(self.tuning_files(), [])

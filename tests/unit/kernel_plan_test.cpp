@@ -249,7 +249,8 @@ TEST_CASE("states: workgroups fit shared memory, buffers and tiles fit what may 
     CHECK(!small.bulk_states);
     CHECK(small.streamed_fits);
     CHECK(small.state_tile == 4096);
-    CHECK(has_reason(small, "tiles of 4096 states: all would take 10.5 GB; each is made up to 5 times"));
+    CHECK(has_reason(
+        small, "tiles of 4096 states: all would take 10.5 GB; each is made 3 times, with bulk states once"));
     const KernelEstimate forced =
         estimate(device_with(8 * kGiB), shape, two, ValueType::float32, {.bulk_states = Choice::on});
     CHECK(!forced.streamed_fits);
@@ -272,14 +273,15 @@ TEST_CASE("states beyond what a device can bind do not fit, whatever its memory"
     }
 }
 
-TEST_CASE("float32 states of many gates are divided by their norms") {
+TEST_CASE("float32 states of circuits are divided by their norms") {
     const KernelDevice device = device_with(80 * kGiB);
-    const auto plan = [&](std::uint32_t layers, std::uint32_t qubits, ValueType type) {
-        return plan_kernel(device, {100, 0, qubits}, {KernelMap::ry, layers, true}, type, {})
-            .states.renormalize;
+    const auto plan = [&](const CircuitFacts& circuit, ValueType type) {
+        return plan_kernel(device, {100, 0, 8}, circuit, type, {}).states.renormalize;
     };
-    CHECK(!plan(2, 8, ValueType::float32));
-    CHECK(plan(2, 9, ValueType::float32));
-    CHECK(plan(6, 4, ValueType::float32));
-    CHECK(!plan(6, 16, ValueType::float64));
+    const CircuitFacts two{KernelMap::ry, 2, true};
+    CircuitFacts given;
+    given.given = true;
+    CHECK(plan(two, ValueType::float32));
+    CHECK(!plan(two, ValueType::float64));
+    CHECK(!plan(given, ValueType::float32));
 }

@@ -28,7 +28,8 @@ using Json = nlohmann::ordered_json;
 struct KernelArguments {
     std::string x, y, out, weights;
     std::string map = "ryrz", dtype = "float32", bulk_states = "auto";
-    bool reupload = false, states = false, normalize = false, explain = false, json = false;
+    bool reupload = false, states = false, normalize = false, no_autotune = false, explain = false,
+         json = false;
     double scale = 1, jitter = 0, vram_fraction = 0.85;
     std::int64_t tile = -1;
     DeviceOptions device;
@@ -127,6 +128,8 @@ KernelCall make_call(const KernelArguments& arguments) {
     read_inputs(call, arguments);
     call.type = arguments.dtype == "float64" ? ValueType::float64 : ValueType::float32;
     call.options.state_tile = arguments.tile;
+    call.options.autotune = !arguments.no_autotune;
+    call.options.timings = arguments.json;
     call.options.bulk_states = bulk_choice(arguments.bulk_states);
     call.options.vram_fraction = arguments.vram_fraction;
     call.options.normalize = arguments.normalize;
@@ -167,6 +170,11 @@ Json plan_json(const KernelCall& call, const KernelEstimate& plan) {
             {"arithmetic", plan.work64 ? "float64" : "float32"},
             {"state_tile", plan.state_tile},
             {"bulk_states", plan.bulk_states},
+            {"state_builds", plan.state_builds},
+            {"error", plan.error},
+            {"form", plan.form},
+            {"tile", plan.tile},
+            {"tile_choice", plan.tile_choice},
             {"states_bytes", plan.states_bytes},
             {"matrix_bytes", plan.matrix_bytes},
             {"device_bytes", plan.streamed_bytes},
@@ -191,8 +199,13 @@ void explain(const KernelArguments& arguments, const DeviceInfo& device, const K
     std::printf("method: %s\n", to_string(plan.method));
     std::printf("device memory: %.3f GB of %.3f GB that may be used\n", gb(plan.streamed_bytes),
                 gb(plan.available_bytes));
+    if (plan.state_tile != 0)
+        std::printf("states: %" PRIu64 " at a time, %s, made %.3g times; tile of products: %s, %s\n",
+                    plan.state_tile, plan.bulk_states ? "all of them" : "in tiles", plan.state_builds,
+                    plan.tile.c_str(), plan.tile_choice.c_str());
     std::printf("work: %.3g operations for states, %.3g for pairs\n", plan.state_flops,
                 plan.pair_flops * static_cast<double>(plan.pairs));
+    std::printf("errors: at most %.0e\n", plan.error);
     for (const std::string& reason : plan.reasons) std::printf("  %s\n", reason.c_str());
 }
 
@@ -207,6 +220,8 @@ void print_report(const KernelArguments& arguments, const DeviceInfo& device, co
     Json json = plan_json(call, plan);
     json["seconds"] = report.wall_s;
     json["pairs_per_s"] = report.pairs_per_s();
+    json["states_s"] = report.states_s;
+    json["product_s"] = report.product_s;
     json["device"] = device.name;
     json["driver"] = device.driver;
     std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
@@ -261,6 +276,8 @@ void add_memory_options(CLI::App& kernel, KernelArguments& arguments) {
         ->capture_default_str()
         ->type_name("MODE")
         ->check(CLI::IsMember({"auto", "on", "off"}));
+    kernel.add_flag("--no-autotune", arguments.no_autotune,
+                    "Neither use nor measure tiles of this device: those planned");
     kernel
         .add_option("--vram-fraction", arguments.vram_fraction,
                     "Of the device's free memory that may be used")

@@ -51,7 +51,7 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
         choices += (choices.empty() ? "" : ", ") + choice->get_name();
     const std::vector<std::string> rest = app.remaining(true);
     const std::string see = " (see " + full_name(at) + " --help)";
-    if (choices.empty()) return error.what() + see;
+    if (choices.empty() || at.get_require_subcommand_min() == 0) return error.what() + see;
     if (!rest.empty() && rest.front().starts_with('-'))
         return "no such option (got " + rest.front() + ")" + see;
     const std::string got = rest.empty() ? "nothing" : rest.front();

@@ -2,6 +2,8 @@
 #include "signals.hpp"
 
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <array>
@@ -32,7 +34,7 @@ static_assert(std::atomic<std::uintptr_t>::is_always_lock_free && std::atomic<Ma
 char temporary[PATH_MAX];
 std::atomic<bool> temporary_exists{false};
 std::array<Watched, 16> watched;
-std::atomic<bool> ending{false};
+std::atomic<bool> ending{false}, terminated{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
 void remove_temporary() {
@@ -45,6 +47,7 @@ void end_as(int signal) {
 }
 
 void on_terminate(int signal) {
+    terminated.store(true);
     remove_temporary();
     end_as(signal);
 }
@@ -103,23 +106,29 @@ void install_signal_handlers() {
 }
 
 int make_temporary(std::string& name) {
+    constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    constexpr std::size_t kRandom = 6;
     if (name.size() >= sizeof temporary) {
         errno = ENAMETOOLONG;
         return -1;
     }
-    // A signal between creation and the note of it would leave the file behind.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int file = mkstemp(name.data());
-    const int error = errno;
-    if (file >= 0) {
+    // Noted before it exists: a signal may come on any thread, and between mkstemp and a note the file would
+    // stay.
+    for (int attempt = 0; attempt < 100; ++attempt) {
+        std::array<unsigned char, kRandom> random{};
+        if (getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(kRandom)) return -1;
+        for (std::size_t i = 0; i < kRandom; ++i)
+            name[name.size() - kRandom + i] = kLetters[random[i] % kLetters.size()];
         std::memcpy(temporary, name.c_str(), name.size() + 1);
         temporary_exists.store(true);
+        const int file = open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        const int error = errno;
+        if (terminated.load()) remove_temporary();  // made behind the handler's back
+        if (file < 0) temporary_exists.store(false);
+        errno = error;
+        if (file >= 0 || error != EEXIST) return file;
     }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    errno = error;
-    return file;
+    return -1;
 }
 
 void forget_temporary() {

@@ -17,6 +17,7 @@
 #include "progress.hpp"
 #include "report_findings.hpp"
 #include "report_kernel.hpp"
+#include "tune_kernel.hpp"
 #include "tune_plan.hpp"
 
 namespace weft::tool {
@@ -336,7 +337,10 @@ void add_tune(CLI::App& command) {
     tune.add_flag("--json", arguments->json, "Print JSON");
     arguments->device.add_to(tune);
     tune.footer("Example: weft tune --device 0");
-    tune.callback([arguments] { run(*arguments); });
+    add_tune_kernel(tune);
+    tune.callback([arguments, &tune] {
+        if (tune.get_subcommands().empty()) run(*arguments);  // else that one runs
+    });
 }
 
 }  // namespace weft::tool

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft tune kernel: measures tiles of the inner products behind kernel matrices, and keeps the fastest.
+#include "tune_kernel.hpp"
+
+#include <cstdio>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+#include <weft/weft.hpp>
+
+#include "commands.hpp"
+#include "device_options.hpp"
+#include "progress.hpp"
+
+namespace weft::tool {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct TuneKernelArguments {
+    std::vector<std::uint64_t> samples{256, 1024, 4096};
+    std::vector<std::uint32_t> qubits{8, 10, 12};
+    std::string dtype = "float32";
+    int repeats = 5;
+    double flops = 0;
+    bool states = false, dry_run = false, reset = false, json = false;
+    DeviceOptions device;
+};
+
+Json json_of(const KernelTuningReport& report) {
+    Json json{{"products", report.products},
+              {"best", report.trials[report.best].tile},
+              {"gain", report.gain()},
+              {"file", report.file.string()},
+              {"trials", Json::array()}};
+    for (const KernelTileTrial& trial : report.trials)
+        json["trials"].push_back({{"tile", trial.tile}, {"seconds", trial.seconds}, {"right", trial.right}});
+    return json;
+}
+
+void print(const KernelTuningReport& report) {
+    std::printf("%s\n", report.products.c_str());
+    for (std::size_t i = 0; i < report.trials.size(); ++i) {
+        const KernelTileTrial& trial = report.trials[i];
+        std::printf("  %-16s %10.4f ms%s%s%s\n", trial.tile.c_str(), trial.seconds * 1e3,
+                    i == 0 ? "  planned" : "", i == report.best ? "  kept" : "",
+                    trial.right ? "" : "  WRONG VALUES, left out");
+    }
+}
+
+void reset(const TuneKernelArguments& arguments) {
+    Backend backend = open_backend(arguments.device.config());
+    forget_kernel_tuning(backend);
+    std::printf("%s: planned tiles again\n", backend.name().c_str());
+}
+
+void run(const TuneKernelArguments& arguments) {
+    if (arguments.reset) return reset(arguments);
+    const Config config = arguments.device.config();
+    if (!config.cache && !arguments.dry_run)
+        throw Failure(Exit::usage,
+                      "tune kernel: WEFT_CACHE=0 leaves nowhere to keep it (need a cache, or --dry-run)");
+    Backend backend = open_backend(config);
+    KernelTuningOptions options;
+    options.type = arguments.dtype == "float64" ? ValueType::float64 : ValueType::float32;
+    options.given_states = arguments.states;
+    options.keep = !arguments.dry_run;
+    options.repeats = arguments.repeats;
+    options.flops = arguments.flops;
+    Json rows = Json::array();
+    if (!arguments.json) std::printf("%s, %s\n", backend.name().c_str(), arguments.dtype.c_str());
+    std::set<std::string> seen;
+    Progress progress("tune kernel");
+    std::size_t done = 0;
+    for (const std::uint32_t qubits : arguments.qubits)
+        for (const std::uint64_t samples : arguments.samples) {
+            for (const KernelTuningReport& report :
+                 tune_kernel_matrix(backend, {samples, 0, qubits}, options)) {
+                if (!seen.insert(report.products).second) continue;  // two sizes of one class
+                rows.push_back(json_of(report));
+                if (!arguments.json) print(report);
+            }
+            progress.show(++done, arguments.qubits.size() * arguments.samples.size());
+        }
+    if (arguments.json)
+        std::printf("%s\n", Json{{"device", backend.name()}, {"dtype", arguments.dtype}, {"classes", rows}}
+                                .dump(2, ' ', false, Json::error_handler_t::replace)
+                                .c_str());
+    else if (arguments.dry_run)
+        std::printf("nothing kept (--dry-run)\n");
+}
+
+}  // namespace
+
+void add_tune_kernel(CLI::App& tune) {
+    CLI::App& kernel = *tune.add_subcommand(
+        "kernel", "Measure tiles of the inner products behind kernel matrices; keep the fastest");
+    const auto arguments = std::make_shared<TuneKernelArguments>();
+    kernel.add_option("--samples", arguments->samples, "Numbers of states")
+        ->delimiter(',')
+        ->capture_default_str()
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20));
+    kernel.add_option("--qubits", arguments->qubits, "Qubits of a state")
+        ->delimiter(',')
+        ->capture_default_str()
+        ->check(CLI::Range(1u, 22u));
+    kernel.add_option("--dtype", arguments->dtype, "Of K and of the arithmetic: float32 or float64")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"float32", "float64"}));
+    kernel.add_flag("--states", arguments->states, "For states that are given, not built from features");
+    kernel.add_option("--repeats", arguments->repeats, "Runs of each tile")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 1000));
+    kernel.add_option("--flops", arguments->flops, "At most as many operations a run; 0: the planned size")
+        ->capture_default_str();
+    CLI::Option* dry = kernel.add_flag("--dry-run", arguments->dry_run, "Measure and print, keep nothing");
+    kernel.add_flag("--reset", arguments->reset, "Forget what is kept for the device")->excludes(dry);
+    kernel.add_flag("--json", arguments->json, "Print JSON");
+    arguments->device.add_to(kernel);
+    kernel.footer("Example: weft tune kernel --samples 4096 --qubits 12,16");
+    kernel.callback([arguments] { run(*arguments); });
+}
+
+}  // namespace weft::tool
