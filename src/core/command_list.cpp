@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/recorder.hpp"
-
 namespace weft::core {
 namespace {
 
@@ -24,8 +22,8 @@ std::uint64_t hash_of(std::span<const std::uint64_t> key) {
 
 }  // namespace
 
-CommandList::CommandList(std::shared_ptr<Context> context)
-    : context_(std::move(context)), device_(context_->device) {
+CommandList::CommandList(std::shared_ptr<Context> context, QueueRole role)
+    : context_(std::move(context)), device_(context_->device), role_(role) {
     make_pool();
 }
 
@@ -42,7 +40,7 @@ CommandList::~CommandList() {
 void CommandList::make_pool() {
     VkCommandPoolCreateInfo info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
     info.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
-    info.queueFamilyIndex = device_.plan().queues.of(QueueRole::compute).family;
+    info.queueFamilyIndex = device_.plan().queues.of(role_).family;
     device_.check(device_.vk.vkCreateCommandPool(device_.handle(), &info, nullptr, &pool_),
                   "vkCreateCommandPool");
     VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
@@ -83,7 +81,7 @@ void CommandList::forget_state() {
 }
 
 void CommandList::start_timing(NameId stream) {
-    if (!timer_) timer_ = std::make_unique<RangeTimer>(*context_, QueueRole::compute);
+    if (!timer_) timer_ = std::make_unique<RangeTimer>(*context_, role_);
     timer_->begin_recording();
     stream_ = stream;
     timing_ = true;
@@ -123,8 +121,8 @@ void CommandList::end_run() {
 void CommandList::close() {
     if (fresh_) return;
     end_run();
-    if (external_) barrier(device_, commands_, {AccessScope::any_device}, {AccessScope::any_device});
-    if (wrote_host_) barrier(device_, commands_, {AccessScope::any_device}, {AccessScope::host_read});
+    if (external_) barrier(device_, commands_, everything(), everything());
+    if (wrote_host_) barrier(device_, commands_, everything(), {AccessScope::host_read});
     hazards_.clear();
     fresh_ = true;
     wrote_host_ = false;
@@ -165,6 +163,10 @@ void CommandList::use(const BufferRange& range, bool reads, bool writes) {
     if (writes) host_writes_.push_back(range);
 }
 
+AccessScope CommandList::everything() const {
+    return {role_ == QueueRole::compute ? AccessScope::any_device : AccessScope::any_copy};
+}
+
 /// The barrier between what was recorded and the step whose uses were collected.
 void CommandList::synchronize(WorkStage stage) {
     const HazardBarrier needed = hazards_.next(stage, uses_);
@@ -172,7 +174,7 @@ void CommandList::synchronize(WorkStage stage) {
     if (fresh_) {
         // Earlier submissions may have used the same memory in any way.
         fresh_ = false;
-        barrier(device_, commands_, {AccessScope::any_device}, {AccessScope::any_device});
+        barrier(device_, commands_, everything(), everything());
         return;
     }
     if (!needed.needed()) return;

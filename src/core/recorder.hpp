@@ -41,7 +41,7 @@ void write_set(Device& device, VkDescriptorSet set, std::span<const SetEntry> en
 
 /// A barrier between two kinds of access, in the newest form the device has.
 struct AccessScope {
-    enum Kind { transfer_read, transfer_write, kernel, any_device, host_read } kind;
+    enum Kind { transfer_read, transfer_write, kernel, any_device, any_copy, host_read } kind;
 };
 void barrier(const Device& device, VkCommandBuffer commands, AccessScope from, AccessScope to);
 /// The barrier that a HazardTracker asks for before a command of stage `to`.

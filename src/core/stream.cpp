@@ -8,6 +8,7 @@
 
 #include "core/batch_engine.hpp"
 #include "core/dispatch_check.hpp"
+#include "core/enum_check.hpp"
 #include "core/stream_state.hpp"
 
 namespace weft {
@@ -25,10 +26,17 @@ void check_sizes(const char* what, std::uint64_t got, std::uint64_t need, const 
         refuse(std::string(what) + ": null with a length (got " + std::to_string(got) + " bytes)");
 }
 
+core::QueueRole role_of(StreamQueue queue) {
+    core::check_enum("Stream", "queue", queue, StreamQueue::download);
+    return queue == StreamQueue::upload     ? core::QueueRole::upload
+           : queue == StreamQueue::download ? core::QueueRole::download
+                                            : core::QueueRole::compute;
+}
+
 }  // namespace
 
 Stream::Stream(Backend& backend, const StreamOptions& options)
-    : state_(std::make_shared<core::StreamState>(backend.runtime(), options.name)) {}
+    : state_(std::make_shared<core::StreamState>(backend.runtime(), options.name, role_of(options.queue))) {}
 Stream::Stream(std::unique_ptr<core::StreamState> state) : state_(std::move(state)) {}
 Stream::Stream(Stream&&) noexcept = default;
 Stream& Stream::operator=(Stream&&) noexcept = default;
@@ -92,6 +100,9 @@ void Stream::dispatch(const Program& program, std::span<const Argument> argument
     const core::Pipeline& pipeline = *object.pipeline;
     core::StreamState& stream = state();
     core::require_same_backend(*stream.runtime(), object, "Stream::dispatch");
+    if (stream.role() != core::QueueRole::compute)
+        refuse("dispatch: the stream's queue copies only (got program \"" + object.name +
+               "\", need a stream of the compute queue)");
     if (elements == 0) return;
     const std::vector<Binding>& bindings = pipeline.reflection.bindings;
     const DeviceLimits& limits = stream.runtime()->context()->device.snapshot().limits;

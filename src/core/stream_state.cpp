@@ -60,11 +60,12 @@ void StagingCache::give_back(std::vector<std::shared_ptr<BufferObject>> buffers)
     for (auto& buffer : buffers) give_back(std::move(buffer), MemoryKind::upload);
 }
 
-StreamState::StreamState(std::shared_ptr<Runtime> runtime, std::string name)
+StreamState::StreamState(std::shared_ptr<Runtime> runtime, std::string name, QueueRole role)
     : runtime_(std::move(runtime)),
       context_(*runtime_->context()),
       device_(context_.device),
-      name_(std::move(name)) {
+      name_(std::move(name)),
+      role_(role) {
     device_.require_usable("Stream");
 }
 
@@ -99,7 +100,7 @@ CommandList& StreamState::list() {
     }
     std::shared_ptr<CommandList> list;
     if (idle_.empty()) {
-        list = std::make_shared<CommandList>(runtime_->context());
+        list = std::make_shared<CommandList>(runtime_->context(), role_);
         list->set_name(name_.empty() ? "stream" : name_);
     } else {
         list = std::move(idle_.front());
@@ -229,7 +230,7 @@ void StreamState::hand_over(const std::shared_ptr<CommandList>& list, bool own) 
 Token StreamState::submit_own(CommandList& list) {
     if (!list.timed()) return submit_whole(list, "(earlier steps)");
     list.before_submit();
-    const Token done = context_.timelines.submit(QueueRole::compute, list.handle(), wait_for_);
+    const Token done = context_.timelines.submit(role_, list.handle(), wait_for_);
     list.submitted(done);
     return done;
 }
@@ -244,8 +245,8 @@ Token StreamState::submit_sequence(const CommandList& list) {
 
 Token StreamState::submit_whole(const CommandList& list, const char* program) {
     if (!context_.trace.active() || list.empty())
-        return context_.timelines.submit(QueueRole::compute, list.handle(), wait_for_);
-    if (!whole_timer_) whole_timer_ = std::make_unique<SubmissionTimer>(context_, QueueRole::compute);
+        return context_.timelines.submit(role_, list.handle(), wait_for_);
+    if (!whole_timer_) whole_timer_ = std::make_unique<SubmissionTimer>(context_, role_);
     whole_timer_->finish();  // replays of one sequence collect nothing else meanwhile
     StageEvent event = stage_event(ProfileStage::kernel);
     event.program = context_.trace.name(program);
@@ -256,9 +257,8 @@ Token StreamState::submit_whole(const CommandList& list, const char* program) {
     try {
         const std::array<VkCommandBuffer, 3> timed{around.before, list.handle(), around.after};
         const std::span<const VkCommandBuffer> commands(timed);
-        done = context_.timelines.submit(QueueRole::compute,
-                                         around.before != VK_NULL_HANDLE ? commands : commands.subspan(1, 1),
-                                         wait_for_);
+        done = context_.timelines.submit(
+            role_, around.before != VK_NULL_HANDLE ? commands : commands.subspan(1, 1), wait_for_);
     } catch (...) {
         whole_timer_->submitted({});
         throw;
@@ -316,16 +316,22 @@ void StreamState::wait_for(const Event& event) {
     if (event.state()->context != runtime_->context())
         refuse("wait_for: event of another backend (need one of this stream's backend)");
     submit_list();
-    // Streams share the compute queue, whose submissions are ordered already; another queue's needs its
-    // semaphore.
-    if (event.state()->token.role != QueueRole::compute) wait_for_ = event.state()->token;
+    // Submissions to one queue are ordered already; another role's needs its semaphore.
+    const Token token = event.state()->token;
+    if (token.role == role_) return;
+    // A submission waits for one role, so one that waits for nothing else takes the other.
+    if (wait_for_.value != 0 && wait_for_.role != token.role)
+        done_ = context_.timelines.submit(role_, VK_NULL_HANDLE, wait_for_);
+    else if (wait_for_.value > token.value)
+        return;
+    wait_for_ = token;
 }
 
 Sequence StreamState::record(Stream& stream, const std::function<void(Stream&)>& steps) {
     refuse_while_recording("record");
     device_.require_usable("Stream::record");
     if (!steps) refuse("record: no steps (got an empty function)");
-    recording_ = std::make_shared<CommandList>(runtime_->context());
+    recording_ = std::make_shared<CommandList>(runtime_->context(), role_);
     recording_->set_name(name_.empty() ? "sequence" : name_);
     try {
         recording_->begin(true);
@@ -346,6 +352,8 @@ Event StreamState::replay(const Sequence& sequence) {
     if (!list || list->empty()) return event();
     if (list->context() != runtime_->context())
         refuse("replay: sequence of another backend (need one of this stream's backend)");
+    if (list->role() != role_)
+        refuse("replay: sequence of a stream of another queue (need one of this stream's queue)");
     hand_over(list, false);
     return event();
 }

@@ -46,7 +46,7 @@ class StagingCache {
 
 class StreamState : public std::enable_shared_from_this<StreamState> {
   public:
-    StreamState(std::shared_ptr<Runtime> runtime, std::string name);
+    StreamState(std::shared_ptr<Runtime> runtime, std::string name, QueueRole role = QueueRole::compute);
     /// Records into a command buffer of the application; `end_external` ends what it recorded.
     StreamState(std::shared_ptr<Runtime> runtime, std::string name, VkCommandBuffer external);
     ~StreamState();
@@ -71,6 +71,7 @@ class StreamState : public std::enable_shared_from_this<StreamState> {
 
     const std::shared_ptr<Runtime>& runtime() const { return runtime_; }
     const std::string& name() const { return name_; }
+    QueueRole role() const { return role_; }
 
   private:
     struct UnderWay {
@@ -98,6 +99,7 @@ class StreamState : public std::enable_shared_from_this<StreamState> {
     Context& context_;
     Device& device_;
     std::string name_;
+    QueueRole role_;
     std::shared_ptr<CommandList> pending_;    // recorded, not submitted
     std::shared_ptr<CommandList> recording_;  // inside record()
     std::shared_ptr<CommandList> external_;
@@ -111,7 +113,7 @@ class StreamState : public std::enable_shared_from_this<StreamState> {
         whole_timer_;         // from the first use of submit_whole() that somebody listened to
     HostWrites host_writes_;  // of everything submitted and not yet waited for
     Token done_;              // of the last submission
-    Token wait_for_;          // of another queue, before the next submission
+    Token wait_for_;          // of another role, before the next submission
 };
 
 }  // namespace weft::core

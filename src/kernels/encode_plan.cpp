@@ -56,11 +56,14 @@ void plan_amplitude(EncodePlan& plan, const DeviceInfo& device) {
 }
 
 void plan_product(EncodePlan& plan, const DeviceInfo& device) {
-    // A slab is worth the n sines of its workgroup from 4096 amplitudes on; the shader's tables hold 1024 / N
-    // small states, and the invocations must not outnumber the stores of a slab.
+    // Sines and their products are worth it from 16 amplitudes an invocation on. Small states have fewer, so
+    // that neighbouring invocations write neighbouring bytes, and no more than 256 rows of them share the
+    // shader's tables.
+    constexpr std::uint32_t kSmallQubits = 6;
     plan.kernel = EncodeKernel::product;
     plan.local_size = std::min(256u, group_limit(device));
-    plan.slab_bits = plan.qubits < 10 ? 10 : std::min(plan.qubits, 12u);
+    const auto lane_bits = static_cast<std::uint32_t>(std::countr_zero(plan.local_size));
+    plan.slab_bits = lane_bits + (plan.qubits <= kSmallQubits ? 1u : 4u);
 }
 
 // Slab bits whose dealing, couplings and angles fit shared memory; see encode_iqp.comp.

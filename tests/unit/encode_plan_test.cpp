@@ -73,6 +73,27 @@ TEST_CASE("encode plan: slabs of iqp by shared memory and type, passes cover eve
           EncodeKernel::iqp_direct);
 }
 
+TEST_CASE("encode plan: workgroups of product states fit the shader's tables") {
+    DeviceInfo device = device_with(kLargeRange, 49152);
+    for (const std::uint32_t most_lanes : {64u, 128u, 1024u})
+        for (std::uint32_t qubits = 1; qubits <= 30; ++qubits)
+            for (const EncodeTypes types : {kMixed, kWide}) {
+                device.limits.max_group_invocations = most_lanes;
+                CAPTURE(most_lanes);
+                CAPTURE(qubits);
+                const EncodePlan p = plan(device, EncodeMethod::phase, types, qubits);
+                const std::uint32_t pair = types.states == StateType::complex64 ? 2 : 1;
+                const std::uint32_t row = 1u << p.element_bits;
+                CHECK(p.rows_per_group * row == 1u << p.slab_bits);
+                CHECK(p.rows_per_group <= p.local_size);
+                CHECK(p.rows_per_group * qubits <= 256);
+                // Invocations of a row share its stores evenly.
+                CHECK(row / pair % (p.local_size / p.rows_per_group) == 0);
+                CHECK((1u << p.slab_bits) / pair / p.local_size * p.rows_per_group <= 512);
+            }
+    CHECK(plan(device, EncodeMethod::angle, kMixed, 8).rows_per_group == 16);
+}
+
 TEST_CASE("encode plan: what a binding cannot hold goes by windows") {
     const DeviceInfo device = device_with(kSmallRange, 32768);
     CHECK(plan(device, EncodeMethod::phase, kNarrow, 23).row_fits());
