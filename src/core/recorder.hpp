@@ -16,6 +16,7 @@ enum class Shape : std::uint64_t {
     kernel_only,  // one submission: the kernel works on memory the host reaches
     fused,        // one submission: upload, kernel, download on the compute queue
     split,        // three submissions, ordered by timelines
+    paced,        // two: upload; kernel and download by a copy shader
 };
 
 /// Where in Recording::queries a stage's begin is; its end comes next. Of stages in one command buffer, one
