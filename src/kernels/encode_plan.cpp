@@ -17,7 +17,7 @@ std::uint32_t group_limit(const DeviceInfo& device) {
 
 // A row is held by as many invocations as load it well; what they hold must fit their registers.
 bool plan_kept_row(EncodePlan& plan, std::uint32_t most_lanes) {
-    constexpr std::uint32_t kMostKept = 8, kTeam = 32, kGroup = 256;
+    constexpr std::uint32_t kMostKept = 8, kTeam = 16, kGroup = 256;
     const std::uint32_t pairs = 1u << (plan.qubits - 1);
     plan.team_size = std::min({pairs, std::max(kTeam, pairs / kMostKept), most_lanes});
     plan.kept_pairs = pairs / plan.team_size;
@@ -117,6 +117,8 @@ void plan_iqp(EncodePlan& plan, const DeviceInfo& device, bool streamed) {
         return;
     }
     plan.kernel = EncodeKernel::iqp;
+    // What passes of complex64 leave of a state is rounded anyway: no need to compute them twice as slowly.
+    if (plan.amplitude_bytes == 8 && plan.qubits > most_slab_bits(plan, device)) plan.work64 = false;
     if (plan_iqp_upper(plan, device, streamed)) return;
     constexpr std::uint32_t kPassBits = 4;
     const auto passes_above = [&](std::uint32_t slab) {

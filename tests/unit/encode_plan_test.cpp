@@ -140,14 +140,14 @@ TEST_CASE("encode plan: amplitude rows by teams, by workgroups that share them, 
 TEST_CASE("encode plan: a state has the same passes whether streamed or resident") {
     DeviceInfo device = device_with(kLargeRange, 49152);
     device.type = DeviceType::discrete;
-    for (const std::uint32_t qubits : {13u, 16u, 17u, 20u, 21u}) {
+    for (const std::uint32_t qubits : {14u, 16u, 17u, 21u, 22u}) {
         CAPTURE(qubits);
         const EncodePlan resident = plan(device, EncodeMethod::iqp, kMixed, qubits);
         const EncodePlan streamed = plan(device, EncodeMethod::iqp, kMixed, qubits, true);
         CHECK(resident.kernel == EncodeKernel::iqp);
         CHECK(resident.slab_bits == streamed.slab_bits);
-        CHECK(streamed.kernel == (qubits <= 20 ? EncodeKernel::iqp_tasks : EncodeKernel::iqp));
-        if (qubits <= 20) CHECK(streamed.single_dispatch());
+        CHECK(streamed.kernel == (qubits <= 21 ? EncodeKernel::iqp_tasks : EncodeKernel::iqp));
+        if (qubits <= 21) CHECK(streamed.single_dispatch());
     }
     device.type = DeviceType::cpu;
     CHECK(plan(device, EncodeMethod::iqp, kMixed, 16, true).kernel == EncodeKernel::iqp);
@@ -156,6 +156,12 @@ TEST_CASE("encode plan: a state has the same passes whether streamed or resident
 TEST_CASE("encode plan: arithmetic follows the types and the device") {
     CHECK_FALSE(plan(device_with(kLargeRange, 49152), EncodeMethod::angle, kNarrow, 4).work64);
     CHECK(plan(device_with(kLargeRange, 49152), EncodeMethod::angle, kMixed, 4).work64);
+    for (const bool streamed : {false, true}) {
+        CHECK(plan(device_with(kLargeRange, 49152), EncodeMethod::iqp, kMixed, 12, streamed).work64);
+        CHECK_FALSE(plan(device_with(kLargeRange, 49152), EncodeMethod::iqp, kMixed, 13, streamed).work64);
+        CHECK_FALSE(plan(device_with(kLargeRange, 32768), EncodeMethod::iqp, kMixed, 12, streamed).work64);
+        CHECK(plan(device_with(kLargeRange, 49152), EncodeMethod::iqp, kWide, 16, streamed).work64);
+    }
     const DeviceInfo without = device_with(kLargeRange, 49152, false);
     CHECK_FALSE(plan(without, EncodeMethod::angle, kMixed, 4).work64);
     try {
