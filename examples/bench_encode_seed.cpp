@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // bench_encode --seed-workload: states stay on the device, of each batch one sum comes back and is checked.
-#include <array>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <numeric>
-#include <optional>
 
 #include "bench_encode.hpp"
 
@@ -18,14 +15,17 @@ constexpr std::uint32_t kAbsSum[] = {
 
 constexpr std::uint32_t kQubits = 16;
 constexpr std::uint64_t kBatch = 64, kValues = kBatch << kQubits;
-constexpr std::size_t kSlots = 2, kInputs = 4;
+constexpr std::size_t kSlots = 3, kInputs = 6;
 constexpr std::uint32_t kGroups = 264;
 
-/// Two sets of device memory: while one batch is encoded, the next is copied into the other.
+/// Sets of device memory: while batches are encoded, the next are copied into the others, on a queue of their
+/// own.
 class SeedRun {
   public:
     explicit SeedRun(weft::Backend& backend)
-        : stream_(backend), sum_(backend, kAbsSum, {.name = "abs_sum", .max_groups = kGroups}) {
+        : stream_(backend, {.name = "encode"}),
+          copies_(backend, {.name = "copies", .queue = weft::StreamQueue::upload}),
+          sum_(backend, kAbsSum, {.name = "abs_sum", .max_groups = kGroups}) {
         for (std::size_t i = 0; i < kInputs; ++i) {
             inputs_.emplace_back(backend, kValues);
             fill(i);
@@ -36,49 +36,29 @@ class SeedRun {
             sums_.emplace_back(backend, kGroups);
             results_.emplace_back(backend, kGroups);
         }
-        for (std::size_t i = 0; i < kInputs; ++i) {
-            alone_.push_back(stream_.record([&](weft::Stream&) { copy(i), work(i); }));
-            overlapped_.push_back(stream_.record([&](weft::Stream&) { copy((i + 1) % kInputs), work(i); }));
-            there_.push_back(stream_.record([&](weft::Stream&) { work(i); }));
-        }
+        for (std::size_t i = 0; i < kInputs; ++i)
+            copy_.push_back(copies_.record(
+                [&](weft::Stream& to) { to.copy<double>(inputs_[i].view(), values_[i % kSlots].view()); }));
+        for (std::size_t s = 0; s < kSlots; ++s)
+            work_.push_back(stream_.record([&](weft::Stream&) { work(s); }));
+        worked_.resize(kSlots);
     }
 
-    /// Seconds of `batches` batches, each awaited before the next begins.
-    double latency(std::size_t batches) {
-        const auto start = Clock::now();
-        for (std::size_t b = 0; b < batches; ++b) {
-            stream_.replay(alone_[b % kInputs]).wait();
-            consume(b);
-        }
-        return seconds_since(start);
-    }
-
-    /// The same with the next batch on its way while one is worked on.
-    double pipelined(std::size_t batches) {
-        copy(0);
-        return in_turns(batches, overlapped_);
+    /// Seconds of `batches` batches of which `in_flight` are under way at a time.
+    double streamed(std::size_t batches, std::size_t in_flight) {
+        return timed(batches, in_flight, [&](std::size_t b) { copies_.replay(copy_[b % kInputs]); });
     }
 
     /// The same of values that are on the device already.
-    double resident(std::size_t batches) { return in_turns(batches, there_); }
+    double resident(std::size_t batches) {
+        return timed(batches, kSlots, [](std::size_t) {});
+    }
 
     /// The same from ordinary memory, which the host copies into page-locked memory first.
     double ordinary(std::size_t batches, const std::vector<std::vector<double>>& inputs) {
-        const auto start = Clock::now();
-        std::optional<weft::Event> before;
-        for (std::size_t b = 0; b < batches; ++b) {
-            stream_.upload(std::span<const double>(inputs[b % kInputs]), values_[b % kSlots].view());
-            work(b % kInputs);
-            weft::Event now = stream_.submit();
-            if (before) {
-                before->wait();
-                consume(b - 1);
-            }
-            before = std::move(now);
-        }
-        before->wait();
-        consume(batches - 1);
-        return seconds_since(start);
+        return timed(batches, kSlots, [&](std::size_t b) {
+            copies_.upload(std::span<const double>(inputs[b % kInputs]), values_[b % kSlots].view());
+        });
     }
 
     std::vector<std::vector<double>> ordinary_inputs() const {
@@ -88,19 +68,19 @@ class SeedRun {
     }
 
   private:
-    double in_turns(std::size_t batches, const std::vector<weft::Sequence>& steps) {
+    template <class Upload>
+    double timed(std::size_t batches, std::size_t in_flight, const Upload& upload) {
         const auto start = Clock::now();
-        std::optional<weft::Event> before;
-        for (std::size_t b = 0; b < batches; ++b) {
-            weft::Event now = stream_.replay(steps[b % kInputs]);
-            if (before) {
-                before->wait();
-                consume(b - 1);
+        for (std::size_t b = 0; b < batches + in_flight; ++b) {
+            if (b >= in_flight) {
+                worked_[(b - in_flight) % kSlots].wait();
+                consume(b - in_flight);
             }
-            before = std::move(now);
+            if (b >= batches) continue;
+            upload(b);
+            stream_.wait_for(copies_.submit());
+            worked_[b % kSlots] = stream_.replay(work_[b % kSlots]);
         }
-        before->wait();
-        consume(batches - 1);
         return seconds_since(start);
     }
     // v[i] = ((i + s) mod 2^16) / 2^16 for sample s: the founding run's own.
@@ -110,11 +90,7 @@ class SeedRun {
             inputs_[input][i] = static_cast<double>((i + sample) & 0xffff) / 65536.0;
         }
     }
-    void copy(std::size_t input) {
-        stream_.copy<double>(inputs_[input].view(), values_[input % kSlots].view());
-    }
-    void work(std::size_t input) {
-        const std::size_t slot = input % kSlots;
+    void work(std::size_t slot) {
         weft::encode_amplitude(stream_, values_[slot], states_[slot], {kBatch, kQubits});
         stream_.dispatch(sum_, {states_[slot], sums_[slot]}, kValues / 2);
         stream_.copy<float>(sums_[slot].view(), results_[slot].view());
@@ -130,14 +106,15 @@ class SeedRun {
         std::fill(result.begin(), result.end(), 0.0f);
     }
 
-    weft::Stream stream_;
+    weft::Stream stream_, copies_;
     weft::Program sum_;
     std::vector<weft::HostBuffer<double>> inputs_;
     std::vector<weft::Buffer<double>> values_;
     std::vector<weft::Buffer<weft::c32>> states_;
     std::vector<weft::Buffer<float>> sums_;
     std::vector<weft::HostBuffer<float>> results_;
-    std::vector<weft::Sequence> alone_, overlapped_, there_;
+    std::vector<weft::Sequence> copy_, work_;
+    std::vector<weft::Event> worked_;
 };
 
 nlohmann::json report(const char* name, std::size_t batches, const Times& times, double upload_gb_per_s) {
@@ -164,11 +141,11 @@ nlohmann::json run_seed_workload(weft::Backend& backend, const Settings& setting
         "16 qubits, %zu batches of 64, float64 in, complex64 on the device, one sum of each batch back;\n"
         "upload ceiling %.1f GB/s = %.0f vectors/s\n\n%-28s %12s %12s %12s %10s\n",
         batches, upload, upload / gb(8u << kQubits), "", "vectors/s", "slow tail", "ms/vector", "of ceiling");
-    run.latency(2);
+    run.streamed(kInputs, 1);
     Times latency, pipelined, ordinary, resident;
     for (int t = 0; t < settings.trials; ++t) {
-        latency.seconds.push_back(run.latency(batches));
-        pipelined.seconds.push_back(run.pipelined(batches));
+        latency.seconds.push_back(run.streamed(batches, 1));
+        pipelined.seconds.push_back(run.streamed(batches, kSlots));
         ordinary.seconds.push_back(run.ordinary(batches, inputs));
         resident.seconds.push_back(run.resident(batches));
     }

@@ -23,26 +23,23 @@ namespace core {
 class StreamState;
 }
 
-/// Which queue of the device runs a stream.
-enum class StreamQueue {
-    compute,  ///< the queue of kernels, which copies too
-    /// The queue that batches download by: copies run beside the kernels of other streams, where the device
-    /// has a queue of its own for them (PlanReport::split_queues). Takes copies, uploads and downloads alone.
-    download,
-};
+/// Which of the device's queues a stream submits to. Where the plan has one queue for all, they are the same.
+enum class StreamQueue { compute, upload, download };
 
 struct StreamOptions {
     std::string name{};  ///< appears in traces, error texts and validation messages
+    /// Copies on the queue of uploads or downloads run beside kernels of the compute queue. Such a stream
+    /// takes everything but dispatches.
     StreamQueue queue = StreamQueue::compute;
 };
 
 /// Ordered work on resident buffers: each step sees the results of those before it. Which steps depend on
 /// which is found from the ranges they use, so steps that do not meet in memory run at the same time, and
 /// barriers are nobody's job. Recorded work runs when it is submitted: by submit(), wait(), download() or
-/// replay(), or sooner when many uploads have gathered. Streams on the compute queue of one backend take
-/// turns in the order of their submissions, and each sees what was submitted before; one on the download
-/// queue runs beside them, so that wait_for() has to order what depends on what. Keeps the buffers it uses
-/// alive until the work is done. Belongs to one thread at a time.
+/// replay(), or sooner when many uploads have gathered. Streams of one queue take turns in the order of their
+/// submissions, and each sees what was submitted before; streams of different queues run at the same time and
+/// are ordered by wait_for() alone. Keeps the buffers it uses alive until the work is done. Belongs to one
+/// thread at a time.
 class Stream {
   public:
     explicit Stream(Backend& backend, const StreamOptions& options = {});
@@ -97,10 +94,10 @@ class Stream {
     };
 
     /// Runs `program` over `elements`; one argument a binding, in ascending binding order. Zero elements:
-    /// nothing. Errors: invalid_argument - a stream on the download queue, argument count, offset alignment,
-    /// range or group count beyond the device's limits (the text names the limit), a read-only view for a
-    /// binding that is written, ranges of one buffer that overlap in part where one is written (the same
-    /// range twice is work in place), parameters that do not fit.
+    /// nothing. Errors: invalid_argument - argument count, offset alignment, range or group count beyond the
+    /// device's limits (the text names the limit), a read-only view for a binding that is written, ranges of
+    /// one buffer that overlap in part where one is written (the same range twice is work in place),
+    /// parameters that do not fit, or a stream of another queue than compute.
     void dispatch(const Program& program, std::initializer_list<Argument> arguments, std::uint64_t elements,
                   const Parameters& parameters = {});
     void dispatch(const Program& program, std::span<const Argument> arguments, std::uint64_t elements,
@@ -115,12 +112,11 @@ class Stream {
     void wait_for(const Event& event);
 
     /// Records the steps of `steps(*this)` without running them. Uploads in it copy their source once.
-    /// submit, wait, download, replay and record are refused inside, and streams on the download queue record
-    /// nothing. Work recorded before stays pending. What `steps` throws is passed on, and the steps are
-    /// forgotten.
+    /// submit, wait, download, replay and record are refused inside. Work recorded before stays pending.
+    /// What `steps` throws is passed on, and the steps are forgotten.
     Sequence record(const std::function<void(Stream&)>& steps);
     /// Submits what is pending, then the sequence, as one submission without recording anything.
-    /// Errors: invalid_argument - a sequence of another backend.
+    /// Errors: invalid_argument - a sequence of another backend or of a stream of another queue.
     Event replay(const Sequence& sequence);
 
     /// Submits, waits, and copies the range to `target`. Errors: invalid_argument - sizes differ; as wait().

@@ -233,8 +233,9 @@ void BatchEngine::ask_less(const Error& refusal) {
                             " elements a chunk and " + std::to_string(ring_->slots.size()) + " slots");
 }
 
-Shape BatchEngine::shape(const Route& route) const {
-    if (!route.copies) return Shape::kernel_only;
+Shape BatchEngine::shape(const GroupWork& work) const {
+    if (!work.route.copies) return Shape::kernel_only;
+    if (work.download_groups != 0) return Shape::paced;
     return settings_.split ? Shape::split : Shape::fused;
 }
 
@@ -247,13 +248,14 @@ void BatchEngine::build(Slot& slot) {
         slot.work.pieces.back().groups = program_->groups(plan_.pieces[i].count);
     }
     ring_->pieces.clear();
+    slot.work.download_groups = pace_of(slot.work);
     slot.timed = settings_.stage_times || (context_.trace.active() && context_.device.plan().timestamps);
-    recording_key(slot.work, *program_->pipeline, shape(plan_.route), slot.timed, ring_->key);
+    recording_key(slot.work, *program_->pipeline, shape(slot.work), slot.timed, ring_->key);
     bool fresh = false;
     slot.active = &slot.recording(ring_->key, fresh);
     if (fresh) {
         try {
-            record(context_, slot.work, *program_->pipeline, shape(plan_.route), slot.timed, *slot.active);
+            record(context_, slot.work, *program_->pipeline, shape(slot.work), slot.timed, *slot.active);
         } catch (...) {
             slot.active->key.clear();
             throw;
@@ -266,7 +268,8 @@ void BatchEngine::submit(Slot& slot) {
     Device& device = context_.device;
     if (slot.timed) device.vk.vkResetQueryPool(device.handle(), r.queries, 0, 2 * kQueueRoles);
     const auto commands = [&](QueueRole role) { return r.commands[static_cast<std::size_t>(role)]; };
-    if (shape(plan_.route) != Shape::split) {
+    const Shape how = shape(slot.work);
+    if (how == Shape::kernel_only || how == Shape::fused) {
         slot.done = context_.timelines.submit(QueueRole::compute, commands(QueueRole::compute));
         return;
     }
@@ -274,6 +277,7 @@ void BatchEngine::submit(Slot& slot) {
     // it.
     slot.done = context_.timelines.submit(QueueRole::upload, commands(QueueRole::upload));
     slot.done = context_.timelines.submit(QueueRole::compute, commands(QueueRole::compute), slot.done);
+    if (how == Shape::paced) return;
     slot.done = context_.timelines.submit(QueueRole::download, commands(QueueRole::download), slot.done);
 }
 

@@ -98,7 +98,9 @@ class BatchEngine {
     bool read_interval(const Slot& slot, std::size_t role, QueueRole timed_by, StageEvent& event);
     void note_route(const Route& route, const GroupWork& work);
     void timed_copy(const Slot& slot, ProfileStage stage);
-    Shape shape(const Route& route) const;
+    Shape shape(const GroupWork& work) const;
+    /// Workgroups of the copy shader for the downloads of a group; 0: the copy engine's.
+    std::uint32_t pace_of(const GroupWork& work);
 
     Runtime& runtime_;
     Context& context_;

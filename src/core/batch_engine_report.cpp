@@ -10,14 +10,14 @@
 namespace weft::core {
 namespace {
 
-std::string queue_text(const QueuePlan& queues, bool split) {
+std::string queue_text(const QueuePlan& queues, bool split, bool paced) {
     const auto text = [&](QueueRole role) {
         const QueueSlot& slot = queues.of(role);
         return "family " + std::to_string(slot.family) + " queue " + std::to_string(slot.queue);
     };
     if (!split) return "all " + text(QueueRole::compute);
     return "upload " + text(QueueRole::upload) + ", compute " + text(QueueRole::compute) + ", download " +
-           text(QueueRole::download);
+           (paced ? text(QueueRole::compute) + " by a copy shader" : text(QueueRole::download));
 }
 
 }  // namespace
@@ -26,12 +26,14 @@ void BatchEngine::note_route(const Route& route, const GroupWork& work) {
     if (report_.path == Path::automatic) {
         report_.path = route.path;
         report_.split_queues = route.copies && settings_.split;
-        report_.queues = queue_text(context_.device.plan().queues, report_.split_queues);
+        report_.queues =
+            queue_text(context_.device.plan().queues, report_.split_queues, work.download_groups != 0);
         if (!work.uploads.empty())
             report_.host_memory = work.uploads.front().source->memory_source();
         else if (!work.downloads.empty())
             report_.host_memory = work.downloads.front().target->memory_source();
     }
+    report_.download_workgroups = std::max(report_.download_workgroups, work.download_groups);
     report_.mixed_paths = report_.mixed_paths || report_.path != route.path;
 }
 
@@ -88,7 +90,7 @@ bool BatchEngine::read_interval(const Slot& slot, std::size_t role, QueueRole ti
     if (!slot.timed || !context_.clocks.timed(timed_by)) return false;
     Device& device = context_.device;
     const auto stage = static_cast<QueueRole>(role);
-    const std::uint32_t first = first_query(shape(slot.work.route), stage);
+    const std::uint32_t first = first_query(shape(slot.work), stage);
     std::array<std::uint64_t, 2> ticks{};
     device.check(
         device.vk.vkGetQueryPoolResults(device.handle(), slot.active->queries, first, 2, sizeof ticks,
@@ -106,8 +108,11 @@ void BatchEngine::report_stages(const Slot& slot, std::uint32_t index) {
     if (slot.timed) context_.clocks.refresh(in_flight_ == 0);
     for (std::size_t role = 0; role < kQueueRoles; ++role) {
         if (!slot.work.route.copies && role != static_cast<std::size_t>(QueueRole::compute)) continue;
-        // Where the stages share one submission, the compute queue timed them all.
-        const QueueRole timed_by = settings_.split ? static_cast<QueueRole>(role) : QueueRole::compute;
+        // The compute queue timed the stages of a submission that several share.
+        const bool apart =
+            shape(slot.work) == Shape::split ||
+            (shape(slot.work) == Shape::paced && static_cast<QueueRole>(role) == QueueRole::upload);
+        const QueueRole timed_by = apart ? static_cast<QueueRole>(role) : QueueRole::compute;
         StageEvent event;
         if (listened) event = event_of(slot, static_cast<ProfileStage>(role));
         event.row = context_.row_of(timed_by);

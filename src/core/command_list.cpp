@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/recorder.hpp"
-
 namespace weft::core {
 namespace {
 
@@ -20,11 +18,6 @@ std::uint64_t hash_of(std::span<const std::uint64_t> key) {
         hash ^= hash >> 29;
     }
     return hash;
-}
-
-/// What work on that queue does to memory: one for copies alone knows no shaders.
-AccessScope all_of(QueueRole role) {
-    return {role == QueueRole::compute ? AccessScope::any_device : AccessScope::transfer};
 }
 
 }  // namespace
@@ -128,8 +121,8 @@ void CommandList::end_run() {
 void CommandList::close() {
     if (fresh_) return;
     end_run();
-    if (external_) barrier(device_, commands_, {AccessScope::any_device}, {AccessScope::any_device});
-    if (wrote_host_) barrier(device_, commands_, all_of(role_), {AccessScope::host_read});
+    if (external_) barrier(device_, commands_, everything(), everything());
+    if (wrote_host_) barrier(device_, commands_, everything(), {AccessScope::host_read});
     hazards_.clear();
     fresh_ = true;
     wrote_host_ = false;
@@ -170,6 +163,10 @@ void CommandList::use(const BufferRange& range, bool reads, bool writes) {
     if (writes) host_writes_.push_back(range);
 }
 
+AccessScope CommandList::everything() const {
+    return {role_ == QueueRole::compute ? AccessScope::any_device : AccessScope::any_copy};
+}
+
 /// The barrier between what was recorded and the step whose uses were collected.
 void CommandList::synchronize(WorkStage stage) {
     const HazardBarrier needed = hazards_.next(stage, uses_);
@@ -177,7 +174,7 @@ void CommandList::synchronize(WorkStage stage) {
     if (fresh_) {
         // Earlier submissions may have used the same memory in any way.
         fresh_ = false;
-        barrier(device_, commands_, all_of(role_), all_of(role_));
+        barrier(device_, commands_, everything(), everything());
         return;
     }
     if (!needed.needed()) return;

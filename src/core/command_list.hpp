@@ -12,6 +12,7 @@
 
 #include "core/context.hpp"
 #include "core/hazards.hpp"
+#include "core/recorder.hpp"
 #include "core/stage_timer.hpp"
 
 namespace weft::core {
@@ -94,6 +95,8 @@ class CommandList {
 
     VkCommandBuffer handle() const { return commands_; }
     const std::shared_ptr<Context>& context() const { return context_; }
+    /// Whose queue it may be submitted to.
+    QueueRole role() const { return role_; }
     const ListCounts& counts() const { return counts_; }
     bool empty() const { return counts_.steps() == 0; }
 
@@ -103,6 +106,8 @@ class CommandList {
     VkDescriptorSet set_for(std::span<const BoundArgument> arguments);
     void use(const BufferRange& range, bool reads, bool writes);
     void synchronize(WorkStage stage);
+    /// Everything that a list of this role can hold.
+    AccessScope everything() const;
     void bind(const DispatchWork& work, VkDescriptorSet set);
     void forget_state();
     void time_step(ProfileStage stage, std::string_view program, std::uint64_t bytes);
@@ -110,10 +115,10 @@ class CommandList {
 
     std::shared_ptr<Context> context_;
     Device& device_;
+    QueueRole role_ = QueueRole::compute;
     VkCommandPool pool_ = VK_NULL_HANDLE;
     VkCommandBuffer commands_ = VK_NULL_HANDLE;
     bool external_ = false;
-    QueueRole role_ = QueueRole::compute;
 
     HazardTracker hazards_;
     std::vector<RangeUse> uses_;  // of the step being recorded

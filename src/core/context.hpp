@@ -9,6 +9,7 @@
 #include "core/device.hpp"
 #include "core/memory_pool.hpp"
 #include "core/open_timers.hpp"
+#include "core/paced_copy.hpp"
 #include "core/pipeline_cache.hpp"
 #include "core/queue_clocks.hpp"
 #include "core/timeline.hpp"
@@ -37,6 +38,7 @@ class Context {
     QueueClocks clocks;
     MemoryPool memory;
     PipelineCache pipelines;
+    PacedCopy paced_copy;
     HostRanges host_ranges;
 
     RowId row_of(QueueRole role) const { return queue_rows_[static_cast<std::size_t>(role)]; }

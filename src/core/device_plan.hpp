@@ -13,6 +13,7 @@
 #include <weft/tuning.hpp>
 
 #include "core/device_snapshot.hpp"
+#include "core/download_plan.hpp"
 
 namespace weft::core {
 
@@ -65,6 +66,7 @@ struct DevicePlan {
     bool subgroup_size_extension = false;  // both through VK_EXT_subgroup_size_control, not Vulkan 1.3
     bool cuda_host_memory = false;         // large page-locked blocks from the CUDA driver library
     std::string host_memory_reason;
+    DownloadPlan downloads;
     CalibratedTimestamps calibrated_timestamps = CalibratedTimestamps::none;
     std::uint32_t storage_buffers = 0;      // bindings of the one descriptor set layout
     std::uint32_t push_constant_bytes = 0;  // range of the one pipeline layout

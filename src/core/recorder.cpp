@@ -20,9 +20,6 @@ Scope scope_of(AccessScope scope) {
             return {VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT};
         case AccessScope::transfer_write:
             return {VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT};
-        case AccessScope::transfer:
-            return {VK_PIPELINE_STAGE_TRANSFER_BIT,
-                    VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT};
         case AccessScope::kernel:
             return {VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
                     VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT};
@@ -30,6 +27,9 @@ Scope scope_of(AccessScope scope) {
             return {VK_PIPELINE_STAGE_TRANSFER_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
                     VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT | VK_ACCESS_SHADER_READ_BIT |
                         VK_ACCESS_SHADER_WRITE_BIT};
+        case AccessScope::any_copy:
+            return {VK_PIPELINE_STAGE_TRANSFER_BIT,
+                    VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT};
         case AccessScope::host_read:
             break;
     }
@@ -120,6 +120,30 @@ void dispatch_pieces(const Device& device, VkCommandBuffer commands, const Group
     }
 }
 
+/// One region after the other: more workgroups at once would be another pace. What earlier submissions copy
+/// is over too when the first begins, for a barrier waits for all that the queue was given before.
+void dispatch_downloads(Context& context, VkCommandBuffer commands, const GroupWork& work,
+                        const Recording& recording) {
+    Device& device = context.device;
+    constexpr AccessScope kKernel{AccessScope::kernel};
+    device.vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE,
+                                context.paced_copy.pipeline(context.pipelines).handle);
+    for (std::size_t i = 0; i < work.downloads.size(); ++i) {
+        const CopyRegion& region = work.downloads[i];
+        const std::array<SetEntry, 2> entries{
+            {{0, {region.source->handle(), region.source_offset, region.bytes}},
+             {1, {region.target->handle(), region.target_offset, region.bytes}}}};
+        write_set(device, recording.download_sets[i], entries);
+        const auto units = static_cast<std::uint32_t>(region.bytes / PacedCopy::kUnit);
+        barrier(device, commands, kKernel, kKernel);
+        device.vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, device.pipeline_layout(),
+                                          0, 1, &recording.download_sets[i], 0, nullptr);
+        device.vk.vkCmdPushConstants(commands, device.pipeline_layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                                     sizeof units, &units);
+        device.vk.vkCmdDispatch(commands, work.download_groups, 1, 1);
+    }
+}
+
 void record_barrier(const Device& device, VkCommandBuffer commands, Scope source, Scope target) {
     if (device.plan().synchronization2) {
         VkMemoryBarrier2 memory{VK_STRUCTURE_TYPE_MEMORY_BARRIER_2};
@@ -202,6 +226,7 @@ void recording_key(const GroupWork& work, const Pipeline& pipeline, Shape shape,
             key.push_back(piece.bound[k].bytes);
         }
     }
+    key.push_back(work.download_groups);
     for (const auto* regions : {&work.uploads, &work.downloads}) {
         key.push_back(regions->size());
         for (const CopyRegion& region : *regions) {
@@ -224,7 +249,8 @@ void record(Context& context, const GroupWork& work, const Pipeline& pipeline, S
     constexpr AccessScope kRead{AccessScope::transfer_read}, kWrite{AccessScope::transfer_write},
         kKernel{AccessScope::kernel}, kHost{AccessScope::host_read};
     const bool split = shape == Shape::split;
-    if (split) {
+    const bool paced = shape == Shape::paced;
+    if (split || paced) {
         Commands upload(device, recording, QueueRole::upload, shape, stage_times);
         upload.begin_stage(QueueRole::upload, "upload");
         copy_regions(device, upload.handle(), work.uploads);
@@ -247,6 +273,11 @@ void record(Context& context, const GroupWork& work, const Pipeline& pipeline, S
         copy_regions(device, compute.handle(), work.downloads);
         compute.end_stage(QueueRole::download);
         barrier(device, compute.handle(), kWrite, kHost);
+    } else if (paced) {
+        compute.begin_stage(QueueRole::download, "download");
+        dispatch_downloads(context, compute.handle(), work, recording);
+        compute.end_stage(QueueRole::download);
+        barrier(device, compute.handle(), kKernel, kHost);
     } else if (!split) {
         barrier(device, compute.handle(), kKernel, kHost);
     }

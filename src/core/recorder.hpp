@@ -16,6 +16,7 @@ enum class Shape : std::uint64_t {
     kernel_only,  // one submission: the kernel works on memory the host reaches
     fused,        // one submission: upload, kernel, download on the compute queue
     split,        // three submissions, ordered by timelines
+    paced,        // two: upload; kernel and download by a copy shader
 };
 
 /// Where in Recording::queries a stage's begin is; its end comes next. Of stages in one command buffer, one
@@ -41,7 +42,7 @@ void write_set(Device& device, VkDescriptorSet set, std::span<const SetEntry> en
 
 /// A barrier between two kinds of access, in the newest form the device has.
 struct AccessScope {
-    enum Kind { transfer_read, transfer_write, transfer, kernel, any_device, host_read } kind;
+    enum Kind { transfer_read, transfer_write, kernel, any_device, any_copy, host_read } kind;
 };
 void barrier(const Device& device, VkCommandBuffer commands, AccessScope from, AccessScope to);
 /// The barrier that a HazardTracker asks for before a command of stage `to`.

@@ -40,23 +40,27 @@ void Slot::make_pools() {
 
 void Slot::make_objects(Recording& r) {
     Device& device = context_->device;
-    constexpr auto kSets = static_cast<std::uint32_t>(kMaxGroupPieces);
-    const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, kSets * device.plan().storage_buffers};
+    const bool paced = device.plan().downloads.shader;
+    const auto count = static_cast<std::uint32_t>(kMaxGroupPieces + (paced ? kMaxPacedRegions : 0));
+    const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, count * device.plan().storage_buffers};
     VkDescriptorPoolCreateInfo pool{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO};
-    pool.maxSets = kSets;
+    pool.maxSets = count;
     pool.poolSizeCount = 1;
     pool.pPoolSizes = &size;
     device.check(device.vk.vkCreateDescriptorPool(device.handle(), &pool, nullptr, &r.descriptors),
                  "vkCreateDescriptorPool");
     device.set_name(VK_OBJECT_TYPE_DESCRIPTOR_POOL, r.descriptors, name_);
-    std::array<VkDescriptorSetLayout, kMaxGroupPieces> layouts;
+    std::array<VkDescriptorSetLayout, kMaxGroupPieces + kMaxPacedRegions> layouts;
     layouts.fill(device.set_layout());
+    std::array<VkDescriptorSet, kMaxGroupPieces + kMaxPacedRegions> made{};
     VkDescriptorSetAllocateInfo sets{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO};
     sets.descriptorPool = r.descriptors;
-    sets.descriptorSetCount = kSets;
+    sets.descriptorSetCount = count;
     sets.pSetLayouts = layouts.data();
-    device.check(device.vk.vkAllocateDescriptorSets(device.handle(), &sets, r.sets.data()),
+    device.check(device.vk.vkAllocateDescriptorSets(device.handle(), &sets, made.data()),
                  "vkAllocateDescriptorSets");
+    std::copy_n(made.begin(), kMaxGroupPieces, r.sets.begin());
+    std::copy_n(made.begin() + kMaxGroupPieces, kMaxPacedRegions, r.download_sets.begin());
     for (std::size_t role = 0; role < kQueueRoles; ++role) {
         VkCommandBufferAllocateInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
         info.commandPool = pools_[role];
@@ -74,7 +78,7 @@ void Slot::make_objects(Recording& r) {
                      "vkCreateQueryPool");
         device.set_name(VK_OBJECT_TYPE_QUERY_POOL, r.queries, name_);
     }
-    CounterCells::add(device.counters.objects, 1 + kMaxGroupPieces + kQueueRoles + 1);
+    CounterCells::add(device.counters.objects, 1 + count + kQueueRoles + 1);
 }
 
 void Slot::destroy(Recording& r) noexcept {

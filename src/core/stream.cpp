@@ -26,16 +26,17 @@ void check_sizes(const char* what, std::uint64_t got, std::uint64_t need, const 
         refuse(std::string(what) + ": null with a length (got " + std::to_string(got) + " bytes)");
 }
 
-std::shared_ptr<core::StreamState> make_state(const std::shared_ptr<core::Runtime>& runtime,
-                                              const StreamOptions& options) {
-    core::check_enum("Stream", "queue", options.queue, StreamQueue::download);
-    return std::make_shared<core::StreamState>(runtime, options.name, options.queue == StreamQueue::download);
+core::QueueRole role_of(StreamQueue queue) {
+    core::check_enum("Stream", "queue", queue, StreamQueue::download);
+    return queue == StreamQueue::upload     ? core::QueueRole::upload
+           : queue == StreamQueue::download ? core::QueueRole::download
+                                            : core::QueueRole::compute;
 }
 
 }  // namespace
 
 Stream::Stream(Backend& backend, const StreamOptions& options)
-    : state_(make_state(backend.runtime(), options)) {}
+    : state_(std::make_shared<core::StreamState>(backend.runtime(), options.name, role_of(options.queue))) {}
 Stream::Stream(std::unique_ptr<core::StreamState> state) : state_(std::move(state)) {}
 Stream::Stream(Stream&&) noexcept = default;
 Stream& Stream::operator=(Stream&&) noexcept = default;
@@ -70,7 +71,6 @@ void Stream::fill_bytes(const std::shared_ptr<core::BufferObject>& target, std::
     if (bytes % 4 != 0 || offset % 4 != 0)
         refuse("fill: range is no multiple of 4 bytes (got offset " + std::to_string(offset) + ", " +
                std::to_string(bytes) + " bytes)");
-    state().require_compute("fill");
     if (bytes != 0) state().list().fill(to, value);
 }
 
@@ -100,7 +100,9 @@ void Stream::dispatch(const Program& program, std::span<const Argument> argument
     const core::Pipeline& pipeline = *object.pipeline;
     core::StreamState& stream = state();
     core::require_same_backend(*stream.runtime(), object, "Stream::dispatch");
-    stream.require_compute("dispatch");
+    if (stream.role() != core::QueueRole::compute)
+        refuse("dispatch: the stream's queue copies only (got program \"" + object.name +
+               "\", need a stream of the compute queue)");
     if (elements == 0) return;
     const std::vector<Binding>& bindings = pipeline.reflection.bindings;
     const DeviceLimits& limits = stream.runtime()->context()->device.snapshot().limits;

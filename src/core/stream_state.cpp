@@ -60,14 +60,12 @@ void StagingCache::give_back(std::vector<std::shared_ptr<BufferObject>> buffers)
     for (auto& buffer : buffers) give_back(std::move(buffer), MemoryKind::upload);
 }
 
-StreamState::StreamState(std::shared_ptr<Runtime> runtime, std::string name, bool copies_only)
+StreamState::StreamState(std::shared_ptr<Runtime> runtime, std::string name, QueueRole role)
     : runtime_(std::move(runtime)),
       context_(*runtime_->context()),
       device_(context_.device),
       name_(std::move(name)),
-      copies_only_(copies_only),
-      // With one queue there is nothing to wait for, and its semaphore would only cost.
-      role_(copies_only && runtime_->plan_report().split_queues ? QueueRole::download : QueueRole::compute) {
+      role_(role) {
     device_.require_usable("Stream");
 }
 
@@ -318,21 +316,22 @@ void StreamState::wait_for(const Event& event) {
     if (event.state()->context != runtime_->context())
         refuse("wait_for: event of another backend (need one of this stream's backend)");
     submit_list();
-    // Submissions of one queue are ordered already; another's needs its semaphore.
-    if (event.state()->token.role != role_) wait_for_ = event.state()->token;
-}
-
-void StreamState::require_compute(const char* what) const {
-    if (copies_only_)
-        refuse(std::string(what) + ": the stream is on the download queue (need one on the compute queue)");
+    // Submissions to one queue are ordered already; another role's needs its semaphore.
+    const Token token = event.state()->token;
+    if (token.role == role_) return;
+    // A submission waits for one role, so one that waits for nothing else takes the other.
+    if (wait_for_.value != 0 && wait_for_.role != token.role)
+        done_ = context_.timelines.submit(role_, VK_NULL_HANDLE, wait_for_);
+    else if (wait_for_.value > token.value)
+        return;
+    wait_for_ = token;
 }
 
 Sequence StreamState::record(Stream& stream, const std::function<void(Stream&)>& steps) {
-    require_compute("record");
     refuse_while_recording("record");
     device_.require_usable("Stream::record");
     if (!steps) refuse("record: no steps (got an empty function)");
-    recording_ = std::make_shared<CommandList>(runtime_->context());
+    recording_ = std::make_shared<CommandList>(runtime_->context(), role_);
     recording_->set_name(name_.empty() ? "sequence" : name_);
     try {
         recording_->begin(true);
@@ -348,12 +347,13 @@ Sequence StreamState::record(Stream& stream, const std::function<void(Stream&)>&
 Event StreamState::replay(const Sequence& sequence) {
     refuse_while_recording("replay");
     device_.require_usable("Stream::replay");
-    require_compute("replay");
     submit_list();
     const std::shared_ptr<CommandList>& list = sequence.list();
     if (!list || list->empty()) return event();
     if (list->context() != runtime_->context())
         refuse("replay: sequence of another backend (need one of this stream's backend)");
+    if (list->role() != role_)
+        refuse("replay: sequence of a stream of another queue (need one of this stream's queue)");
     hand_over(list, false);
     return event();
 }

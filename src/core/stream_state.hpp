@@ -46,8 +46,7 @@ class StagingCache {
 
 class StreamState : public std::enable_shared_from_this<StreamState> {
   public:
-    /// `copies_only`: on the download queue, if that is another.
-    StreamState(std::shared_ptr<Runtime> runtime, std::string name, bool copies_only = false);
+    StreamState(std::shared_ptr<Runtime> runtime, std::string name, QueueRole role = QueueRole::compute);
     /// Records into a command buffer of the application; `end_external` ends what it recorded.
     StreamState(std::shared_ptr<Runtime> runtime, std::string name, VkCommandBuffer external);
     ~StreamState();
@@ -59,8 +58,6 @@ class StreamState : public std::enable_shared_from_this<StreamState> {
     /// Errors: invalid_argument - moved from, of another backend, or a view beyond its buffer.
     BufferRange range(const std::shared_ptr<BufferObject>& object, std::uint64_t offset, std::uint64_t bytes,
                       const char* what) const;
-    /// Errors: invalid_argument - a stream on the download queue.
-    void require_compute(const char* what) const;
     void upload(const void* source, const BufferRange& target);
     void download(const BufferRange& source, void* target);
     Event submit(const char* what);
@@ -74,6 +71,7 @@ class StreamState : public std::enable_shared_from_this<StreamState> {
 
     const std::shared_ptr<Runtime>& runtime() const { return runtime_; }
     const std::string& name() const { return name_; }
+    QueueRole role() const { return role_; }
 
   private:
     struct UnderWay {
@@ -101,7 +99,6 @@ class StreamState : public std::enable_shared_from_this<StreamState> {
     Context& context_;
     Device& device_;
     std::string name_;
-    bool copies_only_;
     QueueRole role_;
     std::shared_ptr<CommandList> pending_;    // recorded, not submitted
     std::shared_ptr<CommandList> recording_;  // inside record()
@@ -116,7 +113,7 @@ class StreamState : public std::enable_shared_from_this<StreamState> {
         whole_timer_;         // from the first use of submit_whole() that somebody listened to
     HostWrites host_writes_;  // of everything submitted and not yet waited for
     Token done_;              // of the last submission
-    Token wait_for_;          // of another queue, before the next submission
+    Token wait_for_;          // of another role, before the next submission
 };
 
 }  // namespace weft::core

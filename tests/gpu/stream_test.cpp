@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams: order of steps, what is refused and with which number, unfinished streams.
-#include <algorithm>
 #include <chrono>
 #include <string>
 #include <vector>
@@ -217,35 +216,5 @@ TEST_CASE("stream: views beyond their buffer, and objects that were moved from, 
                     [&] { stream.submit(); });
         moved.fill(taken.view(), 7);
         CHECK(moved.download(taken)[63] == 7);
-    });
-}
-
-TEST_CASE("a stream on the download queue copies what another made, and runs no kernels") {
-    on_device([](weft::Backend& backend) {
-        weft::Stream compute{backend},
-            copier{backend, {.name = "copier", .queue = weft::StreamQueue::download}};
-        constexpr std::size_t kCount = 100000;
-        const weft::Buffer<std::uint32_t> made(backend, kCount);
-        const weft::HostBuffer<std::uint32_t> host(backend, kCount);
-        for (std::uint32_t round = 1; round <= 4; ++round) {
-            compute.fill(made.view(), round);
-            copier.wait_for(compute.submit());
-            copier.copy<std::uint32_t>(made.view(0, kCount / 2), host.view(0, kCount / 2));
-            copier.copy<std::uint32_t>(made.view(kCount / 2, kCount / 2), host.view(kCount / 2, kCount / 2));
-            const weft::Event copied = copier.submit();
-            compute.wait_for(copied);  // made is written again
-            copied.wait();
-            CHECK(std::count(host.data(), host.data() + kCount, round) == kCount);
-        }
-        compute.wait();
-        const std::vector<std::uint32_t> values(kCount, 7);
-        copier.upload(values, made);
-        CHECK(copier.download(made) == values);
-        check_error(weft::Errc::invalid_argument, "fill: the stream is on the download queue",
-                    [&] { copier.fill(made.view(), 0); });
-        check_error(weft::Errc::invalid_argument, "record: the stream is on the download queue",
-                    [&] { copier.record([](weft::Stream&) {}); });
-        check_error(weft::Errc::invalid_argument, "no such queue",
-                    [&] { weft::Stream(backend, {.queue = static_cast<weft::StreamQueue>(9)}); });
     });
 }

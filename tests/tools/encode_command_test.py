@@ -15,7 +15,7 @@ import sys
 import unittest
 
 import command_test
-from command_test import USAGE, Case, header_text, with_header
+from command_test import FAILED, USAGE, Case, header_text, with_header
 
 MAKE_HDF5 = ""
 FORMATS = {"<f4": "f", "<f8": "d", "<i8": "q"}
@@ -160,6 +160,27 @@ class Encode(Case):
             x = self.write("x.npy", matrix(rows))
             self.refuse(USAGE, pattern, "encode", method, x, "-o", out, "--qubits", str(n))
         self.assertEqual(self.files(), ["x.npy"])
+
+    def test_damaged_hdf5(self):
+        self.hdf5("x.h5", "/g/x", "float64", rows_for("angle", 3, 400), "<f8")
+        with open(self.path("x.h5"), "rb") as file:
+            whole = file.read()
+        numbers, out = random.Random(1), self.path("s.npy")
+        damaged = [whole[:length] for length in (0, 7, 100, len(whole) // 2, len(whole) - 1)]
+        # A byte of the header that tells how large a chunk is: the library itself would read beyond it.
+        for _ in range(25):
+            some = bytearray(whole)
+            for _ in range(3):
+                some[numbers.randrange(2048)] = numbers.randrange(256)
+            damaged.append(bytes(some))
+        for data in damaged:
+            done = self.run_weft("encode", "angle", self.write("d.h5", data) + ":/g/x", "-o", out, "--qubits", "3")
+            self.assertIn(done.returncode, (0, USAGE, FAILED), done.stderr)
+            self.assertNotIn("HDF5-DIAG", done.stderr)
+        at = whole.index(struct.pack("<III", 200, 3, 8))
+        self.refuse(USAGE, "fewer values than its shape says", "encode", "angle",
+                    self.write("d.h5", whole[:at + 4] + struct.pack("<I", 17) + whole[at + 8:]) + ":/g/x", "-o", out,
+                    "--qubits", "3")
 
     def test_usage(self):
         x, out = self.write("x.npy", matrix([[1.0, 2.0, 3.0]])), self.path("s.npy")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <hdf5.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -27,8 +28,13 @@ class Handle {
     herr_t (*close_)(hid_t);
 };
 
+// The library's own pages of text, where ours is one line. It keeps this for each thread.
+void be_quiet() {
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+
 bool is_hdf5(const std::string& file) {
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // its own pages of text; ours is one line
+    be_quiet();
     return H5Fis_hdf5(file.c_str()) > 0;
 }
 
@@ -56,9 +62,11 @@ class Hdf5Rows : public RowSource {
         if (rank != 2 || H5Sget_simple_extent_dims(space.get(), size.data(), nullptr) != 2)
             refuse("wrong number of axes (got " + std::to_string(rank) + ", need 2: samples, features)");
         set_shape(value_type(), size[0], size[1]);
+        require_whole();
     }
 
     void read(std::uint64_t first, std::uint64_t rows, std::byte* to) override {
+        be_quiet();
         const Handle file_space(H5Dget_space(set_.get()), H5Sclose);
         const std::array<hsize_t, 2> start{first, 0}, count{rows, features()};
         const Handle memory_space(H5Screate_simple(2, count.data(), nullptr), H5Sclose);
@@ -74,12 +82,30 @@ class Hdf5Rows : public RowSource {
 
   private:
     static hid_t open_file(const std::string& path) {
+        be_quiet();
         return H5Fopen(path.substr(0, separator(path)).c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
     }
     hid_t open_set(const std::string& path) const {
         const std::size_t colon = separator(path);
         if (!file_.valid() || colon + 1 >= path.size()) return -1;
         return H5Dopen2(file_.get(), path.substr(colon + 1).c_str(), H5P_DEFAULT);
+    }
+    // The library reads as many bytes as shapes of set and chunks say, also where a damaged file holds fewer.
+    void require_whole() const {
+        const Handle made(H5Dget_create_plist(set_.get()), H5Pclose), type(H5Dget_type(set_.get()), H5Tclose);
+        const std::uint64_t stored = H5Dget_storage_size(set_.get()),
+                            value = std::max<std::size_t>(1, H5Tget_size(type.get()));
+        bool whole = true;
+        if (H5Pget_layout(made.get()) == H5D_COMPACT) whole = stored / value / features() >= samples();
+        if (H5Pget_layout(made.get()) == H5D_CHUNKED && H5Pget_nfilters(made.get()) == 0) {
+            const Handle space(H5Dget_space(set_.get()), H5Sclose);
+            std::array<hsize_t, 2> chunk{};
+            hsize_t chunks = 0;
+            whole = H5Pget_chunk(made.get(), 2, chunk.data()) == 2 &&
+                    H5Dget_num_chunks(set_.get(), space.get(), &chunks) >= 0 &&
+                    stored == chunks * chunk[0] * chunk[1] * value;
+        }
+        if (!whole) refuse("the data set holds fewer values than its shape says");
     }
     ValueType value_type() const {
         const Handle type(H5Dget_type(set_.get()), H5Tclose);
