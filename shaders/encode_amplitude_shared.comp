@@ -23,9 +23,7 @@ layout(set = 0, binding = 0) readonly buffer ValuePairs { RawPair value_pairs[];
 layout(set = 0, binding = 1) writeonly buffer States { uvec4 states[]; };
 layout(set = 0, binding = 2) writeonly buffer Status { uvec2 status[]; };
 
-// Pairs of a block that an invocation takes: in registers, and in shared memory.
-layout(constant_id = 2) const uint kKeptHere = 8;
-layout(constant_id = 3) const uint kKeptAside = 0;
+layout(constant_id = 2) const uint kKept = 8;  // pairs of a block that an invocation takes
 uint row_begin, block_begin;
 
 Raw value_at(uint i) { return values[row_begin + block_begin + i]; }
@@ -69,31 +67,12 @@ uint record_base;
 Norm norm_at(uint block) { return read_record(record_base + kBlockRecords + block * kRecordWords); }
 #include "shared/encode_norm_combine.h"
 
-// An invocation reads none but its own, so no barrier is needed. Registers for all of them would leave room for too few
-// workgroups to wait for each other while others load and store.
-const uint kAside = kKeptAside * gl_WorkGroupSize.x + 1u;
-const uint kAtOnce = 4u;  // of those aside, that are on their way to shared memory
-RawPair kept[kKeptHere];
-shared RawPair aside[kAside];
-
-uint aside_at(uint k) { return k * gl_WorkGroupSize.x + gl_LocalInvocationIndex; }
+RawPair kept[kKept];
 
 uint first_pair(uint block) { return (block << (p.slab_bits - 1u)) + gl_LocalInvocationIndex; }
 
 void load_block(uint block) {
-    const uint begin = first_pair(block);
-    WEFT_UNROLL for (uint k = 0u; k < kKeptHere; ++k) kept[k] = load_pair(begin + k * gl_WorkGroupSize.x);
-    [[dont_unroll]] for (uint from = 0u; from < kKeptAside; from += kAtOnce) {
-        RawPair some[kAtOnce];
-        WEFT_UNROLL for (uint k = 0u; k < kAtOnce; ++k)
-            some[k] = load_pair(begin + (kKeptHere + from + k) * gl_WorkGroupSize.x);
-        WEFT_UNROLL for (uint k = 0u; k < kAtOnce; ++k) aside[aside_at(from + k)] = some[k];
-    }
-}
-
-void add_squares(inout Norm norm, RawPair pair) {
-    add_square(norm.sum, norm.rest, plain(first_of(pair)));
-    add_square(norm.sum, norm.rest, plain(second_of(pair)));
+    WEFT_UNROLL for (uint k = 0u; k < kKept; ++k) kept[k] = load_pair(first_pair(block) + k * gl_WorkGroupSize.x);
 }
 
 void make_norm(uint block) {
@@ -103,8 +82,10 @@ void make_norm(uint block) {
     norm.exponent = kPlain;
     norm.fault = kEncodeGood;
     norm.position = 0u;
-    WEFT_UNROLL for (uint k = 0u; k < kKeptHere; ++k) add_squares(norm, kept[k]);
-    [[dont_unroll]] for (uint k = 0u; k < kKeptAside; ++k) add_squares(norm, aside[aside_at(k)]);
+    WEFT_UNROLL for (uint k = 0u; k < kKept; ++k) {
+        add_square(norm.sum, norm.rest, plain(first_of(kept[k])));
+        add_square(norm.sum, norm.rest, plain(second_of(kept[k])));
+    }
     reduce_sum(norm.sum, norm.rest);
     if (!sums_exactly(norm.sum)) norm = norm_with_care(min(p.features - block_begin, 1u << p.slab_bits));
     if (norm.fault != kEncodeGood && norm.fault != kEncodeZeroNorm) norm.position += block_begin;
@@ -114,13 +95,11 @@ void make_norm(uint block) {
 void store_block(uint to, uint block, Norm norm) {
     const uint begin = first_pair(block);
     if (norm.fault == kEncodeGood && norm.exponent == kPlain) {
-        WEFT_UNROLL for (uint k = 0u; k < kKeptHere; ++k)
+        WEFT_UNROLL for (uint k = 0u; k < kKept; ++k)
             store_plain(to, begin + k * gl_WorkGroupSize.x, kept[k], norm.sum);
-        [[dont_unroll]] for (uint k = 0u; k < kKeptAside; ++k)
-            store_plain(to, begin + (kKeptHere + k) * gl_WorkGroupSize.x, aside[aside_at(k)], norm.sum);
         return;
     }
-    for (uint k = 0u; k < kKeptHere + kKeptAside; ++k) {
+    for (uint k = 0u; k < kKept; ++k) {
         const uint j = begin + k * gl_WorkGroupSize.x;
         store_scaled(to, j, norm.fault == kEncodeGood ? load_pair(j) : RawPair(0u), norm.exponent, norm.sum);
     }
@@ -129,7 +108,7 @@ void store_block(uint to, uint block, Norm norm) {
 // Blocks behind the values: they wait for no norm.
 void store_zeros(uint to, uint block, uint blocks) {
     for (block += blocks; block < 1u << (p.qubits - p.slab_bits); block += blocks)
-        for (uint k = 0u; k < kKeptHere + kKeptAside; ++k)
+        for (uint k = 0u; k < kKept; ++k)
             store_pair(to, first_pair(block) + k * gl_WorkGroupSize.x, kZero, kZero);
 }
 

@@ -231,8 +231,7 @@ Program encode_program(Owner& owner, const EncodePlan& plan, EncodeStep step) {
     }
     options.constants.emplace_back(1u, wide);
     if (plan.kernel == EncodeKernel::amplitude || plan.kernel == EncodeKernel::amplitude_shared)
-        options.constants.emplace_back(2u, plan.kept_pairs - plan.kept_aside);
-    if (plan.kernel == EncodeKernel::amplitude_shared) options.constants.emplace_back(3u, plan.kept_aside);
+        options.constants.emplace_back(2u, plan.kept_pairs);
     if (plan.kernel == EncodeKernel::amplitude) options.constants.emplace_back(3u, plan.team_size);
     options.groups_per_element = plan.groups_per_row;
     if (plan.kernel == EncodeKernel::product) options.constants.emplace_back(2u, product_method(plan.method));
