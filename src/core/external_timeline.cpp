@@ -51,8 +51,8 @@ void ExternalTimeline::look_after() noexcept {
     }
 }
 
-/// Signals in place of the other API, so that queues end. First of all the device is given up: who waited must
-/// not take what was computed from data that never came for a result.
+/// Signals in place of the other API, so that queues end. First of all the device is given up: who waited
+/// must not take what was computed from data that never came for a result.
 void ExternalTimeline::abandon(const std::string& reason) noexcept {
     Device& device = context_->device;
     if (device.untouchable() || device.lost()) return;
@@ -95,7 +95,7 @@ void ExternalTimelines::look_after() noexcept {
 
 FileDescriptor export_work_timeline(const Runtime& runtime, std::size_t timeline) {
     Context& context = *runtime.context();
-    return export_semaphore(context.device, context.timelines.shared(static_cast<QueueRole>(timeline)));
+    return export_semaphore(context.device, context.timelines.semaphore(static_cast<QueueRole>(timeline)));
 }
 
 WorkPoint work_point(const Event& event) {
