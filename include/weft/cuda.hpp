@@ -112,6 +112,11 @@ class SharedBuffer {
         return {static_cast<T*>(detail::pointer_of(*memory_)), buffer_.size()};
     }
     DeviceSpan<T> span(std::size_t first, std::size_t count) const { return span().subspan(first, count); }
+    /// For the other parts of weft.
+    const std::shared_ptr<detail::SharedMemory>& memory() const {
+        require();
+        return memory_;
+    }
 
   private:
     SharedBuffer(std::shared_ptr<detail::SharedMemory> memory, std::size_t count)

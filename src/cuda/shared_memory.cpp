@@ -80,6 +80,11 @@ class Allocation {
     Allocation(const Allocation&) = delete;
     Allocation& operator=(const Allocation&) = delete;
 
+    /// Whether an address lies in this allocation too.
+    bool holds(CUdeviceptr address) const {
+        const Allocation other(driver_, reinterpret_cast<void*>(address));
+        return found_ && other.found_ && other.handle_ == handle_;
+    }
     bool exportable() const {
         CUmemAllocationProp properties{};
         return found_ && driver_.handle_properties(&properties, handle_) == CUDA_SUCCESS &&
@@ -153,6 +158,10 @@ std::shared_ptr<SharedMemory> import_shared(const Device& device, const void* po
         throw Error(Errc::unsupported,
                     "SharedBuffer: this memory cannot be shared (need it from cuMemCreate with "
                     "CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)");
+    // Neighbours in one reserved range may be allocations of their own.
+    if (!allocation.holds(range.base) || !allocation.holds(range.base + range.bytes - 1))
+        throw Error(Errc::unsupported,
+                    "SharedBuffer: the range is not one allocation (need memory of one cuMemCreate)");
     core::FileDescriptor fd = allocation.export_fd(kFunction);
     auto object = core::import_buffer(
         state.runtime(), {fd.get(), range.bytes, reinterpret_cast<CUdeviceptr>(pointer) - range.base, bytes},
