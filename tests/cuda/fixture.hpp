@@ -4,9 +4,7 @@
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
-#include <dirent.h>
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -19,6 +17,7 @@
 
 #include "cuda/kernels.hpp"
 #include "support/gpu_fixture.hpp"
+#include "support/open_descriptors.hpp"
 #include "support/shader_jobs.hpp"
 
 namespace weft_test {
@@ -143,15 +142,6 @@ void on_cuda(Body&& body) {
         body(backend, device);
         need(cudaDeviceSynchronize());
     });
-}
-
-inline std::size_t open_descriptors() {
-    std::size_t count = 0;
-    DIR* const folder = opendir("/proc/self/fd");
-    REQUIRE(folder != nullptr);
-    while (readdir(folder) != nullptr) ++count;
-    closedir(folder);
-    return count;
 }
 
 inline std::vector<std::uint32_t> from_cuda(weft::cuda::DeviceSpan<const std::uint32_t> span) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One memory for both sides: values, ranges, lifetimes, what is left behind, what is refused.
 #include <fcntl.h>
+#include <unistd.h>
 
 #include "cuda/fixture.hpp"
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that leaves and enters as a file descriptor: who owns it, whatever fails. A private part: interop
 // with CUDA is made of it, and a software device has it too.
-#include <dirent.h>
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <optional>
@@ -12,6 +10,7 @@
 
 #include "core/external_memory.hpp"
 #include "fault/fixture.hpp"
+#include "support/open_descriptors.hpp"
 
 using namespace weft_test;
 using weft::Errc;
@@ -21,15 +20,6 @@ using Word = std::uint32_t;
 namespace {
 
 constexpr std::size_t kCount = 5000;
-
-std::size_t open_descriptors() {
-    std::size_t count = 0;
-    DIR* const folder = opendir("/proc/self/fd");
-    REQUIRE(folder != nullptr);
-    while (readdir(folder) != nullptr) ++count;
-    closedir(folder);
-    return count;
-}
 
 bool is_open(int fd) {
     return fcntl(fd, F_GETFD) >= 0;
