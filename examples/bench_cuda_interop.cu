@@ -89,10 +89,12 @@ int main(int argc, char** argv) try {
     std::printf("%s; microseconds a round trip weft, CUDA, weft; medians of 7\n", backend.name().c_str());
     std::printf("%12s %12s %12s %12s\n", "bytes", "on the GPU", "host waits", "through host");
     for (const std::size_t count : {std::size_t{1024}, std::size_t{1} << 18, std::size_t{1} << 24}) {
-        const int rounds = quick ? 5 : count > (1u << 20) ? 20 : 200;
+        const int rounds = quick ? 5 : count > (1u << 20) ? 10 : 100;
         std::printf("%12zu", count * sizeof(Word));
-        for (const How how : {How::on_gpu, How::host_waits, How::through_host})
+        for (const How how : {How::on_gpu, How::host_waits, How::through_host}) {
             std::printf(" %12.1f", microseconds(bench, backend, count, how, rounds));
+            std::fflush(stdout);
+        }
         std::printf("\n");
     }
 } catch (const weft::Error& e) {
