@@ -22,7 +22,8 @@ if(WEFT_SANITIZE)
                             "need 'address', 'undefined', 'address,undefined' or 'thread')")
     endif()
     set(weft_sanitizer_flags -fsanitize=${WEFT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
-    add_compile_options(${weft_sanitizer_flags})
+    # Of a file for CUDA only the calls of kernels are the host's, and nvcc takes such flags apart.
+    add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:${weft_sanitizer_flags}>")
     add_link_options(${weft_sanitizer_flags})
 endif()
 
@@ -32,7 +33,10 @@ target_compile_options(weft_warnings INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wconversion
         # VkXInfo{sType} with the rest zero is how Vulkan structures are made.
         -Wno-missing-field-initializers>
-    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${WEFT_WERROR}>>:-Werror>)
+    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${WEFT_WERROR}>>:-Werror>
+    # What nvcc generates for the host is not clean under -Wconversion.
+    $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>
+    $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${WEFT_WERROR}>>:-Werror=all-warnings>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     # GCC 12 warns of an overlap in its own std::string for `"text" + string` (GCC bug 105651).
     target_compile_options(weft_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
