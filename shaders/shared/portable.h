@@ -27,7 +27,6 @@
 
 #else
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -53,8 +52,17 @@
 
 WEFT_SHARED_BEGIN
 using uint = std::uint32_t;
-using std::abs, std::floor, std::max, std::min, std::sqrt;
+using std::abs, std::floor, std::fma, std::sqrt;
 using std::uint64_t;
+// By value: a reference to a constant of the host is nothing that CUDA's device code may hold.
+template <class T>
+WEFT_FN T min(T a, T b) {
+    return b < a ? b : a;
+}
+template <class T>
+WEFT_FN T max(T a, T b) {
+    return a < b ? b : a;
+}
 struct alignas(8) uvec2 {
     uint x, y;
     uvec2() = default;
