@@ -10,7 +10,7 @@ set(files_seen 0)
 macro(check_includes what)
     cmake_parse_arguments(arg "" "PATTERN;BUT" "FOLDERS;EXCEPT" ${ARGN})
     foreach(folder IN LISTS arg_FOLDERS)
-        file(GLOB_RECURSE files RELATIVE "${ROOT}" "${ROOT}/${folder}/*.[ch]pp" "${ROOT}/${folder}/*.[ch]")
+        file(GLOB_RECURSE files RELATIVE "${ROOT}" "${ROOT}/${folder}/*.[ch]pp" "${ROOT}/${folder}/*.[ch]" "${ROOT}/${folder}/*.cu")
         list(REMOVE_ITEM files ${arg_EXCEPT} "")
         foreach(file IN LISTS files)
             math(EXPR files_seen "${files_seen} + 1")
@@ -26,13 +26,16 @@ macro(check_includes what)
 endmacro()
 
 check_includes("only src/core may include Vulkan or volk" PATTERN "(vulkan/|volk|vk_)"
-    FOLDERS include src/kernels src/glsl shaders examples tools tests EXCEPT include/weft/native.hpp tests/fault/functions.hpp)
-check_includes("the public API knows neither src nor shaders" PATTERN "(core|kernels|glsl|shaders|shared)/"
+    FOLDERS include src/kernels src/glsl src/cuda shaders examples tools tests EXCEPT include/weft/native.hpp tests/fault/functions.hpp)
+check_includes("the public API knows neither src nor shaders" PATTERN "(core|kernels|glsl|cuda|shaders|shared)/"
     FOLDERS include)
-check_includes("tools, examples and gpu tests use the public API only" PATTERN "(core|kernels|glsl)/"
+check_includes("tools, examples and gpu tests use the public API only" PATTERN "(core|kernels|glsl|cuda)/"
     FOLDERS tools examples tests/gpu tests/consumer)
-check_includes("the core does not know what is built on it" PATTERN "(kernels|glsl)/" FOLDERS src/core)
-check_includes("kernels and GLSL do not know each other" PATTERN "glsl/" FOLDERS src/kernels)
+check_includes("the core does not know what is built on it" PATTERN "(kernels|glsl|cuda)/" FOLDERS src/core)
+check_includes("kernels know neither GLSL nor CUDA" PATTERN "(glsl|cuda)/" FOLDERS src/kernels)
+check_includes("of the rest, CUDA sees the core's external memory" PATTERN "(core|kernels|glsl)/"
+    FOLDERS src/cuda BUT "core/external_memory.hpp")
+check_includes("public headers work without CUDA's" PATTERN "(cuda[._]|driver_types|vector_types)" FOLDERS include)
 check_includes("of the core, GLSL sees where caches are and how they are written" PATTERN "(core|kernels)/"
     FOLDERS src/glsl BUT "core/(cache_file|config_parse).hpp")
 check_includes("only src/glsl/shaderc_front.cpp may include shaderc" PATTERN "(shaderc|glslang)/"

@@ -10,6 +10,10 @@ if(TARGET weft_glsl)
     install(TARGETS weft_glsl EXPORT weft-glsl-targets)
     install(EXPORT weft-glsl-targets NAMESPACE weft:: DESTINATION "${weft_config_dir}")
 endif()
+if(TARGET weft_cuda)
+    install(TARGETS weft_cuda EXPORT weft-cuda-targets FILE_SET HEADERS)
+    install(EXPORT weft-cuda-targets NAMESPACE weft:: DESTINATION "${weft_config_dir}")
+endif()
 # For glslc: -I <prefix>/share/weft/glsl.
 install(FILES "${PROJECT_SOURCE_DIR}/shaders/weft.glsl" DESTINATION "${CMAKE_INSTALL_DATADIR}/weft/glsl")
 
@@ -46,5 +50,13 @@ if(TARGET weft_glsl)
     configure_file("${PROJECT_SOURCE_DIR}/cmake/weft-glsl.pc.in"
                    "${PROJECT_BINARY_DIR}/generated/package/weft-glsl.pc" @ONLY)
     install(FILES "${PROJECT_BINARY_DIR}/generated/package/weft-glsl.pc"
+            DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endif()
+
+if(TARGET weft_cuda)
+    cmake_path(GET CUDA_cudart_static_LIBRARY PARENT_PATH weft_pc_cudart_folder)
+    configure_file("${PROJECT_SOURCE_DIR}/cmake/weft-cuda.pc.in"
+                   "${PROJECT_BINARY_DIR}/generated/package/weft-cuda.pc" @ONLY)
+    install(FILES "${PROJECT_BINARY_DIR}/generated/package/weft-cuda.pc"
             DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endif()

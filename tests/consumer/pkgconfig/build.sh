@@ -23,5 +23,9 @@ if [ "${CONSUMER_GLSL:-0}" = 1 ]; then
     # What glslc needs to find weft.glsl.
     test -f "$("${PKG_CONFIG:-pkg-config}" --variable=glsldir weft-glsl)/weft.glsl"
 fi
+if [ "${CONSUMER_CUDA:-0}" = 1 ]; then
+    build consumer_cuda weft-cuda
+    "$folder/consumer_cuda"
+fi
 build consumer weft
 exec "$folder/consumer"

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/check.hpp"
+
+#include <atomic>
+#include <string>
+
+#include <weft/error.hpp>
+
+namespace weft::cuda {
+namespace {
+
+Errc code_of(cudaError_t result) {
+    switch (result) {
+        case cudaErrorInsufficientDriver:
+        case cudaErrorNoDevice:
+        case cudaErrorStubLibrary:
+        case cudaErrorSystemDriverMismatch:
+        case cudaErrorSystemNotReady:
+        case cudaErrorInvalidDevice:
+            return Errc::no_device;
+        case cudaErrorMemoryAllocation:
+            return Errc::out_of_memory;
+        case cudaErrorIllegalAddress:
+        case cudaErrorLaunchTimeout:
+        case cudaErrorHardwareStackError:
+        case cudaErrorIllegalInstruction:
+        case cudaErrorMisalignedAddress:
+        case cudaErrorInvalidAddressSpace:
+        case cudaErrorInvalidPc:
+        case cudaErrorLaunchFailure:
+        case cudaErrorECCUncorrectable:
+            return Errc::device_lost;
+        case cudaErrorNotSupported:
+        case cudaErrorNoKernelImageForDevice:
+            return Errc::unsupported;
+        default:
+            return Errc::driver;
+    }
+}
+
+}  // namespace
+
+void check(cudaError_t result, const char* function, const char* call) {
+    if (result == cudaSuccess) return;
+    (void)cudaGetLastError();  // else the next, innocent call would report it again
+    int driver = 0;
+    // Without a driver the runtime calls it "insufficient", which sends people looking for a newer one.
+    const bool absent = result == cudaErrorInsufficientDriver &&
+                        (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0);
+    if (absent)
+        throw Error(Errc::no_device,
+                    std::string(function) + ": no NVIDIA driver (libcuda.so.1 cannot be opened)", result);
+    throw Error(code_of(result),
+                std::string(function) + ": " + call + " failed (got " + cudaGetErrorName(result) + ": " +
+                    cudaGetErrorString(result) + ")",
+                result);
+}
+
+void require_device(const char* function) {
+    static std::atomic<bool> there{false};
+    if (there.load(std::memory_order_relaxed)) return;
+    int count = 0;
+    check(cudaGetDeviceCount(&count), function, "cudaGetDeviceCount");
+    if (count == 0) throw Error(Errc::no_device, std::string(function) + ": the CUDA driver shows no device");
+    there.store(true, std::memory_order_relaxed);
+}
+
+}  // namespace weft::cuda

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weft/cuda_device.hpp>
+
+#include "cuda/check.hpp"
+
+namespace weft::cuda {
+namespace {
+
+std::string hexadecimal(const cudaUUID_t& uuid) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    std::string text;
+    for (const char c : uuid.bytes) {
+        const auto byte = static_cast<unsigned char>(c);
+        text += kDigits[byte >> 4];
+        text += kDigits[byte & 15];
+    }
+    return text;
+}
+
+}  // namespace
+
+std::vector<DeviceInfo> list_devices() {
+    constexpr const char* kFunction = "cuda::list_devices";
+    require_device(kFunction);
+    int count = 0;
+    check(cudaGetDeviceCount(&count), kFunction, "cudaGetDeviceCount");
+    std::vector<DeviceInfo> devices;
+    for (int i = 0; i < count; ++i) {
+        cudaDeviceProp p{};
+        check(cudaGetDeviceProperties(&p, i), kFunction, "cudaGetDeviceProperties");
+        devices.push_back({i, p.name, hexadecimal(p.uuid), p.major, p.minor});
+    }
+    return devices;
+}
+
+}  // namespace weft::cuda

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The least that shows that weft::cuda brings the CUDA runtime with it and starts without an NVIDIA driver.
+#include <cstdio>
+
+#include <weft/cuda_device.hpp>
+#include <weft/weft.hpp>
+
+int main() try {
+    for (const weft::cuda::DeviceInfo& device : weft::cuda::list_devices())
+        std::printf("%s\n", device.name.c_str());
+} catch (const weft::Error& e) {
+    std::printf("%s\n", e.what());
+    return e.code() == weft::Errc::no_device ? 0 : 1;
+}
