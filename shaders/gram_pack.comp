@@ -27,53 +27,8 @@ layout(set = 0, binding = 1) writeonly buffer Planes { uint planes[]; };
 #else
 layout(set = 0, binding = 1) writeonly buffer Planes { Real planes[]; };
 #endif
-
-const uint kWidth = kGramPackAmplitudes;
-// One more, so that a column does not lie in one bank.
-shared Complex held[kGramBlockRows * (kWidth + 1u)];
-
-void read(uint row0, uint k0) {
-    for (uint i = gl_LocalInvocationIndex; i < kGramBlockRows * kWidth; i += gl_WorkGroupSize.x) {
-        const uint r = i / kWidth, k = i % kWidth;
-        Complex value = Complex(0.0);
-        if (row0 + r < p.rows && k0 + k < p.amplitudes)
-            value = states[p.before + (row0 + r) * p.amplitudes + k0 + k];
-        held[r * (kWidth + 1u) + k] = value;
-    }
-}
-
-#if defined(WEFT_MATRIX)
-float part(Complex value, uint plane) {
-    const float scaled = kGramScale * (plane * 2u < kPlanes ? value.x : value.y);
-    const float high = gram_high(scaled);
-    return kPlanes == 4u && (plane & 1u) != 0u ? scaled - high : high;
-}
-
-void write(uint row0, uint k0) {
-    const uint base = gram_matrix_at(row0, k0, 0u, kPlanes, p.blocks) / 2u;
-    for (uint i = gl_LocalInvocationIndex; i < kGramBlockRows * kPlanes * 8u; i += gl_WorkGroupSize.x) {
-        const uint k = 2u * (i % 8u), plane = i / 8u % kPlanes, r = i / 8u / kPlanes;
-        const uint at = r * (kWidth + 1u) + k;
-        planes[base + i] = packHalf2x16(vec2(part(held[at], plane), part(held[at + 1u], plane)));
-    }
-}
-#else
-void write(uint row0, uint k0) {
-    for (uint i = gl_LocalInvocationIndex; i < kGramBlockRows * kWidth * kGramPlanes; i += gl_WorkGroupSize.x) {
-        const uint r = i % kGramBlockRows, plane = i / kGramBlockRows % kGramPlanes;
-        const uint k = i / kGramBlockRows / kGramPlanes;
-        const Complex value = held[r * (kWidth + 1u) + k];
-        if (k0 + k < p.blocks * kGramStep)
-            planes[gram_at(row0 + r, k0 + k, plane, p.blocks)] = plane == 0u ? value.x : value.y;
-    }
-}
-#endif
+#include "shared/gram_pack.h"
 
 void main() {
-    const uint index = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    if (index >= count) return;
-    const uint row0 = index / p.across * kGramBlockRows, k0 = index % p.across * kWidth;
-    read(row0, k0);
-    barrier();
-    write(row0, k0);
+    run();
 }

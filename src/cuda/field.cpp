@@ -8,6 +8,7 @@
 
 #include <weft/error.hpp>
 
+#include "cuda/aligned.hpp"
 #include "cuda/check.hpp"
 #include "cuda/field_launch.hpp"
 #include "cuda/plan_device.hpp"
@@ -26,14 +27,6 @@ kernels::FieldRange range_of(const Range& range) {
     static constexpr char kMemory = 0;
     return {range.data != nullptr ? &kMemory : nullptr, reinterpret_cast<std::uintptr_t>(range.data),
             range.bytes, range.limb_bytes};
-}
-
-void check_aligned(const std::string& function, const FieldInfo& field, const void* data, const char* name) {
-    const std::uintptr_t need = std::min<std::uint32_t>(field.element_bytes, 16);
-    if (const std::uintptr_t rest = reinterpret_cast<std::uintptr_t>(data) % need; rest != 0)
-        throw Error(Errc::invalid_argument, function + ": " + name + " is not aligned (got an address " +
-                                                std::to_string(rest) + " bytes behind a multiple of " +
-                                                std::to_string(need) + ", need a multiple)");
 }
 
 void reduce(FieldLaunch launch, const FieldInfo& field, const FieldKernelOptions& options,
@@ -65,9 +58,10 @@ void field_apply(StreamHandle stream, Field field, FieldOp op, const FieldInput&
     const FieldInfo& info = field_info(field);
     const std::string function = kernels::field_function(op);
     kernels::check_field_ranges(info, op, range_of(a), range_of(b), range_of(out), scalar);
-    check_aligned(function, info, a.data, "a");
-    check_aligned(function, info, b.data, "b");
-    check_aligned(function, info, out.data, "out");
+    const std::uintptr_t alignment = std::min<std::uint32_t>(info.element_bytes, 16);
+    check_aligned(function, a.data, "a", alignment);
+    check_aligned(function, b.data, "b", alignment);
+    check_aligned(function, out.data, "out", alignment);
     FieldLaunch launch;
     if (op == FieldOp::axpy) launch.scalar = kernels::axpy_words(function, field, options.form, scalar);
     launch.elements = a.bytes / info.element_bytes;

@@ -85,6 +85,10 @@ KernelPlan plan_kernel(const KernelDevice& device, const KernelShape& shape, con
 void plan_states(KernelPlan& plan, const KernelDevice& device, const CircuitFacts& circuit,
                  const KernelMatrixOptions& options);
 
+/// plan_kernel, where the device's memory has room for it. Errors: out_of_memory besides.
+KernelPlan fitting_plan(const KernelDevice& device, const KernelShape& shape, const CircuitFacts& circuit,
+                        ValueType type, const KernelMatrixOptions& options);
+
 /// Memory, work and reasons of a plan.
 KernelEstimate estimate_kernel(const KernelPlan& plan, const KernelDevice& device,
                                const CircuitFacts& circuit, const KernelMatrixOptions& options);

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where no NVIDIA driver is, every entry point says so by name, after the checks of what it was given.
+#include <weft/cuda_encode.hpp>
+#include <weft/cuda_field.hpp>
+#include <weft/cuda_kernel_matrix.hpp>
+#include <weft/cuda_lattice.hpp>
+
+#include <dlfcn.h>
+
+#include <array>
+
+#include <doctest/doctest.h>
+
+#include "support/gpu_fixture.hpp"
+
+namespace {
+
+template <class T>
+struct Memory {  // never read: there is no device that could
+    alignas(16) std::array<T, 512> values{};
+    weft::cuda::DeviceSpan<T> span(std::size_t count) { return {values.data(), count}; }
+};
+
+template <class Call>
+void check_missing(const char* function, const Call& call) {
+    CAPTURE(function);
+    weft_test::check_error(weft::Errc::no_device,
+                           std::string(function) + ": no NVIDIA driver (libcuda.so.1 cannot be opened)",
+                           call);
+}
+
+}  // namespace
+
+TEST_CASE("without a driver every kernel names what is missing") {
+    if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) != nullptr) return;  // device_test tells what is there
+    Memory<std::uint64_t> a, b, out;
+    Memory<float> x, y;
+    Memory<std::uint32_t> codes, status;
+    Memory<weft::c32> states;
+    using namespace weft::cuda;
+    check_missing("field_add",
+                  [&] { field_add(nullptr, weft::Field::bn254_fr, a.span(8), b.span(8), out.span(8)); });
+    check_missing("field_sum", [&] { field_sum(nullptr, weft::Field::bn254_fr, a.span(8), out.span(4)); });
+    check_missing("lattice_encode",
+                  [&] { lattice_encode(nullptr, {}, x.span(64), codes.span(32), status.span(4)); });
+    check_missing("lattice_decode",
+                  [&] { lattice_decode(nullptr, {}, codes.span(32), status.span(4), x.span(64)); });
+    check_missing("lattice_quantize",
+                  [&] { lattice_quantize(nullptr, {}, x.span(64), y.span(64), status.span(4)); });
+    const weft::LatticeTable table(weft::Lattice::z2, 3);
+    Memory<std::uint32_t> words;
+    check_missing("lattice_inner", [&] {
+        const weft::LatticeCode code{.lattice = weft::Lattice::z2, .q = 3};
+        lattice_inner(nullptr, table, words.span(table.words().size()), code, codes.span(8), status.span(8),
+                      x.span(8));
+    });
+    check_missing("kernel_matrix", [&] {
+        kernel_matrix(nullptr, x.span(6), y.span(9), weft::KernelShape{3, 0, 2});
+    });
+    check_missing("kernel_matrix", [&] {
+        kernel_matrix(nullptr, states.span(16), y.span(16), weft::StateShape{4, 2});
+    });
+    check_missing("encode", [&] { encode_angle(nullptr, x.span(8), states.span(32), {2, 4}); });
+}
