@@ -26,7 +26,3 @@ layout(constant_id = 2) const uint kKept = 8;  // pairs an invocation holds in r
 layout(constant_id = 3) const uint kTeamSize = 32;
 #define kTeam kTeamSize
 #include "shared/encode_amplitude.h"
-
-void main() {
-    run();
-}

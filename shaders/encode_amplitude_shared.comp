@@ -26,7 +26,3 @@ layout(set = 0, binding = 3) coherent volatile buffer Tasks { uint tasks[]; };
 
 layout(constant_id = 2) const uint kKept = 8;  // pairs of a block that an invocation takes
 #include "shared/encode_amplitude_shared.h"
-
-void main() {
-    run();
-}

@@ -18,7 +18,3 @@ layout(set = 0, binding = 0) readonly buffer Values { uint values[]; };
 layout(set = 0, binding = 1) writeonly buffer States { uvec4 states[]; };
 layout(set = 0, binding = 2) writeonly buffer Status { uvec2 status[]; };
 #include "shared/encode_basis.h"
-
-void main() {
-    run();
-}

@@ -61,8 +61,4 @@ void main() {
 #else
 #include "shared/encode_iqp_plain.h"
 
-void main() {
-    run();
-}
-
 #endif

@@ -15,7 +15,3 @@ layout(set = 0, binding = 0) readonly buffer Values { Raw values[]; };
 layout(set = 0, binding = 1) writeonly buffer States { uvec4 states[]; };
 layout(set = 0, binding = 2) writeonly buffer Status { uvec2 status[]; };
 #include "shared/encode_iqp_direct.h"
-
-void main() {
-    run();
-}

@@ -16,7 +16,3 @@ layout(push_constant) uniform Push {
 layout(set = 0, binding = 0) readonly buffer Values { Raw values[]; };
 layout(set = 0, binding = 1) writeonly buffer Norms { uvec4 norms[]; };
 #include "shared/encode_norm_block.h"
-
-void main() {
-    run();
-}

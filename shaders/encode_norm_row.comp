@@ -15,7 +15,3 @@ layout(set = 0, binding = 0) readonly buffer Norms { uvec4 norms[]; };
 layout(set = 0, binding = 1) writeonly buffer Rows { uvec4 rows[]; };
 layout(set = 0, binding = 2) writeonly buffer Status { uvec2 status[]; };
 #include "shared/encode_norm_row.h"
-
-void main() {
-    run();
-}

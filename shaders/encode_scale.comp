@@ -14,7 +14,3 @@ layout(set = 0, binding = 0) readonly buffer Values { Raw values[]; };
 layout(set = 0, binding = 1) readonly buffer Rows { uvec4 norms[]; };
 layout(set = 0, binding = 2) writeonly buffer States { uvec4 states[]; };
 #include "shared/encode_scale.h"
-
-void main() {
-    run();
-}

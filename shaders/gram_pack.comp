@@ -28,7 +28,3 @@ layout(set = 0, binding = 1) writeonly buffer Planes { uint planes[]; };
 layout(set = 0, binding = 1) writeonly buffer Planes { Real planes[]; };
 #endif
 #include "shared/gram_pack.h"
-
-void main() {
-    run();
-}

@@ -25,7 +25,3 @@ layout(push_constant) uniform Push {
 layout(set = 0, binding = 0) readonly buffer Parts { Real parts[]; };
 #include "shared/gram_output.h"
 #include "shared/gram_reduce.h"
-
-void main() {
-    run();
-}

@@ -40,7 +40,3 @@ layout(set = 0, binding = 4) writeonly buffer Parts { Real4 parts[]; };
 #include "shared/gram_output.h"
 #include "shared/gram_store.h"
 #include "shared/gram_tile.h"
-
-void main() {
-    run();
-}

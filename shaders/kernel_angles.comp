@@ -13,7 +13,3 @@ layout(push_constant) uniform Push {
 layout(set = 0, binding = 0) readonly buffer Features { uint features[]; };
 layout(set = 0, binding = 1) writeonly buffer Planes { Real planes[]; };
 #include "shared/kernel_angles.h"
-
-void main() {
-    run();
-}

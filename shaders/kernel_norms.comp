@@ -18,7 +18,3 @@ layout(push_constant) uniform Push {
 layout(set = 0, binding = 0) readonly buffer States { Real2 states[]; };
 layout(set = 0, binding = 1) writeonly buffer Factors { Real factors[]; };
 #include "shared/kernel_norms.h"
-
-void main() {
-    run();
-}

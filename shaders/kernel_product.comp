@@ -23,7 +23,3 @@ layout(push_constant) uniform Push {
 layout(set = 0, binding = 0) readonly buffer Planes { Real planes[]; };
 layout(set = 0, binding = 1) writeonly buffer Values { Real values[]; };
 #include "shared/kernel_product.h"
-
-void main() {
-    run();
-}

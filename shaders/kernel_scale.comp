@@ -15,7 +15,3 @@ layout(push_constant) uniform Push {
 layout(set = 0, binding = 0) readonly buffer Factors { uint factors[]; };
 layout(set = 0, binding = 1) buffer Values { uint values[]; };
 #include "shared/kernel_scale.h"
-
-void main() {
-    run();
-}

@@ -29,7 +29,3 @@ layout(set = 0, binding = 1) readonly buffer Weights { Real2 weights[]; };  // c
 layout(set = 0, binding = 2) readonly buffer Source { Real2 source[]; };
 layout(set = 0, binding = 3) writeonly buffer States { Real2 states[]; };
 #include "shared/kernel_states.h"
-
-void main() {
-    run();
-}

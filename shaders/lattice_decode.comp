@@ -11,7 +11,3 @@ layout(set = 0, binding = 0) readonly buffer Codes { uint codes[]; };
 layout(set = 0, binding = 1) readonly buffer Status { uint status[]; };  // one word unless kRetries
 layout(set = 0, binding = 2) writeonly buffer Y { LATTICE_VALUES y[]; };
 #include "shared/lattice_decode.h"
-
-void main() {
-    run();
-}

@@ -10,7 +10,3 @@ layout(set = 0, binding = 0) readonly buffer X { LATTICE_VALUES values[]; };
 layout(set = 0, binding = 1) writeonly buffer Codes { uint codes[]; };
 layout(set = 0, binding = 2) writeonly buffer Status { uint status[]; };
 #include "shared/lattice_encode.h"
-
-void main() {
-    run();
-}

@@ -23,7 +23,3 @@ layout(set = 0, binding = 1) readonly buffer Y { uint y[]; };
 layout(set = 0, binding = 2) readonly buffer Table { uint table[]; };
 layout(set = 0, binding = 3) writeonly buffer Out { float result[]; };
 #include "shared/lattice_inner.h"
-
-void main() {
-    run();
-}

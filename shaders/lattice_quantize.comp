@@ -10,7 +10,3 @@ layout(set = 0, binding = 0) readonly buffer X { LATTICE_VALUES values[]; };
 layout(set = 0, binding = 1) writeonly buffer Y { LATTICE_VALUES y[]; };
 layout(set = 0, binding = 2) writeonly buffer Status { uint status[]; };
 #include "shared/lattice_quantize.h"
-
-void main() {
-    run();
-}

@@ -41,7 +41,7 @@ WEFT_GPU void make_with_care(uint row, bool mine, uint to) {
         store_scaled(to, j, good ? load_pair(j) : RawPair(0u), norm.exponent, scale);
 }
 
-WEFT_GPU void run() {
+WEFT_MAIN() {
     const uint teams = gl_WorkGroupSize.x / kTeam, member = team_member();
     const uint pairs = 1u << (p.qubits - 1);
     for (uint begin = gl_WorkGroupID.x * teams; begin < count; begin += gl_NumWorkGroups.x * teams) {

@@ -167,7 +167,7 @@ WEFT_GPU void finish_block(uint row, uint block, uint blocks) {
     }
 }
 
-WEFT_GPU void run() {
+WEFT_MAIN() {
     const uint blocks = (p.features + (1u << p.slab_bits) - 1u) >> p.slab_bits;
     for (uint index = gl_WorkGroupID.x; index < count * blocks; index += gl_NumWorkGroups.x) {
         const uint row = index / blocks, block = index - row * blocks;

@@ -47,7 +47,7 @@ WEFT_GPU uvec2 index_of(uint row) {
     return index;
 }
 
-WEFT_GPU void run() {
+WEFT_MAIN() {
     const uint bits = min(p.qubits, p.slab_bits), block_bits = p.qubits - bits;
     const uint stores = (count << bits) / kPerStore, step = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
     const uint one = kStoreWide ? 0x3ff00000u : 0x3f800000u;

@@ -8,7 +8,7 @@ WEFT_CONST uint kMostAngles = 192, kMostRows = 128;  // of 256 amplitudes, by nu
 
 WEFT_GROUP(Complex, phases, 256);
 
-WEFT_GPU void run() {
+WEFT_MAIN() {
     const uint lane = gl_LocalInvocationIndex, size = 1u << p.qubits,
                per_group = gl_WorkGroupSize.x >> p.qubits;
     const uint row_in_group = lane >> p.qubits, z = lane & (size - 1u);

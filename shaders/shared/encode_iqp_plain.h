@@ -2,7 +2,7 @@
 // iqp without what lies above a slab: phases and the transform over the lowest kSlabBits bits of the index.
 // Needs encode_iqp_slab.h. No include guard: read once for each kernel.
 
-WEFT_GPU void run() {
+WEFT_MAIN() {
     const uint bits = min(p.qubits, kSlabBits), block_bits = p.qubits - bits;
     const uint per_group = 1u << (kSlabBits - bits);
     for (uint group = gl_WorkGroupID.x; group * per_group < count; group += gl_NumWorkGroups.x) {

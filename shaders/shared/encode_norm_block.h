@@ -11,7 +11,7 @@ WEFT_GPU Raw value_at(uint i) {
 #include "encode_norm.h"
 #include "encode_norm_record.h"
 
-WEFT_GPU void run() {
+WEFT_MAIN() {
     for (uint block = gl_WorkGroupID.x; block < count; block += gl_NumWorkGroups.x) {
         const uint row = block / p.qubits, block_in_row = block - row * p.qubits;
         const uint begin = block_in_row << p.slab_bits, length = min(p.features - begin, 1u << p.slab_bits);

@@ -17,7 +17,7 @@ WEFT_GPU Norm norm_at(uint block) {
 }
 #include "encode_norm_combine.h"
 
-WEFT_GPU void run() {
+WEFT_MAIN() {
     for (row = gl_WorkGroupID.x; row < count; row += gl_NumWorkGroups.x) {
         const Norm all = combine_norms(p.features);
         if (gl_LocalInvocationIndex == 0) {

@@ -113,7 +113,7 @@ WEFT_GPU void store_rows(uint from, uint rows) {
     }
 }
 
-WEFT_GPU void run() {
+WEFT_MAIN() {
     const bool slabs = p.qubits >= p.slab_bits;
     const uint per_group = slabs ? 1u : 1u << (p.slab_bits - p.qubits);
     const uint block_bits = slabs ? p.qubits - p.slab_bits : 0u;

@@ -15,7 +15,7 @@ WEFT_GPU Real amplitude(uint row, uint place, int exponent, Real scale) {
     return value;
 }
 
-WEFT_GPU void run() {
+WEFT_MAIN() {
     const uint per_store = kStoreWide ? 1u : 2u, step = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
     for (uint j = gl_GlobalInvocationID.x; j < count; j += step) {
         const uint row = (j * per_store) >> p.slab_bits, place = (j * per_store) & ((1u << p.slab_bits) - 1u);

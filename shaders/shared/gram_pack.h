@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Row-major states into the planes of shared/gram_layout.h: float, double (WEFT_WORK64) or float16 (WEFT_MATRIX).
-// A workgroup turns 64 rows by 16 amplitudes round in shared memory.
-// Needs the push constants and buffers of gram_pack.comp from the shader.
-// No include guard: read once for each kernel.
+// Row-major states into the planes of shared/gram_layout.h: float, double (WEFT_WORK64) or float16
+// (WEFT_MATRIX). A workgroup turns 64 rows by 16 amplitudes round in shared memory. Needs the push constants
+// and buffers of gram_pack.comp from the shader. No include guard: read once for each kernel.
 
 WEFT_CONST uint kWidth = kGramPackAmplitudes;
 // One more, so that a column does not lie in one bank.
-WEFT_GROUP(Complex, held, kGramBlockRows * (kWidth + 1u));
+WEFT_GROUP(Complex, held, kGramBlockRows*(kWidth + 1u));
 
 WEFT_GPU void read(uint row0, uint k0) {
     for (uint i = gl_LocalInvocationIndex; i < kGramBlockRows * kWidth; i += gl_WorkGroupSize.x) {
@@ -35,7 +34,8 @@ WEFT_GPU void write(uint row0, uint k0) {
 }
 #else
 WEFT_GPU void write(uint row0, uint k0) {
-    for (uint i = gl_LocalInvocationIndex; i < kGramBlockRows * kWidth * kGramPlanes; i += gl_WorkGroupSize.x) {
+    for (uint i = gl_LocalInvocationIndex; i < kGramBlockRows * kWidth * kGramPlanes;
+         i += gl_WorkGroupSize.x) {
         const uint r = i % kGramBlockRows, plane = i / kGramBlockRows % kGramPlanes;
         const uint k = i / kGramBlockRows / kGramPlanes;
         const Complex value = held[r * (kWidth + 1u) + k];
@@ -45,7 +45,7 @@ WEFT_GPU void write(uint row0, uint k0) {
 }
 #endif
 
-WEFT_GPU void run() {
+WEFT_MAIN() {
     const uint index = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     if (index >= count) return;
     const uint row0 = index / p.across * kGramBlockRows, k0 = index % p.across * kWidth;

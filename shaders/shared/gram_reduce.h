@@ -5,9 +5,9 @@
 
 #include "gram_store.h"
 
-WEFT_GPU void run() {
-    const uint i =
-        (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
+WEFT_MAIN() {
+    const uint i = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x +
+                   gl_LocalInvocationIndex;
     const uint size = kTileRows * kTileColumns, index = i / size, at = i % size;
     if (i >= count) return;
     const uvec2 tile = gram_tile(index, p.across, kTileRows / kTileColumns);
@@ -17,5 +17,6 @@ WEFT_GPU void run() {
         re += parts[base];
         im += parts[base + size];
     }
-    gram_store(tile.x * kTileRows + at / kTileColumns, tile.y * kTileColumns + at % kTileColumns, re * re + im * im);
+    gram_store(tile.x * kTileRows + at / kTileColumns, tile.y * kTileColumns + at % kTileColumns,
+               re * re + im * im);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Outputs of the Gram product's shaders. An output is K, once or also mirrored, or a part of the
-// sums. Needs Real, kWide (elements of K are double), the push constants `p` and the buffers of gram_output.h.
+// sums. Needs Real, kWide (elements of K are double), the push constants `p` and the buffers of
+// gram_output.h.
 #if defined(WEFT_WORK64)
 WEFT_GPU uvec2 gram_double(Real value) {
     return unpackDouble2x32(value);

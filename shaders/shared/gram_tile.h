@@ -8,36 +8,39 @@
 WEFT_CONST uint kUnits = kRows / 4u;
 WEFT_CONST uint kHigh = kRowThreads * kUnits, kWidth = kColumnThreads;
 WEFT_CONST uint kBlockUnits = kGramBlockRows / 4u;
-WEFT_CONST uint kLane = kGramStep * kBlockUnits;            // of a plane of a block
+WEFT_CONST uint kLane = kGramStep * kBlockUnits;  // of a plane of a block
 WEFT_CONST uint kBlock = kGramPlanes * kLane;
 WEFT_CONST uint kThreads = kRowThreads * kColumnThreads;
 WEFT_CONST uint kItemsX = kGramStep * kHigh, kItemsY = kGramStep * kWidth;
-WEFT_CONST uint kLoadsX = (kItemsX + kThreads - 1u) / kThreads, kLoadsY = (kItemsY + kThreads - 1u) / kThreads;
+WEFT_CONST uint kLoadsX = (kItemsX + kThreads - 1u) / kThreads,
+                kLoadsY = (kItemsY + kThreads - 1u) / kThreads;
 WEFT_CONST uint kHeldX = kHeld * kItemsX, kHeldY = kHeld * kItemsY;
 
-WEFT_GROUP(Real4, held_x, kStages * kHeldX);
-WEFT_GROUP(Real4, held_y, kStages * kHeldY);
+WEFT_GROUP(Real4, held_x, kStages* kHeldX);
+WEFT_GROUP(Real4, held_y, kStages* kHeldY);
 
 Real4 next_x[2u * kLoadsX], next_y[2u * kLoadsY];
 uint from_x[kLoadsX], from_y[kLoadsY];
 Real4 sums[kSums * kRows], re[kRows], im[kRows];
 
-// Where unit `item` of a stage lies in packed block `block`, of rows that begin at `base` (in units), `high` of them.
-// Tiles may reach beyond the last rows: they read the last again.
+// Where unit `item` of a stage lies in packed block `block`, of rows that begin at `base` (in units), `high`
+// of them. Tiles may reach beyond the last rows: they read the last again.
 WEFT_GPU uint source(uint base, uint item, uint high, uint rows, uint block) {
     const uint at = min(base + item % high, (rows - 1u) / kGramBlockRows * kBlockUnits + kBlockUnits - 1u);
     return (at / kBlockUnits * p.blocks + block) * kBlock + item / high * kBlockUnits + at % kBlockUnits;
 }
 
 WEFT_GPU void aim(uint base_x, uint base_y, uint block) {
-    WEFT_UNROLL for (uint i = 0u; i < kLoadsX; ++i)
-        from_x[i] = source(base_x, i * kThreads + gl_LocalInvocationIndex, kHigh, p.rows, block);
-    WEFT_UNROLL for (uint i = 0u; i < kLoadsY; ++i)
-        from_y[i] = source(base_y, i * kThreads + gl_LocalInvocationIndex, kWidth, p.columns, block);
+    WEFT_UNROLL for (uint i = 0u; i < kLoadsX; ++i) from_x[i] =
+        source(base_x, i * kThreads + gl_LocalInvocationIndex, kHigh, p.rows, block);
+    WEFT_UNROLL for (uint i = 0u; i < kLoadsY; ++i) from_y[i] =
+        source(base_y, i * kThreads + gl_LocalInvocationIndex, kWidth, p.columns, block);
 }
 
 // What belongs to a stage only in part of the invocations.
-WEFT_GPU bool held_here(uint i, uint items) { return items % kThreads == 0u || i * kThreads + gl_LocalInvocationIndex < items; }
+WEFT_GPU bool held_here(uint i, uint items) {
+    return items % kThreads == 0u || i * kThreads + gl_LocalInvocationIndex < items;
+}
 
 WEFT_GPU void load() {
     WEFT_UNROLL for (uint i = 0u; i < kLoadsX; ++i) {
@@ -77,7 +80,8 @@ WEFT_GPU void clear() {
 
 WEFT_GPU void multiply(uint stage, uint row, uint column) {
     WEFT_UNROLL for (uint k = 0u; k < kGramStep; ++k) {
-        const uint at_x = stage * kHeldX + k * kHigh + row * kUnits, at_y = stage * kHeldY + k * kWidth + column;
+        const uint at_x = stage * kHeldX + k * kHigh + row * kUnits,
+                   at_y = stage * kHeldY + k * kWidth + column;
 #if defined(WEFT_3M)
         WEFT_UNROLL for (uint s = 0u; s < 3u; ++s) {
             const Real4 b = held_y[at_y + s * kItemsY];
@@ -116,12 +120,13 @@ WEFT_GPU void flush() {
     }
 }
 
-WEFT_GPU void run() {
+WEFT_MAIN() {
     const uint index = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     if (index >= count) return;
     const uvec2 tile = gram_tile(index % p.tiles, p.across, kHigh / kWidth);
     if (tile.y * kWidth * 4u >= p.columns) return;
-    const uint row = gl_LocalInvocationIndex / kColumnThreads, column = gl_LocalInvocationIndex % kColumnThreads;
+    const uint row = gl_LocalInvocationIndex / kColumnThreads,
+               column = gl_LocalInvocationIndex % kColumnThreads;
     const uint base_x = tile.x * kHigh, base_y = tile.y * kWidth;
     uint block = index / p.tiles * p.part_blocks;
     const uint end = min(block + p.part_blocks, p.blocks);
@@ -141,8 +146,10 @@ WEFT_GPU void run() {
             const bool more = block + 1u < end;
             if (more) load();
             multiply(stage, row, column);
-            if (kStages == 1u) barrier();
-            else stage ^= 1u;
+            if (kStages == 1u)
+                barrier();
+            else
+                stage ^= 1u;
             if (more) hold(stage);
             barrier();
         }

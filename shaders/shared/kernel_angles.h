@@ -8,7 +8,7 @@ WEFT_GPU uvec2 feature_at(uint at) {
     return p.wide != 0u ? uvec2(features[2u * at], features[2u * at + 1u]) : widen_float(features[at]);
 }
 
-WEFT_GPU void run() {
+WEFT_MAIN() {
     const uint step = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
     for (uint i = gl_GlobalInvocationID.x; i < count; i += step) {
         const uint sample_of = i / p.qubits, qubit = i - sample_of * p.qubits;

@@ -5,7 +5,7 @@
 
 WEFT_GROUP(Real, sums, 128);
 
-WEFT_GPU void run() {
+WEFT_MAIN() {
     for (uint row = gl_WorkGroupID.x; row < count; row += gl_NumWorkGroups.x) {
         Real sum = kZero;
         WEFT_PRECISE Real lost = kZero;  // what rounding took from the sum so far

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel values of product states: K = product over the qubits of 1 - |r - s|^2 / 4, r and s the Bloch vectors
-// of the two samples. This form of the fidelity (1 + r.s) / 2 loses nothing where states are nearly equal: equal
-// samples give exactly 1, and exchanging them changes no bit.
-// A workgroup takes tiles of 64 x 64 values, an invocation 8 x 4 of them.
-// Needs the push constants and buffers of kernel_product.comp from the shader.
-// No include guard: read once for each kernel.
+// Kernel values of product states: K = product over the qubits of 1 - |r - s|^2 / 4, r and s the Bloch
+// vectors of the two samples. This form of the fidelity (1 + r.s) / 2 loses nothing where states are nearly
+// equal: equal samples give exactly 1, and exchanging them changes no bit. A workgroup takes tiles of 64 x 64
+// values, an invocation 8 x 4 of them. Needs the push constants and buffers of kernel_product.comp from the
+// shader. No include guard: read once for each kernel.
 
 WEFT_CONST uint kTile = 64, kDepth = 4, kMostParts = 3, kLongDepth = 16;
 WEFT_CONST uint kRows = 8, kColumns = 4, kAcross = 16;  // of an invocation; invocations side by side
 
-WEFT_GROUP_ROWS(Real, left, kDepth * kMostParts, kTile);
-WEFT_GROUP_ROWS(Real, right, kDepth * kMostParts, kTile);
+WEFT_GROUP_ROWS(Real, left, kDepth* kMostParts, kTile);
+WEFT_GROUP_ROWS(Real, right, kDepth* kMostParts, kTile);
 WEFT_GROUP_ROWS(Real, strip, kAcross, kTile + 1);
 
 Real product[kRows][kColumns];
@@ -53,44 +52,41 @@ WEFT_GPU void take_qubit(uint k) {
     Real a[kMostParts][kRows], b[kMostParts][kColumns];
     WEFT_UNROLL for (uint part = 0; part < kParts; ++part) {
         WEFT_UNROLL for (uint i = 0; i < kRows; ++i) a[part][i] = left[k * kParts + part][row + i];
-        WEFT_UNROLL for (uint j = 0; j < kColumns; ++j)
-            b[part][j] = right[k * kParts + part][column + kAcross * j];
+        WEFT_UNROLL for (uint j = 0; j < kColumns; ++j) b[part][j] =
+            right[k * kParts + part][column + kAcross * j];
     }
-    WEFT_UNROLL for (uint i = 0; i < kRows; ++i)
-        WEFT_UNROLL for (uint j = 0; j < kColumns; ++j) {
-            WEFT_PRECISE Real apart = a[0][i] - b[0][j];
-            WEFT_PRECISE Real square = apart * apart;
-            WEFT_UNROLL for (uint part = 1; part < kParts; ++part) {
-                apart = a[part][i] - b[part][j];
-                square = fma(apart, apart, square);
-            }
-            if (kLong)
-                deviation[i][j] = fma(square, kOne - deviation[i][j], deviation[i][j]);
-            else
-                product[i][j] = fma(-square, product[i][j], product[i][j]);
+    WEFT_UNROLL for (uint i = 0; i < kRows; ++i) WEFT_UNROLL for (uint j = 0; j < kColumns; ++j) {
+        WEFT_PRECISE Real apart = a[0][i] - b[0][j];
+        WEFT_PRECISE Real square = apart * apart;
+        WEFT_UNROLL for (uint part = 1; part < kParts; ++part) {
+            apart = a[part][i] - b[part][j];
+            square = fma(apart, apart, square);
         }
+        if (kLong)
+            deviation[i][j] = fma(square, kOne - deviation[i][j], deviation[i][j]);
+        else
+            product[i][j] = fma(-square, product[i][j], product[i][j]);
+    }
 }
 
 WEFT_GPU void gather() {
-    WEFT_UNROLL for (uint i = 0; i < kRows; ++i)
-        WEFT_UNROLL for (uint j = 0; j < kColumns; ++j) {
-            WEFT_PRECISE const Real taken = deviation[i][j] * product[i][j];
-            WEFT_PRECISE const Real taken_rest = fma(deviation[i][j], product[i][j], -taken);
-            WEFT_PRECISE const Real left_over = product[i][j] - taken;
-            WEFT_PRECISE const Real error = (product[i][j] - left_over) - taken;
-            rest[i][j] = fma(-deviation[i][j], rest[i][j], rest[i][j]) + (error - taken_rest);
-            product[i][j] = left_over;
-            deviation[i][j] = kZero;
-        }
+    WEFT_UNROLL for (uint i = 0; i < kRows; ++i) WEFT_UNROLL for (uint j = 0; j < kColumns; ++j) {
+        WEFT_PRECISE const Real taken = deviation[i][j] * product[i][j];
+        WEFT_PRECISE const Real taken_rest = fma(deviation[i][j], product[i][j], -taken);
+        WEFT_PRECISE const Real left_over = product[i][j] - taken;
+        WEFT_PRECISE const Real error = (product[i][j] - left_over) - taken;
+        rest[i][j] = fma(-deviation[i][j], rest[i][j], rest[i][j]) + (error - taken_rest);
+        product[i][j] = left_over;
+        deviation[i][j] = kZero;
+    }
 }
 
 WEFT_GPU void make_values(Tile tile) {
-    WEFT_UNROLL for (uint i = 0; i < kRows; ++i)
-        WEFT_UNROLL for (uint j = 0; j < kColumns; ++j) {
-            product[i][j] = kOne;
-            rest[i][j] = kZero;
-            deviation[i][j] = kZero;
-        }
+    WEFT_UNROLL for (uint i = 0; i < kRows; ++i) WEFT_UNROLL for (uint j = 0; j < kColumns; ++j) {
+        product[i][j] = kOne;
+        rest[i][j] = kZero;
+        deviation[i][j] = kZero;
+    }
     for (uint qubit = 0; qubit < p.qubits; qubit += kDepth) {
         const uint depth = min(kDepth, p.qubits - qubit);
         barrier();
@@ -107,18 +103,17 @@ WEFT_GPU void make_values(Tile tile) {
 #endif
     const uint row = p.row_base + tile.row + gl_LocalInvocationIndex / kAcross * kRows;
     const uint column = p.column_base + tile.column + gl_LocalInvocationIndex % kAcross;
-    WEFT_UNROLL for (uint i = 0; i < kRows; ++i)
-        WEFT_UNROLL for (uint j = 0; j < kColumns; ++j) {
-            if (kLong) {
-                product[i][j] += rest[i][j];
-                if (product[i][j] < kZero) product[i][j] = kZero;  // not max(): NaN has to stay
-            }
-            if (row + i != column + kAcross * j) product[i][j] *= shrink;
+    WEFT_UNROLL for (uint i = 0; i < kRows; ++i) WEFT_UNROLL for (uint j = 0; j < kColumns; ++j) {
+        if (kLong) {
+            product[i][j] += rest[i][j];
+            if (product[i][j] < kZero) product[i][j] = kZero;  // not max(): NaN has to stay
         }
+        if (row + i != column + kAcross * j) product[i][j] *= shrink;
+    }
 }
 
-// A strip of columns at a time through shared memory, so that neighbours write neighbours: as it is, and across
-// the diagonal where `mirrored`. `skipped` values of the first row are not bound.
+// A strip of columns at a time through shared memory, so that neighbours write neighbours: as it is, and
+// across the diagonal where `mirrored`. `skipped` values of the first row are not bound.
 WEFT_GPU void store(Tile tile, uint first_row, uint skipped, uint bound, bool mirrored) {
     const uint own_row = gl_LocalInvocationIndex / kAcross * kRows, own = gl_LocalInvocationIndex % kAcross;
     WEFT_UNROLL for (uint j = 0; j < kColumns; ++j) {
@@ -166,7 +161,7 @@ WEFT_GPU void plain_tiles() {
     }
 }
 
-WEFT_GPU void run() {
+WEFT_MAIN() {
     if (kSymmetric)
         symmetric_tiles();
     else

@@ -10,10 +10,11 @@ WEFT_GPU Real factor_at(uint i) {
     return Real(uintBitsToFloat(factors[i]));
 }
 
-WEFT_GPU void run() {
+WEFT_MAIN() {
     const uint step = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
     for (uint i = gl_GlobalInvocationID.x; i < count; i += step) {
-        const uint row = i / p.columns, column = i - row * p.columns, at = p.before + row * p.leading + column;
+        const uint row = i / p.columns, column = i - row * p.columns,
+                   at = p.before + row * p.leading + column;
         const Real factor = factor_at(p.row_base + row) * factor_at(p.column_base + column);
         const bool own = p.square != 0u && p.row_base + row == p.column_base + column;
 #if defined(WEFT_WORK64)

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pass of building circuit states: amplitudes come from a product state or from memory, through the ring of CNOTs
-// where a layer begins, and get the gates of some wires, RX, RZ and RY of a wire being one 2 x 2 matrix.
-// A block is 2^window amplitudes: the lowest `carried` bits of the index, so that neighbours load neighbours, and those
-// from bit `from` on. An invocation holds 16 of them and applies 4 gates to them, then blocks are dealt anew through
-// shared memory. Small states share a workgroup.
-// Needs the push constants and buffers of kernel_states.comp from the shader.
-// No include guard: read once for each kernel.
+// One pass of building circuit states: amplitudes come from a product state or from memory, through the ring
+// of CNOTs where a layer begins, and get the gates of some wires, RX, RZ and RY of a wire being one 2 x 2
+// matrix. A block is 2^window amplitudes: the lowest `carried` bits of the index, so that neighbours load
+// neighbours, and those from bit `from` on. An invocation holds 16 of them and applies 4 gates to them, then
+// blocks are dealt anew through shared memory. Small states share a workgroup. Needs the push constants and
+// buffers of kernel_states.comp from the shader. No include guard: read once for each kernel.
 
 WEFT_CONST uint kHeld = 16, kHeldBits = 4, kMostGates = 128, kMostFactors = 128;
 
@@ -13,9 +12,9 @@ struct Gate {
     Real2 m00, m01, m10, m11;
 };
 
-WEFT_GROUP(Real, dealt, kLanes * (kHeld + 1u));
-WEFT_GROUP(Gate, gates, kMostGates);              // of bit b of block i: [i * window + b]
-WEFT_GROUP(Real2, factors, 2u * kMostFactors);    // of wire q of block i, for bit v: [2 * (i * qubits + q) + v]
+WEFT_GROUP(Real, dealt, kLanes*(kHeld + 1u));
+WEFT_GROUP(Gate, gates, kMostGates);            // of bit b of block i: [i * window + b]
+WEFT_GROUP(Real2, factors, 2u * kMostFactors);  // of wire q of block i, for bit v: [2 * (i * qubits + q) + v]
 
 Real re[kHeld];
 Real im[kHeld];
@@ -36,8 +35,8 @@ WEFT_GPU Gate gate_of(uint sample_of, uint wire, uint layer) {
     if (layer == kKernelNoLayer) return e;
     const Real2 w = weights[layer * p.qubits + wire];
     const Real2 off = Real2(kZero, -w.y);
-    return Gate(w.x * e.m00 + times(off, e.m10), w.x * e.m01 + times(off, e.m11), times(off, e.m00) + w.x * e.m10,
-                times(off, e.m01) + w.x * e.m11);
+    return Gate(w.x * e.m00 + times(off, e.m10), w.x * e.m01 + times(off, e.m11),
+                times(off, e.m00) + w.x * e.m10, times(off, e.m01) + w.x * e.m11);
 }
 
 // Bit of the index that bit `bit` of a block is.
@@ -74,7 +73,8 @@ WEFT_GPU void make_tables(uint first_block, uint blocks) {
 WEFT_GPU Real2 generated(uint block, uint index) {
     Real2 product = Real2(kOne, kZero);
     for (uint q = 0; q < p.qubits; ++q)
-        product = times(product, factors[2u * (block * p.qubits + q) + ((index >> (p.qubits - 1u - q)) & 1u)]);
+        product =
+            times(product, factors[2u * (block * p.qubits + q) + ((index >> (p.qubits - 1u - q)) & 1u)]);
     return product;
 }
 
@@ -131,7 +131,7 @@ WEFT_GPU void deal(uint block_in_group, uint lane, uint from, uint to) {
     WEFT_UNROLL for (uint j = 0; j < kHeld; ++j) im[j] = dealt[slot(block_in_group, place(lane, to, j))];
 }
 
-WEFT_GPU void run() {
+WEFT_MAIN() {
     const uint lane_bits = p.window - kHeldBits, blocks = kLanes >> lane_bits;
     const uint block_in_group = gl_LocalInvocationIndex >> lane_bits;
     const uint lane = gl_LocalInvocationIndex & ((1u << lane_bits) - 1u);

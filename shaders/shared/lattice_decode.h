@@ -81,7 +81,7 @@ WEFT_GPU void decode(uint vector) {
     store(vector, n);
 }
 
-WEFT_GPU void run() {
+WEFT_MAIN() {
     const uint end = vectors_end();
     const uint stride = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
     for (uint v = gl_GlobalInvocationID.x; v < end; v += stride) decode(v);

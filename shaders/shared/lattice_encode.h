@@ -76,7 +76,7 @@ WEFT_GPU void encode_neighbours(uint thread) {
     }
 }
 
-WEFT_GPU void run() {
+WEFT_MAIN() {
     const uint stride = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
     if (kPerThread != 1) {
         const uint threads = count * (shape.element_vectors / kPerThread);

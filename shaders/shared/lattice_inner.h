@@ -42,7 +42,7 @@ WEFT_GPU int inner(uint vector, uint other) {
     return sum;
 }
 
-WEFT_GPU void run() {
+WEFT_MAIN() {
     const uint last = min(count * element_rows, rows);
     const uint stride = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
     for (uint row = gl_GlobalInvocationID.x; row < last; row += stride) {

@@ -36,7 +36,7 @@ WEFT_GPU uint quantize(Point x, uint vector) {
     return s;
 }
 
-WEFT_GPU void run() {
+WEFT_MAIN() {
     const uint stride = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
     if (kPerThread != 1) {
         const uint threads = count * (shape.element_vectors / 4);

@@ -29,6 +29,7 @@
 #define WEFT_PRECISE precise
 #define WEFT_F64(high, low) packDouble2x32(uvec2(low, high))
 #define WEFT_GPU
+#define WEFT_MAIN void main
 #define WEFT_TABLE const
 #define WEFT_CONST const
 #define WEFT_CONSTANT(id, type, name, value) layout(constant_id = id) const type name = value

@@ -5,6 +5,7 @@
 #define WEFT_SHARED_PORTABLE_CUDA_H
 
 #define WEFT_GPU __device__ __forceinline__
+#define WEFT_MAIN WEFT_GPU void run
 #define WEFT_CONST static constexpr
 #define WEFT_CONSTANT(id, type, name, value)
 #define WEFT_GROUP_SIZE kGroupSize  // of the struct: what a kernel is launched with
