@@ -26,7 +26,8 @@ std::uint64_t aligned(std::uint64_t bytes) {
 
 bool is_page_locked(const void* data) {
     cudaPointerAttributes attributes{};
-    if (cudaPointerGetAttributes(&attributes, data) == cudaSuccess) return attributes.type == cudaMemoryTypeHost;
+    if (cudaPointerGetAttributes(&attributes, data) == cudaSuccess)
+        return attributes.type == cudaMemoryTypeHost;
     static_cast<void>(cudaGetLastError());
     return false;
 }
@@ -34,9 +35,11 @@ bool is_page_locked(const void* data) {
 void copy_with_threads(void* to, const void* from, std::uint64_t bytes) {
     constexpr std::uint64_t kBytesPerThread = std::uint64_t{2} << 20;
     static const std::uint32_t threads = std::clamp(std::thread::hardware_concurrency() / 2, 1u, 8u);
-    kernels::in_parts(bytes, kBytesPerThread, threads, [&](std::uint64_t, std::uint64_t first, std::uint64_t last) {
-        std::memcpy(static_cast<std::byte*>(to) + first, static_cast<const std::byte*>(from) + first, last - first);
-    });
+    kernels::in_parts(bytes, kBytesPerThread, threads,
+                      [&](std::uint64_t, std::uint64_t first, std::uint64_t last) {
+                          std::memcpy(static_cast<std::byte*>(to) + first,
+                                      static_cast<const std::byte*>(from) + first, last - first);
+                      });
 }
 
 /// Memory that grows, of one kind.
@@ -146,7 +149,8 @@ class Run {
         std::uint64_t element = 0;
         for (const HostInput& in : work.inputs) element += in.element_bytes;
         for (const HostOutput& out : work.outputs) element += out.element_bytes;
-        const std::uint64_t wanted = std::max<std::uint64_t>(1, kChunkBytes / std::max<std::uint64_t>(1, element));
+        const std::uint64_t wanted =
+            std::max<std::uint64_t>(1, kChunkBytes / std::max<std::uint64_t>(1, element));
         count_ = std::max<std::uint64_t>(1, wanted / work.multiple) * work.multiple;
     }
 
@@ -180,8 +184,8 @@ class Run {
                 from = slot.staging.data + at;
             }
             slot.chunk.inputs.push_back(slot.device.data + at);
-            check(cudaMemcpyAsync(slot.device.data + at, from, bytes, cudaMemcpyHostToDevice, slot.stream), function_,
-                  "cudaMemcpyAsync");
+            check(cudaMemcpyAsync(slot.device.data + at, from, bytes, cudaMemcpyHostToDevice, slot.stream),
+                  function_, "cudaMemcpyAsync");
             at += aligned(count_ * in.element_bytes);
         }
         for (const HostOutput& out : work_.outputs) {
@@ -197,9 +201,10 @@ class Run {
             const HostOutput& out = work_.outputs[i];
             std::byte* const staged = slot.staging.data + (slot.chunk.outputs[i] - slot.device.data);
             std::byte* const to =
-                locked_out_[i] ? static_cast<std::byte*>(out.data) + slot.chunk.first * out.element_bytes : staged;
-            check(cudaMemcpyAsync(to, slot.chunk.outputs[i], bytes_of(out, slot.chunk), cudaMemcpyDeviceToHost,
-                                  slot.stream),
+                locked_out_[i] ? static_cast<std::byte*>(out.data) + slot.chunk.first * out.element_bytes
+                               : staged;
+            check(cudaMemcpyAsync(to, slot.chunk.outputs[i], bytes_of(out, slot.chunk),
+                                  cudaMemcpyDeviceToHost, slot.stream),
                   function_, "cudaMemcpyAsync");
             slot.staged_outputs.push_back(locked_out_[i] ? nullptr : staged);
         }

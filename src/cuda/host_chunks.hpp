@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work on arrays in host memory: cut into chunks, which go through a ring of slots. A slot has a CUDA stream, page-locked
-// staging memory and device memory; while one chunk is computed, others are copied there and back. What is page-locked
-// already is not staged. Rings are kept for the next call.
+// Work on arrays in host memory: cut into chunks, which go through a ring of slots. A slot has a CUDA stream,
+// page-locked staging memory and device memory; while one chunk is computed, others are copied there and
+// back. What is page-locked already is not staged. Rings are kept for the next call.
 #pragma once
 
 #include <cstddef>
