@@ -36,6 +36,9 @@ check_includes("kernels know neither GLSL nor CUDA" PATTERN "(glsl|cuda)/" FOLDE
 check_includes("of the rest, CUDA sees the core's external memory and the pure checks and plans of kernels"
     PATTERN "(core|kernels|glsl)/" FOLDERS src/cuda
     BUT "(core/external_memory|kernels/([a-z_]*(check|plan|host|ranges|resident)|thread_parts)).hpp")
+check_includes("only src/dlpack may include DLPack" PATTERN "dlpack/"
+    FOLDERS include src/core src/kernels src/glsl src/cuda shaders examples tools)
+check_includes("DLPack knows nothing of devices" PATTERN "(core|kernels|glsl|cuda)/" FOLDERS src/dlpack)
 check_includes("public headers work without CUDA's" PATTERN "(cuda[._]|driver_types|vector_types)" FOLDERS include)
 check_includes("of the core, GLSL sees where caches are and how they are written" PATTERN "(core|kernels)/"
     FOLDERS src/glsl BUT "core/(cache_file|config_parse).hpp")

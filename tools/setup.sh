@@ -18,6 +18,7 @@ needs=(
     "libvulkan-dev|header vulkan/vulkan.h|Vulkan headers and loader, 1.3"
     "libvulkan-volk-dev|header volk.h|volk: volk.h and volk.c"
     "libspirv-cross-c-shared-dev|module spirv-cross-c-shared|SPIRV-Cross, shared C API"
+    "libdlpack-dev|header dlpack/dlpack.h|DLPack (arrays to and from NumPy, PyTorch and others; one header)"
     "doctest-dev|header doctest/doctest.h|doctest"
     "libeigen3-dev|module eigen3|Eigen (eigenvalues for clip_kernel; headers alone)"
     "libcli11-dev|header CLI/CLI.hpp|CLI11"

@@ -89,6 +89,9 @@ class Buffer {
     /// The same on the device that `stream` records for.
     Buffer(const Stream& stream, std::size_t count, std::string_view name = {})
         : object_(detail::make_device_buffer(stream, count, sizeof(T), name)), count_(count) {}
+    /// For the other parts of weft.
+    Buffer(std::shared_ptr<core::BufferObject> object, std::size_t count)
+        : object_(std::move(object)), count_(count) {}
     Buffer(Buffer&&) noexcept = default;
     Buffer& operator=(Buffer&&) noexcept = default;
 

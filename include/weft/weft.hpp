@@ -8,6 +8,7 @@
 #include <weft/buffer.hpp>
 #include <weft/config.hpp>
 #include <weft/device.hpp>
+#include <weft/dlpack.hpp>
 #include <weft/encode.hpp>
 #include <weft/encode_memory.hpp>
 #include <weft/error.hpp>

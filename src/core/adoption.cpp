@@ -66,6 +66,8 @@ DeviceSnapshot enabled_part(const DeviceSnapshot& device, const Adoption& adopti
     part.external_memory_host = device.external_memory_host && has("VK_EXT_external_memory_host");
     if (!part.external_memory_host) part.limits.import_alignment = 0;
     part.external_memory_fd = device.external_memory_fd && has("VK_KHR_external_memory_fd");
+    part.shared_buffers_fd = device.shared_buffers_fd && part.external_memory_fd;
+    part.shared_timelines_fd = device.shared_timelines_fd && has("VK_KHR_external_semaphore_fd");
     part.subgroup_size_extension = device.subgroup_size_extension && has("VK_EXT_subgroup_size_control");
     part.memory_budget = device.memory_budget && has("VK_EXT_memory_budget");
     part.calibrated_timestamps_ext = device.calibrated_timestamps_ext && has("VK_EXT_calibrated_timestamps");

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/context.hpp"
+#include "core/external_source.hpp"
 #include "core/mapped_range.hpp"
 
 namespace weft::core {
@@ -45,16 +46,19 @@ void BufferObject::make_buffer(VkExternalMemoryHandleTypeFlags handle_types) {
     device.set_name(VK_OBJECT_TYPE_BUFFER, handle_, name_);
 }
 
-std::shared_ptr<BufferObject> BufferObject::create(const std::shared_ptr<Context>& context, MemoryKind kind,
-                                                   std::uint64_t bytes, std::string name) {
-    Device& device = context->device;
+std::uint64_t padded_bytes(const Device& device, std::uint64_t bytes) {
     const std::uint64_t limit = device.snapshot().limits.max_buffer_bytes;
     if (bytes > limit)
         throw Error(Errc::invalid_argument, "Buffer: too large for this device (got " +
                                                 std::to_string(bytes) + " bytes, need at most " +
                                                 std::to_string(limit) + ")");
     // Vulkan has no empty buffers, and storage ranges are read in words of four bytes, vectors of sixteen.
-    const std::uint64_t padded = std::max<std::uint64_t>((bytes + 15) / 16 * 16, 16);
+    return std::max<std::uint64_t>((bytes + 15) / 16 * 16, 16);
+}
+
+std::shared_ptr<BufferObject> BufferObject::create(const std::shared_ptr<Context>& context, MemoryKind kind,
+                                                   std::uint64_t bytes, std::string name) {
+    const std::uint64_t padded = padded_bytes(context->device, bytes);
     std::shared_ptr<BufferObject> buffer(new BufferObject(context, padded, std::move(name)));
     buffer->host_memory_ = kind == MemoryKind::upload || kind == MemoryKind::download;
     BlockSource& first = context->memory.source(kind, padded);
@@ -65,9 +69,13 @@ std::shared_ptr<BufferObject> BufferObject::create(const std::shared_ptr<Context
         if (&other == &first || e.code() != Errc::out_of_memory) throw;
         buffer->place_in(other);
     }
-    context->memory.count_buffer(buffer->name_, buffer->bytes_);
-    buffer->counted_ = true;
+    buffer->count();
     return buffer;
+}
+
+void BufferObject::count() {
+    context_->memory.count_buffer(name_, bytes_);
+    counted_ = true;
 }
 
 void BufferObject::place_in(BlockSource& source) {
@@ -101,6 +109,7 @@ void BufferObject::bind_imported(const void* base) {
     for (std::uint32_t i = 0; i < all.size(); ++i)
         if (((types >> i) & 1u) != 0 && all[i].host_cached && all[i].host_coherent) index = i;
     coherent_ = all[index].host_coherent;
+    host_memory_ = true;
 
     VkImportMemoryHostPointerInfoEXT import{VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT};
     import.handleType = type;

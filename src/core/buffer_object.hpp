@@ -17,6 +17,10 @@
 namespace weft::core {
 
 class Context;
+class ExportSource;
+
+/// What a buffer of `bytes` takes. Errors: invalid_argument - larger than the device's buffers can be.
+std::uint64_t padded_bytes(const Device& device, std::uint64_t bytes);
 
 /// Owned by whoever may still use it: the user's Buffer, and every submitted piece of work until it is done.
 /// So freeing never waits and never happens too early.
@@ -28,6 +32,14 @@ class BufferObject {
     /// The pages that hold [pointer, pointer + bytes), imported. Errors: unsupported, out_of_memory.
     static std::shared_ptr<BufferObject> import(const std::shared_ptr<Context>& context, const void* pointer,
                                                 std::uint64_t bytes);
+    /// Device memory of its own, made to be given out as a file descriptor. Errors: as create().
+    static std::shared_ptr<BufferObject> create_exportable(const std::shared_ptr<Context>& context,
+                                                           std::uint64_t bytes, std::string name);
+    /// `bytes` of a foreign allocation of `allocation_bytes`, from `first` on. `fd` is taken over on success
+    /// only. Errors: invalid_argument, out_of_memory, driver.
+    static std::shared_ptr<BufferObject> import_fd(const std::shared_ptr<Context>& context, int fd,
+                                                   std::uint64_t allocation_bytes, std::uint64_t first,
+                                                   std::uint64_t bytes, std::string name);
     ~BufferObject();
     BufferObject(const BufferObject&) = delete;
     BufferObject& operator=(const BufferObject&) = delete;
@@ -43,8 +55,11 @@ class BufferObject {
     /// Who allocated the memory: "vulkan", "cuda", or "import".
     const char* memory_source() const { return memory_source_; }
     /// Of the host, as opposed to the device's own that the host may reach as well.
-    bool host_memory() const { return host_memory_ || imported(); }
+    bool host_memory() const { return host_memory_; }
     bool imported() const { return imported_ != VK_NULL_HANDLE; }
+    /// The allocation behind create_exportable(); null for other buffers.
+    VkDeviceMemory exportable() const { return export_source_ ? range_.memory : VK_NULL_HANDLE; }
+    std::uint64_t allocation_bytes() const { return range_.block_bytes; }
     const std::shared_ptr<Context>& context() const { return context_; }
 
     /// Makes host writes to the range visible to the device, or device writes to the host; nothing for
@@ -57,6 +72,8 @@ class BufferObject {
     void make_buffer(VkExternalMemoryHandleTypeFlags handle_types);
     void place_in(BlockSource& source);
     void bind_imported(const void* base);
+    void bind_foreign(int fd, std::uint64_t allocation_bytes, std::uint64_t first);
+    void count();
     VkMappedMemoryRange mapped_range(std::uint64_t offset, std::uint64_t bytes) const;
 
     std::shared_ptr<Context> context_;
@@ -64,6 +81,7 @@ class BufferObject {
     std::string name_;
     VkBuffer handle_ = VK_NULL_HANDLE;
     MemoryRange range_;
+    std::unique_ptr<ExportSource> export_source_;  // of range_
     VkDeviceMemory imported_ = VK_NULL_HANDLE;
     std::byte* mapped_ = nullptr;
     const char* memory_source_ = "import";

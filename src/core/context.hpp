@@ -7,6 +7,7 @@
 
 #include "core/buffer_object.hpp"
 #include "core/device.hpp"
+#include "core/external_timeline.hpp"
 #include "core/memory_pool.hpp"
 #include "core/open_timers.hpp"
 #include "core/pipeline_cache.hpp"
@@ -38,6 +39,7 @@ class Context {
     MemoryPool memory;
     PipelineCache pipelines;
     HostRanges host_ranges;
+    ExternalTimelines externals;
 
     RowId row_of(QueueRole role) const { return queue_rows_[static_cast<std::size_t>(role)]; }
     /// A listener of `trace` that knows what memory is in use, with the clocks calibrated for it.

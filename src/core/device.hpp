@@ -85,6 +85,8 @@ class Device {
     void require_own_process(const char* what) const;
     /// In a forked child nothing of the driver may be touched, not even to free it.
     bool foreign_process() const;
+    /// Counts as lost from now on, for `reason`. For what no driver call reports.
+    void give_up(const std::string& reason) noexcept;
     /// Work was handed over whose end cannot be learnt: from now on the device counts as lost, and what it
     /// may still use is never freed.
     void wedge() noexcept {

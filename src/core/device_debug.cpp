@@ -102,6 +102,17 @@ std::string Device::read_fault() const noexcept {
     }
 }
 
+void Device::give_up(const std::string& reason) noexcept {
+    if (lost_.exchange(true)) return;
+    try {
+        log().write(LogLevel::error, "device given up: " + reason);
+        const std::lock_guard lock(fault_mutex_);
+        fault_ = reason;
+    } catch (...) {
+        // Lost it is, without the reason.
+    }
+}
+
 void Device::lose(const char* what) {
     // The first to notice asks the driver. Nobody waits for that: others tell of the loss without it.
     if (!lost_.exchange(true)) {

@@ -188,6 +188,8 @@ void fill(DevicePlan& plan, const DeviceSnapshot& device, const Config& config, 
     plan.subgroup_size_control = device.subgroup_size_control && can_control;
     plan.full_subgroups = device.full_subgroups && can_control;
     plan.external_memory_fd = device.external_memory_fd;
+    plan.shared_buffers_fd = device.shared_buffers_fd;
+    plan.shared_timelines_fd = device.shared_timelines_fd;
     plan.storage_buffers = std::min(kStorageBuffers, device.limits.max_storage_buffers);
     plan.push_constant_bytes = std::min(kPushConstantBytes, device.limits.max_push_constant_bytes);
     plan.device_fault = device.device_fault;

@@ -60,6 +60,7 @@ struct DevicePlan {
     std::uint32_t device = 0;  // index into the snapshots
     bool synchronization2 = false, timestamps = false, shader_int64 = false, shader_float64 = false;
     bool memory_budget = false, external_memory_host = false, external_memory_fd = false;
+    bool shared_buffers_fd = false, shared_timelines_fd = false;  // what interop with CUDA is made of
     bool device_fault = false;
     bool subgroup_size_control = false, full_subgroups = false;
     bool subgroup_size_extension = false;  // both through VK_EXT_subgroup_size_control, not Vulkan 1.3

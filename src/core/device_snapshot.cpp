@@ -176,6 +176,29 @@ void read_features(const InstanceTable& vk, VkPhysicalDevice device, DeviceSnaps
     s.full_subgroups = (api_1_3 ? f13.computeFullSubgroups : subgroups.computeFullSubgroups) != 0;
 }
 
+bool can_share_buffers(const InstanceTable& vk, VkPhysicalDevice device) {
+    VkPhysicalDeviceExternalBufferInfo info{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO};
+    info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                 VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    info.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+    VkExternalBufferProperties properties{VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES};
+    vk.vkGetPhysicalDeviceExternalBufferProperties(device, &info, &properties);
+    constexpr VkExternalMemoryFeatureFlags kBoth =
+        VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
+    return (properties.externalMemoryProperties.externalMemoryFeatures & kBoth) == kBoth;
+}
+
+bool can_share_timelines(const InstanceTable& vk, VkPhysicalDevice device) {
+    VkSemaphoreTypeCreateInfo type{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO};
+    type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
+    VkPhysicalDeviceExternalSemaphoreInfo info{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_SEMAPHORE_INFO,
+                                               &type};
+    info.handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT;
+    VkExternalSemaphoreProperties properties{VK_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_PROPERTIES};
+    vk.vkGetPhysicalDeviceExternalSemaphoreProperties(device, &info, &properties);
+    return (properties.externalSemaphoreFeatures & VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT) != 0;
+}
+
 bool has_device_fault(const InstanceTable& vk, VkPhysicalDevice device) {
     VkPhysicalDeviceFaultFeaturesEXT fault{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT};
     VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &fault};
@@ -217,6 +240,9 @@ DeviceSnapshot read_snapshot(const Instance& instance, VkPhysicalDevice device) 
     const bool api_1_2 = s.api_major > 1 || s.api_minor >= 2;
     s.external_memory_host = has(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
     s.external_memory_fd = has(VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
+    s.shared_buffers_fd = s.external_memory_fd && can_share_buffers(vk, device);
+    s.shared_timelines_fd =
+        api_1_2 && has(VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME) && can_share_timelines(vk, device);
     s.memory_budget = has(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
     s.subgroup_size_extension = has(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
     if (api_1_2) read_features(vk, device, s);

@@ -51,6 +51,9 @@ struct DeviceSnapshot {
     // Extensions.
     bool subgroup_size_extension = false;  // VK_EXT_subgroup_size_control
     bool external_memory_host = false, external_memory_fd = false, memory_budget = false;
+    /// Buffers with memory that leaves and enters as a file descriptor; timeline semaphores likewise.
+    /// Extension and what the driver says of them.
+    bool shared_buffers_fd = false, shared_timelines_fd = false;
     bool calibrated_timestamps_ext = false, calibrated_timestamps_khr = false;
     std::uint32_t subgroup_operations = 0;  // VkSubgroupFeatureFlags where the compute stage has them, else 0
     std::vector<MatrixShape> matrix_shapes_khr, matrix_shapes_nv;

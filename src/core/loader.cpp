@@ -191,6 +191,9 @@ void Instance::load_table() {
         load(vk.vkGetPhysicalDeviceQueueFamilyProperties, "vkGetPhysicalDeviceQueueFamilyProperties") &&
         load(vk.vkGetPhysicalDeviceMemoryProperties, "vkGetPhysicalDeviceMemoryProperties") &&
         load(vk.vkGetPhysicalDeviceMemoryProperties2, "vkGetPhysicalDeviceMemoryProperties2") &&
+        load(vk.vkGetPhysicalDeviceExternalBufferProperties, "vkGetPhysicalDeviceExternalBufferProperties") &&
+        load(vk.vkGetPhysicalDeviceExternalSemaphoreProperties,
+             "vkGetPhysicalDeviceExternalSemaphoreProperties") &&
         load(vk.vkCreateDevice, "vkCreateDevice");
     if (!complete)
         throw Error(

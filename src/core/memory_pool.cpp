@@ -84,6 +84,17 @@ void MemoryPool::require_budget(const BlockSource& source, std::uint64_t bytes) 
         refuse("beyond the budget the driver grants", now.budget - std::min(now.budget, now.usage));
 }
 
+PoolBlock& MemoryPool::add_block(BlockSource& source, std::uint64_t bytes, bool dedicated) {
+    require_budget(source, bytes);
+    // All that may fail for the host's memory comes before the device's is taken.
+    auto block = std::make_unique<PoolBlock>(PoolBlock{&source, {}, OffsetAllocator(bytes), dedicated});
+    blocks_.reserve(blocks_.size() + 1);
+    block->memory = source.take(bytes);
+    block_bytes_ += block->memory.bytes;
+    blocks_.push_back(std::move(block));
+    return *blocks_.back();
+}
+
 PoolBlock& MemoryPool::new_block(BlockSource& source, std::uint64_t bytes) {
     const bool dedicated = bytes >= kDedicatedBytes;
     // Whole 2 MiB pages: what a driver rounds up to would be lost otherwise.
@@ -92,22 +103,19 @@ PoolBlock& MemoryPool::new_block(BlockSource& source, std::uint64_t bytes) {
     if (want < bytes) want = bytes;  // rounding overflowed; the budget check names the size
     // A soft limit: the driver may grant more, but only what cannot do with less asks for it.
     if (want > device_.snapshot().max_allocation_bytes) want = bytes;
-    const auto make = [&](std::uint64_t size) -> PoolBlock& {
-        require_budget(source, size);
-        // All that may fail for the host's memory comes before the device's is taken.
-        auto block = std::make_unique<PoolBlock>(PoolBlock{&source, {}, OffsetAllocator(size), dedicated});
-        blocks_.reserve(blocks_.size() + 1);
-        block->memory = source.take(size);
-        block_bytes_ += block->memory.bytes;
-        blocks_.push_back(std::move(block));
-        return *blocks_.back();
-    };
     try {
-        return make(want);
+        return add_block(source, want, dedicated);
     } catch (const Error& e) {
         if (e.code() != Errc::out_of_memory || want == bytes) throw;
     }
-    return make(bytes);
+    return add_block(source, bytes, dedicated);
+}
+
+MemoryRange MemoryPool::allocate_whole(BlockSource& source, std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    PoolBlock& block = add_block(source, bytes, true);
+    block.offsets.allocate(bytes, 1);
+    return {&block, block.memory.memory, 0, bytes, block.memory.mapped, block.memory.bytes};
 }
 
 MemoryRange MemoryPool::allocate(BlockSource& source, std::uint64_t bytes, std::uint64_t alignment) {

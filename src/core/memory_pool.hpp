@@ -43,6 +43,8 @@ class MemoryPool {
 
     /// Errors: out_of_memory - the device's, the budget's, or Config::memory_limit.
     MemoryRange allocate(BlockSource& source, std::uint64_t bytes, std::uint64_t alignment);
+    /// A block of its own of exactly that size. `source` must live until it is released.
+    MemoryRange allocate_whole(BlockSource& source, std::uint64_t bytes);
     void release(MemoryRange& range) noexcept;
 
     /// What a buffer counts as in the report.
@@ -66,6 +68,7 @@ class MemoryPool {
 
   private:
     PoolBlock& new_block(BlockSource& source, std::uint64_t bytes);
+    PoolBlock& add_block(BlockSource& source, std::uint64_t bytes, bool dedicated);
     void require_budget(const BlockSource& source, std::uint64_t bytes);
     std::vector<MemoryReport::Heap> heaps() const;
     void drop(std::vector<std::unique_ptr<PoolBlock>>::iterator block) noexcept;

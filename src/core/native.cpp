@@ -114,8 +114,8 @@ Point last_submission(const Backend& backend, Role role) {
 
 Point point(const Event& event) {
     if (!event.state()) return {};
-    const core::Token token = event.state()->token;
-    return {event.state()->context->timelines.semaphore(token.role), token.value};
+    const core::SemaphorePoint point = event.state()->point();
+    return {point.semaphore, point.value};
 }
 
 std::shared_ptr<void> record(Backend& backend, VkCommandBuffer commands,

@@ -162,13 +162,17 @@ bool Event::done() const {
     if (!state_) return true;
     core::Device& device = state_->context->device;
     device.require_usable("Event::done");
+    if (state_->external) return state_->context->timelines.passed(state_->point());
     return state_->context->timelines.passed(state_->token);
 }
 
 bool Event::wait(std::chrono::nanoseconds timeout) const {
     if (!state_) return true;
     state_->context->device.require_usable("Event::wait");
-    if (!state_->context->timelines.wait(state_->token, timeout)) return false;
+    core::Timelines& timelines = state_->context->timelines;
+    const bool reached =
+        state_->external ? timelines.wait(state_->point(), timeout) : timelines.wait(state_->token, timeout);
+    if (!reached) return false;
     for (const core::BufferRange& range : state_->host_writes)
         range.buffer->invalidate(range.offset, range.bytes);
     // Read soon, so that a counter of few bits cannot wrap in between.

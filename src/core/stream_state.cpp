@@ -199,7 +199,13 @@ Event StreamState::submit(const char* what) {
 }
 
 void StreamState::submit_list() {
-    if (!pending_) return;
+    if (!pending_) {
+        if (!wait_for_) return;
+        // So that events from here on are reached after the one that was waited for.
+        done_ = context_.timelines.submit_after(QueueRole::compute, {}, awaited());
+        waited(done_);
+        return;
+    }
     // A list that cannot be ended or submitted is dropped whole: half of its steps would be worse than none.
     const std::shared_ptr<CommandList> list = std::move(pending_);
     pending_ = nullptr;
@@ -221,17 +227,27 @@ void StreamState::hand_over(const std::shared_ptr<CommandList>& list, bool own) 
         throw;
     }
     under_way_.back().done = done_;
-    wait_for_ = {};
+    waited(done_);
     if (!again)
         host_writes_.insert(host_writes_.end(), list->host_writes().begin(), list->host_writes().end());
+}
+
+void StreamState::waited(Token token) {
+    if (wait_for_ && wait_for_->external) wait_for_->external->waited_by(token);
+    wait_for_ = nullptr;
 }
 
 Token StreamState::submit_own(CommandList& list) {
     if (!list.timed()) return submit_whole(list, "(earlier steps)");
     list.before_submit();
-    const Token done = context_.timelines.submit(QueueRole::compute, list.handle(), wait_for_);
+    const Token done = submit_one(list);
     list.submitted(done);
     return done;
+}
+
+Token StreamState::submit_one(const CommandList& list) {
+    const VkCommandBuffer commands = list.handle();
+    return context_.timelines.submit_after(QueueRole::compute, {&commands, 1}, awaited());
 }
 
 Token StreamState::submit_sequence(const CommandList& list) {
@@ -243,8 +259,7 @@ Token StreamState::submit_sequence(const CommandList& list) {
 }
 
 Token StreamState::submit_whole(const CommandList& list, const char* program) {
-    if (!context_.trace.active() || list.empty())
-        return context_.timelines.submit(QueueRole::compute, list.handle(), wait_for_);
+    if (!context_.trace.active() || list.empty()) return submit_one(list);
     if (!whole_timer_) whole_timer_ = std::make_unique<SubmissionTimer>(context_, QueueRole::compute);
     whole_timer_->finish();  // replays of one sequence collect nothing else meanwhile
     StageEvent event = stage_event(ProfileStage::kernel);
@@ -256,9 +271,9 @@ Token StreamState::submit_whole(const CommandList& list, const char* program) {
     try {
         const std::array<VkCommandBuffer, 3> timed{around.before, list.handle(), around.after};
         const std::span<const VkCommandBuffer> commands(timed);
-        done = context_.timelines.submit(QueueRole::compute,
-                                         around.before != VK_NULL_HANDLE ? commands : commands.subspan(1, 1),
-                                         wait_for_);
+        done = context_.timelines.submit_after(
+            QueueRole::compute, around.before != VK_NULL_HANDLE ? commands : commands.subspan(1, 1),
+            awaited());
     } catch (...) {
         whole_timer_->submitted({});
         throw;
@@ -316,9 +331,9 @@ void StreamState::wait_for(const Event& event) {
     if (event.state()->context != runtime_->context())
         refuse("wait_for: event of another backend (need one of this stream's backend)");
     submit_list();
-    // Streams share the compute queue, whose submissions are ordered already; another queue's needs its
-    // semaphore.
-    if (event.state()->token.role != QueueRole::compute) wait_for_ = event.state()->token;
+    // Streams share the compute queue, whose submissions are ordered already; another queue's, or another
+    // API's, needs its semaphore.
+    if (event.state()->external || event.state()->token.role != QueueRole::compute) wait_for_ = event.state();
 }
 
 Sequence StreamState::record(Stream& stream, const std::function<void(Stream&)>& steps) {

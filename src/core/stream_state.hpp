@@ -12,6 +12,7 @@
 #include <weft/stream.hpp>
 
 #include "core/command_list.hpp"
+#include "core/external_timeline.hpp"
 #include "core/runtime.hpp"
 
 namespace weft::core {
@@ -24,6 +25,13 @@ struct EventState {
     std::shared_ptr<Context> context;
     Token token;
     HostWrites host_writes;
+    /// Set: reached when this timeline is at `external_value`, in place of the token.
+    std::shared_ptr<ExternalTimeline> external = nullptr;
+    std::uint64_t external_value = 0;
+
+    SemaphorePoint point() const {
+        return external ? external->point(external_value) : context->timelines.point(token);
+    }
 };
 
 /// Staging buffers of finished work, for the next upload or download of about their size.
@@ -80,7 +88,11 @@ class StreamState : public std::enable_shared_from_this<StreamState> {
     };
     void refuse_while_recording(const char* what) const;
     void submit_list();
+    SemaphorePoint awaited() const { return wait_for_ ? wait_for_->point() : SemaphorePoint{}; }
+    /// A submission that waits as asked is under way.
+    void waited(Token token);
     void hand_over(const std::shared_ptr<CommandList>& list, bool own);
+    Token submit_one(const CommandList& list);
     Token submit_own(CommandList& list);
     Token submit_sequence(const CommandList& list);
     /// A list without times of its own; somebody who listens gets one interval for all of it.
@@ -111,7 +123,7 @@ class StreamState : public std::enable_shared_from_this<StreamState> {
         whole_timer_;         // from the first use of submit_whole() that somebody listened to
     HostWrites host_writes_;  // of everything submitted and not yet waited for
     Token done_;              // of the last submission
-    Token wait_for_;          // of another queue, before the next submission
+    std::shared_ptr<const EventState> wait_for_;  // before the next submission; null: nothing
 };
 
 }  // namespace weft::core

@@ -5,6 +5,9 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
 #include <span>
 
 #include "core/device.hpp"
@@ -18,6 +21,15 @@ struct Token {
     std::uint64_t value = 0;
 };
 
+/// Reached when the counter of a timeline semaphore, weft's or another's, is at least `value`.
+struct SemaphorePoint {
+    VkSemaphore semaphore = VK_NULL_HANDLE;
+    std::uint64_t value = 0;  // 0: always reached
+};
+
+/// A timeline semaphore at 0, for the caller to destroy; `shared`: one that other APIs can import.
+VkSemaphore make_timeline(Device& device, const char* name, bool shared);
+
 class Timelines {
   public:
     explicit Timelines(Device& device);
@@ -30,19 +42,27 @@ class Timelines {
     Token submit(QueueRole role, VkCommandBuffer commands, Token wait = {});
     /// Several, which begin in this order; at most kMostCommands.
     Token submit(QueueRole role, std::span<const VkCommandBuffer> commands, Token wait = {});
+    /// The same, after a point that may be another API's.
+    Token submit_after(QueueRole role, std::span<const VkCommandBuffer> commands, SemaphorePoint wait);
     static constexpr std::size_t kMostCommands = 3;
     bool passed(Token token);
     /// false: the time is up and the work still runs. Errors: device_lost.
     bool wait(Token token, std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max(),
               bool spin = true);
+    /// The same for any point on a timeline of this device.
+    bool passed(SemaphorePoint point);
+    bool wait(SemaphorePoint point, std::chrono::nanoseconds timeout, bool spin = true);
     /// Waits until the work is done or the device lost, even if waiting itself fails: before that nothing the
     /// work uses may be freed. A device that cannot be waited for is given up (Device::wedge).
     void drain(Token token) noexcept;
     /// Waits for everything submitted so far. Errors: device_lost.
     void wait_all();
+    /// Called by waits that last, every two seconds; replaces what was given before.
+    void on_slow_wait(std::function<void()> look);
     const FirstWork& first_work() const { return first_work_; }
     /// The semaphore whose counter is the role's timeline, and the value of the last submission.
     VkSemaphore semaphore(QueueRole role) const { return lines_[static_cast<std::size_t>(role)].semaphore; }
+    SemaphorePoint point(Token token) const { return {semaphore(token.role), token.value}; }
     Token last(QueueRole role);
 
   private:
@@ -52,14 +72,17 @@ class Timelines {
     };
     Line& line(QueueRole role) { return lines_[static_cast<std::size_t>(role)]; }
     void destroy() noexcept;
-    VkResult submit2(VkQueue queue, std::span<const VkCommandBuffer> commands, Token wait, VkSemaphore signal,
-                     std::uint64_t value);
-    VkResult submit1(VkQueue queue, std::span<const VkCommandBuffer> commands, Token wait, VkSemaphore signal,
-                     std::uint64_t value);
+    VkResult submit2(VkQueue queue, std::span<const VkCommandBuffer> commands, SemaphorePoint wait,
+                     VkSemaphore signal, std::uint64_t value);
+    VkResult submit1(VkQueue queue, std::span<const VkCommandBuffer> commands, SemaphorePoint wait,
+                     VkSemaphore signal, std::uint64_t value);
+    void look() noexcept;
 
     Device& device_;
     FirstWork first_work_;
     std::array<Line, kQueueRoles> lines_;
+    std::mutex look_mutex_;
+    std::shared_ptr<const std::function<void()>> look_;  // guarded
 };
 
 }  // namespace weft::core

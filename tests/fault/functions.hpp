@@ -35,6 +35,8 @@ enum Traits : unsigned {
     X(vkGetPhysicalDeviceMemoryProperties2, kPlain)                 \
     X(vkGetPhysicalDeviceQueueFamilyProperties, kPlain)             \
     X(vkGetPhysicalDeviceQueueFamilyProperties2, kPlain)            \
+    X(vkGetPhysicalDeviceExternalBufferProperties, kPlain)          \
+    X(vkGetPhysicalDeviceExternalSemaphoreProperties, kPlain)       \
     X(vkCreateDevice, kRunsOut | kLoses | kCreates)                 \
     X(vkDestroyDevice, kDestroys)                                   \
     X(vkGetDeviceProcAddr, kPlain)                                  \
@@ -54,6 +56,8 @@ enum Traits : unsigned {
     X(vkFlushMappedMemoryRanges, kRunsOut)                          \
     X(vkInvalidateMappedMemoryRanges, kRunsOut)                     \
     X(vkGetMemoryHostPointerPropertiesEXT, kRunsOut)                \
+    X(vkGetMemoryFdKHR, kRunsOut)                                   \
+    X(vkGetSemaphoreFdKHR, kRunsOut)                                \
     X(vkCreateBuffer, kRunsOut | kCreates)                          \
     X(vkDestroyBuffer, kDestroys)                                   \
     X(vkGetBufferMemoryRequirements, kPlain)                        \

@@ -46,6 +46,7 @@ inline DeviceSnapshot modern_device(std::string name, DeviceType type) {
     device.timeline_semaphores = device.synchronization2 = device.host_query_reset = true;
     device.shader_int64 = device.shader_float64 = true;
     device.external_memory_host = device.external_memory_fd = device.memory_budget = true;
+    device.shared_buffers_fd = device.shared_timelines_fd = true;
     device.calibrated_timestamps_ext = true;
     device.limits.max_storage_buffer_range = 0xffffffffu;
     device.limits.max_buffer_bytes = 4 * kGiB;

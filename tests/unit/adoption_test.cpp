@@ -61,10 +61,11 @@ Adoption full_adoption() {
     Adoption adoption;
     adoption.api_minor = 3;
     for (const Feature& f : kFeatures) adoption.enabled.*f.member = true;
-    adoption.extensions = {
-        "VK_EXT_external_memory_host",  "VK_EXT_memory_budget",         "VK_EXT_device_fault",
-        "VK_KHR_external_memory_fd",    "VK_EXT_subgroup_size_control", "VK_EXT_calibrated_timestamps",
-        "VK_KHR_calibrated_timestamps", "VK_KHR_cooperative_matrix",    "VK_NV_cooperative_matrix"};
+    adoption.extensions = {"VK_EXT_external_memory_host",  "VK_EXT_memory_budget",
+                           "VK_EXT_device_fault",          "VK_KHR_external_memory_fd",
+                           "VK_EXT_subgroup_size_control", "VK_EXT_calibrated_timestamps",
+                           "VK_KHR_calibrated_timestamps", "VK_KHR_cooperative_matrix",
+                           "VK_NV_cooperative_matrix",     "VK_KHR_external_semaphore_fd"};
     adoption.possible_extensions = adoption.extensions;
     adoption.compute = {2, 0};
     adoption.upload = QueueSlot{1, 0};
@@ -95,6 +96,8 @@ TEST_CASE("adoption: what was enabled stays") {
     CHECK(part.external_memory_host);
     CHECK(part.memory_budget);
     CHECK(part.external_memory_fd);
+    CHECK(part.shared_buffers_fd);
+    CHECK(part.shared_timelines_fd);
     CHECK(part.calibrated_timestamps_ext);
     CHECK(part.calibrated_timestamps_khr);
     CHECK(part.limits.min_subgroup_size == 8);
@@ -125,6 +128,9 @@ TEST_CASE("adoption: what the device lacks does not come from a claim") {
     }
     DeviceSnapshot device = full_device();
     device.external_memory_host = device.memory_budget = false;
+    device.shared_buffers_fd = device.shared_timelines_fd = false;
+    CHECK_FALSE(enabled_part(device, full_adoption()).shared_buffers_fd);
+    CHECK_FALSE(enabled_part(device, full_adoption()).shared_timelines_fd);
     CHECK_FALSE(enabled_part(device, full_adoption()).external_memory_host);
     CHECK_FALSE(enabled_part(device, full_adoption()).memory_budget);
 }
@@ -137,6 +143,8 @@ TEST_CASE("adoption: extensions that were not enabled are gone") {
     CHECK(part.limits.import_alignment == 0);
     CHECK_FALSE(part.memory_budget);
     CHECK_FALSE(part.external_memory_fd);
+    CHECK_FALSE(part.shared_buffers_fd);
+    CHECK_FALSE(part.shared_timelines_fd);
     CHECK_FALSE(part.subgroup_size_extension);
     CHECK_FALSE(part.calibrated_timestamps_ext);
     CHECK_FALSE(part.calibrated_timestamps_khr);

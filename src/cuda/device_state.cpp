@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/device_state.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace weft::cuda::detail {
+namespace {
+
+/// Streams come and go; so many timelines are kept before idle ones are used again.
+constexpr std::size_t kKeptLines = 16;
+
+std::string list_text(const std::vector<DeviceInfo>& devices) {
+    std::string text;
+    for (const DeviceInfo& d : devices) text += (text.empty() ? "" : ", ") + d.name + " " + d.uuid;
+    return text;
+}
+
+DeviceInfo find_device(const weft::DeviceInfo& vulkan) {
+    constexpr const char* kFunction = "cuda::Device";
+    require_device(kFunction);
+    const std::vector<DeviceInfo> devices = list_devices();
+    for (const DeviceInfo& d : devices)
+        if (d.uuid == vulkan.uuid) return d;
+    throw Error(Errc::no_device, std::string(kFunction) + ": no CUDA device is the backend's GPU (got " +
+                                     list_text(devices) + ", need " + vulkan.name + " " + vulkan.uuid +
+                                     "; CUDA_VISIBLE_DEVICES hides devices from CUDA alone)");
+}
+
+void require_not_captured(StreamHandle stream, const char* function) {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    check(cudaStreamIsCapturing(stream, &status), function, "cudaStreamIsCapturing");
+    if (status != cudaStreamCaptureStatusNone)
+        throw Error(Errc::invalid_argument,
+                    std::string(function) +
+                        ": the stream is being captured (a graph would repeat one value of a timeline)");
+}
+
+}  // namespace
+
+Semaphore::Semaphore(core::FileDescriptor fd, const char* function) {
+    cudaExternalSemaphoreHandleDesc description{};
+    description.type = cudaExternalSemaphoreHandleTypeTimelineSemaphoreFd;
+    description.handle.fd = fd.get();
+    check(cudaImportExternalSemaphore(&handle_, &description), function, "cudaImportExternalSemaphore");
+    fd.release();  // CUDA's from here on
+}
+
+Semaphore::~Semaphore() {
+    if (handle_ != nullptr) (void)cudaDestroyExternalSemaphore(handle_);
+}
+
+void Semaphore::wait(StreamHandle stream, std::uint64_t value, const char* function) const {
+    cudaExternalSemaphoreWaitParams parameters{};
+    parameters.params.fence.value = value;
+    check(cudaWaitExternalSemaphoresAsync(&handle_, &parameters, 1, stream), function,
+          "cudaWaitExternalSemaphoresAsync");
+}
+
+void Semaphore::signal(StreamHandle stream, std::uint64_t value, const char* function) const {
+    cudaExternalSemaphoreSignalParams parameters{};
+    parameters.params.fence.value = value;
+    check(cudaSignalExternalSemaphoresAsync(&handle_, &parameters, 1, stream), function,
+          "cudaSignalExternalSemaphoresAsync");
+}
+
+DeviceState::DeviceState(Backend& backend) : runtime_(backend.runtime()) {
+    constexpr const char* kFunction = "cuda::Device";
+    info_ = find_device(backend.device());
+    core::require_external(*runtime_, kFunction);
+    const Driver& driver = Driver::get(kFunction);
+    check(driver.primary_retain(&context_, info_.ordinal), kFunction, "cuDevicePrimaryCtxRetain");
+    try {
+        const CurrentContext current(context_, kFunction);
+        check(cudaEventCreateWithFlags(&health_, cudaEventDisableTiming), kFunction, "cudaEventCreate");
+    } catch (...) {
+        (void)driver.primary_release(info_.ordinal);
+        throw;
+    }
+}
+
+DeviceState::~DeviceState() {
+    const Driver& driver = Driver::get("cuda::Device");
+    if (driver.push(context_) != CUDA_SUCCESS) return;
+    // Semaphores must not go while work that waits for them or signals them is under way.
+    if (cudaDeviceSynchronize() != cudaSuccess)
+        for (const Line& line : lines_) core::look_after(*line.timeline);
+    for (Semaphore& semaphore : work_) semaphore = Semaphore();
+    foreign_.clear();
+    lines_.clear();
+    (void)cudaEventDestroy(health_);
+    CUcontext ours = nullptr;
+    (void)driver.pop(&ours);
+    (void)driver.primary_release(info_.ordinal);
+}
+
+const Semaphore& DeviceState::work_semaphore(std::size_t timeline, const char* function) {
+    Semaphore& semaphore = work_[timeline];
+    if (!semaphore) semaphore = Semaphore(core::export_work_timeline(*runtime_, timeline), function);
+    return semaphore;
+}
+
+const Semaphore& DeviceState::semaphore_of(const std::shared_ptr<core::ExternalTimeline>& timeline,
+                                           const char* function) {
+    for (const Line& line : lines_)
+        if (line.timeline == timeline) return line.semaphore;
+    for (const auto& [known, semaphore] : foreign_)
+        if (known == timeline) return semaphore;
+    foreign_.emplace_back(timeline, Semaphore(core::export_timeline(*timeline), function));
+    return foreign_.back().second;
+}
+
+DeviceState::Line& DeviceState::line_of(StreamHandle stream, const char* function) {
+    unsigned long long id = 0;  // unlike a handle, never used twice
+    check(cudaStreamGetId(stream, &id), function, "cudaStreamGetId");
+    for (Line& line : lines_)
+        if (line.stream == id) return line;
+    if (lines_.size() >= kKeptLines)
+        for (Line& line : lines_)
+            if (core::external_event(line.timeline, line.last).done()) {
+                line.stream = id;
+                return line;
+            }
+    Line line;
+    line.stream = id;
+    line.timeline = core::make_external_timeline(*runtime_, [context = context_, health = health_] {
+        const Driver& driver = Driver::get("cuda::Device");
+        if (driver.push(context) != CUDA_SUCCESS) return std::string("the CUDA context is gone");
+        const cudaError_t result = cudaEventQuery(health);
+        CUcontext ours = nullptr;
+        (void)driver.pop(&ours);
+        if (result == cudaSuccess || result == cudaErrorNotReady) return std::string();
+        return std::string("CUDA failed and will never signal: ") + cudaGetErrorString(result);
+    });
+    line.semaphore = Semaphore(core::export_timeline(*line.timeline), function);
+    lines_.push_back(std::move(line));
+    return lines_.back();
+}
+
+void DeviceState::wait_locked(StreamHandle stream, const core::WorkPoint& point, const char* function) {
+    if (point.value == 0) return;
+    const Semaphore& semaphore =
+        point.external ? semaphore_of(point.external, function) : work_semaphore(point.timeline, function);
+    semaphore.wait(stream, point.value, function);
+}
+
+void DeviceState::wait_for(StreamHandle stream, const Event& event, const char* function) {
+    const core::WorkPoint point = core::work_point(event);
+    if (point.value != 0 && core::context_of(event) != core::context_of(*runtime_))
+        throw Error(Errc::invalid_argument,
+                    std::string(function) + ": event of another backend (need one of this device's)");
+    core::require_external(*runtime_, function);
+    const CurrentContext current(context_, function);
+    require_not_captured(stream, function);
+    const std::lock_guard lock(mutex_);
+    wait_locked(stream, point, function);
+}
+
+void DeviceState::wait_for_all(StreamHandle stream) {
+    constexpr const char* kFunction = "cuda::Device::wait_for_all";
+    core::require_external(*runtime_, kFunction);
+    const CurrentContext current(context_, kFunction);
+    require_not_captured(stream, kFunction);
+    const std::lock_guard lock(mutex_);
+    for (const core::WorkPoint& point : core::last_work(*runtime_)) wait_locked(stream, point, kFunction);
+}
+
+Event DeviceState::event(StreamHandle stream, const char* function) {
+    core::require_external(*runtime_, function);
+    const CurrentContext current(context_, function);
+    require_not_captured(stream, function);
+    const std::lock_guard lock(mutex_);
+    Line& line = line_of(stream, function);
+    line.semaphore.signal(stream, line.last + 1, function);
+    return core::external_event(line.timeline, ++line.last);
+}
+
+}  // namespace weft::cuda::detail

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a cuda::Device points at: the context, weft's timelines as CUDA sees them, and one timeline for each
+// CUDA stream that weft waits for.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <weft/cuda.hpp>
+
+#include "core/external_memory.hpp"
+#include "cuda/driver.hpp"
+
+namespace weft::cuda::detail {
+
+/// A timeline semaphore of Vulkan's in CUDA.
+class Semaphore {
+  public:
+    Semaphore() = default;
+    /// Errors: driver. In the current context.
+    Semaphore(core::FileDescriptor fd, const char* function);
+    Semaphore(Semaphore&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+    Semaphore& operator=(Semaphore&& other) noexcept {
+        std::swap(handle_, other.handle_);
+        return *this;
+    }
+    ~Semaphore();
+
+    explicit operator bool() const { return handle_ != nullptr; }
+    void wait(StreamHandle stream, std::uint64_t value, const char* function) const;
+    void signal(StreamHandle stream, std::uint64_t value, const char* function) const;
+
+  private:
+    cudaExternalSemaphore_t handle_ = nullptr;
+};
+
+class DeviceState {
+  public:
+    explicit DeviceState(Backend& backend);
+    ~DeviceState();
+    DeviceState(const DeviceState&) = delete;
+    DeviceState& operator=(const DeviceState&) = delete;
+
+    const DeviceInfo& info() const { return info_; }
+    CUcontext context() const { return context_; }
+    const core::Runtime& runtime() const { return *runtime_; }
+
+    void wait_for(StreamHandle stream, const Event& event, const char* function);
+    void wait_for_all(StreamHandle stream);
+    Event event(StreamHandle stream, const char* function);
+
+  private:
+    /// A CUDA stream's timeline. Values on one timeline rise in the order of one stream only.
+    struct Line {
+        unsigned long long stream = 0;
+        std::shared_ptr<core::ExternalTimeline> timeline;
+        Semaphore semaphore;
+        std::uint64_t last = 0;
+    };
+    const Semaphore& work_semaphore(std::size_t timeline, const char* function);
+    const Semaphore& semaphore_of(const std::shared_ptr<core::ExternalTimeline>& timeline,
+                                  const char* function);
+    Line& line_of(StreamHandle stream, const char* function);
+    void wait_locked(StreamHandle stream, const core::WorkPoint& point, const char* function);
+
+    std::shared_ptr<core::Runtime> runtime_;
+    DeviceInfo info_;
+    CUcontext context_ = nullptr;
+    cudaEvent_t health_ = nullptr;  // asked whether the context still works
+    std::mutex mutex_;
+    std::array<Semaphore, core::kWorkTimelines> work_;  // guarded, as the rest
+    std::vector<Line> lines_;
+    /// Of other Devices of the same backend.
+    std::vector<std::pair<std::shared_ptr<core::ExternalTimeline>, Semaphore>> foreign_;
+};
+
+}  // namespace weft::cuda::detail

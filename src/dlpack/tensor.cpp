@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weft/dlpack.hpp>
+
+#include <dlpack/dlpack.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+namespace weft {
+namespace {
+
+/// What a tensor of weft's points at besides its memory.
+struct Held {
+    DLManagedTensor tensor{};
+    std::vector<std::int64_t> shape, strides;
+    std::shared_ptr<void> owner;
+};
+
+[[noreturn]] void refuse(Errc code, const std::string& function, const std::string& what) {
+    throw Error(code, function + ": " + what);
+}
+
+DLDataTypeCode code_of(ElementKind kind) {
+    switch (kind) {
+        case ElementKind::signed_integer:
+            return kDLInt;
+        case ElementKind::unsigned_integer:
+            return kDLUInt;
+        case ElementKind::complex:
+            return kDLComplex;
+        case ElementKind::floating:
+            break;
+    }
+    return kDLFloat;
+}
+
+std::optional<ElementKind> kind_of(std::uint8_t code) {
+    switch (code) {
+        case kDLInt:
+            return ElementKind::signed_integer;
+        case kDLUInt:
+            return ElementKind::unsigned_integer;
+        case kDLFloat:
+            return ElementKind::floating;
+        case kDLComplex:
+            return ElementKind::complex;
+        default:
+            return std::nullopt;
+    }
+}
+
+TensorPlace place_of(DLDeviceType type) {
+    if (type == kDLCPU || type == kDLCUDAHost) return TensorPlace::host;
+    return type == kDLCUDA ? TensorPlace::cuda : TensorPlace::other;
+}
+
+/// Errors: invalid_argument - negative, or too large.
+std::size_t count_elements(const char* function, const std::vector<std::int64_t>& shape, std::uint32_t bits) {
+    const std::uint64_t most = std::numeric_limits<std::int64_t>::max() / std::max(bits / 8, 1u);
+    std::uint64_t count = 1;
+    bool empty = false;
+    for (const std::int64_t extent : shape) {
+        if (extent < 0)
+            refuse(Errc::invalid_argument, function, "negative extent (got " + std::to_string(extent) + ")");
+        if (extent == 0)
+            empty = true;
+        else if (count > most / static_cast<std::uint64_t>(extent))
+            refuse(Errc::invalid_argument, function, "too many elements for an address");
+        else
+            count *= static_cast<std::uint64_t>(extent);
+    }
+    return empty ? 0 : static_cast<std::size_t>(count);
+}
+
+std::string shape_text(const std::vector<std::int64_t>& shape) {
+    std::string text = "[";
+    for (const std::int64_t extent : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(extent);
+    return text + "]";
+}
+
+/// In C order without gaps: the stride of an axis of one element says nothing.
+bool compact(const DLTensor& t, const std::vector<std::int64_t>& shape) {
+    if (t.strides == nullptr || std::find(shape.begin(), shape.end(), 0) != shape.end()) return true;
+    std::int64_t expected = 1;
+    for (std::size_t i = shape.size(); i-- > 0;) {
+        if (shape[i] != 1 && t.strides[i] != expected) return false;
+        expected *= shape[i];
+    }
+    return true;
+}
+
+}  // namespace
+
+std::string to_string(ElementType type) {
+    const char* names[] = {"int", "uint", "float", "complex"};
+    return names[static_cast<std::size_t>(type.kind)] + std::to_string(type.bits);
+}
+
+std::size_t TensorInfo::elements() const {
+    return count_elements("TensorInfo", shape, type.bits);
+}
+
+DLManagedTensor* make_dlpack(const TensorInfo& tensor, std::shared_ptr<void> owner) {
+    const std::size_t count = count_elements("make_dlpack", tensor.shape, tensor.type.bits);
+    if (tensor.place == TensorPlace::other)
+        refuse(Errc::invalid_argument, "make_dlpack", "a place that weft has no memory in");
+    if (tensor.data == nullptr && count != 0)
+        refuse(Errc::invalid_argument, "make_dlpack",
+               "null with elements (got " + std::to_string(count) + ")");
+    auto held = std::make_unique<Held>();
+    held->shape = tensor.shape;
+    held->strides.resize(tensor.shape.size());
+    std::int64_t stride = 1;
+    for (std::size_t i = tensor.shape.size(); i-- > 0;) {
+        held->strides[i] = stride;
+        stride *= std::max<std::int64_t>(tensor.shape[i], 1);
+    }
+    held->owner = std::move(owner);
+    DLTensor& t = held->tensor.dl_tensor;
+    t.data = tensor.data;
+    t.device = {tensor.place == TensorPlace::cuda ? kDLCUDA : kDLCPU, tensor.ordinal};
+    t.ndim = static_cast<int>(tensor.shape.size());
+    t.dtype = {static_cast<std::uint8_t>(code_of(tensor.type.kind)),
+               static_cast<std::uint8_t>(tensor.type.bits), 1};
+    t.shape = held->shape.data();
+    t.strides = held->strides.data();
+    held->tensor.manager_ctx = held.get();
+    held->tensor.deleter = [](DLManagedTensor* self) { delete static_cast<Held*>(self->manager_ctx); };
+    return &held.release()->tensor;
+}
+
+TensorInfo read_dlpack(const DLManagedTensor* tensor) {
+    constexpr const char* kFunction = "read_dlpack";
+    if (tensor == nullptr) refuse(Errc::invalid_argument, kFunction, "no tensor (got null)");
+    const DLTensor& t = tensor->dl_tensor;
+    if (t.ndim < 0 || (t.ndim > 0 && t.shape == nullptr))
+        refuse(Errc::invalid_argument, kFunction,
+               "damaged shape (got " + std::to_string(t.ndim) + " axes" +
+                   (t.shape == nullptr ? ", null" : "") + ")");
+    const std::optional<ElementKind> kind = kind_of(t.dtype.code);
+    if (!kind || t.dtype.lanes != 1 || t.dtype.bits % 8 != 0 || t.dtype.bits == 0)
+        refuse(Errc::unsupported, kFunction,
+               "element type (got code " + std::to_string(t.dtype.code) + ", " +
+                   std::to_string(t.dtype.bits) + " bits, " + std::to_string(t.dtype.lanes) +
+                   " lanes, need whole bytes, one lane)");
+    TensorInfo info;
+    info.place = place_of(t.device.device_type);
+    info.ordinal = info.place == TensorPlace::cuda ? t.device.device_id : 0;
+    info.type = {*kind, t.dtype.bits};
+    if (t.ndim > 0) info.shape.assign(t.shape, t.shape + t.ndim);
+    const std::size_t count = count_elements(kFunction, info.shape, info.type.bits);
+    if (t.data == nullptr && count != 0)
+        refuse(Errc::invalid_argument, kFunction, "null with elements (got " + std::to_string(count) + ")");
+    if (!compact(t, info.shape))
+        refuse(Errc::unsupported, kFunction, "not in C order without gaps (make it contiguous first)");
+    if (t.data != nullptr) info.data = static_cast<std::byte*>(t.data) + t.byte_offset;
+    return info;
+}
+
+void release_dlpack(DLManagedTensor* tensor) noexcept {
+    if (tensor != nullptr && tensor->deleter != nullptr) tensor->deleter(tensor);
+}
+
+namespace detail {
+
+void check_shape(const char* function, const TensorInfo& tensor, std::size_t elements) {
+    if (count_elements(function, tensor.shape, tensor.type.bits) == elements) return;
+    refuse(Errc::invalid_argument, function,
+           "shape of another size (got " + shape_text(tensor.shape) + ", need " + std::to_string(elements) +
+               " elements)");
+}
+
+void check_tensor(const char* function, const TensorInfo& tensor, TensorPlace place, ElementType type) {
+    const auto name = [](TensorPlace p) {
+        return p == TensorPlace::host   ? "host memory"
+               : p == TensorPlace::cuda ? "a CUDA device"
+                                        : "elsewhere";
+    };
+    if (tensor.place != place)
+        refuse(Errc::invalid_argument, function,
+               std::string("tensor in the wrong place (got ") + name(tensor.place) + ", need " + name(place) +
+                   ")");
+    if (tensor.type != type)
+        refuse(Errc::invalid_argument, function,
+               "elements of another type (got " + to_string(tensor.type) + ", need " + to_string(type) + ")");
+    if (tensor.data != nullptr &&
+        reinterpret_cast<std::uintptr_t>(tensor.data) % std::min(type.bits / 8, 8u) != 0)
+        refuse(Errc::invalid_argument, function, "elements not aligned to their size");
+}
+
+}  // namespace detail
+}  // namespace weft

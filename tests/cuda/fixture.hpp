@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tests with CUDA need: checked calls, streams, a stream that is held up, memory from cuMemCreate.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <dirent.h>
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include <weft/cuda.hpp>
+#include <weft/weft.hpp>
+
+#include "cuda/kernels.hpp"
+#include "support/gpu_fixture.hpp"
+#include "support/shader_jobs.hpp"
+
+namespace weft_test {
+
+inline void need(cudaError_t result) {
+    REQUIRE_MESSAGE(result == cudaSuccess, cudaGetErrorString(result));
+}
+
+class CudaStream {
+  public:
+    CudaStream() { need(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
+    ~CudaStream() { cudaStreamDestroy(stream_); }
+    CudaStream(const CudaStream&) = delete;
+    CudaStream& operator=(const CudaStream&) = delete;
+    operator cudaStream_t() const { return stream_; }  // NOLINT(google-explicit-constructor)
+
+  private:
+    cudaStream_t stream_ = nullptr;
+};
+
+/// Stops a CUDA stream where it is put, until let go: the signals behind it are not given.
+class Hold {
+  public:
+    explicit Hold(cudaStream_t stream) {
+        need(cudaLaunchHostFunc(
+            stream,
+            [](void* hold) {
+                while (!static_cast<Hold*>(hold)->open_) std::this_thread::sleep_for(kStep);
+                static_cast<Hold*>(hold)->passed_ = true;
+            },
+            this));
+    }
+    ~Hold() {
+        let_go();
+        while (!passed_) std::this_thread::sleep_for(kStep);
+    }
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+    void let_go() { open_ = true; }
+
+  private:
+    static constexpr std::chrono::microseconds kStep{100};
+    std::atomic<bool> open_{false}, passed_{false};
+};
+
+/// Device memory as cuMemCreate gives it, mapped.
+class VirtualMemory {
+  public:
+    explicit VirtualMemory(std::size_t bytes, bool exportable = true, int device = 0) {
+        CUmemAllocationProp p{};
+        p.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+        p.location = {CU_MEM_LOCATION_TYPE_DEVICE, {device}};
+        if (exportable) p.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+        std::size_t step = 0;
+        need(function<decltype(&::cuMemGetAllocationGranularity)>("cuMemGetAllocationGranularity")(
+            &step, &p, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+        bytes_ = (bytes + step - 1) / step * step;
+        need(function<decltype(&::cuMemCreate)>("cuMemCreate")(&handle_, bytes_, &p, 0));
+        need(function<decltype(&::cuMemAddressReserve)>("cuMemAddressReserve")(&address_, bytes_, 0, 0, 0));
+        need(function<decltype(&::cuMemMap)>("cuMemMap")(address_, bytes_, 0, handle_, 0));
+        CUmemAccessDesc access{p.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+        need(function<decltype(&::cuMemSetAccess)>("cuMemSetAccess")(address_, bytes_, &access, 1));
+    }
+    ~VirtualMemory() {
+        function<decltype(&::cuMemUnmap)>("cuMemUnmap")(address_, bytes_);
+        function<decltype(&::cuMemAddressFree)>("cuMemAddressFree")(address_, bytes_);
+        function<decltype(&::cuMemRelease)>("cuMemRelease")(handle_);
+    }
+    VirtualMemory(const VirtualMemory&) = delete;
+    VirtualMemory& operator=(const VirtualMemory&) = delete;
+
+    template <class T>
+    weft::cuda::DeviceSpan<T> span() const {
+        return {reinterpret_cast<T*>(address_), bytes_ / sizeof(T)};
+    }
+    std::size_t bytes() const { return bytes_; }
+    int export_fd() const {
+        int fd = -1;
+        need(function<decltype(&::cuMemExportToShareableHandle)>("cuMemExportToShareableHandle")(
+            &fd, handle_, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+        return fd;
+    }
+
+  private:
+    template <class Function>
+    static Function function(const char* name) {
+        void* found = nullptr;
+        cudaDriverEntryPointQueryResult status{};
+        need(cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault, &status));
+        return reinterpret_cast<Function>(found);
+    }
+    static void need(CUresult result) { REQUIRE_MESSAGE(result == CUDA_SUCCESS, static_cast<int>(result)); }
+    static void need(cudaError_t result) { weft_test::need(result); }
+
+    CUmemGenericAllocationHandle handle_ = 0;
+    CUdeviceptr address_ = 0;
+    std::size_t bytes_ = 0;
+};
+
+/// A Backend on an NVIDIA GPU with its CUDA device; nothing of weft is left afterwards.
+template <class Body>
+void on_cuda(Body&& body) {
+    on_device([&](weft::Backend& backend) {
+        const weft::cuda::Device device(backend);
+        need(cudaSetDevice(device.ordinal()));
+        body(backend, device);
+        need(cudaDeviceSynchronize());
+    });
+}
+
+inline std::size_t open_descriptors() {
+    std::size_t count = 0;
+    DIR* const folder = opendir("/proc/self/fd");
+    REQUIRE(folder != nullptr);
+    while (readdir(folder) != nullptr) ++count;
+    closedir(folder);
+    return count;
+}
+
+inline std::vector<std::uint32_t> from_cuda(weft::cuda::DeviceSpan<const std::uint32_t> span) {
+    std::vector<std::uint32_t> host(span.size());
+    need(cudaMemcpy(host.data(), span.data(), span.bytes(), cudaMemcpyDefault));
+    return host;
+}
+
+}  // namespace weft_test

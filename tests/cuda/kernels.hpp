@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// CUDA kernels that stand for an application's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <weft/cuda_memory.hpp>
+
+namespace weft_test {
+
+/// y[i] = x[i] * factor + offset.
+void cuda_affine(weft::cuda::DeviceSpan<const std::uint32_t> x, weft::cuda::DeviceSpan<std::uint32_t> y,
+                 std::uint32_t factor, std::uint32_t offset, weft::cuda::StreamHandle stream);
+/// Keeps a part of the GPU busy for about so long.
+void cuda_spin(std::uint64_t nanoseconds, weft::cuda::StreamHandle stream);
+/// Breaks the context.
+void cuda_trap(weft::cuda::StreamHandle stream);
+
+}  // namespace weft_test

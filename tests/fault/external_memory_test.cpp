@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory that leaves and enters as a file descriptor: who owns it, whatever fails. A private part: interop
+// with CUDA is made of it, and a software device has it too.
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/external_memory.hpp"
+#include "fault/fixture.hpp"
+
+using namespace weft_test;
+using weft::Errc;
+using weft_fault::Calls;
+using Word = std::uint32_t;
+
+namespace {
+
+constexpr std::size_t kCount = 5000;
+
+std::size_t open_descriptors() {
+    std::size_t count = 0;
+    DIR* const folder = opendir("/proc/self/fd");
+    REQUIRE(folder != nullptr);
+    while (readdir(folder) != nullptr) ++count;
+    closedir(folder);
+    return count;
+}
+
+bool is_open(int fd) {
+    return fcntl(fd, F_GETFD) >= 0;
+}
+
+weft::Buffer<Word> make_exportable(weft::Backend& backend) {
+    return {weft::core::make_exportable_buffer(*backend.runtime(), kCount * sizeof(Word), "mine"), kCount};
+}
+
+/// Words [first, first + count) of the allocation.
+weft::Buffer<Word> import_words(weft::Backend& backend, const weft::core::FileDescriptor& fd,
+                                std::uint64_t bytes, std::size_t first, std::size_t count) {
+    return {weft::core::import_buffer(
+                *backend.runtime(), {fd.get(), bytes, first * sizeof(Word), count * sizeof(Word)}, "theirs"),
+            count};
+}
+
+/// One round of everything. Errors are the caller's to judge; the descriptor's fate is judged here.
+void round_trip(weft::Backend& backend) {
+    const weft::Buffer<Word> mine = make_exportable(backend);
+    weft::core::ExportedMemory exported = weft::core::export_memory(*mine.view().object());
+    const int fd = exported.fd.get();
+    std::optional<weft::Buffer<Word>> theirs;
+    try {
+        theirs.emplace(import_words(backend, exported.fd, exported.bytes, 1024, 1000));
+    } catch (...) {
+        CHECK(is_open(fd));  // the caller's still
+        throw;
+    }
+    CHECK_FALSE(is_open(fd));  // weft's, and closed
+    exported.fd.release();
+    weft::Stream stream(backend);
+    const std::vector<Word> in = words(kCount);
+    stream.upload(in, mine);
+    const std::vector<Word> out = stream.download(*theirs);
+    CHECK(out == std::vector<Word>(in.begin() + 1024, in.begin() + 2024));
+}
+
+}  // namespace
+
+TEST_CASE("external memory: what is written on one side is read on the other, and no descriptor is left") {
+    control().reset();
+    {
+        weft::Backend backend(fault_config());
+        round_trip(backend);
+        const std::size_t before = open_descriptors();
+        for (int i = 0; i < 50; ++i) round_trip(backend);
+        CHECK(open_descriptors() == before);
+        CHECK(backend.memory().live_buffers == 0);
+        CHECK(backend.memory().names.size() >= 2);
+    }
+    check_nothing_left();
+}
+
+TEST_CASE("external memory: an exportable buffer is counted, limited and given back like any other") {
+    control().reset();
+    {
+        weft::Config config = fault_config();
+        config.memory_limit = 1 << 20;
+        weft::Backend backend(config);
+        {
+            const weft::Buffer<Word> mine = make_exportable(backend);
+            const weft::MemoryReport report = backend.memory();
+            CHECK(report.live_buffers == 1);
+            CHECK(report.block_bytes >= mine.bytes());
+            CHECK(report.block_bytes < 2 * mine.bytes());  // an allocation of its own, not a block
+        }
+        CHECK(backend.memory().block_bytes == 0);
+        check_error(Errc::out_of_memory, "beyond Config::memory_limit",
+                    [&] { weft::core::make_exportable_buffer(*backend.runtime(), 2 << 20, "large"); });
+        check_error(Errc::invalid_argument, "too large for this device", [&] {
+            weft::core::make_exportable_buffer(*backend.runtime(), ~std::uint64_t{0} / 2, "huge");
+        });
+        check_error(Errc::invalid_argument, "not made to be shared", [&] {
+            const weft::Buffer<Word> plain(backend, 4);
+            weft::core::export_memory(*plain.view().object());
+        });
+    }
+    check_nothing_left();
+}
+
+TEST_CASE("external memory: ranges that do not fit and descriptors that are none are refused") {
+    control().reset();
+    {
+        weft::Backend backend(fault_config());
+        const weft::Buffer<Word> mine = make_exportable(backend);
+        weft::core::ExportedMemory exported = weft::core::export_memory(*mine.view().object());
+        const auto refused = [&](std::size_t first, std::size_t count) {
+            check_error(Errc::invalid_argument, "does not fit its allocation",
+                        [&] { import_words(backend, exported.fd, exported.bytes, first, count); });
+            CHECK(is_open(exported.fd.get()));
+        };
+        refused(0, exported.bytes / 4 + 4);
+        refused(exported.bytes / 4, 4);
+        refused(1, 4);
+        refused(std::size_t{1} << 60, 4);
+        const weft::core::FileDescriptor none;
+        check_error(Errc::invalid_argument, "no open file descriptor (got -1)",
+                    [&] { import_words(backend, none, exported.bytes, 0, 4); });
+    }
+    check_nothing_left();
+}
+
+TEST_CASE("external memory: whichever call fails, descriptors and memory are where they belong") {
+    std::size_t before = 0;
+    std::uint64_t index = 0;
+    for (bool done = false; !done; ++index) {
+        CAPTURE(index);
+        control().reset();
+        {
+            weft::Backend backend(fault_config());
+            if (index == 0) round_trip(backend);
+            if (index == 0) before = open_descriptors();
+            control().fail({.calls = Calls::may_run_out, .index = index});
+            try {
+                round_trip(backend);
+                done = control().failed().empty();
+            } catch (const weft::Error& e) {
+                CHECK(std::string(weft::to_string(e.code())) == "out_of_memory");
+            }
+            control().fail_no_more();
+            backend.wait_idle();
+            CHECK(open_descriptors() == before);
+            CHECK(backend.memory().live_buffers == 0);
+        }
+        check_nothing_left();
+    }
+    MESSAGE(index << " calls");
+    CHECK(index > 8);
+}
+
+TEST_CASE("external memory: a device that cannot share says what it lacks") {
+    control().reset();
+    {
+        // lavapipe has no timeline semaphores that leave.
+        weft::Backend backend(fault_config());
+        check_error(Errc::unsupported, "got no VK_KHR_external_semaphore_fd for timeline semaphores",
+                    [&] { weft::core::require_external(*backend.runtime(), "test"); });
+    }
+    check_nothing_left();
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weft/dlpack.hpp>
+
+#include <dlpack/dlpack.h>
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <memory>
+
+#include "support/gpu_fixture.hpp"
+
+using namespace weft;
+using weft_test::check_error;
+
+namespace {
+
+/// A tensor as another library makes it.
+struct Foreign {
+    std::vector<double> values{1, 2, 3, 4, 5, 6, 7};
+    std::vector<std::int64_t> shape{2, 3}, strides{3, 1};
+    int deleted = 0;
+    DLManagedTensor tensor{};
+
+    Foreign() {
+        tensor.dl_tensor = {values.data(), {kDLCPU, 0},    2, {kDLFloat, 64, 1},
+                            shape.data(),  strides.data(), 0};
+        tensor.manager_ctx = this;
+        tensor.deleter = [](DLManagedTensor* self) { ++static_cast<Foreign*>(self->manager_ctx)->deleted; };
+    }
+};
+
+}  // namespace
+
+TEST_CASE("dlpack: what weft gives out says what it is, and keeps its memory until it is deleted") {
+    std::vector<std::complex<float>> values{{1, 2}, {3, 4}, {5, 6}, {7, 8}, {9, 10}, {11, 12}};
+    const void* data = values.data();
+    DLManagedTensor* tensor = to_dlpack(std::move(values), {3, 1, 2});
+    const DLTensor& t = tensor->dl_tensor;
+    CHECK(t.data == data);  // moved, not copied
+    CHECK(t.device.device_type == kDLCPU);
+    CHECK(t.ndim == 3);
+    CHECK(t.dtype.code == kDLComplex);
+    CHECK(t.dtype.bits == 64);
+    CHECK(t.dtype.lanes == 1);
+    CHECK(std::vector(t.shape, t.shape + 3) == std::vector<std::int64_t>{3, 1, 2});
+    CHECK(std::vector(t.strides, t.strides + 3) == std::vector<std::int64_t>{2, 2, 1});
+    CHECK(t.byte_offset == 0);
+    CHECK(static_cast<std::complex<float>*>(t.data)[5] == std::complex<float>(11, 12));
+    release_dlpack(tensor);
+    release_dlpack(nullptr);
+}
+
+TEST_CASE("dlpack: the owner goes with the deleter, once") {
+    auto owner = std::make_shared<int>(3);
+    int memory[4] = {};
+    DLManagedTensor* tensor =
+        make_dlpack({memory, TensorPlace::cuda, 2, {ElementKind::signed_integer, 32}, {4}}, owner);
+    CHECK(owner.use_count() == 2);
+    CHECK(tensor->dl_tensor.device.device_type == kDLCUDA);
+    CHECK(tensor->dl_tensor.device.device_id == 2);
+    tensor->deleter(tensor);
+    CHECK(owner.use_count() == 1);
+    check_error(Errc::invalid_argument, "negative extent (got -4)", [&] {
+        make_dlpack({memory, TensorPlace::host, 0, {}, {-4}}, owner);
+    });
+    const std::int64_t large = std::numeric_limits<std::int64_t>::max() / 2;
+    check_error(Errc::invalid_argument, "too many elements", [&] {
+        make_dlpack({memory, TensorPlace::host, 0, {}, {large, large}}, owner);
+    });
+    check_error(Errc::invalid_argument, "null with elements", [&] {
+        make_dlpack({nullptr, TensorPlace::host, 0, {}, {1}}, owner);
+    });
+    CHECK(owner.use_count() == 1);
+}
+
+TEST_CASE("dlpack: element types by their names") {
+    CHECK(to_string(element_type<std::uint8_t>()) == "uint8");
+    CHECK(to_string(element_type<std::int64_t>()) == "int64");
+    CHECK(to_string(element_type<float>()) == "float32");
+    CHECK(to_string(element_type<double>()) == "float64");
+    CHECK(to_string(element_type<std::complex<double>>()) == "complex128");
+}
+
+TEST_CASE("dlpack: a tensor of others is read where it lies and deleted once") {
+    Foreign foreign;
+    {
+        HostTensor<double> tensor(&foreign.tensor);
+        CHECK(tensor.span().data() == foreign.values.data());
+        CHECK(tensor.shape() == std::vector<std::int64_t>{2, 3});
+        const HostTensor<double> moved = std::move(tensor);
+        CHECK(tensor.span().empty());  // NOLINT(bugprone-use-after-move)
+        CHECK(moved.span().size() == 6);
+        CHECK(foreign.deleted == 0);
+    }
+    CHECK(foreign.deleted == 1);
+    foreign.tensor.dl_tensor.byte_offset = 8;
+    CHECK(HostTensor<double>(&foreign.tensor).span()[0] == 2);
+    foreign.tensor.dl_tensor.strides = nullptr;
+    CHECK(read_dlpack(&foreign.tensor).elements() == 6);
+    foreign.tensor.dl_tensor.ndim = 0;
+    CHECK(read_dlpack(&foreign.tensor).elements() == 1);
+    foreign.tensor.deleter = nullptr;
+    CHECK(HostTensor<double>(&foreign.tensor).span().size() == 1);
+    CHECK(foreign.deleted == 2);
+}
+
+TEST_CASE("dlpack: axes of one element and empty tensors may have any strides") {
+    Foreign foreign;
+    foreign.shape = {1, 3};
+    foreign.strides = {77, 1};
+    CHECK(read_dlpack(&foreign.tensor).elements() == 3);
+    foreign.shape = {0, 3};
+    foreign.strides = {5, 5};
+    CHECK(read_dlpack(&foreign.tensor).elements() == 0);
+}
+
+TEST_CASE("dlpack: what cannot be read is refused by name and stays the caller's") {
+    const auto refused = [](Errc code, const char* part, auto&& spoil) {
+        Foreign foreign;
+        spoil(foreign);
+        check_error(code, part, [&] { HostTensor<double> tensor(&foreign.tensor); });
+        CHECK(foreign.deleted == 0);
+    };
+    using F = Foreign&;
+    const auto type = [](F f) -> DLDataType& { return f.tensor.dl_tensor.dtype; };
+    check_error(Errc::invalid_argument, "no tensor (got null)", [] { read_dlpack(nullptr); });
+    refused(Errc::invalid_argument, "got -1 axes", [](F f) { f.tensor.dl_tensor.ndim = -1; });
+    refused(Errc::invalid_argument, "got 2 axes, null", [](F f) { f.tensor.dl_tensor.shape = nullptr; });
+    refused(Errc::invalid_argument, "negative extent", [](F f) { f.shape[0] = -2; });
+    refused(Errc::invalid_argument, "null with elements", [](F f) { f.tensor.dl_tensor.data = nullptr; });
+    refused(Errc::unsupported, "not in C order", [](F f) { f.strides = {1, 2}; });
+    refused(Errc::unsupported, "not in C order", [](F f) { f.strides = {6, 1}; });
+    refused(Errc::unsupported, "element type (got code 4", [&](F f) { type(f).code = kDLBfloat; });
+    refused(Errc::unsupported, "4 lanes", [&](F f) { type(f).lanes = 4; });
+    refused(Errc::unsupported, "4 bits", [&](F f) { type(f).bits = 4; });
+    refused(Errc::invalid_argument, "got float32, need float64", [&](F f) { type(f).bits = 32; });
+    refused(Errc::invalid_argument, "got int64, need float64", [&](F f) { type(f).code = kDLInt; });
+    refused(Errc::invalid_argument, "got a CUDA device, need host memory",
+            [](F f) { f.tensor.dl_tensor.device.device_type = kDLCUDA; });
+    refused(Errc::invalid_argument, "got elsewhere, need host memory",
+            [](F f) { f.tensor.dl_tensor.device.device_type = kDLMetal; });
+    refused(Errc::invalid_argument, "not aligned", [](F f) { f.tensor.dl_tensor.byte_offset = 3; });
+    check_error(Errc::invalid_argument, "got [2, 2], need 5 elements", [] {
+        to_dlpack(std::vector<float>(5), {2, 2});
+    });
+}
