@@ -184,7 +184,7 @@ void race_product(weft::Backend& backend, const Settings& settings, std::uint64_
 }  // namespace
 
 void race_memory_bound(weft::Backend& backend, const Settings& settings) {
-    const std::size_t bytes = std::size_t{settings.quick ? 3 : 192} << 20;
+    const std::size_t bytes = std::size_t{settings.quick ? 3u : 192u} << 20;
     for (const weft::FieldOp op :
          {weft::FieldOp::add, weft::FieldOp::neg, weft::FieldOp::sum, weft::FieldOp::mul})
         race_field(backend, settings, weft::Field::bls12_381_fp, op, bytes);

@@ -22,9 +22,10 @@ namespace weft::cuda {
 namespace {
 
 // All device memory is one to the checks: addresses tell what overlaps.
+constexpr char kMemory = 0;
+
 template <class Range>
 kernels::FieldRange range_of(const Range& range) {
-    static constexpr char kMemory = 0;
     return {range.data != nullptr ? &kMemory : nullptr, reinterpret_cast<std::uintptr_t>(range.data),
             range.bytes, range.limb_bytes};
 }

@@ -11,6 +11,7 @@
 #include "support/cuda_array.hpp"
 #include "support/encode_routes.hpp"
 #include "support/gpu_fixture.hpp"
+#include "support/same_error.hpp"
 
 namespace {
 
@@ -71,13 +72,13 @@ void check_states(weft::Backend& backend, EncodeMethod method, std::uint32_t qub
 TEST_CASE("conformance: every method and type, small states") {
     on_device([](weft::Backend& backend) {
         for (const EncodeMethod method : kMethods)
-            for (const std::uint32_t qubits : {1u, 2u, 3u, 5u, 6u, 7u, 8u, 9u, 10u, 11u, 12u})
-                for (const std::uint64_t samples : {1u, 5u}) {
-                    check_states<c32, float>(backend, method, qubits, samples);
-                    check_states<c32, double>(backend, method, qubits, samples);
-                    check_states<c64, float>(backend, method, qubits, samples);
-                    check_states<c64, double>(backend, method, qubits, samples);
-                }
+            for (const std::uint32_t qubits : {1u, 2u, 5u, 6u, 7u, 9u, 11u, 12u}) {
+                check_states<c32, float>(backend, method, qubits, 5);
+                check_states<c64, double>(backend, method, qubits, 3);
+                if (qubits % 3 != 0) continue;  // shaders of every form take long to compile
+                check_states<c32, double>(backend, method, qubits, 5);
+                check_states<c64, float>(backend, method, qubits, 1);
+            }
     });
 }
 
@@ -86,7 +87,7 @@ TEST_CASE("conformance: many small states, and large ones") {
         for (const EncodeMethod method : kMethods) {
             check_states<c32, float>(backend, method, 4, 3001);
             check_states<c32, float>(backend, method, 9, 301);
-            for (const std::uint32_t qubits : {13u, 14u, 15u, 16u, 17u}) {
+            for (const std::uint32_t qubits : {13u, 14u, 15u, 17u}) {
                 if (method == EncodeMethod::iqp && qubits > 15) continue;  // the definition takes its time
                 check_states<c32, float>(backend, method, qubits, 3);
                 check_states<c64, double>(backend, method, qubits, 2);

@@ -15,6 +15,7 @@
 #include "support/cuda_array.hpp"
 #include "support/gpu_fixture.hpp"
 #include "support/kernel_routes.hpp"
+#include "support/same_error.hpp"
 
 namespace {
 

@@ -12,6 +12,7 @@
 #include "support/gpu_fixture.hpp"
 #include "support/lattice_oracle.hpp"
 #include "support/lattice_vectors.hpp"
+#include "support/same_error.hpp"
 
 namespace {
 
