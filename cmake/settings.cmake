@@ -22,7 +22,8 @@ if(WEFT_SANITIZE)
                             "need 'address', 'undefined', 'address,undefined' or 'thread')")
     endif()
     set(weft_sanitizer_flags -fsanitize=${WEFT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
-    add_compile_options(${weft_sanitizer_flags})
+    # Of a file for CUDA only the calls of kernels are the host's, and nvcc takes such flags apart.
+    add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:${weft_sanitizer_flags}>")
     add_link_options(${weft_sanitizer_flags})
 endif()
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weft/cuda_device.hpp>
 
+#include <weft/error.hpp>
+
 #include "cuda/check.hpp"
+#include "cuda/device_match.hpp"
 
 namespace weft::cuda {
 namespace {
@@ -18,6 +21,18 @@ std::string hexadecimal(const cudaUUID_t& uuid) {
 }
 
 }  // namespace
+
+const DeviceInfo& match_device(const std::vector<DeviceInfo>& devices, const std::string& name,
+                               const std::string& uuid) {
+    std::string there;
+    for (const DeviceInfo& d : devices) {
+        if (d.uuid == uuid) return d;
+        there += (there.empty() ? "" : ", ") + d.name + " " + d.uuid;
+    }
+    throw Error(Errc::no_device, "cuda::Device: no CUDA device is the backend's GPU (got " +
+                                     (there.empty() ? "none" : there) + ", need " + name + " " + uuid +
+                                     "; CUDA_VISIBLE_DEVICES hides devices from CUDA alone)");
+}
 
 std::vector<DeviceInfo> list_devices() {
     constexpr const char* kFunction = "cuda::list_devices";

@@ -4,28 +4,13 @@
 #include <algorithm>
 #include <string>
 
+#include "cuda/device_match.hpp"
+
 namespace weft::cuda::detail {
 namespace {
 
 /// Streams come and go; so many timelines are kept before idle ones are used again.
 constexpr std::size_t kKeptLines = 16;
-
-std::string list_text(const std::vector<DeviceInfo>& devices) {
-    std::string text;
-    for (const DeviceInfo& d : devices) text += (text.empty() ? "" : ", ") + d.name + " " + d.uuid;
-    return text;
-}
-
-DeviceInfo find_device(const weft::DeviceInfo& vulkan) {
-    constexpr const char* kFunction = "cuda::Device";
-    require_device(kFunction);
-    const std::vector<DeviceInfo> devices = list_devices();
-    for (const DeviceInfo& d : devices)
-        if (d.uuid == vulkan.uuid) return d;
-    throw Error(Errc::no_device, std::string(kFunction) + ": no CUDA device is the backend's GPU (got " +
-                                     list_text(devices) + ", need " + vulkan.name + " " + vulkan.uuid +
-                                     "; CUDA_VISIBLE_DEVICES hides devices from CUDA alone)");
-}
 
 void require_not_captured(StreamHandle stream, const char* function) {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
@@ -66,7 +51,8 @@ void Semaphore::signal(StreamHandle stream, std::uint64_t value, const char* fun
 
 DeviceState::DeviceState(Backend& backend) : runtime_(backend.runtime()) {
     constexpr const char* kFunction = "cuda::Device";
-    info_ = find_device(backend.device());
+    require_device(kFunction);
+    info_ = match_device(list_devices(), backend.name(), backend.device().uuid);
     core::require_external(*runtime_, kFunction);
     const Driver& driver = Driver::get(kFunction);
     check(driver.primary_retain(&context_, info_.ordinal), kFunction, "cuDevicePrimaryCtxRetain");

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <weft/cuda_device.hpp>
-#include <weft/cuda_memory.hpp>
+#include <weft/cuda_dlpack.hpp>
 
 #include <dlfcn.h>
 
@@ -8,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "cuda/device_match.hpp"
 #include "support/gpu_fixture.hpp"
 
 namespace {
@@ -32,6 +32,37 @@ TEST_CASE("list_devices: without a driver the error names what is missing, other
         CHECK_EQ(d.uuid.find_first_not_of("0123456789abcdef"), std::string::npos);
         CHECK_GE(d.compute_major, 5);
     }
+}
+
+TEST_CASE("Device: a Vulkan device that CUDA does not have is refused with both sides' UUIDs") {
+    const std::vector<weft::cuda::DeviceInfo> devices{{0, "NVIDIA A", std::string(32, 'a'), 9, 0},
+                                                      {1, "NVIDIA B", std::string(32, 'b'), 9, 0}};
+    CHECK(weft::cuda::match_device(devices, "b", std::string(32, 'b')).ordinal == 1);
+    weft_test::check_error(
+        weft::Errc::no_device,
+        "got NVIDIA A aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, NVIDIA B bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb, "
+        "need llvmpipe cccccccccccccccccccccccccccccccc",
+        [&] { weft::cuda::match_device(devices, "llvmpipe", std::string(32, 'c')); });
+    weft_test::check_error(weft::Errc::no_device, "got none, need llvmpipe cccc",
+                           [&] { weft::cuda::match_device({}, "llvmpipe", std::string(32, 'c')); });
+}
+
+TEST_CASE("Device: on a software device the error says what is missing") {
+    weft_test::on_device([](weft::Backend& backend) {
+        if (backend.device().type != weft::DeviceType::cpu) return;
+        const char* part = driver_installed() ? "no CUDA device is the backend's GPU" : "no NVIDIA driver";
+        weft_test::check_error(weft::Errc::no_device, part,
+                               [&] { const weft::cuda::Device device(backend); });
+    });
+}
+
+TEST_CASE("dlpack_stream: what Python may pass") {
+    using weft::cuda::dlpack_stream;
+    CHECK_FALSE(dlpack_stream(-1));
+    CHECK(reinterpret_cast<std::intptr_t>(dlpack_stream(1).value()) == 1);
+    CHECK(reinterpret_cast<std::intptr_t>(dlpack_stream(0x7f00).value()) == 0x7f00);
+    for (const std::intptr_t wrong : {0, -2})
+        weft_test::check_error(weft::Errc::invalid_argument, "no stream (got", [&] { dlpack_stream(wrong); });
 }
 
 TEST_CASE("DeviceSpan: a subspan is checked, a writable span is a readable one") {

@@ -64,28 +64,35 @@ class Hold {
     std::atomic<bool> open_{false}, passed_{false};
 };
 
-/// Device memory as cuMemCreate gives it, mapped.
+/// Device memory as cuMemCreate gives it, mapped: `parts` allocations of `bytes` each, one behind the other.
 class VirtualMemory {
   public:
-    explicit VirtualMemory(std::size_t bytes, bool exportable = true, int device = 0) {
+    explicit VirtualMemory(std::size_t bytes, bool exportable = true, std::size_t parts = 1) {
         CUmemAllocationProp p{};
         p.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-        p.location = {CU_MEM_LOCATION_TYPE_DEVICE, {device}};
+        p.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+        need(cudaGetDevice(&p.location.id));
         if (exportable) p.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
         std::size_t step = 0;
         need(function<decltype(&::cuMemGetAllocationGranularity)>("cuMemGetAllocationGranularity")(
             &step, &p, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
-        bytes_ = (bytes + step - 1) / step * step;
-        need(function<decltype(&::cuMemCreate)>("cuMemCreate")(&handle_, bytes_, &p, 0));
+        part_bytes_ = (bytes + step - 1) / step * step;
+        bytes_ = part_bytes_ * parts;
         need(function<decltype(&::cuMemAddressReserve)>("cuMemAddressReserve")(&address_, bytes_, 0, 0, 0));
-        need(function<decltype(&::cuMemMap)>("cuMemMap")(address_, bytes_, 0, handle_, 0));
-        CUmemAccessDesc access{p.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+        for (std::size_t i = 0; i < parts; ++i) {
+            need(function<decltype(&::cuMemCreate)>("cuMemCreate")(&handles_.emplace_back(), part_bytes_, &p,
+                                                                   0));
+            need(function<decltype(&::cuMemMap)>("cuMemMap")(address_ + i * part_bytes_, part_bytes_, 0,
+                                                             handles_.back(), 0));
+        }
+        const CUmemAccessDesc access{p.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
         need(function<decltype(&::cuMemSetAccess)>("cuMemSetAccess")(address_, bytes_, &access, 1));
     }
     ~VirtualMemory() {
         function<decltype(&::cuMemUnmap)>("cuMemUnmap")(address_, bytes_);
         function<decltype(&::cuMemAddressFree)>("cuMemAddressFree")(address_, bytes_);
-        function<decltype(&::cuMemRelease)>("cuMemRelease")(handle_);
+        for (const CUmemGenericAllocationHandle handle : handles_)
+            function<decltype(&::cuMemRelease)>("cuMemRelease")(handle);
     }
     VirtualMemory(const VirtualMemory&) = delete;
     VirtualMemory& operator=(const VirtualMemory&) = delete;
@@ -98,7 +105,7 @@ class VirtualMemory {
     int export_fd() const {
         int fd = -1;
         need(function<decltype(&::cuMemExportToShareableHandle)>("cuMemExportToShareableHandle")(
-            &fd, handle_, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+            &fd, handles_.front(), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
         return fd;
     }
 
@@ -113,10 +120,18 @@ class VirtualMemory {
     static void need(CUresult result) { REQUIRE_MESSAGE(result == CUDA_SUCCESS, static_cast<int>(result)); }
     static void need(cudaError_t result) { weft_test::need(result); }
 
-    CUmemGenericAllocationHandle handle_ = 0;
+    std::vector<CUmemGenericAllocationHandle> handles_;
     CUdeviceptr address_ = 0;
-    std::size_t bytes_ = 0;
+    std::size_t bytes_ = 0, part_bytes_ = 0;
 };
+
+/// CUDA loads a kernel with its first launch, and may wait for all streams then: one that is held up would
+/// never let it.
+inline void load_cuda_kernels() {
+    cuda_affine({}, {}, 0, 0, nullptr);
+    cuda_spin(0, nullptr);
+    need(cudaDeviceSynchronize());
+}
 
 /// A Backend on an NVIDIA GPU with its CUDA device; nothing of weft is left afterwards.
 template <class Body>
@@ -124,6 +139,7 @@ void on_cuda(Body&& body) {
     on_device([&](weft::Backend& backend) {
         const weft::cuda::Device device(backend);
         need(cudaSetDevice(device.ordinal()));
+        load_cuda_kernels();
         body(backend, device);
         need(cudaDeviceSynchronize());
     });

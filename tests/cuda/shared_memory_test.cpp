@@ -81,6 +81,26 @@ TEST_CASE("SharedBuffer: memory of CUDA's is a buffer of weft's, whole or in par
     });
 }
 
+TEST_CASE(
+    "SharedBuffer: of two allocations that lie one behind the other each is shared for itself, or refused") {
+    on_cuda([](weft::Backend& backend, const weft::cuda::Device& device) {
+        weft::Stream stream(backend);
+        const VirtualMemory memory(2 << 20, true, 2);
+        const auto all = memory.span<Word>();
+        const std::size_t half = all.size() / 2;
+        cuda_affine(all.subspan(0, half), all.subspan(0, half), 0, 1, nullptr);
+        cuda_affine(all.subspan(half, half), all.subspan(half, half), 0, 2, nullptr);
+        need(cudaDeviceSynchronize());
+        for (const std::size_t part : {0u, 1u}) {
+            CAPTURE(part);
+            const SharedBuffer<Word> shared(device, all.subspan(part * half, half));
+            CHECK(stream.download(shared.buffer()) == std::vector<Word>(half, Word(part + 1)));
+        }
+        CHECK_THROWS_AS(SharedBuffer<Word>(device, all), weft::Error);
+        CHECK_THROWS_AS(SharedBuffer<Word>(device, all.subspan(half - 8, 16)), weft::Error);
+    });
+}
+
 TEST_CASE("SharedBuffer: either side may let go first") {
     on_cuda([](weft::Backend& backend, const weft::cuda::Device& device) {
         weft::Stream stream(backend);
@@ -173,7 +193,7 @@ TEST_CASE("SharedBuffer: what cannot be shared is refused by name") {
         refused(Errc::invalid_argument, "range beyond its allocation", open.span<Word>().data(),
                 open.bytes() / 4 + 1);
         refused(Errc::invalid_argument, "need a multiple of", open.span<Word>().data() + 1, 100);
-        refused(Errc::invalid_argument, "too large for this device", open.span<Word>().data(),
+        refused(Errc::invalid_argument, "range beyond its allocation", open.span<Word>().data(),
                 ~std::size_t{0} / 4);
         check_error(Errc::invalid_argument, "too many elements",
                     [&] { const SharedBuffer<Word> huge(device, ~std::size_t{0}); });

@@ -7,6 +7,7 @@ which is a failure.
 """
 import ctypes
 import gc
+import os
 import sys
 import unittest
 
@@ -46,6 +47,14 @@ try:
     import cupy
 except ImportError:
     cupy = None
+
+try:
+    os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
+    import jax
+    if jax.default_backend() != "gpu":
+        jax = None
+except (ImportError, RuntimeError):
+    jax = None
 
 
 def failed():
@@ -172,6 +181,18 @@ class Cupy(Bridged):
             out, _ = self.take(a, stream.ptr, 7000)
         self.assertEqual(out, [3 * i * 5 + 1 + i for i in range(7000)])
         del a
+
+
+@unittest.skipIf(jax is None, "JAX for CUDA is not installed")
+class Jax(Bridged):
+    def test_both_ways(self):
+        a = jax.dlpack.from_dlpack(Result(self.bridge, 20, 50))
+        self.assertEqual(a.shape, (20, 50))
+        self.assertTrue(bool((a == jax.numpy.arange(1000, dtype=jax.numpy.int32).reshape(20, 50) * 3 + 7).all()))
+        b = jax.block_until_ready(jax.numpy.arange(3000, dtype=jax.numpy.int32) * 4)
+        out, _ = self.take(b, 1, 3000)
+        self.assertEqual(out, [4 * i * 5 + 1 + i for i in range(3000)])
+        del a, b
 
 
 class Any(unittest.TestCase):
