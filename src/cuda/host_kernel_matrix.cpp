@@ -89,6 +89,8 @@ template <class Source, class Make>
 KernelMatrixReport run(const Source& x, const Source* y, const KernelTarget& k, const KernelShape& shape,
                        KernelMethod method, const KernelMatrixOptions& options, const Make& make) {
     const auto begin = std::chrono::steady_clock::now();
+    if (options.cancel.stop_requested())
+        throw Error(Errc::cancelled, "kernel_matrix: cancelled (its stop token was asked to stop)");
     require_device(kFunction);
     {
         const OwnStream stream;
