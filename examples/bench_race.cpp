@@ -80,8 +80,14 @@ void add_on_cpu(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* o
 
 int main(int argc, char** argv) try {
     bench::Settings settings;
+    std::string part;
     for (int i = 1; i < argc; ++i)
-        if (std::strcmp(argv[i], "--quick") == 0) settings = {true, 3};
+        if (std::strcmp(argv[i], "--quick") == 0)
+            settings = {true, 3};
+        else
+            part = argv[i];
+    if (!part.empty() && part != "kernels" && part != "gram" && part != "streamed")
+        throw std::runtime_error("no such part (got " + part + ", need kernels, gram or streamed)");
     weft::Backend backend;
     const std::vector<weft::cuda::DeviceInfo> devices = weft::cuda::list_devices();
     const auto same = std::find_if(devices.begin(), devices.end(),
@@ -91,9 +97,9 @@ int main(int argc, char** argv) try {
     std::printf("%s, %s; medians of %d turns, wall time; last column: time over weft on Vulkan's\n\n",
                 same->name.c_str(), backend.device().driver.c_str(), settings.trials);
     std::printf("%-34s %-22s %13s %18s %6s\n", "row", "by", "median", "rate", "ratio");
-    bench::race_memory_bound(backend, settings);
-    bench::race_gram(backend, settings);
-    bench::race_streamed(backend, settings);
+    if (part.empty() || part == "kernels") bench::race_memory_bound(backend, settings);
+    if (part.empty() || part == "gram") bench::race_gram(backend, settings);
+    if (part.empty() || part == "streamed") bench::race_streamed(backend, settings);
     return 0;
 } catch (const std::exception& error) {
     std::fprintf(stderr, "bench_race: %s\n", error.what());

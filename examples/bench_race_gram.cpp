@@ -42,12 +42,13 @@ class Cublas {
 };
 
 std::vector<weft::c32> unit_states(std::uint64_t rows, std::uint64_t amplitudes) {
-    std::vector<weft::c32> states(rows * amplitudes);
+    std::vector<weft::c32> states(rows * amplitudes), turns(6283);
     const float modulus = 1 / std::sqrt(static_cast<float>(amplitudes));
+    for (std::size_t i = 0; i < turns.size(); ++i)
+        turns[i] = std::polar(modulus, 0.001f * static_cast<float>(i));
     for (std::uint64_t r = 0; r < rows; ++r)
         for (std::uint64_t k = 0; k < amplitudes; ++k)
-            states[r * amplitudes + k] = std::polar(
-                modulus, 0.001f * static_cast<float>((r * 7919 + k * k % 6151 + r * k % 4093) % 6283));
+            states[r * amplitudes + k] = turns[(r * 7919 + k * k % 6151 + r * k % 4093) % 6283];
     return states;
 }
 

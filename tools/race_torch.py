@@ -11,7 +11,7 @@ import time
 import torch
 
 QUICK = "--quick" in sys.argv
-BYTES = (6 if QUICK else 384) << 20
+BYTES = (6 if QUICK else 192) << 20
 TRIALS = 3 if QUICK else 9
 
 
