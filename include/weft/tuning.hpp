@@ -35,9 +35,9 @@ struct TuningReport {
     Tuning values;               ///< empty unless "used"
 };
 
-/// Keeps `tuning` in the cache folder for backends made from now on, for this device, driver and version of
-/// weft alone; an empty one removes what is kept. The file appears whole or not at all.
-/// Errors: invalid_argument - a value out of range; unsupported - the cache is off; io.
+/// Keeps `tuning` in the cache folder for backends made or adopted from now on, for this device, driver and
+/// version of weft alone; an empty one removes what is kept. The file appears whole or not at all. Errors:
+/// invalid_argument - a value out of range; unsupported - the cache is off; io.
 void store_tuning(const Backend& backend, const Tuning& tuning);
 
 }  // namespace weft

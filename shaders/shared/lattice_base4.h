@@ -5,12 +5,14 @@
 //
 // A level maps n to Q(n / 4), and digits depend on n modulo 4^levels times the lattice only, so a byte has
 // room for both levels: coordinates are right modulo 128, 32, 8 before the first, second and third level (E8,
-// whose points are doubled: 256, 64, 16). No sum of bytes below leaves its byte.
+// whose points are doubled: 256, 64, 16). So is half of that on top of them, which keeps bytes from being
+// negative and which no digit notices. No sum of bytes below leaves its byte.
 //
-//   nearest_bytes(g)   the point nearest to g, as nearest(g, 1, 1, kLatticeNudge)
-//   quarter(n)         Q(n / 4), and what is left, n - 4 Q(n / 4), plus 4 (doubled: 8) so that no byte is
-//   negative digits_of(n)       (G^-1 n) mod 4, digit i in bits 2 i bytes_of_digits    G b modulo 8 (doubled:
-//   16), whatever quarter() needs for what is left sum_of_bytes       coordinates less `bias`, as floats
+//   nearest_bytes(g)  the point nearest to g, as nearest(g, 1, 1, kLatticeNudge), plus half the modulus
+//   quarter(n)        Q(n / 4); and what is left, n - 4 Q(n / 4), plus 4 (doubled: 8), so never negative
+//   digits_of(n)      (G^-1 n) mod 4, digit i in bits 2 i
+//   bytes_of_digits   G b modulo 8 (doubled: 16), whatever quarter() needs for what is left
+//   sum_of_bytes      coordinates less `bias`, as floats
 #ifndef WEFT_SHARED_LATTICE_BASE4_H
 #define WEFT_SHARED_LATTICE_BASE4_H
 
@@ -44,22 +46,6 @@ WEFT_FN uint first_of(uint mask) {
     return mask & (~mask + 1u);
 }
 
-// The low byte is that of the integer n + offset, |n| < 2^22.
-WEFT_FN uint word_of(float n, float offset) {
-    WEFT_PRECISE float moved = n + (12582912.0f + offset);
-    return floatBitsToUint(moved);
-}
-
-WEFT_FN uint bytes_of(uint a, uint b, uint c, uint d) {
-    return (a & 0xffu) | ((b & 0xffu) << 8) | ((c & 0xffu) << 16) | (d << 24);
-}
-
-// The sign bits of four floats as bytes 0 or 1.
-WEFT_FN uint signs_of(float a, float b, float c, float d) {
-    uint low = (floatBitsToUint(a) >> 31) | ((floatBitsToUint(b) >> 31) << 8);
-    return low | ((floatBitsToUint(c) >> 31) << 16) | ((floatBitsToUint(d) >> 31) << 24);
-}
-
 // Byte `at` less a number, without a conversion.
 WEFT_FN float byte_value(uint bytes, uint at, float less) {
     uint bits = 0x4b000000u | ((bytes >> (8u * at)) & 0xffu);  // 2^23 + byte
@@ -77,12 +63,27 @@ WEFT_FN float centred_on(float x, float below) {
     return centred;
 }
 
+// The sign bits of four floats as bytes 0 or 1.
+WEFT_FN uint signs_of(float a, float b, float c, float d) {
+    uint low = (floatBitsToUint(a) >> 31) | ((floatBitsToUint(b) >> 31) << 8);
+    return low | ((floatBitsToUint(c) >> 31) << 16) | ((floatBitsToUint(d) >> 31) << 24);
+}
+
+// Bytes of four integers plus `bias`, which makes them 0 to 255. As bits of a float the sum of the second
+// pair goes up to the first pair's exponent, 0x4b40, which it therefore lacks.
+WEFT_FN uint bytes_of(float a, float b, float c, float d, float bias) {
+    const float kZero = 12582912.0f, kExponent = 19264.0f;
+    WEFT_PRECISE float low = a + (kZero + 257.0f * bias);
+    WEFT_PRECISE float high = c + (kZero - kExponent + 257.0f * bias);
+    return floatBitsToUint(256.0f * b + low) + (floatBitsToUint(256.0f * d + high) << 16);
+}
+
 // --- Z2
 
 WEFT_FN Z2Bytes nearest_bytes(Z2Point x) {
     Z2Point n = nearest(x, 1.0f, 1.0f, kLatticeNudge);
     Z2Bytes bytes;
-    bytes.v[0] = bytes_of(word_of(n.v[0], 0.0f), word_of(n.v[1], 0.0f), 0u, 0u) & 0x7f7fu;
+    bytes.v[0] = bytes_of(n.v[0], n.v[1], 0.0f, 0.0f, 64.0f) & 0x7f7fu;
     return bytes;
 }
 
@@ -117,12 +118,11 @@ WEFT_FN D4Bytes nearest_bytes(D4Point x) {
     uint early_bit = second ? 0x100u : 1u, late_bit = fourth ? 0x1000000u : 0x10000u;
     uint bit = late < early ? late_bit : early_bit;
 
-    uint floors = bytes_of(word_of(below[0], 0.0f), word_of(below[1], 0.0f), word_of(below[2], 0.0f),
-                           word_of(below[3], 0.0f));
+    uint floors = bytes_of(below[0], below[1], below[2], below[3], 64.0f);
     uint ups = signs_of(centred[0], centred[1], centred[2], centred[3]) ^ kLatticeOnes;
     uint odd = byte_sum((floors ^ ups) & kLatticeOnes) & 1u;
     D4Bytes n;
-    n.v[0] = (floors & 0x7f7f7f7fu) + (ups ^ (odd != 0u ? bit : 0u));
+    n.v[0] = floors + (ups ^ (odd != 0u ? bit : 0u));
     return n;
 }
 

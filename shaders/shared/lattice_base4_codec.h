@@ -17,7 +17,7 @@ WEFT_FN float base4_bias(LATTICE_BYTES, uint levels) {
     return 4.0f * LATTICE_UNITS * (levels == 2u ? 5.0f : float(levels));
 }
 
-// The code of g, none of whose coordinates is beyond kLatticeReach; the status is kLatticeOverload or 0.
+// The code of g, none of whose coordinates is beyond 62; the status is kLatticeOverload or 0.
 WEFT_FN LATTICE_BASE4 base4_point(LATTICE_POINT g, uint levels) {
     LATTICE_BYTES n = nearest_bytes(g);
     LATTICE_BASE4 code;
@@ -31,12 +31,25 @@ WEFT_FN LATTICE_BASE4 base4_point(LATTICE_POINT g, uint levels) {
             n = step.next;
         }
     }
-    // Bits that are right: of 128 (E8: 256), two a level less.
-    uint bits = (uint(128.0f * LATTICE_UNITS) >> (2u * levels)) - 1u;
-    uint rest = 0u;
-    WEFT_UNROLL for (int k = 0; k < LATTICE_WORDS; ++k) rest |= n.v[k];
-    code.status = (rest & (bits * kLatticeOnes)) != 0u ? kLatticeOverload : 0u;
+    // The modulus: 128 (E8: 256), a quarter of it a level; half of it is 0.
+    uint modulus = uint(128.0f * LATTICE_UNITS) >> (2u * levels);
+    uint ones = LATTICE_DIM == 2 ? 0x0101u : kLatticeOnes, rest = 0u;
+    WEFT_UNROLL for (int k = 0; k < LATTICE_WORDS; ++k) rest |= n.v[k] ^ (modulus / 2u * ones);
+    code.status = (rest & ((modulus - 1u) * ones)) != 0u ? kLatticeOverload : 0u;
     return code;
+}
+
+// As tamed(), and then cuts multiples of 32 off, which are points of 4^levels times the lattice.
+WEFT_FN bool folded(WEFT_INOUT(LATTICE_POINT) g, LATTICE_POINT x) {
+    bool finite = tamed(g, x);
+    WEFT_UNROLL for (int i = 0; i < LATTICE_DIM; ++i) {
+        // To the nearest of them, which leaves numbers up to 16 alone and is exact beyond.
+        WEFT_PRECISE float near = g.v[i] * 0.03125f + 12582912.0f;
+        WEFT_PRECISE float turns = near - 12582912.0f;
+        WEFT_PRECISE float left = g.v[i] - 32.0f * turns;
+        g.v[i] = left;
+    }
+    return finite;
 }
 
 // As encode_vector, for q = 4 and `levels` 1 or 2.
@@ -47,10 +60,10 @@ WEFT_FN LATTICE_BASE4 base4_vector(LATTICE_POINT x, LATTICE_POINT dither, bool d
     bool again = true;
     while (again) {
         LATTICE_POINT g = scaled(x, settings.inverse_beta, dither, dithered);
-        // A sum of coordinates that no code reaches; whatever lies below it fits the bytes, with its rest.
-        bool far = is_beyond(g, 64.0f);
+        // No code reaches further than 16 + 4 + 1 times a cell's radius, so no sum of coordinates beyond 60.
+        bool far = is_beyond(g, 62.0f);
         bool finite = true;
-        if (far) finite = tamed(g, x);
+        if (far) finite = folded(g, x);
         code = base4_point(g, levels);
         bool overload = far || code.status != 0u;
         code.status = finite ? retries | (overload ? kLatticeOverload : 0u) : kLatticeBad;

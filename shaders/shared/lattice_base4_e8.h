@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // lattice_base4.h for E8.
+//
+// The quantization itself takes few of the operations that a GPU does at half its pace, such as comparisons,
+// selections and logic: choices are numbers that are 0 or 1, made by clamp(), and multiplied. All of them are
+// exact, for what is compared are multiples of 2^-25 of at most 1/2, and stay so when a compiler fuses or
+// reorders them; what would not is precise.
 #ifndef WEFT_SHARED_LATTICE_BASE4_E8_H
 #define WEFT_SHARED_LATTICE_BASE4_E8_H
 
@@ -15,108 +20,143 @@ struct E8Quarter {
     E8Bytes next, left;
 };
 
-// What a nearest point of E8 is made of. Masks and the coordinates that they stand for interleave the words
-// of E8Bytes: bit 8 k is coordinate 2 k, bit 8 k + 1 coordinate 2 k + 1.
-struct E8Choice {
-    bool take_half;
-    uint moved;
+// A coordinate between two integers.
+struct LatticeSplit {
+    float middle;   // of both
+    float centred;  // x less that
+    float rises;    // 1 if x is nearer to the upper one or between them, else 0
+    float size;     // |centred| - 1/4, at most 1/4 either way
 };
 
-WEFT_FN uint interleaved(uint even, uint odd) {
-    return even | (odd << 1);
+const float kLatticeSharp = 33554432.0f;  // 2^25
+
+WEFT_FN LatticeSplit split_of(float x) {
+    LatticeSplit s;
+    float below = floor_of(x);
+    s.middle = below + 0.5f;
+    s.centred = centred_on(x, below);
+    s.rises = clamp(s.centred * kLatticeSharp + 1.0f, 0.0f, 1.0f);
+    WEFT_PRECISE float size = abs(s.centred) - 0.25f;
+    s.size = size;
+    return s;
 }
 
-WEFT_FN E8Choice choice_of(bool tie, bool closer, bool up, bool odd_half, bool odd_whole, uint most,
-                           uint least) {
-    bool half_moves_first = odd_half && (most & 1u) != 0u;
-    bool whole_goes_up = up != (odd_whole && (least & 1u) != 0u);
+// 1 if a multiple of 2^-25 is negative, else 0.
+WEFT_FN float is_negative(float x) {
+    return clamp(x * -kLatticeSharp, 0.0f, 1.0f);
+}
+
+// The middle, and `aside` from it to the nearer side.
+WEFT_FN float moved_aside(LatticeSplit s, float aside) {
+    return s.middle + (2.0f * s.rises - 1.0f) * aside;
+}
+
+// 2 if the integer n is odd, else 0; |n| < 2^22.
+WEFT_FN float twice_odd(float n) {
+    WEFT_PRECISE float moved = n + 12582912.0f;  // its last bit is that of n
+    return uintBitsToFloat((floatBitsToUint(moved) & 1u) << 30);
+}
+
+// Finds the first size that equals a target which none exceeds (way 1) or falls short of (way -1).
+struct LatticeSearch {
+    float sharp, level;
+    float left;  // what next_move() gives for it, 0 afterwards
+};
+
+WEFT_FN LatticeSearch search_for(float target, float way, float move) {
+    LatticeSearch search;
+    search.sharp = way * kLatticeSharp;
+    search.level = 1.0f - search.sharp * target;
+    search.left = move;
+    return search;
+}
+
+WEFT_FN float next_move(WEFT_INOUT(LatticeSearch) search, float size) {
+    float equal = clamp(size * search.sharp + search.level, 0.0f, 1.0f);
+    float move = equal * search.left;
+    search.left -= move;
+    return move;
+}
+
+// Which coset is nearer where both are as near: whether the halves are, by the first residual.
+WEFT_FN float halves_win_tie(LatticeSplit first, float most, float least, bool odd_half, bool odd_whole) {
+    bool up = first.centred >= 0.0f;
+    bool half_moves_first = odd_half && first.size == most;
+    bool whole_goes_up = up != (odd_whole && first.size == least);
     bool whole_smaller = half_moves_first ? !up : whole_goes_up;
-    E8Choice choice;
-    choice.take_half = closer || (tie && !whole_smaller);
-    bool move = choice.take_half ? odd_half : odd_whole;
-    choice.moved = move ? first_of(choice.take_half ? most : least) : 0u;
-    return choice;
+    return whole_smaller ? 0.0f : 1.0f;
 }
 
-// One more than the doubled step from the integer below to the point, 0 to 4.
-WEFT_FN uint steps_of(E8Choice choice, uint downs, uint at) {
-    uint moved = (choice.moved >> at) & kLatticeOnes;
-    uint halves = 2u * kLatticeOnes + 2u * moved - 4u * (moved & downs);
-    uint wholes = kLatticeOnes + 2u * (downs ^ moved ^ kLatticeOnes);
-    return choice.take_half ? halves : wholes;
-}
-
+// Costs are those of nearest(), as products that are exact.
 WEFT_FN E8Bytes nearest_bytes(E8Point x) {
-    float below[8], centred[8];
-    float least = 1.0f, most = 0.0f;
+    LatticeSplit c[8];
+    float least = 0.25f, most = -0.25f, sum = 0.0f, rises = 0.0f;
     WEFT_PRECISE float spread = 0.0f;
     WEFT_UNROLL for (int i = 0; i < 8; ++i) {
-        below[i] = floor_of(x.v[i]);
-        centred[i] = centred_on(x.v[i], below[i]);
-        spread = spread + abs(centred[i]);
-        least = min(least, abs(centred[i]));
-        most = max(most, abs(centred[i]));
+        c[i] = split_of(x.v[i]);
+        spread = spread + abs(c[i].centred);
+        sum += c[i].middle;
+        rises += c[i].rises;
+        least = min(least, c[i].size);
+        most = max(most, c[i].size);
     }
-    uint floors[2], downs[2];
-    uint at_least = 0u, at_most = 0u;
-    WEFT_UNROLL for (int k = 0; k < 2; ++k) {
-        // 2 less, which the steps below make good.
-        floors[k] = bytes_of(word_of(below[k], -2.0f), word_of(below[k + 2], -2.0f),
-                             word_of(below[k + 4], -2.0f), word_of(below[k + 6], -2.0f));
-        downs[k] = signs_of(centred[k], centred[k + 2], centred[k + 4], centred[k + 6]);
-    }
+    float odd_half = twice_odd(sum), odd_whole = twice_odd(sum + rises);
+    WEFT_PRECISE float half_cost = odd_half * (0.25f - most);
+    WEFT_PRECISE float whole_cost = odd_whole * (0.25f + least);
+    WEFT_PRECISE float difference = ((spread - 2.0f) + half_cost) - whole_cost;
+    float halves = is_negative(difference);
+    if (difference == 0.0f) halves = halves_win_tie(c[0], most, least, odd_half != 0.0f, odd_whole != 0.0f);
+
+    // Halves lie in the middle, integers 1/2 up or down, and what moves is 1 off: halves away, integers back.
+    float way = 2.0f * halves - 1.0f, aside = 0.5f - 0.5f * halves;
+    float odd = odd_whole + halves * (odd_half - odd_whole);
+    LatticeSearch search = search_for(least + halves * (most - least), way, 0.5f * way * odd);
+    float n[8];
     WEFT_UNROLL for (int i = 0; i < 8; ++i) {
-        uint bit = 1u << uint(8 * (i / 2) + i % 2);
-        at_least |= abs(centred[i]) == least ? bit : 0u;
-        at_most |= abs(centred[i]) == most ? bit : 0u;
+        n[i] = 2.0f * moved_aside(c[i], aside + next_move(search, c[i].size));
     }
-    uint sums = floors[0] ^ floors[1];
-    uint parities = byte_sum((sums & kLatticeOnes) | (((sums ^ downs[0] ^ downs[1]) & kLatticeOnes) << 4));
-    bool odd_half = (parities & 1u) != 0u, odd_whole = (parities & 16u) != 0u;
-    WEFT_PRECISE float even = spread - 2.0f;
-    WEFT_PRECISE float half_cost = odd_half ? 1.0f - 2.0f * most : 0.0f;
-    WEFT_PRECISE float whole_cost = odd_whole ? 2.0f * least : 0.0f;
-    WEFT_PRECISE float difference = (even + half_cost) - whole_cost;
-    E8Choice choice = choice_of(difference == 0.0f, difference < 0.0f, (downs[0] & 1u) == 0u, odd_half,
-                                odd_whole, at_most, at_least);
-    E8Bytes n;
+    E8Bytes bytes;
     WEFT_UNROLL for (int k = 0; k < 2; ++k) {
-        uint twice = floors[k] << 1;
-        uint steps = steps_of(choice, downs[k], uint(k)) + 3u * kLatticeOnes;
-        n.v[k] = ((twice & 0x7e7e7e7eu) + steps) ^ (twice & 0x80808080u);
+        bytes.v[k] = bytes_of(n[k], n[k + 2], n[k + 4], n[k + 6], 128.0f);
     }
-    return n;
+    return bytes;
 }
 
-// centred = n mod 8 - 4. All coordinates are even or all are odd, so |centred| is 0, 2, 4 or 1, 3.
+// In nibbles, coordinate i in nibble i: centred = n mod 8 - 4. All coordinates are even or all are odd, so
+// |centred| is 4 or 3 (large), 2 (middle), 0 or 1 (small).
 WEFT_FN E8Quarter quarter(E8Bytes n) {
-    uint downs[2], sizes[2];
-    WEFT_UNROLL for (int k = 0; k < 2; ++k) {
-        downs[k] = ~(n.v[k] >> 2) & kLatticeOnes;
-        sizes[k] = ((n.v[k] ^ (3u * downs[k])) & 0x03030303u) + downs[k];
-    }
-    uint fours = interleaved((sizes[0] >> 2) & kLatticeOnes, (sizes[1] >> 2) & kLatticeOnes);
-    uint twos = interleaved((sizes[0] >> 1) & kLatticeOnes, (sizes[1] >> 1) & kLatticeOnes);  // 2 or 3
-    uint all = 3u * kLatticeOnes, smalls = ~(fours | twos) & all;                             // 0 or 1
-    uint middle = twos != 0u ? twos : all;
-    uint at_most = fours != 0u ? fours : middle, at_least = smalls != 0u ? smalls : middle;
-    uint odd_n = n.v[0] & 1u;
-    uint most = fours != 0u ? 4u : (twos != 0u ? 2u + odd_n : odd_n);
-    uint least = smalls != 0u ? odd_n : (twos != 0u ? 2u + odd_n : 4u);
+    const uint kNibbles = 0x11111111u;
+    uint nibbles = (n.v[0] & 0x0f0f0f0fu) | ((n.v[1] << 4) & 0xf0f0f0f0u);
+    uint twos = nibbles >> 1, ups = nibbles >> 2;
+    uint large = ((~twos & ~ups) | (nibbles & twos & ups)) & kNibbles;
+    uint small = ((~twos & ups) | (nibbles & twos & ~ups)) & kNibbles;
+    uint middle = ~(large | small) & kNibbles;
+    uint odd = nibbles & 1u;
+    uint odd_half = uint(bitCount(nibbles & 0x88888888u)) & 1u;
+    uint odd_whole = uint(bitCount(nibbles & 0xccccccccu)) & 1u;
 
-    uint mixed = n.v[0] ^ n.v[1];
-    uint parities =
-        byte_sum(((mixed >> 3) & kLatticeOnes) | ((((mixed >> 3) ^ (mixed >> 2)) & kLatticeOnes) << 4));
-    bool odd_half = (parities & 1u) != 0u, odd_whole = (parities & 16u) != 0u;
-    uint halves = byte_sum(sizes[0] + sizes[1]) + (odd_half ? 8u - 2u * most : 0u);
-    uint wholes = 16u + (odd_whole ? 2u * least : 0u);
-    E8Choice choice = choice_of(halves == wholes, halves < wholes, (downs[0] & 1u) == 0u, odd_half, odd_whole,
-                                at_most, at_least);
+    // Half the squared distance of the halves less that of the integers, over 4, as nearest() has it.
+    int other = odd != 0u ? 3 : (middle != 0u ? 2 : 4);
+    int half_cost = large != 0u ? int(odd) : other, whole_cost = small != 0u ? int(odd) : other;
+    int spread = (bitCount(large) - bitCount(small)) >> odd;
+    int difference = spread + int(odd_half) * half_cost - int(odd_whole) * whole_cost;
+    uint rest = middle != 0u ? middle : kNibbles;
+    uint most = large != 0u ? large : rest, least = small != 0u ? small : rest;
+    // Bit 0: whether the integers' first residual is the smaller one.
+    uint half_moves_first = odd_half & most, whole_goes_up = ups ^ (odd_whole & least);
+    uint whole_smaller = (half_moves_first & ~ups) | (~half_moves_first & whole_goes_up);
+    bool take_half = 2 * difference + int(whole_smaller & 1u) <= 0;
+    uint moved = first_of(take_half ? most : least) * (take_half ? odd_half : odd_whole);
+
+    // One more than the doubled step from the integer below to the point, 0 to 4.
+    uint halves = 2u * kNibbles + 2u * moved - 4u * (moved & ~ups);
+    uint wholes = kNibbles + 2u * ((ups ^ moved) & kNibbles);
+    uint steps = take_half ? halves : wholes;
     E8Quarter result;
     WEFT_UNROLL for (int k = 0; k < 2; ++k) {
-        uint steps = steps_of(choice, downs[k], uint(k));
-        result.next.v[k] = ((n.v[k] >> 2) & 0x3e3e3e3eu) + steps + 0x3f3f3f3fu;
-        result.left.v[k] = (n.v[k] & 0x07070707u) + 0x0c0c0c0cu - 4u * steps;
+        uint step = (steps >> uint(4 * k)) & 0x0f0f0f0fu;
+        result.next.v[k] = ((n.v[k] >> 2) & 0x3e3e3e3eu) + step + 0x3f3f3f3fu;
+        result.left.v[k] = (n.v[k] & 0x07070707u) + 0x0c0c0c0cu - 4u * step;
     }
     return result;
 }

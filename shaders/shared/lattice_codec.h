@@ -54,6 +54,7 @@ WEFT_FN LATTICE_POINT decode_digits(LATTICE_CODE code, float q, float inverse, u
             }
         }
     }
+    WEFT_UNROLL for (int i = 0; i < LATTICE_DIM; ++i) sum.v[i] = unsigned_zero(sum.v[i]);
     return sum;
 }
 
@@ -91,7 +92,7 @@ WEFT_FN LATTICE_POINT scaled(LATTICE_POINT x, float inverse_beta, LATTICE_POINT 
 WEFT_FN bool is_beyond(LATTICE_POINT g, float reach) {
     WEFT_PRECISE float sum = 0.0f;
     WEFT_UNROLL for (int i = 0; i < LATTICE_DIM; ++i) sum = sum + abs(g.v[i]);
-    return (floatBitsToUint(sum) & 0x7fffffffu) > floatBitsToUint(reach);
+    return floatBitsToUint(sum) > floatBitsToUint(reach);
 }
 
 WEFT_FN bool is_finite(LATTICE_POINT x) {

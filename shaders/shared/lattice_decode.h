@@ -2,6 +2,7 @@
 // The vectors that codes stand for. Digits outside [0, q) and a status that no encoder of these settings
 // writes make a vector of NaN. Needs lattice_form.h and `codes`, `status` (one word unless kRetries) and `y`
 // from the shader.
+
 #include "lattice_store.h"
 
 uint word, used, bits;  // of the code: word at hand, bits taken of it
@@ -59,12 +60,26 @@ WEFT_GPU bool decode_base4(WEFT_OUT(Point) n) {
     return strange == 0;
 }
 
-WEFT_GPU void decode(uint vector) {
+// What is read of a vector before anything else.
+struct Start {
+    uint word, used, bits, status;
+};
+
+WEFT_GPU Start start_of(uint vector) {
     // 32 vectors are kVectorBits words.
     const uint at = (vector & 31) * kVectorBits;
-    word = (vector >> 5) * kVectorBits + (at >> 5);
-    used = kVectorBits % 32 == 0 ? 0 : at & 31;
-    bits = codes[word];
+    Start s;
+    s.word = (vector >> 5) * kVectorBits + (at >> 5);
+    s.used = kVectorBits % 32 == 0 ? 0 : at & 31;
+    s.bits = vector < vectors_end() ? codes[s.word] : 0;
+    s.status = kRetries && vector < vectors_end() ? status[vector / 4] : 0;
+    return s;
+}
+
+WEFT_GPU void decode(uint vector, Start start) {
+    word = start.word;
+    used = start.used;
+    bits = start.bits;
     Point n;
     bool good;
     if (is_base4()) {
@@ -72,7 +87,7 @@ WEFT_GPU void decode(uint vector) {
     } else {
         good = decode_any(n);
     }
-    const uint s = kRetries ? (status[vector / 4] >> (8 * (vector & 3))) & 0xffu : 0;
+    const uint s = (start.status >> (8 * (vector & 3))) & 0xffu;
     good = good && s != kLatticeBad && (s & 0x7fu) <= settings.max_retries;
     n = values_of(n, dither_at(vector), lattice_scale(settings, good ? s & 0x7fu : 0));
     if (!good) {
@@ -82,7 +97,13 @@ WEFT_GPU void decode(uint vector) {
 }
 
 WEFT_MAIN() {
-    const uint end = vectors_end();
-    const uint stride = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
-    for (uint v = gl_GlobalInvocationID.x; v < end; v += stride) decode(v);
+    const uint end = vectors_end(), size = gl_WorkGroupSize.x;
+    const uint stride = gl_NumWorkGroups.x * size * kLatticeInHand;
+    for (uint v = gl_WorkGroupID.x * size * kLatticeInHand + gl_LocalInvocationID.x; v < end; v += stride) {
+        Start s[kLatticeInHand];
+        WEFT_UNROLL for (uint k = 0; k < kLatticeInHand; ++k) s[k] = start_of(v + k * size);
+        WEFT_UNROLL for (uint k = 0; k < kLatticeInHand; ++k) {
+            if (v + k * size < end) decode(v + k * size, s[k]);
+        }
+    }
 }

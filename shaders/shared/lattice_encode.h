@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lattice codes and a status byte for each vector of x. Needs lattice_form.h and `values`, `codes` and
 // `status` from the shader.
+
 #include "lattice_group.h"
 #include "lattice_load.h"
 
@@ -44,18 +45,27 @@ WEFT_GPU uint encode(uint vector, Point x) {
     return r.status;
 }
 
-// One vector a thread, whose bits are whole words or a power of two below.
+// kLatticeInHand vectors a thread, a group apart, whose bits are whole words or a power of two below. All are
+// read before the first is coded: memory is far away.
 WEFT_GPU void encode_group(uint first) {
-    const uint local = gl_LocalInvocationID.x, vector = first + local;
-    word = vector * (kVectorBits / 32);
-    filled = bits = 0;
-    marked[local] = encode(vector, load(vector));
-    if (kVectorBits < 32) kept[local] = bits;
+    const uint local = gl_LocalInvocationID.x, size = gl_WorkGroupSize.x;
+    Point x[kLatticeInHand];
+    WEFT_UNROLL for (uint k = 0; k < kLatticeInHand; ++k) x[k] = load(first + k * size + local);
+    WEFT_UNROLL for (uint k = 0; k < kLatticeInHand; ++k) {
+        const uint at = k * size + local;
+        word = (first + at) * (kVectorBits / 32);
+        filled = bits = 0;
+        marked[at] = encode(first + at, x[k]);
+        if (kVectorBits < 32) kept[at] = bits;
+    }
     barrier();
     store_statuses(first);
-    if (kVectorBits >= 32 || local >= gl_WorkGroupSize.x * kVectorBits / 32) return;
-    const uint at = first * kVectorBits / 32 + local;
-    if (at < words_end()) codes[at] = together(local, kVectorBits);
+    if (kVectorBits >= 32) return;
+    WEFT_UNROLL for (uint k = 0; k < kLatticeInHand; ++k) {
+        const uint at = k * size + local, to = first * kVectorBits / 32 + at;
+        if (at < kLatticeInHand * size * kVectorBits / 32 && to < words_end())
+            codes[to] = together(at, kVectorBits);
+    }
 }
 
 // kPerThread neighbours, whose digits and statuses fill whole words.
@@ -84,7 +94,8 @@ WEFT_MAIN() {
         return;
     }
     const uint end = vectors_end();
-    for (uint first = gl_WorkGroupID.x * gl_WorkGroupSize.x; first < end; first += stride) {
+    for (uint first = gl_WorkGroupID.x * gl_WorkGroupSize.x * kLatticeInHand; first < end;
+         first += stride * kLatticeInHand) {
         encode_group(first);
         barrier();
     }

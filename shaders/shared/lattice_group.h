@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Neighbouring threads work on neighbouring vectors, so that they read neighbouring memory, and put what is
-// less than a word together in shared memory. Needs at most 256 threads a group, a multiple of 32.
+// less than a word together in shared memory. Needs 32 or 64 threads a group.
 
 WEFT_GROUP(uint, kept, 256);    // what each thread has for the word
 WEFT_GROUP(uint, marked, 256);  // its vector's status
@@ -25,5 +25,5 @@ WEFT_GPU uint status_word(uint local) {
 WEFT_GPU void store_statuses(uint first) {
     const uint local = gl_LocalInvocationID.x, at = first / 4 + local;
     const uint words = min(count * (shape.element_vectors / 4), shape.status_words);
-    if (local < gl_WorkGroupSize.x / 4 && at < words) status[at] = status_word(local);
+    if (local < kLatticeInHand * gl_WorkGroupSize.x / 4 && at < words) status[at] = status_word(local);
 }

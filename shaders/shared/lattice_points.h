@@ -42,6 +42,12 @@ WEFT_FN bool is_odd(float n) {
     return n - 2.0f * floor(n * 0.5f) != 0.0f;
 }
 
+// 0 for -0, which compilers are free to make of a sum of zeros. Bits, since x + 0 may become x.
+WEFT_FN float unsigned_zero(float n) {
+    uint bits = floatBitsToUint(n);
+    return uintBitsToFloat(bits == 0x80000000u ? 0u : bits);
+}
+
 WEFT_FN float mod_digit(float b, float q, float inverse) {
     WEFT_PRECISE float turns = floor((b + 0.25f) * inverse);
     return b - q * turns;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What decoding the code of each vector of x gives, without making the code, and its status byte. `y` may be
 // `x`. Needs lattice_form.h and `values`, `y` and `status` from the shader.
+
 #include "lattice_group.h"
 #include "lattice_load.h"
 #include "lattice_store.h"
@@ -52,10 +53,14 @@ WEFT_MAIN() {
         }
         return;
     }
-    const uint end = vectors_end();
-    for (uint first = gl_WorkGroupID.x * gl_WorkGroupSize.x; first < end; first += stride) {
-        const uint vector = first + gl_LocalInvocationID.x;
-        marked[gl_LocalInvocationID.x] = quantize(load(vector), vector);
+    const uint end = vectors_end(), size = gl_WorkGroupSize.x, local = gl_LocalInvocationID.x;
+    for (uint first = gl_WorkGroupID.x * size * kLatticeInHand; first < end;
+         first += stride * kLatticeInHand) {
+        Point x[kLatticeInHand];
+        WEFT_UNROLL for (uint k = 0; k < kLatticeInHand; ++k) x[k] = load(first + k * size + local);
+        WEFT_UNROLL for (uint k = 0; k < kLatticeInHand; ++k) {
+            marked[k * size + local] = quantize(x[k], first + k * size + local);
+        }
         barrier();
         store_statuses(first);
         barrier();

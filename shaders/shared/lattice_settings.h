@@ -12,6 +12,9 @@ WEFT_SHARED_BEGIN
 const uint kLatticeOverload = 0x80u;
 const uint kLatticeBad = 0xffu;
 
+// Vectors that a thread reads before it works on the first of them, so that the next are under way.
+const uint kLatticeInHand = 4u;
+
 struct LatticeSettings {
     float beta, inverse_beta;  // inverse_beta: 1 / beta rounded to float by the host
     float shrink, grow;        // 2^-alpha and 2^alpha, one factor a retry

@@ -77,6 +77,10 @@ template <class T>
 WEFT_FN T max(T a, T b) {
     return a < b ? b : a;
 }
+template <class T>
+WEFT_FN T clamp(T x, T least, T most) {
+    return min(max(x, least), most);
+}
 struct alignas(8) uvec2 {
     uint x, y;
     uvec2() = default;

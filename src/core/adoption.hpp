@@ -47,6 +47,6 @@ QueuePlan adopted_queues(const Adoption& adoption, QueueMode mode);
 /// The whole plan for a device that passed check_adoption; `device` is its enabled part. Errors: those of
 /// plan_device, less those of the choice.
 DevicePlan plan_adopted(const DeviceSnapshot& device, const Adoption& adoption, const Config& config,
-                        const HostFacts& host);
+                        const HostFacts& host, const TuningSource& tuning = {});
 
 }  // namespace weft::core

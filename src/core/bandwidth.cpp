@@ -41,11 +41,6 @@ class Lane {
         : context_(context), role_(role), bytes_(bytes) {
         core::Device& device = context.device;
         if (bytes != 0) make_buffers(shared);
-        host_ =
-            core::BufferObject::create(shared, core::MemoryKind::download, bytes * kDepth, "ceiling host");
-        device_ =
-            core::BufferObject::create(shared, core::MemoryKind::device, bytes * kDepth, "ceiling device");
-        std::fill_n(host_->mapped(), bytes * kDepth, std::byte{1});
         VkCommandPoolCreateInfo info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
         info.queueFamilyIndex = device.queue(role).slot.family;
         device.check(device.vk.vkCreateCommandPool(device.handle(), &info, nullptr, &pool_),
@@ -161,18 +156,23 @@ CopyCeiling measure_copy_ceiling(Backend& backend, std::uint64_t bytes_in, std::
     const auto& shared = backend.runtime()->context();
     shared->device.require_usable("measure_copy_ceiling");
     // Large enough for full speed on a bus, small enough for several to be under way.
-    constexpr double kLargest = 16.0 * 1024 * 1024;
-    const double scale = kLargest / static_cast<double>(std::max(bytes_in, bytes_out));
+    constexpr std::uint64_t kLargest = std::uint64_t{16} << 20;
+    const double scale = static_cast<double>(kLargest) / static_cast<double>(std::max(bytes_in, bytes_out));
     const auto sized = [&](std::uint64_t bytes) {
         const auto scaled = static_cast<std::uint64_t>(static_cast<double>(bytes) * scale) / 64 * 64;
         return bytes == 0 ? 0 : std::max<std::uint64_t>(scaled, 64);
     };
+    Lane none(*shared, shared, QueueRole::upload, 0);
+    const auto alone = [&](QueueRole role, std::uint64_t bytes) {
+        if (bytes == 0) return 0.0;
+        Lane lane(*shared, shared, role, kLargest);
+        return rate(lane, none, window_s);
+    };
+    CopyCeiling ceiling;
+    ceiling.upload_gb_per_s = alone(QueueRole::upload, bytes_in);
+    ceiling.download_gb_per_s = alone(QueueRole::download, bytes_out);
     Lane up(*shared, shared, QueueRole::upload, sized(bytes_in));
     Lane down(*shared, shared, QueueRole::download, sized(bytes_out));
-    Lane none(*shared, shared, QueueRole::upload, 0);
-    CopyCeiling ceiling;
-    if (up.bytes() != 0) ceiling.upload_gb_per_s = rate(up, none, window_s);
-    if (down.bytes() != 0) ceiling.download_gb_per_s = rate(none, down, window_s);
     ceiling.concurrent_gb_per_s = rate(up, down, window_s);
     return ceiling;
 }

@@ -240,11 +240,12 @@ DevicePlan plan_device(const std::vector<DeviceSnapshot>& devices, const Config&
 }
 
 DevicePlan plan_adopted(const DeviceSnapshot& device, const Adoption& adoption, const Config& config,
-                        const HostFacts& host) {
+                        const HostFacts& host, const TuningSource& tuning) {
     check(config);
     DevicePlan plan;
     plan.queues = adopted_queues(adoption, config.queues);
     fill(plan, device, config, host);
+    if (tuning) apply_tuning(plan, device, config, tuning(device));
     explain(plan, {device}, config);
     plan.reasons.front() = "device " + size_text(describe(device, 0)) + ", made by the application";
     return plan;

@@ -11,6 +11,7 @@
 #include "core/config_parse.hpp"
 #include "core/matrix_units.hpp"
 #include "core/runtime.hpp"
+#include "core/tuning.hpp"
 
 namespace weft::native {
 namespace {
@@ -240,7 +241,9 @@ Backend adopt(const AdoptedDevice& device, const Config& config) {
     core::check_adoption(snapshot, adoption);
     core::AdoptedDevice taken = take(device, *instance);
     snapshot = core::enabled_part(snapshot, adoption);
-    core::DevicePlan plan = core::plan_adopted(snapshot, adoption, config, core::host_facts());
+    core::DevicePlan plan =
+        core::plan_adopted(snapshot, adoption, config, core::host_facts(),
+                           [&](const DeviceSnapshot& s) { return core::load_tuning(s, config); });
     clock.opening = std::chrono::steady_clock::now();
     clock.report.devices_ms = core::milliseconds_between(begin, clock.opening);
     return Backend(core::make_runtime(std::move(instance), device.physical_device, index, std::move(snapshot),

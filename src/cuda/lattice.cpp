@@ -36,8 +36,9 @@ void launch(const char* function, LatticeOp op, const LatticeCode& code, const R
     launch.count = static_cast<std::uint32_t>(r.elements);
     launch.settings = r.parameters.settings;
     launch.shape = r.parameters.layout;
-    const std::uint64_t threads = (r.shape.vectors() + launch.per_thread - 1) / launch.per_thread;
-    launch.groups = static_cast<std::uint32_t>((threads + launch.group_size - 1) / launch.group_size);
+    const std::uint64_t each = one ? shared::kLatticeInHand : launch.per_thread;
+    const std::uint64_t group = each * launch.group_size;
+    launch.groups = static_cast<std::uint32_t>((r.shape.vectors() + group - 1) / group);
     check(static_cast<cudaError_t>(launch_lattice(op, code.lattice, r.shape.ragged, launch)), function,
           "the launch");
 }

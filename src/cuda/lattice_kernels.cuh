@@ -67,7 +67,7 @@ struct LatticeQuantize : Code_ {
 };
 
 template <class Kernel>
-__global__ void __launch_bounds__(128) lattice_kernel(const __grid_constant__ Kernel constants) {
+__global__ void __launch_bounds__(64) lattice_kernel(const __grid_constant__ Kernel constants) {
     Kernel kernel = constants;
     kernel.run();
 }

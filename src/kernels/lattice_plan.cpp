@@ -91,8 +91,9 @@ shared::LatticeSettings lattice_settings(const LatticeCode& code) {
 
 namespace {
 
-// Neighbours that a thread works on. One is best for memory: threads side by side then read and write side by
-// side. It takes a vector whose code is whole words, or a part of a word that others of the group complete.
+// Neighbours that a thread works on. One is best for memory, whatever it has in hand: threads side by side
+// then read and write side by side. It takes a vector whose code is whole words, or a part of a word that
+// others of the group complete.
 std::uint32_t vectors_of_thread(LatticeOp op, const LatticeCode& code, std::uint32_t local_size) {
     if (op == LatticeOp::decode) return 1;
     const std::uint32_t bits = digit_bits(code) * code.levels * dimension(code.lattice);
@@ -108,13 +109,11 @@ LatticePlan plan_lattice(const DeviceInfo& device, LatticeOp op, const LatticeCo
                          std::size_t element_vectors) {
     LatticePlan plan;
     const std::uint32_t fits = std::min(device.limits.max_group_size[0], device.limits.max_group_invocations);
-    // A CPU runs a group's invocations in turn, so there a group must be worth handing to a thread.
-    const std::uint32_t wanted = device.type == DeviceType::cpu ? 256 : 128;
-    plan.local_size = std::min(wanted, std::bit_floor(std::max(fits, 1u)));
+    plan.local_size = std::min(64u, std::bit_floor(std::max(fits, 1u)));
     plan.max_groups = std::max(device.limits.max_group_count[0], 1u);
     const std::uint32_t per_thread = vectors_of_thread(op, code, plan.local_size);
-    plan.elements_per_group = static_cast<std::uint32_t>(
-        std::max<std::size_t>(1, std::size_t{plan.local_size} * per_thread / element_vectors));
+    const std::uint32_t vectors = plan.local_size * (per_thread == 1 ? shared::kLatticeInHand : per_thread);
+    plan.elements_per_group = static_cast<std::uint32_t>(std::max<std::size_t>(1, vectors / element_vectors));
     plan.constants = {{0u, plan.local_size},
                       {1u, static_cast<float>(code.q)},
                       {2u, 1.0f / static_cast<float>(code.q)},

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "support/native_app.hpp"
+#include "support/scratch_folder.hpp"
 #include "support/shader_jobs.hpp"
 
 using namespace weft_test;
@@ -67,6 +68,22 @@ TEST_CASE("native: everything runs on an adopted device, which outlives the back
         check_clean(backend);
     }
     use_device(*app);
+}
+
+TEST_CASE("native: a tuning that was stored for the device is used") {
+    const auto app = make_app();
+    if (!app) return;
+    const ScratchFolder folder;
+    weft::Config config = weft::Config::from_env();
+    config.cache = true;
+    config.cache_dir = folder.path();
+    config.slots.reset();
+    weft::store_tuning(native::adopt(app->described(), config), {.slots = 5});
+    Backend backend = native::adopt(app->described(), config);
+    CHECK(backend.plan().tuning.state == "used");
+    CHECK(backend.plan().slots == 5);
+    use_all(backend);
+    check_clean(backend);
 }
 
 TEST_CASE("native: what was not enabled is not used") {

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <weft/lattice.hpp>
@@ -184,6 +185,13 @@ inline std::vector<float> oracle_value(const LatticeCode& code, const Ints& n, s
         value.push_back(moved * scale);
     }
     return value;
+}
+
+/// To compare values bit for bit: 0 and -0 are two.
+inline std::vector<std::uint32_t> bits_of(std::span<const float> values) {
+    std::vector<std::uint32_t> bits(values.size());
+    if (!bits.empty()) std::memcpy(bits.data(), values.data(), values.size_bytes());
+    return bits;
 }
 
 inline std::vector<Wide> dither_of_vector(const LatticeCode& code, std::uint64_t index) {

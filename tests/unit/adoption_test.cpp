@@ -265,3 +265,17 @@ TEST_CASE("adoption: the plan says whose device it is, and refuses a Config out 
     config.slots = 99;
     CHECK_THROWS_AS(plan_adopted(part, adoption, config, {4}), Error);
 }
+
+TEST_CASE("adoption: what was tuned for the device is used as far as the application's device can") {
+    Adoption adoption = full_adoption();
+    const TuningSource tuning = [](const DeviceSnapshot&) {
+        return weft::TuningReport{"used", "file", {.slots = 7, .ordinary_path = Path::imported}};
+    };
+    const DevicePlan all = plan_adopted(enabled_part(full_device(), adoption), adoption, {}, {4}, tuning);
+    CHECK(all.slots == 7);
+    CHECK(all.transfer.large_ordinary == Path::imported);
+    adoption.extensions.clear();
+    const DevicePlan part = plan_adopted(enabled_part(full_device(), adoption), adoption, {}, {4}, tuning);
+    CHECK(part.slots == 7);
+    CHECK(part.transfer.large_ordinary != Path::imported);
+}

@@ -151,17 +151,18 @@ TEST_CASE("lattice check: threads or groups of an encoder fill whole words, what
                             device_with_groups_of(most), kernels::LatticeOp::encode, code, false, block);
                         const std::uint32_t per_thread = constant(plan, 5);
                         REQUIRE(per_thread != 0);
-                        const std::uint32_t whole = per_thread == 1 ? plan.local_size : per_thread;
+                        const std::uint32_t whole = per_thread == 1 ? 4 * plan.local_size : per_thread;
+                        const std::uint32_t group = per_thread == 1 ? whole : plan.local_size * per_thread;
                         CHECK(whole % 4 == 0);
                         CHECK(weft::code_bytes(code, whole) % 4 == 0);
-                        CHECK(plan.elements_per_group == std::max(1u, plan.local_size * per_thread / block));
+                        CHECK(plan.elements_per_group == std::max(1u, group / block));
                         if (per_thread != 1) {
                             CHECK(block % per_thread == 0);
                             continue;
                         }
                         // What shaders/shared/lattice_group.h asks for.
                         CHECK(plan.local_size % 32 == 0);
-                        CHECK(plan.local_size <= 256);
+                        CHECK(whole <= 256);
                         const std::size_t bits = weft::code_bytes(code, 8);  // of a vector
                         CHECK((bits % 32 == 0 || (32 % bits == 0 && bits >= 4)));
                     }

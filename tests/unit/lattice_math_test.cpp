@@ -78,7 +78,7 @@ OracleVector run_base4(const LatticeCode& code, const float* x, std::uint64_t in
     out.value.assign(value.v, value.v + d);
     // What quantizing takes instead of decoding the digits.
     const Point left = shared::sum_of_bytes(r.left, shared::base4_bias(r.left, code.levels));
-    CHECK(std::equal(left.v, left.v + d, decoded.v));
+    CHECK(bits_of(left.v) == bits_of(decoded.v));
     return out;
 }
 
@@ -90,7 +90,7 @@ OracleVector base4_vector_of(const LatticeCode& code, const float* x, std::uint6
 
 bool same(const OracleVector& a, const OracleVector& b) {
     return a.digits == b.digits && a.point == b.point && a.decoded == b.decoded && a.status == b.status &&
-           a.value == b.value;
+           bits_of(a.value) == bits_of(b.value);
 }
 
 // Distance^2 of doubled points to x, in doubled units.
@@ -174,7 +174,7 @@ TEST_CASE("lattice math: known answers, by the oracle and by the shared math") {
     for (const LatticeDecodeVector& v : lattice_decode_vectors()) {
         CAPTURE(v.id);
         const Ints n = oracle_decode(v.code, Ints(v.digits.begin(), v.digits.end()), v.depth);
-        CHECK(oracle_value(v.code, n, 0, std::vector<Wide>(n.size(), 0)) == v.value);
+        CHECK(bits_of(oracle_value(v.code, n, 0, std::vector<Wide>(n.size(), 0))) == bits_of(v.value));
     }
 }
 
@@ -230,7 +230,7 @@ TEST_CASE("lattice math: base 4 in bytes is the same math") {
                     const OracleVector want = shared_vector(code, rows[i].data(), i),
                                        got = base4_vector_of(code, rows[i].data(), i);
                     wrong += want.digits == got.digits && want.decoded == got.decoded &&
-                                     want.status == got.status && want.value == got.value
+                                     want.status == got.status && bits_of(want.value) == bits_of(got.value)
                                  ? 0
                                  : 1;
                 }
@@ -247,7 +247,7 @@ TEST_CASE("lattice math: every code of D4 with base 4 and two levels, by bytes a
                 code.level[k / 4].v[k % 4] = static_cast<float>(digits >> (2 * k) & 3);
             const shared::D4Point want = decode_digits(code, 4.0f, 0.25f, 2, depth),
                                   got = shared::base4_decode(digits, 2, depth, shared::D4Bytes{});
-            if (!std::equal(want.v, want.v + 4, got.v)) ++wrong;
+            if (bits_of(want.v) != bits_of(got.v)) ++wrong;
             if (depth != 2) continue;
             const auto again = shared::base4_point(got, 2);
             if (again.digits != digits || again.status != 0) ++wrong;
@@ -266,7 +266,7 @@ TEST_CASE("lattice math: codes of E8 with base 4 and two levels, by bytes and by
         const std::uint32_t depth = 1 + (digits >> 31);
         const shared::E8Point want = decode_digits(code, 4.0f, 0.25f, 2, depth),
                               got = shared::base4_decode(digits, 2, depth, shared::E8Bytes{});
-        if (!std::equal(want.v, want.v + 8, got.v)) ++wrong;
+        if (bits_of(want.v) != bits_of(got.v)) ++wrong;
         if (depth != 2) continue;
         shared::E8Point undoubled = got;
         for (float& v : undoubled.v) v *= 0.5f;

@@ -79,9 +79,20 @@ TEST_CASE("sentences have the figures") {
     CHECK(any_has(
         lines,
         "from ordinary memory the device beats the CPU from 1,000 vectors on, by up to 3x (at 1,000)"));
+    CHECK(any_has(lines, "on resident data the device beats the CPU at every size, by up to 4x (at 1)"));
     CHECK(any_has(lines, "30 % of what copies allow (at 1,000)"));
     CHECK(any_has(lines, "highest rate 4.00 K vectors/s, on resident data at 1,000"));
     CHECK(any_has(lines, "the busy time is upload 75 %, kernel 25 %"));
+}
+
+TEST_CASE("a device that is ahead between sizes where it is not is neither ahead nor behind") {
+    KernelResult result = example();
+    result.sizes.pop_back();
+    CHECK(any_has(findings(result),
+                  "from ordinary memory the device is ahead of the CPU at some sizes only, by up to 2x "
+                  "(at 10)"));
+    result.sizes.erase(result.sizes.begin() + 1);
+    CHECK(any_has(findings(result), "the CPU stays ahead; the device comes to at most 0.9x of it (at 100)"));
 }
 
 TEST_CASE("failures are told once a size, or path by path where they differ") {

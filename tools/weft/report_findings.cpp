@@ -24,15 +24,22 @@ const char* from(ReportPath path) {
 
 std::string sentence_of_wins(const KernelResult& result, std::size_t process) {
     std::string text;
+    std::uint64_t least = ~std::uint64_t{0};
+    for (const SizeResult& size : result.sizes) least = std::min(least, size.batch);
     for (const ReportPath path : kDevicePaths) {
         const Best best = best_of(result, process, path, BestBy::speedup);
         if (best.size == nullptr || best.path->speedup == 0) continue;
         const auto first = wins_from(result, process, path);
         text += text.empty() ? "" : "; ";
         if (first)
-            text += std::string(from(path)) + " the device beats the CPU from " + grouped(*first) + " " +
-                    result.unit + " on, by up to " + factor(best.path->speedup) + " (at " +
-                    grouped(best.size->batch) + ")";
+            text +=
+                std::string(from(path)) + " the device beats the CPU " +
+                (*first == least ? "at every size" : "from " + grouped(*first) + " " + result.unit + " on") +
+                ", by up to " + factor(best.path->speedup) + " (at " + grouped(best.size->batch) + ")";
+        else if (best.path->speedup > 1)
+            text += std::string(from(path)) +
+                    " the device is ahead of the CPU at some sizes only, by up to " +
+                    factor(best.path->speedup) + " (at " + grouped(best.size->batch) + ")";
         else
             text += std::string(from(path)) + " the CPU stays ahead; the device comes to at most " +
                     factor(best.path->speedup) + " of it (at " + grouped(best.size->batch) + ")";

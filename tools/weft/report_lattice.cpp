@@ -129,10 +129,9 @@ void LatticeWork::prepare(ReportPath path) {
 template <class T>
 void require_same(const char* what, std::span<const T> got, std::span<const T> wanted,
                   std::size_t per_vector) {
-    // Zeros of either sign are the same value.
-    const auto differs = std::mismatch(wanted.begin(), wanted.end(), got.begin()).first;
-    if (differs == wanted.end()) return;
-    const auto at = static_cast<std::size_t>(differs - wanted.begin());
+    if (std::memcmp(wanted.data(), got.data(), wanted.size_bytes()) == 0) return;
+    std::size_t at = 0;
+    while (std::memcmp(&wanted[at], &got[at], sizeof(T)) == 0) ++at;
     throw WrongResult(std::string(what) + " differ from the CPU's near vector " +
                       std::to_string(at / per_vector));
 }

@@ -20,10 +20,12 @@ namespace weft::tool {
 namespace {
 
 constexpr const char* kColours[] = {"#444444", "#d95f02", "#1f78b4", "#1b9e77", "#7570b3", "#e7298a",
-                                    "#66a61e", "#a6761d", "#b15928", "#17becf", "#e31a1c", "#bcbd22"};
-constexpr std::size_t kPanelWidth = 520, kWidePanelWidth = 660, kPanelHeight = 400, kTitleHeight = 60;
-// Beside or below the panel, where it hides no curve.
-constexpr const char* kKeyBelow = "outside bottom center horizontal Left reverse samplen 2";
+                                    "#66a61e", "#a6761d", "#e31a1c", "#17becf", "#6a3d9a", "#bcbd22"};
+constexpr std::size_t kPanelWidth = 520, kWidePanelWidth = 660, kPanelHeight = 420, kTitleHeight = 60;
+// Beside or below the panel, where it hides no curve; below with room of its own, for one line or two, so
+// that panels are of one height.
+constexpr const char* kKeyBelow =
+    "at graph 0.5, graph -0.21 center top horizontal Left reverse samplen 2\nset bmargin 6.2";
 constexpr const char* kKeyBeside = "outside right top vertical Left reverse samplen 2";
 
 /// Of gnuplot, in single quotes, where nothing but the quote itself means something.

@@ -226,12 +226,20 @@ std::vector<StageSplit> SizeRun::split() {
     return failure.empty() ? splits : std::vector<StageSplit>{};
 }
 
+/// Whether bytes go in and out in the proportion of another size, as copies both ways at once are measured.
+bool same_proportion(const SizeResult& a, const SizeResult& b) {
+    const double one = static_cast<double>(a.bytes_in) * static_cast<double>(b.bytes_out),
+                 other = static_cast<double>(b.bytes_in) * static_cast<double>(a.bytes_out);
+    return std::abs(one - other) <= 0.02 * std::max(one, other);
+}
+
 void measure_ceilings(Backend& backend, ProcessResult& process, const SizeResult& size) {
     constexpr double kWindow = 0.02;
     const CopyCeiling copy = measure_copy_ceiling(backend, size.bytes_in, size.bytes_out, kWindow);
     process.upload_gb_per_s = copy.upload_gb_per_s;
     process.download_gb_per_s = copy.download_gb_per_s;
     process.concurrent_gb_per_s = copy.concurrent_gb_per_s;
+    if (process.memory_gb_per_s != 0) return;
     MemoryCeiling memory(backend, std::uint64_t{96} << 20);
     std::vector<double> rates;
     for (int i = 0; i < 5; ++i) rates.push_back(memory.gb_per_s());
@@ -281,6 +289,7 @@ KernelResult run_kernel(Backend& backend, const ReportKernel& kernel, const RunS
         result.processes.back().name = name;
         result.processes.back().compression = kernel.compression(result.processes.size() - 1);
     }
+    std::vector<SizeResult> measured(result.processes.size());  // sizes that the ceilings were measured for
     Forecast forecast(kernel.growth(), settings.repeats.max_seconds);
     for (const std::uint64_t batch : settings.batch_sizes) {
         const TooLong too_long = [&](std::size_t process, ReportPath path) {
@@ -291,9 +300,12 @@ KernelResult run_kernel(Backend& backend, const ReportKernel& kernel, const RunS
         if (std::vector<StageSplit> splits = run.split(); !splits.empty()) result.splits = std::move(splits);
         for (SizeResult size : run.sizes()) {
             ProcessResult& process = result.processes[size.process];
+            SizeResult& known = measured[size.process];
             bool ignored = false;
-            if (process.memory_gb_per_s == 0 && size.bytes_in != 0)
+            if (size.bytes_in != 0 && (process.memory_gb_per_s == 0 || !same_proportion(known, size))) {
                 failure_of(ignored, [&] { measure_ceilings(backend, process, size); });
+                known = size;
+            }
             apply_ceilings(process, size);
             forecast.learn(size);
             if (settings.on_size) settings.on_size(size);
