@@ -95,8 +95,9 @@ struct EncodeOptions {
 ///            amplitude any number from 1 to 2^qubits
 ///   states   [samples, 2^qubits] complex64 or complex128
 ///
-/// Computes in float64 where either of them is 64 bits wide, else in float32. The returned outcome tells
-/// which samples failed; whoever is sure of his values may drop it. Errors: invalid_argument - qubits, sizes,
+/// Computes in float64 where either of them is 64 bits wide, else in float32, and so complex64 states of an
+/// iqp that one workgroup cannot hold. The returned outcome tells which samples failed; whoever is sure of
+/// his values may drop it. Errors: invalid_argument - qubits, sizes,
 /// no samples; in strict mode EncodeError, and not inside Stream::record; unsupported - complex128 on a
 /// device without shaderFloat64; out_of_memory - scratch memory (see estimate_encode); as Stream::dispatch.
 EncodeOutcome encode(Stream& stream, EncodeMethod method, const EncodeValues& values,

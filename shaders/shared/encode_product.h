@@ -4,12 +4,13 @@
 // the push constants and buffers of encode_product.comp from the shader. No include guard: read once for each
 // kernel.
 
-WEFT_CONST uint kPerStore = kStoreWide ? 1u : 2u;
-WEFT_CONST uint kMostFactors = 512;  // of a slab: rows * qubits
+WEFT_CONST uint kPairBits = kStoreWide ? 0u : 1u;  // of the index, within a store of 16 bytes
+WEFT_CONST uint kMostFactors = 256;                // of a group: rows * qubits
+WEFT_CONST uint kMostUpper = 512;                  // of a group: rows * passes
 
 WEFT_GROUP(Complex, factors, 2 * kMostFactors);  // of qubit k of row r, for bit b: [2 * (r * qubits + k) + b]
-WEFT_GROUP(Complex, upper, 16);                  // product over the bits that one pass over the slab fixes
-WEFT_GROUP(uint, bad_position, kMostFactors);    // by row
+WEFT_GROUP(Complex, upper, kMostUpper);        // of pass i of row r: product over the bits that a pass fixes
+WEFT_GROUP(uint, bad_position, kMostFactors);  // by row
 WEFT_GROUP(uint, bad_fault, kMostFactors);
 WEFT_GROUP_ONE(uint, any_bad);
 
@@ -38,10 +39,13 @@ WEFT_GPU void make_factors(uint at, Raw raw) {
     factors[2 * at + 1] = one;
 }
 
+WEFT_GPU Complex both(Complex a, Complex b) {
+    if (kMethod == kEncodeAngle) return complex(a.re * b.re, kZero);
+    return multiply(a, b);
+}
+
 WEFT_GPU Complex times(Complex product, uint row, uint qubit, uint bit) {
-    const Complex f = factors[2 * (row * p.qubits + qubit) + (bit & 1u)];
-    if (kMethod == kEncodeAngle) return complex(product.re * f.re, kZero);
-    return multiply(product, f);
+    return both(product, factors[2 * (row * p.qubits + qubit) + (bit & 1u)]);
 }
 
 // The factors of `rows` states from `row` on, and which of them are not finite.
@@ -73,43 +77,32 @@ WEFT_GPU void load(uint row, uint rows) {
     }
 }
 
-WEFT_GPU void store_slab(uint slab, uint block) {
-    const uint low_bits = findMSB(gl_WorkGroupSize.x), lane = gl_LocalInvocationIndex;
-    const uint lane_shift = kStoreWide ? 0u : 1u, fixed_bits = low_bits + lane_shift;
-    const uint passes = 1u << (p.slab_bits - fixed_bits);
-    if (lane < passes) {
-        const uint index = lane | (block << (p.slab_bits - fixed_bits));
+// The index of an amplitude is, from its low bits on, place in a store, invocation within the row, pass,
+// block.
+WEFT_GPU void store(uint from, uint rows, uint block) {
+    const uint bits = min(p.qubits, p.slab_bits), lane = gl_LocalInvocationIndex;
+    const uint lane_bits = findMSB(gl_WorkGroupSize.x) - (p.slab_bits - bits),
+               fixed_bits = lane_bits + kPairBits;
+    const uint pass_bits = bits - fixed_bits, passes = 1u << pass_bits;
+    for (uint at = lane; at < rows << pass_bits; at += gl_WorkGroupSize.x) {
+        const uint index = (at & (passes - 1u)) | (block << pass_bits);
         Complex product = complex(kOne, kZero);
         for (uint k = fixed_bits; k < p.qubits; ++k)
-            product = times(product, 0, k, index >> (k - fixed_bits));
-        upper[lane] = product;
+            product = times(product, at >> pass_bits, k, index >> (k - fixed_bits));
+        upper[at] = product;
     }
     barrier();
-    Complex mine = complex(kOne, kZero);
-    for (uint k = 0; k < low_bits; ++k) mine = times(mine, 0, k + lane_shift, lane >> k);
-    const bool good = bad_fault[0] == kEncodeGood;
-    uint at = (slab << (p.slab_bits - lane_shift)) + lane;
-    for (uint pass = 0; pass < passes; ++pass, at += gl_WorkGroupSize.x) {
-        Complex both;
-        if (kMethod == kEncodeAngle)
-            both = complex(mine.re * upper[pass].re, kZero);
-        else
-            both = multiply(mine, upper[pass]);
-        const uvec4 bytes =
-            kStoreWide ? packed(both, both) : packed(times(both, 0, 0, 0), times(both, 0, 0, 1));
-        states[at] = good ? bytes : uvec4(0u);
-    }
-}
-
-WEFT_GPU void store_rows(uint from, uint rows) {
-    const uint stores = (rows << p.qubits) / kPerStore;
-    for (uint j = gl_LocalInvocationIndex; j < stores; j += gl_WorkGroupSize.x) {
-        const uint amplitude = j * kPerStore, r = amplitude >> p.qubits;
-        Complex product = complex(kOne, kZero);
-        for (uint k = kPerStore - 1u; k < p.qubits; ++k) product = times(product, r, k, amplitude >> k);
-        const uvec4 bytes =
-            kStoreWide ? packed(product, product) : packed(times(product, r, 0, 0), times(product, r, 0, 1));
-        states[((from << p.qubits) / kPerStore) + j] = bad_fault[r] == kEncodeGood ? bytes : uvec4(0u);
+    const uint row = lane >> lane_bits, place = lane & ((1u << lane_bits) - 1u);
+    if (row >= rows) return;
+    Complex low = complex(kOne, kZero);
+    for (uint k = 0; k < lane_bits; ++k) low = times(low, row, k + kPairBits, place >> k);
+    const Complex zero = kStoreWide ? low : times(low, row, 0, 0),
+                  one = kStoreWide ? low : times(low, row, 0, 1);
+    const bool good = bad_fault[row] == kEncodeGood;
+    uint at = ((from + row) << (bits - kPairBits)) + place;
+    for (uint pass = 0; pass < passes; ++pass, at += 1u << lane_bits) {
+        const Complex above = upper[(row << pass_bits) + pass];
+        states[at] = good ? packed(both(zero, above), both(one, above)) : uvec4(0u);
     }
 }
 
@@ -126,12 +119,7 @@ WEFT_MAIN() {
         for (uint r = gl_LocalInvocationIndex; r < rows; r += gl_WorkGroupSize.x)
             if (!by_row || block == 0u)
                 status[(by_row ? p.row_base + row : from) + r] = uvec2(bad_fault[r], bad_position[r]);
-        if ((p.flags & kEncodeCheckOnly) == 0u) {
-            if (slabs)
-                store_slab(from, block);
-            else
-                store_rows(from, rows);
-        }
+        if ((p.flags & kEncodeCheckOnly) == 0u) store(from, rows, block);
         barrier();
     }
 }

@@ -42,6 +42,7 @@ int launch_product_in64_work64(const EncodeLaunch& launch);
 int launch_iqp_in32_work32(const EncodeLaunch& launch);
 int launch_iqp_in32_work64(const EncodeLaunch& launch);
 int launch_iqp_in64_work64(const EncodeLaunch& launch);
+int launch_iqp_in64_work32(const EncodeLaunch& launch);
 int launch_basis(const EncodeLaunch& launch);
 /// A pass over `units` of 16 bytes: `bits` bits of the index from bit `low` on.
 int launch_wht(StreamHandle stream, bool wide, void* states, std::uint64_t units, std::uint32_t low,

@@ -33,8 +33,10 @@ LaunchEncode launcher(const EncodePlan& plan, EncodeStep step) {
                                       launch_amplitude_long_in64_work64};
     constexpr LaunchEncode kProduct[] = {launch_product_in32_work32, launch_product_in32_work64,
                                          launch_product_in64_work64};
-    constexpr LaunchEncode kIqp[] = {launch_iqp_in32_work32, launch_iqp_in32_work64, launch_iqp_in64_work64};
-    const int form = !plan.work64 ? 0 : plan.types.values == ValueType::float32 ? 1 : 2;
+    constexpr LaunchEncode kIqp[] = {launch_iqp_in32_work32, launch_iqp_in32_work64, launch_iqp_in64_work64,
+                                     launch_iqp_in64_work32};
+    const bool narrow = plan.types.values == ValueType::float32;
+    const int form = plan.work64 ? (narrow ? 1 : 2) : (narrow ? 0 : 3);
     if (step != EncodeStep::states) return kLong[form];
     switch (plan.kernel) {
         case EncodeKernel::amplitude:

@@ -8,12 +8,11 @@
 #include <cstring>
 #include <limits>
 #include <string>
-#include <system_error>
-#include <thread>
 
 #include <weft/error.hpp>
 
 #include "core/enum_check.hpp"
+#include "kernels/thread_parts.hpp"
 
 namespace weft {
 
@@ -211,12 +210,8 @@ std::vector<EncodeFailure> find_faults(EncodeMethod method, std::uint32_t qubits
     // Starting a thread costs what reading about 512 KiB costs.
     constexpr std::uint64_t kValuesPerThread = 1u << 18;
     const std::uint64_t samples = values.count / features;
-    const std::uint64_t parts = std::clamp<std::uint64_t>(
-        std::min<std::uint64_t>(threads, values.count / kValuesPerThread), 1, samples);
-    std::vector<std::vector<EncodeFailure>> found(parts);
-    const auto scan = [&](std::uint64_t part) {
-        const std::uint64_t first = samples / parts * part;
-        const std::uint64_t last = part + 1 == parts ? samples : samples / parts * (part + 1);
+    std::vector<std::vector<EncodeFailure>> found(std::max(1u, threads));
+    const auto scan = [&](std::uint64_t part, std::uint64_t first, std::uint64_t last) {
         if (values.type == ValueType::float32)
             find_in_rows(found[part], method, qubits, features, static_cast<const float*>(values.data), first,
                          last);
@@ -227,15 +222,7 @@ std::vector<EncodeFailure> find_faults(EncodeMethod method, std::uint32_t qubits
             find_in_rows(found[part], method, qubits, features, static_cast<const std::int64_t*>(values.data),
                          first, last);
     };
-    std::vector<std::jthread> workers;
-    std::uint64_t started = 1;
-    try {
-        for (; started < parts; ++started) workers.emplace_back(scan, started);
-    } catch (const std::system_error&) {  // no more threads to be had: the rest is the caller's
-        for (std::uint64_t part = started; part < parts; ++part) scan(part);
-    }
-    scan(0);
-    workers.clear();
+    in_parts(samples, kValuesPerThread / features, threads, scan);
     std::vector<EncodeFailure> all;
     for (const auto& part : found) all.insert(all.end(), part.begin(), part.end());
     return all;

@@ -17,7 +17,7 @@ std::uint32_t group_limit(const DeviceInfo& device) {
 
 // A row is held by as many invocations as load it well; what they hold must fit their registers.
 bool plan_kept_row(EncodePlan& plan, std::uint32_t most_lanes) {
-    constexpr std::uint32_t kMostKept = 8, kTeam = 32, kGroup = 256;
+    constexpr std::uint32_t kMostKept = 8, kTeam = 16, kGroup = 256;
     const std::uint32_t pairs = 1u << (plan.qubits - 1);
     plan.team_size = std::min({pairs, std::max(kTeam, pairs / kMostKept), most_lanes});
     plan.kept_pairs = pairs / plan.team_size;
@@ -56,11 +56,14 @@ void plan_amplitude(EncodePlan& plan, const DeviceInfo& device) {
 }
 
 void plan_product(EncodePlan& plan, const DeviceInfo& device) {
-    // A slab is worth the n sines of its workgroup from 4096 amplitudes on; the shader's tables hold 1024 / N
-    // small states, and the invocations must not outnumber the stores of a slab.
+    // Sines and their products are worth it from 16 amplitudes an invocation on. Small states have fewer, so
+    // that neighbouring invocations write neighbouring bytes, and no more than 256 rows of them share the
+    // shader's tables.
+    constexpr std::uint32_t kSmallQubits = 6;
     plan.kernel = EncodeKernel::product;
     plan.local_size = std::min(256u, group_limit(device));
-    plan.slab_bits = plan.qubits < 10 ? 10 : std::min(plan.qubits, 12u);
+    const auto lane_bits = static_cast<std::uint32_t>(std::countr_zero(plan.local_size));
+    plan.slab_bits = lane_bits + (plan.qubits <= kSmallQubits ? 1u : 4u);
 }
 
 // Slab bits whose dealing, couplings and angles fit shared memory; see encode_iqp.comp.
@@ -114,6 +117,8 @@ void plan_iqp(EncodePlan& plan, const DeviceInfo& device, bool streamed) {
         return;
     }
     plan.kernel = EncodeKernel::iqp;
+    // What passes of complex64 leave of a state is rounded anyway: no need to compute them twice as slowly.
+    if (plan.amplitude_bytes == 8 && plan.qubits > most_slab_bits(plan, device)) plan.work64 = false;
     if (plan_iqp_upper(plan, device, streamed)) return;
     constexpr std::uint32_t kPassBits = 4;
     const auto passes_above = [&](std::uint32_t slab) {

@@ -181,6 +181,30 @@ TEST_CASE("encode: no limit of a grid is in reach of a batch") {
     });
 }
 
+TEST_CASE("encode amplitude: one sample of 2^26 values") {
+    on_device([](weft::Backend& backend) {
+        constexpr std::uint64_t kSize = std::uint64_t{1} << 26;
+        weft::Buffer<float> in(backend, kSize);
+        weft::Buffer<c32> out(backend, kSize);
+        weft::Stream stream(backend);
+        stream.fill(in.view(), 0x3f800000u);              // 1
+        stream.fill(in.view(kSize - 1, 1), 0x46000000u);  // 2^13, as much as all others together
+        weft::encode_amplitude(stream, in, out, {1, 26}).check(stream);
+        const double norm = std::sqrt(static_cast<double>(2 * kSize - 1));
+        for (const std::uint64_t first : {std::uint64_t{0}, kSize / 2 - 64, kSize - 129}) {
+            std::vector<c32> some(128);
+            stream.download<c32>(out.view(first, some.size()), std::span(some));
+            for (const c32& a : some) {
+                REQUIRE(std::abs(static_cast<double>(a.real()) * norm - 1) < 1.2e-7);
+                REQUIRE(a.imag() == 0);
+            }
+        }
+        std::vector<c32> last(1);
+        stream.download<c32>(out.view(kSize - 1, 1), std::span(last));
+        CHECK(std::abs(static_cast<double>(last[0].real()) * norm / 8192 - 1) < 1.2e-7);
+    });
+}
+
 TEST_CASE("encode: large angles are reduced right, iqp-z is the transform of phase") {
     on_device([](weft::Backend& backend) {
         std::vector<double> angles;

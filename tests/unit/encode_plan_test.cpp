@@ -73,6 +73,27 @@ TEST_CASE("encode plan: slabs of iqp by shared memory and type, passes cover eve
           EncodeKernel::iqp_direct);
 }
 
+TEST_CASE("encode plan: workgroups of product states fit the shader's tables") {
+    DeviceInfo device = device_with(kLargeRange, 49152);
+    for (const std::uint32_t most_lanes : {64u, 128u, 1024u})
+        for (std::uint32_t qubits = 1; qubits <= 30; ++qubits)
+            for (const EncodeTypes types : {kMixed, kWide}) {
+                device.limits.max_group_invocations = most_lanes;
+                CAPTURE(most_lanes);
+                CAPTURE(qubits);
+                const EncodePlan p = plan(device, EncodeMethod::phase, types, qubits);
+                const std::uint32_t pair = types.states == StateType::complex64 ? 2 : 1;
+                const std::uint32_t row = 1u << p.element_bits;
+                CHECK(p.rows_per_group * row == 1u << p.slab_bits);
+                CHECK(p.rows_per_group <= p.local_size);
+                CHECK(p.rows_per_group * qubits <= 256);
+                // Invocations of a row share its stores evenly.
+                CHECK(row / pair % (p.local_size / p.rows_per_group) == 0);
+                CHECK((1u << p.slab_bits) / pair / p.local_size * p.rows_per_group <= 512);
+            }
+    CHECK(plan(device, EncodeMethod::angle, kMixed, 8).rows_per_group == 16);
+}
+
 TEST_CASE("encode plan: what a binding cannot hold goes by windows") {
     const DeviceInfo device = device_with(kSmallRange, 32768);
     CHECK(plan(device, EncodeMethod::phase, kNarrow, 23).row_fits());
@@ -119,14 +140,14 @@ TEST_CASE("encode plan: amplitude rows by teams, by workgroups that share them, 
 TEST_CASE("encode plan: a state has the same passes whether streamed or resident") {
     DeviceInfo device = device_with(kLargeRange, 49152);
     device.type = DeviceType::discrete;
-    for (const std::uint32_t qubits : {13u, 16u, 17u, 20u, 21u}) {
+    for (const std::uint32_t qubits : {14u, 16u, 17u, 21u, 22u}) {
         CAPTURE(qubits);
         const EncodePlan resident = plan(device, EncodeMethod::iqp, kMixed, qubits);
         const EncodePlan streamed = plan(device, EncodeMethod::iqp, kMixed, qubits, true);
         CHECK(resident.kernel == EncodeKernel::iqp);
         CHECK(resident.slab_bits == streamed.slab_bits);
-        CHECK(streamed.kernel == (qubits <= 20 ? EncodeKernel::iqp_tasks : EncodeKernel::iqp));
-        if (qubits <= 20) CHECK(streamed.single_dispatch());
+        CHECK(streamed.kernel == (qubits <= 21 ? EncodeKernel::iqp_tasks : EncodeKernel::iqp));
+        if (qubits <= 21) CHECK(streamed.single_dispatch());
     }
     device.type = DeviceType::cpu;
     CHECK(plan(device, EncodeMethod::iqp, kMixed, 16, true).kernel == EncodeKernel::iqp);
@@ -135,6 +156,12 @@ TEST_CASE("encode plan: a state has the same passes whether streamed or resident
 TEST_CASE("encode plan: arithmetic follows the types and the device") {
     CHECK_FALSE(plan(device_with(kLargeRange, 49152), EncodeMethod::angle, kNarrow, 4).work64);
     CHECK(plan(device_with(kLargeRange, 49152), EncodeMethod::angle, kMixed, 4).work64);
+    for (const bool streamed : {false, true}) {
+        CHECK(plan(device_with(kLargeRange, 49152), EncodeMethod::iqp, kMixed, 12, streamed).work64);
+        CHECK_FALSE(plan(device_with(kLargeRange, 49152), EncodeMethod::iqp, kMixed, 13, streamed).work64);
+        CHECK_FALSE(plan(device_with(kLargeRange, 32768), EncodeMethod::iqp, kMixed, 12, streamed).work64);
+        CHECK(plan(device_with(kLargeRange, 49152), EncodeMethod::iqp, kWide, 16, streamed).work64);
+    }
     const DeviceInfo without = device_with(kLargeRange, 49152, false);
     CHECK_FALSE(plan(without, EncodeMethod::angle, kMixed, 4).work64);
     try {
