@@ -106,7 +106,8 @@ WEFT_GPU void make_values(Tile tile) {
     WEFT_UNROLL for (uint i = 0; i < kRows; ++i) WEFT_UNROLL for (uint j = 0; j < kColumns; ++j) {
         if (kLong) {
             product[i][j] += rest[i][j];
-            if (product[i][j] < kZero) product[i][j] = kZero;  // not max(): NaN has to stay
+            // By bits: drivers make max() of a comparison, and NaN has to stay. Of -0 to minus infinity.
+            if (floatBitsToUint(float(product[i][j])) - 0x80000000u <= 0x7f800000u) product[i][j] = kZero;
         }
         if (row + i != column + kAcross * j) product[i][j] *= shrink;
     }

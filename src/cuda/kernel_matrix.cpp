@@ -82,6 +82,15 @@ void launch_product(StreamHandle stream, const KernelPlan& plan, const KernelFea
     }
 }
 
+// States that float32 gates built are divided by their norms, and matrix units, which cut off what they shift
+// out, add up few amplitudes at a time where there are few: K is then as exact as by other forms.
+void keep_exact(KernelPlan& plan) {
+    if (plan.work64 || plan.layers == 0) return;
+    plan.states.renormalize = true;
+    kernels::GramPlan& gram = plan.states.gram;
+    if (gram.matrix() && gram.problem.amplitudes <= 1024) gram.flush = std::min(gram.flush, 32u);
+}
+
 void from_features(StreamHandle stream, const KernelFeatures& x, const KernelFeatures* y,
                    const KernelValues& k, const KernelShape& shape, const KernelCircuit& circuit,
                    const KernelMatrixOptions& options) {
@@ -89,7 +98,8 @@ void from_features(StreamHandle stream, const KernelFeatures& x, const KernelFea
     kernels::check_arrays(x, y, k, shape, shape.qubits, "values", options);
     const CircuitFacts facts = kernels::circuit_facts(shape, circuit, false);
     check_aligned(kFunction, k.data, "k");
-    const KernelPlan plan = kernels::fitting_plan(device_facts(), shape, facts, k.type, options);
+    KernelPlan plan = kernels::fitting_plan(device_facts(), shape, facts, k.type, options);
+    keep_exact(plan);
     if (plan.method == KernelMethod::product)
         return launch_product(stream, plan, x, y, k, circuit.scale, options);
     const Scratch planes = make_planes(stream, plan);
