@@ -31,32 +31,6 @@ const uint kMostAngles = 465, kMostRows = 8;
 #include "shared/encode_iqp_upper.h"
 #endif
 
-// Slab `block` of `rows` rows from `row` on, more than one where a slab holds them whole, into 16 bytes from `to` on.
-void make_slab(uint row, uint rows, uint bits, uint block, uint to) {
-    const uint lane_bits = bits - 4u, lane = gl_LocalInvocationIndex;
-    prepare(rows, bits, block);
-    const uint mine = lane >> lane_bits, lane_index = lane & ((1u << lane_bits) - 1u);
-    if (mine < rows && bad_fault[min(mine, rows - 1u)] == kEncodeGood) {
-        make_phases(mine, rows, lane_index, lane_bits);
-    } else {
-        WEFT_UNROLL for (uint k = 0u; k < 16u; ++k) v[k] = complex(kZero, kZero);
-    }
-    transform(4u);
-    uint low = lane_bits;
-    while (low > 0u) {
-        const uint next = low > 4u ? low - 4u : 0u, fresh = low - next;
-        deal(low, next, false);
-        transform(fresh);
-        low = next;
-    }
-    deal(0u, 0u, true);
-    const uint stored = (rows << bits) / (kStoreWide ? 1u : 2u);
-    WEFT_UNROLL for (uint k = 0u; k < 16u; ++k) {
-        const uint at = store_place(k) / (kStoreWide ? 1u : 2u);
-        if (at < stored && (kStoreWide || (k & 1u) == 0u)) states[to + at] = packed(v[k], v[(k + 1u) & 15u]);
-    }
-}
-
 #if defined(WEFT_TASKS)
 
 void main() {
@@ -85,19 +59,6 @@ void main() {
 }
 
 #else
-
-void main() {
-    const uint bits = min(p.qubits, kSlabBits), block_bits = p.qubits - bits;
-    const uint per_group = 1u << (kSlabBits - bits);
-    for (uint group = gl_WorkGroupID.x; group * per_group < count; group += gl_NumWorkGroups.x) {
-        const uint from = group * per_group, rows = min(per_group, count - from), element = p.base + first + from;
-        const uint row = element >> block_bits, block = element & ((1u << block_bits) - 1u);
-        load_angles(row, rows);
-        write_status(row, from, rows, block);
-        if ((p.flags & kEncodeCheckOnly) == 0u)
-            make_slab(row, rows, bits, block, (from << bits) / (kStoreWide ? 1u : 2u));
-        barrier();
-    }
-}
+#include "shared/encode_iqp_plain.h"
 
 #endif

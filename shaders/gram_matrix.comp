@@ -25,6 +25,7 @@ layout(push_constant) uniform Push {
 layout(set = 0, binding = 0) readonly buffer X { uvec4 x[]; };
 layout(set = 0, binding = 1) readonly buffer Y { uvec4 y[]; };
 layout(set = 0, binding = 4) writeonly buffer Parts { float parts[]; };
+#include "shared/gram_output.h"
 #include "shared/gram_store.h"
 
 #if defined(WEFT_SINGLE)

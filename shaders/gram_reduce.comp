@@ -23,19 +23,5 @@ layout(push_constant) uniform Push {
 };
 #define p r.p
 layout(set = 0, binding = 0) readonly buffer Parts { Real parts[]; };
-#include "shared/gram_store.h"
-
-void main() {
-    const uint i =
-        (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
-    const uint size = kTileRows * kTileColumns, index = i / size, at = i % size;
-    if (i >= count) return;
-    const uvec2 tile = gram_tile(index, p.across, kTileRows / kTileColumns);
-    Real re = Real(0.0), im = Real(0.0);
-    for (uint part = 0u; part < r.parts; ++part) {
-        const uint base = (part * p.tiles + index) * 2u * size + at;
-        re += parts[base];
-        im += parts[base + size];
-    }
-    gram_store(tile.x * kTileRows + at / kTileColumns, tile.y * kTileColumns + at % kTileColumns, re * re + im * im);
-}
+#include "shared/gram_output.h"
+#include "shared/gram_reduce.h"

@@ -12,21 +12,4 @@ layout(push_constant) uniform Push {
 };
 layout(set = 0, binding = 0) readonly buffer Features { uint features[]; };
 layout(set = 0, binding = 1) writeonly buffer Planes { Real planes[]; };
-
-// Either type of features in one program: angles are doubles whatever they come from.
-uvec2 feature_at(uint at) {
-    return p.wide != 0u ? uvec2(features[2u * at], features[2u * at + 1u]) : widen_float(features[at]);
-}
-
-void main() {
-    const uint step = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
-    for (uint i = gl_GlobalInvocationID.x; i < count; i += step) {
-        const uint sample_of = i / p.qubits, qubit = i - sample_of * p.qubits;
-        uvec2 angle = multiply_doubles(feature_at(p.in_base + i), uvec2(p.scale_low, p.scale_high));
-        if (p.halved != 0u) angle = half_double(angle);
-        const SinCos a = sincos_of_angle(angle);
-        const uint at = qubit * 2u * p.stride + p.out_base + sample_of;
-        planes[at] = a.cosine;
-        planes[at + p.stride] = a.sine;
-    }
-}
+#include "shared/kernel_angles.h"

@@ -3,112 +3,11 @@
 // make a vector of NaN.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#include "shared/lattice_types.h"
+#include "shared/lattice_layout.h"
 #include "shared/lattice_form.h"
 
 layout(set = 0, binding = 0) readonly buffer Codes { uint codes[]; };
 layout(set = 0, binding = 1) readonly buffer Status { uint status[]; };  // one word unless kRetries
 layout(set = 0, binding = 2) writeonly buffer Y { LATTICE_VALUES y[]; };
-#include "shared/lattice_store.h"
-
-uint word, used, bits;  // of the code: word at hand, bits taken of it
-
-// The next digit. A word is read only when a bit of it is needed, so never one behind the last.
-uint take() {
-    if (used >= 32) {
-        bits = codes[++word];
-        used -= 32;
-    }
-    uint digit = bits >> used;
-    used += kBits;
-    if (used > 32) {
-        used -= 32;
-        bits = codes[++word];
-        digit |= bits << (kBits - used);
-    }
-    return digit & ((1u << kBits) - 1);
-}
-
-// The point of the digits at hand. Returns whether they are digits.
-bool decode_any(out Point n) {
-    Code code;
-    code.rest = zero_point();
-    bool good = true;
-    WEFT_UNROLL for (uint m = 0; m < 4; ++m) {
-        code.level[m] = zero_point();
-        if (m >= kLevels) continue;
-        WEFT_UNROLL for (uint i = 0; i < kDim; ++i) {
-            code.level[m].v[i] = float(take());
-            if (kQ != float(1u << kBits)) good = good && code.level[m].v[i] < kQ;
-        }
-    }
-    n = decode_digits(code, kQ, kInverseQ, kLevels, shape.depth);
-    return good;
-}
-
-// Vectors are parts of a word or whole words.
-bool decode_base4(out Point n) {
-    uint digits = bits >> used, strange = 0;
-    if (kBits == 8) {
-        digits = 0;
-        WEFT_UNROLL for (uint w = 0; w < 4; ++w) {
-            if (32 * w >= kVectorBits) continue;
-            uint four = w == 0 ? bits >> used : codes[word + w];
-            if (kVectorBits < 32) four &= 0xffffu;
-            strange |= four & 0xfcfcfcfcu;
-            four = (four | (four >> 6)) & 0x000f000fu;
-            digits |= ((four | (four >> 12)) & 0xffu) << (8 * w);
-        }
-    }
-    Bytes zero;
-    WEFT_UNROLL for (uint k = 0; k < zero.v.length(); ++k) zero.v[k] = 0;
-    n = base4_decode(digits, kLevels, shape.depth, zero);
-    return strange == 0;
-}
-
-// What is read of a vector before anything else.
-struct Start {
-    uint word, used, bits, status;
-};
-
-Start start_of(uint vector) {
-    // 32 vectors are kVectorBits words.
-    const uint at = (vector & 31) * kVectorBits;
-    Start s;
-    s.word = (vector >> 5) * kVectorBits + (at >> 5);
-    s.used = kVectorBits % 32 == 0 ? 0 : at & 31;
-    s.bits = vector < vectors_end() ? codes[s.word] : 0;
-    s.status = kRetries && vector < vectors_end() ? status[vector / 4] : 0;
-    return s;
-}
-
-void decode(uint vector, Start start) {
-    word = start.word;
-    used = start.used;
-    bits = start.bits;
-    Point n;
-    bool good;
-    if (is_base4()) {
-        good = decode_base4(n);
-    } else {
-        good = decode_any(n);
-    }
-    const uint s = (start.status >> (8 * (vector & 3))) & 0xffu;
-    good = good && s != kLatticeBad && (s & 0x7fu) <= settings.max_retries;
-    n = values_of(n, dither_at(vector), lattice_scale(settings, good ? s & 0x7fu : 0));
-    if (!good) {
-        WEFT_UNROLL for (uint i = 0; i < kDim; ++i) n.v[i] = uintBitsToFloat(0x7fc00000u);
-    }
-    store(vector, n);
-}
-
-void main() {
-    const uint end = vectors_end(), size = gl_WorkGroupSize.x;
-    const uint stride = gl_NumWorkGroups.x * size * kLatticeInHand;
-    for (uint v = gl_WorkGroupID.x * size * kLatticeInHand + gl_LocalInvocationID.x; v < end; v += stride) {
-        Start s[kLatticeInHand];
-        WEFT_UNROLL for (uint k = 0; k < kLatticeInHand; ++k) s[k] = start_of(v + k * size);
-        WEFT_UNROLL for (uint k = 0; k < kLatticeInHand; ++k) {
-            if (v + k * size < end) decode(v + k * size, s[k]);
-        }
-    }
-}
+#include "shared/lattice_decode.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inner products of rows of lattice codes by table: out[r] = scale sum over tiles, levels m and n of
-// q^(m+n) table[B_m q^d + B'_n]. A thread takes a row. Digits that are none read inside the table all the same.
+// Inner products of rows of lattice codes by table.
 #version 450
+#extension GL_GOOGLE_include_directive : require
+#include "shared/portable.h"
 
 layout(local_size_x = 256, local_size_x_id = 0) in;
 layout(constant_id = 1) const uint kQ = 4;
@@ -21,53 +22,4 @@ layout(set = 0, binding = 0) readonly buffer X { uint x[]; };
 layout(set = 0, binding = 1) readonly buffer Y { uint y[]; };
 layout(set = 0, binding = 2) readonly buffer Table { uint table[]; };
 layout(set = 0, binding = 3) writeonly buffer Out { float result[]; };
-
-const uint kVectorBits = kLevels * kDim * kBits;
-
-uint word_of(bool of_y, uint word) {
-    return of_y ? y[word] : x[word];
-}
-
-uint digit_of(bool of_y, uint vector, uint digit) {
-    const uint at = (vector & 31) * kVectorBits + digit * kBits;  // 32 vectors are kVectorBits words
-    const uint word = (vector >> 5) * kVectorBits + (at >> 5), shift = at & 31;
-    uint bits = word_of(of_y, word) >> shift;
-    if (shift + kBits > 32) bits |= word_of(of_y, word + 1) << (32 - shift);
-    return min(bits & ((1u << kBits) - 1), kQ - 1);
-}
-
-uint index_of(bool of_y, uint vector, uint level) {
-    uint index = 0;
-    for (uint i = kDim; i > 0; --i) index = index * kQ + digit_of(of_y, vector, level * kDim + i - 1);
-    return index;
-}
-
-int entry(uint at) {
-    return bitfieldExtract(int(table[at >> 1]), int(at & 1) * 16, 16);
-}
-
-int inner(uint vector, uint other) {
-    uint columns[4];
-    for (uint n = 0; n < kLevels; ++n) columns[n] = index_of(true, other, n);
-    int sum = 0;
-    int power = 1;
-    for (uint m = 0; m < kLevels; ++m) {
-        const uint line = index_of(false, vector, m) * kPoints;
-        int part = 0;
-        for (uint n = kLevels; n > 0; --n) part = part * int(kQ) + entry(line + columns[n - 1]);
-        sum += power * part;
-        power *= int(kQ);
-    }
-    return sum;
-}
-
-void main() {
-    const uint last = min(count * element_rows, rows);
-    const uint stride = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
-    for (uint row = gl_GlobalInvocationID.x; row < last; row += stride) {
-        int sum = 0;
-        for (uint t = 0; t < tiles; ++t) sum += inner(row * tiles + t, row * tiles * y_step + t);
-        precise float value = float(sum) * scale;
-        result[row] = value;
-    }
-}
+#include "shared/lattice_inner.h"

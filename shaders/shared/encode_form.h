@@ -2,31 +2,29 @@
 // The types an encode_*.comp works in. WEFT_WORK64: double arithmetic, else float and no optional feature.
 // WEFT_IN64: values of the input are doubles, else floats; they are loaded as words, so either form reads
 // either. Specialization constant 1 says whether amplitudes are stored as complex128.
-#ifndef WEFT_SHARED_ENCODE_FORM_H
-#define WEFT_SHARED_ENCODE_FORM_H
-
 #if defined(WEFT_WORK64)
 #define WEFT_FLOAT64
 #endif
 #include "encode_parameters.h"
 #include "encode_trig.h"
 
-layout(constant_id = 1) const bool kStoreWide = false;
+WEFT_CONSTANT(1, bool, kStoreWide, false);
 
 #if defined(WEFT_IN64)
-#define Raw uvec2  // low word in x
-uvec2 words_of(Raw raw) {
+// Low word in x.
+#define Raw uvec2
+WEFT_GPU uvec2 words_of(Raw raw) {
     return raw;
 }
 #else
 #define Raw uint
-uvec2 words_of(Raw raw) {
+WEFT_GPU uvec2 words_of(Raw raw) {
     return widen_float(raw);
 }
 #endif
 
 // 0 for a finite value, else kEncodeNaN or kEncodeInfinite.
-uint fault_of(Raw raw) {
+WEFT_GPU uint fault_of(Raw raw) {
     const uvec2 words = words_of(raw);
     if ((words.y & 0x7ff00000u) != 0x7ff00000u) return kEncodeGood;
     return (words.y & 0xfffffu) == 0u && words.x == 0u ? kEncodeInfinite : kEncodeNaN;
@@ -41,29 +39,29 @@ uint fault_of(Raw raw) {
 #define kHalf WEFT_F64(0x3fe00000u, 0u)
 #define kOne WEFT_F64(0x3ff00000u, 0u)
 
-Phase no_phase() {
+WEFT_GPU Phase no_phase() {
     Turns turns;
     turns.high = 0u;
     turns.low = 0u;
     return turns;
 }
-Phase add_phases(Phase a, Phase b) {
+WEFT_GPU Phase add_phases(Phase a, Phase b) {
     return add_turns(a, b);
 }
-Phase phase_of(Raw raw) {
+WEFT_GPU Phase phase_of(Raw raw) {
     const uvec2 words = words_of(raw);
     return turns_of(words.y, words.x);
 }
-SinCos sincos_of_phase(Phase phase) {
+WEFT_GPU SinCos sincos_of_phase(Phase phase) {
     return sincos64_of_turns(phase);
 }
-SinCos sincos_of(Raw raw) {
+WEFT_GPU SinCos sincos_of(Raw raw) {
     const uvec2 words = words_of(raw);
     if ((words.y & 0x7fffffffu) < 0x3fe921fbu) return short_sincos64(packDouble2x32(words));
     return sincos64_of_turns(turns_of(words.y, words.x));
 }
 // 2^-n, n below 64.
-Real two_to_minus(uint n) {
+WEFT_GPU Real two_to_minus(uint n) {
     return WEFT_F64((1023u - n) << 20, 0u);
 }
 
@@ -76,35 +74,35 @@ Real two_to_minus(uint n) {
 #define kHalf 0.5f
 #define kOne 1.0f
 
-Phase no_phase() {
+WEFT_GPU Phase no_phase() {
     return 0u;
 }
-Phase add_phases(Phase a, Phase b) {
+WEFT_GPU Phase add_phases(Phase a, Phase b) {
     return a + b;
 }
-Phase phase_of(Raw raw) {
+WEFT_GPU Phase phase_of(Raw raw) {
     const uvec2 words = words_of(raw);
     const Turns turns = turns_of(words.y, words.x);
     return turns.high + (turns.low >> 31);
 }
-SinCos sincos_of_phase(Phase phase) {
+WEFT_GPU SinCos sincos_of_phase(Phase phase) {
     return sincos_of_turn32(phase);
 }
 
 // The nearest float of a finite double that is below 1 in magnitude.
-float narrow_short(uvec2 words) {
+WEFT_GPU float narrow_short(uvec2 words) {
     const uint exponent = (words.y >> 20) & 0x7ffu;
     if (exponent < 897u) return 0.0f;
     const uint mantissa = ((words.y & 0xfffffu) << 3) | (words.x >> 29);
     const uint magnitude = (((exponent - 896u) << 23) | mantissa) + ((words.x >> 28) & 1u);
     return uintBitsToFloat((words.y & 0x80000000u) | magnitude);
 }
-SinCos sincos_of(Raw raw) {
+WEFT_GPU SinCos sincos_of(Raw raw) {
     const uvec2 words = words_of(raw);
     if ((words.y & 0x7fffffffu) < 0x3fe921fbu) return short_sincos32(narrow_short(words));
     return sincos32_of_turns(turns_of(words.y, words.x));
 }
-Real two_to_minus(uint n) {
+WEFT_GPU Real two_to_minus(uint n) {
     return uintBitsToFloat((127u - n) << 23);
 }
 
@@ -114,26 +112,24 @@ struct Complex {
     Real re, im;
 };
 
-Complex complex(Real re, Real im) {
+WEFT_GPU Complex complex(Real re, Real im) {
     Complex z;
     z.re = re;
     z.im = im;
     return z;
 }
 
-Complex multiply(Complex a, Complex b) {
-    precise Real re = a.re * b.re - a.im * b.im;
-    precise Real im = a.re * b.im + a.im * b.re;
+WEFT_GPU Complex multiply(Complex a, Complex b) {
+    WEFT_PRECISE Real re = a.re * b.re - a.im * b.im;
+    WEFT_PRECISE Real im = a.re * b.im + a.im * b.re;
     return complex(re, im);
 }
 
 // The 16 bytes of a store: two amplitudes of complex64 or, where stored wide, the first alone.
-uvec4 packed(Complex a, Complex b) {
+WEFT_GPU uvec4 packed(Complex a, Complex b) {
 #if defined(WEFT_WORK64)
     if (kStoreWide) return uvec4(unpackDouble2x32(a.re), unpackDouble2x32(a.im));
 #endif
     return uvec4(floatBitsToUint(float(a.re)), floatBitsToUint(float(a.im)), floatBitsToUint(float(b.re)),
                  floatBitsToUint(float(b.im)));
 }
-
-#endif

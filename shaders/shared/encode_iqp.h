@@ -2,15 +2,12 @@
 // The quadratic phases of iqp: theta(x) = sum d_i x_i + sum over i < j of d_ij x_i x_j, as exact turns. Needs
 // encode_form.h, `p`, `values` and a constant kMostRows from the shader; a workgroup makes one slab or
 // several small states.
-#ifndef WEFT_SHARED_ENCODE_IQP_H
-#define WEFT_SHARED_ENCODE_IQP_H
+WEFT_GROUP(Phase, angles, kMostAngles);  // of row r: [r * features + i]
+WEFT_GROUP(uint, bad_position, kMostRows);
+WEFT_GROUP(uint, bad_fault, kMostRows);
+WEFT_GROUP_ONE(uint, any_bad);
 
-shared Phase angles[kMostAngles];  // of row r: [r * features + i]
-shared uint bad_position[kMostRows];
-shared uint bad_fault[kMostRows];
-shared uint any_bad;
-
-void load_angles(uint row, uint rows) {
+WEFT_GPU void load_angles(uint row, uint rows) {
     for (uint r = gl_LocalInvocationIndex; r < rows; r += gl_WorkGroupSize.x) {
         bad_position[r] = 0u;
         bad_fault[r] = kEncodeGood;
@@ -37,12 +34,12 @@ void load_angles(uint row, uint rows) {
 }
 
 // Position of d_ij, i < j, among the angles of a row: pairs (0,1) (0,2) .. (1,2) .. behind the d_i.
-uint pair_position(uint i, uint j) {
+WEFT_GPU uint pair_position(uint i, uint j) {
     return p.qubits + i * p.qubits - i * (i + 1u) / 2u + j - i - 1u;
 }
 
 // Sum of d_ij over the qubits j of `others`, none of which is i.
-Phase coupling(uint row, uint i, uint others) {
+WEFT_GPU Phase coupling(uint row, uint i, uint others) {
     Phase sum = no_phase();
     while (others != 0u) {
         const uint j = findLSB(others);
@@ -52,7 +49,7 @@ Phase coupling(uint row, uint i, uint others) {
     return sum;
 }
 
-Phase theta(uint row, uint x) {
+WEFT_GPU Phase theta(uint row, uint x) {
     Phase sum = no_phase();
     while (x != 0u) {
         const uint i = findLSB(x);
@@ -64,11 +61,9 @@ Phase theta(uint row, uint x) {
 }
 
 // What the rows of a group came to, for the host.
-void write_status(uint row, uint from, uint rows, uint block) {
+WEFT_GPU void write_status(uint row, uint from, uint rows, uint block) {
     const bool by_row = (p.flags & kEncodeStatusByRow) != 0u;
     for (uint r = gl_LocalInvocationIndex; r < rows; r += gl_WorkGroupSize.x)
         if (!by_row || block == 0u)
             status[(by_row ? p.row_base + row : from) + r] = uvec2(bad_fault[r], bad_position[r]);
 }
-
-#endif

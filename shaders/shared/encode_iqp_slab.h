@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The phases of a slab and its transform, in registers. Needs encode_iqp.h and kSlabBits from the shader.
-#ifndef WEFT_SHARED_ENCODE_IQP_SLAB_H
-#define WEFT_SHARED_ENCODE_IQP_SLAB_H
-
 // A Real or a Phase in shared memory.
 #if defined(WEFT_WORK64)
 #define Cell uvec2
-Cell cell_of(Real value) {
+WEFT_GPU Cell cell_of(Real value) {
     return unpackDouble2x32(value);
 }
-Real real_of_cell(Cell cell) {
+WEFT_GPU Real real_of_cell(Cell cell) {
     return packDouble2x32(cell);
 }
-Cell cell_of_phase(Phase phase) {
+WEFT_GPU Cell cell_of_phase(Phase phase) {
     return uvec2(phase.low, phase.high);
 }
-Phase phase_of_cell(Cell cell) {
+WEFT_GPU Phase phase_of_cell(Cell cell) {
     Phase phase;
     phase.low = cell.x;
     phase.high = cell.y;
@@ -23,46 +20,46 @@ Phase phase_of_cell(Cell cell) {
 }
 #else
 #define Cell uint
-Cell cell_of(Real value) {
+WEFT_GPU Cell cell_of(Real value) {
     return floatBitsToUint(value);
 }
-Real real_of_cell(Cell cell) {
+WEFT_GPU Real real_of_cell(Cell cell) {
     return uintBitsToFloat(cell);
 }
-Cell cell_of_phase(Phase phase) {
+WEFT_GPU Cell cell_of_phase(Phase phase) {
     return phase;
 }
-Phase phase_of_cell(Cell cell) {
+WEFT_GPU Phase phase_of_cell(Cell cell) {
     return cell;
 }
 #endif
 
 // First the tables of phases, then values dealt out: one part, real or imaginary, at a time, so that twice as
 // large slabs fit; a gap after every 32 values keeps strided accesses on different banks.
-shared Cell cells[(1u << kSlabBits) + (1u << (kSlabBits - 5u))];
-shared Phase linear[kMostRows * 9u];   // of qubit i of row r, [r * qubits + i], see prepare()
-shared Complex held[kMostRows * 16u];  // phases of the 4 held bits, and of those above the slab, alone
+WEFT_GROUP(Cell, cells, (1u << kSlabBits) + (1u << (kSlabBits - 5u)));
+WEFT_GROUP(Phase, linear, kMostRows * 9u);   // of qubit i of row r, [r * qubits + i], see prepare()
+WEFT_GROUP(Complex, held, kMostRows * 16u);  // phases of the 4 held bits, and of those above the slab, alone
 
 Complex v[16];
 
-uint gap(uint at) {
+WEFT_GPU uint gap(uint at) {
     return at + (at >> 5);
 }
 
 // Where value k of this invocation lies in the slab when its values differ in bits low .. low + 3.
-uint place(uint low, uint k) {
+WEFT_GPU uint place(uint low, uint k) {
     const uint lane = gl_LocalInvocationIndex;
     return (lane & ((1u << low) - 1u)) | (k << low) | ((lane >> low) << (low + 4u));
 }
 
 // The same when they are to be stored: neighbours of 16 bytes by neighbouring invocations.
-uint store_place(uint k) {
+WEFT_GPU uint store_place(uint k) {
     const uint lane = gl_LocalInvocationIndex;
     return kStoreWide ? lane | (k << (kSlabBits - 4u))
                       : (k & 1u) | (lane << 1) | ((k >> 1) << (kSlabBits - 3u));
 }
 
-Complex unit_of(Phase phase) {
+WEFT_GPU Complex unit_of(Phase phase) {
     const SinCos a = sincos_of_phase(phase);
     return complex(a.cosine, a.sine);
 }
@@ -73,7 +70,7 @@ struct Tables {
     uint rows, lane_bits, first_bit, groups, per_row;
 };
 
-Tables tables_of(uint rows, uint bits) {
+WEFT_GPU Tables tables_of(uint rows, uint bits) {
     Tables t;
     t.rows = rows;
     t.lane_bits = bits - 4u;
@@ -83,16 +80,16 @@ Tables tables_of(uint rows, uint bits) {
     return t;
 }
 
-uint alone_at(uint row, uint group, uint value) {
+WEFT_GPU uint alone_at(uint row, uint group, uint value) {
     return row * 32u + group * 16u + value;
 }
-uint with_at(Tables t, uint row, uint bit, uint group, uint value) {
+WEFT_GPU uint with_at(Tables t, uint row, uint bit, uint group, uint value) {
     return t.rows * 32u + row * t.per_row + ((bit - t.first_bit) * t.groups + group) * 16u + value;
 }
 
 // Terms of the bits that are set in `x`, and of pairs of them. Bits above the slab are fixed, so their pairs
 // with a bit count as terms of that bit.
-Phase terms(uint row, uint x) {
+WEFT_GPU Phase terms(uint row, uint x) {
     Phase sum = no_phase();
     while (x != 0u) {
         const uint i = findLSB(x);
@@ -103,7 +100,7 @@ Phase terms(uint row, uint x) {
     return sum;
 }
 
-void prepare_linear(uint rows, uint bits, uint block) {
+WEFT_GPU void prepare_linear(uint rows, uint bits, uint block) {
     for (uint at = gl_LocalInvocationIndex; at < rows * p.qubits; at += gl_WorkGroupSize.x) {
         const uint row = at / p.qubits, i = at - row * p.qubits;
         const uint others = (block << bits) & ~((2u << i) - 1u);
@@ -111,7 +108,7 @@ void prepare_linear(uint rows, uint bits, uint block) {
     }
 }
 
-void prepare_tables(Tables t) {
+WEFT_GPU void prepare_tables(Tables t) {
     for (uint at = gl_LocalInvocationIndex; at < t.rows * 32u; at += gl_WorkGroupSize.x) {
         const uint x = (at & 15u) << (at & 16u) / 4u;
         if (x < 1u << t.lane_bits) cells[at] = cell_of_phase(terms(at / 32u, x));
@@ -126,7 +123,7 @@ void prepare_tables(Tables t) {
 
 // theta of held bits, lane bits and bits above the slab is the sum of what each of the three comes to, and of
 // the pairs between lane and held bits.
-void prepare(uint rows, uint bits, uint block) {
+WEFT_GPU void prepare(uint rows, uint bits, uint block) {
     const uint lane_bits = bits - 4u;
     const Real scale = two_to_minus(p.qubits);
     prepare_linear(rows, bits, block);
@@ -143,7 +140,7 @@ void prepare(uint rows, uint bits, uint block) {
 }
 
 // What the lane bits below `bit` add to it: 4 at a time from the tables.
-Phase with_lane(Tables t, uint row, uint bit, uint lane_index) {
+WEFT_GPU Phase with_lane(Tables t, uint row, uint bit, uint lane_index) {
     Phase sum = phase_of_cell(cells[with_at(t, row, bit, 0u, lane_index & 15u)]);
     if (t.groups > 1u)
         sum = add_phases(sum, phase_of_cell(cells[with_at(t, row, bit, 1u, (lane_index >> 4) & 15u)]));
@@ -152,7 +149,7 @@ Phase with_lane(Tables t, uint row, uint bit, uint lane_index) {
     return sum;
 }
 
-Phase lane_phase(Tables t, uint row, uint lane_index) {
+WEFT_GPU Phase lane_phase(Tables t, uint row, uint lane_index) {
     Phase sum = phase_of_cell(cells[alone_at(row, 0u, lane_index & 15u)]);
     if (t.groups > 1u)
         sum = add_phases(sum, phase_of_cell(cells[alone_at(row, 1u, (lane_index >> 4) & 15u)]));
@@ -165,7 +162,7 @@ Phase lane_phase(Tables t, uint row, uint lane_index) {
     return sum;
 }
 
-void make_phases(uint row, uint rows, uint lane_index, uint lane_bits) {
+WEFT_GPU void make_phases(uint row, uint rows, uint lane_index, uint lane_bits) {
     const Tables t = tables_of(rows, lane_bits + 4u);
     v[0] = unit_of(lane_phase(t, row, lane_index));
     WEFT_UNROLL for (uint bit = 0u; bit < 4u; ++bit) {
@@ -176,7 +173,7 @@ void make_phases(uint row, uint rows, uint lane_index, uint lane_bits) {
     WEFT_UNROLL for (uint k = 0u; k < 16u; ++k) v[k] = multiply(v[k], held[row * 16u + k]);
 }
 
-void transform(uint bits) {
+WEFT_GPU void transform(uint bits) {
     WEFT_UNROLL for (uint bit = 0u; bit < 4u; ++bit) {
         if (bit < bits) {
             WEFT_UNROLL for (uint k = 0u; k < 16u; ++k) {
@@ -191,7 +188,7 @@ void transform(uint bits) {
     }
 }
 
-void deal(uint from_low, uint to_low, bool to_store) {
+WEFT_GPU void deal(uint from_low, uint to_low, bool to_store) {
     barrier();
     WEFT_UNROLL for (uint k = 0u; k < 16u; ++k) cells[gap(place(from_low, k))] = cell_of(v[k].re);
     barrier();
@@ -204,4 +201,29 @@ void deal(uint from_low, uint to_low, bool to_store) {
         real_of_cell(cells[gap(to_store ? store_place(k) : place(to_low, k))]);
 }
 
-#endif
+// Slab `block` of `rows` rows from `row` on, more than one where a slab holds them whole, into 16 bytes from
+// `to` on.
+WEFT_GPU void make_slab(uint row, uint rows, uint bits, uint block, uint to) {
+    const uint lane_bits = bits - 4u, lane = gl_LocalInvocationIndex;
+    prepare(rows, bits, block);
+    const uint mine = lane >> lane_bits, lane_index = lane & ((1u << lane_bits) - 1u);
+    if (mine < rows && bad_fault[min(mine, rows - 1u)] == kEncodeGood) {
+        make_phases(mine, rows, lane_index, lane_bits);
+    } else {
+        WEFT_UNROLL for (uint k = 0u; k < 16u; ++k) v[k] = complex(kZero, kZero);
+    }
+    transform(4u);
+    uint low = lane_bits;
+    while (low > 0u) {
+        const uint next = low > 4u ? low - 4u : 0u, fresh = low - next;
+        deal(low, next, false);
+        transform(fresh);
+        low = next;
+    }
+    deal(0u, 0u, true);
+    const uint stored = (rows << bits) / (kStoreWide ? 1u : 2u);
+    WEFT_UNROLL for (uint k = 0u; k < 16u; ++k) {
+        const uint at = store_place(k) / (kStoreWide ? 1u : 2u);
+        if (at < stored && (kStoreWide || (k & 1u) == 0u)) states[to + at] = packed(v[k], v[(k + 1u) & 15u]);
+    }
+}

@@ -5,14 +5,14 @@
 #ifndef WEFT_SHARED_ENCODE_IQP_UPPER_H
 #define WEFT_SHARED_ENCODE_IQP_UPPER_H
 
-const uint kRunBits = kSlabBits - kUpperBits;               // neighbouring units of a tile
-const uint kUnitBits = kSlabBits - (kStoreWide ? 0u : 1u);  // units of a slab
+WEFT_CONST uint kRunBits = kSlabBits - kUpperBits;               // neighbouring units of a tile
+WEFT_CONST uint kUnitBits = kSlabBits - (kStoreWide ? 0u : 1u);  // units of a slab
 // Bits that are transformed in the second of two turns.
-const uint kLateBits = kUpperBits > 4u ? kUpperBits - 4u : 0u;
+WEFT_CONST uint kLateBits = kUpperBits > 4u ? kUpperBits - 4u : 0u;
 
 uvec4 units[16];
 
-uvec4 sum_of(uvec4 a, uvec4 b) {
+WEFT_GPU uvec4 sum_of(uvec4 a, uvec4 b) {
 #if defined(WEFT_WORK64)
     if (kStoreWide)
         return uvec4(unpackDouble2x32(packDouble2x32(a.xy) + packDouble2x32(b.xy)),
@@ -21,7 +21,7 @@ uvec4 sum_of(uvec4 a, uvec4 b) {
     return floatBitsToUint(uintBitsToFloat(a) + uintBitsToFloat(b));
 }
 
-uvec4 difference_of(uvec4 a, uvec4 b) {
+WEFT_GPU uvec4 difference_of(uvec4 a, uvec4 b) {
 #if defined(WEFT_WORK64)
     if (kStoreWide)
         return uvec4(unpackDouble2x32(packDouble2x32(a.xy) - packDouble2x32(b.xy)),
@@ -30,7 +30,7 @@ uvec4 difference_of(uvec4 a, uvec4 b) {
     return floatBitsToUint(uintBitsToFloat(a) - uintBitsToFloat(b));
 }
 
-void transform_units(uint bits) {
+WEFT_GPU void transform_units(uint bits) {
     WEFT_UNROLL for (uint bit = 0u; bit < 4u; ++bit) {
         if (bit < bits) {
             WEFT_UNROLL for (uint k = 0u; k < 16u; ++k) {
@@ -47,39 +47,39 @@ void transform_units(uint bits) {
 
 // Unit k of this invocation in the tile: place among the 2^kUpperBits in the high bits, neighbour in the low
 // ones.
-uint early_place(uint k) {
+WEFT_GPU uint early_place(uint k) {
     const uint lane = gl_LocalInvocationIndex;
     if (kUpperBits >= 4u) return (k << (kSlabBits - 4u)) | lane;
     return ((k & ((1u << kUpperBits) - 1u)) << kRunBits) | ((k >> kUpperBits) << (kSlabBits - 4u)) | lane;
 }
-uint late_place(uint k) {
+WEFT_GPU uint late_place(uint k) {
     const uint lane = gl_LocalInvocationIndex, low = k & ((1u << kLateBits) - 1u);
     const uint place = low | ((lane >> kRunBits) << kLateBits) | ((k >> kLateBits) << (2u * kLateBits));
     return (place << kRunBits) | (lane & ((1u << kRunBits) - 1u));
 }
 
 #if defined(WEFT_WORK64)
-const uint kDeals = 2u;
-Cell part_of(uvec4 unit, uint deal_number) {
+WEFT_CONST uint kDeals = 2u;
+WEFT_GPU Cell part_of(uvec4 unit, uint deal_number) {
     return deal_number == 0u ? unit.xy : unit.zw;
 }
-void set_part(uint k, uint deal_number, Cell cell) {
+WEFT_GPU void set_part(uint k, uint deal_number, Cell cell) {
     if (deal_number == 0u)
         units[k].xy = cell;
     else
         units[k].zw = cell;
 }
 #else
-const uint kDeals = 4u;
-Cell part_of(uvec4 unit, uint deal_number) {
+WEFT_CONST uint kDeals = 4u;
+WEFT_GPU Cell part_of(uvec4 unit, uint deal_number) {
     return unit[deal_number];
 }
-void set_part(uint k, uint deal_number, Cell cell) {
+WEFT_GPU void set_part(uint k, uint deal_number, Cell cell) {
     units[k][deal_number] = cell;
 }
 #endif
 
-void deal_units() {
+WEFT_GPU void deal_units() {
     WEFT_UNROLL for (uint part = 0u; part < kDeals; ++part) {
         barrier();
         WEFT_UNROLL for (uint k = 0u; k < 16u; ++k) cells[gap(early_place(k))] = part_of(units[k], part);
@@ -88,11 +88,11 @@ void deal_units() {
     }
 }
 
-uint unit_at(uint tile, uint in_tile) {
+WEFT_GPU uint unit_at(uint tile, uint in_tile) {
     return (tile << kRunBits) | (in_tile & ((1u << kRunBits) - 1u)) | ((in_tile >> kRunBits) << kUnitBits);
 }
 
-void transform_upper(uint row_begin, uint tile) {
+WEFT_GPU void transform_upper(uint row_begin, uint tile) {
     WEFT_UNROLL for (uint k = 0u; k < 16u; ++k) units[k] = states[row_begin + unit_at(tile, early_place(k))];
     transform_units(min(kUpperBits, 4u));
     if (kLateBits != 0u) {

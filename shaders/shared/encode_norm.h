@@ -3,57 +3,54 @@
 // the sum leaves the range in which that is exact enough, the values are scaled by a power of two first.
 // Needs encode_form.h and `Raw value_at(uint i)` from the shader. kTeam, a power of two, is the number of
 // invocations that share a row: a workgroup, where the shader does not say otherwise.
-#ifndef WEFT_SHARED_ENCODE_NORM_H
-#define WEFT_SHARED_ENCODE_NORM_H
-
 // A sum of squares of values scaled by 2^-exponent; `fault` as in encode_parameters.h.
 struct Norm {
     Real sum, rest;  // sum + rest
     int exponent;    // kPlain: the values as they are
     uint fault, position;
 };
-const int kPlain = -100000;
+WEFT_CONST int kPlain = -100000;
 
 #if !defined(kTeam)
 #define kTeam gl_WorkGroupSize.x
 #endif
-shared Real norm_sum[gl_WorkGroupSize.x];
-shared Real norm_rest[gl_WorkGroupSize.x];
-shared uint norm_word[gl_WorkGroupSize.x];
+WEFT_GROUP(Real, norm_sum, WEFT_GROUP_SIZE);
+WEFT_GROUP(Real, norm_rest, WEFT_GROUP_SIZE);
+WEFT_GROUP(uint, norm_word, WEFT_GROUP_SIZE);
 
 // The sum of two numbers without error, added to a sum in two parts.
-void add_to(inout Real sum, inout Real rest, Real more) {
-    precise Real total = sum + more;
-    precise Real part = total - sum;
-    precise Real error = (sum - (total - part)) + (more - part);
+WEFT_GPU void add_to(WEFT_INOUT(Real) sum, WEFT_INOUT(Real) rest, Real more) {
+    WEFT_PRECISE Real total = sum + more;
+    WEFT_PRECISE Real part = total - sum;
+    WEFT_PRECISE Real error = (sum - (total - part)) + (more - part);
     sum = total;
-    precise Real left = rest + error;
+    WEFT_PRECISE Real left = rest + error;
     rest = left;
 }
 
-void add_square(inout Real sum, inout Real rest, Real value) {
-    precise Real square = value * value;
+WEFT_GPU void add_square(WEFT_INOUT(Real) sum, WEFT_INOUT(Real) rest, Real value) {
+    WEFT_PRECISE Real square = value * value;
     add_to(sum, rest, square);
 }
 
 #if defined(WEFT_WORK64)
 
 // A product's rounding error, by splitting the factors into halves.
-Real error_of_product(Real a, Real b, Real product) {
+WEFT_GPU Real error_of_product(Real a, Real b, Real product) {
     const Real splitter = WEFT_F64(0x41a00000u, 0x02000000u);  // 2^27 + 1
-    precise Real wide_a = splitter * a, wide_b = splitter * b;
-    precise Real high_a = wide_a - (wide_a - a), high_b = wide_b - (wide_b - b);
-    precise Real low_a = a - high_a, low_b = b - high_b;
-    precise Real error = ((high_a * high_b - product) + high_a * low_b + low_a * high_b) + low_a * low_b;
+    WEFT_PRECISE Real wide_a = splitter * a, wide_b = splitter * b;
+    WEFT_PRECISE Real high_a = wide_a - (wide_a - a), high_b = wide_b - (wide_b - b);
+    WEFT_PRECISE Real low_a = a - high_a, low_b = b - high_b;
+    WEFT_PRECISE Real error = ((high_a * high_b - product) + high_a * low_b + low_a * high_b) + low_a * low_b;
     return error;
 }
 // Between these, squares that underflow and sums of them cannot matter.
-bool sums_exactly(Real sum) {
+WEFT_GPU bool sums_exactly(Real sum) {
     return sum >= WEFT_F64(0x07b00000u, 0u) && sum <= WEFT_F64(0x7b000000u, 0u);
 }
 
 // The value times 2^-exponent; what is then below 2^-1022 is 0. Largest values come out below 2.
-Real scaled(Raw raw, int exponent) {
+WEFT_GPU Real scaled(Raw raw, int exponent) {
     uvec2 words;
     int shift = exponent;
 #if defined(WEFT_IN64)
@@ -80,30 +77,30 @@ Real scaled(Raw raw, int exponent) {
     return packDouble2x32(words);
 }
 #if defined(WEFT_IN64)
-Real plain(Raw raw) {
+WEFT_GPU Real plain(Raw raw) {
     return packDouble2x32(raw);
 }
 #else
-Real plain(Raw raw) {
+WEFT_GPU Real plain(Raw raw) {
     return double(uintBitsToFloat(raw));
 }
 #endif
 
 #else
 
-Real error_of_product(Real a, Real b, Real product) {
+WEFT_GPU Real error_of_product(Real a, Real b, Real product) {
     const Real splitter = 4097.0f;
-    precise Real wide_a = splitter * a, wide_b = splitter * b;
-    precise Real high_a = wide_a - (wide_a - a), high_b = wide_b - (wide_b - b);
-    precise Real low_a = a - high_a, low_b = b - high_b;
-    precise Real error = ((high_a * high_b - product) + high_a * low_b + low_a * high_b) + low_a * low_b;
+    WEFT_PRECISE Real wide_a = splitter * a, wide_b = splitter * b;
+    WEFT_PRECISE Real high_a = wide_a - (wide_a - a), high_b = wide_b - (wide_b - b);
+    WEFT_PRECISE Real low_a = a - high_a, low_b = b - high_b;
+    WEFT_PRECISE Real error = ((high_a * high_b - product) + high_a * low_b + low_a * high_b) + low_a * low_b;
     return error;
 }
-bool sums_exactly(Real sum) {
+WEFT_GPU bool sums_exactly(Real sum) {
     return sum >= 8.6736174e-19f && sum <= 1.2676506e30f;
 }  // 2^-60, 2^100
 
-Real scaled(Raw raw, int exponent) {
+WEFT_GPU Real scaled(Raw raw, int exponent) {
 #if defined(WEFT_IN64)
     uint magnitude, sign = raw.y & 0x80000000u;
     int wanted;
@@ -131,27 +128,27 @@ Real scaled(Raw raw, int exponent) {
     return uintBitsToFloat(sign | (uint(wanted) << 23) | (magnitude & 0x7fffffu));
 }
 #if defined(WEFT_IN64)
-Real plain(Raw raw) {
+WEFT_GPU Real plain(Raw raw) {
     return fault_of(raw) != kEncodeGood ? uintBitsToFloat(0x7fc00000u) : scaled(raw, 0);
 }
 #else
-Real plain(Raw raw) {
+WEFT_GPU Real plain(Raw raw) {
     return uintBitsToFloat(raw);
 }
 #endif
 
 #endif
 
-Real value_of(Raw raw, int exponent) {
+WEFT_GPU Real value_of(Raw raw, int exponent) {
     return exponent == kPlain ? plain(raw) : scaled(raw, exponent);
 }
 
-uint team_member() {
+WEFT_GPU uint team_member() {
     return gl_LocalInvocationIndex & (kTeam - 1u);
 }
 
 // The sums of a team's invocations: in norm_sum and norm_rest of its first one, for that one to read.
-void gather_sums(Real sum, Real rest) {
+WEFT_GPU void gather_sums(Real sum, Real rest) {
     const uint lane = gl_LocalInvocationIndex, member = team_member();
     norm_sum[lane] = sum;
     norm_rest[lane] = rest;
@@ -172,7 +169,7 @@ void gather_sums(Real sum, Real rest) {
 }
 
 // Of the invocations' sums, the same for all of them.
-void reduce_sum(inout Real sum, inout Real rest) {
+WEFT_GPU void reduce_sum(WEFT_INOUT(Real) sum, WEFT_INOUT(Real) rest) {
     gather_sums(sum, rest);
     barrier();
     const uint first_of_team = gl_LocalInvocationIndex - team_member();
@@ -181,7 +178,7 @@ void reduce_sum(inout Real sum, inout Real rest) {
     barrier();
 }
 
-uint reduce_max(uint word) {
+WEFT_GPU uint reduce_max(uint word) {
     const uint lane = gl_LocalInvocationIndex, member = team_member();
     norm_word[lane] = word;
     for (uint half_size = kTeam / 2; half_size > 0; half_size /= 2) {
@@ -195,7 +192,7 @@ uint reduce_max(uint word) {
 }
 
 // The power of two at or below the largest of the values whose magnitudes have these words.
-int exponent_of(uint high, uint low) {
+WEFT_GPU int exponent_of(uint high, uint low) {
 #if defined(WEFT_IN64)
     if (high >= 0x100000u) return int(high >> 20) - 1023;
     return high != 0u ? findMSB(high) - 1042 : findMSB(low) - 1074;
@@ -205,7 +202,7 @@ int exponent_of(uint high, uint low) {
 }
 
 // The slow way, for what the plain sum cannot tell: values value_at(0) to value_at(length - 1).
-Norm norm_with_care(uint length) {
+WEFT_GPU Norm norm_with_care(uint length) {
     Norm norm;
     norm.fault = kEncodeGood;
     norm.position = 0u;
@@ -243,17 +240,15 @@ Norm norm_with_care(uint length) {
 }
 
 // 1 / sqrt(sum + rest), right to the last place or two whatever the device makes of sqrt and of division.
-Real inverse_root(Real sum, Real rest) {
-    precise Real total = sum + rest;
-    precise Real root = sqrt(total);
-    precise Real square = root * root;
-    precise Real left = ((total - square) - error_of_product(root, root, square)) + (sum - total + rest);
-    precise Real norm = root + kHalf * left / root;
-    precise Real inverse = kOne / norm;
-    precise Real product = norm * inverse;
-    precise Real missing = (kOne - product) - error_of_product(norm, inverse, product);
-    precise Real result = inverse + inverse * missing;
+WEFT_GPU Real inverse_root(Real sum, Real rest) {
+    WEFT_PRECISE Real total = sum + rest;
+    WEFT_PRECISE Real root = sqrt(total);
+    WEFT_PRECISE Real square = root * root;
+    WEFT_PRECISE Real left = ((total - square) - error_of_product(root, root, square)) + (sum - total + rest);
+    WEFT_PRECISE Real norm = root + kHalf * left / root;
+    WEFT_PRECISE Real inverse = kOne / norm;
+    WEFT_PRECISE Real product = norm * inverse;
+    WEFT_PRECISE Real missing = (kOne - product) - error_of_product(norm, inverse, product);
+    WEFT_PRECISE Real result = inverse + inverse * missing;
     return result;
 }
-
-#endif

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The norms of a row's blocks become one. Needs encode_norm.h and `Norm norm_at(uint block)` from the shader;
 // for a whole workgroup, all of which get the result.
-#ifndef WEFT_SHARED_ENCODE_NORM_COMBINE_H
-#define WEFT_SHARED_ENCODE_NORM_COMBINE_H
-
-const int kBias = 1 << 20;  // makes exponents, kPlain included, sort as unsigned numbers
+WEFT_CONST int kBias = 1 << 20;  // makes exponents, kPlain included, sort as unsigned numbers
 
 // Times 4^shift, shift <= 0.
-Real shrink(Real value, int shift) {
+WEFT_GPU Real shrink(Real value, int shift) {
     const Real quarter = kHalf * kHalf;
     if (shift < -600) return kZero;
     for (; shift < 0; ++shift) value *= quarter;
@@ -15,7 +12,7 @@ Real shrink(Real value, int shift) {
 }
 
 // The norm whose sum is the inverse of the root of all sums.
-Norm combine_norms(uint blocks) {
+WEFT_GPU Norm combine_norms(uint blocks) {
     Norm all, norm;
     all.sum = kZero;
     all.rest = kZero;
@@ -50,5 +47,3 @@ Norm combine_norms(uint blocks) {
     all.sum = all.fault == kEncodeGood ? inverse_root(all.sum, all.rest) : kZero;
     return all;
 }
-
-#endif

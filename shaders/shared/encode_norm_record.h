@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Norm in memory: 32 bytes in `uvec4 norms[]`.
-#ifndef WEFT_SHARED_ENCODE_NORM_RECORD_H
-#define WEFT_SHARED_ENCODE_NORM_RECORD_H
-
 #if defined(WEFT_WORK64)
-uvec2 real_words(Real value) {
+WEFT_GPU uvec2 real_words(Real value) {
     return unpackDouble2x32(value);
 }
-Real real_of(uvec2 words) {
+WEFT_GPU Real real_of(uvec2 words) {
     return packDouble2x32(words);
 }
 #else
-uvec2 real_words(Real value) {
+WEFT_GPU uvec2 real_words(Real value) {
     return uvec2(floatBitsToUint(value), 0u);
 }
-Real real_of(uvec2 words) {
+WEFT_GPU Real real_of(uvec2 words) {
     return uintBitsToFloat(words.x);
 }
 #endif
@@ -35,5 +32,3 @@ Real real_of(uvec2 words) {
         norm.fault = rest_of_it.y;                    \
         norm.position = rest_of_it.z;                 \
     }
-
-#endif

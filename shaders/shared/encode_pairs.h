@@ -1,27 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values of a row two at a time, and amplitudes 16 bytes at a time. Needs encode_form.h, encode_norm.h, `p`,
 // `row_begin`, `values` and `value_pairs`, which are the same memory, and `states` from the shader.
-#ifndef WEFT_SHARED_ENCODE_PAIRS_H
-#define WEFT_SHARED_ENCODE_PAIRS_H
-
 #if defined(WEFT_IN64)
-Raw first_of(RawPair pair) {
+WEFT_GPU Raw first_of(RawPair pair) {
     return pair.xy;
 }
-Raw second_of(RawPair pair) {
+WEFT_GPU Raw second_of(RawPair pair) {
     return pair.zw;
 }
 #else
-Raw first_of(RawPair pair) {
+WEFT_GPU Raw first_of(RawPair pair) {
     return pair.x;
 }
-Raw second_of(RawPair pair) {
+WEFT_GPU Raw second_of(RawPair pair) {
     return pair.y;
 }
 #endif
 
 // Values 2 j and 2 j + 1 of the row; 0 behind its end.
-RawPair load_pair(uint j) {
+WEFT_GPU RawPair load_pair(uint j) {
     if (2 * j >= p.features) return RawPair(0u);
     if ((p.flags & kEncodePaired) != 0u) return value_pairs[row_begin / 2 + j];
     if (2 * j + 1 < p.features) return RawPair(values[row_begin + 2 * j], values[row_begin + 2 * j + 1]);
@@ -32,7 +29,7 @@ RawPair load_pair(uint j) {
 #endif
 }
 
-void store_pair(uint to, uint j, Real a, Real b) {
+WEFT_GPU void store_pair(uint to, uint j, Real a, Real b) {
     if (kStoreWide) {
         states[to + 2 * j] = packed(complex(a, kZero), complex(a, kZero));
         states[to + 2 * j + 1] = packed(complex(b, kZero), complex(b, kZero));
@@ -42,15 +39,13 @@ void store_pair(uint to, uint j, Real a, Real b) {
 }
 
 // Of values as they are, and the slow way.
-void store_plain(uint to, uint j, RawPair pair, Real scale) {
-    precise Real a = plain(first_of(pair)) * scale;
-    precise Real b = plain(second_of(pair)) * scale;
+WEFT_GPU void store_plain(uint to, uint j, RawPair pair, Real scale) {
+    WEFT_PRECISE Real a = plain(first_of(pair)) * scale;
+    WEFT_PRECISE Real b = plain(second_of(pair)) * scale;
     store_pair(to, j, a, b);
 }
-void store_scaled(uint to, uint j, RawPair pair, int exponent, Real scale) {
-    precise Real a = value_of(first_of(pair), exponent) * scale;
-    precise Real b = value_of(second_of(pair), exponent) * scale;
+WEFT_GPU void store_scaled(uint to, uint j, RawPair pair, int exponent, Real scale) {
+    WEFT_PRECISE Real a = value_of(first_of(pair), exponent) * scale;
+    WEFT_PRECISE Real b = value_of(second_of(pair), exponent) * scale;
     store_pair(to, j, a, b);
 }
-
-#endif

@@ -18,20 +18,24 @@ layout(set = 0, binding = 3) coherent volatile buffer Tasks {
 // Words of the whole dispatch, in the first row's header: tasks taken of either step; second steps that may
 // be taken, which may fall below 0 for a moment; rows, in order, whose second steps may be taken; how often
 // rows were finished, and how often second steps were let begin. Then two words of each row.
-const uint kFirstTaken = 0u, kSecondTaken = 1u, kOpen = 2u, kOpenRows = 3u, kFinishes = 4u, kOpenings = 5u;
-const uint kDone = 6u, kReady = 7u, kTaskHeader = 8u;
-const uint kNoTask = 0u, kFirstStep = 1u, kSecondStep = 2u;
-const uint kPatience = 200u;  // looks at memory
+WEFT_CONST uint kFirstTaken = 0u, kSecondTaken = 1u, kOpen = 2u, kOpenRows = 3u, kFinishes = 4u,
+                kOpenings = 5u;
+WEFT_CONST uint kDone = 6u, kReady = 7u, kTaskHeader = 8u;
+WEFT_CONST uint kNoTask = 0u, kFirstStep = 1u, kSecondStep = 2u;
+WEFT_CONST uint kPatience = 200u;  // looks at memory
 
 struct Task {
     uint step, row, block;
 };
 
-shared uint task_step, task_index;
-shared uint task_answer, task_opening, task_openings;
+WEFT_GROUP_ONE(uint, task_step);
+WEFT_GROUP_ONE(uint, task_index);
+WEFT_GROUP_ONE(uint, task_answer);
+WEFT_GROUP_ONE(uint, task_opening);
+WEFT_GROUP_ONE(uint, task_openings);
 
 // By one invocation, as all down to next_task().
-bool take_second() {
+WEFT_GPU bool take_second() {
     while (int(tasks[kOpen]) > 0) {
         if (int(atomicAdd(tasks[kOpen], 0xffffffffu)) > 0) {
             task_index = atomicAdd(tasks[kSecondTaken], 1u);
@@ -43,7 +47,7 @@ bool take_second() {
     return false;
 }
 
-void take_task(uint firsts, uint seconds, bool more_firsts) {
+WEFT_GPU void take_task(uint firsts, uint seconds, bool more_firsts) {
     for (uint look = 0u; look < kPatience; ++look) {
         task_step = kSecondStep;
         if (take_second()) return;
@@ -59,7 +63,7 @@ void take_task(uint firsts, uint seconds, bool more_firsts) {
 }
 
 // A second step, or, with `or_first`, any.
-Task next_task(uint firsts, uint seconds, bool or_first) {
+WEFT_GPU Task next_task(uint firsts, uint seconds, bool or_first) {
     barrier();
     if (gl_LocalInvocationIndex == 0u) take_task(firsts, seconds, or_first);
     memoryBarrierBuffer();
@@ -73,7 +77,7 @@ Task next_task(uint firsts, uint seconds, bool or_first) {
 }
 
 // A first step is done, all that the workgroup wrote for it included. True for the last of its row.
-bool finish_first(uint row, uint firsts, uint row_words) {
+WEFT_GPU bool finish_first(uint row, uint firsts, uint row_words) {
     memoryBarrierBuffer();
     barrier();
     if (gl_LocalInvocationIndex == 0u) task_answer = atomicAdd(tasks[row * row_words + kDone], 1u) + 1u;
@@ -84,7 +88,7 @@ bool finish_first(uint row, uint firsts, uint row_words) {
 
 // Rows are opened in order, by whoever finds the next one ready. Of two that finish rows at once, the one
 // whose count comes second sees what both did.
-uint open_rows(uint row, uint seconds, uint row_words) {
+WEFT_GPU uint open_rows(uint row, uint seconds, uint row_words) {
     atomicExchange(tasks[row * row_words + kReady], 1u);
     memoryBarrierBuffer();
     atomicAdd(tasks[kFinishes], 1u);
@@ -104,7 +108,7 @@ uint open_rows(uint row, uint seconds, uint row_words) {
 }
 
 // Lets the second steps of a row begin. Not 0: the number of this opening, which relieved() asks for.
-uint finish_row(uint row, uint seconds, uint row_words) {
+WEFT_GPU uint finish_row(uint row, uint seconds, uint row_words) {
     memoryBarrierBuffer();
     barrier();
     if (gl_LocalInvocationIndex == 0u) task_opening = open_rows(row, seconds, row_words);
@@ -114,7 +118,7 @@ uint finish_row(uint row, uint seconds, uint row_words) {
 }
 
 // Whether the workgroup of opening `mine` may leave the rest to that of a later one.
-bool relieved(uint mine) {
+WEFT_GPU bool relieved(uint mine) {
     barrier();
     if (gl_LocalInvocationIndex == 0u) task_openings = tasks[kOpenings];
     barrier();

@@ -1,38 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// GLSL alone: outputs of the Gram product's shaders. An output is K, once or also mirrored, or a part of the
-// sums. Needs Real, kWide (elements of K are double) and the push constants `p`.
-#ifndef WEFT_SHARED_GRAM_STORE_H
-#define WEFT_SHARED_GRAM_STORE_H
-
-layout(set = 0, binding = 2) writeonly buffer Narrow {
-    float narrow[];
-};
-layout(set = 0, binding = 2) writeonly buffer Wide {
-    uvec2 wide[];
-};
-layout(set = 0, binding = 3) writeonly buffer NarrowMirror {
-    float narrow_mirror[];
-};
-layout(set = 0, binding = 3) writeonly buffer WideMirror {
-    uvec2 wide_mirror[];
-};
-
+// Outputs of the Gram product's shaders. An output is K, once or also mirrored, or a part of the
+// sums. Needs Real, kWide (elements of K are double), the push constants `p` and the buffers of
+// gram_output.h.
 #if defined(WEFT_WORK64)
-uvec2 gram_double(Real value) {
+WEFT_GPU uvec2 gram_double(Real value) {
     return unpackDouble2x32(value);
 }
 #else
-uvec2 gram_double(Real value) {
+WEFT_GPU uvec2 gram_double(Real value) {
     return gram_widen(value);
 }
 #endif
 
 // A tile on the diagonal holds both (i, j) and (j, i), which may differ in the last bit: one of them counts.
-bool gram_wanted(uint row, uint column) {
+WEFT_GPU bool gram_wanted(uint row, uint column) {
     return row < p.rows && column < p.columns && (p.across != 0u || row >= column);
 }
 
-void gram_store_direct(uint row, uint column, Real value) {
+WEFT_GPU void gram_store_direct(uint row, uint column, Real value) {
     if (!gram_wanted(row, column)) return;
     const uint at = p.origin + row * p.leading + column;
     if (kWide)
@@ -41,7 +26,7 @@ void gram_store_direct(uint row, uint column, Real value) {
         narrow[at] = float(value);
 }
 
-void gram_store_mirror(uint row, uint column, Real value) {
+WEFT_GPU void gram_store_mirror(uint row, uint column, Real value) {
     if (!gram_wanted(row, column) || p.mirror == 0u || (p.across == 0u && row == column)) return;
     const uint at = p.mirror_origin + column * p.leading + row;
     if (kWide)
@@ -50,9 +35,7 @@ void gram_store_mirror(uint row, uint column, Real value) {
         narrow_mirror[at] = float(value);
 }
 
-void gram_store(uint row, uint column, Real value) {
+WEFT_GPU void gram_store(uint row, uint column, Real value) {
     gram_store_direct(row, column, value);
     gram_store_mirror(row, column, value);
 }
-
-#endif

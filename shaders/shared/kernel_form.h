@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Angles of kernel matrices. The types are those of encode_form.h: WEFT_WORK64 for double arithmetic.
-#ifndef WEFT_SHARED_KERNEL_FORM_H
-#define WEFT_SHARED_KERNEL_FORM_H
-
 #define WEFT_IN64  // angles are doubles whatever the features were
 #include "encode_form.h"
 #include "kernel_angle.h"
@@ -15,7 +12,7 @@
 #endif
 
 // NaN for an angle that is not finite: it shows in every kernel value of its sample.
-SinCos sincos_of_angle(uvec2 angle) {
+WEFT_GPU SinCos sincos_of_angle(uvec2 angle) {
     if (double_exponent(angle) == 2047u) {
         SinCos none;
         none.sine = kNotANumber;
@@ -24,5 +21,3 @@ SinCos sincos_of_angle(uvec2 angle) {
     }
     return sincos_of(angle);
 }
-
-#endif

@@ -2,11 +2,11 @@
 // Neighbouring threads work on neighbouring vectors, so that they read neighbouring memory, and put what is
 // less than a word together in shared memory. Needs 32 or 64 threads a group.
 
-shared uint kept[256];    // what each thread has for the word
-shared uint marked[256];  // its vector's status
+WEFT_GROUP(uint, kept, 256);    // what each thread has for the word
+WEFT_GROUP(uint, marked, 256);  // its vector's status
 
 // Word `local` of what the threads keep, `bits` each.
-uint together(uint local, uint bits) {
+WEFT_GPU uint together(uint local, uint bits) {
     const uint each = 32 / bits;
     uint word = 0;
     WEFT_UNROLL for (uint k = 0; k < 8; ++k) {
@@ -15,14 +15,14 @@ uint together(uint local, uint bits) {
     return word;
 }
 
-uint status_word(uint local) {
+WEFT_GPU uint status_word(uint local) {
     uint word = 0;
     WEFT_UNROLL for (uint k = 0; k < 4; ++k) word |= marked[local * 4 + k] << (k * 8);
     return word;
 }
 
 // Stores the statuses of the group's vectors from `first` on.
-void store_statuses(uint first) {
+WEFT_GPU void store_statuses(uint first) {
     const uint local = gl_LocalInvocationID.x, at = first / 4 + local;
     const uint words = min(count * (shape.element_vectors / 4), shape.status_words);
     if (local < kLatticeInHand * gl_WorkGroupSize.x / 4 && at < words) status[at] = status_word(local);

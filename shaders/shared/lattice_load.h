@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vectors in a buffer `values` of LATTICE_VALUES.
-Point load(uint vector) {
+WEFT_GPU Point load(uint vector) {
     Point p = zero_point();
     if (vector >= vectors_end()) return p;
 #if defined(WEFT_ROWS)

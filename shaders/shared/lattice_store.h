@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vectors into a buffer `y` of LATTICE_VALUES.
-void store(uint vector, Point p) {
+WEFT_GPU void store(uint vector, Point p) {
     if (vector >= vectors_end()) return;
 #if defined(WEFT_ROWS)
     const uint row = vector / shape.tiles, column = (vector - row * shape.tiles) * kDim;

@@ -5,7 +5,11 @@
 // the shader then needs the optional feature shaderInt64; likewise double, WEFT_FLOAT64 and shaderFloat64.
 // WEFT_PRECISE marks a value that must be rounded after each operation (no multiply-add in one); C++ that
 // needs it is compiled with -ffp-contract=off. WEFT_F64(high, low) is the double of these bits: GLSL's
-// literals of type double are none to C++.
+// literals of type double are none to C++. WEFT_TABLE marks a constant array of a function.
+//
+// Functions of a shader's own, which need its buffers, push constants and shared memory, are read by GLSL and
+// by CUDA, where they become members of a struct of these (src/cuda/*.cuh): WEFT_GPU marks them, WEFT_CONST
+// their constants, WEFT_CONSTANT what the other side specialises, WEFT_GROUP memory that a workgroup shares.
 #ifndef WEFT_SHARED_PORTABLE_H
 #define WEFT_SHARED_PORTABLE_H
 
@@ -24,10 +28,18 @@
 #define WEFT_ROLL [[dont_unroll]]
 #define WEFT_PRECISE precise
 #define WEFT_F64(high, low) packDouble2x32(uvec2(low, high))
+#define WEFT_GPU
+#define WEFT_MAIN void main
+#define WEFT_TABLE const
+#define WEFT_CONST const
+#define WEFT_CONSTANT(id, type, name, value) layout(constant_id = id) const type name = value
+#define WEFT_GROUP_SIZE gl_WorkGroupSize.x
+#define WEFT_GROUP(type, name, size) shared type name[size]
+#define WEFT_GROUP_ROWS(type, name, rows, size) shared type name[rows][size]
+#define WEFT_GROUP_ONE(type, name) shared type name
 
 #else
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -35,6 +47,7 @@
 #define WEFT_INT64
 #define WEFT_FLOAT64
 #define WEFT_PRECISE
+#define WEFT_TABLE static constexpr
 #define WEFT_F64(high, low) packDouble2x32(uvec2(low, high))
 #define WEFT_SHARED_BEGIN namespace weft::shared {
 #define WEFT_SHARED_END }
@@ -53,17 +66,46 @@
 
 WEFT_SHARED_BEGIN
 using uint = std::uint32_t;
-using std::abs, std::clamp, std::floor, std::max, std::min, std::sqrt;
+using std::abs, std::floor, std::fma, std::sqrt;
 using std::uint64_t;
+// By value: a reference to a constant of the host is nothing that CUDA's device code may hold.
+template <class T>
+WEFT_FN T min(T a, T b) {
+    return b < a ? b : a;
+}
+template <class T>
+WEFT_FN T max(T a, T b) {
+    return a < b ? b : a;
+}
+template <class T>
+WEFT_FN T clamp(T x, T least, T most) {
+    return min(max(x, least), most);
+}
 struct alignas(8) uvec2 {
     uint x, y;
     uvec2() = default;
+    WEFT_FN explicit uvec2(uint all) : x(all), y(all) {}
     WEFT_FN uvec2(uint x_, uint y_) : x(x_), y(y_) {}
 };
+// Half of a uvec4.
+struct uvec2_of_uvec4 {
+    uint x, y;
+    WEFT_FN operator uvec2() const { return uvec2(x, y); }
+};
 struct alignas(16) uvec4 {
-    uint x, y, z, w;
+    union {
+        struct {
+            uint x, y, z, w;
+        };
+        struct {
+            uvec2_of_uvec4 xy, zw;
+        };
+    };
     uvec4() = default;
+    WEFT_FN explicit uvec4(uint all) : x(all), y(all), z(all), w(all) {}
     WEFT_FN uvec4(uint x_, uint y_, uint z_, uint w_) : x(x_), y(y_), z(z_), w(w_) {}
+    WEFT_FN uvec4(uvec2 xy_, uvec2 zw_) : x(xy_.x), y(xy_.y), z(zw_.x), w(zw_.y) {}
+    WEFT_FN uvec4(uvec2 xy_, uint z_, uint w_) : x(xy_.x), y(xy_.y), z(z_), w(w_) {}
 };
 WEFT_FN void umulExtended(uint a, uint b, uint& high, uint& low) {
     const uint64_t product = uint64_t(a) * b;
@@ -74,9 +116,6 @@ WEFT_FN uint uaddCarry(uint a, uint b, uint& carry) {
     const uint sum = a + b;
     carry = sum < a ? 1u : 0u;
     return sum;
-}
-WEFT_FN int bitCount(uint bits) {
-    return std::popcount(bits);
 }
 WEFT_FN uint floatBitsToUint(float value) {
     uint bits;
@@ -98,7 +137,32 @@ WEFT_FN uvec2 unpackDouble2x32(double value) {
     std::memcpy(&bits, &value, sizeof bits);
     return bits;
 }
+#if defined(__CUDA_ARCH__)
+WEFT_FN int findMSB(uint bits) {
+    return 31 - __clz(static_cast<int>(bits));
+}
+WEFT_FN int findLSB(uint bits) {
+    return __ffs(static_cast<int>(bits)) - 1;
+}
+WEFT_FN int bitCount(uint bits) {
+    return __popc(bits);
+}
+#else
+WEFT_FN int findMSB(uint bits) {
+    return 31 - std::countl_zero(bits);
+}
+WEFT_FN int findLSB(uint bits) {
+    return bits == 0u ? -1 : std::countr_zero(bits);
+}
+WEFT_FN int bitCount(uint bits) {
+    return std::popcount(bits);
+}
+#endif
 WEFT_SHARED_END
+
+#if defined(__CUDACC__)
+#include "portable_cuda.h"
+#endif
 
 #endif
 

@@ -27,14 +27,9 @@ struct ModuleWords {
 struct Kernel {
     Module module;
     const char* name;
-    bool products = false;               // reads n0
-    const FieldWords* factor = nullptr;  // what factor() is in the shader
-    bool two_passes = false;
 };
 
-Kernel kernel_of(const shared::FieldConstants& f, FieldOp op, FieldForm form) {
-    static constexpr FieldWords kOne{{1}};
-    const bool plain = form == FieldForm::plain;
+Kernel kernel_of(FieldOp op) {
     switch (op) {
         case FieldOp::add:
             return {Module::add, "field_add"};
@@ -43,38 +38,37 @@ Kernel kernel_of(const shared::FieldConstants& f, FieldOp op, FieldForm form) {
         case FieldOp::neg:
             return {Module::neg, "field_neg"};
         case FieldOp::mul:
-            return {Module::mul, "field_mul", true, &f.r_squared, plain};
+            return {Module::mul, "field_mul"};
         case FieldOp::square:
-            return {Module::square, "field_square", true, &f.r_squared, plain};
+            return {Module::square, "field_square"};
         case FieldOp::inverse:
-            return {Module::inverse, "field_inverse", true, plain ? &f.r_inverse : &f.r};
+            return {Module::inverse, "field_inverse"};
         case FieldOp::to_montgomery:
-            return {Module::scale, "field_to_montgomery", true, &f.r_squared};
+            return {Module::scale, "field_to_montgomery"};
         case FieldOp::from_montgomery:
-            return {Module::scale, "field_from_montgomery", true, &kOne};
+            return {Module::scale, "field_from_montgomery"};
         case FieldOp::axpy:
-            return {Module::axpy, "field_axpy", true};
+            return {Module::axpy, "field_axpy"};
         case FieldOp::sum:
             return {Module::sum, "field_sum"};
         case FieldOp::inner_product:
-            return {Module::inner_product, "field_inner_product", true,
-                    plain ? &f.plain_total : &f.montgomery_total};
+            return {Module::inner_product, "field_inner_product"};
     }
     throw Error(Errc::invalid_argument,
                 "field_program: no such operation (got " + std::to_string(static_cast<int>(op)) + ")");
 }
 
 // The ids are those of shaders/shared/field_form.h.
-std::vector<SpecConstant> constants_of(const shared::FieldConstants& f, const Kernel& kernel,
-                                       std::uint32_t local_size) {
+std::vector<SpecConstant> constants_of(const shared::FieldConstants& f, const FieldProducts& products,
+                                       bool has_n0, std::uint32_t local_size) {
     std::vector<SpecConstant> constants;
     constants.reserve(28);
     constants.emplace_back(0u, local_size);
     for (std::uint32_t i = 0; i < f.words; ++i) constants.emplace_back(1u + i, f.p.word[i]);
-    if (kernel.products) constants.emplace_back(13u, f.n0);
-    if (kernel.two_passes) constants.emplace_back(14u, 2u);
-    if (kernel.factor != nullptr)
-        for (std::uint32_t i = 0; i < f.words; ++i) constants.emplace_back(20u + i, kernel.factor->word[i]);
+    if (has_n0) constants.emplace_back(13u, f.n0);
+    if (products.passes != 1) constants.emplace_back(14u, products.passes);
+    if (products.factor != nullptr)
+        for (std::uint32_t i = 0; i < f.words; ++i) constants.emplace_back(20u + i, products.factor->word[i]);
     return constants;
 }
 
@@ -83,15 +77,18 @@ template <class Owner>
 Program make_program(Owner& owner, Field field, FieldOp op, std::uint64_t elements,
                      const FieldKernelOptions& options) {
     const shared::FieldConstants& f = field_constants(field);
-    const Kernel kernel = kernel_of(f, op, options.form);
+    const Kernel kernel = kernel_of(op);
+    const FieldProducts products = plan_products(f, op, options.form);
     const FieldPlan plan = plan_field(owner.device(), field_info(field), op, elements, options);
     const auto found = std::find_if(std::begin(kModules), std::end(kModules), [&](const ModuleWords& m) {
         return m.module == kernel.module && m.words == f.words && m.shader == plan.shader;
     });
-    ProgramOptions program{.name = kernel.name,
-                           .constants = constants_of(f, kernel, plan.local_size),
-                           .elements_per_group = plan.elements_per_group,
-                           .max_groups = plan.max_groups};
+    ProgramOptions program{
+        .name = kernel.name,
+        .constants =
+            constants_of(f, products, products.factor != nullptr || op == FieldOp::axpy, plan.local_size),
+        .elements_per_group = plan.elements_per_group,
+        .max_groups = plan.max_groups};
     return {owner, found->spirv, program};
 }
 

@@ -68,6 +68,26 @@ std::uint32_t share_each(const FieldInfo& field) {
 
 }  // namespace
 
+FieldProducts plan_products(const shared::FieldConstants& f, FieldOp op, FieldForm form) {
+    static constexpr shared::FieldWords kOne{{1}};
+    const bool plain = form == FieldForm::plain;
+    switch (op) {
+        case FieldOp::mul:
+        case FieldOp::square:
+            return {&f.r_squared, plain ? 2u : 1u};
+        case FieldOp::inverse:
+            return {plain ? &f.r_inverse : &f.r};
+        case FieldOp::to_montgomery:
+            return {&f.r_squared};
+        case FieldOp::from_montgomery:
+            return {&kOne};
+        case FieldOp::inner_product:
+            return {plain ? &f.plain_total : &f.montgomery_total};
+        default:
+            return {};
+    }
+}
+
 FieldPlan plan_field(const DeviceInfo& device, const FieldInfo& field, FieldOp op, std::uint64_t elements,
                      const FieldKernelOptions& options) {
     FieldPlan plan;

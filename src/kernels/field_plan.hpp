@@ -7,6 +7,8 @@
 #include <weft/device.hpp>
 #include <weft/field.hpp>
 
+#include "shared/field_table.h"
+
 namespace weft::kernels {
 
 /// Workgroup size built into the element-wise field shaders; any other is set by specialization constant 0.
@@ -20,6 +22,14 @@ struct FieldPlan {
     std::uint32_t elements_per_group = kFieldLocalSize;  ///< as in ProgramOptions; blocks for reductions
     std::uint32_t max_groups = 0;                        ///< as in ProgramOptions; the shaders loop
 };
+
+/// What products of an operation are made of: the number that a last pass multiplies by, null where there is
+/// none, and how many passes there are.
+struct FieldProducts {
+    const shared::FieldWords* factor = nullptr;
+    std::uint32_t passes = 1;
+};
+FieldProducts plan_products(const shared::FieldConstants& f, FieldOp op, FieldForm form);
 
 /// `elements` of one call, 0 where it is not known. Errors: unsupported - limbs64 wanted on a device without
 /// shaderInt64; invalid_argument - a group size that is no power of two, or beyond the device.

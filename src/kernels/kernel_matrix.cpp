@@ -12,6 +12,7 @@
 #include <weft/profile.hpp>
 
 #include "kernels/kernel_angles.hpp"
+#include "kernels/kernel_arrays_check.hpp"
 #include "kernels/kernel_blocks.hpp"
 #include "kernels/kernel_check.hpp"
 #include "kernels/kernel_device.hpp"
@@ -26,76 +27,13 @@ namespace {
 using kernels::CircuitFacts;
 using kernels::KernelPlan;
 
-CircuitFacts circuit_facts(const KernelShape& shape, const KernelCircuit& circuit, bool on_host) {
-    CircuitFacts facts;
-    facts.map = circuit.map;
-    facts.layers = kernels::check_circuit(shape, circuit);
-    facts.reupload = circuit.reupload;
-    facts.on_host = on_host;
-    return facts;
-}
-
-CircuitFacts state_facts(StateType type, bool on_host) {
-    CircuitFacts facts;
-    facts.given = true;
-    facts.given64 = type == StateType::complex128;
-    facts.on_host = on_host;
-    return facts;
-}
-
-void check_type(ValueType type) {
-    if (type == ValueType::int64)
-        throw Error(Errc::invalid_argument, "kernel_matrix: wrong type (got int64, need float32 or float64)");
-}
-
-template <class Type>
-void check_same_type(Type x, Type y) {
-    if (x != y)
-        throw Error(Errc::invalid_argument, std::string("kernel_matrix: types differ (got X of ") +
-                                                to_string(x) + " and Y of " + to_string(y) +
-                                                ", need the same)");
-}
-
-// Options, shape and the lengths of all arrays; a row of X has `row` units.
-template <class Array, class Target>
-void check_arrays(const Array& x, const Array* y, const Target& k, const KernelShape& shape,
-                  std::uint64_t row, const char* unit, const KernelMatrixOptions& options) {
-    kernels::check_kernel_options(options);
-    kernels::check_count("x", x.count, shape.samples * row, unit);
-    if (y != nullptr) {
-        kernels::check_count("y", y->count, shape.others * row, unit);
-        check_same_type(x.type, y->type);
-    }
-    check_type(k.type);
-    kernels::check_count("k", k.count, shape.values(), "values");
-}
-
-std::uint64_t check_state_shape(const KernelShape& shape, bool with_y) {
-    kernels::check_kernel_shape(shape, with_y);
-    if (shape.qubits > 40 || std::max(shape.samples, shape.others) > std::uint64_t{1} << (58 - shape.qubits))
-        throw Error(Errc::invalid_argument, "kernel_matrix: too many amplitudes (got " +
-                                                std::to_string(std::max(shape.samples, shape.others)) +
-                                                " states of " + std::to_string(shape.qubits) +
-                                                " qubits, need at most 2^58)");
-    return std::uint64_t{1} << shape.qubits;
-}
-
-KernelPlan fitting_plan(const kernels::KernelDevice& device, const KernelShape& shape,
-                        const CircuitFacts& circuit, ValueType type, const KernelMatrixOptions& options) {
-    KernelPlan plan = kernels::plan_kernel(device, shape, circuit, type, options);
-    const KernelEstimate estimate = kernels::estimate_kernel(plan, device, circuit, options);
-    if (circuit.on_host ? !estimate.streamed_fits : !estimate.resident_fits)
-        throw Error(Errc::out_of_memory, "kernel_matrix: " + estimate.reasons.back());
-    return plan;
-}
-
 /// For a call on host memory, which may measure tiles first.
 KernelPlan tuned_plan(Backend& backend, bool states, const KernelShape& shape, const CircuitFacts& circuit,
                       ValueType type, const KernelMatrixOptions& options) {
     kernels::KernelDevice device = kernels::kernel_device(backend, states, options);
-    const KernelPlan plan = fitting_plan(device, shape, circuit, type, options);
+    const KernelPlan plan = kernels::fitting_plan(device, shape, circuit, type, options);
     return kernels::tune_first(backend, device.gram, plan, options)
-               ? fitting_plan(device, shape, circuit, type, options)
+               ? kernels::fitting_plan(device, shape, circuit, type, options)
                : plan;
 }
 
@@ -103,11 +41,11 @@ void features_resident(Stream& stream, const KernelFeatures& x, const KernelFeat
                        const KernelValues& k, const KernelShape& shape, const KernelCircuit& circuit,
                        const KernelMatrixOptions& options) {
     kernels::check_kernel_shape(shape, y != nullptr);
-    check_arrays(x, y, k, shape, shape.qubits, "values", options);
-    const CircuitFacts facts = circuit_facts(shape, circuit, false);
+    kernels::check_arrays(x, y, k, shape, shape.qubits, "values", options);
+    const CircuitFacts facts = kernels::circuit_facts(shape, circuit, false);
     const bool states = kernels::layers_that_matter(facts) != 0;
     const KernelPlan plan =
-        fitting_plan(kernels::kernel_device(stream, states, options), shape, facts, k.type, options);
+        kernels::fitting_plan(kernels::kernel_device(stream, states, options), shape, facts, k.type, options);
     if (plan.method == KernelMethod::product)
         return kernels::product_resident(stream, plan, x, y, k, circuit.scale, options);
     const Buffer<std::uint32_t> planes = kernels::make_planes(stream, plan);
@@ -121,10 +59,10 @@ void features_resident(Stream& stream, const KernelFeatures& x, const KernelFeat
 
 void states_resident(Stream& stream, const KernelStates& x, const KernelStates* y, const KernelValues& k,
                      const KernelShape& shape, const KernelMatrixOptions& options) {
-    const std::uint64_t row = check_state_shape(shape, y != nullptr);
-    check_arrays(x, y, k, shape, row, "amplitudes", options);
-    const KernelPlan plan = fitting_plan(kernels::kernel_device(stream, true, options), shape,
-                                         state_facts(x.type, false), k.type, options);
+    const std::uint64_t row = kernels::check_state_shape(shape, y != nullptr);
+    kernels::check_arrays(x, y, k, shape, row, "amplitudes", options);
+    const KernelPlan plan = kernels::fitting_plan(kernels::kernel_device(stream, true, options), shape,
+                                                  kernels::state_facts(x.type, false), k.type, options);
     kernels::ResidentStates source(plan, x, y);
     kernels::blocks_resident(stream, plan, source, k, options);
 }
@@ -165,9 +103,9 @@ KernelMatrixReport features_streamed(Backend& backend, const KernelSource& x, co
                                      const KernelCircuit& circuit, const KernelMatrixOptions& options) {
     const ReportMaker maker(backend, options);
     kernels::check_kernel_shape(shape, y != nullptr);
-    check_type(x.type);
-    check_arrays(x, y, k, shape, shape.qubits, "values", options);
-    const CircuitFacts facts = circuit_facts(shape, circuit, true);
+    kernels::check_type(x.type);
+    kernels::check_arrays(x, y, k, shape, shape.qubits, "values", options);
+    const CircuitFacts facts = kernels::circuit_facts(shape, circuit, true);
     for (const KernelSource* source : {&x, y}) {
         if (source == nullptr) continue;
         const char* what = source == y ? "y" : "x";
@@ -196,8 +134,8 @@ KernelMatrixReport states_streamed(Backend& backend, const KernelStateSource& x,
                                    const KernelTarget& k, const KernelShape& shape,
                                    const KernelMatrixOptions& options) {
     const ReportMaker maker(backend, options);
-    const std::uint64_t row = check_state_shape(shape, y != nullptr);
-    check_arrays(x, y, k, shape, row, "amplitudes", options);
+    const std::uint64_t row = kernels::check_state_shape(shape, y != nullptr);
+    kernels::check_arrays(x, y, k, shape, row, "amplitudes", options);
     for (const KernelStateSource* source : {&x, y}) {
         if (source == nullptr) continue;
         const char* what = source == y ? "y" : "x";
@@ -209,7 +147,8 @@ KernelMatrixReport states_streamed(Backend& backend, const KernelStateSource& x,
             KernelSource(source->data, source->count * 2, wide ? ValueType::float64 : ValueType::float32),
             row, backend.plan().copy_threads);
     }
-    const KernelPlan plan = tuned_plan(backend, true, shape, state_facts(x.type, true), k.type, options);
+    const KernelPlan plan =
+        tuned_plan(backend, true, shape, kernels::state_facts(x.type, true), k.type, options);
     Stream stream(backend, {.name = "kernel matrix"});
     kernels::HostStates source(stream, plan, x, y);
     kernels::blocks_streamed(backend, stream, plan, source, k, options);
@@ -239,15 +178,15 @@ KernelEstimate estimate_kernel_matrix(const Backend& backend, const KernelShape&
                                       const KernelMatrixOptions& options) {
     kernels::check_kernel_options(options);
     kernels::check_kernel_shape(shape, shape.others != 0);
-    check_type(type);
-    return both_estimates(backend, shape, circuit_facts(shape, circuit, true), type, options);
+    kernels::check_type(type);
+    return both_estimates(backend, shape, kernels::circuit_facts(shape, circuit, true), type, options);
 }
 KernelEstimate estimate_kernel_matrix(const Backend& backend, const KernelShape& shape, StateType states,
                                       ValueType type, const KernelMatrixOptions& options) {
     kernels::check_kernel_options(options);
-    check_state_shape(shape, shape.others != 0);
-    check_type(type);
-    return both_estimates(backend, shape, state_facts(states, true), type, options);
+    kernels::check_state_shape(shape, shape.others != 0);
+    kernels::check_type(type);
+    return both_estimates(backend, shape, kernels::state_facts(states, true), type, options);
 }
 
 void kernel_matrix(Stream& stream, const KernelFeatures& x, const KernelValues& k, const KernelShape& shape,

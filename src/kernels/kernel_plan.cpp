@@ -57,4 +57,13 @@ KernelPlan plan_kernel(const KernelDevice& device, const KernelShape& shape, con
     return plan;
 }
 
+KernelPlan fitting_plan(const KernelDevice& device, const KernelShape& shape, const CircuitFacts& circuit,
+                        ValueType type, const KernelMatrixOptions& options) {
+    KernelPlan plan = plan_kernel(device, shape, circuit, type, options);
+    const KernelEstimate estimate = estimate_kernel(plan, device, circuit, options);
+    if (circuit.on_host ? !estimate.streamed_fits : !estimate.resident_fits)
+        throw Error(Errc::out_of_memory, "kernel_matrix: " + estimate.reasons.back());
+    return plan;
+}
+
 }  // namespace weft::kernels

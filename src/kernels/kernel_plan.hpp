@@ -86,6 +86,10 @@ KernelPlan plan_kernel(const KernelDevice& device, const KernelShape& shape, con
 void plan_states(KernelPlan& plan, const KernelDevice& device, const CircuitFacts& circuit,
                  const KernelMatrixOptions& options);
 
+/// plan_kernel, where the device's memory has room for it. Errors: out_of_memory besides.
+KernelPlan fitting_plan(const KernelDevice& device, const KernelShape& shape, const CircuitFacts& circuit,
+                        ValueType type, const KernelMatrixOptions& options);
+
 /// Floating-point operations of all inner products.
 double gram_flops(const KernelPlan& plan) noexcept;
 /// Whether tiles are measured before the job: none was yet, and the job is long enough to pay for it.

@@ -11,6 +11,7 @@
 #include "kernels/lattice_check.hpp"
 #include "kernels/lattice_jobs.hpp"
 #include "kernels/lattice_plan.hpp"
+#include "kernels/lattice_resident.hpp"
 #include "kernels/lattice_shaders.hpp"
 #include "shared/lattice_settings.h"
 
@@ -18,15 +19,9 @@ namespace weft {
 namespace {
 
 using kernels::LatticeOp;
+using kernels::LatticeParameters;
 using kernels::LatticeShape;
-
-constexpr std::uint32_t kNoPadding = ~0u;
-
-/// Push constants behind count and first.
-struct LatticeParameters {
-    shared::LatticeSettings settings;
-    shared::LatticeLayout layout;
-};
+using Resident = kernels::ResidentVectors;
 
 // Owner: Backend or Stream. The owner's pipeline cache makes this a look-up after the first call.
 template <class Owner>
@@ -40,17 +35,6 @@ Program make_program(Owner& owner, LatticeOp op, const LatticeCode& code, bool r
                            .max_groups = plan.max_groups}};
 }
 
-LatticeParameters parameters_of(const LatticeCode& code, const LatticeShape& shape) {
-    LatticeParameters p{};
-    p.settings = kernels::lattice_settings(code);
-    p.layout.element_vectors = static_cast<std::uint32_t>(shape.element_vectors);
-    p.layout.vectors = p.layout.code_words = p.layout.status_words = kNoPadding;
-    p.layout.width = static_cast<std::uint32_t>(shape.width);
-    p.layout.tiles = static_cast<std::uint32_t>(shape.tiles);
-    p.layout.depth = code.levels;
-    return p;
-}
-
 // Of each job of a call; dither counts vectors on from job to job.
 kernels::LatticeParametersOf of_each_job(const LatticeParameters& parameters) {
     return [parameters](std::size_t first_vector) {
@@ -61,27 +45,6 @@ kernels::LatticeParametersOf of_each_job(const LatticeParameters& parameters) {
         p.settings.index_high = static_cast<std::uint32_t>(index >> 32);
         return Parameters(p);
     };
-}
-
-// Rows are counted in 32 bits on the device.
-LatticeShape checked_shape(const char* function, const LatticeCode& code, std::size_t values,
-                           std::size_t width) {
-    kernels::check_lattice_code(function, code);
-    const LatticeShape shape = kernels::lattice_shape(function, code.lattice, values, width);
-    constexpr std::size_t kMostWidth = std::size_t{1} << 28;
-    if (shape.width > kMostWidth)
-        throw Error(Errc::invalid_argument, std::string(function) + ": rows are too wide (got " +
-                                                std::to_string(shape.width) + ", need at most " +
-                                                std::to_string(kMostWidth) + ")");
-    return shape;
-}
-
-std::uint32_t checked_depth(const char* function, const LatticeCode& code, std::uint32_t depth) {
-    if (depth > code.levels)
-        throw Error(Errc::invalid_argument,
-                    std::string(function) + ": depth is out of range (got " + std::to_string(depth) +
-                        ", need at most levels = " + std::to_string(code.levels) + ")");
-    return depth == 0 ? code.levels : depth;
 }
 
 std::size_t values_bytes(const LatticeShape& shape) {
@@ -151,7 +114,7 @@ LatticeReport lattice_encode(Backend& backend, const LatticeCode& code, std::spa
                              std::span<std::uint8_t> codes, std::span<std::uint8_t> status,
                              const LatticeEncodeOptions& options) {
     const char* function = "lattice_encode";
-    const LatticeShape shape = checked_shape(function, code, x.size(), options.width);
+    const LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
     kernels::check_size(function, "codes", "bytes", codes.size(), code_bytes(code, shape.vectors()));
     return forward(backend, LatticeOp::encode, code, x, {"codes", codes.data(), codes.size()}, codes.data(),
                    codes_bytes(shape, code), shape, status, options);
@@ -161,7 +124,7 @@ LatticeReport lattice_quantize(Backend& backend, const LatticeCode& code, std::s
                                std::span<float> y, std::span<std::uint8_t> status,
                                const LatticeEncodeOptions& options) {
     const char* function = "lattice_quantize";
-    const LatticeShape shape = checked_shape(function, code, x.size(), options.width);
+    const LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
     kernels::check_size(function, "y", "values", y.size(), x.size());
     return forward(backend, LatticeOp::quantize, code, x, {"y", y.data(), y.size_bytes()}, y.data(),
                    values_bytes(shape), shape, status, options);
@@ -171,9 +134,9 @@ LatticeReport lattice_decode(Backend& backend, const LatticeCode& code, std::spa
                              std::span<const std::uint8_t> status, std::span<float> x,
                              const LatticeDecodeOptions& options) {
     const char* function = "lattice_decode";
-    const LatticeShape shape = checked_shape(function, code, x.size(), options.width);
-    LatticeParameters parameters = parameters_of(code, shape);
-    parameters.layout.depth = checked_depth(function, code, options.depth);
+    const LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
+    LatticeParameters parameters = kernels::parameters_of(code, shape);
+    parameters.layout.depth = kernels::checked_depth(function, code, options.depth);
     kernels::check_size(function, "codes", "bytes", codes.size(), code_bytes(code, shape.vectors()));
     const bool retries = !status.empty() || status.data() != nullptr;
     if (retries) kernels::check_size(function, "status", "bytes", status.size(), shape.vectors());
@@ -201,32 +164,6 @@ LatticeReport lattice_decode(Backend& backend, const LatticeCode& code, std::spa
 
 namespace {
 
-// Resident vectors are counted in 32 bits; elements are blocks of them, the last one in part.
-struct Resident {
-    LatticeShape shape;
-    LatticeParameters parameters;
-    std::uint64_t elements = 0;
-};
-
-Resident resident(const char* function, const LatticeCode& code, std::size_t values, std::size_t width,
-                  std::size_t codes, std::size_t status) {
-    Resident r;
-    r.shape = checked_shape(function, code, values, width);
-    const std::size_t vectors = r.shape.vectors(), block = kernels::block_vectors(code.lattice);
-    if (vectors > ~0u - 64)
-        throw Error(Errc::invalid_argument, std::string(function) + ": too many vectors (got " +
-                                                std::to_string(vectors) + ", need fewer than 2^32 - 64)");
-    kernels::check_size(function, "codes", "words", codes, code_words(code, vectors));
-    kernels::check_size(function, "status", "words", status, status_words(vectors));
-    r.shape.element_vectors = block;
-    r.parameters = parameters_of(code, r.shape);
-    r.parameters.layout.vectors = static_cast<std::uint32_t>(vectors);
-    r.parameters.layout.code_words = static_cast<std::uint32_t>(codes);
-    r.parameters.layout.status_words = static_cast<std::uint32_t>(status);
-    r.elements = vectors / block + (vectors % block != 0 ? 1 : 0);
-    return r;
-}
-
 void dispatch(Stream& stream, LatticeOp op, const LatticeCode& code, const Resident& r, bool retries,
               std::initializer_list<Stream::Argument> arguments) {
     if (r.elements == 0) return;
@@ -238,24 +175,19 @@ void dispatch(Stream& stream, LatticeOp op, const LatticeCode& code, const Resid
 
 void lattice_encode(Stream& stream, const LatticeCode& code, BufferView<const float> x,
                     BufferView<std::uint32_t> codes, BufferView<std::uint32_t> status, std::size_t width) {
-    const Resident r = resident("lattice_encode", code, x.size(), width, codes.size(), status.size());
+    const Resident r =
+        kernels::resident_vectors("lattice_encode", code, x.size(), width, codes.size(), status.size());
     dispatch(stream, LatticeOp::encode, code, r, code.max_retries != 0, {x, codes, status});
 }
 
 void lattice_quantize(Stream& stream, const LatticeCode& code, BufferView<const float> x, BufferView<float> y,
                       BufferView<std::uint32_t> status, std::size_t width) {
     const char* function = "lattice_quantize";
-    const LatticeShape shape = checked_shape(function, code, x.size(), width);
-    const Resident r =
-        resident(function, code, x.size(), width, code_words(code, shape.vectors()), status.size());
+    const LatticeShape shape = kernels::checked_shape(function, code, x.size(), width);
+    const Resident r = kernels::resident_vectors(function, code, x.size(), width,
+                                                 code_words(code, shape.vectors()), status.size());
     kernels::check_size(function, "y", "values", y.size(), x.size());
-    // The device would read what it has just written.
-    const std::size_t distance = x.first() > y.first() ? x.first() - y.first() : y.first() - x.first();
-    if (x.object() == y.object() && distance != 0 && distance < x.size())
-        throw Error(Errc::invalid_argument, std::string(function) +
-                                                ": y overlaps x in part (got a distance of " +
-                                                std::to_string(distance) + " values, need 0 or at least " +
-                                                std::to_string(x.size()) + ")");
+    kernels::check_lattice_overlap(function, x.object() == y.object(), x.first(), y.first(), x.size());
     dispatch(stream, LatticeOp::quantize, code, r, code.max_retries != 0, {x, y, status});
 }
 
@@ -263,10 +195,10 @@ void lattice_decode(Stream& stream, const LatticeCode& code, BufferView<const st
                     std::optional<BufferView<const std::uint32_t>> status, BufferView<float> x,
                     std::size_t width, std::uint32_t depth) {
     const char* function = "lattice_decode";
-    const LatticeShape shape = checked_shape(function, code, x.size(), width);
+    const LatticeShape shape = kernels::checked_shape(function, code, x.size(), width);
     const std::size_t words = status ? status->size() : status_words(shape.vectors());
-    Resident r = resident(function, code, x.size(), width, codes.size(), words);
-    r.parameters.layout.depth = checked_depth(function, code, depth);
+    Resident r = kernels::resident_vectors(function, code, x.size(), width, codes.size(), words);
+    r.parameters.layout.depth = kernels::checked_depth(function, code, depth);
     dispatch(stream, LatticeOp::decode, code, r, status.has_value(), {codes, status ? *status : codes, x});
 }
 

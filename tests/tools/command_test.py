@@ -5,6 +5,7 @@
 Usage: command_test.py PATH_OF_WEFT [unittest arguments]. Needs the standard library only; .npy files are made byte
 by byte, so that nothing here shares code with what it judges.
 """
+import ctypes
 import json
 import os
 import random
@@ -21,6 +22,14 @@ P = int("1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfff
 MASK = 2**64 - 1
 USAGE, NO_DEVICE, FAILED = 2, 3, 4
 WEFT = ""
+
+
+def driver_of_cuda():
+    try:
+        ctypes.CDLL("libcuda.so.1")
+        return True
+    except OSError:
+        return False
 
 
 def pack(values):
@@ -428,7 +437,6 @@ class BadInput(Case):
             (["field", "neg", good, "-o", out, "--field", "bn254-fp"], r"good.npy: wrong shape .*\(2, 6\), need \(n, 4\)"),
             (["field", "neg", good, "-o", out, "--field", "babybear"], "good.npy: wrong dtype .*'<u8', need '<u4'"),
             (["field", "neg", good, "-o", out, "--field", "rubbish"], "no such field.*rubbish.*bls12-381-fp"),
-            (["field", "neg", good, "-o", out, "--backend", "cuda"], "cuda.*need vulkan"),
             (["field", "neg", good, "-o", out, "--backend", "metal"], "metal.*need vulkan"),
             (["field", "neg", good, "-o", out, "--sideways"], "--sideways"),
             (["info", "extra"], "extra"),
@@ -437,6 +445,17 @@ class BadInput(Case):
             with self.subTest(arguments):
                 self.assertEqual(self.refuse(USAGE, pattern, *arguments), "")
         self.assertEqual(self.files(), ["good.npy"])
+
+    def test_cuda(self):
+        """Without weft::cuda in the build or without a driver: which of the two is missing."""
+        arguments = ["field", "neg", self.good, "-o", self.out, "--backend", "cuda"]
+        help_text = self.succeed("field", "neg", "--help")
+        if "or cuda" not in help_text:
+            self.refuse(USAGE, "cuda.*need vulkan", *arguments)
+        elif not driver_of_cuda():
+            self.refuse(NO_DEVICE, r"no NVIDIA driver \(libcuda.so.1 cannot be opened\)", *arguments)
+        else:
+            self.succeed(*arguments)
 
     def test_bad_variables(self):
         for name, value in [("GPU_STREAM_CHUNK_ELEMS", "abc"), ("GPU_STREAM_CHUNK_ELEMS", "0"),

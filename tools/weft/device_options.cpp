@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "cuda_calls.hpp"
+
 namespace weft::tool {
 namespace {
 
@@ -15,23 +17,28 @@ bool setting_matches_nothing(const Config& config) {
     return std::none_of(devices.begin(), devices.end(), [](const DeviceInfo& d) { return d.chosen; });
 }
 
-std::string check_backend(const std::string& name) {
-    if (name == "vulkan") return {};
-    if (name == "cuda") return "not available in this build (got cuda, need vulkan)";
-    return "no such backend (got " + name + ", need vulkan)";
+std::string check_backend(const std::string& name, bool cuda) {
+    if (name == "vulkan" || (name == "cuda" && cuda && has_cuda())) return {};
+    const std::string got = " (got " + name + ", need vulkan" + (cuda && has_cuda() ? " or cuda)" : ")");
+    if (name != "cuda") return "no such backend" + got;
+    return (cuda ? "not available in this build" : "not available for this command") + got;
 }
 
 }  // namespace
 
-void DeviceOptions::add_to(CLI::App& command) {
+void DeviceOptions::add_to(CLI::App& command, bool cuda) {
     command
         .add_option("--device", device,
                     "Index, start of the UUID, part of the name, or cpu; instead of WEFT_DEVICE")
         ->type_name("DEVICE");
-    command.add_option("--backend", backend, "vulkan; cuda is not in this build")
+    command
+        .add_option("--backend", backend,
+                    cuda && has_cuda() ? "vulkan, or cuda on GPUs of NVIDIA"
+                    : cuda             ? "vulkan; cuda is not in this build"
+                                       : "vulkan; cuda is not for this command")
         ->capture_default_str()
         ->type_name("NAME")
-        ->check(CLI::Validator(check_backend, ""));
+        ->check(CLI::Validator([cuda](const std::string& name) { return check_backend(name, cuda); }, ""));
 }
 
 Config DeviceOptions::config() const {

@@ -15,7 +15,8 @@ struct DeviceOptions {
     std::string device;  ///< empty: as WEFT_DEVICE says
     std::string backend = "vulkan";
 
-    void add_to(CLI::App& command);
+    /// `cuda`: whether the command runs on it too.
+    void add_to(CLI::App& command, bool cuda = false);
     /// The environment with --device on top. Errors: weft::Error - a variable with a value that is not legal.
     Config config() const;
 };

@@ -11,6 +11,7 @@
 #include <weft/weft.hpp>
 
 #include "commands.hpp"
+#include "cuda_calls.hpp"
 #include "device_options.hpp"
 #include "npy.hpp"
 #include "progress.hpp"
@@ -90,18 +91,18 @@ std::uint64_t rows_per_chunk(const RowSource& source, std::uint64_t row_bytes_ou
                                      source.samples());
 }
 
-double encode_rows(Backend& backend, EncodeMethod method, RowSource& source, NpyOutput& out,
+double encode_rows(Target& target_device, EncodeMethod method, RowSource& source, NpyOutput& out,
                    const StateShape& shape, StateType states) {
     const auto begin = std::chrono::steady_clock::now();
     const std::uint64_t row_bytes = shape.state_size() * (states == StateType::complex64 ? 8 : 16);
     Progress progress(std::string("encode ") + to_string(method));
-    RowReader reader(backend, source, rows_per_chunk(source, row_bytes));
+    RowReader reader(target_device.backend(), source, rows_per_chunk(source, row_bytes));
     const auto target = out.elements<std::byte>();
     for (RowChunk chunk = reader.next(); chunk.rows != 0; chunk = reader.next()) {
         const EncodeSource in(chunk.memory->data(), chunk.rows * source.features(), source.type());
         const EncodeTarget to(target.data() + chunk.first * row_bytes, chunk.rows << shape.qubits, states);
         try {
-            encode(backend, method, in, to, {chunk.rows, shape.qubits});
+            target_device.encode(method, in, to, {chunk.rows, shape.qubits});
         } catch (const EncodeError& error) {
             refuse_rows(source, chunk.first, error);
         }
@@ -143,14 +144,15 @@ void run(const EncodeArguments& arguments) {
                                        std::to_string(source->features()) + ", need " +
                                        (any_length ? "1 to " : "") + std::to_string(most) + " for " +
                                        std::to_string(arguments.qubits) + " qubits)");
-    Backend backend = open_backend(config);
-    require_room(backend, method, shape, {source->type(), states}, source->features());
+    Target target(arguments.device, config);
+    if (target.backend() != nullptr)
+        require_room(*target.backend(), method, shape, {source->type(), states}, source->features());
     NpyOutput out(arguments.out, states == StateType::complex64 ? "<c8" : "<c16",
                   {shape.samples, shape.state_size()},
                   shape.amplitudes() * (states == StateType::complex64 ? 8 : 16));
-    const double seconds = encode_rows(backend, method, *source, out, shape, states);
+    const double seconds = encode_rows(target, method, *source, out, shape, states);
     out.commit();
-    print_report(arguments, backend.device(), *source, shape, seconds);
+    print_report(arguments, target.device(), *source, shape, seconds);
 }
 
 }  // namespace
@@ -188,7 +190,7 @@ void add_encode(CLI::App& command) {
         ->type_name("NAME")
         ->check(CLI::IsMember({"float32", "float64", "int64"}));
     encode.add_flag("--json", arguments->json, "Print the report as JSON");
-    arguments->device.add_to(encode);
+    arguments->device.add_to(encode, true);
     encode.footer("Example: weft encode amplitude x.npy -o states.npy --qubits 16");
     encode.callback([arguments] { run(*arguments); });
 }

@@ -16,6 +16,7 @@
 #include <weft/weft.hpp>
 
 #include "commands.hpp"
+#include "cuda_calls.hpp"
 #include "device_options.hpp"
 #include "npy.hpp"
 #include "progress.hpp"
@@ -216,17 +217,18 @@ void run(const FieldArguments& arguments) {
     if (is_reduction(op)) shape[0] = 1;
     NpyOutput out(arguments.out, kDescr<Limb>, shape, shape[0] * field.element_bytes);
     whole.out = out.elements<Limb>();
-    Backend backend = open_backend(config);
+    Target target(arguments.device, config);
     BatchReport report;
     {
         Progress progress(std::string("field ") + to_string(op));
         FieldOptions options;
         options.form = arguments.montgomery ? FieldForm::montgomery : FieldForm::plain;
         options.batch.progress = [&](std::size_t done, std::size_t jobs) { progress.show(done, jobs); };
-        report = field_batch(backend, field.field, op, cut(whole, op, field), options);
+        const std::vector<FieldVectors<Limb>> jobs = cut(whole, op, field);
+        report = target.field_batch(field.field, op, std::span<const FieldVectors<Limb>>(jobs), options);
     }
     out.commit();
-    print_report(arguments, backend.device(), report);
+    print_report(arguments, target.device(), report);
 }
 
 void list_fields(bool json) {
@@ -303,7 +305,7 @@ void add_operation(CLI::App& field, const Operation& operation) {
     command.add_flag("--montgomery", arguments->montgomery, "Values, scalar too, are in Montgomery form");
     if (op == FieldOp::axpy) add_scalar(command, *arguments);
     command.add_flag("--json", arguments->json, "Print the report as JSON");
-    arguments->device.add_to(command);
+    arguments->device.add_to(command, true);
     command.footer(std::string("Example: weft field ") + to_string(op) + " " + operation.example);
     command.callback([arguments] {
         if (arguments->info().limb_bytes == 4)

@@ -11,6 +11,7 @@
 #include <weft/weft.hpp>
 
 #include "commands.hpp"
+#include "cuda_calls.hpp"
 #include "device_options.hpp"
 #include "npy.hpp"
 #include "progress.hpp"
@@ -143,14 +144,16 @@ KernelEstimate estimate_of(const Backend& backend, KernelCall& call) {
     return estimate_kernel_matrix(backend, call.shape, states_of(*call.x).type, call.type, call.options);
 }
 
-KernelMatrixReport run_call(Backend& backend, KernelCall& call, const KernelTarget& k) {
-    if (call.states)
-        return call.y ? kernel_matrix(backend, states_of(*call.x), states_of(*call.y), k, call.shape,
-                                      call.options)
-                      : kernel_matrix(backend, states_of(*call.x), k, call.shape, call.options);
-    return call.y ? kernel_matrix(backend, numbers_of(*call.x), numbers_of(*call.y), k, call.shape,
-                                  call.circuit, call.options)
-                  : kernel_matrix(backend, numbers_of(*call.x), k, call.shape, call.circuit, call.options);
+KernelMatrixReport run_call(Target& target, KernelCall& call, const KernelTarget& k) {
+    if (call.states) {
+        std::optional<KernelStateSource> y;
+        if (call.y) y = states_of(*call.y);
+        return target.kernel_matrix(states_of(*call.x), y ? &*y : nullptr, k, call.shape, call.options);
+    }
+    std::optional<KernelSource> y;
+    if (call.y) y = numbers_of(*call.y);
+    return target.kernel_matrix(numbers_of(*call.x), y ? &*y : nullptr, k, call.shape, call.circuit,
+                                call.options);
 }
 
 std::string rate_text(const KernelProgress& progress) {
@@ -218,6 +221,12 @@ void print_report(const KernelArguments& arguments, const DeviceInfo& device, co
         return;
     }
     Json json = plan_json(call, plan);
+    if (arguments.device.backend == "cuda")
+        json = {{"samples", call.shape.samples},
+                {"columns", call.shape.columns()},
+                {"qubits", call.shape.qubits},
+                {"pairs", report.pairs},
+                {"method", to_string(report.method)}};
     json["seconds"] = report.wall_s;
     json["pairs_per_s"] = report.pairs_per_s();
     json["states_s"] = report.states_s;
@@ -231,11 +240,15 @@ void run(const KernelArguments& arguments) {
     const Config config = arguments.device.config();
     if (arguments.out.empty() && !arguments.explain)
         throw Failure(Exit::usage, "-o: needs the file K goes to");
+    if (arguments.explain && arguments.device.backend == "cuda")
+        throw Failure(Exit::usage, "--explain: the plan is that of vulkan (got --backend cuda)");
     KernelCall call = make_call(arguments);
-    Backend backend = open_backend(config);
-    const KernelEstimate plan = estimate_of(backend, call);
-    if (arguments.explain) return explain(arguments, backend.device(), call, plan);
-    if (!plan.streamed_fits) throw Failure(Exit::usage, "K " + plan.reasons.back());
+    Target target(arguments.device, config);
+    KernelEstimate plan;  // of Vulkan alone
+    if (target.backend() != nullptr) plan = estimate_of(*target.backend(), call);
+    if (arguments.explain) return explain(arguments, target.device(), call, plan);
+    if (target.backend() != nullptr && !plan.streamed_fits)
+        throw Failure(Exit::usage, "K " + plan.reasons.back());
     Progress progress("kernel");
     call.options.progress = [&](const KernelProgress& p) {
         progress.show(p.pairs_done, p.pairs, rate_text(p));
@@ -244,9 +257,9 @@ void run(const KernelArguments& arguments) {
     NpyOutput out(arguments.out, wide ? "<f8" : "<f4", {call.shape.samples, call.shape.columns()},
                   call.shape.values() * (wide ? 8 : 4));
     const std::span<std::byte> bytes = out.elements<std::byte>();
-    const KernelMatrixReport report = run_call(backend, call, {bytes.data(), call.shape.values(), call.type});
+    const KernelMatrixReport report = run_call(target, call, {bytes.data(), call.shape.values(), call.type});
     out.commit();
-    print_report(arguments, backend.device(), call, plan, report);
+    print_report(arguments, target.device(), call, plan, report);
 }
 
 void add_circuit_options(CLI::App& kernel, KernelArguments& arguments) {
@@ -310,7 +323,7 @@ void add_kernel(CLI::App& command) {
     kernel.add_flag("--explain", arguments->explain,
                     "Print how K would be made and what it takes; make nothing");
     kernel.add_flag("--json", arguments->json, "Print the report as JSON");
-    arguments->device.add_to(kernel);
+    arguments->device.add_to(kernel, true);
     kernel.footer("Example: weft kernel x.npy -o k.npy --map ryrz --weights w.npy --reupload");
     kernel.callback([arguments] { run(*arguments); });
 }

@@ -15,6 +15,7 @@
 #include <weft/weft.hpp>
 
 #include "commands.hpp"
+#include "cuda_calls.hpp"
 #include "device_options.hpp"
 #include "lattice_files.hpp"
 #include "npy.hpp"
@@ -106,7 +107,7 @@ void run_forward(const LatticeArguments& a, bool encode) {
     const std::size_t bytes = encode ? code_bytes(a.code, t.vectors()) : x.size_bytes();
     NpyOutput out(a.out, encode ? kDescr<std::uint8_t> : kDescr<float>,
                   encode ? codes_shape(a, t) : in.shape(), bytes);
-    Backend backend = open_backend(config);
+    Target target(a.device, config);
     std::vector<std::uint8_t> status(t.vectors());
     LatticeReport report;
     {
@@ -114,15 +115,14 @@ void run_forward(const LatticeArguments& a, bool encode) {
         LatticeEncodeOptions options{.width = t.width, .checked = true};
         options.batch.progress = [&](std::size_t done, std::size_t jobs) { progress.show(done, jobs); };
         report = blame(in, [&] {
-            return encode
-                       ? lattice_encode(backend, a.full_code(), x, out.elements<std::uint8_t>(), status,
-                                        options)
-                       : lattice_quantize(backend, a.full_code(), x, out.elements<float>(), status, options);
+            return encode ? target.lattice_encode(a.full_code(), x, out.elements<std::uint8_t>(), status,
+                                                  options)
+                          : target.lattice_quantize(a.full_code(), x, out.elements<float>(), status, options);
         });
     }
     out.commit();
     if (!a.scales.empty()) write_scales(a, t, status);
-    print_report(a, operation, backend.device(), report);
+    print_report(a, operation, target.device(), report);
     warn_of_overload(report);
 }
 
@@ -136,18 +136,18 @@ void run_decode(const LatticeArguments& a) {
     if (!a.scales.empty()) status = read_scales(a, t);
     if (t.rows != 0 && t.width > SIZE_MAX / 4 / t.rows) in.refuse("the result is larger than any memory");
     NpyOutput out(a.out, kDescr<float>, {t.rows, t.width}, t.rows * t.width * sizeof(float));
-    Backend backend = open_backend(config);
+    Target target(a.device, config);
     LatticeReport report;
     {
         Progress progress("lattice decode");
         LatticeDecodeOptions options{.width = t.width, .depth = a.depth};
         options.batch.progress = [&](std::size_t done, std::size_t jobs) { progress.show(done, jobs); };
         report = blame(in, [&] {
-            return lattice_decode(backend, a.full_code(), codes, status, out.elements<float>(), options);
+            return target.lattice_decode(a.full_code(), codes, status, out.elements<float>(), options);
         });
     }
     out.commit();
-    print_report(a, "decode", backend.device(), report);
+    print_report(a, "decode", target.device(), report);
     warn_of_overload(report);
 }
 
@@ -183,7 +183,7 @@ void run_beta(const LatticeArguments& a) {
 }
 
 // Ranges are the library's; asked here, the answer names the option.
-void add_code_options(CLI::App& command, LatticeArguments& a) {
+void add_code_options(CLI::App& command, LatticeArguments& a, bool cuda) {
     static const std::map<std::string, Lattice> names{
         {"z2", Lattice::z2}, {"d4", Lattice::d4}, {"e8", Lattice::e8}};
     command.add_option("--lattice", a.code.lattice, "Z2, D4 or E8: vectors of 2, 4 or 8 values")
@@ -217,7 +217,7 @@ void add_code_options(CLI::App& command, LatticeArguments& a) {
     CLI::Option* dither = command.add_flag("--dither", a.dither, "Subtractive dither, undone by decode");
     command.add_option("--seed", a.seed, "Of the dither")->capture_default_str()->needs(dither);
     command.add_flag("--json", a.json, "Print the report as JSON");
-    a.device.add_to(command);
+    a.device.add_to(command, cuda);
 }
 
 CLI::Option* add_file(CLI::App& command, const char* name, std::string& path, const char* text) {
@@ -232,7 +232,7 @@ CLI::App& add_operation(CLI::App& lattice, const char* name, const char* summary
                         const std::shared_ptr<LatticeArguments>& a, const char* scales) {
     CLI::App& command = *lattice.add_subcommand(name, summary);
     command.add_option("IN", a->in, input)->required()->type_name("FILE.npy");
-    add_code_options(command, *a);
+    add_code_options(command, *a, scales != nullptr);
     if (scales == nullptr) return command;
     add_file(command, "-o,--output", a->out, "Result; replaced if it is there")->required();
     add_file(command, "--scales", a->scales, scales);

@@ -5,12 +5,18 @@
 
 namespace weft::tool {
 
-RowReader::RowReader(Backend& backend, RowSource& source, std::uint64_t rows_per_chunk, std::size_t depth)
+RowMemory::RowMemory(Backend* backend, std::uint64_t words) {
+    if (backend != nullptr)
+        locked_.emplace(*backend, words, "rows read ahead");
+    else
+        ordinary_.resize(words * sizeof(std::uint64_t));
+}
+
+RowReader::RowReader(Backend* backend, RowSource& source, std::uint64_t rows_per_chunk, std::size_t depth)
     : source_(source), rows_per_chunk_(rows_per_chunk) {
     const std::uint64_t chunks = (source.samples() + rows_per_chunk - 1) / rows_per_chunk;
     for (std::uint64_t i = 0; i < std::min<std::uint64_t>(depth + 1, chunks); ++i)
-        free_.push_back(std::make_shared<HostBuffer<std::uint64_t>>(
-            backend, (rows_per_chunk * source.row_bytes() + 7) / 8, "rows read ahead"));
+        free_.push_back(std::make_shared<RowMemory>(backend, (rows_per_chunk * source.row_bytes() + 7) / 8));
     thread_ = std::thread([this] { run(); });
 }
 
@@ -32,7 +38,7 @@ void RowReader::run() {
             RowChunk chunk{first, std::min(rows_per_chunk_, source_.samples() - first), free_.back()};
             free_.pop_back();
             lock.unlock();
-            source_.read(chunk.first, chunk.rows, reinterpret_cast<std::byte*>(chunk.memory->data()));
+            source_.read(chunk.first, chunk.rows, chunk.memory->data());
             lock.lock();
             ready_.push_back(std::move(chunk));
             changed_.notify_all();

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// field add from host memory and back: weft on either back end beside plain CUDA and beside a loop on the
+// CPU.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+
+#include <weft/cuda_field.hpp>
+#include <weft/cuda_host.hpp>
+
+#include "bench_race.hpp"
+
+namespace bench {
+namespace {
+
+using Limbs = std::vector<std::uint64_t>;
+
+constexpr weft::Field kField = weft::Field::bls12_381_fp;
+
+/// What one would write with CUDA alone: streams in turns, each copying in, computing and copying out a
+/// chunk.
+class CudaStreams {
+  public:
+    static constexpr std::size_t kStreams = 4;
+    explicit CudaStreams(std::size_t chunk_limbs) : chunk_(chunk_limbs) {
+        for (Slot& slot : slots_) {
+            cuda_check(cudaStreamCreateWithFlags(&slot.stream, cudaStreamNonBlocking));
+            for (auto* array : {&slot.a, &slot.b, &slot.out})
+                *array = std::make_unique<CudaArray<std::uint64_t>>(chunk_limbs);
+        }
+    }
+    CudaStreams(CudaStreams&&) = delete;
+    ~CudaStreams() {
+        for (Slot& slot : slots_) static_cast<void>(cudaStreamDestroy(slot.stream));
+    }
+
+    void add(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* out, std::size_t limbs) const {
+        for (std::size_t first = 0, next = 0; first < limbs; first += chunk_, next = (next + 1) % kStreams) {
+            const Slot& slot = slots_[next];
+            const std::size_t count = std::min(chunk_, limbs - first), bytes = count * 8;
+            const auto da = slot.a->span().subspan(0, count), db = slot.b->span().subspan(0, count),
+                       dout = slot.out->span().subspan(0, count);
+            cuda_check(cudaMemcpyAsync(da.data(), a + first, bytes, cudaMemcpyHostToDevice, slot.stream));
+            cuda_check(cudaMemcpyAsync(db.data(), b + first, bytes, cudaMemcpyHostToDevice, slot.stream));
+            weft::cuda::field_add(slot.stream, kField, da, db, dout);
+            cuda_check(cudaMemcpyAsync(out + first, dout.data(), bytes, cudaMemcpyDeviceToHost, slot.stream));
+        }
+        for (const Slot& slot : slots_) cuda_check(cudaStreamSynchronize(slot.stream));
+    }
+
+  private:
+    struct Slot {
+        cudaStream_t stream = nullptr;
+        std::unique_ptr<CudaArray<std::uint64_t>> a, b, out;
+    };
+    std::size_t chunk_;
+    std::array<Slot, kStreams> slots_;
+};
+
+void require_right(const std::uint64_t* got, const Limbs& want) {
+    if (std::memcmp(got, want.data(), want.size() * 8) != 0) throw std::runtime_error("sums are wrong");
+}
+
+/// Page-locked by CUDA.
+struct Locked {
+    explicit Locked(std::size_t limbs) {
+        cuda_check(cudaHostAlloc(reinterpret_cast<void**>(&data), limbs * 8, cudaHostAllocDefault));
+    }
+    Locked(Locked&&) = delete;
+    ~Locked() { static_cast<void>(cudaFreeHost(data)); }
+    std::uint64_t* data = nullptr;
+};
+
+void race_locked(weft::Backend& backend, const Settings& settings, const Limbs& a, const Limbs& b,
+                 const Limbs& want) {
+    weft::HostBuffer<std::uint64_t> va(backend, a.size()), vb(backend, a.size()), vout(backend, a.size());
+    const Locked ca(a.size()), cb(a.size()), cout(a.size());
+    std::copy(a.begin(), a.end(), va.span().begin());
+    std::copy(b.begin(), b.end(), vb.span().begin());
+    std::copy(a.begin(), a.end(), ca.data);
+    std::copy(b.begin(), b.end(), cb.data);
+    const CudaStreams streams((std::size_t{8} << 20) / 48 * 6);
+    const std::span<const std::uint64_t> sa(ca.data, a.size()), sb(cb.data, a.size());
+    const std::span<std::uint64_t> sout(cout.data, a.size());
+    const auto clear = [&] { std::fill(sout.begin(), sout.end(), 0); };
+    const weft::FieldJob job{sa, sb, sout};
+    race(settings, "streamed add, page-locked", 3.0 * static_cast<double>(a.size()) * 8, 0,
+         {{"weft Vulkan", [&] { weft::field_add(backend, va.span(), vb.span(), vout.span()); },
+           [&] { require_right(vout.data(), want); }},
+          {"weft CUDA", [&] { weft::cuda::field_batch(kField, weft::FieldOp::add, std::span(&job, 1)); },
+           [&] {
+               require_right(cout.data, want);
+               clear();
+               streams.add(ca.data, cb.data, cout.data, a.size());
+           }},
+          {"CUDA streams", [&] { streams.add(ca.data, cb.data, cout.data, a.size()); },
+           [&] { require_right(cout.data, want); }}});
+}
+
+void race_pageable(weft::Backend& backend, const Settings& settings, const Limbs& a, const Limbs& b,
+                   const Limbs& want) {
+    Limbs vout(a.size()), cout(a.size()), pout(a.size()), hout(a.size());
+    const CudaArray<std::uint64_t> da(a.size()), db(a.size()), dout(a.size());
+    const weft::FieldJob job{a, b, cout};
+    race(settings, "streamed add, ordinary memory", 3.0 * static_cast<double>(a.size()) * 8, 0,
+         {{"weft Vulkan", [&] { weft::field_add(backend, a, b, vout); },
+           [&] { require_right(vout.data(), want); }},
+          {"weft CUDA", [&] { weft::cuda::field_batch(kField, weft::FieldOp::add, std::span(&job, 1)); },
+           [&] { require_right(cout.data(), want); }},
+          {"CUDA, pageable",
+           [&] {
+               cuda_check(cudaMemcpy(da.span().data(), a.data(), a.size() * 8, cudaMemcpyHostToDevice));
+               cuda_check(cudaMemcpy(db.span().data(), b.data(), a.size() * 8, cudaMemcpyHostToDevice));
+               weft::cuda::field_add(nullptr, kField, da.span(), db.span(), dout.span());
+               cuda_check(cudaMemcpy(pout.data(), dout.span().data(), a.size() * 8, cudaMemcpyDeviceToHost));
+           },
+           [&] { require_right(pout.data(), want); }},
+          {"CPU loop", [&] { add_on_cpu(a.data(), b.data(), hout.data(), a.size() / 6); },
+           [&] { require_right(hout.data(), want); }}});
+}
+
+}  // namespace
+
+void race_streamed(weft::Backend& backend, const Settings& settings) {
+    const std::size_t count = settings.quick ? 50'000 : std::size_t{8} << 20;
+    const weft::FieldInfo& info = weft::field_info(kField);
+    const Limbs a = field_elements(info, count, 3), b = field_elements(info, count, 4);
+    Limbs want(a.size());
+    add_on_cpu(a.data(), b.data(), want.data(), count);
+    race_locked(backend, settings, a, b, want);
+    race_pageable(backend, settings, a, b, want);
+}
+
+}  // namespace bench

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// iqp without what lies above a slab: phases and the transform over the lowest kSlabBits bits of the index.
+// Needs encode_iqp_slab.h. No include guard: read once for each kernel.
+
+WEFT_MAIN() {
+    const uint bits = min(p.qubits, kSlabBits), block_bits = p.qubits - bits;
+    const uint per_group = 1u << (kSlabBits - bits);
+    for (uint group = gl_WorkGroupID.x; group * per_group < count; group += gl_NumWorkGroups.x) {
+        const uint from = group * per_group, rows = min(per_group, count - from),
+                   element = p.base + first + from;
+        const uint row = element >> block_bits, block = element & ((1u << block_bits) - 1u);
+        load_angles(row, rows);
+        write_status(row, from, rows, block);
+        if ((p.flags & kEncodeCheckOnly) == 0u)
+            make_slab(row, rows, bits, block, (from << bits) / (kStoreWide ? 1u : 2u));
+        barrier();
+    }
+}

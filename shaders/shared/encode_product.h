@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// angle, phase and iqp-z: every amplitude is the product of one factor a qubit, chosen by that qubit's bit of
+// the index. A workgroup makes one slab, or as many small states as a slab holds. Needs encode_form.h, and
+// the push constants and buffers of encode_product.comp from the shader. No include guard: read once for each
+// kernel.
+
+WEFT_CONST uint kPairBits = kStoreWide ? 0u : 1u;  // of the index, within a store of 16 bytes
+WEFT_CONST uint kMostFactors = 256;                // of a group: rows * qubits
+WEFT_CONST uint kMostUpper = 512;                  // of a group: rows * passes
+
+WEFT_GROUP(Complex, factors, 2 * kMostFactors);  // of qubit k of row r, for bit b: [2 * (r * qubits + k) + b]
+WEFT_GROUP(Complex, upper, kMostUpper);        // of pass i of row r: product over the bits that a pass fixes
+WEFT_GROUP(uint, bad_position, kMostFactors);  // by row
+WEFT_GROUP(uint, bad_fault, kMostFactors);
+WEFT_GROUP_ONE(uint, any_bad);
+
+WEFT_GPU void make_factors(uint at, Raw raw) {
+    const SinCos a = sincos_of(raw);
+    Complex zero, one;
+    if (kMethod == kEncodeAngle) {
+        zero = complex(a.cosine, kZero);
+        one = complex(a.sine, kZero);
+    } else if (kMethod == kEncodePhase) {
+        // 2^-n/2 is one factor 2^-1 in every second qubit, and sqrt(1/2) in the last of an odd number.
+        const uint k = at % p.qubits;
+        Real scale = (k & 1u) != 0u ? kHalf : kOne;
+#if defined(WEFT_WORK64)
+        if (k + 1u == p.qubits && (k & 1u) == 0u) scale = WEFT_F64(0x3fe6a09eu, 0x667f3bcdu);
+#else
+        if (k + 1u == p.qubits && (k & 1u) == 0u) scale = 0.70710678f;
+#endif
+        zero = complex(scale, kZero);
+        one = complex(scale * a.cosine, scale * a.sine);
+    } else {
+        zero = complex(kHalf + kHalf * a.cosine, kHalf * a.sine);
+        one = complex(kHalf - kHalf * a.cosine, -kHalf * a.sine);
+    }
+    factors[2 * at] = zero;
+    factors[2 * at + 1] = one;
+}
+
+WEFT_GPU Complex both(Complex a, Complex b) {
+    if (kMethod == kEncodeAngle) return complex(a.re * b.re, kZero);
+    return multiply(a, b);
+}
+
+WEFT_GPU Complex times(Complex product, uint row, uint qubit, uint bit) {
+    return both(product, factors[2 * (row * p.qubits + qubit) + (bit & 1u)]);
+}
+
+// The factors of `rows` states from `row` on, and which of them are not finite.
+WEFT_GPU void load(uint row, uint rows) {
+    for (uint r = gl_LocalInvocationIndex; r < rows; r += gl_WorkGroupSize.x) {
+        bad_position[r] = 0u;
+        bad_fault[r] = kEncodeGood;
+    }
+    if (gl_LocalInvocationIndex == 0) any_bad = 0u;
+    barrier();
+    const uint begin = p.in_base + row * p.qubits;
+    for (uint at = gl_LocalInvocationIndex; at < rows * p.qubits; at += gl_WorkGroupSize.x) {
+        const Raw raw = values[begin + at];
+        if (fault_of(raw) != kEncodeGood)
+            any_bad = 1u;
+        else
+            make_factors(at, raw);
+    }
+    barrier();
+    if (any_bad != 0u) {
+        for (uint r = gl_LocalInvocationIndex; r < rows; r += gl_WorkGroupSize.x)
+            for (uint k = p.qubits; k-- > 0u;) {
+                const uint fault = fault_of(values[begin + r * p.qubits + k]);
+                if (fault == kEncodeGood) continue;
+                bad_fault[r] = fault;
+                bad_position[r] = k;
+            }
+        barrier();
+    }
+}
+
+// The index of an amplitude is, from its low bits on, place in a store, invocation within the row, pass,
+// block.
+WEFT_GPU void store(uint from, uint rows, uint block) {
+    const uint bits = min(p.qubits, p.slab_bits), lane = gl_LocalInvocationIndex;
+    const uint lane_bits = findMSB(gl_WorkGroupSize.x) - (p.slab_bits - bits),
+               fixed_bits = lane_bits + kPairBits;
+    const uint pass_bits = bits - fixed_bits, passes = 1u << pass_bits;
+    for (uint at = lane; at < rows << pass_bits; at += gl_WorkGroupSize.x) {
+        const uint index = (at & (passes - 1u)) | (block << pass_bits);
+        Complex product = complex(kOne, kZero);
+        for (uint k = fixed_bits; k < p.qubits; ++k)
+            product = times(product, at >> pass_bits, k, index >> (k - fixed_bits));
+        upper[at] = product;
+    }
+    barrier();
+    const uint row = lane >> lane_bits, place = lane & ((1u << lane_bits) - 1u);
+    if (row >= rows) return;
+    Complex low = complex(kOne, kZero);
+    for (uint k = 0; k < lane_bits; ++k) low = times(low, row, k + kPairBits, place >> k);
+    const Complex zero = kStoreWide ? low : times(low, row, 0, 0),
+                  one = kStoreWide ? low : times(low, row, 0, 1);
+    const bool good = bad_fault[row] == kEncodeGood;
+    uint at = ((from + row) << (bits - kPairBits)) + place;
+    for (uint pass = 0; pass < passes; ++pass, at += 1u << lane_bits) {
+        const Complex above = upper[(row << pass_bits) + pass];
+        states[at] = good ? packed(both(zero, above), both(one, above)) : uvec4(0u);
+    }
+}
+
+WEFT_MAIN() {
+    const bool slabs = p.qubits >= p.slab_bits;
+    const uint per_group = slabs ? 1u : 1u << (p.slab_bits - p.qubits);
+    const uint block_bits = slabs ? p.qubits - p.slab_bits : 0u;
+    for (uint group = gl_WorkGroupID.x; group * per_group < count; group += gl_NumWorkGroups.x) {
+        const uint from = group * per_group, rows = min(per_group, count - from);
+        const uint element = p.base + first + from, row = element >> block_bits;
+        const uint block = element & ((1u << block_bits) - 1u);
+        load(row, rows);
+        const bool by_row = (p.flags & kEncodeStatusByRow) != 0u;
+        for (uint r = gl_LocalInvocationIndex; r < rows; r += gl_WorkGroupSize.x)
+            if (!by_row || block == 0u)
+                status[(by_row ? p.row_base + row : from) + r] = uvec2(bad_fault[r], bad_position[r]);
+        if ((p.flags & kEncodeCheckOnly) == 0u) store(from, rows, block);
+        barrier();
+    }
+}

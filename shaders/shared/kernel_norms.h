@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kernel values of a state are divided by: 1 / sqrt(max(norm^4 + jitter, 1e-12)). A workgroup a state.
+// Needs the push constants and buffers of kernel_norms.comp from the shader.
+// No include guard: read once for each kernel.
+
+WEFT_GROUP(Real, sums, 128);
+
+WEFT_MAIN() {
+    for (uint row = gl_WorkGroupID.x; row < count; row += gl_NumWorkGroups.x) {
+        Real sum = kZero;
+        WEFT_PRECISE Real lost = kZero;  // what rounding took from the sum so far
+        for (uint i = gl_LocalInvocationIndex; i < p.amplitudes; i += gl_WorkGroupSize.x) {
+            const Real2 a = states[p.before + row * p.amplitudes + i];
+            WEFT_PRECISE const Real term = fma(a.x, a.x, a.y * a.y) - lost;
+            WEFT_PRECISE const Real next = sum + term;
+            lost = (next - sum) - term;
+            sum = next;
+        }
+        barrier();
+        sums[gl_LocalInvocationIndex] = sum;
+        for (uint half_way = gl_WorkGroupSize.x / 2u; half_way > 0u; half_way /= 2u) {
+            barrier();
+            if (gl_LocalInvocationIndex < half_way)
+                sums[gl_LocalInvocationIndex] += sums[gl_LocalInvocationIndex + half_way];
+        }
+        if (gl_LocalInvocationIndex == 0u) {
+#if defined(WEFT_WORK64)
+            const Real jitter = packDouble2x32(uvec2(p.jitter_low, p.jitter_high));
+#else
+            const Real jitter = uintBitsToFloat(p.jitter_low);
+#endif
+            const Real least = Real(1e-12), own = sums[0] * sums[0] + jitter;
+            factors[p.out_base + row] = kOne / sqrt(own < least ? least : own);
+        }
+    }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernel values of product states: K = product over the qubits of 1 - |r - s|^2 / 4, r and s the Bloch
+// vectors of the two samples. This form of the fidelity (1 + r.s) / 2 loses nothing where states are nearly
+// equal: equal samples give exactly 1, and exchanging them changes no bit. A workgroup takes tiles of 64 x 64
+// values, an invocation 8 x 4 of them. Needs the push constants and buffers of kernel_product.comp from the
+// shader. No include guard: read once for each kernel.
+
+WEFT_CONST uint kTile = 64, kDepth = 4, kMostParts = 3, kLongDepth = 16;
+WEFT_CONST uint kRows = 8, kColumns = 4, kAcross = 16;  // of an invocation; invocations side by side
+
+WEFT_GROUP_ROWS(Real, left, kDepth* kMostParts, kTile);
+WEFT_GROUP_ROWS(Real, right, kDepth* kMostParts, kTile);
+WEFT_GROUP_ROWS(Real, strip, kAcross, kTile + 1);
+
+Real product[kRows][kColumns];
+Real rest[kRows][kColumns];       // lower digits of product
+Real deviation[kRows][kColumns];  // 1 - product of the qubits gathered
+
+struct Tile {
+    uint row, column;            // first
+    uint last_row, last_column;  // of the output
+};
+
+WEFT_GPU void load(Tile tile, uint qubit, uint depth) {
+    const uint lane = gl_LocalInvocationIndex & (kTile - 1u);
+    const bool of_rows = gl_LocalInvocationIndex < kTile;
+    const uint at = of_rows ? p.row_base + min(tile.row + lane, tile.last_row)
+                            : p.column_base + min(tile.column + lane, tile.last_column);
+    for (uint k = 0; k < depth; ++k) {
+        const Real cosine = planes[2u * (qubit + k) * p.stride + at];
+        const Real sine = planes[(2u * (qubit + k) + 1u) * p.stride + at];
+        // Halved. RY alone stays in a plane; RZ by the same angle turns that.
+        Real part[kMostParts];
+        part[0] = kHalf * cosine;
+        part[1] = kHalf * sine;
+        part[2] = kZero;
+        if (kParts == 3u) {
+            part[2] = part[1] * sine;
+            part[1] = part[1] * cosine;
+        }
+        WEFT_UNROLL for (uint i = 0; i < kParts; ++i) {
+            if (of_rows)
+                left[k * kParts + i][lane] = part[i];
+            else
+                right[k * kParts + i][lane] = part[i];
+        }
+    }
+}
+
+WEFT_GPU void take_qubit(uint k) {
+    const uint row = gl_LocalInvocationIndex / kAcross * kRows, column = gl_LocalInvocationIndex % kAcross;
+    Real a[kMostParts][kRows], b[kMostParts][kColumns];
+    WEFT_UNROLL for (uint part = 0; part < kParts; ++part) {
+        WEFT_UNROLL for (uint i = 0; i < kRows; ++i) a[part][i] = left[k * kParts + part][row + i];
+        WEFT_UNROLL for (uint j = 0; j < kColumns; ++j) b[part][j] =
+            right[k * kParts + part][column + kAcross * j];
+    }
+    WEFT_UNROLL for (uint i = 0; i < kRows; ++i) WEFT_UNROLL for (uint j = 0; j < kColumns; ++j) {
+        WEFT_PRECISE Real apart = a[0][i] - b[0][j];
+        WEFT_PRECISE Real square = apart * apart;
+        WEFT_UNROLL for (uint part = 1; part < kParts; ++part) {
+            apart = a[part][i] - b[part][j];
+            square = fma(apart, apart, square);
+        }
+        if (kLong)
+            deviation[i][j] = fma(square, kOne - deviation[i][j], deviation[i][j]);
+        else
+            product[i][j] = fma(-square, product[i][j], product[i][j]);
+    }
+}
+
+WEFT_GPU void gather() {
+    WEFT_UNROLL for (uint i = 0; i < kRows; ++i) WEFT_UNROLL for (uint j = 0; j < kColumns; ++j) {
+        WEFT_PRECISE const Real taken = deviation[i][j] * product[i][j];
+        WEFT_PRECISE const Real taken_rest = fma(deviation[i][j], product[i][j], -taken);
+        WEFT_PRECISE const Real left_over = product[i][j] - taken;
+        WEFT_PRECISE const Real error = (product[i][j] - left_over) - taken;
+        rest[i][j] = fma(-deviation[i][j], rest[i][j], rest[i][j]) + (error - taken_rest);
+        product[i][j] = left_over;
+        deviation[i][j] = kZero;
+    }
+}
+
+WEFT_GPU void make_values(Tile tile) {
+    WEFT_UNROLL for (uint i = 0; i < kRows; ++i) WEFT_UNROLL for (uint j = 0; j < kColumns; ++j) {
+        product[i][j] = kOne;
+        rest[i][j] = kZero;
+        deviation[i][j] = kZero;
+    }
+    for (uint qubit = 0; qubit < p.qubits; qubit += kDepth) {
+        const uint depth = min(kDepth, p.qubits - qubit);
+        barrier();
+        load(tile, qubit, depth);
+        barrier();
+        for (uint k = 0; k < depth; ++k) take_qubit(k);
+        if (kLong && (qubit + kDepth) % kLongDepth == 0u) gather();
+    }
+    if (kLong) gather();
+#if defined(WEFT_WORK64)
+    const Real shrink = packDouble2x32(uvec2(p.shrink_low, p.shrink_high));
+#else
+    const Real shrink = uintBitsToFloat(p.shrink_low);
+#endif
+    const uint row = p.row_base + tile.row + gl_LocalInvocationIndex / kAcross * kRows;
+    const uint column = p.column_base + tile.column + gl_LocalInvocationIndex % kAcross;
+    WEFT_UNROLL for (uint i = 0; i < kRows; ++i) WEFT_UNROLL for (uint j = 0; j < kColumns; ++j) {
+        if (kLong) {
+            product[i][j] += rest[i][j];
+            // By bits: drivers make max() of a comparison, and NaN has to stay. Of -0 to minus infinity.
+            if (floatBitsToUint(float(product[i][j])) - 0x80000000u <= 0x7f800000u) product[i][j] = kZero;
+        }
+        if (row + i != column + kAcross * j) product[i][j] *= shrink;
+    }
+}
+
+// A strip of columns at a time through shared memory, so that neighbours write neighbours: as it is, and
+// across the diagonal where `mirrored`. `skipped` values of the first row are not bound.
+WEFT_GPU void store(Tile tile, uint first_row, uint skipped, uint bound, bool mirrored) {
+    const uint own_row = gl_LocalInvocationIndex / kAcross * kRows, own = gl_LocalInvocationIndex % kAcross;
+    WEFT_UNROLL for (uint j = 0; j < kColumns; ++j) {
+        barrier();
+        WEFT_UNROLL for (uint i = 0; i < kRows; ++i) strip[own][own_row + i] = product[i][j];
+        barrier();
+        const uint from = tile.column + kAcross * j;
+        for (uint k = gl_LocalInvocationIndex; k < kAcross * kTile; k += gl_WorkGroupSize.x) {
+            const uint row = tile.row + k / kAcross, column = from + k % kAcross;
+            const uint at = (row - first_row) * p.columns + column - skipped;
+            if (row <= tile.last_row && column <= tile.last_column && at < bound)
+                values[p.out_base + at] = strip[k % kAcross][k / kAcross];
+        }
+        if (!mirrored) continue;
+        for (uint k = gl_LocalInvocationIndex; k < kAcross * kTile; k += gl_WorkGroupSize.x) {
+            const uint row = from + k / kTile, column = tile.row + k % kTile;
+            if (row <= tile.last_column && column <= tile.last_row)
+                values[p.out_base + row * p.columns + column] = strip[k / kTile][k % kTile];
+        }
+    }
+}
+
+WEFT_GPU void symmetric_tiles() {
+    for (uint t = gl_WorkGroupID.x; t < count; t += gl_NumWorkGroups.x) {
+        uint row = uint((sqrt(8.0f * float(t) + 1.0f) - 1.0f) * 0.5f);
+        if (row * (row + 1u) / 2u > t) --row;
+        if ((row + 1u) * (row + 2u) / 2u <= t) ++row;
+        const uint column = t - row * (row + 1u) / 2u;
+        const Tile tile = Tile(row * kTile, column * kTile, p.rows - 1u, p.rows - 1u);
+        make_values(tile);
+        store(tile, 0u, 0u, 0xffffffffu, row != column);
+    }
+}
+
+WEFT_GPU void plain_tiles() {
+    const uint first_row = first / p.columns, skipped = first - first_row * p.columns;
+    const uint rows = (skipped + count + p.columns - 1u) / p.columns;
+    const uint across = (p.columns + kTile - 1u) / kTile, tiles = (rows + kTile - 1u) / kTile * across;
+    for (uint t = gl_WorkGroupID.x; t < tiles; t += gl_NumWorkGroups.x) {
+        const uint down = t / across;
+        const Tile tile = Tile(first_row + down * kTile, (t - down * across) * kTile, first_row + rows - 1u,
+                               p.columns - 1u);
+        make_values(tile);
+        store(tile, first_row, skipped, count, false);
+    }
+}
+
+WEFT_MAIN() {
+    if (kSymmetric)
+        symmetric_tiles();
+    else
+        plain_tiles();
+}

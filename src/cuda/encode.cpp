@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weft/cuda_encode.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include "cuda/aligned.hpp"
+#include "cuda/check.hpp"
+#include "cuda/encode_steps.hpp"
+#include "cuda/plan_device.hpp"
+#include "cuda/scratch.hpp"
+#include "kernels/encode_check.hpp"
+#include "kernels/encode_plan.hpp"
+
+namespace weft::cuda {
+
+std::vector<EncodeFailure> EncodeOutcome::failures(StreamHandle stream) const {
+    std::vector<std::uint32_t> words(2 * samples_);
+    weft::cuda::check(
+        cudaMemcpyAsync(words.data(), status_->data(), words.size() * 4, cudaMemcpyDeviceToHost, stream),
+        "encode", "cudaMemcpyAsync");
+    weft::cuda::check(cudaStreamSynchronize(stream), "encode", "cudaStreamSynchronize");
+    std::vector<EncodeFailure> failures;
+    kernels::append_failures(failures, words, 0, 0);
+    return failures;
+}
+
+void EncodeOutcome::check(StreamHandle stream) const {
+    kernels::require_no_failures(method_, failures(stream), true);
+}
+
+EncodeOutcome encode(StreamHandle stream, EncodeMethod method, const EncodeValues& values,
+                     const EncodeStates& states, const StateShape& shape, const EncodeOptions& options) {
+    const std::uint64_t features =
+        kernels::check_encode(method, shape, {values.type, states.type}, values.count, states.count);
+    kernels::check_spans({values.data, values.count, values.type}, {states.data, states.count, states.type});
+    check_aligned("encode", states.data, "states");
+    constexpr std::uint32_t kMostThreads = 1024;
+    const kernels::EncodePlan plan = kernels::plan_encode(plan_device(kMostThreads), method,
+                                                          {values.type, states.type}, shape, features, false);
+    require_device("encode");
+    auto status = std::make_shared<Scratch>(stream, 8 * shape.samples, "encode", "status");
+    EncodeOutcome outcome(method, shape.samples, status);
+    if (options.strict) {
+        encode_resident(stream, plan, values, states, status->as<std::uint32_t>(), true);
+        kernels::require_no_failures(method, outcome.failures(stream), false);
+    }
+    encode_resident(stream, plan, values, states, status->as<std::uint32_t>(), false);
+    return outcome;
+}
+
+}  // namespace weft::cuda

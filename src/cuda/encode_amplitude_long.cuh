@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// amplitude, rows that several blocks share, and rows longer than that in three steps. LAUNCH is the name of
+// what launches them.
+#include "cuda/encode_kernel.cuh"
+
+namespace weft::cuda {
+namespace {
+
+constexpr unsigned kSharedThreads = 128, kLongThreads = 1024, kScaleThreads = 256;
+
+template <bool wide>
+struct EncodeAmplitudeShared {
+    ENCODE_MEMBERS(kSharedThreads);
+    static constexpr uint kKept = 32;
+    const Raw* values;
+    const RawPair* value_pairs;
+    uvec4* states;
+    uvec2* status;
+    volatile uint* tasks;
+#include "shared/encode_form.h"
+
+#include "shared/encode_amplitude_shared.h"
+};
+
+struct EncodeNormBlock {
+    static constexpr bool wide = false;  // writes no amplitude
+    ENCODE_MEMBERS(kLongThreads);
+    const Raw* values;
+    uvec4* norms;
+#include "shared/encode_form.h"
+
+#include "shared/encode_norm_block.h"
+};
+
+struct EncodeNormRow {
+    static constexpr bool wide = false;
+    ENCODE_MEMBERS(kLongThreads);
+    const uvec4* norms;
+    uvec4* rows;
+    uvec2* status;
+#include "shared/encode_form.h"
+
+#include "shared/encode_norm_row.h"
+};
+
+template <bool wide>
+struct EncodeScale {
+    ENCODE_MEMBERS(kScaleThreads);
+    const Raw* values;
+    const uvec4* norms;
+    uvec4* states;
+#include "shared/encode_form.h"
+
+#include "shared/encode_scale.h"
+};
+
+template <bool wide>
+int launch_shared(const EncodeLaunch& l) {
+    auto kernel = make_kernel<EncodeAmplitudeShared<wide>>(l);
+    kernel.values = static_cast<decltype(kernel.values)>(l.values);
+    kernel.value_pairs = static_cast<const RawPair*>(l.values);
+    kernel.states = l.states;
+    kernel.status = l.status;
+    kernel.tasks = l.tasks;
+    return launch_kernel<kSharedThreads>(kernel, std::uint64_t{l.count} * l.plan->groups_per_row, l);
+}
+
+template <bool wide>
+int launch_scale(const EncodeLaunch& l) {
+    auto kernel = make_kernel<EncodeScale<wide>>(l);
+    kernel.values = static_cast<decltype(kernel.values)>(l.values);
+    kernel.norms = l.rows;
+    kernel.states = l.states;
+    return launch_kernel<kScaleThreads>(kernel, groups_of(l.count, kScaleThreads), l);
+}
+
+int launch_norms(const EncodeLaunch& l) {
+    if (l.step == EncodeStep::norm_block) {
+        auto kernel = make_kernel<EncodeNormBlock>(l);
+        kernel.values = static_cast<decltype(kernel.values)>(l.values);
+        kernel.norms = l.norms;
+        return launch_kernel<kLongThreads>(kernel, l.count, l);
+    }
+    auto kernel = make_kernel<EncodeNormRow>(l);
+    kernel.norms = l.norms;
+    kernel.rows = l.rows;
+    kernel.status = l.status;
+    return launch_kernel<kLongThreads>(kernel, l.count, l);
+}
+
+}  // namespace
+
+int LAUNCH(const EncodeLaunch& l) {
+    if (l.step == EncodeStep::norm_block || l.step == EncodeStep::norm_row) return launch_norms(l);
+    return with_width(l, [&]<class Wide>(Wide) {
+        return l.step == EncodeStep::scale ? launch_scale<Wide::value>(l) : launch_shared<Wide::value>(l);
+    });
+}
+
+}  // namespace weft::cuda

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launches that make up an encode.
+#pragma once
+
+#include <cstdint>
+
+#include <weft/cuda_encode.hpp>
+
+#include "kernels/encode_plan.hpp"
+
+namespace weft::cuda {
+
+/// `status` holds two words a sample. With `check_only` it is all that is written.
+void encode_resident(StreamHandle stream, const kernels::EncodePlan& plan, const EncodeValues& values,
+                     const EncodeStates& states, std::uint32_t* status, bool check_only);
+
+}  // namespace weft::cuda

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/gram.hpp"
+
+#include <algorithm>
+
+#include "cuda/check.hpp"
+#include "cuda/kernel_launch.hpp"
+#include "shared/gram_layout.h"
+
+namespace weft::cuda {
+namespace {
+
+constexpr const char* kFunction = "kernel_matrix";
+constexpr std::uint64_t kBlockRows = shared::kGramBlockRows;
+
+std::uint32_t word(std::uint64_t value) {
+    return static_cast<std::uint32_t>(value);
+}
+std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) {
+    return a / b + (a % b != 0 ? 1 : 0);
+}
+void done(int result) {
+    check(static_cast<cudaError_t>(result), kFunction, "the launch");
+}
+
+}  // namespace
+
+/// What one launch computes: a block of K whose rows and values 32 bits count.
+struct GramProduct::Tiles {
+    const GramRows& x;
+    const GramRows& y;
+    const GramTarget& target;
+    std::uint64_t row, rows, column, columns;  ///< of the block, and in the target
+    bool square;
+};
+
+GramProduct::GramProduct(StreamHandle stream, const kernels::GramPlan& plan) : stream_(stream), plan_(plan) {
+    if (plan.split > 1) sums_ = Scratch(stream, plan.scratch_bytes, kFunction, "sums");
+}
+
+void GramProduct::pack(const std::byte* states, std::uint64_t rows, std::byte* planes, std::uint64_t first,
+                       const std::byte* factors) const {
+    const std::uint64_t row = plan_.problem.amplitudes * (plan_.form == kernels::GramForm::fp64 ? 16u : 8u);
+    const std::uint64_t across = divide_up(plan_.problem.amplitudes, shared::kGramPackAmplitudes);
+    for (std::uint64_t at = 0; at < rows; at += plan_.panel_rows) {
+        const std::uint64_t count = std::min(plan_.panel_rows, rows - at);
+        const GramPackLaunch launch{.stream = stream_,
+                                    .plan = &plan_,
+                                    .count = word(divide_up(count, kBlockRows) * across),
+                                    .p = {word(count), word(plan_.problem.amplitudes), word(plan_.blocks), 0,
+                                          word(across), factors != nullptr ? 1u : 0u, word(at)},
+                                    .states = states + at * row,
+                                    .factors = factors,
+                                    .planes = planes + (first + at) * plan_.row_bytes};
+        done(plan_.matrix()                          ? launch_gram_pack_matrix(launch)
+             : plan_.form == kernels::GramForm::fp64 ? launch_gram_pack_work64(launch)
+                                                     : launch_gram_pack_work32(launch));
+    }
+}
+
+void GramProduct::run(const Tiles& t) const {
+    const std::uint64_t element = plan_.problem.output == kernels::GramReal::float64 ? 8 : 4;
+    const std::uint64_t leading = t.target.leading;
+    const bool mirror = t.square || t.target.mirror;
+    const std::uint64_t mirror_origin = t.square ? t.target.origin : t.target.mirror_origin;
+    const std::uint64_t down = divide_up(t.rows, plan_.tile.rows),
+                        across = divide_up(t.columns, plan_.tile.columns);
+    const bool diagonal = t.square && t.row == t.column;
+    const std::uint64_t tiles =
+        diagonal ? plan_.tile.rows / plan_.tile.columns * (down * (down + 1) / 2) : down * across;
+    const std::uint64_t part = divide_up(plan_.blocks, plan_.split), parts = divide_up(plan_.blocks, part);
+    GramLaunch launch{.stream = stream_,
+                      .plan = &plan_,
+                      .count = word(tiles * (plan_.split == 1 ? 1 : parts)),
+                      .r = {{word(t.rows), word(t.columns), word(plan_.blocks), diagonal ? 0u : word(across),
+                             word(leading), 0, 0, mirror ? 1u : 0u, word(tiles), word(part)},
+                            word(parts)},
+                      .x = t.x.planes + (t.x.first + t.row) * plan_.row_bytes,
+                      .y = t.y.planes + (t.y.first + t.column) * plan_.row_bytes,
+                      .out = t.target.data + (t.target.origin + t.row * leading + t.column) * element,
+                      .mirror = t.target.data + (mirror_origin + t.column * leading + t.row) * element,
+                      .sums = sums_.data()};
+    done(plan_.matrix()                             ? launch_gram_matrix(launch)
+         : plan_.form == kernels::GramForm::fp64    ? launch_gram_tile_work64(launch)
+         : plan_.form == kernels::GramForm::fp32_3m ? launch_gram_tile_3m(launch)
+                                                    : launch_gram_tile_4m(launch));
+    if (plan_.split == 1) return;
+    launch.count = word(tiles * plan_.tile.rows * plan_.tile.columns);
+    done(plan_.form == kernels::GramForm::fp64 ? launch_gram_reduce_work64(launch)
+                                               : launch_gram_reduce_work32(launch));
+}
+
+void GramProduct::multiply(const GramRows& x, const GramRows& y, const GramTarget& target) const {
+    const std::uint64_t panel = std::min(plan_.panel_rows, plan_.output_rows);
+    for (std::uint64_t row = 0; row < x.rows; row += panel)
+        for (std::uint64_t column = 0; column < y.rows; column += panel)
+            run({x, y, target, row, std::min(panel, x.rows - row), column, std::min(panel, y.rows - column),
+                 false});
+}
+
+void GramProduct::square(const GramRows& x, const GramTarget& target) const {
+    const std::uint64_t panel = std::min(plan_.panel_rows, plan_.output_rows);
+    for (std::uint64_t row = 0; row < x.rows; row += panel)
+        for (std::uint64_t column = 0; column <= row; column += panel)
+            run({x, x, target, row, std::min(panel, x.rows - row), column, std::min(panel, x.rows - column),
+                 true});
+}
+
+}  // namespace weft::cuda

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every CUDA kernel once or more, on small inputs at awkward sizes, without Vulkan: what compute-sanitizer
+// runs (tools/sanitize-cuda.sh). What the kernels compute is judged by the conformance tests.
+#include <weft/cuda_encode.hpp>
+#include <weft/cuda_field.hpp>
+#include <weft/cuda_host.hpp>
+#include <weft/cuda_kernel_matrix.hpp>
+#include <weft/cuda_lattice.hpp>
+
+#include <cmath>
+#include <cstdio>
+#include <exception>
+#include <vector>
+
+#include "support/cuda_array.hpp"
+
+namespace {
+
+using weft_test::CudaArray;
+using weft_test::CudaStream;
+
+constexpr std::size_t kCount = 1025;
+
+template <class Limb>
+void run_field(const CudaStream& stream, const weft::FieldInfo& field) {
+    const std::vector<Limb> ones(kCount * field.limbs, 1);
+    const CudaArray<Limb> a(ones), b(ones), out(ones.size());
+    std::vector<std::uint64_t> scalar(field.limbs, 1);
+    for (int op = 0; op <= static_cast<int>(weft::FieldOp::inner_product); ++op) {
+        const auto which = static_cast<weft::FieldOp>(op);
+        weft::cuda::FieldInput second;
+        if (weft::takes_b(which)) second = b.span();
+        weft::cuda::field_apply(stream, field.field, which, a.span(), second,
+                                out.span(0, weft::is_reduction(which) ? field.limbs : ones.size()),
+                                which == weft::FieldOp::axpy ? scalar : std::vector<std::uint64_t>{});
+    }
+}
+
+void run_lattices(const CudaStream& stream) {
+    for (const weft::Lattice lattice : {weft::Lattice::z2, weft::Lattice::d4, weft::Lattice::e8})
+        for (const std::uint32_t q : {4u, 5u})
+            for (const bool packed : {false, true})
+                for (const std::size_t width : {std::size_t{0}, std::size_t{13}}) {
+                    weft::LatticeCode code{.lattice = lattice, .q = q, .max_retries = 2, .packed = packed};
+                    code.dither_seed = 3;
+                    const std::size_t values = 13 * 8 * 33, row = width == 0 ? dimension(lattice) : width;
+                    const std::size_t vectors = values / row * weft::lattice_tiles(lattice, row);
+                    const CudaArray<float> x(std::vector<float>(values, 1.25f)), y(values);
+                    const CudaArray<std::uint32_t> codes(weft::code_words(code, vectors)),
+                        status(weft::status_words(vectors));
+                    weft::cuda::lattice_encode(stream, code, x.span(), codes.span(), status.span(), width);
+                    weft::cuda::lattice_decode(stream, code, codes.span(), status.span(), y.span(), width);
+                    weft::cuda::lattice_quantize(stream, code, x.span(), y.span(), status.span(), width);
+                    stream.wait();
+                }
+    const weft::LatticeTable table(weft::Lattice::d4, 4);
+    const CudaArray<std::uint32_t> words(
+        std::vector<std::uint32_t>(table.words().begin(), table.words().end()));
+    const CudaArray<std::uint32_t> codes(std::vector<std::uint32_t>(2 * kCount, 0x01020300));
+    const CudaArray<float> out(kCount);
+    weft::cuda::lattice_inner(stream, table, words.span(), {}, codes.span(), codes.span(), out.span());
+    stream.wait();
+}
+
+template <class Amplitude, class Value>
+void run_encoders(const CudaStream& stream) {
+    using weft::EncodeMethod;
+    for (const EncodeMethod method : {EncodeMethod::amplitude, EncodeMethod::angle, EncodeMethod::basis,
+                                      EncodeMethod::phase, EncodeMethod::iqp, EncodeMethod::iqp_z})
+        for (const std::uint32_t qubits : {1u, 3u, 6u, 7u, 8u, 9u, 11u, 12u, 13u, 15u}) {
+            const weft::StateShape shape{3, qubits};
+            const CudaArray<Value> values(
+                std::vector<Value>(shape.samples * weft::encode_features(method, qubits), Value(1)));
+            const CudaArray<Amplitude> states(shape.amplitudes());
+            weft::cuda::encode(stream, method, values.span(), states.span(), shape, {.strict = true})
+                .check(stream);
+        }
+    // Rows that no group of blocks holds.
+    const CudaArray<Value> values(std::vector<Value>((std::size_t{1} << 21) - 5, Value(1)));
+    const CudaArray<Amplitude> states(std::size_t{1} << 21);
+    weft::cuda::encode_amplitude(stream, values.span(), states.span(), {1, 21}).check(stream);
+}
+
+template <class Amplitude, class Real>
+void run_kernel_matrices(const CudaStream& stream) {
+    for (const std::uint64_t rows : {33u, 130u})
+        for (const std::uint32_t qubits : {1u, 4u, 9u, 40u}) {
+            const weft::KernelShape square{rows, 0, qubits}, cross{rows, 70, qubits};
+            const CudaArray<Real> x(std::vector<Real>(rows * qubits, Real(0.3))),
+                y(std::vector<Real>(70 * qubits, Real(0.4))), k(rows * rows), other(rows * 70);
+            weft::cuda::kernel_matrix(stream, x.span(), k.span(), square);
+            weft::cuda::kernel_matrix(stream, x.span(), y.span(), other.span(), cross,
+                                      {.map = weft::KernelMap::angle});
+            stream.wait();
+            if (qubits > 9) continue;
+            const std::vector<double> weights(3 * qubits, 0.2);
+            weft::cuda::kernel_matrix(stream, x.span(), k.span(), square,
+                                      {.weights = weft::KernelSource(weights), .reupload = true},
+                                      {.normalize = true});
+            const CudaArray<Amplitude> states(std::vector<Amplitude>(rows << qubits, Amplitude(0.1f, 0.1f)));
+            weft::cuda::kernel_matrix(stream, states.span(), k.span(), weft::StateShape{rows, qubits});
+            stream.wait();
+        }
+}
+
+// From host memory, in more chunks than one.
+void run_host_forms() {
+    const weft::FieldInfo& field = weft::field_info(weft::Field::bls12_381_fp);
+    const std::vector<std::uint64_t> a(std::size_t{600'000} * field.limbs, 1);
+    std::vector<std::uint64_t> out(a.size()), total(field.limbs);
+    const weft::FieldJob add{a, a, out}, sum{a, {}, total};
+    weft::cuda::field_batch(field.field, weft::FieldOp::add, std::span(&add, 1));
+    weft::cuda::field_batch(field.field, weft::FieldOp::sum, std::span(&sum, 1));
+    if (out[0] != 2 || total[0] != 600'000) throw std::runtime_error("sums are wrong");
+}
+
+}  // namespace
+
+int main() try {
+    {
+        const CudaStream stream;
+        for (const weft::FieldInfo& field : weft::fields()) {
+            if (field.limb_bytes == 4)
+                run_field<std::uint32_t>(stream, field);
+            else
+                run_field<std::uint64_t>(stream, field);
+            stream.wait();
+        }
+        run_lattices(stream);
+        run_encoders<weft::c32, float>(stream);
+        run_encoders<weft::c32, double>(stream);
+        run_encoders<weft::c64, float>(stream);
+        run_encoders<weft::c64, double>(stream);
+        run_kernel_matrices<weft::c32, float>(stream);
+        run_kernel_matrices<weft::c64, double>(stream);
+        run_host_forms();
+    }
+    std::puts("every kernel ran");
+    return 0;
+} catch (const std::exception& error) {
+    std::fprintf(stderr, "every_kernel: %s\n", error.what());
+    return 1;
+}

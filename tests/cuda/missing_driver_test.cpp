@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where no NVIDIA driver is, every entry point says so by name, after the checks of what it was given.
+#include <weft/cuda_encode.hpp>
+#include <weft/cuda_field.hpp>
+#include <weft/cuda_host.hpp>
+#include <weft/cuda_kernel_matrix.hpp>
+#include <weft/cuda_lattice.hpp>
+
+#include <dlfcn.h>
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "support/gpu_fixture.hpp"
+
+namespace {
+
+template <class T>
+struct Memory {  // never read: there is no device that could
+    alignas(16) std::array<T, 512> values{};
+    weft::cuda::DeviceSpan<T> span(std::size_t count) { return {values.data(), count}; }
+};
+
+template <class Call>
+void check_missing(const char* function, const Call& call) {
+    CAPTURE(function);
+    weft_test::check_error(weft::Errc::no_device,
+                           std::string(function) + ": no NVIDIA driver (libcuda.so.1 cannot be opened)",
+                           call);
+}
+
+}  // namespace
+
+TEST_CASE("without a driver every kernel names what is missing") {
+    if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) != nullptr) return;  // device_test tells what is there
+    Memory<std::uint64_t> a, b, out;
+    Memory<float> x, y;
+    Memory<std::uint32_t> codes, status;
+    Memory<weft::c32> states;
+    using namespace weft::cuda;
+    check_missing("field_add",
+                  [&] { field_add(nullptr, weft::Field::bn254_fr, a.span(8), b.span(8), out.span(8)); });
+    check_missing("field_sum", [&] { field_sum(nullptr, weft::Field::bn254_fr, a.span(8), out.span(4)); });
+    check_missing("lattice_encode",
+                  [&] { lattice_encode(nullptr, {}, x.span(64), codes.span(32), status.span(4)); });
+    check_missing("lattice_decode",
+                  [&] { lattice_decode(nullptr, {}, codes.span(32), status.span(4), x.span(64)); });
+    check_missing("lattice_quantize",
+                  [&] { lattice_quantize(nullptr, {}, x.span(64), y.span(64), status.span(4)); });
+    const weft::LatticeTable table(weft::Lattice::z2, 3);
+    Memory<std::uint32_t> words;
+    check_missing("lattice_inner", [&] {
+        const weft::LatticeCode code{.lattice = weft::Lattice::z2, .q = 3};
+        lattice_inner(nullptr, table, words.span(table.words().size()), code, codes.span(8), status.span(8),
+                      x.span(8));
+    });
+    check_missing("kernel_matrix", [&] {
+        kernel_matrix(nullptr, x.span(6), y.span(9), weft::KernelShape{3, 0, 2});
+    });
+    check_missing("kernel_matrix", [&] {
+        kernel_matrix(nullptr, states.span(16), y.span(16), weft::StateShape{4, 2});
+    });
+    check_missing("encode", [&] { encode_angle(nullptr, x.span(8), states.span(32), {2, 4}); });
+}
+
+TEST_CASE(
+    "without a driver every kernel on host memory names what is missing, and outputs stay as they are") {
+    if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) != nullptr) return;
+    const std::vector<std::uint64_t> a(8, 1), b(8, 2);
+    std::vector<std::uint64_t> out(8, 7), total(4, 7);
+    const std::vector<float> x(64, 1);
+    std::vector<float> y(64, 7), k(9, 7);
+    std::vector<std::uint8_t> codes(128, 7), status(16, 0);
+    std::vector<weft::c32> states(32, 7);
+    using namespace weft::cuda;
+    const weft::FieldJob add{a, b, out}, sum{a, {}, total};
+    const weft::Field field = weft::Field::bn254_fr;
+    check_missing("field_batch", [&] { field_batch(field, weft::FieldOp::add, std::span(&add, 1)); });
+    check_missing("field_batch", [&] { field_batch(field, weft::FieldOp::sum, std::span(&sum, 1)); });
+    check_missing("encode", [&] {
+        encode(weft::EncodeMethod::angle, std::vector<float>(8, 1), states, {2, 4});
+    });
+    check_missing("lattice_encode", [&] { lattice_encode({}, x, codes); });
+    check_missing("lattice_decode", [&] { lattice_decode({}, std::vector<std::uint8_t>(128, 1), {}, y); });
+    check_missing("lattice_quantize", [&] { lattice_quantize({}, x, y, status); });
+    check_missing("kernel_matrix", [&] {
+        kernel_matrix(std::vector<float>(6, 1), k, weft::KernelShape{3, 0, 2});
+    });
+    check_missing("kernel_matrix", [&] {
+        kernel_matrix(std::vector<weft::c32>(12), k, weft::KernelShape{3, 0, 2});
+    });
+    CHECK(out == std::vector<std::uint64_t>(8, 7));
+    CHECK(total == std::vector<std::uint64_t>(4, 7));
+    CHECK(y == std::vector<float>(64, 7));
+    CHECK(k == std::vector<float>(9, 7));
+}

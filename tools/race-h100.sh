@@ -1,0 +1,21 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The race on one NVIDIA card: weft on Vulkan, weft on CUDA, cuBLAS, plain CUDA streams and a CPU loop, then PyTorch's
+# encoders where PyTorch is installed. Every row is verified; a row that is wrong ends the run. Written for an H100; the
+# card that it ran on stands in the first line.
+# Usage: tools/race-h100.sh [BUILD_DIRECTORY] [--quick]
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+build=$root/build/release
+case "${1:-}" in "" | --*) ;; *)
+    build=$1
+    shift
+    ;;
+esac
+"$build/examples/bench_race" "$@"
+if python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
+    echo
+    python3 "$root/tools/race_torch.py" "$@"
+else
+    echo "PyTorch's rows are left out: no PyTorch that finds a CUDA device"
+fi

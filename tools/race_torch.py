@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch's rows of the race: encoders as one writes them with tensors, on the sizes of examples/bench_race.
+
+Usage: race_torch.py [--quick]. Every row's states are verified; medians of 9.
+"""
+import statistics
+import sys
+import time
+
+import torch
+
+QUICK = "--quick" in sys.argv
+BYTES = (6 if QUICK else 192) << 20
+TRIALS = 3 if QUICK else 9
+
+
+def amplitude(x):
+    return torch.complex(x / x.norm(dim=1, keepdim=True), torch.zeros((), device=x.device))
+
+
+def product(zero, one):
+    """States of one factor a qubit, qubit 0 the lowest bit."""
+    state = torch.ones(zero.shape[0], 1, dtype=zero.dtype, device=zero.device)
+    for k in range(zero.shape[1]):
+        state = torch.cat((state * zero[:, k:k + 1], state * one[:, k:k + 1]), dim=1)
+    return state
+
+
+def angle(x):
+    return product(torch.complex(x.cos(), torch.zeros_like(x)), torch.complex(x.sin(), torch.zeros_like(x)))
+
+
+def phase(x):
+    one = torch.polar(torch.full_like(x, 0.5**0.5), x)
+    return product(torch.full_like(one, 0.5**0.5), one)
+
+
+def iqp(x, qubits):
+    index = torch.arange(2**qubits, device=x.device)
+    bits = (index[:, None] >> torch.arange(qubits, device=x.device)) & 1
+    pairs = [bits[:, i] & bits[:, j] for i in range(qubits) for j in range(i + 1, qubits)]
+    terms = torch.cat((bits, torch.stack(pairs, dim=1)), dim=1).to(x.dtype)
+    state = torch.polar(torch.full((), 2.0**-qubits, device=x.device), x @ terms.T)
+    for k in range(qubits):
+        pair = state.view(x.shape[0], -1, 2, 2**k)
+        a, b = pair[:, :, 0], pair[:, :, 1]
+        state = torch.stack((a + b, a - b), dim=2).view(x.shape[0], -1)
+    return state
+
+
+def row(name, values, make):
+    state = make(values)
+    for sample in state[0], state[-1]:
+        assert abs(sample.abs().square().sum().item() - 1) < 1e-3, name
+    moved = values.numel() * 4 + state.numel() * 8
+    del state
+    times = []
+    for _ in range(TRIALS):
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        make(values)
+        torch.cuda.synchronize()
+        times.append(time.perf_counter() - begin)
+    median = statistics.median(times)
+    # bench_race times eight in a row.
+    print(f"{name:34} {'PyTorch ' + torch.__version__:22} {8e3 * median:10.3f} ms {moved / 1e9 / median:9.1f} GB/s")
+
+
+def main():
+    print(torch.cuda.get_device_name())
+    for qubits in 8, 16:
+        samples = BYTES >> (qubits + 3)
+
+        def values(features):
+            i = torch.arange(samples * features, device="cuda")
+            return (0.1 + 0.37 * ((i + i // features) % 17)).to(torch.float32).view(samples, features)
+
+        row(f"encode amplitude {qubits} qubits", values(2**qubits), amplitude)
+        row(f"encode angle {qubits} qubits", values(qubits), angle)
+        row(f"encode phase {qubits} qubits", values(qubits), phase)
+        row(f"encode iqp {qubits} qubits", values(qubits + qubits * (qubits - 1) // 2), lambda x: iqp(x, qubits))
+
+
+main()

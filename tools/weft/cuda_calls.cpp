@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda_calls.hpp"
+
+#if defined(WEFT_TOOL_CUDA)
+#include <cuda_runtime_api.h>
+
+#include <weft/cuda_device.hpp>
+#include <weft/cuda_host.hpp>
+#define ON_EITHER(call, ...) \
+    return backend_ ? weft::call(*backend_ __VA_OPT__(, ) __VA_ARGS__) : weft::cuda::call(__VA_ARGS__)
+#else
+#define ON_EITHER(call, ...) return weft::call(*backend_ __VA_OPT__(, ) __VA_ARGS__)
+#endif
+
+namespace weft::tool {
+
+#if defined(WEFT_TOOL_CUDA)
+
+bool has_cuda() noexcept {
+    return true;
+}
+
+namespace {
+
+bool matches(const cuda::DeviceInfo& device, const std::string& setting) {
+    return setting.empty() || setting == std::to_string(device.ordinal) || device.uuid.starts_with(setting) ||
+           device.name.find(setting) != std::string::npos;
+}
+
+// --device as for Vulkan: an index, here CUDA's, the start of a UUID or a part of a name.
+DeviceInfo open_cuda(const std::string& setting) {
+    std::string names;
+    for (const cuda::DeviceInfo& found : cuda::list_devices()) {
+        names += (names.empty() ? "" : ", ") + found.name;
+        if (!matches(found, setting)) continue;
+        if (const cudaError_t result = cudaSetDevice(found.ordinal); result != cudaSuccess)
+            throw Failure(Exit::device, "--backend cuda: " + found.name + ": " + cudaGetErrorString(result));
+        int version = 0;
+        static_cast<void>(cudaDriverGetVersion(&version));
+        DeviceInfo device;
+        device.name = found.name;
+        device.uuid = found.uuid;
+        device.driver = "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+        return device;
+    }
+    throw Failure(Exit::device,
+                  "--device: no such CUDA device (got " + setting + ", there are: " + names + ")");
+}
+
+}  // namespace
+
+#else
+
+bool has_cuda() noexcept {
+    return false;
+}
+
+namespace {
+
+DeviceInfo open_cuda(const std::string&) {
+    throw Failure(Exit::usage, "--backend: not available in this build (got cuda, need vulkan)");
+}
+
+}  // namespace
+
+#endif
+
+Target::Target(const DeviceOptions& options, const Config& config) {
+    if (options.backend == "cuda")
+        cuda_ = open_cuda(config.device);
+    else
+        backend_.emplace(open_backend(config));
+}
+
+template <class Job>
+BatchReport Target::field_batch(Field field, FieldOp op, std::span<const Job> jobs,
+                                const FieldOptions& options) {
+    ON_EITHER(field_batch, field, op, jobs, options);
+}
+template BatchReport Target::field_batch(Field, FieldOp, std::span<const FieldJob>, const FieldOptions&);
+template BatchReport Target::field_batch(Field, FieldOp, std::span<const Field31Job>, const FieldOptions&);
+
+BatchReport Target::encode(EncodeMethod method, const EncodeSource& values, const EncodeTarget& states,
+                           const StateShape& shape) {
+    ON_EITHER(encode, method, values, states, shape);
+}
+
+LatticeReport Target::lattice_encode(const LatticeCode& code, std::span<const float> x,
+                                     std::span<std::uint8_t> codes, std::span<std::uint8_t> status,
+                                     const LatticeEncodeOptions& options) {
+    ON_EITHER(lattice_encode, code, x, codes, status, options);
+}
+LatticeReport Target::lattice_quantize(const LatticeCode& code, std::span<const float> x, std::span<float> y,
+                                       std::span<std::uint8_t> status, const LatticeEncodeOptions& options) {
+    ON_EITHER(lattice_quantize, code, x, y, status, options);
+}
+LatticeReport Target::lattice_decode(const LatticeCode& code, std::span<const std::uint8_t> codes,
+                                     std::span<const std::uint8_t> status, std::span<float> x,
+                                     const LatticeDecodeOptions& options) {
+    ON_EITHER(lattice_decode, code, codes, status, x, options);
+}
+
+KernelMatrixReport Target::kernel_matrix(const KernelSource& x, const KernelSource* y, const KernelTarget& k,
+                                         const KernelShape& shape, const KernelCircuit& circuit,
+                                         const KernelMatrixOptions& options) {
+    if (y != nullptr) ON_EITHER(kernel_matrix, x, *y, k, shape, circuit, options);
+    ON_EITHER(kernel_matrix, x, k, shape, circuit, options);
+}
+KernelMatrixReport Target::kernel_matrix(const KernelStateSource& x, const KernelStateSource* y,
+                                         const KernelTarget& k, const KernelShape& shape,
+                                         const KernelMatrixOptions& options) {
+    if (y != nullptr) ON_EITHER(kernel_matrix, x, *y, k, shape, options);
+    ON_EITHER(kernel_matrix, x, k, shape, options);
+}
+
+}  // namespace weft::tool
