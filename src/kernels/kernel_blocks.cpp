@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "kernels/kernel_normalize.hpp"
-#include "kernels/thread_parts.hpp"
+#include "kernels/thread_team.hpp"
 
 namespace weft::kernels {
 namespace {
@@ -101,6 +101,9 @@ GramRange range_of(const KernelValues& k) {
                                      k.count * (k.type == ValueType::float64 ? 2 : 1));
 }
 
+/// Less is copied sooner than a thread starts.
+constexpr std::uint64_t kBytesPerThread = std::uint64_t{512} << 10;
+
 /// A block of K and the one across the diagonal, on their way to host memory.
 struct Slot {
     Buffer<std::uint32_t> made;
@@ -120,7 +123,9 @@ class BlockWriter {
           copier_(backend, {.name = "kernel matrix download", .queue = StreamQueue::download}),
           plan_(plan),
           target_(static_cast<std::byte*>(k.data)),
-          threads_(backend.plan().copy_threads),
+          team_(static_cast<std::uint32_t>(std::min<std::uint64_t>(
+              backend.plan().copy_threads,
+              1 + plan.states.block * plan.states.block * plan.value_bytes() / kBytesPerThread))),
           meter_(options, plan.shape.pairs()) {
         const std::uint64_t words = 2 * plan.states.block * plan.states.block * plan.value_bytes() / 4;
         for (std::optional<Slot>& slot : slots_)
@@ -187,24 +192,23 @@ class BlockWriter {
         meter_.show(pairs_);
     }
 
-    void scatter(const Slot& slot, std::uint64_t origin, const KernelBlock& block) const {
+    void scatter(const Slot& slot, std::uint64_t origin, const KernelBlock& block) {
         const std::uint64_t unit = plan_.value_bytes(), leading = plan_.states.block;
         const auto* from = reinterpret_cast<const std::byte*>(slot.host.data()) + origin * unit;
-        constexpr std::uint64_t kBytesPerThread = std::uint64_t{1} << 20;
-        in_parts(block.rows, std::max<std::uint64_t>(1, kBytesPerThread / (block.columns * unit)), threads_,
-                 [&](std::uint64_t, std::uint64_t first, std::uint64_t last) {
-                     for (std::uint64_t i = first; i < last; ++i)
-                         std::memcpy(
-                             target_ + ((block.row + i) * plan_.shape.columns() + block.column) * unit,
-                             from + i * leading * unit, block.columns * unit);
-                 });
+        constexpr std::uint64_t kPartBytes = std::uint64_t{256} << 10;
+        team_.run(
+            block.rows, kPartBytes / (block.columns * unit), [&](std::uint64_t first, std::uint64_t last) {
+                for (std::uint64_t i = first; i < last; ++i)
+                    std::memcpy(target_ + ((block.row + i) * plan_.shape.columns() + block.column) * unit,
+                                from + i * leading * unit, block.columns * unit);
+            });
     }
 
     Stream& stream_;
     Stream copier_;
     const KernelPlan& plan_;
     std::byte* target_;
-    std::uint32_t threads_;
+    ThreadTeam team_;
     KernelMeter meter_;
     std::array<std::optional<Slot>, kBlocksUnderWay> slots_;
     std::size_t next_ = 0;

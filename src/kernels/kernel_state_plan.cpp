@@ -65,12 +65,15 @@ GramProblem problem_of(const KernelPlan& plan, const CircuitFacts& circuit) {
 // Rows and columns of K on their way to host memory: long enough rows for copies, few enough bytes for two of
 // them.
 std::uint64_t block_of(const KernelPlan& plan) {
-    constexpr std::uint64_t kMost = 4096;
+    // Products of many amplitudes outlast any copy, and want blocks that fill the device. Of few, copies
+    // decide: then page-locked memory, which costs a quarter of a millisecond a megabyte, has to be little,
+    // and blocks several.
+    const bool many = plan.shape.qubits >= 14;
+    const std::uint64_t most = many ? 4096 : 2048;
     const std::uint64_t side = round_up(larger_side(plan.shape), kPackRows);
-    // Some blocks to a matrix, so that copies have something to run beside.
-    const std::uint64_t part = round_up((side + 3) / 4, kPackRows);
+    const std::uint64_t part = many ? side : round_up((side + 3) / 4, kPackRows);
     return std::min(
-        {kMost, plan.states.tile, std::max<std::uint64_t>(part, std::min<std::uint64_t>(side, 512))});
+        {most, plan.states.tile, std::max<std::uint64_t>(part, std::min<std::uint64_t>(side, 512))});
 }
 
 void replan(KernelPlan& plan, const KernelDevice& device, const CircuitFacts& circuit, std::uint64_t tile,
