@@ -3,13 +3,15 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <weft/weft.hpp>
@@ -43,15 +45,29 @@ struct Bytes {
     }
 };
 
+/// Calls work(first, last) for parts of [0, count), each on a thread of its own. `work` must not throw.
+template <class Work>
+void in_parts(std::size_t count, const Work& work) {
+    const std::size_t each = count / std::max(1u, std::thread::hardware_concurrency()) + 1;
+    std::vector<std::jthread> threads;
+    for (std::size_t first = 0; first < count; first += each)
+        threads.emplace_back([&work, first, last = std::min(count, first + each)] { work(first, last); });
+}
+
 /// Numbers that mostly fit the code: up to a third of what it reaches.
 inline void fill(std::span<float> x, const weft::LatticeCode& code) {
+    constexpr std::size_t kBlock = 1 << 16;  // has a seed, so that threads change nothing
     const double reach = code.beta * std::pow(code.q, code.levels) / 2;
     const auto scale = static_cast<float>(reach / 3 / (1 << 23));
-    std::uint32_t state = 1;
-    for (float& v : x) {
-        state = state * 1664525u + 1013904223u;
-        v = static_cast<float>(static_cast<std::int32_t>(state) >> 8) * scale;
-    }
+    in_parts((x.size() + kBlock - 1) / kBlock, [&](std::size_t first, std::size_t last) {
+        for (std::size_t block = first; block < last; ++block) {
+            auto state = static_cast<std::uint32_t>(block * 2654435761u + 1);
+            for (float& v : x.subspan(block * kBlock, std::min(kBlock, x.size() - block * kBlock))) {
+                state = state * 1664525u + 1013904223u;
+                v = static_cast<float>(static_cast<std::int32_t>(state) >> 8) * scale;
+            }
+        }
+    });
 }
 
 [[noreturn]] inline void wrong(const std::string& what) {
@@ -59,7 +75,8 @@ inline void fill(std::span<float> x, const weft::LatticeCode& code) {
 }
 
 /// The arrays of a batch in one kind of host memory.
-struct Arrays {
+class Arrays {
+  public:
     std::span<float> x, y, z;  // values, decoded, quantized
     std::span<std::uint8_t> codes, status;
 
@@ -75,32 +92,52 @@ struct Arrays {
     }
     /// Decoding the code is quantizing, and without overload no vector moves further than the lattice allows.
     void require_right(const weft::LatticeCode& code) const {
-        const std::size_t d = dimension(code.lattice);
-        const double radius = code.beta * (code.lattice == weft::Lattice::z2 ? std::sqrt(0.5) : 1.0);
-        std::size_t kept = 0;
-        for (std::size_t v = 0; v < status.size(); ++v) {
-            double squares = 0;
-            for (std::size_t i = v * d; i < (v + 1) * d; ++i) {
-                if (std::bit_cast<std::uint32_t>(y[i]) != std::bit_cast<std::uint32_t>(z[i]))
-                    wrong("decoded and quantized differ at value " + std::to_string(i));
-                const double error = static_cast<double>(x[i]) - static_cast<double>(y[i]);
-                squares += error * error;
+        std::atomic<std::size_t> kept = 0, bad = status.size();
+        in_parts(status.size(), [&](std::size_t first, std::size_t last) {
+            std::size_t fit = 0;
+            for (std::size_t v = first; v < last; ++v) {
+                fit += status[v] == 0 ? 1 : 0;
+                if (is_right(code, v)) continue;
+                bad = v;
+                break;
             }
-            if (status[v] != 0) continue;
-            ++kept;
-            if (squares > radius * radius * 1.00001)
-                wrong("too large an error at vector " + std::to_string(v));
-        }
+            kept += fit;
+        });
+        if (bad != status.size())
+            wrong("too large an error, or not what quantizing gives, at vector " + std::to_string(bad));
         if (kept * 2 < status.size()) wrong("most vectors overload");
+    }
+
+  private:
+    bool is_right(const weft::LatticeCode& code, std::size_t vector) const {
+        const std::size_t d = dimension(code.lattice), first = vector * d;
+        if (std::memcmp(&y[first], &z[first], d * sizeof(float)) != 0) return false;
+        if (status[vector] != 0) return true;
+        const double radius = code.beta * (code.lattice == weft::Lattice::z2 ? std::sqrt(0.5) : 1.0);
+        double squares = 0;
+        for (std::size_t i = first; i < first + d; ++i) {
+            const double error = static_cast<double>(x[i]) - static_cast<double>(y[i]);
+            squares += error * error;
+        }
+        return squares <= radius * radius * 1.00001;
     }
 };
 
+/// Memory that nobody has written to.
+template <class T>
+struct Raw {
+    explicit Raw(std::size_t n) : memory(std::make_unique_for_overwrite<T[]>(n)), size(n) {}
+    std::span<T> span() { return {memory.get(), size}; }
+    std::unique_ptr<T[]> memory;
+    std::size_t size;
+};
+
 struct Ordinary {
-    std::vector<float> x, y, z;
-    std::vector<std::uint8_t> codes, status;
+    Raw<float> x, y, z;
+    Raw<std::uint8_t> codes, status;
     Ordinary(weft::Backend&, const Bytes& b)
-        : x(b.values / 4), y(x.size()), z(x.size()), codes(b.codes), status(b.status) {}
-    Arrays arrays() { return {x, y, z, codes, status}; }
+        : x(b.values / 4), y(x.size), z(x.size), codes(b.codes), status(b.status) {}
+    Arrays arrays() { return {x.span(), y.span(), z.span(), codes.span(), status.span()}; }
 };
 
 struct PageLocked {

@@ -135,7 +135,8 @@ WEFT_FN E8Quarter quarter(E8Bytes n) {
     uint odd_half = uint(bitCount(nibbles & 0x88888888u)) & 1u;
     uint odd_whole = uint(bitCount(nibbles & 0xccccccccu)) & 1u;
 
-    // Half the squared distance of the halves less that of the integers, over 4, as nearest() has it.
+    // Half of what nearest() compares: sum |centred| - 16, which large and small coordinates are off by as
+    // much as they are many, and the costs of parity.
     int other = odd != 0u ? 3 : (middle != 0u ? 2 : 4);
     int half_cost = large != 0u ? int(odd) : other, whole_cost = small != 0u ? int(odd) : other;
     int spread = (bitCount(large) - bitCount(small)) >> odd;
