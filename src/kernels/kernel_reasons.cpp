@@ -114,8 +114,7 @@ void estimate_states(KernelEstimate& e, const KernelPlan& plan, const KernelDevi
     if (plan.layers != 0)
         e.reasons.push_back("states take " + number(s.passes.size()) +
                             (s.passes.size() == 1 ? " pass" : " passes") + " a layer");
-    if (s.renormalize)
-        e.reasons.push_back("states are divided by their norms: rounding of gates adds up");
+    if (s.renormalize) e.reasons.push_back("states are divided by their norms: rounding of gates adds up");
     tell_tiles(e, plan, options);
     e.form = to_string(s.gram.form);
     e.error = plan.work64 ? 1e-12 : plan.shape.qubits <= 10 ? 2e-6 : 2e-5;

@@ -54,7 +54,7 @@ TEST_CASE("modules with matrices of either name are reflected like others") {
     }
 }
 
-TEST_CASE("two planes take less, twice: for two steps at once") {
+TEST_CASE("two planes take less a stage, of which there are two") {
     const Reflection reflection = reflect(kSingle, kOptions);
     CHECK(reflection.shared_memory_bytes == 2 * (64 + 64) * 80);
     CHECK(reflection.bindings.size() == 5);
