@@ -8,8 +8,9 @@
 // place; from any number of threads at once. Rings are kept for the next call.
 //
 // Results and errors are those of the functions of the same name. Of BatchOptions, progress is told of and
-// the rest has no meaning here. Errors besides: no_device - no NVIDIA driver or no device, said by name;
-// driver, out_of_memory - as CUDA says; outputs are undefined then.
+// the rest has no meaning here, nor have KernelMatrixOptions::autotune and timings. Errors besides: no_device
+// - no NVIDIA driver or no device, said by name; driver, out_of_memory - as CUDA says; outputs are undefined
+// then.
 #pragma once
 
 #include <cstdint>

@@ -43,8 +43,9 @@ struct KernelValues {
 };
 
 /// Puts a kernel matrix on `stream`. Shapes, bounds and errors are those of weft::kernel_matrix on a
-/// weft::Stream; KernelMatrixOptions::progress and cancel are not looked at. Nothing waits but what weights
-/// take to be copied. Scratch lies in memory that the stream orders and that is kept for the next call.
+/// weft::Stream; KernelMatrixOptions::progress, cancel and autotune are not looked at: tiles are planned, not
+/// measured. Nothing waits but what weights take to be copied. Scratch lies in memory that the stream orders
+/// and that is kept for the next call.
 ///
 /// Errors besides: no_device - no NVIDIA driver or no device, said by name; invalid_argument - memory that is
 /// not aligned to 16 bytes; driver, out_of_memory - as CUDA says.

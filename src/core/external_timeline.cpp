@@ -95,7 +95,7 @@ void ExternalTimelines::look_after() noexcept {
 
 FileDescriptor export_work_timeline(const Runtime& runtime, std::size_t timeline) {
     Context& context = *runtime.context();
-    return export_semaphore(context.device, context.timelines.semaphore(static_cast<QueueRole>(timeline)));
+    return export_semaphore(context.device, context.timelines.shared(static_cast<QueueRole>(timeline)));
 }
 
 WorkPoint work_point(const Event& event) {

@@ -13,11 +13,9 @@ using std::chrono::steady_clock;
 Timelines::Timelines(Device& device) : device_(device) {
     constexpr std::array<const char*, kQueueRoles> kNames{"weft upload timeline", "weft compute timeline",
                                                           "weft download timeline"};
-    // Measured on an NVIDIA H200: submitting, waiting and handing over take the same time, shared or not.
-    const bool shared = device.plan().shared_timelines_fd;
     try {
         for (std::size_t role = 0; role < kQueueRoles; ++role)
-            lines_[role].semaphore = make_timeline(device_, kNames[role], shared);
+            lines_[role].semaphore = make_timeline(device_, kNames[role], false);
     } catch (...) {
         destroy();
         throw;
@@ -30,8 +28,9 @@ Timelines::~Timelines() {
 
 void Timelines::destroy() noexcept {
     for (Line& l : lines_)
-        if (l.semaphore != VK_NULL_HANDLE)
-            device_.vk.vkDestroySemaphore(device_.handle(), l.semaphore, nullptr);
+        for (const VkSemaphore semaphore : {l.semaphore, l.shared})
+            if (semaphore != VK_NULL_HANDLE)
+                device_.vk.vkDestroySemaphore(device_.handle(), semaphore, nullptr);
 }
 
 VkSemaphore make_timeline(Device& device, const char* name, bool shared) {
@@ -49,47 +48,49 @@ VkSemaphore make_timeline(Device& device, const char* name, bool shared) {
     return semaphore;
 }
 
-VkResult Timelines::submit2(VkQueue queue, std::span<const VkCommandBuffer> commands, SemaphorePoint wait,
-                            VkSemaphore signal, std::uint64_t value) {
+VkResult Timelines::submit2(VkQueue queue, std::span<const VkCommandBuffer> commands, const Order& order) {
     std::array<VkCommandBufferSubmitInfo, kMostCommands> infos{};
     for (std::size_t i = 0; i < commands.size(); ++i) {
         infos[i].sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO;
         infos[i].commandBuffer = commands[i];
     }
     VkSemaphoreSubmitInfo waits{VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO};
-    waits.semaphore = wait.semaphore;
-    waits.value = wait.value;
+    waits.semaphore = order.wait.semaphore;
+    waits.value = order.wait.value;
     waits.stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
-    VkSemaphoreSubmitInfo signals{VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO};
-    signals.semaphore = signal;
-    signals.value = value;
-    signals.stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
+    std::array<VkSemaphoreSubmitInfo, 2> signals{};
+    for (std::size_t i = 0; i < signals.size(); ++i) {
+        signals[i].sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO;
+        signals[i].semaphore = order.signals[i];
+        signals[i].value = order.value;
+        signals[i].stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
+    }
     VkSubmitInfo2 info{VK_STRUCTURE_TYPE_SUBMIT_INFO_2};
-    info.waitSemaphoreInfoCount = wait.value != 0 ? 1 : 0;
+    info.waitSemaphoreInfoCount = order.wait.value != 0 ? 1 : 0;
     info.pWaitSemaphoreInfos = &waits;
     info.commandBufferInfoCount = static_cast<std::uint32_t>(commands.size());
     info.pCommandBufferInfos = infos.data();
-    info.signalSemaphoreInfoCount = 1;
-    info.pSignalSemaphoreInfos = &signals;
+    info.signalSemaphoreInfoCount = order.signals[1] != VK_NULL_HANDLE ? 2 : 1;
+    info.pSignalSemaphoreInfos = signals.data();
     return device_.vk.vkQueueSubmit2(queue, 1, &info, VK_NULL_HANDLE);
 }
 
-VkResult Timelines::submit1(VkQueue queue, std::span<const VkCommandBuffer> commands, SemaphorePoint wait,
-                            VkSemaphore signal, std::uint64_t value) {
+VkResult Timelines::submit1(VkQueue queue, std::span<const VkCommandBuffer> commands, const Order& order) {
     const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
-    VkTimelineSemaphoreSubmitInfo values{VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO};
-    values.waitSemaphoreValueCount = wait.value != 0 ? 1 : 0;
-    values.pWaitSemaphoreValues = &wait.value;
-    values.signalSemaphoreValueCount = 1;
-    values.pSignalSemaphoreValues = &value;
-    VkSubmitInfo info{VK_STRUCTURE_TYPE_SUBMIT_INFO, &values};
-    info.waitSemaphoreCount = values.waitSemaphoreValueCount;
-    info.pWaitSemaphores = &wait.semaphore;
+    const std::array<std::uint64_t, 2> values{order.value, order.value};
+    VkTimelineSemaphoreSubmitInfo timeline{VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO};
+    timeline.waitSemaphoreValueCount = order.wait.value != 0 ? 1 : 0;
+    timeline.pWaitSemaphoreValues = &order.wait.value;
+    timeline.signalSemaphoreValueCount = order.signals[1] != VK_NULL_HANDLE ? 2 : 1;
+    timeline.pSignalSemaphoreValues = values.data();
+    VkSubmitInfo info{VK_STRUCTURE_TYPE_SUBMIT_INFO, &timeline};
+    info.waitSemaphoreCount = timeline.waitSemaphoreValueCount;
+    info.pWaitSemaphores = &order.wait.semaphore;
     info.pWaitDstStageMask = &stage;
     info.commandBufferCount = static_cast<std::uint32_t>(commands.size());
     info.pCommandBuffers = commands.data();
-    info.signalSemaphoreCount = 1;
-    info.pSignalSemaphores = &signal;
+    info.signalSemaphoreCount = timeline.signalSemaphoreValueCount;
+    info.pSignalSemaphores = order.signals.data();
     return device_.vk.vkQueueSubmit(queue, 1, &info, VK_NULL_HANDLE);
 }
 
@@ -103,18 +104,39 @@ Token Timelines::submit(QueueRole role, std::span<const VkCommandBuffer> command
 
 Token Timelines::submit_after(QueueRole role, std::span<const VkCommandBuffer> commands,
                               SemaphorePoint wait) {
-    PhysicalQueue& queue = device_.queue(role);
+    const std::lock_guard lock(device_.queue(role).mutex);
+    return submit_locked(role, commands, wait);
+}
+
+Token Timelines::submit_locked(QueueRole role, std::span<const VkCommandBuffer> commands,
+                               SemaphorePoint wait) {
     Line& l = line(role);
-    const std::lock_guard lock(queue.mutex);
+    const VkQueue queue = device_.queue(role).handle;
     const std::uint64_t value = l.last + 1;
+    const Order order{wait, {l.semaphore, l.shared}, value};
     first_work_.submitted();
-    const VkResult result = device_.plan().synchronization2
-                                ? submit2(queue.handle, commands, wait, l.semaphore, value)
-                                : submit1(queue.handle, commands, wait, l.semaphore, value);
+    const VkResult result =
+        device_.plan().synchronization2 ? submit2(queue, commands, order) : submit1(queue, commands, order);
     device_.check(result, "vkQueueSubmit");
     l.last = value;
     CounterCells::add(device_.counters.submissions);
     return {role, value};
+}
+
+VkSemaphore Timelines::shared(QueueRole role) {
+    constexpr std::array<const char*, kQueueRoles> kNames{
+        "weft shared upload timeline", "weft shared compute timeline", "weft shared download timeline"};
+    Line& l = line(role);
+    const std::lock_guard lock(device_.queue(role).mutex);
+    if (l.shared != VK_NULL_HANDLE) return l.shared;
+    l.shared = make_timeline(device_, kNames[static_cast<std::size_t>(role)], true);
+    try {
+        submit_locked(role, {}, {});  // what was submitted before is reached with this at the latest
+    } catch (...) {
+        device_.vk.vkDestroySemaphore(device_.handle(), std::exchange(l.shared, VK_NULL_HANDLE), nullptr);
+        throw;
+    }
+    return l.shared;
 }
 
 bool Timelines::passed(Token token) {

@@ -64,18 +64,29 @@ class Timelines {
     VkSemaphore semaphore(QueueRole role) const { return lines_[static_cast<std::size_t>(role)].semaphore; }
     SemaphorePoint point(Token token) const { return {semaphore(token.role), token.value}; }
     Token last(QueueRole role);
+    /// A second semaphore that rises with the role's timeline from now on, to the same values, and that other
+    /// APIs can import; made with the first call. The timeline itself stays: validation layers cannot follow
+    /// a semaphore that has left. Errors: device_lost, driver.
+    VkSemaphore shared(QueueRole role);
 
   private:
     struct Line {
         VkSemaphore semaphore = VK_NULL_HANDLE;
-        std::uint64_t last = 0;  // guarded by the role's queue lock
+        VkSemaphore shared = VK_NULL_HANDLE;  // guarded, as `last`, by the role's queue lock
+        std::uint64_t last = 0;
+    };
+    /// What a submission waits for and signals.
+    struct Order {
+        SemaphorePoint wait;
+        std::array<VkSemaphore, 2> signals;  // the second may be null
+        std::uint64_t value;
     };
     Line& line(QueueRole role) { return lines_[static_cast<std::size_t>(role)]; }
     void destroy() noexcept;
-    VkResult submit2(VkQueue queue, std::span<const VkCommandBuffer> commands, SemaphorePoint wait,
-                     VkSemaphore signal, std::uint64_t value);
-    VkResult submit1(VkQueue queue, std::span<const VkCommandBuffer> commands, SemaphorePoint wait,
-                     VkSemaphore signal, std::uint64_t value);
+    VkResult submit2(VkQueue queue, std::span<const VkCommandBuffer> commands, const Order& order);
+    VkResult submit1(VkQueue queue, std::span<const VkCommandBuffer> commands, const Order& order);
+    Token submit_locked(QueueRole role, std::span<const VkCommandBuffer> commands, SemaphorePoint wait);
+
     void look() noexcept;
 
     Device& device_;

@@ -144,6 +144,39 @@ __device__ void store_result(Output<kWide>& output, unsigned row0, unsigned colu
                                  result[e % kSide * kSide + e / kSide]);
 }
 
+// The sums of this warp, whose outputs begin at (row, column) of the tile: parts of sums, or K by way of
+// shared memory.
+template <bool kWide, unsigned kHigh, unsigned kWidth, bool kSplit>
+__device__ __forceinline__ void write_sums(Output<kWide>& output, Sum (&re)[kSums], Sum (&im)[kSums],
+                                           unsigned base_x, unsigned base_y, unsigned row, unsigned column,
+                                           uint4* held) {
+    constexpr float kUnscale = 1.0f / (32768.0f * 32768.0f);  // kGramScale
+    float* const result = reinterpret_cast<float*>(held) + threadIdx.x / 32 * kSide * kSide;
+#pragma unroll
+    for (unsigned n = 0; n < kSums; ++n) {
+        const unsigned r = row + n / kFragments * kSide, c = column + n % kFragments * kSide;
+#pragma unroll
+        for (int e = 0; e < re[n].num_elements; ++e) {
+            re[n].x[e] *= kUnscale;
+            im[n].x[e] *= kUnscale;
+        }
+        if constexpr (kSplit) {
+            float* const part =
+                output.parts + std::uint64_t{blockIdx.x} * 2 * kHigh * kWidth + r * kWidth + c;
+            wmma::store_matrix_sync(part, re[n], kWidth, wmma::mem_row_major);
+            wmma::store_matrix_sync(part + kHigh * kWidth, im[n], kWidth, wmma::mem_row_major);
+        } else {
+#pragma unroll
+            for (int e = 0; e < re[n].num_elements; ++e)
+                re[n].x[e] = re[n].x[e] * re[n].x[e] + im[n].x[e] * im[n].x[e];
+            wmma::store_matrix_sync(result, re[n], kSide, wmma::mem_row_major);
+            __syncwarp();
+            store_result(output, base_x + r, base_y + c, result);
+            __syncwarp();
+        }
+    }
+}
+
 template <bool kWide, unsigned kHigh, unsigned kWidth, bool kSplit>
 __global__ void __launch_bounds__(kHigh / kSpan * (kWidth / kSpan) * 32)
     gram_matrix(const __grid_constant__ Output<kWide> constants) {
@@ -185,31 +218,7 @@ __global__ void __launch_bounds__(kHigh / kSpan * (kWidth / kSpan) * 32)
         add(re, sum_re);
         add(im, sum_im);
     }
-
-    constexpr float kUnscale = 1.0f / (32768.0f * 32768.0f);  // kGramScale
-    float* const result = reinterpret_cast<float*>(held) + warp * kSide * kSide;
-#pragma unroll
-    for (unsigned n = 0; n < kSums; ++n) {
-        const unsigned r = row + n / kFragments * kSide, c = column + n % kFragments * kSide;
-#pragma unroll
-        for (int e = 0; e < re[n].num_elements; ++e) {
-            re[n].x[e] *= kUnscale;
-            im[n].x[e] *= kUnscale;
-        }
-        if constexpr (kSplit) {
-            float* const part = output.parts + std::uint64_t{index} * 2 * kHigh * kWidth + r * kWidth + c;
-            wmma::store_matrix_sync(part, re[n], kWidth, wmma::mem_row_major);
-            wmma::store_matrix_sync(part + kHigh * kWidth, im[n], kWidth, wmma::mem_row_major);
-        } else {
-#pragma unroll
-            for (int e = 0; e < re[n].num_elements; ++e)
-                re[n].x[e] = re[n].x[e] * re[n].x[e] + im[n].x[e] * im[n].x[e];
-            wmma::store_matrix_sync(result, re[n], kSide, wmma::mem_row_major);
-            __syncwarp();
-            store_result(output, base_x + r, base_y + c, result);
-            __syncwarp();
-        }
-    }
+    write_sums<kWide, kHigh, kWidth, kSplit>(output, re, im, base_x, base_y, row, column, held);
 }
 
 template <bool kWide, unsigned kHigh, unsigned kWidth>

@@ -23,7 +23,7 @@ namespace {
 
 using namespace shared;
 
-template <uint rows, uint columns, uint stages, bool wide_values>
+template <uint tile_rows, uint tile_columns, uint stages, bool wide_values>
 struct GramTile {
 #if defined(WEFT_WORK64)
     static constexpr uint kRows = 4;
@@ -35,7 +35,8 @@ struct GramTile {
 #else
     static constexpr uint kHeld = 2, kSums = 2;
 #endif
-    static constexpr uint kRowThreads = rows / kRows, kColumnThreads = columns / 4, kStages = stages;
+    static constexpr uint kRowThreads = tile_rows / kRows, kColumnThreads = tile_columns / 4,
+                          kStages = stages;
     static constexpr bool kWide = wide_values;
     uint kFlushBlocks, kParts;
     uint count, first;

@@ -178,6 +178,7 @@ TEST_CASE("conformance: given states, square and not, of norm 1 and of any") {
                 check_given<c64, float>(backend, 33, 100, qubits, unit);
             }
         check_given<c32, float>(backend, 20, 0, 14, true);
+        check_given<c32, float>(backend, 1700, 0, 3, false);  // planned with tiles of 128 x 64
     });
 }
 
