@@ -147,7 +147,7 @@ TEST_CASE("files show CUDA over the CPU and over Vulkan") {
           std::string::npos);
     CHECK(markdown.find("by CUDA from ordinary memory the device beats the CPU at every size") !=
           std::string::npos);
-    CHECK(plot_script(report, result, "p.png").find("title 'cuda, of Vulkan'") != std::string::npos);
+    CHECK(plot_script(report, result, "p.png").find("title 'cuda/vulkan'") != std::string::npos);
     const std::string all = combined_script(report, "p.png");
     CHECK(all.find("'CUDA over Vulkan, ordinary memory'") != std::string::npos);
     CHECK(all.find("title 'cuda'") != std::string::npos);

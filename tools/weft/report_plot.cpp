@@ -119,13 +119,15 @@ std::string row_of(const KernelResult& result, std::size_t process) {
     };
     std::vector<Curve> speedups = curves(kSpeedup, false);
     speedups.push_back(
-        curve_of(result, process, ReportPath::cuda, "cuda, of Vulkan", std::size(kReportPaths), kOverVulkan));
+        curve_of(result, process, ReportPath::cuda, "cuda/vulkan", std::size(kReportPaths), kOverVulkan));
     const ProcessResult& p = result.processes[process];
     const std::string name = result.label(process);
     return panel(name + (p.compression > 0 ? ", compression " + factor(p.compression) : "") + ": time", size,
                  "median of a call (ms)", false, curves(kTime, true)) +
            panel(name + ": throughput", size, result.rate_unit + "/s", false, curves(kRate, true)) +
-           panel(name + ": speed-up over the CPU", size, "CPU time / device time", true, speedups) +
+           panel(name + ": speed-up over the CPU" +
+                     (speedups.back().points.empty() ? "" : ", CUDA's over Vulkan"),
+                 size, "CPU time / device time", true, speedups) +
            panel(name + ": share of the ceiling", size, "ceiling's time / time", true,
                  curves(kCeiling, false));
 }
