@@ -36,11 +36,11 @@ class EncodeWork : public ReportWork {
     void prepare(ReportPath path) override {
         path_ = path;
         if (path != ReportPath::resident) {
-            states_.make(targets_, shape_.amplitudes(), path);
+            states_.make(targets_.backend, shape_.amplitudes(), path);
             locked_.resize(methods_.size());
             if (path == ReportPath::page_locked)
                 for (std::size_t i = 0; i < methods_.size(); ++i) {
-                    locked_[i].make(targets_, values_[i].size(), path);
+                    locked_[i].make(targets_.backend, values_[i].size(), path);
                     std::copy(values_[i].begin(), values_[i].end(), locked_[i].span().begin());
                 }
             return;

@@ -43,12 +43,12 @@ class FieldWork : public ReportWork {
             return;
         }
         if (path == ReportPath::page_locked) {
-            locked_a_.make(targets_, size_, path);
-            locked_b_.make(targets_, size_, path);
+            locked_a_.make(targets_.backend, size_, path);
+            locked_b_.make(targets_.backend, size_, path);
             std::copy(a_.begin(), a_.end(), locked_a_.span().begin());
             std::copy(b_.begin(), b_.end(), locked_b_.span().begin());
         }
-        out_.make(targets_, size_, path);
+        out_.make(targets_.backend, size_, path);
         const bool locked = path == ReportPath::page_locked;
         jobs_ = {{locked ? locked_a_.span() : std::span<const Limb>(a_),
                   locked ? locked_b_.span() : std::span<const Limb>(b_), out_.span()}};

@@ -68,13 +68,14 @@ class ReportKernel {
                                              unsigned threads) const = 0;
 };
 
-/// An array in ordinary or, for ReportPath::page_locked, in page-locked memory; absent until made.
+/// An array in ordinary or, for ReportPath::page_locked, in `backend`'s page-locked memory; absent until
+/// made.
 template <class T>
 class HostArray {
   public:
-    void make(const ReportTargets& targets, std::size_t size, ReportPath path) {
+    void make(Backend* backend, std::size_t size, ReportPath path) {
         if (path == ReportPath::page_locked)
-            memory_.template emplace<HostBuffer<T>>(*targets.backend, size);
+            memory_.template emplace<HostBuffer<T>>(*backend, size);
         else
             memory_.template emplace<std::vector<T>>(size);
     }

@@ -51,10 +51,10 @@ class KernelWork : public ReportWork {
             stream.wait();
             return;
         }
-        k_.make(targets_, shape_.values(), path);
+        k_.make(targets_.backend, shape_.values(), path);
         if (path != ReportPath::page_locked) return;
-        locked_features_.make(targets_, features_.size(), path);
-        locked_states_.make(targets_, states_.size(), path);
+        locked_features_.make(targets_.backend, features_.size(), path);
+        locked_states_.make(targets_.backend, states_.size(), path);
         std::copy(features_.begin(), features_.end(), locked_features_.span().begin());
         std::copy(states_.begin(), states_.end(), locked_states_.span().begin());
     }

@@ -114,14 +114,14 @@ void LatticeWork::prepare_resident() {
 void LatticeWork::prepare(ReportPath path) {
     path_ = path;
     if (path == ReportPath::resident) return prepare_resident();
-    codes_out_.make(targets_, codes_.size(), path);
-    status_out_.make(targets_, status_.size(), path);
-    y_.make(targets_, x_.size(), path);
+    codes_out_.make(targets_.backend, codes_.size(), path);
+    status_out_.make(targets_.backend, status_.size(), path);
+    y_.make(targets_.backend, x_.size(), path);
     spans_ = {x_, codes_, status_, codes_out_.span(), status_out_.span(), y_.span()};
     if (path != ReportPath::page_locked) return;
-    locked_x_.make(targets_, x_.size(), path);
-    locked_codes_in_.make(targets_, codes_.size(), path);
-    locked_status_in_.make(targets_, status_.size(), path);
+    locked_x_.make(targets_.backend, x_.size(), path);
+    locked_codes_in_.make(targets_.backend, codes_.size(), path);
+    locked_status_in_.make(targets_.backend, status_.size(), path);
     std::copy(x_.begin(), x_.end(), locked_x_.span().begin());
     std::copy(codes_.begin(), codes_.end(), locked_codes_in_.span().begin());
     std::copy(status_.begin(), status_.end(), locked_status_in_.span().begin());
