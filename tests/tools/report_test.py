@@ -5,6 +5,7 @@
 Usage: report_test.py PATH_OF_WEFT [unittest arguments]. Needs the standard library only.
 """
 import csv
+import ctypes
 import json
 import os
 import re
@@ -18,6 +19,14 @@ import unittest
 USAGE, NO_DEVICE, FAILED = 2, 3, 4
 PATHS = ["cpu", "ordinary", "page-locked", "resident"]
 WEFT = ""
+
+
+def driver_of_cuda():
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return False
+    return True
 
 
 class Case(unittest.TestCase):
@@ -48,6 +57,9 @@ class Case(unittest.TestCase):
     def results(self, kernel):
         return json.loads(self.text(kernel + r"_results_\d{8}_\d{6}\.json"))
 
+    def paths(self, results):
+        return PATHS + ["cuda"] * ("cuda" in results["machine"])
+
     def check_png(self, pattern, least_width):
         with open(self.file(pattern), "rb") as file:
             head = file.read(24)
@@ -56,7 +68,7 @@ class Case(unittest.TestCase):
 
     def check_figures(self, results, unit):
         for result in results["results"]:
-            self.assertEqual([path["path"] for path in result["paths"]], PATHS)
+            self.assertEqual([path["path"] for path in result["paths"]], self.paths(results))
             cpu = result["paths"][0]
             for path in result["paths"]:
                 times = path["all_s"]
@@ -92,7 +104,7 @@ class Reports(Case):
         with open(self.file(r"lattice_summary_.*\.csv"), newline="", encoding="utf8") as file:
             lines = list(csv.DictReader(file))
         self.assertEqual([(l["process"], int(l["batch_size"]), l["path"]) for l in lines],
-                         [(r["process"], r["batch_size"], p) for r in results["results"] for p in PATHS])
+                         [(r["process"], r["batch_size"], p) for r in results["results"] for p in self.paths(results)])
         first = results["results"][0]["paths"][1]
         self.assertAlmostEqual(float(lines[1]["median_ms"]), first["median_s"] * 1e3, places=6)
         self.assertEqual(lines[1]["verified"], "yes")
@@ -169,9 +181,35 @@ class Reports(Case):
         self.results("field")
         self.assertFalse([name for name in os.listdir(self.out) if name.endswith(".png")])
 
+    def test_cuda(self):
+        """Alone: without weft::cuda in the build or without a driver, which of the two is missing."""
+        options = ["--backend", "cuda", "--batch-sizes", "1,50", "--no-plot"]
+        built = "or cuda" in self.run_weft("lattice", "--help").stdout
+        for kernel in "field", "encode", "kernel", "lattice", "all":
+            with self.subTest(kernel):
+                if built and driver_of_cuda():
+                    self.report(kernel, *options)
+                    continue
+                done = self.run_weft(kernel, *options, "--output-dir", self.out)
+                status, pattern = ((NO_DEVICE, r"no NVIDIA driver \(libcuda.so.1 cannot be opened\)") if built
+                                   else (USAGE, "cuda.*need vulkan"))
+                self.assertEqual(done.returncode, status, (done.stdout, done.stderr))
+                self.assertRegex(done.stderr, pattern)
+                self.assertEqual((done.stdout, done.stderr.count("\n")), ("", 1))
+        if built and driver_of_cuda():
+            for name in os.listdir(self.out):
+                if name.endswith(".json"):
+                    with open(os.path.join(self.out, name), encoding="utf8") as file:
+                        results = json.load(file)
+                    self.assertEqual(results["backend"], "cuda")
+                    for result in results["results"]:
+                        self.assertEqual([p["path"] for p in result["paths"]], ["cpu", "cuda"])
+                        self.assertTrue(all(p["verified"] for p in result["paths"]), result)
+
     def test_refusals(self):
         for status, pattern, *arguments in [
-            (USAGE, "cuda", "lattice", "--backend", "cuda"),
+            (USAGE, "no such backend .*got metal", "lattice", "--backend", "metal"),
+            (USAGE, "cuda", "field", "--backend", "cuda", "--jobs", "2"),
             (USAGE, "not a size .*got \"0\"", "lattice", "--batch-sizes", "1,0"),
             (USAGE, "not a size .*got \"\"", "field", "--batch-sizes", "1,,2"),
             (USAGE, "not a size .*got \"many\"", "encode", "--batch-sizes", "many"),

@@ -37,7 +37,10 @@ DeviceInfo open_cuda(const std::string& setting) {
             throw Failure(Exit::device, "--backend cuda: " + found.name + ": " + cudaGetErrorString(result));
         int version = 0;
         static_cast<void>(cudaDriverGetVersion(&version));
+        int integrated = 0;
+        static_cast<void>(cudaDeviceGetAttribute(&integrated, cudaDevAttrIntegrated, found.ordinal));
         DeviceInfo device;
+        device.type = integrated != 0 ? DeviceType::integrated : DeviceType::discrete;
         device.name = found.name;
         device.uuid = found.uuid;
         device.driver = "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);

@@ -67,6 +67,8 @@ FieldOp op_named(const std::string& name) {
 template <class Limb>
 void run_jobs(const FieldProfile& p, const FieldInfo& field) {
     const FieldOp op = op_named(p.op);
+    if (p.run.device.backend == "cuda")
+        throw Failure(Exit::usage, "profile field: a single run is of vulkan (got --backend cuda)");
     p.run.require_outputs();
     Backend backend = open_backend(p.run.device.config());
     FieldWork<Limb> work(field, op, p.elements, p.jobs);

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 
 #include <weft/version.hpp>
 
 #include "cpu_threads.hpp"
+#include "cuda_calls.hpp"
 #include "progress.hpp"
 #include "report_files.hpp"
 #include "report_findings.hpp"
@@ -37,6 +39,7 @@ void print(const KernelResult& kernel, const std::string& process, const SizeRes
                     duration(path.timing.seconds.std).c_str(), si(size.per_s(path)).c_str());
         if (path.path != ReportPath::cpu && path.speedup > 0)
             std::printf(" %8s", factor(path.speedup).c_str());
+        if (path.over_vulkan > 0) std::printf("  %s of vulkan", factor(path.over_vulkan).c_str());
         std::printf("\n");
     }
     std::fflush(stdout);
@@ -80,14 +83,56 @@ class Writer {
     bool plot_;
 };
 
-Report begin_report(const std::string& name, const ReportOptions& options, const Backend& backend) {
+/// The device that is asked for, and CUDA beside Vulkan where it drives the same GPU.
+class Devices {
+  public:
+    Devices(const DeviceOptions& options, const Config& config) : chosen_(options, config) {
+        constexpr std::uint32_t kNvidia = 0x10de;
+        const DeviceInfo& device = chosen_.device();
+        if (options.backend == "cuda" || !has_cuda() || device.vendor_id != kNvidia || device.uuid.empty())
+            return;
+        try {
+            DeviceOptions by_cuda = options;
+            by_cuda.backend = "cuda";
+            Config same = config;
+            same.device = device.uuid;
+            beside_.emplace(by_cuda, same);
+        } catch (const std::exception& error) {
+            note_ = std::string("CUDA was not measured: ") + error.what() + ".";
+        }
+    }
+    const DeviceInfo& device() const { return chosen_.device(); }
+    ReportTargets targets() {
+        if (chosen_.backend() == nullptr) return {nullptr, nullptr, &chosen_};
+        return {chosen_.backend(), &chosen_, beside_ ? &*beside_ : nullptr};
+    }
+    const std::string& note() const { return note_; }  ///< why there is no CUDA beside; else empty
+
+  private:
+    Target chosen_;
+    std::optional<Target> beside_;
+    std::string note_;
+};
+
+std::vector<ReportPath> paths_of(const ReportTargets& targets) {
+    std::vector<ReportPath> paths{ReportPath::cpu};
+    if (targets.vulkan != nullptr)
+        paths.insert(paths.end(), {ReportPath::ordinary, ReportPath::page_locked, ReportPath::resident});
+    if (targets.cuda != nullptr) paths.push_back(ReportPath::cuda);
+    return paths;
+}
+
+Report begin_report(const std::string& name, const ReportOptions& options, Devices& devices) {
     Report report;
     report.title = "weft profile " + name;
     report.stamp = make_stamp(options.output_dir);
     report.version = WEFT_VERSION_STRING;
-    const DeviceInfo& device = backend.device();
-    report.machine = {device.name, device.driver, to_string(device.type),
-                      device.uuid, cpu_name(),    cpu_threads()};
+    const DeviceInfo& device = devices.device();
+    const Target* cuda = devices.targets().cuda;
+    report.machine = {
+        device.name, device.driver, to_string(device.type), device.uuid,
+        cpu_name(),  cpu_threads(), options.device.backend, cuda != nullptr ? cuda->device().driver : ""};
+    if (!devices.note().empty()) report.notes.push_back(devices.note());
     report.repeats = options.repeats;
     report.batch_sizes = options.batch_sizes;
     if (device.type == DeviceType::cpu)
@@ -96,7 +141,7 @@ Report begin_report(const std::string& name, const ReportOptions& options, const
     return report;
 }
 
-void measure_kernels(Backend& backend, const ReportOptions& options, const ReportKernels& kernels,
+void measure_kernels(const ReportTargets& targets, const ReportOptions& options, const ReportKernels& kernels,
                      Report& report) {
     std::size_t steps = 0, done = 0;
     for (const auto& kernel : kernels) steps += kernel->processes().size() * options.batch_sizes.size();
@@ -105,12 +150,12 @@ void measure_kernels(Backend& backend, const ReportOptions& options, const Repor
         KernelResult names;
         names.kernel = kernel->name();
         const std::vector<std::string> processes = kernel->processes();
-        report.kernels.push_back(run_kernel(
-            backend, *kernel,
-            {options.batch_sizes, options.repeats, report.machine.threads, [&](const SizeResult& size) {
-                 print(names, processes[size.process], size);
-                 progress.show(++done, steps);
-             }}));
+        report.kernels.push_back(run_kernel(targets, *kernel,
+                                            {options.batch_sizes, paths_of(targets), options.repeats,
+                                             report.machine.threads, [&](const SizeResult& size) {
+                                                 print(names, processes[size.process], size);
+                                                 progress.show(++done, steps);
+                                             }}));
     }
 }
 
@@ -119,11 +164,11 @@ void measure_kernels(Backend& backend, const ReportOptions& options, const Repor
 void run_report(const std::string& name, const ReportOptions& options, const ReportKernels& kernels) {
     const Config config = options.device.config();
     require_folder(options.output_dir);
-    Backend backend = open_backend(config);
-    Report report = begin_report(name, options, backend);
+    Devices devices(options.device, config);
+    Report report = begin_report(name, options, devices);
     std::printf("%s: %s; CPU baseline: %s, %u threads\n", report.title.c_str(), report.machine.device.c_str(),
                 report.machine.cpu.c_str(), report.machine.threads);
-    measure_kernels(backend, options, kernels, report);
+    measure_kernels(devices.targets(), options, kernels, report);
 
     Writer writer(report, options.output_dir, !options.no_plot);
     for (const KernelResult& result : report.kernels) {

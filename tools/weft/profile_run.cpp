@@ -36,7 +36,7 @@ std::vector<CLI::Option*> ProfileRun::add_to(CLI::App& command) {
     command.add_option("--warmup", warmup, "Runs before those")
         ->capture_default_str()
         ->check(CLI::Range(std::size_t{0}, std::size_t{1'000'000}));
-    device.add_to(command);
+    device.add_to(command, true);  // a report may; a single run refuses cuda
     return {command.add_option("--json", json, "Write the report as JSON")->type_name(file),
             command.add_option("--csv", csv, "Write stages and kernels as CSV")->type_name(file),
             command.add_option("--trace", trace, "Write a trace for ui.perfetto.dev")->type_name(file)};

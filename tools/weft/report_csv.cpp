@@ -36,7 +36,7 @@ std::string csv_text(const Report& report, const KernelResult& result) {
         settings += (settings.empty() ? "" : "; ") + name + " " + value;
     std::string out =
         "kernel,process,batch_size,path,device,configuration,median_ms,std_ms,min_ms,max_ms,per_s,gb_per_s,"
-        "speedup,of_ceiling,compression_ratio,verified,failure\n";
+        "speedup,over_vulkan,of_ceiling,compression_ratio,verified,failure\n";
     for (const SizeResult& size : result.sizes)
         for (const PathResult& path : size.paths) {
             const Statistics& s = path.timing.seconds;
@@ -49,9 +49,9 @@ std::string csv_text(const Report& report, const KernelResult& result) {
                 out += number(s.median * 1e3) + "," + number(s.std * 1e3) + "," + number(s.min * 1e3) + "," +
                        number(s.max * 1e3) + "," + number(size.per_s(path)) + "," +
                        number(size.gb_per_s(path)) + "," + (cpu ? "" : known(path.speedup)) + "," +
-                       known(path.of_ceiling());
+                       known(path.over_vulkan) + "," + known(path.of_ceiling());
             else
-                out += ",,,,,,,";
+                out += ",,,,,,,,";
             out += "," + known(process.compression) + "," + (path.verified ? "yes" : "no") + "," +
                    (path.ran() ? "" : quoted(path.failure)) + "\n";
         }

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "cpu_encode.hpp"
+#include "cuda_calls.hpp"
 #include "report_kernel.hpp"
 
 namespace weft::tool {
@@ -15,8 +16,9 @@ constexpr double kTolerance = 8e-6;
 
 class EncodeWork : public ReportWork {
   public:
-    EncodeWork(Backend& backend, std::vector<EncodeMethod> methods, const StateShape& shape, unsigned threads)
-        : backend_(backend), methods_(std::move(methods)), shape_(shape), threads_(threads) {
+    EncodeWork(const ReportTargets& targets, std::vector<EncodeMethod> methods, const StateShape& shape,
+               unsigned threads)
+        : targets_(targets), methods_(std::move(methods)), shape_(shape), threads_(threads) {
         for (const EncodeMethod method : methods_) {
             values_.emplace_back(shape.samples * encode_features(method, shape.qubits));
             fill_encode(method, shape, values_.back());
@@ -34,21 +36,21 @@ class EncodeWork : public ReportWork {
     void prepare(ReportPath path) override {
         path_ = path;
         if (path != ReportPath::resident) {
-            states_.make(backend_, shape_.amplitudes(), path);
+            states_.make(targets_.backend, shape_.amplitudes(), path);
             locked_.resize(methods_.size());
             if (path == ReportPath::page_locked)
                 for (std::size_t i = 0; i < methods_.size(); ++i) {
-                    locked_[i].make(backend_, values_[i].size(), path);
+                    locked_[i].make(targets_.backend, values_[i].size(), path);
                     std::copy(values_[i].begin(), values_[i].end(), locked_[i].span().begin());
                 }
             return;
         }
-        Stream stream(backend_);
+        Stream stream(*targets_.backend);
         for (const std::vector<float>& values : values_) {
-            resident_.emplace_back(backend_, values.size());
+            resident_.emplace_back(*targets_.backend, values.size());
             stream.upload(values, resident_.back());
         }
-        resident_states_ = std::make_unique<Buffer<c32>>(backend_, shape_.amplitudes());
+        resident_states_ = std::make_unique<Buffer<c32>>(*targets_.backend, shape_.amplitudes());
         stream.wait();
     }
     void release() override {
@@ -58,17 +60,17 @@ class EncodeWork : public ReportWork {
         locked_.clear();
     }
     void run(std::size_t process) override {
-        const std::span<const float> values = path_ == ReportPath::ordinary
-                                                  ? std::span<const float>(values_[process])
-                                                  : locked_[process].span();
-        encode(backend_, methods_[process], values, states_.span(), shape_);
+        const std::span<const float> values = path_ == ReportPath::page_locked
+                                                  ? locked_[process].span()
+                                                  : std::span<const float>(values_[process]);
+        targets_.of(path_).encode(methods_[process], values, states_.span(), shape_);
     }
     void record(std::size_t process, Stream& stream) override {
         encode(stream, methods_[process], resident_[process], *resident_states_, shape_);
     }
-    void verify(std::size_t process, Stream& stream) override {
+    void verify(std::size_t process, Stream* stream) override {
         std::vector<c32> resident;
-        if (resident_states_) resident = stream.download(*resident_states_);
+        if (resident_states_) resident = stream->download(*resident_states_);
         const std::span<c32> got = resident_states_ ? std::span<c32>(resident) : states_.span();
         for (std::size_t i = 0; i < got.size(); ++i) {
             const double difference = std::abs(c64(got[i]) - c64(wanted_[process][i]));
@@ -79,13 +81,13 @@ class EncodeWork : public ReportWork {
             throw WrongResult(text);
         }
         if (resident_states_)
-            stream.fill(resident_states_->view(), 0x7fc00000);
+            stream->fill(resident_states_->view(), 0x7fc00000);
         else
             std::fill(got.begin(), got.end(), c32{7, 7});
     }
 
   private:
-    Backend& backend_;
+    ReportTargets targets_;
     std::vector<EncodeMethod> methods_;
     StateShape shape_;
     unsigned threads_;
@@ -121,8 +123,9 @@ class EncodeReport : public ReportKernel {
                               std::ldexp(1.0, static_cast<int>(qubits_));
         return static_cast<double>(batch) * (values + states);
     }
-    std::unique_ptr<ReportWork> make(Backend& backend, std::uint64_t batch, unsigned threads) const override {
-        return std::make_unique<EncodeWork>(backend, methods_, StateShape{batch, qubits_}, threads);
+    std::unique_ptr<ReportWork> make(const ReportTargets& targets, std::uint64_t batch,
+                                     unsigned threads) const override {
+        return std::make_unique<EncodeWork>(targets, methods_, StateShape{batch, qubits_}, threads);
     }
 
   private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cpu_field.hpp"
+#include "cuda_calls.hpp"
 #include "report_kernel.hpp"
 
 namespace weft::tool {
@@ -13,8 +14,8 @@ constexpr std::array kOps{FieldOp::add, FieldOp::mul};
 template <class Limb>
 class FieldWork : public ReportWork {
   public:
-    FieldWork(Backend& backend, const FieldInfo& field, std::uint64_t batch, unsigned threads)
-        : backend_(backend),
+    FieldWork(const ReportTargets& targets, const FieldInfo& field, std::uint64_t batch, unsigned threads)
+        : targets_(targets),
           field_(field),
           threads_(threads),
           size_(batch * field.limbs),
@@ -34,22 +35,23 @@ class FieldWork : public ReportWork {
     void prepare(ReportPath path) override {
         path_ = path;
         if (path == ReportPath::resident) {
-            Stream stream(backend_);
-            device_ = std::make_unique<Resident>(backend_, size_);
+            Stream stream(*targets_.backend);
+            device_ = std::make_unique<Resident>(*targets_.backend, size_);
             stream.upload(a_, device_->a);
             stream.upload(b_, device_->b);
             stream.wait();
             return;
         }
         if (path == ReportPath::page_locked) {
-            locked_a_.make(backend_, size_, path);
-            locked_b_.make(backend_, size_, path);
+            locked_a_.make(targets_.backend, size_, path);
+            locked_b_.make(targets_.backend, size_, path);
             std::copy(a_.begin(), a_.end(), locked_a_.span().begin());
             std::copy(b_.begin(), b_.end(), locked_b_.span().begin());
         }
-        out_.make(backend_, size_, path);
-        jobs_ = {{path == ReportPath::ordinary ? std::span<const Limb>(a_) : locked_a_.span(),
-                  path == ReportPath::ordinary ? std::span<const Limb>(b_) : locked_b_.span(), out_.span()}};
+        out_.make(targets_.backend, size_, path);
+        const bool locked = path == ReportPath::page_locked;
+        jobs_ = {{locked ? locked_a_.span() : std::span<const Limb>(a_),
+                  locked ? locked_b_.span() : std::span<const Limb>(b_), out_.span()}};
     }
     void release() override {
         device_.reset();
@@ -58,13 +60,16 @@ class FieldWork : public ReportWork {
         locked_b_.clear();
         out_.clear();
     }
-    void run(std::size_t process) override { field_batch(backend_, field_.field, kOps[process], jobs_); }
+    void run(std::size_t process) override {
+        const std::span<const FieldVectors<Limb>> jobs(jobs_);
+        targets_.of(path_).field_batch(field_.field, kOps[process], jobs, {});
+    }
     void record(std::size_t process, Stream& stream) override {
         field_apply(stream, field_.field, kOps[process], device_->a, device_->b, device_->out);
     }
-    void verify(std::size_t process, Stream& stream) override {
+    void verify(std::size_t process, Stream* stream) override {
         std::vector<Limb> resident;
-        if (device_) resident = stream.download(device_->out);
+        if (device_) resident = stream->download(device_->out);
         const std::span<Limb> got = device_ ? std::span<Limb>(resident) : out_.span();
         const std::vector<Limb>& wanted = wanted_[process];
         const auto found = std::mismatch(got.begin(), got.end(), wanted.begin()).first;
@@ -72,7 +77,7 @@ class FieldWork : public ReportWork {
             throw WrongResult("element " + std::to_string((found - got.begin()) / field_.limbs) +
                               " differs from the CPU's");
         if (device_)
-            stream.fill(device_->out.view(), ~0u);
+            stream->fill(device_->out.view(), ~0u);
         else
             std::fill(got.begin(), got.end(), static_cast<Limb>(~Limb{0}));
     }
@@ -84,7 +89,7 @@ class FieldWork : public ReportWork {
             : a(backend, size), b(backend, size), out(backend, size) {}
     };
 
-    Backend& backend_;
+    ReportTargets targets_;
     FieldInfo field_;
     unsigned threads_;
     std::size_t size_;
@@ -108,10 +113,11 @@ class FieldReport : public ReportKernel {
     double host_bytes(std::uint64_t batch) const override {
         return 7.0 * static_cast<double>(batch) * field_.element_bytes;
     }
-    std::unique_ptr<ReportWork> make(Backend& backend, std::uint64_t batch, unsigned threads) const override {
+    std::unique_ptr<ReportWork> make(const ReportTargets& targets, std::uint64_t batch,
+                                     unsigned threads) const override {
         if (field_.limb_bytes == 4)
-            return std::make_unique<FieldWork<std::uint32_t>>(backend, field_, batch, threads);
-        return std::make_unique<FieldWork<std::uint64_t>>(backend, field_, batch, threads);
+            return std::make_unique<FieldWork<std::uint32_t>>(targets, field_, batch, threads);
+        return std::make_unique<FieldWork<std::uint64_t>>(targets, field_, batch, threads);
     }
 
   private:

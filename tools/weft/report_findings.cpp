@@ -14,11 +14,13 @@ std::string text_of(const char* format, double value) {
     return text;
 }
 
-constexpr ReportPath kDevicePaths[] = {ReportPath::ordinary, ReportPath::page_locked, ReportPath::resident};
+constexpr ReportPath kDevicePaths[] = {ReportPath::ordinary, ReportPath::page_locked, ReportPath::resident,
+                                       ReportPath::cuda};
 
 const char* from(ReportPath path) {
     return path == ReportPath::ordinary      ? "from ordinary memory"
            : path == ReportPath::page_locked ? "from page-locked memory"
+           : path == ReportPath::cuda        ? "by CUDA from ordinary memory"
                                              : "on resident data";
 }
 
@@ -58,6 +60,22 @@ std::string sentence_of_ceiling(const KernelResult& result, std::size_t process)
                 grouped(best.size->batch) + ")";
     }
     return text.empty() ? text : result.label(process) + ": at best " + text + ".";
+}
+
+std::string sentence_of_cuda(const KernelResult& result, std::size_t process) {
+    const SizeResult *least = nullptr, *most = nullptr;
+    const auto over = [](const SizeResult& size) { return size.of(ReportPath::cuda)->over_vulkan; };
+    for (const SizeResult& size : result.sizes) {
+        if (size.process != process || size.of(ReportPath::cuda) == nullptr || over(size) <= 0) continue;
+        if (least == nullptr || over(size) < over(*least)) least = &size;
+        if (most == nullptr || over(size) > over(*most)) most = &size;
+    }
+    if (most == nullptr) return {};
+    const auto text = [&](const SizeResult& size) {
+        return factor(over(size)) + " (at " + grouped(size.batch) + ")";
+    };
+    return result.label(process) + ": from ordinary memory CUDA has " +
+           (least == most ? "" : text(*least) + " to ") + text(*most) + " the speed of Vulkan.";
 }
 
 std::string sentence_of_rate(const KernelResult& result, std::size_t process) {
@@ -141,6 +159,7 @@ std::vector<std::string> findings(const KernelResult& result) {
     };
     for (std::size_t p = 0; p < result.processes.size(); ++p) {
         add(sentence_of_wins(result, p));
+        add(sentence_of_cuda(result, p));
         add(sentence_of_rate(result, p));
         add(sentence_of_ceiling(result, p));
     }

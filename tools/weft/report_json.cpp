@@ -28,6 +28,8 @@ Json json_of(const KernelResult& result, const SizeResult& size, const PathResul
     json["verified"] = path.verified;
     if (path.path == ReportPath::cpu) return json;
     json["speedup"] = path.speedup > 0 ? Json(path.speedup) : Json();
+    if (path.path == ReportPath::cuda)
+        json["over_vulkan"] = path.over_vulkan > 0 ? Json(path.over_vulkan) : Json();
     json["ceiling_s"] = path.ceiling_s > 0 ? Json(path.ceiling_s) : Json();
     json["of_ceiling"] = path.ceiling_s > 0 ? Json(path.of_ceiling()) : Json();
     return json;
@@ -75,7 +77,8 @@ std::string json_text(const Report& report, const KernelResult& result) {
     json["machine"] = {{"device", report.machine.device}, {"type", report.machine.type},
                        {"driver", report.machine.driver}, {"uuid", report.machine.uuid},
                        {"cpu", report.machine.cpu},       {"cpu_threads", report.machine.threads}};
-    json["backend"] = "vulkan";
+    if (!report.machine.cuda.empty()) json["machine"]["cuda"] = report.machine.cuda;
+    json["backend"] = report.machine.backend;
     json["repeats"] = report.repeats.repeats;
     json["max_seconds"] = report.repeats.max_seconds;
     json["warmup"] = report.repeats.warmup;

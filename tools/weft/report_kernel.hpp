@@ -16,6 +16,15 @@
 
 namespace weft::tool {
 
+class Target;
+
+/// Where a work runs; what is null is not measured.
+struct ReportTargets {
+    Backend* backend = nullptr;                 ///< that of `vulkan`
+    Target *vulkan = nullptr, *cuda = nullptr;  ///< one and the same device
+    Target& of(ReportPath path) const { return path == ReportPath::cuda ? *cuda : *vulkan; }
+};
+
 /// A result that differs from the CPU's.
 class WrongResult : public std::runtime_error {
     using std::runtime_error::runtime_error;
@@ -31,13 +40,13 @@ class ReportWork {
     virtual void run_cpu(std::size_t process) = 0;
     virtual void prepare(ReportPath path) = 0;
     virtual void release() = 0;
-    /// One call between arrays in host memory; for ordinary and page-locked.
+    /// One call between arrays in host memory; for ordinary, page-locked and cuda.
     virtual void run(std::size_t process) = 0;
     /// The same on resident arrays, recorded once.
     virtual void record(std::size_t process, Stream& stream) = 0;
     /// Compares what the prepared path gave with what the CPU gave, and destroys it, so that the next run has
-    /// to give it again. `stream`: for downloads. Errors: WrongResult.
-    virtual void verify(std::size_t process, Stream& stream) = 0;
+    /// to give it again. `stream`: for downloads of resident arrays, else null. Errors: WrongResult.
+    virtual void verify(std::size_t process, Stream* stream) = 0;
 };
 
 class ReportKernel {
@@ -55,17 +64,18 @@ class ReportKernel {
     virtual double growth() const { return 1; }  ///< time grows like batch to this power
     /// Bytes of host memory that a size takes at most, all paths considered.
     virtual double host_bytes(std::uint64_t batch) const = 0;
-    virtual std::unique_ptr<ReportWork> make(Backend& backend, std::uint64_t batch,
+    virtual std::unique_ptr<ReportWork> make(const ReportTargets& targets, std::uint64_t batch,
                                              unsigned threads) const = 0;
 };
 
-/// An array in ordinary or page-locked memory; absent until made.
+/// An array in ordinary or, for ReportPath::page_locked, in `backend`'s page-locked memory; absent until
+/// made.
 template <class T>
 class HostArray {
   public:
-    void make(Backend& backend, std::size_t size, ReportPath path) {
+    void make(Backend* backend, std::size_t size, ReportPath path) {
         if (path == ReportPath::page_locked)
-            memory_.template emplace<HostBuffer<T>>(backend, size);
+            memory_.template emplace<HostBuffer<T>>(*backend, size);
         else
             memory_.template emplace<std::vector<T>>(size);
     }

@@ -6,6 +6,7 @@
 
 #include "cpu_encode.hpp"
 #include "cpu_kernel_matrix.hpp"
+#include "cuda_calls.hpp"
 #include "report_kernel.hpp"
 
 namespace weft::tool {
@@ -16,8 +17,9 @@ constexpr double kTolerance = 2e-5;  // both are float32 sums and products of nu
 
 class KernelWork : public ReportWork {
   public:
-    KernelWork(Backend& backend, KernelMap map, std::uint32_t qubits, std::uint64_t samples, unsigned threads)
-        : backend_(backend),
+    KernelWork(const ReportTargets& targets, KernelMap map, std::uint32_t qubits, std::uint64_t samples,
+               unsigned threads)
+        : targets_(targets),
           shape_{.samples = samples, .qubits = qubits},
           states_shape_{samples, qubits},
           threads_(threads),
@@ -41,17 +43,18 @@ class KernelWork : public ReportWork {
     void prepare(ReportPath path) override {
         path_ = path;
         if (path == ReportPath::resident) {
-            device_ = std::make_unique<Resident>(backend_, features_.size(), states_.size(), shape_.values());
-            Stream stream(backend_);
+            device_ = std::make_unique<Resident>(*targets_.backend, features_.size(), states_.size(),
+                                                 shape_.values());
+            Stream stream(*targets_.backend);
             stream.upload(features_, device_->features);
             stream.upload(states_, device_->states);
             stream.wait();
             return;
         }
-        k_.make(backend_, shape_.values(), path);
+        k_.make(targets_.backend, shape_.values(), path);
         if (path != ReportPath::page_locked) return;
-        locked_features_.make(backend_, features_.size(), path);
-        locked_states_.make(backend_, states_.size(), path);
+        locked_features_.make(targets_.backend, features_.size(), path);
+        locked_states_.make(targets_.backend, states_.size(), path);
         std::copy(features_.begin(), features_.end(), locked_features_.span().begin());
         std::copy(states_.begin(), states_.end(), locked_states_.span().begin());
     }
@@ -63,14 +66,13 @@ class KernelWork : public ReportWork {
     }
     void run(std::size_t process) override {
         const bool locked = path_ == ReportPath::page_locked;
+        Target& target = targets_.of(path_);
         if (process == kFeatures)
-            kernel_matrix(backend_,
-                          KernelSource(locked ? locked_features_.span() : std::span<float>(features_)),
-                          k_.span(), shape_, circuit_);
+            target.kernel_matrix(KernelSource(locked ? locked_features_.span() : std::span<float>(features_)),
+                                 nullptr, k_.span(), shape_, circuit_, {});
         else
-            kernel_matrix(backend_,
-                          KernelStateSource(locked ? locked_states_.span() : std::span<c32>(states_)),
-                          k_.span(), shape_);
+            target.kernel_matrix(KernelStateSource(locked ? locked_states_.span() : std::span<c32>(states_)),
+                                 nullptr, k_.span(), shape_, {});
     }
     void record(std::size_t process, Stream& stream) override {
         if (process == kFeatures)
@@ -78,9 +80,9 @@ class KernelWork : public ReportWork {
         else
             kernel_matrix(stream, KernelStates(device_->states), device_->k, states_shape_);
     }
-    void verify(std::size_t process, Stream& stream) override {
+    void verify(std::size_t process, Stream* stream) override {
         std::vector<float> resident;
-        if (device_) resident = stream.download(device_->k);
+        if (device_) resident = stream->download(device_->k);
         const std::span<float> got = device_ ? std::span<float>(resident) : k_.span();
         for (std::size_t i = 0; i < got.size(); ++i) {
             const double difference =
@@ -92,7 +94,7 @@ class KernelWork : public ReportWork {
             throw WrongResult(text);
         }
         if (device_)
-            stream.fill(device_->k.view(), 0x7fc00000);
+            stream->fill(device_->k.view(), 0x7fc00000);
         else
             std::fill(got.begin(), got.end(), -7.0f);
     }
@@ -105,7 +107,7 @@ class KernelWork : public ReportWork {
             : features(backend, f), k(backend, values), states(backend, s) {}
     };
 
-    Backend& backend_;
+    ReportTargets targets_;
     KernelShape shape_;
     StateShape states_shape_;
     KernelCircuit circuit_;
@@ -141,8 +143,9 @@ class KernelMatrixReportSource : public ReportKernel {
         // Two results of the CPU, one of the device and its download; states, a copy, and the CPU's planes.
         return 16 * n * n + n * (8.0 * qubits_ + 24 * std::ldexp(1.0, static_cast<int>(qubits_)));
     }
-    std::unique_ptr<ReportWork> make(Backend& backend, std::uint64_t batch, unsigned threads) const override {
-        return std::make_unique<KernelWork>(backend, map_, qubits_, batch, threads);
+    std::unique_ptr<ReportWork> make(const ReportTargets& targets, std::uint64_t batch,
+                                     unsigned threads) const override {
+        return std::make_unique<KernelWork>(targets, map_, qubits_, batch, threads);
     }
 
   private:

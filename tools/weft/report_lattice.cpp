@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "cpu_lattice.hpp"
+#include "cuda_calls.hpp"
 #include "report_kernel.hpp"
 
 namespace weft::tool {
@@ -22,8 +23,8 @@ struct LatticeSpans {
 
 class LatticeWork : public ReportWork {
   public:
-    LatticeWork(Backend& backend, const LatticeCode& code, std::uint64_t batch, unsigned threads)
-        : backend_(backend),
+    LatticeWork(const ReportTargets& targets, const LatticeCode& code, std::uint64_t batch, unsigned threads)
+        : targets_(targets),
           code_(code),
           threads_(threads),
           x_(batch * dimension(code.lattice)),
@@ -55,9 +56,10 @@ class LatticeWork : public ReportWork {
     }
     void run(std::size_t process) override {
         const LatticeSpans& s = spans_;
-        if (process == kEncode) lattice_encode(backend_, code_, s.x, s.codes, s.status);
-        if (process == kDecode) lattice_decode(backend_, code_, s.wanted_codes, s.wanted_status, s.y);
-        if (process == kCombined) lattice_quantize(backend_, code_, s.x, s.y, s.status);
+        Target& target = targets_.of(path_);
+        if (process == kEncode) target.lattice_encode(code_, s.x, s.codes, s.status, {});
+        if (process == kDecode) target.lattice_decode(code_, s.wanted_codes, s.wanted_status, s.y, {});
+        if (process == kCombined) target.lattice_quantize(code_, s.x, s.y, s.status, {});
     }
     void record(std::size_t process, Stream& stream) override {
         Resident& r = *device_;
@@ -65,7 +67,7 @@ class LatticeWork : public ReportWork {
         if (process == kDecode) lattice_decode(stream, code_, r.wanted_codes, r.wanted_status.view(), r.y);
         if (process == kCombined) lattice_quantize(stream, code_, r.x, r.y, r.status);
     }
-    void verify(std::size_t process, Stream& stream) override;
+    void verify(std::size_t process, Stream* stream) override;
 
   private:
     struct Resident {
@@ -81,9 +83,10 @@ class LatticeWork : public ReportWork {
     };
     void prepare_resident();
 
-    Backend& backend_;
+    ReportTargets targets_;
     LatticeCode code_;
     unsigned threads_;
+    ReportPath path_ = ReportPath::cpu;
     std::vector<float> x_, decoded_;  // decoded_ and below: the CPU's results
     std::vector<std::uint8_t> codes_, status_;
     HostArray<float> locked_x_, y_;
@@ -100,8 +103,8 @@ std::vector<std::uint32_t> words_of(std::span<const std::uint8_t> bytes, std::si
 }
 
 void LatticeWork::prepare_resident() {
-    device_ = std::make_unique<Resident>(backend_, code_, status_.size());
-    Stream stream(backend_);
+    device_ = std::make_unique<Resident>(*targets_.backend, code_, status_.size());
+    Stream stream(*targets_.backend);
     stream.upload(x_, device_->x);
     stream.upload(words_of(codes_, device_->codes.size()), device_->wanted_codes);
     stream.upload(words_of(status_, device_->status.size()), device_->wanted_status);
@@ -109,15 +112,16 @@ void LatticeWork::prepare_resident() {
 }
 
 void LatticeWork::prepare(ReportPath path) {
+    path_ = path;
     if (path == ReportPath::resident) return prepare_resident();
-    codes_out_.make(backend_, codes_.size(), path);
-    status_out_.make(backend_, status_.size(), path);
-    y_.make(backend_, x_.size(), path);
+    codes_out_.make(targets_.backend, codes_.size(), path);
+    status_out_.make(targets_.backend, status_.size(), path);
+    y_.make(targets_.backend, x_.size(), path);
     spans_ = {x_, codes_, status_, codes_out_.span(), status_out_.span(), y_.span()};
     if (path != ReportPath::page_locked) return;
-    locked_x_.make(backend_, x_.size(), path);
-    locked_codes_in_.make(backend_, codes_.size(), path);
-    locked_status_in_.make(backend_, status_.size(), path);
+    locked_x_.make(targets_.backend, x_.size(), path);
+    locked_codes_in_.make(targets_.backend, codes_.size(), path);
+    locked_status_in_.make(targets_.backend, status_.size(), path);
     std::copy(x_.begin(), x_.end(), locked_x_.span().begin());
     std::copy(codes_.begin(), codes_.end(), locked_codes_in_.span().begin());
     std::copy(status_.begin(), status_.end(), locked_status_in_.span().begin());
@@ -136,7 +140,7 @@ void require_same(const char* what, std::span<const T> got, std::span<const T> w
                       std::to_string(at / per_vector));
 }
 
-void LatticeWork::verify(std::size_t process, Stream& stream) {
+void LatticeWork::verify(std::size_t process, Stream* stream) {
     LatticeSpans got = spans_;
     std::vector<std::uint32_t> codes, status;
     std::vector<float> y;
@@ -144,9 +148,9 @@ void LatticeWork::verify(std::size_t process, Stream& stream) {
         const auto bytes = [](std::vector<std::uint32_t>& words) {
             return std::span(reinterpret_cast<std::uint8_t*>(words.data()), words.size() * 4);
         };
-        codes = stream.download(device_->codes);
-        status = stream.download(device_->status);
-        y = stream.download(device_->y);
+        codes = stream->download(device_->codes);
+        status = stream->download(device_->status);
+        y = stream->download(device_->y);
         got.codes = bytes(codes);
         got.status = bytes(status);
         got.y = y;
@@ -158,9 +162,9 @@ void LatticeWork::verify(std::size_t process, Stream& stream) {
     if (process != kDecode) require_same<std::uint8_t>("statuses", got.status, status_, 1);
     if (process != kEncode) require_same<float>("values", got.y, decoded_, d);
     if (device_) {
-        stream.fill(device_->codes.view(), 0xa5a5a5a5);
-        stream.fill(device_->status.view(), 0xa5a5a5a5);
-        stream.fill(device_->y.view(), 0x7fc00000);
+        stream->fill(device_->codes.view(), 0xa5a5a5a5);
+        stream->fill(device_->status.view(), 0xa5a5a5a5);
+        stream->fill(device_->y.view(), 0x7fc00000);
         return;
     }
     std::fill(got.codes.begin(), got.codes.end(), std::uint8_t{0xa5});
@@ -199,8 +203,9 @@ class ReportOfLattice : public ReportKernel {
         const double values = 4.0 * dimension(code_.lattice);
         return static_cast<double>(batch) * (4 * values + 4 * values + 4);
     }
-    std::unique_ptr<ReportWork> make(Backend& backend, std::uint64_t batch, unsigned threads) const override {
-        return std::make_unique<LatticeWork>(backend, code_, batch, threads);
+    std::unique_ptr<ReportWork> make(const ReportTargets& targets, std::uint64_t batch,
+                                     unsigned threads) const override {
+        return std::make_unique<LatticeWork>(targets, code_, batch, threads);
     }
 
   private:

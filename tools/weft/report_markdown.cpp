@@ -25,11 +25,12 @@ std::string section_of_machine(const Report& report) {
     const Machine& m = report.machine;
     std::string sizes;
     for (const std::uint64_t size : report.batch_sizes) sizes += (sizes.empty() ? "" : ", ") + grouped(size);
+    const std::string beside = m.backend == "vulkan" && !m.cuda.empty() ? ", beside it " + m.cuda : "";
     std::string out = "| | |\n|---|---|\n";
     out += row({"device", m.device + " (" + m.type + ")"}) + row({"driver", m.driver}) +
            row({"CPU baseline",
                 m.cpu + ", " + std::to_string(m.threads) + (m.threads == 1 ? " thread" : " threads")}) +
-           row({"weft", report.version + ", backend vulkan"}) + row({"batch sizes", sizes}) +
+           row({"weft", report.version + ", backend " + m.backend + beside}) + row({"batch sizes", sizes}) +
            row({"runs", std::to_string(report.repeats.repeats) + " measured after " +
                             std::to_string(report.repeats.warmup) +
                             " for warm-up, fewer where a figure took more than " +
@@ -47,6 +48,16 @@ constexpr const char* kLegend =
     "and device memory allow, of\nwhat a plain pass over device memory allows for `resident`; arrays that a "
     "cache "
     "holds, and unified memory, may exceed it.\n";
+
+constexpr const char* kLegendOfCuda =
+    "`cuda`: the same call as `ordinary` by CUDA; *of Vulkan*: `ordinary`'s time over its own.\n";
+
+/// Over the CPU, and of CUDA over Vulkan.
+std::string speedups(const PathResult& path) {
+    if (path.path == ReportPath::cpu || path.speedup <= 0) return {};
+    return factor(path.speedup) +
+           (path.over_vulkan > 0 ? "; " + factor(path.over_vulkan) + " of Vulkan" : std::string());
+}
 
 std::string table_of(const KernelResult& result, std::size_t process) {
     std::string out = row({"batch", "path", "median", "std", "min", "max", result.rate_unit + "/s",
@@ -67,8 +78,7 @@ std::string table_of(const KernelResult& result, std::size_t process) {
             const Statistics& s = path.timing.seconds;
             out += row({grouped(size.batch), to_string(path.path), duration(s.median), duration(s.std),
                         duration(s.min), duration(s.max), si(size.per_s(path)), rate(size.gb_per_s(path)),
-                        path.path != ReportPath::cpu && path.speedup > 0 ? factor(path.speedup) : "",
-                        path.ceiling_s > 0 ? percent(path.of_ceiling()) : ""});
+                        speedups(path), path.ceiling_s > 0 ? percent(path.of_ceiling()) : ""});
         }
     }
     return out;
@@ -118,6 +128,7 @@ std::string markdown_text(const Report& report) {
         for (const std::string& finding : findings(result)) out += "- " + finding + "\n";
     for (const std::string& note : report.notes) out += "- " + note + "\n";
     out += std::string("\n") + kLegend;
+    if (!report.machine.cuda.empty()) out += kLegendOfCuda;
     for (const KernelResult& result : report.kernels) out += section_of(result);
     out += "\n## Files\n\n";
     for (const std::string& file : report.files)

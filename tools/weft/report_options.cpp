@@ -95,7 +95,7 @@ void ReportOptions::add_to(CLI::App& command) {
     command.add_option("--warmup", repeats.warmup, "Runs before those")
         ->capture_default_str()
         ->check(CLI::Range(std::size_t{0}, std::size_t{1'000'000}));
-    device.add_to(command);
+    device.add_to(command, true);
 }
 
 void require_folder(const std::string& folder) {

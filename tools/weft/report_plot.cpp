@@ -104,6 +104,7 @@ Curve curve_of(const KernelResult& result, std::size_t process, ReportPath path,
 const Value kTime = [](const SizeResult&, const PathResult& p) { return p.timing.seconds.median * 1e3; };
 const Value kRate = [](const SizeResult& s, const PathResult& p) { return s.per_s(p); };
 const Value kSpeedup = [](const SizeResult&, const PathResult& p) { return p.speedup; };
+const Value kOverVulkan = [](const SizeResult&, const PathResult& p) { return p.over_vulkan; };
 const Value kCeiling = [](const SizeResult&, const PathResult& p) { return p.of_ceiling(); };
 
 std::string row_of(const KernelResult& result, std::size_t process) {
@@ -116,16 +117,22 @@ std::string row_of(const KernelResult& result, std::size_t process) {
                     curve_of(result, process, path, to_string(path), static_cast<std::size_t>(path), value));
         return all;
     };
+    std::vector<Curve> speedups = curves(kSpeedup, false);
+    speedups.push_back(
+        curve_of(result, process, ReportPath::cuda, "cuda/vulkan", std::size(kReportPaths), kOverVulkan));
     const ProcessResult& p = result.processes[process];
     const std::string name = result.label(process);
     return panel(name + (p.compression > 0 ? ", compression " + factor(p.compression) : "") + ": time", size,
                  "median of a call (ms)", false, curves(kTime, true)) +
            panel(name + ": throughput", size, result.rate_unit + "/s", false, curves(kRate, true)) +
-           panel(name + ": speed-up over the CPU", size, "CPU time / device time", true,
-                 curves(kSpeedup, false)) +
+           panel(name + ": speed-up over the CPU" +
+                     (speedups.back().points.empty() ? "" : ", CUDA's over Vulkan"),
+                 size, "CPU time / device time", true, speedups) +
            panel(name + ": share of the ceiling", size, "ceiling's time / time", true,
                  curves(kCeiling, false));
 }
+
+constexpr const char* kRates = "elements, pairs, samples or vectors/s";
 
 /// Curves of every process of every kernel for one path.
 std::vector<Curve> all_curves(const Report& report, ReportPath path, const Value& value) {
@@ -136,14 +143,25 @@ std::vector<Curve> all_curves(const Report& report, ReportPath path, const Value
     return all;
 }
 
+/// Paths of the device that have figures.
+std::vector<ReportPath> device_paths(const Report& report) {
+    std::vector<ReportPath> paths;
+    for (const ReportPath path : kReportPaths)
+        if (path != ReportPath::cpu &&
+            std::any_of(report.kernels.begin(), report.kernels.end(),
+                        [&](const KernelResult& result) { return result.has(path); }))
+            paths.push_back(path);
+    return paths;
+}
+
 std::string bars(const Report& report) {
+    const std::vector<ReportPath> paths = device_paths(report);
     std::string data, out;
     std::size_t count = 0;
     for (const KernelResult& result : report.kernels)
         for (std::size_t p = 0; p < result.processes.size(); ++p) {
             data += "\"" + result.label(p) + "\"";
-            for (const ReportPath path :
-                 {ReportPath::ordinary, ReportPath::page_locked, ReportPath::resident}) {
+            for (const ReportPath path : paths) {
                 const Best best = best_of(result, p, path, BestBy::speedup);
                 data += best.size == nullptr || best.path->speedup <= 0 ? " NaN"
                                                                         : " " + number(best.path->speedup);
@@ -158,10 +176,10 @@ std::string bars(const Report& report) {
         "any size'\n"
         "unset xlabel\nset ylabel 'CPU time / device time'\nset xrange [-0.6:" +
         number(static_cast<double>(count) - 0.4) + "]\n$bars << EOD\n" + data + "EOD\nplot ";
-    for (int i = 0; i < 3; ++i)
+    for (std::size_t i = 0; i < paths.size(); ++i)
         out += std::string(i == 0 ? "" : ", ") + "$bars using " + std::to_string(i + 2) +
-               (i == 0 ? ":xtic(1)" : "") + " lc rgb " + quoted(kColours[i + 1]) + " title " +
-               quoted(to_string(kReportPaths[static_cast<std::size_t>(i + 1)]));
+               (i == 0 ? ":xtic(1)" : "") + " lc rgb " +
+               quoted(kColours[static_cast<std::size_t>(paths[i])]) + " title " + quoted(to_string(paths[i]));
     return out + ", 1 with lines dt 2 lc rgb '#999999' notitle\n";
 }
 
@@ -190,20 +208,26 @@ std::string plot_script(const Report& report, const KernelResult& result, const 
 }
 
 std::string combined_script(const Report& report, const std::string& output) {
-    const std::string size = "batch size";
-    std::string out = head(output, "weft profile, all kernels; " + report.machine.device, 2, 3,
-                           kWidePanelWidth, kKeyBeside);
-    out += panel("throughput, CPU", size, "elements, pairs, samples or vectors/s", false,
-                 all_curves(report, ReportPath::cpu, kRate));
-    out += panel("throughput, device, ordinary memory", size, "elements, pairs, samples or vectors/s", false,
-                 all_curves(report, ReportPath::ordinary, kRate));
-    out += panel("throughput, device, resident", size, "elements, pairs, samples or vectors/s", false,
-                 all_curves(report, ReportPath::resident, kRate));
-    out += panel("speed-up over the CPU, ordinary memory", size, "CPU time / device time", true,
-                 all_curves(report, ReportPath::ordinary, kSpeedup));
-    out += panel("share of the memory ceiling, resident", size, "ceiling's time / time", true,
-                 all_curves(report, ReportPath::resident, kCeiling));
-    return out + bars(report) + "unset multiplot\nunset output\n";
+    constexpr std::size_t kColumns = 3;
+    std::vector<std::string> panels;
+    const auto add = [&](const std::string& title, ReportPath path, const Value& value, const char* y) {
+        const std::vector<Curve> curves = all_curves(report, path, value);
+        if (std::any_of(curves.begin(), curves.end(), [](const Curve& c) { return !c.points.empty(); }))
+            panels.push_back(panel(title, "batch size", y, y != kRates, curves));
+    };
+    add("throughput, CPU", ReportPath::cpu, kRate, kRates);
+    add("throughput, device, ordinary memory", ReportPath::ordinary, kRate, kRates);
+    add("throughput, device, resident", ReportPath::resident, kRate, kRates);
+    add("throughput, CUDA, ordinary memory", ReportPath::cuda, kRate, kRates);
+    add("speed-up over the CPU, ordinary memory", ReportPath::ordinary, kSpeedup, "CPU time / device time");
+    add("speed-up over the CPU, CUDA, ordinary memory", ReportPath::cuda, kSpeedup, "CPU time / CUDA time");
+    add("CUDA over Vulkan, ordinary memory", ReportPath::cuda, kOverVulkan, "Vulkan time / CUDA time");
+    add("share of the memory ceiling, resident", ReportPath::resident, kCeiling, "ceiling's time / time");
+    panels.push_back(bars(report));  // last: it changes what the panels share
+    std::string out = head(output, "weft profile, all kernels; " + report.machine.device,
+                           (panels.size() + kColumns - 1) / kColumns, kColumns, kWidePanelWidth, kKeyBeside);
+    for (const std::string& text : panels) out += text;
+    return out + "unset multiplot\nunset output\n";
 }
 
 std::string run_gnuplot(const std::string& folder, const std::string& script) {

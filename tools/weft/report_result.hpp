@@ -18,9 +18,10 @@ enum class ReportPath {
     ordinary,     ///< the device, between arrays in ordinary memory
     page_locked,  ///< the device, between arrays in page-locked memory
     resident,     ///< the device, arrays in its own memory
+    cuda,         ///< the device by CUDA, between arrays in ordinary memory; the three above: by Vulkan
 };
-inline constexpr std::array<ReportPath, 4> kReportPaths{ReportPath::cpu, ReportPath::ordinary,
-                                                        ReportPath::page_locked, ReportPath::resident};
+inline constexpr std::array<ReportPath, 5> kReportPaths{
+    ReportPath::cpu, ReportPath::ordinary, ReportPath::page_locked, ReportPath::resident, ReportPath::cuda};
 const char* to_string(ReportPath path) noexcept;
 
 struct PathResult {
@@ -29,6 +30,7 @@ struct PathResult {
     bool verified = false;     ///< compared with the CPU's result; of the CPU: a device agreed
     std::string failure;       ///< why there is no timing; else empty
     double speedup = 0;        ///< over the CPU; 0: unknown
+    double over_vulkan = 0;    ///< of cuda: over the same call by Vulkan; 0: unknown
     double ceiling_s = 0;      ///< least time that copies or memory allow; 0: unknown
     double of_ceiling() const  ///< share of what copies or memory allow; 0: unknown
     {
@@ -45,7 +47,8 @@ struct SizeResult {
     std::vector<PathResult> paths;
 
     const PathResult* of(ReportPath path) const;  ///< null: not measured or failed
-    std::string common_failure() const;           ///< why no path ran; empty: one did, or reasons differ
+    void compare();                      ///< fills in the speed-ups, and whether the CPU's result is verified
+    std::string common_failure() const;  ///< why no path ran; empty: one did, or reasons differ
     double per_s(const PathResult& path) const { return items / path.timing.seconds.median; }
     double gb_per_s(const PathResult& path) const {
         return static_cast<double>(bytes_in + bytes_out) / path.timing.seconds.median / 1e9;
@@ -81,13 +84,16 @@ struct KernelResult {
     std::vector<StageSplit> splits;
 
     bool any_ran() const;
-    bool any_wrong = false;  ///< a result differed from the CPU's
+    bool has(ReportPath path) const;  ///< it ran at some size
+    bool any_wrong = false;           ///< a result differed from the CPU's
     std::string label(std::size_t process) const { return kernel + " " + processes[process].name; }
 };
 
 struct Machine {
     std::string device, driver, type, uuid, cpu;
     unsigned threads = 1;
+    std::string backend = "vulkan";  ///< as --backend names it
+    std::string cuda;                ///< version of CUDA, where it is measured; else empty
 };
 
 /// Everything of one run of the command.

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <map>
 #include <new>
+#include <optional>
 
 #include "report_findings.hpp"
 
@@ -26,9 +27,10 @@ double read_number(const char* path) {
     return value;
 }
 
-/// Calls `body`; what it throws becomes a text, but for the loss of the device, after which nothing can run.
+/// Calls `body`; what it throws becomes a text, but for the loss of the device, after which nothing can run:
+/// of Vulkan, that is. What CUDA loses is its own context.
 template <class Body>
-std::string failure_of(bool& wrong, Body&& body) {
+std::string failure_of(bool& wrong, Body&& body, ReportPath path = ReportPath::ordinary) {
     try {
         body();
         return {};
@@ -36,7 +38,7 @@ std::string failure_of(bool& wrong, Body&& body) {
         wrong = true;
         return std::string("wrong result: ") + error.what();
     } catch (const Error& error) {
-        if (error.code() == Errc::device_lost) throw;
+        if (error.code() == Errc::device_lost && path != ReportPath::cuda) throw;
         return error.what();
     } catch (const std::bad_alloc&) {
         return "out of host memory";
@@ -80,9 +82,9 @@ class Forecast {
 /// One kernel at one size.
 class SizeRun {
   public:
-    SizeRun(Backend& backend, const ReportKernel& kernel, const RunSettings& settings, std::uint64_t batch,
-            const TooLong& too_long)
-        : backend_(backend), settings_(settings), too_long_(too_long), processes_(kernel.processes().size()) {
+    SizeRun(const ReportTargets& targets, const ReportKernel& kernel, const RunSettings& settings,
+            std::uint64_t batch, const TooLong& too_long)
+        : targets_(targets), settings_(settings), too_long_(too_long), processes_(kernel.processes().size()) {
         sizes_.resize(processes_);
         for (std::size_t p = 0; p < processes_; ++p) {
             sizes_[p].process = p;
@@ -99,20 +101,20 @@ class SizeRun {
             failure = "does not fit host memory (needs " + size_text(needed) + ", " + size_text(there) +
                       " are free)";
         else
-            failure = failure_of(wrong_, [&] { work_ = kernel.make(backend, batch, settings.threads); });
+            failure = failure_of(wrong_, [&] { work_ = kernel.make(targets, batch, settings.threads); });
         for (SizeResult& size : sizes_) {
             if (work_) size.bytes_in = work_->bytes_in(size.process);
             if (work_) size.bytes_out = work_->bytes_out(size.process);
             if (!work_)
-                for (const ReportPath path : kReportPaths) fail(size, path, failure);
+                for (const ReportPath path : settings.paths) fail(size, path, failure);
         }
     }
     void measure_all() {
         if (!work_) return;
         for (std::size_t p = 0; p < processes_; ++p) measure_cpu(p);
-        for (const ReportPath path : {ReportPath::ordinary, ReportPath::page_locked, ReportPath::resident})
-            measure_path(path);
-        for (SizeResult& size : sizes_) compare(size);
+        for (const ReportPath path : settings_.paths)
+            if (path != ReportPath::cpu) measure_path(path);
+        for (SizeResult& size : sizes_) size.compare();
     }
     /// Where the time of a call between ordinary arrays goes; empty where it does not run.
     std::vector<StageSplit> split();
@@ -140,7 +142,8 @@ class SizeRun {
         sizes_[process].paths.push_back(std::move(result));
     }
     void measure_path(ReportPath path) {
-        const std::string failure = failure_of(wrong_, [&] { work_->prepare(path); });
+        const std::string failure = failure_of(
+            wrong_, [&] { work_->prepare(path); }, path);
         for (std::size_t p = 0; p < processes_; ++p) {
             const std::string why = !failure.empty() ? failure
                                     : sizes_[p].of(ReportPath::cpu) == nullptr
@@ -152,7 +155,8 @@ class SizeRun {
             }
             PathResult result;
             result.path = path;
-            result.failure = failure_of(wrong_, [&] { measure_device(p, result); });
+            result.failure = failure_of(
+                wrong_, [&] { measure_device(p, result); }, path);
             sizes_[p].paths.push_back(std::move(result));
         }
         work_->release();
@@ -161,39 +165,28 @@ class SizeRun {
         // The CPU's results of this process, where others wrote to the same arrays.
         work_->run_cpu(process);
         const bool resident = result.path == ReportPath::resident;
-        Stream stream(backend_, {.name = "report"});
+        std::optional<Stream> stream;
+        if (resident) stream.emplace(*targets_.backend, StreamOptions{.name = "report"});
+        Stream* const downloads = resident ? &*stream : nullptr;
         std::map<std::size_t, Sequence> recorded;
         const TimedWork run = [&](std::size_t calls) {
             if (!resident) return work_->run(process);
             if (!recorded.contains(calls))
-                recorded[calls] = stream.record([&](Stream& steps) {
+                recorded[calls] = stream->record([&](Stream& steps) {
                     for (std::size_t i = 0; i < calls; ++i) work_->record(process, steps);
                 });
-            stream.replay(recorded[calls]);
-            stream.wait();
+            stream->replay(recorded[calls]);
+            stream->wait();
         };
         run(1);
-        work_->verify(process, stream);
+        work_->verify(process, downloads);
         result.timing = resident ? measure(settings_.repeats, kLeastResidentSample, kMostDispatches, run)
                                  : measure(settings_.repeats, 0, 1, run);
-        work_->verify(process, stream);
+        work_->verify(process, downloads);
         result.verified = true;
     }
-    static void compare(SizeResult& size) {
-        const PathResult* cpu = size.of(ReportPath::cpu);
-        if (cpu == nullptr) return;
-        const double baseline = cpu->timing.seconds.median;
-        bool verified = false;
-        for (PathResult& path : size.paths) {
-            if (path.ran() && path.timing.seconds.median > 0)
-                path.speedup = baseline / path.timing.seconds.median;
-            verified = verified || path.verified;
-        }
-        for (PathResult& path : size.paths)
-            if (path.path == ReportPath::cpu) path.verified = verified;
-    }
 
-    Backend& backend_;
+    ReportTargets targets_;
     const RunSettings& settings_;
     const TooLong& too_long_;
     std::size_t processes_;
@@ -204,7 +197,7 @@ class SizeRun {
 
 std::vector<StageSplit> SizeRun::split() {
     std::vector<StageSplit> splits;
-    if (!work_) return splits;
+    if (!work_ || targets_.backend == nullptr) return splits;
     constexpr int kRuns = 3;
     const std::string failure = failure_of(wrong_, [&] {
         work_->prepare(ReportPath::ordinary);
@@ -212,7 +205,7 @@ std::vector<StageSplit> SizeRun::split() {
             if (size.of(ReportPath::ordinary) == nullptr) continue;
             work_->run_cpu(size.process);
             work_->run(size.process);
-            const Profile profile(backend_);
+            const Profile profile(*targets_.backend);
             for (int i = 0; i < kRuns; ++i) work_->run(size.process);
             const ProfileReport report = profile.report();
             StageSplit split{size.process, size.batch, report.wall_s / kRuns, report.overlap, {}};
@@ -254,7 +247,7 @@ void apply_ceilings(const ProcessResult& process, SizeResult& size) {
     const auto in = static_cast<double>(size.bytes_in), out = static_cast<double>(size.bytes_out);
     for (PathResult& path : size.paths) {
         if (path.path == ReportPath::resident) path.ceiling_s = over(in + out, process.memory_gb_per_s);
-        if (path.path == ReportPath::ordinary || path.path == ReportPath::page_locked)
+        if (path.path != ReportPath::cpu && path.path != ReportPath::resident)
             path.ceiling_s =
                 std::max({over(in, process.upload_gb_per_s), over(out, process.download_gb_per_s),
                           over(in + out, process.concurrent_gb_per_s)});
@@ -278,7 +271,8 @@ double free_host_bytes() {
     return available == 0 ? left : std::min(available, left);
 }
 
-KernelResult run_kernel(Backend& backend, const ReportKernel& kernel, const RunSettings& settings) {
+KernelResult run_kernel(const ReportTargets& targets, const ReportKernel& kernel,
+                        const RunSettings& settings) {
     KernelResult result;
     result.kernel = kernel.name();
     result.unit = kernel.unit();
@@ -295,15 +289,16 @@ KernelResult run_kernel(Backend& backend, const ReportKernel& kernel, const RunS
         const TooLong too_long = [&](std::size_t process, ReportPath path) {
             return forecast.too_long(process, path, batch);
         };
-        SizeRun run(backend, kernel, settings, batch, too_long);
+        SizeRun run(targets, kernel, settings, batch, too_long);
         run.measure_all();
         if (std::vector<StageSplit> splits = run.split(); !splits.empty()) result.splits = std::move(splits);
         for (SizeResult size : run.sizes()) {
             ProcessResult& process = result.processes[size.process];
             SizeResult& known = measured[size.process];
             bool ignored = false;
-            if (size.bytes_in != 0 && (process.memory_gb_per_s == 0 || !same_proportion(known, size))) {
-                failure_of(ignored, [&] { measure_ceilings(backend, process, size); });
+            if (targets.backend != nullptr && size.bytes_in != 0 &&
+                (process.memory_gb_per_s == 0 || !same_proportion(known, size))) {
+                failure_of(ignored, [&] { measure_ceilings(*targets.backend, process, size); });
                 known = size;
             }
             apply_ceilings(process, size);

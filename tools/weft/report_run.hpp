@@ -11,13 +11,16 @@ namespace weft::tool {
 
 struct RunSettings {
     std::vector<std::uint64_t> batch_sizes;
+    std::vector<ReportPath> paths;  ///< what to measure, the CPU first; those that `targets` has
     Repeats repeats;
     unsigned threads = 1;
     std::function<void(const SizeResult&)> on_size;  ///< told of each process at each size
 };
 
-/// Errors: weft::Error device_lost. Everything else fails its path at its size alone.
-KernelResult run_kernel(Backend& backend, const ReportKernel& kernel, const RunSettings& settings);
+/// Ceilings and stages are those of Vulkan; without it there are none. Errors: weft::Error device_lost, of
+/// Vulkan. Everything else fails its path at its size alone.
+KernelResult run_kernel(const ReportTargets& targets, const ReportKernel& kernel,
+                        const RunSettings& settings);
 
 /// Bytes of memory that could be taken without harm to others; 0: the system does not tell.
 double free_host_bytes();

@@ -38,7 +38,7 @@ class TuneWork {
     TuneWork(Backend& backend, std::uint64_t elements, ReportPath memory) {
         const FieldInfo& field = field_info(Field::bls12_381_fp);
         const std::size_t limbs = elements * field.limbs;
-        for (HostArray<std::uint64_t>* array : {&a_, &b_, &out_}) array->make(backend, limbs, memory);
+        for (HostArray<std::uint64_t>* array : {&a_, &b_, &out_}) array->make(&backend, limbs, memory);
         fill_field(field, 1, a_.span());
         fill_field(field, 2, b_.span());
         wanted_.resize(limbs);
