@@ -206,6 +206,9 @@ class Encode(Case):
         self.refuse(USAGE, "wrong type", "encode", "basis", self.path("x.h5") + ":/x", "-o", out, "--qubits", "3")
         self.refuse(USAGE, "name of a data set", "encode", "basis", self.path("x.h5"), "-o", out, "--qubits", "3")
         self.refuse(USAGE, "no such data set", "encode", "basis", self.path("x.h5") + ":/y", "-o", out, "--qubits", "3")
+        os.mkfifo(self.path("pipe"))
+        self.refuse(USAGE, "not a regular file", "encode", "basis", self.path("pipe"), "-o", out, "--qubits", "3")
+        self.refuse(USAGE, "output: no file name", "encode", "angle", x, "-o", "", "--qubits", "3")
         for name, data, pattern in (
                 ("flat.npy", with_header(header_text("<f8", "(3,)"), struct.pack("<3d", 1, 2, 3)), "wrong shape"),
                 ("half.npy", with_header(header_text("<f2", "(1, 3)"), bytes(6)), "wrong dtype"),

@@ -115,6 +115,7 @@ NpyOutput::~NpyOutput() {
 
 // The file that a symbolic link names is replaced, not the link; devices and pipes must never be.
 void NpyOutput::create() {
+    if (path_.empty()) throw Failure(Exit::usage, "output: no file name (got an empty one)");
     std::error_code error;
     target_ = std::filesystem::weakly_canonical(path_, error);
     if (error) fail("cannot be written", error.value());

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <utility>
 
 #include "failure.hpp"
@@ -33,7 +34,10 @@ void be_quiet() {
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }
 
+// Opening a pipe would wait for who writes to it.
 bool is_hdf5(const std::string& file) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(file, error)) return false;
     be_quiet();
     return H5Fis_hdf5(file.c_str()) > 0;
 }
@@ -55,7 +59,7 @@ class Hdf5Rows : public RowSource {
         if (separator(path) == std::string::npos)
             refuse("an HDF5 file without the name of a data set (need " + path + ":/PATH)");
         if (!file_.valid()) refuse("cannot be read: no such file, or no HDF5 file");
-        if (!set_.valid()) refuse("no such data set");
+        if (!set_.valid()) refuse("no such data set, or a damaged one");
         const Handle space(H5Dget_space(set_.get()), H5Sclose);
         std::array<hsize_t, 2> size{};
         const int rank = H5Sget_simple_extent_ndims(space.get());
