@@ -56,8 +56,8 @@ class Stream {
                      target.bytes());
     }
     template <class T>
-    void upload(const std::vector<T>& source, const Buffer<T>& target) {
-        upload(std::span<const T>(source), target.view());
+    void upload(std::type_identity_t<std::span<const T>> source, const Buffer<T>& target) {
+        upload(source, target.view());
     }
 
     /// Fills `target` with a repeated 32-bit value. Errors: invalid_argument - range not a multiple of 4

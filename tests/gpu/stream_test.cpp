@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams: order of steps, what is refused and with which number, unfinished streams.
 #include <chrono>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,7 @@ TEST_CASE("stream: every step sees the steps before it") {
         constexpr std::size_t kCount = 1000;
         Buffer<std::uint32_t> a(backend, kCount), b(backend, kCount), c(backend, kCount);
         Words in = words(kCount), want(in);
-        stream.upload(in, a);
+        stream.upload(std::span(in), a);
         std::fill(in.begin(), in.end(), 0u);  // was copied aside
         stream.fill(b.view(), 5);
         stream.dispatch(program, {a, b}, kCount, AffineParameters{2, 9});
