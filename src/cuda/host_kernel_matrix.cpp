@@ -144,17 +144,8 @@ KernelMatrixReport from_states(const KernelStateSource& x, const KernelStateSour
                                const KernelShape& shape, const KernelMatrixOptions& options) {
     const std::uint64_t row = kernels::check_state_shape(shape, y != nullptr);
     kernels::check_arrays(x, y, k, shape, row, "amplitudes", options);
-    for (const KernelStateSource* source : {&x, y}) {
-        if (source == nullptr) continue;
-        const char* what = source == y ? "y" : "x";
-        const std::uint64_t bytes = kernels::amplitude_bytes(source->type);
-        kernels::check_kernel_memory(what, source->data, source->count * bytes, bytes / 2, k);
-        const bool wide = source->type == StateType::complex128;
-        kernels::check_finite_states(
-            what,
-            KernelSource(source->data, source->count * 2, wide ? ValueType::float64 : ValueType::float32),
-            row, threads());
-    }
+    kernels::check_state_memory("x", x, k, row, threads());
+    if (y != nullptr) kernels::check_state_memory("y", *y, k, row, threads());
     return run(
         x, y, k, shape, KernelMethod::states, options,
         [&](StreamHandle stream, const KernelStates& dx, const KernelStates* dy, const KernelValues& dk) {

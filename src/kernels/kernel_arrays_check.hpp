@@ -59,6 +59,15 @@ void check_arrays(const Array& x, const Array* y, const Target& k, const KernelS
     check_count("k", k.count, shape.values(), "values");
 }
 
+/// States in host memory: null, overlap with `k`, amplitudes that are not finite.
+inline void check_state_memory(const char* what, const KernelStateSource& source, const KernelTarget& k,
+                               std::uint64_t row, std::uint32_t threads) {
+    const std::uint64_t bytes = amplitude_bytes(source.type);
+    check_kernel_memory(what, source.data, source.count * bytes, bytes / 2, k);
+    const ValueType part = source.type == StateType::complex128 ? ValueType::float64 : ValueType::float32;
+    check_finite_states(what, KernelSource(source.data, source.count * 2, part), row, threads);
+}
+
 inline std::uint64_t check_state_shape(const KernelShape& shape, bool with_y) {
     check_kernel_shape(shape, with_y);
     if (shape.qubits > 40 || std::max(shape.samples, shape.others) > std::uint64_t{1} << (58 - shape.qubits))

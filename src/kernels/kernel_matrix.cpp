@@ -136,17 +136,8 @@ KernelMatrixReport states_streamed(Backend& backend, const KernelStateSource& x,
     const ReportMaker maker(backend, options);
     const std::uint64_t row = kernels::check_state_shape(shape, y != nullptr);
     kernels::check_arrays(x, y, k, shape, row, "amplitudes", options);
-    for (const KernelStateSource* source : {&x, y}) {
-        if (source == nullptr) continue;
-        const char* what = source == y ? "y" : "x";
-        const std::uint64_t bytes = kernels::amplitude_bytes(source->type);
-        kernels::check_kernel_memory(what, source->data, source->count * bytes, bytes / 2, k);
-        const bool wide = source->type == StateType::complex128;
-        kernels::check_finite_states(
-            what,
-            KernelSource(source->data, source->count * 2, wide ? ValueType::float64 : ValueType::float32),
-            row, backend.plan().copy_threads);
-    }
+    kernels::check_state_memory("x", x, k, row, backend.plan().copy_threads);
+    if (y != nullptr) kernels::check_state_memory("y", *y, k, row, backend.plan().copy_threads);
     const KernelPlan plan =
         tuned_plan(backend, true, shape, kernels::state_facts(x.type, true), k.type, options);
     Stream stream(backend, {.name = "kernel matrix"});
