@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernel matrices: pairs a second from features to K, resident and into host memory, with states built in
-// between where the circuit needs them; beside the device's memory in the same run. Sampled values are judged
-// by gate-by-gate simulation.
+// between where the circuit needs them; beside the device's memory in the same run, and beside loops in C++
+// on all cores. Sampled values are judged by gate-by-gate simulation.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 #include <weft/weft.hpp>
 
+#include "kernel_loops.hpp"
 #include "kernel_reference.hpp"
 
 namespace {
@@ -30,7 +31,7 @@ struct Settings {
     std::string reupload = "both";
     std::uint64_t layers = 2;
     int trials = 5;
-    bool quick = false, resident_only = false, programs = false, ablations = false;
+    bool quick = false, resident_only = false, programs = false, ablations = false, loops = false;
 };
 
 double seconds_since(Clock::time_point start) {
@@ -63,10 +64,15 @@ std::vector<double> weights_of(const Settings& settings, std::uint32_t qubits) {
     return w;
 }
 
+// Of weft's values.
+double bound_of(const Case& c) {
+    return c.qubits > 10 ? 2e-5 : 2e-6;
+}
+
 // Largest error of some values against simulation, or against the closed form where states are too large to
-// simulate. Throws where one is beyond the stated bound.
+// simulate. Throws where one is beyond the bound.
 double verified(const Case& c, const std::vector<float>& x, const weft::KernelCircuit& circuit,
-                std::span<const float> k) {
+                std::span<const float> k, double bound) {
     constexpr std::uint32_t kMostSimulated = 18;
     const std::vector<std::uint64_t> rows{0, c.samples / 3, c.samples / 2, c.samples - 1};
     const auto row = [&](std::uint64_t i) {
@@ -82,7 +88,7 @@ double verified(const Case& c, const std::vector<float>& x, const weft::KernelCi
                                                : reference::overlap(states[i], states[j]);
             worst = std::max(worst, std::abs(want - static_cast<double>(k[rows[i] * c.samples + rows[j]])));
         }
-    if (!(worst <= (c.qubits > 10 ? 2e-5 : 2e-6)))
+    if (!(worst <= bound))
         throw weft::Error(weft::Errc::driver,
                           "bench_kernel_matrix: values are wrong by up to " + std::to_string(worst));
     return worst;
@@ -92,6 +98,7 @@ struct Resident {
     double seconds = 0, fill_seconds = 0, worst = 0;
     Json kernels = Json::object();  // milliseconds by program
     double gram_seconds = 0;
+    double loop_seconds = 0;  // 0: not asked for
 };
 
 // Device time of each program in one run.
@@ -128,16 +135,25 @@ Resident run_resident(weft::Backend& backend, const Settings& settings, const Ca
     once(fill, 1);
     const double first = once(sequence, 1);
     const int times = std::clamp(static_cast<int>(0.02 / std::max(first, 1e-6)), 1, 200);
-    std::vector<double> seconds, fills;
+    std::vector<float> own(settings.loops ? k.size() : 0);
+    std::vector<double> seconds, fills, loop_seconds;
     for (int trial = 0; trial < settings.trials; ++trial) {
         fills.push_back(once(fill, times));
         seconds.push_back(once(sequence, times));
+        if (!settings.loops) continue;
+        const auto start = Clock::now();
+        loops::kernel_matrix(x, c.samples, c.qubits, circuit, own);
+        loop_seconds.push_back(seconds_since(start));
     }
     Resident result{median(seconds), median(fills)};
+    if (settings.loops) {
+        result.loop_seconds = median(loop_seconds);
+        verified(c, x, circuit, own, 1e-4);  // one running sum of float, states as their gates left them
+    }
     profile_once(backend, stream, result, [&](weft::Stream& s) {
         weft::kernel_matrix(s, features, k, {c.samples, 0, c.qubits}, circuit, options);
     });
-    result.worst = verified(c, x, circuit, stream.download(k));
+    result.worst = verified(c, x, circuit, stream.download(k), bound_of(c));
     return result;
 }
 
@@ -152,7 +168,7 @@ double run_streamed(weft::Backend& backend, const Settings& settings, const Case
         weft::kernel_matrix(backend, x, std::span<float>(k), {c.samples, 0, c.qubits}, circuit, options);
         if (trial > 0 || c.samples * c.samples > (1u << 27)) seconds.push_back(seconds_since(start));
     }
-    verified(c, x, circuit, std::span<const float>(k.data(), k.size()));
+    verified(c, x, circuit, std::span<const float>(k.data(), k.size()), bound_of(c));
     return median(seconds);
 }
 
@@ -179,6 +195,7 @@ Json run_case(weft::Backend& backend, const Settings& settings, const Case& c) {
              {"gram_tflops",
               resident.gram_seconds > 0 ? pairs * plan.pair_flops / resident.gram_seconds * 1e-12 : 0.0},
              {"kernels_ms", resident.kernels},
+             {"loops_ms", resident.loop_seconds * 1e3},
              {"worst_error", resident.worst}};
     if (!settings.resident_only) {
         std::vector<float> ordinary(c.samples * c.samples);
@@ -197,6 +214,9 @@ Json run_case(weft::Backend& backend, const Settings& settings, const Case& c) {
         row["tflops"].get<double>(), row["gram_tflops"].get<double>(), row["of_fill"].get<double>(),
         row["of_gram"].get<double>(), row.value("host_ms", 0.0), row.value("locked_ms", 0.0), resident.worst,
         plan.form.c_str());
+    if (settings.loops)
+        std::printf("           C++ loops, all cores %10.3f ms: the device reaches %.2f of their speed\n",
+                    resident.loop_seconds * 1e3, resident.loop_seconds / resident.seconds);
     if (settings.programs)
         for (const auto& [name, ms] : resident.kernels.items())
             std::printf("           %-16s %10.3f ms\n", name.c_str(), ms.get<double>());
@@ -234,7 +254,7 @@ Json run_ablations(weft::Backend& backend, const Settings& settings, const Case&
             run();
             seconds.push_back(seconds_since(start));
         }
-        verified(c, x, circuit, k.span());
+        verified(c, x, circuit, k.span(), bound_of(c));
         const double pairs = static_cast<double>(c.samples) * static_cast<double>(c.samples + 1) / 2;
         std::printf("%6llu %3u %-24s %9.2f ms %10.1f Mpairs/s\n", static_cast<unsigned long long>(c.samples),
                     c.qubits, what, median(seconds) * 1e3, pairs / median(seconds) * 1e-6);
@@ -287,6 +307,7 @@ int main(int argc, char** argv) try {
     app.add_option("--json", settings.json, "Write the rows here")->type_name("FILE");
     app.add_flag("--resident", settings.resident_only, "Leave host memory out");
     app.add_flag("--programs", settings.programs, "Device time of each program");
+    app.add_flag("--loops", settings.loops, "Compare with loops in C++ on all cores");
     app.add_flag("--ablations", settings.ablations,
                  "What bulk states, autotune, symmetry and the fused epilogue are worth, with re-upload");
     app.add_flag("--quick", settings.quick, "A smoke test: its figures mean nothing");
@@ -295,6 +316,7 @@ int main(int argc, char** argv) try {
         settings.samples = {100};
         settings.qubits = {4, 7};
         settings.trials = 1;
+        settings.loops = true;
     }
     weft::Backend backend;
     std::printf("%s, map %s, %llu layers, float32\n", backend.name().c_str(), settings.map.c_str(),

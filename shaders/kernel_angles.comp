@@ -2,6 +2,7 @@
 // Cosine and sine of scale times feature, or of half of it: planes [qubit][cosine, sine][stride].
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#define WEFT_TURNS_BY_SHIFTS
 #include "shared/kernel_form.h"
 
 layout(local_size_x_id = 0) in;

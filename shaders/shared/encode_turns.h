@@ -47,6 +47,55 @@ WEFT_FN uint inverse_turn_bits(int offset) {
     return shift == 0 ? word : (word << shift) | (inverse_turn_word(index + 1) >> (32 - shift));
 }
 
+// The same for offsets `offset`, and 32, 64 and 96 more: words 0 to 3.
+struct TurnBits {
+    uint word[4];
+};
+WEFT_FN TurnBits turn_bits_of_table(int offset) {
+    TurnBits bits;
+    WEFT_UNROLL for (int i = 0; i < 4; ++i) bits.word[i] = inverse_turn_bits(offset + 32 * i);
+    return bits;
+}
+
+// That without a table that is indexed: software devices need longer for eight look-ups of their lanes than
+// for these selections. All words, shifted down by the binary digits of how many come before the first that
+// is wanted.
+WEFT_FN TurnBits turn_bits_by_shifts(int offset) {
+    const uint before = uint((offset >> 5) + 34), shift = uint(offset & 31);  // offsets from -1074 on
+    uint w[70];
+    WEFT_UNROLL for (int i = 0; i < 70; ++i) w[i] = inverse_turn_word(i - 34);
+    if ((before & 64u) != 0u) {
+        WEFT_UNROLL for (int i = 0; i < 5; ++i) w[i] = w[i + 64];
+    }
+    if ((before & 32u) != 0u) {
+        WEFT_UNROLL for (int i = 0; i < 36; ++i) w[i] = w[i + 32];
+    }
+    if ((before & 16u) != 0u) {
+        WEFT_UNROLL for (int i = 0; i < 20; ++i) w[i] = w[i + 16];
+    }
+    if ((before & 8u) != 0u) {
+        WEFT_UNROLL for (int i = 0; i < 12; ++i) w[i] = w[i + 8];
+    }
+    if ((before & 4u) != 0u) {
+        WEFT_UNROLL for (int i = 0; i < 8; ++i) w[i] = w[i + 4];
+    }
+    if ((before & 2u) != 0u) {
+        WEFT_UNROLL for (int i = 0; i < 6; ++i) w[i] = w[i + 2];
+    }
+    if ((before & 1u) != 0u) {
+        WEFT_UNROLL for (int i = 0; i < 5; ++i) w[i] = w[i + 1];
+    }
+    TurnBits bits;
+    WEFT_UNROLL for (int i = 0; i < 4; ++i) bits.word[i] =
+        shift == 0u ? w[i] : (w[i] << shift) | (w[i + 1] >> (32u - shift));
+    return bits;
+}
+#if defined(WEFT_TURNS_BY_SHIFTS)
+#define turn_bits turn_bits_by_shifts
+#else
+#define turn_bits turn_bits_of_table
+#endif
+
 // The turns of the double whose bits are high, low. x = m * 2^q with an integer m below 2^53, so the fraction
 // of x / (2 pi) is that of m times the bits of 1 / (2 pi) behind position q. 128 of them leave an error below
 // 2^-75. Of no meaning where x is not finite.
@@ -54,14 +103,13 @@ WEFT_FN Turns turns_of(uint high, uint low) {
     const int exponent = int((high >> 20) & 0x7ffu);
     const uint m[2] = {low, (high & 0xfffffu) | (exponent == 0 ? 0u : 0x100000u)};
     const int q = (exponent == 0 ? 1 : exponent) - 1075;
-    const uint f[4] = {inverse_turn_bits(q + 96), inverse_turn_bits(q + 64), inverse_turn_bits(q + 32),
-                       inverse_turn_bits(q)};
+    const TurnBits f = turn_bits(q);     // the last of them the lowest
     uint product[4] = {0u, 0u, 0u, 0u};  // modulo 2^128, which is a turn
     WEFT_UNROLL for (int i = 0; i < 2; ++i) {
         uint carry = 0u;
         WEFT_UNROLL for (int k = i; k < 4; ++k) {
             uint upper, lower;
-            umulExtended(m[i], f[k - i], upper, lower);
+            umulExtended(m[i], f.word[3 - (k - i)], upper, lower);
             lower += carry;
             upper += lower < carry ? 1u : 0u;
             product[k] += lower;

@@ -22,8 +22,12 @@ void plan_product(KernelPlan& plan, const KernelDevice& device, const CircuitFac
     constexpr std::uint64_t kJobBytes = std::uint64_t{48} << 20;
     const DeviceLimits& limits = device.gram.limits;
     plan.parts = circuit.map == KernelMap::ryrz ? 3 : 2;
-    plan.stride = (plan.shape.samples + plan.shape.others + 3) / 4 * 4;
     plan.long_form = !plan.work64 && plan.shape.qubits > kLongQubits;
+    plan.lane_form = device.gram.software && device.gram.float64 && !plan.long_form;
+    const std::uint64_t unit = plan.lane_form ? kLaneSamples : 1;
+    plan.others_at = plan.shape.square() ? 0 : (plan.shape.samples + unit - 1) / unit * unit;
+    const std::uint64_t end = plan.others_at + plan.shape.columns();
+    plan.stride = plan.lane_form ? (end + unit - 1) / unit * unit : (end + 3) / 4 * 4;
     // A binding may have to start before what is meant.
     const std::uint64_t range =
         limits.max_storage_buffer_range - std::max<std::uint64_t>(limits.storage_buffer_offset_alignment, 8);

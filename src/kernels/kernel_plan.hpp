@@ -14,6 +14,7 @@
 namespace weft::kernels {
 
 inline constexpr std::uint32_t kProductTile = 64;    ///< rows and columns of a tile of kernel_product.comp
+inline constexpr std::uint32_t kLaneSamples = 8;     ///< that kernel_product_lanes.comp reads at once
 inline constexpr std::uint32_t kBlocksUnderWay = 3;  ///< of a K in host memory, by way of states
 inline constexpr std::uint32_t kLongQubits = 32;     ///< float32 products of more are gathered by parts
 
@@ -64,6 +65,8 @@ struct KernelPlan {
     // Of the product.
     std::uint32_t parts = 2;       ///< of a Bloch vector
     bool long_form = false;        ///< kLong of kernel_product.comp
+    bool lane_form = false;        ///< kernel_product_lanes.comp instead
+    std::uint64_t others_at = 0;   ///< sample of the planes that the columns of K begin at
     bool symmetric = false;        ///< one dispatch writes both triangles of a resident K
     std::uint64_t panel_rows = 0;  ///< of a resident K a dispatch, where it is not symmetric
     std::uint64_t job_rows = 0;    ///< of a K in host memory, a job

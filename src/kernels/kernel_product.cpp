@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <vector>
 
 #include <weft/batch.hpp>
@@ -23,6 +24,12 @@ constexpr std::uint32_t kProductWork32[] = {
 constexpr std::uint32_t kProductWork64[] = {
 #include "shaders/kernel_product_work64.spv.inc"
 };
+constexpr std::uint32_t kLanesWork32[] = {
+#include "shaders/kernel_product_lanes_work32.spv.inc"
+};
+constexpr std::uint32_t kLanesWork64[] = {
+#include "shaders/kernel_product_lanes_work64.spv.inc"
+};
 
 std::uint32_t word(std::uint64_t value) {
     return static_cast<std::uint32_t>(value);
@@ -32,14 +39,23 @@ const Stream& constant(const Stream& stream) {
     return stream;
 }
 
+// `before`: values before the first of a symmetric K in its binding.
 template <class Owner>
-Program product_program(Owner& owner, const KernelPlan& plan, bool symmetric) {
-    return {owner,
-            plan.work64 ? ShaderWords(kProductWork64) : ShaderWords(kProductWork32),
-            {.name = "kernel_product",
-             .constants = {{2u, plan.parts}, {3u, symmetric}, {4u, plan.long_form}},
-             .elements_per_group = symmetric ? 1 : kProductTile * kProductTile,
-             .max_groups = owner.device().limits.max_group_count[0]}};
+Program product_program(Owner& owner, const KernelPlan& plan, bool symmetric, std::uint32_t before = 0) {
+    ProgramOptions options{.name = "kernel_product",
+                           .constants = {{2u, plan.parts}, {3u, symmetric}},
+                           .elements_per_group = symmetric ? 1 : kProductTile * kProductTile,
+                           .max_groups = owner.device().limits.max_group_count[0]};
+    if (plan.lane_form) {
+        if (symmetric) options.max_groups = 0;
+        const std::uint64_t common = std::gcd<std::uint64_t>(before, plan.shape.columns());
+        options.constants.emplace_back(5u, symmetric && common % 8 == 0   ? 8u
+                                           : symmetric && common % 2 == 0 ? 2u
+                                                                          : 1u);
+        return {owner, plan.work64 ? ShaderWords(kLanesWork64) : ShaderWords(kLanesWork32), options};
+    }
+    options.constants.emplace_back(4u, plan.long_form);
+    return {owner, plan.work64 ? ShaderWords(kProductWork64) : ShaderWords(kProductWork32), options};
 }
 
 shared::KernelProductParameters product_parameters(const KernelPlan& plan,
@@ -51,7 +67,7 @@ shared::KernelProductParameters product_parameters(const KernelPlan& plan,
     return {plan.shape.qubits,
             word(plan.stride),
             0,
-            plan.shape.square() ? 0 : word(plan.shape.samples),
+            word(plan.others_at),
             word(plan.shape.columns()),
             word(plan.shape.samples),
             0,
@@ -65,13 +81,10 @@ HostBuffer<std::uint32_t> planes_in_host_memory(Backend& backend, const KernelPl
     Stream stream(backend, {.name = "kernel matrix"});
     const Buffer<std::uint32_t> planes = make_planes(stream, plan);
     HostBuffer<std::uint32_t> out(backend, planes.size(), "kernel planes");
-    std::uint64_t base = 0;
-    for (const KernelSource* source : {&x, y}) {
-        if (source == nullptr) continue;
-        const std::uint64_t rows = source->count / plan.shape.qubits;
-        angles_of_source(stream, *source, rows, {scale, false}, planes_of(plan, planes), base);
-        base += rows;
-    }
+    angles_of_source(stream, x, plan.shape.samples, {scale, false}, planes_of(plan, planes), 0);
+    if (y != nullptr)
+        angles_of_source(stream, *y, plan.shape.others, {scale, false}, planes_of(plan, planes),
+                         plan.others_at);
     stream.copy<std::uint32_t>(planes.view(), out.view());
     stream.wait();
     return out;
@@ -103,19 +116,19 @@ void product_resident(Stream& stream, const KernelPlan& plan, const KernelFeatur
     const Buffer<std::uint32_t> planes = make_planes(stream, plan);
     record_angles(stream, x, plan.shape.samples, {scale, false}, planes_of(plan, planes), 0);
     if (y != nullptr)
-        record_angles(stream, *y, plan.shape.others, {scale, false}, planes_of(plan, planes),
-                      plan.shape.samples);
+        record_angles(stream, *y, plan.shape.others, {scale, false}, planes_of(plan, planes), plan.others_at);
     const std::uint64_t columns = plan.shape.columns(), unit = plan.real_bytes();
-    const Program program = product_program(constant(stream), plan, plan.symmetric);
     const DeviceLimits& limits = stream.device().limits;
     shared::KernelProductParameters parameters = product_parameters(plan, options);
     if (plan.symmetric) {
         const std::uint64_t tiles = (columns + kProductTile - 1) / kProductTile;
         const BoundWords bound = bind_units(limits, k.object, k.first, k.count, unit);
         parameters.out_base = bound.before;
-        stream.dispatch(program, {planes.view(), bound.words}, tiles * (tiles + 1) / 2, parameters);
+        stream.dispatch(product_program(constant(stream), plan, true, bound.before),
+                        {planes.view(), bound.words}, tiles * (tiles + 1) / 2, parameters);
         return;
     }
+    const Program program = product_program(constant(stream), plan, false);
     for (std::uint64_t row = 0; row < plan.shape.samples; row += plan.panel_rows) {
         const std::uint64_t rows = std::min(plan.panel_rows, plan.shape.samples - row);
         const BoundWords bound = bind_units(limits, k.object, k.first + row * columns, rows * columns, unit);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What bench_gram compares with: the same product by cuBLAS, and by loops in C++.
+// What bench_gram compares with: the same product by cuBLAS.
 #pragma once
 
 #include <complex>
@@ -19,9 +19,5 @@ struct Herk {
 /// cublasCherk on `rows` states of `amplitudes`: those given, over and over. Found at run time.
 Herk run_cherk(std::span<const std::complex<float>> states, std::uint64_t rows, std::uint64_t amplitudes,
                const std::vector<std::uint64_t>& checked, int repeats);
-
-/// K of all pairs of the states by tiles on all cores; milliseconds without packing.
-double run_loops(std::span<const std::complex<float>> states, std::uint64_t rows, std::uint64_t amplitudes,
-                 std::vector<float>& k, int repeats);
 
 }  // namespace bench

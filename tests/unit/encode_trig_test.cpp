@@ -123,6 +123,15 @@ TEST_CASE("encode turns: exact to the last of 64 bits where long double can tell
     }
 }
 
+TEST_CASE("encode turns: bits of 1 / (2 pi) by shifts are those of the table") {
+    int unequal = 0;
+    for (int offset = -1074; offset <= 971; ++offset) {
+        const TurnBits by_shifts = turn_bits_by_shifts(offset), of_table = turn_bits_of_table(offset);
+        for (int i = 0; i < 4; ++i) unequal += by_shifts.word[i] == of_table.word[i] ? 0 : 1;
+    }
+    CHECK(unequal == 0);
+}
+
 TEST_CASE("encode turns: sums wrap at a turn, negation is the other way round") {
     const Turns a = turns_of_double(4.0), b = turns_of_double(5.0), sum = add_turns(a, b);
     const SinCos64 at = sincos64_of_turns(sum);

@@ -100,6 +100,24 @@ TEST_CASE("product kernels: numbers a qubit, forms and pieces") {
     CHECK(cross.stride == 20);
 }
 
+TEST_CASE("software devices take products by lanes, whose planes end at multiples of eight samples") {
+    KernelDevice device = device_with(8 * kGiB);
+    device.gram.float64 = true;
+    const CircuitFacts ry{KernelMap::ry, 0, false};
+    CHECK(!plan_kernel(device, {10, 7, 4}, ry, ValueType::float32, {}).lane_form);
+    CHECK(plan_kernel(device, {10, 7, 4}, ry, ValueType::float32, {}).others_at == 10);
+    device.gram.software = true;
+    const KernelPlan cross = plan_kernel(device, {10, 7, 4}, ry, ValueType::float32, {});
+    CHECK(cross.lane_form);
+    CHECK(cross.others_at == 16);
+    CHECK(cross.stride == 24);
+    CHECK(plan_kernel(device, {9, 0, 4}, ry, ValueType::float32, {}).stride == 16);
+    CHECK(!plan_kernel(device, {9, 0, 33}, ry, ValueType::float32, {}).lane_form);
+    CHECK(plan_kernel(device, {9, 0, 33}, ry, ValueType::float64, {}).lane_form);
+    device.gram.float64 = false;
+    CHECK(!plan_kernel(device, {9, 0, 4}, ry, ValueType::float32, {}).lane_form);
+}
+
 TEST_CASE("a K beyond one binding is made in panels of whole tiles") {
     const KernelPlan plan = plan_kernel(device_with(8 * kGiB, std::uint64_t{128} << 20), {20000, 0, 4},
                                         {KernelMap::ry, 0, false}, ValueType::float32, {});

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel_loops.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace loops {
+namespace {
+
+using Amplitude = std::complex<float>;
+
+/// Halves of Bloch vectors, [qubit][part][samples].
+std::vector<float> bloch_vectors(std::span<const float> x, std::uint64_t samples, std::uint32_t qubits,
+                                 const weft::KernelCircuit& circuit) {
+    const bool rz = circuit.map == weft::KernelMap::ryrz;
+    const std::uint64_t parts = rz ? 3 : 2;
+    std::vector<float> vectors(qubits * parts * samples);
+    on_all_cores(qubits, [&](std::uint64_t q) {
+        float* to = vectors.data() + q * parts * samples;
+        for (std::uint64_t i = 0; i < samples; ++i) {
+            const double angle = circuit.scale * static_cast<double>(x[i * qubits + q]);
+            const double c = std::cos(angle), s = std::sin(angle);
+            to[i] = static_cast<float>(c);
+            to[samples + i] = static_cast<float>(rz ? s * c : s);
+            if (rz) to[2 * samples + i] = static_cast<float>(s * s);
+        }
+    });
+    return vectors;
+}
+
+// Values of `kRows` rows and `kColumns` columns: product over the qubits of (1 + r.s) / 2.
+constexpr std::uint64_t kRows = 4, kColumns = 64, kTile = 64;
+
+template <std::uint64_t kParts>
+void product_strip(const float* vectors, std::uint64_t samples, std::uint32_t qubits, std::uint64_t row,
+                   std::uint64_t column, std::uint64_t rows, std::uint64_t columns,
+                   float (&values)[kRows][kColumns]) {
+    for (auto& line : values)
+        for (float& value : line) value = 1;
+    for (std::uint32_t q = 0; q < qubits; ++q) {
+        const float* at = vectors + q * kParts * samples;
+        for (std::uint64_t r = 0; r < rows; ++r) {
+            float a[kParts];
+            for (std::uint64_t part = 0; part < kParts; ++part) a[part] = 0.5f * at[part * samples + row + r];
+            for (std::uint64_t c = 0; c < columns; ++c) {
+                float fidelity = 0.5f;
+                for (std::uint64_t part = 0; part < kParts; ++part)
+                    fidelity += a[part] * at[part * samples + column + c];
+                values[r][c] *= fidelity;
+            }
+        }
+    }
+}
+
+template <std::uint64_t kParts>
+void product(std::span<const float> x, std::uint64_t samples, std::uint32_t qubits,
+             const weft::KernelCircuit& circuit, std::span<float> k) {
+    const std::vector<float> vectors = bloch_vectors(x, samples, qubits, circuit);
+    const std::uint64_t tiles = (samples + kTile - 1) / kTile;
+    on_all_cores(tiles * tiles, [&](std::uint64_t t) {
+        const std::uint64_t row0 = t / tiles * kTile, column = t % tiles * kTile;
+        if (column > row0) return;
+        const std::uint64_t columns = std::min(kTile, samples - column);
+        float values[kRows][kColumns];
+        for (std::uint64_t row = row0; row < std::min(samples, row0 + kTile); row += kRows) {
+            const std::uint64_t rows = std::min(kRows, samples - row);
+            product_strip<kParts>(vectors.data(), samples, qubits, row, column, rows, columns, values);
+            for (std::uint64_t r = 0; r < rows; ++r)
+                for (std::uint64_t c = 0; c < columns; ++c)
+                    k[(row + r) * samples + column + c] = values[r][c];
+            for (std::uint64_t c = 0; c < columns; ++c)
+                for (std::uint64_t r = 0; r < rows; ++r) k[(column + c) * samples + row + r] = values[r][c];
+        }
+    });
+}
+
+struct Gate {
+    Amplitude m[2][2];
+};
+
+Gate after(const Gate& a, const Gate& b) {
+    Gate result{};
+    for (int i = 0; i < 2; ++i)
+        for (int j = 0; j < 2; ++j) result.m[i][j] = a.m[i][0] * b.m[0][j] + a.m[i][1] * b.m[1][j];
+    return result;
+}
+
+Gate embedding(double angle, bool rz) {
+    const auto c = static_cast<float>(std::cos(angle / 2)), s = static_cast<float>(std::sin(angle / 2));
+    const Amplitude turn = rz ? Amplitude(c, s) : Amplitude(1);  // exp(i angle / 2)
+    return {{{std::conj(turn) * c, std::conj(turn) * -s}, {turn * s, turn * c}}};
+}
+
+Gate rotation_x(double angle) {
+    const auto c = static_cast<float>(std::cos(angle / 2)), s = static_cast<float>(std::sin(angle / 2));
+    return {{{c, Amplitude(0, -s)}, {Amplitude(0, -s), c}}};
+}
+
+// On bit log2(half) of the index; by parts, which compilers vectorise.
+void apply(const Gate& gate, float* state, std::uint64_t amplitudes, std::uint64_t half) {
+    float m[8];
+    for (int i = 0; i < 4; ++i) {
+        m[2 * i] = gate.m[i / 2][i % 2].real();
+        m[2 * i + 1] = gate.m[i / 2][i % 2].imag();
+    }
+    float *re = state, *im = state + amplitudes;
+    for (std::uint64_t base = 0; base < amplitudes; base += 2 * half)
+        for (std::uint64_t i = base; i < base + half; ++i) {
+            const float ar = re[i], ai = im[i], br = re[i + half], bi = im[i + half];
+            re[i] = m[0] * ar - m[1] * ai + m[2] * br - m[3] * bi;
+            im[i] = m[0] * ai + m[1] * ar + m[2] * bi + m[3] * br;
+            re[i + half] = m[4] * ar - m[5] * ai + m[6] * br - m[7] * bi;
+            im[i + half] = m[4] * ai + m[5] * ar + m[6] * bi + m[7] * br;
+        }
+}
+
+/// Where the CNOTs of a ring take each index.
+std::vector<std::uint32_t> ring(std::uint32_t qubits) {
+    std::vector<std::uint32_t> to(std::uint64_t{1} << qubits);
+    for (std::uint32_t i = 0; i < to.size(); ++i) {
+        std::uint32_t at = i;
+        for (std::uint32_t q = 0; q < (qubits < 3 ? qubits - 1 : qubits); ++q) {
+            const std::uint32_t control = qubits - 1 - q, target = qubits - 1 - (q + 1) % qubits;
+            at ^= (at >> control & 1u) << target;
+        }
+        to[i] = at;
+    }
+    return to;
+}
+
+std::vector<Amplitude> states(std::span<const float> x, std::uint64_t samples, std::uint32_t qubits,
+                              const weft::KernelCircuit& circuit, std::uint64_t layers) {
+    const std::uint64_t amplitudes = std::uint64_t{1} << qubits;
+    const auto* weights = static_cast<const double*>(circuit.weights.data);
+    const std::vector<std::uint32_t> to = ring(qubits);
+    std::vector<Amplitude> all(samples * amplitudes);
+    on_all_cores(samples, [&](std::uint64_t sample) {
+        std::vector<float> state(2 * amplitudes), moved(2 * amplitudes);
+        state[0] = 1;
+        std::vector<Gate> embeddings(qubits);
+        for (std::uint32_t q = 0; q < qubits; ++q)
+            embeddings[q] = embedding(circuit.scale * static_cast<double>(x[sample * qubits + q]),
+                                      circuit.map == weft::KernelMap::ryrz);
+        for (std::uint64_t layer = 0; layer <= layers; ++layer) {
+            for (std::uint32_t q = 0; q < qubits; ++q)
+                apply(layer < layers ? after(rotation_x(weights[layer * qubits + q]), embeddings[q])
+                                     : embeddings[q],
+                      state.data(), amplitudes, amplitudes >> (q + 1));
+            if (layer == layers) break;
+            for (std::uint64_t i = 0; i < amplitudes; ++i) {
+                moved[to[i]] = state[i];
+                moved[amplitudes + to[i]] = state[amplitudes + i];
+            }
+            state.swap(moved);
+        }
+        for (std::uint64_t i = 0; i < amplitudes; ++i)
+            all[sample * amplitudes + i] = {state[i], state[amplitudes + i]};
+    });
+    return all;
+}
+
+}  // namespace
+
+void kernel_matrix(std::span<const float> x, std::uint64_t samples, std::uint32_t qubits,
+                   const weft::KernelCircuit& circuit, std::span<float> k) {
+    const std::uint64_t layers = circuit.weights.count / qubits;
+    if (circuit.reupload && layers > 1) {
+        const std::uint64_t amplitudes = std::uint64_t{1} << qubits;
+        gram(pack(states(x, samples, qubits, circuit, layers - 1), samples, amplitudes), samples, amplitudes,
+             k);
+    } else if (circuit.map == weft::KernelMap::ryrz) {
+        product<3>(x, samples, qubits, circuit, k);
+    } else {
+        product<2>(x, samples, qubits, circuit, k);
+    }
+}
+
+}  // namespace loops
