@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tile of |X Y^H|^2 by matrix units, from packed planes of float16: high and low parts and three products, or
-// (WEFT_SINGLE) one product. kRowGroups by kColumnGroups subgroups of 32 x 32 outputs each.
+// (WEFT_SINGLE) one product. kRowGroups by kColumnGroups subgroups of 32 x 32 or 16 x 64 outputs each.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "shared/gram_units.h"
@@ -15,7 +15,9 @@ layout(constant_id = 2) const uint kColumnGroups = 2;
 layout(constant_id = 3) const bool kWide = false;
 layout(constant_id = 4) const uint kFlushBlocks = 16;
 layout(constant_id = 5) const uint kParts = 1;
-layout(constant_id = 7) const uint kThreads = 256;  // as local_size_x_id
+layout(constant_id = 6) const uint kStages = 1;
+layout(constant_id = 7) const uint kThreads = 256;     // as local_size_x_id
+layout(constant_id = 8) const uint kFragmentRows = 2;  // 16 x 16 results of a subgroup, one below another
 
 layout(push_constant) uniform Push {
     uint count;
@@ -28,16 +30,13 @@ layout(set = 0, binding = 4) writeonly buffer Parts { float parts[]; };
 #include "shared/gram_output.h"
 #include "shared/gram_store.h"
 
-#if defined(WEFT_SINGLE)
-const uint kPlanes = 2u;
-#else
-const uint kPlanes = 4u;
-#endif
-// In units of eight float16. Rows in shared memory are one longer, so that they begin in different banks.
-const uint kRow = 2u * kPlanes, kStride = kRow + 1u;
+// Parts of a complex number, or (WEFT_SINGLE) those of two amplitudes that are 16 apart. In units of eight float16; rows in
+// shared memory are one longer, so that they begin in different banks.
+const uint kPlanes = 4u, kRow = 2u * kPlanes, kStride = kRow + 1u;
 const uint kBlock = kGramBlockRows * kRow;
-const uint kFragments = 2u, kSide = 16u, kSpan = kFragments * kSide, kSums = kFragments * kFragments;
-const uint kHigh = kRowGroups * kSpan, kWidth = kColumnGroups * kSpan;
+const uint kSide = 16u, kSums = 4u, kFragmentColumns = kSums / kFragmentRows;
+const uint kSpanHigh = kFragmentRows * kSide, kSpanWide = kFragmentColumns * kSide;
+const uint kHigh = kRowGroups * kSpanHigh, kWidth = kColumnGroups * kSpanWide;
 // Rows of a block follow each other, so an invocation's loads are a constant apart.
 const uint kLoadsX = kHigh * kRow / kThreads, kLoadsY = kWidth * kRow / kThreads;
 const uint kBlocksX = (kHigh + kGramBlockRows - 1u) / kGramBlockRows;
@@ -47,11 +46,6 @@ const uint kRowsApart = kThreads / kRow;
 const uint kResult = kSide * kSide / 4u;
 const uint kTileUnits = (kHigh + kWidth) * kStride, kResultUnits = kRowGroups * kColumnGroups * kResult;
 
-#if defined(WEFT_SINGLE)
-const uint kStages = 2u;  // a barrier a step less, which is a tenth of the time of a step with few products
-#else
-const uint kStages = 1u;
-#endif
 shared uvec4 held[kStages * kTileUnits > kResultUnits ? kStages * kTileUnits : kResultUnits];
 const uint kHeldY = kHigh * kStride;
 
@@ -112,23 +106,28 @@ void flush() {
 }
 
 #if defined(WEFT_SINGLE)
-void add_products(MatrixA a[kFragments * kPlanes], MatrixB b[kPlanes], uint j) {
+void add_products(MatrixA a[2u * kPlanes], MatrixB b[kPlanes], uint j) {
     const MatrixB minus = -b[1];
-    WEFT_UNROLL for (uint i = 0u; i < kFragments; ++i) {
-        const uint n = i * kFragments + j;
+    const MatrixB minus_far = -b[3];
+    WEFT_UNROLL for (uint i = 0u; i < kFragmentRows; ++i) {
+        const uint n = i * kFragmentColumns + j;
         sum_re[n] = matrix_add_product(a[i * kPlanes + 0u], b[0], sum_re[n]);
         sum_im[n] = matrix_add_product(a[i * kPlanes + 1u], b[0], sum_im[n]);
         sum_re[n] = matrix_add_product(a[i * kPlanes + 1u], b[1], sum_re[n]);
         sum_im[n] = matrix_add_product(a[i * kPlanes + 0u], minus, sum_im[n]);
+        sum_re[n] = matrix_add_product(a[i * kPlanes + 2u], b[2], sum_re[n]);
+        sum_im[n] = matrix_add_product(a[i * kPlanes + 3u], b[2], sum_im[n]);
+        sum_re[n] = matrix_add_product(a[i * kPlanes + 3u], b[3], sum_re[n]);
+        sum_im[n] = matrix_add_product(a[i * kPlanes + 2u], minus_far, sum_im[n]);
     }
 }
 #else
 // re += ar br + ai bi, im += ai br - ar bi, each without the product of the two low parts.
-void add_products(MatrixA a[kFragments * kPlanes], MatrixB b[kPlanes], uint j) {
+void add_products(MatrixA a[2u * kPlanes], MatrixB b[kPlanes], uint j) {
     const MatrixB minus_high = -b[2];
     const MatrixB minus_low = -b[3];
-    WEFT_UNROLL for (uint i = 0u; i < kFragments; ++i) {
-        const uint n = i * kFragments + j;
+    WEFT_UNROLL for (uint i = 0u; i < kFragmentRows; ++i) {
+        const uint n = i * kFragmentColumns + j;
         sum_re[n] = matrix_add_product(a[i * kPlanes + 0u], b[1], sum_re[n]);
         sum_re[n] = matrix_add_product(a[i * kPlanes + 1u], b[0], sum_re[n]);
         sum_re[n] = matrix_add_product(a[i * kPlanes + 2u], b[3], sum_re[n]);
@@ -145,23 +144,23 @@ void add_products(MatrixA a[kFragments * kPlanes], MatrixB b[kPlanes], uint j) {
 }
 #endif
 
-// Where the loads of the next step stand: split products by KHR are 13 % faster with them behind the loads of a, all
-// others 5 to 10 % with them in front.
-#if defined(WEFT_KHR) && !defined(WEFT_SINGLE)
-const bool kLoadLate = true;
-#else
+// Where the loads of the next step stand: products of one part by KHR are faster with them in front, all others with them
+// behind the loads of a, split ones by 13 %.
+#if defined(WEFT_KHR) && defined(WEFT_SINGLE)
 const bool kLoadLate = false;
+#else
+const bool kLoadLate = true;
 #endif
 
 void step(uint held_a, uint held_b, bool more) {
     if (!kLoadLate && more) load();
-    MatrixA a[kFragments * kPlanes];
-    WEFT_UNROLL for (uint i = 0u; i < kFragments; ++i) {
+    MatrixA a[2u * kPlanes];
+    WEFT_UNROLL for (uint i = 0u; i < kFragmentRows; ++i) {
         WEFT_UNROLL for (uint s = 0u; s < kPlanes; ++s)
             matrix_load_rows(a[i * kPlanes + s], held, held_a + i * kSide * kStride + 2u * s, kStride);
     }
     if (kLoadLate && more) load();
-    WEFT_UNROLL for (uint j = 0u; j < kFragments; ++j) {
+    WEFT_UNROLL for (uint j = 0u; j < kFragmentColumns; ++j) {
         MatrixB b[kPlanes];
         WEFT_UNROLL for (uint s = 0u; s < kPlanes; ++s)
             matrix_load_columns(b[s], held, held_b + j * kSide * kStride + 2u * s, kStride);
@@ -174,7 +173,7 @@ void finish(uint index, uvec2 base, uint row, uint column) {
     const float unscale = 1.0 / (kGramScale * kGramScale);
     const uint at = gl_SubgroupID * kResult;
     WEFT_UNROLL for (uint n = 0u; n < kSums; ++n) {
-        const uint r = row + n / kFragments * kSide, c = column + n % kFragments * kSide;
+        const uint r = row + n / kFragmentColumns * kSide, c = column + n % kFragmentColumns * kSide;
         re[n] = re[n] * unscale;
         im[n] = im[n] * unscale;
         if (kParts > 1u) {
@@ -197,7 +196,8 @@ void main() {
     if (index >= count) return;
     const uvec2 tile = gram_tile(index % p.tiles, p.across, kHigh / kWidth);
     if (tile.y * kWidth >= p.columns) return;
-    const uint row = gl_SubgroupID / kColumnGroups * kSpan, column = gl_SubgroupID % kColumnGroups * kSpan;
+    const uint row = gl_SubgroupID / kColumnGroups * kSpanHigh;
+    const uint column = gl_SubgroupID % kColumnGroups * kSpanWide;
     const uvec2 base = tile * uvec2(kHigh, kWidth);
     uint block = index / p.tiles * p.part_blocks;
     const uint end = min(block + p.part_blocks, p.blocks);

@@ -25,10 +25,16 @@ WEFT_FN uint gram_at(uint row, uint amplitude, uint plane, uint blocks) {
 }
 
 // Float16, row by row in a block; planes: high and low part of the real part, then of the imaginary part
-// (4), or real and imaginary part alone (2). Index among float16; amplitudes 2 k and 2 k + 1 share a word.
+// (4), or real and imaginary part alone (2), of which a block has two steps, one behind the other. Index
+// among float16; amplitudes 2 k and 2 k + 1 share a word.
+WEFT_FN uint gram_matrix_steps(uint planes) {
+    return 4u / planes;
+}
 WEFT_FN uint gram_matrix_at(uint row, uint amplitude, uint plane, uint planes, uint blocks) {
-    const uint block = row / kGramBlockRows * blocks + amplitude / kGramMatrixStep;
-    return ((block * kGramBlockRows + row % kGramBlockRows) * planes + plane) * kGramMatrixStep +
+    const uint steps = gram_matrix_steps(planes), step = amplitude / kGramMatrixStep;
+    const uint block = row / kGramBlockRows * blocks + step / steps;
+    return ((block * kGramBlockRows + row % kGramBlockRows) * 4u + step % steps * planes + plane) *
+               kGramMatrixStep +
            amplitude % kGramMatrixStep;
 }
 

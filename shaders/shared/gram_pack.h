@@ -26,11 +26,11 @@ WEFT_GPU float part(Complex value, uint plane) {
 }
 
 WEFT_GPU void write(uint row0, uint k0) {
-    const uint base = gram_matrix_at(row0, k0, 0u, kPlanes, p.blocks) / 2u;
     for (uint i = gl_LocalInvocationIndex; i < kGramBlockRows * kPlanes * 8u; i += gl_WorkGroupSize.x) {
         const uint k = 2u * (i % 8u), plane = i / 8u % kPlanes, r = i / 8u / kPlanes;
         const uint at = r * (kWidth + 1u) + k;
-        planes[base + i] = packHalf2x16(vec2(part(held[at], plane), part(held[at + 1u], plane)));
+        planes[gram_matrix_at(row0 + r, k0 + k, plane, kPlanes, p.blocks) / 2u] =
+            packHalf2x16(vec2(part(held[at], plane), part(held[at + 1u], plane)));
     }
 }
 #else

@@ -92,7 +92,7 @@ void GramProduct::pack(Stream& stream, const GramRange& states, std::uint64_t ro
     for (std::uint64_t at = 0; at < rows; at += step) {
         const std::uint64_t count = std::min(step, rows - at);
         const Bound source = bind(states, at * row, count * row, alignment);
-        const std::uint64_t across = divide_up(plan_.problem.amplitudes, shared::kGramPackAmplitudes);
+        const std::uint64_t across = divide_up(plan_.blocks * plan_.step, shared::kGramPackAmplitudes);
         const shared::GramPackParameters parameters{word(count),
                                                     word(plan_.problem.amplitudes),
                                                     word(plan_.blocks),

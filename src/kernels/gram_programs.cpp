@@ -60,12 +60,14 @@ Program matrix_program(Owner& owner, const GramPlan& plan) {
     const DeviceInfo& device = owner.device();
     ProgramOptions options{.name = "gram_matrix",
                            .constants = {{0u, plan.tile.threads()},
-                                         {1u, plan.tile.rows / 32},
-                                         {2u, plan.tile.columns / 32},
+                                         {1u, plan.tile.rows / (4 * plan.tile.thread_rows)},
+                                         {2u, plan.tile.columns / (8 * plan.tile.thread_columns)},
                                          {3u, plan.problem.output == GramReal::float64},
                                          {4u, plan.flush / plan.step},
                                          {5u, plan.split},
-                                         {7u, plan.tile.threads()}},
+                                         {6u, plan.tile.stages},
+                                         {7u, plan.tile.threads()},
+                                         {8u, plan.tile.thread_rows / 4}},
                            .elements_per_group = 1};
     if (device.subgroup_size_control) options.subgroup_size = 32;
     options.require_full_subgroups = device.full_subgroups;

@@ -15,6 +15,7 @@
 #include "bench_gram.hpp"
 #include "examples/kernel_loops.hpp"
 #include "kernels/gram.hpp"
+#include "kernels/gram_tuning.hpp"
 
 namespace {
 
@@ -162,8 +163,7 @@ double measure(Size& size, const GramDevice& device, const GramOptions& options)
                (plan.khr        ? " khr "
                 : plan.matrix() ? " nv "
                                 : " ") +
-               std::to_string(plan.tile.rows) + "x" + std::to_string(plan.tile.columns) + "/" +
-               std::to_string(plan.tile.threads()) + "/" + std::to_string(plan.tile.stages),
+               to_string(plan.tile),
            ms, error, more);
     return ms;
 }
@@ -225,9 +225,7 @@ void run_size(weft::Backend& backend, const Settings& settings, std::uint64_t ro
                 try {
                     if (settings.tiles.empty()) measure(size, device, options);
                     for (const GramTile& tile : gram_tiles(device, options.form)) {
-                        const std::string name =
-                            std::to_string(tile.rows) + "x" + std::to_string(tile.columns) + "/" +
-                            std::to_string(tile.threads()) + "/" + std::to_string(tile.stages);
+                        const std::string name = to_string(tile);
                         for (const std::string& wanted : settings.tiles)
                             if (wanted == "all" || wanted == name) {
                                 options.tile = tile;

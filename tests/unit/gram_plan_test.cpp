@@ -148,8 +148,8 @@ TEST_CASE("tiles fit the device") {
     for (const std::uint32_t shared : {16384u, 32768u, 49152u}) {
         GramDevice device = h100();
         device.limits.max_shared_memory_bytes = shared;
-        for (const GramForm form :
-             {GramForm::fp32_4m, GramForm::fp32_3m, GramForm::fp64, GramForm::matrix_split})
+        for (const GramForm form : {GramForm::fp32_4m, GramForm::fp32_3m, GramForm::fp64,
+                                    GramForm::matrix_split, GramForm::matrix_single})
             for (const GramTile& tile : gram_tiles(device, form)) {
                 CHECK(tile.threads() <= 1024);
                 CHECK(tile.rows % tile.columns == 0);
@@ -161,6 +161,23 @@ TEST_CASE("tiles fit the device") {
     CHECK(gram_tiles(tiny, GramForm::fp32_3m).empty());
     tiny.matrix_exact = false;
     CHECK(contains(refusal(Errc::unsupported, square(64, 64), tiny), "no tile fits"));
+}
+
+TEST_CASE("large tiles by NVIDIA's name where there are enough of them, small ones by the other") {
+    GramDevice nv = h100();
+    nv.matrix_khr = false;
+    CHECK(plan_gram(square(4096, 65536), nv).tile == GramTile{128, 128, 4, 8, 1});
+    CHECK(plan_gram(square(1000, 65536), nv).tile == GramTile{64, 64, 8, 4, 1});
+    CHECK(plan_gram(square(20, 65536), nv).tile == GramTile{32, 32, 8, 4, 1});
+    CHECK(plan_gram(square(4096, 65536), h100()).tile == GramTile{64, 64, 8, 4, 1});
+    const GramPlan single = plan_gram(square(4096, 65536), h100(), {.form = GramForm::matrix_single});
+    CHECK(single.tile == GramTile{64, 64, 8, 4, 2});
+    CHECK(single.step == 32);
+    CHECK(plan_gram(square(4096, 17), h100(), {.form = GramForm::matrix_single}).row_bytes == 128);
+    nv.limits.max_shared_memory_bytes = 32768;
+    CHECK(plan_gram(square(4096, 65536), nv).tile == GramTile{128, 64, 8, 4, 1});
+    CHECK(plan_gram(square(4096, 65536), nv, {.form = GramForm::matrix_single}).tile ==
+          GramTile{128, 64, 8, 4, 1});
 }
 
 TEST_CASE("on the diagonal every tile that holds an element below it comes once") {
@@ -185,16 +202,19 @@ TEST_CASE("on the diagonal every tile that holds an element below it comes once"
 
 TEST_CASE("the packed layout gives every number a place of its own") {
     const std::uint32_t rows = 128, amplitudes = 32;
-    std::set<std::uint32_t> seen, halves;
+    std::set<std::uint32_t> seen, halves, single;
     for (std::uint32_t row = 0; row < rows; ++row)
         for (std::uint32_t k = 0; k < amplitudes; ++k) {
             for (std::uint32_t plane = 0; plane < 2; ++plane)
                 CHECK(seen.insert(shared::gram_at(row, k, plane, amplitudes / 8)).second);
             for (std::uint32_t plane = 0; plane < 4; ++plane)
                 CHECK(halves.insert(shared::gram_matrix_at(row, k, plane, 4, amplitudes / 16)).second);
+            for (std::uint32_t plane = 0; plane < 2; ++plane)
+                CHECK(single.insert(shared::gram_matrix_at(row, k, plane, 2, amplitudes / 32)).second);
         }
     CHECK(*seen.rbegin() == rows * amplitudes * 2 - 1);
     CHECK(*halves.rbegin() == rows * amplitudes * 4 - 1);
+    CHECK(*single.rbegin() == rows * amplitudes * 2 - 1);
 }
 
 TEST_CASE("the high part is the nearest of 11 bits, the rest is exact") {
