@@ -41,8 +41,8 @@ struct KernelTuningOptions {
 /// within the same bounds. kernel_matrix on host memory measures by itself before jobs that are long enough.
 ///
 /// Tiles are kept in the cache folder in one file a device, for this driver, version of weft and its shaders;
-/// a file that is damaged or foreign counts as none and is replaced. Errors: invalid_argument - shape, type
-/// or repeats; unsupported, out_of_memory - as kernel_matrix.
+/// a file that is damaged or foreign counts as none and is replaced. Errors: invalid_argument - shape, type,
+/// repeats or flops; unsupported, out_of_memory - as kernel_matrix.
 std::vector<KernelTuningReport> tune_kernel_matrix(Backend& backend, const KernelShape& shape,
                                                    const KernelTuningOptions& options = {});
 

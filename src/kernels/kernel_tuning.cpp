@@ -3,6 +3,7 @@
 
 #include "kernels/kernel_tuning.hpp"
 
+#include <cmath>
 #include <set>
 
 #include <weft/error.hpp>
@@ -76,6 +77,9 @@ std::vector<KernelTuningReport> tune_kernel_matrix(Backend& backend, const Kerne
     if (options.repeats < 1)
         throw Error(Errc::invalid_argument, "tune_kernel_matrix: repeats out of range (got " +
                                                 std::to_string(options.repeats) + ", need 1 or more)");
+    if (!(options.flops >= 0) || !std::isfinite(options.flops))
+        throw Error(Errc::invalid_argument, "tune_kernel_matrix: flops out of range (got " +
+                                                std::to_string(options.flops) + ", need 0 or more)");
     const kernels::KernelDevice device = kernels::kernel_device(backend, true, {.autotune = false});
     std::vector<KernelTuningReport> reports;
     std::set<std::string> seen;

@@ -89,6 +89,52 @@ class Kernel(Case):
         report = json.loads(self.succeed("kernel", self.x, "-o", self.out, "--json"))
         self.assertGreater(report["pairs_per_s"], 0)
 
+    def test_every_map_is_explained(self):
+        for name in "angle", "ry", "ryrz", "RyRz":
+            for circuit, method in (([], "product"), (["--weights", self.w], "product"),
+                                    (["--weights", self.w, "--reupload"], "states")):
+                plan = json.loads(self.succeed("kernel", self.x, "--map", name, *circuit, "--explain", "--json"))
+                self.assertEqual((plan["method"], plan["fits"]), (method, True))
+                self.assertGreater(len(plan["reasons"]), 0)
+        plan = json.loads(self.succeed("kernel", self.x, self.y, "--explain", "--json"))
+        self.assertEqual((plan["columns"], plan["pairs"]), (2, 6))
+        self.assertEqual(os.path.exists(self.out), False)
+
+    def tune(self, cache, *arguments):
+        return self.run_weft("tune", "kernel", "--samples", "64", "--qubits", "4", "--repeats", "1", "--flops", "1e6",
+                             *arguments, env={"WEFT_CACHE_DIR": cache})
+
+    def test_kept_tiles_whatever_is_in_their_file(self):
+        cache = self.path("tiles")
+        self.assertEqual(self.tune(cache).returncode, 0)
+        file, = (os.path.join(cache, n) for n in os.listdir(cache) if n.startswith("gram-"))
+        with open(file, "rb") as kept:
+            good = kept.read()
+        for damaged in (b"", b"hello", b"[]", b"{", good[:90], good + good, good.replace(b'"schema": 1', b'"schema": 0'),
+                        good.replace(b"64x", b"-64x"), good.replace(b"64x", b"99999999999x"), b"[" * 200000,
+                        good.replace(b"llvmpipe", b"another"), os.urandom(5000)):
+            with open(file, "wb") as kept:
+                kept.write(damaged)
+            self.succeed("kernel", self.x, "--weights", self.w, "--reupload", "-o", self.out,
+                         env={"WEFT_CACHE_DIR": cache})
+            self.check(full(REUPLOAD), (3, 3), 2e-6)
+            self.assertEqual(self.tune(cache).returncode, 0)
+            with open(file, "rb") as kept:
+                self.assertIn(b'"schema": 1', kept.read())
+        self.assertEqual(self.tune(cache, "--reset").returncode, 0)
+        self.assertFalse(os.path.exists(file))
+        self.assertEqual(self.tune(cache, "--dry-run").returncode, 0)
+        self.assertFalse(os.path.exists(file))
+        os.mkdir(file)
+        refused = self.tune(cache)
+        self.assertEqual(refused.returncode, 4)
+        self.assertIn("not kept", refused.stderr)
+
+    def test_tuning_that_makes_no_sense(self):
+        for arguments in (["--samples", "0"], ["--qubits", "23"], ["--qubits", "-1"], ["--dtype", "float16"],
+                          ["--repeats", "0"], ["--flops", "-1"], ["--reset", "--dry-run"], ["--map", "ry"]):
+            self.assertEqual(self.tune(self.path("none"), *arguments).returncode, USAGE, arguments)
+
     def test_tiles_bulk_states_and_autotune(self):
         rows = [[math.sin(7 * i + 3 * q) for q in range(3)] for i in range(150)]
         x = self.write("rows.npy", matrix(rows))

@@ -73,6 +73,7 @@ void run(const TuneKernelArguments& arguments) {
     Json rows = Json::array();
     if (!arguments.json) std::printf("%s, %s\n", backend.name().c_str(), arguments.dtype.c_str());
     std::set<std::string> seen;
+    bool kept = true;
     Progress progress("tune kernel");
     std::size_t done = 0;
     for (const std::uint32_t qubits : arguments.qubits)
@@ -80,6 +81,7 @@ void run(const TuneKernelArguments& arguments) {
             for (const KernelTuningReport& report :
                  tune_kernel_matrix(backend, {samples, 0, qubits}, options)) {
                 if (!seen.insert(report.products).second) continue;  // two sizes of one class
+                kept = kept && !report.file.empty();
                 rows.push_back(json_of(report));
                 if (!arguments.json) print(report);
             }
@@ -91,6 +93,8 @@ void run(const TuneKernelArguments& arguments) {
                                 .c_str());
     else if (arguments.dry_run)
         std::printf("nothing kept (--dry-run)\n");
+    if (!arguments.dry_run && !kept)
+        throw Failure(Exit::failed, "tune kernel: measured, but not kept: the cache folder cannot be written");
 }
 
 }  // namespace
