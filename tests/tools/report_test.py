@@ -210,9 +210,9 @@ class Reports(Case):
         for status, pattern, *arguments in [
             (USAGE, "no such backend .*got metal", "lattice", "--backend", "metal"),
             (USAGE, "cuda", "field", "--backend", "cuda", "--jobs", "2"),
-            (USAGE, "not a size .*got \"0\"", "lattice", "--batch-sizes", "1,0"),
-            (USAGE, "not a size .*got \"\"", "field", "--batch-sizes", "1,,2"),
-            (USAGE, "not a size .*got \"many\"", "encode", "--batch-sizes", "many"),
+            (USAGE, r"--batch-sizes: out of range \(got 0, need 1 to 2\^48", "lattice", "--batch-sizes", "1,0"),
+            (USAGE, "not a whole number .got nothing", "field", "--batch-sizes", "1,,2"),
+            (USAGE, "not a whole number .got many", "encode", "--batch-sizes", "many"),
             (USAGE, "A2", "lattice", "--lattice", "A2"),
             (USAGE, "levels", "lattice", "--levels", "5"),
             (USAGE, "no such method", "encode", "--method", "angle,amplitude2"),

@@ -108,20 +108,3 @@ TEST_CASE("failures are told once a size, or path by path where they differ") {
     CHECK(result.any_ran());
     CHECK(wins_from(result, 0, ReportPath::ordinary) == 10u);  // what did not run counts for neither
 }
-
-TEST_CASE("numbers for people") {
-    CHECK(grouped(0) == "0");
-    CHECK(grouped(999) == "999");
-    CHECK(grouped(1000) == "1,000");
-    CHECK(grouped(1234567) == "1,234,567");
-    CHECK(si(7.163e6) == "7.16 M");
-    CHECK(si(999.7) == "1.00 K");
-    CHECK(si(0.5) == "0.50");
-    CHECK(duration(1.234e-5) == "12.3 us");
-    CHECK(duration(0.9999) == "1.00 s");
-    CHECK(duration(75) == "75.0 s");
-    CHECK(percent(0.834) == "83 %");
-    CHECK(percent(0.0012) == "0.1 %");
-    CHECK(factor(12.34) == "12.3x");
-    CHECK(factor(1234) == "1234x");
-}

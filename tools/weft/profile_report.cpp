@@ -10,6 +10,7 @@
 
 #include "cpu_threads.hpp"
 #include "cuda_calls.hpp"
+#include "figures.hpp"
 #include "progress.hpp"
 #include "report_files.hpp"
 #include "report_findings.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "figures.hpp"
 #include "report_files.hpp"
 #include "report_findings.hpp"
 
@@ -18,7 +19,7 @@ std::string row(std::initializer_list<std::string> cells) {
 }
 
 std::string rate(double gb_per_s) {
-    return si(gb_per_s * 1e9) + "B/s";
+    return si(gb_per_s * 1e9, "B/s");
 }
 
 std::string section_of_machine(const Report& report) {

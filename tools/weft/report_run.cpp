@@ -8,7 +8,7 @@
 #include <new>
 #include <optional>
 
-#include "report_findings.hpp"
+#include "figures.hpp"
 
 namespace weft::tool {
 namespace {
@@ -16,10 +16,6 @@ namespace {
 // The clock resolves some tens of nanoseconds; a submission and its wait take some tens of microseconds.
 constexpr double kLeastCpuSample = 50e-6, kLeastResidentSample = 1e-3;
 constexpr std::size_t kMostCpuCalls = 1000, kMostDispatches = 16;
-
-std::string size_text(double bytes) {
-    return si(bytes) + "B";
-}
 
 double read_number(const char* path) {
     double value = 0;
@@ -98,8 +94,8 @@ class SizeRun {
         if (!failure.empty())
             ;  // Nothing could be compared with: not worth the memory.
         else if (there != 0 && needed > 0.8 * there)
-            failure = "does not fit host memory (needs " + size_text(needed) + ", " + size_text(there) +
-                      " are free)";
+            failure =
+                "does not fit host memory (needs " + si(needed, "B") + ", " + si(there, "B") + " are free)";
         else
             failure = failure_of(wrong_, [&] { work_ = kernel.make(targets, batch, settings.threads); });
         for (SizeResult& size : sizes_) {
