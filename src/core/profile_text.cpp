@@ -70,6 +70,7 @@ std::string totals_text(const ProfileReport& r) {
     std::string out = "\n";
     out += line("device busy %.3f ms of %.3f ms; two stages or more at once %.1f%% of that", r.device_s * 1e3,
                 r.wall_s * 1e3, r.overlap * 100);
+    out += line("no stage busy, on device or host, in %.1f%% of the %.3f ms", r.idle() * 100, r.wall_s * 1e3);
     out += line("device copies hidden behind kernels %.1f%%; host copies hidden behind the device %.1f%%",
                 r.copy_hidden * 100, r.host_copy_hidden * 100);
     out += line("balance of queues %.2f; replays %llu", r.queue_balance, static_cast<Count>(r.replays));
@@ -183,6 +184,7 @@ std::string ProfileReport::to_json() const {
     put("device", json_string(device));
     put("clock", json_string(clock));
     put("wall_s", json_number(wall_s));
+    put("busy_s", json_number(busy_s));
     put("device_s", json_number(device_s));
     put("overlap", json_number(overlap));
     put("copy_hidden", json_number(copy_hidden));

@@ -100,7 +100,16 @@ class Reports(Case):
         encode = results["results"][-3]
         self.assertEqual((encode["bytes_in"], encode["bytes_out"]), (3200, 1000))
         self.assertEqual(results["configuration"]["lattice"], "E8")
-        self.assertGreater(results["stages"][0]["busy_s"]["kernel"], 0)
+        self.assertEqual([(s["process"], s["batch_size"]) for s in results["stages"]],
+                         [(p, 100) for p in ("encode", "decode", "combined")])
+        for stages, timed in zip(results["stages"], results["results"][-3:]):
+            self.assertEqual(stages["timed_median_s"], timed["paths"][1]["median_s"])
+            self.assertIn("their own", stages["run"])
+            busy, any_busy = stages["busy_s"].values(), (1 - stages["idle"]) * stages["wall_s"]
+            self.assertGreater(stages["busy_s"]["kernel"], 0)
+            self.assertTrue(0 <= stages["idle"] < 1, stages)
+            self.assertLessEqual(any_busy, sum(busy) * 1.001)
+            self.assertGreaterEqual(any_busy * 1.001, max(busy))
         with open(self.file(r"lattice_summary_.*\.csv"), newline="", encoding="utf8") as file:
             lines = list(csv.DictReader(file))
         self.assertEqual([(l["process"], int(l["batch_size"]), l["path"]) for l in lines],

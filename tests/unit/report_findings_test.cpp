@@ -74,7 +74,7 @@ TEST_CASE("best by speed-up, rate and share of the ceiling") {
 
 TEST_CASE("sentences have the figures") {
     KernelResult result = example();
-    result.splits.push_back({0, 1000, 1.0, 0.5, {{"kernel", 0.3}, {"upload", 0.9}}});
+    result.splits.push_back({0, 1000, 3, 1.0, 0.8, 0.5, 0.05, {{"kernel", 0.3}, {"upload", 0.9}}});
     const std::vector<std::string> lines = findings(result);
     CHECK(any_has(
         lines,
@@ -82,7 +82,12 @@ TEST_CASE("sentences have the figures") {
     CHECK(any_has(lines, "on resident data the device beats the CPU at every size, by up to 4x (at 1)"));
     CHECK(any_has(lines, "30 % of what copies allow (at 1,000)"));
     CHECK(any_has(lines, "highest rate 4.00 K vectors/s, on resident data at 1,000"));
-    CHECK(any_has(lines, "the busy time is upload 75 %, kernel 25 %"));
+    CHECK(any_has(
+        lines,
+        "at 1,000 vectors from ordinary memory, in profiled calls of 1.00 s, stages that overlap were "
+        "busy for upload 90 %, kernel 30 %, none 5.0 % of the time."));
+    result.splits[0].idle.reset();  // a queue without timestamps
+    CHECK(any_has(findings(result), "busy for upload 90 %, kernel 30 % of the time."));
 }
 
 TEST_CASE("a device that is ahead between sizes where it is not is neither ahead nor behind") {

@@ -89,17 +89,17 @@ std::string sentence_of_rate(const KernelResult& result, std::size_t process) {
 }
 
 std::string sentence_of_split(const KernelResult& result, const StageSplit& split) {
-    double total = 0;
-    for (const StageTime& stage : split.stages) total += stage.busy_s;
-    if (total == 0) return {};
     std::vector<StageTime> stages = split.stages;
+    if (stages.empty() || split.wall_s <= 0) return {};
     std::stable_sort(stages.begin(), stages.end(),
                      [](const StageTime& a, const StageTime& b) { return a.busy_s > b.busy_s; });
     std::string text;
     for (const StageTime& stage : stages)
-        text += (text.empty() ? "" : ", ") + stage.stage + " " + percent(stage.busy_s / total);
+        text += (text.empty() ? "" : ", ") + stage.stage + " " + percent(stage.busy_s / split.wall_s);
+    if (split.idle) text += ", none " + percent(*split.idle);
     return result.label(split.process) + ": at " + grouped(split.batch) + " " + result.unit +
-           " from ordinary memory the busy time is " + text + ".";
+           " from ordinary memory, in profiled calls of " + duration(split.wall_s) +
+           ", stages that overlap were busy for " + text + " of the time.";
 }
 
 void add_failures(const KernelResult& result, std::vector<std::string>& out) {

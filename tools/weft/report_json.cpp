@@ -60,8 +60,12 @@ Json json_of(const KernelResult& result, const StageSplit& split) {
     for (const StageTime& stage : split.stages) stages[stage.stage] = stage.busy_s;
     return {{"process", result.processes[split.process].name},
             {"batch_size", split.batch},
+            {"run", "calls of their own under a profile, after those timed"},
+            {"calls", split.calls},
             {"wall_s", split.wall_s},
+            {"timed_median_s", split.timed_s},
             {"overlap", split.overlap},
+            {"idle", split.idle ? Json(*split.idle) : Json()},
             {"busy_s", std::move(stages)}};
 }
 

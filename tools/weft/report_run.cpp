@@ -2,6 +2,7 @@
 #include "report_run.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -191,10 +192,29 @@ class SizeRun {
     std::vector<SizeResult> sizes_;
 };
 
+/// `wall_s`: of all calls together, from the first's begin to the last's end.
+StageSplit split_of(const SizeResult& size, const ProfileReport& profile, std::size_t calls, double wall_s) {
+    const auto each = static_cast<double>(calls);
+    StageSplit split{size.process,
+                     size.batch,
+                     calls,
+                     wall_s / each,
+                     size.of(ReportPath::ordinary)->timing.seconds.median,
+                     profile.overlap,
+                     std::max(0.0, 1 - profile.busy_s / wall_s),
+                     {}};
+    for (const StageReport& stage : profile.stages) {
+        if (stage.times.count != 0)
+            split.stages.push_back({to_string(stage.stage), stage.times.busy_s / each});
+        if (stage.times.untimed != 0) split.idle.reset();
+    }
+    return split;
+}
+
 std::vector<StageSplit> SizeRun::split() {
     std::vector<StageSplit> splits;
     if (!work_ || targets_.backend == nullptr) return splits;
-    constexpr int kRuns = 3;
+    constexpr std::size_t kCalls = 3;
     const std::string failure = failure_of(wrong_, [&] {
         work_->prepare(ReportPath::ordinary);
         for (const SizeResult& size : sizes_) {
@@ -202,13 +222,10 @@ std::vector<StageSplit> SizeRun::split() {
             work_->run_cpu(size.process);
             work_->run(size.process);
             const Profile profile(*targets_.backend);
-            for (int i = 0; i < kRuns; ++i) work_->run(size.process);
-            const ProfileReport report = profile.report();
-            StageSplit split{size.process, size.batch, report.wall_s / kRuns, report.overlap, {}};
-            for (const StageReport& stage : report.stages)
-                if (stage.times.count != 0)
-                    split.stages.push_back({to_string(stage.stage), stage.times.busy_s / kRuns});
-            splits.push_back(std::move(split));
+            const auto begin = std::chrono::steady_clock::now();
+            for (std::size_t i = 0; i < kCalls; ++i) work_->run(size.process);
+            const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
+            splits.push_back(split_of(size, profile.report(), kCalls, wall.count()));
         }
     });
     work_->release();
