@@ -52,6 +52,7 @@ std::string duration(double seconds) {
 }
 
 std::string percent(double share) {
+    if (share > 0 && share < 0.0005) return "<0.1 %";
     return text_of(share < 0.0995 ? "%.1f %%" : "%.0f %%", 100 * share);
 }
 

@@ -96,10 +96,10 @@ std::string sentence_of_split(const KernelResult& result, const StageSplit& spli
     std::string text;
     for (const StageTime& stage : stages)
         text += (text.empty() ? "" : ", ") + stage.stage + " " + percent(stage.busy_s / split.wall_s);
-    if (split.idle) text += ", none " + percent(*split.idle);
+    if (split.idle) text += ", no stage " + percent(*split.idle);
     return result.label(split.process) + ": at " + grouped(split.batch) + " " + result.unit +
-           " from ordinary memory, in profiled calls of " + duration(split.wall_s) +
-           ", stages that overlap were busy for " + text + " of the time.";
+           " from ordinary memory, of the time of profiled calls (" + duration(split.wall_s) +
+           ") stages were busy, some at once: " + text + ".";
 }
 
 void add_failures(const KernelResult& result, std::vector<std::string>& out) {
