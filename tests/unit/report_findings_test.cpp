@@ -84,10 +84,10 @@ TEST_CASE("sentences have the figures") {
     CHECK(any_has(lines, "highest rate 4.00 K vectors/s, on resident data at 1,000"));
     CHECK(any_has(
         lines,
-        "at 1,000 vectors from ordinary memory, in profiled calls of 1.00 s, stages that overlap were "
-        "busy for upload 90 %, kernel 30 %, none 5.0 % of the time."));
+        "at 1,000 vectors from ordinary memory, of the time of profiled calls (1.00 s) stages were busy, "
+        "some at once: upload 90 %, kernel 30 %, no stage 5.0 %."));
     result.splits[0].idle.reset();  // a queue without timestamps
-    CHECK(any_has(findings(result), "busy for upload 90 %, kernel 30 % of the time."));
+    CHECK(any_has(findings(result), "some at once: upload 90 %, kernel 30 %."));
 }
 
 TEST_CASE("a device that is ahead between sizes where it is not is neither ahead nor behind") {
