@@ -96,6 +96,7 @@ void add_profile(CLI::App& command) {
     add_profile_kernel(profile);
     add_profile_lattice(profile);
     add_profile_all(profile);
+    add_profile_from(profile);
 }
 
 }  // namespace weft::tool

@@ -40,6 +40,7 @@ Json json_of(const KernelResult& result, const SizeResult& size) {
               {"batch_size", size.batch},
               {"bytes_in", size.bytes_in},
               {"bytes_out", size.bytes_out},
+              {"items", size.items},
               {"paths", Json::array()}};
     for (const PathResult& path : size.paths) json["paths"].push_back(json_of(result, size, path));
     return json;

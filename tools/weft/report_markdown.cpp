@@ -32,10 +32,12 @@ std::string section_of_machine(const Report& report) {
            row({"CPU baseline",
                 m.cpu + ", " + std::to_string(m.threads) + (m.threads == 1 ? " thread" : " threads")}) +
            row({"weft", report.version + ", backend " + m.backend + beside}) + row({"batch sizes", sizes}) +
-           row({"runs", std::to_string(report.repeats.repeats) + " measured after " +
-                            std::to_string(report.repeats.warmup) +
-                            " for warm-up, fewer where a figure took more than " +
-                            duration(report.repeats.max_seconds) + "; times are medians"});
+           row({"runs", report.repeats.repeats == 0
+                            ? "not the same for all: see the findings"
+                            : std::to_string(report.repeats.repeats) + " measured after " +
+                                  std::to_string(report.repeats.warmup) +
+                                  " for warm-up, fewer where a figure took more than " +
+                                  duration(report.repeats.max_seconds) + "; times are medians"});
     return out;
 }
 
