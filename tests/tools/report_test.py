@@ -167,6 +167,34 @@ class Reports(Case):
         for word in "## field", "## encode", "## kernel", "## lattice", "goldilocks", "all_profile_":
             self.assertIn(word, summary)
 
+    def test_from_results(self):
+        """Tables and pictures again, of two runs together, from the files alone."""
+        self.report("lattice", "--batch-sizes", "1,30")
+        self.report("field", "--field", "babybear", "--batch-sizes", "5", "--no-plot")
+        results = [self.file(k + r"_results_\d{8}_\d{6}(_2)?\.json") for k in ("lattice", "field")]
+        old = self.text(r"lattice_summary_\d{8}_\d{6}\.csv")
+        again = os.path.join(self.out, "again")
+        done = self.run_weft("from", *results, "--output-dir", again, env={"VK_DRIVER_FILES": "/nonexistent"})
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        self.out = again
+        self.assertEqual(self.text(r"lattice_summary_.*\.csv"), old)
+        self.assertFalse([name for name in os.listdir(again) if name.endswith(".json")])
+        for picture in "lattice", "field", "all":
+            self.check_png(picture + r"_profile_.*\.png", 1000)
+        summary = self.text(r"summary_report_.*\.md")
+        for word in "# weft profile lattice, field", "batch sizes | 1, 5, 30 |", os.path.basename(results[1]):
+            self.assertIn(word, summary)
+        bad = os.path.join(again, "bad.json")
+        with open(bad, "w", encoding="utf8") as file:
+            file.write("{}")
+        for files, pattern in ([bad], "bad.json: not results of weft profile"), ([again], "again: cannot be read"), (
+                ["none.json"], "none.json: cannot be read"), ([results[0]] * 2, "a kernel that another file has too .got lattice"), (
+                [], "RESULTS is required"):
+            done = self.run_weft("from", *files, "--output-dir", os.path.join(again, "never"))
+            self.assertEqual(done.returncode, USAGE, done.stdout)
+            self.assertRegex(done.stderr, pattern)
+        self.assertFalse(os.path.exists(os.path.join(again, "never")))
+
     def test_a_size_that_fails_leaves_the_rest(self):
         out = self.report("lattice", "--batch-sizes", "3,1000000000000", "--no-plot")
         self.assertRegex(out, r"1,000,000,000,000 +did not run: does not fit host memory \(needs .*B, .*B are free\)")

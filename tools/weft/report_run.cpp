@@ -53,7 +53,8 @@ class Forecast {
     Forecast(double growth, double max_seconds) : growth_(growth), most_(kPatience * max_seconds) {}
     void learn(const SizeResult& size) {
         for (const PathResult& path : size.paths)
-            if (path.ran()) known_[{size.process, path.path}] = {size.batch, path.timing.seconds.median};
+            // The least: a machine busy with other things must not make larger sizes look hopeless.
+            if (path.ran()) known_[{size.process, path.path}] = {size.batch, path.timing.seconds.min};
     }
     std::string too_long(std::size_t process, ReportPath path, std::uint64_t batch) const {
         const auto it = known_.find({process, path});
