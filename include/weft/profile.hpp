@@ -87,6 +87,7 @@ struct ProfileReport {
     std::vector<RowReport> queues;      ///< of the device
     std::vector<RowReport> copy_rows;   ///< threads that copied
     std::vector<StreamReport> streams;
+    double busy_s = 0;    ///< time within the window in which a stage ran, on the device or the host
     double device_s = 0;  ///< time in which at least one of upload, kernel, download ran
     /// Share of device_s in which at least two of them ran at once.
     double overlap = 0;
@@ -102,6 +103,9 @@ struct ProfileReport {
     std::uint64_t dropped_events = 0;  ///< beyond the limit; where not 0, times lack them
     std::uint64_t dropped_names = 0;   ///< events whose job or program counts under "(more names)"
 
+    /// Share of the window in which no stage ran: checks, plans, submissions, waits, whatever else there was.
+    /// What queues without timestamps did is not known and counts as nothing (WorkTimes::untimed).
+    double idle() const;
     const WorkTimes& stage(ProfileStage stage) const;
     std::string to_table() const;
     std::string to_json() const;

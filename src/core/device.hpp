@@ -78,6 +78,8 @@ class Device {
     VkPipelineLayout pipeline_layout() const { return pipeline_layout_; }
 
     bool lost() const { return lost_.load(std::memory_order_relaxed); }
+    /// The device is an application's, and so are its queues.
+    bool adopted() const { return adopted_.handle != VK_NULL_HANDLE; }
     /// Remembers a lost device, then throws like core::check, with what the driver says about the loss.
     void check(VkResult result, const char* what);
     /// Errors: device_lost, and unsupported in a forked child, which shares no driver state with its parent.

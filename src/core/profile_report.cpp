@@ -38,6 +38,10 @@ double PoolReport::hit_rate() const {
     return allocations != 0 ? static_cast<double>(hits) / static_cast<double>(allocations) : 0;
 }
 
+double ProfileReport::idle() const {
+    return wall_s > 0 ? std::max(0.0, 1 - busy_s / wall_s) : 0;
+}
+
 const WorkTimes& ProfileReport::stage(ProfileStage stage) const {
     return stages.at(static_cast<std::size_t>(stage)).times;
 }
@@ -124,6 +128,13 @@ void add_overlaps(const std::array<Times, kProfileStages>& stages, ProfileReport
     report.overlap = share(overlap_length(device), busy);
     report.copy_hidden = share(intersection_length(copies, device[1]), union_length(copies));
     report.host_copy_hidden = share(intersection_length(host, all), union_length(host));
+    // What was under way when the window began or ended counts with its part inside.
+    add_all(all, host);
+    for (Interval& i : all) {
+        i.begin = std::clamp(i.begin, 0.0, report.wall_s / kNs);
+        i.end = std::clamp(i.end, 0.0, report.wall_s / kNs);
+    }
+    report.busy_s = union_length(all) * kNs;
 }
 
 /// Mean over the largest, of those that did anything.

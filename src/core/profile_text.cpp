@@ -24,15 +24,23 @@ std::string line(const char* format, Values... values) {
 
 using Count = unsigned long long;
 
+/// Two places, and three digits of what is too small for them.
+std::string visible(double value) {
+    std::array<char, 32> text;
+    std::snprintf(text.data(), text.size(), value != 0 && value < 0.0995 ? "%.3g" : "%.2f", value);
+    return text.data();
+}
+
 std::string times_line(const std::string& name, const WorkTimes& t) {
     const bool timed = t.count > t.untimed;
+    const std::string megabytes = visible(static_cast<double>(t.bytes) / 1e6);
     std::string out =
-        line("%-28s %8llu %10.3f %10.3f %9.2f %9.2f %9.2f %9.2f %9.2f %9.2f", printable(name, 28).c_str(),
+        line("%-28s %8llu %10.3f %10.3f %9.2f %9.2f %9.2f %9.2f %9s %9s", printable(name, 28).c_str(),
              static_cast<Count>(t.count), t.busy_s * 1e3, t.total_s * 1e3, t.min_s * 1e6, t.mean_s * 1e6,
-             t.p99_s * 1e6, t.max_s * 1e6, static_cast<double>(t.bytes) / 1e6, t.gb_per_s());
+             t.p99_s * 1e6, t.max_s * 1e6, megabytes.c_str(), visible(t.gb_per_s()).c_str());
     if (!timed && t.count != 0)
-        return line("%-28s %8llu   not timed: the queue has no timestamps%37.2f", printable(name, 28).c_str(),
-                    static_cast<Count>(t.count), static_cast<double>(t.bytes) / 1e6);
+        return line("%-28s %8llu   not timed: the queue has no timestamps%37s", printable(name, 28).c_str(),
+                    static_cast<Count>(t.count), megabytes.c_str());
     if (t.untimed != 0) out += line("  of these not timed: %llu", static_cast<Count>(t.untimed));
     return out;
 }
@@ -62,6 +70,7 @@ std::string totals_text(const ProfileReport& r) {
     std::string out = "\n";
     out += line("device busy %.3f ms of %.3f ms; two stages or more at once %.1f%% of that", r.device_s * 1e3,
                 r.wall_s * 1e3, r.overlap * 100);
+    out += line("no stage busy, on device or host, in %.1f%% of the %.3f ms", r.idle() * 100, r.wall_s * 1e3);
     out += line("device copies hidden behind kernels %.1f%%; host copies hidden behind the device %.1f%%",
                 r.copy_hidden * 100, r.host_copy_hidden * 100);
     out += line("balance of queues %.2f; replays %llu", r.queue_balance, static_cast<Count>(r.replays));
@@ -175,6 +184,7 @@ std::string ProfileReport::to_json() const {
     put("device", json_string(device));
     put("clock", json_string(clock));
     put("wall_s", json_number(wall_s));
+    put("busy_s", json_number(busy_s));
     put("device_s", json_number(device_s));
     put("overlap", json_number(overlap));
     put("copy_hidden", json_number(copy_hidden));

@@ -23,7 +23,23 @@ Timelines::Timelines(Device& device) : device_(device) {
 }
 
 Timelines::~Timelines() {
-    if (!device_.untouchable()) destroy();
+    if (device_.untouchable()) return;
+    let_drivers_finish();
+    destroy();
+}
+
+/// Mesa's queue threads still use a submission's semaphores for a moment after these have their values.
+void Timelines::let_drivers_finish() noexcept {
+    if (device_.lost() || device_.adopted()) return;  // an application's queue may have work without end
+    for (std::size_t i = 0; i < kQueueRoles; ++i) {
+        const auto role = static_cast<QueueRole>(i);
+        std::uint64_t now = 0;
+        const std::lock_guard lock(device_.queue(role).mutex);
+        const VkResult result =
+            device_.vk.vkGetSemaphoreCounterValue(device_.handle(), semaphore(role), &now);
+        if (result == VK_SUCCESS && now >= line(role).last)
+            device_.vk.vkQueueWaitIdle(device_.queue(role).handle);
+    }
 }
 
 void Timelines::destroy() noexcept {

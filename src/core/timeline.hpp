@@ -82,6 +82,7 @@ class Timelines {
         std::uint64_t value;
     };
     Line& line(QueueRole role) { return lines_[static_cast<std::size_t>(role)]; }
+    void let_drivers_finish() noexcept;
     void destroy() noexcept;
     VkResult submit2(VkQueue queue, std::span<const VkCommandBuffer> commands, const Order& order);
     VkResult submit1(VkQueue queue, std::span<const VkCommandBuffer> commands, const Order& order);

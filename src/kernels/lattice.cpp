@@ -13,6 +13,7 @@
 #include "kernels/lattice_plan.hpp"
 #include "kernels/lattice_resident.hpp"
 #include "kernels/lattice_shaders.hpp"
+#include "kernels/status_counter.hpp"
 #include "shared/lattice_settings.h"
 
 namespace weft {
@@ -73,9 +74,8 @@ class Statuses {
     std::span<std::uint8_t> span_;
 };
 
-LatticeReport report_of(const char* function, const LatticeShape& shape, std::span<const std::uint8_t> status,
-                        BatchReport batch, std::uint32_t threads) {
-    const kernels::StatusCount count = kernels::count_statuses(status, threads);
+LatticeReport report_of(const char* function, const LatticeShape& shape, const kernels::StatusCount& count,
+                        BatchReport batch) {
     if (count.not_finite != 0)
         throw Error(Errc::invalid_argument,
                     std::string(function) + ": vectors with values that are not finite (got " +
@@ -99,13 +99,14 @@ LatticeReport forward(Backend& backend, LatticeOp op, const LatticeCode& code, s
     if (options.checked) kernels::check_finite(function, x, shape.width, backend.plan().copy_threads);
     const Program program =
         make_program(backend, op, code, code.max_retries != 0, shape.element_vectors, shape.ragged);
+    kernels::StatusCounter counter(statuses.span());
     BatchReport batch =
         kernels::run_lattice_jobs(backend, program, shape, of_each_job(parameters_of(code, shape)),
                                   {{x.data(), x.size_bytes(), values_bytes(shape)}},
                                   {{out_data, out.bytes, out_element_bytes},
                                    {statuses.span().data(), statuses.span().size(), shape.element_vectors}},
-                                  options.batch);
-    return report_of(function, shape, statuses.span(), std::move(batch), backend.plan().copy_threads);
+                                  options.batch, [&](std::size_t vectors) { counter.in_place(vectors); });
+    return report_of(function, shape, counter.finish(backend.plan().copy_threads), std::move(batch));
 }
 
 }  // namespace
@@ -144,10 +145,11 @@ LatticeReport lattice_decode(Backend& backend, const LatticeCode& code, std::spa
         {{"codes", codes.data(), codes.size()}, {"status", status.data(), status.size()}}};
     const std::array<kernels::NamedSpan, 1> outputs{{{"x", x.data(), x.size_bytes()}}};
     kernels::check_lattice_spans(function, inputs, outputs, false);
-    if (options.checked) {
-        kernels::check_digits(function, code, codes, shape.vectors(), backend.plan().copy_threads);
-        kernels::check_statuses(function, code, status, backend.plan().copy_threads);
-    }
+    const std::uint32_t threads = backend.plan().copy_threads;
+    if (options.checked) kernels::check_digits(function, code, codes, shape.vectors(), threads);
+    const kernels::StatusCount count = options.checked
+                                           ? kernels::check_statuses(function, code, status, threads)
+                                           : kernels::count_statuses(status, threads);
     const Program program =
         make_program(backend, LatticeOp::decode, code, retries, shape.element_vectors, shape.ragged);
     const std::uint32_t none = 0;  // what is bound where there are no statuses
@@ -158,7 +160,6 @@ LatticeReport lattice_decode(Backend& backend, const LatticeCode& code, std::spa
         kernels::run_lattice_jobs(backend, program, shape, of_each_job(parameters),
                                   {{codes.data(), codes.size(), codes_bytes(shape, code)}, status_input},
                                   {{x.data(), x.size_bytes(), values_bytes(shape)}}, options.batch);
-    const kernels::StatusCount count = kernels::count_statuses(status, backend.plan().copy_threads);
     return {shape.vectors(), count.retried, count.unresolved, std::move(batch)};
 }
 

@@ -199,42 +199,6 @@ void check_digits(const char* function, const LatticeCode& code, std::span<const
 
 namespace {
 
-// The first index in [first, last) whose status is not 0; most vectors have nothing to tell, so eight at
-// once.
-std::size_t next_status(std::span<const std::uint8_t> status, std::size_t first, std::size_t last) {
-    for (std::uint64_t eight = 0; first + 8 <= last; first += 8) {
-        std::memcpy(&eight, &status[first], 8);
-        if (eight != 0) break;
-    }
-    while (first < last && status[first] == 0) ++first;
-    return first;
-}
-
-}  // namespace
-
-void check_statuses(const char* function, const LatticeCode& code, std::span<const std::uint8_t> status,
-                    std::uint32_t threads) {
-    const auto bad = [&](std::uint8_t s) {
-        return s == kLatticeNotFinite || (s & kLatticeRetries) > code.max_retries;
-    };
-    const std::size_t at =
-        find_threaded(status.size(), 1u << 21, threads, [&](std::size_t first, std::size_t last) {
-            for (std::size_t i = next_status(status, first, last); i < last;
-                 i = next_status(status, i + 1, last))
-                if (bad(status[i])) return i;
-            return kNone;
-        });
-    if (at == kNone) return;
-    if (status[at] == kLatticeNotFinite)
-        refuse(function, "vector " + std::to_string(at) + " was not finite when it was encoded" +
-                             got_need("status 255", "a number of retries"));
-    refuse(function, "status of vector " + std::to_string(at) + " has too many retries" +
-                         got_need(std::to_string(status[at] & kLatticeRetries),
-                                  "at most max_retries = " + std::to_string(code.max_retries)));
-}
-
-namespace {
-
 // By pieces: most have nothing to tell, and loops without branches become vector code.
 StatusCount count_range(std::span<const std::uint8_t> status, std::size_t first, std::size_t last) {
     constexpr std::size_t kPiece = 4096;
@@ -244,11 +208,12 @@ StatusCount count_range(std::span<const std::uint8_t> status, std::size_t first,
         std::uint8_t any = 0;
         for (const std::uint8_t s : piece) any |= s;
         if (any == 0) continue;
-        std::uint32_t retried = 0, unresolved = 0, bad = 0;
+        std::uint32_t retried = 0, unresolved = 0, bad = 0, most = 0;
         for (const std::uint8_t s : piece) {
             retried += (s & kLatticeRetries) != 0 ? 1u : 0u;
             unresolved += s >> 7;
             bad += s == kLatticeNotFinite ? 1u : 0u;
+            most = std::max(most, s == kLatticeNotFinite ? 0u : s & kLatticeRetries);
         }
         if (bad != 0 && count.not_finite == 0)
             count.first_not_finite =
@@ -257,24 +222,45 @@ StatusCount count_range(std::span<const std::uint8_t> status, std::size_t first,
         count.not_finite += bad;
         count.retried += retried - bad;
         count.unresolved += unresolved - bad;
+        count.most_retries = std::max(count.most_retries, most);
     }
     return count;
 }
 
 }  // namespace
 
-StatusCount count_statuses(std::span<const std::uint8_t> status, std::uint32_t threads) {
+void StatusCount::add(const StatusCount& later) {
+    if (not_finite == 0) first_not_finite = later.first_not_finite;
+    retried += later.retried;
+    unresolved += later.unresolved;
+    not_finite += later.not_finite;
+    most_retries = std::max(most_retries, later.most_retries);
+}
+
+StatusCount count_statuses(std::span<const std::uint8_t> status, std::uint32_t threads, std::size_t first) {
     const std::vector<StatusCount> parts = over_threads<StatusCount>(
-        status.size(), 1u << 21, threads,
-        [&](std::size_t first, std::size_t last) { return count_range(status, first, last); });
+        status.size() - first, 1u << 21, threads,
+        [&](std::size_t from, std::size_t to) { return count_range(status, first + from, first + to); });
     StatusCount count;
-    for (const StatusCount& part : parts) {
-        if (count.not_finite == 0) count.first_not_finite = part.first_not_finite;
-        count.retried += part.retried;
-        count.unresolved += part.unresolved;
-        count.not_finite += part.not_finite;
-    }
+    for (const StatusCount& part : parts) count.add(part);
     return count;
+}
+
+StatusCount check_statuses(const char* function, const LatticeCode& code,
+                           std::span<const std::uint8_t> status, std::uint32_t threads) {
+    const StatusCount count = count_statuses(status, threads);
+    if (count.not_finite == 0 && count.most_retries <= code.max_retries) return count;
+    const auto bad = [&](std::uint8_t s) {
+        return s == kLatticeNotFinite || (s & kLatticeRetries) > code.max_retries;
+    };
+    const auto at =
+        static_cast<std::size_t>(std::find_if(status.begin(), status.end(), bad) - status.begin());
+    if (status[at] == kLatticeNotFinite)
+        refuse(function, "vector " + std::to_string(at) + " was not finite when it was encoded" +
+                             got_need("status 255", "a number of retries"));
+    refuse(function, "status of vector " + std::to_string(at) + " has too many retries" +
+                         got_need(std::to_string(status[at] & kLatticeRetries),
+                                  "at most max_retries = " + std::to_string(code.max_retries)));
 }
 
 }  // namespace weft::kernels

@@ -36,13 +36,18 @@ void check_finite(const char* function, std::span<const float> x, std::size_t wi
 /// The same for digits and, unless empty, statuses. Errors: invalid_argument, naming the lowest vector.
 void check_digits(const char* function, const LatticeCode& code, std::span<const std::uint8_t> codes,
                   std::size_t vectors, std::uint32_t threads);
-void check_statuses(const char* function, const LatticeCode& code, std::span<const std::uint8_t> status,
-                    std::uint32_t threads);
-
 struct StatusCount {
     std::uint64_t retried = 0, unresolved = 0, not_finite = 0;
     std::size_t first_not_finite = 0;
+    std::uint32_t most_retries = 0;  // of those that are finite
+
+    void add(const StatusCount& later);  // of vectors behind these
 };
-StatusCount count_statuses(std::span<const std::uint8_t> status, std::uint32_t threads = 1);
+/// Of the vectors from `first` on; indices are those in `status`.
+StatusCount count_statuses(std::span<const std::uint8_t> status, std::uint32_t threads = 1,
+                           std::size_t first = 0);
+/// What they amount to, found out on the way.
+StatusCount check_statuses(const char* function, const LatticeCode& code,
+                           std::span<const std::uint8_t> status, std::uint32_t threads);
 
 }  // namespace weft::kernels

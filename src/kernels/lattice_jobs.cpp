@@ -10,9 +10,6 @@
 namespace weft::kernels {
 namespace {
 
-// A job's vectors are counted in 32 bits, and people like to see progress.
-constexpr std::size_t kJobVectors = std::size_t{1} << 22;
-
 /// The rows behind the last whole element, padded to one with zeros.
 class Tail {
   public:
@@ -76,21 +73,31 @@ Job cut(const std::vector<LatticeInput>& inputs, const std::vector<LatticeOutput
 BatchReport run_lattice_jobs(Backend& backend, const Program& program, const LatticeShape& shape,
                              const LatticeParametersOf& parameters_of,
                              const std::vector<LatticeInput>& inputs,
-                             const std::vector<LatticeOutput>& outputs, const BatchOptions& options) {
+                             const std::vector<LatticeOutput>& outputs, const BatchOptions& options,
+                             const VectorsInPlace& in_place) {
     const std::size_t whole = shape.rows / shape.element_rows;
-    const std::size_t each = std::max<std::size_t>(1, kJobVectors / shape.element_vectors);
     std::vector<Job> jobs;
-    jobs.reserve(whole / each + 2);
-    for (std::size_t first = 0; first < whole; first += each) {
-        jobs.push_back(cut(inputs, outputs, first, std::min(each, whole - first)));
-        jobs.back().parameters = parameters_of(first * shape.element_vectors);
+    std::vector<std::size_t> ends;  // of each job, in vectors
+    for (std::size_t first = 0, count = 0; first < whole; first += count) {
+        const std::size_t left = whole - first, each = shape.element_vectors;
+        count = std::clamp<std::size_t>(lattice_job_vectors(whole * each, left * each) / each, 1, left);
+        jobs.push_back(cut(inputs, outputs, first, count));
+        jobs.back().parameters = parameters_of(first * each);
+        ends.push_back((first + count) * each);
     }
     std::unique_ptr<Tail> tail;
     if (shape.rows % shape.element_rows != 0) {
         tail = std::make_unique<Tail>(whole, inputs, outputs);
         jobs.push_back(tail->job(parameters_of(whole * shape.element_vectors)));
     }
-    const BatchReport report = run_batch(backend, program, jobs, options);
+    BatchOptions told = options;
+    if (in_place)
+        told.progress = [&](std::size_t done, std::size_t all) {
+            // The tail is in place only when it has been copied back.
+            if (done != 0 && done <= ends.size()) in_place(ends[done - 1]);
+            if (options.progress) options.progress(done, all);
+        };
+    BatchReport report = run_batch(backend, program, jobs, told);
     if (tail) tail->copy_back(outputs);
     return report;
 }

@@ -74,6 +74,13 @@ void set_elements(LatticeShape& shape, Lattice lattice) {
     shape.element_vectors = shape.element_rows * shape.tiles;
 }
 
+std::size_t lattice_job_vectors(std::size_t all, std::size_t left) {
+    constexpr std::size_t kMost = std::size_t{1} << 22;  // a job's vectors are counted in 32 bits
+    constexpr std::size_t kOneJob = std::size_t{1} << 20, kLeast = std::size_t{1} << 18;
+    if (all <= kOneJob || left <= 2 * kLeast) return left;
+    return std::min(kMost, left / 2);
+}
+
 shared::LatticeSettings lattice_settings(const LatticeCode& code) {
     shared::LatticeSettings s{};
     s.beta = code.beta;

@@ -36,6 +36,11 @@ LatticeShape lattice_shape(const char* function, Lattice lattice, std::size_t va
 /// element_rows and element_vectors of rows of `tiles` vectors.
 void set_elements(LatticeShape& shape, Lattice lattice);
 
+/// Vectors of the next job of a call of `all`, of which `left` are left. Large calls are several jobs, for
+/// progress and for what is done with a job's results beside the next; the last are small, as after them
+/// nothing goes on.
+std::size_t lattice_job_vectors(std::size_t all, std::size_t left);
+
 shared::LatticeSettings lattice_settings(const LatticeCode& code);
 
 /// Constants and launch of a shader on a device.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include <weft/weft.hpp>
@@ -159,6 +161,45 @@ TEST_CASE("lattice calls: values that are not finite") {
                 CHECK(std::isnan(y[at]));
                 CHECK(y[at + d] == want.values[at + d]);
             }
+    });
+}
+
+TEST_CASE("lattice calls: statuses of many jobs, the last rows of all among them, are counted once each") {
+    on_device([](weft::Backend& backend) {
+        const LatticeCode code{.lattice = Lattice::z2, .q = 3, .max_retries = 1, .packed = true};
+        const std::size_t n = (std::size_t{3} << 20) + 5;  // no whole element
+        Floats x(2 * n, 0.25f);
+        for (const std::size_t v : {std::size_t{0}, n / 3, n / 2, n - 1}) x[2 * v] = 6;  // -4 to 4 fit
+        for (const std::size_t v : {std::size_t{7}, n - 300'000, n - 2}) x[2 * v + 1] = -1000;
+        Bytes codes(weft::code_bytes(code, n)), status(n);
+        std::vector<std::size_t> told;
+        std::size_t jobs = 0;
+        weft::LatticeEncodeOptions options;
+        options.batch.progress = [&](std::size_t done, std::size_t all) {
+            told.push_back(done);
+            jobs = all;
+        };
+        const weft::LatticeReport report = weft::lattice_encode(backend, code, x, codes, status, options);
+        CHECK(report.retried == 7);
+        CHECK(report.unresolved == 3);
+        CHECK(std::count(status.begin(), status.end(), 1) == 4);
+        CHECK(std::count(status.begin(), status.end(), 0x81) == 3);
+        CHECK(jobs > 3);
+        CHECK(told.size() == jobs);
+        CHECK(told.back() == jobs);
+        Floats y(x.size());
+        const weft::LatticeReport back = weft::lattice_decode(backend, code, codes, status, y);
+        CHECK(back.retried == 7);
+        CHECK(back.unresolved == 3);
+        CHECK(y[2 * (n - 1)] == 6);
+
+        x[2 * (n - 400'000)] = std::nanf("");
+        x[2 * (n - 3)] = std::nanf("");
+        const std::string first = std::to_string(n - 400'000);
+        check_error(Errc::invalid_argument, "not finite (got 2 of 3145733, the first is vector " + first,
+                    [&] { weft::lattice_encode(backend, code, x, codes, status); });
+        options.batch.progress = [](std::size_t, std::size_t) { throw std::runtime_error("enough"); };
+        CHECK_THROWS_WITH(weft::lattice_encode(backend, code, x, codes, status, options), "enough");
     });
 }
 

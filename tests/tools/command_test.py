@@ -9,6 +9,7 @@ import ctypes
 import json
 import os
 import random
+import re
 import resource
 import signal
 import struct
@@ -542,7 +543,11 @@ class Lattice(Case):
             self.assertEqual(load(self.y), load(self.path("z.npy")))
             self.assertEqual(load(self.y)[1], (7, width))
         self.refuse(USAGE, "need --rows", "lattice", "decode", self.codes, "-o", self.y, *form)
-        self.refuse(USAGE, "rows do not fit", "lattice", "decode", self.codes, "-o", self.y, *form, "--rows", "9")
+        self.refuse(USAGE, r"--rows does not fit \(got 9 rows of 1 vectors of 4 bits, need the 11 bytes", "lattice", "decode",
+                    self.codes, "-o", self.y, *form, "--rows", "9")
+        for rows in "281474976710656", "0":
+            self.refuse(USAGE, "--rows does not fit", "lattice", "decode", self.codes, "-o", self.y, *form, "--rows", rows,
+                        "--width", "281474976710656")
 
     def test_dither(self):
         for seed in "1", "18446744073709551615":
@@ -570,6 +575,17 @@ class Lattice(Case):
         self.assertEqual(load(self.codes), ("|u1", (0, 2, 4), []))
         self.succeed("lattice", "decode", self.codes, "-o", self.y)
         self.assertEqual(load(self.y), ("<f4", (0, 4), []))
+        self.succeed("lattice", "decode", self.codes, "-o", self.y, "--rows", "0")
+        ragged = ["--lattice", "Z2", "--q", "3", "--levels", "1", "--packed"]
+        self.succeed("lattice", "encode", self.write("y.npy", with_header(header_text("<f4", "(0, 2)"), b"")), "-o", self.codes,
+                     *ragged)
+        self.refuse(USAGE, "need --rows", "lattice", "decode", self.codes, "-o", self.y, *ragged)
+        self.succeed("lattice", "decode", self.codes, "-o", self.y, *ragged, "--rows", "0")
+        self.assertEqual(load(self.y), ("<f4", (0, 2), []))
+        # Nothing has an encoding; but no beta is best for nothing, and rows of no values are no vectors.
+        self.refuse(USAGE, r"x.npy: .*the sample is empty \(got 0 values, need", "lattice", "beta", empty)
+        no_width = self.write("w.npy", with_header(header_text("<f4", "(4, 0)"), b""))
+        self.refuse(USAGE, r"w.npy: wrong shape \(got \(4, 0\)", "lattice", "encode", no_width, "-o", self.codes)
 
     def test_bad_values(self):
         for value, text in (float("nan"), "nan"), (float("inf"), "inf"):
@@ -583,6 +599,10 @@ class Lattice(Case):
         self.refuse(USAGE, "wrong shape", "lattice", "decode", digits, "-o", self.y, "--levels", "3")
         self.refuse(USAGE, "wrong shape", "lattice", "decode", digits, "-o", self.y, "--packed")
         self.refuse(USAGE, "--width does not fit", "lattice", "decode", digits, "-o", self.y, "--width", "5")
+        self.refuse(USAGE, r"--width: out of range \(got 0, need 1 to ", "lattice", "decode", digits, "-o", self.y, "--width", "0")
+        for rows in "0", "2":
+            self.refuse(USAGE, r"digits.npy: --rows does not fit \(got %s, need the 1 of \(1, 2, 4\), or none" % rows, "lattice",
+                        "decode", digits, "-o", self.y, "--rows", rows)
         self.refuse(USAGE, "wrong dtype", "lattice", "decode", self.x, "-o", self.y)
         self.refuse(USAGE, "wrong dtype", "lattice", "encode", digits, "-o", self.y)
         flat = self.write("flat.npy", with_header(header_text("<f4", "(4,)"), bytes(16)))
@@ -593,8 +613,8 @@ class Lattice(Case):
         for arguments, pattern in [
             ([], "encode, decode, quantize, beta"),
             (["encode", self.x], "--output"),
-            (["encode", self.x, "-o", self.y, "--lattice", "A2"], "--lattice: A2 is no lattice .need Z2, D4 or E8"),
-            (["encode", self.x, "-o", self.y, "--lattice", "1"], "--lattice: 1 is no lattice"),
+            (["encode", self.x, "-o", self.y, "--lattice", "A2"], r"--lattice: no such lattice \(got A2, need Z2, D4 or E8"),
+            (["encode", self.x, "-o", self.y, "--lattice", "1"], r"--lattice: no such lattice \(got 1"),
             (["encode", self.x, "-o", self.x], "x.npy: output and input are the same file"),
             (["decode", self.x, "-o", self.x], "x.npy: output and input are the same file"),
             (["encode", self.x, "-o", self.y, "--max-retries", "2"], "--max-retries needs --scales"),
@@ -602,8 +622,8 @@ class Lattice(Case):
             (["encode", self.x, "-o", self.y, "--q", "2"], "--q.*no code for positive values"),
             (["encode", self.x, "-o", self.y, "--q", "17"], "--q.*17"),
             (["encode", self.x, "-o", self.y, "--levels", "0"], "--levels.*0"),
-            (["encode", self.x, "-o", self.y, "--beta", "0"], r"--beta: 0 is out of range .need 2\^-40 to 2\^40"),
-            (["encode", self.x, "-o", self.y, "--beta", "nan"], "--beta: nan is out of range"),
+            (["encode", self.x, "-o", self.y, "--beta", "0"], r"--beta: out of range \(got 0, need 2\^-40 to 2\^40"),
+            (["encode", self.x, "-o", self.y, "--beta", "nan"], "--beta: not a finite number .got nan"),
             (["encode", self.x, "-o", self.y, "--alpha", "-1"], "--alpha"),
             (["quantize", self.x, "-o", self.y, "--alpha", "4", "--max-retries", "99"], "max_retries"),
             (["encode", self.x, "-o", self.y, "--seed", "1"], "--dither"),
@@ -613,6 +633,69 @@ class Lattice(Case):
             with self.subTest(arguments):
                 self.assertEqual(self.refuse(USAGE, pattern, "lattice", *arguments), "")
         self.assertEqual(self.files(), ["x.npy"])
+
+
+def number_options():
+    """All (command, option) that take fractions, and all that take whole numbers."""
+    lattice = [["lattice", operation, "x.npy", "-o", "y.npy"] for operation in ("encode", "decode", "quantize")]
+    profile = [["profile", kernel] for kernel in ("field", "encode", "kernel", "lattice", "all")]
+    beta, kernel, tiles = ["lattice", "beta", "x.npy"], ["kernel", "x.npy", "-o", "k.npy"], ["tune", "kernel"]
+    fractions = [(lattice, "--beta --alpha"), ([beta], "--alpha"), (profile, "--max-seconds"), (profile[3:], "--beta"),
+                 ([kernel], "--scale --jitter --vram-fraction"), ([tiles], "--flops")]
+    wholes = [(lattice + [beta], "--q --levels --max-retries"), ([lattice[0] + ["--dither"], beta + ["--dither"]], "--seed"),
+              ([lattice[1]], "--width --rows --depth"), ([beta], "--steps"), (profile, "--repeats --warmup --batch-sizes"),
+              (profile[3:], "--q --levels"), (profile[1:3] + profile[4:], "--qubits"), (profile[:1], "--elements --jobs"),
+              ([kernel], "--tile"), ([["encode", "angle", "x.npy", "-o", "s.npy"]], "--qubits"),
+              ([["tune"]], "--elements --repeats"), ([tiles], "--samples --qubits --repeats")]
+    return ([(command, option) for commands, options in rows for command in commands for option in options.split()]
+            for rows in (fractions, wholes))
+
+
+class Numbers(Case):
+    """Refused before any file or device is looked for, and with the bounds."""
+
+    def test_refused(self):
+        fractions, wholes = number_options()
+        for options, words in (fractions, ["nan", "NAN", "inf", "1e999", "x", "1x", "0x1p3"]), (wholes, [
+                "18446744073709551616", "-2", "1.5", "1e3", "0x10", "7x", "x", "nan"]):
+            for command, option in options:
+                for word in words:
+                    if (option, word) == ("--tile", "18446744073709551616"):
+                        word = "9223372036854775808"
+                    with self.subTest(command=command, option=option, word=word):
+                        need = "a finite number" if option == "--scale" else r".*\d"
+                        pattern = r"%s: (not a|out of)[a-z ]* \(got %s, need %s" % (option, re.escape(word), need)
+                        self.assertEqual(self.refuse(USAGE, pattern, *command, option + "=" + word), "")
+        self.assertEqual(self.files(), [])
+
+    def test_shape_of_a_file_without_header(self):
+        raw = self.write("x.raw", bytes(16))
+        for shape, text in ("2", "not a shape"), ("18446744073709551616,1", "out of range"), ("2,-2", "out of range"), (
+                "2,2,2", "not a whole number"), ("2,", "got nothing"):
+            self.refuse(USAGE, "--shape: .*" + text, "encode", "angle", raw, "-o", self.path("s.npy"), "--qubits", "2",
+                        "--dtype-in", "float32", "--shape", shape)
+
+    def test_help_shows_defaults(self):
+        for command, texts in ["lattice encode", ["--beta NUMBER=1 ", "--seed N=0 ", "--max-retries N=0 "]], [
+                "lattice decode", ["--width N  ", "--depth N=0 "]], ["kernel", ["--vram-fraction NUMBER=0.85 ", "--tile N=-1 "]], [
+                "tune kernel", ["--qubits N=8,10,12 "]], ["profile lattice", ["--max-seconds S=5 "]]:
+            shown = self.succeed(*command.split(), "--help")
+            for text in texts:
+                self.assertIn(text, shown)
+
+
+class Rates(Case):
+    """Small jobs have small rates, which are no zeros."""
+
+    def test_small_jobs(self):
+        rate = r" \d+\.?\d* [KMG]?%s/s, "
+        x = self.write("x.npy", floats([[0.5, 0.25]]))
+        self.assertRegex(self.succeed("lattice", "encode", x, "-o", self.path("c.npy"), "--lattice", "Z2"), rate % "B")
+        self.assertRegex(self.succeed("kernel", x, "-o", self.path("k.npy")), rate % "pairs")
+        self.assertRegex(self.succeed("encode", "angle", x, "-o", self.path("s.npy"), "--qubits", "2"), rate % "samples")
+        self.assertRegex(self.succeed("kernel", x, "--explain"), r"1 pairs, 4\.00 B\n")
+        a = self.write("a.npy", with_header(header_text("<u8", "(1, 1)"), bytes(8)))
+        self.assertRegex(self.succeed("field", "neg", a, "-o", self.path("n.npy"), "--field", "goldilocks"), rate % "B")
 
 
 class NoDevice(Case):

@@ -100,7 +100,16 @@ class Reports(Case):
         encode = results["results"][-3]
         self.assertEqual((encode["bytes_in"], encode["bytes_out"]), (3200, 1000))
         self.assertEqual(results["configuration"]["lattice"], "E8")
-        self.assertGreater(results["stages"][0]["busy_s"]["kernel"], 0)
+        self.assertEqual([(s["process"], s["batch_size"]) for s in results["stages"]],
+                         [(p, 100) for p in ("encode", "decode", "combined")])
+        for stages, timed in zip(results["stages"], results["results"][-3:]):
+            self.assertEqual(stages["timed_median_s"], timed["paths"][1]["median_s"])
+            self.assertIn("their own", stages["run"])
+            busy, any_busy = stages["busy_s"].values(), (1 - stages["idle"]) * stages["wall_s"]
+            self.assertGreater(stages["busy_s"]["kernel"], 0)
+            self.assertTrue(0 <= stages["idle"] < 1, stages)
+            self.assertLessEqual(any_busy, sum(busy) * 1.001)
+            self.assertGreaterEqual(any_busy * 1.001, max(busy))
         with open(self.file(r"lattice_summary_.*\.csv"), newline="", encoding="utf8") as file:
             lines = list(csv.DictReader(file))
         self.assertEqual([(l["process"], int(l["batch_size"]), l["path"]) for l in lines],
@@ -158,6 +167,34 @@ class Reports(Case):
         for word in "## field", "## encode", "## kernel", "## lattice", "goldilocks", "all_profile_":
             self.assertIn(word, summary)
 
+    def test_from_results(self):
+        """Tables and pictures again, of two runs together, from the files alone."""
+        self.report("lattice", "--batch-sizes", "1,30")
+        self.report("field", "--field", "babybear", "--batch-sizes", "5", "--no-plot")
+        results = [self.file(k + r"_results_\d{8}_\d{6}(_2)?\.json") for k in ("lattice", "field")]
+        old = self.text(r"lattice_summary_\d{8}_\d{6}\.csv")
+        again = os.path.join(self.out, "again")
+        done = self.run_weft("from", *results, "--output-dir", again, env={"VK_DRIVER_FILES": "/nonexistent"})
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        self.out = again
+        self.assertEqual(self.text(r"lattice_summary_.*\.csv"), old)
+        self.assertFalse([name for name in os.listdir(again) if name.endswith(".json")])
+        for picture in "lattice", "field", "all":
+            self.check_png(picture + r"_profile_.*\.png", 1000)
+        summary = self.text(r"summary_report_.*\.md")
+        for word in "# weft profile lattice, field", "batch sizes | 1, 5, 30 |", os.path.basename(results[1]):
+            self.assertIn(word, summary)
+        bad = os.path.join(again, "bad.json")
+        with open(bad, "w", encoding="utf8") as file:
+            file.write("{}")
+        for files, pattern in ([bad], "bad.json: not results of weft profile"), ([again], "again: cannot be read"), (
+                ["none.json"], "none.json: cannot be read"), ([results[0]] * 2, "a kernel that another file has too .got lattice"), (
+                [], "RESULTS is required"):
+            done = self.run_weft("from", *files, "--output-dir", os.path.join(again, "never"))
+            self.assertEqual(done.returncode, USAGE, done.stdout)
+            self.assertRegex(done.stderr, pattern)
+        self.assertFalse(os.path.exists(os.path.join(again, "never")))
+
     def test_a_size_that_fails_leaves_the_rest(self):
         out = self.report("lattice", "--batch-sizes", "3,1000000000000", "--no-plot")
         self.assertRegex(out, r"1,000,000,000,000 +did not run: does not fit host memory \(needs .*B, .*B are free\)")
@@ -210,9 +247,9 @@ class Reports(Case):
         for status, pattern, *arguments in [
             (USAGE, "no such backend .*got metal", "lattice", "--backend", "metal"),
             (USAGE, "cuda", "field", "--backend", "cuda", "--jobs", "2"),
-            (USAGE, "not a size .*got \"0\"", "lattice", "--batch-sizes", "1,0"),
-            (USAGE, "not a size .*got \"\"", "field", "--batch-sizes", "1,,2"),
-            (USAGE, "not a size .*got \"many\"", "encode", "--batch-sizes", "many"),
+            (USAGE, r"--batch-sizes: out of range \(got 0, need 1 to 2\^48", "lattice", "--batch-sizes", "1,0"),
+            (USAGE, "not a whole number .got nothing", "field", "--batch-sizes", "1,,2"),
+            (USAGE, "not a whole number .got many", "encode", "--batch-sizes", "many"),
             (USAGE, "A2", "lattice", "--lattice", "A2"),
             (USAGE, "levels", "lattice", "--levels", "5"),
             (USAGE, "no such method", "encode", "--method", "angle,amplitude2"),

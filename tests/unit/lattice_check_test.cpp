@@ -13,6 +13,7 @@
 
 #include "kernels/lattice_check.hpp"
 #include "kernels/lattice_plan.hpp"
+#include "kernels/status_counter.hpp"
 
 namespace {
 
@@ -247,6 +248,49 @@ TEST_CASE("lattice check: statuses") {
     CHECK(all.first_not_finite == one.first_not_finite);
     CHECK(all.retried == one.retried);
     CHECK(all.unresolved == one.unresolved);
+    CHECK(all.most_retries == 1);
+    const kernels::StatusCount rest = kernels::count_statuses(many, 3, (3 << 20) + 1);
+    CHECK(rest.not_finite == 2);
+    CHECK(rest.first_not_finite == 4 << 20);
+    CHECK(kernels::count_statuses(many, 2, many.size()).not_finite == 0);
+}
+
+TEST_CASE("lattice statuses counted beside the work are those counted at once") {
+    std::vector<std::uint8_t> status((std::size_t{1} << 20) + 5, 0);
+    for (std::size_t i = 0; i < status.size(); i += 777) status[i] = static_cast<std::uint8_t>(0x80 | i % 5);
+    status[600'000] = status[900'000] = weft::kLatticeNotFinite;
+    const kernels::StatusCount want = kernels::count_statuses(status);
+    const std::vector<std::size_t> none, one{300'001}, all{1, 300'001, 300'001, 850'000, status.size()};
+    for (const auto& steps : {none, one, all})
+        for (const std::uint32_t threads : {1u, 3u}) {
+            kernels::StatusCounter counter(status);
+            for (const std::size_t vectors : steps) counter.in_place(vectors);
+            const kernels::StatusCount got = counter.finish(threads);
+            CHECK(got.retried == want.retried);
+            CHECK(got.unresolved == want.unresolved);
+            CHECK(got.not_finite == 2);
+            CHECK(got.first_not_finite == 600'000);
+            CHECK(got.most_retries == 4);
+        }
+    kernels::StatusCounter left_alone(status);  // as when a batch fails
+    left_alone.in_place(500'000);
+    CHECK(kernels::StatusCounter({}).finish(4).retried == 0);
+}
+
+TEST_CASE("lattice calls become jobs that end small") {
+    const auto jobs = [](std::size_t all) {
+        std::vector<std::size_t> sizes;
+        for (std::size_t left = all; left != 0; left -= sizes.back())
+            sizes.push_back(kernels::lattice_job_vectors(all, left));
+        return sizes;
+    };
+    constexpr std::size_t kMi = std::size_t{1} << 20;
+    CHECK(jobs(1) == std::vector<std::size_t>{1});
+    CHECK(jobs(kMi) == std::vector<std::size_t>{kMi});
+    CHECK(jobs(16 * kMi) ==
+          std::vector<std::size_t>{4 * kMi, 4 * kMi, 4 * kMi, 2 * kMi, kMi, kMi / 2, kMi / 2});
+    CHECK(jobs(kMi + 1).back() <= kMi / 2);
+    CHECK(jobs(100'000'000).size() < 30);
 }
 
 TEST_CASE("lattice check: memory that overlaps or is missing") {

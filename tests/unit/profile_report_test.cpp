@@ -84,6 +84,20 @@ TEST_CASE(
     CHECK(report.overlap == Approx(8.0 / 28));
 }
 
+TEST_CASE("flaw: shares of stages that hide the time in which none ran") {
+    // 100 ms: 10 to 30 copied in, 20 to 50 computed, -10 to 5 and 95 to 120 copied up, half of each outside.
+    const ProfileReport report =
+        Made().add(kCopyIn, 10, 30).add(kKernel, 20, 50).add(kUpload, -10, 5).add(kUpload, 95, 120).report();
+    CHECK(report.busy_s == Approx(0.050));
+    CHECK(report.idle() == Approx(0.5));
+    CHECK(report.device_s == Approx(0.070));
+    CHECK(Made().report().idle() == 1);
+    CHECK(ProfileReport{}.idle() == 0);
+    CHECK(report.to_table().find("no stage busy, on device or host, in 50.0% of the 100.000 ms") !=
+          std::string::npos);
+    CHECK(report.to_json().find("\"busy_s\": 0.05") != std::string::npos);
+}
+
 TEST_CASE("flaw: a copy and its own kernel never overlap, yet the ratio of 1.230 and 2.450 ms says 50 %") {
     const ProfileReport report = Made().add(kUpload, 0, 1.230).add(kKernel, 1.230, 3.680).report();
     CHECK(report.copy_hidden == 0);

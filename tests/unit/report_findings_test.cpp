@@ -74,7 +74,7 @@ TEST_CASE("best by speed-up, rate and share of the ceiling") {
 
 TEST_CASE("sentences have the figures") {
     KernelResult result = example();
-    result.splits.push_back({0, 1000, 1.0, 0.5, {{"kernel", 0.3}, {"upload", 0.9}}});
+    result.splits.push_back({0, 1000, 3, 1.0, 0.8, 0.5, 0.05, {{"kernel", 0.3}, {"upload", 0.9}}});
     const std::vector<std::string> lines = findings(result);
     CHECK(any_has(
         lines,
@@ -82,7 +82,12 @@ TEST_CASE("sentences have the figures") {
     CHECK(any_has(lines, "on resident data the device beats the CPU at every size, by up to 4x (at 1)"));
     CHECK(any_has(lines, "30 % of what copies allow (at 1,000)"));
     CHECK(any_has(lines, "highest rate 4.00 K vectors/s, on resident data at 1,000"));
-    CHECK(any_has(lines, "the busy time is upload 75 %, kernel 25 %"));
+    CHECK(any_has(
+        lines,
+        "at 1,000 vectors from ordinary memory, of the time of profiled calls (1.00 s) stages were busy, "
+        "some at once: upload 90 %, kernel 30 %, no stage 5.0 %."));
+    result.splits[0].idle.reset();  // a queue without timestamps
+    CHECK(any_has(findings(result), "some at once: upload 90 %, kernel 30 %."));
 }
 
 TEST_CASE("a device that is ahead between sizes where it is not is neither ahead nor behind") {
@@ -107,21 +112,4 @@ TEST_CASE("failures are told once a size, or path by path where they differ") {
     CHECK(result.sizes[2].common_failure().empty());
     CHECK(result.any_ran());
     CHECK(wins_from(result, 0, ReportPath::ordinary) == 10u);  // what did not run counts for neither
-}
-
-TEST_CASE("numbers for people") {
-    CHECK(grouped(0) == "0");
-    CHECK(grouped(999) == "999");
-    CHECK(grouped(1000) == "1,000");
-    CHECK(grouped(1234567) == "1,234,567");
-    CHECK(si(7.163e6) == "7.16 M");
-    CHECK(si(999.7) == "1.00 K");
-    CHECK(si(0.5) == "0.50");
-    CHECK(duration(1.234e-5) == "12.3 us");
-    CHECK(duration(0.9999) == "1.00 s");
-    CHECK(duration(75) == "75.0 s");
-    CHECK(percent(0.834) == "83 %");
-    CHECK(percent(0.0012) == "0.1 %");
-    CHECK(factor(12.34) == "12.3x");
-    CHECK(factor(1234) == "1234x");
 }

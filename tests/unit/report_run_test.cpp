@@ -125,6 +125,29 @@ TEST_CASE("a size that CUDA loses or gets wrong has the reason, and the rest goe
           std::string::npos);
 }
 
+TEST_CASE("where the time goes names its own run, shares of it, and the time in no stage") {
+    Report report = report_on({10}, kBoth);
+    KernelResult& result = report.kernels[0];
+    result.splits.push_back({0, 10, 3, 2e-3, 1.5e-3, 0.25, 0.1, {{"kernel", 1.6e-3}, {"copy-in", 1e-3}}});
+    std::string markdown = markdown_text(report);
+    CHECK(markdown.find("Of calls of their own from ordinary memory under a profile") != std::string::npos);
+    CHECK(markdown.find("| process | batch | calls | call | timed | busy, overlapping | at once | none |") !=
+          std::string::npos);
+    CHECK(markdown.find(
+              "| make | 10 | 3 | 2.00 ms | 1.50 ms | kernel 1.60 ms (80 %), copy-in 1.00 ms (50 %) | 25 % | "
+              "10 % |") != std::string::npos);
+    const std::string json = json_text(report, result);
+    for (const char* part : {"\"run\": \"calls of their own", "\"calls\": 3", "\"wall_s\": 0.002",
+                             "\"timed_median_s\": 0.0015", "\"idle\": 0.1", "\"kernel\": 0.0016"}) {
+        CAPTURE(part);
+        CHECK(json.find(part) != std::string::npos);
+    }
+    result.splits[0].idle.reset();
+    markdown = markdown_text(report);
+    CHECK(markdown.find("| 25 % | unknown |") != std::string::npos);
+    CHECK(json_text(report, result).find("\"idle\": null") != std::string::npos);
+}
+
 TEST_CASE("files show CUDA over the CPU and over Vulkan") {
     Report report = report_on({10, kLosesCuda}, kBoth);
     KernelResult& result = report.kernels[0];

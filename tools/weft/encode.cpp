@@ -5,7 +5,9 @@
 #include <cinttypes>
 #include <cstdio>
 #include <memory>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 #include <weft/weft.hpp>
@@ -13,7 +15,9 @@
 #include "commands.hpp"
 #include "cuda_calls.hpp"
 #include "device_options.hpp"
+#include "figures.hpp"
 #include "npy.hpp"
+#include "number_options.hpp"
 #include "progress.hpp"
 #include "row_reader.hpp"
 #include "row_source.hpp"
@@ -44,14 +48,17 @@ ValueType value_type(const std::string& name) {
 
 RawShape raw_shape(const EncodeArguments& arguments) {
     RawShape shape{.type = value_type(arguments.dtype_in)};
-    unsigned long long samples = 0, features = 0;
-    char comma = 0, rest = 0;
-    if (std::sscanf(arguments.shape.c_str(), "%llu%c%llu%c", &samples, &comma, &features, &rest) != 3 ||
-        comma != ',' || arguments.shape.find('-') != std::string::npos)
+    const std::size_t comma = arguments.shape.find(',');
+    if (comma == std::string::npos)
         throw Failure(Exit::usage,
                       "--shape: not a shape (got " + arguments.shape + ", need SAMPLES,FEATURES)");
-    shape.samples = samples;
-    shape.features = features;
+    try {
+        const std::string_view text = arguments.shape;
+        shape.samples = parse_number(text.substr(0, comma), Bounds<std::uint64_t>{});
+        shape.features = parse_number(text.substr(comma + 1), Bounds<std::uint64_t>{});
+    } catch (const std::invalid_argument& error) {
+        throw Failure(Exit::usage, std::string("--shape: not SAMPLES,FEATURES: ") + error.what());
+    }
     return shape;
 }
 
@@ -118,9 +125,9 @@ void print_report(const EncodeArguments& arguments, const DeviceInfo& device, co
     const std::uint64_t bytes_out = shape.amplitudes() * (arguments.dtype == "complex64" ? 8 : 16);
     const double rate = static_cast<double>(shape.samples) / seconds;
     if (!arguments.json) {
-        std::printf("encode %s: %" PRIu64 " samples of %u qubits in %.6f s, %.0f samples/s, %s\n",
-                    arguments.method.c_str(), shape.samples, shape.qubits, seconds, rate,
-                    device.name.c_str());
+        std::printf("encode %s: %" PRIu64 " samples of %u qubits in %.6f s, %s, %s\n",
+                    arguments.method.c_str(), shape.samples, shape.qubits, seconds,
+                    si(rate, "samples/s").c_str(), device.name.c_str());
         return;
     }
     using Json = nlohmann::ordered_json;
@@ -174,10 +181,9 @@ void add_encode(CLI::App& command) {
     encode.add_option("-o,--output", arguments->out, "States, (samples, 2^qubits); replaced if it is there")
         ->required()
         ->type_name("FILE.npy");
-    encode.add_option("--qubits", arguments->qubits, "Qubits, 1 to 30")
+    add_number(encode, "--qubits", arguments->qubits, "Qubits, 1 to 30", {1, 30})
         ->required()
-        ->type_name("N")
-        ->check(CLI::Range(1, 30));
+        ->default_str("");
     encode.add_option("--dtype", arguments->dtype, "Of the states: complex64 or complex128")
         ->capture_default_str()
         ->type_name("NAME")

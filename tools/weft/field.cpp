@@ -18,6 +18,7 @@
 #include "commands.hpp"
 #include "cuda_calls.hpp"
 #include "device_options.hpp"
+#include "figures.hpp"
 #include "npy.hpp"
 #include "progress.hpp"
 
@@ -156,9 +157,9 @@ void print_report(const FieldArguments& arguments, const DeviceInfo& device, con
                        : report.mixed_paths           ? "mixed"
                                                       : to_string(report.path);
     if (!arguments.json) {
-        std::printf("%s %s: %" PRIu64 " elements in %.6f s, %.2f GB/s, path %s, %s\n",
-                    arguments.field.c_str(), to_string(arguments.op), report.elements, report.wall_s,
-                    report.gb_per_s(), path, device.name.c_str());
+        std::printf("%s %s: %" PRIu64 " elements in %.6f s, %s, path %s, %s\n", arguments.field.c_str(),
+                    to_string(arguments.op), report.elements, report.wall_s,
+                    si(report.gb_per_s() * 1e9, "B/s").c_str(), path, device.name.c_str());
         return;
     }
     const Json json{{"op", to_string(arguments.op)}, {"field", arguments.field},

@@ -3,6 +3,7 @@
 #include <cinttypes>
 #include <complex>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,7 +14,9 @@
 #include "commands.hpp"
 #include "cuda_calls.hpp"
 #include "device_options.hpp"
+#include "figures.hpp"
 #include "npy.hpp"
+#include "number_options.hpp"
 #include "progress.hpp"
 
 namespace weft::tool {
@@ -157,10 +160,7 @@ KernelMatrixReport run_call(Target& target, KernelCall& call, const KernelTarget
 }
 
 std::string rate_text(const KernelProgress& progress) {
-    char text[96];
-    std::snprintf(text, sizeof text, " %.1f Mpairs/s, %.0f s left", progress.pairs_per_s() * 1e-6,
-                  progress.remaining_s());
-    return text;
+    return " " + si(progress.pairs_per_s(), "pairs/s") + ", " + duration(progress.remaining_s()) + " left";
 }
 
 Json plan_json(const KernelCall& call, const KernelEstimate& plan) {
@@ -196,12 +196,12 @@ void explain(const KernelArguments& arguments, const DeviceInfo& device, const K
         std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
         return;
     }
-    const auto gb = [](std::uint64_t bytes) { return static_cast<double>(bytes) * 1e-9; };
-    std::printf("K: %" PRIu64 " x %" PRIu64 ", %u qubits, %" PRIu64 " pairs, %.3f GB\n", call.shape.samples,
-                call.shape.columns(), call.shape.qubits, plan.pairs, gb(plan.matrix_bytes));
+    const auto size = [](std::uint64_t bytes) { return si(static_cast<double>(bytes), "B"); };
+    std::printf("K: %" PRIu64 " x %" PRIu64 ", %u qubits, %" PRIu64 " pairs, %s\n", call.shape.samples,
+                call.shape.columns(), call.shape.qubits, plan.pairs, size(plan.matrix_bytes).c_str());
     std::printf("method: %s\n", to_string(plan.method));
-    std::printf("device memory: %.3f GB of %.3f GB that may be used\n", gb(plan.streamed_bytes),
-                gb(plan.available_bytes));
+    std::printf("device memory: %s of %s that may be used\n", size(plan.streamed_bytes).c_str(),
+                size(plan.available_bytes).c_str());
     if (plan.state_tile != 0)
         std::printf("states: %" PRIu64 " at a time, %s, made %.3g times; tile of products: %s, %s\n",
                     plan.state_tile, plan.bulk_states ? "all of them" : "in tiles", plan.state_builds,
@@ -215,9 +215,9 @@ void explain(const KernelArguments& arguments, const DeviceInfo& device, const K
 void print_report(const KernelArguments& arguments, const DeviceInfo& device, const KernelCall& call,
                   const KernelEstimate& plan, const KernelMatrixReport& report) {
     if (!arguments.json) {
-        std::printf("kernel: %" PRIu64 " x %" PRIu64 ", %u qubits, by %s, in %.6f s, %.3f Mpairs/s, %s\n",
+        std::printf("kernel: %" PRIu64 " x %" PRIu64 ", %u qubits, by %s, in %.6f s, %s, %s\n",
                     call.shape.samples, call.shape.columns(), call.shape.qubits, to_string(report.method),
-                    report.wall_s, report.pairs_per_s() * 1e-6, device.name.c_str());
+                    report.wall_s, si(report.pairs_per_s(), "pairs/s").c_str(), device.name.c_str());
         return;
     }
     Json json = plan_json(call, plan);
@@ -272,17 +272,14 @@ void add_circuit_options(CLI::App& kernel, KernelArguments& arguments) {
                     "Layers of the circuit, (layers, qubits) float32 or float64")
         ->type_name("W.npy");
     kernel.add_flag("--reupload", arguments.reupload, "Embed the row again before every layer");
-    kernel.add_option("--scale", arguments.scale, "Factor of all features")
-        ->capture_default_str()
-        ->type_name("S");
+    add_number(kernel, "--scale", arguments.scale, "Factor of all features", {.text = "a finite number"});
     kernel.add_flag("--states", arguments.states,
                     "X and Y hold states, (samples, 2^qubits) complex64 or complex128");
 }
 
 void add_memory_options(CLI::App& kernel, KernelArguments& arguments) {
-    kernel.add_option("--tile", arguments.tile, "States made at a time, 1 or more; -1: planned")
-        ->capture_default_str()
-        ->type_name("T");
+    add_number(kernel, "--tile", arguments.tile, "States made at a time, 1 or more; -1: planned",
+               {.least = -1, .text = "1 or more, or -1"});
     kernel
         .add_option("--bulk-states", arguments.bulk_states,
                     "Make all states once: auto (where they fit), on or off")
@@ -291,11 +288,9 @@ void add_memory_options(CLI::App& kernel, KernelArguments& arguments) {
         ->check(CLI::IsMember({"auto", "on", "off"}));
     kernel.add_flag("--no-autotune", arguments.no_autotune,
                     "Neither use nor measure tiles of this device: those planned");
-    kernel
-        .add_option("--vram-fraction", arguments.vram_fraction,
-                    "Of the device's free memory that may be used")
-        ->capture_default_str()
-        ->type_name("F");
+    add_number(kernel, "--vram-fraction", arguments.vram_fraction,
+               "Of the device's free memory that may be used",
+               {std::numeric_limits<double>::denorm_min(), 1, "above 0, at most 1"});
 }
 
 }  // namespace
@@ -316,9 +311,8 @@ void add_kernel(CLI::App& command) {
         ->type_name("NAME")
         ->check(CLI::IsMember({"float32", "float64"}));
     kernel.add_flag("--normalize", arguments->normalize, "Divide by the roots of the diagonal");
-    kernel.add_option("--jitter", arguments->jitter, "Added to the diagonal that --normalize divides by")
-        ->capture_default_str()
-        ->type_name("J");
+    add_number(kernel, "--jitter", arguments->jitter, "Added to the diagonal that --normalize divides by",
+               {.least = 0, .text = "0 or more"});
     add_memory_options(kernel, *arguments);
     kernel.add_flag("--explain", arguments->explain,
                     "Print how K would be made and what it takes; make nothing");

@@ -17,8 +17,11 @@
 #include "commands.hpp"
 #include "cuda_calls.hpp"
 #include "device_options.hpp"
+#include "figures.hpp"
 #include "lattice_files.hpp"
+#include "lattice_options.hpp"
 #include "npy.hpp"
+#include "number_options.hpp"
 #include "progress.hpp"
 
 namespace weft::tool {
@@ -40,10 +43,11 @@ auto blame(const NpyInput& in, const Call& call) {
 void print_report(const LatticeArguments& a, const char* operation, const DeviceInfo& device,
                   const LatticeReport& r) {
     if (!a.json) {
-        std::printf("lattice %s %s q %u levels %u: %" PRIu64 " vectors in %.6f s, %.2f GB/s, %" PRIu64
+        std::printf("lattice %s %s q %u levels %u: %" PRIu64 " vectors in %.6f s, %s, %" PRIu64
                     " retried, %" PRIu64 " unresolved, %s\n",
                     operation, to_string(a.code.lattice), a.code.q, a.code.levels, r.vectors, r.batch.wall_s,
-                    r.batch.gb_per_s(), r.retried, r.unresolved, device.name.c_str());
+                    si(r.batch.gb_per_s() * 1e9, "B/s").c_str(), r.retried, r.unresolved,
+                    device.name.c_str());
         return;
     }
     const Json json{{"op", operation},
@@ -182,40 +186,11 @@ void run_beta(const LatticeArguments& a) {
     std::printf("%s\n", json.dump(2).c_str());
 }
 
-// Ranges are the library's; asked here, the answer names the option.
 void add_code_options(CLI::App& command, LatticeArguments& a, bool cuda) {
-    static const std::map<std::string, Lattice> names{
-        {"z2", Lattice::z2}, {"d4", Lattice::d4}, {"e8", Lattice::e8}};
-    command.add_option("--lattice", a.code.lattice, "Z2, D4 or E8: vectors of 2, 4 or 8 values")
-        ->transform(CLI::Validator(
-            [](std::string& text) {
-                const auto found = names.find(CLI::detail::to_lower(text));
-                if (found == names.end()) return text + " is no lattice (need Z2, D4 or E8)";
-                text = std::to_string(static_cast<int>(found->second));
-                return std::string();
-            },
-            ""))
-        ->default_str("D4")
-        ->type_name("NAME");
-    command.add_option("--q", a.code.q, "Base of the digits, 3 to 16")
-        ->capture_default_str()
-        ->check(CLI::Validator(
-            [](const std::string& text) {
-                return std::string(text == "2" ? "2 has no code for positive values (need 3 to 16)" : "");
-            },
-            ""))
-        ->check(CLI::Range(3, 16).description(""));
-    command.add_option("--levels", a.code.levels, "Digits a value, 1 to 4")
-        ->capture_default_str()
-        ->check(CLI::Range(1, 4).description(""));
-    command.add_option("--alpha", a.code.alpha, "A retry divides by 2^alpha; above 0, at most 4")
-        ->capture_default_str()
-        ->check(CLI::Range(1e-6, 4.0).description(""));
-    command.add_option("--max-retries", a.code.max_retries, "Retries of vectors that overload")
-        ->capture_default_str()
-        ->check(CLI::Range(0, 100).description(""));
+    add_code(command, a.code);
+    add_retries(command, a.code);
     CLI::Option* dither = command.add_flag("--dither", a.dither, "Subtractive dither, undone by decode");
-    command.add_option("--seed", a.seed, "Of the dither")->capture_default_str()->needs(dither);
+    add_number(command, "--seed", a.seed, "Of the dither", {})->needs(dither);
     command.add_flag("--json", a.json, "Print the report as JSON");
     a.device.add_to(command, cuda);
 }
@@ -236,16 +211,7 @@ CLI::App& add_operation(CLI::App& lattice, const char* name, const char* summary
     if (scales == nullptr) return command;
     add_file(command, "-o,--output", a->out, "Result; replaced if it is there")->required();
     add_file(command, "--scales", a->scales, scales);
-    command.add_option("--beta", a->code.beta, "Size of a step")
-        ->capture_default_str()
-        ->check(CLI::Validator(
-            [](const std::string& text) {
-                float beta = 0;
-                const bool good =
-                    CLI::detail::lexical_cast(text, beta) && beta >= 0x1p-40f && beta <= 0x1p40f;
-                return good ? std::string() : text + " is out of range (need 2^-40 to 2^40)";
-            },
-            ""));
+    add_beta(command, a->code);
     return command;
 }
 
@@ -269,10 +235,11 @@ void add_decode(CLI::App& lattice) {
                                       "Codes as encode writes them, with the same options", a,
                                       "The retries that encode wrote");
     command.add_flag("--packed", a->code.packed, "As in encode");
-    command.add_option("--width", a->width, "Values of a row, where its last vector was padded");
-    command.add_option("--rows", a->rows, "Rows, where packed rows are no whole bytes");
-    command.add_option("--depth", a->depth, "Levels to decode, coarse ones first; 0: all")
-        ->capture_default_str();
+    const Bounds<std::size_t> counts{0, std::size_t{1} << 48, "0 to 2^48"};
+    add_number_or_none(command, "--width", a->width, "Values of a row, where its last vector was padded",
+                       {1, counts.most, "1 to 2^48"});
+    add_number_or_none(command, "--rows", a->rows, "Rows, where packed rows are no whole bytes", counts);
+    add_number(command, "--depth", a->depth, "Levels to decode, coarse ones first; 0: all", {0, 4});
     command.footer("Example: weft lattice decode codes.npy -o y.npy --lattice E8 --q 4 --beta 0.3");
     command.callback([a] { run_decode(*a); });
 }
@@ -281,7 +248,7 @@ void add_beta(CLI::App& lattice) {
     const auto a = std::make_shared<LatticeArguments>();
     CLI::App& command = add_operation(lattice, "beta", "The beta with the least error for a sample",
                                       "(n, width) '<f4'", a, nullptr);
-    command.add_option("--steps", a->steps, "Betas to try, 2 to 1000")->capture_default_str();
+    add_number(command, "--steps", a->steps, "Betas to try, 2 to 1000", {2, 1000});
     command.footer("Example: weft lattice beta sample.npy --lattice E8 --q 4");
     command.callback([a] { run_beta(*a); });
 }

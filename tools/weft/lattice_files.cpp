@@ -34,40 +34,55 @@ namespace {
 
 }  // namespace
 
-Table coded_in(const LatticeArguments& a, const NpyInput& in) {
+namespace {
+
+/// Of packed codes on one axis, rows and width are what was told.
+Table packed_flat(const LatticeArguments& a, const NpyInput& in) {
+    const Shape& s = in.shape();
+    if (!a.rows) in.refuse("packed rows are no whole bytes here (got one axis, need --rows)");
+    const Table t = table_of(a, *a.rows, a.width.value_or(dimension(a.code.lattice)));
+    // A vector has a bit at the least; what is more would overflow below.
+    const bool few = t.rows == 0 || t.tiles <= s[0] * 8 / t.rows;
+    const bool fits = few && code_bytes(a.code, t.vectors()) == s[0];
+    if (!fits)
+        in.refuse("--rows does not fit (got " + std::to_string(t.rows) + " rows of " +
+                  std::to_string(t.tiles) + " vectors of " + std::to_string(a.vector_bits()) +
+                  " bits, need the " + std::to_string(s[0]) + " bytes of the array)");
+    return t;
+}
+
+/// Rows and vectors a row, as the shape tells.
+Table tiles_of_shape(const LatticeArguments& a, const NpyInput& in) {
     const std::size_t d = dimension(a.code.lattice);
     const Shape& s = in.shape();
-    std::size_t rows = 0, tiles = 1;
-    if (a.code.packed && s.size() == 1) {
-        if (a.rows == 0) in.refuse("packed rows are no whole bytes here (got one axis, need --rows)");
-        const std::size_t width = a.width == 0 ? d : a.width;
-        rows = a.rows;
-        tiles = lattice_tiles(a.code.lattice, width);
-        if (rows > s[0] * 8 || code_bytes(a.code, rows * tiles) != s[0])
-            in.refuse("rows do not fit (got " + to_string(s) + " bytes, need " +
-                      std::to_string(code_bytes(a.code, rows * tiles)) + " for --rows " +
-                      std::to_string(rows) + ")");
-    } else if (a.code.packed) {
+    if (a.code.packed) {
         if (s.size() != 2 || s[1] == 0 || s[1] * 8 % a.vector_bits() != 0)
             refuse_codes(a, in,
                          "(n, bytes of whole vectors of " + std::to_string(a.vector_bits()) + " bits)");
-        rows = s[0];
-        tiles = s[1] * 8 / a.vector_bits();
-    } else {
-        if ((s.size() != 3 && s.size() != 4) || s[s.size() - 2] != a.code.levels || s.back() != d ||
-            (s.size() == 4 && s[1] == 0))
-            refuse_codes(a, in,
-                         "(n, " + std::to_string(a.code.levels) + ", " + std::to_string(d) +
-                             ") or (n, tiles, " + std::to_string(a.code.levels) + ", " + std::to_string(d) +
-                             ")");
-        rows = s[0];
-        tiles = s.size() == 4 ? s[1] : 1;
+        return {s[0], 0, s[1] * 8 / a.vector_bits()};
     }
-    const std::size_t width = a.width == 0 ? tiles * d : a.width;
-    if (lattice_tiles(a.code.lattice, width) != tiles)
+    if ((s.size() != 3 && s.size() != 4) || s[s.size() - 2] != a.code.levels || s.back() != d ||
+        (s.size() == 4 && s[1] == 0)) {
+        const std::string vector = std::to_string(a.code.levels) + ", " + std::to_string(d) + ")";
+        refuse_codes(a, in, "(n, " + vector + " or (n, tiles, " + vector);
+    }
+    return {s[0], 0, s.size() == 4 ? s[1] : 1};
+}
+
+}  // namespace
+
+Table coded_in(const LatticeArguments& a, const NpyInput& in) {
+    if (a.code.packed && in.shape().size() == 1) return packed_flat(a, in);
+    const std::size_t d = dimension(a.code.lattice);
+    const Table t = tiles_of_shape(a, in);
+    if (a.rows && *a.rows != t.rows)
+        in.refuse("--rows does not fit (got " + std::to_string(*a.rows) + ", need the " +
+                  std::to_string(t.rows) + " of " + to_string(in.shape()) + ", or none)");
+    const std::size_t width = a.width.value_or(t.tiles * d);
+    if (lattice_tiles(a.code.lattice, width) != t.tiles)
         in.refuse("--width does not fit (got " + std::to_string(width) + ", need " +
-                  std::to_string((tiles - 1) * d + 1) + " to " + std::to_string(tiles * d) + ")");
-    return table_of(a, rows, width);
+                  std::to_string((t.tiles - 1) * d + 1) + " to " + std::to_string(t.tiles * d) + ")");
+    return table_of(a, t.rows, width);
 }
 
 Shape scales_shape(const LatticeArguments& a, const Table& t) {

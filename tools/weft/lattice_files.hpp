@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,7 +20,7 @@ namespace weft::tool {
 struct LatticeArguments {
     LatticeCode code;
     std::string in, out, scales;
-    std::size_t width = 0, rows = 0;
+    std::optional<std::size_t> width, rows;  ///< of what is decoded, where its shape leaves them open
     std::uint32_t depth = 0, steps = 40;
     std::uint64_t seed = 0;
     bool dither = false, json = false;

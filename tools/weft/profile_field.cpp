@@ -9,6 +9,7 @@
 #include "cpu_field.hpp"
 #include "cpu_threads.hpp"
 #include "failure.hpp"
+#include "number_options.hpp"
 #include "profile_report.hpp"
 #include "profile_run.hpp"
 
@@ -125,12 +126,8 @@ void add_profile_field(CLI::App& profile) {
             ->capture_default_str()
             ->type_name("MODE")
             ->check(CLI::IsMember({"pipelined", "sequential"})));
-    add(command.add_option("--elements", p->elements, "Elements a job")
-            ->capture_default_str()
-            ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 28)));
-    add(command.add_option("--jobs", p->jobs, "Jobs a run")
-            ->capture_default_str()
-            ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20)));
+    add(add_number(command, "--elements", p->elements, "Elements a job", {1, std::uint64_t{1} << 28}));
+    add(add_number(command, "--jobs", p->jobs, "Jobs a run", {1, std::uint64_t{1} << 20}));
     for (CLI::Option* option : p->run.add_to(command)) add(option);
     for (CLI::Option* one : single)
         for (CLI::Option* other : of_report) one->excludes(other);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft profile encode, lattice and all: what each kernel lets one choose.
-#include <map>
 #include <sstream>
 
+#include "lattice_options.hpp"
+#include "number_options.hpp"
 #include "profile_report.hpp"
 
 namespace weft::tool {
@@ -40,10 +41,7 @@ struct EncodeChoice {
         add_qubits(command);
     }
     void add_qubits(CLI::App& command) {
-        command.add_option("--qubits", qubits, "Qubits of a state, 1 to 30")
-            ->capture_default_str()
-            ->group(kKernel)
-            ->check(CLI::Range(1, 30).description(""));
+        add_number(command, "--qubits", qubits, "Qubits of a state, 1 to 30", {1, 30})->group(kKernel);
     }
 };
 
@@ -52,25 +50,8 @@ struct LatticeChoice {
     bool bytes = false;
 
     void add_to(CLI::App& command) {
-        static const std::map<std::string, Lattice> names{
-            {"Z2", Lattice::z2}, {"D4", Lattice::d4}, {"E8", Lattice::e8}};
-        command.add_option("--lattice", code.lattice, "Z2, D4 or E8")
-            ->transform(CLI::CheckedTransformer(names, CLI::ignore_case).description(""))
-            ->default_str("D4")
-            ->type_name("NAME")
-            ->group(kKernel);
-        command.add_option("--q", code.q, "Base of the digits, 3 to 16")
-            ->capture_default_str()
-            ->group(kKernel)
-            ->check(CLI::Range(3, 16).description(""));
-        command.add_option("--levels", code.levels, "Digits a value, 1 to 4")
-            ->capture_default_str()
-            ->group(kKernel)
-            ->check(CLI::Range(1, 4).description(""));
-        command.add_option("--beta", code.beta, "Size of a step")
-            ->capture_default_str()
-            ->group(kKernel)
-            ->check(CLI::Range(0x1p-40, 0x1p40).description(""));
+        for (CLI::Option* option : add_code(command, code)) option->group(kKernel);
+        add_beta(command, code)->group(kKernel);
         command.add_flag("--bytes", bytes, "A byte a digit instead of as few bits as it needs")
             ->group(kKernel);
     }

@@ -3,23 +3,19 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <optional>
 
 #include <weft/version.hpp>
 
 #include "cpu_threads.hpp"
 #include "cuda_calls.hpp"
+#include "figures.hpp"
 #include "progress.hpp"
-#include "report_files.hpp"
-#include "report_findings.hpp"
 #include "report_run.hpp"
-#include "text_file.hpp"
+#include "report_writer.hpp"
 
 namespace weft::tool {
 namespace {
-
-namespace fs = std::filesystem;
 
 void print(const KernelResult& kernel, const std::string& process, const SizeResult& size) {
     const std::string label = kernel.kernel + " " + process;
@@ -44,44 +40,6 @@ void print(const KernelResult& kernel, const std::string& process, const SizeRes
     }
     std::fflush(stdout);
 }
-
-/// Writes the files of a report, and keeps their names in it.
-class Writer {
-  public:
-    Writer(Report& report, std::string folder, bool plot)
-        : report_(report), folder_(std::move(folder)), plot_(plot) {}
-
-    void write(const std::string& what, const std::string& extension, const std::string& text) {
-        const std::string name = what + "_" + report_.stamp + "." + extension;
-        write_text_file((fs::path(folder_) / name).string(), text);
-        report_.files.push_back(name);
-    }
-    /// `script` makes the text for the name of a picture.
-    template <class Script>
-    void draw(const std::string& what, Script&& script) {
-        if (!plot_) return;
-        const std::string picture = what + "_" + report_.stamp + ".png";
-        write(what, "gp", script(picture));
-        const fs::path file = fs::absolute(fs::path(folder_) / report_.files.back());
-        const std::string failure = run_gnuplot(folder_, file.string());
-        std::error_code error;
-        if (failure.empty() && fs::exists(fs::path(folder_) / picture, error)) {
-            report_.files.push_back(picture);
-            return;
-        }
-        fs::remove(fs::path(folder_) / picture, error);
-        const std::string note = "No picture " + picture + ": " +
-                                 (failure.empty() ? "gnuplot wrote none" : failure) +
-                                 "; its script is there.";
-        report_.notes.push_back(note);
-        std::printf("%s\n", note.c_str());
-    }
-
-  private:
-    Report& report_;
-    std::string folder_;
-    bool plot_;
-};
 
 /// The device that is asked for, and CUDA beside Vulkan where it drives the same GPU.
 class Devices {
@@ -170,27 +128,10 @@ void run_report(const std::string& name, const ReportOptions& options, const Rep
                 report.machine.cpu.c_str(), report.machine.threads);
     measure_kernels(devices.targets(), options, kernels, report);
 
-    Writer writer(report, options.output_dir, !options.no_plot);
-    for (const KernelResult& result : report.kernels) {
-        writer.write(result.kernel + "_results", "json", json_text(report, result));
-        writer.write(result.kernel + "_summary", "csv", csv_text(report, result));
-        if (result.any_ran())
-            writer.draw(result.kernel + "_profile",
-                        [&](const std::string& picture) { return plot_script(report, result, picture); });
-    }
     const bool any_ran = std::any_of(report.kernels.begin(), report.kernels.end(),
                                      [](const KernelResult& r) { return r.any_ran(); });
-    if (name == "all" && any_ran)
-        writer.draw("all_profile",
-                    [&](const std::string& picture) { return combined_script(report, picture); });
-    report.files.push_back("summary_report_" + report.stamp + ".md");
-    write_text_file((fs::path(options.output_dir) / report.files.back()).string(), markdown_text(report));
-
-    std::printf("\n");
-    for (const KernelResult& result : report.kernels)
-        for (const std::string& finding : findings(result)) std::printf("%s\n", finding.c_str());
-    std::printf("\nwritten to %s:\n", options.output_dir.c_str());
-    for (const std::string& file : report.files) std::printf("  %s\n", file.c_str());
+    write_report(report, options.output_dir,
+                 {.results = true, .plot = !options.no_plot, .combined = name == "all"});
     for (const KernelResult& result : report.kernels)
         if (result.any_wrong)
             throw Failure(Exit::failed, "profile: results differ from the CPU's; see the report");

@@ -24,5 +24,6 @@ void add_profile_encode(CLI::App& profile);
 void add_profile_kernel(CLI::App& profile);
 void add_profile_lattice(CLI::App& profile);
 void add_profile_all(CLI::App& profile);
+void add_profile_from(CLI::App& profile);
 
 }  // namespace weft::tool

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "commands.hpp"
+#include "number_options.hpp"
 #include "profile_report.hpp"
 #include "progress.hpp"
 #include "text_file.hpp"
@@ -30,12 +31,8 @@ Json totals(const BatchReport& last, double seconds) {
 
 std::vector<CLI::Option*> ProfileRun::add_to(CLI::App& command) {
     const std::string file = "FILE";
-    command.add_option("--repeats", repeats, "Runs that are measured")
-        ->capture_default_str()
-        ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}));
-    command.add_option("--warmup", warmup, "Runs before those")
-        ->capture_default_str()
-        ->check(CLI::Range(std::size_t{0}, std::size_t{1'000'000}));
+    add_number(command, "--repeats", repeats, "Runs that are measured", {1, 1'000'000});
+    add_number(command, "--warmup", warmup, "Runs before those", {0, 1'000'000});
     device.add_to(command, true);  // a report may; a single run refuses cuda
     return {command.add_option("--json", json, "Write the report as JSON")->type_name(file),
             command.add_option("--csv", csv, "Write stages and kernels as CSV")->type_name(file),
@@ -99,6 +96,7 @@ void add_profile(CLI::App& command) {
     add_profile_kernel(profile);
     add_profile_lattice(profile);
     add_profile_all(profile);
+    add_profile_from(profile);
 }
 
 }  // namespace weft::tool

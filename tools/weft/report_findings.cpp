@@ -2,17 +2,11 @@
 #include "report_findings.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
+
+#include "figures.hpp"
 
 namespace weft::tool {
 namespace {
-
-std::string text_of(const char* format, double value) {
-    char text[64];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
-}
 
 constexpr ReportPath kDevicePaths[] = {ReportPath::ordinary, ReportPath::page_locked, ReportPath::resident,
                                        ReportPath::cuda};
@@ -95,17 +89,17 @@ std::string sentence_of_rate(const KernelResult& result, std::size_t process) {
 }
 
 std::string sentence_of_split(const KernelResult& result, const StageSplit& split) {
-    double total = 0;
-    for (const StageTime& stage : split.stages) total += stage.busy_s;
-    if (total == 0) return {};
     std::vector<StageTime> stages = split.stages;
+    if (stages.empty() || split.wall_s <= 0) return {};
     std::stable_sort(stages.begin(), stages.end(),
                      [](const StageTime& a, const StageTime& b) { return a.busy_s > b.busy_s; });
     std::string text;
     for (const StageTime& stage : stages)
-        text += (text.empty() ? "" : ", ") + stage.stage + " " + percent(stage.busy_s / total);
+        text += (text.empty() ? "" : ", ") + stage.stage + " " + percent(stage.busy_s / split.wall_s);
+    if (split.idle) text += ", no stage " + percent(*split.idle);
     return result.label(split.process) + ": at " + grouped(split.batch) + " " + result.unit +
-           " from ordinary memory the busy time is " + text + ".";
+           " from ordinary memory, of the time of profiled calls (" + duration(split.wall_s) +
+           ") stages were busy, some at once: " + text + ".";
 }
 
 void add_failures(const KernelResult& result, std::vector<std::string>& out) {
@@ -166,43 +160,6 @@ std::vector<std::string> findings(const KernelResult& result) {
     for (const StageSplit& split : result.splits) add(sentence_of_split(result, split));
     add_failures(result, all);
     return all;
-}
-
-std::string three_digits(double value) {
-    const int whole = value < 10 ? 2 : value < 100 ? 1 : 0;
-    char text[64];
-    std::snprintf(text, sizeof text, "%.*f", whole, value);
-    return text;
-}
-
-std::string grouped(std::uint64_t value) {
-    std::string text = std::to_string(value);
-    for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
-    return text;
-}
-
-std::string si(double value) {
-    constexpr const char* kPrefixes[] = {"", " K", " M", " G", " T", " P"};
-    std::size_t prefix = 0;
-    // What would round to 1000 belongs to the next prefix.
-    for (; value >= 999.5 && prefix + 1 < std::size(kPrefixes); ++prefix) value /= 1000;
-    return three_digits(value) + kPrefixes[prefix];
-}
-
-std::string duration(double seconds) {
-    constexpr const char* kUnits[] = {"ns", "us", "ms", "s"};
-    double value = seconds * 1e9;
-    std::size_t unit = 0;
-    for (; value >= 999.5 && unit + 1 < std::size(kUnits); ++unit) value /= 1000;
-    return three_digits(value) + " " + kUnits[unit];
-}
-
-std::string percent(double share) {
-    return text_of(share < 0.0995 ? "%.1f %%" : "%.0f %%", 100 * share);
-}
-
-std::string factor(double value) {
-    return text_of(value >= 99.95 ? "%.0fx" : value >= 0.0995 ? "%.3gx" : "%.2gx", value);
 }
 
 }  // namespace weft::tool

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the figures of a report say, in sentences; and numbers for people.
+// What the figures of a report say, in sentences.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +25,5 @@ Best best_of(const KernelResult& result, std::size_t process, ReportPath path, B
 
 /// One sentence each.
 std::vector<std::string> findings(const KernelResult& result);
-
-std::string grouped(std::uint64_t value);  ///< "10,000"
-std::string three_digits(double value);    ///< "7.16", without an exponent
-std::string si(double value);              ///< "7.16 M"
-std::string duration(double seconds);      ///< "12.3 us"
-std::string percent(double share);         ///< "83 %"
-std::string factor(double value);          ///< "12.3x"
 
 }  // namespace weft::tool

@@ -40,6 +40,7 @@ Json json_of(const KernelResult& result, const SizeResult& size) {
               {"batch_size", size.batch},
               {"bytes_in", size.bytes_in},
               {"bytes_out", size.bytes_out},
+              {"items", size.items},
               {"paths", Json::array()}};
     for (const PathResult& path : size.paths) json["paths"].push_back(json_of(result, size, path));
     return json;
@@ -60,8 +61,12 @@ Json json_of(const KernelResult& result, const StageSplit& split) {
     for (const StageTime& stage : split.stages) stages[stage.stage] = stage.busy_s;
     return {{"process", result.processes[split.process].name},
             {"batch_size", split.batch},
+            {"run", "calls of their own under a profile, after those timed"},
+            {"calls", split.calls},
             {"wall_s", split.wall_s},
+            {"timed_median_s", split.timed_s},
             {"overlap", split.overlap},
+            {"idle", split.idle ? Json(*split.idle) : Json()},
             {"busy_s", std::move(stages)}};
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "figures.hpp"
 #include "report_files.hpp"
 #include "report_findings.hpp"
 
@@ -18,7 +19,7 @@ std::string row(std::initializer_list<std::string> cells) {
 }
 
 std::string rate(double gb_per_s) {
-    return si(gb_per_s * 1e9) + "B/s";
+    return si(gb_per_s * 1e9, "B/s");
 }
 
 std::string section_of_machine(const Report& report) {
@@ -31,10 +32,12 @@ std::string section_of_machine(const Report& report) {
            row({"CPU baseline",
                 m.cpu + ", " + std::to_string(m.threads) + (m.threads == 1 ? " thread" : " threads")}) +
            row({"weft", report.version + ", backend " + m.backend + beside}) + row({"batch sizes", sizes}) +
-           row({"runs", std::to_string(report.repeats.repeats) + " measured after " +
-                            std::to_string(report.repeats.warmup) +
-                            " for warm-up, fewer where a figure took more than " +
-                            duration(report.repeats.max_seconds) + "; times are medians"});
+           row({"runs", report.repeats.repeats == 0
+                            ? "not the same for all: see the findings"
+                            : std::to_string(report.repeats.repeats) + " measured after " +
+                                  std::to_string(report.repeats.warmup) +
+                                  " for warm-up, fewer where a figure took more than " +
+                                  duration(report.repeats.max_seconds) + "; times are medians"});
     return out;
 }
 
@@ -87,15 +90,24 @@ std::string table_of(const KernelResult& result, std::size_t process) {
 std::string table_of_splits(const KernelResult& result) {
     if (result.splits.empty()) return {};
     std::string out =
-        "\n### Where the time goes\n\nOrdinary memory, busy time of a call by stage; stages may "
-        "overlap.\n\n" +
-        row({"process", "batch", "call", "stages", "overlap"}) + "|---|---:|---:|---|---:|\n";
+        "\n### Where the time goes\n\nOf calls of their own from ordinary memory under a profile, made after "
+        "those "
+        "timed above (*timed*: their\nmedian); times are a call's, shares are of *call*. Stages overlap, so "
+        "that "
+        "their busy times may add up to more\nthan the call. *at once*: share of the device's busy time in "
+        "which two "
+        "of its stages ran. *none*: share of the\ncall in which no stage ran: checks, plans, submissions, "
+        "waits.\n\n" +
+        row({"process", "batch", "calls", "call", "timed", "busy, overlapping", "at once", "none"}) +
+        "|---|---:|---:|---:|---:|---|---:|---:|\n";
     for (const StageSplit& split : result.splits) {
         std::string stages;
         for (const StageTime& stage : split.stages)
-            stages += (stages.empty() ? "" : ", ") + stage.stage + " " + duration(stage.busy_s);
-        out += row({result.processes[split.process].name, grouped(split.batch), duration(split.wall_s),
-                    stages, percent(split.overlap)});
+            stages += (stages.empty() ? "" : ", ") + stage.stage + " " + duration(stage.busy_s) + " (" +
+                      percent(stage.busy_s / split.wall_s) + ")";
+        out += row({result.processes[split.process].name, grouped(split.batch), std::to_string(split.calls),
+                    duration(split.wall_s), duration(split.timed_s), stages, percent(split.overlap),
+                    split.idle ? percent(*split.idle) : "unknown"});
     }
     return out;
 }

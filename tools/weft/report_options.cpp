@@ -5,11 +5,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <ctime>
 #include <filesystem>
 #include <stdexcept>
 #include <system_error>
+
+#include "number_options.hpp"
 
 namespace weft::tool {
 namespace {
@@ -46,11 +47,7 @@ std::vector<std::uint64_t> parse_sizes(std::string_view text) {
     while (true) {
         const std::size_t comma = text.find(',');
         const std::string_view word = trimmed(text.substr(0, comma));
-        std::uint64_t size = 0;
-        const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), size);
-        if (error != std::errc{} || stop != word.data() + word.size() || size == 0 || size > kMost)
-            throw std::invalid_argument("not a size (got \"" + std::string(word) + "\", need 1 to 2^48)");
-        sizes.push_back(size);
+        sizes.push_back(parse_number(word, Bounds<std::uint64_t>{1, kMost, "1 to 2^48"}));
         if (comma == std::string_view::npos) break;
         text.remove_prefix(comma + 1);
     }
@@ -77,24 +74,17 @@ std::vector<CLI::Option*> ReportOptions::add_report(CLI::App& command) {
             ->group(kGroup);
     CLI::Option* plot =
         command.add_flag("--no-plot", no_plot, "No pictures, for which gnuplot is needed")->group(kGroup);
-    CLI::Option* limit = command
-                             .add_option("--max-seconds", repeats.max_seconds,
-                                         "Of one figure: fewer runs where they take longer, but 3")
-                             ->capture_default_str()
+    CLI::Option* limit = add_number(command, "--max-seconds", repeats.max_seconds,
+                                    "Of one figure: fewer runs where they take longer, but 3", {0.01, 86400})
                              ->type_name("S")
-                             ->group(kGroup)
-                             ->check(CLI::Range(0.01, 86400.0).description(""));
+                             ->group(kGroup);
     return {sizes, folder, plot, limit};
 }
 
 void ReportOptions::add_to(CLI::App& command) {
     add_report(command);
-    command.add_option("--repeats", repeats.repeats, "Runs that are measured")
-        ->capture_default_str()
-        ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}));
-    command.add_option("--warmup", repeats.warmup, "Runs before those")
-        ->capture_default_str()
-        ->check(CLI::Range(std::size_t{0}, std::size_t{1'000'000}));
+    add_number(command, "--repeats", repeats.repeats, "Runs that are measured", {1, 1'000'000});
+    add_number(command, "--warmup", repeats.warmup, "Runs before those", {0, 1'000'000});
     device.add_to(command, true);
 }
 

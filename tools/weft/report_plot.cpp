@@ -11,6 +11,7 @@
 #include <functional>
 #include <system_error>
 
+#include "figures.hpp"
 #include "report_files.hpp"
 #include "report_findings.hpp"
 

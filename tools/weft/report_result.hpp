@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -60,12 +61,16 @@ struct StageTime {
     double busy_s = 0;  ///< a call
 };
 
-/// Where the time of a process goes, ordinary memory, at one size.
+/// Where the time of a process goes, ordinary memory, at one size: of calls of their own under a profile, not
+/// of those whose times the report has. All times are a call's.
 struct StageSplit {
     std::size_t process = 0;
     std::uint64_t batch = 0;
-    double wall_s = 0;  ///< a call
-    double overlap = 0;
+    std::size_t calls = 0;       ///< that were profiled
+    double wall_s = 0;           ///< of these calls; shares are shares of it
+    double timed_s = 0;          ///< median of the calls that were timed without a profile
+    double overlap = 0;          ///< share of the device's busy time in which two of its stages ran at once
+    std::optional<double> idle;  ///< share in which no stage ran; none: a queue has no timestamps
     std::vector<StageTime> stages;
 };
 

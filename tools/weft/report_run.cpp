@@ -2,13 +2,14 @@
 #include "report_run.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <map>
 #include <new>
 #include <optional>
 
-#include "report_findings.hpp"
+#include "figures.hpp"
 
 namespace weft::tool {
 namespace {
@@ -16,10 +17,6 @@ namespace {
 // The clock resolves some tens of nanoseconds; a submission and its wait take some tens of microseconds.
 constexpr double kLeastCpuSample = 50e-6, kLeastResidentSample = 1e-3;
 constexpr std::size_t kMostCpuCalls = 1000, kMostDispatches = 16;
-
-std::string size_text(double bytes) {
-    return si(bytes) + "B";
-}
 
 double read_number(const char* path) {
     double value = 0;
@@ -56,7 +53,8 @@ class Forecast {
     Forecast(double growth, double max_seconds) : growth_(growth), most_(kPatience * max_seconds) {}
     void learn(const SizeResult& size) {
         for (const PathResult& path : size.paths)
-            if (path.ran()) known_[{size.process, path.path}] = {size.batch, path.timing.seconds.median};
+            // The least: a machine busy with other things must not make larger sizes look hopeless.
+            if (path.ran()) known_[{size.process, path.path}] = {size.batch, path.timing.seconds.min};
     }
     std::string too_long(std::size_t process, ReportPath path, std::uint64_t batch) const {
         const auto it = known_.find({process, path});
@@ -98,8 +96,8 @@ class SizeRun {
         if (!failure.empty())
             ;  // Nothing could be compared with: not worth the memory.
         else if (there != 0 && needed > 0.8 * there)
-            failure = "does not fit host memory (needs " + size_text(needed) + ", " + size_text(there) +
-                      " are free)";
+            failure =
+                "does not fit host memory (needs " + si(needed, "B") + ", " + si(there, "B") + " are free)";
         else
             failure = failure_of(wrong_, [&] { work_ = kernel.make(targets, batch, settings.threads); });
         for (SizeResult& size : sizes_) {
@@ -195,10 +193,29 @@ class SizeRun {
     std::vector<SizeResult> sizes_;
 };
 
+/// `wall_s`: of all calls together, from the first's begin to the last's end.
+StageSplit split_of(const SizeResult& size, const ProfileReport& profile, std::size_t calls, double wall_s) {
+    const auto each = static_cast<double>(calls);
+    StageSplit split{size.process,
+                     size.batch,
+                     calls,
+                     wall_s / each,
+                     size.of(ReportPath::ordinary)->timing.seconds.median,
+                     profile.overlap,
+                     std::max(0.0, 1 - profile.busy_s / wall_s),
+                     {}};
+    for (const StageReport& stage : profile.stages) {
+        if (stage.times.count != 0)
+            split.stages.push_back({to_string(stage.stage), stage.times.busy_s / each});
+        if (stage.times.untimed != 0) split.idle.reset();
+    }
+    return split;
+}
+
 std::vector<StageSplit> SizeRun::split() {
     std::vector<StageSplit> splits;
     if (!work_ || targets_.backend == nullptr) return splits;
-    constexpr int kRuns = 3;
+    constexpr std::size_t kCalls = 3;
     const std::string failure = failure_of(wrong_, [&] {
         work_->prepare(ReportPath::ordinary);
         for (const SizeResult& size : sizes_) {
@@ -206,13 +223,10 @@ std::vector<StageSplit> SizeRun::split() {
             work_->run_cpu(size.process);
             work_->run(size.process);
             const Profile profile(*targets_.backend);
-            for (int i = 0; i < kRuns; ++i) work_->run(size.process);
-            const ProfileReport report = profile.report();
-            StageSplit split{size.process, size.batch, report.wall_s / kRuns, report.overlap, {}};
-            for (const StageReport& stage : report.stages)
-                if (stage.times.count != 0)
-                    split.stages.push_back({to_string(stage.stage), stage.times.busy_s / kRuns});
-            splits.push_back(std::move(split));
+            const auto begin = std::chrono::steady_clock::now();
+            for (std::size_t i = 0; i < kCalls; ++i) work_->run(size.process);
+            const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
+            splits.push_back(split_of(size, profile.report(), kCalls, wall.count()));
         }
     });
     work_->release();

@@ -14,8 +14,9 @@
 #include "cpu_field.hpp"
 #include "cpu_threads.hpp"
 #include "device_options.hpp"
+#include "figures.hpp"
+#include "number_options.hpp"
 #include "progress.hpp"
-#include "report_findings.hpp"
 #include "report_kernel.hpp"
 #include "tune_kernel.hpp"
 #include "tune_plan.hpp"
@@ -326,12 +327,9 @@ void add_tune(CLI::App& command) {
     CLI::App& tune = *command.add_subcommand(
         "tune", "Measure copy threads, paths, slots and chunks on this device; keep what gains");
     const auto arguments = std::make_shared<TuneArguments>();
-    tune.add_option("--elements", arguments->elements, "Field elements of a stream, 144 bytes each")
-        ->capture_default_str()
-        ->check(CLI::Range(std::uint64_t{1024}, std::uint64_t{1} << 26));
-    tune.add_option("--repeats", arguments->repeats, "Runs of each setting")
-        ->capture_default_str()
-        ->check(CLI::Range(std::size_t{3}, std::size_t{1000}));
+    add_number(tune, "--elements", arguments->elements, "Field elements of a stream, 144 bytes each",
+               {1024, std::uint64_t{1} << 26});
+    add_number(tune, "--repeats", arguments->repeats, "Runs of each setting", {3, 1000});
     CLI::Option* dry = tune.add_flag("--dry-run", arguments->dry_run, "Measure and print, store nothing");
     tune.add_flag("--reset", arguments->reset, "Forget what is stored for the device")->excludes(dry);
     tune.add_flag("--json", arguments->json, "Print JSON");

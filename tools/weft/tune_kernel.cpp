@@ -13,6 +13,7 @@
 
 #include "commands.hpp"
 #include "device_options.hpp"
+#include "number_options.hpp"
 #include "progress.hpp"
 
 namespace weft::tool {
@@ -103,23 +104,15 @@ void add_tune_kernel(CLI::App& tune) {
     CLI::App& kernel = *tune.add_subcommand(
         "kernel", "Measure tiles of the inner products behind kernel matrices; keep the fastest");
     const auto arguments = std::make_shared<TuneKernelArguments>();
-    kernel.add_option("--samples", arguments->samples, "Numbers of states")
-        ->delimiter(',')
-        ->capture_default_str()
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20));
-    kernel.add_option("--qubits", arguments->qubits, "Qubits of a state")
-        ->delimiter(',')
-        ->capture_default_str()
-        ->check(CLI::Range(1u, 22u));
+    add_numbers(kernel, "--samples", arguments->samples, "Numbers of states", {1, std::uint64_t{1} << 20});
+    add_numbers(kernel, "--qubits", arguments->qubits, "Qubits of a state", {1, 22});
     kernel.add_option("--dtype", arguments->dtype, "Of K and of the arithmetic: float32 or float64")
         ->capture_default_str()
         ->check(CLI::IsMember({"float32", "float64"}));
     kernel.add_flag("--states", arguments->states, "For states that are given, not built from features");
-    kernel.add_option("--repeats", arguments->repeats, "Runs of each tile")
-        ->capture_default_str()
-        ->check(CLI::Range(1, 1000));
-    kernel.add_option("--flops", arguments->flops, "At most as many operations a run; 0: the planned size")
-        ->capture_default_str();
+    add_number(kernel, "--repeats", arguments->repeats, "Runs of each tile", {1, 1000});
+    add_number(kernel, "--flops", arguments->flops, "At most as many operations a run; 0: the planned size",
+               {.least = 0, .text = "0 or more"});
     CLI::Option* dry = kernel.add_flag("--dry-run", arguments->dry_run, "Measure and print, keep nothing");
     kernel.add_flag("--reset", arguments->reset, "Forget what is kept for the device")->excludes(dry);
     kernel.add_flag("--json", arguments->json, "Print JSON");

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/status_counter.hpp"
+
+#include <algorithm>
+#include <system_error>
+
+namespace weft::kernels {
+
+void StatusCounter::in_place(std::size_t vectors) {
+    if (vectors >= status_.size()) return;  // nothing goes on beside it: finish() has more threads
+    ready_.store(vectors, std::memory_order_release);
+    ready_.notify_one();
+    if (thread_.joinable()) return;
+    try {
+        thread_ = std::thread([this] { serve(); });
+    } catch (const std::system_error&) {
+        // No more threads to be had: finish() counts all.
+    }
+}
+
+void StatusCounter::serve() {
+    constexpr std::size_t kPiece = std::size_t{1} << 17;  // so that stopping takes microseconds
+    for (std::size_t ready = 0; ready != kStop; ready = ready_.load(std::memory_order_acquire)) {
+        if (counted_ >= ready) {
+            ready_.wait(ready, std::memory_order_acquire);
+            continue;
+        }
+        const std::size_t end = std::min(ready, counted_ + kPiece);
+        count_.add(count_statuses(status_.first(end), 1, counted_));
+        counted_ = end;
+    }
+}
+
+void StatusCounter::stop() {
+    if (!thread_.joinable()) return;
+    ready_.store(kStop, std::memory_order_release);
+    ready_.notify_one();
+    thread_.join();
+}
+
+StatusCount StatusCounter::finish(std::uint32_t threads) {
+    stop();
+    count_.add(count_statuses(status_, threads, counted_));
+    counted_ = status_.size();
+    return count_;
+}
+
+}  // namespace weft::kernels
