@@ -227,6 +227,16 @@ std::string tile_text(const GramTile& tile) {
     return text(tile.rows) + " x " + text(tile.columns) + " by " + text(tile.threads()) + " invocations";
 }
 
+// As they came out on an H200: by NVIDIA's name fragments take longer to load, so large tiles come first.
+std::vector<GramTile> matrix_tiles(bool single, bool khr) {
+    constexpr GramTile kSmall{64, 64, 8, 4, 1}, kStaged{64, 64, 8, 4, 2}, kHigh{128, 64, 8, 4, 1},
+        kFlat{128, 128, 4, 8, 1}, kLarge{128, 128, 8, 4, 1}, kLeast{32, 32, 8, 4, 1};
+    if (single && khr) return {kStaged, kLarge, kSmall, kHigh, kFlat, kLeast};
+    if (single) return {kLarge, kHigh, kStaged, kSmall, kFlat, kLeast};
+    if (khr) return {kSmall, kHigh, kFlat, kLarge, kLeast};
+    return {kFlat, kHigh, kSmall, kLarge, kLeast};
+}
+
 }  // namespace
 
 std::vector<GramTile> gram_tiles(const GramDevice& device, GramForm form) {
@@ -253,14 +263,7 @@ std::vector<GramTile> gram_tiles(const GramDevice& device, GramForm form) {
         case GramForm::matrix_single:
             // Reads of shared memory cost more by NVIDIA's name; subgroups of 16 x 64 in large tiles wait
             // least.
-            if (!device.matrix_khr) tiles.push_back({128, 128, 4, 8, 1});
-            if (!device.matrix_khr) tiles.push_back({128, 64, 8, 4, 1});
-            if (form == GramForm::matrix_single) tiles.push_back({64, 64, 8, 4, 2});
-            tiles.push_back({64, 64, 8, 4, 1});
-            if (device.matrix_khr) tiles.push_back({128, 64, 8, 4, 1});
-            if (device.matrix_khr) tiles.push_back({128, 128, 4, 8, 1});
-            tiles.push_back({128, 128, 8, 4, 1});
-            tiles.push_back({32, 32, 8, 4, 1});
+            tiles = matrix_tiles(form == GramForm::matrix_single, device.matrix_khr);
             break;
     }
     std::erase_if(tiles, [&](const GramTile& tile) { return !fits(tile, form, device.limits); });

@@ -174,6 +174,8 @@ TEST_CASE("large tiles by NVIDIA's name where there are enough of them, small on
     CHECK(single.tile == GramTile{64, 64, 8, 4, 2});
     CHECK(single.step == 32);
     CHECK(plan_gram(square(4096, 17), h100(), {.form = GramForm::matrix_single}).row_bytes == 128);
+    CHECK(plan_gram(square(4096, 65536), nv, {.form = GramForm::matrix_single}).tile ==
+          GramTile{128, 128, 8, 4, 1});
     nv.limits.max_shared_memory_bytes = 32768;
     CHECK(plan_gram(square(4096, 65536), nv).tile == GramTile{128, 64, 8, 4, 1});
     CHECK(plan_gram(square(4096, 65536), nv, {.form = GramForm::matrix_single}).tile ==
