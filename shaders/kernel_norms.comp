@@ -4,7 +4,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "shared/kernel_form.h"
 
-layout(local_size_x = 128) in;
+layout(local_size_x_id = 0) in;  // at most 128
 layout(push_constant) uniform Push {
     uint count;
     uint first;

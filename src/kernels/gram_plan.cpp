@@ -37,6 +37,7 @@ constexpr std::uint64_t kBlockRows = shared::kGramBlockRows;
 /// Invocations that fill a large device (132 processors of an H100, three workgroups of 128 each), and
 /// workgroups that fill a software device's few threads.
 constexpr std::uint64_t kThreadsWanted = 48 * 1024, kGroupsWantedSoftware = 16;
+constexpr std::uint64_t kGroupsWantedLanes = 4;  // so much faster that some threads may idle
 constexpr std::uint64_t kMostParts = 64;
 
 std::string text(std::uint64_t value) {
@@ -118,7 +119,8 @@ std::uint64_t tiles_of(const GramProblem& problem, const GramTile& tile) {
 }
 
 std::uint64_t groups_wanted(const GramTile& tile, const GramDevice& device) {
-    return device.software ? kGroupsWantedSoftware : kThreadsWanted / tile.threads();
+    if (device.software) return tile.lanes() ? kGroupsWantedLanes : kGroupsWantedSoftware;
+    return kThreadsWanted / tile.threads();
 }
 
 GramTile choose_tile(GramPlan& plan, const GramDevice& device, const GramOptions& options) {
@@ -217,7 +219,7 @@ bool fits(const GramTile& tile, GramForm form, const DeviceLimits& limits) {
     std::uint32_t bytes = 0;
     if (form == GramForm::matrix_split || form == GramForm::matrix_single)
         bytes = (tile.rows + tile.columns) * 144u;
-    else
+    else if (!tile.lanes())
         bytes = (tile.rows + tile.columns) * shared::kGramStep * (form == GramForm::fp32_3m ? 3u : 2u) *
                 (form == GramForm::fp64 ? 8u : 4u);
     return bytes * tile.stages <= limits.max_shared_memory_bytes;
@@ -247,6 +249,7 @@ std::vector<GramTile> gram_tiles(const GramDevice& device, GramForm form) {
         case GramForm::fp32_4m:
             tiles = {{64, 64, 8, 4, 2}, {64, 64, 8, 4, 1},  {32, 32, 8, 4, 2},
                      {32, 32, 8, 4, 1}, {128, 64, 8, 4, 1}, {64, 32, 8, 4, 2}};
+            if (device.software && device.float64) tiles.insert(tiles.begin(), {64, 64, 8, 8, 1});
             break;
         case GramForm::fp32_3m:
             tiles = {{64, 64, 8, 4, 1}, {64, 64, 8, 4, 2},  {32, 32, 8, 4, 2},

@@ -44,6 +44,8 @@ struct GramTile {
     std::uint32_t thread_rows = 8, thread_columns = 4;
     std::uint32_t stages = 2;
     std::uint32_t threads() const noexcept { return rows / thread_rows * (columns / thread_columns); }
+    /// Of fp32_4m: by gram_lanes.comp, which shares nothing.
+    bool lanes() const noexcept { return thread_rows == 8 && thread_columns == 8; }
     bool operator==(const GramTile&) const = default;
 };
 

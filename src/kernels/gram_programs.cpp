@@ -18,6 +18,9 @@ constexpr std::uint32_t kTile3m[] = {
 constexpr std::uint32_t kTile64[] = {
 #include "shaders/gram_tile_work64.spv.inc"
 };
+constexpr std::uint32_t kLanes[] = {
+#include "shaders/gram_lanes.spv.inc"
+};
 constexpr std::uint32_t kPack32[] = {
 #include "shaders/gram_pack_work32.spv.inc"
 };
@@ -80,8 +83,8 @@ std::uint64_t gram_programs_digest() {
     static const std::uint64_t digest = [] {
         std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a over words
         for (const Words words :
-             {Words(kTile4m), Words(kTile3m), Words(kTile64), Words(kReduce32), Words(kReduce64),
-              Words(kSplitKhr), Words(kSplitNv), Words(kSingleKhr), Words(kSingleNv)})
+             {Words(kTile4m), Words(kLanes), Words(kTile3m), Words(kTile64), Words(kReduce32),
+              Words(kReduce64), Words(kSplitKhr), Words(kSplitNv), Words(kSingleKhr), Words(kSingleNv)})
             for (const std::uint32_t word : words) hash = (hash ^ word) * 0x100000001b3u;
         return hash;
     }();
@@ -92,6 +95,14 @@ template <class Owner>
 Program gram_tile_program(Owner& owner, const GramPlan& plan) {
     if (plan.matrix()) return matrix_program(owner, plan);
     const GramTile& tile = plan.tile;
+    if (tile.lanes())
+        return {owner,
+                Words(kLanes),
+                {.name = "gram_tile",
+                 .constants = {{3u, plan.problem.output == GramReal::float64},
+                               {4u, plan.flush / plan.step},
+                               {5u, plan.split}},
+                 .elements_per_group = 1}};
     const Words words = plan.form == GramForm::fp64      ? Words(kTile64)
                         : plan.form == GramForm::fp32_3m ? Words(kTile3m)
                                                          : Words(kTile4m);

@@ -42,10 +42,12 @@ void Normalizer::take(Stream& stream, const Words& states, bool of_y, std::uint6
                       std::uint64_t count) {
     const DeviceLimits& limits = stream.device().limits;
     const std::uint64_t unit = plan_.states.state_bytes >> plan_.shape.qubits;
-    const Program program{
-        static_cast<const Stream&>(stream),
-        plan_.work64 ? ShaderWords(kNormsWork64) : ShaderWords(kNormsWork32),
-        {.name = "kernel_norms", .elements_per_group = 1, .max_groups = limits.max_group_count[0]}};
+    const Program program{static_cast<const Stream&>(stream),
+                          plan_.work64 ? ShaderWords(kNormsWork64) : ShaderWords(kNormsWork32),
+                          {.name = "kernel_norms",
+                           .constants = {{0u, plan_.states.norm_lanes}},
+                           .elements_per_group = 1,
+                           .max_groups = limits.max_group_count[0]}};
     const BoundWords bound =
         bind_units(limits, states.object(), states.first() * 4 / unit, count << plan_.shape.qubits, unit);
     const std::uint64_t jitter = plan_.work64 ? std::bit_cast<std::uint64_t>(jitter_)

@@ -45,13 +45,14 @@ struct StatePass {
 struct StatePlan {
     std::vector<StatePass> passes;  ///< of a layer
     std::uint32_t most_lanes = 256;
-    bool two_buffers = false;       ///< a layer reads all of the one before
-    std::uint64_t state_bytes = 0;  ///< of a row-major state
-    std::uint64_t chunk_rows = 0;   ///< states built, packed and forgotten at a time
-    std::uint64_t tile = 0;         ///< states of a side that are packed at a time, a multiple of 64
-    std::uint64_t block = 0;        ///< rows and columns of K that go to host memory at a time
-    bool bulk = false;              ///< all states are packed once
-    bool renormalize = false;       ///< rounding of gates is taken out of the norms
+    std::uint32_t norm_lanes = 128;  ///< invocations that add up a norm; few on software devices
+    bool two_buffers = false;        ///< a layer reads all of the one before
+    std::uint64_t state_bytes = 0;   ///< of a row-major state
+    std::uint64_t chunk_rows = 0;    ///< states built, packed and forgotten at a time
+    std::uint64_t tile = 0;          ///< states of a side that are packed at a time, a multiple of 64
+    std::uint64_t block = 0;         ///< rows and columns of K that go to host memory at a time
+    bool bulk = false;               ///< all states are packed once
+    bool renormalize = false;        ///< rounding of gates is taken out of the norms
     GramPlan gram;
 };
 

@@ -140,6 +140,7 @@ void plan_states(KernelPlan& plan, const KernelDevice& device, const CircuitFact
         return;
     }
     plan.stride = round_up(plan.shape.samples + plan.shape.others, 4);
+    if (device.gram.software) plan.states.norm_lanes = 8;
     plan.states.state_bytes = (plan.work64 ? std::uint64_t{16} : std::uint64_t{8}) << plan.shape.qubits;
     // Every gate of rounded numbers changes the norm by some 1e-7; K has its fourth power.
     plan.states.renormalize = !circuit.given && !plan.work64;

@@ -163,6 +163,17 @@ TEST_CASE("tiles fit the device") {
     CHECK(contains(refusal(Errc::unsupported, square(64, 64), tiny), "no tile fits"));
 }
 
+TEST_CASE("software devices multiply by lanes where they have float64 and tiles enough") {
+    GramDevice device = lavapipe();
+    CHECK(plan_gram(square(1000, 256), device).tile == GramTile{64, 64, 8, 8, 1});
+    CHECK(plan_gram(square(1000, 256), device).tile.lanes());
+    CHECK(plan_gram(square(130, 256), device).tile.lanes());
+    CHECK(!plan_gram(square(64, 256), device).tile.lanes());
+    device.float64 = false;
+    CHECK(!plan_gram(square(1000, 256), device).tile.lanes());
+    for (const GramTile& tile : gram_tiles(h100(), GramForm::fp32_4m)) CHECK(!tile.lanes());
+}
+
 TEST_CASE("large tiles by NVIDIA's name where there are enough of them, small ones by the other") {
     GramDevice nv = h100();
     nv.matrix_khr = false;

@@ -54,10 +54,13 @@ TEST_CASE("modules with matrices of either name are reflected like others") {
     }
 }
 
-TEST_CASE("two planes take less a stage, of which there are two") {
-    const Reflection reflection = reflect(kSingle, kOptions);
-    CHECK(reflection.shared_memory_bytes == 2 * (64 + 64) * 80);
-    CHECK(reflection.bindings.size() == 5);
+TEST_CASE("stages and the shape of subgroups are constants") {
+    ProgramOptions two = kOptions, flat = kOptions;
+    two.constants.emplace_back(6u, 2u);
+    CHECK(reflect(kSingle, two).shared_memory_bytes == 2 * (64 + 64) * 144);
+    flat.constants = {{0u, 512u}, {1u, 8u}, {2u, 2u}, {7u, 512u}, {8u, 1u}};
+    CHECK(reflect(kNv, flat).shared_memory_bytes == (128 + 128) * 144);
+    CHECK(reflect(kSingle, kOptions).bindings.size() == 5);
 }
 
 TEST_CASE("matrices need their extension") {
