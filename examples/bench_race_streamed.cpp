@@ -58,43 +58,40 @@ class CudaStreams {
     std::array<Slot, kStreams> slots_;
 };
 
+template <class Act>
+std::function<double()> by_wall(const Act& act) {
+    return [act] {
+        act();
+        return 0.0;
+    };
+}
+
 void require_right(const std::uint64_t* got, const Limbs& want) {
     if (std::memcmp(got, want.data(), want.size() * 8) != 0) throw std::runtime_error("sums are wrong");
 }
 
-/// Page-locked by CUDA.
-struct Locked {
-    explicit Locked(std::size_t limbs) {
-        cuda_check(cudaHostAlloc(reinterpret_cast<void**>(&data), limbs * 8, cudaHostAllocDefault));
-    }
-    Locked(Locked&&) = delete;
-    ~Locked() { static_cast<void>(cudaFreeHost(data)); }
-    std::uint64_t* data = nullptr;
-};
-
 void race_locked(weft::Backend& backend, const Settings& settings, const Limbs& a, const Limbs& b,
                  const Limbs& want) {
     weft::HostBuffer<std::uint64_t> va(backend, a.size()), vb(backend, a.size()), vout(backend, a.size());
-    const Locked ca(a.size()), cb(a.size()), cout(a.size());
+    const Locked<std::uint64_t> ca(a.size()), cb(a.size()), cout(a.size());
     std::copy(a.begin(), a.end(), va.span().begin());
     std::copy(b.begin(), b.end(), vb.span().begin());
     std::copy(a.begin(), a.end(), ca.data);
     std::copy(b.begin(), b.end(), cb.data);
     const CudaStreams streams((std::size_t{8} << 20) / 48 * 6);
-    const std::span<const std::uint64_t> sa(ca.data, a.size()), sb(cb.data, a.size());
-    const std::span<std::uint64_t> sout(cout.data, a.size());
-    const auto clear = [&] { std::fill(sout.begin(), sout.end(), 0); };
-    const weft::FieldJob job{sa, sb, sout};
+    const auto clear = [&] { std::fill_n(cout.data, cout.size, 0); };
+    const weft::FieldJob job{ca.span(), cb.span(), cout.span()};
     race(settings, "streamed add, page-locked", 3.0 * static_cast<double>(a.size()) * 8, 0,
-         {{"weft Vulkan", [&] { weft::field_add(backend, va.span(), vb.span(), vout.span()); },
+         {{"weft Vulkan", by_wall([&] { weft::field_add(backend, va.span(), vb.span(), vout.span()); }),
            [&] { require_right(vout.data(), want); }},
-          {"weft CUDA", [&] { weft::cuda::field_batch(kField, weft::FieldOp::add, std::span(&job, 1)); },
+          {"weft CUDA",
+           by_wall([&] { weft::cuda::field_batch(kField, weft::FieldOp::add, std::span(&job, 1)); }),
            [&] {
                require_right(cout.data, want);
                clear();
                streams.add(ca.data, cb.data, cout.data, a.size());
            }},
-          {"CUDA streams", [&] { streams.add(ca.data, cb.data, cout.data, a.size()); },
+          {"CUDA streams", by_wall([&] { streams.add(ca.data, cb.data, cout.data, a.size()); }),
            [&] { require_right(cout.data, want); }}});
 }
 
@@ -104,19 +101,19 @@ void race_pageable(weft::Backend& backend, const Settings& settings, const Limbs
     const CudaArray<std::uint64_t> da(a.size()), db(a.size()), dout(a.size());
     const weft::FieldJob job{a, b, cout};
     race(settings, "streamed add, ordinary memory", 3.0 * static_cast<double>(a.size()) * 8, 0,
-         {{"weft Vulkan", [&] { weft::field_add(backend, a, b, vout); },
+         {{"weft Vulkan", by_wall([&] { weft::field_add(backend, a, b, vout); }),
            [&] { require_right(vout.data(), want); }},
-          {"weft CUDA", [&] { weft::cuda::field_batch(kField, weft::FieldOp::add, std::span(&job, 1)); },
+          {"weft CUDA",
+           by_wall([&] { weft::cuda::field_batch(kField, weft::FieldOp::add, std::span(&job, 1)); }),
            [&] { require_right(cout.data(), want); }},
-          {"CUDA, pageable",
-           [&] {
+          {"CUDA, pageable", by_wall([&] {
                cuda_check(cudaMemcpy(da.span().data(), a.data(), a.size() * 8, cudaMemcpyHostToDevice));
                cuda_check(cudaMemcpy(db.span().data(), b.data(), a.size() * 8, cudaMemcpyHostToDevice));
                weft::cuda::field_add(nullptr, kField, da.span(), db.span(), dout.span());
                cuda_check(cudaMemcpy(pout.data(), dout.span().data(), a.size() * 8, cudaMemcpyDeviceToHost));
-           },
+           }),
            [&] { require_right(pout.data(), want); }},
-          {"CPU loop", [&] { add_on_cpu(a.data(), b.data(), hout.data(), a.size() / 6); },
+          {"CPU loop", by_wall([&] { add_on_cpu(a.data(), b.data(), hout.data(), a.size() / 6); }),
            [&] { require_right(hout.data(), want); }}});
 }
 
