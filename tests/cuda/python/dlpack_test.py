@@ -98,8 +98,10 @@ class Bridged(unittest.TestCase):
         self.assertEqual(library.weft_bridge_live(self.bridge), 0, "tensors are alive")
         library.weft_bridge_close(self.bridge)
 
-    def take(self, array, stream, count, **arguments):
-        capsule = array.__dlpack__(stream=stream, **arguments)
+    def take(self, array, stream, count):
+        return self.take_capsule(array.__dlpack__(stream=stream), stream, count)
+
+    def take_capsule(self, capsule, stream, count):
         tensor = api.PyCapsule_GetPointer(capsule, NAME)
         out = (ctypes.c_int32 * count)()
         copied = library.weft_bridge_take(self.bridge, tensor, stream, out, count)
@@ -149,11 +151,60 @@ class Torch(Bridged):
         self.assertEqual(out, [(3 * i + 7) * 5 + 1 + i for i in range(4096)])
         del t
 
+    def test_consumed_once(self):
+        capsule = Result(self.bridge, 10, 10).__dlpack__(stream=1)
+        t = torch.from_dlpack(capsule)
+        with self.assertRaises(RuntimeError):
+            torch.from_dlpack(capsule)
+        back = t.__dlpack__(stream=1)
+        self.take_capsule(back, 1, 100)
+        with self.assertRaises(ValueError):  # its name says that it is used
+            self.take_capsule(back, 1, 100)
+        del t
+
     def test_refusals(self):
+        with self.assertRaisesRegex(RuntimeError, "no stream .got 0"):
+            Result(self.bridge, 4, 4).__dlpack__(stream=0)
         for array, part in ((torch.zeros(4, device="cuda"), "got float32, need int32"),
                             (torch.zeros((4, 4), device="cuda", dtype=torch.int32).t(), "not in C order")):
             with self.assertRaisesRegex(RuntimeError, part):
                 self.take(array, 1, 4)
+
+
+@unittest.skipIf(torch is None, "PyTorch is not installed")
+class Unordered(Bridged):
+    """With the order left out results must be early: else the tests above would show nothing."""
+
+    def sum_of(self, tensor):
+        stream = torch.cuda.Stream()
+        with torch.cuda.stream(stream):
+            total = tensor.sum(dtype=torch.int64)
+        stream.synchronize()
+        return int(total)
+
+    def test_from_weft(self):
+        n = 100000
+        self.sum_of(torch.ones(1000, 100, dtype=torch.int32, device="cuda"))  # loads the kernel
+        t = torch.from_dlpack(Result(self.bridge, 1000, 100, slow_rounds=10_000_000).__dlpack__(stream=-1))
+        self.assertEqual(self.sum_of(t), 0)
+        library.weft_bridge_live(self.bridge)  # waits
+        self.assertEqual(self.sum_of(t), 3 * n * (n - 1) // 2 + 7 * n)
+        del t
+
+    def test_to_weft(self):
+        producer, other = torch.cuda.Stream(), torch.cuda.Stream()
+        with torch.cuda.stream(producer):
+            t = torch.zeros(5000, device="cuda", dtype=torch.int32)
+            producer.synchronize()
+            torch.cuda._sleep(2_000_000_000)
+            t += 1
+            capsule = t.__dlpack__(stream=producer.cuda_stream)
+        out, _ = self.take_capsule(capsule, other.cuda_stream, 5000)
+        self.assertEqual(out, [1 + i for i in range(5000)])  # of zeros
+        producer.synchronize()
+        out, _ = self.take(t, other.cuda_stream, 5000)
+        self.assertEqual(out, [5 + 1 + i for i in range(5000)])
+        del t
 
 
 @unittest.skipIf(cupy is None, "CuPy is not installed")
@@ -193,6 +244,19 @@ class Jax(Bridged):
         out, _ = self.take(b, 1, 3000)
         self.assertEqual(out, [4 * i * 5 + 1 + i for i in range(3000)])
         del a, b
+
+    def test_consumer_stream_waits(self):
+        a = jax.dlpack.from_dlpack(Result(self.bridge, 1000, 100, slow_rounds=2_000_000))
+        total = int(jax.numpy.sum(a.astype(jax.numpy.float32)[:1, :]))
+        self.assertEqual(total, 3 * 100 * 99 // 2 + 7 * 100)
+        self.assertEqual(int(a[999, 99]), 3 * 99999 + 7)
+        del a
+
+    def test_there_and_back(self):
+        a = jax.dlpack.from_dlpack(Result(self.bridge, 1, 4096))
+        out, _ = self.take(jax.block_until_ready(a + 1), 1, 4096)
+        self.assertEqual(out, [(3 * i + 8) * 5 + 1 + i for i in range(4096)])
+        del a
 
 
 class Any(unittest.TestCase):
