@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// field add from host memory and back: weft on either back end beside plain CUDA and beside a loop on the
-// CPU.
+// From host memory and back: field add by weft on either back end beside plain CUDA and beside a loop on the
+// CPU, and encoders by both back ends.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -9,7 +9,7 @@
 #include <weft/cuda_field.hpp>
 #include <weft/cuda_host.hpp>
 
-#include "bench_race.hpp"
+#include "bench_race_both.hpp"
 
 namespace bench {
 namespace {
@@ -17,6 +17,7 @@ namespace {
 using Limbs = std::vector<std::uint64_t>;
 
 constexpr weft::Field kField = weft::Field::bls12_381_fp;
+constexpr std::uint32_t kQubits = 16;
 
 /// What one would write with CUDA alone: streams in turns, each copying in, computing and copying out a
 /// chunk.
@@ -117,6 +118,42 @@ void race_pageable(weft::Backend& backend, const Settings& settings, const Limbs
            [&] { require_right(hout.data(), want); }}});
 }
 
+/// Both back ends' encode() of `in` to `out`, arrays in host memory of either.
+void race_encode(weft::Backend& backend, const Settings& settings, weft::EncodeMethod method,
+                 const char* memory, std::span<const float> vulkan_in, std::span<weft::c32> vulkan_out,
+                 std::span<const float> cuda_in, std::span<weft::c32> cuda_out) {
+    const weft::StateShape shape{cuda_out.size() >> kQubits, kQubits};
+    race(settings, std::string("streamed ") + to_string(method) + ", " + memory,
+         static_cast<double>(cuda_in.size_bytes() + cuda_out.size_bytes()), 0,
+         {{"weft Vulkan", by_wall([&] { weft::encode(backend, method, vulkan_in, vulkan_out, shape); }),
+           [] {}},
+          {"weft CUDA", by_wall([&] { weft::cuda::encode(method, cuda_in, cuda_out, shape); }), [&] {
+               in_parallel(cuda_out.size(), [&](std::size_t first, std::size_t last) {
+                   for (std::size_t i = first; i < last; ++i)
+                       if (!(distance(vulkan_out[i], cuda_out[i]) <= 4e-6))
+                           throw std::runtime_error("states differ between the back ends");
+               });
+           }}});
+}
+
+void race_encoders_streamed(weft::Backend& backend, const Settings& settings) {
+    const std::size_t states = settings.quick ? 4 : 1024;
+    for (const weft::EncodeMethod method : {weft::EncodeMethod::amplitude, weft::EncodeMethod::angle}) {
+        std::vector<float> in(states * weft::encode_features(method, kQubits));
+        for (std::size_t i = 0; i < in.size(); ++i) in[i] = 0.1f + 0.37f * static_cast<float>(i % 17);
+        std::vector<weft::c32> vulkan_out(states << kQubits), cuda_out(states << kQubits);
+        race_encode(backend, settings, method, "ordinary memory", in, vulkan_out, in, cuda_out);
+        const weft::HostBuffer<float> vulkan_in(backend, in.size());
+        const weft::HostBuffer<weft::c32> vulkan_locked(backend, vulkan_out.size());
+        const Locked<float> cuda_in(in.size());
+        const Locked<weft::c32> cuda_locked(cuda_out.size());
+        std::copy(in.begin(), in.end(), vulkan_in.begin());
+        std::copy(in.begin(), in.end(), cuda_in.data);
+        race_encode(backend, settings, method, "page-locked", vulkan_in.span(), vulkan_locked.span(),
+                    cuda_in.span(), cuda_locked.span());
+    }
+}
+
 }  // namespace
 
 void race_streamed(weft::Backend& backend, const Settings& settings) {
@@ -127,6 +164,7 @@ void race_streamed(weft::Backend& backend, const Settings& settings) {
     add_on_cpu(a.data(), b.data(), want.data(), count);
     race_locked(backend, settings, a, b, want);
     race_pageable(backend, settings, a, b, want);
+    race_encoders_streamed(backend, settings);
 }
 
 }  // namespace bench

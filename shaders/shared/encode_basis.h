@@ -4,6 +4,7 @@
 // encode_basis.comp from the shader. No include guard: read once for each kernel.
 
 WEFT_CONST uint kPerStore = kStoreWide ? 1u : 2u;
+WEFT_CONST uint kStores = 8;  // of an invocation, as the host counts workgroups
 
 // x: the index, y: what is wrong with it. A float from 2^24 on may stand for another integer than was meant.
 WEFT_GPU uvec2 whole_number(uvec2 words) {
@@ -49,28 +50,35 @@ WEFT_GPU uvec2 index_of(uint row) {
 
 WEFT_MAIN() {
     const uint bits = min(p.qubits, p.slab_bits), block_bits = p.qubits - bits;
-    const uint stores = (count << bits) / kPerStore, step = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
+    const uint stores = (count << bits) / kPerStore;
     const uint one = kStoreWide ? 0x3ff00000u : 0x3f800000u;
-    for (uint j = gl_GlobalInvocationID.x; j < stores; j += step) {
-        const uint from = (j * kPerStore) >> bits, element = p.base + first + from,
-                   row = element >> block_bits;
-        const uint block = element & ((1u << block_bits) - 1u);
-        const uint amplitude = (block << bits) | ((j * kPerStore) & ((1u << bits) - 1u));
-        const uvec2 index = index_of(row);
-        if ((amplitude & ((1u << bits) - 1u)) == 0u) {
-            const bool by_row = (p.flags & kEncodeStatusByRow) != 0u;
-            if (!by_row || block == 0u) status[by_row ? p.row_base + row : from] = uvec2(index.y, 0u);
+    // A workgroup's stores lie together, so that those of an invocation mostly belong to one state.
+    const uint share = kStores * gl_WorkGroupSize.x;
+    uint known = 0xffffffffu;
+    uvec2 index = uvec2(0u);
+    for (uint begin = gl_WorkGroupID.x * share; begin < stores; begin += gl_NumWorkGroups.x * share)
+        for (uint j = begin + gl_LocalInvocationIndex; j < min(begin + share, stores);
+             j += gl_WorkGroupSize.x) {
+            const uint from = (j * kPerStore) >> bits, element = p.base + first + from,
+                       row = element >> block_bits;
+            const uint block = element & ((1u << block_bits) - 1u);
+            const uint amplitude = (block << bits) | ((j * kPerStore) & ((1u << bits) - 1u));
+            if (row != known) index = index_of(row);
+            known = row;
+            if ((amplitude & ((1u << bits) - 1u)) == 0u) {
+                const bool by_row = (p.flags & kEncodeStatusByRow) != 0u;
+                if (!by_row || block == 0u) status[by_row ? p.row_base + row : from] = uvec2(index.y, 0u);
+            }
+            if ((p.flags & kEncodeCheckOnly) != 0u) continue;
+            uvec4 bytes = uvec4(0u);
+            if (index.y == kEncodeGood && index.x - amplitude < kPerStore) {
+                if (kStoreWide)
+                    bytes.y = one;
+                else if (index.x == amplitude)
+                    bytes.x = one;
+                else
+                    bytes.z = one;
+            }
+            states[j] = bytes;
         }
-        if ((p.flags & kEncodeCheckOnly) != 0u) continue;
-        uvec4 bytes = uvec4(0u);
-        if (index.y == kEncodeGood && index.x - amplitude < kPerStore) {
-            if (kStoreWide)
-                bytes.y = one;
-            else if (index.x == amplitude)
-                bytes.x = one;
-            else
-                bytes.z = one;
-        }
-        states[j] = bytes;
-    }
 }
