@@ -76,7 +76,7 @@ std::uint64_t weft_bridge_live(Bridge* bridge) {
 }
 
 /// [rows, columns] with element i at i * 3 + 7, made by a stream of weft that is still busy when this
-/// returns. With slow_rounds they are 0 for a while.
+/// returns.
 DLManagedTensor* weft_bridge_make(Bridge* bridge, std::int64_t rows, std::int64_t columns,
                                   std::intptr_t stream, std::uint32_t slow_rounds) {
     return guarded(
@@ -88,8 +88,6 @@ DLManagedTensor* weft_bridge_make(Bridge* bridge, std::int64_t rows, std::int64_
             for (std::size_t i = 0; i < count; ++i) numbers[i] = static_cast<std::int32_t>(i);
             bridge->stream.upload(numbers, index);
             if (slow_rounds != 0) {
-                bridge->stream.fill(out.view(), 0);  // what one finds who is early
-                bridge->stream.wait();
                 weft::Buffer<std::uint32_t> a(bridge->backend, 64), b(bridge->backend, 64);
                 bridge->stream.fill(a.view(), 1);
                 bridge->stream.dispatch(bridge->slow, {a, b}, 64, slow_rounds);

@@ -171,42 +171,6 @@ class Torch(Bridged):
                 self.take(array, 1, 4)
 
 
-@unittest.skipIf(torch is None, "PyTorch is not installed")
-class Unordered(Bridged):
-    """With the order left out results must be early: else the tests above would show nothing."""
-
-    def sum_of(self, tensor):
-        stream = torch.cuda.Stream()
-        with torch.cuda.stream(stream):
-            total = tensor.sum(dtype=torch.int64)
-        stream.synchronize()
-        return int(total)
-
-    def test_from_weft(self):
-        n = 100000
-        self.sum_of(torch.ones(1000, 100, dtype=torch.int32, device="cuda"))  # loads the kernel
-        t = torch.from_dlpack(Result(self.bridge, 1000, 100, slow_rounds=10_000_000).__dlpack__(stream=-1))
-        self.assertEqual(self.sum_of(t), 0)
-        library.weft_bridge_live(self.bridge)  # waits
-        self.assertEqual(self.sum_of(t), 3 * n * (n - 1) // 2 + 7 * n)
-        del t
-
-    def test_to_weft(self):
-        producer, other = torch.cuda.Stream(), torch.cuda.Stream()
-        with torch.cuda.stream(producer):
-            t = torch.zeros(5000, device="cuda", dtype=torch.int32)
-            producer.synchronize()
-            torch.cuda._sleep(2_000_000_000)
-            t += 1
-            capsule = t.__dlpack__(stream=producer.cuda_stream)
-        out, _ = self.take_capsule(capsule, other.cuda_stream, 5000)
-        self.assertEqual(out, [1 + i for i in range(5000)])  # of zeros
-        producer.synchronize()
-        out, _ = self.take(t, other.cuda_stream, 5000)
-        self.assertEqual(out, [5 + 1 + i for i in range(5000)])
-        del t
-
-
 @unittest.skipIf(cupy is None, "CuPy is not installed")
 class Cupy(Bridged):
     def test_from_weft(self):
