@@ -66,11 +66,10 @@ TEST_CASE("dlpack order: weft waits for the producer's stream, with another one 
         const auto given = [&] { return weft::cuda::to_dlpack(device, x, {kCount}, {}, std::nullopt); };
         Hold hold(producer);
         cuda_affine(x.span(), x.span(), 0, 7, producer);
-        {
-            const DeviceTensor<Word> wrong(device, given(), other);
-            stream.wait_for(wrong.ready());
-            CHECK(stream.download(wrong.buffer()) == std::vector<Word>(kCount, 1));
-        }
+        // Kept until the end: CUDA gives memory back when all streams are done.
+        const DeviceTensor<Word> wrong(device, given(), other);
+        stream.wait_for(wrong.ready());
+        CHECK(stream.download(wrong.buffer()) == std::vector<Word>(kCount, 1));
         const DeviceTensor<Word> taken(device, given(), producer);
         stream.wait_for(taken.ready());
         weft::Buffer<Word> y(backend, kCount);
