@@ -72,8 +72,12 @@ void run_encoders(const CudaStream& stream) {
                                       EncodeMethod::phase, EncodeMethod::iqp, EncodeMethod::iqp_z})
         for (const std::uint32_t qubits : {1u, 3u, 6u, 7u, 8u, 9u, 11u, 12u, 13u, 15u}) {
             const weft::StateShape shape{3, qubits};
-            const CudaArray<Value> values(
-                std::vector<Value>(shape.samples * weft::encode_features(method, qubits), Value(1)));
+            std::vector<Value> numbers(shape.samples * weft::encode_features(method, qubits), Value(1));
+            // A row whose norm takes care, between rows whose norms do not.
+            if (method == EncodeMethod::amplitude)
+                for (std::size_t i = numbers.size() / 3; i < numbers.size() / 3 * 2; ++i)
+                    numbers[i] = Value(1e-30);
+            const CudaArray<Value> values(numbers);
             const CudaArray<Amplitude> states(shape.amplitudes());
             weft::cuda::encode(stream, method, values.span(), states.span(), shape, {.strict = true})
                 .check(stream);
