@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include <functional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -19,21 +20,35 @@ struct Settings {
     int trials = 9;
 };
 
-/// One way to do a row's work. `run` does it once; `verify` throws where the result is wrong.
+/// One way to do a row's work. `run` does it once and returns the seconds that it took by the device's clock,
+/// 0 where only the wall's counts; `verify` throws where the result is wrong.
 struct Runner {
     std::string name;
-    std::function<void()> run;
+    std::function<double()> run;
     std::function<void()> verify;
 };
 
-/// Runs all in turns, so that each meets the same pace of the card; prints median and rate, the first
-/// runner's over each other's. `bytes` of a run, or `flops` where they are not 0.
+/// Runs all in turns, so that each meets the same pace of the card; prints medians, rates, and the time over
+/// the first runner's. `bytes` of a run, or `flops` where they are not 0.
 void race(const Settings& settings, const std::string& row, double bytes, double flops,
           const std::vector<Runner>& runners);
 
 inline void cuda_check(cudaError_t result) {
     if (result != cudaSuccess) throw std::runtime_error(cudaGetErrorString(result));
 }
+
+/// Host memory page-locked by CUDA.
+template <class T>
+struct Locked {
+    explicit Locked(std::size_t count) : size(count) {
+        cuda_check(cudaHostAlloc(reinterpret_cast<void**>(&data), size * sizeof(T), cudaHostAllocDefault));
+    }
+    Locked(Locked&&) = delete;
+    ~Locked() { static_cast<void>(cudaFreeHost(data)); }
+    std::span<T> span() const { return {data, size}; }
+    T* data = nullptr;
+    std::size_t size;
+};
 
 /// Device memory of CUDA.
 template <class T>
@@ -65,7 +80,10 @@ std::vector<std::uint64_t> field_elements(const weft::FieldInfo& field, std::siz
 /// a + b mod p of bls12-381-fp by a plain loop on this thread.
 void add_on_cpu(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* out, std::size_t count);
 
-void race_memory_bound(weft::Backend& backend, const Settings& settings);
+void race_fields(weft::Backend& backend, const Settings& settings);
+void race_encoders(weft::Backend& backend, const Settings& settings);
+void race_lattices(weft::Backend& backend, const Settings& settings);
+void race_products(weft::Backend& backend, const Settings& settings);
 void race_gram(weft::Backend& backend, const Settings& settings);
 void race_streamed(weft::Backend& backend, const Settings& settings);
 

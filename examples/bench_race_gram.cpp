@@ -9,7 +9,7 @@
 
 #include <weft/cuda_kernel_matrix.hpp>
 
-#include "bench_race.hpp"
+#include "bench_race_both.hpp"
 
 namespace bench {
 namespace {
@@ -79,26 +79,25 @@ void race_states(weft::Backend& backend, const Settings& settings, std::uint64_t
     const weft::Sequence once =
         stream.record([&](weft::Stream& s) { weft::kernel_matrix(s, vx, vk, shape); });
     static const Cublas cublas;
-    std::vector<Runner> runners{{"weft Vulkan",
-                                 [&] {
-                                     stream.replay(once);
-                                     stream.wait();
-                                 },
-                                 [&] { verify(states, rows, amplitudes, stream.download(vk), false); }},
-                                {"weft CUDA",
-                                 [&] {
-                                     weft::cuda::kernel_matrix(nullptr, cx.span(), ck.span(), shape);
-                                     cuda_check(cudaStreamSynchronize(nullptr));
-                                 },
-                                 [&] { verify(states, rows, amplitudes, ck.download(), false); }}};
+    VulkanClock vulkan_clock(backend);
+    CudaClock cuda_clock;
+    std::vector<Runner> runners{
+        {"weft Vulkan", [&] { return vulkan_clock.time_replay(stream, once); },
+         [&] { verify(states, rows, amplitudes, stream.download(vk), false); }},
+        {"weft CUDA",
+         [&] {
+             return cuda_clock.time([&] { weft::cuda::kernel_matrix(nullptr, cx.span(), ck.span(), shape); });
+         },
+         [&] { verify(states, rows, amplitudes, ck.download(), false); }}};
     if (cublas.there())
         runners.push_back({"cuBLAS CHERK + |.|^2",
                            [&] {
-                               cublas.cherk(static_cast<int>(rows), static_cast<int>(amplitudes),
-                                            cx.span().data(), products.span().data());
-                               launch_square_moduli(nullptr, products.span().data(), squares.span().data(),
-                                                    rows * rows);
-                               cuda_check(cudaStreamSynchronize(nullptr));
+                               return cuda_clock.time([&] {
+                                   cublas.cherk(static_cast<int>(rows), static_cast<int>(amplitudes),
+                                                cx.span().data(), products.span().data());
+                                   launch_square_moduli(nullptr, products.span().data(),
+                                                        squares.span().data(), rows * rows);
+                               });
                            },
                            [&] { verify(states, rows, amplitudes, squares.download(), true); }});
     const double flops =
@@ -120,20 +119,17 @@ void race_circuit(weft::Backend& backend, const Settings& settings, std::uint64_
     stream.upload(x, vx);
     const weft::Sequence once =
         stream.record([&](weft::Stream& s) { weft::kernel_matrix(s, vx, vk, shape, circuit); });
+    VulkanClock vulkan_clock(backend);
+    CudaClock cuda_clock;
     const double flops =
         4.0 * static_cast<double>(rows) * static_cast<double>(rows) * std::exp2(static_cast<double>(qubits));
     race(settings, "circuit " + std::to_string(rows) + ", " + std::to_string(qubits) + " qubits, 3 layers", 0,
          flops,
-         {{"weft Vulkan",
-           [&] {
-               stream.replay(once);
-               stream.wait();
-           },
-           [] {}},
+         {{"weft Vulkan", [&] { return vulkan_clock.time_replay(stream, once); }, [] {}},
           {"weft CUDA",
            [&] {
-               weft::cuda::kernel_matrix(nullptr, cx.span(), ck.span(), shape, circuit);
-               cuda_check(cudaStreamSynchronize(nullptr));
+               return cuda_clock.time(
+                   [&] { weft::cuda::kernel_matrix(nullptr, cx.span(), ck.span(), shape, circuit); });
            },
            [&] {
                const std::vector<float> a = stream.download(vk), b = ck.download();

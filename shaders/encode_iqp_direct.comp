@@ -6,6 +6,7 @@
 #include "shared/encode_form.h"
 
 layout(local_size_x_id = 0) in;
+layout(constant_id = 4) const uint kQubits = 0;  // 0: the push constant tells
 layout(push_constant) uniform Push {
     uint count;
     uint first;

@@ -1,10 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Every CUDA kernel under each tool of compute-sanitizer, on an NVIDIA GPU; ends with status 1 at the first finding.
-# Usage: tools/sanitize-cuda.sh [PROGRAM], by default build/ci/tests/weft_cuda_every_kernel.
+# Every CUDA kernel under each tool of compute-sanitizer, on an NVIDIA GPU; ends with a status that is not 0 where one of
+# them finds something.
+# Usage: tools/sanitize-cuda.sh [PROGRAM [TOOL...]], by default build/ci/tests/weft_cuda_every_kernel and memcheck,
+# racecheck, initcheck and synccheck. JOBS (4) of them run at once.
 set -eu
 program=${1:-$(cd "$(dirname "$0")/.." && pwd)/build/ci/tests/weft_cuda_every_kernel}
-for tool in memcheck racecheck initcheck synccheck; do
-    echo "== $tool"
-    compute-sanitizer --tool "$tool" --error-exitcode 1 --print-limit 5 "$program"
-done
+[ $# -eq 0 ] || shift
+[ $# -ne 0 ] || set -- memcheck racecheck initcheck synccheck
+PATH=$PATH:/usr/local/cuda/bin
+command -v compute-sanitizer > /dev/null || {
+    echo "no compute-sanitizer (need the CUDA toolkit's on the PATH)" >&2
+    exit 1
+}
+for tool; do
+    for part in encode matrix lattice field host; do echo "$tool $part"; done
+done | xargs -P "${JOBS:-4}" -n 2 sh -c '
+    found=$(compute-sanitizer --tool "$2" --error-exitcode 1 --print-limit 5 "$1" "$3" 2>&1) && status=clean || status=FAILED
+    [ $status = clean ] || echo "$found"
+    echo "$2 $3: $status, $(echo "$found" | tail -1)"
+    [ $status = clean ]' sh "$program"

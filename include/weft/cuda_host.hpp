@@ -3,9 +3,10 @@
 // weft::cuda.
 //
 // Arrays are cut into chunks that go through a ring of page-locked slots with a CUDA stream each, so that
-// copies there, kernels and copies back overlap; memory that CUDA or weft page-locked is copied from where it
-// lies. They use the calling thread's current device (cudaSetDevice) and return when every output is in
-// place; from any number of threads at once. Rings are kept for the next call.
+// copies there, kernels and copies back overlap. Memory that CUDA page-locked (cudaHostAlloc,
+// cudaHostRegister) is copied from where it lies; other memory, weft::HostBuffer's too, by up to 16 threads
+// through the slots. They use the calling thread's current device (cudaSetDevice) and return when every
+// output is in place; from any number of threads at once. Rings and threads are kept for the next call.
 //
 // Results and errors are those of the functions of the same name. Of BatchOptions, progress is told of and
 // the rest has no meaning here, nor have KernelMatrixOptions::autotune and timings. Errors besides: no_device

@@ -2,6 +2,14 @@
 // The quadratic phases of iqp: theta(x) = sum d_i x_i + sum over i < j of d_ij x_i x_j, as exact turns. Needs
 // encode_form.h, `p`, `values` and a constant kMostRows from the shader; a workgroup makes one slab or
 // several small states.
+// Constants where the kernel was made for one number of qubits.
+WEFT_GPU uint qubits() {
+    return kQubits != 0u ? kQubits : p.qubits;
+}
+WEFT_GPU uint features() {
+    return kQubits != 0u ? kQubits * (kQubits + 1u) / 2u : p.features;
+}
+
 WEFT_GROUP(Phase, angles, kMostAngles);  // of row r: [r * features + i]
 WEFT_GROUP(uint, bad_position, kMostRows);
 WEFT_GROUP(uint, bad_fault, kMostRows);
@@ -14,8 +22,8 @@ WEFT_GPU void load_angles(uint row, uint rows) {
     }
     if (gl_LocalInvocationIndex == 0) any_bad = 0u;
     barrier();
-    const uint begin = p.in_base + row * p.features;
-    for (uint at = gl_LocalInvocationIndex; at < rows * p.features; at += gl_WorkGroupSize.x) {
+    const uint begin = p.in_base + row * features();
+    for (uint at = gl_LocalInvocationIndex; at < rows * features(); at += gl_WorkGroupSize.x) {
         const Raw raw = values[begin + at];
         if (fault_of(raw) != kEncodeGood) any_bad = 1u;
         angles[at] = phase_of(raw);
@@ -23,8 +31,8 @@ WEFT_GPU void load_angles(uint row, uint rows) {
     barrier();
     if (any_bad != 0u) {
         for (uint r = gl_LocalInvocationIndex; r < rows; r += gl_WorkGroupSize.x)
-            for (uint k = p.features; k-- > 0u;) {
-                const uint fault = fault_of(values[begin + r * p.features + k]);
+            for (uint k = features(); k-- > 0u;) {
+                const uint fault = fault_of(values[begin + r * features() + k]);
                 if (fault == kEncodeGood) continue;
                 bad_fault[r] = fault;
                 bad_position[r] = k;
@@ -35,7 +43,7 @@ WEFT_GPU void load_angles(uint row, uint rows) {
 
 // Position of d_ij, i < j, among the angles of a row: pairs (0,1) (0,2) .. (1,2) .. behind the d_i.
 WEFT_GPU uint pair_position(uint i, uint j) {
-    return p.qubits + i * p.qubits - i * (i + 1u) / 2u + j - i - 1u;
+    return qubits() + i * qubits() - i * (i + 1u) / 2u + j - i - 1u;
 }
 
 // Sum of d_ij over the qubits j of `others`, none of which is i.
@@ -44,7 +52,7 @@ WEFT_GPU Phase coupling(uint row, uint i, uint others) {
     while (others != 0u) {
         const uint j = findLSB(others);
         others &= others - 1u;
-        sum = add_phases(sum, angles[row * p.features + pair_position(min(i, j), max(i, j))]);
+        sum = add_phases(sum, angles[row * features() + pair_position(min(i, j), max(i, j))]);
     }
     return sum;
 }
@@ -54,7 +62,7 @@ WEFT_GPU Phase theta(uint row, uint x) {
     while (x != 0u) {
         const uint i = findLSB(x);
         x &= x - 1u;
-        sum = add_phases(sum, angles[row * p.features + i]);
+        sum = add_phases(sum, angles[row * features() + i]);
         sum = add_phases(sum, coupling(row, i, x));
     }
     return sum;

@@ -3,7 +3,7 @@
 // Needs encode_iqp_slab.h. No include guard: read once for each kernel.
 
 WEFT_MAIN() {
-    const uint bits = min(p.qubits, kSlabBits), block_bits = p.qubits - bits;
+    const uint bits = min(qubits(), kSlabBits), block_bits = qubits() - bits;
     const uint per_group = 1u << (kSlabBits - bits);
     for (uint group = gl_WorkGroupID.x; group * per_group < count; group += gl_NumWorkGroups.x) {
         const uint from = group * per_group, rows = min(per_group, count - from),

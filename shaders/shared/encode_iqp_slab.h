@@ -94,17 +94,17 @@ WEFT_GPU Phase terms(uint row, uint x) {
     while (x != 0u) {
         const uint i = findLSB(x);
         x &= x - 1u;
-        sum = add_phases(sum, linear[row * p.qubits + i]);
+        sum = add_phases(sum, linear[row * qubits() + i]);
         sum = add_phases(sum, coupling(row, i, x));
     }
     return sum;
 }
 
 WEFT_GPU void prepare_linear(uint rows, uint bits, uint block) {
-    for (uint at = gl_LocalInvocationIndex; at < rows * p.qubits; at += gl_WorkGroupSize.x) {
-        const uint row = at / p.qubits, i = at - row * p.qubits;
+    for (uint at = gl_LocalInvocationIndex; at < rows * qubits(); at += gl_WorkGroupSize.x) {
+        const uint row = at / qubits(), i = at - row * qubits();
         const uint others = (block << bits) & ~((2u << i) - 1u);
-        linear[at] = add_phases(angles[row * p.features + i], coupling(row, i, others));
+        linear[at] = add_phases(angles[row * features() + i], coupling(row, i, others));
     }
 }
 
@@ -125,14 +125,14 @@ WEFT_GPU void prepare_tables(Tables t) {
 // the pairs between lane and held bits.
 WEFT_GPU void prepare(uint rows, uint bits, uint block) {
     const uint lane_bits = bits - 4u;
-    const Real scale = two_to_minus(p.qubits);
+    const Real scale = two_to_minus(qubits());
     prepare_linear(rows, bits, block);
     barrier();
     prepare_tables(tables_of(rows, bits));
     for (uint at = gl_LocalInvocationIndex; at < rows * 16u; at += gl_WorkGroupSize.x) {
         Phase phase = terms(at / 16u, (at % 16u) << lane_bits);
         for (uint rest = block; rest != 0u; rest &= rest - 1u)
-            phase = add_phases(phase, linear[at / 16u * p.qubits + bits + findLSB(rest)]);
+            phase = add_phases(phase, linear[at / 16u * qubits() + bits + findLSB(rest)]);
         const Complex unit = unit_of(phase);
         held[at] = complex(scale * unit.re, scale * unit.im);
     }
@@ -145,7 +145,7 @@ WEFT_GPU Phase with_lane(Tables t, uint row, uint bit, uint lane_index) {
     if (t.groups > 1u)
         sum = add_phases(sum, phase_of_cell(cells[with_at(t, row, bit, 1u, (lane_index >> 4) & 15u)]));
     if (bit > 8u && (lane_index >> 8) != 0u)
-        sum = add_phases(sum, angles[row * p.features + pair_position(8u, bit)]);
+        sum = add_phases(sum, angles[row * features() + pair_position(8u, bit)]);
     return sum;
 }
 
@@ -156,7 +156,7 @@ WEFT_GPU Phase lane_phase(Tables t, uint row, uint lane_index) {
     WEFT_UNROLL for (uint bit = 4u; bit < 8u; ++bit) if (((lane_index >> bit) & 1u) != 0u) sum =
         add_phases(sum, phase_of_cell(cells[with_at(t, row, bit, 0u, lane_index & 15u)]));
     if ((lane_index >> 8) != 0u) {
-        sum = add_phases(sum, linear[row * p.qubits + 8u]);
+        sum = add_phases(sum, linear[row * qubits() + 8u]);
         sum = add_phases(sum, with_lane(t, row, 8u, lane_index & 255u));
     }
     return sum;

@@ -226,14 +226,14 @@ WEFT_GPU Norm norm_with_care(uint length) {
     if (first_bad != 0xffffffffu) {
         norm.fault = fault_of(value_at(first_bad));
         norm.position = first_bad;
-        return norm;
-    }
-    if (high == 0u && low == 0u) {
+    } else if (high == 0u && low == 0u) {
         norm.fault = kEncodeZeroNorm;
-        return norm;
+    } else {
+        norm.exponent = exponent_of(high, low);
     }
-    norm.exponent = exponent_of(high, low);
-    for (uint i = team_member(); i < length; i += kTeam)
+    // Nobody has left: teams of one workgroup meet at the same barriers, whatever their rows are like.
+    const uint summed = norm.fault == kEncodeGood ? length : 0u;
+    for (uint i = team_member(); i < summed; i += kTeam)
         add_square(norm.sum, norm.rest, scaled(value_at(i), norm.exponent));
     reduce_sum(norm.sum, norm.rest);
     return norm;

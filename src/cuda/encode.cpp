@@ -28,23 +28,29 @@ void EncodeOutcome::check(StreamHandle stream) const {
     kernels::require_no_failures(method_, failures(stream), true);
 }
 
+void encode_checked(StreamHandle stream, EncodeMethod method, const EncodeValues& values,
+                    const EncodeStates& states, const StateShape& shape, std::uint64_t features,
+                    std::uint32_t* status, bool check_only) {
+    constexpr std::uint32_t kMostThreads = 1024;
+    const kernels::EncodePlan plan = kernels::plan_encode(plan_device(kMostThreads), method,
+                                                          {values.type, states.type}, shape, features, false);
+    encode_resident(stream, plan, values, states, status, check_only);
+}
+
 EncodeOutcome encode(StreamHandle stream, EncodeMethod method, const EncodeValues& values,
                      const EncodeStates& states, const StateShape& shape, const EncodeOptions& options) {
     const std::uint64_t features =
         kernels::check_encode(method, shape, {values.type, states.type}, values.count, states.count);
     kernels::check_spans({values.data, values.count, values.type}, {states.data, states.count, states.type});
     check_aligned("encode", states.data, "states");
-    constexpr std::uint32_t kMostThreads = 1024;
-    const kernels::EncodePlan plan = kernels::plan_encode(plan_device(kMostThreads), method,
-                                                          {values.type, states.type}, shape, features, false);
     require_device("encode");
     auto status = std::make_shared<Scratch>(stream, 8 * shape.samples, "encode", "status");
     EncodeOutcome outcome(method, shape.samples, status);
     if (options.strict) {
-        encode_resident(stream, plan, values, states, status->as<std::uint32_t>(), true);
+        encode_checked(stream, method, values, states, shape, features, status->as<std::uint32_t>(), true);
         kernels::require_no_failures(method, outcome.failures(stream), false);
     }
-    encode_resident(stream, plan, values, states, status->as<std::uint32_t>(), false);
+    encode_checked(stream, method, values, states, shape, features, status->as<std::uint32_t>(), false);
     return outcome;
 }
 

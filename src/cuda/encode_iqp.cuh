@@ -9,6 +9,7 @@ namespace {
 template <bool wide>
 struct EncodeIqpDirect {
     ENCODE_MEMBERS(256);
+    static constexpr uint kQubits = 0;
     const Raw* values;
     uvec4* states;
     uvec2* status;
@@ -20,7 +21,7 @@ struct EncodeIqpDirect {
 template <bool wide, uint slab_bits>
 struct EncodeIqp {
     ENCODE_MEMBERS(1u << (slab_bits - 4));
-    static constexpr uint kSlabBits = slab_bits, kMostAngles = 465, kMostRows = 8;
+    static constexpr uint kQubits = 0, kSlabBits = slab_bits, kMostAngles = 465, kMostRows = 8;
     const Raw* values;
     uvec4* states;
     uvec2* status;

@@ -14,4 +14,9 @@ namespace weft::cuda {
 void encode_resident(StreamHandle stream, const kernels::EncodePlan& plan, const EncodeValues& values,
                      const EncodeStates& states, std::uint32_t* status, bool check_only);
 
+/// encode() of what has been checked, for the parts of weft that look after `status` themselves.
+void encode_checked(StreamHandle stream, EncodeMethod method, const EncodeValues& values,
+                    const EncodeStates& states, const StateShape& shape, std::uint64_t features,
+                    std::uint32_t* status, bool check_only);
+
 }  // namespace weft::cuda

@@ -6,13 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstring>
 #include <memory>
 #include <mutex>
 #include <thread>
 
+#include "core/copy_workers.hpp"
 #include "cuda/check.hpp"
-#include "kernels/thread_parts.hpp"
 
 namespace weft::cuda {
 namespace {
@@ -32,14 +31,12 @@ bool is_page_locked(const void* data) {
     return false;
 }
 
-void copy_with_threads(void* to, const void* from, std::uint64_t bytes) {
-    constexpr std::uint64_t kBytesPerThread = std::uint64_t{2} << 20;
-    static const std::uint32_t threads = std::clamp(std::thread::hardware_concurrency() / 2, 1u, 8u);
-    kernels::in_parts(bytes, kBytesPerThread, threads,
-                      [&](std::uint64_t, std::uint64_t first, std::uint64_t last) {
-                          std::memcpy(static_cast<std::byte*>(to) + first,
-                                      static_cast<const std::byte*>(from) + first, last - first);
-                      });
+/// Never destroyed, as the rings; shared by all calls.
+core::CopyWorkers& copy_workers() {
+    constexpr std::uint32_t kMostThreads = 16;  // what fills the bus, see core/device_plan.cpp
+    static auto* const workers =
+        new core::CopyWorkers(std::clamp(std::thread::hardware_concurrency(), 1u, kMostThreads));
+    return *workers;
 }
 
 /// Memory that grows, of one kind.
@@ -70,7 +67,6 @@ struct Slot {
     Area staging, device;
     bool busy = false;
     Chunk chunk;
-    std::vector<std::byte*> staged_outputs;  // null where results go straight to the caller
 };
 
 struct Ring {
@@ -172,54 +168,66 @@ class Run {
         slot.device.reserve(function_, need, true);
         slot.staging.reserve(function_, need, false);
         slot.chunk = {slot.stream, {}, {}, first, count};
-        slot.staged_outputs.clear();
         slot.busy = true;
         std::uint64_t at = 0;
-        for (std::size_t i = 0; i < work_.inputs.size(); ++i) {
-            const HostInput& in = work_.inputs[i];
-            const std::uint64_t bytes = bytes_of(in, slot.chunk);
-            const auto* from = static_cast<const std::byte*>(in.data) + first * in.element_bytes;
-            if (!locked_in_[i]) {
-                copy_with_threads(slot.staging.data + at, from, bytes);
-                from = slot.staging.data + at;
-            }
+        for (const HostInput& in : work_.inputs) {
             slot.chunk.inputs.push_back(slot.device.data + at);
-            check(cudaMemcpyAsync(slot.device.data + at, from, bytes, cudaMemcpyHostToDevice, slot.stream),
-                  function_, "cudaMemcpyAsync");
             at += aligned(count_ * in.element_bytes);
         }
         for (const HostOutput& out : work_.outputs) {
             slot.chunk.outputs.push_back(slot.device.data + at);
             at += aligned(count_ * out.element_bytes);
         }
+        copy_there(slot);
         work_.launch(slot.chunk);
         copy_back(slot);
     }
 
+    // An area of a slot lies in staging memory where it lies on the device.
+    static std::byte* staged(const Slot& slot, const std::byte* on_device) {
+        return slot.staging.data + (on_device - slot.device.data);
+    }
+
+    void copy_there(Slot& slot) {
+        copies_.clear();
+        const auto source = [&](std::size_t i) {
+            const HostInput& in = work_.inputs[i];
+            return static_cast<const std::byte*>(in.data) + slot.chunk.first * in.element_bytes;
+        };
+        for (std::size_t i = 0; i < work_.inputs.size(); ++i)
+            if (!locked_in_[i])
+                copies_.push_back(
+                    {staged(slot, slot.chunk.inputs[i]), source(i), bytes_of(work_.inputs[i], slot.chunk)});
+        copy_workers().copy(copies_);
+        for (std::size_t i = 0; i < work_.inputs.size(); ++i)
+            check(cudaMemcpyAsync(slot.chunk.inputs[i],
+                                  locked_in_[i] ? source(i) : staged(slot, slot.chunk.inputs[i]),
+                                  bytes_of(work_.inputs[i], slot.chunk), cudaMemcpyHostToDevice, slot.stream),
+                  function_, "cudaMemcpyAsync");
+    }
+
     void copy_back(Slot& slot) {
-        for (std::size_t i = 0; i < work_.outputs.size(); ++i) {
-            const HostOutput& out = work_.outputs[i];
-            std::byte* const staged = slot.staging.data + (slot.chunk.outputs[i] - slot.device.data);
-            std::byte* const to =
-                locked_out_[i] ? static_cast<std::byte*>(out.data) + slot.chunk.first * out.element_bytes
-                               : staged;
-            check(cudaMemcpyAsync(to, slot.chunk.outputs[i], bytes_of(out, slot.chunk),
+        for (std::size_t i = 0; i < work_.outputs.size(); ++i)
+            check(cudaMemcpyAsync(locked_out_[i] ? target(slot, i) : staged(slot, slot.chunk.outputs[i]),
+                                  slot.chunk.outputs[i], bytes_of(work_.outputs[i], slot.chunk),
                                   cudaMemcpyDeviceToHost, slot.stream),
                   function_, "cudaMemcpyAsync");
-            slot.staged_outputs.push_back(locked_out_[i] ? nullptr : staged);
-        }
+    }
+    std::byte* target(const Slot& slot, std::size_t i) const {
+        const HostOutput& out = work_.outputs[i];
+        return static_cast<std::byte*>(out.data) + slot.chunk.first * out.element_bytes;
     }
 
     void finish(Slot& slot) {
         if (!slot.busy) return;
         slot.busy = false;
         check(cudaStreamSynchronize(slot.stream), function_, "cudaStreamSynchronize");
-        for (std::size_t i = 0; i < work_.outputs.size(); ++i) {
-            const HostOutput& out = work_.outputs[i];
-            if (slot.staged_outputs[i] != nullptr)
-                copy_with_threads(static_cast<std::byte*>(out.data) + slot.chunk.first * out.element_bytes,
-                                  slot.staged_outputs[i], bytes_of(out, slot.chunk));
-        }
+        copies_.clear();
+        for (std::size_t i = 0; i < work_.outputs.size(); ++i)
+            if (!locked_out_[i])
+                copies_.push_back({target(slot, i), staged(slot, slot.chunk.outputs[i]),
+                                   bytes_of(work_.outputs[i], slot.chunk)});
+        copy_workers().copy(copies_);
         if (work_.done) work_.done(slot.chunk);
     }
 
@@ -228,6 +236,7 @@ class Run {
     Lease lease_;
     std::vector<bool> locked_in_, locked_out_;
     std::uint64_t count_ = 1;
+    std::vector<core::HostCopy> copies_;
 };
 
 }  // namespace

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <map>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -7,6 +6,7 @@
 #include <weft/cuda_encode.hpp>
 #include <weft/cuda_host.hpp>
 
+#include "cuda/encode_steps.hpp"
 #include "cuda/host_chunks.hpp"
 #include "kernels/encode_check.hpp"
 
@@ -42,31 +42,29 @@ BatchReport encode(EncodeMethod method, const EncodeSource& values, const Encode
                                      false);
     const std::uint64_t row_in = features * (values.type == ValueType::float32 ? 4 : 8);
     const std::uint64_t row_out = shape.state_size() * (states.type == StateType::complex64 ? 8 : 16);
-    std::map<std::uint64_t, EncodeOutcome> outcomes;  // of chunks under way, by their first sample
-    std::vector<EncodeFailure> failures;
+    std::vector<std::uint32_t> status(2 * shape.samples);
     HostWork work;
     work.inputs = {{values.data, shape.samples * row_in, row_in}};
-    work.outputs = {{states.data, shape.samples * row_out, row_out}};
+    // What became of the samples goes the way of the states: a copy of its own, asked for when a chunk is
+    // done, would wait behind the states of all chunks under way.
+    work.outputs = {{states.data, shape.samples * row_out, row_out}, {status.data(), status.size() * 4, 8}};
     work.elements = shape.samples;
     work.launch = [&](const Chunk& chunk) {
-        outcomes.emplace(
-            chunk.first,
-            encode(chunk.stream, method, values_at(chunk.inputs[0], chunk.count * features, values.type),
-                   states_at(chunk.outputs[0], chunk.count << shape.qubits, states.type),
-                   {chunk.count, shape.qubits}));
+        encode_checked(chunk.stream, method, values_at(chunk.inputs[0], chunk.count * features, values.type),
+                       states_at(chunk.outputs[0], chunk.count << shape.qubits, states.type),
+                       {chunk.count, shape.qubits}, features,
+                       reinterpret_cast<std::uint32_t*>(chunk.outputs[1]), false);
     };
     std::uint64_t samples_done = 0;
     work.done = [&](const Chunk& chunk) {
-        for (EncodeFailure failure : outcomes.at(chunk.first).failures(chunk.stream)) {
-            failure.sample += chunk.first;
-            failures.push_back(failure);
-        }
-        outcomes.erase(chunk.first);
         samples_done += chunk.count;
         if (options.batch.progress) options.batch.progress(samples_done, shape.samples);
     };
     BatchReport report;
     run_chunks("encode", work, report);
+    report.bytes_out -= status.size() * 4;
+    std::vector<EncodeFailure> failures;
+    kernels::append_failures(failures, status, 0, 0);
     kernels::require_no_failures(method, std::move(failures), true);
     return report;
 }

@@ -182,6 +182,12 @@ EncodePlan plan_encode(const DeviceInfo& device, EncodeMethod method, EncodeType
             plan_iqp(plan, device, streamed);
             break;
     }
+    // Half of what iqp computes are indices, which drivers fold where they know the qubits: that is worth a
+    // pipeline for each number of them where there is much to do.
+    constexpr std::uint64_t kManyAmplitudes = std::uint64_t{1} << 22;
+    if ((plan.kernel == EncodeKernel::iqp || plan.kernel == EncodeKernel::iqp_direct) &&
+        plan.bytes_out() / plan.amplitude_bytes >= kManyAmplitudes)
+        plan.fixed_qubits = plan.qubits;
     plan.element_bits = plan.whole_rows() ? plan.qubits : std::min(plan.qubits, plan.slab_bits);
     plan.rows_per_group = plan.kernel == EncodeKernel::amplitude ? plan.local_size / plan.team_size
                           : plan.whole_rows() || plan.kernel == EncodeKernel::amplitude_long

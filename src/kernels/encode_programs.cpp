@@ -237,6 +237,7 @@ Program encode_program(Owner& owner, const EncodePlan& plan, EncodeStep step) {
     if (plan.kernel == EncodeKernel::product) options.constants.emplace_back(2u, product_method(plan.method));
     if (plan.kernel == EncodeKernel::iqp || plan.kernel == EncodeKernel::iqp_tasks)
         options.constants.emplace_back(2u, plan.slab_bits);
+    if (plan.fixed_qubits != 0) options.constants.emplace_back(4u, plan.fixed_qubits);
     if (plan.kernel == EncodeKernel::iqp_tasks) {
         options.constants.emplace_back(3u, plan.qubits - plan.slab_bits);
         options.written_first = {1};

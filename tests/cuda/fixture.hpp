@@ -38,14 +38,16 @@ class CudaStream {
     cudaStream_t stream_ = nullptr;
 };
 
-/// Stops a CUDA stream where it is put, until let go: the signals behind it are not given.
+/// Stops a CUDA stream where it is put, until let go: the signals behind it are not given. Lets go by itself
+/// in the end, so that a test that waits for what is behind it fails instead of hanging.
 class Hold {
   public:
     explicit Hold(cudaStream_t stream) {
         need(cudaLaunchHostFunc(
             stream,
             [](void* hold) {
-                while (!static_cast<Hold*>(hold)->open_) std::this_thread::sleep_for(kStep);
+                for (auto left = kMost; left > left.zero() && !static_cast<Hold*>(hold)->open_; left -= kStep)
+                    std::this_thread::sleep_for(kStep);
                 static_cast<Hold*>(hold)->passed_ = true;
             },
             this));
@@ -59,7 +61,7 @@ class Hold {
     void let_go() { open_ = true; }
 
   private:
-    static constexpr std::chrono::microseconds kStep{100};
+    static constexpr std::chrono::microseconds kStep{100}, kMost{20'000'000};
     std::atomic<bool> open_{false}, passed_{false};
 };
 

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <limits>
+#include <tuple>
 #include <vector>
 
 #include <weft/error.hpp>
@@ -41,6 +42,21 @@ EncodePlan plan(const DeviceInfo& device, EncodeMethod method, EncodeTypes types
 }
 
 }  // namespace
+
+TEST_CASE("encode plan: of many amplitudes iqp has the qubits for a constant") {
+    const DeviceInfo device = device_with(kLargeRange, 49152);
+    for (const auto& [method, qubits, samples, fixed] :
+         {std::tuple{EncodeMethod::iqp, 5u, std::uint64_t{1} << 17, 5u},
+          {EncodeMethod::iqp, 5u, (std::uint64_t{1} << 17) - 1, 0u},
+          {EncodeMethod::iqp, 16u, std::uint64_t{64}, 16u},
+          {EncodeMethod::iqp, 16u, std::uint64_t{63}, 0u},
+          {EncodeMethod::angle, 16u, std::uint64_t{1000}, 0u}}) {
+        CAPTURE(qubits);
+        CAPTURE(samples);
+        CHECK(plan_encode(device, method, kNarrow, {samples, qubits}, encode_features(method, qubits), false)
+                  .fixed_qubits == fixed);
+    }
+}
 
 TEST_CASE("encode plan: slabs of iqp by shared memory and type, passes cover every bit") {
     struct Row {

@@ -253,6 +253,7 @@ TEST_CASE("field plan: shader and launch shape follow from the device") {
     CHECK(plan(FieldOp::add, Field::bn254_fr, {.shader = FieldShader::limbs64}).shader ==
           FieldShader::limbs64);
     CHECK(plan(FieldOp::mul).shader == FieldShader::limbs64);
+    CHECK(plan(FieldOp::neg).shader == FieldShader::limbs64);
     CHECK(plan(FieldOp::mul).local_size == 64);
     CHECK(plan(FieldOp::mul, Field::babybear).shader == FieldShader::limbs32);
     CHECK(plan(FieldOp::mul, Field::babybear).elements_per_group == 1024);

@@ -97,6 +97,11 @@ void read_inputs(KernelCall& call, const KernelArguments& arguments) {
                   arguments.states ? qubits_of_states(*call.x) : static_cast<std::uint32_t>(columns)};
     if (call.shape.samples == 0 || columns == 0)
         call.x->refuse("empty (got " + to_string(call.x->shape()) + ", need rows and columns)");
+    // Other types are refused before a device is asked for.
+    if (arguments.states)
+        static_cast<void>(states_of(*call.x));
+    else
+        static_cast<void>(numbers_of(*call.x));
     if (!arguments.y.empty()) {
         call.y = std::make_unique<NpyInput>(arguments.y);
         require_table(*call.y, shape);

@@ -98,8 +98,10 @@ class Bridged(unittest.TestCase):
         self.assertEqual(library.weft_bridge_live(self.bridge), 0, "tensors are alive")
         library.weft_bridge_close(self.bridge)
 
-    def take(self, array, stream, count, **arguments):
-        capsule = array.__dlpack__(stream=stream, **arguments)
+    def take(self, array, stream, count):
+        return self.take_capsule(array.__dlpack__(stream=stream), stream, count)
+
+    def take_capsule(self, capsule, stream, count):
         tensor = api.PyCapsule_GetPointer(capsule, NAME)
         out = (ctypes.c_int32 * count)()
         copied = library.weft_bridge_take(self.bridge, tensor, stream, out, count)
@@ -149,7 +151,20 @@ class Torch(Bridged):
         self.assertEqual(out, [(3 * i + 7) * 5 + 1 + i for i in range(4096)])
         del t
 
+    def test_consumed_once(self):
+        capsule = Result(self.bridge, 10, 10).__dlpack__(stream=1)
+        t = torch.from_dlpack(capsule)
+        with self.assertRaises(RuntimeError):
+            torch.from_dlpack(capsule)
+        back = t.__dlpack__(stream=1)
+        self.take_capsule(back, 1, 100)
+        with self.assertRaises(ValueError):  # its name says that it is used
+            self.take_capsule(back, 1, 100)
+        del t
+
     def test_refusals(self):
+        with self.assertRaisesRegex(RuntimeError, "no stream .got 0"):
+            Result(self.bridge, 4, 4).__dlpack__(stream=0)
         for array, part in ((torch.zeros(4, device="cuda"), "got float32, need int32"),
                             (torch.zeros((4, 4), device="cuda", dtype=torch.int32).t(), "not in C order")):
             with self.assertRaisesRegex(RuntimeError, part):
@@ -193,6 +208,19 @@ class Jax(Bridged):
         out, _ = self.take(b, 1, 3000)
         self.assertEqual(out, [4 * i * 5 + 1 + i for i in range(3000)])
         del a, b
+
+    def test_consumer_stream_waits(self):
+        a = jax.dlpack.from_dlpack(Result(self.bridge, 1000, 100, slow_rounds=2_000_000))
+        total = int(jax.numpy.sum(a.astype(jax.numpy.float32)[:1, :]))
+        self.assertEqual(total, 3 * 100 * 99 // 2 + 7 * 100)
+        self.assertEqual(int(a[999, 99]), 3 * 99999 + 7)
+        del a
+
+    def test_there_and_back(self):
+        a = jax.dlpack.from_dlpack(Result(self.bridge, 1, 4096))
+        out, _ = self.take(jax.block_until_ready(a + 1), 1, 4096)
+        self.assertEqual(out, [(3 * i + 8) * 5 + 1 + i for i in range(4096)])
+        del a
 
 
 class Any(unittest.TestCase):

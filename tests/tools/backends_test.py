@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""weft field, encode, kernel and lattice with --backend cuda: the files of --backend vulkan, bit by bit or within the
+bounds of floating results, and the same errors. Where weft::cuda or NVIDIA's driver is missing, each command says which.
+
+Usage: backends_test.py PATH_OF_WEFT [unittest arguments].
+"""
+import cmath
+import os
+import random
+import struct
+import sys
+import unittest
+
+import command_test
+from command_test import NO_DEVICE, USAGE, Case, driver_of_cuda, floats, header_text, npy, with_header
+
+FORMATS = {"<f4": ("f", 4e-6), "<f8": ("d", 1e-12), "<c8": ("f", 4e-6), "<c16": ("d", 1e-12)}
+
+
+def contents(path):
+    """Header and data of a file that weft wrote."""
+    with open(path, "rb") as file:
+        raw = file.read()
+    length, = struct.unpack("<H", raw[8:10])
+    return raw[:10 + length], raw[10 + length:]
+
+
+class Backends(Case):
+    def setUp(self):
+        super().setUp()
+        rng = random.Random(7)
+        self.x = self.write("x.npy", floats([[rng.uniform(-3, 3) for _ in range(8)] for _ in range(70)]))
+        self.a, self.b = (self.write(name, npy([rng.randrange(command_test.P) for _ in range(5000)]))
+                          for name in ("a.npy", "b.npy"))
+        states = [[cmath.rect(0.25, rng.uniform(0, 6)) for _ in range(16)] for _ in range(33)]
+        self.states = self.write("states.npy", with_header(
+            header_text("<c8", "(33, 16)"), b"".join(struct.pack("<2f", z.real, z.imag) for s in states for z in s)))
+        self.built = "or cuda" in self.succeed("field", "neg", "--help")
+
+    def close(self, one, other):
+        """Equal bits, or floating results within their bounds of each other."""
+        (header, data), (header_other, data_other) = contents(one), contents(other)
+        self.assertEqual(header, header_other)
+        descr = eval(header[10:].decode("latin1"), {})["descr"]
+        if descr not in FORMATS:
+            return self.assertEqual(data, data_other)
+        code, bound = FORMATS[descr]
+        pairs = zip(*(struct.unpack("<%d%s" % (len(d) // struct.calcsize(code), code), d) for d in (data, data_other)))
+        self.assertLessEqual(max(abs(p - q) for p, q in pairs), bound)
+
+    def both(self, *arguments):
+        """`arguments` on either back end; `-o` is added."""
+        name = "-".join(arguments[:2]).replace("/", "").replace(".", "")[-40:]
+        by_vulkan, by_cuda = self.path(name + "-vulkan.npy"), self.path(name + "-cuda.npy")
+        self.succeed(*arguments, "-o", by_vulkan)
+        if not self.built:
+            self.refuse(USAGE, "cuda.*need vulkan", *arguments, "-o", by_cuda, "--backend", "cuda")
+        elif not driver_of_cuda():
+            self.refuse(NO_DEVICE, r"no NVIDIA driver \(libcuda.so.1 cannot be opened\)", *arguments, "-o", by_cuda,
+                        "--backend", "cuda")
+        else:
+            self.succeed(*arguments, "-o", by_cuda, "--backend", "cuda")
+            return self.close(by_vulkan, by_cuda)
+        self.assertFalse(os.path.exists(by_cuda))
+
+    def test_field(self):
+        for operation in ("add", "mul", "inner-product"):
+            self.both("field", operation, self.a, self.b)
+        for operation in ("neg", "inverse", "sum", "to-montgomery"):
+            self.both("field", operation, self.a)
+
+    def test_encode(self):
+        self.both("encode", "amplitude", self.x, "--qubits", "4")
+        self.both("encode", "amplitude", self.x, "--qubits", "3", "--dtype", "complex128")
+        for method in ("angle", "phase", "iqp-z"):
+            self.both("encode", method, self.x, "--qubits", "8")
+        whole = self.write("whole.npy", floats([[float(i * 7 % 256)] for i in range(300)]))
+        self.both("encode", "basis", whole, "--qubits", "8")
+        rng = random.Random(3)
+        pairs = self.write("pairs.npy", floats([[rng.uniform(-3, 3) for _ in range(45)] for _ in range(5)]))
+        self.both("encode", "iqp", pairs, "--qubits", "9")
+
+    def test_kernel(self):
+        self.both("kernel", self.x)
+        self.both("kernel", self.x, "--map", "angle", "--normalize", "--dtype", "float64")
+        self.both("kernel", self.states, "--states")
+
+    def test_lattice(self):
+        for lattice in ("Z2", "D4", "E8"):
+            codes = self.path("codes-%s.npy" % lattice)
+            self.both("lattice", "encode", self.x, "--lattice", lattice, "--packed")
+            self.both("lattice", "quantize", self.x, "--lattice", lattice)
+            self.succeed("lattice", "encode", self.x, "-o", codes, "--lattice", lattice)
+            self.both("lattice", "decode", codes, "--lattice", lattice)
+
+    def test_same_errors(self):
+        """Of arguments and files, which are judged before a device is asked for."""
+        wide = self.write("wide.npy", floats([[1.0] * 17] * 2))
+        for arguments in (["field", "add", self.a, self.x], ["field", "neg", self.path("none.npy")],
+                          ["encode", "amplitude", wide, "--qubits", "4"], ["encode", "angle", self.x, "--qubits", "31"],
+                          ["kernel", self.a], ["lattice", "encode", self.x, "--q", "1"],
+                          ["lattice", "decode", self.x]):
+            with self.subTest(arguments):
+                texts = []
+                for backend in ("vulkan", "cuda") if self.built else ("vulkan",):
+                    done = self.run_weft(*arguments, "-o", self.path("out.npy"), "--backend", backend)
+                    self.assertEqual(done.returncode, USAGE, done.stderr)
+                    texts.append([line for line in done.stderr.splitlines() if line.startswith("weft: ")])
+                self.assertEqual(len(texts[0]), 1)
+                self.assertEqual(texts[0], texts[-1])
+
+    def test_same_errors_of_data(self):
+        if not (self.built and driver_of_cuda()):
+            return  # found by the device
+        bad = self.write("bad.npy", floats([[1.0] * 8, [float("nan")] + [1.0] * 7, [0.0] * 8]))
+        for arguments in (["encode", "amplitude", bad, "--qubits", "3"], ["encode", "angle", bad, "--qubits", "8"],
+                          ["lattice", "encode", bad], ["kernel", bad]):
+            with self.subTest(arguments):
+                results = []
+                for backend in ("vulkan", "cuda"):
+                    done = self.run_weft(*arguments, "-o", self.path("out.npy"), "--backend", backend)
+                    results.append((done.returncode, [l for l in done.stderr.splitlines() if l.startswith("weft: ")]))
+                self.assertEqual(results[0], results[1])
+
+
+if __name__ == "__main__":
+    command_test.WEFT = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
