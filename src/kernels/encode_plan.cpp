@@ -258,6 +258,7 @@ EncodeEstimate estimate(const DeviceInfo& device, std::uint32_t slots, std::uint
     result.bytes_in = resident.bytes_in();
     result.bytes_out = resident.bytes_out();
     result.scratch_bytes = scratch_bytes(resident);
+    result.available_bytes = available;
     std::uint64_t least = 0;
     if (streamed.single_dispatch())
         estimate_jobs(result, least, streamed, slots);
