@@ -83,6 +83,24 @@ def rows_for(method, n, samples):
     return [[numbers.randrange(-1000, 1000) / 256 for _ in range(METHODS[method][1](n))] for _ in range(samples)]
 
 
+# Method, qubits, values, and amplitudes by index.
+PUBLISHED = (
+    ("amplitude", 2, [1, 2, 3], {0: 0.267261241912424, 1: 0.534522483824849, 2: 0.801783725737273, 3: 0}),
+    ("amplitude", 1, [3e200, 4e200], {0: 0.6, 1: 0.8}),
+    ("amplitude", 1, [3e-200, 4e-200], {0: 0.6, 1: 0.8}),
+    ("angle", 3, [0.1, 0.2, 0.3], {0: 0.931615796688451, 3: 0.018947989233612, 4: 0.288182536624687, 7: 0.005861299927169}),
+    ("angle", 2, [math.pi / 2, 0], {0: 0, 1: 1, 2: 0, 3: 0}),
+    ("basis", 3, [3], {0: 0, 3: 1, 7: 0}),
+    ("phase", 2, [math.pi / 2, math.pi], {0: 0.5, 1: 0.5j, 2: -0.5, 3: -0.5j}),
+    ("phase", 3, [0.1, 0.2, 0.3], {0: 0.353553390593274, 7: 0.291800205028701 + 0.199631260941787j}),
+    ("iqp-z", 2, [math.pi / 2, math.pi], {0: 0, 1: 0, 2: 0.5 + 0.5j, 3: 0.5 - 0.5j}),
+    ("iqp", 2, [0.1, 0.2, 0.3], {0: 0.950101589507236 + 0.215786305209231j, 3: -0.037433782052397 + 0.066534931488287j}),
+    ("iqp", 3, [0.1 * k for k in range(1, 7)], {0: 0.658201175578218 + 0.471998034709839j,
+                                                7: 0.051810893666964 + 0.107689954521813j}),
+    ("iqp", 11, [7 * k % 13 * 0.1 for k in range(66)], {0: -0.019167699237249 - 0.005133128093861j,
+                                                        2047: 0.364613606860402 - 0.049097359818257j}))
+
+
 class Encode(Case):
     def close(self, got, rows, method, n, slack):
         self.assertEqual(len(got), len(rows))
@@ -126,6 +144,20 @@ class Encode(Case):
         self.hdf5("i.h5", "/i", "int64", [[3], [0], [7]], "<i8")
         self.succeed("encode", "basis", self.path("i.h5") + ":/i", "-o", out, "--qubits", "3")
         self.close(read_states(out, "<c8", (3, 8)), [[3], [0], [7]], "basis", 3, 0.5e-9)
+
+    def test_published_values_from_every_kind_of_file(self):
+        out = self.path("s.npy")
+        for method, n, row, known in PUBLISHED:
+            rows = [row, row, row]
+            self.hdf5("x.h5", "/x", "float64", rows, "<f8")
+            for source in ([self.write("x.npy", matrix(rows))], [self.write("f.npy", matrix(rows, fortran=True))],
+                           [self.write("x.bin", array(rows)), "--shape", "3,%d" % len(row), "--dtype-in", "float64"],
+                           [self.path("x.h5") + ":/x"]):
+                for dtype, descr, slack in ("complex128", "<c16", 2e-15), ("complex64", "<c8", 6e-8):
+                    self.succeed("encode", method, *source, "-o", out, "--qubits", str(n), "--dtype", dtype)
+                    for state in read_states(out, descr, (3, 2**n)):
+                        for index, want in known.items():
+                            self.assertLess(abs(state[index] - want), slack, (method, row, source, dtype, index))
 
     def hdf5(self, name, data_set, kind, rows, descr):
         subprocess.run([MAKE_HDF5, self.path(name), data_set, kind, str(len(rows)), str(len(rows[0]))],
