@@ -42,7 +42,7 @@ bool plan_shared_row(EncodePlan& plan, const DeviceInfo& device, std::uint32_t m
     plan.local_size = std::min(lanes, most_lanes);
     plan.kept_pairs = (1u << block_bits) / 2 / plan.local_size;
     plan.groups_per_row = static_cast<std::uint32_t>((plan.features + (1u << block_bits) - 1) >> block_bits);
-    plan.task_words = 8 + 8 * plan.groups_per_row;
+    plan.task_words = 8 + 12 * plan.groups_per_row;
     return true;
 }
 
