@@ -19,11 +19,19 @@ using weft::EncodeMethod;
 std::vector<double> values_for(EncodeMethod method, std::uint64_t samples, std::uint32_t qubits) {
     const std::uint64_t features = weft::encode_features(method, qubits);
     std::vector<double> values(samples * features);
-    for (std::uint64_t i = 0; i < values.size(); ++i) {
-        const std::uint64_t s = i / features, k = i % features;
-        values[i] = method == EncodeMethod::basis ? static_cast<double>((977 * s) & ((1u << qubits) - 1))
-                    : method == EncodeMethod::amplitude ? static_cast<double>((k + s) % features + 1)
-                                                        : 0.37 * static_cast<double>((k + s) % 17);
+    const std::uint64_t period = method == EncodeMethod::amplitude ? features : 17;
+    auto at = values.begin();
+    for (std::uint64_t s = 0; s < samples; ++s) {
+        if (method == EncodeMethod::basis) {
+            *at++ = static_cast<double>((977 * s) & ((1u << qubits) - 1));
+            continue;
+        }
+        std::uint64_t place = s % period;  // divisions would take longer than all that is measured
+        for (std::uint64_t k = 0; k < features; ++k) {
+            *at++ = method == EncodeMethod::amplitude ? static_cast<double>(place + 1)
+                                                      : 0.37 * static_cast<double>(place);
+            if (++place == period) place = 0;
+        }
     }
     return values;
 }
@@ -100,6 +108,7 @@ int main(int argc, char** argv) try {
         json.open(settings.json);
         if (!json) throw std::runtime_error(settings.json + " cannot be written");
     }
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);  // rows as they are measured, also into a file
     weft::Backend backend;
     std::printf("%s, %s\n", backend.name().c_str(), backend.device().driver.c_str());
     nlohmann::json out{
