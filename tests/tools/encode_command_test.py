@@ -209,8 +209,11 @@ class Encode(Case):
         self.assertIn("no room on the disk", self.succeed(*common, "-o", out, "--explain"))
         self.refuse(FAILED, r"s\.npy: cannot be written: no room on the disk \(got [0-9]+ bytes, need 17179869184[0-9]+\)",
                     *common, "-o", out)
-        plan = json.loads(self.succeed("encode", "amplitude", x, "--qubits", "2", "-o", out, "--explain", "--json"))
-        self.assertEqual((plan["fits"], plan["reasons"]), (True, []))
+        for name in out, "s.npy", os.path.join(".", "s.npy"):
+            plan = json.loads(self.succeed("encode", "amplitude", x, "--qubits", "2", "-o", name, "--explain", "--json",
+                                           cwd=self.folder.name))
+            self.assertEqual((plan["fits"], plan["reasons"]), (True, []))
+            self.assertLess(plan["disk_bytes"], 1 << 63)
         self.assertEqual(self.files(), ["x.npy"])
         self.refuse(USAGE, "output: no file name", "encode", "amplitude", x, "--qubits", "2")
 

@@ -179,8 +179,8 @@ void print_report(const EncodeArguments& arguments, const DeviceInfo& device, co
     const std::uint64_t bytes_out = state_bytes(arguments, shape);
     const double rate = static_cast<double>(shape.samples) / seconds;
     if (!arguments.json) {
-        std::printf("encode %s: %" PRIu64 " samples of %u qubits in %.6f s, %.0f samples/s, %s\n",
-                    arguments.method.c_str(), shape.samples, shape.qubits, seconds, rate,
+        std::printf("encode %s: %" PRIu64 " samples of %u qubits in %.6f s, %.*f samples/s, %s\n",
+                    arguments.method.c_str(), shape.samples, shape.qubits, seconds, rate < 100 ? 2 : 0, rate,
                     device.name.c_str());
         return;
     }

@@ -99,7 +99,8 @@ const void* NpyInput::aligned_data(std::size_t alignment) {
 
 std::uint64_t room_for(const std::string& path) {
     std::error_code error;
-    const std::filesystem::path folder = std::filesystem::weakly_canonical(path, error).parent_path();
+    const std::filesystem::path folder =
+        std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error).parent_path();
     struct statvfs disk {};
     if (error || statvfs(folder.c_str(), &disk) != 0 || disk.f_blocks == 0)
         return std::numeric_limits<std::uint64_t>::max();
