@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two parts of bench_encode share.
+// What the three parts of bench_encode share.
 #pragma once
 
 #include <algorithm>
@@ -21,6 +21,7 @@ inline double seconds_since(Clock::time_point start) {
 
 struct Settings {
     int trials = 20;
+    std::uint64_t mib = 0;  ///< values and states of a case; 0: by device
     bool quick = false, seed_workload = false;
     std::vector<std::uint32_t> qubits{8, 12, 16, 20};
     std::vector<std::string> methods{"amplitude", "angle", "basis", "phase", "iqp", "iqp-z"};
@@ -50,6 +51,9 @@ std::vector<double> values_for(weft::EncodeMethod method, std::uint64_t samples,
 /// Throws if a state is not what it must be.
 void require_right(weft::EncodeMethod method, const double* row, const weft::c32* state,
                    std::uint32_t qubits);
+
+/// Every method and number of qubits of the settings, in three forms each.
+nlohmann::json run_table(weft::Backend& backend, const Settings& settings);
 
 /// QDP's founding run: 16 qubits, batches of 64, 500 of them, float64 in, complex64 out, a result of each
 /// consumed.

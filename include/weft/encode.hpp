@@ -86,7 +86,7 @@ struct EncodeOptions {
     /// Read the values first and refuse the batch before a state is written. Otherwise samples that cannot be
     /// encoded become zeros, all others are right, and the error comes when the work is done.
     bool strict = false;
-    BatchOptions batch = {};  ///< for streamed encodes
+    BatchOptions batch = {};  ///< for streamed encodes; progress counts jobs, samples or pieces of samples
 };
 
 /// Encodes resident values, recorded on `stream`.
@@ -130,6 +130,7 @@ struct EncodeEstimate {
     std::uint64_t bytes_in = 0, bytes_out = 0;  ///< of values and of states
     std::uint64_t scratch_bytes = 0;            ///< device memory of a resident encode besides these two
     std::uint64_t streamed_bytes = 0;           ///< device memory of a streamed encode, at most
+    std::uint64_t available_bytes = 0;          ///< of the device's memory
     bool resident_fits = false, streamed_fits = false;
     std::string reason;  ///< why one of them does not fit; else empty
 };

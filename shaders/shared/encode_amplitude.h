@@ -37,34 +37,30 @@ WEFT_GPU void make_with_care(uint row, bool mine, uint to) {
     if ((p.flags & kEncodeCheckOnly) != 0u) return;
     const bool good = norm.fault == kEncodeGood;
     const Real scale = good ? inverse_root(norm.sum, norm.rest) : kZero;
-    for (uint j = team_member(); j < 1u << (p.qubits - 1); j += kTeam)
-        store_scaled(to, j, good ? load_pair(j) : RawPair(0u), norm.exponent, scale);
+    const uint member = team_member();
+    for (uint step = 0; step < 1u << (p.qubits - 1); step += kTeam)
+        store_scaled(to, step, member, kTeam, good ? load_pair(step, member, kTeam) : RawPair(0u),
+                     norm.exponent, scale);
 }
 
 WEFT_MAIN() {
     const uint teams = gl_WorkGroupSize.x / kTeam, member = team_member();
-    const uint pairs = 1u << (p.qubits - 1);
     for (uint begin = gl_WorkGroupID.x * teams; begin < count; begin += gl_NumWorkGroups.x * teams) {
         const uint row = begin + gl_LocalInvocationIndex / kTeam;
         const bool there = row < count;
         row_begin = p.in_base + (there ? row : begin) * p.features;
         RawPair kept[kKept];
         Real sum = kZero, rest = kZero;
-        WEFT_UNROLL for (uint k = 0; k < kKept; ++k) kept[k] = load_pair(member + k * kTeam);
-        WEFT_UNROLL for (uint k = 0; k < kKept; ++k) {
-            add_square(sum, rest, plain(first_of(kept[k])));
-            add_square(sum, rest, plain(second_of(kept[k])));
-        }
+        WEFT_UNROLL for (uint k = 0; k < kKept; ++k) kept[k] = load_pair(k * kTeam, member, kTeam);
+        WEFT_UNROLL for (uint k = 0; k < kKept; ++k) add_squares(sum, rest, kept[k]);
         const Real scale = inverse_norm(sum, rest);
         const bool care = scale == kZero;
         const uint to = row << (p.qubits - (kStoreWide ? 0u : 1u));
         if (there && !care) {
             if (member == 0) status[p.row_base + row] = uvec2(kEncodeGood, 0u);
             if ((p.flags & kEncodeCheckOnly) == 0u) {
-                WEFT_UNROLL for (uint k = 0; k < kKept; ++k) {
-                    const uint j = member + k * kTeam;
-                    if (j < pairs) store_plain(to, j, kept[k], scale);
-                }
+                WEFT_UNROLL for (uint k = 0; k < kKept; ++k)
+                    store_plain(to, k * kTeam, member, kTeam, kept[k], scale);
             }
         }
         if (some_need_care) make_with_care(row, there && care, to);

@@ -2,8 +2,9 @@
 // amplitude, rows that no workgroup can hold alone: several share one, a block of 2^slab_bits values each,
 // which they keep while they wait for each other's norms. Workgroups take blocks in order, so those of a row
 // run at the same time wherever a device can run as many. None relies on that: who has waited for long leaves
-// its block to the last one of the row, who waits for nobody. Needs encode_form.h, and the push constants and
-// buffers of encode_amplitude_shared.comp from the shader. No include guard: read once for each kernel.
+// its block to the last one of the row, who waits for nobody but for what has been written already. Needs
+// encode_form.h, and the push constants and buffers of encode_amplitude_shared.comp from the shader. No
+// include guard: read once for each kernel.
 
 uint row_begin, block_begin;
 
@@ -14,14 +15,18 @@ WEFT_GPU Raw value_at(uint i) {
 #include "encode_norm_record.h"
 #include "encode_pairs.h"
 
-// Words of a row: how far it is; then the norms of its blocks, the last word of each tells whether the block
-// was left. All words must be 0 before.
-WEFT_CONST uint kProgress = 0u, kBlockRecords = 8u, kRecordWords = 8u, kLeft = 7u;
+// Words of a row: how far it is; then a record of each block, the norm of one that takes care, and in the
+// last word whether the block was left; then a signal of each. All words must be 0 before.
+WEFT_CONST uint kProgress = 0u, kBlockRecords = 8u, kRecordWords = 8u, kLeft = 7u, kSignalWords = 4u;
 WEFT_CONST uint kBlockDone = 1u, kBlockLeft = 1u << 16;  // in kProgress
 WEFT_CONST uint kPatience = 200u;                        // looks at memory
 
-WEFT_GROUP_ONE(uint, progress);
+WEFT_GROUP_ONE(uint, progress);  // before this block was done
+WEFT_GROUP_ONE(bool, some_missing);
 WEFT_GROUP_ONE(bool, some_need_care);
+WEFT_GROUP_ONE(bool, left_to_others);
+
+uint record_base, signal_base;
 
 WEFT_GPU void write_record(uint at, Norm norm) {
     const uvec2 sum = real_words(norm.sum), rest = real_words(norm.rest);
@@ -44,50 +49,137 @@ WEFT_GPU Norm read_record(uint at) {
     return norm;
 }
 
-uint record_base;
+// What a block says about its norm. No word of it is 0, so whoever finds none has all of it: no other word
+// and no barrier must tell, which would take as long again.
+struct Signal {
+    uint a, b, c;
+};
+WEFT_CONST uint kSeeRecord = 0xffffffffu;  // a
+
+#if defined(WEFT_WORK64)
+// The sum's last bit is 1, what that changes goes to the rest, of which the high word is enough.
+WEFT_GPU Signal signal_of(Real sum, Real rest) {
+    uvec2 words = unpackDouble2x32(sum);
+    words.x |= 1u;
+    WEFT_PRECISE Real change = packDouble2x32(words) - sum;
+    WEFT_PRECISE Real left = rest - change;
+    Signal signal;
+    signal.a = words.y;
+    signal.b = words.x;
+    signal.c = unpackDouble2x32(left).y | 1u;
+    return signal;
+}
+WEFT_GPU Real sum_of(Signal signal) {
+    return packDouble2x32(uvec2(signal.b, signal.a));
+}
+WEFT_GPU Real rest_of(Signal signal) {
+    return packDouble2x32(uvec2(0u, signal.c));
+}
+#else
+WEFT_GPU Signal signal_of(Real sum, Real rest) {
+    Signal signal;
+    signal.a = floatBitsToUint(sum);
+    signal.b = 1u;
+    signal.c = floatBitsToUint(rest) | 1u;
+    return signal;
+}
+WEFT_GPU Real sum_of(Signal signal) {
+    return uintBitsToFloat(signal.a);
+}
+WEFT_GPU Real rest_of(Signal signal) {
+    return uintBitsToFloat(signal.c);
+}
+#endif
+
+WEFT_GPU void write_signal(uint block, Signal signal) {
+    const uint at = signal_base + block * kSignalWords;
+    tasks[at] = signal.a;
+    tasks[at + 1u] = signal.b;
+    tasks[at + 2u] = signal.c;
+}
+WEFT_GPU Signal read_signal(uint block) {
+    const uint at = signal_base + block * kSignalWords;
+    Signal signal;
+    signal.a = tasks[at];
+    signal.b = tasks[at + 1u];
+    signal.c = tasks[at + 2u];
+    return signal;
+}
+WEFT_GPU bool complete(Signal signal) {
+    return signal.a != 0u && signal.b != 0u && signal.c != 0u;
+}
+
+// Of a block whose signal has been seen.
 WEFT_GPU Norm norm_at(uint block) {
-    return read_record(record_base + kBlockRecords + block * kRecordWords);
+    const Signal signal = read_signal(block);
+    if (signal.a == kSeeRecord) return read_record(record_base + kBlockRecords + block * kRecordWords);
+    Norm norm;
+    norm.sum = sum_of(signal);
+    norm.rest = rest_of(signal);
+    norm.exponent = kPlain;
+    norm.fault = kEncodeGood;
+    norm.position = 0u;
+    return norm;
 }
 #include "encode_norm_combine.h"
 
 RawPair kept[kKept];
 
-WEFT_GPU uint first_pair(uint block) {
-    return (block << (p.slab_bits - 1u)) + gl_LocalInvocationIndex;
+// Step k of a block, as load_pair takes it.
+WEFT_GPU uint step_of(uint block, uint k) {
+    return (block << (p.slab_bits - 1u)) + k * gl_WorkGroupSize.x;
 }
 
+// All loads are under way before the first is waited for, which a condition for each would prevent.
 WEFT_GPU void load_block(uint block) {
-    WEFT_UNROLL for (uint k = 0u; k < kKept; ++k) kept[k] =
-        load_pair(first_pair(block) + k * gl_WorkGroupSize.x);
+    const uint lane = gl_LocalInvocationIndex, lanes = gl_WorkGroupSize.x;
+    if ((p.flags & kEncodePaired) != 0u && (block + 1u) << p.slab_bits <= p.features) {
+        WEFT_UNROLL for (uint k = 0u; k < kKept; ++k) kept[k] =
+            load_whole_pair(step_of(block, k), lane, lanes);
+    } else {
+        WEFT_UNROLL for (uint k = 0u; k < kKept; ++k) kept[k] = load_pair(step_of(block, k), lane, lanes);
+    }
 }
 
+// The block's norm, for the workgroup; what others need of it, and that it is done, for them.
 WEFT_GPU void make_norm(uint block) {
     Norm norm;
     norm.sum = kZero;
     norm.rest = kZero;
-    norm.exponent = kPlain;
-    norm.fault = kEncodeGood;
-    norm.position = 0u;
-    WEFT_UNROLL for (uint k = 0u; k < kKept; ++k) {
-        add_square(norm.sum, norm.rest, plain(first_of(kept[k])));
-        add_square(norm.sum, norm.rest, plain(second_of(kept[k])));
+    WEFT_UNROLL for (uint k = 0u; k < kKept; ++k) add_squares(norm.sum, norm.rest, kept[k]);
+    if (gl_LocalInvocationIndex == 0u) {
+        some_missing = false;
+        some_need_care = false;
     }
     reduce_sum(norm.sum, norm.rest);
-    if (!sums_exactly(norm.sum)) norm = norm_with_care(min(p.features - block_begin, 1u << p.slab_bits));
-    if (norm.fault != kEncodeGood && norm.fault != kEncodeZeroNorm) norm.position += block_begin;
-    if (gl_LocalInvocationIndex == 0u) write_record(record_base + kBlockRecords + block * kRecordWords, norm);
+    const bool plain_sum = sums_exactly(norm.sum);
+    if (!plain_sum) norm = norm_with_care(min(p.features - block_begin, 1u << p.slab_bits));
+    if (gl_LocalInvocationIndex != 0u) return;
+    if (plain_sum) {
+        write_signal(block, signal_of(norm.sum, norm.rest));
+    } else {
+        if (norm.fault != kEncodeGood && norm.fault != kEncodeZeroNorm) norm.position += block_begin;
+        write_record(record_base + kBlockRecords + block * kRecordWords, norm);
+        memoryBarrierBuffer();
+        Signal signal;
+        signal.a = kSeeRecord;
+        signal.b = signal.c = 1u;
+        write_signal(block, signal);
+    }
+    progress = atomicAdd(tasks[record_base + kProgress], kBlockDone);
 }
 
 WEFT_GPU void store_block(uint to, uint block, Norm norm) {
-    const uint begin = first_pair(block);
+    const uint lane = gl_LocalInvocationIndex, lanes = gl_WorkGroupSize.x;
     if (norm.fault == kEncodeGood && norm.exponent == kPlain) {
         WEFT_UNROLL for (uint k = 0u; k < kKept; ++k)
-            store_plain(to, begin + k * gl_WorkGroupSize.x, kept[k], norm.sum);
+            store_plain(to, step_of(block, k), lane, lanes, kept[k], norm.sum);
         return;
     }
     for (uint k = 0u; k < kKept; ++k) {
-        const uint j = begin + k * gl_WorkGroupSize.x;
-        store_scaled(to, j, norm.fault == kEncodeGood ? load_pair(j) : RawPair(0u), norm.exponent, norm.sum);
+        const uint step = step_of(block, k);
+        const RawPair pair = norm.fault == kEncodeGood ? load_pair(step, lane, lanes) : RawPair(0u);
+        store_scaled(to, step, lane, lanes, pair, norm.exponent, norm.sum);
     }
 }
 
@@ -95,71 +187,74 @@ WEFT_GPU void store_block(uint to, uint block, Norm norm) {
 WEFT_GPU void store_zeros(uint to, uint block, uint blocks) {
     for (block += blocks; block < 1u << (p.qubits - p.slab_bits); block += blocks)
         for (uint k = 0u; k < kKept; ++k)
-            store_pair(to, first_pair(block) + k * gl_WorkGroupSize.x, kZero, kZero);
+            store_pair(to, step_of(block, k), gl_LocalInvocationIndex, gl_WorkGroupSize.x, kZero, kZero);
 }
 
-// Reports the block's norm and waits for those of the others. True if they are all there; if not, this block
-// has been left. `old` is what the last block of the row found.
-WEFT_GPU bool await_row(uint block, uint blocks, WEFT_OUT(uint) old) {
+// Looks for the signals of the row's blocks and sums what they say: in norm_sum[0] and norm_rest[0], unless
+// some are missing or ask for care.
+WEFT_GPU void look_at_signals(uint blocks) {
+    Real sum = kZero, rest = kZero;
+    for (uint i = gl_LocalInvocationIndex; i < blocks; i += gl_WorkGroupSize.x) {
+        Signal signal = read_signal(i);
+        for (uint look = 1u; look < kPatience && !complete(signal); ++look) signal = read_signal(i);
+        if (!complete(signal)) some_missing = true;
+        if (signal.a == kSeeRecord) some_need_care = true;
+        add_to(sum, rest, sum_of(signal));
+        rest += rest_of(signal);
+    }
+    uint parts = 1u;
+    while (parts < blocks && parts < gl_WorkGroupSize.x) parts *= 2u;
+    gather_parts(sum, rest, parts);
+    barrier();
+}
+
+// False: this block has been left to the last of the row. The last one itself looks until it sees what all
+// others have written before.
+WEFT_GPU bool go_on_waiting(uint block, uint blocks) {
     if (gl_LocalInvocationIndex == 0u) {
-        memoryBarrierBuffer();
-        const uint before = atomicAdd(tasks[record_base + kProgress], kBlockDone);
-        uint now = before + kBlockDone;
-        for (uint look = 0u; look < kPatience && now % kBlockLeft != blocks; ++look)
-            now = tasks[record_base + kProgress];
-        if (now % kBlockLeft != blocks) {
+        left_to_others = false;
+        if (progress % kBlockLeft + 1u != blocks) {
             tasks[record_base + kBlockRecords + block * kRecordWords + kLeft] = 1u;
             memoryBarrierBuffer();
-            now = atomicAdd(tasks[record_base + kProgress], kBlockLeft);
+            left_to_others = atomicAdd(tasks[record_base + kProgress], kBlockLeft) % kBlockLeft != blocks;
         }
-        memoryBarrierBuffer();
-        // Nothing but the last block's own report makes the count of what was before one less than all.
-        progress = before % kBlockLeft + 1u == blocks ? before : now % kBlockLeft == blocks ? now : 0u;
     }
     barrier();
-    old = progress;
-    return old != 0u || blocks == 1u;
+    if (gl_LocalInvocationIndex == 0u) some_missing = false;
+    barrier();
+    return !left_to_others;
 }
 
 // Every workgroup of a row joins the norms for itself, which takes less time than to wait for one that does.
-WEFT_GPU Norm join_norms(uint blocks) {
-    Norm all;
-    all.sum = kZero;
+// False: as go_on_waiting. The norm's sum is the inverse of its root.
+WEFT_GPU bool await_norms(uint block, uint blocks, WEFT_OUT(Norm) all) {
+    for (look_at_signals(blocks); some_missing; look_at_signals(blocks))
+        if (!go_on_waiting(block, blocks)) return false;
+    if (some_need_care) {
+        memoryBarrierBuffer();
+        all = combine_norms(blocks);
+        return true;
+    }
+    all.sum = inverse_root(norm_sum[0], norm_rest[0]);
     all.rest = kZero;
     all.exponent = kPlain;
     all.fault = kEncodeGood;
     all.position = 0u;
-    bool plain_ones = true;
-    for (uint i = gl_LocalInvocationIndex; i < blocks; i += gl_WorkGroupSize.x) {
-        const Norm norm = norm_at(i);
-        plain_ones = plain_ones && norm.fault == kEncodeGood && norm.exponent == kPlain;
-        add_to(all.sum, all.rest, norm.sum);
-        all.rest += norm.rest;
-    }
-    if (gl_LocalInvocationIndex == 0u) some_need_care = false;
-    barrier();
-    if (!plain_ones) some_need_care = true;
-    gather_sums(all.sum, all.rest);
-    barrier();
-    if (some_need_care) return combine_norms(blocks);
-    if (gl_LocalInvocationIndex == 0u) norm_sum[0] = inverse_root(norm_sum[0], norm_rest[0]);
-    barrier();
-    all.sum = norm_sum[0];
-    return all;
+    return true;
 }
 
 WEFT_GPU void finish_block(uint row, uint block, uint blocks) {
     const uint to = row << (p.qubits - (kStoreWide ? 0u : 1u));
     const bool check_only = (p.flags & kEncodeCheckOnly) != 0u;
     if (!check_only) store_zeros(to, block, blocks);
-    uint old;
-    if (!await_row(block, blocks, old)) return;
-    const Norm all = join_norms(blocks);
-    const bool last = old % kBlockLeft != blocks;
+    Norm all;
+    if (!await_norms(block, blocks, all)) return;
+    const bool last = progress % kBlockLeft + 1u == blocks;
     if (last && gl_LocalInvocationIndex == 0u) status[p.row_base + row] = uvec2(all.fault, all.position);
     if (check_only) return;
     store_block(to, block, all);
-    if (!last || old < kBlockLeft) return;
+    if (!last || progress < kBlockLeft) return;
+    memoryBarrierBuffer();
     for (uint other = 0u; other < blocks; ++other) {
         if (tasks[record_base + kBlockRecords + other * kRecordWords + kLeft] == 0u) continue;
         load_block(other);
@@ -172,7 +267,8 @@ WEFT_MAIN() {
     for (uint index = gl_WorkGroupID.x; index < count * blocks; index += gl_NumWorkGroups.x) {
         const uint row = index / blocks, block = index - row * blocks;
         row_begin = p.in_base + row * p.features;
-        record_base = row * (kBlockRecords + kRecordWords * blocks);
+        record_base = row * (kBlockRecords + (kRecordWords + kSignalWords) * blocks);
+        signal_base = record_base + kBlockRecords + kRecordWords * blocks;
         block_begin = block << p.slab_bits;
         load_block(block);
         make_norm(block);

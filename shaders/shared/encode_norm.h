@@ -147,12 +147,13 @@ WEFT_GPU uint team_member() {
     return gl_LocalInvocationIndex & (kTeam - 1u);
 }
 
-// The sums of a team's invocations: in norm_sum and norm_rest of its first one, for that one to read.
-WEFT_GPU void gather_sums(Real sum, Real rest) {
+// The sums of a team's first `parts` invocations, a power of two: in norm_sum and norm_rest of its first one,
+// for that one to read, and after a barrier for all.
+WEFT_GPU void gather_parts(Real sum, Real rest, uint parts) {
     const uint lane = gl_LocalInvocationIndex, member = team_member();
     norm_sum[lane] = sum;
     norm_rest[lane] = rest;
-    for (uint parts = kTeam; parts > 1u;) {
+    while (parts > 1u) {
         const uint ways = parts >= 4u ? 4u : 2u;
         parts /= ways;
         barrier();
@@ -166,6 +167,10 @@ WEFT_GPU void gather_sums(Real sum, Real rest) {
             norm_rest[lane] = left;
         }
     }
+}
+
+WEFT_GPU void gather_sums(Real sum, Real rest) {
+    gather_parts(sum, rest, kTeam);
 }
 
 // Of the invocations' sums, the same for all of them.

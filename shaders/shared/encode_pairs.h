@@ -17,35 +17,57 @@ WEFT_GPU Raw second_of(RawPair pair) {
 }
 #endif
 
-// Values 2 j and 2 j + 1 of the row; 0 behind its end.
-WEFT_GPU RawPair load_pair(uint j) {
-    if (2 * j >= p.features) return RawPair(0u);
-    if ((p.flags & kEncodePaired) != 0u) return value_pairs[row_begin / 2 + j];
-    if (2 * j + 1 < p.features) return RawPair(values[row_begin + 2 * j], values[row_begin + 2 * j + 1]);
-#if defined(WEFT_IN64)
-    return RawPair(values[row_begin + 2 * j], 0u, 0u);
-#else
-    return RawPair(values[row_begin + 2 * j], 0u);
-#endif
+// In a step, `lanes` invocations take two values each, of 2 * lanes from value 2 * step on: neighbours, which
+// are one load and one store of complex64; or, where each amplitude is a store, two that are `lanes` apart,
+// so that neighbouring invocations write neighbouring memory.
+WEFT_GPU uint first_place(uint step, uint member) {
+    return kStoreWide ? 2 * step + member : 2 * (step + member);
 }
 
-WEFT_GPU void store_pair(uint to, uint j, Real a, Real b) {
+WEFT_GPU Raw value_or_zero(uint place) {
+    return place < p.features ? values[row_begin + place] : Raw(0u);
+}
+
+// 0 behind the end of the row.
+WEFT_GPU RawPair load_pair(uint step, uint member, uint lanes) {
+    const uint place = first_place(step, member);
+    if (!kStoreWide && (p.flags & kEncodePaired) != 0u)
+        return place < p.features ? value_pairs[row_begin / 2 + step + member] : RawPair(0u);
+    return RawPair(value_or_zero(place), value_or_zero(place + (kStoreWide ? lanes : 1u)));
+}
+
+// The same of a step whose values are all there, of rows that kEncodePaired is true for.
+WEFT_GPU RawPair load_whole_pair(uint step, uint member, uint lanes) {
+    if (!kStoreWide) return value_pairs[row_begin / 2 + step + member];
+    const uint place = row_begin + first_place(step, member);
+    return RawPair(values[place], values[place + lanes]);
+}
+
+// Each square for itself, so that the sum does not tell which values were pairs.
+WEFT_GPU void add_squares(WEFT_INOUT(Real) sum, WEFT_INOUT(Real) rest, RawPair pair) {
+    add_square(sum, rest, plain(first_of(pair)));
+    add_square(sum, rest, plain(second_of(pair)));
+}
+
+WEFT_GPU void store_pair(uint to, uint step, uint member, uint lanes, Real a, Real b) {
     if (kStoreWide) {
-        states[to + 2 * j] = packed(complex(a, kZero), complex(a, kZero));
-        states[to + 2 * j + 1] = packed(complex(b, kZero), complex(b, kZero));
+        const uint place = to + first_place(step, member);
+        states[place] = packed(complex(a, kZero), complex(a, kZero));
+        states[place + lanes] = packed(complex(b, kZero), complex(b, kZero));
     } else {
-        states[to + j] = packed(complex(a, kZero), complex(b, kZero));
+        states[to + step + member] = packed(complex(a, kZero), complex(b, kZero));
     }
 }
 
 // Of values as they are, and the slow way.
-WEFT_GPU void store_plain(uint to, uint j, RawPair pair, Real scale) {
+WEFT_GPU void store_plain(uint to, uint step, uint member, uint lanes, RawPair pair, Real scale) {
     WEFT_PRECISE Real a = plain(first_of(pair)) * scale;
     WEFT_PRECISE Real b = plain(second_of(pair)) * scale;
-    store_pair(to, j, a, b);
+    store_pair(to, step, member, lanes, a, b);
 }
-WEFT_GPU void store_scaled(uint to, uint j, RawPair pair, int exponent, Real scale) {
+WEFT_GPU void store_scaled(uint to, uint step, uint member, uint lanes, RawPair pair, int exponent,
+                           Real scale) {
     WEFT_PRECISE Real a = value_of(first_of(pair), exponent) * scale;
     WEFT_PRECISE Real b = value_of(second_of(pair), exponent) * scale;
-    store_pair(to, j, a, b);
+    store_pair(to, step, member, lanes, a, b);
 }

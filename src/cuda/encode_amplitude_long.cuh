@@ -6,7 +6,7 @@
 namespace weft::cuda {
 namespace {
 
-constexpr unsigned kSharedThreads = 128, kLongThreads = 1024, kScaleThreads = 256;
+constexpr unsigned kSharedThreads = 128, kSharedBlocks = 3, kLongThreads = 1024, kScaleThreads = 256;
 
 template <bool wide>
 struct EncodeAmplitudeShared {
@@ -62,7 +62,7 @@ int launch_shared(const EncodeLaunch& l) {
     kernel.states = l.states;
     kernel.status = l.status;
     kernel.tasks = l.tasks;
-    return launch_kernel<kSharedThreads>(kernel, std::uint64_t{l.count} * l.plan->groups_per_row, l);
+    return launch_kernel<kSharedThreads, kSharedBlocks>(kernel, std::uint64_t{l.count} * l.plan->groups_per_row, l);
 }
 
 template <bool wide>

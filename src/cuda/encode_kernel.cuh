@@ -28,15 +28,16 @@ namespace {
 
 using namespace shared;
 
-template <class Kernel, unsigned threads>
-__global__ void __launch_bounds__(threads) encode_kernel(const __grid_constant__ Kernel constants) {
+// `blocks`: of those that share a multiprocessor at least, which limits their registers.
+template <class Kernel, unsigned threads, unsigned blocks>
+__global__ void __launch_bounds__(threads, blocks) encode_kernel(const __grid_constant__ Kernel constants) {
     Kernel kernel = constants;
     kernel.run();
 }
 
-template <unsigned threads, class Kernel>
+template <unsigned threads, unsigned blocks = 1, class Kernel>
 int launch_kernel(const Kernel& kernel, std::uint64_t groups, const EncodeLaunch& l) {
-    encode_kernel<Kernel, threads>
+    encode_kernel<Kernel, threads, blocks>
         <<<static_cast<unsigned>(std::min<std::uint64_t>(groups, 0x7fffffff)), threads, 0, l.stream>>>(
             kernel);
     return cudaGetLastError();

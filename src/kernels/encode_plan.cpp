@@ -42,7 +42,7 @@ bool plan_shared_row(EncodePlan& plan, const DeviceInfo& device, std::uint32_t m
     plan.local_size = std::min(lanes, most_lanes);
     plan.kept_pairs = (1u << block_bits) / 2 / plan.local_size;
     plan.groups_per_row = static_cast<std::uint32_t>((plan.features + (1u << block_bits) - 1) >> block_bits);
-    plan.task_words = 8 + 8 * plan.groups_per_row;
+    plan.task_words = 8 + 12 * plan.groups_per_row;
     return true;
 }
 
@@ -264,6 +264,7 @@ EncodeEstimate estimate(const DeviceInfo& device, std::uint32_t slots, std::uint
     result.bytes_in = resident.bytes_in();
     result.bytes_out = resident.bytes_out();
     result.scratch_bytes = scratch_bytes(resident);
+    result.available_bytes = available;
     std::uint64_t least = 0;
     if (streamed.single_dispatch())
         estimate_jobs(result, least, streamed, slots);

@@ -32,19 +32,19 @@ struct Host {
     }
 };
 
-/// Tells progress by samples.
+/// Tells progress by samples, or by pieces of them where one alone takes long.
 class Rounds {
   public:
-    Rounds(const EncodePlan& plan, const BatchOptions& options) : plan_(plan), options_(options) {}
-    void done(std::uint64_t rows) {
-        rows_ += rows;
-        if (options_.progress) options_.progress(rows_, plan_.samples);
+    Rounds(const EncodePlan& plan, const BatchOptions& options) : options_(options), all_(plan.samples) {}
+    void cut_samples(std::uint64_t pieces) { all_ *= pieces; }
+    void done(std::uint64_t count) {
+        done_ += count;
+        if (options_.progress) options_.progress(done_, all_);
     }
 
   private:
-    const EncodePlan& plan_;
     const BatchOptions& options_;
-    std::uint64_t rows_ = 0;
+    std::uint64_t all_, done_ = 0;
 };
 
 // Two sets of buffers: while one set's states go to the host, the other's are being made.
@@ -148,6 +148,7 @@ void amplitude_rounds(Backend& backend, const EncodePlan& whole, const Host& hos
     EncodePlan plan = whole;
     plan.samples = 1;
     const AmplitudePieces pieces = cut_row(plan, backend.device().device_memory_bytes);
+    rounds.cut_samples(pieces.count);
     const auto length = [&](std::uint64_t i) {
         return std::min(pieces.size, plan.features - i * pieces.size);
     };
@@ -186,9 +187,9 @@ void amplitude_rounds(Backend& backend, const EncodePlan& whole, const Host& hos
             if (i + 1 < pieces.count) make(i + 1);
             stream.download<std::uint32_t>(out[i % out.size()].view(),
                                            host.states_at(row, i * pieces.size, pieces.size));
+            rounds.done(1);
         }
         stream.download<std::uint32_t>(status.view(), std::span(status_words).subspan(2 * row, 2));
-        rounds.done(1);
     }
 }
 

@@ -153,6 +153,40 @@ TEST_CASE("encode amplitude: a streamed row that goes in rounds") {
     });
 }
 
+// Jobs, samples by rounds, and pieces of 2^23 values of one sample.
+TEST_CASE("encode: progress of a streamed encode rises to all there is, and what it throws ends the call") {
+    on_device([](weft::Backend& backend) {
+        struct Call {
+            EncodeMethod method;
+            std::uint64_t features;
+            StateShape shape;
+            std::size_t least;  // calls
+        };
+        for (const Call& call :
+             {Call{EncodeMethod::angle, 16, {96, 16}, 2}, Call{EncodeMethod::iqp, 105, {3, 14}, 1},
+              Call{EncodeMethod::amplitude, 1u << 24, {1, 24}, 2}}) {
+            CAPTURE(weft::to_string(call.method));
+            const std::vector<float> values(call.shape.samples * call.features, 0.5f);
+            std::vector<c32> states(call.shape.amplitudes());
+            std::vector<std::pair<std::size_t, std::size_t>> seen;
+            weft::EncodeOptions options;
+            options.batch.progress = [&](std::size_t done, std::size_t all) { seen.emplace_back(done, all); };
+            weft::encode(backend, call.method, values, states, call.shape, options);
+            REQUIRE(seen.size() >= call.least);
+            for (std::size_t i = 1; i < seen.size(); ++i) CHECK(seen[i].first > seen[i - 1].first);
+            CHECK(seen.back().first == seen.back().second);
+            options.batch.progress = [](std::size_t, std::size_t) {
+                throw weft::Error(weft::Errc::invalid_argument, "enough");
+            };
+            check_error(weft::Errc::invalid_argument, "enough",
+                        [&] { weft::encode(backend, call.method, values, states, call.shape, options); });
+            const auto good = encode_by<c32>(backend, EncodeRoute::streamed, EncodeMethod::basis,
+                                             std::vector<float>{3}, {1, 2});
+            CHECK(good[3] == c32(1));
+        }
+    });
+}
+
 TEST_CASE("encode: no limit of a grid is in reach of a batch") {
     on_device([](weft::Backend& backend) {
         for (const std::uint64_t samples : {65536u, 70000u}) {

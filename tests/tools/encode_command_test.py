@@ -8,6 +8,7 @@ import cmath
 import json
 import math
 import os
+import pty
 import random
 import struct
 import subprocess
@@ -18,7 +19,7 @@ import command_test
 from command_test import FAILED, USAGE, Case, header_text, with_header
 
 MAKE_HDF5 = ""
-FORMATS = {"<f4": "f", "<f8": "d", "<i8": "q"}
+FORMATS = {"<f4": "f", "<f8": "d", "<i4": "i", "<i8": "q"}
 
 
 def array(rows, descr="<f8", fortran=False):
@@ -82,6 +83,24 @@ def rows_for(method, n, samples):
     return [[numbers.randrange(-1000, 1000) / 256 for _ in range(METHODS[method][1](n))] for _ in range(samples)]
 
 
+# Method, qubits, values, and amplitudes by index.
+PUBLISHED = (
+    ("amplitude", 2, [1, 2, 3], {0: 0.267261241912424, 1: 0.534522483824849, 2: 0.801783725737273, 3: 0}),
+    ("amplitude", 1, [3e200, 4e200], {0: 0.6, 1: 0.8}),
+    ("amplitude", 1, [3e-200, 4e-200], {0: 0.6, 1: 0.8}),
+    ("angle", 3, [0.1, 0.2, 0.3], {0: 0.931615796688451, 3: 0.018947989233612, 4: 0.288182536624687, 7: 0.005861299927169}),
+    ("angle", 2, [math.pi / 2, 0], {0: 0, 1: 1, 2: 0, 3: 0}),
+    ("basis", 3, [3], {0: 0, 3: 1, 7: 0}),
+    ("phase", 2, [math.pi / 2, math.pi], {0: 0.5, 1: 0.5j, 2: -0.5, 3: -0.5j}),
+    ("phase", 3, [0.1, 0.2, 0.3], {0: 0.353553390593274, 7: 0.291800205028701 + 0.199631260941787j}),
+    ("iqp-z", 2, [math.pi / 2, math.pi], {0: 0, 1: 0, 2: 0.5 + 0.5j, 3: 0.5 - 0.5j}),
+    ("iqp", 2, [0.1, 0.2, 0.3], {0: 0.950101589507236 + 0.215786305209231j, 3: -0.037433782052397 + 0.066534931488287j}),
+    ("iqp", 3, [0.1 * k for k in range(1, 7)], {0: 0.658201175578218 + 0.471998034709839j,
+                                                7: 0.051810893666964 + 0.107689954521813j}),
+    ("iqp", 11, [7 * k % 13 * 0.1 for k in range(66)], {0: -0.019167699237249 - 0.005133128093861j,
+                                                        2047: 0.364613606860402 - 0.049097359818257j}))
+
+
 class Encode(Case):
     def close(self, got, rows, method, n, slack):
         self.assertEqual(len(got), len(rows))
@@ -126,6 +145,20 @@ class Encode(Case):
         self.succeed("encode", "basis", self.path("i.h5") + ":/i", "-o", out, "--qubits", "3")
         self.close(read_states(out, "<c8", (3, 8)), [[3], [0], [7]], "basis", 3, 0.5e-9)
 
+    def test_published_values_from_every_kind_of_file(self):
+        out = self.path("s.npy")
+        for method, n, row, known in PUBLISHED:
+            rows = [row, row, row]
+            self.hdf5("x.h5", "/x", "float64", rows, "<f8")
+            for source in ([self.write("x.npy", matrix(rows))], [self.write("f.npy", matrix(rows, fortran=True))],
+                           [self.write("x.bin", array(rows)), "--shape", "3,%d" % len(row), "--dtype-in", "float64"],
+                           [self.path("x.h5") + ":/x"]):
+                for dtype, descr, slack in ("complex128", "<c16", 2e-15), ("complex64", "<c8", 6e-8):
+                    self.succeed("encode", method, *source, "-o", out, "--qubits", str(n), "--dtype", dtype)
+                    for state in read_states(out, descr, (3, 2**n)):
+                        for index, want in known.items():
+                            self.assertLess(abs(state[index] - want), slack, (method, row, source, dtype, index))
+
     def hdf5(self, name, data_set, kind, rows, descr):
         subprocess.run([MAKE_HDF5, self.path(name), data_set, kind, str(len(rows)), str(len(rows[0]))],
                        input=array(rows, descr), check=True)
@@ -144,15 +177,19 @@ class Encode(Case):
         first = data[:8 << n]
         self.assertTrue(all(data[s * (8 << n):(s + 1) * (8 << n)] == first for s in range(samples)))
         os.remove(out)
-        at = 599 * 8 * n + 8 * 5
-        self.write("x.bin", raw[:at] + struct.pack("<d", math.nan) + raw[at + 8:])
-        self.refuse(USAGE, r"x\.bin: row 599 value 5 is not a number", "encode", "angle", x, *common)
+        bad = bytearray(raw)
+        for row, column, value in (599, 5, math.nan), (3, 15, -math.inf), (300, 0, math.nan):
+            struct.pack_into("<d", bad, 8 * (row * n + column), value)
+        self.write("x.bin", bad)
+        self.refuse(USAGE, r"x\.bin: row 3 value 15 is infinite, row 300 value 0 is not a number, "
+                    "row 599 value 5 is not a number$", "encode", "angle", x, *common)
         self.assertEqual(self.files(), ["x.bin"])
 
     def test_rows_that_cannot_be_encoded(self):
         out = self.path("s.npy")
         for method, n, rows, pattern in (
-                ("amplitude", 2, [[1, 2], [0, 0], [0, 0]], r"row 1 has zero norm \(and 1 more"),
+                ("amplitude", 2, [[1, 2], [0, 0], [0, 0]], "row 1 has zero norm, row 2 has zero norm$"),
+                ("angle", 2, [[0, math.nan]] * 25, "row 19 value 1 is not a number, and 5 more rows$"),
                 ("angle", 2, [[1, 2], [3, math.inf]], "row 1 value 1 is infinite"),
                 ("basis", 3, [[1], [8]], "row 1 value 0 is out of range"),
                 ("basis", 3, [[2.5]], "row 0 value 0 is not a whole number"),
@@ -160,6 +197,53 @@ class Encode(Case):
             x = self.write("x.npy", matrix(rows))
             self.refuse(USAGE, pattern, "encode", method, x, "-o", out, "--qubits", str(n))
         self.assertEqual(self.files(), ["x.npy"])
+
+    def test_what_it_takes(self):
+        x, out = self.write("x.npy", matrix([[1.0, 2.0, 3.0]] * 1000)), self.path("s.npy")
+        common = ["encode", "amplitude", x, "--qubits", "30", "--dtype", "complex128"]
+        plan = json.loads(self.succeed(*common, "--explain", "--json"))
+        self.assertEqual((plan["bytes_in"], plan["bytes_out"], plan["host_bytes"]), (24000, 16000 << 30, 3 * 24))
+        self.assertNotIn("disk_bytes", plan)
+        self.assertGreater(plan["host_memory_bytes"], 1 << 20)
+        # 17 TB are more than any disk that tests run on, and nothing of them is taken.
+        self.assertIn("no room on the disk", self.succeed(*common, "-o", out, "--explain"))
+        self.refuse(FAILED, r"s\.npy: cannot be written: no room on the disk \(got [0-9]+ bytes, need 17179869184[0-9]+\)",
+                    *common, "-o", out)
+        for name in out, "s.npy", os.path.join(".", "s.npy"):
+            plan = json.loads(self.succeed("encode", "amplitude", x, "--qubits", "2", "-o", name, "--explain", "--json",
+                                           cwd=self.folder.name))
+            self.assertEqual((plan["fits"], plan["reasons"]), (True, []))
+            self.assertLess(plan["disk_bytes"], 1 << 63)
+        self.assertEqual(self.files(), ["x.npy"])
+        self.refuse(USAGE, "output: no file name", "encode", "amplitude", x, "--qubits", "2")
+
+    def test_progress_on_a_terminal_alone(self):
+        # One row in pieces of 2^23 values, and memory that is never written costs no disk.
+        n = 24
+        x = self.write("x.bin", b"")
+        with open(x, "r+b") as file:
+            file.truncate(4 << n)
+            file.write(struct.pack("<f", 1))
+        command = ["encode", "amplitude", x, "--shape", "1,%d" % 2**n, "--dtype-in", "float32", "-o",
+                   self.path("s.npy"), "--qubits", str(n)]
+        self.assertNotIn("[", self.run_weft(*command).stderr)
+        ours, theirs = pty.openpty()
+        with subprocess.Popen([command_test.WEFT, *command], stdout=subprocess.DEVNULL, stderr=theirs) as done:
+            os.close(theirs)
+            text = b""
+            while True:
+                try:
+                    some = os.read(ours, 1 << 16)
+                except OSError:  # how Linux ends a terminal that nobody has open
+                    break
+                if not some:
+                    break
+                text += some
+        os.close(ours)
+        self.assertEqual(done.returncode, 0, text)
+        if b"[" in text:  # a run of half a second shows none
+            self.assertRegex(text, rb"encode amplitude \[[#.]{30}\] +[0-9]+% .*samples/s, [0-9]+ s left")
+            self.assertTrue(text.endswith(b"\r\x1b[K"), text)
 
     def test_damaged_hdf5(self):
         self.hdf5("x.h5", "/g/x", "float64", rows_for("angle", 3, 400), "<f8")
@@ -199,15 +283,31 @@ class Encode(Case):
                 ("together with --shape", good + ["--dtype-in", "float64"]),
                 ("not a shape", good + ["--shape", "1x3", "--dtype-in", "float64"]),
                 ("size does not fit the shape", good + ["--shape", "1,3", "--dtype-in", "float64"]),
-                ("no such file", ["encode", "angle", x + ":/x", "-o", out, "--qubits", "3"]),
+                ("not an HDF5 file", ["encode", "angle", x + ":/x", "-o", out, "--qubits", "3"]),
+                ("No such file", ["encode", "angle", self.path("none.h5") + ":/x", "-o", out, "--qubits", "3"]),
+                ("not a regular file", ["encode", "angle", self.folder.name + ":/x", "-o", out, "--qubits", "3"]),
                 ("cannot be read", ["encode", "angle", self.path("none"), "-o", out, "--qubits", "3"])):
             self.refuse(USAGE, pattern, *arguments)
         self.hdf5("x.h5", "/x", "uint64", [[1]], "<i8")
-        self.refuse(USAGE, "wrong type", "encode", "basis", self.path("x.h5") + ":/x", "-o", out, "--qubits", "3")
+        self.refuse(USAGE, "wrong type .got uint64", "encode", "basis", self.path("x.h5") + ":/x", "-o", out, "--qubits",
+                    "3")
+        self.hdf5("i.h5", "/g/i", "int32", [[1, 2, 3]], "<i4")
+        self.refuse(USAGE, "wrong type .got int32, need float32 or float64; angle", "encode", "angle",
+                    self.path("i.h5") + ":/g/i", "-o", out, "--qubits", "3")
+        i = self.write("i.npy", matrix([[1, 2, 3]], "<i8"))
+        self.refuse(USAGE, "wrong type .got '<i8', need float32", "encode", "phase", i, "-o", out, "--qubits", "3")
+        self.refuse(USAGE, "not a data set", "encode", "angle", self.path("i.h5") + ":/g", "-o", out, "--qubits", "3")
+        for path in "/g/none", "/none/i":
+            self.refuse(USAGE, "no such data set", "encode", "angle", self.path("i.h5") + ":" + path, "-o", out,
+                        "--qubits", "3")
+        with open(self.path("i.h5"), "rb") as file:
+            cut = self.write("cut.h5", file.read()[:900])
+        self.refuse(USAGE, "a damaged HDF5 file", "encode", "angle", cut + ":/g/i", "-o", out, "--qubits", "3")
         self.refuse(USAGE, "name of a data set", "encode", "basis", self.path("x.h5"), "-o", out, "--qubits", "3")
         self.refuse(USAGE, "no such data set", "encode", "basis", self.path("x.h5") + ":/y", "-o", out, "--qubits", "3")
         os.mkfifo(self.path("pipe"))
-        self.refuse(USAGE, "not a regular file", "encode", "basis", self.path("pipe"), "-o", out, "--qubits", "3")
+        for name in "pipe", "pipe:/x":
+            self.refuse(USAGE, "not a regular file", "encode", "basis", self.path(name), "-o", out, "--qubits", "3")
         self.refuse(USAGE, "output: no file name", "encode", "angle", x, "-o", "", "--qubits", "3")
         for name, data, pattern in (
                 ("flat.npy", with_header(header_text("<f8", "(3,)"), struct.pack("<3d", 1, 2, 3)), "wrong shape"),

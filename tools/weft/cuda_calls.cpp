@@ -84,8 +84,8 @@ template BatchReport Target::field_batch(Field, FieldOp, std::span<const FieldJo
 template BatchReport Target::field_batch(Field, FieldOp, std::span<const Field31Job>, const FieldOptions&);
 
 BatchReport Target::encode(EncodeMethod method, const EncodeSource& values, const EncodeTarget& states,
-                           const StateShape& shape) {
-    ON_EITHER(encode, method, values, states, shape);
+                           const StateShape& shape, const EncodeOptions& options) {
+    ON_EITHER(encode, method, values, states, shape, options);
 }
 
 LatticeReport Target::lattice_encode(const LatticeCode& code, std::span<const float> x,

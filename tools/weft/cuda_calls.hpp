@@ -29,7 +29,7 @@ class Target {
     template <class Job>
     BatchReport field_batch(Field field, FieldOp op, std::span<const Job> jobs, const FieldOptions& options);
     BatchReport encode(EncodeMethod method, const EncodeSource& values, const EncodeTarget& states,
-                       const StateShape& shape);
+                       const StateShape& shape, const EncodeOptions& options = {});
     LatticeReport lattice_encode(const LatticeCode& code, std::span<const float> x,
                                  std::span<std::uint8_t> codes, std::span<std::uint8_t> status,
                                  const LatticeEncodeOptions& options);

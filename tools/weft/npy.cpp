@@ -4,11 +4,13 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "failure.hpp"
@@ -95,6 +97,16 @@ const void* NpyInput::aligned_data(std::size_t alignment) {
     return aligned_copy_.data();
 }
 
+std::uint64_t room_for(const std::string& path) {
+    std::error_code error;
+    const std::filesystem::path folder =
+        std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error).parent_path();
+    struct statvfs disk {};
+    if (error || statvfs(folder.c_str(), &disk) != 0 || disk.f_blocks == 0)
+        return std::numeric_limits<std::uint64_t>::max();
+    return std::uint64_t{geteuid() == 0 ? disk.f_bfree : disk.f_bavail} * disk.f_frsize;
+}
+
 NpyOutput::NpyOutput(const std::string& path, std::string_view descr, const Shape& shape,
                      std::size_t data_bytes)
     : path_(path) {
@@ -134,6 +146,10 @@ void NpyOutput::create() {
 }
 
 void NpyOutput::fill(const std::string& header, std::size_t bytes) {
+    // Some file systems reserve by writing, and would take all that is left first.
+    if (const std::uint64_t room = room_for(path_); bytes > room)
+        throw Failure(Exit::failed, path_ + ": cannot be written: no room on the disk (got " +
+                                        std::to_string(room) + " bytes, need " + std::to_string(bytes) + ")");
     // With its blocks reserved the mapping cannot run into a full disk later, where it would be a signal.
     if (const int error = posix_fallocate(descriptor_, 0, static_cast<off_t>(bytes)); error != 0)
         fail("cannot be written", error);

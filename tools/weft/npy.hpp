@@ -83,12 +83,16 @@ class NpyInput {
     std::vector<std::uint64_t> aligned_copy_;  // where the header has a length that misaligns the data
 };
 
+/// Bytes that a file at `path` may take of its disk; the largest number where that cannot be told.
+std::uint64_t room_for(const std::string& path);
+
 /// An array on its way into a file: filled in memory that is mapped onto a temporary file beside the target,
 /// which takes the target's place in commit(). Until then, and after any failure or signal, the target is
 /// what it was. One at a time.
 class NpyOutput {
   public:
-    /// Space on the disk is taken here. Errors: Failure with Exit::failed - the target cannot be written.
+    /// Space on the disk is taken here. Errors: Failure with Exit::failed - the target cannot be written, or
+    /// the disk has no room for it.
     NpyOutput(const std::string& path, std::string_view descr, const Shape& shape, std::size_t data_bytes);
     ~NpyOutput();
     NpyOutput(const NpyOutput&) = delete;

@@ -17,11 +17,13 @@ void RowSource::refuse(const std::string& what) const {
     throw Failure(Exit::usage, path_ + ": " + what);
 }
 
-void RowSource::set_shape(ValueType type, std::uint64_t samples, std::uint64_t features) {
+void RowSource::set_shape(ValueType type, const std::string& type_name, std::uint64_t samples,
+                          std::uint64_t features) {
     if (samples == 0 || features == 0)
         refuse("no values (got " + tool::to_string(Shape{samples, features}) +
                ", need at least one row of one value)");
     type_ = type;
+    type_name_ = type_name;
     samples_ = samples;
     features_ = features;
 }
@@ -42,7 +44,7 @@ class NpyRows : public RowSource {
         if (header.shape.size() != 2)
             refuse("wrong shape (got " + tool::to_string(header.shape) +
                    ", need (samples, features); save x.reshape(-1, 1) for one value a sample)");
-        set_shape(type, header.shape[0], header.shape[1]);
+        set_shape(type, "'" + header.descr + "'", header.shape[0], header.shape[1]);
     }
 
     void read(std::uint64_t first, std::uint64_t rows, std::byte* to) override {
@@ -102,7 +104,7 @@ class RawRows : public RowSource {
         if (file_ < 0 || fstat(file_, &status) != 0)
             refuse(std::string("cannot be read: ") + std::strerror(errno));
         if (!S_ISREG(status.st_mode)) refuse("cannot be read: not a regular file");
-        set_shape(shape.type, shape.samples, shape.features);
+        set_shape(shape.type, weft::to_string(shape.type), shape.samples, shape.features);
         const auto got = static_cast<std::uint64_t>(status.st_size);
         if (shape.features > std::numeric_limits<std::uint64_t>::max() / 8 / shape.samples ||
             got != samples() * row_bytes())

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <hdf5.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <utility>
 
@@ -52,20 +55,34 @@ std::size_t separator(const std::string& path) {
     return std::string::npos;
 }
 
+// As NumPy would name it; big-endian numbers are read like any others.
+std::string name_of(hid_t type) {
+    const std::string bits = std::to_string(8 * H5Tget_size(type));
+    switch (H5Tget_class(type)) {
+        case H5T_FLOAT:
+            return "float" + bits;
+        case H5T_INTEGER:
+            return (H5Tget_sign(type) == H5T_SGN_2 ? "int" : "uint") + bits;
+        case H5T_STRING:
+            return "strings";
+        case H5T_COMPOUND:
+            return "a compound type";
+        default:
+            return "neither numbers nor strings";
+    }
+}
+
 class Hdf5Rows : public RowSource {
   public:
     explicit Hdf5Rows(const std::string& path)
-        : RowSource(path), file_(open_file(path), H5Fclose), set_(open_set(path), H5Dclose) {
-        if (separator(path) == std::string::npos)
-            refuse("an HDF5 file without the name of a data set (need " + path + ":/PATH)");
-        if (!file_.valid()) refuse("cannot be read: no such file, or no HDF5 file");
-        if (!set_.valid()) refuse("no such data set, or a damaged one");
+        : RowSource(path), file_(open_file(), H5Fclose), set_(open_set(), H5Dclose) {
         const Handle space(H5Dget_space(set_.get()), H5Sclose);
         std::array<hsize_t, 2> size{};
         const int rank = H5Sget_simple_extent_ndims(space.get());
         if (rank != 2 || H5Sget_simple_extent_dims(space.get(), size.data(), nullptr) != 2)
             refuse("wrong number of axes (got " + std::to_string(rank) + ", need 2: samples, features)");
-        set_shape(value_type(), size[0], size[1]);
+        const Handle type(H5Dget_type(set_.get()), H5Tclose);
+        set_shape(value_type(type.get()), name_of(type.get()), size[0], size[1]);
         require_whole();
     }
 
@@ -85,14 +102,37 @@ class Hdf5Rows : public RowSource {
     }
 
   private:
-    static hid_t open_file(const std::string& path) {
-        be_quiet();
-        return H5Fopen(path.substr(0, separator(path)).c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+    hid_t open_file() const {
+        const std::string file = path().substr(0, separator(path()));
+        if (file.size() + 1 >= path().size())
+            refuse("an HDF5 file without the name of a data set (need " + file + ":/PATH)");
+        std::error_code error;
+        if (access(file.c_str(), R_OK) != 0) refuse(std::string("cannot be read: ") + std::strerror(errno));
+        if (!std::filesystem::is_regular_file(file, error)) refuse("cannot be read: not a regular file");
+        if (!is_hdf5(file)) refuse("cannot be read: not an HDF5 file, or its beginning is damaged");
+        const hid_t id = H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+        if (id < 0) refuse("cannot be read: a damaged HDF5 file, cut short or overwritten");
+        return id;
     }
-    hid_t open_set(const std::string& path) const {
-        const std::size_t colon = separator(path);
-        if (!file_.valid() || colon + 1 >= path.size()) return -1;
-        return H5Dopen2(file_.get(), path.substr(colon + 1).c_str(), H5P_DEFAULT);
+    hid_t open_set() const {
+        const std::string name = path().substr(separator(path()) + 1);
+        const Handle object(H5Oopen(file_.get(), name.c_str(), H5P_DEFAULT), H5Oclose);
+        if (object.valid() && H5Iget_type(object.get()) != H5I_DATASET)
+            refuse("not a data set (got a group or a type, need the path of an array)");
+        const hid_t id = H5Dopen2(file_.get(), name.c_str(), H5P_DEFAULT);
+        if (id < 0)
+            refuse(has(name) ? "the data set is damaged, or a link to one that is not there"
+                             : "no such data set in the file");
+        return id;
+    }
+    // Every step of the way must be there; the library asks about the last one alone.
+    bool has(const std::string& name) const {
+        for (std::size_t end = name.find('/', 1);; end = name.find('/', end + 1)) {
+            const std::string part = name.substr(0, end);
+            if (!part.empty() && part != "/" && H5Lexists(file_.get(), part.c_str(), H5P_DEFAULT) <= 0)
+                return false;
+            if (end == std::string::npos) return true;
+        }
     }
     // The library reads as many bytes as shapes of set and chunks say, also where a damaged file holds fewer.
     void require_whole() const {
@@ -111,15 +151,15 @@ class Hdf5Rows : public RowSource {
         }
         if (!whole) refuse("the data set holds fewer values than its shape says");
     }
-    ValueType value_type() const {
-        const Handle type(H5Dget_type(set_.get()), H5Tclose);
-        const H5T_class_t kind = H5Tget_class(type.get());
-        const std::size_t bytes = H5Tget_size(type.get());
+    ValueType value_type(hid_t type) const {
+        const H5T_class_t kind = H5Tget_class(type);
+        const std::size_t bytes = H5Tget_size(type);
         if (kind == H5T_FLOAT && bytes == 4) return ValueType::float32;
         if (kind == H5T_FLOAT && bytes == 8) return ValueType::float64;
-        const bool fits = bytes < 8 || (bytes == 8 && H5Tget_sign(type.get()) == H5T_SGN_2);
+        const bool fits = bytes < 8 || (bytes == 8 && H5Tget_sign(type) == H5T_SGN_2);
         if (kind == H5T_INTEGER && fits) return ValueType::int64;
-        refuse("wrong type (need float32, float64, or integers of up to 64 bits with sign)");
+        refuse("wrong type (got " + name_of(type) +
+               ", need float32, float64, or integers of up to 64 bits with sign)");
     }
 
     Handle file_, set_;

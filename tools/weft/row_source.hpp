@@ -20,19 +20,23 @@ class RowSource {
 
     const std::string& path() const noexcept { return path_; }
     ValueType type() const noexcept { return type_; }
+    /// As the file names it: '<f4', int32; read as type().
+    const std::string& type_name() const noexcept { return type_name_; }
     std::uint64_t samples() const noexcept { return samples_; }
     std::uint64_t features() const noexcept { return features_; }
     std::uint64_t row_bytes() const noexcept { return features_ * (type_ == ValueType::float32 ? 4 : 8); }
     /// Rows [first, first + rows) in C order. Errors: Failure with Exit::usage - the file cannot be read.
     virtual void read(std::uint64_t first, std::uint64_t rows, std::byte* to) = 0;
+    /// Ends the command: "PATH: what". Always Exit::usage.
+    [[noreturn]] void refuse(const std::string& what) const;
 
   protected:
     explicit RowSource(std::string path) : path_(std::move(path)) {}
-    [[noreturn]] void refuse(const std::string& what) const;
-    void set_shape(ValueType type, std::uint64_t samples, std::uint64_t features);
+    void set_shape(ValueType type, const std::string& type_name, std::uint64_t samples,
+                   std::uint64_t features);
 
   private:
-    std::string path_;
+    std::string path_, type_name_;
     ValueType type_ = ValueType::float64;
     std::uint64_t samples_ = 0, features_ = 0;
 };
