@@ -61,7 +61,7 @@ TEST_CASE("glsl entry: comes back as it was") {
     CHECK(decoded.refused == "");
     CHECK(decoded.entry == some_entry());
     CHECK(file[0] == std::byte{'w'});
-    CHECK(file[8] == std::byte{1});
+    CHECK(file[8] == std::byte{2});
 }
 
 TEST_CASE("glsl entry: cut, lengthened, changed anywhere or another's is refused") {
