@@ -78,6 +78,10 @@ class Case(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.folder.name, name)
 
+    def content(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
     def write(self, name, data):
         with open(self.path(name), "wb") as file:
             file.write(data)
@@ -528,6 +532,35 @@ class Lattice(Case):
         self.refuse(FAILED, "nowhere/t.npy", "lattice", "encode", x, "-o", self.path("new.npy"), "--lattice", "Z2",
                     "--scales", self.path("nowhere/t.npy"))
         self.assertNotIn("new.npy", self.files())
+
+    def test_no_output_is_another_file_of_the_command(self):
+        x, scales = self.write("x.npy", floats([[1, 2], [3, 4]])), self.path("t.npy")
+        self.succeed("lattice", "encode", x, "-o", self.codes, "--lattice", "Z2", "--scales", scales)
+        os.link(x, self.path("hard.npy"))
+        os.symlink("x.npy", self.path("soft.npy"))
+        os.symlink(self.folder.name, self.path("folder"))
+        os.symlink("new.npy", self.path("dangling.npy"))
+        before = {name: self.content(name) for name in ("x.npy", "codes.npy", "t.npy")}
+        for same in x, self.path("./x.npy"), self.path("hard.npy"), self.path("soft.npy"), self.path("folder/x.npy"):
+            for operation in "encode", "quantize":
+                self.refuse(USAGE, "--scales and input are the same file", "lattice", operation, x, "-o",
+                            self.path("new.npy"), "--lattice", "Z2", "--scales", same)
+                self.refuse(USAGE, "output and input are the same file", "lattice", operation, x, "-o", same,
+                            "--lattice", "Z2")
+            self.refuse(USAGE, "output and input are the same file", "lattice", "decode", same, "-o", x, "--lattice", "Z2")
+        self.refuse(USAGE, "output and --scales are the same file", "lattice", "decode", self.codes, "-o", scales,
+                    "--lattice", "Z2", "--scales", scales)
+        for new in self.path("new.npy"), self.path("folder/new.npy"), self.path("dangling.npy"):
+            self.refuse(USAGE, "output and --scales are the same file", "lattice", "encode", x, "-o",
+                        self.path("new.npy"), "--lattice", "Z2", "--scales", new)
+        y, w = self.write("y.npy", floats([[1, 2]])), self.write("w.npy", floats([[5, 6]]))
+        for role, out in ("X", x), ("X", self.path("hard.npy")), ("Y", y), ("--weights", w):
+            self.refuse(USAGE, "output and %s are the same file" % role, "kernel", x, y, "--weights", w, "-o", out)
+        self.refuse(USAGE, "output and input are the same file", "encode", "angle", x, "-o", self.path("soft.npy"),
+                    "--qubits", "2")
+        self.assertFalse(os.path.exists(self.path("new.npy")))
+        for name, content in before.items():
+            self.assertEqual(self.content(name), content, name)
 
     def test_rows_of_any_width(self):
         numbers = random.Random(5)
