@@ -48,7 +48,8 @@ Report written(const std::string& kernel) {
                           timed(ReportPath::ordinary, {1e-4, 3e-4, 1e-4}, 5e-5),
                           timed(ReportPath::resident, {1e-5, 1.5e-5, 2e-5}, 4e-6),
                           timed(ReportPath::cuda, {2e-4, 2e-4, 2e-4}, 5e-5)};
-            if (batch == 300) size.paths[2] = {ReportPath::resident, {}, false, "out, of memory", 0, 0, 0};
+            if (batch == 300) size.paths[2] = {ReportPath::resident, {}, false, "out, of memory", 0, 0, 0, 0};
+            size.paths[0].threads = batch == 10 ? 1 : 7;
             size.compare();
             result.sizes.push_back(size);
         }

@@ -26,6 +26,7 @@ Json json_of(const KernelResult& result, const SizeResult& size, const PathResul
     json[result.rate_unit + "_per_s"] = size.per_s(path);
     json["gb_per_s"] = size.gb_per_s(path);
     json["verified"] = path.verified;
+    if (path.path == ReportPath::cpu && path.threads != 0) json["threads"] = path.threads;
     if (path.path == ReportPath::cpu) return json;
     json["speedup"] = path.speedup > 0 ? Json(path.speedup) : Json();
     if (path.path == ReportPath::cuda)

@@ -34,6 +34,8 @@ class WrongResult : public std::runtime_error {
 class ReportWork {
   public:
     virtual ~ReportWork() = default;
+    ReportWork(const ReportWork&) = delete;
+    ReportWork& operator=(const ReportWork&) = delete;
     virtual std::uint64_t bytes_in(std::size_t process) const = 0;
     virtual std::uint64_t bytes_out(std::size_t process) const = 0;
     /// The baseline, whose results are kept for verify().
@@ -47,6 +49,12 @@ class ReportWork {
     /// Compares what the prepared path gave with what the CPU gave, and destroys it, so that the next run has
     /// to give it again. `stream`: for downloads of resident arrays, else null. Errors: WrongResult.
     virtual void verify(std::size_t process, Stream* stream) = 0;
+    /// How many threads run_cpu() may take from now on.
+    void use_threads(unsigned threads) { threads_ = threads; }
+
+  protected:
+    explicit ReportWork(unsigned threads = 1) : threads_(threads) {}
+    unsigned threads_;
 };
 
 class ReportKernel {

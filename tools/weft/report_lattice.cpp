@@ -24,9 +24,9 @@ struct LatticeSpans {
 class LatticeWork : public ReportWork {
   public:
     LatticeWork(const ReportTargets& targets, const LatticeCode& code, std::uint64_t batch, unsigned threads)
-        : targets_(targets),
+        : ReportWork(threads),
+          targets_(targets),
           code_(code),
-          threads_(threads),
           x_(batch * dimension(code.lattice)),
           decoded_(x_.size()),
           codes_(code_bytes(code, batch)),
@@ -85,7 +85,6 @@ class LatticeWork : public ReportWork {
 
     ReportTargets targets_;
     LatticeCode code_;
-    unsigned threads_;
     ReportPath path_ = ReportPath::cpu;
     std::vector<float> x_, decoded_;  // decoded_ and below: the CPU's results
     std::vector<std::uint8_t> codes_, status_;

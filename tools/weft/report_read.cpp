@@ -45,6 +45,7 @@ PathResult path_of(const Json& json) {
     if (!(path.timing.seconds.min > 0)) refuse("not results of weft profile: a time that is not above 0");
     path.timing.calls = json.at("calls_a_sample").get<std::size_t>();
     path.verified = json.at("verified").get<bool>();
+    path.threads = json.value("threads", 0u);
     path.ceiling_s = at_least_0(json, "ceiling_s");
     return path;
 }

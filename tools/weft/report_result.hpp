@@ -15,7 +15,7 @@ namespace weft::tool {
 
 /// Who does the work, and from where to where.
 enum class ReportPath {
-    cpu,          ///< this machine's processor, all threads
+    cpu,          ///< this machine's processor, one thread or all, whichever is faster at the size
     ordinary,     ///< the device, between arrays in ordinary memory
     page_locked,  ///< the device, between arrays in page-locked memory
     resident,     ///< the device, arrays in its own memory
@@ -30,6 +30,7 @@ struct PathResult {
     Timing timing;
     bool verified = false;     ///< compared with the CPU's result; of the CPU: a device agreed
     std::string failure;       ///< why there is no timing; else empty
+    unsigned threads = 0;      ///< of cpu: that it may take here; 0: another path, or unknown
     double speedup = 0;        ///< over the CPU; 0: unknown
     double over_vulkan = 0;    ///< of cuda: over the same call by Vulkan; 0: unknown
     double ceiling_s = 0;      ///< least time that copies or memory allow; 0: unknown
