@@ -195,6 +195,25 @@ class Reports(Case):
             self.assertRegex(done.stderr, pattern)
         self.assertFalse(os.path.exists(os.path.join(again, "never")))
 
+    def test_reports_of_the_same_second_keep_apart(self):
+        self.report("lattice", "--batch-sizes", "3", "--no-plot")
+        results, again = self.file(r"lattice_results_.*\.json"), os.path.join(self.out, "again")
+        started = [subprocess.Popen([WEFT, "profile", "from", results, "--no-plot", "--output-dir", again],
+                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                   for _ in range(12)]
+        written = []
+        for process in started:
+            out, errors = process.communicate(timeout=60)
+            self.assertEqual((process.returncode, errors), (0, ""))
+            written.append(re.findall(r"^  (\S+)$", out.split("written to", 1)[1], re.M))
+        every = [name for names in written for name in names]
+        self.assertEqual(len(every), len(set(every)), "a name used twice")
+        self.assertEqual(sorted(os.listdir(again)), sorted(every))
+        for names in written:
+            self.assertEqual(len({re.search(r"\d{8}_\d{6}(_\d+)?", name).group() for name in names}), 1, names)
+            for name in names:
+                self.assertGreater(os.path.getsize(os.path.join(again, name)), 0)
+
     def test_a_size_that_fails_leaves_the_rest(self):
         out = self.report("lattice", "--batch-sizes", "3,1000000000000", "--no-plot")
         self.assertRegex(out, r"1,000,000,000,000 +did not run: does not fit host memory \(needs .*B, .*B are free\)")

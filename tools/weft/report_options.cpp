@@ -32,13 +32,6 @@ std::string_view trimmed(std::string_view text) {
     return text;
 }
 
-bool has_stamp(const std::string& folder, const std::string& stamp) {
-    std::error_code error;
-    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-        if (it->path().stem().string().ends_with("_" + stamp)) return true;
-    return false;
-}
-
 }  // namespace
 
 std::vector<std::uint64_t> parse_sizes(std::string_view text) {
@@ -101,15 +94,13 @@ void require_folder(const std::string& folder) {
     if (::access(folder.c_str(), W_OK | X_OK) != 0) fail(errno);
 }
 
-std::string make_stamp(const std::string& folder) {
+std::string make_stamp() {
     const std::time_t now = std::time(nullptr);
     std::tm utc{};
     gmtime_r(&now, &utc);
     char text[32];
     std::strftime(text, sizeof text, "%Y%m%d_%H%M%S", &utc);
-    std::string stamp = text;
-    for (int i = 2; has_stamp(folder, stamp); ++i) stamp = std::string(text) + "_" + std::to_string(i);
-    return stamp;
+    return text;
 }
 
 }  // namespace weft::tool
