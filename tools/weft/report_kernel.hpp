@@ -64,7 +64,10 @@ class ReportKernel {
     virtual std::string unit() const = 0;  ///< what a batch counts, plural
     virtual std::vector<std::pair<std::string, std::string>> configuration() const = 0;
     virtual std::vector<std::string> processes() const = 0;
-    virtual double compression(std::size_t) const { return 0; }
+    /// Bytes of values over bytes of code, of a batch that read and wrote so many; 0: means nothing here.
+    virtual double compression(std::size_t, std::uint64_t /*bytes_in*/, std::uint64_t /*bytes_out*/) const {
+        return 0;
+    }
     virtual std::string rate_unit() const { return unit(); }  ///< what rates count
     virtual double items(std::uint64_t batch) const {         ///< of these in a batch
         return static_cast<double>(batch);

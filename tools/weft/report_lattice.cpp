@@ -192,11 +192,10 @@ class ReportOfLattice : public ReportKernel {
                              " bytes a vector, and a status byte"}};
     }
     std::vector<std::string> processes() const override { return {"encode", "decode", "combined"}; }
-    double compression(std::size_t process) const override {
-        if (process == kCombined) return 0;
-        constexpr std::size_t kVectors = 8;  // whole bytes
-        return static_cast<double>(kVectors * dimension(code_.lattice) * sizeof(float)) /
-               static_cast<double>(code_bytes(code_, kVectors) + kVectors);
+    double compression(std::size_t process, std::uint64_t in, std::uint64_t out) const override {
+        if (process == kCombined || in == 0 || out == 0) return 0;
+        const auto values = static_cast<double>(process == kEncode ? in : out);
+        return values / static_cast<double>(process == kEncode ? out : in);
     }
     double host_bytes(std::uint64_t batch) const override {
         const double values = 4.0 * dimension(code_.lattice);

@@ -119,15 +119,27 @@ std::string table_of_splits(const KernelResult& result) {
     return out;
 }
 
+/// "3.2x at 10, 3.3x at 100": small batches end in a byte that is not full.
+std::string compression_of(const KernelResult& result, std::size_t process) {
+    std::string text, last;
+    for (const SizeResult& size : result.sizes) {
+        if (size.process != process || size.compression <= 0) continue;
+        const std::string ratio = factor(size.compression);
+        if (ratio == last) continue;
+        text += (text.empty() ? "" : ", ") + ratio + " from " + grouped(size.batch) + " on";
+        last = ratio;
+    }
+    return text;
+}
+
 std::string section_of(const KernelResult& result) {
     std::string out = "\n## " + result.kernel + "\n\n";
     for (const auto& [name, value] : result.configuration) out += "- " + name + ": " + value + "\n";
     for (std::size_t p = 0; p < result.processes.size(); ++p) {
         const ProcessResult& process = result.processes[p];
         out += "\n### " + process.name + "\n\n";
-        if (process.compression > 0)
-            out += "Compression " + factor(process.compression) +
-                   ", from the bytes written, statuses included. ";
+        if (const std::string ratios = compression_of(result, p); !ratios.empty())
+            out += "Compression " + ratios + ": from the bytes written, statuses included. ";
         if (process.memory_gb_per_s > 0)
             out += "Ceilings: upload " + rate(process.upload_gb_per_s) + ", download " +
                    rate(process.download_gb_per_s) + ", both at once in this proportion " +

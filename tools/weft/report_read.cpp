@@ -64,6 +64,7 @@ SizeResult size_of(const KernelResult& result, const Json& json) {
     size.bytes_in = json.at("bytes_in").get<std::uint64_t>();
     size.bytes_out = json.at("bytes_out").get<std::uint64_t>();
     size.items = json.at("items").get<double>();
+    size.compression = at_least_0(json, "compression_ratio");
     for (const Json& path : json.at("paths")) size.paths.push_back(path_of(path));
     size.compare();
     return size;
@@ -72,7 +73,6 @@ SizeResult size_of(const KernelResult& result, const Json& json) {
 ProcessResult ceilings_of(const Json& json) {
     ProcessResult process;
     process.name = json.at("process").get<std::string>();
-    process.compression = at_least_0(json, "compression_ratio");
     process.upload_gb_per_s = at_least_0(json, "upload_gb_per_s");
     process.download_gb_per_s = at_least_0(json, "download_gb_per_s");
     process.concurrent_gb_per_s = at_least_0(json, "concurrent_gb_per_s");

@@ -45,7 +45,8 @@ struct PathResult {
 struct SizeResult {
     std::size_t process = 0;
     std::uint64_t batch = 0, bytes_in = 0, bytes_out = 0;
-    double items = 0;  ///< what rates count
+    double items = 0;        ///< what rates count
+    double compression = 0;  ///< bytes of values over bytes of code, as written; 0: means nothing here
     std::vector<PathResult> paths;
 
     const PathResult* of(ReportPath path) const;  ///< null: not measured or failed
@@ -77,7 +78,6 @@ struct StageSplit {
 
 struct ProcessResult {
     std::string name;
-    double compression = 0;  ///< bytes of values over bytes of code as written; 0: means nothing here
     double upload_gb_per_s = 0, download_gb_per_s = 0, concurrent_gb_per_s = 0;  ///< of page-locked copies
     double memory_gb_per_s = 0;                                                  ///< of a resident triad
 };

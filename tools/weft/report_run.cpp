@@ -103,6 +103,7 @@ class SizeRun {
         for (SizeResult& size : sizes_) {
             if (work_) size.bytes_in = work_->bytes_in(size.process);
             if (work_) size.bytes_out = work_->bytes_out(size.process);
+            if (work_) size.compression = kernel.compression(size.process, size.bytes_in, size.bytes_out);
             if (!work_)
                 for (const ReportPath path : settings.paths) fail(size, path, failure);
         }
@@ -312,7 +313,6 @@ KernelResult run_kernel(const ReportTargets& targets, const ReportKernel& kernel
     for (const std::string& name : kernel.processes()) {
         result.processes.push_back({});
         result.processes.back().name = name;
-        result.processes.back().compression = kernel.compression(result.processes.size() - 1);
     }
     std::vector<SizeResult> measured(result.processes.size());  // sizes that the ceilings were measured for
     Forecast forecast(kernel.growth(), settings.repeats.max_seconds);
