@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# weft_add_shader(<target> SOURCE <file.comp> NAME <name> [DEFINES A=1 ...] [FLAGS -O0 ...] [SPV_VARIABLE <variable>])
+# weft_add_shader(<target> SOURCE <file.comp> NAME <name> [DEFINES A=1 ...] [FLAGS -g ...] [NOT_OPTIMIZED]
+#                 [SPV_VARIABLE <variable>])
 #
 # Compiles GLSL to SPIR-V at build time, in the build tree:
 #   shaders/<name>.spv.inc   words for   constexpr std::uint32_t k[] = {
@@ -11,34 +12,50 @@
 # installed. WEFT_GLSL is 1 in every shader.
 
 find_program(WEFT_GLSLC glslc REQUIRED DOC "GLSL to SPIR-V compiler")
+find_program(WEFT_SPIRV_OPT spirv-opt DOC "SPIR-V optimizer, used when found")
 find_program(WEFT_SPIRV_VAL spirv-val DOC "SPIR-V validator, used when found")
 if(SHADER_STRICT AND NOT WEFT_SPIRV_VAL)
     message(FATAL_ERROR "SHADER_STRICT needs spirv-val (Debian: spirv-tools)")
 endif()
 
-set(weft_shader_flags --target-env=vulkan1.2 -DWEFT_GLSL=1 "-I${PROJECT_SOURCE_DIR}/shaders")
-if(SHADER_OPT STREQUAL "zero")
-    list(APPEND weft_shader_flags -O0)
-elseif(SHADER_OPT STREQUAL "size")
-    list(APPEND weft_shader_flags -Os)
-elseif(SHADER_OPT STREQUAL "performance")
-    list(APPEND weft_shader_flags -O)
-else()
-    message(FATAL_ERROR "SHADER_OPT: unknown value (got '${SHADER_OPT}', need zero, size or performance)")
+set(weft_shader_flags --target-env=vulkan1.2 -O0 -DWEFT_GLSL=1 "-I${PROJECT_SOURCE_DIR}/shaders")
+# The passes of spirv-opt -O but for loop-unroll, whose copies of a loop's body are no longer NoContraction: what
+# `precise` forbids would be done from the second turn on, by spirv-opt itself (mul and add become Fma) or by the
+# driver. Drivers unroll what is marked [[unroll]].
+set(weft_spirv_passes
+    --wrap-opkill --eliminate-dead-branches --merge-return --inline-entry-points-exhaustive --eliminate-dead-functions
+    --eliminate-dead-code-aggressive --private-to-local --eliminate-local-single-block --eliminate-local-single-store
+    --eliminate-dead-code-aggressive --scalar-replacement=100 --convert-local-access-chains
+    --eliminate-local-single-block --eliminate-local-single-store --eliminate-dead-code-aggressive --ssa-rewrite
+    --eliminate-dead-code-aggressive --ccp --eliminate-dead-code-aggressive --eliminate-dead-branches
+    --redundancy-elimination --combine-access-chains --simplify-instructions --scalar-replacement=100
+    --convert-local-access-chains --eliminate-local-single-block --eliminate-local-single-store
+    --eliminate-dead-code-aggressive --ssa-rewrite --eliminate-dead-code-aggressive --vector-dce
+    --eliminate-dead-inserts --eliminate-dead-branches --simplify-instructions --if-conversion
+    --copy-propagate-arrays --reduce-load-size --eliminate-dead-code-aggressive --merge-blocks
+    --redundancy-elimination --eliminate-dead-branches --merge-blocks --simplify-instructions)
+if(SHADER_OPT STREQUAL "zero" OR NOT WEFT_SPIRV_OPT)
+    set(weft_spirv_passes "")
+elseif(NOT SHADER_OPT STREQUAL "performance")
+    message(FATAL_ERROR "SHADER_OPT: unknown value (got '${SHADER_OPT}', need zero or performance)")
 endif()
 if(SHADER_STRICT)
     list(APPEND weft_shader_flags -Werror)
 endif()
 # Kept where a parent project that calls the function from another folder still sees them.
 set_property(GLOBAL PROPERTY WEFT_SHADER_FLAGS "${weft_shader_flags}")
+set_property(GLOBAL PROPERTY WEFT_SPIRV_PASSES "${weft_spirv_passes}")
+set_property(GLOBAL PROPERTY WEFT_SPIRV_WORDS "${CMAKE_CURRENT_LIST_DIR}/spirv_words.cmake")
 
 function(weft_add_shader target)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE;NAME;SPV_VARIABLE" "DEFINES;FLAGS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "NOT_OPTIMIZED" "SOURCE;NAME;SPV_VARIABLE" "DEFINES;FLAGS")
     if(NOT arg_SOURCE OR NOT arg_NAME OR arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "weft_add_shader: need <target> SOURCE <file> NAME <name>, got ${ARGV}")
     endif()
     cmake_path(ABSOLUTE_PATH arg_SOURCE BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
     get_property(flags GLOBAL PROPERTY WEFT_SHADER_FLAGS)
+    get_property(passes GLOBAL PROPERTY WEFT_SPIRV_PASSES)
+    get_property(words GLOBAL PROPERTY WEFT_SPIRV_WORDS)
     list(TRANSFORM arg_DEFINES PREPEND -D)
     list(APPEND flags ${arg_DEFINES} ${arg_FLAGS})
 
@@ -49,12 +66,17 @@ function(weft_add_shader target)
     if(WEFT_SPIRV_VAL)
         set(validate COMMAND "${WEFT_SPIRV_VAL}" --target-env vulkan1.2 "${spv}")
     endif()
+    set(optimize "")
+    if(passes AND NOT arg_NOT_OPTIMIZED)
+        set(optimize COMMAND "${WEFT_SPIRV_OPT}" ${passes} "${spv}" -o "${spv}")
+    endif()
     add_custom_command(
         OUTPUT "${spv}" "${spv}.inc"
         COMMAND "${WEFT_GLSLC}" ${flags} -MD -MF "${spv}.d" -MT "${spv}" -o "${spv}" "${arg_SOURCE}"
+        ${optimize}
         ${validate}
-        COMMAND "${WEFT_GLSLC}" ${flags} -mfmt=num -o "${spv}.inc" "${arg_SOURCE}"
-        DEPENDS "${arg_SOURCE}"
+        COMMAND "${CMAKE_COMMAND}" "-DSPV=${spv}" "-DOUTPUT=${spv}.inc" -P "${words}"
+        DEPENDS "${arg_SOURCE}" "${words}"
         DEPFILE "${spv}.d"
         COMMENT "Compiling shader ${arg_NAME}"
         COMMAND_EXPAND_LISTS VERBATIM)

@@ -32,6 +32,7 @@ struct MemoryReport {
         std::uint64_t size = 0, budget = 0,
                       usage = 0;  ///< bytes; budget and usage as the driver tells, else 0
         bool device_local = false;
+        std::uint64_t kept = 0;  ///< of usage: large blocks that weft holds for the next buffer of their size
     };
     std::uint64_t live_bytes = 0;  ///< in use by buffers
     std::uint64_t peak_bytes = 0;  ///< highest live_bytes so far

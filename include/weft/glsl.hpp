@@ -31,6 +31,8 @@ struct GlslSource {
     std::string name{};  ///< of `text` in messages; empty: "shader"
     std::vector<std::filesystem::path> include_dirs{};
     std::vector<GlslMacro> macros{};  ///< each name once
+    /// Shaders that say `precise` are compiled as with `none`: the optimizer of SPIRV-Tools forgets it in
+    /// loops that it unrolls. Drivers optimize what they get in any case.
     GlslOptimization optimization = GlslOptimization::performance;
     bool debug_info = false;  ///< names and source lines in the SPIR-V, for debuggers and profilers
     bool warnings_as_errors = false;

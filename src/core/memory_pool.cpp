@@ -17,6 +17,10 @@ namespace {
 constexpr std::uint64_t kBlockBytes = std::uint64_t{64} << 20;
 // Half a block and more would leave a hole nobody fits into.
 constexpr std::uint64_t kDedicatedBytes = kBlockBytes / 2;
+// Share of a heap, as a divisor, that empty blocks of their own may hold on to: taking memory costs a GPU's
+// driver some 60 ms a gigabyte, page-locked memory four times that, and the next call often asks for the same
+// again.
+constexpr std::uint64_t kKeptShare = 8;
 // Smaller buffers are not copied fast enough for their kind of memory to matter.
 constexpr std::uint64_t kCudaBytes = std::uint64_t{1} << 20;
 
@@ -68,6 +72,46 @@ std::vector<MemoryReport::Heap> MemoryPool::heaps() const {
     return heaps;
 }
 
+std::uint32_t MemoryPool::heap_of(const BlockSource& source) const {
+    return device_.snapshot().memory_types[source.memory_type()].heap;
+}
+
+bool MemoryPool::own(const BlockSource* source) const {
+    return source == cuda_.get() ||
+           std::any_of(sources_.begin(), sources_.end(), [&](const auto& s) { return s.get() == source; });
+}
+
+std::uint64_t MemoryPool::kept_bytes(std::uint32_t heap) const {
+    std::uint64_t bytes = 0;
+    for (const auto& block : blocks_)
+        if (block->dedicated && block->offsets.empty() && heap_of(*block->source) == heap)
+            bytes += block->memory.bytes;
+    return bytes;
+}
+
+bool MemoryPool::keeps(const PoolBlock& block) const {
+    if (device_.snapshot().type != DeviceType::discrete || limit_ != 0 || !own(block.source)) return false;
+    const std::uint32_t heap = heap_of(*block.source);
+    // It is empty by now, and so counted.
+    return kept_bytes(heap) <= device_.snapshot().heaps[heap].bytes / kKeptShare;
+}
+
+PoolBlock* MemoryPool::kept_block(const BlockSource& source, std::uint64_t bytes) {
+    for (auto& block : blocks_)
+        if (block->dedicated && block->source == &source && block->offsets.empty() &&
+            block->memory.bytes >= bytes && block->memory.bytes - bytes <= bytes / 8)
+            return block.get();
+    return nullptr;
+}
+
+bool MemoryPool::drop_kept() noexcept {
+    const std::size_t before = blocks_.size();
+    for (std::size_t i = before; i-- > 0;)
+        if (blocks_[i]->dedicated && blocks_[i]->offsets.empty())
+            drop(blocks_.begin() + static_cast<std::ptrdiff_t>(i));
+    return blocks_.size() != before;
+}
+
 void MemoryPool::require_budget(const BlockSource& source, std::uint64_t bytes) {
     const auto refuse = [&](const std::string& why, std::uint64_t have) {
         throw Error(Errc::out_of_memory, "MemoryPool: " + why + " (got " + std::to_string(have) +
@@ -75,7 +119,7 @@ void MemoryPool::require_budget(const BlockSource& source, std::uint64_t bytes) 
     };
     if (limit_ != 0 && (block_bytes_ > limit_ || bytes > limit_ - block_bytes_))
         refuse("beyond Config::memory_limit", limit_ - std::min(limit_, block_bytes_));
-    const std::uint32_t heap = device_.snapshot().memory_types[source.memory_type()].heap;
+    const std::uint32_t heap = heap_of(source);
     const MemoryReport::Heap now = heaps()[heap];
     if (bytes > now.size) refuse("larger than the heap", now.size);
     // Some drivers grant page-locked memory beyond the budget and lose the device later, so the budget is
@@ -106,13 +150,14 @@ PoolBlock& MemoryPool::new_block(BlockSource& source, std::uint64_t bytes) {
     try {
         return add_block(source, want, dedicated);
     } catch (const Error& e) {
-        if (e.code() != Errc::out_of_memory || want == bytes) throw;
+        if (e.code() != Errc::out_of_memory || (!drop_kept() && want == bytes)) throw;
     }
     return add_block(source, bytes, dedicated);
 }
 
 MemoryRange MemoryPool::allocate_whole(BlockSource& source, std::uint64_t bytes) {
     const std::lock_guard lock(mutex_);
+    drop_kept();  // it may be memory of others, whose needs are not known here
     PoolBlock& block = add_block(source, bytes, true);
     block.offsets.allocate(bytes, 1);
     return {&block, block.memory.memory, 0, bytes, block.memory.mapped, block.memory.bytes};
@@ -142,8 +187,9 @@ MemoryRange MemoryPool::allocate(BlockSource& source, std::uint64_t bytes, std::
             return range;
         }
     }
-    const MemoryRange range = place(new_block(source, bytes));
-    if (trace_.active()) trace_.pool_request(false);
+    PoolBlock* const kept = bytes >= kDedicatedBytes ? kept_block(source, bytes) : nullptr;
+    const MemoryRange range = place(kept != nullptr ? *kept : new_block(source, bytes));
+    if (trace_.active()) trace_.pool_request(kept != nullptr);
     return range;
 }
 
@@ -157,8 +203,8 @@ void MemoryPool::release(MemoryRange& range) noexcept {
     if (range.block == nullptr || device_.untouchable()) return;
     const std::lock_guard lock(mutex_);
     range.block->offsets.release(range.offset, range.bytes);
-    // An empty ordinary block is kept for the next buffer; trim() gives it back.
-    if (range.block->dedicated) {
+    // An empty block is kept for the next buffer, one of its own within limits; trim() gives it back.
+    if (range.block->dedicated && !keeps(*range.block)) {
         const auto it = std::find_if(blocks_.begin(), blocks_.end(),
                                      [&](const auto& block) { return block.get() == range.block; });
         drop(it);
@@ -204,6 +250,8 @@ MemoryReport MemoryPool::report() const {
     report.block_bytes = block_bytes_;
     report.blocks = blocks_.size();
     std::uint64_t free_bytes = 0, largest = 0;
+    for (std::uint32_t heap = 0; heap < report.heaps.size(); ++heap)
+        report.heaps[heap].kept = kept_bytes(heap);
     for (const auto& block : blocks_) {
         free_bytes += block->offsets.size() - block->offsets.used();
         largest = std::max(largest, block->offsets.largest_free());

@@ -70,6 +70,15 @@ class MemoryPool {
     PoolBlock& new_block(BlockSource& source, std::uint64_t bytes);
     PoolBlock& add_block(BlockSource& source, std::uint64_t bytes, bool dedicated);
     void require_budget(const BlockSource& source, std::uint64_t bytes);
+    std::uint32_t heap_of(const BlockSource& source) const;
+    bool own(const BlockSource* source) const;
+    /// Of empty blocks of their own in a heap.
+    std::uint64_t kept_bytes(std::uint32_t heap) const;
+    /// Whether a block of its own that has become empty stays for the next that is as large: on devices with
+    /// memory of their own, without Config::memory_limit, within a share of the heap.
+    bool keeps(const PoolBlock& block) const;
+    PoolBlock* kept_block(const BlockSource& source, std::uint64_t bytes);
+    bool drop_kept() noexcept;  ///< whether there were any
     std::vector<MemoryReport::Heap> heaps() const;
     void drop(std::vector<std::unique_ptr<PoolBlock>>::iterator block) noexcept;
 

@@ -11,7 +11,7 @@ namespace weft::glsl {
 namespace {
 
 constexpr std::string_view kMagic = "weftgl\r\n";
-constexpr std::uint32_t kFormatVersion = 1;
+constexpr std::uint32_t kFormatVersion = 2;
 constexpr std::size_t kHeaderBytes = 8 + 4 + 16 + 8 + 16;
 constexpr std::string_view kSuffix = ".spv.cache";
 constexpr std::size_t kNameChars = 32 + kSuffix.size();

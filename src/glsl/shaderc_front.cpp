@@ -83,12 +83,23 @@ struct IncludeAnswer {
     shaderc_include_result result{};
 };
 
-shaderc_include_result* answer_include(void* search, const char* requested, int type, const char*,
+/// What one compilation includes, and whether any of it asks for exact arithmetic.
+struct IncludeRun {
+    IncludeSearch& search;
+    bool precise;
+};
+
+bool mentions_precise(std::string_view text) {
+    return text.find("precise") != std::string_view::npos;
+}
+
+shaderc_include_result* answer_include(void* user, const char* requested, int type, const char*,
                                        std::size_t depth) noexcept {
     auto answer = std::make_unique<IncludeAnswer>();
     try {
-        answer->included = static_cast<IncludeSearch*>(search)->find(
-            requested, type == shaderc_include_type_relative, depth);
+        auto& run = *static_cast<IncludeRun*>(user);
+        answer->included = run.search.find(requested, type == shaderc_include_type_relative, depth);
+        run.precise = run.precise || mentions_precise(answer->included.text);
     } catch (const std::exception& error) {
         answer->included = {{}, {}, error.what()};
     }
@@ -119,13 +130,13 @@ shaderc_optimization_level level(GlslOptimization optimization) {
     return shaderc_optimization_level_performance;
 }
 
-Options make_options(const GlslSource& source, IncludeSearch& includes) {
+Options make_options(const GlslSource& source, GlslOptimization optimization, IncludeRun& includes) {
     Options options(shaderc_compile_options_initialize());
     if (!options) throw std::bad_alloc();
     shaderc_compile_options_set_target_env(options.get(), shaderc_target_env_vulkan,
                                            shaderc_env_version_vulkan_1_2);
     shaderc_compile_options_set_target_spirv(options.get(), shaderc_spirv_version_1_5);
-    shaderc_compile_options_set_optimization_level(options.get(), level(source.optimization));
+    shaderc_compile_options_set_optimization_level(options.get(), level(optimization));
     shaderc_compile_options_add_macro_definition(options.get(), "WEFT_GLSL", 9, "1", 1);
     for (const GlslMacro& macro : source.macros)
         shaderc_compile_options_add_macro_definition(options.get(), macro.name.data(), macro.name.size(),
@@ -136,9 +147,9 @@ Options make_options(const GlslSource& source, IncludeSearch& includes) {
     return options;
 }
 
-Compiled compile(const GlslSource& source, const std::string& name, const std::string& text,
-                 IncludeSearch& includes) {
-    const Options options = make_options(source, includes);
+Compiled compile(const GlslSource& source, GlslOptimization optimization, const std::string& name,
+                 const std::string& text, IncludeRun& includes) {
+    const Options options = make_options(source, optimization, includes);
     const Result result(shaderc_compile_into_spv(compiler(), text.data(), text.size(), shaderc_compute_shader,
                                                  name.c_str(), "main", options.get()));
     if (!result) throw std::bad_alloc();
@@ -153,6 +164,19 @@ Compiled compile(const GlslSource& source, const std::string& name, const std::s
     return compiled;
 }
 
+/// Where SPIRV-Tools unrolls a loop, the copies of its body are no longer NoContraction: what `precise`
+/// forbids would be done to every turn but the first. Such shaders are left to the driver's optimizer.
+Compiled compile_exactly(const GlslSource& source, const std::string& name, const std::string& text,
+                         IncludeSearch& includes) {
+    IncludeRun run{includes, mentions_precise(text)};
+    for (const GlslMacro& macro : source.macros) run.precise = run.precise || mentions_precise(macro.value);
+    const GlslOptimization first = run.precise ? GlslOptimization::none : source.optimization;
+    Compiled compiled = compile(source, first, name, text, run);
+    if (run.precise && first != GlslOptimization::none)
+        compiled = compile(source, GlslOptimization::none, name, text, run);
+    return compiled;
+}
+
 }  // namespace
 
 Compiled compile_with_shaderc(const GlslSource& source, const std::string& name, const std::string& text,
@@ -161,7 +185,7 @@ Compiled compile_with_shaderc(const GlslSource& source, const std::string& name,
     Compiled compiled;
     // The compiler recurses once for each operator of a long sum and the like, and generated shaders have
     // many.
-    run_on_large_stack([&] { compiled = compile(source, name, text, includes); });
+    run_on_large_stack([&] { compiled = compile_exactly(source, name, text, includes); });
     return compiled;
 }
 

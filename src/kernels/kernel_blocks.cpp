@@ -126,22 +126,13 @@ class BlockWriter {
           team_(static_cast<std::uint32_t>(std::min<std::uint64_t>(
               backend.plan().copy_threads,
               1 + plan.states.block * plan.states.block * plan.value_bytes() / kBytesPerThread))),
-          meter_(options, plan.shape.pairs()) {
-        const std::uint64_t words = 2 * plan.states.block * plan.states.block * plan.value_bytes() / 4;
-        for (std::optional<Slot>& slot : slots_)
-            slot.emplace(Slot{Buffer<std::uint32_t>(backend, words, "kernel block"),
-                              HostBuffer<std::uint32_t>(backend, words, "kernel block"),
-                              {},
-                              {},
-                              false,
-                              false});
+          meter_(options, plan.shape.pairs()),
+          backend_(backend) {
         meter_.check();
     }
 
     void write(TilePairs& pairs, const PackedSide& x, const PackedSide& y, const KernelBlock& block) {
-        Slot& slot = *slots_[next_];
-        next_ = (next_ + 1) % slots_.size();
-        finish(slot);
+        Slot& slot = take_slot();
         slot.block = block;
         const std::uint64_t step = plan_.states.block;
         const bool square = plan_.shape.square(), own = square && block.row == block.column;
@@ -165,10 +156,31 @@ class BlockWriter {
     }
 
     void finish_all() {
-        for (std::size_t i = 0; i < slots_.size(); ++i) finish(*slots_[(next_ + i) % slots_.size()]);
+        for (std::size_t i = 0; i < slots_.size(); ++i)
+            if (std::optional<Slot>& slot = slots_[(next_ + i) % slots_.size()]) finish(*slot);
     }
 
   private:
+    /// The next slot, made when it is first needed, while the device is busy with what is recorded so far:
+    /// page-locked memory costs a quarter of a millisecond a megabyte.
+    Slot& take_slot() {
+        std::optional<Slot>& slot = slots_[next_];
+        next_ = (next_ + 1) % slots_.size();
+        if (slot) {
+            finish(*slot);
+            return *slot;
+        }
+        stream_.submit();
+        const std::uint64_t words = block_bytes(plan_) / 4;
+        slot.emplace(Slot{Buffer<std::uint32_t>(backend_, words, "kernel block"),
+                          HostBuffer<std::uint32_t>(backend_, words, "kernel block"),
+                          {},
+                          {},
+                          false,
+                          false});
+        return *slot;
+    }
+
     void copy_back(Slot& slot) {
         const std::uint64_t words = plan_.states.block * plan_.value_bytes() / 4;  // of a row
         const auto copy = [&](std::uint64_t first, std::uint64_t rows) {
@@ -210,6 +222,7 @@ class BlockWriter {
     std::byte* target_;
     ThreadTeam team_;
     KernelMeter meter_;
+    Backend& backend_;
     std::array<std::optional<Slot>, kBlocksUnderWay> slots_;
     std::size_t next_ = 0;
     std::uint64_t pairs_ = 0;

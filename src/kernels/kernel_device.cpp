@@ -13,7 +13,9 @@ std::uint64_t free_bytes(const MemoryReport& memory) {
     std::uint64_t most = 0;
     for (const MemoryReport::Heap& heap : memory.heaps) {
         if (!heap.device_local) continue;
-        most = std::max(most, heap.budget == 0 ? heap.size : heap.budget - std::min(heap.usage, heap.budget));
+        // What is kept for the next large buffer is there for this one.
+        const std::uint64_t used = heap.usage - std::min(heap.usage, heap.kept);
+        most = std::max(most, heap.budget == 0 ? heap.size : heap.budget - std::min(used, heap.budget));
     }
     return most;
 }

@@ -111,6 +111,11 @@ std::uint32_t lanes_of(const StatePlan& states, const StatePass& pass) noexcept;
 /// Shared memory of kernel_states.comp.
 std::uint64_t shared_bytes_of_states(std::uint32_t lanes, std::uint64_t real_bytes) noexcept;
 
+/// Whether a K in host memory is one block.
+bool one_block(const KernelPlan& plan) noexcept;
+/// Bytes of a block of K on its way to host memory, with the one across the diagonal where there is any.
+std::uint64_t block_bytes(const KernelPlan& plan) noexcept;
+
 /// Device memory that a plan for states takes besides what the caller holds; streamed: with blocks of K.
 std::uint64_t states_memory(const KernelPlan& plan, bool streamed) noexcept;
 

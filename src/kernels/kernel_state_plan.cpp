@@ -109,6 +109,15 @@ std::uint32_t lanes_of(const StatePlan& states, const StatePass& pass) noexcept 
     return std::min(states.most_lanes, 16u << (pass.window - 4));
 }
 
+bool one_block(const KernelPlan& plan) noexcept {
+    return larger_side(plan.shape) <= plan.states.block;
+}
+
+std::uint64_t block_bytes(const KernelPlan& plan) noexcept {
+    const std::uint64_t images = plan.shape.square() && !one_block(plan) ? 2 : 1;
+    return images * plan.states.block * plan.states.block * plan.value_bytes();
+}
+
 std::uint64_t states_memory(const KernelPlan& plan, bool streamed) noexcept {
     const StatePlan& s = plan.states;
     const std::uint64_t columns = plan.shape.square() ? 0 : plan.shape.others;
@@ -118,7 +127,7 @@ std::uint64_t states_memory(const KernelPlan& plan, bool streamed) noexcept {
     const std::uint64_t built = s.chunk_rows * s.state_bytes * (s.two_buffers ? 2 : 1);
     const std::uint64_t angles = plan.layers != 0 ? plan.planes_values() * plan.real_bytes() : 0;
     const std::uint64_t factors = (plan.shape.samples + plan.shape.others) * plan.real_bytes();
-    const std::uint64_t blocks = streamed ? 2 * kBlocksUnderWay * s.block * s.block * plan.value_bytes() : 0;
+    const std::uint64_t blocks = streamed ? (one_block(plan) ? 1 : kBlocksUnderWay) * block_bytes(plan) : 0;
     return packed + built + angles + factors + blocks + s.gram.scratch_bytes;
 }
 

@@ -217,6 +217,40 @@ TEST_CASE("lies: the budget of the driver is binding") {
     });
 }
 
+TEST_CASE(
+    "lies: large memory that is free waits for the next buffer of its size, and goes before one is refused") {
+    Lies lies = card({family(1, "gct")});
+    lies.show_budget = true;
+    lies.heaps = {{kGiB, true, 200 * kMiB}, {kGiB, false, 800 * kMiB}};
+    on_lied("kept", lies, [](weft::Backend& backend) {
+        const auto kept = [&] { return backend.memory().heaps[0].kept; };
+        backend.trim();
+        const std::uint64_t blocks = backend.memory().block_bytes;
+        { const weft::Buffer<char> first(backend, 60 * kMiB); }
+        CHECK(kept() == 60 * kMiB);
+        CHECK(backend.memory().block_bytes == blocks + 60 * kMiB);
+        const std::uint64_t allocations = backend.counters().memory_allocations;
+        {
+            const weft::Buffer<char> again(backend, 60 * kMiB);
+            CHECK(kept() == 0);
+        }
+        { const weft::Buffer<char> smaller(backend, 56 * kMiB); }
+        CHECK(backend.counters().memory_allocations == allocations);
+        { const weft::Buffer<char> half(backend, 40 * kMiB); }
+        CHECK(backend.counters().memory_allocations == allocations + 1);
+        CHECK(kept() == 100 * kMiB);
+        { const weft::Buffer<char> more(backend, 70 * kMiB); }  // an eighth of the heap is 128 MiB
+        CHECK(kept() == 100 * kMiB);
+        { const weft::Buffer<char> all(backend, 190 * kMiB); }  // the budget has room when those are gone
+        CHECK(kept() == 0);
+        { const weft::Buffer<char> last(backend, 60 * kMiB); }
+        backend.trim();
+        CHECK(kept() == 0);
+        CHECK(backend.memory().block_bytes == blocks);
+        script(backend, kScripts[0]);
+    });
+}
+
 TEST_CASE("lies: small heaps and allocations; batches shrink, buffers say why") {
     Lies lies = card({family(1, "gct"), family(2, "t")});
     lies.heaps = {{6 * kMiB, true}, {6 * kMiB, false}};

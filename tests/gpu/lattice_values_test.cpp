@@ -317,6 +317,20 @@ TEST_CASE("lattice: retries are exact for whole alpha, and their scale is undone
     });
 }
 
+TEST_CASE("lattice: vectors far outside the code, by every coordinate") {
+    on_device([](weft::Backend& backend) {
+        for (const Lattice lattice : kLattices)
+            for (const std::uint32_t q : {3u, 4u, 5u, 16u})
+                for (const std::uint32_t levels : {1u, 2u, 3u})
+                    for (const float range : {64.0f, 1024.0f, 32768.0f}) {
+                        CAPTURE(range);
+                        const LatticeCode code{
+                            .lattice = lattice, .q = q, .levels = levels, .beta = 0.5f, .packed = q == 4};
+                        check_both(backend, code, dyadic_values(64 * dimension(lattice), range, q + levels));
+                    }
+    });
+}
+
 TEST_CASE("lattice: dither is reproduced by seed and number of the vector, across chunks and calls") {
     on_device([](weft::Backend& backend) {
         for (const Lattice lattice : kLattices) {

@@ -12,6 +12,7 @@
 #include <weft/glsl.hpp>
 
 #include "glsl/include_search.hpp"
+#include "support/contractions.hpp"
 #include "support/error_text.hpp"
 #include "support/scratch_folder.hpp"
 
@@ -181,6 +182,29 @@ TEST_CASE("compile_glsl: optimization and debug information do what they say") {
     CHECK(words(performance, true) > words(performance, false));
     CHECK(has_word(compile({.text = text, .optimization = none}), 77771));
     CHECK_FALSE(has_word(compile({.text = text}), 77771));
+}
+
+TEST_CASE("compile_glsl: every turn of a loop keeps what is precise, wherever that is said") {
+    const ScratchFolder folder;
+    folder.write("exact.glsl", "#define EXACT precise\n");
+    const std::string body =
+        "layout(set = 0, binding = 0) buffer X { float x[]; };\nvoid main() {\n"
+        "    [[unroll]] for (int i = 0; i < 4; ++i) {\n"
+        "        EXACT float y = x[i] * 0.03125 + 12582912.0;\n        x[i] = y - 12582912.0;\n    }\n}\n";
+    const std::string unroll = "#extension GL_EXT_control_flow_attributes : require\n";
+    const GlslSource sources[] = {
+        {.text = kHead + unroll + "#define EXACT precise\n" + body},
+        {.text = kHead + unroll + "#include \"exact.glsl\"\n" + body, .include_dirs = {folder.path()}},
+        {.text = kHead + unroll + body, .macros = {{"EXACT", "precise"}}},
+    };
+    for (const GlslSource& source : sources) {
+        const ContractionCount count = count_contractions(compile(source).words);
+        CHECK(count.forbidden > 0);
+        CHECK(count.fused == 0);
+    }
+    GlslSource loose = sources[2];
+    loose.macros = {{"EXACT", ""}};
+    CHECK(count_contractions(compile(loose).words).forbidden == 0);
 }
 
 TEST_CASE("compile_glsl: includes are found beside the including file, then in the folders, then in weft") {
