@@ -357,6 +357,16 @@ class Tune(Case):
         self.assertEqual(self.tuning_files(), [])
         self.assertEqual(self.plan()["tuning"]["state"], "absent")
 
+    def test_a_cache_folder_that_cannot_be_is_refused_before_measuring(self):
+        os.makedirs(os.path.dirname(self.out))
+        with open(self.out, "w", encoding="utf8"):
+            pass
+        self.assertIn("cannot be written", self.run_tune("tune", "--elements", "67108864", "--repeats", "1000", status=FAILED))
+
+    def test_empty_names_and_sizes(self):
+        self.assertIn("--batch-sizes: no size (got nothing", self.run_tune("profile", "lattice", "--batch-sizes", "", status=USAGE))
+        self.assertIn("--output-dir: no name (got nothing", self.run_tune("profile", "lattice", "--output-dir", "", status=USAGE))
+
     def test_tiles_of_kernel_matrices(self):
         small = ["tune", "kernel", "--samples", "64", "--qubits", "3", "--repeats", "1"]
         tiles = lambda: [name for name in os.listdir(self.out) if name.startswith("gram-")]

@@ -129,6 +129,15 @@ TEST_CASE("what is no such file is refused") {
     CHECK(has(complaint("\"process\": \"decode\"", "\"process\": \"mend\""), "no such process (got decode)"));
     CHECK(has(complaint("\"path\": \"cpu\"", "\"path\": \"gpu\""), "no such path (got gpu)"));
     CHECK(has(complaint("\"all_s\": [", "\"all_s\": [0,"), "a time that is not above 0"));
+    CHECK(has(complaint("\"median_s\": 0.002", "\"median_s\": -1"), "median_s is not a time above 0"));
+    CHECK(has(complaint("\"median_s\": 0.002", "\"median_s\": null"), "not results of weft profile ("));
+    CHECK(has(complaint("\"batch_size\": 10,", "\"batch_size\": 0,"), "batch_size is 0"));
+    CHECK(has(complaint("\"items\": 55.0", "\"items\": 0.0"), "items is not above 0"));
+    Report nothing = written("gram");
+    nothing.kernels[0].sizes.clear();
+    nothing.kernels[0].splits.clear();
+    CHECK_THROWS_WITH(add_results(report, "r.json", json(nothing)),
+                      "not results of weft profile: results is empty");
     CHECK(has(complaint("\"out, of memory\"", "\"\""), "a failure without a reason"));
     CHECK(has(complaint("\"cpu_threads\": 7", "\"cpu_threads\": \"7\""), "not results of weft profile ("));
     CHECK(has(complaint("\"upload_gb_per_s\": 57", "\"upload_gb_per_s\": -57"), "below 0"));

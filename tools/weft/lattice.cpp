@@ -150,12 +150,18 @@ void run_decode(const LatticeArguments& a) {
     warn_of_overload(report);
 }
 
+constexpr std::uint32_t kFewSteps = 16;  // over a range of 64: each beta a third more than the one before
+
 void run_beta(const LatticeArguments& a) {
     const Config config = a.device.config();
     NpyInput in(a.in);
     const std::span<const float> x = in.elements<float>();
     const Table t = values_of(a, in);
     Backend backend = open_backend(config);
+    if (a.steps < kFewSteps)
+        std::fprintf(stderr,
+                     "weft: --steps %u is too few to be sure of the best beta (got %u, need %u or more)\n",
+                     a.steps, a.steps, kFewSteps);
     const LatticeSearch search = blame(in, [&] {
         Progress progress("lattice beta");
         return lattice_search_beta(
@@ -243,7 +249,9 @@ void add_beta(CLI::App& lattice) {
     const auto a = std::make_shared<LatticeArguments>();
     CLI::App& command = add_operation(lattice, "beta", "The beta with the least error for a sample",
                                       "(n, width) '<f4'", a, nullptr);
-    add_number(command, "--steps", a->steps, "Betas to try, 2 to 1000", {2, 1000});
+    add_number(command, "--steps", a->steps,
+               "Betas to try over the range, 2 to 1000; half as many again in each of up to three valleys",
+               {2, 1000});
     command.footer("Example: weft lattice beta sample.npy --lattice E8 --q 4");
     command.callback([a] { run_beta(*a); });
 }

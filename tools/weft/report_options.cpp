@@ -19,17 +19,18 @@ namespace fs = std::filesystem;
 
 constexpr const char* kGroup = "Report";
 
-std::string check_sizes(const std::string& text) try {
-    parse_sizes(text);
-    return {};
-} catch (const std::invalid_argument& error) {
-    return error.what();
-}
-
 std::string_view trimmed(std::string_view text) {
     while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
     while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
     return text;
+}
+
+std::string check_sizes(const std::string& text) try {
+    if (trimmed(text).empty()) return "no size (got nothing, need whole numbers with commas between)";
+    parse_sizes(text);
+    return {};
+} catch (const std::invalid_argument& error) {
+    return error.what();
 }
 
 }  // namespace
@@ -86,7 +87,7 @@ void require_folder(const std::string& folder) {
         throw Failure(Exit::failed, "--output-dir: " + folder + " cannot be written (" +
                                         std::generic_category().message(code) + ")");
     };
-    if (folder.empty()) fail(ENOENT);
+    if (folder.empty()) throw Failure(Exit::usage, "--output-dir: no name (got nothing, need a folder)");
     std::error_code error;
     fs::create_directories(folder, error);
     if (error) fail(error.value());
