@@ -15,7 +15,7 @@ namespace weft {
 struct LatticeSearchOptions {
     std::size_t width = 0;     ///< values of a row; 0: d
     float low = 0, high = 0;   ///< range of beta; 0: from the sample's largest value
-    std::uint32_t steps = 40;  ///< betas tried over the range, 2 to 1000; half as many again near the best
+    std::uint32_t steps = 40;  ///< betas tried over the range, 2 to 1000; half as many again in each valley
     ProgressCallback progress = {};  ///< betas tried, of all; what it throws ends the search
 };
 
@@ -31,8 +31,10 @@ struct LatticeSearch {
     std::vector<LatticeTrial> trials;  ///< all, ascending beta
 };
 
-/// Quantizes `sample` on the device with betas in geometric steps, then with steps between the neighbours of
-/// the best. `code.beta` is ignored; the other members stay as they are. The errors are summed in double.
+/// Quantizes `sample` on the device with betas in geometric steps over the range, then with steps between the
+/// neighbours of the best one and of up to two more valleys of the error, which data with few large values
+/// has. Fewer than about 16 steps may step over the best valley. `code.beta` is ignored; the other members
+/// stay as they are. The errors are summed in double.
 ///
 /// Errors: invalid_argument - an empty sample, values that are not finite, options out of range; as
 /// lattice_quantize.

@@ -69,12 +69,12 @@ class Trials {
 
 // steps betas from low to high, each the same multiple of the one before; `ends`: with low and high.
 void geometric(Trials& trials, const Range& range, std::uint32_t steps, bool ends,
-               const LatticeSearchOptions& options, std::vector<LatticeTrial>& out) {
+               const LatticeSearchOptions& options, std::size_t all, std::vector<LatticeTrial>& out) {
     const double parts = ends ? steps - 1.0 : steps + 1.0;
     for (std::uint32_t i = 0; i < steps; ++i) {
         const double at = (ends ? i : i + 1.0) / parts;
         out.push_back(trials.run(range.low * std::pow(range.high / range.low, at)));
-        if (options.progress) options.progress(out.size(), options.steps + options.steps / 2);
+        if (options.progress) options.progress(out.size(), all);
     }
 }
 
@@ -83,6 +83,21 @@ std::size_t best_of(const std::vector<LatticeTrial>& trials) {
         return a.mean_squared_error < b.mean_squared_error;
     };
     return static_cast<std::size_t>(std::min_element(trials.begin(), trials.end(), less) - trials.begin());
+}
+
+// Where to look closer: the best of the first steps and, since few large values make an error with several
+// valleys, the next best that are valleys too. Indices into `trials`, at most three.
+std::vector<std::size_t> valleys_of(const std::vector<LatticeTrial>& trials) {
+    constexpr std::size_t kMost = 3;
+    const auto error = [&](std::size_t i) { return trials[i].mean_squared_error; };
+    std::vector<std::size_t> valleys;
+    for (std::size_t i = 0; i < trials.size(); ++i)
+        if ((i == 0 || error(i) < error(i - 1)) && (i + 1 == trials.size() || error(i) <= error(i + 1)))
+            valleys.push_back(i);
+    std::stable_sort(valleys.begin(), valleys.end(),
+                     [&](std::size_t a, std::size_t b) { return error(a) < error(b); });
+    valleys.resize(std::min(valleys.size(), kMost));
+    return valleys;
 }
 
 }  // namespace
@@ -102,11 +117,15 @@ LatticeSearch lattice_search_beta(Backend& backend, const LatticeCode& code, std
 
     Trials trials(backend, checked, sample, options.width);
     LatticeSearch search;
-    geometric(trials, range, options.steps, true, options, search.trials);
-    const std::size_t best = best_of(search.trials), last = search.trials.size() - 1;
-    const Range near{static_cast<double>(search.trials[best == 0 ? 0 : best - 1].beta),
-                     static_cast<double>(search.trials[std::min(best + 1, last)].beta)};
-    geometric(trials, near, options.steps / 2, false, options, search.trials);
+    const std::uint32_t closer = options.steps / 2;
+    geometric(trials, range, options.steps, true, options, options.steps + closer, search.trials);
+    const std::vector<std::size_t> valleys = valleys_of(search.trials);
+    const std::size_t last = search.trials.size() - 1, all = options.steps + valleys.size() * closer;
+    for (const std::size_t at : valleys) {
+        const Range near{static_cast<double>(search.trials[at == 0 ? 0 : at - 1].beta),
+                         static_cast<double>(search.trials[std::min(at + 1, last)].beta)};
+        geometric(trials, near, closer, false, options, all, search.trials);
+    }
     std::sort(search.trials.begin(), search.trials.end(),
               [](const LatticeTrial& a, const LatticeTrial& b) { return a.beta < b.beta; });
     search.best = search.trials[best_of(search.trials)];

@@ -234,7 +234,7 @@ class ProfileField(Case):
             for bad, pattern in [("absent/x", "absent/x: cannot be written.*No such file"),
                                  ("folder", "folder: cannot be written.*directory")]:
                 self.refuse(FAILED, pattern, "profile", "field", *self.SMALL, option, self.path(bad))
-        self.refuse(USAGE, "name one file twice", "profile", "field", *self.SMALL, "--json", self.path("one"), "--csv",
+        self.refuse(USAGE, "--json and --csv are the same file", "profile", "field", *self.SMALL, "--json", self.path("one"), "--csv",
                     self.path("one"))
         # A device or a pipe is nobody's to replace.
         os.mkfifo(self.path("pipe"))

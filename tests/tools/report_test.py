@@ -94,9 +94,8 @@ class Reports(Case):
                          [(p, n) for n in (1, 7, 100) for p in ("encode", "decode", "combined")])
         self.check_figures(results, "vectors")
         # Three levels of eight digits of three bits, and a status byte, instead of eight floats.
-        for process, ratio in ("encode", 32 / 10), ("decode", 32 / 10), ("combined", None):
-            ceilings = next(c for c in results["ceilings"] if c["process"] == process)
-            self.assertEqual(ceilings.get("compression_ratio"), ratio)
+        for result in results["results"]:
+            self.assertEqual(result.get("compression_ratio"), None if result["process"] == "combined" else 32 / 10)
         encode = results["results"][-3]
         self.assertEqual((encode["bytes_in"], encode["bytes_out"]), (3200, 1000))
         self.assertEqual(results["configuration"]["lattice"], "E8")
@@ -194,6 +193,40 @@ class Reports(Case):
             self.assertEqual(done.returncode, USAGE, done.stdout)
             self.assertRegex(done.stderr, pattern)
         self.assertFalse(os.path.exists(os.path.join(again, "never")))
+
+    def test_compression_is_that_of_the_bytes_of_each_batch(self):
+        self.report("lattice", "--lattice", "Z2", "--q", "3", "--levels", "1", "--batch-sizes", "1,3,1000", "--no-plot")
+        ratios = {1: 8 / 2, 3: 24 / (2 + 3), 1000: 8000 / (500 + 1000)}  # 4 bits a vector in whole bytes, and a status
+        for result in self.results("lattice")["results"]:
+            read, wrote = result["bytes_in"], result["bytes_out"]
+            ratio = {"encode": read / wrote, "decode": wrote / read}.get(result["process"])
+            self.assertEqual(result.get("compression_ratio"), ratio)
+            if ratio is not None:
+                self.assertAlmostEqual(ratio, ratios[result["batch_size"]])
+        with open(self.file(r"lattice_summary_.*\.csv"), newline="", encoding="utf8") as file:
+            for line in csv.DictReader(file):
+                wanted = "" if line["process"] == "combined" else "%.9g" % ratios[int(line["batch_size"])]
+                self.assertEqual(line["compression_ratio"], wanted)
+        self.assertIn("Compression 4x from 1 on, 4.8x from 3 on, 5.33x from 1,000 on", self.text(r"summary_report_.*\.md"))
+
+    def test_reports_of_the_same_second_keep_apart(self):
+        self.report("lattice", "--batch-sizes", "3", "--no-plot")
+        results, again = self.file(r"lattice_results_.*\.json"), os.path.join(self.out, "again")
+        started = [subprocess.Popen([WEFT, "profile", "from", results, "--no-plot", "--output-dir", again],
+                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                   for _ in range(12)]
+        written = []
+        for process in started:
+            out, errors = process.communicate(timeout=60)
+            self.assertEqual((process.returncode, errors), (0, ""))
+            written.append(re.findall(r"^  (\S+)$", out.split("written to", 1)[1], re.M))
+        every = [name for names in written for name in names]
+        self.assertEqual(len(every), len(set(every)), "a name used twice")
+        self.assertEqual(sorted(os.listdir(again)), sorted(every))
+        for names in written:
+            self.assertEqual(len({re.search(r"\d{8}_\d{6}(_\d+)?", name).group() for name in names}), 1, names)
+            for name in names:
+                self.assertGreater(os.path.getsize(os.path.join(again, name)), 0)
 
     def test_a_size_that_fails_leaves_the_rest(self):
         out = self.report("lattice", "--batch-sizes", "3,1000000000000", "--no-plot")
@@ -323,6 +356,16 @@ class Tune(Case):
         self.run_tune("tune", "--reset")
         self.assertEqual(self.tuning_files(), [])
         self.assertEqual(self.plan()["tuning"]["state"], "absent")
+
+    def test_a_cache_folder_that_cannot_be_is_refused_before_measuring(self):
+        os.makedirs(os.path.dirname(self.out))
+        with open(self.out, "w", encoding="utf8"):
+            pass
+        self.assertIn("cannot be written", self.run_tune("tune", "--elements", "67108864", "--repeats", "1000", status=FAILED))
+
+    def test_empty_names_and_sizes(self):
+        self.assertIn("--batch-sizes: no size (got nothing", self.run_tune("profile", "lattice", "--batch-sizes", "", status=USAGE))
+        self.assertIn("--output-dir: no name (got nothing", self.run_tune("profile", "lattice", "--output-dir", "", status=USAGE))
 
     def test_tiles_of_kernel_matrices(self):
         small = ["tune", "kernel", "--samples", "64", "--qubits", "3", "--repeats", "1"]

@@ -3,6 +3,10 @@
 // the device besides.
 #include <atomic>
 #include <cmath>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -26,6 +30,30 @@ TEST_CASE("parallel_for covers every index once") {
             for (const auto& times : seen) CHECK(times == 1);
         }
     CHECK(cpu_threads() >= 1);
+}
+
+TEST_CASE("threads are kept between calls, and what one throws comes out after all have ended") {
+    std::mutex mutex;
+    std::set<std::thread::id> seen;
+    CpuThreads threads;
+    for (int call = 0; call < 200; ++call)
+        threads.run(4, [&](std::size_t) {
+            const std::lock_guard lock(mutex);
+            seen.insert(std::this_thread::get_id());
+        });
+    CHECK(seen.size() <= 4);
+    std::atomic<int> ran = 0;
+    CHECK_THROWS_AS(threads.run(8,
+                                [&](std::size_t part) {
+                                    ++ran;
+                                    if (part == 5) throw std::runtime_error("made up");
+                                }),
+                    std::runtime_error);
+    CHECK(ran == 8);
+    threads.run(8, [&](std::size_t) { ++ran; });
+    CHECK(ran == 16);
+    threads.run(0, [&](std::size_t) { ++ran; });
+    CHECK(ran == 16);
 }
 
 TEST_CASE("field arithmetic at the ends of every field") {

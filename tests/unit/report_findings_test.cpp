@@ -90,6 +90,21 @@ TEST_CASE("sentences have the figures") {
     CHECK(any_has(findings(result), "some at once: upload 90 %, kernel 30 %."));
 }
 
+TEST_CASE("a baseline that falls with size or scatters is told") {
+    KernelResult result = example();
+    CHECK_FALSE(any_has(findings(result), "baseline"));
+    result.sizes[2].paths[0].timing.seconds = statistics({20.0, 20.0, 21.0});  // 100 vectors: 5/s after 10/s
+    CHECK(
+        any_has(findings(result),
+                "lattice encode: the CPU baseline falls with size (5.00 vectors/s at 100 after 10.0 at 10); "
+                "take the speed-ups there with care."));
+    result.sizes[1].paths[0].timing.seconds = statistics({1.0, 1.0, 1.6});
+    CHECK(any_has(findings(result), " and scatters (std over median 35 % at 10); take"));
+    result.sizes[2].paths[0].timing.seconds = statistics({1.0});
+    CHECK(
+        any_has(findings(result), "lattice encode: the CPU baseline scatters (std over median 35 % at 10);"));
+}
+
 TEST_CASE("a device that is ahead between sizes where it is not is neither ahead nor behind") {
     KernelResult result = example();
     result.sizes.pop_back();

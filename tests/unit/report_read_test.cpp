@@ -34,13 +34,14 @@ Report written(const std::string& kernel) {
     result.unit = "samples";
     result.rate_unit = "pairs";
     result.configuration = {{"q", "4"}, {"map", "ryrz"}};
-    result.processes.push_back({"encode", 5.25, 57, 55.5, 101.25, 4300});
-    result.processes.push_back({"decode", 0, 57, 55, 100, 4300});
+    result.processes.push_back({"encode", 57, 55.5, 101.25, 4300});
+    result.processes.push_back({"decode", 57, 55, 100, 4300});
     for (const std::uint64_t batch : report.batch_sizes)
         for (const std::size_t process : {0u, 1u}) {
             SizeResult size;
             size.process = process;
             size.batch = batch;
+            size.compression = process == 0 ? 5.25 : 0;
             size.bytes_in = 48 * batch;
             size.bytes_out = 3 * batch;
             size.items = static_cast<double>(batch * (batch + 1) / 2);
@@ -48,7 +49,8 @@ Report written(const std::string& kernel) {
                           timed(ReportPath::ordinary, {1e-4, 3e-4, 1e-4}, 5e-5),
                           timed(ReportPath::resident, {1e-5, 1.5e-5, 2e-5}, 4e-6),
                           timed(ReportPath::cuda, {2e-4, 2e-4, 2e-4}, 5e-5)};
-            if (batch == 300) size.paths[2] = {ReportPath::resident, {}, false, "out, of memory", 0, 0, 0};
+            if (batch == 300) size.paths[2] = {ReportPath::resident, {}, false, "out, of memory", 0, 0, 0, 0};
+            size.paths[0].threads = batch == 10 ? 1 : 7;
             size.compare();
             result.sizes.push_back(size);
         }
@@ -127,6 +129,15 @@ TEST_CASE("what is no such file is refused") {
     CHECK(has(complaint("\"process\": \"decode\"", "\"process\": \"mend\""), "no such process (got decode)"));
     CHECK(has(complaint("\"path\": \"cpu\"", "\"path\": \"gpu\""), "no such path (got gpu)"));
     CHECK(has(complaint("\"all_s\": [", "\"all_s\": [0,"), "a time that is not above 0"));
+    CHECK(has(complaint("\"median_s\": 0.002", "\"median_s\": -1"), "median_s is not a time above 0"));
+    CHECK(has(complaint("\"median_s\": 0.002", "\"median_s\": null"), "not results of weft profile ("));
+    CHECK(has(complaint("\"batch_size\": 10,", "\"batch_size\": 0,"), "batch_size is 0"));
+    CHECK(has(complaint("\"items\": 55.0", "\"items\": 0.0"), "items is not above 0"));
+    Report nothing = written("gram");
+    nothing.kernels[0].sizes.clear();
+    nothing.kernels[0].splits.clear();
+    CHECK_THROWS_WITH(add_results(report, "r.json", json(nothing)),
+                      "not results of weft profile: results is empty");
     CHECK(has(complaint("\"out, of memory\"", "\"\""), "a failure without a reason"));
     CHECK(has(complaint("\"cpu_threads\": 7", "\"cpu_threads\": \"7\""), "not results of weft profile ("));
     CHECK(has(complaint("\"upload_gb_per_s\": 57", "\"upload_gb_per_s\": -57"), "below 0"));

@@ -16,7 +16,7 @@ using namespace weft::tool;
 
 namespace {
 
-constexpr std::uint64_t kLosesCuda = 100, kWrongByCuda = 200;
+constexpr std::uint64_t kLosesCuda = 100, kWrongByCuda = 200, kFastAlone = 7;
 
 /// Its "device" is a number; it fails or is wrong at the sizes above.
 class MadeUpWork : public ReportWork {
@@ -24,7 +24,10 @@ class MadeUpWork : public ReportWork {
     explicit MadeUpWork(std::uint64_t batch) : batch_(batch) {}
     std::uint64_t bytes_in(std::size_t) const override { return batch_; }
     std::uint64_t bytes_out(std::size_t) const override { return batch_; }
-    void run_cpu(std::size_t) override { std::this_thread::sleep_for(std::chrono::microseconds(20)); }
+    void run_cpu(std::size_t) override {  // of several threads: ten times as fast, or as slow
+        const int us = threads_ == 1 ? 200 : batch_ == kFastAlone ? 2000 : 20;
+        std::this_thread::sleep_for(std::chrono::microseconds(us));
+    }
     void prepare(ReportPath path) override { path_ = path; }
     void release() override { path_ = ReportPath::cpu; }
     void run(std::size_t) override {
@@ -96,6 +99,19 @@ TEST_CASE("CUDA is compared with the CPU, and with Vulkan from the same memory")
     CHECK(result.has(ReportPath::cuda));
     CHECK_FALSE(result.has(ReportPath::resident));
     CHECK_FALSE(result.any_wrong);
+}
+
+TEST_CASE("the baseline runs on one thread or all, whichever is faster at the size") {
+    KernelResult result = run_kernel({}, MadeUp(), {{kFastAlone, 10}, kCudaAlone, {3, 1, 1}, 8, {}});
+    REQUIRE(result.sizes.size() == 2);
+    CHECK(result.sizes[0].paths[0].threads == 1);
+    CHECK(result.sizes[1].paths[0].threads == 8);
+    CHECK(result.sizes[0].paths[1].threads == 0);
+    Report report = report_on({10}, kCudaAlone);
+    report.kernels[0] = result;
+    CHECK(json_text(report, result).find("\"threads\": 8") != std::string::npos);
+    CHECK(markdown_text(report).find("| cpu, 1 thread |") != std::string::npos);
+    CHECK(markdown_text(report).find("| cpu, 8 threads |") != std::string::npos);
 }
 
 TEST_CASE("CUDA alone has nothing but the CPU beside it") {

@@ -19,6 +19,7 @@
 #include "device_options.hpp"
 #include "encode_needs.hpp"
 #include "figures.hpp"
+#include "file_paths.hpp"
 #include "npy.hpp"
 #include "number_options.hpp"
 #include "progress.hpp"
@@ -74,6 +75,11 @@ std::unique_ptr<RowSource> open_source(const EncodeArguments& arguments) {
     if (!arguments.dtype_in.empty())
         throw Failure(Exit::usage, "--dtype-in: for files without a header, together with --shape");
     return names_hdf5(arguments.in) ? open_hdf5(arguments.in) : open_npy(arguments.in);
+}
+
+/// The file itself, of one that holds a data set too.
+std::string file_of(const EncodeArguments& arguments) {
+    return arguments.shape.empty() && names_hdf5(arguments.in) ? hdf5_file(arguments.in) : arguments.in;
 }
 
 std::uint64_t state_bytes(const EncodeArguments& arguments, const StateShape& shape) {
@@ -225,6 +231,7 @@ void run(const EncodeArguments& arguments) {
     const std::unique_ptr<RowSource> source = open_source(arguments);
     const StateShape shape{source->samples(), arguments.qubits};
     const StateType states = arguments.dtype == "complex64" ? StateType::complex64 : StateType::complex128;
+    require_apart({{"output", arguments.out}}, {{"input", file_of(arguments)}});
     require_columns(*source, method, arguments.qubits);
     Target target(arguments.device, config);
     const EncodeNeeds needs = needs_of(arguments, target.backend(), *source, shape, {source->type(), states});

@@ -15,6 +15,7 @@
 #include "cuda_calls.hpp"
 #include "device_options.hpp"
 #include "figures.hpp"
+#include "file_paths.hpp"
 #include "npy.hpp"
 #include "number_options.hpp"
 #include "progress.hpp"
@@ -245,6 +246,8 @@ void run(const KernelArguments& arguments) {
     const Config config = arguments.device.config();
     if (arguments.out.empty() && !arguments.explain)
         throw Failure(Exit::usage, "-o: needs the file K goes to");
+    require_apart({{"output", arguments.out}},
+                  {{"X", arguments.x}, {"Y", arguments.y}, {"--weights", arguments.weights}});
     if (arguments.explain && arguments.device.backend == "cuda")
         throw Failure(Exit::usage, "--explain: the plan is that of vulkan (got --backend cuda)");
     KernelCall call = make_call(arguments);

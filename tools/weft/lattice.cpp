@@ -3,7 +3,6 @@
 #include <cinttypes>
 #include <cstdint>
 #include <cstdio>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -18,6 +17,7 @@
 #include "cuda_calls.hpp"
 #include "device_options.hpp"
 #include "figures.hpp"
+#include "file_paths.hpp"
 #include "lattice_files.hpp"
 #include "lattice_options.hpp"
 #include "npy.hpp"
@@ -68,13 +68,8 @@ void print_report(const LatticeArguments& a, const char* operation, const Device
     std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
 }
 
-bool same_file(const std::string& a, const std::string& b) {
-    return std::filesystem::weakly_canonical(a) == std::filesystem::weakly_canonical(b);
-}
-
-// What cannot be brought back, or not be decoded, is refused before it is written.
+// What could not be decoded is refused before it is written.
 void require_decodable(const LatticeArguments& a) {
-    if (same_file(a.in, a.out)) throw Failure(Exit::usage, a.out + ": output and input are the same file");
     if (a.code.max_retries != 0 && a.scales.empty())
         throw Failure(Exit::usage,
                       std::string("--max-retries needs --scales: codes of vectors that were retried ") +
@@ -95,13 +90,12 @@ void warn_of_overload(const LatticeReport& r) {
 // Found out before the work rather than after it; one output can be under way at a time.
 void require_writable_scales(const LatticeArguments& a, const Table& t) {
     if (a.scales.empty()) return;
-    if (same_file(a.scales, a.out))
-        throw Failure(Exit::usage, a.scales + ": output and --scales are the same file");
     NpyOutput(a.scales, kDescr<std::int32_t>, scales_shape(a, t), t.vectors() * sizeof(std::int32_t));
 }
 
 void run_forward(const LatticeArguments& a, bool encode) {
     const char* operation = encode ? "encode" : "quantize";
+    require_apart({{"output", a.out}, {"--scales", a.scales}}, {{"input", a.in}});
     if (encode) require_decodable(a);
     const Config config = a.device.config();
     NpyInput in(a.in);
@@ -131,6 +125,7 @@ void run_forward(const LatticeArguments& a, bool encode) {
 }
 
 void run_decode(const LatticeArguments& a) {
+    require_apart({{"output", a.out}}, {{"input", a.in}, {"--scales", a.scales}});
     require_decodable(a);
     const Config config = a.device.config();
     NpyInput in(a.in);
@@ -155,12 +150,18 @@ void run_decode(const LatticeArguments& a) {
     warn_of_overload(report);
 }
 
+constexpr std::uint32_t kFewSteps = 16;  // over a range of 64: each beta a third more than the one before
+
 void run_beta(const LatticeArguments& a) {
     const Config config = a.device.config();
     NpyInput in(a.in);
     const std::span<const float> x = in.elements<float>();
     const Table t = values_of(a, in);
     Backend backend = open_backend(config);
+    if (a.steps < kFewSteps)
+        std::fprintf(stderr,
+                     "weft: --steps %u is too few to be sure of the best beta (got %u, need %u or more)\n",
+                     a.steps, a.steps, kFewSteps);
     const LatticeSearch search = blame(in, [&] {
         Progress progress("lattice beta");
         return lattice_search_beta(
@@ -248,7 +249,9 @@ void add_beta(CLI::App& lattice) {
     const auto a = std::make_shared<LatticeArguments>();
     CLI::App& command = add_operation(lattice, "beta", "The beta with the least error for a sample",
                                       "(n, width) '<f4'", a, nullptr);
-    add_number(command, "--steps", a->steps, "Betas to try, 2 to 1000", {2, 1000});
+    add_number(command, "--steps", a->steps,
+               "Betas to try over the range, 2 to 1000; half as many again in each of up to three valleys",
+               {2, 1000});
     command.footer("Example: weft lattice beta sample.npy --lattice E8 --q 4");
     command.callback([a] { run_beta(*a); });
 }

@@ -39,7 +39,7 @@ void run(const FromArguments& arguments) {
         }
     }
     require_folder(arguments.output_dir);
-    report.stamp = make_stamp(arguments.output_dir);
+    report.stamp = make_stamp();
     report.title = "weft profile";
     for (const KernelResult& kernel : report.kernels)
         report.title += (&kernel == &report.kernels.front() ? " " : ", ") + kernel.kernel;

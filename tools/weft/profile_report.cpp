@@ -83,7 +83,7 @@ std::vector<ReportPath> paths_of(const ReportTargets& targets) {
 Report begin_report(const std::string& name, const ReportOptions& options, Devices& devices) {
     Report report;
     report.title = "weft profile " + name;
-    report.stamp = make_stamp(options.output_dir);
+    report.stamp = make_stamp();
     report.version = WEFT_VERSION_STRING;
     const DeviceInfo& device = devices.device();
     const Target* cuda = devices.targets().cuda;

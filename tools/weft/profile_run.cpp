@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "commands.hpp"
+#include "file_paths.hpp"
 #include "number_options.hpp"
 #include "profile_report.hpp"
 #include "progress.hpp"
@@ -41,9 +42,7 @@ std::vector<CLI::Option*> ProfileRun::add_to(CLI::App& command) {
 
 void ProfileRun::require_outputs() const {
     for (const std::string& path : {json, csv, trace}) require_writable(path);
-    const auto same = [](const std::string& a, const std::string& b) { return !a.empty() && a == b; };
-    if (same(json, csv) || same(json, trace) || same(csv, trace))
-        throw Failure(Exit::usage, "--json, --csv and --trace name one file twice (need one each)");
+    require_apart({{"--json", json}, {"--csv", csv}, {"--trace", trace}});
 }
 
 void ProfileRun::run(Backend& backend, const std::string& label, const Json& about, const Work& work,

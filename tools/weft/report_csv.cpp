@@ -52,7 +52,7 @@ std::string csv_text(const Report& report, const KernelResult& result) {
                        known(path.over_vulkan) + "," + known(path.of_ceiling());
             else
                 out += ",,,,,,,,";
-            out += "," + known(process.compression) + "," + (path.verified ? "yes" : "no") + "," +
+            out += "," + known(size.compression) + "," + (path.verified ? "yes" : "no") + "," +
                    (path.ran() ? "" : quoted(path.failure)) + "\n";
         }
     return out;

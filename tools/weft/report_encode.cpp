@@ -18,7 +18,7 @@ class EncodeWork : public ReportWork {
   public:
     EncodeWork(const ReportTargets& targets, std::vector<EncodeMethod> methods, const StateShape& shape,
                unsigned threads)
-        : targets_(targets), methods_(std::move(methods)), shape_(shape), threads_(threads) {
+        : ReportWork(threads), targets_(targets), methods_(std::move(methods)), shape_(shape) {
         for (const EncodeMethod method : methods_) {
             values_.emplace_back(shape.samples * encode_features(method, shape.qubits));
             fill_encode(method, shape, values_.back());
@@ -90,7 +90,6 @@ class EncodeWork : public ReportWork {
     ReportTargets targets_;
     std::vector<EncodeMethod> methods_;
     StateShape shape_;
-    unsigned threads_;
     ReportPath path_ = ReportPath::cpu;
     std::vector<std::vector<float>> values_;
     std::vector<std::vector<c32>> wanted_;

@@ -15,9 +15,9 @@ template <class Limb>
 class FieldWork : public ReportWork {
   public:
     FieldWork(const ReportTargets& targets, const FieldInfo& field, std::uint64_t batch, unsigned threads)
-        : targets_(targets),
+        : ReportWork(threads),
+          targets_(targets),
           field_(field),
-          threads_(threads),
           size_(batch * field.limbs),
           a_(size_),
           b_(size_) {
@@ -91,7 +91,6 @@ class FieldWork : public ReportWork {
 
     ReportTargets targets_;
     FieldInfo field_;
-    unsigned threads_;
     std::size_t size_;
     ReportPath path_ = ReportPath::cpu;
     std::vector<Limb> a_, b_, wanted_[kOps.size()];

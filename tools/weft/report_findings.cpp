@@ -88,6 +88,33 @@ std::string sentence_of_rate(const KernelResult& result, std::size_t process) {
            grouped(most.size->batch) + ".";
 }
 
+/// A baseline that is not what this processor can do makes the device look better than it is.
+std::string sentence_of_baseline(const KernelResult& result, std::size_t process) {
+    constexpr double kFalls = 0.8, kScatters = 0.2;
+    std::string falls, scatters;
+    const SizeResult* fastest = nullptr;  // of the smaller sizes
+    const auto rate = [](const SizeResult& size) { return size.per_s(*size.of(ReportPath::cpu)); };
+    for (const SizeResult& size : result.sizes) {
+        const PathResult* cpu = size.process == process ? size.of(ReportPath::cpu) : nullptr;
+        if (cpu == nullptr) continue;
+        if (fastest != nullptr && rate(size) < kFalls * rate(*fastest))
+            falls += (falls.empty() ? "" : ", ") + si(rate(size)) + " " + result.rate_unit + "/s at " +
+                     grouped(size.batch) + " after " + si(rate(*fastest)) + " at " + grouped(fastest->batch);
+        if (fastest == nullptr || rate(size) > rate(*fastest)) fastest = &size;
+        const Statistics& s = cpu->timing.seconds;
+        if (s.std > kScatters * s.median)
+            scatters +=
+                (scatters.empty() ? "" : ", ") + percent(s.std / s.median) + " at " + grouped(size.batch);
+    }
+    std::string text;
+    if (!falls.empty()) text = "the CPU baseline falls with size (" + falls + ")";
+    if (!scatters.empty())
+        text += (text.empty() ? "the CPU baseline" : " and") + std::string(" scatters (std over median ") +
+                scatters + ")";
+    return text.empty() ? text
+                        : result.label(process) + ": " + text + "; take the speed-ups there with care.";
+}
+
 std::string sentence_of_split(const KernelResult& result, const StageSplit& split) {
     std::vector<StageTime> stages = split.stages;
     if (stages.empty() || split.wall_s <= 0) return {};
@@ -156,6 +183,7 @@ std::vector<std::string> findings(const KernelResult& result) {
         add(sentence_of_cuda(result, p));
         add(sentence_of_rate(result, p));
         add(sentence_of_ceiling(result, p));
+        add(sentence_of_baseline(result, p));
     }
     for (const StageSplit& split : result.splits) add(sentence_of_split(result, split));
     add_failures(result, all);

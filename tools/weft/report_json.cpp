@@ -26,6 +26,7 @@ Json json_of(const KernelResult& result, const SizeResult& size, const PathResul
     json[result.rate_unit + "_per_s"] = size.per_s(path);
     json["gb_per_s"] = size.gb_per_s(path);
     json["verified"] = path.verified;
+    if (path.path == ReportPath::cpu && path.threads != 0) json["threads"] = path.threads;
     if (path.path == ReportPath::cpu) return json;
     json["speedup"] = path.speedup > 0 ? Json(path.speedup) : Json();
     if (path.path == ReportPath::cuda)
@@ -40,8 +41,9 @@ Json json_of(const KernelResult& result, const SizeResult& size) {
               {"batch_size", size.batch},
               {"bytes_in", size.bytes_in},
               {"bytes_out", size.bytes_out},
-              {"items", size.items},
-              {"paths", Json::array()}};
+              {"items", size.items}};
+    if (size.compression > 0) json["compression_ratio"] = size.compression;
+    json["paths"] = Json::array();
     for (const PathResult& path : size.paths) json["paths"].push_back(json_of(result, size, path));
     return json;
 }
@@ -52,7 +54,6 @@ Json json_of(const ProcessResult& process) {
               {"download_gb_per_s", process.download_gb_per_s},
               {"concurrent_gb_per_s", process.concurrent_gb_per_s},
               {"memory_gb_per_s", process.memory_gb_per_s}};
-    if (process.compression > 0) json["compression_ratio"] = process.compression;
     return json;
 }
 

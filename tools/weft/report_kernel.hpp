@@ -34,6 +34,8 @@ class WrongResult : public std::runtime_error {
 class ReportWork {
   public:
     virtual ~ReportWork() = default;
+    ReportWork(const ReportWork&) = delete;
+    ReportWork& operator=(const ReportWork&) = delete;
     virtual std::uint64_t bytes_in(std::size_t process) const = 0;
     virtual std::uint64_t bytes_out(std::size_t process) const = 0;
     /// The baseline, whose results are kept for verify().
@@ -47,6 +49,12 @@ class ReportWork {
     /// Compares what the prepared path gave with what the CPU gave, and destroys it, so that the next run has
     /// to give it again. `stream`: for downloads of resident arrays, else null. Errors: WrongResult.
     virtual void verify(std::size_t process, Stream* stream) = 0;
+    /// How many threads run_cpu() may take from now on.
+    void use_threads(unsigned threads) { threads_ = threads; }
+
+  protected:
+    explicit ReportWork(unsigned threads = 1) : threads_(threads) {}
+    unsigned threads_;
 };
 
 class ReportKernel {
@@ -56,7 +64,10 @@ class ReportKernel {
     virtual std::string unit() const = 0;  ///< what a batch counts, plural
     virtual std::vector<std::pair<std::string, std::string>> configuration() const = 0;
     virtual std::vector<std::string> processes() const = 0;
-    virtual double compression(std::size_t) const { return 0; }
+    /// Bytes of values over bytes of code, of a batch that read and wrote so many; 0: means nothing here.
+    virtual double compression(std::size_t, std::uint64_t /*bytes_in*/, std::uint64_t /*bytes_out*/) const {
+        return 0;
+    }
     virtual std::string rate_unit() const { return unit(); }  ///< what rates count
     virtual double items(std::uint64_t batch) const {         ///< of these in a batch
         return static_cast<double>(batch);

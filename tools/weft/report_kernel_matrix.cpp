@@ -19,10 +19,10 @@ class KernelWork : public ReportWork {
   public:
     KernelWork(const ReportTargets& targets, KernelMap map, std::uint32_t qubits, std::uint64_t samples,
                unsigned threads)
-        : targets_(targets),
+        : ReportWork(threads),
+          targets_(targets),
           shape_{.samples = samples, .qubits = qubits},
           states_shape_{samples, qubits},
-          threads_(threads),
           features_(samples * qubits),
           states_(states_shape_.amplitudes()) {
         circuit_.map = map;
@@ -111,7 +111,6 @@ class KernelWork : public ReportWork {
     KernelShape shape_;
     StateShape states_shape_;
     KernelCircuit circuit_;
-    unsigned threads_;
     ReportPath path_ = ReportPath::cpu;
     std::vector<float> features_, wanted_[2];
     std::vector<c32> states_;

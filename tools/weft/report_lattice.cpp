@@ -24,9 +24,9 @@ struct LatticeSpans {
 class LatticeWork : public ReportWork {
   public:
     LatticeWork(const ReportTargets& targets, const LatticeCode& code, std::uint64_t batch, unsigned threads)
-        : targets_(targets),
+        : ReportWork(threads),
+          targets_(targets),
           code_(code),
-          threads_(threads),
           x_(batch * dimension(code.lattice)),
           decoded_(x_.size()),
           codes_(code_bytes(code, batch)),
@@ -85,7 +85,6 @@ class LatticeWork : public ReportWork {
 
     ReportTargets targets_;
     LatticeCode code_;
-    unsigned threads_;
     ReportPath path_ = ReportPath::cpu;
     std::vector<float> x_, decoded_;  // decoded_ and below: the CPU's results
     std::vector<std::uint8_t> codes_, status_;
@@ -193,11 +192,10 @@ class ReportOfLattice : public ReportKernel {
                              " bytes a vector, and a status byte"}};
     }
     std::vector<std::string> processes() const override { return {"encode", "decode", "combined"}; }
-    double compression(std::size_t process) const override {
-        if (process == kCombined) return 0;
-        constexpr std::size_t kVectors = 8;  // whole bytes
-        return static_cast<double>(kVectors * dimension(code_.lattice) * sizeof(float)) /
-               static_cast<double>(code_bytes(code_, kVectors) + kVectors);
+    double compression(std::size_t process, std::uint64_t in, std::uint64_t out) const override {
+        if (process == kCombined || in == 0 || out == 0) return 0;
+        const auto values = static_cast<double>(process == kEncode ? in : out);
+        return values / static_cast<double>(process == kEncode ? out : in);
     }
     double host_bytes(std::uint64_t batch) const override {
         const double values = 4.0 * dimension(code_.lattice);

@@ -19,24 +19,18 @@ namespace fs = std::filesystem;
 
 constexpr const char* kGroup = "Report";
 
-std::string check_sizes(const std::string& text) try {
-    parse_sizes(text);
-    return {};
-} catch (const std::invalid_argument& error) {
-    return error.what();
-}
-
 std::string_view trimmed(std::string_view text) {
     while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
     while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
     return text;
 }
 
-bool has_stamp(const std::string& folder, const std::string& stamp) {
-    std::error_code error;
-    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-        if (it->path().stem().string().ends_with("_" + stamp)) return true;
-    return false;
+std::string check_sizes(const std::string& text) try {
+    if (trimmed(text).empty()) return "no size (got nothing, need whole numbers with commas between)";
+    parse_sizes(text);
+    return {};
+} catch (const std::invalid_argument& error) {
+    return error.what();
 }
 
 }  // namespace
@@ -93,7 +87,7 @@ void require_folder(const std::string& folder) {
         throw Failure(Exit::failed, "--output-dir: " + folder + " cannot be written (" +
                                         std::generic_category().message(code) + ")");
     };
-    if (folder.empty()) fail(ENOENT);
+    if (folder.empty()) throw Failure(Exit::usage, "--output-dir: no name (got nothing, need a folder)");
     std::error_code error;
     fs::create_directories(folder, error);
     if (error) fail(error.value());
@@ -101,15 +95,13 @@ void require_folder(const std::string& folder) {
     if (::access(folder.c_str(), W_OK | X_OK) != 0) fail(errno);
 }
 
-std::string make_stamp(const std::string& folder) {
+std::string make_stamp() {
     const std::time_t now = std::time(nullptr);
     std::tm utc{};
     gmtime_r(&now, &utc);
     char text[32];
     std::strftime(text, sizeof text, "%Y%m%d_%H%M%S", &utc);
-    std::string stamp = text;
-    for (int i = 2; has_stamp(folder, stamp); ++i) stamp = std::string(text) + "_" + std::to_string(i);
-    return stamp;
+    return text;
 }
 
 }  // namespace weft::tool

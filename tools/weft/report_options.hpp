@@ -34,8 +34,7 @@ std::vector<std::uint64_t> parse_sizes(std::string_view text);
 /// Makes the folder. Errors: Failure with Exit::failed - it cannot be made or written to.
 void require_folder(const std::string& folder);
 
-/// The present, UTC, as "20260131_235959", for names of files: with "_2" and so on behind it if `folder`
-/// holds files of that name already.
-std::string make_stamp(const std::string& folder);
+/// The present, UTC, as "20260131_235959", for names of files.
+std::string make_stamp();
 
 }  // namespace weft::tool

@@ -121,9 +121,11 @@ std::string row_of(const KernelResult& result, std::size_t process) {
     std::vector<Curve> speedups = curves(kSpeedup, false);
     speedups.push_back(
         curve_of(result, process, ReportPath::cuda, "cuda/vulkan", std::size(kReportPaths), kOverVulkan));
-    const ProcessResult& p = result.processes[process];
     const std::string name = result.label(process);
-    return panel(name + (p.compression > 0 ? ", compression " + factor(p.compression) : "") + ": time", size,
+    double most = 0;  // the last byte of a small batch need not be full
+    for (const SizeResult& s : result.sizes)
+        if (s.process == process) most = std::max(most, s.compression);
+    return panel(name + (most > 0 ? ", compression up to " + factor(most) : "") + ": time", size,
                  "median of a call (ms)", false, curves(kTime, true)) +
            panel(name + ": throughput", size, result.rate_unit + "/s", false, curves(kRate, true)) +
            panel(name + ": speed-up over the CPU" +

@@ -41,10 +41,14 @@ PathResult path_of(const Json& json) {
         if (path.failure.empty()) refuse("not results of weft profile: a failure without a reason");
         return path;
     }
+    const double median = json.at("median_s").get<double>();
+    if (!(median > 0) || !std::isfinite(median))
+        refuse("not results of weft profile: median_s is not a time above 0");
     path.timing.seconds = statistics(json.at("all_s").get<std::vector<double>>());
     if (!(path.timing.seconds.min > 0)) refuse("not results of weft profile: a time that is not above 0");
     path.timing.calls = json.at("calls_a_sample").get<std::size_t>();
     path.verified = json.at("verified").get<bool>();
+    path.threads = json.value("threads", 0u);
     path.ceiling_s = at_least_0(json, "ceiling_s");
     return path;
 }
@@ -60,9 +64,12 @@ SizeResult size_of(const KernelResult& result, const Json& json) {
     SizeResult size;
     size.process = process_of(result, json);
     size.batch = json.at("batch_size").get<std::uint64_t>();
+    if (size.batch == 0) refuse("not results of weft profile: batch_size is 0");
     size.bytes_in = json.at("bytes_in").get<std::uint64_t>();
     size.bytes_out = json.at("bytes_out").get<std::uint64_t>();
     size.items = json.at("items").get<double>();
+    if (!(size.items > 0)) refuse("not results of weft profile: items is not above 0");
+    size.compression = at_least_0(json, "compression_ratio");
     for (const Json& path : json.at("paths")) size.paths.push_back(path_of(path));
     size.compare();
     return size;
@@ -71,7 +78,6 @@ SizeResult size_of(const KernelResult& result, const Json& json) {
 ProcessResult ceilings_of(const Json& json) {
     ProcessResult process;
     process.name = json.at("process").get<std::string>();
-    process.compression = at_least_0(json, "compression_ratio");
     process.upload_gb_per_s = at_least_0(json, "upload_gb_per_s");
     process.download_gb_per_s = at_least_0(json, "download_gb_per_s");
     process.concurrent_gb_per_s = at_least_0(json, "concurrent_gb_per_s");
@@ -105,6 +111,7 @@ KernelResult kernel_of(const Json& json) {
         result.configuration.emplace_back(name, value.get<std::string>());
     for (const Json& process : json.at("ceilings")) result.processes.push_back(ceilings_of(process));
     for (const Json& size : json.at("results")) result.sizes.push_back(size_of(result, size));
+    if (result.sizes.empty()) refuse("not results of weft profile: results is empty");
     for (const Json& split : json.at("stages")) result.splits.push_back(split_of(result, split));
     return result;
 }

@@ -15,7 +15,7 @@ namespace weft::tool {
 
 /// Who does the work, and from where to where.
 enum class ReportPath {
-    cpu,          ///< this machine's processor, all threads
+    cpu,          ///< this machine's processor, one thread or all, whichever is faster at the size
     ordinary,     ///< the device, between arrays in ordinary memory
     page_locked,  ///< the device, between arrays in page-locked memory
     resident,     ///< the device, arrays in its own memory
@@ -30,6 +30,7 @@ struct PathResult {
     Timing timing;
     bool verified = false;     ///< compared with the CPU's result; of the CPU: a device agreed
     std::string failure;       ///< why there is no timing; else empty
+    unsigned threads = 0;      ///< of cpu: that it may take here; 0: another path, or unknown
     double speedup = 0;        ///< over the CPU; 0: unknown
     double over_vulkan = 0;    ///< of cuda: over the same call by Vulkan; 0: unknown
     double ceiling_s = 0;      ///< least time that copies or memory allow; 0: unknown
@@ -44,7 +45,8 @@ struct PathResult {
 struct SizeResult {
     std::size_t process = 0;
     std::uint64_t batch = 0, bytes_in = 0, bytes_out = 0;
-    double items = 0;  ///< what rates count
+    double items = 0;        ///< what rates count
+    double compression = 0;  ///< bytes of values over bytes of code, as written; 0: means nothing here
     std::vector<PathResult> paths;
 
     const PathResult* of(ReportPath path) const;  ///< null: not measured or failed
@@ -76,7 +78,6 @@ struct StageSplit {
 
 struct ProcessResult {
     std::string name;
-    double compression = 0;  ///< bytes of values over bytes of code as written; 0: means nothing here
     double upload_gb_per_s = 0, download_gb_per_s = 0, concurrent_gb_per_s = 0;  ///< of page-locked copies
     double memory_gb_per_s = 0;                                                  ///< of a resident triad
 };

@@ -103,6 +103,7 @@ class SizeRun {
         for (SizeResult& size : sizes_) {
             if (work_) size.bytes_in = work_->bytes_in(size.process);
             if (work_) size.bytes_out = work_->bytes_out(size.process);
+            if (work_) size.compression = kernel.compression(size.process, size.bytes_in, size.bytes_out);
             if (!work_)
                 for (const ReportPath path : settings.paths) fail(size, path, failure);
         }
@@ -132,12 +133,29 @@ class SizeRun {
             return fail(sizes_[process], ReportPath::cpu, why);
         PathResult result;
         result.failure = failure_of(wrong_, [&] {
-            result.timing =
-                measure(settings_.repeats, kLeastCpuSample, kMostCpuCalls, [&](std::size_t calls) {
-                    for (std::size_t i = 0; i < calls; ++i) work_->run_cpu(process);
-                });
+            const TimedWork run = [&](std::size_t calls) {
+                for (std::size_t i = 0; i < calls; ++i) work_->run_cpu(process);
+            };
+            result.threads = faster_threads(run);
+            work_->use_threads(result.threads);
+            result.timing = measure(settings_.repeats, kLeastCpuSample, kMostCpuCalls, run);
         });
+        work_->use_threads(settings_.threads);
         sizes_[process].paths.push_back(std::move(result));
+    }
+    /// One thread, or all where they are faster, as warm-up runs of this size tell.
+    unsigned faster_threads(const TimedWork& run) {
+        constexpr double kThreadsPay = 20e-3;  // where waking them costs nothing to speak of
+        constexpr double kGain = 0.95;         // less may be chance
+        if (settings_.threads == 1) return 1;
+        const Repeats few{5, 2, kThreadsPay};
+        const auto seconds_with = [&](unsigned threads) {
+            work_->use_threads(threads);
+            return measure(few, kLeastCpuSample, kMostCpuCalls, run).seconds.median;
+        };
+        const double all = seconds_with(settings_.threads);
+        if (all > kThreadsPay) return settings_.threads;
+        return all < kGain * seconds_with(1) ? settings_.threads : 1;
     }
     void measure_path(ReportPath path) {
         const std::string failure = failure_of(
@@ -295,7 +313,6 @@ KernelResult run_kernel(const ReportTargets& targets, const ReportKernel& kernel
     for (const std::string& name : kernel.processes()) {
         result.processes.push_back({});
         result.processes.back().name = name;
-        result.processes.back().compression = kernel.compression(result.processes.size() - 1);
     }
     std::vector<SizeResult> measured(result.processes.size());  // sizes that the ceilings were measured for
     Forecast forecast(kernel.growth(), settings.repeats.max_seconds);

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report_writer.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <system_error>
 
+#include "failure.hpp"
 #include "report_files.hpp"
 #include "report_findings.hpp"
 #include "text_file.hpp"
@@ -13,6 +19,52 @@ namespace weft::tool {
 namespace {
 
 namespace fs = std::filesystem;
+
+std::string summary_name(const std::string& stamp) {
+    return "summary_report_" + stamp + ".md";
+}
+
+bool has_stamp(const std::string& folder, const std::string& stamp) {
+    std::error_code error;
+    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+        if (it->path().stem().string().ends_with("_" + stamp)) return true;
+    return false;
+}
+
+/// A stamp that no other set of files in the folder has, not even one that is written at this moment: who
+/// creates the summary, which every set has, owns the stamp. Until the summary is written it is empty, and is
+/// removed if that does not happen.
+class ClaimedStamp {
+  public:
+    /// `stamp`, or with "_2" and so on behind it. Errors: Failure with Exit::failed.
+    ClaimedStamp(const std::string& folder, const std::string& stamp) : stamp_(stamp) {
+        for (int i = 2; has_stamp(folder, stamp_) || !claim(folder); ++i)
+            stamp_ = stamp + "_" + std::to_string(i);
+    }
+    ~ClaimedStamp() {
+        if (!path_.empty()) ::unlink(path_.c_str());
+    }
+    ClaimedStamp(const ClaimedStamp&) = delete;
+    ClaimedStamp& operator=(const ClaimedStamp&) = delete;
+
+    const std::string& stamp() const { return stamp_; }
+    void written() { path_.clear(); }
+
+  private:
+    bool claim(const std::string& folder) {
+        const std::string path = (fs::path(folder) / summary_name(stamp_)).string();
+        const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (file < 0 && errno == EEXIST) return false;
+        if (file < 0)
+            throw Failure(Exit::failed,
+                          path + ": cannot be written (" + std::generic_category().message(errno) + ")");
+        ::close(file);
+        path_ = path;
+        return true;
+    }
+
+    std::string stamp_, path_;
+};
 
 /// Writes the files of a report, and keeps their names in it.
 class Writer {
@@ -63,6 +115,8 @@ void print_findings(const Report& report, const std::string& folder) {
 }  // namespace
 
 void write_report(Report& report, const std::string& folder, const ReportParts& parts) {
+    ClaimedStamp claimed(folder, report.stamp);
+    report.stamp = claimed.stamp();
     Writer writer(report, folder, parts.plot);
     bool any_ran = false;
     for (const KernelResult& result : report.kernels) {
@@ -76,8 +130,9 @@ void write_report(Report& report, const std::string& folder, const ReportParts& 
     if (parts.combined && any_ran)
         writer.draw("all_profile",
                     [&](const std::string& picture) { return combined_script(report, picture); });
-    report.files.push_back("summary_report_" + report.stamp + ".md");
+    report.files.push_back(summary_name(report.stamp));
     write_text_file((fs::path(folder) / report.files.back()).string(), markdown_text(report));
+    claimed.written();
     print_findings(report, folder);
 }
 

@@ -171,6 +171,10 @@ bool names_hdf5(const std::string& path) {
     return separator(path) != std::string::npos || is_hdf5(path);
 }
 
+std::string hdf5_file(const std::string& path) {
+    return path.substr(0, separator(path));
+}
+
 std::unique_ptr<RowSource> open_hdf5(const std::string& path) {
     return std::make_unique<Hdf5Rows>(path);
 }

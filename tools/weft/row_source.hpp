@@ -57,5 +57,7 @@ std::unique_ptr<RowSource> open_raw(const std::string& path, const RawShape& sha
 std::unique_ptr<RowSource> open_hdf5(const std::string& path);
 /// Whether a path is of that form.
 bool names_hdf5(const std::string& path);
+/// The file of such a path.
+std::string hdf5_file(const std::string& path);
 
 }  // namespace weft::tool

@@ -18,6 +18,7 @@
 #include "number_options.hpp"
 #include "progress.hpp"
 #include "report_kernel.hpp"
+#include "tune_folder.hpp"
 #include "tune_kernel.hpp"
 #include "tune_plan.hpp"
 
@@ -308,15 +309,19 @@ void run(const TuneArguments& arguments) {
         std::printf("%s: defaults again\n", backend.name().c_str());
         return;
     }
+    if (!arguments.dry_run) require_tuning_folder(open_backend(keep));
     Tuner tuner(arguments);
     const Tuning tuning = tuner.tune();
     std::string outcome = "not stored (--dry-run)";
     if (!arguments.dry_run) {
         Backend backend = open_backend(keep);
-        // Nothing gained: what an earlier run stored did not either, or it would have shown.
+        // Nothing gained: what an earlier run stored does not either, or it would have shown.
+        const bool stored_before = backend.plan().tuning.state == "used";
         store_tuning(backend, tuning);
-        outcome = tuning.empty() ? "nothing stored: the defaults stay"
-                                 : "stored in " + backend.plan().tuning.file.string();
+        outcome = !tuning.empty() ? "stored in " + backend.plan().tuning.file.string()
+                  : stored_before
+                      ? "the defaults measured as good as any setting: the tuning stored earlier is removed"
+                      : "nothing stored: the defaults stay";
     }
     print(arguments, tuner, tuning, outcome);
 }
