@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Profiles of streams: each step is counted once and under its stream, whoever waits for it and when.
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -14,6 +13,7 @@
 #include <weft/weft.hpp>
 
 #include "support/gpu_fixture.hpp"
+#include "support/scratch_folder.hpp"
 #include "support/shader_jobs.hpp"
 
 using namespace weft_test;
@@ -73,16 +73,9 @@ Words after_rounds(std::uint32_t rounds) {
     return values;
 }
 
-class Folder {
+class Folder : public ScratchFolder {
   public:
-    Folder() : path_(fs::temp_directory_path() / ("weft-profile-stream-" + std::to_string(std::rand()))) {
-        fs::create_directory(path_);
-    }
-    ~Folder() { fs::remove_all(path_); }
-    fs::path operator/(const char* name) const { return path_ / name; }
-
-  private:
-    fs::path path_;
+    fs::path operator/(const char* name) const { return path() / name; }
 };
 
 }  // namespace

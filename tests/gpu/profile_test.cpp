@@ -14,6 +14,7 @@
 #include <weft/weft.hpp>
 
 #include "support/gpu_fixture.hpp"
+#include "support/scratch_folder.hpp"
 #include "support/shader_jobs.hpp"
 
 using namespace weft_test;
@@ -66,19 +67,12 @@ bool device_times(const weft::Backend& backend) {
     return false;
 }
 
-class Folder {
+class Folder : public ScratchFolder {
   public:
-    Folder() : path_(fs::temp_directory_path() / ("weft-profile-" + std::to_string(std::rand()))) {
-        fs::create_directory(path_);
-    }
-    ~Folder() { fs::remove_all(path_); }
-    fs::path operator/(const char* name) const { return path_ / name; }
+    fs::path operator/(const char* name) const { return path() / name; }
     std::size_t files() const {
-        return static_cast<std::size_t>(std::distance(fs::directory_iterator(path_), {}));
+        return static_cast<std::size_t>(std::distance(fs::directory_iterator(path()), {}));
     }
-
-  private:
-    fs::path path_;
 };
 
 std::string contents(const fs::path& path) {
