@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# weft_add_shader(<target> SOURCE <file.comp> NAME <name> [DEFINES A=1 ...] [FLAGS -g ...] [NOT_OPTIMIZED]
-#                 [SPV_VARIABLE <variable>])
+# weft_add_shader(<target> SOURCE <file.comp> NAME <name> [DEFINES A=1 ...] [FLAGS -g ...]
+#                 [NOT_OPTIMIZED | UNROLLED] [SPV_VARIABLE <variable>])
 #
 # Compiles GLSL to SPIR-V at build time, in the build tree:
 #   shaders/<name>.spv.inc   words for   constexpr std::uint32_t k[] = {
@@ -21,7 +21,8 @@ endif()
 set(weft_shader_flags --target-env=vulkan1.2 -O0 -DWEFT_GLSL=1 "-I${PROJECT_SOURCE_DIR}/shaders")
 # The passes of spirv-opt -O but for loop-unroll, whose copies of a loop's body are no longer NoContraction: what
 # `precise` forbids would be done from the second turn on, by spirv-opt itself (mul and add become Fma) or by the
-# driver. Drivers unroll what is marked [[unroll]].
+# driver. Drivers unroll what is marked [[unroll]]. UNROLLED is for shaders whose results hold their bounds however
+# they are contracted and whose arrays a driver might not keep in registers otherwise.
 set(weft_spirv_passes
     --wrap-opkill --eliminate-dead-branches --merge-return --inline-entry-points-exhaustive --eliminate-dead-functions
     --eliminate-dead-code-aggressive --private-to-local --eliminate-local-single-block --eliminate-local-single-store
@@ -45,16 +46,23 @@ endif()
 # Kept where a parent project that calls the function from another folder still sees them.
 set_property(GLOBAL PROPERTY WEFT_SHADER_FLAGS "${weft_shader_flags}")
 set_property(GLOBAL PROPERTY WEFT_SPIRV_PASSES "${weft_spirv_passes}")
+string(REPLACE "--ccp;--eliminate-dead-code-aggressive" "--ccp;--eliminate-dead-code-aggressive;--loop-unroll"
+       weft_spirv_passes "${weft_spirv_passes}")
+set_property(GLOBAL PROPERTY WEFT_SPIRV_UNROLLING_PASSES "${weft_spirv_passes}")
 set_property(GLOBAL PROPERTY WEFT_SPIRV_WORDS "${CMAKE_CURRENT_LIST_DIR}/spirv_words.cmake")
 
 function(weft_add_shader target)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "NOT_OPTIMIZED" "SOURCE;NAME;SPV_VARIABLE" "DEFINES;FLAGS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "NOT_OPTIMIZED;UNROLLED" "SOURCE;NAME;SPV_VARIABLE" "DEFINES;FLAGS")
     if(NOT arg_SOURCE OR NOT arg_NAME OR arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "weft_add_shader: need <target> SOURCE <file> NAME <name>, got ${ARGV}")
     endif()
     cmake_path(ABSOLUTE_PATH arg_SOURCE BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
     get_property(flags GLOBAL PROPERTY WEFT_SHADER_FLAGS)
-    get_property(passes GLOBAL PROPERTY WEFT_SPIRV_PASSES)
+    if(arg_UNROLLED)
+        get_property(passes GLOBAL PROPERTY WEFT_SPIRV_UNROLLING_PASSES)
+    else()
+        get_property(passes GLOBAL PROPERTY WEFT_SPIRV_PASSES)
+    endif()
     get_property(words GLOBAL PROPERTY WEFT_SPIRV_WORDS)
     list(TRANSFORM arg_DEFINES PREPEND -D)
     list(APPEND flags ${arg_DEFINES} ${arg_FLAGS})
