@@ -160,14 +160,18 @@ TEST_CASE("lattice search: finds the beta with the least error of the sample") {
         const LatticeCode code{.beta = 1000};
         const Floats sample = normal_values(4 * 4000, 5);
         std::vector<std::size_t> told;
+        std::size_t last_all = 0;
         const auto note = [&](std::size_t done, std::size_t all) {
-            CHECK(all == 60);
+            // How many valleys there are shows after the first 40.
+            CHECK((done <= 40 ? all == 60 : all == 60 || all == 80 || all == 100));
+            CHECK((done <= 41 || all == last_all));
+            last_all = all;
             told.push_back(done);
         };
         const weft::LatticeSearch search =
             weft::lattice_search_beta(backend, code, sample, {.progress = note});
-        CHECK(search.trials.size() == 60);
-        REQUIRE(told.size() == 60);
+        CHECK(search.trials.size() == last_all);
+        REQUIRE(told.size() == last_all);
         for (std::size_t i = 0; i < told.size(); ++i) CHECK(told[i] == i + 1);
         CHECK_THROWS_AS(weft::lattice_search_beta(backend, code, sample,
                                                   {.progress = [](std::size_t, std::size_t) { throw 5; }}),
