@@ -15,6 +15,7 @@ namespace weft {
 struct KernelTileTrial {
     std::string tile;    ///< "64x64/8x4/1": outputs of a workgroup, of an invocation, stages in shared memory
     double seconds = 0;  ///< of a product, median of the repeats; by device timestamps where there are any
+    double scatter = 0;  ///< half the distance between the quartiles of its times
     bool right = true;   ///< was made, and gave the values of the first; what does not is never kept
 };
 
@@ -22,9 +23,10 @@ struct KernelTileTrial {
 struct KernelTuningReport {
     std::string products;                 ///< "matrix_split khr 4096 of 65536": form, states, amplitudes
     std::vector<KernelTileTrial> trials;  ///< the planned tile first
-    std::size_t best = 0;                 ///< of these: another than the first only if it gains 3 %
-    double gain() const;                  ///< 1 - seconds of the best / seconds of the first
-    std::filesystem::path file;           ///< where it is kept; empty: in this process alone, or not at all
+    std::size_t best =
+        0;  ///< of these: another than the first only if it gains 3 % and more than both scatter
+    double gain() const;         ///< 1 - seconds of the best / seconds of the first
+    std::filesystem::path file;  ///< where it is kept; empty: in this process alone, or not at all
 };
 
 struct KernelTuningOptions {
@@ -46,8 +48,16 @@ struct KernelTuningOptions {
 std::vector<KernelTuningReport> tune_kernel_matrix(Backend& backend, const KernelShape& shape,
                                                    const KernelTuningOptions& options = {});
 
-/// What is kept for the device of a backend: "used", "absent", "off" (no cache folder), or why the file is
-/// not used.
+/// A kept tile, and the class of products that it is for.
+struct KeptKernelTile {
+    std::string products, tile;  ///< as in KernelTuningReport and KernelTileTrial
+};
+
+/// What is kept for the device of a backend, by class.
+std::vector<KeptKernelTile> kept_kernel_tiles(const Backend& backend);
+
+/// The state of what is kept for the device of a backend: "used", "absent", "off" (no cache folder), or why
+/// the file is not used.
 std::string kernel_tuning_state(const Backend& backend);
 
 /// Forgets what is kept for the device. Errors: io.

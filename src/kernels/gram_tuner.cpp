@@ -216,6 +216,18 @@ void forget_tiles(const Backend& backend) {
     Shelf::all().forget(backend.device(), backend.plan());
 }
 
+std::size_t best_tile(std::span<const GramTrial> trials) {
+    constexpr double kGain = 0.03;  // what a driver's mood may make is no gain
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < trials.size(); ++i) {
+        const GramTrial &planned = trials[0], &tried = trials[i];
+        const double needed = std::max(kGain * planned.seconds, planned.scatter + tried.scatter);
+        if (tried.right && planned.seconds - tried.seconds > needed && tried.seconds < trials[best].seconds)
+            best = i;
+    }
+    return best;
+}
+
 GramTrials try_tiles(Backend& backend, const GramDevice& device, const GramPlan& plan, double flops,
                      int rounds) {
     GramDevice fresh = device;
@@ -247,14 +259,11 @@ GramTrials try_tiles(Backend& backend, const GramDevice& device, const GramPlan&
     for (std::size_t i = 0; i < times.size(); ++i) {
         if (times[i].empty()) continue;
         std::sort(times[i].begin(), times[i].end());
-        result.trials[i].seconds = times[i][times[i].size() / 2];
+        const std::size_t runs = times[i].size();
+        result.trials[i].seconds = times[i][runs / 2];
+        result.trials[i].scatter = (times[i][runs - 1 - runs / 4] - times[i][runs / 4]) / 2;
     }
-    constexpr double kGain = 0.97;  // what a driver's mood may make is no gain
-    for (std::size_t i = 1; i < result.trials.size(); ++i) {
-        const double least =
-            result.best == 0 ? kGain * result.trials[0].seconds : result.trials[result.best].seconds;
-        if (result.trials[i].right && result.trials[i].seconds < least) result.best = i;
-    }
+    result.best = best_tile(result.trials);
     return result;
 }
 

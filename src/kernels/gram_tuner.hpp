@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,13 +31,17 @@ void forget_tiles(const Backend& backend);
 struct GramTrial {
     GramTile tile;
     double seconds = 0;  ///< of the device, median; 0: the driver could not make it
+    double scatter = 0;  ///< half the distance between the quartiles of its times
     bool right = true;   ///< its values are those of the planned tile
 };
 struct GramTrials {
     std::string name;               ///< gram_class()
     std::vector<GramTrial> trials;  ///< the planned tile first
-    std::size_t best = 0;           ///< of these; 0 unless another gains more than scatter does
+    std::size_t best = 0;           ///< of these; 0 unless another gains 3 % and more than both scatter
 };
+/// The fastest of the tiles that gain over the first by more than 3 % of its time and by more than the
+/// scatter of both; 0 where there is none. Pure.
+std::size_t best_tile(std::span<const GramTrial> trials);
 /// Runs every tile the device has for the planned form in turns, `rounds` times. Errors: as Stream::dispatch.
 GramTrials try_tiles(Backend& backend, const GramDevice& device, const GramPlan& plan, double flops,
                      int rounds = 3);

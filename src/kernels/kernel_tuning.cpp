@@ -55,7 +55,7 @@ KernelTuningReport report_of(Backend& backend, const GramTrials& trials, bool ke
     KernelTuningReport report;
     report.products = trials.name;
     for (const GramTrial& trial : trials.trials)
-        report.trials.push_back({to_string(trial.tile), trial.seconds, trial.right});
+        report.trials.push_back({to_string(trial.tile), trial.seconds, trial.scatter, trial.right});
     report.best = trials.best;
     if (keep) report.file = keep_tile(backend, trials.name, trials.trials[trials.best].tile);
     return report;
@@ -99,6 +99,13 @@ std::vector<KernelTuningReport> tune_kernel_matrix(Backend& backend, const Kerne
             options.keep));
     }
     return reports;
+}
+
+std::vector<KeptKernelTile> kept_kernel_tiles(const Backend& backend) {
+    std::vector<KeptKernelTile> kept;
+    for (const auto& [products, tile] : kernels::kept_tiles(backend).tiles)
+        kept.push_back({products, kernels::to_string(tile)});
+    return kept;
 }
 
 std::string kernel_tuning_state(const Backend& backend) {

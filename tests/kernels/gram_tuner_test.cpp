@@ -81,3 +81,16 @@ TEST_CASE("what is measured is what the plan would run, each tile once") {
         },
         without_cache());
 }
+
+TEST_CASE("a tile is best only where it gains more than its times and those of the planned one scatter") {
+    const auto best = [](std::vector<GramTrial> trials) { return weft::kernels::best_tile(trials); };
+    const GramTile tile;
+    CHECK(best({{tile, 1.0, 0.0}}) == 0);
+    CHECK(best({{tile, 1.0, 0.0}, {tile, 0.98, 0.0}}) == 0);  // below 3 %
+    CHECK(best({{tile, 1.0, 0.0}, {tile, 0.96, 0.0}}) == 1);
+    CHECK(best({{tile, 1.0, 0.03}, {tile, 0.96, 0.02}}) == 0);  // within the scatter of both
+    CHECK(best({{tile, 1.0, 0.02}, {tile, 0.94, 0.01}}) == 1);
+    CHECK(best({{tile, 1.0, 0.0}, {tile, 0.5, 0.0, false}}) == 0);  // wrong values
+    CHECK(best({{tile, 1.0, 0.0}, {tile, 0.9, 0.0}, {tile, 0.8, 0.0}}) == 2);
+    CHECK(best({{tile, 1.0, 0.0}, {tile, 0.9, 0.0}, {tile, 0.8, 0.3}}) == 1);  // the faster one may be luck
+}

@@ -725,7 +725,7 @@ class Numbers(Case):
     def test_help_shows_defaults(self):
         for command, texts in ["lattice encode", ["--beta NUMBER=1 ", "--seed N=0 ", "--max-retries N=0 "]], [
                 "lattice decode", ["--width N  ", "--depth N=0 "]], ["kernel", ["--vram-fraction NUMBER=0.85 ", "--tile N=-1 "]], [
-                "tune kernel", ["--qubits N=8,10,12 "]], ["profile lattice", ["--max-seconds S=5 "]]:
+                "tune kernel", ["--repeats N=5 "]], ["profile lattice", ["--max-seconds S=5 "]]:
             shown = self.succeed(*command.split(), "--help")
             for text in texts:
                 self.assertIn(text, shown)

@@ -381,7 +381,13 @@ class Tune(Case):
             kept = json.load(file)
         self.assertEqual([kept[row["products"]] for row in report["classes"]],
                          [row["best"] for row in report["classes"]])
-        self.assertIn("planned", self.run_tune(*small, "--dtype", "float64"))
+        info = json.loads(self.run_tune("info", "--json"))
+        tiles_of = info["plan"]["kernel_tiles"]
+        self.assertEqual(tiles_of["state"], "used")
+        self.assertEqual(tiles_of["kept"], [{"products": row["products"], "tile": row["best"]} for row in report["classes"]])
+        text = self.run_tune(*small, "--dtype", "float64")
+        self.assertRegex(text, r"the planned one stays|gains [0-9.]+ % over the planned one")
+        self.assertRegex(text, r" ms \+- [0-9.]+  planned")
         self.run_tune("tune", "kernel", "--reset")
         self.assertEqual(tiles(), [])
         self.assertIn("WEFT_CACHE=0", self.run_tune(*small, status=USAGE, env={"WEFT_CACHE": "0"}))

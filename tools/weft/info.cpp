@@ -28,6 +28,8 @@ struct Chosen {
     MemoryReport memory;
     StartupReport startup;
     std::string first_result;  // "verified", or what went wrong
+    std::string tiles_state;   // of kernel matrices
+    std::vector<KeptKernelTile> tiles;
 };
 
 /// Everything that is printed; `failure` says why `chosen` is empty.
@@ -67,7 +69,14 @@ Inventory take_inventory(const Config& config) {
     // First, while nothing is loaded: this is the start-up that is told.
     attempt([&] {
         Backend backend = open_backend(config);
-        Chosen chosen{backend.device(), backend.plan(), backend.pipelines(), backend.memory(), {}, {}};
+        Chosen chosen{backend.device(),
+                      backend.plan(),
+                      backend.pipelines(),
+                      backend.memory(),
+                      {},
+                      {},
+                      kernel_tuning_state(backend),
+                      kept_kernel_tiles(backend)};
         chosen.first_result = run_first(backend);
         chosen.startup = backend.startup();
         inventory.chosen = std::move(chosen);
@@ -135,6 +144,13 @@ Json json_of(const DeviceInfo& d) {
             {"chosen", d.chosen}};
 }
 
+Json json_of_tiles(const Chosen& c) {
+    Json kept = Json::array();
+    for (const KeptKernelTile& tile : c.tiles)
+        kept.push_back({{"products", tile.products}, {"tile", tile.tile}});
+    return {{"state", c.tiles_state}, {"kept", std::move(kept)}};
+}
+
 Json json_of(const Chosen& c) {
     Json heaps = Json::array();
     for (const MemoryReport::Heap& heap : c.memory.heaps)
@@ -159,6 +175,7 @@ Json json_of(const Chosen& c) {
             {"downloads", c.plan.downloads},
             {"synchronization2", c.plan.synchronization2},
             {"tuning", {{"state", c.plan.tuning.state}, {"file", c.plan.tuning.file.string()}}},
+            {"kernel_tiles", json_of_tiles(c)},
             {"reasons", c.plan.reasons},
             {"heaps", std::move(heaps)}};
 }
@@ -285,6 +302,12 @@ void print_chosen(const Chosen& c) {
                       (c.plan.downloads == "measured" ? "engine or shader, as measured" : c.plan.downloads));
     row("tuning",
         c.plan.tuning.state + (c.plan.tuning.file.empty() ? "" : ", " + c.plan.tuning.file.string()));
+    const char* tiles_label = "tiles";
+    if (c.tiles.empty()) row(tiles_label, c.tiles_state + ", of kernel matrices");
+    for (const KeptKernelTile& kept : c.tiles) {
+        row(tiles_label, kept.tile + " for " + kept.products);
+        tiles_label = "";
+    }
     const char* label = "reasons";
     for (const std::string& reason : c.plan.reasons) {
         row(label, reason);

@@ -22,8 +22,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct TuneKernelArguments {
-    std::vector<std::uint64_t> samples{256, 1024, 4096};
-    std::vector<std::uint32_t> qubits{8, 10, 12};
+    std::vector<std::uint64_t> samples;  // empty: by device
+    std::vector<std::uint32_t> qubits;
     std::string dtype = "float32";
     int repeats = 5;
     double flops = 0;
@@ -38,7 +38,10 @@ Json json_of(const KernelTuningReport& report) {
               {"file", report.file.string()},
               {"trials", Json::array()}};
     for (const KernelTileTrial& trial : report.trials)
-        json["trials"].push_back({{"tile", trial.tile}, {"seconds", trial.seconds}, {"right", trial.right}});
+        json["trials"].push_back({{"tile", trial.tile},
+                                  {"seconds", trial.seconds},
+                                  {"scatter", trial.scatter},
+                                  {"right", trial.right}});
     return json;
 }
 
@@ -46,10 +49,19 @@ void print(const KernelTuningReport& report) {
     std::printf("%s\n", report.products.c_str());
     for (std::size_t i = 0; i < report.trials.size(); ++i) {
         const KernelTileTrial& trial = report.trials[i];
-        std::printf("  %-16s %10.4f ms%s%s%s\n", trial.tile.c_str(), trial.seconds * 1e3,
-                    i == 0 ? "  planned" : "", i == report.best ? "  kept" : "",
+        const double planned = report.trials[0].seconds;
+        const double gain = planned > 0 ? 100 * (1 - trial.seconds / planned) : 0;
+        std::printf("  %-16s %10.4f ms +- %.4f%s", trial.tile.c_str(), trial.seconds * 1e3,
+                    trial.scatter * 1e3, i == 0 ? "  planned" : "");
+        if (i != 0 && trial.right) std::printf("  %+.1f %%", gain);
+        std::printf("%s%s\n", i == report.best ? "  best" : "",
                     trial.right ? "" : "  WRONG VALUES, left out");
     }
+    if (report.best == 0)
+        std::printf("  no tile gains 3 %% and more than the scatter: the planned one stays\n");
+    else
+        std::printf("  %s gains %.1f %% over the planned one\n", report.trials[report.best].tile.c_str(),
+                    100 * report.gain());
 }
 
 void reset(const TuneKernelArguments& arguments) {
@@ -58,13 +70,25 @@ void reset(const TuneKernelArguments& arguments) {
     std::printf("%s: planned tiles again\n", backend.name().c_str());
 }
 
-void run(const TuneKernelArguments& arguments) {
+/// Sizes that were not given: what takes a GPU seconds would take a processor minutes.
+void choose_sizes(TuneKernelArguments& arguments, DeviceType type) {
+    const bool software = type == DeviceType::cpu;
+    if (arguments.samples.empty())
+        arguments.samples =
+            software ? std::vector<std::uint64_t>{256, 1024} : std::vector<std::uint64_t>{256, 1024, 4096};
+    if (arguments.qubits.empty())
+        arguments.qubits =
+            software ? std::vector<std::uint32_t>{6, 8} : std::vector<std::uint32_t>{8, 10, 12};
+}
+
+void run(TuneKernelArguments arguments) {
     if (arguments.reset) return reset(arguments);
     const Config config = arguments.device.config();
     if (!config.cache && !arguments.dry_run)
         throw Failure(Exit::usage,
                       "tune kernel: WEFT_CACHE=0 leaves nowhere to keep it (need a cache, or --dry-run)");
     Backend backend = open_backend(config);
+    choose_sizes(arguments, backend.device().type);
     KernelTuningOptions options;
     options.type = arguments.dtype == "float64" ? ValueType::float64 : ValueType::float32;
     options.given_states = arguments.states;
@@ -95,7 +119,8 @@ void run(const TuneKernelArguments& arguments) {
     else if (arguments.dry_run)
         std::printf("nothing kept (--dry-run)\n");
     if (!arguments.dry_run && !kept)
-        throw Failure(Exit::failed, "tune kernel: measured, but not kept: the cache folder cannot be written");
+        throw Failure(Exit::failed,
+                      "tune kernel: measured, but not kept: the cache folder cannot be written");
 }
 
 }  // namespace
@@ -104,8 +129,11 @@ void add_tune_kernel(CLI::App& tune) {
     CLI::App& kernel = *tune.add_subcommand(
         "kernel", "Measure tiles of the inner products behind kernel matrices; keep the fastest");
     const auto arguments = std::make_shared<TuneKernelArguments>();
-    add_numbers(kernel, "--samples", arguments->samples, "Numbers of states", {1, std::uint64_t{1} << 20});
-    add_numbers(kernel, "--qubits", arguments->qubits, "Qubits of a state", {1, 22});
+    add_numbers(kernel, "--samples", arguments->samples,
+                "Numbers of states; without it 256 1024 4096, on a software device 256 1024",
+                {1, std::uint64_t{1} << 20});
+    add_numbers(kernel, "--qubits", arguments->qubits,
+                "Qubits of a state; without it 8 10 12, on a software device 6 8", {1, 22});
     kernel.add_option("--dtype", arguments->dtype, "Of K and of the arithmetic: float32 or float64")
         ->capture_default_str()
         ->check(CLI::IsMember({"float32", "float64"}));
