@@ -132,6 +132,12 @@ KernelCall make_call(const KernelArguments& arguments) {
         throw Failure(Exit::usage, "--reupload: needs the layers' --weights");
     if (arguments.jitter != 0 && !arguments.normalize)
         throw Failure(Exit::usage, "--jitter: goes with --normalize");
+    if (arguments.jitter != 0 && !arguments.y.empty())
+        throw Failure(Exit::usage,
+                      "--jitter: of the diagonal, which K of X with Y has none of (leave it out)");
+    if (arguments.tile == 0)
+        throw Failure(Exit::usage,
+                      "--tile: out of range (got 0, need 1 or more, or -1; see weft kernel --help)");
     KernelCall call;
     call.states = arguments.states;
     call.circuit = {kernel_map(arguments.map), {}, arguments.reupload, arguments.scale};
