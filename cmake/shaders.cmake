@@ -35,10 +35,10 @@ set(weft_spirv_passes
     --eliminate-dead-inserts --eliminate-dead-branches --simplify-instructions --if-conversion
     --copy-propagate-arrays --reduce-load-size --eliminate-dead-code-aggressive --merge-blocks
     --redundancy-elimination --eliminate-dead-branches --merge-blocks --simplify-instructions)
-if(SHADER_OPT STREQUAL "zero" OR NOT WEFT_SPIRV_OPT)
-    set(weft_spirv_passes "")
-elseif(NOT SHADER_OPT STREQUAL "performance")
+if(NOT SHADER_OPT MATCHES "^(zero|performance)$")
     message(FATAL_ERROR "SHADER_OPT: unknown value (got '${SHADER_OPT}', need zero or performance)")
+elseif(SHADER_OPT STREQUAL "zero" OR NOT WEFT_SPIRV_OPT)
+    set(weft_spirv_passes "")
 endif()
 if(SHADER_STRICT)
     list(APPEND weft_shader_flags -Werror)
@@ -103,10 +103,16 @@ endfunction()
 function(weft_embed_spirv target)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "FILE;NAME" "")
     cmake_path(ABSOLUTE_PATH arg_FILE BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${arg_FILE}")
-    file(READ "${arg_FILE}" bytes HEX)
-    string(REGEX REPLACE "(..)(..)(..)(..)" "0x\\4\\3\\2\\1,\n" words "${bytes}")
+    get_property(words GLOBAL PROPERTY WEFT_SPIRV_WORDS)
     set(include_dir "${CMAKE_CURRENT_BINARY_DIR}/generated")
-    file(CONFIGURE OUTPUT "${include_dir}/shaders/${arg_NAME}.spv.inc" CONTENT "${words}" @ONLY)
+    set(inc "${include_dir}/shaders/${arg_NAME}.spv.inc")
+    file(MAKE_DIRECTORY "${include_dir}/shaders")
+    add_custom_command(
+        OUTPUT "${inc}"
+        COMMAND "${CMAKE_COMMAND}" "-DSPV=${arg_FILE}" "-DOUTPUT=${inc}" -P "${words}"
+        DEPENDS "${arg_FILE}" "${words}"
+        VERBATIM)
+    add_custom_target(${target}_shader_${arg_NAME} DEPENDS "${inc}")
+    add_dependencies(${target} ${target}_shader_${arg_NAME})
     target_include_directories(${target} PRIVATE "$<BUILD_INTERFACE:${include_dir}>")
 endfunction()
