@@ -26,16 +26,13 @@ layout(set = 0, binding = 2) writeonly buffer Eights { dvec4 eights[]; };
 layout(set = 0, binding = 3) writeonly buffer EightsMirror { dvec4 eights_mirror[]; };
 #include "shared/gram_output.h"
 #include "shared/gram_store.h"
+#include "shared/lane_units.h"
 
-const uint kSide = 8u, kTile = 64u, kDepth = 4u, kPlaneUnits = kGramStep * kGramBlockRows / kSide;
+const uint kSide = kUnitFloats, kTile = 64u, kDepth = 4u, kPlaneUnits = kGramStep * kGramBlockRows / kSide;
 const uint kBlock = kGramPlanes * kPlaneUnits;
 
 float a[kGramPlanes][kDepth][kSide], b[kGramPlanes][kDepth][kSide];
 float sum_re[kSide][kSide], sum_im[kSide][kSide], re[kSide][kSide], im[kSide][kSide];
-
-float element(dvec4 unit, uint e) {
-    return uintBitsToFloat(unpackDouble2x32(unit[e / 2u])[e % 2u]);
-}
 
 // kDepth amplitudes of eight rows on each side, from these units on.
 void load(uint from_x, uint from_y) {
@@ -43,8 +40,8 @@ void load(uint from_x, uint from_y) {
         const uint at = plane * kPlaneUnits + k * kGramBlockRows / kSide;
         const dvec4 of_x = x[from_x + at], of_y = y[from_y + at];
         WEFT_UNROLL for (uint e = 0u; e < kSide; ++e) {
-            a[plane][k][e] = element(of_x, e);
-            b[plane][k][e] = element(of_y, e);
+            a[plane][k][e] = unit_element(of_x, e);
+            b[plane][k][e] = unit_element(of_y, e);
         }
     }
 }
@@ -79,14 +76,6 @@ void add_blocks(uint block, uint end, uint from_x, uint from_y) {
     }
 }
 
-double pair(float left, float right) {
-    return packDouble2x32(floatBitsToUint(vec2(left, right)));
-}
-
-dvec4 unit(float of[kSide]) {
-    return dvec4(pair(of[0], of[1]), pair(of[2], of[3]), pair(of[4], of[5]), pair(of[6], of[7]));
-}
-
 // Whether all 8 x 8 values are wanted, and rows of them lie in one unit, in K as in its mirror image.
 bool in_units(uint row, uint column) {
     return !kWide && (p.leading | p.origin | p.mirror_origin) % kSide == 0u && row + kSide <= p.rows &&
@@ -95,12 +84,12 @@ bool in_units(uint row, uint column) {
 
 void store_units(uint row, uint column) {
     WEFT_UNROLL for (uint i = 0u; i < kSide; ++i)
-        eights[(p.origin + (row + i) * p.leading + column) / kSide] = unit(re[i]);
+        eights[(p.origin + (row + i) * p.leading + column) / kSide] = unit_of(re[i]);
     if (p.mirror == 0u) return;
     WEFT_UNROLL for (uint j = 0u; j < kSide; ++j) {
         float mirrored[kSide];
         WEFT_UNROLL for (uint i = 0u; i < kSide; ++i) mirrored[i] = re[i][j];
-        eights_mirror[(p.mirror_origin + (column + j) * p.leading + row) / kSide] = unit(mirrored);
+        eights_mirror[(p.mirror_origin + (column + j) * p.leading + row) / kSide] = unit_of(mirrored);
     }
 }
 

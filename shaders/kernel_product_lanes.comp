@@ -6,6 +6,7 @@
 #extension GL_GOOGLE_include_directive : require
 #define WEFT_FLOAT64  // words of eight bytes are what such devices load fastest
 #include "shared/kernel_form.h"
+#include "shared/lane_units.h"
 
 layout(local_size_x = 64) in;
 layout(constant_id = 2) const uint kParts = 2;           // as in kernel_product.comp
@@ -22,7 +23,7 @@ layout(set = 0, binding = 1) writeonly buffer Values { Real values[]; };
 layout(set = 0, binding = 1) writeonly buffer Pairs { double pairs[]; };
 layout(set = 0, binding = 1) writeonly buffer Eights { dvec4 eights[]; };
 
-const uint kSide = 8, kTile = 64, kMostParts = 3;
+const uint kSide = kUnitFloats, kTile = 64, kMostParts = 3;
 Real a[kMostParts][kSide], b[kMostParts][kSide], product[kSide][kSide];
 
 // Half of the Bloch vectors of eight samples from `at` on, a multiple of 8. Planes end at such a multiple.
@@ -34,7 +35,7 @@ Real element(dvec4 units[kUnits], uint e) {
 #else
 const uint kUnits = 1;
 Real element(dvec4 units[kUnits], uint e) {
-    return uintBitsToFloat(unpackDouble2x32(units[0][e / 2u])[e % 2u]);
+    return unit_element(units[0], e);
 }
 #endif
 void take(uint at, uint qubit, out Real vectors[kMostParts][kSide]) {
@@ -87,11 +88,8 @@ dvec4 unit_of(Real of[kSide], uint i) {
     return dvec4(of[4u * i], of[4u * i + 1u], of[4u * i + 2u], of[4u * i + 3u]);
 }
 #else
-double pair_of(Real of[kSide], uint i) {
-    return packDouble2x32(floatBitsToUint(vec2(of[2u * i], of[2u * i + 1u])));
-}
-dvec4 unit_of(Real of[kSide], uint i) {
-    return dvec4(pair_of(of, 0u), pair_of(of, 1u), pair_of(of, 2u), pair_of(of, 3u));
+dvec4 unit_of(Real of[kSide], uint) {
+    return unit_of(of);
 }
 #endif
 
