@@ -23,8 +23,8 @@ struct KernelTileTrial {
 struct KernelTuningReport {
     std::string products;                 ///< "matrix_split khr 4096 of 65536": form, states, amplitudes
     std::vector<KernelTileTrial> trials;  ///< the planned tile first
-    std::size_t best =
-        0;  ///< of these: another than the first only if it gains 3 % and more than both scatter
+    /// Of these: another than the first only if it gains 3 % and more than both scatter.
+    std::size_t best = 0;
     double gain() const;         ///< 1 - seconds of the best / seconds of the first
     std::filesystem::path file;  ///< where it is kept; empty: in this process alone, or not at all
 };

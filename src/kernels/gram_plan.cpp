@@ -229,7 +229,8 @@ std::string tile_text(const GramTile& tile) {
     return text(tile.rows) + " x " + text(tile.columns) + " by " + text(tile.threads()) + " invocations";
 }
 
-// As they came out on an H200: by NVIDIA's name fragments take longer to load, so large tiles come first.
+// As they came out on an H200: by NVIDIA's name reads of shared memory cost more, so large tiles come first,
+// of which subgroups of 16 x 64 wait least.
 std::vector<GramTile> matrix_tiles(bool single, bool khr) {
     constexpr GramTile kSmall{64, 64, 8, 4, 1}, kStaged{64, 64, 8, 4, 2}, kHigh{128, 64, 8, 4, 1},
         kFlat{128, 128, 4, 8, 1}, kLarge{128, 128, 8, 4, 1}, kLeast{32, 32, 8, 4, 1};
@@ -264,8 +265,6 @@ std::vector<GramTile> gram_tiles(const GramDevice& device, GramForm form) {
             break;
         case GramForm::matrix_split:
         case GramForm::matrix_single:
-            // Reads of shared memory cost more by NVIDIA's name; subgroups of 16 x 64 in large tiles wait
-            // least.
             tiles = matrix_tiles(form == GramForm::matrix_single, device.matrix_khr);
             break;
     }

@@ -32,10 +32,6 @@ namespace {
               (a.code.packed ? ")" : "; packed codes need --packed)"));
 }
 
-}  // namespace
-
-namespace {
-
 /// Of packed codes on one axis, rows and width are what was told.
 Table packed_flat(const LatticeArguments& a, const NpyInput& in) {
     const Shape& s = in.shape();

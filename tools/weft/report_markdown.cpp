@@ -97,14 +97,12 @@ std::string table_of(const KernelResult& result, std::size_t process) {
 std::string table_of_splits(const KernelResult& result) {
     if (result.splits.empty()) return {};
     std::string out =
-        "\n### Where the time goes\n\nOf calls of their own from ordinary memory under a profile, made after "
-        "those "
-        "timed above (*timed*: their\nmedian); times are a call's, shares are of *call*. Stages overlap, so "
-        "that "
-        "their busy times may add up to more\nthan the call. *at once*: share of the device's busy time in "
-        "which two "
-        "of its stages ran. *none*: share of the\ncall in which no stage ran: checks, plans, submissions, "
-        "waits.\n\n" +
+        "\n### Where the time goes\n\n"
+        "Of calls of their own from ordinary memory under a profile, made after those timed above (*timed*: "
+        "their\nmedian); times are a call's, shares are of *call*. Stages overlap, so that their busy times "
+        "may add up to more\nthan the call. *at once*: share of the device's busy time in which two of its "
+        "stages ran. *none*: share of the\ncall in which no stage ran: checks, plans, submissions, waits."
+        "\n\n" +
         row({"process", "batch", "calls", "call", "timed", "busy, overlapping", "at once", "none"}) +
         "|---|---:|---:|---:|---:|---|---:|---:|\n";
     for (const StageSplit& split : result.splits) {
