@@ -266,6 +266,7 @@ class Reports(Case):
                 self.assertEqual(done.returncode, status, (done.stdout, done.stderr))
                 self.assertRegex(done.stderr, pattern)
                 self.assertEqual((done.stdout, done.stderr.count("\n")), ("", 1))
+                self.assertFalse(os.path.exists(self.out))
         if built and driver_of_cuda():
             for name in os.listdir(self.out):
                 if name.endswith(".json"):
@@ -326,6 +327,7 @@ class Tune(Case):
             if trial["kept"]:
                 self.assertGreater(trial["gain"], max(trial["noise"], 0.03))
         plan = self.plan()
+        self.assertIn("stored in " if report["tuning"] else "the defaults stay", report["outcome"])
         if report["tuning"]:
             self.assertEqual(len(self.tuning_files()), 1)
             self.assertEqual(plan["tuning"]["state"], "used")

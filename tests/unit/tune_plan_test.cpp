@@ -69,3 +69,12 @@ TEST_CASE("a gain counts only beyond the noise") {
     CHECK_FALSE(compare(base, statistics({110, 110, 110})).believable());
     CHECK_FALSE(compare({}, base).believable());
 }
+
+TEST_CASE("what became of a tuning") {
+    Tuning tuning;
+    CHECK(tune_outcome(tuning, false, "f") == "nothing stored: the defaults stay");
+    CHECK(tune_outcome(tuning, true, "f").find("stored earlier is removed") != std::string::npos);
+    tuning.slots = 5;
+    CHECK(tune_outcome(tuning, false, "a/f") == "stored in a/f");
+    CHECK(tune_outcome(tuning, true, "a/f") == "stored in a/f");
+}

@@ -121,8 +121,8 @@ void measure_kernels(const ReportTargets& targets, const ReportOptions& options,
 
 void run_report(const std::string& name, const ReportOptions& options, const ReportKernels& kernels) {
     const Config config = options.device.config();
+    Devices devices(options.device, config);  // first: without a device no folder is made
     require_folder(options.output_dir);
-    Devices devices(options.device, config);
     Report report = begin_report(name, options, devices);
     std::printf("%s: %s; CPU baseline: %s, %u threads\n", report.title.c_str(), report.machine.device.c_str(),
                 report.machine.cpu.c_str(), report.machine.threads);

@@ -315,13 +315,9 @@ void run(const TuneArguments& arguments) {
     std::string outcome = "not stored (--dry-run)";
     if (!arguments.dry_run) {
         Backend backend = open_backend(keep);
-        // Nothing gained: what an earlier run stored does not either, or it would have shown.
         const bool stored_before = backend.plan().tuning.state == "used";
         store_tuning(backend, tuning);
-        outcome = !tuning.empty() ? "stored in " + backend.plan().tuning.file.string()
-                  : stored_before
-                      ? "the defaults measured as good as any setting: the tuning stored earlier is removed"
-                      : "nothing stored: the defaults stay";
+        outcome = tune_outcome(tuning, stored_before, backend.plan().tuning.file.string());
     }
     print(arguments, tuner, tuning, outcome);
 }

@@ -39,6 +39,14 @@ TuneCandidates tune_candidates(const TuneFacts& facts) {
     return c;
 }
 
+std::string tune_outcome(const Tuning& tuning, bool stored_before, const std::string& file) {
+    if (!tuning.empty()) return "stored in " + file;
+    // What an earlier run stored gains nothing either, or it would have shown.
+    return stored_before
+               ? "the defaults measured as good as any setting: the tuning stored earlier is removed"
+               : "nothing stored: the defaults stay";
+}
+
 double interquartile_range(std::vector<double> values) {
     if (values.size() < 2) return 0;
     std::sort(values.begin(), values.end());
