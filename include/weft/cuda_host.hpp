@@ -22,6 +22,7 @@
 #include <weft/field.hpp>
 #include <weft/kernel_matrix.hpp>
 #include <weft/lattice.hpp>
+#include <weft/lattice_search.hpp>
 
 namespace weft::cuda {
 
@@ -40,6 +41,8 @@ LatticeReport lattice_decode(const LatticeCode& code, std::span<const std::uint8
                              const LatticeDecodeOptions& options = {});
 LatticeReport lattice_quantize(const LatticeCode& code, std::span<const float> x, std::span<float> y,
                                std::span<std::uint8_t> status = {}, const LatticeEncodeOptions& options = {});
+LatticeSearch lattice_search_beta(const LatticeCode& code, std::span<const float> sample,
+                                  const LatticeSearchOptions& options = {});
 
 /// K, X and Y must fit the device's memory. Errors: out_of_memory - they do not.
 KernelMatrixReport kernel_matrix(const KernelSource& x, const KernelTarget& k, const KernelShape& shape,

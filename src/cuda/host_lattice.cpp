@@ -13,6 +13,7 @@
 #include "cuda/host_chunks.hpp"
 #include "kernels/lattice_check.hpp"
 #include "kernels/lattice_resident.hpp"
+#include "kernels/lattice_search.hpp"
 
 namespace weft::cuda {
 namespace {
@@ -159,6 +160,14 @@ LatticeReport lattice_decode(const LatticeCode& code, std::span<const std::uint8
     run_chunks(function, work, batch);
     const kernels::StatusCount count = kernels::count_statuses(status, threads());
     return {shape.vectors(), count.retried, count.unresolved, std::move(batch)};
+}
+
+LatticeSearch lattice_search_beta(const LatticeCode& code, std::span<const float> sample,
+                                  const LatticeSearchOptions& options) {
+    return kernels::search_beta(code, sample, options, threads(),
+                                [&](const LatticeCode& trial, std::span<const float> x, std::span<float> y) {
+                                    return lattice_quantize(trial, x, y, {}, {.width = options.width});
+                                });
 }
 
 }  // namespace weft::cuda

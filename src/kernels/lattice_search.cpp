@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <weft/lattice_search.hpp>
+#include "kernels/lattice_search.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -42,12 +42,12 @@ Range range_of(const LatticeCode& code, std::span<const float> sample, const Lat
 
 class Trials {
   public:
-    Trials(Backend& backend, const LatticeCode& code, std::span<const float> sample, std::size_t width)
-        : backend_(backend), code_(code), sample_(sample), width_(width), y_(sample.size()) {}
+    Trials(const kernels::QuantizeSample& quantize, const LatticeCode& code, std::span<const float> sample)
+        : quantize_(quantize), code_(code), sample_(sample), y_(sample.size()) {}
 
     LatticeTrial run(double beta) {
         code_.beta = static_cast<float>(beta);
-        const LatticeReport report = lattice_quantize(backend_, code_, sample_, y_, {}, {.width = width_});
+        const LatticeReport report = quantize_(code_, sample_, y_);
         double sum = 0;
         for (std::size_t i = 0; i < y_.size(); ++i) {
             const double error = static_cast<double>(sample_[i]) - static_cast<double>(y_[i]);
@@ -60,10 +60,9 @@ class Trials {
     }
 
   private:
-    Backend& backend_;
+    const kernels::QuantizeSample& quantize_;
     LatticeCode code_;
     std::span<const float> sample_;
-    std::size_t width_;
     std::vector<float> y_;
 };
 
@@ -102,20 +101,20 @@ std::vector<std::size_t> valleys_of(const std::vector<LatticeTrial>& trials) {
 
 }  // namespace
 
-LatticeSearch lattice_search_beta(Backend& backend, const LatticeCode& code, std::span<const float> sample,
-                                  const LatticeSearchOptions& options) {
+LatticeSearch kernels::search_beta(const LatticeCode& code, std::span<const float> sample,
+                                   const LatticeSearchOptions& options, std::uint32_t threads,
+                                   const QuantizeSample& quantize) {
     if (sample.empty()) refuse("the sample is empty (got 0 values, need at least one row)");
     if (options.steps < 2 || options.steps > 1000)
         refuse("steps are out of range (got " + std::to_string(options.steps) + ", need 2 to 1000)");
     LatticeCode checked = code;
     checked.beta = 1;
-    kernels::check_lattice_code(kFunction, checked);
-    const kernels::LatticeShape shape =
-        kernels::lattice_shape(kFunction, code.lattice, sample.size(), options.width);
-    kernels::check_finite(kFunction, sample, shape.width, backend.plan().copy_threads);
+    check_lattice_code(kFunction, checked);
+    const LatticeShape shape = lattice_shape(kFunction, code.lattice, sample.size(), options.width);
+    check_finite(kFunction, sample, shape.width, threads);
     const Range range = range_of(checked, sample, options);
 
-    Trials trials(backend, checked, sample, options.width);
+    Trials trials(quantize, checked, sample);
     LatticeSearch search;
     const std::uint32_t closer = options.steps / 2;
     geometric(trials, range, options.steps, true, options, options.steps + closer, search.trials);
@@ -130,6 +129,15 @@ LatticeSearch lattice_search_beta(Backend& backend, const LatticeCode& code, std
               [](const LatticeTrial& a, const LatticeTrial& b) { return a.beta < b.beta; });
     search.best = search.trials[best_of(search.trials)];
     return search;
+}
+
+LatticeSearch lattice_search_beta(Backend& backend, const LatticeCode& code, std::span<const float> sample,
+                                  const LatticeSearchOptions& options) {
+    return kernels::search_beta(code, sample, options, backend.plan().copy_threads,
+                                [&](const LatticeCode& trial, std::span<const float> x, std::span<float> y) {
+                                    return lattice_quantize(backend, trial, x, y, {},
+                                                            {.width = options.width});
+                                });
 }
 
 }  // namespace weft

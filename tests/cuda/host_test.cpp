@@ -142,6 +142,38 @@ TEST_CASE("host: lattice codes of rows of any width, packed, with dither and ret
     });
 }
 
+TEST_CASE("host: the search for beta tries and finds the same") {
+    on_device([](weft::Backend& backend) {
+        const std::vector<float> sample = normal_values(std::size_t{19} * 4'001, 5);
+        const weft::LatticeCode code{.lattice = weft::Lattice::e8, .q = 4, .levels = 2};
+        std::size_t told[2] = {};
+        const auto search = [&](int i, auto&& call) {
+            return call(weft::LatticeSearchOptions{
+                .width = 19, .steps = 20, .progress = [&told, i](std::size_t done, std::size_t) {
+                    told[i] = done;
+                }});
+        };
+        const auto of_vulkan = search(0, [&](const weft::LatticeSearchOptions& options) {
+            return weft::lattice_search_beta(backend, code, sample, options);
+        });
+        const auto of_cuda = search(1, [&](const weft::LatticeSearchOptions& options) {
+            return weft::cuda::lattice_search_beta(code, sample, options);
+        });
+        REQUIRE(of_cuda.trials.size() >= 30);
+        REQUIRE(of_vulkan.trials.size() == of_cuda.trials.size());
+        CHECK(told[0] == of_vulkan.trials.size());
+        CHECK(told[1] == of_cuda.trials.size());
+        CHECK(of_vulkan.best.beta == of_cuda.best.beta);
+        for (std::size_t i = 0; i < of_cuda.trials.size(); ++i) {
+            CHECK(of_vulkan.trials[i].beta == of_cuda.trials[i].beta);
+            CHECK(of_vulkan.trials[i].mean_squared_error == of_cuda.trials[i].mean_squared_error);
+            CHECK(of_vulkan.trials[i].unresolved == of_cuda.trials[i].unresolved);
+        }
+        weft_test::check_error(weft::Errc::invalid_argument, "lattice_search_beta: the sample is empty",
+                               [&] { weft::cuda::lattice_search_beta(code, {}); });
+    });
+}
+
 TEST_CASE("host: kernel matrices of rows and of states") {
     on_device([](weft::Backend& backend) {
         const weft::KernelShape square{1'001, 0, 6}, cross{301, 517, 6};

@@ -86,6 +86,7 @@ TEST_CASE(
     check_missing("lattice_encode", [&] { lattice_encode({}, x, codes); });
     check_missing("lattice_decode", [&] { lattice_decode({}, std::vector<std::uint8_t>(128, 1), {}, y); });
     check_missing("lattice_quantize", [&] { lattice_quantize({}, x, y, status); });
+    check_missing("lattice_quantize", [&] { lattice_search_beta({}, x); });
     check_missing("kernel_matrix", [&] {
         kernel_matrix(std::vector<float>(6, 1), k, weft::KernelShape{3, 0, 2});
     });

@@ -93,6 +93,14 @@ class Backends(Case):
             self.both("lattice", "quantize", self.x, "--lattice", lattice)
             self.succeed("lattice", "encode", self.x, "-o", codes, "--lattice", lattice)
             self.both("lattice", "decode", codes, "--lattice", lattice)
+            beta = ["lattice", "beta", self.x, "--lattice", lattice, "--q", "4", "--json"]
+            by_vulkan = self.succeed(*beta)
+            if not self.built:
+                self.refuse(USAGE, "cuda.*need vulkan", *beta, "--backend", "cuda")
+            elif not driver_of_cuda():
+                self.refuse(NO_DEVICE, r"no NVIDIA driver \(libcuda.so.1 cannot be opened\)", *beta, "--backend", "cuda")
+            else:
+                self.assertEqual(self.succeed(*beta, "--backend", "cuda"), by_vulkan)
 
     def test_same_errors(self):
         """Of arguments and files, which are judged before a device is asked for."""

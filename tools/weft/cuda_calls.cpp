@@ -102,6 +102,10 @@ LatticeReport Target::lattice_decode(const LatticeCode& code, std::span<const st
                                      const LatticeDecodeOptions& options) {
     ON_EITHER(lattice_decode, code, codes, status, x, options);
 }
+LatticeSearch Target::lattice_search_beta(const LatticeCode& code, std::span<const float> sample,
+                                          const LatticeSearchOptions& options) {
+    ON_EITHER(lattice_search_beta, code, sample, options);
+}
 
 KernelMatrixReport Target::kernel_matrix(const KernelSource& x, const KernelSource* y, const KernelTarget& k,
                                          const KernelShape& shape, const KernelCircuit& circuit,

@@ -38,6 +38,8 @@ class Target {
     LatticeReport lattice_decode(const LatticeCode& code, std::span<const std::uint8_t> codes,
                                  std::span<const std::uint8_t> status, std::span<float> x,
                                  const LatticeDecodeOptions& options);
+    LatticeSearch lattice_search_beta(const LatticeCode& code, std::span<const float> sample,
+                                      const LatticeSearchOptions& options);
     /// `y` is null where there is none.
     KernelMatrixReport kernel_matrix(const KernelSource& x, const KernelSource* y, const KernelTarget& k,
                                      const KernelShape& shape, const KernelCircuit& circuit,

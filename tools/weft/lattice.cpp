@@ -157,15 +157,15 @@ void run_beta(const LatticeArguments& a) {
     NpyInput in(a.in);
     const std::span<const float> x = in.elements<float>();
     const Table t = values_of(a, in);
-    Backend backend = open_backend(config);
+    Target target(a.device, config);
     if (a.steps < kFewSteps)
         std::fprintf(stderr,
                      "weft: --steps %u is too few to be sure of the best beta (got %u, need %u or more)\n",
                      a.steps, a.steps, kFewSteps);
     const LatticeSearch search = blame(in, [&] {
         Progress progress("lattice beta");
-        return lattice_search_beta(
-            backend, a.full_code(), x,
+        return target.lattice_search_beta(
+            a.full_code(), x,
             {.width = t.width, .steps = a.steps, .progress = [&](std::size_t done, std::size_t betas) {
                  progress.show(done, betas);
              }});
@@ -187,13 +187,13 @@ void run_beta(const LatticeArguments& a) {
     std::printf("%s\n", json.dump(2).c_str());
 }
 
-void add_code_options(CLI::App& command, LatticeArguments& a, bool cuda) {
+void add_code_options(CLI::App& command, LatticeArguments& a) {
     add_code(command, a.code);
     add_retries(command, a.code);
     CLI::Option* dither = command.add_flag("--dither", a.dither, "Subtractive dither, undone by decode");
     add_number(command, "--seed", a.seed, "Of the dither", {})->needs(dither);
     command.add_flag("--json", a.json, "Print the report as JSON");
-    a.device.add_to(command, cuda);
+    a.device.add_to(command, true);
 }
 
 CLI::Option* add_file(CLI::App& command, const char* name, std::string& path, const char* text) {
@@ -208,7 +208,7 @@ CLI::App& add_operation(CLI::App& lattice, const char* name, const char* summary
                         const std::shared_ptr<LatticeArguments>& a, const char* scales) {
     CLI::App& command = *lattice.add_subcommand(name, summary);
     command.add_option("IN", a->in, input)->required()->type_name("FILE.npy");
-    add_code_options(command, *a, scales != nullptr);
+    add_code_options(command, *a);
     if (scales == nullptr) return command;
     add_file(command, "-o,--output", a->out, "Result; replaced if it is there")->required();
     add_file(command, "--scales", a->scales, scales);
