@@ -6,8 +6,16 @@
 
 namespace weft::kernels {
 
+namespace {
+
+// Counted between two looks at whether to stop; fewer are not worth a thread.
+constexpr std::size_t kPiece = std::size_t{1} << 17;
+
+}  // namespace
+
 void StatusCounter::in_place(std::size_t vectors) {
-    if (vectors >= status_.size()) return;  // nothing goes on beside it: finish() has more threads
+    // Little or nothing goes on beside it then, and finish() has more threads.
+    if (vectors < kPiece || status_.size() - std::min(vectors, status_.size()) < kPiece) return;
     ready_.store(vectors, std::memory_order_release);
     ready_.notify_one();
     if (thread_.joinable()) return;
@@ -19,7 +27,6 @@ void StatusCounter::in_place(std::size_t vectors) {
 }
 
 void StatusCounter::serve() {
-    constexpr std::size_t kPiece = std::size_t{1} << 17;  // so that stopping takes microseconds
     for (std::size_t ready = 0; ready != kStop; ready = ready_.load(std::memory_order_acquire)) {
         if (counted_ >= ready) {
             ready_.wait(ready, std::memory_order_acquire);
