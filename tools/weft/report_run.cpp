@@ -24,6 +24,17 @@ double read_number(const char* path) {
     return value;
 }
 
+// A device that slept while the CPU worked takes some milliseconds to come to its pace.
+constexpr double kAwake = 10e-3;
+
+/// Calls `work` until so many seconds have passed, once at the least.
+template <class Work>
+void keep_busy(double seconds, Work&& work) {
+    const auto begin = std::chrono::steady_clock::now();
+    do work();
+    while (std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() < seconds);
+}
+
 /// Calls `body`; what it throws becomes a text, but for the loss of the device, after which nothing can run:
 /// of Vulkan, that is. What CUDA loses is its own context.
 template <class Body>
@@ -90,12 +101,15 @@ class SizeRun {
             sizes_[p].items = kernel.items(batch);
         }
         const double needed = kernel.host_bytes(batch), there = free_host_bytes();
-        std::string failure = too_long(0, ReportPath::cpu);
-        for (std::size_t p = 1; p < processes_ && !failure.empty(); ++p)
-            if (too_long(p, ReportPath::cpu).empty()) failure.clear();
-        if (!failure.empty())
-            ;  // Nothing could be compared with: not worth the memory.
-        else if (there != 0 && needed > 0.8 * there)
+        std::vector<std::string> why;
+        for (std::size_t p = 0; p < processes_; ++p) why.push_back(too_long(p, ReportPath::cpu));
+        if (std::none_of(why.begin(), why.end(), [](const std::string& w) { return w.empty(); })) {
+            // Nothing could be compared with: not worth the memory.
+            for (std::size_t p = 0; p < processes_; ++p) fail_all(sizes_[p], why[p]);
+            return;
+        }
+        std::string failure;
+        if (there != 0 && needed > 0.8 * there)
             failure =
                 "does not fit host memory (needs " + si(needed, "B") + ", " + si(there, "B") + " are free)";
         else
@@ -104,8 +118,7 @@ class SizeRun {
             if (work_) size.bytes_in = work_->bytes_in(size.process);
             if (work_) size.bytes_out = work_->bytes_out(size.process);
             if (work_) size.compression = kernel.compression(size.process, size.bytes_in, size.bytes_out);
-            if (!work_)
-                for (const ReportPath path : settings.paths) fail(size, path, failure);
+            if (!work_) fail_all(size, failure);
         }
     }
     void measure_all() {
@@ -127,6 +140,9 @@ class SizeRun {
         result.path = path;
         result.failure = why;
         size.paths.push_back(std::move(result));
+    }
+    void fail_all(SizeResult& size, const std::string& why) const {
+        for (const ReportPath path : settings_.paths) fail(size, path, why);
     }
     void measure_cpu(std::size_t process) {
         if (const std::string why = too_long_(process, ReportPath::cpu); !why.empty())
@@ -196,6 +212,7 @@ class SizeRun {
         };
         run(1);
         work_->verify(process, downloads);
+        keep_busy(kAwake, [&] { run(1); });
         result.timing = resident ? measure(settings_.repeats, kLeastResidentSample, kMostDispatches, run)
                                  : measure(settings_.repeats, 0, 1, run);
         work_->verify(process, downloads);
@@ -258,17 +275,25 @@ bool same_proportion(const SizeResult& a, const SizeResult& b) {
     return std::abs(one - other) <= 0.02 * std::max(one, other);
 }
 
+/// Of arrays that no cache holds, where the device has the room.
+double memory_ceiling(Backend& backend) {
+    constexpr std::uint64_t kLeast = std::uint64_t{96} << 20, kMost = std::uint64_t{768} << 20;
+    const DeviceInfo& device = backend.device();
+    MemoryCeiling memory(backend, std::min(std::clamp(device.device_memory_bytes / 64, kLeast, kMost),
+                                           3 * device.limits.max_storage_buffer_range / 48 * 48));
+    keep_busy(kAwake, [&] { memory.gb_per_s(); });
+    std::vector<double> rates;
+    keep_busy(2 * kAwake, [&] { rates.push_back(memory.gb_per_s()); });
+    return statistics(std::move(rates)).median;
+}
+
 void measure_ceilings(Backend& backend, ProcessResult& process, const SizeResult& size) {
     constexpr double kWindow = 0.02;
     const CopyCeiling copy = measure_copy_ceiling(backend, size.bytes_in, size.bytes_out, kWindow);
     process.upload_gb_per_s = copy.upload_gb_per_s;
     process.download_gb_per_s = copy.download_gb_per_s;
     process.concurrent_gb_per_s = copy.concurrent_gb_per_s;
-    if (process.memory_gb_per_s != 0) return;
-    MemoryCeiling memory(backend, std::uint64_t{96} << 20);
-    std::vector<double> rates;
-    for (int i = 0; i < 5; ++i) rates.push_back(memory.gb_per_s());
-    process.memory_gb_per_s = statistics(std::move(rates)).median;
+    if (process.memory_gb_per_s == 0) process.memory_gb_per_s = memory_ceiling(backend);
 }
 
 double over(double bytes, double gb_per_s) {
