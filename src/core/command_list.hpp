@@ -71,7 +71,10 @@ class CommandList {
     void before_submit();
     void submitted(Token token);
     void report();
+    /// By what the plan says.
     void copy(const BufferRange& source, const BufferRange& target);
+    /// The bytes from the start on that the copy shader can copy; both in device memory, for a compute queue.
+    std::uint64_t copy_by_shader(const BufferRange& source, const BufferRange& target);
     void fill(const BufferRange& target, std::uint32_t value);
     void dispatch(const DispatchWork& work);
     /// Makes what was written visible to the host, and in an external list to every later command.
@@ -104,13 +107,17 @@ class CommandList {
     void make_pool();
     void add_set_pool();
     VkDescriptorSet set_for(std::span<const BoundArgument> arguments);
+    // `bytes` moved and `operations`, for reports: of a step in several parts the first alone counts.
+    void copy_by_command(const BufferRange& source, const BufferRange& target, std::uint32_t operations);
+    void record_dispatch(const DispatchWork& work, std::uint64_t bytes, std::uint32_t operations);
     void use(const BufferRange& range, bool reads, bool writes);
     void synchronize(WorkStage stage);
     /// Everything that a list of this role can hold.
     AccessScope everything() const;
     void bind(const DispatchWork& work, VkDescriptorSet set);
     void forget_state();
-    void time_step(ProfileStage stage, std::string_view program, std::uint64_t bytes);
+    void time_step(ProfileStage stage, std::string_view program, std::uint64_t bytes,
+                   std::uint32_t operations = 1);
     void end_run();
 
     std::shared_ptr<Context> context_;
