@@ -71,10 +71,8 @@ class CommandList {
     void before_submit();
     void submitted(Token token);
     void report();
-    /// By what the plan says.
+    /// By the command, or within device memory by the shader where the plan says so.
     void copy(const BufferRange& source, const BufferRange& target);
-    /// The bytes from the start on that the copy shader can copy; both in device memory, for a compute queue.
-    std::uint64_t copy_by_shader(const BufferRange& source, const BufferRange& target);
     void fill(const BufferRange& target, std::uint32_t value);
     void dispatch(const DispatchWork& work);
     /// Makes what was written visible to the host, and in an external list to every later command.
@@ -108,6 +106,8 @@ class CommandList {
     void add_set_pool();
     VkDescriptorSet set_for(std::span<const BoundArgument> arguments);
     // `bytes` moved and `operations`, for reports: of a step in several parts the first alone counts.
+    /// As many bytes from the start on as the shader can copy; returns them.
+    std::uint64_t copy_by_shader(const BufferRange& source, const BufferRange& target);
     void copy_by_command(const BufferRange& source, const BufferRange& target, std::uint32_t operations);
     void record_dispatch(const DispatchWork& work, std::uint64_t bytes, std::uint32_t operations);
     void use(const BufferRange& range, bool reads, bool writes);
