@@ -96,12 +96,13 @@ int main(int argc, char** argv) try {
     const auto wanted = [&](const char* name) { return part.empty() || part == name; };
     using Part = void (*)(weft::Backend&, const bench::Settings&);
     const std::pair<const char*, Part> parts[] = {
-        {"field", bench::race_fields},     {"encode", bench::race_encoders},
-        {"lattice", bench::race_lattices}, {"product", bench::race_products},
-        {"gram", bench::race_gram},        {"streamed", bench::race_streamed}};
+        {"copy", bench::race_copies},      {"field", bench::race_fields},
+        {"encode", bench::race_encoders},  {"lattice", bench::race_lattices},
+        {"product", bench::race_products}, {"gram", bench::race_gram},
+        {"streamed", bench::race_streamed}};
     if (std::none_of(std::begin(parts), std::end(parts), [&](const auto& p) { return wanted(p.first); }))
         throw std::runtime_error("no such part (got " + part +
-                                 ", need field, encode, lattice, product, gram or streamed)");
+                                 ", need copy, field, encode, lattice, product, gram or streamed)");
     weft::Backend backend;
     const std::vector<weft::cuda::DeviceInfo> devices = weft::cuda::list_devices();
     const auto same = std::find_if(devices.begin(), devices.end(),

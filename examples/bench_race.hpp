@@ -80,6 +80,7 @@ std::vector<std::uint64_t> field_elements(const weft::FieldInfo& field, std::siz
 /// a + b mod p of bls12-381-fp by a plain loop on this thread.
 void add_on_cpu(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* out, std::size_t count);
 
+void race_copies(weft::Backend& backend, const Settings& settings);
 void race_fields(weft::Backend& backend, const Settings& settings);
 void race_encoders(weft::Backend& backend, const Settings& settings);
 void race_lattices(weft::Backend& backend, const Settings& settings);

@@ -8,6 +8,11 @@ set -eu
 program=${1:-$(cd "$(dirname "$0")/.." && pwd)/build/ci/tests/weft_cuda_every_kernel}
 [ $# -eq 0 ] || shift
 [ $# -ne 0 ] || set -- memcheck racecheck initcheck synccheck
+[ -x "$program" ] || {
+    echo "no program $program (need weft_cuda_every_kernel: cmake --build BUILD --target weft_cuda_every_kernel)" >&2
+    exit 1
+}
+"$program" device > /dev/null  # says what is missing
 PATH=$PATH:/usr/local/cuda/bin
 command -v compute-sanitizer > /dev/null || {
     echo "no compute-sanitizer (need the CUDA toolkit's on the PATH)" >&2

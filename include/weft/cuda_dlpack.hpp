@@ -61,8 +61,9 @@ template <TensorElement T>
 class DeviceTensor {
   public:
     /// `stream`: the one that the producer's __dlpack__ was given; the tensor's values are complete in its
-    /// order. Takes the tensor over on success only. Errors: as read_dlpack; invalid_argument - not on this
-    /// device, or elements of another type; out_of_memory; driver.
+    /// order. Takes the tensor over on success only, and once: see read_dlpack. Errors: as read_dlpack;
+    /// invalid_argument - not on this device, not memory of CUDA's there from the first byte to the last,
+    /// elements of another type, or not aligned to their size; out_of_memory; driver.
     DeviceTensor(const Device& device, DLManagedTensor* tensor, StreamHandle stream)
         : taken_(detail::take_tensor(device, tensor, stream, element_type<T>())),
           buffer_(detail::object_of(*taken_.memory), taken_.info.elements()) {}

@@ -20,18 +20,22 @@ struct DLManagedTensor;  // of DLPack, whose header is not needed here
 
 namespace weft {
 
+/// Other kinds of DLPack's (bfloat, opaque, bool of later versions) are refused.
 enum class ElementKind { signed_integer, unsigned_integer, floating, complex };
 
 struct ElementType {
     ElementKind kind = ElementKind::floating;
-    std::uint32_t bits = 32;  ///< of one element; of both parts together if complex
+    /// Of one element, of both parts together if complex: 8, 16, 32, 64 or 128, complex at least 16.
+    std::uint32_t bits = 32;
     bool operator==(const ElementType&) const = default;
 };
-/// "float32", "complex64", ...
+/// "float32", "complex64", ...; "unknown32" for a kind that is none.
 std::string to_string(ElementType type);
 
+/// Not bool, since the bytes of others may hold any number: uint8_t.
 template <class T>
-concept TensorElement = std::integral<T> || std::same_as<T, float> || std::same_as<T, double> ||
+concept TensorElement =
+    (std::integral<T> && !std::same_as<T, bool>) || std::same_as<T, float> || std::same_as<T, double> ||
     std::same_as<T, std::complex<float>> || std::same_as<T, std::complex<double>>;
 
 template <TensorElement T>
@@ -54,18 +58,26 @@ struct TensorInfo {
     TensorPlace place = TensorPlace::host;
     int ordinal = 0;  ///< of the CUDA device; 0 for host memory
     ElementType type{};
-    std::vector<std::int64_t> shape{};  ///< empty: one element
+    std::vector<std::int64_t> shape{};  ///< at most 64 axes; empty: one element
+    /// Errors of both: invalid_argument - a negative extent, or more bytes than an address can hold.
     std::size_t elements() const;
-    std::size_t bytes() const { return elements() * type.bits / 8; }
+    std::size_t bytes() const;
 };
 
 /// A tensor whose memory `owner` keeps alive; owner is let go by the tensor's deleter, from whatever thread
-/// calls it. The caller hands the tensor on, or calls its deleter. Errors: invalid_argument - a negative
-/// extent, or more bytes than an address can hold.
+/// calls it. The caller hands the tensor on, or calls its deleter. Errors: invalid_argument - a field out of
+/// its range, a place other than host and cuda, a negative extent, null with elements, or more bytes than
+/// there are addresses behind `data`.
 DLManagedTensor* make_dlpack(const TensorInfo& tensor, std::shared_ptr<void> owner);
 
-/// Reads a tensor; it stays the caller's. Errors: invalid_argument - null, or damaged (the text says where);
-/// unsupported - gaps or another order (strides), element types that weft has no word for.
+/// Reads a tensor; it stays the caller's, and what is returned points at its memory. Errors: invalid_argument
+/// - null, or damaged: axes, extents, null with elements, an offset or a size beyond the last address (the
+/// text says which); unsupported - gaps or another order (strides), element types that weft has no word for.
+///
+/// A tensor is consumed once: whoever takes it over calls its deleter, after which the pointer means nothing.
+/// Nothing in a raw DLManagedTensor says whether that has happened (in Python the capsule does, by its name
+/// "used_dltensor"), so weft cannot refuse a second HostTensor or cuda::DeviceTensor of one pointer: it reads
+/// memory that may be gone and deletes it again. For a second use ask the producer for a second tensor.
 TensorInfo read_dlpack(const DLManagedTensor* tensor);
 
 /// Calls the deleter, if there is one; null: nothing.
@@ -88,8 +100,7 @@ DLManagedTensor* to_dlpack(const HostBuffer<T>& buffer, const std::vector<std::i
 
 /// The same for ordinary memory, which moves into the tensor.
 template <TensorElement T>
-requires(!std::same_as<T, bool>) DLManagedTensor* to_dlpack(std::vector<T>&& values,
-                                                            const std::vector<std::int64_t>& shape) {
+DLManagedTensor* to_dlpack(std::vector<T>&& values, const std::vector<std::int64_t>& shape) {
     TensorInfo tensor{values.data(), TensorPlace::host, 0, element_type<T>(), shape};
     detail::check_shape("to_dlpack", tensor, values.size());
     auto owner = std::make_shared<std::vector<T>>(std::move(values));
@@ -102,8 +113,8 @@ requires(!std::same_as<T, bool>) DLManagedTensor* to_dlpack(std::vector<T>&& val
 template <TensorElement T>
 class HostTensor {
   public:
-    /// Takes the tensor over on success only. Errors: as read_dlpack; invalid_argument - not in host memory,
-    /// or elements of another type.
+    /// Takes the tensor over on success only, and once: see read_dlpack. Errors: as read_dlpack;
+    /// invalid_argument - not in host memory, elements of another type, or not aligned to their size.
     explicit HostTensor(DLManagedTensor* tensor) : info_(read_dlpack(tensor)) {
         detail::check_tensor("HostTensor", info_, TensorPlace::host, element_type<T>());
         owner_.reset(tensor);

@@ -99,7 +99,8 @@ void CommandList::report() {
     if (timing_) timer_->finish();
 }
 
-void CommandList::time_step(ProfileStage stage, std::string_view program, std::uint64_t bytes) {
+void CommandList::time_step(ProfileStage stage, std::string_view program, std::uint64_t bytes,
+                            std::uint32_t operations) {
     counts_.bytes += bytes;
     if (!timing_) return;
     StageEvent event;
@@ -107,6 +108,7 @@ void CommandList::time_step(ProfileStage stage, std::string_view program, std::u
     event.program = context_->trace.name(program);
     event.stream = stream_;
     event.bytes = bytes;
+    event.operations = operations;
     if (run_.open && run_.stage == stage && run_.program == event.program) return timer_->extend(event);
     end_run();
     timer_->begin(commands_, event);
@@ -184,6 +186,40 @@ void CommandList::synchronize(WorkStage stage) {
 }
 
 void CommandList::copy(const BufferRange& source, const BufferRange& target) {
+    const bool within_device = !source.buffer->host_memory() && !target.buffer->host_memory();
+    std::uint64_t done = 0;
+    if (role_ == QueueRole::compute && within_device && target.bytes >= device_.plan().copies.shader_bytes)
+        done = copy_by_shader(source, target);
+    const std::uint64_t left = target.bytes - done;
+    if (left != 0)
+        copy_by_command({source.buffer, source.offset + done, left},
+                        {target.buffer, target.offset + done, left}, done == 0 ? 1 : 0);
+    ++counts_.copies;
+}
+
+std::uint64_t CommandList::copy_by_shader(const BufferRange& source, const BufferRange& target) {
+    std::uint64_t done = 0;
+    for (std::uint64_t part = 0;; done += part) {
+        part = shader_part(device_.snapshot().limits, source.offset + done, target.offset + done,
+                           target.bytes - done);
+        if (part == 0) return done;
+        const std::array<BoundArgument, 2> arguments{
+            {{{source.buffer, source.offset + done, part}, 0, Access::read},
+             {{target.buffer, target.offset + done, part}, 1, Access::write}}};
+        const auto units = static_cast<std::uint32_t>(part / kCopyUnit);
+        std::array<std::byte, sizeof units> push{};
+        std::memcpy(push.data(), &units, sizeof units);
+        record_dispatch({.pipeline = &context_->copy_shader.pipeline(context_->pipelines),
+                         .program = "(copy)",
+                         .arguments = arguments,
+                         .groups = {static_cast<std::uint32_t>((part + kCopyGroup - 1) / kCopyGroup), 1, 1},
+                         .push = push},
+                        part, done == 0 ? 1 : 0);
+    }
+}
+
+void CommandList::copy_by_command(const BufferRange& source, const BufferRange& target,
+                                  std::uint32_t operations) {
     use(source, true, false);
     use(target, false, true);
     synchronize(WorkStage::transfer);
@@ -191,10 +227,9 @@ void CommandList::copy(const BufferRange& source, const BufferRange& target) {
     const ProfileStage stage = from_host == to_host ? ProfileStage::kernel
                                : from_host          ? ProfileStage::upload
                                                     : ProfileStage::download;
-    time_step(stage, stage == ProfileStage::kernel ? "(copy)" : "", target.bytes);
+    time_step(stage, stage == ProfileStage::kernel ? "(copy)" : "", target.bytes, operations);
     const VkBufferCopy region{source.offset, target.offset, target.bytes};
     device_.vk.vkCmdCopyBuffer(commands_, source.buffer->handle(), target.buffer->handle(), 1, &region);
-    ++counts_.copies;
 }
 
 void CommandList::fill(const BufferRange& target, std::uint32_t value) {
@@ -206,19 +241,22 @@ void CommandList::fill(const BufferRange& target, std::uint32_t value) {
 }
 
 void CommandList::dispatch(const DispatchWork& work) {
-    const VkDescriptorSet set = set_for(work.arguments);
     std::uint64_t bytes = 0;
-    for (const BoundArgument& a : work.arguments) {
+    for (const BoundArgument& a : work.arguments) bytes += a.range.bytes;
+    record_dispatch(work, bytes, 1);
+    ++counts_.dispatches;
+}
+
+void CommandList::record_dispatch(const DispatchWork& work, std::uint64_t bytes, std::uint32_t operations) {
+    const VkDescriptorSet set = set_for(work.arguments);
+    for (const BoundArgument& a : work.arguments)
         use(a.range, a.access != Access::write, a.access != Access::read);
-        bytes += a.range.bytes;
-    }
     synchronize(WorkStage::kernel);
-    time_step(ProfileStage::kernel, work.program, bytes);
+    time_step(ProfileStage::kernel, work.program, bytes, operations);
     device_.begin_label(commands_, work.pipeline->name);
     bind(work, set);
     device_.vk.vkCmdDispatch(commands_, work.groups[0], work.groups[1], work.groups[2]);
     device_.end_label(commands_);
-    ++counts_.dispatches;
 }
 
 void CommandList::bind(const DispatchWork& work, VkDescriptorSet set) {

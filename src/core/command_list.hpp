@@ -71,6 +71,7 @@ class CommandList {
     void before_submit();
     void submitted(Token token);
     void report();
+    /// By the command, or within device memory by the shader where the plan says so.
     void copy(const BufferRange& source, const BufferRange& target);
     void fill(const BufferRange& target, std::uint32_t value);
     void dispatch(const DispatchWork& work);
@@ -104,13 +105,19 @@ class CommandList {
     void make_pool();
     void add_set_pool();
     VkDescriptorSet set_for(std::span<const BoundArgument> arguments);
+    // `bytes` moved and `operations`, for reports: of a step in several parts the first alone counts.
+    /// As many bytes from the start on as the shader can copy; returns them.
+    std::uint64_t copy_by_shader(const BufferRange& source, const BufferRange& target);
+    void copy_by_command(const BufferRange& source, const BufferRange& target, std::uint32_t operations);
+    void record_dispatch(const DispatchWork& work, std::uint64_t bytes, std::uint32_t operations);
     void use(const BufferRange& range, bool reads, bool writes);
     void synchronize(WorkStage stage);
     /// Everything that a list of this role can hold.
     AccessScope everything() const;
     void bind(const DispatchWork& work, VkDescriptorSet set);
     void forget_state();
-    void time_step(ProfileStage stage, std::string_view program, std::uint64_t bytes);
+    void time_step(ProfileStage stage, std::string_view program, std::uint64_t bytes,
+                   std::uint32_t operations = 1);
     void end_run();
 
     std::shared_ptr<Context> context_;

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "core/buffer_object.hpp"
+#include "core/copy_shader.hpp"
 #include "core/device.hpp"
 #include "core/external_timeline.hpp"
 #include "core/memory_pool.hpp"
@@ -40,6 +41,7 @@ class Context {
     MemoryPool memory;
     PipelineCache pipelines;
     PacedCopy paced_copy;
+    CopyShader copy_shader;
     HostRanges host_ranges;
     ExternalTimelines externals;
 

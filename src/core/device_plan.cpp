@@ -157,6 +157,7 @@ void explain(DevicePlan& plan, const std::vector<DeviceSnapshot>& devices, const
     lines.push_back(memory_reason(plan.memory));
     lines.push_back("page-locked memory: " + plan.host_memory_reason);
     lines.push_back("downloads: by " + plan.downloads.reason);
+    lines.push_back("copies within the device: by " + plan.copies.reason);
     lines.push_back(transfer_reason(plan, config));
     lines.push_back("ring: " + std::to_string(plan.slots) + " slots" +
                     by_default(config.slots.has_value(), plan.tuning.values.slots.has_value()));
@@ -204,6 +205,7 @@ void fill(DevicePlan& plan, const DeviceSnapshot& device, const Config& config, 
     plan.memory = plan_memory(device);
     plan.cuda_host_memory = plan_cuda_host_memory(device, plan.queues, config, plan.host_memory_reason);
     plan.downloads = plan_downloads(device, plan.queues, config);
+    plan.copies = plan_copies(device);
     plan.transfer = plan_transfer(device, plan.memory, config);
     plan.slots = config.slots.value_or(plan.queues.split ? kDefaultSplitSlots : kDefaultSlots);
     plan.copy_threads = copy_threads(device, config, host);

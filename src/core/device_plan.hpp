@@ -12,6 +12,7 @@
 #include <weft/config.hpp>
 #include <weft/tuning.hpp>
 
+#include "core/copy_plan.hpp"
 #include "core/device_snapshot.hpp"
 #include "core/download_plan.hpp"
 
@@ -68,6 +69,7 @@ struct DevicePlan {
     bool cuda_host_memory = false;         // large page-locked blocks from the CUDA driver library
     std::string host_memory_reason;
     DownloadPlan downloads;
+    CopyPlan copies;
     CalibratedTimestamps calibrated_timestamps = CalibratedTimestamps::none;
     std::uint32_t storage_buffers = 0;      // bindings of the one descriptor set layout
     std::uint32_t push_constant_bytes = 0;  // range of the one pipeline layout

@@ -21,6 +21,27 @@ namespace {
 
 constexpr const char* kFunction = "cuda::DeviceTensor";
 
+/// Whether CUDA's driver knows an address as device memory of this device.
+bool is_here(const Driver& driver, const Device& device, std::uintptr_t address) {
+    int ordinal = -1;
+    return driver.pointer_attribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address) == CUDA_SUCCESS &&
+           ordinal == device.ordinal();
+}
+
+/// Of what says that it lies on this device: a copy of other addresses would break the context.
+void check_addresses(const Device& device, const TensorInfo& info) {
+    const std::size_t bytes = info.bytes();
+    if (bytes == 0) return;
+    const Driver& driver = Driver::get(kFunction);
+    const CurrentContext current(device.state()->context(), kFunction);
+    const auto first = reinterpret_cast<std::uintptr_t>(info.data);
+    if (is_here(driver, device, first) && is_here(driver, device, first + bytes - 1)) return;
+    throw Error(Errc::invalid_argument, std::string(kFunction) + ": no device memory of CUDA's (got " +
+                                            std::to_string(bytes) + " bytes from " + std::to_string(first) +
+                                            " on, need all of them on CUDA device " +
+                                            std::to_string(device.ordinal()) + ")");
+}
+
 /// Null where the memory cannot be shared.
 std::shared_ptr<SharedMemory> share(const Device& device, const TensorInfo& info) {
     try {
@@ -52,6 +73,7 @@ TakenTensor take_tensor(const Device& device, DLManagedTensor* tensor, StreamHan
                                                 ": tensor of another device (got CUDA device " +
                                                 std::to_string(taken.info.ordinal) + ", need " +
                                                 std::to_string(device.ordinal()) + ")");
+    check_addresses(device, taken.info);
     taken.memory = share(device, taken.info);
     taken.copied = taken.memory == nullptr;
     if (taken.copied) taken.memory = copy(device, taken.info, stream);

@@ -4,11 +4,15 @@
 #include <dlpack/dlpack.h>
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <optional>
 
 namespace weft {
 namespace {
+
+// What NumPy, PyTorch and JAX make at most.
+constexpr std::size_t kMostAxes = 64;
 
 /// What a tensor of weft's points at besides its memory.
 struct Held {
@@ -55,9 +59,37 @@ TensorPlace place_of(DLDeviceType type) {
     return type == kDLCUDA ? TensorPlace::cuda : TensorPlace::other;
 }
 
+/// A number that consumers know: a power of two, for the two parts of a complex one together.
+bool known_bits(ElementKind kind, std::uint32_t bits) {
+    return std::has_single_bit(bits) && bits >= (kind == ElementKind::complex ? 16u : 8u) && bits <= 128;
+}
+
+bool known_kind(ElementKind kind) {
+    return kind >= ElementKind::signed_integer && kind <= ElementKind::complex;
+}
+
+/// All but shape and memory of what an application filled in. Errors: invalid_argument.
+void check_fields(const char* function, const TensorInfo& tensor) {
+    if (!known_kind(tensor.type.kind) || !known_bits(tensor.type.kind, tensor.type.bits))
+        refuse(Errc::invalid_argument, function,
+               "element type (got " + to_string(tensor.type) +
+                   ", need 8, 16, 32, 64 or 128 bits, complex at least 16)");
+    if (tensor.place != TensorPlace::host && tensor.place != TensorPlace::cuda)
+        refuse(Errc::invalid_argument, function, "a place that weft has no memory in");
+    if (tensor.place == TensorPlace::host ? tensor.ordinal != 0 : tensor.ordinal < 0)
+        refuse(Errc::invalid_argument, function,
+               "number of the device (got " + std::to_string(tensor.ordinal) + ", need 0" +
+                   (tensor.place == TensorPlace::host ? " for host memory)" : " or more)"));
+    if (tensor.shape.size() > kMostAxes)
+        refuse(Errc::invalid_argument, function,
+               "too many axes (got " + std::to_string(tensor.shape.size()) + ", need at most " +
+                   std::to_string(kMostAxes) + ")");
+}
+
 /// Errors: invalid_argument - negative, or too large.
 std::size_t count_elements(const char* function, const std::vector<std::int64_t>& shape, std::uint32_t bits) {
-    const std::uint64_t most = std::numeric_limits<std::int64_t>::max() / std::max(bits / 8, 1u);
+    const std::uint64_t element_bytes = std::max<std::uint64_t>((std::uint64_t{bits} + 7) / 8, 1);
+    const std::uint64_t most = std::numeric_limits<std::int64_t>::max() / element_bytes;
     std::uint64_t count = 1;
     bool empty = false;
     for (const std::int64_t extent : shape) {
@@ -71,6 +103,29 @@ std::size_t count_elements(const char* function, const std::vector<std::int64_t>
             count *= static_cast<std::uint64_t>(extent);
     }
     return empty ? 0 : static_cast<std::size_t>(count);
+}
+
+/// `count` elements from `data` on. Errors: invalid_argument - none there, or beyond the last address.
+void check_memory(const char* function, const void* data, std::size_t count, std::uint32_t bits) {
+    if (data == nullptr && count != 0)
+        refuse(Errc::invalid_argument, function, "null with elements (got " + std::to_string(count) + ")");
+    const std::size_t bytes = count * (bits / 8);
+    const auto address = reinterpret_cast<std::uintptr_t>(data);
+    if (bytes > std::numeric_limits<std::uintptr_t>::max() - address)
+        refuse(Errc::invalid_argument, function,
+               "memory beyond the last address (got " + std::to_string(bytes) + " bytes from " +
+                   std::to_string(address) + " on)");
+}
+
+/// Errors: invalid_argument - beyond the last address.
+void* data_of(const char* function, const DLTensor& t) {
+    if (t.data == nullptr) return nullptr;
+    const auto address = reinterpret_cast<std::uintptr_t>(t.data);
+    if (t.byte_offset > std::numeric_limits<std::uintptr_t>::max() - address)
+        refuse(Errc::invalid_argument, function,
+               "offset beyond the last address (got " + std::to_string(t.byte_offset) + " bytes from " +
+                   std::to_string(address) + " on)");
+    return static_cast<std::byte*>(t.data) + t.byte_offset;
 }
 
 std::string shape_text(const std::vector<std::int64_t>& shape) {
@@ -94,20 +149,23 @@ bool compact(const DLTensor& t, const std::vector<std::int64_t>& shape) {
 
 std::string to_string(ElementType type) {
     const char* names[] = {"int", "uint", "float", "complex"};
-    return names[static_cast<std::size_t>(type.kind)] + std::to_string(type.bits);
+    const char* const name = known_kind(type.kind) ? names[static_cast<std::size_t>(type.kind)] : "unknown";
+    return name + std::to_string(type.bits);
 }
 
 std::size_t TensorInfo::elements() const {
     return count_elements("TensorInfo", shape, type.bits);
 }
 
+std::size_t TensorInfo::bytes() const {
+    return elements() * ((std::size_t{type.bits} + 7) / 8);
+}
+
 DLManagedTensor* make_dlpack(const TensorInfo& tensor, std::shared_ptr<void> owner) {
-    const std::size_t count = count_elements("make_dlpack", tensor.shape, tensor.type.bits);
-    if (tensor.place == TensorPlace::other)
-        refuse(Errc::invalid_argument, "make_dlpack", "a place that weft has no memory in");
-    if (tensor.data == nullptr && count != 0)
-        refuse(Errc::invalid_argument, "make_dlpack",
-               "null with elements (got " + std::to_string(count) + ")");
+    constexpr const char* kFunction = "make_dlpack";
+    check_fields(kFunction, tensor);
+    const std::size_t count = count_elements(kFunction, tensor.shape, tensor.type.bits);
+    check_memory(kFunction, tensor.data, count, tensor.type.bits);
     auto held = std::make_unique<Held>();
     held->shape = tensor.shape;
     held->strides.resize(tensor.shape.size());
@@ -134,27 +192,27 @@ TensorInfo read_dlpack(const DLManagedTensor* tensor) {
     constexpr const char* kFunction = "read_dlpack";
     if (tensor == nullptr) refuse(Errc::invalid_argument, kFunction, "no tensor (got null)");
     const DLTensor& t = tensor->dl_tensor;
-    if (t.ndim < 0 || (t.ndim > 0 && t.shape == nullptr))
+    if (t.ndim < 0 || static_cast<std::size_t>(t.ndim) > kMostAxes || (t.ndim > 0 && t.shape == nullptr))
         refuse(Errc::invalid_argument, kFunction,
                "damaged shape (got " + std::to_string(t.ndim) + " axes" +
-                   (t.shape == nullptr ? ", null" : "") + ")");
+                   (t.shape == nullptr ? ", null" : "") + ", need at most " + std::to_string(kMostAxes) +
+                   ")");
     const std::optional<ElementKind> kind = kind_of(t.dtype.code);
-    if (!kind || t.dtype.lanes != 1 || t.dtype.bits % 8 != 0 || t.dtype.bits == 0)
+    if (!kind || t.dtype.lanes != 1 || !known_bits(*kind, t.dtype.bits))
         refuse(Errc::unsupported, kFunction,
                "element type (got code " + std::to_string(t.dtype.code) + ", " +
                    std::to_string(t.dtype.bits) + " bits, " + std::to_string(t.dtype.lanes) +
-                   " lanes, need whole bytes, one lane)");
+                   " lanes, need 8, 16, 32, 64 or 128 bits, complex at least 16, one lane)");
     TensorInfo info;
     info.place = place_of(t.device.device_type);
     info.ordinal = info.place == TensorPlace::cuda ? t.device.device_id : 0;
     info.type = {*kind, t.dtype.bits};
     if (t.ndim > 0) info.shape.assign(t.shape, t.shape + t.ndim);
     const std::size_t count = count_elements(kFunction, info.shape, info.type.bits);
-    if (t.data == nullptr && count != 0)
-        refuse(Errc::invalid_argument, kFunction, "null with elements (got " + std::to_string(count) + ")");
     if (!compact(t, info.shape))
         refuse(Errc::unsupported, kFunction, "not in C order without gaps (make it contiguous first)");
-    if (t.data != nullptr) info.data = static_cast<std::byte*>(t.data) + t.byte_offset;
+    info.data = data_of(kFunction, t);
+    check_memory(kFunction, info.data, count, info.type.bits);
     return info;
 }
 

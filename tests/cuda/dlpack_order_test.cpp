@@ -94,3 +94,32 @@ TEST_CASE("dlpack order: what is refused leaves the tensor to the caller") {
         CHECK(span_of(tensor).size() == 100);
     });
 }
+
+TEST_CASE("dlpack: memory that is not the device's is refused and stays the caller's") {
+    on_cuda([](weft::Backend& backend, const weft::cuda::Device& device) {
+        const CudaStream stream;
+        std::vector<Word> values(16, 1);
+        Word* allocated = nullptr;
+        need(cudaMalloc(reinterpret_cast<void**>(&allocated), values.size() * sizeof(Word)));
+        auto owner = std::make_shared<int>(0);
+        const auto refused = [&](void* data, std::int64_t count, int ordinal, const char* part) {
+            DLManagedTensor* const tensor = weft::make_dlpack(
+                {data, weft::TensorPlace::cuda, ordinal, weft::element_type<Word>(), {count}}, owner);
+            check_error(Errc::invalid_argument, part,
+                        [&] { DeviceTensor<Word> taken(device, tensor, stream); });
+            CHECK(owner.use_count() == 2);
+            weft::release_dlpack(tensor);
+            CHECK(owner.use_count() == 1);
+        };
+        refused(values.data(), 16, device.ordinal(), "no device memory of CUDA's");
+        refused(allocated, std::int64_t{1} << 44, device.ordinal(), "no device memory of CUDA's");
+        refused(allocated, 16, device.ordinal() + 1, "tensor of another device");
+        need(cudaFree(allocated));
+        // And CUDA's context is as good as it was.
+        weft::Stream work(backend);
+        const SharedBuffer<Word> x(device, values.size());
+        work.fill(x.view(), 3);
+        REQUIRE(work.wait());
+        CHECK(from_cuda(x.span()) == std::vector<Word>(values.size(), 3));
+    });
+}

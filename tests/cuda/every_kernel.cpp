@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every CUDA kernel once or more, on small inputs at awkward sizes, without Vulkan: what compute-sanitizer
-// runs (tools/sanitize-cuda.sh); the name of a part runs that alone. What the kernels compute is judged by
-// the conformance tests.
+// runs (tools/sanitize-cuda.sh); the name of a part runs that alone, and "device" none: it tells whether
+// there is a device to run on. What the kernels compute is judged by the conformance tests.
+#include <weft/cuda_device.hpp>
 #include <weft/cuda_encode.hpp>
 #include <weft/cuda_field.hpp>
 #include <weft/cuda_host.hpp>
@@ -125,6 +126,12 @@ void run_host_forms() {
 
 int main(int argc, char** argv) try {
     const std::string part = argc > 1 ? argv[1] : "";
+    // Names what is missing, which the runtime would call an insufficient driver.
+    const std::vector<weft::cuda::DeviceInfo> devices = weft::cuda::list_devices();
+    if (part == "device") {
+        std::printf("%s\n", devices.front().name.c_str());
+        return 0;
+    }
     const auto wanted = [&](const char* name) { return part.empty() || part == name; };
     const CudaStream stream;
     bool any = false;
@@ -153,7 +160,7 @@ int main(int argc, char** argv) try {
     run("host", [] { run_host_forms(); });
     if (!any)
         throw std::runtime_error("no such part (got " + part +
-                                 ", need field, lattice, encode, matrix or host)");
+                                 ", need field, lattice, encode, matrix, host or device)");
     std::puts("every kernel ran");
     return 0;
 } catch (const std::exception& error) {

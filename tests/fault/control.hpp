@@ -67,6 +67,7 @@ struct FamilyLie {
 /// invalidation that is missing, or that covers more than it should, makes wrong numbers.
 struct Lies {
     bool discrete = false;
+    std::uint32_t vendor = 0;
     std::vector<HeapLie> heaps = {};
     std::vector<TypeLie> types = {};
     std::vector<FamilyLie> families = {};

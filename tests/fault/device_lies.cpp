@@ -15,6 +15,7 @@ const Lies& lies() {
 void change(VkPhysicalDeviceProperties& p) {
     const Lies& l = lies();
     if (l.discrete) p.deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+    if (l.vendor != 0) p.vendorID = l.vendor;
     if (l.non_coherent_atom != 0) p.limits.nonCoherentAtomSize = l.non_coherent_atom;
     if (l.max_group_count_x != 0) p.limits.maxComputeWorkGroupCount[0] = l.max_group_count_x;
     if (l.max_storage_range != 0) p.limits.maxStorageBufferRange = l.max_storage_range;

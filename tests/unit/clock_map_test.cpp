@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
+#include <random>
 
 #include <doctest/doctest.h>
 
@@ -101,6 +102,26 @@ TEST_CASE("events on both sides of a calibration keep their order and their dist
     CHECK(after - before == 20);
     // Two seconds on the error is worked off.
     CHECK(std::abs(map.host_ns(3 * kSecond, 4 * kSecond) - (3 * kSecond - 6000)) <= 1);
+}
+
+TEST_CASE("whatever a driver's calibrations say, an interval is as long as its ticks within two per cent") {
+    std::mt19937_64 random(5);
+    for (const std::int64_t wild : {std::int64_t{100}, std::int64_t{4'000'000}, 3 * kSecond}) {
+        CAPTURE(wild);
+        std::uniform_int_distribution<std::int64_t> off(-wild, wild), pause(1'000'000, 2 * kSecond);
+        ClockMap map(1, 64);
+        std::int64_t now = kSecond;
+        for (int i = 0; i < 500; ++i, now += pause(random)) {
+            map.add({static_cast<std::uint64_t>(now), now + off(random), 0});
+            // After the calibration, and up to the next one: so are timestamps read.
+            for (const std::int64_t length : {20'000, 1'000'000, 400'000'000}) {
+                const std::int64_t end = now + 1000 + length,
+                                   to = map.host_ns(static_cast<std::uint64_t>(end), end + 2 * wild),
+                                   from = map.host_ns(static_cast<std::uint64_t>(end - length), to);
+                CHECK(std::abs(to - from - length) <= length / 50 + 2);
+            }
+        }
+    }
 }
 
 TEST_CASE("a machine that slept: the counter stood still, the map steps") {

@@ -73,6 +73,54 @@ TEST_CASE("dlpack: the owner goes with the deleter, once") {
     CHECK(owner.use_count() == 1);
 }
 
+TEST_CASE("dlpack: fields that cannot be given out are refused, and the owner stays free") {
+    auto owner = std::make_shared<int>(3);
+    alignas(16) int memory[4] = {};
+    const auto refused = [&](const char* part, auto&& spoil) {
+        TensorInfo tensor{memory, TensorPlace::host, 0, {}, {1}};
+        spoil(tensor);
+        check_error(Errc::invalid_argument, part, [&] { make_dlpack(tensor, owner); });
+        CHECK(owner.use_count() == 1);
+    };
+    using T = TensorInfo&;
+    refused("make_dlpack: element type (got float300, need 8, 16", [](T t) { t.type.bits = 300; });
+    refused("got float0", [](T t) { t.type.bits = 0; });
+    refused("got float4", [](T t) { t.type.bits = 4; });
+    refused("got float33", [](T t) { t.type.bits = 33; });
+    refused("got float24", [](T t) { t.type.bits = 24; });
+    refused("got float256", [](T t) { t.type.bits = 256; });
+    refused("got float4294967288", [](T t) { t.type.bits = 4294967288u; });
+    refused("got complex8", [](T t) { t.type = {ElementKind::complex, 8}; });
+    refused("got unknown32", [](T t) { t.type.kind = static_cast<ElementKind>(4); });
+    refused("got unknown32", [](T t) { t.type.kind = static_cast<ElementKind>(-1); });
+    refused("a place that weft has no memory in", [](T t) { t.place = TensorPlace::other; });
+    refused("a place that weft has no memory in", [](T t) { t.place = static_cast<TensorPlace>(7); });
+    refused("got 1, need 0 for host memory", [](T t) { t.ordinal = 1; });
+    refused("got -1, need 0 or more", [](T t) {
+        t.place = TensorPlace::cuda;
+        t.ordinal = -1;
+    });
+    refused("too many axes (got 65, need at most 64)", [](T t) { t.shape.assign(65, 1); });
+    refused("negative extent (got -9223372036854775808)", [](T t) {
+        t.shape = {0, std::numeric_limits<std::int64_t>::min()};
+    });
+    // One factor of 0 does not make the strides of the others any smaller.
+    refused("too many elements", [](T t) { t.shape = {0, std::int64_t{1} << 32, std::int64_t{1} << 32}; });
+    refused("too many elements", [](T t) { t.shape = {std::int64_t{1} << 62}; });
+    refused("memory beyond the last address", [](T t) {
+        t.data = reinterpret_cast<void*>(~std::uintptr_t{15});
+        t.shape = {4};
+    });
+}
+
+TEST_CASE("dlpack: the bytes of a tensor do not wrap") {
+    TensorInfo info{
+        nullptr, TensorPlace::host, 0, {ElementKind::floating, 64}, {(std::int64_t{1} << 60) - 1}};
+    CHECK(info.bytes() == ((std::size_t{1} << 60) - 1) * 8);
+    info.shape = {std::int64_t{1} << 60};
+    check_error(Errc::invalid_argument, "too many elements", [&] { static_cast<void>(info.bytes()); });
+}
+
 TEST_CASE("dlpack: element types by their names") {
     CHECK(to_string(element_type<std::uint8_t>()) == "uint8");
     CHECK(to_string(element_type<std::int64_t>()) == "int64");
@@ -133,13 +181,41 @@ TEST_CASE("dlpack: what cannot be read is refused by name and stays the caller's
     refused(Errc::unsupported, "element type (got code 4", [&](F f) { type(f).code = kDLBfloat; });
     refused(Errc::unsupported, "4 lanes", [&](F f) { type(f).lanes = 4; });
     refused(Errc::unsupported, "4 bits", [&](F f) { type(f).bits = 4; });
+    refused(Errc::unsupported, "0 bits", [&](F f) { type(f).bits = 0; });
+    refused(Errc::unsupported, "24 bits", [&](F f) { type(f).bits = 24; });
+    refused(Errc::unsupported, "0 lanes", [&](F f) { type(f).lanes = 0; });
+    refused(Errc::unsupported, "code 3", [&](F f) { type(f).code = kDLOpaqueHandle; });
+    refused(Errc::unsupported, "code 6", [&](F f) { type(f).code = 6; });  // bool, of later versions
+    refused(Errc::unsupported, "code 255", [&](F f) { type(f).code = 255; });
+    refused(Errc::unsupported, "complex at least 16", [&](F f) { type(f) = {kDLComplex, 8, 1}; });
     refused(Errc::invalid_argument, "got float32, need float64", [&](F f) { type(f).bits = 32; });
     refused(Errc::invalid_argument, "got int64, need float64", [&](F f) { type(f).code = kDLInt; });
     refused(Errc::invalid_argument, "got a CUDA device, need host memory",
             [](F f) { f.tensor.dl_tensor.device.device_type = kDLCUDA; });
     refused(Errc::invalid_argument, "got elsewhere, need host memory",
             [](F f) { f.tensor.dl_tensor.device.device_type = kDLMetal; });
+    refused(Errc::invalid_argument, "got elsewhere",
+            [](F f) { f.tensor.dl_tensor.device.device_type = static_cast<DLDeviceType>(14); });
     refused(Errc::invalid_argument, "not aligned", [](F f) { f.tensor.dl_tensor.byte_offset = 3; });
+    for (const std::uint64_t offset : {~std::uint64_t{3}, ~std::uint64_t{7}, ~std::uint64_t{0}})
+        refused(Errc::invalid_argument, "offset beyond the last address",
+                [&](F f) { f.tensor.dl_tensor.byte_offset = offset; });
+    refused(Errc::invalid_argument, "memory beyond the last address", [](F f) {
+        f.tensor.dl_tensor.byte_offset =
+            ~std::uint64_t{7} - reinterpret_cast<std::uintptr_t>(f.tensor.dl_tensor.data);
+    });
+    refused(Errc::invalid_argument, "damaged shape (got 65 axes, need at most 64)",
+            [](F f) { f.tensor.dl_tensor.ndim = 65; });
+    refused(Errc::invalid_argument, "damaged shape", [](F f) { f.tensor.dl_tensor.ndim = 0x7fffffff; });
+    refused(Errc::invalid_argument, "too many elements", [](F f) {
+        f.shape = {std::int64_t{1} << 40, std::int64_t{1} << 40};
+    });
+    refused(Errc::invalid_argument, "too many elements", [](F f) { f.shape = {0, std::int64_t{1} << 61}; });
+    refused(Errc::unsupported, "not in C order", [](F f) { f.strides = {-3, 1}; });
+    refused(Errc::unsupported, "not in C order", [](F f) { f.strides = {0, 0}; });
+    refused(Errc::unsupported, "not in C order", [](F f) {
+        f.strides = {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()};
+    });
     check_error(Errc::invalid_argument, "got [2, 2], need 5 elements", [] {
         to_dlpack(std::vector<float>(5), {2, 2});
     });
