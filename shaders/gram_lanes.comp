@@ -24,6 +24,7 @@ layout(set = 0, binding = 1) readonly buffer Y { dvec4 y[]; };
 layout(set = 0, binding = 4) writeonly buffer Parts { float parts[]; };
 layout(set = 0, binding = 2) writeonly buffer Eights { dvec4 eights[]; };
 layout(set = 0, binding = 3) writeonly buffer EightsMirror { dvec4 eights_mirror[]; };
+#include "shared/gram_factors.h"
 #include "shared/gram_output.h"
 #include "shared/gram_store.h"
 #include "shared/lane_units.h"
@@ -82,7 +83,22 @@ bool in_units(uint row, uint column) {
            column + kSide <= p.columns && (p.across != 0u || row > column);
 }
 
+// As gram_scaled, with every factor loaded once.
+void scale_all(uint row, uint column) {
+    float of_row[kSide], of_column[kSide];
+    WEFT_UNROLL for (uint i = 0u; i < kSide; ++i) {
+        of_row[i] = factors[p.factor_row + row + i];
+        of_column[i] = factors[p.factor_column + column + i];
+    }
+    WEFT_UNROLL for (uint i = 0u; i < kSide; ++i) WEFT_UNROLL for (uint j = 0u; j < kSide; ++j) {
+        WEFT_PRECISE const float factor = of_row[i] * of_column[j];
+        WEFT_PRECISE const float scaled = re[i][j] * factor;
+        re[i][j] = scaled;
+    }
+}
+
 void store_units(uint row, uint column) {
+    if (kScaled) scale_all(row, column);
     WEFT_UNROLL for (uint i = 0u; i < kSide; ++i)
         eights[(p.origin + (row + i) * p.leading + column) / kSide] = unit_of(re[i]);
     if (p.mirror == 0u) return;
@@ -103,7 +119,7 @@ void store_parts(uint at) {
 void main() {
     const uint index = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     if (index >= count) return;
-    const uvec2 tile = gram_tile(index % p.tiles, p.across, 1u);
+    const uvec2 tile = gram_tile(index % p.tiles, p.across, p.rows, kTile, kTile);
     const uint down = gl_LocalInvocationIndex / kSide, across = gl_LocalInvocationIndex % kSide;
     const uint block = index / p.tiles * p.part_blocks;
     add_blocks(block, min(block + p.part_blocks, p.blocks), tile.x * p.blocks * kBlock + down,

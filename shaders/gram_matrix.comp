@@ -27,6 +27,7 @@ layout(push_constant) uniform Push {
 layout(set = 0, binding = 0) readonly buffer X { uvec4 x[]; };
 layout(set = 0, binding = 1) readonly buffer Y { uvec4 y[]; };
 layout(set = 0, binding = 4) writeonly buffer Parts { float parts[]; };
+#include "shared/gram_factors.h"
 #include "shared/gram_output.h"
 #include "shared/gram_store.h"
 
@@ -194,7 +195,7 @@ void finish(uint index, uvec2 base, uint row, uint column) {
 void main() {
     const uint index = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     if (index >= count) return;
-    const uvec2 tile = gram_tile(index % p.tiles, p.across, kHigh / kWidth);
+    const uvec2 tile = gram_tile(index % p.tiles, p.across, p.rows, kHigh, kWidth);
     if (tile.y * kWidth >= p.columns) return;
     const uint row = gl_SubgroupID / kColumnGroups * kSpanHigh;
     const uint column = gl_SubgroupID % kColumnGroups * kSpanWide;

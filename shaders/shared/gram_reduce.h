@@ -10,7 +10,7 @@ WEFT_MAIN() {
                    gl_LocalInvocationIndex;
     const uint size = kTileRows * kTileColumns, index = i / size, at = i % size;
     if (i >= count) return;
-    const uvec2 tile = gram_tile(index, p.across, kTileRows / kTileColumns);
+    const uvec2 tile = gram_tile(index, p.across, p.rows, kTileRows, kTileColumns);
     Real re = Real(0.0), im = Real(0.0);
     for (uint part = 0u; part < r.parts; ++part) {
         const uint base = (part * p.tiles + index) * 2u * size + at;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Outputs of the Gram product's shaders. An output is K, once or also mirrored, or a part of the
-// sums. Needs Real, kWide (elements of K are double), the push constants `p` and the buffers of
-// gram_output.h.
+// sums. Needs Real, kWide (elements of K are double), kScaled (of states that keep the norms that rounding
+// gave them), the push constants `p`, the buffers of gram_output.h and `factors`.
 #if defined(WEFT_WORK64)
 WEFT_GPU uvec2 gram_double(Real value) {
     return unpackDouble2x32(value);
@@ -17,8 +17,17 @@ WEFT_GPU bool gram_wanted(uint row, uint column) {
     return row < p.rows && column < p.columns && (p.across != 0u || row >= column);
 }
 
-WEFT_GPU void gram_store_direct(uint row, uint column, Real value) {
+// The same to the bit for the mirror image.
+WEFT_GPU Real gram_scaled(uint row, uint column, Real value) {
+    if (!kScaled) return value;
+    WEFT_PRECISE const Real factor = factors[p.factor_row + row] * factors[p.factor_column + column];
+    WEFT_PRECISE const Real scaled = value * factor;
+    return scaled;
+}
+
+WEFT_GPU void gram_store_direct(uint row, uint column, Real sums) {
     if (!gram_wanted(row, column)) return;
+    const Real value = gram_scaled(row, column, sums);
     const uint at = p.origin + row * p.leading + column;
     if (kWide)
         wide[at] = gram_double(value);
@@ -26,8 +35,9 @@ WEFT_GPU void gram_store_direct(uint row, uint column, Real value) {
         narrow[at] = float(value);
 }
 
-WEFT_GPU void gram_store_mirror(uint row, uint column, Real value) {
+WEFT_GPU void gram_store_mirror(uint row, uint column, Real sums) {
     if (!gram_wanted(row, column) || p.mirror == 0u || (p.across == 0u && row == column)) return;
+    const Real value = gram_scaled(row, column, sums);
     const uint at = p.mirror_origin + column * p.leading + row;
     if (kWide)
         wide_mirror[at] = gram_double(value);
@@ -35,7 +45,7 @@ WEFT_GPU void gram_store_mirror(uint row, uint column, Real value) {
         narrow_mirror[at] = float(value);
 }
 
-WEFT_GPU void gram_store(uint row, uint column, Real value) {
-    gram_store_direct(row, column, value);
-    gram_store_mirror(row, column, value);
+WEFT_GPU void gram_store(uint row, uint column, Real sums) {
+    gram_store_direct(row, column, sums);
+    gram_store_mirror(row, column, sums);
 }

@@ -123,7 +123,7 @@ WEFT_GPU void flush() {
 WEFT_MAIN() {
     const uint index = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     if (index >= count) return;
-    const uvec2 tile = gram_tile(index % p.tiles, p.across, kHigh / kWidth);
+    const uvec2 tile = gram_tile(index % p.tiles, p.across, p.rows, kHigh * 4u, kWidth * 4u);
     if (tile.y * kWidth * 4u >= p.columns) return;
     const uint row = gl_LocalInvocationIndex / kColumnThreads,
                column = gl_LocalInvocationIndex % kColumnThreads;

@@ -28,6 +28,8 @@ constexpr unsigned kHalves = 8;  // of a unit
 
 struct GramMatrix {
     unsigned count, flush_blocks;
+    bool kScaled;
+    const float* factors;
     GramParameters p;
     const uint4 *x, *y;
     float *narrow, *narrow_mirror;
@@ -186,7 +188,7 @@ __global__ void __launch_bounds__(kHigh / kSpan * (kWidth / kSpan) * 32)
     Output<kWide> output = constants;
     const GramParameters& p = output.p;
     const unsigned index = blockIdx.x, warp = threadIdx.x / 32;
-    const uvec2 tile = gram_tile(index % p.tiles, p.across, kHigh / kWidth);
+    const uvec2 tile = gram_tile(index % p.tiles, p.across, p.rows, kHigh, kWidth);
     if (tile.y * kWidth >= p.columns) return;
     const unsigned row = warp / (kWidth / kSpan) * kSpan, column = warp % (kWidth / kSpan) * kSpan;
     const unsigned base_x = tile.x * kHigh, base_y = tile.y * kWidth;
@@ -226,6 +228,8 @@ int launch(const GramLaunch& l) {
     Output<kWide> output{};
     output.count = l.count;
     output.flush_blocks = l.plan->flush / l.plan->step;
+    output.kScaled = l.factors != nullptr;
+    output.factors = static_cast<const float*>(l.factors);
     output.p = l.r.p;
     output.x = static_cast<const uint4*>(l.x);
     output.y = static_cast<const uint4*>(l.y);
