@@ -87,8 +87,8 @@ bool in_units(uint row, uint column) {
 void scale_all(uint row, uint column) {
     float of_row[kSide], of_column[kSide];
     WEFT_UNROLL for (uint i = 0u; i < kSide; ++i) {
-        of_row[i] = factors[p.factor_row + row + i];
-        of_column[i] = factors[p.factor_column + column + i];
+        of_row[i] = gram_row_factor(row + i);
+        of_column[i] = gram_column_factor(column + i);
     }
     WEFT_UNROLL for (uint i = 0u; i < kSide; ++i) WEFT_UNROLL for (uint j = 0u; j < kSide; ++j) {
         WEFT_PRECISE const float factor = of_row[i] * of_column[j];
@@ -98,7 +98,6 @@ void scale_all(uint row, uint column) {
 }
 
 void store_units(uint row, uint column) {
-    if (kScaled) scale_all(row, column);
     WEFT_UNROLL for (uint i = 0u; i < kSide; ++i)
         eights[(p.origin + (row + i) * p.leading + column) / kSide] = unit_of(re[i]);
     if (p.mirror == 0u) return;
@@ -131,6 +130,7 @@ void main() {
     WEFT_UNROLL for (uint i = 0u; i < kSide; ++i) WEFT_UNROLL for (uint j = 0u; j < kSide; ++j)
         re[i][j] = re[i][j] * re[i][j] + im[i][j] * im[i][j];
     const uint row = tile.x * kTile + down * kSide, column = tile.y * kTile + across * kSide;
+    if (kScaled) scale_all(row, column);
     if (in_units(row, column))
         store_units(row, column);
     else

@@ -85,12 +85,14 @@ void hold(uint to) {
 void store_result(uint row0, uint column0, uint at) {
     for (uint e = gl_SubgroupInvocationID; e < kSide * kSide; e += gl_SubgroupSize) {
         const uint r = e / kSide, c = e % kSide;
-        gram_store_direct(row0 + r, column0 + c, uintBitsToFloat(held[at + r * 4u + c / 4u][c % 4u]));
+        const float value = uintBitsToFloat(held[at + r * 4u + c / 4u][c % 4u]);
+        gram_store_direct(row0 + r, column0 + c, gram_scaled(row0 + r, column0 + c, value));
     }
     if (p.mirror == 0u) return;
     for (uint e = gl_SubgroupInvocationID; e < kSide * kSide; e += gl_SubgroupSize) {
         const uint c = e / kSide, r = e % kSide;
-        gram_store_mirror(row0 + r, column0 + c, uintBitsToFloat(held[at + r * 4u + c / 4u][c % 4u]));
+        const float value = uintBitsToFloat(held[at + r * 4u + c / 4u][c % 4u]);
+        gram_store_mirror(row0 + r, column0 + c, gram_scaled(row0 + r, column0 + c, value));
     }
 }
 

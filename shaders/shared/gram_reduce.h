@@ -17,6 +17,6 @@ WEFT_MAIN() {
         re += parts[base];
         im += parts[base + size];
     }
-    gram_store(tile.x * kTileRows + at / kTileColumns, tile.y * kTileColumns + at % kTileColumns,
-               re * re + im * im);
+    const uint row = tile.x * kTileRows + at / kTileColumns, column = tile.y * kTileColumns + at % kTileColumns;
+    gram_store(row, column, gram_scaled(row, column, re * re + im * im));
 }

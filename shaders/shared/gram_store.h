@@ -17,17 +17,23 @@ WEFT_GPU bool gram_wanted(uint row, uint column) {
     return row < p.rows && column < p.columns && (p.across != 0u || row >= column);
 }
 
-// The same to the bit for the mirror image.
+WEFT_GPU Real gram_row_factor(uint row) {
+    return factors[p.factor_row + min(row, p.rows - 1u)];
+}
+WEFT_GPU Real gram_column_factor(uint column) {
+    return factors[p.factor_column + min(column, p.columns - 1u)];
+}
+
+// What is to be stored, the same to the bit for the mirror image.
 WEFT_GPU Real gram_scaled(uint row, uint column, Real value) {
     if (!kScaled) return value;
-    WEFT_PRECISE const Real factor = factors[p.factor_row + row] * factors[p.factor_column + column];
+    WEFT_PRECISE const Real factor = gram_row_factor(row) * gram_column_factor(column);
     WEFT_PRECISE const Real scaled = value * factor;
     return scaled;
 }
 
-WEFT_GPU void gram_store_direct(uint row, uint column, Real sums) {
+WEFT_GPU void gram_store_direct(uint row, uint column, Real value) {
     if (!gram_wanted(row, column)) return;
-    const Real value = gram_scaled(row, column, sums);
     const uint at = p.origin + row * p.leading + column;
     if (kWide)
         wide[at] = gram_double(value);
@@ -35,9 +41,8 @@ WEFT_GPU void gram_store_direct(uint row, uint column, Real sums) {
         narrow[at] = float(value);
 }
 
-WEFT_GPU void gram_store_mirror(uint row, uint column, Real sums) {
+WEFT_GPU void gram_store_mirror(uint row, uint column, Real value) {
     if (!gram_wanted(row, column) || p.mirror == 0u || (p.across == 0u && row == column)) return;
-    const Real value = gram_scaled(row, column, sums);
     const uint at = p.mirror_origin + column * p.leading + row;
     if (kWide)
         wide_mirror[at] = gram_double(value);
@@ -45,7 +50,7 @@ WEFT_GPU void gram_store_mirror(uint row, uint column, Real sums) {
         narrow_mirror[at] = float(value);
 }
 
-WEFT_GPU void gram_store(uint row, uint column, Real sums) {
-    gram_store_direct(row, column, sums);
-    gram_store_mirror(row, column, sums);
+WEFT_GPU void gram_store(uint row, uint column, Real value) {
+    gram_store_direct(row, column, value);
+    gram_store_mirror(row, column, value);
 }

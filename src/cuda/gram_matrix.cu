@@ -138,12 +138,14 @@ struct Side {
 // Rows of 16 x 16 results: lanes side by side write elements side by side, of K and of its mirror image.
 template <bool kWide>
 __device__ void store_result(Output<kWide>& output, unsigned row0, unsigned column0, const float* result) {
+    const auto scaled = [&](unsigned r, unsigned c) {
+        return output.gram_scaled(row0 + r, column0 + c, result[r * kSide + c]);
+    };
     for (unsigned e = threadIdx.x % 32; e < kSide * kSide; e += 32)
-        output.gram_store_direct(row0 + e / kSide, column0 + e % kSide, result[e]);
+        output.gram_store_direct(row0 + e / kSide, column0 + e % kSide, scaled(e / kSide, e % kSide));
     if (output.p.mirror == 0) return;
     for (unsigned e = threadIdx.x % 32; e < kSide * kSide; e += 32)
-        output.gram_store_mirror(row0 + e % kSide, column0 + e / kSide,
-                                 result[e % kSide * kSide + e / kSide]);
+        output.gram_store_mirror(row0 + e % kSide, column0 + e / kSide, scaled(e % kSide, e / kSide));
 }
 
 // The sums of this warp, whose outputs begin at (row, column) of the tile: parts of sums, or K by way of
