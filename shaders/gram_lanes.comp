@@ -91,9 +91,7 @@ void scale_all(uint row, uint column) {
         of_column[i] = gram_column_factor(column + i);
     }
     WEFT_UNROLL for (uint i = 0u; i < kSide; ++i) WEFT_UNROLL for (uint j = 0u; j < kSide; ++j) {
-        WEFT_PRECISE const float factor = of_row[i] * of_column[j];
-        WEFT_PRECISE const float scaled = re[i][j] * factor;
-        re[i][j] = scaled;
+        re[i][j] = gram_times(re[i][j], of_row[i], of_column[j]);
     }
 }
 

@@ -18,18 +18,22 @@ WEFT_GPU bool gram_wanted(uint row, uint column) {
 }
 
 WEFT_GPU Real gram_row_factor(uint row) {
-    return factors[p.factor_row + min(row, p.rows - 1u)];
+    return kScaled ? factors[p.factor_row + min(row, p.rows - 1u)] : Real(1.0);
 }
 WEFT_GPU Real gram_column_factor(uint column) {
-    return factors[p.factor_column + min(column, p.columns - 1u)];
+    return kScaled ? factors[p.factor_column + min(column, p.columns - 1u)] : Real(1.0);
 }
 
 // What is to be stored, the same to the bit for the mirror image.
-WEFT_GPU Real gram_scaled(uint row, uint column, Real value) {
+WEFT_GPU Real gram_times(Real value, Real row_factor, Real column_factor) {
     if (!kScaled) return value;
-    WEFT_PRECISE const Real factor = gram_row_factor(row) * gram_column_factor(column);
+    WEFT_PRECISE const Real factor = row_factor * column_factor;
     WEFT_PRECISE const Real scaled = value * factor;
     return scaled;
+}
+
+WEFT_GPU Real gram_scaled(uint row, uint column, Real value) {
+    return gram_times(value, gram_row_factor(row), gram_column_factor(column));
 }
 
 WEFT_GPU void gram_store_direct(uint row, uint column, Real value) {
