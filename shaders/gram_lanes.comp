@@ -24,6 +24,7 @@ layout(set = 0, binding = 1) readonly buffer Y { dvec4 y[]; };
 layout(set = 0, binding = 4) writeonly buffer Parts { float parts[]; };
 layout(set = 0, binding = 2) writeonly buffer Eights { dvec4 eights[]; };
 layout(set = 0, binding = 3) writeonly buffer EightsMirror { dvec4 eights_mirror[]; };
+#include "shared/gram_factors.h"
 #include "shared/gram_output.h"
 #include "shared/gram_store.h"
 #include "shared/lane_units.h"
@@ -82,6 +83,18 @@ bool in_units(uint row, uint column) {
            column + kSide <= p.columns && (p.across != 0u || row > column);
 }
 
+// As gram_scaled, with every factor loaded once.
+void scale_all(uint row, uint column) {
+    float of_row[kSide], of_column[kSide];
+    WEFT_UNROLL for (uint i = 0u; i < kSide; ++i) {
+        of_row[i] = gram_row_factor(row + i);
+        of_column[i] = gram_column_factor(column + i);
+    }
+    WEFT_UNROLL for (uint i = 0u; i < kSide; ++i) WEFT_UNROLL for (uint j = 0u; j < kSide; ++j) {
+        re[i][j] = gram_times(re[i][j], of_row[i], of_column[j]);
+    }
+}
+
 void store_units(uint row, uint column) {
     WEFT_UNROLL for (uint i = 0u; i < kSide; ++i)
         eights[(p.origin + (row + i) * p.leading + column) / kSide] = unit_of(re[i]);
@@ -103,7 +116,7 @@ void store_parts(uint at) {
 void main() {
     const uint index = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     if (index >= count) return;
-    const uvec2 tile = gram_tile(index % p.tiles, p.across, 1u);
+    const uvec2 tile = gram_tile(index % p.tiles, p.across, p.rows, kTile, kTile);
     const uint down = gl_LocalInvocationIndex / kSide, across = gl_LocalInvocationIndex % kSide;
     const uint block = index / p.tiles * p.part_blocks;
     add_blocks(block, min(block + p.part_blocks, p.blocks), tile.x * p.blocks * kBlock + down,
@@ -115,6 +128,7 @@ void main() {
     WEFT_UNROLL for (uint i = 0u; i < kSide; ++i) WEFT_UNROLL for (uint j = 0u; j < kSide; ++j)
         re[i][j] = re[i][j] * re[i][j] + im[i][j] * im[i][j];
     const uint row = tile.x * kTile + down * kSide, column = tile.y * kTile + across * kSide;
+    if (kScaled) scale_all(row, column);
     if (in_units(row, column))
         store_units(row, column);
     else

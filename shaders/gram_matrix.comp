@@ -27,6 +27,7 @@ layout(push_constant) uniform Push {
 layout(set = 0, binding = 0) readonly buffer X { uvec4 x[]; };
 layout(set = 0, binding = 1) readonly buffer Y { uvec4 y[]; };
 layout(set = 0, binding = 4) writeonly buffer Parts { float parts[]; };
+#include "shared/gram_factors.h"
 #include "shared/gram_output.h"
 #include "shared/gram_store.h"
 
@@ -80,16 +81,19 @@ void hold(uint to) {
 }
 
 // Rows of 16 x 16 results in this subgroup's part of shared memory: lanes side by side write elements side by side, of
-// K and of its mirror image.
+// K and of its mirror image. A subgroup is a multiple of 16 lanes: each stays in its column, and then in its row.
 void store_result(uint row0, uint column0, uint at) {
-    for (uint e = gl_SubgroupInvocationID; e < kSide * kSide; e += gl_SubgroupSize) {
-        const uint r = e / kSide, c = e % kSide;
-        gram_store_direct(row0 + r, column0 + c, uintBitsToFloat(held[at + r * 4u + c / 4u][c % 4u]));
+    const uint own = gl_SubgroupInvocationID % kSide;
+    const float of_own_column = gram_column_factor(column0 + own);
+    for (uint r = gl_SubgroupInvocationID / kSide; r < kSide; r += gl_SubgroupSize / kSide) {
+        const float value = uintBitsToFloat(held[at + r * 4u + own / 4u][own % 4u]);
+        gram_store_direct(row0 + r, column0 + own, gram_times(value, gram_row_factor(row0 + r), of_own_column));
     }
     if (p.mirror == 0u) return;
-    for (uint e = gl_SubgroupInvocationID; e < kSide * kSide; e += gl_SubgroupSize) {
-        const uint c = e / kSide, r = e % kSide;
-        gram_store_mirror(row0 + r, column0 + c, uintBitsToFloat(held[at + r * 4u + c / 4u][c % 4u]));
+    const float of_own_row = gram_row_factor(row0 + own);
+    for (uint c = gl_SubgroupInvocationID / kSide; c < kSide; c += gl_SubgroupSize / kSide) {
+        const float value = uintBitsToFloat(held[at + own * 4u + c / 4u][c % 4u]);
+        gram_store_mirror(row0 + own, column0 + c, gram_times(value, of_own_row, gram_column_factor(column0 + c)));
     }
 }
 
@@ -194,7 +198,7 @@ void finish(uint index, uvec2 base, uint row, uint column) {
 void main() {
     const uint index = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     if (index >= count) return;
-    const uvec2 tile = gram_tile(index % p.tiles, p.across, kHigh / kWidth);
+    const uvec2 tile = gram_tile(index % p.tiles, p.across, p.rows, kHigh, kWidth);
     if (tile.y * kWidth >= p.columns) return;
     const uint row = gl_SubgroupID / kColumnGroups * kSpanHigh;
     const uint column = gl_SubgroupID % kColumnGroups * kSpanWide;

@@ -22,7 +22,6 @@ layout(push_constant) uniform Push {
     GramPackParameters p;
 };
 layout(set = 0, binding = 0) readonly buffer States { Complex states[]; };
-layout(set = 0, binding = 2) readonly buffer Factors { Real factors[]; };  // States where none are meant
 #if defined(WEFT_MATRIX)
 layout(set = 0, binding = 1) writeonly buffer Planes { uint planes[]; };
 #else

@@ -23,5 +23,6 @@ layout(push_constant) uniform Push {
 };
 #define p r.p
 layout(set = 0, binding = 0) readonly buffer Parts { Real parts[]; };
+#include "shared/gram_factors.h"
 #include "shared/gram_output.h"
 #include "shared/gram_reduce.h"

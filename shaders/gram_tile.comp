@@ -37,6 +37,7 @@ layout(push_constant) uniform Push {
 layout(set = 0, binding = 0) readonly buffer X { Real4 x[]; };
 layout(set = 0, binding = 1) readonly buffer Y { Real4 y[]; };
 layout(set = 0, binding = 4) writeonly buffer Parts { Real4 parts[]; };
+#include "shared/gram_factors.h"
 #include "shared/gram_output.h"
 #include "shared/gram_store.h"
 #include "shared/gram_tile.h"

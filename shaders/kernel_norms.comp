@@ -15,6 +15,10 @@ layout(push_constant) uniform Push {
 #else
 #define Real2 vec2
 #endif
+#if defined(WEFT_SQUARES)
+layout(set = 0, binding = 0) readonly buffer Squares { Real squares[]; };
+#else
 layout(set = 0, binding = 0) readonly buffer States { Real2 states[]; };
+#endif
 layout(set = 0, binding = 1) writeonly buffer Factors { Real factors[]; };
 #include "shared/kernel_norms.h"

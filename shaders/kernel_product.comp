@@ -15,11 +15,19 @@ layout(constant_id = 3) const bool kSymmetric = false;
 // Rounding of every factor near 1 adds up over many qubits. There the deviation from 1 is gathered over 16
 // qubits, with an error relative to itself, before it is taken from a product of twice the digits.
 layout(constant_id = 4) const bool kLong = false;
+// K begins at a multiple of four values, and its rows are as long.
+layout(constant_id = 5) const bool kFours = false;
 layout(push_constant) uniform Push {
     uint count;
     uint first;
     KernelProductParameters p;
 };
+#if defined(WEFT_WORK64)
+#define Real4 dvec4
+#else
+#define Real4 vec4
+#endif
 layout(set = 0, binding = 0) readonly buffer Planes { Real planes[]; };
 layout(set = 0, binding = 1) writeonly buffer Values { Real values[]; };
+layout(set = 0, binding = 1) writeonly buffer Fours { Real4 fours[]; };
 #include "shared/kernel_product.h"

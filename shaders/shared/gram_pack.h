@@ -13,7 +13,6 @@ WEFT_GPU void read(uint row0, uint k0) {
         Complex value = Complex(0.0);
         if (row0 + r < p.rows && k0 + k < p.amplitudes)
             value = states[p.before + (row0 + r) * p.amplitudes + k0 + k];
-        if (p.scaled != 0u && row0 + r < p.rows) value *= sqrt(factors[p.factor + row0 + r]);
         held[r * (kWidth + 1u) + k] = value;
     }
 }

@@ -10,13 +10,13 @@ WEFT_MAIN() {
                    gl_LocalInvocationIndex;
     const uint size = kTileRows * kTileColumns, index = i / size, at = i % size;
     if (i >= count) return;
-    const uvec2 tile = gram_tile(index, p.across, kTileRows / kTileColumns);
+    const uvec2 tile = gram_tile(index, p.across, p.rows, kTileRows, kTileColumns);
     Real re = Real(0.0), im = Real(0.0);
     for (uint part = 0u; part < r.parts; ++part) {
         const uint base = (part * p.tiles + index) * 2u * size + at;
         re += parts[base];
         im += parts[base + size];
     }
-    gram_store(tile.x * kTileRows + at / kTileColumns, tile.y * kTileColumns + at % kTileColumns,
-               re * re + im * im);
+    const uint row = tile.x * kTileRows + at / kTileColumns, column = tile.y * kTileColumns + at % kTileColumns;
+    gram_store(row, column, gram_scaled(row, column, re * re + im * im));
 }

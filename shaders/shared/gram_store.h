@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Outputs of the Gram product's shaders. An output is K, once or also mirrored, or a part of the
-// sums. Needs Real, kWide (elements of K are double), the push constants `p` and the buffers of
-// gram_output.h.
+// sums. Needs Real, kWide (elements of K are double), kScaled (of states that keep the norms that rounding
+// gave them), the push constants `p`, the buffers of gram_output.h and `factors`.
 #if defined(WEFT_WORK64)
 WEFT_GPU uvec2 gram_double(Real value) {
     return unpackDouble2x32(value);
@@ -15,6 +15,25 @@ WEFT_GPU uvec2 gram_double(Real value) {
 // A tile on the diagonal holds both (i, j) and (j, i), which may differ in the last bit: one of them counts.
 WEFT_GPU bool gram_wanted(uint row, uint column) {
     return row < p.rows && column < p.columns && (p.across != 0u || row >= column);
+}
+
+WEFT_GPU Real gram_row_factor(uint row) {
+    return kScaled ? factors[p.factor_row + min(row, p.rows - 1u)] : Real(1.0);
+}
+WEFT_GPU Real gram_column_factor(uint column) {
+    return kScaled ? factors[p.factor_column + min(column, p.columns - 1u)] : Real(1.0);
+}
+
+// What is to be stored, the same to the bit for the mirror image.
+WEFT_GPU Real gram_times(Real value, Real row_factor, Real column_factor) {
+    if (!kScaled) return value;
+    WEFT_PRECISE const Real factor = row_factor * column_factor;
+    WEFT_PRECISE const Real scaled = value * factor;
+    return scaled;
+}
+
+WEFT_GPU Real gram_scaled(uint row, uint column, Real value) {
+    return gram_times(value, gram_row_factor(row), gram_column_factor(column));
 }
 
 WEFT_GPU void gram_store_direct(uint row, uint column, Real value) {

@@ -123,7 +123,7 @@ WEFT_GPU void flush() {
 WEFT_MAIN() {
     const uint index = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     if (index >= count) return;
-    const uvec2 tile = gram_tile(index % p.tiles, p.across, kHigh / kWidth);
+    const uvec2 tile = gram_tile(index % p.tiles, p.across, p.rows, kHigh * 4u, kWidth * 4u);
     if (tile.y * kWidth * 4u >= p.columns) return;
     const uint row = gl_LocalInvocationIndex / kColumnThreads,
                column = gl_LocalInvocationIndex % kColumnThreads;
@@ -163,7 +163,9 @@ WEFT_MAIN() {
             continue;
         }
         const Real4 value = re[i] * re[i] + im[i] * im[i];
-        WEFT_UNROLL for (uint c = 0u; c < 4u; ++c)
-            gram_store((base_x + row * kUnits) * 4u + i, (base_y + column) * 4u + c, value[c]);
+        WEFT_UNROLL for (uint c = 0u; c < 4u; ++c) {
+            const uint x_row = (base_x + row * kUnits) * 4u + i, y_row = (base_y + column) * 4u + c;
+            gram_store(x_row, y_row, gram_scaled(x_row, y_row, value[c]));
+        }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What kernel values of a state are divided by: 1 / sqrt(max(norm^4 + jitter, 1e-12)). A workgroup a state.
+// WEFT_SQUARES: from sums of squares of parts of it, as many as p.amplitudes.
 // Needs the push constants and buffers of kernel_norms.comp from the shader.
 // No include guard: read once for each kernel.
 
@@ -10,8 +11,12 @@ WEFT_MAIN() {
         Real sum = kZero;
         WEFT_PRECISE Real lost = kZero;  // what rounding took from the sum so far
         for (uint i = gl_LocalInvocationIndex; i < p.amplitudes; i += gl_WorkGroupSize.x) {
+#if defined(WEFT_SQUARES)
+            WEFT_PRECISE const Real term = squares[row * p.amplitudes + i] - lost;
+#else
             const Real2 a = states[p.before + row * p.amplitudes + i];
             WEFT_PRECISE const Real term = fma(a.x, a.x, a.y * a.y) - lost;
+#endif
             WEFT_PRECISE const Real next = sum + term;
             lost = (next - sum) - term;
             sum = next;

@@ -44,6 +44,10 @@ struct KernelStateParameters {
     uint gates_from;   // bit of the index below which no gate is applied
     uint layer;        // weights of the gates; kKernelNoLayer: without
     uint rz;           // 1: the map has RZ
+    uint rows;         // samples
+    // Where states are packed (WEFT_PACKED):
+    uint padded;         // rows, those of zeros that make 64 of the last ones included
+    uint packed_blocks;  // of a row, as shared/gram_layout.h has them
 };
 
 const uint kKernelNoLayer = 0xffffffffu;

@@ -8,8 +8,9 @@
 WEFT_CONST uint kTile = 64, kDepth = 4, kMostParts = 3, kLongDepth = 16;
 WEFT_CONST uint kRows = 8, kColumns = 4, kAcross = 16;  // of an invocation; invocations side by side
 
-WEFT_GROUP_ROWS(Real, left, kDepth* kMostParts, kTile);
-WEFT_GROUP_ROWS(Real, right, kDepth* kMostParts, kTile);
+// Four samples side by side, which an invocation loads at once.
+WEFT_GROUP_ROWS(Real4, left, kDepth* kMostParts, kTile / 4u);
+WEFT_GROUP_ROWS(Real4, right, kDepth* kMostParts, kTile / 4u);
 WEFT_GROUP_ROWS(Real, strip, kAcross, kTile + 1);
 
 Real product[kRows][kColumns];
@@ -40,20 +41,25 @@ WEFT_GPU void load(Tile tile, uint qubit, uint depth) {
         }
         WEFT_UNROLL for (uint i = 0; i < kParts; ++i) {
             if (of_rows)
-                left[k * kParts + i][lane] = part[i];
+                left[k * kParts + i][lane / 4u][lane % 4u] = part[i];
             else
-                right[k * kParts + i][lane] = part[i];
+                right[k * kParts + i][lane / 4u][lane % 4u] = part[i];
         }
     }
 }
 
 WEFT_GPU void take_qubit(uint k) {
-    const uint row = gl_LocalInvocationIndex / kAcross * kRows, column = gl_LocalInvocationIndex % kAcross;
+    const uint row = gl_LocalInvocationIndex / kAcross * (kRows / 4u),
+               column = gl_LocalInvocationIndex % kAcross;
     Real a[kMostParts][kRows], b[kMostParts][kColumns];
     WEFT_UNROLL for (uint part = 0; part < kParts; ++part) {
-        WEFT_UNROLL for (uint i = 0; i < kRows; ++i) a[part][i] = left[k * kParts + part][row + i];
-        WEFT_UNROLL for (uint j = 0; j < kColumns; ++j) b[part][j] =
-            right[k * kParts + part][column + kAcross * j];
+        const Real4 upper = left[k * kParts + part][row], lower = left[k * kParts + part][row + 1u],
+                    of_columns = right[k * kParts + part][column];
+        WEFT_UNROLL for (uint i = 0; i < 4u; ++i) {
+            a[part][i] = upper[i];
+            a[part][4u + i] = lower[i];
+            b[part][i] = of_columns[i];
+        }
     }
     WEFT_UNROLL for (uint i = 0; i < kRows; ++i) WEFT_UNROLL for (uint j = 0; j < kColumns; ++j) {
         WEFT_PRECISE Real apart = a[0][i] - b[0][j];
@@ -102,24 +108,46 @@ WEFT_GPU void make_values(Tile tile) {
     const Real shrink = uintBitsToFloat(p.shrink_low);
 #endif
     const uint row = p.row_base + tile.row + gl_LocalInvocationIndex / kAcross * kRows;
-    const uint column = p.column_base + tile.column + gl_LocalInvocationIndex % kAcross;
+    const uint column = p.column_base + tile.column + gl_LocalInvocationIndex % kAcross * kColumns;
     WEFT_UNROLL for (uint i = 0; i < kRows; ++i) WEFT_UNROLL for (uint j = 0; j < kColumns; ++j) {
         if (kLong) {
             product[i][j] += rest[i][j];
             // By bits: drivers make max() of a comparison, and NaN has to stay. Of -0 to minus infinity.
             if (floatBitsToUint(float(product[i][j])) - 0x80000000u <= 0x7f800000u) product[i][j] = kZero;
         }
-        if (row + i != column + kAcross * j) product[i][j] *= shrink;
+        if (row + i != column + j) product[i][j] *= shrink;
     }
+}
+
+// A tile that is there as a whole, four values at a time from where they are.
+WEFT_GPU void store_whole(Tile tile, uint first_row, bool mirrored) {
+    const uint row = tile.row + gl_LocalInvocationIndex / kAcross * kRows;
+    const uint column = tile.column + gl_LocalInvocationIndex % kAcross * kColumns, step = p.columns / 4u;
+    const uint at = (p.out_base + (row - first_row) * p.columns + column) / 4u;
+    WEFT_UNROLL for (uint i = 0; i < kRows; ++i) fours[at + i * step] =
+        Real4(product[i][0], product[i][1], product[i][2], product[i][3]);
+    if (!mirrored) return;
+    const uint across = (p.out_base + column * p.columns + row) / 4u;
+    WEFT_UNROLL for (uint j = 0; j < kColumns; ++j) WEFT_UNROLL for (uint i = 0; i < kRows; i += 4u)
+        fours[across + j * step + i / 4u] =
+            Real4(product[i][j], product[i + 1u][j], product[i + 2u][j], product[i + 3u][j]);
 }
 
 // A strip of columns at a time through shared memory, so that neighbours write neighbours: as it is, and
 // across the diagonal where `mirrored`. `skipped` values of the first row are not bound.
 WEFT_GPU void store(Tile tile, uint first_row, uint skipped, uint bound, bool mirrored) {
+    if (kFours && skipped == 0u && tile.row + kTile - 1u <= tile.last_row &&
+        tile.column + kTile - 1u <= tile.last_column && (tile.row + kTile - first_row) * p.columns <= bound) {
+        store_whole(tile, first_row, mirrored);
+        return;
+    }
     const uint own_row = gl_LocalInvocationIndex / kAcross * kRows, own = gl_LocalInvocationIndex % kAcross;
-    WEFT_UNROLL for (uint j = 0; j < kColumns; ++j) {
+    WEFT_UNROLL for (uint j = 0; j < kTile / kAcross; ++j) {
         barrier();
-        WEFT_UNROLL for (uint i = 0; i < kRows; ++i) strip[own][own_row + i] = product[i][j];
+        if (own * kColumns / kAcross == j) {
+            WEFT_UNROLL for (uint i = 0; i < kRows; ++i) WEFT_UNROLL for (uint c = 0; c < kColumns; ++c)
+                strip[own * kColumns % kAcross + c][own_row + i] = product[i][c];
+        }
         barrier();
         const uint from = tile.column + kAcross * j;
         for (uint k = gl_LocalInvocationIndex; k < kAcross * kTile; k += gl_WorkGroupSize.x) {

@@ -3,8 +3,9 @@
 // of CNOTs where a layer begins, and get the gates of some wires, RX, RZ and RY of a wire being one 2 x 2
 // matrix. A block is 2^window amplitudes: the lowest `carried` bits of the index, so that neighbours load
 // neighbours, and those from bit `from` on. An invocation holds 16 of them and applies 4 gates to them, then
-// blocks are dealt anew through shared memory. Small states share a workgroup. Needs the push constants and
-// buffers of kernel_states.comp from the shader. No include guard: read once for each kernel.
+// blocks are dealt anew through shared memory. Small states share a workgroup. The last pass may pack
+// (WEFT_PACKED), see kernel_packed.h. Needs the push constants and buffers of kernel_states.comp from the
+// shader. No include guard: read once for each kernel.
 
 WEFT_CONST uint kHeld = 16, kHeldBits = 4, kMostGates = 128, kMostFactors = 128;
 
@@ -25,9 +26,33 @@ WEFT_GPU Real2 times(Real2 a, Real2 b) {
     return Real2(x, y);
 }
 
+// Which blocks follow each other: those of a sample, but where rows of packed planes lie side by side the
+// same block of all samples.
+struct BlockPlace {
+    uint row, rest;
+};
+
+WEFT_GPU BlockPlace place_of(uint block) {
+    BlockPlace at;
+#if defined(WEFT_PACKED) && !defined(WEFT_MATRIX)
+    at.rest = block / p.padded;
+    at.row = block - at.rest * p.padded;
+#else
+    const uint rest_bits = max(p.qubits, kHeldBits) - p.window;
+    at.rest = block & ((1u << rest_bits) - 1u);
+    at.row = block >> rest_bits;
+#endif
+    return at;
+}
+
+// Of rows that only fill up packed blocks the gates are those of the last.
+WEFT_GPU uint sample_of(uint block) {
+    return min(place_of(block).row, p.rows - 1u);
+}
+
 // RX(weight) RZ(t) RY(t) of a wire, without RZ where the map has none, and without RX where `layer` is none.
-WEFT_GPU Gate gate_of(uint sample_of, uint wire, uint layer) {
-    const uint at = 2u * wire * p.stride + p.column_base + sample_of;
+WEFT_GPU Gate gate_of(uint row, uint wire, uint layer) {
+    const uint at = 2u * wire * p.stride + p.column_base + row;
     const Real c = planes[at], s = planes[at + p.stride];
     const Real2 turn = p.rz != 0u ? Real2(c, s) : Real2(kOne, kZero);  // half the angle turns by itself
     const Real2 back = Real2(turn.x, -turn.y);
@@ -56,15 +81,15 @@ WEFT_GPU uint index_of(uint rest, uint inside) {
 }
 
 WEFT_GPU void make_tables(uint first_block, uint blocks) {
-    const uint shift = max(p.qubits, kHeldBits) - p.window;
     for (uint i = gl_LocalInvocationIndex; i < blocks * p.window; i += kLanes) {
-        const uint bit = i % p.window, sample_of = min(first_block + i / p.window, count - 1u) >> shift;
-        if (has_gate(bit)) gates[i] = gate_of(sample_of, p.qubits - 1u - index_bit(bit), p.layer);
+        const uint bit = i % p.window;
+        if (has_gate(bit))
+            gates[i] =
+                gate_of(sample_of(first_block + i / p.window), p.qubits - 1u - index_bit(bit), p.layer);
     }
     if (!kGenerate) return;
     for (uint i = gl_LocalInvocationIndex; i < blocks * p.qubits; i += kLanes) {
-        const uint sample_of = min(first_block + i / p.qubits, count - 1u) >> shift;
-        const Gate g = gate_of(sample_of, i % p.qubits, 0u);
+        const Gate g = gate_of(sample_of(first_block + i / p.qubits), i % p.qubits, 0u);
         factors[2u * i] = g.m00;
         factors[2u * i + 1u] = g.m10;
     }
@@ -78,12 +103,43 @@ WEFT_GPU Real2 generated(uint block, uint index) {
     return product;
 }
 
+WEFT_GPU Real2 factor_at(uint block, uint bit, uint value) {
+    return factors[2u * (block * p.qubits + p.qubits - 1u - bit) + (value & 1u)];
+}
+
+// The same of the 16 amplitudes from `first` on, a multiple of 16, behind the ring. In front of it they
+// differ in the lowest four bits, and together in the two highest, which go with the lowest. All other wires
+// are multiplied once.
+WEFT_GPU void generate_held(uint block, uint first) {
+    const uint from = before_ring(first, p.qubits), highest = p.qubits - 1u;
+    Real2 others = Real2(kOne, kZero);
+    for (uint bit = 4u; bit < highest - 1u; ++bit) others = times(others, factor_at(block, bit, from >> bit));
+    Real2 low[4], high[4], top[2];
+    WEFT_UNROLL for (uint v = 0u; v < 4u; ++v) {
+        low[v] = times(factor_at(block, 0u, v), factor_at(block, 1u, v >> 1));
+        high[v] = times(factor_at(block, 2u, v), factor_at(block, 3u, (v >> 1) ^ (from >> 3)));
+    }
+    WEFT_UNROLL for (uint v = 0u; v < 2u; ++v) top[v] =
+        times(times(others, factor_at(block, highest - 1u, (from >> (highest - 1u)) ^ v)),
+              factor_at(block, highest, (from >> highest) ^ v));
+    WEFT_UNROLL for (uint j = 0; j < kHeld; ++j) {
+        const uint before = j ^ (j >> 1);
+        const Real2 value = times(times(low[before & 3u], high[before >> 2]), top[j & 1u]);
+        re[j] = value.x;
+        im[j] = value.y;
+    }
+}
+
 // Of the 16 amplitudes that invocation `lane` of a block holds, bits [shift, shift + 4) of the place differ.
 WEFT_GPU uint place(uint lane, uint shift, uint j) {
     return (lane & ((1u << shift) - 1u)) | (j << shift) | ((lane >> shift) << (shift + kHeldBits));
 }
 
 WEFT_GPU void load(uint block_in_group, uint base, uint rest, uint lane, uint shift, bool there) {
+    if (kGenerate && there && p.qubits > 5u) {
+        generate_held(block_in_group, index_of(rest, place(lane, 0u, 0u)));
+        return;
+    }
     WEFT_UNROLL for (uint j = 0; j < kHeld; ++j) {
         const uint target = index_of(rest, place(lane, shift, j));
         Real2 value = Real2(kZero, kZero);
@@ -131,19 +187,32 @@ WEFT_GPU void deal(uint block_in_group, uint lane, uint from, uint to) {
     WEFT_UNROLL for (uint j = 0; j < kHeld; ++j) im[j] = dealt[slot(block_in_group, place(lane, to, j))];
 }
 
+#if defined(WEFT_PACKED)
+#include "kernel_packed.h"
+#else
+WEFT_GPU void store_states(uint base, uint rest, uint lane, uint shift, bool there) {
+    barrier();  // in place: everything has been loaded
+    WEFT_UNROLL for (uint j = 0; j < kHeld; ++j) {
+        const uint index = index_of(rest, place(lane, shift, j));
+        if (there && index < (1u << p.qubits)) states[base + index] = Real2(re[j], im[j]);
+    }
+}
+#endif
+
 WEFT_MAIN() {
     const uint lane_bits = p.window - kHeldBits, blocks = kLanes >> lane_bits;
     const uint block_in_group = gl_LocalInvocationIndex >> lane_bits;
     const uint lane = gl_LocalInvocationIndex & ((1u << lane_bits) - 1u);
-    const uint rest_bits = max(p.qubits, kHeldBits) - p.window;
     for (uint group = gl_WorkGroupID.x; group * blocks < count; group += gl_NumWorkGroups.x) {
         const uint block = group * blocks + block_in_group;
-        const uint rest = block & ((1u << rest_bits) - 1u), base = (block >> rest_bits) << p.qubits;
+        const BlockPlace at = place_of(block);
+        const uint rest = at.rest, base = at.row << p.qubits;
+        const bool there = block < count && at.row < p.rows;
         barrier();
         make_tables(group * blocks, blocks);
         barrier();
         uint shift = p.carried;
-        load(block_in_group, base, rest, lane, shift, block < count);
+        load(block_in_group, base, rest, lane, shift, there);
         for (uint bit = p.carried;;) {
             apply_round(block_in_group, bit, shift);
             bit += kHeldBits;
@@ -152,10 +221,11 @@ WEFT_MAIN() {
             deal(block_in_group, lane, shift, next);
             shift = next;
         }
-        barrier();  // in place: everything has been loaded
-        WEFT_UNROLL for (uint j = 0; j < kHeld; ++j) {
-            const uint index = index_of(rest, place(lane, shift, j));
-            if (block < count && index < (1u << p.qubits)) states[base + index] = Real2(re[j], im[j]);
-        }
+#if defined(WEFT_PACKED)
+        if (kSquares) add_squares(at, lane, 1u << lane_bits, there);
+        store_packed(group * blocks, block_in_group, lane, shift);
+#else
+        store_states(base, rest, lane, shift, there);
+#endif
     }
 }

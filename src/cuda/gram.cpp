@@ -34,24 +34,24 @@ struct GramProduct::Tiles {
     bool square;
 };
 
-GramProduct::GramProduct(StreamHandle stream, const kernels::GramPlan& plan) : stream_(stream), plan_(plan) {
+GramProduct::GramProduct(StreamHandle stream, const kernels::GramPlan& plan, const std::byte* factors)
+    : stream_(stream), plan_(plan), factors_(plan.problem.scaled ? factors : nullptr) {
     if (plan.split > 1) sums_ = Scratch(stream, plan.scratch_bytes, kFunction, "sums");
 }
 
-void GramProduct::pack(const std::byte* states, std::uint64_t rows, std::byte* planes, std::uint64_t first,
-                       const std::byte* factors) const {
+void GramProduct::pack(const std::byte* states, std::uint64_t rows, std::byte* planes,
+                       std::uint64_t first) const {
     const std::uint64_t row = plan_.problem.amplitudes * (plan_.form == kernels::GramForm::fp64 ? 16u : 8u);
     const std::uint64_t across = divide_up(plan_.problem.amplitudes, shared::kGramPackAmplitudes);
     for (std::uint64_t at = 0; at < rows; at += plan_.panel_rows) {
         const std::uint64_t count = std::min(plan_.panel_rows, rows - at);
-        const GramPackLaunch launch{.stream = stream_,
-                                    .plan = &plan_,
-                                    .count = word(divide_up(count, kBlockRows) * across),
-                                    .p = {word(count), word(plan_.problem.amplitudes), word(plan_.blocks), 0,
-                                          word(across), factors != nullptr ? 1u : 0u, word(at)},
-                                    .states = states + at * row,
-                                    .factors = factors,
-                                    .planes = planes + (first + at) * plan_.row_bytes};
+        const GramPackLaunch launch{
+            .stream = stream_,
+            .plan = &plan_,
+            .count = word(divide_up(count, kBlockRows) * across),
+            .p = {word(count), word(plan_.problem.amplitudes), word(plan_.blocks), 0, word(across)},
+            .states = states + at * row,
+            .planes = planes + (first + at) * plan_.row_bytes};
         done(plan_.matrix()                          ? launch_gram_pack_matrix(launch)
              : plan_.form == kernels::GramForm::fp64 ? launch_gram_pack_work64(launch)
                                                      : launch_gram_pack_work32(launch));
@@ -73,13 +73,15 @@ void GramProduct::run(const Tiles& t) const {
                       .plan = &plan_,
                       .count = word(tiles * (plan_.split == 1 ? 1 : parts)),
                       .r = {{word(t.rows), word(t.columns), word(plan_.blocks), diagonal ? 0u : word(across),
-                             word(leading), 0, 0, mirror ? 1u : 0u, word(tiles), word(part)},
+                             word(leading), 0, 0, mirror ? 1u : 0u, word(tiles), word(part),
+                             word(t.x.factor + t.row), word(t.y.factor + t.column)},
                             word(parts)},
                       .x = t.x.planes + (t.x.first + t.row) * plan_.row_bytes,
                       .y = t.y.planes + (t.y.first + t.column) * plan_.row_bytes,
                       .out = t.target.data + (t.target.origin + t.row * leading + t.column) * element,
                       .mirror = t.target.data + (mirror_origin + t.column * leading + t.row) * element,
-                      .sums = sums_.data()};
+                      .sums = sums_.data(),
+                      .factors = factors_};
     done(plan_.matrix()                             ? launch_gram_matrix(launch)
          : plan_.form == kernels::GramForm::fp64    ? launch_gram_tile_work64(launch)
          : plan_.form == kernels::GramForm::fp32_3m ? launch_gram_tile_3m(launch)

@@ -14,6 +14,7 @@ namespace weft::cuda {
 struct GramRows {
     std::byte* planes = nullptr;
     std::uint64_t first = 0, rows = 0;
+    std::uint64_t factor = 0;  ///< where the problem is scaled: of the first row, among the product's factors
 };
 
 /// Where a block of K goes: element (i, j) to element origin + i * leading + j of `data`, with `mirror` also
@@ -27,13 +28,12 @@ struct GramTarget {
 
 class GramProduct {
   public:
-    GramProduct(StreamHandle stream, const kernels::GramPlan& plan);
+    /// `factors`: floats, or (precision float64) doubles, of rows; of a scaled problem.
+    GramProduct(StreamHandle stream, const kernels::GramPlan& plan, const std::byte* factors);
 
     /// Packs `rows` row-major states into rows [first, first + rows) of `planes`, padding to a multiple of 64
-    /// included. With `factors` row i is multiplied by the root of the i-th: floats, or (precision float64)
-    /// doubles.
-    void pack(const std::byte* states, std::uint64_t rows, std::byte* planes, std::uint64_t first,
-              const std::byte* factors = nullptr) const;
+    /// included.
+    void pack(const std::byte* states, std::uint64_t rows, std::byte* planes, std::uint64_t first) const;
     /// Every x with every y.
     void multiply(const GramRows& x, const GramRows& y, const GramTarget& target) const;
     /// A block on the diagonal: every x with every x, half of the work.
@@ -45,6 +45,7 @@ class GramProduct {
 
     StreamHandle stream_;
     const kernels::GramPlan& plan_;
+    const std::byte* factors_;
     Scratch sums_;
 };
 

@@ -28,6 +28,8 @@ constexpr unsigned kHalves = 8;  // of a unit
 
 struct GramMatrix {
     unsigned count, flush_blocks;
+    bool kScaled;
+    const float* factors;
     GramParameters p;
     const uint4 *x, *y;
     float *narrow, *narrow_mirror;
@@ -136,12 +138,14 @@ struct Side {
 // Rows of 16 x 16 results: lanes side by side write elements side by side, of K and of its mirror image.
 template <bool kWide>
 __device__ void store_result(Output<kWide>& output, unsigned row0, unsigned column0, const float* result) {
+    const auto scaled = [&](unsigned r, unsigned c) {
+        return output.gram_scaled(row0 + r, column0 + c, result[r * kSide + c]);
+    };
     for (unsigned e = threadIdx.x % 32; e < kSide * kSide; e += 32)
-        output.gram_store_direct(row0 + e / kSide, column0 + e % kSide, result[e]);
+        output.gram_store_direct(row0 + e / kSide, column0 + e % kSide, scaled(e / kSide, e % kSide));
     if (output.p.mirror == 0) return;
     for (unsigned e = threadIdx.x % 32; e < kSide * kSide; e += 32)
-        output.gram_store_mirror(row0 + e % kSide, column0 + e / kSide,
-                                 result[e % kSide * kSide + e / kSide]);
+        output.gram_store_mirror(row0 + e % kSide, column0 + e / kSide, scaled(e % kSide, e / kSide));
 }
 
 // The sums of this warp, whose outputs begin at (row, column) of the tile: parts of sums, or K by way of
@@ -186,7 +190,7 @@ __global__ void __launch_bounds__(kHigh / kSpan * (kWidth / kSpan) * 32)
     Output<kWide> output = constants;
     const GramParameters& p = output.p;
     const unsigned index = blockIdx.x, warp = threadIdx.x / 32;
-    const uvec2 tile = gram_tile(index % p.tiles, p.across, kHigh / kWidth);
+    const uvec2 tile = gram_tile(index % p.tiles, p.across, p.rows, kHigh, kWidth);
     if (tile.y * kWidth >= p.columns) return;
     const unsigned row = warp / (kWidth / kSpan) * kSpan, column = warp % (kWidth / kSpan) * kSpan;
     const unsigned base_x = tile.x * kHigh, base_y = tile.y * kWidth;
@@ -226,6 +230,8 @@ int launch(const GramLaunch& l) {
     Output<kWide> output{};
     output.count = l.count;
     output.flush_blocks = l.plan->flush / l.plan->step;
+    output.kScaled = l.factors != nullptr;
+    output.factors = static_cast<const float*>(l.factors);
     output.p = l.r.p;
     output.x = static_cast<const uint4*>(l.x);
     output.y = static_cast<const uint4*>(l.y);

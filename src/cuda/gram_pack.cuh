@@ -30,7 +30,6 @@ struct GramPack {
     uint count, first;
     GramPackParameters p;
     const Complex* states;
-    const Real* factors;
 #if defined(WEFT_MATRIX)
     uint* planes;
 #else
@@ -51,7 +50,6 @@ int launch_planes(const GramPackLaunch& l) {
     kernel.count = l.count;
     kernel.p = l.p;
     kernel.states = static_cast<const Complex*>(l.states);
-    kernel.factors = static_cast<const Real*>(l.factors);
     kernel.planes = static_cast<decltype(kernel.planes)>(l.planes);
     gram_kernel<<<l.count, kThreads, 0, l.stream>>>(kernel);
     return cudaGetLastError();
@@ -62,6 +60,8 @@ template <bool wide_values>
 struct GramReduce {
     static constexpr bool kWide = wide_values;
     uint kTileRows, kTileColumns;
+    bool kScaled;
+    const Real* factors;
     uint count, first;
     GramReduceParameters r;
     const Real* parts;
@@ -77,6 +77,8 @@ int launch_sums(const GramLaunch& l) {
     GramReduce<wide_values> kernel{};
     kernel.kTileRows = l.plan->tile.rows;
     kernel.kTileColumns = l.plan->tile.columns;
+    kernel.kScaled = l.factors != nullptr;
+    kernel.factors = static_cast<const Real*>(l.factors);
     kernel.count = l.count;
     kernel.r = l.r;
     kernel.parts = static_cast<const Real*>(l.sums);

@@ -39,6 +39,8 @@ struct GramTile {
                           kStages = stages;
     static constexpr bool kWide = wide_values;
     uint kFlushBlocks, kParts;
+    bool kScaled;
+    const Real* factors;
     uint count, first;
     GramParameters p;
     const Real4 *x, *y;
@@ -63,6 +65,8 @@ int launch(const GramLaunch& l) {
     Kernel kernel{};
     kernel.kFlushBlocks = l.plan->flush / l.plan->step;
     kernel.kParts = l.plan->split;
+    kernel.kScaled = l.factors != nullptr;
+    kernel.factors = static_cast<const Real*>(l.factors);
     kernel.count = l.count;
     kernel.p = l.r.p;
     kernel.x = static_cast<const Real4*>(l.x);

@@ -13,9 +13,11 @@
 #define WEFT_FLOAT64
 #define Real double
 #define Real2 dvec2
+#define Real4 dvec4
 #else
 #define Real float
 #define Real2 vec2
+#define Real4 vec4_by_number
 #endif
 #define WEFT_IN64
 #include "shared/encode_parameters.h"

@@ -19,8 +19,10 @@ struct KernelProduct {
     KERNEL_MEMBERS(KernelProductParameters);
     static constexpr uint kParts = parts;
     static constexpr bool kSymmetric = symmetric, kLong = long_form;
+    bool kFours;
     const Real* planes;
     Real* values;
+    Real4* fours;
 #include "shared/kernel_form.h"
 
 #include "shared/kernel_product.h"
@@ -51,6 +53,8 @@ int launch_product(const ProductLaunch& l) {
     KernelProduct<parts, symmetric, long_form> kernel{};
     kernel.planes = static_cast<const Real*>(l.planes);
     kernel.values = static_cast<Real*>(l.values);
+    kernel.fours = static_cast<Real4*>(l.values);
+    kernel.kFours = l.p.columns % 4 == 0 && reinterpret_cast<std::uintptr_t>(l.values) % alignof(Real4) == 0;
     return launch_kernel<kThreads>(kernel, l.groups, l);
 }
 template <uint parts>

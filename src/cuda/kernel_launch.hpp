@@ -64,7 +64,7 @@ struct GramPackLaunch {
     const kernels::GramPlan* plan = nullptr;
     std::uint32_t count = 0;
     shared::GramPackParameters p{};
-    const void *states = nullptr, *factors = nullptr;  ///< factors: where p.scaled
+    const void* states = nullptr;
     void* planes = nullptr;
 };
 
@@ -77,6 +77,7 @@ struct GramLaunch {
     shared::GramReduceParameters r{};
     const void *x = nullptr, *y = nullptr;
     void *out = nullptr, *mirror = nullptr, *sums = nullptr;
+    const void* factors = nullptr;  ///< of rows and columns, where K is scaled by them
 };
 
 /// Each returns what cudaLaunchKernel did; in float, and in double.

@@ -37,6 +37,7 @@ kernels::KernelDevice device_facts() {
     facts.gram.limits = plan_device().limits;
     facts.gram.float64 = facts.gram.matrix_khr = facts.gram.matrix_exact = true;
     facts.gram.memory_bytes = facts.budget_bytes = free;
+    facts.packs_apart = true;
     return facts;
 }
 

@@ -100,25 +100,26 @@ void CircuitStates::build_layer(std::uint32_t gates, bool generate, std::uint64_
                                 const std::byte* from, std::byte* to) const {
     const std::uint32_t bits = std::max(plan_.shape.qubits, 4u);
     for (const kernels::StatePass& pass : plan_.states.passes) {
-        const StatesLaunch launch{.stream = stream_,
-                                  .generate = generate && pass.ring,
-                                  .ring = pass.ring,
-                                  .lanes = lanes_of(plan_.states, pass),
-                                  .count = word(count << (bits - pass.window)),
-                                  .p = {plan_.shape.qubits, word(plan_.stride), word(column), pass.window,
-                                        pass.carried, pass.from, pass.gates_from, gates, rz_ ? 1u : 0u},
-                                  .planes = planes_,
-                                  .weights = weights_.data(),
-                                  .source = pass.ring && !generate ? from : to,
-                                  .states = to};
+        const StatesLaunch launch{
+            .stream = stream_,
+            .generate = generate && pass.ring,
+            .ring = pass.ring,
+            .lanes = lanes_of(plan_.states, pass),
+            .count = word(count << (bits - pass.window)),
+            .p = {plan_.shape.qubits, word(plan_.stride), word(column), pass.window, pass.carried, pass.from,
+                  pass.gates_from, gates, rz_ ? 1u : 0u, word(count), word(count), 0},
+            .planes = planes_,
+            .weights = weights_.data(),
+            .source = pass.ring && !generate ? from : to,
+            .states = to};
         done(plan_.work64 ? launch_kernel_states_work64(launch) : launch_kernel_states_work32(launch));
     }
 }
 
 namespace {
 
-/// Factors of all rows of X and Y, and K times them: as KernelMatrixOptions::normalize asks. Else they only
-/// take out what rounding did to the norms of states that were built, when those are packed.
+/// Factors of all rows of X and Y, and K times them: as KernelMatrixOptions::normalize asks. Else products
+/// take them, only to take out what rounding did to the norms of states that were built.
 class Normalizer {
   public:
     Normalizer(StreamHandle stream, const kernels::KernelPlan& plan, const KernelMatrixOptions& options)
@@ -144,11 +145,7 @@ class Normalizer {
     }
 
     bool scales() const noexcept { return scales_; }
-    /// For the rows from `row` of X or Y on that are packed; null: K is divided.
-    const std::byte* of_packed(bool of_y, std::uint64_t row) const {
-        if (scales_) return nullptr;
-        return factors_.as<std::byte>() + ((of_y ? plan_.shape.samples : 0) + row) * plan_.real_bytes();
-    }
+    const std::byte* factors() const { return factors_.as<std::byte>(); }
 
     void scale(std::byte* k) const {
         const bool wide_values = plan_.type == ValueType::float64, wide = wide_values || plan_.work64;
@@ -182,9 +179,10 @@ struct PackedSide {
     PackedSide(StreamHandle stream, const kernels::KernelPlan& plan, std::uint64_t most_rows)
         : planes(stream, plan.states.gram.packed_bytes(std::min(plan.states.tile, most_rows)), kFunction,
                  "packed states") {}
-    GramRows rows(std::uint64_t count) const { return {planes.as<std::byte>(), 0, count}; }
+    GramRows rows(std::uint64_t count) const { return {planes.as<std::byte>(), 0, count, factor}; }
 
     Scratch planes;
+    std::uint64_t factor = 0;  ///< of the first row that is packed
 };
 
 /// Tiles of K one after the other.
@@ -196,7 +194,7 @@ class Blocks {
           source_(source),
           k_(static_cast<std::byte*>(k.data)),
           normalizer_(normalizer),
-          product_(stream, plan.states.gram),
+          product_(stream, plan.states.gram, normalizer != nullptr ? normalizer->factors() : nullptr),
           x_(stream, plan, plan.shape.samples),
           y_(stream, plan,
              plan.shape.square() && plan.shape.samples <= plan.states.tile ? 0 : plan.shape.columns()) {}
@@ -225,15 +223,15 @@ class Blocks {
     }
 
   private:
-    void fill(const PackedSide& side, bool of_y, std::uint64_t row, std::uint64_t rows) {
+    void fill(PackedSide& side, bool of_y, std::uint64_t row, std::uint64_t rows) {
         const std::uint64_t chunk = plan_.states.chunk_rows;
         for (std::uint64_t at = 0; at < rows; at += chunk) {
             const std::uint64_t count = std::min(chunk, rows - at);
             const std::byte* const states = source_.rows(of_y, row + at, count);
             if (normalizer_ != nullptr) normalizer_->take(states, of_y, row + at, count);
-            product_.pack(states, count, side.planes.as<std::byte>(), at,
-                          normalizer_ != nullptr ? normalizer_->of_packed(of_y, row + at) : nullptr);
+            product_.pack(states, count, side.planes.as<std::byte>(), at);
         }
+        side.factor = (of_y ? plan_.shape.samples : 0) + row;
     }
 
     const kernels::KernelPlan& plan_;

@@ -20,6 +20,7 @@ struct alignas(16) dvec4 {
     WEFT_FN explicit dvec4(double all) : x(all), y(all), z(all), w(all) {}
     WEFT_FN dvec4(double x_, double y_, double z_, double w_) : x(x_), y(y_), z(z_), w(w_) {}
     WEFT_FN double operator[](uint i) const { return (&x)[i]; }
+    WEFT_FN double& operator[](uint i) { return (&x)[i]; }
 };
 // vec4 with elements by number.
 struct alignas(16) vec4_by_number : vec4 {
@@ -27,6 +28,7 @@ struct alignas(16) vec4_by_number : vec4 {
     WEFT_FN explicit vec4_by_number(float all) : vec4(all) {}
     WEFT_FN vec4_by_number(float x_, float y_, float z_, float w_) : vec4(x_, y_, z_, w_) {}
     WEFT_FN float operator[](uint i) const { return (&x)[i]; }
+    WEFT_FN float& operator[](uint i) { return (&x)[i]; }
 };
 
 #define WEFT_VECTOR2(V, T)              \

@@ -43,6 +43,10 @@ Bound bind(const GramRange& range, std::uint64_t byte, std::uint64_t bytes, std:
     return {{range.object, aligned / 4, (begin - aligned + bytes) / 4}, begin - aligned};
 }
 
+std::uint32_t factor_of(const GramRows& rows, std::uint64_t row) {
+    return rows.factors ? word(rows.factors->first + row) : 0;
+}
+
 void require_bytes(const char* what, std::uint64_t bytes, std::uint64_t need) {
     if (bytes >= need) return;
     refuse(std::string(what) + " is too small (got " + std::to_string(bytes) + " bytes, need " +
@@ -63,7 +67,6 @@ struct GramProduct::Tiles {
 template <class Owner>
 GramProduct::GramProduct(Owner& owner, const GramPlan& plan, int)
     : plan_(plan), tile_(gram_tile_program(owner, plan)) {
-    pack_ = std::make_unique<Program>(gram_pack_program(owner, plan));
     if (plan.split == 1) return;
     reduce_ = std::make_unique<Program>(gram_reduce_program(owner, plan));
     scratch_ = std::make_unique<Buffer<std::uint32_t>>(owner, plan.scratch_bytes / 4, "gram sums");
@@ -73,7 +76,7 @@ GramProduct::GramProduct(Backend& backend, const GramPlan& plan) : GramProduct(b
 GramProduct::GramProduct(const Stream& stream, const GramPlan& plan) : GramProduct(stream, plan, 0) {}
 
 void GramProduct::pack(Stream& stream, const GramRange& states, std::uint64_t rows, const GramRange& planes,
-                       std::uint64_t first, const GramFactors* factors) {
+                       std::uint64_t first) {
     const std::uint64_t row = plan_.problem.amplitudes * (plan_.form == GramForm::fp64 ? 16u : 8u);
     const DeviceLimits& limits = stream.device().limits;
     const std::uint64_t alignment = limits.storage_buffer_offset_alignment;
@@ -88,26 +91,19 @@ void GramProduct::pack(Stream& stream, const GramRange& states, std::uint64_t ro
         throw Error(Errc::unsupported, "GramProduct: 64 states do not fit one binding (got " +
                                            std::to_string(64 * row) + " bytes, need at most " +
                                            std::to_string(limits.max_storage_buffer_range) + ")");
+    if (!pack_) pack_ = std::make_unique<Program>(gram_pack_program(stream, plan_));
     const std::uint64_t step = std::min(room, plan_.panel_rows);
     for (std::uint64_t at = 0; at < rows; at += step) {
         const std::uint64_t count = std::min(step, rows - at);
         const Bound source = bind(states, at * row, count * row, alignment);
         const std::uint64_t across = divide_up(plan_.blocks * plan_.step, shared::kGramPackAmplitudes);
-        const shared::GramPackParameters parameters{word(count),
-                                                    word(plan_.problem.amplitudes),
-                                                    word(plan_.blocks),
-                                                    word(source.before / (row / plan_.problem.amplitudes)),
-                                                    word(across),
-                                                    factors != nullptr ? 1u : 0u,
-                                                    word(factors != nullptr ? factors->first + at : 0)};
-        const BufferView<const std::uint32_t> states_here(source.words);
-        stream.dispatch(
-            *pack_,
-            {states_here, words_at(planes, (first + at) * plan_.row_bytes, plan_.packed_bytes(count)),
-             factors != nullptr
-                 ? BufferView<const std::uint32_t>(words_at(factors->range, 0, factors->range.bytes))
-                 : states_here},
-            divide_up(count, kBlockRows) * across, parameters);
+        const shared::GramPackParameters parameters{
+            word(count), word(plan_.problem.amplitudes), word(plan_.blocks),
+            word(source.before / (row / plan_.problem.amplitudes)), word(across)};
+        stream.dispatch(*pack_,
+                        {BufferView<const std::uint32_t>(source.words),
+                         words_at(planes, (first + at) * plan_.row_bytes, plan_.packed_bytes(count))},
+                        divide_up(count, kBlockRows) * across, parameters);
     }
 }
 
@@ -138,19 +134,23 @@ void GramProduct::run(Stream& stream, const Tiles& t) {
     shared::GramReduceParameters parameters{
         {word(t.rows), word(t.columns), word(plan_.blocks), diagonal ? 0u : word(across), word(leading),
          word(out.before / element), word(mirrored.before / element), mirror ? 1u : 0u, word(tiles),
-         word(part)},
+         word(part), factor_of(t.x, t.row), factor_of(t.y, t.column)},
         word(parts)};
     const auto x = planes(t.x, t.row, t.rows), y = planes(t.y, t.column, t.columns);
+    const auto factors =
+        t.x.factors
+            ? BufferView<const std::uint32_t>(words_at(t.x.factors->range, 0, t.x.factors->range.bytes))
+            : x;
     if (plan_.split == 1) {
-        stream.dispatch(tile_, {x, y, out.words, mirrored.words, out.words}, tiles, parameters.p);
+        stream.dispatch(tile_, {x, y, out.words, mirrored.words, out.words, factors}, tiles, parameters.p);
         return;
     }
     const BufferView<std::uint32_t> scratch = scratch_->view();
     require_bytes(
         "scratch", scratch.bytes(),
         tiles * parts * plan_.tile.rows * plan_.tile.columns * (plan_.form == GramForm::fp64 ? 16 : 8));
-    stream.dispatch(tile_, {x, y, scratch, scratch, scratch}, tiles * parts, parameters.p);
-    stream.dispatch(*reduce_, {BufferView<const std::uint32_t>(scratch), out.words, mirrored.words},
+    stream.dispatch(tile_, {x, y, scratch, scratch, scratch, factors}, tiles * parts, parameters.p);
+    stream.dispatch(*reduce_, {BufferView<const std::uint32_t>(scratch), out.words, mirrored.words, factors},
                     tiles * plan_.tile.rows * plan_.tile.columns, parameters);
 }
 

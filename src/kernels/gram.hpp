@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include <weft/buffer.hpp>
 #include <weft/state.hpp>
@@ -24,17 +25,19 @@ struct GramRange {
     std::uint64_t first, bytes;
 };
 
+/// Factors of rows, float or (precision float64) double: that of the first row is number `first`.
+struct GramFactors {
+    GramRange range;
+    std::uint64_t first = 0;
+};
+
 /// Packed rows: `rows` of them from row `first` of `planes` on.
 struct GramRows {
     GramRange planes;
     std::uint64_t first = 0;  ///< a multiple of 64
     std::uint64_t rows = 0;
-};
-
-/// Factors of rows, float or (precision float64) double: that of the first row is number `first`.
-struct GramFactors {
-    GramRange range;
-    std::uint64_t first = 0;
+    /// What K is multiplied by where the problem is scaled; of both sides in one range.
+    std::optional<GramFactors> factors{};
 };
 
 /// Where a block of K goes: element (i, j) of the block to element origin + i * leading + j of `range`.
@@ -66,11 +69,11 @@ class GramProduct {
 
     /// Packs `rows` row-major states of plan().problem.amplitudes each (complex64, or complex128 with
     /// precision float64) into rows [first, first + rows) of `planes`, padding to a multiple of 64 included.
-    /// `first` is a multiple of 64. With `factors` row i is multiplied by the root of the i-th.
+    /// `first` is a multiple of 64.
     void pack(Stream& stream, const GramRange& states, std::uint64_t rows, const GramRange& planes,
-              std::uint64_t first = 0, const GramFactors* factors = nullptr);
+              std::uint64_t first = 0);
 
-    /// All of K of the problem. `y` is ignored where the problem is symmetric.
+    /// All of K of a problem that is not scaled. `y` is ignored where it is symmetric.
     void multiply(Stream& stream, const GramRange& x, const GramRange& y, const GramRange& out);
     /// A block: every x with every y.
     void multiply(Stream& stream, const GramRows& x, const GramRows& y, const GramTarget& target);
@@ -85,7 +88,8 @@ class GramProduct {
 
     GramPlan plan_;
     Program tile_;
-    std::unique_ptr<Program> pack_, reduce_;
+    std::unique_ptr<Program> pack_;  ///< made when it is first needed
+    std::unique_ptr<Program> reduce_;
     std::unique_ptr<Buffer<std::uint32_t>> scratch_;
 };
 

@@ -15,6 +15,13 @@ void require(bool good, const std::string& what, std::uint64_t got, const char* 
                                             relation + " " + std::to_string(need) + ")");
 }
 
+void check_factors(const GramPlan& plan, const char* name, const GramRows& rows) {
+    const std::uint64_t unit = plan.form == GramForm::fp64 ? 8 : 4;
+    const std::uint64_t got = rows.factors ? rows.factors->range.bytes / unit : 0;
+    const std::uint64_t need = plan.problem.scaled ? (rows.factors ? rows.factors->first : 0) + rows.rows : 0;
+    require(got >= need, std::string("factors of ") + name + " are too few", got, "at least", need);
+}
+
 void check_rows(const GramPlan& plan, const char* name, const GramRows& rows, std::uint64_t most) {
     require(rows.first % 64 == 0, std::string(name) + " begin within 64 packed rows", rows.first,
             "a multiple of", 64);
@@ -22,6 +29,7 @@ void check_rows(const GramPlan& plan, const char* name, const GramRows& rows, st
     const std::uint64_t need = rows.first * plan.row_bytes + plan.packed_bytes(rows.rows);
     require(rows.planes.bytes >= need, std::string("planes of ") + name + " are too small", rows.planes.bytes,
             "bytes", need);
+    check_factors(plan, name, rows);
 }
 
 }  // namespace

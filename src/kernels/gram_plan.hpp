@@ -36,6 +36,8 @@ struct GramProblem {
     std::uint64_t leading = 0;               ///< elements between rows of K; 0: columns
     /// Every row has norm 1, give or take rounding. Matrix units hold float16 and are left alone otherwise.
     bool unit_rows = false;
+    /// Values of K are multiplied by a factor of their row and one of their column.
+    bool scaled = false;
 };
 
 /// Outputs of a workgroup and of each of its invocations. Candidates of a tuner.

@@ -70,7 +70,8 @@ Program matrix_program(Owner& owner, const GramPlan& plan) {
                                          {5u, plan.split},
                                          {6u, plan.tile.stages},
                                          {7u, plan.tile.threads()},
-                                         {8u, plan.tile.thread_rows / 4}},
+                                         {8u, plan.tile.thread_rows / 4},
+                                         {9u, plan.problem.scaled}},
                            .elements_per_group = 1};
     if (device.subgroup_size_control) options.subgroup_size = 32;
     options.require_full_subgroups = device.full_subgroups;
@@ -101,7 +102,8 @@ Program gram_tile_program(Owner& owner, const GramPlan& plan) {
                 {.name = "gram_tile",
                  .constants = {{3u, plan.problem.output == GramReal::float64},
                                {4u, plan.flush / plan.step},
-                               {5u, plan.split}},
+                               {5u, plan.split},
+                               {9u, plan.problem.scaled}},
                  .elements_per_group = 1}};
     const Words words = plan.form == GramForm::fp64      ? Words(kTile64)
                         : plan.form == GramForm::fp32_3m ? Words(kTile3m)
@@ -115,19 +117,20 @@ Program gram_tile_program(Owner& owner, const GramPlan& plan) {
                            {3u, plan.problem.output == GramReal::float64},
                            {4u, plan.flush / plan.step},
                            {5u, plan.split},
-                           {6u, tile.stages}},
+                           {6u, tile.stages},
+                           {9u, plan.problem.scaled}},
              .elements_per_group = 1}};
 }
 
-template <class Owner>
-Program gram_pack_program(Owner& owner, const GramPlan& plan) {
-    ProgramOptions options{
-        .name = "gram_pack", .constants = {{0u, local_size(owner.device().limits)}}, .elements_per_group = 1};
+Program gram_pack_program(const Stream& stream, const GramPlan& plan) {
+    ProgramOptions options{.name = "gram_pack",
+                           .constants = {{0u, local_size(stream.device().limits)}},
+                           .elements_per_group = 1};
     if (plan.matrix()) options.constants.emplace_back(1u, plan.planes);
     const Words words = plan.matrix()                 ? Words(kPackMatrix)
                         : plan.form == GramForm::fp64 ? Words(kPack64)
                                                       : Words(kPack32);
-    return {owner, words, options};
+    return {stream, words, options};
 }
 
 template <class Owner>
@@ -138,13 +141,12 @@ Program gram_reduce_program(Owner& owner, const GramPlan& plan) {
              .constants = {{0u, local_size(owner.device().limits)},
                            {1u, plan.tile.rows},
                            {2u, plan.tile.columns},
-                           {3u, plan.problem.output == GramReal::float64}}}};
+                           {3u, plan.problem.output == GramReal::float64},
+                           {9u, plan.problem.scaled}}}};
 }
 
 template Program gram_tile_program<Backend>(Backend&, const GramPlan&);
 template Program gram_tile_program<const Stream>(const Stream&, const GramPlan&);
-template Program gram_pack_program<Backend>(Backend&, const GramPlan&);
-template Program gram_pack_program<const Stream>(const Stream&, const GramPlan&);
 template Program gram_reduce_program<Backend>(Backend&, const GramPlan&);
 template Program gram_reduce_program<const Stream>(const Stream&, const GramPlan&);
 

@@ -121,7 +121,7 @@ bool gram_tuning_pays(const GramDevice& device, double flops) {
 GramProblem gram_trial(const GramPlan& plan, double flops) {
     constexpr std::uint64_t kLeastAmplitudes = 2048, kLeastRows = 256;
     GramProblem trial = plan.problem;
-    trial.symmetric = false;
+    trial.symmetric = trial.scaled = false;
     trial.rows = std::min(plan.problem.rows, kMostRows);
     trial.columns = std::min(plan.problem.columns, kMostRows);
     trial.leading = trial.columns;

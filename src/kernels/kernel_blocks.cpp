@@ -24,26 +24,25 @@ class PackedSide {
     /// Rows [row, row + rows) of the side become those that are packed.
     void fill(Stream& stream, GramProduct& product, StateSource& source, Normalizer* normalizer, bool of_y,
               std::uint64_t row, std::uint64_t rows) {
-        // States that were built are divided by their norms as they are packed, unless K is to be divided.
-        const bool divide = normalizer != nullptr && !normalizer->scales();
         const std::uint64_t chunk = plan_.states.chunk_rows;
-        for (std::uint64_t at = 0; at < rows; at += chunk) {
-            const std::uint64_t count = std::min(chunk, rows - at);
-            const Words states = source.rows(stream, of_y, row + at, count);
-            if (normalizer != nullptr) normalizer->take(stream, states, of_y, row + at, count);
-            const std::optional<GramFactors> factors =
-                divide ? std::optional(normalizer->factors(of_y, row + at)) : std::nullopt;
-            product.pack(stream, states, count, planes_, at, factors ? &*factors : nullptr);
-        }
+        for (std::uint64_t at = 0; at < rows; at += chunk)
+            source.pack(stream, {of_y, row + at, std::min(chunk, rows - at)}, {product, planes_, at},
+                        normalizer);
         first_ = row;
+        if (plan_.states.gram.problem.scaled) factors_ = normalizer->factors(of_y, row);
     }
     /// Rows of the side, by their number in it, as they are packed.
-    GramRows rows(std::uint64_t row, std::uint64_t count) const { return {planes_, row - first_, count}; }
+    GramRows rows(std::uint64_t row, std::uint64_t count) const {
+        GramRows rows{planes_, row - first_, count, factors_};
+        if (rows.factors) rows.factors->first += rows.first;
+        return rows;
+    }
 
   private:
     const KernelPlan& plan_;
     Buffer<std::uint32_t> planes_;
     std::uint64_t first_ = 0;
+    std::optional<GramFactors> factors_;
 };
 
 /// Goes through pairs of tiles of states; what to do with a pair is the caller's.

@@ -5,8 +5,6 @@
 #include <bit>
 #include <span>
 
-#include "shared/kernel_parameters.h"
-
 namespace weft::kernels {
 namespace {
 
@@ -17,6 +15,12 @@ constexpr std::uint32_t kNormsWork32[] = {
 };
 constexpr std::uint32_t kNormsWork64[] = {
 #include "shaders/kernel_norms_work64.spv.inc"
+};
+constexpr std::uint32_t kSquaresWork32[] = {
+#include "shaders/kernel_norms_squares_work32.spv.inc"
+};
+constexpr std::uint32_t kSquaresWork64[] = {
+#include "shaders/kernel_norms_squares_work64.spv.inc"
 };
 constexpr std::uint32_t kScaleWork32[] = {
 #include "shaders/kernel_scale_work32.spv.inc"
@@ -29,6 +33,15 @@ std::uint32_t word(std::uint64_t value) {
     return static_cast<std::uint32_t>(value);
 }
 
+Program norms_program(const Stream& stream, ShaderWords words, std::uint32_t lanes) {
+    return {stream,
+            words,
+            {.name = "kernel_norms",
+             .constants = {{0u, lanes}},
+             .elements_per_group = 1,
+             .max_groups = stream.device().limits.max_group_count[0]}};
+}
+
 }  // namespace
 
 Normalizer::Normalizer(const Stream& stream, const KernelPlan& plan, const KernelMatrixOptions& options)
@@ -38,24 +51,33 @@ Normalizer::Normalizer(const Stream& stream, const KernelPlan& plan, const Kerne
       set_diagonal_(plan.shape.square() && options.normalize),
       factors_(stream, (plan.shape.samples + plan.shape.others) * plan.real_bytes() / 4, "kernel factors") {}
 
-void Normalizer::take(Stream& stream, const Words& states, bool of_y, std::uint64_t row,
-                      std::uint64_t count) {
-    const DeviceLimits& limits = stream.device().limits;
-    const std::uint64_t unit = plan_.states.state_bytes >> plan_.shape.qubits;
-    const Program program{static_cast<const Stream&>(stream),
-                          plan_.work64 ? ShaderWords(kNormsWork64) : ShaderWords(kNormsWork32),
-                          {.name = "kernel_norms",
-                           .constants = {{0u, plan_.states.norm_lanes}},
-                           .elements_per_group = 1,
-                           .max_groups = limits.max_group_count[0]}};
-    const BoundWords bound =
-        bind_units(limits, states.object(), states.first() * 4 / unit, count << plan_.shape.qubits, unit);
+shared::KernelNormParameters Normalizer::parameters(const StateRows& rows, std::uint64_t terms) const {
     const std::uint64_t jitter = plan_.work64 ? std::bit_cast<std::uint64_t>(jitter_)
                                               : std::bit_cast<std::uint32_t>(static_cast<float>(jitter_));
-    stream.dispatch(program, {BufferView<const std::uint32_t>(bound.words), factors_}, count,
-                    shared::KernelNormParameters{1u << plan_.shape.qubits, bound.before,
-                                                 word((of_y ? plan_.shape.samples : 0) + row), word(jitter),
-                                                 word(jitter >> 32)});
+    return {word(terms), 0, word((rows.of_y ? plan_.shape.samples : 0) + rows.row), word(jitter),
+            word(jitter >> 32)};
+}
+
+void Normalizer::take(Stream& stream, const Words& states, const StateRows& rows) {
+    const std::uint64_t unit = plan_.states.state_bytes >> plan_.shape.qubits;
+    const BoundWords bound = bind_units(stream.device().limits, states.object(), states.first() * 4 / unit,
+                                        rows.count << plan_.shape.qubits, unit);
+    shared::KernelNormParameters p = parameters(rows, std::uint64_t{1} << plan_.shape.qubits);
+    p.before = bound.before;
+    stream.dispatch(
+        norms_program(stream, plan_.work64 ? ShaderWords(kNormsWork64) : ShaderWords(kNormsWork32),
+                      plan_.states.norm_lanes),
+        {BufferView<const std::uint32_t>(bound.words), factors_}, rows.count, p);
+}
+
+void Normalizer::take_squares(Stream& stream, const Words& squares, const StateRows& rows) {
+    // No more invocations than sums, of which there are one to some hundreds.
+    const std::uint32_t lanes = std::min(plan_.states.norm_lanes, plan_.states.squares);
+    stream.dispatch(
+        norms_program(stream, plan_.work64 ? ShaderWords(kSquaresWork64) : ShaderWords(kSquaresWork32),
+                      lanes),
+        {BufferView<const std::uint32_t>(squares), factors_}, rows.count,
+        parameters(rows, plan_.states.squares));
 }
 
 void Normalizer::scale(Stream& stream, const GramRange& range, std::uint64_t origin, std::uint64_t leading,

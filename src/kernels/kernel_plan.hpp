@@ -32,6 +32,7 @@ struct CircuitFacts {
 struct KernelDevice {
     GramDevice gram;                 ///< limits and more
     std::uint64_t budget_bytes = 0;  ///< memory of the device that may be used
+    bool packs_apart = false;        ///< its shaders that build states cannot pack them
 };
 
 /// A pass of kernel_states.comp over the bits of an index: blocks of the lowest `carried` bits and those from
@@ -46,13 +47,17 @@ struct StatePlan {
     std::vector<StatePass> passes;  ///< of a layer
     std::uint32_t most_lanes = 256;
     std::uint32_t norm_lanes = 128;  ///< invocations that add up a norm; few on software devices
-    bool two_buffers = false;        ///< a layer reads all of the one before
-    std::uint64_t state_bytes = 0;   ///< of a row-major state
-    std::uint64_t chunk_rows = 0;    ///< states built, packed and forgotten at a time
-    std::uint64_t tile = 0;          ///< states of a side that are packed at a time, a multiple of 64
-    std::uint64_t block = 0;         ///< rows and columns of K that go to host memory at a time
-    bool bulk = false;               ///< all states are packed once
-    bool renormalize = false;        ///< rounding of gates is taken out of the norms
+    bool fused = false;              ///< the last pass packs states instead of writing them row by row
+    bool turned = true;             ///< by way of shared memory, where rows of packed states lie side by side
+    std::uint32_t group_rows = 0;   ///< of states, that a workgroup of the last pass holds parts of
+    std::uint32_t squares = 0;      ///< sums of squares of a state that the last pass leaves; 0: no norms
+    bool two_buffers = false;       ///< a layer reads all of the one before
+    std::uint64_t state_bytes = 0;  ///< of a row-major state
+    std::uint64_t chunk_rows = 0;   ///< states built at a time, and forgotten once they are packed
+    std::uint64_t tile = 0;         ///< states of a side that are packed at a time, a multiple of 64
+    std::uint64_t block = 0;        ///< rows and columns of K that go to host memory at a time
+    bool bulk = false;              ///< all states are packed once
+    bool renormalize = false;       ///< rounding of gates is taken out of K by the norms of states
     GramPlan gram;
 };
 
@@ -108,6 +113,8 @@ KernelEstimate estimate_kernel(const KernelPlan& plan, const KernelDevice& devic
 std::vector<StatePass> state_passes(std::uint32_t qubits, std::uint32_t most_window);
 /// Invocations of a workgroup of a pass.
 std::uint32_t lanes_of(const StatePlan& states, const StatePass& pass) noexcept;
+/// Bytes of row-major states that are on the device at a time.
+std::uint64_t built_bytes(const KernelPlan& plan) noexcept;
 /// Shared memory of kernel_states.comp.
 std::uint64_t shared_bytes_of_states(std::uint32_t lanes, std::uint64_t real_bytes) noexcept;
 

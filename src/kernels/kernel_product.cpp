@@ -39,7 +39,7 @@ const Stream& constant(const Stream& stream) {
     return stream;
 }
 
-// `before`: values before the first of a symmetric K in its binding.
+// `before`: values before the first of K in its binding.
 template <class Owner>
 Program product_program(Owner& owner, const KernelPlan& plan, bool symmetric, std::uint32_t before = 0) {
     ProgramOptions options{.name = "kernel_product",
@@ -55,6 +55,7 @@ Program product_program(Owner& owner, const KernelPlan& plan, bool symmetric, st
         return {owner, plan.work64 ? ShaderWords(kLanesWork64) : ShaderWords(kLanesWork32), options};
     }
     options.constants.emplace_back(4u, plan.long_form);
+    options.constants.emplace_back(5u, (before | plan.shape.columns()) % 4 == 0);
     return {owner, plan.work64 ? ShaderWords(kProductWork64) : ShaderWords(kProductWork32), options};
 }
 
@@ -128,13 +129,13 @@ void product_resident(Stream& stream, const KernelPlan& plan, const KernelFeatur
                         {planes.view(), bound.words}, tiles * (tiles + 1) / 2, parameters);
         return;
     }
-    const Program program = product_program(constant(stream), plan, false);
     for (std::uint64_t row = 0; row < plan.shape.samples; row += plan.panel_rows) {
         const std::uint64_t rows = std::min(plan.panel_rows, plan.shape.samples - row);
         const BoundWords bound = bind_units(limits, k.object, k.first + row * columns, rows * columns, unit);
         parameters.out_base = bound.before;
         parameters.row_base = word(row);
-        stream.dispatch(program, {planes.view(), bound.words}, rows * columns, parameters);
+        stream.dispatch(product_program(constant(stream), plan, false, bound.before),
+                        {planes.view(), bound.words}, rows * columns, parameters);
     }
 }
 

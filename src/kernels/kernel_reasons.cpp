@@ -91,6 +91,16 @@ void tell_tiles(KernelEstimate& e, const KernelPlan& plan, const KernelMatrixOpt
                             : ""));
 }
 
+std::string packing_reason(const KernelPlan& plan) {
+    const StatePlan& s = plan.states;
+    const std::uint64_t built = built_bytes(plan);
+    const std::string beside =
+        built == 0 ? "nothing beside packed states" : gigabytes(built) + " of states beside packed ones";
+    if (s.fused) return "the last pass packs states for inner products; " + beside;
+    return "states are packed by a pass of their own: packed rows lie side by side, and a workgroup holds " +
+           number(s.group_rows) + " of them; " + beside;
+}
+
 void estimate_states(KernelEstimate& e, const KernelPlan& plan, const KernelDevice& device,
                      const CircuitFacts& circuit, const KernelMatrixOptions& options) {
     const double amplitudes = std::ldexp(1.0, static_cast<int>(plan.shape.qubits));
@@ -114,7 +124,9 @@ void estimate_states(KernelEstimate& e, const KernelPlan& plan, const KernelDevi
     if (plan.layers != 0)
         e.reasons.push_back("states take " + number(s.passes.size()) +
                             (s.passes.size() == 1 ? " pass" : " passes") + " a layer");
-    if (s.renormalize) e.reasons.push_back("states are divided by their norms: rounding of gates adds up");
+    if (plan.layers != 0) e.reasons.push_back(packing_reason(plan));
+    if (s.renormalize)
+        e.reasons.push_back("K is divided by the norms of states as it is made: rounding of gates adds up");
     tell_tiles(e, plan, options);
     e.form = to_string(s.gram.form);
     e.error = plan.work64 ? 1e-12 : plan.shape.qubits <= 10 ? 2e-6 : 2e-5;

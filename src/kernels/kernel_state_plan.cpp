@@ -41,18 +41,19 @@ std::uint64_t chunk_rows(const KernelPlan& plan, const KernelDevice& device) {
     const std::uint64_t slack = std::max<std::uint64_t>(256, limits.storage_buffer_offset_alignment);
     const std::uint64_t most =
         std::min({limits.max_storage_buffer_range - slack, limits.max_buffer_bytes, std::uint64_t{1} << 35});
-    const std::uint64_t wanted =
-        std::min(kChunkBytes, most) / plan.states.state_bytes / kPackRows * kPackRows;
+    const std::uint64_t row = std::max(plan.states.state_bytes, plan.states.gram.row_bytes);
+    const std::uint64_t wanted = std::min(kChunkBytes, most) / row / kPackRows * kPackRows;
     return std::min({std::max(kPackRows, wanted), round_up(larger_side(plan.shape), kPackRows)});
 }
 
-GramProblem problem_of(const KernelPlan& plan, const CircuitFacts& circuit) {
+GramProblem problem_of(const KernelPlan& plan, const CircuitFacts& circuit, bool normalize) {
     const StatePlan& s = plan.states;
     GramProblem problem;
     problem.amplitudes = std::uint64_t{1} << plan.shape.qubits;
     problem.precision = plan.work64 ? GramReal::float64 : GramReal::float32;
     problem.output = plan.type == ValueType::float64 ? GramReal::float64 : GramReal::float32;
     problem.unit_rows = !circuit.given;
+    problem.scaled = s.renormalize && !normalize;
     const bool whole = s.bulk && !circuit.on_host;
     const std::uint64_t piece = circuit.on_host ? s.block : s.tile;
     problem.rows = whole ? plan.shape.samples : std::min(piece, plan.shape.samples);
@@ -76,13 +77,30 @@ std::uint64_t block_of(const KernelPlan& plan) {
         {most, plan.states.tile, std::max<std::uint64_t>(part, std::min<std::uint64_t>(side, 512))});
 }
 
+// Matrix units take rows one by one: a pass over states writes whole lines of them. Other forms take them
+// side by side, and a workgroup has to hold enough of them for whole sectors of memory, or others read and
+// write the rest in between; a software device stores number by number whichever way.
+void plan_packing(KernelPlan& plan, const KernelDevice& device, bool normalize) {
+    constexpr std::uint64_t kSectorBytes = 32;
+    StatePlan& s = plan.states;
+    const StatePass& last = s.passes.back();
+    s.group_rows = lanes_of(s, last) >> (last.window - 4);
+    s.turned = !device.gram.software;
+    const bool whole =
+        s.gram.matrix() || device.gram.software || s.group_rows * plan.real_bytes() >= kSectorBytes;
+    s.fused = plan.layers != 0 && !device.packs_apart && s.gram.form != GramForm::matrix_single && whole;
+    const std::uint32_t bits = std::max(plan.shape.qubits, 4u);
+    s.squares = s.fused && (s.renormalize || normalize) ? 1u << (bits - last.window) : 0;
+}
+
 void replan(KernelPlan& plan, const KernelDevice& device, const CircuitFacts& circuit, std::uint64_t tile,
-            bool bulk) {
+            bool bulk, bool normalize) {
     plan.states.tile = tile;
     plan.states.bulk = bulk;
     plan.states.block = block_of(plan);
+    plan.states.gram = plan_gram(problem_of(plan, circuit, normalize), device.gram);
     plan.states.chunk_rows = std::min(chunk_rows(plan, device), tile);
-    plan.states.gram = plan_gram(problem_of(plan, circuit), device.gram);
+    plan_packing(plan, device, normalize);
 }
 
 }  // namespace
@@ -118,17 +136,23 @@ std::uint64_t block_bytes(const KernelPlan& plan) noexcept {
     return images * plan.states.block * plan.states.block * plan.value_bytes();
 }
 
+std::uint64_t built_bytes(const KernelPlan& plan) noexcept {
+    const StatePlan& s = plan.states;
+    if (s.fused && s.passes.size() == 1 && plan.layers == 1) return 0;
+    return s.chunk_rows * s.state_bytes * (s.two_buffers ? 2 : 1);
+}
+
 std::uint64_t states_memory(const KernelPlan& plan, bool streamed) noexcept {
     const StatePlan& s = plan.states;
     const std::uint64_t columns = plan.shape.square() ? 0 : plan.shape.others;
     const std::uint64_t packed = s.bulk
                                      ? s.gram.packed_bytes(plan.shape.samples) + s.gram.packed_bytes(columns)
                                      : 2 * s.tile * s.gram.row_bytes;
-    const std::uint64_t built = s.chunk_rows * s.state_bytes * (s.two_buffers ? 2 : 1);
     const std::uint64_t angles = plan.layers != 0 ? plan.planes_values() * plan.real_bytes() : 0;
     const std::uint64_t factors = (plan.shape.samples + plan.shape.others) * plan.real_bytes();
     const std::uint64_t blocks = streamed ? (one_block(plan) ? 1 : kBlocksUnderWay) * block_bytes(plan) : 0;
-    return packed + built + angles + factors + blocks + s.gram.scratch_bytes;
+    const std::uint64_t squares = s.chunk_rows * s.squares * plan.real_bytes();
+    return packed + built_bytes(plan) + angles + factors + squares + blocks + s.gram.scratch_bytes;
 }
 
 double gram_flops(const KernelPlan& plan) noexcept {
@@ -164,13 +188,13 @@ void plan_states(KernelPlan& plan, const KernelDevice& device, const CircuitFact
                 ? side
                 : std::min(side, round_up(static_cast<std::uint64_t>(options.state_tile), kPackRows));
         if (options.bulk_states != Choice::off) {
-            replan(plan, device, circuit, options.state_tile < 0 ? side : asked, true);
+            replan(plan, device, circuit, options.state_tile < 0 ? side : asked, true, options.normalize);
             if (options.bulk_states == Choice::on || fits()) return;
         }
-        replan(plan, device, circuit, asked, false);
+        replan(plan, device, circuit, asked, false, options.normalize);
         if (options.state_tile > 0) return;
         for (std::uint64_t tile = std::bit_floor(side); !fits() && tile >= kPackRows; tile /= 2)
-            replan(plan, device, circuit, tile, false);
+            replan(plan, device, circuit, tile, false, options.normalize);
     } catch (const Error& error) {
         // 64 states, or 64 rows of K, that no binding spans.
         if (error.code() != Errc::unsupported) throw;

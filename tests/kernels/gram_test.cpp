@@ -217,46 +217,6 @@ TEST_CASE("blocks go where they are asked to go, mirrored or not") {
     });
 }
 
-TEST_CASE("packing multiplies rows by the roots of their factors") {
-    weft_test::on_device([](weft::Backend& backend) {
-        const std::uint64_t n = 70, d = 20;
-        for (const GramForm form : {GramForm::fp32_4m, GramForm::fp64}) {
-            const bool wide = form == GramForm::fp64;
-            if (wide && !gram_limits(backend).float64) continue;
-            Case c{n, n, d, true, {form}};
-            const auto run = [&]<class Real>(Real) {
-                const GramPlan plan = plan_gram(problem_of<Real, Real>(c), gram_limits(backend), c.options);
-                GramProduct product(backend, plan);
-                weft::Stream stream(backend);
-                const States<Real> x = weft_test::structured_states<Real>(n, d);
-                States<Real> scaled = x;
-                std::vector<Real> factors(n + 3);
-                for (std::uint64_t i = 0; i < n; ++i) {
-                    const Real root =
-                        Real(0.5) + static_cast<Real>(i % 7) / 4;  // exact, and so is its square
-                    factors[i + 3] = root * root;
-                    for (std::uint64_t k = 0; k < d; ++k) scaled[i * d + k] *= root;
-                }
-                weft::Buffer<std::complex<Real>> states(backend, x.size());
-                weft::Buffer<Real> held(backend, factors.size()), k(backend, n * n + kGuard);
-                weft::Buffer<std::uint32_t> planes(backend, plan.packed_bytes(n) / 4);
-                stream.upload(x, states);
-                stream.upload(factors, held);
-                stream.fill(k.view(), kUntouched);
-                const GramFactors rows{held, 3}, behind{held, 67};
-                product.pack(stream, states.view(0, 64 * d), 64, planes, 0, &rows);
-                product.pack(stream, states.view(64 * d, 6 * d), 6, planes, 64, &behind);
-                product.multiply(stream, planes, planes, k);
-                check_matrix<Real, Real>(c, scaled, scaled, stream.download(k), wide ? kBound64 * 20 : 2e-5);
-            };
-            if (wide)
-                run(double{});
-            else
-                run(float{});
-        }
-    });
-}
-
 TEST_CASE("a product refuses what does not fit it") {
     weft_test::on_device([](weft::Backend& backend) {
         const GramPlan plan = plan_gram({64, 64, 16, true}, gram_limits(backend));
@@ -278,6 +238,12 @@ TEST_CASE("a product refuses what does not fit it") {
         });
         check_error(kInvalid, "rows are more than planned", [&] {
             product.square(stream, {planes, 0, 65}, {k, 64});
+        });
+        check_error(kInvalid, "factors of rows are too few", [&] {
+            GramProblem problem{64, 64, 16, true};
+            problem.scaled = true;
+            GramProduct scaled(backend, plan_gram(problem, gram_limits(backend)));
+            scaled.square(stream, {planes, 0, 64, GramFactors{k.view(0, 63), 0}}, {k, 64});
         });
         check_error(kInvalid, "leading is too small", [&] {
             product.multiply(stream, {planes, 0, 4}, {planes, 0, 64}, {k, 63});
@@ -336,6 +302,62 @@ TEST_CASE("matrix units: low parts are used, sums are flushed") {
                 const double error = run_case<float>(backend, device, split, 2e-5);
                 CHECK(run_case<float>(backend, device, single, kBoundSingle) > 10 * error);
             }
+        }
+    });
+}
+
+namespace {
+
+/// 70 rows in blocks of 64 and 6, factors from the third on.
+template <class Real>
+void check_scaled(weft::Backend& backend, const GramDevice& device, const GramOptions& options,
+                  double bound) {
+    const std::uint64_t n = 70, d = 200;
+    const Case c{n, n, d, true, options};
+    GramProblem problem = problem_of<Real, Real>(c);
+    problem.scaled = true;
+    const GramPlan plan = plan_gram(problem, device, options);
+    const std::string text = describe(c, plan);
+    CAPTURE(text);
+    GramProduct product(backend, plan);
+    weft::Stream stream(backend);
+    const States<Real> x = weft_test::structured_states<Real>(n, d);
+    States<Real> scaled = x;
+    std::vector<Real> factors(n + 3, Real(77));
+    for (std::uint64_t i = 0; i < n; ++i) {
+        const Real root = Real(0.5) + static_cast<Real>(i % 7) / 16;  // exact, and so is its square
+        factors[i + 3] = root * root;
+        for (std::uint64_t k = 0; k < d; ++k) scaled[i * d + k] *= root;
+    }
+    weft::Buffer<std::complex<Real>> states(backend, x.size());
+    weft::Buffer<Real> held(backend, factors.size()), k(backend, n * n + kGuard);
+    weft::Buffer<std::uint32_t> planes(backend, plan.packed_bytes(n) / 4);
+    stream.upload(x, states);
+    stream.upload(factors, held);
+    stream.fill(k.view(), kUntouched);
+    product.pack(stream, states, n, planes);
+    const GramRows first{planes, 0, 64, GramFactors{held, 3}}, rest{planes, 64, 6, GramFactors{held, 67}};
+    product.square(stream, first, {k, n});
+    product.square(stream, rest, {k, n, 64 * n + 64});
+    product.multiply(stream, rest, first, {k, n, 64 * n, true, 64});
+    check_matrix<Real, Real>(c, scaled, scaled, stream.download(k), bound);
+}
+
+}  // namespace
+
+TEST_CASE("a scaled product has every value times the factors of its row and column") {
+    weft_test::on_device([](weft::Backend& backend) {
+        const GramDevice device = gram_limits(backend);
+        for (const std::uint32_t split : {1u, 3u}) {
+            for (const GramForm form : {GramForm::fp32_4m, GramForm::fp32_3m})
+                for (const GramTile& tile : gram_tiles(device, form))
+                    check_scaled<float>(backend, device, {.form = form, .tile = tile, .split = split},
+                                        kBound32);
+            for (const GramDevice& units : matrix_devices(backend))
+                check_scaled<float>(backend, units, {.form = GramForm::matrix_split, .split = split},
+                                    kBoundSplit);
+            if (device.float64)
+                check_scaled<double>(backend, device, {.form = GramForm::fp64, .split = split}, kBound64);
         }
     });
 }

@@ -193,24 +193,47 @@ TEST_CASE("large tiles by NVIDIA's name where there are enough of them, small on
           GramTile{128, 64, 8, 4, 1});
 }
 
-TEST_CASE("on the diagonal every tile that holds an element below it comes once") {
-    for (const std::uint32_t ratio : {1u, 2u, 4u}) {
-        const std::uint32_t down = 37;
-        std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
-        for (std::uint32_t i = 0; i < ratio * down * (down + 1) / 2; ++i) {
-            const shared::uvec2 tile = shared::gram_tile(i, 0, ratio);
-            CHECK(tile.x < down);
-            CHECK(tile.y < ratio * (tile.x + 1));
-            CHECK(seen.emplace(tile.x, tile.y).second);
+TEST_CASE("every tile that holds an element on or below the diagonal comes once") {
+    for (const std::uint32_t columns : {128u, 64u, 32u})
+        for (const std::uint32_t down : {1u, 7u, 8u, 9u, 16u, 37u}) {
+            const std::uint32_t ratio = 128 / columns;
+            std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
+            for (std::uint32_t i = 0; i < ratio * down * (down + 1) / 2; ++i) {
+                const shared::uvec2 tile = shared::gram_tile(i, 0, 128 * down - 5, 128, columns);
+                CHECK(tile.x < down);
+                CHECK(tile.y < ratio * (tile.x + 1));
+                CHECK(seen.emplace(tile.x, tile.y).second);
+            }
         }
+    // Where a float no longer counts one by one; these rows are the first of a band, in which columns go
+    // first.
+    for (const std::uint32_t row : {4096u, 20000u, 60000u}) {
+        const std::uint32_t high = 64 * row + 1;
+        const shared::uvec2 first = shared::gram_tile(row * (row + 1) / 2, 0, high, 64, 64);
+        CHECK(first.x == row);
+        CHECK(first.y == 0);
+        const shared::uvec2 last = shared::gram_tile(row * (row + 1) / 2 + row, 0, high, 64, 64);
+        CHECK(last.x == row);
+        CHECK(last.y == row);
     }
-    // Where a float no longer counts one by one.
-    for (const std::uint32_t row : {4095u, 20000u, 60000u})
-        for (const std::uint32_t column : {0u, row}) {
-            const shared::uvec2 tile = shared::gram_tile(row * (row + 1) / 2 + column, 0, 1);
-            CHECK(tile.x == row);
-            CHECK(tile.y == column);
+}
+
+TEST_CASE("every tile of a rectangle comes once, neighbours in both directions close together") {
+    for (const std::uint32_t down : {1u, 15u, 16u, 17u, 40u}) {
+        const std::uint32_t across = 21;
+        std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
+        std::set<std::uint32_t> rows, columns;
+        for (std::uint32_t i = 0; i < down * across; ++i) {
+            const shared::uvec2 tile = shared::gram_tile(i, across, 64 * down, 64, 64);
+            CHECK(tile.x < down);
+            CHECK(tile.y < across);
+            CHECK(seen.emplace(tile.x, tile.y).second);
+            if (i >= 64) continue;
+            rows.insert(tile.x);
+            columns.insert(tile.y);
         }
+        if (down >= 16) CHECK(rows.size() + columns.size() == 16 + 4);
+    }
 }
 
 TEST_CASE("the packed layout gives every number a place of its own") {

@@ -291,7 +291,92 @@ TEST_CASE("states beyond what a device can bind do not fit, whatever its memory"
     }
 }
 
-TEST_CASE("float32 states of circuits are divided by their norms") {
+TEST_CASE("the pass that finishes states packs them where a workgroup holds rows for whole sectors") {
+    struct Device {
+        const char* name;
+        bool matrix, software, packs_apart;
+    };
+    struct Case {
+        Device device;
+        ValueType type;
+        std::uint32_t qubits;
+        bool fused;
+    };
+    constexpr Device kUnits{"matrix units", true, false, false},
+        kPlain{"no matrix units", false, false, false}, kSoftware{"software", false, true, false},
+        kApart{"packs apart", true, false, true};
+    for (const Case& c : std::vector<Case>{{kUnits, ValueType::float32, 1, true},
+                                           {kUnits, ValueType::float32, 12, true},
+                                           {kUnits, ValueType::float32, 20, true},
+                                           {kUnits, ValueType::float64, 10, false},
+                                           {kPlain, ValueType::float32, 4, true},
+                                           {kPlain, ValueType::float32, 9, true},
+                                           {kPlain, ValueType::float32, 10, false},
+                                           {kPlain, ValueType::float32, 12, false},
+                                           {kPlain, ValueType::float32, 13, true},
+                                           {kPlain, ValueType::float32, 17, true},
+                                           {kPlain, ValueType::float32, 18, false},
+                                           {kPlain, ValueType::float64, 9, true},
+                                           {kPlain, ValueType::float64, 10, false},
+                                           {kPlain, ValueType::float64, 12, true},
+                                           {kSoftware, ValueType::float32, 12, true},
+                                           {kSoftware, ValueType::float64, 11, true},
+                                           {kApart, ValueType::float32, 8, false}}) {
+        CAPTURE(std::string(c.device.name));
+        CAPTURE(c.qubits);
+        KernelDevice device = device_with(80 * kGiB);
+        device.gram.matrix_khr = device.gram.matrix_exact = c.device.matrix;
+        device.gram.software = c.device.software;
+        device.packs_apart = c.device.packs_apart;
+        const CircuitFacts two{KernelMap::ryrz, 2, true, false, false, true};
+        const KernelShape shape{1000, 0, c.qubits};
+        const KernelPlan plan = plan_kernel(device, shape, two, c.type, {});
+        CHECK(plan.states.fused == c.fused);
+        CHECK(plan.states.turned == !c.device.software);
+        // Sums of squares of every block of the last pass, for float32 alone.
+        const bool norms = c.fused && c.type == ValueType::float32;
+        CHECK((plan.states.squares != 0) == norms);
+        const std::uint32_t window = plan.states.passes.back().window;
+        if (norms) CHECK((plan.states.squares << window) == std::max(16u, 1u << c.qubits));
+        CHECK(has_reason(estimate(device, shape, two, c.type),
+                         c.fused ? "the last pass packs states" : "packed by a pass of their own"));
+    }
+}
+
+TEST_CASE("states that are packed at once take no other memory") {
+    KernelDevice device = device_with(80 * kGiB);
+    device.gram.matrix_khr = device.gram.matrix_exact = true;
+    const auto plan = [&](std::uint32_t qubits, std::uint32_t layers) {
+        return plan_kernel(device, {4000, 0, qubits}, {KernelMap::ryrz, layers, true}, ValueType::float32,
+                           {});
+    };
+    const KernelPlan once = plan(12, 2);
+    CHECK(built_bytes(once) == 0);
+    CHECK(states_memory(once, false) ==
+          once.states.gram.packed_bytes(4000) + once.planes_values() * 4 + 4000 * 4 + 4032 * 4);
+    CHECK(built_bytes(plan(12, 3)) == 4032 * (std::uint64_t{8} << 12));
+    const KernelPlan deep = plan(16, 3);
+    CHECK(built_bytes(deep) == 2 * deep.states.chunk_rows * (std::uint64_t{8} << 16));
+    CircuitFacts given;
+    given.given = true;
+    CHECK(!plan_kernel(device, {4000, 0, 8}, given, ValueType::float32, {}).states.fused);
+}
+
+TEST_CASE("K of float32 circuits is divided by the norms of states as it is made, unless a pass does it") {
+    const CircuitFacts circuit{KernelMap::ry, 2, true};
+    const auto scaled = [&](const CircuitFacts& facts, ValueType type, bool normalize) {
+        return plan_kernel(device_with(80 * kGiB), {100, 0, 8}, facts, type, {.normalize = normalize})
+            .states.gram.problem.scaled;
+    };
+    CircuitFacts given;
+    given.given = true;
+    CHECK(scaled(circuit, ValueType::float32, false));
+    CHECK(!scaled(circuit, ValueType::float32, true));
+    CHECK(!scaled(circuit, ValueType::float64, false));
+    CHECK(!scaled(given, ValueType::float32, false));
+}
+
+TEST_CASE("norms of float32 states of circuits are taken") {
     const KernelDevice device = device_with(80 * kGiB);
     const auto plan = [&](const CircuitFacts& circuit, ValueType type) {
         return plan_kernel(device, {100, 0, 8}, circuit, type, {}).states.renormalize;

@@ -39,8 +39,8 @@ TEST_CASE("modules with matrices of either name are reflected like others") {
     for (const auto& c : cases) {
         CAPTURE(c.capability);
         const Reflection reflection = reflect(c.words, kOptions);
-        REQUIRE(reflection.bindings.size() == 5);
-        for (std::uint32_t i = 0; i < 5; ++i) CHECK(reflection.bindings[i].binding == i);
+        REQUIRE(reflection.bindings.size() == 6);
+        for (std::uint32_t i = 0; i < 6; ++i) CHECK(reflection.bindings[i].binding == i);
         CHECK(reflection.bindings[0].access == Access::read);
         CHECK(reflection.bindings[1].access == Access::read);
         // Written by stores of matrices and in no other way.
@@ -48,7 +48,8 @@ TEST_CASE("modules with matrices of either name are reflected like others") {
         CHECK(reflection.bindings[4].name == "Parts");
         CHECK(reflection.local_size == std::array<std::uint32_t, 3>{128, 1, 1});
         CHECK(reflection.shared_memory_bytes == (64 + 64) * 144);
-        CHECK(reflection.push_constant_bytes == 8 + 10 * 4);
+        CHECK(reflection.bindings[5].access == Access::read);
+        CHECK(reflection.push_constant_bytes == 8 + 12 * 4);
         CHECK(reflection.folds);
         CHECK(std::count(reflection.capabilities.begin(), reflection.capabilities.end(), c.capability) == 1);
     }
@@ -60,7 +61,7 @@ TEST_CASE("stages and the shape of subgroups are constants") {
     CHECK(reflect(kSingle, two).shared_memory_bytes == 2 * (64 + 64) * 144);
     flat.constants = {{0u, 512u}, {1u, 8u}, {2u, 2u}, {7u, 512u}, {8u, 1u}};
     CHECK(reflect(kNv, flat).shared_memory_bytes == (128 + 128) * 144);
-    CHECK(reflect(kSingle, kOptions).bindings.size() == 5);
+    CHECK(reflect(kSingle, kOptions).bindings.size() == 6);
 }
 
 TEST_CASE("matrices need their extension") {
