@@ -15,19 +15,20 @@ std::uint32_t group_limit(const DeviceInfo& device) {
         std::max(1u, std::min(device.limits.max_group_size[0], device.limits.max_group_invocations)));
 }
 
-// A row is held by as many invocations as load it well; what they hold must fit their registers.
-bool plan_kept_row(EncodePlan& plan, std::uint32_t most_lanes) {
+// lavapipe's invocations were seen to pass barriers too early in shaders whose loops hold some.
+bool keeps_barriers(const DeviceInfo& device) {
+    return device.type != DeviceType::cpu;
+}
+
+// A row is held by as many invocations as load it well; what they hold must fit their registers, or the
+// processor's cache: on lavapipe rows of 14 qubits were slower than by amplitude_long.
+bool plan_kept_row(EncodePlan& plan, const DeviceInfo& device, std::uint32_t most_lanes) {
     constexpr std::uint32_t kMostKept = 8, kTeam = 16, kGroup = 256;
     const std::uint32_t pairs = 1u << (plan.qubits - 1);
     plan.team_size = std::min({pairs, std::max(kTeam, pairs / kMostKept), most_lanes});
     plan.kept_pairs = pairs / plan.team_size;
     plan.local_size = std::min(most_lanes, std::max(plan.team_size, kGroup));
-    return plan.kept_pairs <= kMostKept;
-}
-
-// lavapipe's invocations were seen to pass barriers too early in shaders whose loops hold some.
-bool keeps_barriers(const DeviceInfo& device) {
-    return device.type != DeviceType::cpu;
+    return plan.kept_pairs <= kMostKept && (device.type != DeviceType::cpu || plan.qubits < 14);
 }
 
 // Workgroups that share a row should run at the same time: a card runs some hundred, a small GPU 32.
@@ -49,7 +50,8 @@ bool plan_shared_row(EncodePlan& plan, const DeviceInfo& device, std::uint32_t m
 void plan_amplitude(EncodePlan& plan, const DeviceInfo& device) {
     const std::uint32_t most_lanes = group_limit(device);
     plan.slab_bits = plan.element_bits = plan.qubits;
-    if (plan.row_fits() && (plan_kept_row(plan, most_lanes) || plan_shared_row(plan, device, most_lanes)))
+    if (plan.row_fits() &&
+        (plan_kept_row(plan, device, most_lanes) || plan_shared_row(plan, device, most_lanes)))
         return;
     plan.kernel = EncodeKernel::amplitude_long;
     plan.local_size = std::min(1024u, most_lanes);
@@ -205,6 +207,8 @@ std::uint64_t scratch_bytes(const EncodePlan& plan) {
 
 namespace {
 
+constexpr std::uint64_t kRoundBytes = std::uint64_t{64} << 20;
+
 // What run_batch takes at most while it is not short of memory, and what it must have.
 void estimate_jobs(EncodeEstimate& estimate, std::uint64_t& least, const EncodePlan& plan,
                    std::uint32_t slots) {
@@ -221,16 +225,19 @@ void estimate_jobs(EncodeEstimate& estimate, std::uint64_t& least, const EncodeP
 
 void estimate_rounds(EncodeEstimate& estimate, std::uint64_t& least, const EncodePlan& plan,
                      std::uint64_t device_bytes) {
-    if (plan.kernel == EncodeKernel::amplitude_long) {
+    if (several_rows_fit(plan)) {
+        const std::uint64_t rows = rows_per_round(plan), sets = rows < plan.samples ? 2 : 1;
+        EncodePlan round = plan;
+        round.samples = rows;
+        estimate.streamed_bytes = sets * (round.bytes_in() + round.bytes_out() + scratch_bytes(round));
+    } else if (plan.kernel == EncodeKernel::amplitude_long) {
         const AmplitudePieces pieces = cut_row(plan, device_bytes);
         estimate.streamed_bytes =
             pieces.held * pieces.size * plan.value_bytes +
             std::min<std::uint64_t>(2, pieces.count) * pieces.size * plan.amplitude_bytes +
             (plan.norm_blocks() + 1) * kNormBytes;
     } else {
-        const std::uint64_t rows = plan.row_fits() ? rows_per_round(plan) : 1;
-        const std::uint64_t sets = plan.row_fits() && rows < plan.samples ? 2 : 1;
-        estimate.streamed_bytes = sets * rows * (plan.row_bytes_in() + plan.row_bytes_out() + kStatusBytes);
+        estimate.streamed_bytes = plan.row_bytes_in() + plan.row_bytes_out() + kStatusBytes;
     }
     least = estimate.streamed_bytes;
 }
@@ -285,8 +292,12 @@ EncodeEstimate estimate(const DeviceInfo& device, std::uint32_t slots, std::uint
     return result;
 }
 
+bool several_rows_fit(const EncodePlan& plan) {
+    if (!plan.row_fits()) return false;
+    return plan.kernel != EncodeKernel::amplitude_long || 2 * plan.row_bytes_out() <= kRoundBytes;
+}
+
 std::uint64_t rows_per_round(const EncodePlan& plan) {
-    constexpr std::uint64_t kRoundBytes = std::uint64_t{64} << 20;
     const std::uint64_t rows = std::max<std::uint64_t>(1, kRoundBytes / plan.row_bytes_out());
     return std::min(
         {plan.samples, rows,

@@ -102,7 +102,10 @@ EncodeEstimate estimate(const DeviceInfo& device, std::uint32_t slots, std::uint
                         EncodeMethod method, EncodeTypes types, const StateShape& shape,
                         std::uint64_t features);
 
-/// Samples that go through one round of a streamed iqp by passes.
+/// Samples that go through one round of an encode that needs several dispatches.
 std::uint64_t rows_per_round(const EncodePlan& plan);
+/// Whether it goes by such rounds: an iqp whose states can be bound, amplitude where pieces of a row would be
+/// too small to be worth a submission each.
+bool several_rows_fit(const EncodePlan& plan);
 
 }  // namespace weft::kernels

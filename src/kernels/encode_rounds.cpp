@@ -47,8 +47,9 @@ class Rounds {
     std::uint64_t all_, done_ = 0;
 };
 
-// Two sets of buffers: while one set's states go to the host, the other's are being made.
-void iqp_rounds(Backend& backend, const EncodePlan& whole, const Host& host, std::uint64_t most_rows,
+// Several whole rows at a time. Two sets of buffers: while one set's states go to the host, the other's are
+// being made.
+void row_rounds(Backend& backend, const EncodePlan& whole, const Host& host, std::uint64_t most_rows,
                 Rounds& rounds, std::vector<std::uint32_t>& status_words) {
     EncodePlan plan = whole;
     plan.samples = std::min(rows_per_round(whole), most_rows);
@@ -202,11 +203,11 @@ BatchReport encode_by_rounds(Backend& backend, const EncodePlan& plan, const Enc
     std::vector<std::uint32_t> status(2 * plan.samples);
     const Host host{plan, static_cast<const std::byte*>(values.data), static_cast<std::byte*>(states.data)};
     Rounds rounds(plan, options);
-    if (plan.kernel == EncodeKernel::amplitude_long)
-        amplitude_rounds(backend, plan, host, rounds, status);
-    else if (plan.row_fits())
-        iqp_rounds(backend, plan, host, options.chunk_elements != 0 ? options.chunk_elements : plan.samples,
+    if (several_rows_fit(plan))
+        row_rounds(backend, plan, host, options.chunk_elements != 0 ? options.chunk_elements : plan.samples,
                    rounds, status);
+    else if (plan.kernel == EncodeKernel::amplitude_long)
+        amplitude_rounds(backend, plan, host, rounds, status);
     else
         iqp_window_rounds(backend, plan, host, rounds, status);
     append_failures(failures, status, 0, 0);

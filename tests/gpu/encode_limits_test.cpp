@@ -134,6 +134,36 @@ TEST_CASE("encode amplitude: long rows by blocks and pieces") {
     });
 }
 
+TEST_CASE(
+    "encode amplitude: rounds of several rows have the bits of resident ones, and find those that fail") {
+    on_device([](weft::Backend& backend) {
+        const StateShape shape{5, backend.device().type == weft::DeviceType::cpu ? 16u : 21u};
+        const std::uint64_t features = shape.state_size() - 5;
+        std::vector<float> values(shape.samples * features);
+        for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 1013) - 400.5f;
+        const auto resident =
+            encode_by<c32>(backend, EncodeRoute::resident, EncodeMethod::amplitude, values, shape);
+        CHECK(std::abs(norm_of({resident.end() - static_cast<std::ptrdiff_t>(shape.state_size()),
+                                resident.end()}) -
+                       1) < 1e-6);
+        for (const EncodeRoute route : {EncodeRoute::streamed, EncodeRoute::chunked})
+            CHECK(encode_by<c32>(backend, route, EncodeMethod::amplitude, values, shape) == resident);
+        std::fill_n(values.begin() + static_cast<std::ptrdiff_t>(3 * features), features, 0.0f);
+        std::vector<c32> states(shape.amplitudes(), guard_amplitude<c32>());
+        weft::EncodeOptions options;
+        options.batch.chunk_elements = 2;
+        try {
+            weft::encode(backend, EncodeMethod::amplitude, values, states, shape, options);
+            FAIL("no error");
+        } catch (const weft::EncodeError& error) {
+            REQUIRE(error.failures().size() == 1);
+            CHECK(error.failures()[0].sample == 3);
+        }
+        for (std::uint64_t i = 0; i < shape.amplitudes(); i += 997)
+            CHECK(states[i] == (i >> shape.qubits == 3 ? c32(0) : resident[i]));
+    });
+}
+
 TEST_CASE("encode amplitude: a streamed row that goes in rounds") {
     on_device([](weft::Backend& backend) {
         const std::uint32_t qubits = 24;  // pieces of 2^23, and more than one binding of lavapipe

@@ -102,6 +102,17 @@ class Backends(Case):
             else:
                 self.assertEqual(self.succeed(*beta, "--backend", "cuda"), by_vulkan)
 
+    def test_explain(self):
+        """The plan is Vulkan's; of CUDA there is none, whether a device is there or not, and no file is looked at."""
+        text = "--explain: the plan is that of vulkan .got --backend cuda" if self.built else "not available in this build"
+        for arguments in (["encode", "angle", self.x, "--qubits", "8"], ["kernel", self.x],
+                          ["encode", "angle", self.path("none.npy"), "--qubits", "8"],
+                          ["kernel", self.path("none.npy")]):
+            with self.subTest(arguments):
+                self.refuse(USAGE, text, *arguments, "--explain", "--backend", "cuda")
+                if self.x in arguments:
+                    self.succeed(*arguments, "--explain", "--backend", "vulkan")
+
     def test_same_errors(self):
         """Of arguments and files, which are judged before a device is asked for."""
         wide = self.write("wide.npy", floats([[1.0] * 17] * 2))

@@ -47,6 +47,11 @@ Config DeviceOptions::config() const {
     return config;
 }
 
+void DeviceOptions::require_planned() const {
+    if (backend != "vulkan")
+        throw Failure(Exit::usage, "--explain: the plan is that of vulkan (got --backend " + backend + ")");
+}
+
 Exit exit_of(const Error& error) noexcept {
     switch (error.code()) {
         case Errc::invalid_argument:

@@ -19,6 +19,9 @@ struct DeviceOptions {
     void add_to(CLI::App& command, bool cuda = false);
     /// The environment with --device on top. Errors: weft::Error - a variable with a value that is not legal.
     Config config() const;
+    /// For --explain. Errors: Failure with Exit::usage - the back end is not Vulkan, the only one that is
+    /// planned.
+    void require_planned() const;
 };
 
 /// Exit status for an error of the library.

@@ -227,6 +227,7 @@ void run(const EncodeArguments& arguments) {
     const Config config = arguments.device.config();
     if (arguments.out.empty() && !arguments.explain)
         throw Failure(Exit::usage, "--output: no file name (need the file that the states go to)");
+    if (arguments.explain) arguments.device.require_planned();
     const EncodeMethod method = encode_method(arguments.method);
     const std::unique_ptr<RowSource> source = open_source(arguments);
     const StateShape shape{source->samples(), arguments.qubits};

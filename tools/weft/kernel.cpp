@@ -254,8 +254,7 @@ void run(const KernelArguments& arguments) {
         throw Failure(Exit::usage, "-o: needs the file K goes to");
     require_apart({{"output", arguments.out}},
                   {{"X", arguments.x}, {"Y", arguments.y}, {"--weights", arguments.weights}});
-    if (arguments.explain && arguments.device.backend == "cuda")
-        throw Failure(Exit::usage, "--explain: the plan is that of vulkan (got --backend cuda)");
+    if (arguments.explain) arguments.device.require_planned();
     KernelCall call = make_call(arguments);
     Target target(arguments.device, config);
     KernelEstimate plan;  // of Vulkan alone
