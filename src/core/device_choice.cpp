@@ -67,8 +67,12 @@ Indices match(const std::vector<DeviceSnapshot>& devices, const std::string& wan
     std::uint32_t index = 0;
     const char* end = wanted.data() + wanted.size();
     const auto [stop, error] = std::from_chars(wanted.data(), end, index, 10);
-    // A number that is no index may still be a part of a name ("4090") or of a UUID.
-    if (error == std::errc{} && stop == end && index < devices.size()) return {index};
+    const bool number = error == std::errc{} && stop == end;
+    if (number && index < devices.size()) return {index};
+    // A number that is no index may still be a part of a name ("4090") or of a UUID; one or two digits are in
+    // every other name, and a wrong index must not become another device.
+    if (number && wanted.size() <= 2) return {};
+    if (wanted.find_first_not_of(" \t") == std::string::npos) return {};
     if (lower(wanted) == "cpu")
         return matching(devices, [](const DeviceSnapshot& d) { return d.type == DeviceType::cpu; });
     if (const std::string prefix = uuid_prefix(wanted); !prefix.empty()) {

@@ -84,6 +84,26 @@ std::size_t best_of(const std::vector<LatticeTrial>& trials) {
     return static_cast<std::size_t>(std::min_element(trials.begin(), trials.end(), less) - trials.begin());
 }
 
+void by_beta(std::vector<LatticeTrial>& trials) {
+    std::sort(trials.begin(), trials.end(),
+              [](const LatticeTrial& a, const LatticeTrial& b) { return a.beta < b.beta; });
+}
+
+// Retries let a code that is fine enough for small values reach large ones, so that the least error may lie
+// below any range that goes by the largest value: goes on downwards while the lowest beta is the best.
+void lower_while_better(Trials& trials, Range range, const LatticeSearchOptions& options,
+                        std::vector<LatticeTrial>& out) {
+    constexpr int kMost = 4;
+    const double span = range.high / range.low, step = std::pow(span, 1 / (options.steps - 1.0));
+    for (int i = 0; i < kMost && span > 1 && range.low > kLeastBeta; ++i) {
+        if (best_of(out) != 0 || !(out[0].mean_squared_error < out[1].mean_squared_error)) return;
+        range = {std::max(range.low / span, kLeastBeta), std::max(range.low / step, kLeastBeta)};
+        geometric(trials, range, options.steps, true, options, out.size() + options.steps + options.steps / 2,
+                  out);
+        by_beta(out);
+    }
+}
+
 // Where to look closer: the best of the first steps and, since few large values make an error with several
 // valleys, the next best that are valleys too. Indices into `trials`, at most three.
 std::vector<std::size_t> valleys_of(const std::vector<LatticeTrial>& trials) {
@@ -111,22 +131,22 @@ LatticeSearch kernels::search_beta(const LatticeCode& code, std::span<const floa
     checked.beta = 1;
     check_lattice_code(kFunction, checked);
     const LatticeShape shape = lattice_shape(kFunction, code.lattice, sample.size(), options.width);
-    check_finite(kFunction, sample, shape.width, threads);
+    check_finite(kFunction, sample, options.width != 0 ? options.width : shape.width, threads);
     const Range range = range_of(checked, sample, options);
 
     Trials trials(quantize, checked, sample);
     LatticeSearch search;
     const std::uint32_t closer = options.steps / 2;
     geometric(trials, range, options.steps, true, options, options.steps + closer, search.trials);
+    if (options.low == 0.0f) lower_while_better(trials, range, options, search.trials);
     const std::vector<std::size_t> valleys = valleys_of(search.trials);
-    const std::size_t last = search.trials.size() - 1, all = options.steps + valleys.size() * closer;
+    const std::size_t last = search.trials.size() - 1, all = last + 1 + valleys.size() * closer;
     for (const std::size_t at : valleys) {
         const Range near{static_cast<double>(search.trials[at == 0 ? 0 : at - 1].beta),
                          static_cast<double>(search.trials[std::min(at + 1, last)].beta)};
         geometric(trials, near, closer, false, options, all, search.trials);
     }
-    std::sort(search.trials.begin(), search.trials.end(),
-              [](const LatticeTrial& a, const LatticeTrial& b) { return a.beta < b.beta; });
+    by_beta(search.trials);
     search.best = search.trials[best_of(search.trials)];
     return search;
 }

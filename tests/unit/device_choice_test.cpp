@@ -149,6 +149,13 @@ TEST_CASE("a device is asked for by index, cpu, UUID or name") {
     CHECK(choose(devices, "b1b1") == 1);
     devices[1].uuid.fill(0);
     CHECK(choose(devices, "b1b1") == 3);
+    // A wrong index is no part of a name, nor are blanks.
+    devices[3].name = "card 7 of 15, 256 bits";
+    for (const char* wanted : {"7", "15", "25", "4", " ", "  "})
+        CHECK(failure(devices, wanted, Errc::invalid_argument).find("no device matches") !=
+              std::string::npos);
+    CHECK(choose(devices, "256") == 3);
+    CHECK(choose(devices, "7 of") == 3);
     // Four digits may be a UUID; three are a name.
     devices[3].name = "no match";
     CHECK(choose(devices, "c1c1") == 2);

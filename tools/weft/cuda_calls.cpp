@@ -23,6 +23,10 @@ bool has_cuda() noexcept {
 namespace {
 
 bool matches(const cuda::DeviceInfo& device, const std::string& setting) {
+    // One or two digits are an index, which must not become another device.
+    if (!setting.empty() && setting.size() <= 2 &&
+        setting.find_first_not_of("0123456789") == std::string::npos)
+        return setting == std::to_string(device.ordinal);
     return setting.empty() || setting == std::to_string(device.ordinal) || device.uuid.starts_with(setting) ||
            device.name.find(setting) != std::string::npos;
 }
