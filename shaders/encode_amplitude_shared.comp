@@ -23,6 +23,14 @@ layout(set = 0, binding = 0) readonly buffer ValuePairs { RawPair value_pairs[];
 layout(set = 0, binding = 1) writeonly buffer States { uvec4 states[]; };
 layout(set = 0, binding = 2) writeonly buffer Status { uvec2 status[]; };
 layout(set = 0, binding = 3) coherent volatile buffer Tasks { uint tasks[]; };
+layout(set = 0, binding = 3) coherent volatile buffer TaskQuads { uvec4 task_quads[]; };
+
+uvec4 task_quad(uint at) {
+    return task_quads[at];
+}
+void set_task_quad(uint at, uvec4 quad) {
+    task_quads[at] = quad;
+}
 
 layout(constant_id = 2) const uint kKept = 8;  // pairs of a block that an invocation takes
 #include "shared/encode_amplitude_shared.h"

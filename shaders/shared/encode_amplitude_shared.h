@@ -3,8 +3,8 @@
 // which they keep while they wait for each other's norms. Workgroups take blocks in order, so those of a row
 // run at the same time wherever a device can run as many. None relies on that: who has waited for long leaves
 // its block to the last one of the row, who waits for nobody but for what has been written already. Needs
-// encode_form.h, and the push constants and buffers of encode_amplitude_shared.comp from the shader. No
-// include guard: read once for each kernel.
+// encode_form.h, and the push constants, buffers and task_quad() of encode_amplitude_shared.comp from the
+// shader. No include guard: read once for each kernel.
 
 uint row_begin, block_begin;
 
@@ -22,6 +22,7 @@ WEFT_CONST uint kBlockDone = 1u, kBlockLeft = 1u << 16;  // in kProgress
 WEFT_CONST uint kPatience = 200u;                        // looks at memory
 
 WEFT_GROUP_ONE(uint, progress);  // before this block was done
+WEFT_GROUP_ONE(bool, all_done);
 WEFT_GROUP_ONE(bool, some_missing);
 WEFT_GROUP_ONE(bool, some_need_care);
 WEFT_GROUP_ONE(bool, left_to_others);
@@ -49,70 +50,51 @@ WEFT_GPU Norm read_record(uint at) {
     return norm;
 }
 
-// What a block says about its norm. No word of it is 0, so whoever finds none has all of it: no other word
-// and no barrier must tell, which would take as long again.
-struct Signal {
-    uint a, b, c;
-};
-WEFT_CONST uint kSeeRecord = 0xffffffffu;  // a
+// What a block says about its norm: 16 bytes that are written and read at once, of which neither x nor y nor
+// z is 0. Whoever finds none has all of it: no barrier must tell, which would take as long again.
+WEFT_CONST uint kSeeRecord = 0xffffffffu;  // x
 
 #if defined(WEFT_WORK64)
 // The sum's last bit is 1, what that changes goes to the rest, of which the high word is enough.
-WEFT_GPU Signal signal_of(Real sum, Real rest) {
+WEFT_GPU uvec4 signal_of(Real sum, Real rest) {
     uvec2 words = unpackDouble2x32(sum);
     words.x |= 1u;
     WEFT_PRECISE Real change = packDouble2x32(words) - sum;
     WEFT_PRECISE Real left = rest - change;
-    Signal signal;
-    signal.a = words.y;
-    signal.b = words.x;
-    signal.c = unpackDouble2x32(left).y | 1u;
-    return signal;
+    return uvec4(words.y, words.x, unpackDouble2x32(left).y | 1u, 0u);
 }
-WEFT_GPU Real sum_of(Signal signal) {
-    return packDouble2x32(uvec2(signal.b, signal.a));
+WEFT_GPU Real sum_of(uvec4 signal) {
+    return packDouble2x32(uvec2(signal.y, signal.x));
 }
-WEFT_GPU Real rest_of(Signal signal) {
-    return packDouble2x32(uvec2(0u, signal.c));
+WEFT_GPU Real rest_of(uvec4 signal) {
+    return packDouble2x32(uvec2(0u, signal.z));
 }
 #else
-WEFT_GPU Signal signal_of(Real sum, Real rest) {
-    Signal signal;
-    signal.a = floatBitsToUint(sum);
-    signal.b = 1u;
-    signal.c = floatBitsToUint(rest) | 1u;
-    return signal;
+WEFT_GPU uvec4 signal_of(Real sum, Real rest) {
+    return uvec4(floatBitsToUint(sum), 1u, floatBitsToUint(rest) | 1u, 0u);
 }
-WEFT_GPU Real sum_of(Signal signal) {
-    return uintBitsToFloat(signal.a);
+WEFT_GPU Real sum_of(uvec4 signal) {
+    return uintBitsToFloat(signal.x);
 }
-WEFT_GPU Real rest_of(Signal signal) {
-    return uintBitsToFloat(signal.c);
+WEFT_GPU Real rest_of(uvec4 signal) {
+    return uintBitsToFloat(signal.z);
 }
 #endif
 
-WEFT_GPU void write_signal(uint block, Signal signal) {
-    const uint at = signal_base + block * kSignalWords;
-    tasks[at] = signal.a;
-    tasks[at + 1u] = signal.b;
-    tasks[at + 2u] = signal.c;
+WEFT_GPU void write_signal(uint block, uvec4 signal) {
+    set_task_quad(signal_base / 4u + block, signal);
 }
-WEFT_GPU Signal read_signal(uint block) {
-    const uint at = signal_base + block * kSignalWords;
-    Signal signal;
-    signal.a = tasks[at];
-    signal.b = tasks[at + 1u];
-    signal.c = tasks[at + 2u];
-    return signal;
+WEFT_GPU uvec4 read_signal(uint block) {
+    return task_quad(signal_base / 4u + block);
 }
-WEFT_GPU bool complete(Signal signal) {
-    return signal.a != 0u && signal.b != 0u && signal.c != 0u;
+WEFT_GPU bool complete(uvec4 signal) {
+    return signal.x != 0u && signal.y != 0u && signal.z != 0u;
 }
 
 // Of a block whose signal has been seen.
 WEFT_GPU Norm norm_at(uint block) {
-    const Signal signal = read_signal(block);
-    if (signal.a == kSeeRecord) return read_record(record_base + kBlockRecords + block * kRecordWords);
+    const uvec4 signal = read_signal(block);
+    if (signal.x == kSeeRecord) return read_record(record_base + kBlockRecords + block * kRecordWords);
     Norm norm;
     norm.sum = sum_of(signal);
     norm.rest = rest_of(signal);
@@ -141,6 +123,15 @@ WEFT_GPU void load_block(uint block) {
     }
 }
 
+// The sums of the first `parts` invocations, a power of two, for all. What they go through may be used again
+// after the next barrier.
+WEFT_GPU void join_sums(WEFT_INOUT(Real) sum, WEFT_INOUT(Real) rest, uint parts) {
+    gather_parts(sum, rest, parts);
+    barrier();
+    sum = norm_sum[0];
+    rest = norm_rest[0];
+}
+
 // The block's norm, for the workgroup; what others need of it, and that it is done, for them.
 WEFT_GPU void make_norm(uint block) {
     Norm norm;
@@ -151,7 +142,7 @@ WEFT_GPU void make_norm(uint block) {
         some_missing = false;
         some_need_care = false;
     }
-    reduce_sum(norm.sum, norm.rest);
+    join_sums(norm.sum, norm.rest, gl_WorkGroupSize.x);
     const bool plain_sum = sums_exactly(norm.sum);
     if (!plain_sum) norm = norm_with_care(min(p.features - block_begin, 1u << p.slab_bits));
     if (gl_LocalInvocationIndex != 0u) return;
@@ -161,10 +152,7 @@ WEFT_GPU void make_norm(uint block) {
         if (norm.fault != kEncodeGood && norm.fault != kEncodeZeroNorm) norm.position += block_begin;
         write_record(record_base + kBlockRecords + block * kRecordWords, norm);
         memoryBarrierBuffer();
-        Signal signal;
-        signal.a = kSeeRecord;
-        signal.b = signal.c = 1u;
-        write_signal(block, signal);
+        write_signal(block, uvec4(kSeeRecord, 1u, 1u, 0u));
     }
     progress = atomicAdd(tasks[record_base + kProgress], kBlockDone);
 }
@@ -190,22 +178,34 @@ WEFT_GPU void store_zeros(uint to, uint block, uint blocks) {
             store_pair(to, step_of(block, k), gl_LocalInvocationIndex, gl_WorkGroupSize.x, kZero, kZero);
 }
 
-// Looks for the signals of the row's blocks and sums what they say: in norm_sum[0] and norm_rest[0], unless
-// some are missing or ask for care.
-WEFT_GPU void look_at_signals(uint blocks) {
-    Real sum = kZero, rest = kZero;
+// By one invocation, so that the looks of others leave memory to those who load and store.
+WEFT_GPU bool await_blocks(uint blocks) {
+    if (progress % kBlockLeft + 1u == blocks) return true;
+    for (uint look = 0u; look < kPatience; ++look)
+        if (tasks[record_base + kProgress] % kBlockLeft >= blocks) return true;
+    return false;
+}
+
+// Waits for the row's blocks and sums what their signals say, which means nothing if some ask for care.
+// False: some are missing. A signal may be seen later than that its block is done.
+WEFT_GPU bool look_at_signals(uint blocks, WEFT_INOUT(Norm) joined) {
+    if (gl_LocalInvocationIndex == 0u) all_done = await_blocks(blocks);
+    barrier();
+    if (!all_done) return false;
+    joined.sum = kZero;
+    joined.rest = kZero;
     for (uint i = gl_LocalInvocationIndex; i < blocks; i += gl_WorkGroupSize.x) {
-        Signal signal = read_signal(i);
+        uvec4 signal = read_signal(i);
         for (uint look = 1u; look < kPatience && !complete(signal); ++look) signal = read_signal(i);
         if (!complete(signal)) some_missing = true;
-        if (signal.a == kSeeRecord) some_need_care = true;
-        add_to(sum, rest, sum_of(signal));
-        rest += rest_of(signal);
+        if (signal.x == kSeeRecord) some_need_care = true;
+        add_to(joined.sum, joined.rest, sum_of(signal));
+        joined.rest += rest_of(signal);
     }
     uint parts = 1u;
     while (parts < blocks && parts < gl_WorkGroupSize.x) parts *= 2u;
-    gather_parts(sum, rest, parts);
-    barrier();
+    join_sums(joined.sum, joined.rest, parts);
+    return !some_missing;
 }
 
 // False: this block has been left to the last of the row. The last one itself looks until it sees what all
@@ -228,14 +228,14 @@ WEFT_GPU bool go_on_waiting(uint block, uint blocks) {
 // Every workgroup of a row joins the norms for itself, which takes less time than to wait for one that does.
 // False: as go_on_waiting. The norm's sum is the inverse of its root.
 WEFT_GPU bool await_norms(uint block, uint blocks, WEFT_OUT(Norm) all) {
-    for (look_at_signals(blocks); some_missing; look_at_signals(blocks))
+    while (!look_at_signals(blocks, all))
         if (!go_on_waiting(block, blocks)) return false;
     if (some_need_care) {
         memoryBarrierBuffer();
         all = combine_norms(blocks);
         return true;
     }
-    all.sum = inverse_root(norm_sum[0], norm_rest[0]);
+    all.sum = inverse_root(all.sum, all.rest);
     all.rest = kZero;
     all.exponent = kPlain;
     all.fault = kEncodeGood;

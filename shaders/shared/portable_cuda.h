@@ -58,6 +58,20 @@ WEFT_GPU void memoryBarrierBuffer() {
 WEFT_GPU uint atomicAdd(volatile uint& word, uint value) {
     return ::atomicAdd(const_cast<uint*>(&word), value);
 }
+// Four words at once, from and to memory that others write and read meanwhile.
+WEFT_GPU uvec4 load_volatile(const volatile uint* at) {
+    uvec4 quad;
+    asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(quad.x), "=r"(quad.y), "=r"(quad.z), "=r"(quad.w)
+                 : "l"(const_cast<const uint*>(at))
+                 : "memory");
+    return quad;
+}
+WEFT_GPU void store_volatile(volatile uint* at, uvec4 quad) {
+    asm volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(const_cast<uint*>(at)),
+                 "r"(quad.x), "r"(quad.y), "r"(quad.z), "r"(quad.w)
+                 : "memory");
+}
 
 struct alignas(8) vec2 {
     float x, y;

@@ -17,6 +17,8 @@ struct EncodeAmplitudeShared {
     uvec4* states;
     uvec2* status;
     volatile uint* tasks;
+    WEFT_GPU uvec4 task_quad(uint at) const { return load_volatile(tasks + 4u * at); }
+    WEFT_GPU void set_task_quad(uint at, uvec4 quad) const { store_volatile(tasks + 4u * at, quad); }
 #include "shared/encode_form.h"
 
 #include "shared/encode_amplitude_shared.h"
