@@ -13,9 +13,10 @@
 namespace weft {
 
 struct LatticeSearchOptions {
-    std::size_t width = 0;     ///< values of a row; 0: d
-    float low = 0, high = 0;   ///< range of beta; 0: from the sample's largest value; low goes on downwards
-                               ///< from there while the lowest is the best, as retries may make it
+    std::size_t width = 0;  ///< values of a row; 0: d
+    /// Range of beta; 0: from the sample's largest value. A low of 0 looks below that with retries, which let
+    /// fine codes reach large values, and while the lowest betas are the best.
+    float low = 0, high = 0;
     std::uint32_t steps = 40;  ///< betas tried over the range, 2 to 1000; half as many again in each valley
     /// Betas tried, of all, which grows where the range turns out to have several valleys or to go on; what
     /// it throws ends the search.

@@ -104,6 +104,9 @@ std::string check_tuning(const Tuning& tuning) {
         return text("chunk_bytes", *tuning.chunk_bytes, "2^40");
     if (outside(tuning.slots, 16)) return text("slots", *tuning.slots, "16");
     if (outside(tuning.copy_threads, 256)) return text("copy_threads", *tuning.copy_threads, "256");
+    for (const Path path : {tuning.page_locked_path, tuning.ordinary_path})
+        if (path < Path::automatic || path > Path::host)
+            return "path is none (got " + std::to_string(static_cast<int>(path)) + ", need one of Path)";
     return {};
 }
 

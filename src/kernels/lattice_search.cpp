@@ -90,13 +90,16 @@ void by_beta(std::vector<LatticeTrial>& trials) {
 }
 
 // Retries let a code that is fine enough for small values reach large ones, so that the least error may lie
-// below any range that goes by the largest value: goes on downwards while the lowest beta is the best.
-void lower_while_better(Trials& trials, Range range, const LatticeSearchOptions& options,
-                        std::vector<LatticeTrial>& out) {
+// below any range that goes by the largest value, behind others: with retries looks there, and goes on
+// downwards while the best is among the lowest.
+void look_below(Trials& trials, const LatticeCode& code, Range range, const LatticeSearchOptions& options,
+                std::vector<LatticeTrial>& out) {
     constexpr int kMost = 4;
     const double span = range.high / range.low, step = std::pow(span, 1 / (options.steps - 1.0));
     for (int i = 0; i < kMost && span > 1 && range.low > kLeastBeta; ++i) {
-        if (best_of(out) != 0 || !(out[0].mean_squared_error < out[1].mean_squared_error)) return;
+        const std::size_t best = best_of(out);
+        if (out[best].mean_squared_error == 0) return;
+        if (i == 0 ? code.max_retries == 0 && best != 0 : best >= options.steps) return;
         range = {std::max(range.low / span, kLeastBeta), std::max(range.low / step, kLeastBeta)};
         geometric(trials, range, options.steps, true, options, out.size() + options.steps + options.steps / 2,
                   out);
@@ -138,7 +141,7 @@ LatticeSearch kernels::search_beta(const LatticeCode& code, std::span<const floa
     LatticeSearch search;
     const std::uint32_t closer = options.steps / 2;
     geometric(trials, range, options.steps, true, options, options.steps + closer, search.trials);
-    if (options.low == 0.0f) lower_while_better(trials, range, options, search.trials);
+    if (options.low == 0.0f) look_below(trials, checked, range, options, search.trials);
     const std::vector<std::size_t> valleys = valleys_of(search.trials);
     const std::size_t last = search.trials.size() - 1, all = last + 1 + valleys.size() * closer;
     for (const std::size_t at : valleys) {

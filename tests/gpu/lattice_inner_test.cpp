@@ -155,6 +155,32 @@ TEST_CASE("lattice inner: what is refused") {
     });
 }
 
+TEST_CASE("lattice search: goes on below its range where retries make that better") {
+    on_device([](weft::Backend& backend) {
+        LatticeCode code{.max_retries = 10};
+        Floats sample = normal_values(4 * 2000, 5);
+        for (std::size_t i = 0; i < sample.size(); ++i)
+            if (i / 4 % 97 == 0) sample[i] *= 500;
+        std::size_t all_told = 0;
+        const weft::LatticeSearch search = weft::lattice_search_beta(
+            backend, code, sample, {.progress = [&](std::size_t, std::size_t all) { all_told = all; }});
+        CHECK(search.trials.size() == all_told);
+        CHECK(search.trials.size() > 100);  // 40 more than the range has, and 20 in a valley at least
+        CHECK(search.best.beta > search.trials.front().beta);
+        CHECK(search.best.beta < search.trials.back().beta / 64);
+        for (const float factor : {1 / 32.0f, 1 / 8.0f, 0.5f, 2.0f, 8.0f}) {
+            CAPTURE(factor);
+            code.beta = search.best.beta * factor;
+            Floats y(sample.size());
+            weft::lattice_quantize(backend, code, sample, y);
+            double sum = 0;
+            for (std::size_t i = 0; i < y.size(); ++i)
+                sum += std::pow(static_cast<double>(sample[i]) - static_cast<double>(y[i]), 2);
+            CHECK(sum / static_cast<double>(y.size()) >= 0.98 * search.best.mean_squared_error);
+        }
+    });
+}
+
 TEST_CASE("lattice search: finds the beta with the least error of the sample") {
     on_device([](weft::Backend& backend) {
         const LatticeCode code{.beta = 1000};

@@ -640,6 +640,8 @@ class Lattice(Case):
             for operation in "encode", "quantize":
                 self.refuse(USAGE, "bad.npy: .*value 2 of row 1 is not finite.*" + text, "lattice", operation, bad,
                             "-o", self.y)
+        wide = self.write("wide.npy", floats([[0.0] * 8 for _ in range(9)] + [[0.0] * 7 + [float("inf")]]))
+        self.refuse(USAGE, "wide.npy: .*value 7 of row 9 is not finite", "lattice", "encode", wide, "-o", self.y)
         digits = self.write("digits.npy", with_header(header_text("|u1", "(1, 2, 4)"), bytes([0, 1, 2, 3, 0, 0, 4, 0])))
         self.refuse(USAGE, "digits.npy: .*digit 2 of level 1 of vector 0 is out of range .got 4", "lattice", "decode",
                     digits, "-o", self.y)

@@ -355,7 +355,7 @@ class Tune(Case):
             file.write("rubbish")
         self.assertEqual(self.plan()["tuning"]["state"], "damaged: not what weft writes")
         self.assertEqual(self.plan(env={"WEFT_CACHE": "0"})["tuning"], {"state": "off", "file": ""})
-        self.run_tune("tune", "--reset")
+        self.assertEqual(json.loads(self.run_tune("tune", "--reset", "--json"))["outcome"], "defaults again")
         self.assertEqual(self.tuning_files(), [])
         self.assertEqual(self.plan()["tuning"]["state"], "absent")
 

@@ -131,7 +131,7 @@ TEST_CASE("what is no such file is refused") {
     CHECK(has(complaint("\"all_s\": [", "\"all_s\": [0,"), "a time that is not above 0"));
     CHECK(has(complaint("\"median_s\": 0.002", "\"median_s\": -1"), "median_s is not a time above 0"));
     CHECK(has(complaint("\"median_s\": 0.002", "\"median_s\": null"), "not results of weft profile ("));
-    CHECK(has(complaint("\"batch_size\": 10,", "\"batch_size\": 0,"), "batch_size is 0"));
+    CHECK(has(complaint("\"batch_size\": 10,", "\"batch_size\": 0,"), "batch_size is out of range (got 0, need 1 to"));
     CHECK(has(complaint("\"items\": 55.0", "\"items\": 0.0"), "items is not above 0"));
     Report nothing = written("gram");
     nothing.kernels[0].sizes.clear();
@@ -139,8 +139,11 @@ TEST_CASE("what is no such file is refused") {
     CHECK_THROWS_WITH(add_results(report, "r.json", json(nothing)),
                       "not results of weft profile: results is empty");
     CHECK(has(complaint("\"out, of memory\"", "\"\""), "a failure without a reason"));
-    CHECK(has(complaint("\"cpu_threads\": 7", "\"cpu_threads\": \"7\""), "not results of weft profile ("));
-    CHECK(has(complaint("\"upload_gb_per_s\": 57", "\"upload_gb_per_s\": -57"), "below 0"));
+    CHECK(has(complaint("\"cpu_threads\": 7", "\"cpu_threads\": \"7\""),
+              "cpu_threads is out of range (got \"7\""));
+    CHECK(has(complaint("\"upload_gb_per_s\": 57", "\"upload_gb_per_s\": -57"), "no number from 0 on"));
+    CHECK(has(complaint("\"cpu_threads\": 7", "\"cpu_threads\": -1"), "out of range (got -1, need 1 to"));
+    CHECK(has(complaint("\"verified\": true", "\"verified\": false"), "not verified"));
     CHECK(has(complaint("\"gram\"", "\"gram\"", written("gram")),
               "a kernel that another file has too (got gram"));
     CHECK(report.kernels.empty());

@@ -25,8 +25,28 @@ double known(const Json& json, const char* key) {
 /// A number of the report must be one that its arithmetic may meet.
 double at_least_0(const Json& json, const char* key) {
     const double value = known(json, key);
-    if (!(value >= 0)) refuse(std::string("not results of weft profile: ") + key + " is below 0");
+    if (!(value >= 0) || !std::isfinite(value))
+        refuse(std::string("not results of weft profile: ") + key + " is no number from 0 on");
     return value;
+}
+
+/// JSON's own conversions wrap what is negative, and cut off what is a fraction.
+std::uint64_t whole(const Json& value, const char* key, std::uint64_t least, std::uint64_t most) {
+    if (!value.is_number_unsigned() || value.get<std::uint64_t>() < least ||
+        value.get<std::uint64_t>() > most)
+        refuse(std::string("not results of weft profile: ") + key + " is out of range (got " + value.dump() +
+               ", need " + std::to_string(least) + " to " + std::to_string(most) + ")");
+    return value.get<std::uint64_t>();
+}
+constexpr std::uint64_t kMostItems = std::uint64_t{1} << 48, kMostBytes = std::uint64_t{1} << 60,
+                        kMostRuns = 1'000'000'000, kMostThreads = 1'000'000;
+
+/// A report is made of lines.
+std::string line(const Json& value, const char* key) {
+    auto text = value.get<std::string>();
+    if (std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }))
+        refuse(std::string("not results of weft profile: ") + key + " has control characters");
+    return text;
 }
 
 PathResult path_of(const Json& json) {
@@ -37,7 +57,7 @@ PathResult path_of(const Json& json) {
     if (found == kReportPaths.end()) refuse("no such path (got " + name + ")");
     path.path = *found;
     if (json.contains("failure")) {
-        path.failure = json.at("failure").get<std::string>();
+        path.failure = line(json.at("failure"), "failure");
         if (path.failure.empty()) refuse("not results of weft profile: a failure without a reason");
         return path;
     }
@@ -46,9 +66,11 @@ PathResult path_of(const Json& json) {
         refuse("not results of weft profile: median_s is not a time above 0");
     path.timing.seconds = statistics(json.at("all_s").get<std::vector<double>>());
     if (!(path.timing.seconds.min > 0)) refuse("not results of weft profile: a time that is not above 0");
-    path.timing.calls = json.at("calls_a_sample").get<std::size_t>();
+    path.timing.calls = whole(json.at("calls_a_sample"), "calls_a_sample", 1, kMostRuns);
     path.verified = json.at("verified").get<bool>();
-    path.threads = json.value("threads", 0u);
+    if (!path.verified) refuse("not results of weft profile: a time of results that were not verified");
+    if (json.contains("threads"))
+        path.threads = static_cast<unsigned>(whole(json.at("threads"), "threads", 0, kMostThreads));
     path.ceiling_s = at_least_0(json, "ceiling_s");
     return path;
 }
@@ -63,21 +85,27 @@ std::size_t process_of(const KernelResult& result, const Json& json) {
 SizeResult size_of(const KernelResult& result, const Json& json) {
     SizeResult size;
     size.process = process_of(result, json);
-    size.batch = json.at("batch_size").get<std::uint64_t>();
-    if (size.batch == 0) refuse("not results of weft profile: batch_size is 0");
-    size.bytes_in = json.at("bytes_in").get<std::uint64_t>();
-    size.bytes_out = json.at("bytes_out").get<std::uint64_t>();
+    size.batch = whole(json.at("batch_size"), "batch_size", 1, kMostItems);
+    size.bytes_in = whole(json.at("bytes_in"), "bytes_in", 0, kMostBytes);
+    size.bytes_out = whole(json.at("bytes_out"), "bytes_out", 0, kMostBytes);
     size.items = json.at("items").get<double>();
     if (!(size.items > 0)) refuse("not results of weft profile: items is not above 0");
     size.compression = at_least_0(json, "compression_ratio");
-    for (const Json& path : json.at("paths")) size.paths.push_back(path_of(path));
+    for (const Json& path : json.at("paths")) {
+        PathResult read = path_of(path);
+        for (const PathResult& other : size.paths)
+            if (other.path == read.path)
+                refuse(std::string("not results of weft profile: a path twice (got ") + to_string(read.path) +
+                       ")");
+        size.paths.push_back(std::move(read));
+    }
     size.compare();
     return size;
 }
 
 ProcessResult ceilings_of(const Json& json) {
     ProcessResult process;
-    process.name = json.at("process").get<std::string>();
+    process.name = line(json.at("process"), "process");
     process.upload_gb_per_s = at_least_0(json, "upload_gb_per_s");
     process.download_gb_per_s = at_least_0(json, "download_gb_per_s");
     process.concurrent_gb_per_s = at_least_0(json, "concurrent_gb_per_s");
@@ -88,14 +116,15 @@ ProcessResult ceilings_of(const Json& json) {
 StageSplit split_of(const KernelResult& result, const Json& json) {
     StageSplit split;
     split.process = process_of(result, json);
-    split.batch = json.at("batch_size").get<std::uint64_t>();
-    split.calls = json.at("calls").get<std::size_t>();
-    split.wall_s = json.at("wall_s").get<double>();
-    split.timed_s = json.at("timed_median_s").get<double>();
-    split.overlap = json.at("overlap").get<double>();
-    if (!json.at("idle").is_null()) split.idle = json.at("idle").get<double>();
-    for (const auto& [stage, busy_s] : json.at("busy_s").items())
-        split.stages.push_back({stage, busy_s.get<double>()});
+    split.batch = whole(json.at("batch_size"), "batch_size", 1, kMostItems);
+    split.calls = whole(json.at("calls"), "calls", 1, kMostRuns);
+    split.wall_s = at_least_0(json, "wall_s");
+    split.timed_s = at_least_0(json, "timed_median_s");
+    split.overlap = at_least_0(json, "overlap");
+    if (!json.at("idle").is_null()) split.idle = at_least_0(json, "idle");
+    for (const auto& entry : json.at("busy_s").items())
+        split.stages.push_back(
+            {line(Json(entry.key()), "busy_s"), at_least_0(json.at("busy_s"), entry.key().c_str())});
     return split;
 }
 
@@ -105,10 +134,10 @@ KernelResult kernel_of(const Json& json) {
     // It becomes a part of names of files.
     const bool plain = result.kernel.find_first_not_of("abcdefghijklmnopqrstuvwxyz_-") == std::string::npos;
     if (result.kernel.empty() || !plain) refuse("no name of a kernel (got " + result.kernel + ")");
-    result.unit = json.at("unit").get<std::string>();
-    result.rate_unit = json.at("rate_unit").get<std::string>();
+    result.unit = line(json.at("unit"), "unit");
+    result.rate_unit = line(json.at("rate_unit"), "rate_unit");
     for (const auto& [name, value] : json.at("configuration").items())
-        result.configuration.emplace_back(name, value.get<std::string>());
+        result.configuration.emplace_back(line(Json(name), "configuration"), line(value, "configuration"));
     for (const Json& process : json.at("ceilings")) result.processes.push_back(ceilings_of(process));
     for (const Json& size : json.at("results")) result.sizes.push_back(size_of(result, size));
     if (result.sizes.empty()) refuse("not results of weft profile: results is empty");
@@ -118,10 +147,14 @@ KernelResult kernel_of(const Json& json) {
 
 Machine machine_of(const Json& json) {
     const Json& m = json.at("machine");
-    return {m.at("device").get<std::string>(),     m.at("driver").get<std::string>(),
-            m.at("type").get<std::string>(),       m.at("uuid").get<std::string>(),
-            m.at("cpu").get<std::string>(),        m.at("cpu_threads").get<unsigned>(),
-            json.at("backend").get<std::string>(), m.value("cuda", std::string())};
+    return {line(m.at("device"), "device"),
+            line(m.at("driver"), "driver"),
+            line(m.at("type"), "type"),
+            line(m.at("uuid"), "uuid"),
+            line(m.at("cpu"), "cpu"),
+            static_cast<unsigned>(whole(m.at("cpu_threads"), "cpu_threads", 1, kMostThreads)),
+            line(json.at("backend"), "backend"),
+            m.contains("cuda") ? line(m.at("cuda"), "cuda") : std::string()};
 }
 
 std::string machine_text(const Machine& m) {
@@ -132,13 +165,14 @@ std::string machine_text(const Machine& m) {
 Report report_of(const std::string& name, const Json& json) {
     Report report;
     report.machine = machine_of(json);
-    report.version = json.at("weft").get<std::string>();
-    report.repeats = {json.at("repeats").get<std::size_t>(), json.at("warmup").get<std::size_t>(),
-                      json.at("max_seconds").get<double>()};
-    report.batch_sizes = json.at("batch_sizes").get<std::vector<std::uint64_t>>();
+    report.version = line(json.at("weft"), "weft");
+    report.repeats = {whole(json.at("repeats"), "repeats", 1, kMostRuns),
+                      whole(json.at("warmup"), "warmup", 0, kMostRuns), at_least_0(json, "max_seconds")};
+    for (const Json& size : json.at("batch_sizes"))
+        report.batch_sizes.push_back(whole(size, "batch_sizes", 1, kMostItems));
     report.kernels.push_back(kernel_of(json));
     report.notes.push_back(report.kernels[0].kernel + " is that of " + name + ", measured " +
-                           json.at("stamp").get<std::string>() + " UTC by weft " + report.version + ", " +
+                           line(json.at("stamp"), "stamp") + " UTC by weft " + report.version + ", " +
                            std::to_string(report.repeats.repeats) + " runs after " +
                            std::to_string(report.repeats.warmup) + ".");
     return report;

@@ -306,7 +306,11 @@ void run(const TuneArguments& arguments) {
     if (arguments.reset) {
         Backend backend = open_backend(keep);
         store_tuning(backend, {});
-        std::printf("%s: defaults again\n", backend.name().c_str());
+        if (arguments.json)
+            std::printf("%s\n",
+                        Json{{"device", backend.name()}, {"outcome", "defaults again"}}.dump(2).c_str());
+        else
+            std::printf("%s: defaults again\n", backend.name().c_str());
         return;
     }
     if (!arguments.dry_run) require_tuning_folder(open_backend(keep));

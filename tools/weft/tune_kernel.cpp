@@ -67,7 +67,11 @@ void print(const KernelTuningReport& report) {
 void reset(const TuneKernelArguments& arguments) {
     Backend backend = open_backend(arguments.device.config());
     forget_kernel_tuning(backend);
-    std::printf("%s: planned tiles again\n", backend.name().c_str());
+    if (arguments.json)
+        std::printf("%s\n",
+                    Json{{"device", backend.name()}, {"outcome", "planned tiles again"}}.dump(2).c_str());
+    else
+        std::printf("%s: planned tiles again\n", backend.name().c_str());
 }
 
 /// Sizes that were not given: what takes a GPU seconds would take a processor minutes.
