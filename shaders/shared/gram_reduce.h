@@ -17,6 +17,7 @@ WEFT_MAIN() {
         re += parts[base];
         im += parts[base + size];
     }
-    const uint row = tile.x * kTileRows + at / kTileColumns, column = tile.y * kTileColumns + at % kTileColumns;
+    const uint row = tile.x * kTileRows + at / kTileColumns,
+               column = tile.y * kTileColumns + at % kTileColumns;
     gram_store(row, column, gram_scaled(row, column, re * re + im * im));
 }

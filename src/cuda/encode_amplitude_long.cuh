@@ -64,7 +64,8 @@ int launch_shared(const EncodeLaunch& l) {
     kernel.states = l.states;
     kernel.status = l.status;
     kernel.tasks = l.tasks;
-    return launch_kernel<kSharedThreads, kSharedBlocks>(kernel, std::uint64_t{l.count} * l.plan->groups_per_row, l);
+    return launch_kernel<kSharedThreads, kSharedBlocks>(kernel,
+                                                        std::uint64_t{l.count} * l.plan->groups_per_row, l);
 }
 
 template <bool wide>
