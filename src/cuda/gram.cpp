@@ -30,7 +30,7 @@ struct GramProduct::Tiles {
     const GramRows& x;
     const GramRows& y;
     const GramTarget& target;
-    std::uint64_t row, rows, column, columns;  ///< of the block, and in the target
+    kernels::GramBlock block;  ///< also in the target
     bool square;
 };
 
@@ -63,25 +63,26 @@ void GramProduct::run(const Tiles& t) const {
     const std::uint64_t leading = t.target.leading;
     const bool mirror = t.square || t.target.mirror;
     const std::uint64_t mirror_origin = t.square ? t.target.origin : t.target.mirror_origin;
-    const std::uint64_t down = divide_up(t.rows, plan_.tile.rows),
-                        across = divide_up(t.columns, plan_.tile.columns);
-    const bool diagonal = t.square && t.row == t.column;
+    const std::uint64_t down = divide_up(t.block.rows, plan_.tile.rows),
+                        across = divide_up(t.block.columns, plan_.tile.columns);
+    const bool diagonal = t.square && t.block.row == t.block.column;
     const std::uint64_t tiles =
         diagonal ? plan_.tile.rows / plan_.tile.columns * (down * (down + 1) / 2) : down * across;
     const std::uint64_t part = divide_up(plan_.blocks, plan_.split), parts = divide_up(plan_.blocks, part);
-    GramLaunch launch{.stream = stream_,
-                      .plan = &plan_,
-                      .count = word(tiles * (plan_.split == 1 ? 1 : parts)),
-                      .r = {{word(t.rows), word(t.columns), word(plan_.blocks), diagonal ? 0u : word(across),
-                             word(leading), 0, 0, mirror ? 1u : 0u, word(tiles), word(part),
-                             word(t.x.factor + t.row), word(t.y.factor + t.column)},
-                            word(parts)},
-                      .x = t.x.planes + (t.x.first + t.row) * plan_.row_bytes,
-                      .y = t.y.planes + (t.y.first + t.column) * plan_.row_bytes,
-                      .out = t.target.data + (t.target.origin + t.row * leading + t.column) * element,
-                      .mirror = t.target.data + (mirror_origin + t.column * leading + t.row) * element,
-                      .sums = sums_.data(),
-                      .factors = factors_};
+    GramLaunch launch{
+        .stream = stream_,
+        .plan = &plan_,
+        .count = word(tiles * (plan_.split == 1 ? 1 : parts)),
+        .r = {{word(t.block.rows), word(t.block.columns), word(plan_.blocks), diagonal ? 0u : word(across),
+               word(leading), 0, 0, mirror ? 1u : 0u, word(tiles), word(part), word(t.x.factor + t.block.row),
+               word(t.y.factor + t.block.column)},
+              word(parts)},
+        .x = t.x.planes + (t.x.first + t.block.row) * plan_.row_bytes,
+        .y = t.y.planes + (t.y.first + t.block.column) * plan_.row_bytes,
+        .out = t.target.data + (t.target.origin + t.block.row * leading + t.block.column) * element,
+        .mirror = t.target.data + (mirror_origin + t.block.column * leading + t.block.row) * element,
+        .sums = sums_.data(),
+        .factors = factors_};
     done(plan_.matrix()                             ? launch_gram_matrix(launch)
          : plan_.form == kernels::GramForm::fp64    ? launch_gram_tile_work64(launch)
          : plan_.form == kernels::GramForm::fp32_3m ? launch_gram_tile_3m(launch)
@@ -93,19 +94,13 @@ void GramProduct::run(const Tiles& t) const {
 }
 
 void GramProduct::multiply(const GramRows& x, const GramRows& y, const GramTarget& target) const {
-    const std::uint64_t panel = std::min(plan_.panel_rows, plan_.output_rows);
-    for (std::uint64_t row = 0; row < x.rows; row += panel)
-        for (std::uint64_t column = 0; column < y.rows; column += panel)
-            run({x, y, target, row, std::min(panel, x.rows - row), column, std::min(panel, y.rows - column),
-                 false});
+    kernels::GramBlocks blocks(plan_, x.rows, y.rows, false);
+    for (kernels::GramBlock block; blocks.next(block);) run({x, y, target, block, false});
 }
 
 void GramProduct::square(const GramRows& x, const GramTarget& target) const {
-    const std::uint64_t panel = std::min(plan_.panel_rows, plan_.output_rows);
-    for (std::uint64_t row = 0; row < x.rows; row += panel)
-        for (std::uint64_t column = 0; column <= row; column += panel)
-            run({x, x, target, row, std::min(panel, x.rows - row), column, std::min(panel, x.rows - column),
-                 true});
+    kernels::GramBlocks blocks(plan_, x.rows, x.rows, true);
+    for (kernels::GramBlock block; blocks.next(block);) run({x, x, target, block, true});
 }
 
 }  // namespace weft::cuda

@@ -60,7 +60,7 @@ struct GramProduct::Tiles {
     const GramRows& x;
     const GramRows& y;
     const GramTarget& target;
-    std::uint64_t row, rows, column, columns;  ///< of the block, and in the target
+    GramBlock block;  ///< also in the target
     bool square;
 };
 
@@ -119,24 +119,26 @@ void GramProduct::run(Stream& stream, const Tiles& t) {
                     alignment);
     };
     const std::uint64_t leading = t.target.leading;
-    const Bound out = output(t.target.origin + t.row * leading + t.column, t.rows, t.columns);
+    const Bound out =
+        output(t.target.origin + t.block.row * leading + t.block.column, t.block.rows, t.block.columns);
     const bool mirror = t.square || t.target.mirror;
     const std::uint64_t mirror_origin = t.square ? t.target.origin : t.target.mirror_origin;
     const Bound mirrored =
-        mirror ? output(mirror_origin + t.column * leading + t.row, t.columns, t.rows) : out;
+        mirror ? output(mirror_origin + t.block.column * leading + t.block.row, t.block.columns, t.block.rows)
+               : out;
 
-    const std::uint64_t down = divide_up(t.rows, plan_.tile.rows),
-                        across = divide_up(t.columns, plan_.tile.columns);
-    const bool diagonal = t.square && t.row == t.column;
+    const std::uint64_t down = divide_up(t.block.rows, plan_.tile.rows),
+                        across = divide_up(t.block.columns, plan_.tile.columns);
+    const bool diagonal = t.square && t.block.row == t.block.column;
     const std::uint64_t tiles =
         diagonal ? plan_.tile.rows / plan_.tile.columns * (down * (down + 1) / 2) : down * across;
     const std::uint64_t part = divide_up(plan_.blocks, plan_.split), parts = divide_up(plan_.blocks, part);
     shared::GramReduceParameters parameters{
-        {word(t.rows), word(t.columns), word(plan_.blocks), diagonal ? 0u : word(across), word(leading),
-         word(out.before / element), word(mirrored.before / element), mirror ? 1u : 0u, word(tiles),
-         word(part), factor_of(t.x, t.row), factor_of(t.y, t.column)},
+        {word(t.block.rows), word(t.block.columns), word(plan_.blocks), diagonal ? 0u : word(across),
+         word(leading), word(out.before / element), word(mirrored.before / element), mirror ? 1u : 0u,
+         word(tiles), word(part), factor_of(t.x, t.block.row), factor_of(t.y, t.block.column)},
         word(parts)};
-    const auto x = planes(t.x, t.row, t.rows), y = planes(t.y, t.column, t.columns);
+    const auto x = planes(t.x, t.block.row, t.block.rows), y = planes(t.y, t.block.column, t.block.columns);
     const auto factors =
         t.x.factors
             ? BufferView<const std::uint32_t>(words_at(t.x.factors->range, 0, t.x.factors->range.bytes))
@@ -156,20 +158,14 @@ void GramProduct::run(Stream& stream, const Tiles& t) {
 
 void GramProduct::multiply(Stream& stream, const GramRows& x, const GramRows& y, const GramTarget& target) {
     check_block(plan_, x, y, target);
-    const std::uint64_t panel = std::min(plan_.panel_rows, plan_.output_rows);
-    for (std::uint64_t row = 0; row < x.rows; row += panel)
-        for (std::uint64_t column = 0; column < y.rows; column += panel)
-            run(stream, {x, y, target, row, std::min(panel, x.rows - row), column,
-                         std::min(panel, y.rows - column), false});
+    GramBlocks blocks(plan_, x.rows, y.rows, false);
+    for (GramBlock block; blocks.next(block);) run(stream, {x, y, target, block, false});
 }
 
 void GramProduct::square(Stream& stream, const GramRows& x, const GramTarget& target) {
     check_block(plan_, x, x, target);
-    const std::uint64_t panel = std::min(plan_.panel_rows, plan_.output_rows);
-    for (std::uint64_t row = 0; row < x.rows; row += panel)
-        for (std::uint64_t column = 0; column <= row; column += panel)
-            run(stream, {x, x, target, row, std::min(panel, x.rows - row), column,
-                         std::min(panel, x.rows - column), true});
+    GramBlocks blocks(plan_, x.rows, x.rows, true);
+    for (GramBlock block; blocks.next(block);) run(stream, {x, x, target, block, true});
 }
 
 void GramProduct::multiply(Stream& stream, const GramRange& x, const GramRange& y, const GramRange& out) {

@@ -241,7 +241,41 @@ std::vector<GramTile> matrix_tiles(bool single, bool khr) {
     return {kFlat, kHigh, kSmall, kLarge, kFlatHigh, kFlatSmall, kLeast};
 }
 
+/// Rows of all panels but the last.
+std::uint64_t panel_of(const GramPlan& plan, std::uint64_t rows) {
+    const std::uint64_t most = std::min(plan.panel_rows, plan.output_rows);
+    if (rows <= most) return std::max<std::uint64_t>(rows, 1);
+    // Half a tile would compute the other half in vain.
+    const std::uint64_t unit = std::max<std::uint64_t>(kBlockRows, plan.tile.rows);
+    if (most < unit) return most;
+    const std::uint64_t panels = divide_up(rows, most / unit * unit);
+    return divide_up(divide_up(rows, panels), unit) * unit;
+}
+
 }  // namespace
+
+GramBlocks::GramBlocks(const GramPlan& plan, std::uint64_t rows, std::uint64_t columns, bool square)
+    : rows_(rows),
+      columns_(columns),
+      high_(panel_of(plan, rows)),
+      wide_(panel_of(plan, columns)),
+      down_(divide_up(rows, high_)),
+      across_(divide_up(columns, wide_)),
+      square_(square) {}
+
+bool GramBlocks::next(GramBlock& block) {
+    for (; turn_ < across_; ++turn_, panel_ = 0)
+        while (panel_ < down_) {
+            const std::uint64_t i = panel_++;
+            // Along diagonals; or, as all meet all in a tournament, those whose sum is the turn's.
+            const std::uint64_t j = square_ ? (turn_ + across_ - i) % across_ : (turn_ + i) % across_;
+            if (square_ && j > i) continue;
+            const std::uint64_t row = i * high_, column = j * wide_;
+            block = {row, std::min(high_, rows_ - row), column, std::min(wide_, columns_ - column)};
+            return true;
+        }
+    return false;
+}
 
 std::vector<GramTile> gram_tiles(const GramDevice& device, GramForm form) {
     std::vector<GramTile> tiles;

@@ -110,6 +110,28 @@ struct GramPlan {
 /// lacks, 64 packed rows or 64 rows of K that no binding spans.
 GramPlan plan_gram(const GramProblem& problem, const GramDevice& device, const GramOptions& options = {});
 
+/// A block of K that one dispatch computes, in rows and columns of the whole.
+struct GramBlock {
+    std::uint64_t row = 0, rows = 0, column = 0, columns = 0;
+    bool operator==(const GramBlock&) const = default;
+};
+
+/// What a plan's bindings cut K into, one dispatch each: panels of nearly equal height in whole tiles. Blocks
+/// that follow each other share neither rows nor columns as long as there are such, so nothing need wait
+/// between them: the last tiles of one leave room that the first of the next take.
+class GramBlocks {
+  public:
+    /// Of `rows` by `columns`. `square`: of K(X, X) those on and below the diagonal, which are mirrored too.
+    GramBlocks(const GramPlan& plan, std::uint64_t rows, std::uint64_t columns, bool square);
+    /// False: there are no more.
+    bool next(GramBlock& block);
+
+  private:
+    std::uint64_t rows_, columns_, high_, wide_, down_, across_;  // high_ by wide_, all but the last
+    bool square_;
+    std::uint64_t turn_ = 0, panel_ = 0;
+};
+
 /// Tiles of this form that the device can run, the default first.
 std::vector<GramTile> gram_tiles(const GramDevice& device, GramForm form);
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <weft/error.hpp>
 
@@ -127,6 +129,83 @@ TEST_CASE("what does not fit one binding is cut into panels, or refused with the
     const std::string text = refusal(Errc::unsupported, square(64, 1u << 20), lavapipe());
     CHECK(contains(text, "64 states do not fit one binding"));
     CHECK(contains(text, "134217728"));
+}
+
+namespace {
+
+std::vector<GramBlock> blocks_of(const GramPlan& plan, std::uint64_t rows, std::uint64_t columns,
+                                 bool square) {
+    std::vector<GramBlock> all;
+    GramBlocks blocks(plan, rows, columns, square);
+    for (GramBlock block; blocks.next(block);) all.push_back(block);
+    return all;
+}
+
+bool share(std::uint64_t a, std::uint64_t as, std::uint64_t b, std::uint64_t bs) {
+    return a < b + bs && b < a + as;
+}
+
+/// Runs of blocks of which no two write the same rows of K, mirrored ones too.
+std::size_t turns_of(const std::vector<GramBlock>& blocks, bool square) {
+    std::size_t turns = blocks.empty() ? 0 : 1, first = 0;
+    for (std::size_t i = 0; i < blocks.size(); ++i)
+        for (std::size_t k = first; k < i; ++k) {
+            const GramBlock &a = blocks[k], &b = blocks[i];
+            const bool meet = share(a.row, a.rows, b.row, b.rows) ||
+                              (square && (share(a.column, a.columns, b.column, b.columns) ||
+                                          share(a.row, a.rows, b.column, b.columns) ||
+                                          share(a.column, a.columns, b.row, b.rows)));
+            if (!meet) continue;
+            ++turns;
+            first = i;
+            break;
+        }
+    return turns;
+}
+
+}  // namespace
+
+TEST_CASE("panels are of one height in whole tiles, and blocks take turns that share nothing") {
+    GramPlan plan = plan_gram(square(16384, 65536), h100());
+    plan.tile = {128, 128, 4, 8, 1};
+    // 8128 rows a binding: three panels rather than two and a strip of one tile.
+    const std::vector<GramBlock> three = blocks_of(plan, 16384, 16384, true);
+    REQUIRE(three.size() == 6);
+    CHECK(three[0] == GramBlock{0, 5504, 0, 5504});
+    CHECK(three[1] == GramBlock{11008, 5376, 5504, 5504});
+    CHECK(turns_of(three, true) == 3);
+    CHECK(blocks_of(plan, 8128, 8128, true) == std::vector<GramBlock>{{0, 8128, 0, 8128}});
+    CHECK(blocks_of(plan, 0, 0, true).empty());
+
+    for (const std::uint64_t most : {64u, 128u, 192u, 640u})
+        for (const std::uint64_t rows : {1u, 64u, 65u, 128u, 129u, 640u, 641u, 1000u, 1281u})
+            for (const std::uint64_t columns : {std::uint64_t{70}, std::uint64_t{700}, rows}) {
+                CAPTURE(most);
+                CAPTURE(rows);
+                CAPTURE(columns);
+                plan.panel_rows = most;
+                plan.output_rows = 640;
+                for (const bool symmetric : {false, true}) {
+                    if (symmetric && rows != columns) continue;
+                    const std::vector<GramBlock> blocks = blocks_of(plan, rows, columns, symmetric);
+                    std::vector<int> times(rows * columns);
+                    for (const GramBlock& b : blocks) {
+                        CHECK(b.row % 64 == 0);
+                        CHECK(b.column % 64 == 0);
+                        CHECK(b.rows <= most);
+                        CHECK(b.columns <= most);
+                        for (std::uint64_t i = b.row; i < b.row + b.rows; ++i)
+                            for (std::uint64_t j = b.column; j < b.column + b.columns; ++j) {
+                                ++times[i * columns + j];
+                                if (symmetric && b.row != b.column) ++times[j * columns + i];
+                            }
+                    }
+                    CHECK(std::all_of(times.begin(), times.end(), [](int n) { return n == 1; }));
+                    const std::uint64_t high = blocks[0].rows;
+                    const std::uint64_t down = (rows + high - 1) / high;
+                    if (symmetric) CHECK(turns_of(blocks, true) == down);
+                }
+            }
 }
 
 TEST_CASE("outer sums about the square root of the terms, few tiles in parts") {
