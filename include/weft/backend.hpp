@@ -103,7 +103,7 @@ class Backend {
     /// Writes the pipeline cache to disk now instead of at destruction; merges with what another process
     /// wrote. Returns false when the cache is off or cannot be written (logged, never an error).
     bool save_pipeline_cache();
-    /// Frees staging rings that no call uses at the moment and imports of ordinary memory.
+    /// Frees staging rings and scratch that no call uses at the moment, and imports of ordinary memory.
     void trim();
 
     /// For the other parts of weft.

@@ -208,6 +208,60 @@ TEST_CASE("encode: a recorded encode runs on whatever the buffers hold, and tell
     });
 }
 
+TEST_CASE("encode: an outcome is asked for on the stream that makes the states, submitted or not") {
+    on_device([](weft::Backend& backend) {
+        for (const double value : {kNaN, 1.0}) {
+            CAPTURE(value);
+            weft::Stream first(backend, {.name = "first"}), second(backend, {.name = "second"});
+            const std::vector<double> values(4, value);
+            weft::Buffer<double> in(backend, 4);
+            weft::Buffer<c32> out(backend, 4);
+            first.upload(values, in);
+            const weft::EncodeOutcome outcome = weft::encode_amplitude(first, in, out, {1, 2});
+            const auto refused = [&](weft::Stream& stream) {
+                check_error(Errc::invalid_argument, "made on another stream (got \"second\", need",
+                            [&] { outcome.check(stream); });
+            };
+            refused(second);
+            first.submit();
+            refused(second);
+            weft::Stream moved = std::move(first);
+            CHECK(outcome.failures(moved).size() == (std::isnan(value) ? 1 : 0));
+            refused(second);
+            // A sequence may be replayed by another stream.
+            std::optional<weft::EncodeOutcome> recorded;
+            const weft::Sequence sequence = moved.record([&](weft::Stream& to) {
+                recorded = weft::encode_amplitude(to, in, out, {1, 2});
+            });
+            second.replay(sequence);
+            CHECK(recorded->failures(second).size() == (std::isnan(value) ? 1 : 0));
+        }
+    });
+}
+
+TEST_CASE("encode: options of batches are checked by every route") {
+    on_device([](weft::Backend& backend) {
+        for (const auto& [method, qubits] : {std::pair{EncodeMethod::iqp, 8u},
+                                             {EncodeMethod::iqp, 14u},
+                                             {EncodeMethod::amplitude, 4u},
+                                             {EncodeMethod::amplitude, 15u}}) {
+            CAPTURE(qubits);
+            const std::vector<double> values(weft::encode_features(method, qubits), 1.0);
+            std::vector<c32> states(std::size_t{1} << qubits, guard_amplitude<c32>());
+            const auto refused = [&](const weft::BatchOptions& batch, const char* text) {
+                check_error(Errc::invalid_argument, text, [&] {
+                    weft::encode(backend, method, values, states, {1, qubits}, {.batch = batch});
+                });
+            };
+            refused({.slots = 99}, "BatchOptions::slots out of range (got 99");
+            refused({.path = static_cast<weft::Path>(77)}, "no such path (got 77");
+            refused({.queues = static_cast<weft::QueueMode>(7)}, "no such queue mode (got 7");
+            refused({.chunk_elements = std::uint64_t{1} << 32}, "BatchOptions::chunk_elements");
+            for (const c32& a : states) CHECK(a == guard_amplitude<c32>());
+        }
+    });
+}
+
 TEST_CASE("encode: indices of basis by type, as they are stored") {
     on_device([](weft::Backend& backend) {
         const auto fault = [&](const auto& value, std::uint32_t qubits) {
