@@ -98,11 +98,15 @@ struct EncodeOptions {
 ///
 ///   values   [samples, features] float32 or float64, basis also int64; features as encode_features says, for
 ///            amplitude any number from 1 to 2^qubits
-///   states   [samples, 2^qubits] complex64 or complex128
+///   states   [samples, 2^qubits] complex64 or complex128, from a multiple of 16 bytes of their buffer on,
+///   and of
+///            DeviceInfo's limits.storage_buffer_offset_alignment where that is more: complex64 views begin
+///            at an even element
 ///
+/// Amplitudes are within qubits * 2.5e-7 of their definition in float32 (amplitude: 1e-6), 1e-12 in float64.
 /// Computes in float64 where either of them is 64 bits wide, else in float32, and so complex64 states of an
 /// iqp that one workgroup cannot hold. The returned outcome tells which samples failed; whoever is sure of
-/// his values may drop it. Errors: invalid_argument - qubits, sizes,
+/// his values may drop it. Errors: invalid_argument - qubits, sizes, alignment,
 /// no samples; in strict mode EncodeError, and not inside Stream::record; unsupported - complex128 on a
 /// device without shaderFloat64; out_of_memory - scratch memory (see estimate_encode); as Stream::dispatch.
 EncodeOutcome encode(Stream& stream, EncodeMethod method, const EncodeValues& values,

@@ -83,6 +83,7 @@ EncodeOutcome encode(Stream& stream, EncodeMethod method, const EncodeValues& va
         kernels::check_encode(method, shape, {values.type, states.type}, values.count, states.count);
     const kernels::EncodePlan plan =
         kernels::plan_encode(stream.device(), method, {values.type, states.type}, shape, features, false);
+    kernels::check_alignment(plan, states);
     auto status = std::make_shared<Buffer<std::uint32_t>>(stream, 2 * shape.samples, "encode status");
     EncodeOutcome outcome(method, status, stream.identity(), stream.deferred());
     const kernels::EncodeScratch scratch(stream, plan);
