@@ -39,7 +39,8 @@ struct PlanReport {
 };
 
 /// Running totals since the Backend was made. Work with the same memory, sizes and
-/// parameters as before changes none of the first four; other parameters alone record commands again.
+/// parameters as before changes none of the first four; other parameters alone record commands again, and so
+/// do Streams and encodes that go by them.
 struct Counters {
     std::uint64_t objects_created = 0;      ///< Vulkan objects of any kind
     std::uint64_t memory_allocations = 0;   ///< blocks and dedicated allocations taken from the driver
