@@ -41,17 +41,31 @@ kernels::EncodeRoom kernels::room_of(const Backend& backend) {
 
 namespace {
 
-// Bytes a streamed encode may take. What earlier calls have kept goes first where memory is limited.
+// Bytes that are left for a streamed encode.
+std::uint64_t memory_left(const Backend& backend) {
+    const std::uint64_t available = kernels::room_of(backend).available;
+    const std::uint64_t taken = core::memory_limit(backend) != 0 ? backend.memory().block_bytes : 0;
+    return available - std::min(available, taken);
+}
+
+// Bytes a streamed encode may take. Where memory is limited, what earlier calls have kept goes before
+// anything is cut smaller; run_batch does that itself and takes up what the last batch left.
 std::uint64_t require_memory(Backend& backend, const kernels::EncodePlan& plan, const BatchOptions& options) {
     constexpr std::uint64_t kSmall = std::uint64_t{1} << 30;
     const std::uint64_t limit = core::memory_limit(backend);
     const bool copies = options.path == Path::staged || stages(backend);
     const std::uint64_t least = kernels::least_bytes(plan, backend.device(), copies);
     if (limit == 0 && least < kSmall) return ~std::uint64_t{0};
-    if (limit != 0) backend.trim();
-    const std::uint64_t available = kernels::room_of(backend).available;
-    const std::uint64_t live = limit != 0 ? backend.memory().block_bytes : 0;
-    const std::uint64_t left = available - std::min(available, live);
+    const std::uint64_t wanted =
+        plan.single_dispatch()
+            ? least
+            : kernels::rounds_bytes(plan, backend.device(),
+                                    kernels::usual_rounds(plan, backend.device(), options.chunk_elements));
+    std::uint64_t left = memory_left(backend);
+    if (limit != 0 && wanted > left) {
+        backend.trim();
+        left = memory_left(backend);
+    }
     if (least > left)
         throw Error(Errc::out_of_memory,
                     "encode: no memory for the smallest part that can be streamed (got " +
