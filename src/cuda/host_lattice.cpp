@@ -87,8 +87,7 @@ LatticeReport forward(const char* function, bool encode, const LatticeCode& code
     const std::array<NamedSpan, 1> inputs{{{"x", x.data(), x.size_bytes()}}};
     const std::array<NamedSpan, 2> outputs{{out, {"status", status.data(), status.size()}}};
     kernels::check_lattice_spans(function, inputs, outputs, !encode);
-    if (options.checked)
-        kernels::check_finite(function, x, options.width != 0 ? options.width : shape.width, threads());
+    if (options.checked) kernels::check_finite(function, x, shape.given_width, threads());
     HostWork work = work_of(shape, options.batch);
     work.inputs = {{x.data(), x.size_bytes(), values_bytes(shape)}};
     work.outputs = {{out_data, out.bytes, out_element_bytes},

@@ -96,9 +96,7 @@ LatticeReport forward(Backend& backend, LatticeOp op, const LatticeCode& code, s
     const std::array<kernels::NamedSpan, 2> outputs{
         {out, {"status", statuses.span().data(), statuses.span().size()}}};
     kernels::check_lattice_spans(function, inputs, outputs, op == LatticeOp::quantize);
-    if (options.checked)
-        kernels::check_finite(function, x, options.width != 0 ? options.width : shape.width,
-                              backend.plan().copy_threads);
+    if (options.checked) kernels::check_finite(function, x, shape.given_width, backend.plan().copy_threads);
     const Program program =
         make_program(backend, op, code, code.max_retries != 0, shape.element_vectors, shape.ragged);
     kernels::StatusCounter counter(statuses.span());

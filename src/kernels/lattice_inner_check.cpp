@@ -41,7 +41,7 @@ LatticeShape inner_shape(const LatticeTable& table, const LatticeCode& code, std
                          std::size_t width) {
     LatticeShape shape;
     shape.rows = rows;
-    shape.width = width == 0 ? dimension(code.lattice) : width;
+    shape.width = shape.given_width = width == 0 ? dimension(code.lattice) : width;
     shape.tiles = lattice_tiles(code.lattice, shape.width);
     check_table(table, code, shape.tiles);
     set_elements(shape, code.lattice);

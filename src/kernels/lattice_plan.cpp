@@ -55,7 +55,7 @@ namespace kernels {
 LatticeShape lattice_shape(const char* function, Lattice lattice, std::size_t values, std::size_t width) {
     const std::size_t d = dimension(lattice);
     LatticeShape shape;
-    shape.width = width == 0 ? d : width;
+    shape.width = shape.given_width = width == 0 ? d : width;
     if (values % shape.width != 0)
         throw Error(Errc::invalid_argument, std::string(function) + ": values are no whole rows (got " +
                                                 std::to_string(values) + ", need a multiple of " +

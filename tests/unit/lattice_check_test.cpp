@@ -109,6 +109,7 @@ TEST_CASE("lattice check: rows become elements whose codes are whole words") {
             const kernels::LatticeShape shape = kernels::lattice_shape("f", lattice, width * 48, width);
             CHECK(shape.vectors() == 48 * weft::lattice_tiles(lattice, width));
             CHECK(shape.ragged == (width % weft::dimension(lattice) != 0));
+            CHECK(shape.given_width == width);  // also where vectors are taken for rows
             for (const std::uint32_t q : {3u, 5u, 16u})
                 for (std::uint32_t levels = 1; levels <= 4; ++levels) {
                     const LatticeCode code{.lattice = lattice, .q = q, .levels = levels, .packed = true};
@@ -116,6 +117,7 @@ TEST_CASE("lattice check: rows become elements whose codes are whole words") {
                     CHECK(shape.element_vectors % 4 == 0);
                 }
         }
+    CHECK(kernels::lattice_shape("f", Lattice::e8, 16, 0).given_width == 8);
     has(refusal([] { kernels::lattice_shape("f", Lattice::d4, 7, 0); }),
         "f: values are no whole rows (got 7, need a multiple of 4");
     has(refusal([] { kernels::lattice_shape("f", Lattice::d4, 8, 3); }), "a multiple of 3");
