@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <string>
 
@@ -34,10 +35,12 @@ std::size_t lattice_tiles(Lattice lattice, std::size_t width) noexcept {
 
 namespace {
 
-// ceil(vectors * bits / unit) that does not overflow before the result does.
+// ceil(vectors * bits / unit), but no more than kMost.
 std::size_t units(const LatticeCode& code, std::size_t vectors, std::size_t unit) noexcept {
+    constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
     const std::size_t bits = std::size_t{digit_bits(code)} * code.levels * dimension(code.lattice);
-    return vectors / unit * bits + (vectors % unit * bits + unit - 1) / unit;
+    const std::size_t whole = vectors / unit, rest = (vectors % unit * bits + unit - 1) / unit;
+    return bits != 0 && whole > (kMost - rest) / bits ? kMost : whole * bits + rest;
 }
 
 }  // namespace
