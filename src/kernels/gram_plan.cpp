@@ -48,10 +48,6 @@ std::string text(std::uint64_t value) {
     throw Error(code, "plan_gram: " + what);
 }
 
-std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) {
-    return a / b + (a % b != 0 ? 1 : 0);
-}
-
 std::uint64_t output_element(const GramProblem& problem) {
     return problem.output == GramReal::float64 ? 8 : 4;
 }
