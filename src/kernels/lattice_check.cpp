@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <weft/error.hpp>
@@ -244,6 +245,15 @@ StatusCount check_statuses(const char* function, const LatticeCode& code,
     refuse(function, "status of vector " + std::to_string(at) + " has too many retries" +
                          got_need(std::to_string(status[at] & kLatticeRetries),
                                   "at most max_retries = " + std::to_string(code.max_retries)));
+}
+
+LatticeReport forward_report(const char* function, const LatticeShape& shape, const StatusCount& count,
+                             BatchReport batch) {
+    if (count.not_finite != 0)
+        refuse(function, "vectors with values that are not finite (got " + std::to_string(count.not_finite) +
+                             " of " + std::to_string(shape.vectors()) + ", the first is vector " +
+                             std::to_string(count.first_not_finite) + ", need none; all others are done)");
+    return {shape.vectors(), count.retried, count.unresolved, std::move(batch)};
 }
 
 }  // namespace weft::kernels

@@ -23,6 +23,7 @@ struct LatticeShape {
     std::size_t element_rows = 1, element_vectors = 1;
 
     std::size_t vectors() const { return rows * tiles; }
+    std::size_t element_value_bytes() const { return element_rows * width * sizeof(float); }
 };
 
 /// Vectors that fill whole words whatever the code: 32 values.
