@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <string>
 
@@ -34,10 +35,12 @@ std::size_t lattice_tiles(Lattice lattice, std::size_t width) noexcept {
 
 namespace {
 
-// ceil(vectors * bits / unit) that does not overflow before the result does.
+// ceil(vectors * bits / unit), but no more than kMost.
 std::size_t units(const LatticeCode& code, std::size_t vectors, std::size_t unit) noexcept {
+    constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
     const std::size_t bits = std::size_t{digit_bits(code)} * code.levels * dimension(code.lattice);
-    return vectors / unit * bits + (vectors % unit * bits + unit - 1) / unit;
+    const std::size_t whole = vectors / unit, rest = (vectors % unit * bits + unit - 1) / unit;
+    return bits != 0 && whole > (kMost - rest) / bits ? kMost : whole * bits + rest;
 }
 
 }  // namespace
@@ -55,7 +58,7 @@ namespace kernels {
 LatticeShape lattice_shape(const char* function, Lattice lattice, std::size_t values, std::size_t width) {
     const std::size_t d = dimension(lattice);
     LatticeShape shape;
-    shape.width = width == 0 ? d : width;
+    shape.width = shape.given_width = width == 0 ? d : width;
     if (values % shape.width != 0)
         throw Error(Errc::invalid_argument, std::string(function) + ": values are no whole rows (got " +
                                                 std::to_string(values) + ", need a multiple of " +

@@ -210,6 +210,13 @@ void print_report(const EncodeArguments& arguments, const DeviceInfo& device, co
                 {"driver", device.driver}});
 }
 
+// The bytes of all states are a product of these two.
+void require_countable(const RowSource& source, std::uint32_t qubits) {
+    if (source.samples() > std::uint64_t{1} << 58 >> qubits)
+        source.refuse("too many rows (got " + std::to_string(source.samples()) + " for " +
+                      std::to_string(qubits) + " qubits, need at most 2^58 amplitudes)");
+}
+
 // What does not depend on the device.
 void require_columns(const RowSource& source, EncodeMethod method, std::uint32_t qubits) {
     const std::uint64_t most = encode_features(method, qubits);
@@ -234,6 +241,7 @@ void run(const EncodeArguments& arguments) {
     const StateType states = arguments.dtype == "complex64" ? StateType::complex64 : StateType::complex128;
     require_apart({{"output", arguments.out}}, {{"input", file_of(arguments)}});
     require_columns(*source, method, arguments.qubits);
+    require_countable(*source, arguments.qubits);
     Target target(arguments.device, config);
     const EncodeNeeds needs = needs_of(arguments, target.backend(), *source, shape, {source->type(), states});
     if (arguments.explain) return explain(arguments, target.device(), *source, shape, needs);
