@@ -23,7 +23,6 @@ namespace {
 using namespace weft;
 using namespace weft_test;
 
-constexpr std::uint32_t kStaged = 8;  // the constant's id
 constexpr std::uint32_t kUntouched = 0x7fc00abcu;
 constexpr std::size_t kBeyond = 64;  // values behind the last vector
 
@@ -40,8 +39,7 @@ std::vector<std::uint32_t> decoded(Backend& backend, const Case& c, const std::v
         kernels::resident_vectors("test", c.code, values, 0, codes.size(), status.size());
     kernels::LatticePlan plan = kernels::plan_lattice(backend.device(), kernels::LatticeOp::decode, c.code,
                                                       true, r.shape.element_vectors);
-    for (auto& [id, value] : plan.constants)
-        if (id == kStaged) value = staged;
+    plan.constants.emplace_back(kernels::kStagedId, staged);
     const Program program(backend, kernels::lattice_words(kernels::LatticeOp::decode, Lattice::e8, false),
                           ProgramOptions{.constants = plan.constants,
                                          .elements_per_group = plan.elements_per_group,
