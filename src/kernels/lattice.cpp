@@ -27,6 +27,7 @@ template <class Owner>
 Program make_program(Owner& owner, LatticeOp op, const LatticeCode& code, bool retries,
                      std::size_t element_vectors, bool ragged) {
     kernels::LatticePlan plan = kernels::plan_lattice(owner.device(), op, code, retries, element_vectors);
+    if (plan.staged && !ragged) plan.constants.emplace_back(kernels::kStagedId, true);
     return {owner, kernels::lattice_words(op, code.lattice, ragged),
             ProgramOptions{.name = kernels::function_of(op),
                            .constants = std::move(plan.constants),

@@ -49,7 +49,10 @@ shared::LatticeSettings lattice_settings(const LatticeCode& code);
 struct LatticePlan {
     std::uint32_t local_size = 256, max_groups = 1, elements_per_group = 1;
     std::vector<SpecConstant> constants;
+    /// Rows of whole vectors are stored by shaders/shared/lattice_staged.h: constant kStagedId is true.
+    bool staged = false;
 };
+constexpr std::uint32_t kStagedId = 8;  // other shaders do not have it
 LatticePlan plan_lattice(const DeviceInfo& device, LatticeOp op, const LatticeCode& code, bool retries,
                          std::size_t element_vectors);
 

@@ -200,6 +200,20 @@ TEST_CASE("lattice check: threads or groups of an encoder fill whole words, what
                     }
 }
 
+TEST_CASE("lattice check: E8 is stored through shared memory on GPUs alone") {
+    using kernels::LatticeOp;
+    const auto staged = [](Lattice lattice, LatticeOp op, weft::DeviceType type) {
+        weft::DeviceInfo device = device_with_groups_of(1024);
+        device.type = type;
+        return kernels::plan_lattice(device, op, {.lattice = lattice}, false, 4).staged;
+    };
+    CHECK(staged(Lattice::e8, LatticeOp::decode, weft::DeviceType::discrete));
+    CHECK(staged(Lattice::e8, LatticeOp::decode, weft::DeviceType::integrated));
+    CHECK_FALSE(staged(Lattice::e8, LatticeOp::decode, weft::DeviceType::cpu));
+    CHECK_FALSE(staged(Lattice::e8, LatticeOp::encode, weft::DeviceType::discrete));
+    CHECK_FALSE(staged(Lattice::d4, LatticeOp::decode, weft::DeviceType::discrete));
+}
+
 TEST_CASE("lattice check: threads work on one vector each where codes are words or parts of one") {
     const auto per_thread = [](const LatticeCode& code, kernels::LatticeOp op, std::uint32_t most = 1024) {
         const std::uint32_t block = kernels::block_vectors(code.lattice);
