@@ -66,6 +66,8 @@ void plan_product(EncodePlan& plan, const DeviceInfo& device) {
     plan.local_size = std::min(256u, group_limit(device));
     const auto lane_bits = static_cast<std::uint32_t>(std::countr_zero(plan.local_size));
     plan.slab_bits = lane_bits + (plan.qubits <= kSmallQubits ? 1u : 4u);
+    // More products for one barrier less: 0.3 % of an H100's time, but a fifth more of a software device's.
+    plan.alone = plan.qubits >= plan.slab_bits && device.type != DeviceType::cpu;
 }
 
 // Slab bits whose dealing, couplings and angles fit shared memory; see encode_iqp.comp.

@@ -50,6 +50,7 @@ struct EncodePlan {
     std::uint32_t slab_bits = 0;       ///< as in EncodeParameters
     std::uint32_t element_bits = 0;    ///< amplitudes of an element, as a power of two
     std::uint32_t rows_per_group = 1;  ///< elements that a workgroup takes at a time
+    bool alone = false;                ///< product: invocations multiply all factors themselves
     std::uint32_t fixed_qubits = 0;    ///< iqp: a constant of the shader; 0: it is told when it runs
     std::uint32_t window_bits = 0;     ///< amplitudes that one binding can hold, as a power of two
     std::uint32_t max_groups = 1;

@@ -234,7 +234,10 @@ Program encode_program(Owner& owner, const EncodePlan& plan, EncodeStep step) {
         options.constants.emplace_back(2u, plan.kept_pairs);
     if (plan.kernel == EncodeKernel::amplitude) options.constants.emplace_back(3u, plan.team_size);
     options.groups_per_element = plan.groups_per_row;
-    if (plan.kernel == EncodeKernel::product) options.constants.emplace_back(2u, product_method(plan.method));
+    if (plan.kernel == EncodeKernel::product) {
+        options.constants.emplace_back(2u, product_method(plan.method));
+        options.constants.emplace_back(3u, plan.alone);
+    }
     if (plan.kernel == EncodeKernel::iqp || plan.kernel == EncodeKernel::iqp_tasks)
         options.constants.emplace_back(2u, plan.slab_bits);
     if (plan.fixed_qubits != 0) options.constants.emplace_back(4u, plan.fixed_qubits);

@@ -110,6 +110,17 @@ TEST_CASE("encode plan: workgroups of product states fit the shader's tables") {
     CHECK(plan(device, EncodeMethod::angle, kMixed, 8).rows_per_group == 16);
 }
 
+TEST_CASE("encode plan: whole slabs of a GPU share no products of factors") {
+    DeviceInfo device = device_with(kLargeRange, 49152);
+    device.type = DeviceType::discrete;
+    CHECK(plan(device, EncodeMethod::phase, kNarrow, 12).alone);
+    CHECK(plan(device, EncodeMethod::iqp_z, kWide, 20, true).alone);
+    CHECK_FALSE(plan(device, EncodeMethod::phase, kNarrow, 11).alone);  // two states a workgroup
+    CHECK_FALSE(plan(device, EncodeMethod::iqp, kNarrow, 16).alone);
+    device.type = DeviceType::cpu;
+    CHECK_FALSE(plan(device, EncodeMethod::phase, kNarrow, 12).alone);
+}
+
 TEST_CASE("encode plan: what a binding cannot hold goes by windows") {
     const DeviceInfo device = device_with(kSmallRange, 32768);
     CHECK(plan(device, EncodeMethod::phase, kNarrow, 23).row_fits());
