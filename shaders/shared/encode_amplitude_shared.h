@@ -135,7 +135,8 @@ WEFT_GPU void load_block(uint block) {
 // The sums of the first `parts` invocations, a power of two, for all; of the others they are 0. What they go
 // through may be used again after the next barrier.
 #if defined(WEFT_SHUFFLES)
-// Within subgroups, all of whose invocations are there; then each for itself takes what the subgroups have.
+// Within subgroups, all of whose invocations are there; then each for itself takes what the subgroups have,
+// all of them: nobody says in which the first invocations are.
 WEFT_GPU void join_sums(WEFT_INOUT(Real) sum, WEFT_INOUT(Real) rest, uint parts) {
     WEFT_UNROLL for (uint apart = kSubgroup / 2u; apart > 0u; apart /= 2u) {
         const Real more = subgroupShuffleXor(sum, apart);
@@ -149,7 +150,7 @@ WEFT_GPU void join_sums(WEFT_INOUT(Real) sum, WEFT_INOUT(Real) rest, uint parts)
     barrier();
     sum = norm_sum[0];
     rest = norm_rest[0];
-    for (uint i = 1u; i * kSubgroup < parts; ++i) {
+    for (uint i = 1u; i < WEFT_GROUP_SIZE / kSubgroup; ++i) {
         rest += norm_rest[i];
         add_to(sum, rest, norm_sum[i]);
     }
