@@ -232,7 +232,7 @@ void run(const EncodeArguments& arguments) {
     const std::unique_ptr<RowSource> source = open_source(arguments);
     const StateShape shape{source->samples(), arguments.qubits};
     const StateType states = arguments.dtype == "complex64" ? StateType::complex64 : StateType::complex128;
-    require_apart({{"output", arguments.out}}, {{"input", file_of(arguments)}});
+    require_apart({{"output", arguments.out}}, {{"input", file_of(arguments)}, {"input", source->file()}});
     require_columns(*source, method, arguments.qubits);
     Target target(arguments.device, config);
     const EncodeNeeds needs = needs_of(arguments, target.backend(), *source, shape, {source->type(), states});
