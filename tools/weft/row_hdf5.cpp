@@ -47,14 +47,19 @@ bool is_hdf5(const std::string& file) {
     return H5Fis_hdf5(file.c_str()) > 0;
 }
 
-// The colon between file and data set. Names need not begin at the root, as those of h5py need not, if a file
-// tells.
+bool exists(const std::string& path) {
+    std::error_code error;
+    return std::filesystem::exists(path, error);
+}
+
+// The colon between file and data set. A file of the whole name has none, colons in it or not. Names need not
+// begin at the root, as those of h5py need not, if a file tells; without it ":/" does, but in names of .npy
+// files.
 std::size_t separator(const std::string& path) {
-    const std::size_t rooted = path.find(":/");
-    if (rooted != std::string::npos) return rooted;
+    if (exists(path)) return std::string::npos;
     for (std::size_t at = path.find(':'); at != std::string::npos; at = path.find(':', at + 1))
         if (is_hdf5(path.substr(0, at))) return at;
-    return std::string::npos;
+    return path.ends_with(".npy") ? std::string::npos : path.rfind(":/");
 }
 
 // As NumPy would name it; big-endian numbers are read like any others.

@@ -55,10 +55,12 @@ std::unique_ptr<RowSource> open_npy(const std::string& path);
 /// Numbers without a header, C order, little-endian. Errors: Failure with Exit::usage - a size that is not
 /// the shape's.
 std::unique_ptr<RowSource> open_raw(const std::string& path, const RawShape& shape);
-/// A data set, "file.h5:/path/of/it", that holds its values itself. Errors: Failure with Exit::usage - no such
-/// file or data set, other types or ranks, a virtual set or external storage.
+/// A data set, "file.h5:/path/of/it", that holds its values itself. Errors: Failure with Exit::usage - no
+/// such file or data set, other types or ranks, a virtual set or external storage.
 std::unique_ptr<RowSource> open_hdf5(const std::string& path);
-/// Whether a path is of that form.
+/// Whether a path is of that form: no file has it as its name, and what stands before a colon is an HDF5 file
+/// or, unless the path ends in ".npy", what follows it begins with "/". An HDF5 file without a data set is of
+/// that form too, for open_hdf5 to refuse.
 bool names_hdf5(const std::string& path);
 /// The file of such a path.
 std::string hdf5_file(const std::string& path);
