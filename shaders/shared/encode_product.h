@@ -50,13 +50,13 @@ WEFT_GPU Complex times(Complex product, uint row, uint qubit, uint bit) {
 
 // The factors of `rows` states from `row` on, and which of them are not finite.
 WEFT_GPU void load(uint row, uint rows) {
+    const uint begin = p.in_base + row * p.qubits;
     for (uint r = gl_LocalInvocationIndex; r < rows; r += gl_WorkGroupSize.x) {
         bad_position[r] = 0u;
         bad_fault[r] = kEncodeGood;
     }
     if (gl_LocalInvocationIndex == 0) any_bad = 0u;
     barrier();
-    const uint begin = p.in_base + row * p.qubits;
     for (uint at = gl_LocalInvocationIndex; at < rows * p.qubits; at += gl_WorkGroupSize.x) {
         const Raw raw = values[begin + at];
         if (fault_of(raw) != kEncodeGood)
@@ -77,6 +77,16 @@ WEFT_GPU void load(uint row, uint rows) {
     }
 }
 
+// The factors of qubits [from, to) for the low bits of `index`. By two chains, whose latencies overlap.
+WEFT_GPU Complex product_of(uint row, uint from, uint to, uint index) {
+    Complex even = complex(kOne, kZero), odd = even;
+    for (uint k = from; k < to; k += 2u, index >>= 2u) {
+        even = times(even, row, k, index);
+        if (k + 1u < to) odd = times(odd, row, k + 1u, index >> 1);
+    }
+    return both(even, odd);
+}
+
 // The index of an amplitude is, from its low bits on, place in a store, invocation within the row, pass,
 // block.
 WEFT_GPU void store(uint from, uint rows, uint block) {
@@ -86,19 +96,15 @@ WEFT_GPU void store(uint from, uint rows, uint block) {
     const uint pass_bits = bits - fixed_bits, passes = 1u << pass_bits;
     for (uint at = lane; at < rows << pass_bits; at += gl_WorkGroupSize.x) {
         const uint index = (at & (passes - 1u)) | (block << pass_bits);
-        Complex product = complex(kOne, kZero);
-        for (uint k = fixed_bits; k < p.qubits; ++k)
-            product = times(product, at >> pass_bits, k, index >> (k - fixed_bits));
-        upper[at] = product;
+        upper[at] = product_of(at >> pass_bits, fixed_bits, p.qubits, index);
     }
-    barrier();
-    const uint row = lane >> lane_bits, place = lane & ((1u << lane_bits) - 1u);
-    if (row >= rows) return;
-    Complex low = complex(kOne, kZero);
-    for (uint k = 0; k < lane_bits; ++k) low = times(low, row, k + kPairBits, place >> k);
+    const uint row = min(lane >> lane_bits, rows - 1u), place = lane & ((1u << lane_bits) - 1u);
+    const Complex low = product_of(row, kPairBits, fixed_bits, place);
     const Complex zero = kStoreWide ? low : times(low, row, 0, 0),
                   one = kStoreWide ? low : times(low, row, 0, 1);
     const bool good = bad_fault[row] == kEncodeGood;
+    barrier();
+    if (lane >> lane_bits >= rows) return;
     uint at = ((from + row) << (bits - kPairBits)) + place;
     for (uint pass = 0; pass < passes; ++pass, at += 1u << lane_bits) {
         const Complex above = upper[(row << pass_bits) + pass];

@@ -225,6 +225,13 @@ void print_report(const EncodeArguments& arguments, const DeviceInfo& device, co
                 {"driver", device.driver}});
 }
 
+// The bytes of all states are a product of these two.
+void require_countable(const RowSource& source, std::uint32_t qubits) {
+    if (source.samples() > std::uint64_t{1} << 58 >> qubits)
+        source.refuse("too many rows (got " + std::to_string(source.samples()) + " for " +
+                      std::to_string(qubits) + " qubits, need at most 2^58 amplitudes)");
+}
+
 // What does not depend on the device.
 void require_columns(const RowSource& source, EncodeMethod method, std::uint32_t qubits) {
     const std::uint64_t most = encode_features(method, qubits);
@@ -236,14 +243,6 @@ void require_columns(const RowSource& source, EncodeMethod method, std::uint32_t
     if (source.type() == ValueType::int64 && method != EncodeMethod::basis)
         source.refuse("wrong type (got " + source.type_name() + ", need float32 or float64; " +
                       to_string(method) + " takes no whole numbers)");
-}
-
-// A data set may claim more rows than any disk holds.
-void require_countable(const RowSource& source, std::uint32_t qubits) {
-    const std::uint64_t most = std::uint64_t{1} << 58 >> qubits;
-    if (source.samples() > most)
-        source.refuse("too many rows (got " + std::to_string(source.samples()) + ", need at most " +
-                      std::to_string(most) + " of " + std::to_string(qubits) + " qubits)");
 }
 
 void run(const EncodeArguments& arguments) {
