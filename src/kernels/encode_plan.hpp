@@ -87,28 +87,4 @@ struct EncodePlan {
 EncodePlan plan_encode(const DeviceInfo& device, EncodeMethod method, EncodeTypes types,
                        const StateShape& shape, std::uint64_t features, bool streamed);
 
-/// Device memory of a resident encode besides values and states.
-std::uint64_t scratch_bytes(const EncodePlan& plan);
-
-/// Pieces of a streamed amplitude row that needs several dispatches. The values of `held` pieces are on the
-/// device: all of the row, or two that take turns and are uploaded again when they are read again.
-struct AmplitudePieces {
-    std::uint32_t bits = 0;
-    std::uint64_t size = 0;             ///< values, and amplitudes: 2^bits
-    std::uint64_t count = 0, used = 0;  ///< of the state; of its values
-    std::uint64_t held = 0;
-};
-AmplitudePieces cut_row(const EncodePlan& plan, std::uint64_t device_bytes);
-
-/// What an encode takes on a device with `available` bytes of memory left.
-EncodeEstimate estimate(const DeviceInfo& device, std::uint32_t slots, std::uint64_t available,
-                        EncodeMethod method, EncodeTypes types, const StateShape& shape,
-                        std::uint64_t features);
-
-/// Samples that go through one round of an encode that needs several dispatches.
-std::uint64_t rows_per_round(const EncodePlan& plan);
-/// Whether it goes by such rounds: an iqp whose states can be bound, amplitude where pieces of a row would be
-/// too small to be worth a submission each.
-bool several_rows_fit(const EncodePlan& plan);
-
 }  // namespace weft::kernels

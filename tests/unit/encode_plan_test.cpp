@@ -10,6 +10,7 @@
 #include <weft/error.hpp>
 
 #include "kernels/encode_check.hpp"
+#include "kernels/encode_footprint.hpp"
 #include "kernels/encode_plan.hpp"
 
 namespace {
@@ -232,11 +233,12 @@ TEST_CASE("encode plan: estimates tell what fits") {
     const DeviceInfo device = device_with(kLargeRange, 49152);
     const std::uint64_t gib = std::uint64_t{1} << 30;
     const auto fits = [&](EncodeMethod method, StateShape shape, EncodeTypes types) {
-        return estimate(device, 3, 8 * gib, method, types, shape, encode_features(method, shape.qubits));
+        return estimate(device, {.available = 8 * gib}, method, types, shape,
+                        encode_features(method, shape.qubits));
     };
     const EncodeEstimate batch = fits(EncodeMethod::amplitude, {64, 16}, kMixed);
     CHECK(batch.resident_fits);
-    CHECK(batch.streamed_bytes <= 3 * (std::uint64_t{48} << 20));
+    CHECK(batch.streamed_bytes <= 5 * batch.bytes_in);  // twice both, with staging
     const EncodeEstimate many = fits(EncodeMethod::amplitude, {1 << 20, 16}, kMixed);
     CHECK_FALSE(many.resident_fits);
     CHECK(many.streamed_fits);
@@ -245,6 +247,38 @@ TEST_CASE("encode plan: estimates tell what fits") {
     CHECK(large.bytes_out == 16 * gib);
     CHECK_FALSE(large.streamed_fits);
     CHECK(fits(EncodeMethod::phase, {1, 30}, kWide).streamed_fits);
+}
+
+TEST_CASE("encode plan: rounds shrink to what there is, down to their least, and the estimate with them") {
+    DeviceInfo device = device_with(kLargeRange, 49152);
+    device.type = DeviceType::cpu;
+    for (const bool unified : {false, true})
+        for (const auto& [method, qubits, samples] : {std::tuple{EncodeMethod::amplitude, 16u, 500u},
+                                                      {EncodeMethod::amplitude, 26u, 2u},
+                                                      {EncodeMethod::iqp, 16u, 500u},
+                                                      {EncodeMethod::iqp, 14u, 3u}}) {
+            CAPTURE(unified);
+            CAPTURE(weft::to_string(method));
+            CAPTURE(qubits);
+            device.unified_memory = unified;
+            const StateShape shape{samples, qubits};
+            const std::uint64_t features = encode_features(method, qubits);
+            const EncodePlan p = plan_encode(device, method, kMixed, shape, features, true);
+            REQUIRE_FALSE(p.single_dispatch());
+            const std::uint64_t usual = rounds_bytes(p, device, usual_rounds(p, device, 0)),
+                                least = least_bytes(p, device, true);
+            CHECK(least <= usual);
+            for (std::uint64_t room = 2 * usual; room > least / 2; room -= room / 8) {
+                const EncodeRounds rounds = fit_rounds(p, device, 0, room);
+                const EncodeEstimate e =
+                    estimate(device, {.available = room}, method, kMixed, shape, features);
+                CHECK(e.streamed_bytes == rounds_bytes(p, device, rounds));
+                CHECK(e.streamed_fits == (room >= least));
+                CHECK((e.streamed_bytes <= room) == e.streamed_fits);
+                if (!e.streamed_fits) CHECK(e.reason.find(std::to_string(least)) != std::string::npos);
+                if (rounds.kind == EncodeRounds::Kind::rows) CHECK(rounds.rows >= 1);
+            }
+        }
 }
 
 TEST_CASE("encode check: faults of host values by sample and position, threads or not") {
