@@ -35,7 +35,7 @@ check_includes("the core does not know what is built on it" PATTERN "(kernels|gl
 check_includes("kernels know neither GLSL nor CUDA" PATTERN "(glsl|cuda)/" FOLDERS src/kernels)
 check_includes("of the rest, CUDA sees the core's external memory and copy workers and the pure checks and plans of kernels"
     PATTERN "(core|kernels|glsl)/" FOLDERS src/cuda
-    BUT "(core/(external_memory|copy_workers)|kernels/([a-z_]*(check|plan|host|ranges|resident|search)|thread_parts)).hpp")
+    BUT "(core/(external_memory|copy_workers|device_match)|kernels/([a-z_]*(check|plan|host|ranges|resident|search)|thread_parts)).hpp")
 check_includes("only src/dlpack may include DLPack" PATTERN "dlpack/"
     FOLDERS include src/core src/kernels src/glsl src/cuda shaders examples tools)
 check_includes("DLPack knows nothing of devices" PATTERN "(core|kernels|glsl|cuda)/" FOLDERS src/dlpack)

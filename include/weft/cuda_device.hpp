@@ -18,4 +18,9 @@ struct DeviceInfo {
 /// Errors: no_device - no NVIDIA driver, one too old for this build, or no device; the text says which.
 std::vector<DeviceInfo> list_devices();
 
+/// The first device that `setting` names, as Config::device does: an index, here the ordinal, the first four
+/// or more digits of a UUID, or a part of a name; empty: the first of all. The current device stays what it
+/// was. Errors: invalid_argument - it names none; the text lists what is there; as list_devices.
+DeviceInfo find_device(const std::string& setting);
+
 }  // namespace weft::cuda

@@ -149,7 +149,7 @@ struct EncodeEstimate {
 };
 
 /// `features` counts for amplitude alone; 0: 2^qubits. Errors: invalid_argument - qubits, sizes, samples, or
-/// bytes beyond 2^63; unsupported - as encode.
+/// more than 2^58 amplitudes; unsupported - as encode.
 EncodeEstimate estimate_encode(const Backend& backend, EncodeMethod method, const StateShape& shape,
                                EncodeTypes types = {}, std::uint64_t features = 0);
 

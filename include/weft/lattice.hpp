@@ -47,7 +47,7 @@ struct LatticeCode {
 std::uint32_t digit_bits(const LatticeCode& code) noexcept;
 /// Vectors of rows of `width` values; a row's last vector is padded with zeros.
 std::size_t lattice_tiles(Lattice lattice, std::size_t width) noexcept;
-/// ceil(vectors * levels * d * digit_bits / 8).
+/// ceil(vectors * levels * d * digit_bits / 8); SIZE_MAX, which no array has, where that is more.
 std::size_t code_bytes(const LatticeCode& code, std::size_t vectors) noexcept;
 std::size_t code_words(const LatticeCode& code,
                        std::size_t vectors) noexcept;  ///< the same in words of 32 bits

@@ -18,7 +18,7 @@ struct StateShape {
     std::uint64_t state_size() const noexcept {
         return std::uint64_t{1} << qubits;
     }                                                                        ///< amplitudes of a state
-    std::uint64_t amplitudes() const noexcept { return samples << qubits; }  ///< of all states
+    std::uint64_t amplitudes() const noexcept { return samples << qubits; }  ///< of all, below 2^64
 };
 
 }  // namespace weft

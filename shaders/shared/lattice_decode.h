@@ -4,6 +4,9 @@
 // from the shader.
 
 #include "lattice_store.h"
+#if LATTICE_STAGED
+#include "lattice_staged.h"
+#endif
 
 uint word, used, bits;  // of the code: word at hand, bits taken of it
 
@@ -78,7 +81,7 @@ WEFT_GPU Start start_of(uint vector) {
     return s;
 }
 
-WEFT_GPU void decode(uint vector, Start start) {
+WEFT_GPU Point decode(uint vector, Start start) {
     word = start.word;
     used = start.used;
     bits = start.bits;
@@ -95,17 +98,26 @@ WEFT_GPU void decode(uint vector, Start start) {
     if (!good) {
         WEFT_UNROLL for (uint i = 0; i < kDim; ++i) n.v[i] = uintBitsToFloat(0x7fc00000u);
     }
-    store(vector, n);
+    return n;
 }
 
 WEFT_MAIN() {
-    const uint end = vectors_end(), size = gl_WorkGroupSize.x;
+    const uint end = vectors_end(), size = gl_WorkGroupSize.x, local = gl_LocalInvocationID.x;
     const uint stride = gl_NumWorkGroups.x * size * kLatticeInHand;
-    for (uint v = gl_WorkGroupID.x * size * kLatticeInHand + gl_LocalInvocationID.x; v < end; v += stride) {
+    for (uint begin = gl_WorkGroupID.x * size * kLatticeInHand; begin < end; begin += stride) {
         Start s[kLatticeInHand];
-        WEFT_UNROLL for (uint k = 0; k < kLatticeInHand; ++k) s[k] = start_of(v + k * size);
+        WEFT_UNROLL for (uint k = 0; k < kLatticeInHand; ++k) s[k] = start_of(begin + k * size + local);
         WEFT_UNROLL for (uint k = 0; k < kLatticeInHand; ++k) {
-            if (v + k * size < end) decode(v + k * size, s[k]);
+            const uint v = begin + k * size + local;
+#if LATTICE_STAGED
+            if (kStaged) {
+                Point n = zero_point();
+                if (v < end) n = decode(v, s[k]);
+                store_staged(v - local, n, k);
+                continue;
+            }
+#endif
+            if (v < end) store(v, decode(v, s[k]));
         }
     }
 }

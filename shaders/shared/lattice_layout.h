@@ -8,6 +8,7 @@ layout(constant_id = 4) const uint kBits = 8;       // of a digit in the code
 layout(constant_id = 5) const uint kPerThread = 4;  // neighbours of a thread; 1: see lattice_group.h
 layout(constant_id = 6) const bool kDither = false;
 layout(constant_id = 7) const bool kRetries = false;
+layout(constant_id = 8) const bool kStaged = false;  // see lattice_staged.h
 
 layout(push_constant) uniform Push {
     uint count, first;

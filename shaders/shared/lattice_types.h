@@ -36,7 +36,9 @@
 
 #if defined(WEFT_ROWS)
 #define LATTICE_VALUES float
+#define LATTICE_STAGED 0
 #else
+#define LATTICE_STAGED (WEFT_LATTICE == 8)  // see lattice_staged.h
 #define LATTICE_VALUES WIDE
 #endif
 

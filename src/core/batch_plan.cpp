@@ -159,16 +159,15 @@ BatchSettings resolve(const DevicePlan& plan, const DeviceSnapshot& device, cons
     return s;
 }
 
-void check_job(const ProgramShape& program, const DeviceLimits& limits, const Job& job, std::uint64_t index) {
+namespace {
+
+// Everything of a job that is a number.
+void check_counts(const ProgramShape& program, const Job& job, std::uint64_t index) {
     std::size_t reads = 0, writes = 0;
     for (const Binding& b : program.bindings) {
         reads += b.access != Access::write ? 1u : 0u;
         writes += b.access != Access::read ? 1u : 0u;
     }
-    // Texts are built only on the way out: a well-formed job pays for comparisons alone.
-    const auto where = [&](const char* what, std::size_t i) {
-        return job_text(program, job, index) + what + " " + std::to_string(i) + " ";
-    };
     if (job.inputs.size() != reads || job.outputs.size() != writes)
         refuse(Errc::invalid_argument,
                job_text(program, job, index) + "spans do not match the shader (got " +
@@ -185,6 +184,16 @@ void check_job(const ProgramShape& program, const DeviceLimits& limits, const Jo
                job_text(program, job, index) +
                    "parameters do not fit the push-constant block after count and first" +
                    got_need(parameters, std::to_string(room) + " bytes"));
+}
+
+}  // namespace
+
+void check_job(const ProgramShape& program, const DeviceLimits& limits, const Job& job, std::uint64_t index) {
+    check_counts(program, job, index);
+    // Texts are built only on the way out: a well-formed job pays for comparisons alone.
+    const auto where = [&](const char* what, std::size_t i) {
+        return job_text(program, job, index) + what + " " + std::to_string(i) + " ";
+    };
     const auto needs_where = [&](const auto& span, bool broadcast) {
         return span.data == nullptr || span.bytes == 0 || broadcast || job.elements == 0 ||
                span.bytes % job.elements != 0 ||

@@ -1,26 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which device: refusals, and the choice among the rest.
 #include <algorithm>
-#include <cctype>
-#include <charconv>
-#include <string_view>
 
 #include <weft/error.hpp>
 
+#include "core/device_match.hpp"
 #include "core/device_plan.hpp"
 
 namespace weft::core {
 namespace {
 
 using Indices = std::vector<std::uint32_t>;
-
-constexpr std::size_t kShortestUuidPrefix = 4;
-
-std::string lower(std::string_view text) {
-    std::string result(text);
-    for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return result;
-}
 
 std::string joined(const std::vector<std::string>& texts) {
     std::string result;
@@ -45,44 +35,11 @@ Indices all_of(const std::vector<DeviceSnapshot>& devices) {
     return indices;
 }
 
-template <class Test>
-Indices matching(const std::vector<DeviceSnapshot>& devices, Test test) {
-    Indices indices = all_of(devices);
-    std::erase_if(indices, [&](std::uint32_t i) { return !test(devices[i]); });
-    return indices;
-}
-
-/// Digits of a UUID prefix without its dashes; empty where the text cannot be one.
-std::string uuid_prefix(std::string_view text) {
-    std::string digits;
-    for (const char c : text) {
-        if (c == '-') continue;
-        if (std::isxdigit(static_cast<unsigned char>(c)) == 0) return {};
-        digits += c;
-    }
-    return digits.size() < kShortestUuidPrefix ? std::string() : lower(digits);
-}
-
 Indices match(const std::vector<DeviceSnapshot>& devices, const std::string& wanted) {
-    std::uint32_t index = 0;
-    const char* end = wanted.data() + wanted.size();
-    const auto [stop, error] = std::from_chars(wanted.data(), end, index, 10);
-    const bool number = error == std::errc{} && stop == end;
-    if (number && index < devices.size()) return {index};
-    // A number that is no index may still be a part of a name ("4090") or of a UUID; one or two digits are in
-    // every other name, and a wrong index must not become another device.
-    if (number && wanted.size() <= 2) return {};
-    if (wanted.find_first_not_of(" \t") == std::string::npos) return {};
-    if (lower(wanted) == "cpu")
-        return matching(devices, [](const DeviceSnapshot& d) { return d.type == DeviceType::cpu; });
-    if (const std::string prefix = uuid_prefix(wanted); !prefix.empty()) {
-        const Indices by_uuid = matching(
-            devices, [&](const DeviceSnapshot& d) { return describe(d, 0).uuid.starts_with(prefix); });
-        if (!by_uuid.empty()) return by_uuid;
-    }
-    return matching(devices, [&, part = lower(wanted)](const DeviceSnapshot& d) {
-        return lower(d.name).find(part) != std::string::npos;
-    });
+    std::vector<DeviceName> names;
+    for (const DeviceSnapshot& d : devices)
+        names.push_back({d.name, describe(d, 0).uuid, d.type == DeviceType::cpu});
+    return match_devices(names, wanted);
 }
 
 /// One GPU seen through two drivers. Some drivers give all their GPUs one UUID, so equal drivers mean two
@@ -167,7 +124,7 @@ std::uint32_t choose_device(const std::vector<DeviceSnapshot>& devices, const Co
             "Backend: the Vulkan loader shows no device (got 0, need 1; install the driver of the GPU "
             "or a software device; in a container the driver must be mounted with its graphics part, "
             "for NVIDIA by NVIDIA_DRIVER_CAPABILITIES=all)");
-    const Indices candidates = config.device.empty() ? all_of(devices) : match(devices, config.device);
+    const Indices candidates = match(devices, config.device);
     if (candidates.empty()) no_match(devices, config.device);
     if (const auto best = best_usable(devices, candidates)) return *best;
     const std::string asked = config.device.empty() ? "" : " that \"" + config.device + "\" matches";

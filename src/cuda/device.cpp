@@ -3,6 +3,7 @@
 
 #include <weft/error.hpp>
 
+#include "core/device_match.hpp"
 #include "cuda/check.hpp"
 #include "cuda/device_match.hpp"
 
@@ -32,6 +33,27 @@ const DeviceInfo& match_device(const std::vector<DeviceInfo>& devices, const std
     throw Error(Errc::no_device, "cuda::Device: no CUDA device is the backend's GPU (got " +
                                      (there.empty() ? "none" : there) + ", need " + name + " " + uuid +
                                      "; CUDA_VISIBLE_DEVICES hides devices from CUDA alone)");
+}
+
+const DeviceInfo& named_device(const std::vector<DeviceInfo>& devices, const std::string& setting) {
+    std::vector<core::DeviceName> names;
+    std::string there;
+    for (const DeviceInfo& d : devices) {
+        names.push_back({d.name, d.uuid});
+        there += (there.empty() ? "" : "; ") + std::to_string(d.ordinal) + ": " + d.name;
+    }
+    const std::vector<std::uint32_t> found = core::match_devices(names, setting);
+    if (found.empty())
+        throw Error(Errc::invalid_argument,
+                    "cuda::find_device: no device matches \"" + setting +
+                        "\" (need an index, the first 4 or more digits of a UUID or a "
+                        "part of a name; there is " +
+                        there + ")");
+    return devices[found.front()];
+}
+
+DeviceInfo find_device(const std::string& setting) {
+    return named_device(list_devices(), setting);
 }
 
 std::vector<DeviceInfo> list_devices() {

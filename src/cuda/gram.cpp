@@ -10,14 +10,13 @@
 namespace weft::cuda {
 namespace {
 
+using kernels::divide_up;
+
 constexpr const char* kFunction = "kernel_matrix";
 constexpr std::uint64_t kBlockRows = shared::kGramBlockRows;
 
 std::uint32_t word(std::uint64_t value) {
     return static_cast<std::uint32_t>(value);
-}
-std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) {
-    return a / b + (a % b != 0 ? 1 : 0);
 }
 void done(int result) {
     check(static_cast<cudaError_t>(result), kFunction, "the launch");

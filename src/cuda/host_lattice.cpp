@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -57,22 +56,6 @@ HostWork work_of(const LatticeShape& shape, const BatchOptions& options) {
     return work;
 }
 
-LatticeReport report_of(const char* function, const LatticeShape& shape, std::span<const std::uint8_t> status,
-                        BatchReport batch) {
-    const kernels::StatusCount count = kernels::count_statuses(status, threads());
-    if (count.not_finite != 0)
-        throw Error(Errc::invalid_argument,
-                    std::string(function) + ": vectors with values that are not finite (got " +
-                        std::to_string(count.not_finite) + " of " + std::to_string(shape.vectors()) +
-                        ", the first is vector " + std::to_string(count.first_not_finite) +
-                        ", need none; all others are done)");
-    return {shape.vectors(), count.retried, count.unresolved, std::move(batch)};
-}
-
-std::uint64_t values_bytes(const LatticeShape& shape) {
-    return shape.element_rows * shape.width * sizeof(float);
-}
-
 // encode and quantize.
 LatticeReport forward(const char* function, bool encode, const LatticeCode& code, const LatticeShape& shape,
                       std::span<const float> x, const NamedSpan& out, void* out_data,
@@ -87,10 +70,9 @@ LatticeReport forward(const char* function, bool encode, const LatticeCode& code
     const std::array<NamedSpan, 1> inputs{{{"x", x.data(), x.size_bytes()}}};
     const std::array<NamedSpan, 2> outputs{{out, {"status", status.data(), status.size()}}};
     kernels::check_lattice_spans(function, inputs, outputs, !encode);
-    if (options.checked)
-        kernels::check_finite(function, x, options.width != 0 ? options.width : shape.width, threads());
+    if (options.checked) kernels::check_finite(function, x, shape.given_width, threads());
     HostWork work = work_of(shape, options.batch);
-    work.inputs = {{x.data(), x.size_bytes(), values_bytes(shape)}};
+    work.inputs = {{x.data(), x.size_bytes(), shape.element_value_bytes()}};
     work.outputs = {{out_data, out.bytes, out_element_bytes},
                     {status.data(), status.size(), shape.element_vectors}};
     work.launch = [&](const Chunk& chunk) {
@@ -106,7 +88,8 @@ LatticeReport forward(const char* function, bool encode, const LatticeCode& code
     };
     BatchReport batch;
     run_chunks(function, work, batch);
-    return report_of(function, shape, status, std::move(batch));
+    return kernels::forward_report(function, shape, kernels::count_statuses(status, threads()),
+                                   std::move(batch));
 }
 
 }  // namespace
@@ -126,7 +109,7 @@ LatticeReport lattice_quantize(const LatticeCode& code, std::span<const float> x
     const LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
     kernels::check_size(function, "y", "values", y.size(), x.size());
     return forward(function, false, code, shape, x, {"y", y.data(), y.size_bytes()}, y.data(),
-                   values_bytes(shape), status, options);
+                   shape.element_value_bytes(), status, options);
 }
 
 LatticeReport lattice_decode(const LatticeCode& code, std::span<const std::uint8_t> codes,
@@ -149,7 +132,7 @@ LatticeReport lattice_decode(const LatticeCode& code, std::span<const std::uint8
     HostWork work = work_of(shape, options.batch);
     work.inputs = {{codes.data(), codes.size(), code_bytes(code, shape.element_vectors)}};
     if (retries) work.inputs.push_back({status.data(), status.size(), shape.element_vectors});
-    work.outputs = {{x.data(), x.size_bytes(), values_bytes(shape)}};
+    work.outputs = {{x.data(), x.size_bytes(), shape.element_value_bytes()}};
     work.launch = [&](const Chunk& chunk) {
         const Part part(code, shape, chunk);
         std::optional<DeviceSpan<const std::uint32_t>> statuses;

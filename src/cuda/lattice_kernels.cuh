@@ -47,6 +47,7 @@ struct LatticeEncode : Code_ {
 template <class Code_>
 struct LatticeDecode : Code_ {
     LATTICE_MEMBERS;
+    static constexpr bool kStaged = false;  // nvcc's code loses by it
     const uint* codes;
     const uint* status;
     LATTICE_VALUES* y;

@@ -158,8 +158,14 @@ BatchReport encode(Backend& backend, EncodeMethod method, const EncodeSource& va
 
 EncodeEstimate estimate_encode(const Backend& backend, EncodeMethod method, const StateShape& shape,
                                EncodeTypes types, std::uint64_t features) {
-    const std::uint64_t wanted =
-        method == EncodeMethod::amplitude && features != 0 ? features : encode_features(method, shape.qubits);
+    const std::uint64_t most = encode_features(method, shape.qubits);
+    const std::uint64_t wanted = method == EncodeMethod::amplitude && features != 0 ? features : most;
+    // What is multiplied below must not wrap to something that fits.
+    if (wanted > most)
+        throw Error(Errc::invalid_argument, "estimate_encode: too many values a sample (got " +
+                                                std::to_string(wanted) + ", need at most " +
+                                                std::to_string(most) + " for " +
+                                                std::to_string(shape.qubits) + " qubits)");
     if (shape.samples > (std::uint64_t{1} << 58 >> shape.qubits))
         throw Error(Errc::invalid_argument,
                     "estimate_encode: too many samples (got " + std::to_string(shape.samples) + " of " +

@@ -26,9 +26,16 @@ bool plan_kept_row(EncodePlan& plan, const DeviceInfo& device, std::uint32_t mos
     constexpr std::uint32_t kMostKept = 8, kTeam = 16, kGroup = 256;
     const std::uint32_t pairs = 1u << (plan.qubits - 1);
     plan.team_size = std::min({pairs, std::max(kTeam, pairs / kMostKept), most_lanes});
-    plan.kept_pairs = pairs / plan.team_size;
+    plan.kept_pairs = plan.held_pairs = pairs / plan.team_size;
     plan.local_size = std::min(most_lanes, std::max(plan.team_size, kGroup));
     return plan.kept_pairs <= kMostKept && (device.type != DeviceType::cpu || plan.qubits < 14);
+}
+
+// Invocations of subgroups that are whole and whose size is known: 0 where none are that can shuffle.
+std::uint32_t shuffling_subgroup(const DeviceInfo& device, std::uint32_t local_size) {
+    const std::uint32_t size = device.limits.subgroup_size;
+    const bool known = device.subgroup_shuffles && device.full_subgroups && device.subgroup_size_control;
+    return known && size > 1 && local_size % size == 0 ? size : 0;
 }
 
 // Workgroups that share a row should run at the same time: a card runs some hundred, a small GPU 32.
@@ -41,7 +48,8 @@ bool plan_shared_row(EncodePlan& plan, const DeviceInfo& device, std::uint32_t m
     plan.kernel = EncodeKernel::amplitude_shared;
     plan.task_bits = block_bits;
     plan.local_size = std::min(lanes, most_lanes);
-    plan.kept_pairs = (1u << block_bits) / 2 / plan.local_size;
+    plan.kept_pairs = plan.held_pairs = (1u << block_bits) / 2 / plan.local_size;
+    plan.subgroup_size = shuffling_subgroup(device, plan.local_size);
     plan.groups_per_row = static_cast<std::uint32_t>((plan.features + (1u << block_bits) - 1) >> block_bits);
     plan.task_words = 8 + 12 * plan.groups_per_row;
     return true;
@@ -66,6 +74,8 @@ void plan_product(EncodePlan& plan, const DeviceInfo& device) {
     plan.local_size = std::min(256u, group_limit(device));
     const auto lane_bits = static_cast<std::uint32_t>(std::countr_zero(plan.local_size));
     plan.slab_bits = lane_bits + (plan.qubits <= kSmallQubits ? 1u : 4u);
+    // More products for one barrier less: 0.3 % of an H100's time, but a fifth more of a software device's.
+    plan.alone = plan.qubits >= plan.slab_bits && device.type != DeviceType::cpu;
 }
 
 // Slab bits whose dealing, couplings and angles fit shared memory; see encode_iqp.comp.

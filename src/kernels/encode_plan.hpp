@@ -43,6 +43,8 @@ struct EncodePlan {
     EncodeKernel kernel = EncodeKernel::amplitude;
     std::uint32_t local_size = 256;
     std::uint32_t kept_pairs = 8;      ///< amplitude: of a row or block that an invocation holds
+    std::uint32_t held_pairs = 8;      ///< of these in registers; CUDA keeps the others in shared memory
+    std::uint32_t subgroup_size = 0;   ///< amplitude_shared: joins sums by shuffles within such; 0: without
     std::uint32_t team_size = 1;       ///< amplitude: invocations that share a row
     std::uint32_t groups_per_row = 1;  ///< that share a row of several tasks
     std::uint32_t task_bits = 0;       ///< values or amplitudes of a task, as a power of two
@@ -50,6 +52,7 @@ struct EncodePlan {
     std::uint32_t slab_bits = 0;       ///< as in EncodeParameters
     std::uint32_t element_bits = 0;    ///< amplitudes of an element, as a power of two
     std::uint32_t rows_per_group = 1;  ///< elements that a workgroup takes at a time
+    bool alone = false;                ///< product: invocations multiply all factors themselves
     std::uint32_t fixed_qubits = 0;    ///< iqp: a constant of the shader; 0: it is told when it runs
     std::uint32_t window_bits = 0;     ///< amplitudes that one binding can hold, as a power of two
     std::uint32_t max_groups = 1;

@@ -20,10 +20,6 @@ std::uint32_t word(std::uint64_t value) {
     return static_cast<std::uint32_t>(value);
 }
 
-std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) {
-    return a / b + (a % b != 0 ? 1 : 0);
-}
-
 [[noreturn]] void refuse(const std::string& what) {
     throw Error(Errc::invalid_argument, "GramProduct: " + what);
 }

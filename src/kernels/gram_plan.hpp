@@ -15,6 +15,11 @@
 
 namespace weft::kernels {
 
+/// Of tiles, blocks and panels: how many hold all of `a`.
+constexpr std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) noexcept {
+    return a / b + (a % b != 0 ? 1 : 0);
+}
+
 enum class GramForm {
     automatic,
     fp32_4m,        ///< four real products

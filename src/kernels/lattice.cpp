@@ -3,9 +3,7 @@
 
 #include <array>
 #include <memory>
-#include <string>
 
-#include <weft/error.hpp>
 #include <weft/program.hpp>
 
 #include "kernels/lattice_check.hpp"
@@ -29,6 +27,7 @@ template <class Owner>
 Program make_program(Owner& owner, LatticeOp op, const LatticeCode& code, bool retries,
                      std::size_t element_vectors, bool ragged) {
     kernels::LatticePlan plan = kernels::plan_lattice(owner.device(), op, code, retries, element_vectors);
+    if (plan.staged && !ragged) plan.constants.emplace_back(kernels::kStagedId, true);
     return {owner, kernels::lattice_words(op, code.lattice, ragged),
             ProgramOptions{.name = kernels::function_of(op),
                            .constants = std::move(plan.constants),
@@ -46,10 +45,6 @@ kernels::LatticeParametersOf of_each_job(const LatticeParameters& parameters) {
         p.settings.index_high = static_cast<std::uint32_t>(index >> 32);
         return Parameters(p);
     };
-}
-
-std::size_t values_bytes(const LatticeShape& shape) {
-    return shape.element_rows * shape.width * sizeof(float);
 }
 
 std::size_t codes_bytes(const LatticeShape& shape, const LatticeCode& code) {
@@ -74,17 +69,6 @@ class Statuses {
     std::span<std::uint8_t> span_;
 };
 
-LatticeReport report_of(const char* function, const LatticeShape& shape, const kernels::StatusCount& count,
-                        BatchReport batch) {
-    if (count.not_finite != 0)
-        throw Error(Errc::invalid_argument,
-                    std::string(function) + ": vectors with values that are not finite (got " +
-                        std::to_string(count.not_finite) + " of " + std::to_string(shape.vectors()) +
-                        ", the first is vector " + std::to_string(count.first_not_finite) +
-                        ", need none; all others are done)");
-    return {shape.vectors(), count.retried, count.unresolved, std::move(batch)};
-}
-
 // encode and quantize: x to something of `out_element_bytes` for an element, and statuses.
 LatticeReport forward(Backend& backend, LatticeOp op, const LatticeCode& code, std::span<const float> x,
                       const kernels::NamedSpan& out, void* out_data, std::size_t out_element_bytes,
@@ -96,19 +80,18 @@ LatticeReport forward(Backend& backend, LatticeOp op, const LatticeCode& code, s
     const std::array<kernels::NamedSpan, 2> outputs{
         {out, {"status", statuses.span().data(), statuses.span().size()}}};
     kernels::check_lattice_spans(function, inputs, outputs, op == LatticeOp::quantize);
-    if (options.checked)
-        kernels::check_finite(function, x, options.width != 0 ? options.width : shape.width,
-                              backend.plan().copy_threads);
+    if (options.checked) kernels::check_finite(function, x, shape.given_width, backend.plan().copy_threads);
     const Program program =
         make_program(backend, op, code, code.max_retries != 0, shape.element_vectors, shape.ragged);
     kernels::StatusCounter counter(statuses.span());
     BatchReport batch =
         kernels::run_lattice_jobs(backend, program, shape, of_each_job(parameters_of(code, shape)),
-                                  {{x.data(), x.size_bytes(), values_bytes(shape)}},
+                                  {{x.data(), x.size_bytes(), shape.element_value_bytes()}},
                                   {{out_data, out.bytes, out_element_bytes},
                                    {statuses.span().data(), statuses.span().size(), shape.element_vectors}},
                                   options.batch, [&](std::size_t vectors) { counter.in_place(vectors); });
-    return report_of(function, shape, counter.finish(backend.plan().copy_threads), std::move(batch));
+    return kernels::forward_report(function, shape, counter.finish(backend.plan().copy_threads),
+                                   std::move(batch));
 }
 
 }  // namespace
@@ -130,7 +113,7 @@ LatticeReport lattice_quantize(Backend& backend, const LatticeCode& code, std::s
     const LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
     kernels::check_size(function, "y", "values", y.size(), x.size());
     return forward(backend, LatticeOp::quantize, code, x, {"y", y.data(), y.size_bytes()}, y.data(),
-                   values_bytes(shape), shape, status, options);
+                   shape.element_value_bytes(), shape, status, options);
 }
 
 LatticeReport lattice_decode(Backend& backend, const LatticeCode& code, std::span<const std::uint8_t> codes,
@@ -161,7 +144,7 @@ LatticeReport lattice_decode(Backend& backend, const LatticeCode& code, std::spa
     BatchReport batch =
         kernels::run_lattice_jobs(backend, program, shape, of_each_job(parameters),
                                   {{codes.data(), codes.size(), codes_bytes(shape, code)}, status_input},
-                                  {{x.data(), x.size_bytes(), values_bytes(shape)}}, options.batch);
+                                  {{x.data(), x.size_bytes(), shape.element_value_bytes()}}, options.batch);
     return {shape.vectors(), count.retried, count.unresolved, std::move(batch)};
 }
 

@@ -2,17 +2,16 @@
 #include "kernels/lattice_check.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <string>
-#include <system_error>
-#include <thread>
+#include <utility>
 #include <vector>
 
 #include <weft/error.hpp>
+
+#include "kernels/thread_parts.hpp"
 
 namespace weft::kernels {
 namespace {
@@ -33,37 +32,22 @@ std::string number(float value) {
 
 constexpr std::size_t kNone = ~std::size_t{0};
 
-// What scan(first, last) returns for each of the ranges that `count` indices are shared out in. A thread gets
-// at least `worth` indices: starting one costs what reading about 512 KiB costs.
+// What scan(first, last) returns for each part of `count` indices; `nothing` where there are fewer parts than
+// threads. A part has at least `worth` indices: starting a thread costs what reading about 512 KiB costs.
 template <class Found, class Scan>
-std::vector<Found> over_threads(std::size_t count, std::size_t worth, std::size_t threads, const Scan& scan) {
-    const std::size_t useful = std::clamp<std::size_t>(count / worth, 1, std::max<std::size_t>(threads, 1));
-    std::vector<Found> found(useful);
-    if (useful == 1) {
-        found[0] = scan(std::size_t{0}, count);
-        return found;
-    }
-    const auto share = [&](std::size_t t) {
-        found[t] = scan(count / useful * t, t + 1 == useful ? count : count / useful * (t + 1));
-    };
-    std::size_t started = 1;
-    {
-        std::vector<std::jthread> workers;
-        workers.reserve(useful);
-        try {
-            for (; started < useful; ++started) workers.emplace_back(share, started);
-        } catch (const std::system_error&) {  // no more threads to be had: the rest is the caller's
-            for (std::size_t t = started; t < useful; ++t) share(t);
-        }
-        share(0);
-    }
+std::vector<Found> over_threads(std::size_t count, std::size_t worth, std::uint32_t threads, Found nothing,
+                                const Scan& scan) {
+    std::vector<Found> found(std::max(1u, threads), nothing);
+    in_parts(count, worth, threads, [&](std::uint64_t part, std::uint64_t first, std::uint64_t last) {
+        found[part] = scan(first, last);
+    });
     return found;
 }
 
 // The lowest index below `count` that scan(first, last) finds in its range, or kNone.
 template <class Scan>
-std::size_t find_threaded(std::size_t count, std::size_t worth, std::size_t threads, const Scan& scan) {
-    const std::vector<std::size_t> found = over_threads<std::size_t>(count, worth, threads, scan);
+std::size_t find_threaded(std::size_t count, std::size_t worth, std::uint32_t threads, const Scan& scan) {
+    const std::vector<std::size_t> found = over_threads(count, worth, threads, kNone, scan);
     return *std::min_element(found.begin(), found.end());
 }
 
@@ -238,8 +222,8 @@ void StatusCount::add(const StatusCount& later) {
 }
 
 StatusCount count_statuses(std::span<const std::uint8_t> status, std::uint32_t threads, std::size_t first) {
-    const std::vector<StatusCount> parts = over_threads<StatusCount>(
-        status.size() - first, 1u << 21, threads,
+    const std::vector<StatusCount> parts = over_threads(
+        status.size() - first, 1u << 21, threads, StatusCount{},
         [&](std::size_t from, std::size_t to) { return count_range(status, first + from, first + to); });
     StatusCount count;
     for (const StatusCount& part : parts) count.add(part);
@@ -261,6 +245,15 @@ StatusCount check_statuses(const char* function, const LatticeCode& code,
     refuse(function, "status of vector " + std::to_string(at) + " has too many retries" +
                          got_need(std::to_string(status[at] & kLatticeRetries),
                                   "at most max_retries = " + std::to_string(code.max_retries)));
+}
+
+LatticeReport forward_report(const char* function, const LatticeShape& shape, const StatusCount& count,
+                             BatchReport batch) {
+    if (count.not_finite != 0)
+        refuse(function, "vectors with values that are not finite (got " + std::to_string(count.not_finite) +
+                             " of " + std::to_string(shape.vectors()) + ", the first is vector " +
+                             std::to_string(count.first_not_finite) + ", need none; all others are done)");
+    return {shape.vectors(), count.retried, count.unresolved, std::move(batch)};
 }
 
 }  // namespace weft::kernels

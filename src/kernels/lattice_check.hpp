@@ -50,4 +50,9 @@ StatusCount count_statuses(std::span<const std::uint8_t> status, std::uint32_t t
 StatusCount check_statuses(const char* function, const LatticeCode& code,
                            std::span<const std::uint8_t> status, std::uint32_t threads);
 
+/// Of an encode or quantize that is done and left these statuses. Errors: invalid_argument - vectors that
+/// were not finite.
+LatticeReport forward_report(const char* function, const LatticeShape& shape, const StatusCount& count,
+                             BatchReport batch);
+
 }  // namespace weft::kernels

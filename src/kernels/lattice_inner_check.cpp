@@ -41,9 +41,13 @@ LatticeShape inner_shape(const LatticeTable& table, const LatticeCode& code, std
                          std::size_t width) {
     LatticeShape shape;
     shape.rows = rows;
-    shape.width = width == 0 ? dimension(code.lattice) : width;
+    shape.width = shape.given_width = width == 0 ? dimension(code.lattice) : width;
     shape.tiles = lattice_tiles(code.lattice, shape.width);
     check_table(table, code, shape.tiles);
+    constexpr std::size_t kMostVectors = std::size_t{1} << 56;  // their codes can be counted in bytes
+    if (rows > kMostVectors / shape.tiles)
+        refuse("too many vectors (got " + std::to_string(rows) + " rows of " + std::to_string(shape.tiles) +
+               ", need at most 2^56)");
     set_elements(shape, code.lattice);
     return shape;
 }

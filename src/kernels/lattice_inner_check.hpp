@@ -11,7 +11,8 @@
 namespace weft::kernels {
 
 /// Rows of whole vectors stay rows here, unlike in lattice_shape: each has a result of its own. Errors:
-/// invalid_argument - a table of another code, retries, dither, sums that may not fit 32 bits.
+/// invalid_argument - a table of another code, retries, dither, sums that may not fit 32 bits, more than 2^56
+/// vectors.
 LatticeShape inner_shape(const LatticeTable& table, const LatticeCode& code, std::size_t rows,
                          std::size_t width);
 

@@ -18,10 +18,12 @@ enum class LatticeOp { encode, decode, quantize };
 /// Rows as a job sees them. An element is the fewest whole rows whose vectors fill whole words of any code.
 struct LatticeShape {
     std::size_t rows = 0, width = 0, tiles = 0;
-    bool ragged = false;  ///< width is no multiple of d
+    std::size_t given_width = 0;  ///< values of a row as the caller counts them, for error texts
+    bool ragged = false;          ///< width is no multiple of d
     std::size_t element_rows = 1, element_vectors = 1;
 
     std::size_t vectors() const { return rows * tiles; }
+    std::size_t element_value_bytes() const { return element_rows * width * sizeof(float); }
 };
 
 /// Vectors that fill whole words whatever the code: 32 values.
@@ -47,7 +49,10 @@ shared::LatticeSettings lattice_settings(const LatticeCode& code);
 struct LatticePlan {
     std::uint32_t local_size = 256, max_groups = 1, elements_per_group = 1;
     std::vector<SpecConstant> constants;
+    /// Rows of whole vectors are stored by shaders/shared/lattice_staged.h: constant kStagedId is true.
+    bool staged = false;
 };
+constexpr std::uint32_t kStagedId = 8;  // other shaders do not have it
 LatticePlan plan_lattice(const DeviceInfo& device, LatticeOp op, const LatticeCode& code, bool retries,
                          std::size_t element_vectors);
 

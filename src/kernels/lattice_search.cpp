@@ -134,7 +134,7 @@ LatticeSearch kernels::search_beta(const LatticeCode& code, std::span<const floa
     checked.beta = 1;
     check_lattice_code(kFunction, checked);
     const LatticeShape shape = lattice_shape(kFunction, code.lattice, sample.size(), options.width);
-    check_finite(kFunction, sample, options.width != 0 ? options.width : shape.width, threads);
+    check_finite(kFunction, sample, shape.given_width, threads);
     const Range range = range_of(checked, sample, options);
 
     Trials trials(quantize, checked, sample);

@@ -53,6 +53,25 @@ TEST_CASE("Device: a Vulkan device that CUDA does not have is refused with both 
                            [&] { weft::cuda::match_device({}, "llvmpipe", std::string(32, 'c')); });
 }
 
+TEST_CASE("find_device: what a setting names, as it would of Vulkan's devices") {
+    const std::vector<weft::cuda::DeviceInfo> devices{{0, "NVIDIA A", std::string(32, 'a'), 9, 0},
+                                                      {1, "NVIDIA B", std::string(32, 'b'), 9, 0}};
+    const std::pair<const char*, int> rows[] = {{"", 0},    {"1", 1},    {"01", 1},    {"nvidia", 0},
+                                                {"a b", 1}, {"BBBB", 1}, {"bb-bb", 1}, {"NVIDIA B", 1}};
+    for (const auto& [setting, ordinal] : rows) {
+        CAPTURE(setting);
+        CHECK(weft::cuda::named_device(devices, setting).ordinal == ordinal);
+    }
+    for (const char* setting : {"2", "cpu", "bbb", " ", "radeon"}) {
+        CAPTURE(setting);
+        weft_test::check_error(weft::Errc::invalid_argument,
+                               std::string("cuda::find_device: no device matches \"") + setting +
+                                   "\" (need an index, the first 4 or more digits of a UUID or a part of a "
+                                   "name; there is 0: NVIDIA A; 1: NVIDIA B)",
+                               [&] { weft::cuda::named_device(devices, setting); });
+    }
+}
+
 TEST_CASE("Device: on a software device the error says what is missing") {
     weft_test::on_device([](weft::Backend& backend) {
         if (backend.device().type != weft::DeviceType::cpu) return;

@@ -391,5 +391,14 @@ TEST_CASE("encode: what it takes is known before") {
         check_error(Errc::invalid_argument, "qubits", [&] {
             weft::estimate_encode(backend, EncodeMethod::basis, {1, 31});
         });
+        // Values that wrap to as many as fit, and qubits by which nothing can be shifted.
+        const std::uint64_t wraps = (std::uint64_t{1} << 63) + 2;
+        check_error(Errc::invalid_argument,
+                    "too many values a sample (got 9223372036854775810, need at most 4", [&] {
+                        weft::estimate_encode(backend, EncodeMethod::amplitude, {2, 2}, {}, wraps);
+                    });
+        check_error(Errc::invalid_argument, "qubits out of range (got 64", [&] {
+            weft::estimate_encode(backend, EncodeMethod::amplitude, {1, 64}, {}, 1);
+        });
     });
 }

@@ -10,6 +10,7 @@ import math
 import os
 import pty
 import random
+import re
 import struct
 import subprocess
 import sys
@@ -198,6 +199,15 @@ class Encode(Case):
             self.refuse(USAGE, pattern, "encode", method, x, "-o", out, "--qubits", str(n))
         self.assertEqual(self.files(), ["x.npy"])
 
+    def test_more_states_than_can_be_counted(self):
+        x, out = self.path("x.bin"), self.path("s.npy")
+        with open(x, "wb") as file:
+            file.truncate(4 * ((1 << 28) + 1))  # takes no room on the disk
+        common = ["encode", "basis", x, "-o", out, "--shape", f"{(1 << 28) + 1},1", "--dtype-in", "float32"]
+        self.refuse(USAGE, r"x\.bin: too many rows \(got 268435457 for 30 qubits, need at most 2\^58 amplitudes\)",
+                    *common, "--qubits", "30")
+        self.assertEqual(self.files(), ["x.bin"])
+
     def test_what_it_takes(self):
         x, out = self.write("x.npy", matrix([[1.0, 2.0, 3.0]] * 1000)), self.path("s.npy")
         common = ["encode", "amplitude", x, "--qubits", "30", "--dtype", "complex128"]
@@ -216,6 +226,48 @@ class Encode(Case):
             self.assertLess(plan["disk_bytes"], 1 << 63)
         self.assertEqual(self.files(), ["x.npy"])
         self.refuse(USAGE, "output: no file name", "encode", "amplitude", x, "--qubits", "2")
+
+    def test_what_one_call_takes(self):
+        # 52 GB of states go through the device 256 rows at a time: 128 MiB of states, 32 KiB of values and some words.
+        x = self.write("x.bin", b"")
+        os.truncate(x, 100000 * 16 * 8)
+        common = ["encode", "angle", x, "--shape", "100000,16", "--dtype-in", "float64", "--qubits", "16", "--explain"]
+        plan = json.loads(self.succeed(*common, "--json"))
+        self.assertEqual((plan["rows_per_call"], plan["bytes_out"]), (256, 100000 * 8 << 16))
+        self.assertGreaterEqual(plan["device_bytes"], 96 << 20)
+        self.assertLess(plan["device_bytes"], 160 << 20)
+        if plan["fits"]:
+            self.assertLessEqual(plan["device_bytes"], plan["available_bytes"])
+        self.assertRegex(self.succeed(*common), "(?m)^device memory: 0.1[0-9]* GB of .*, 256 rows a call$")
+
+    def test_explain_refuses_outputs_as_the_run_does(self):
+        x = self.write("x.npy", matrix([[1.0, 2.0]]))
+        os.mkdir(self.path("folder"))
+        for out, pattern in (("none/o.npy", "No such file or directory"), ("x.npy/o.npy", "Not a directory"),
+                             ("folder", "Is a directory"), ("/dev/null", "not a regular file")):
+            for more in [], ["--explain"]:
+                self.refuse(FAILED, re.escape(out) + ": cannot be written: " + pattern, "encode", "angle", x, "-o",
+                            os.path.join(self.folder.name, out), "--qubits", "2", *more)
+
+    def test_names_with_colons(self):
+        rows, out = [[0.25, 0.5]], self.path("s.npy")
+        os.mkdir(self.path("d:"))
+        common = ["-o", out, "--qubits", "2"]
+        for name in "d:/a.npy", "a:/b", "a:b.npy", "x.h5:/y":
+            os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+            self.succeed("encode", "angle", self.write(name, matrix(rows)), *common)
+            self.close(read_states(out, "<c8", (1, 4)), rows, "angle", 2, 1e-6)
+        for name in "d:/x.h5", "d:/x:y.h5":
+            self.hdf5(name, "/g/x.npy", "float64", rows, "<f8")
+            for data_set in "/g/x.npy", "g/x.npy":
+                self.succeed("encode", "angle", self.path(name) + ":" + data_set, *common)
+                self.close(read_states(out, "<c8", (1, 4)), rows, "angle", 2, 1e-6)
+            self.refuse(USAGE, "name of a data set", "encode", "angle", self.path(name), *common)
+        os.remove(out)
+        self.refuse(USAGE, "none:/a.npy: cannot be read: No such file", "encode", "angle", self.path("none:/a.npy"),
+                    *common)
+        self.refuse(USAGE, "d:/none.h5:/x: cannot be read: No such file", "encode", "angle",
+                    self.path("d:/none.h5:/x"), *common)
 
     def test_progress_on_a_terminal_alone(self):
         # One row in pieces of 2^23 values, and memory that is never written costs no disk.

@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <weft/error.hpp>
@@ -111,6 +112,17 @@ TEST_CASE("encode plan: workgroups of product states fit the shader's tables") {
     CHECK(plan(device, EncodeMethod::angle, kMixed, 8).rows_per_group == 16);
 }
 
+TEST_CASE("encode plan: whole slabs of a GPU share no products of factors") {
+    DeviceInfo device = device_with(kLargeRange, 49152);
+    device.type = DeviceType::discrete;
+    CHECK(plan(device, EncodeMethod::phase, kNarrow, 12).alone);
+    CHECK(plan(device, EncodeMethod::iqp_z, kWide, 20, true).alone);
+    CHECK_FALSE(plan(device, EncodeMethod::phase, kNarrow, 11).alone);  // two states a workgroup
+    CHECK_FALSE(plan(device, EncodeMethod::iqp, kNarrow, 16).alone);
+    device.type = DeviceType::cpu;
+    CHECK_FALSE(plan(device, EncodeMethod::phase, kNarrow, 12).alone);
+}
+
 TEST_CASE("encode plan: what a binding cannot hold goes by windows") {
     const DeviceInfo device = device_with(kSmallRange, 32768);
     CHECK(plan(device, EncodeMethod::phase, kNarrow, 23).row_fits());
@@ -152,6 +164,31 @@ TEST_CASE("encode plan: amplitude rows by teams, by workgroups that share them, 
     CHECK(small.kernel == EncodeKernel::amplitude_shared);
     CHECK(small.task_bits == 12);
     CHECK(2 * small.kept_pairs * small.local_size == 1u << 12);
+}
+
+TEST_CASE(
+    "encode plan: shared rows are joined by shuffles where subgroups are whole and their size is known") {
+    DeviceInfo able = device_with(kLargeRange, 49152);
+    able.type = DeviceType::discrete;
+    able.subgroup_shuffles = able.full_subgroups = able.subgroup_size_control = true;
+    const auto subgroup = [](const DeviceInfo& device, std::uint32_t qubits = 16) {
+        return plan(device, EncodeMethod::amplitude, kMixed, qubits).subgroup_size;
+    };
+    for (const auto& [size, want] :
+         {std::pair{32u, 32u}, {64u, 64u}, {8u, 8u}, {128u, 128u}, {256u, 0u}, {1u, 0u}, {0u, 0u}}) {
+        CAPTURE(size);
+        able.limits.subgroup_size = size;
+        CHECK(subgroup(able) == want);
+    }
+    able.limits.subgroup_size = 32;
+    CHECK(subgroup(able, 10) == 0);
+    CHECK(subgroup(able, 22) == 0);
+    for (bool DeviceInfo::*const fact :
+         {&DeviceInfo::subgroup_shuffles, &DeviceInfo::full_subgroups, &DeviceInfo::subgroup_size_control}) {
+        DeviceInfo lacking = able;
+        lacking.*fact = false;
+        CHECK(subgroup(lacking) == 0);
+    }
 }
 
 TEST_CASE("encode plan: a state has the same passes whether streamed or resident") {

@@ -28,4 +28,7 @@ TEST_CASE("numbers for people") {
     CHECK(percent(0) == "0.0 %");
     CHECK(factor(12.34) == "12.3x");
     CHECK(factor(1234) == "1234x");
+    CHECK(nine_digits(1.0 / 3) == "0.333333333");
+    CHECK(nine_digits(1234567890.0) == "1.23456789e+09");
+    CHECK(nine_digits(-0.6) == "-0.6");
 }

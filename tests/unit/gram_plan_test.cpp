@@ -259,6 +259,9 @@ TEST_CASE("large tiles by NVIDIA's name where there are enough of them, small on
     CHECK(plan_gram(square(4096, 65536), nv).tile == GramTile{128, 128, 4, 8, 1});
     CHECK(plan_gram(square(1000, 65536), nv).tile == GramTile{64, 64, 8, 4, 1});
     CHECK(plan_gram(square(20, 65536), nv).tile == GramTile{32, 32, 8, 4, 1});
+    // Subgroups of 16 x 64 pay in the largest tile alone.
+    for (const GramTile& tile : gram_tiles(nv, GramForm::matrix_split))
+        CHECK((tile == GramTile{128, 128, 4, 8, 1} || tile.thread_rows == 8));
     CHECK(plan_gram(square(4096, 65536), h100()).tile == GramTile{64, 64, 8, 4, 1});
     const GramPlan single = plan_gram(square(4096, 65536), h100(), {.form = GramForm::matrix_single});
     CHECK(single.tile == GramTile{64, 64, 8, 4, 2});

@@ -12,6 +12,7 @@
 #include <weft/error.hpp>
 
 #include "kernels/lattice_check.hpp"
+#include "kernels/lattice_inner_check.hpp"
 #include "kernels/lattice_plan.hpp"
 #include "kernels/status_counter.hpp"
 
@@ -77,6 +78,8 @@ TEST_CASE("lattice check: members of a code") {
 }
 
 TEST_CASE("lattice check: sizes of codes") {
+    constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
+    const LatticeCode widest{.lattice = Lattice::e8, .levels = 4};
     const struct {
         LatticeCode code;
         std::size_t vectors;
@@ -91,6 +94,20 @@ TEST_CASE("lattice check: sizes of codes") {
         {{.lattice = Lattice::e8, .q = 9, .levels = 1, .packed = true}, 1, 4, 4, 1},
         {{.packed = true}, 0, 2, 0, 0},
         {{.packed = true}, std::size_t{1} << 60, 2, std::size_t{1} << 61, std::size_t{1} << 59},
+        // 32 bytes a vector: the most that can be counted, and one more.
+        {widest, kMost / 32, 8, kMost - 31, kMost / 4 - 7},
+        {widest, kMost / 32 + 1, 8, kMost, kMost / 4 + 1},
+        {widest, kMost / 8, 8, kMost, kMost - 7},
+        {widest, kMost / 8 + 1, 8, kMost, kMost},
+        {widest, kMost, 8, kMost, kMost},
+        {{.lattice = Lattice::z2, .q = 3, .levels = 1, .packed = true},
+         kMost,
+         2,
+         kMost / 2 + 1,
+         kMost / 8 + 1},
+        // No code, but no reason to stop.
+        {{.q = 1, .packed = true}, kMost, 0, 0, 0},
+        {{.levels = 0}, kMost, 8, 0, 0},
     };
     for (const auto& row : rows) {
         CHECK(weft::digit_bits(row.code) == row.bits);
@@ -103,12 +120,25 @@ TEST_CASE("lattice check: sizes of codes") {
     CHECK(weft::status_words(5) == 2);
 }
 
+TEST_CASE("lattice check: inner products of more vectors than can be counted are refused") {
+    const LatticeCode code{.lattice = Lattice::z2, .q = 3, .levels = 1};
+    const weft::LatticeTable table(Lattice::z2, 3);
+    constexpr std::size_t kTiles = std::size_t{1} << 28, kRows = std::size_t{1} << 28;
+    CHECK(kernels::inner_shape(table, code, kRows, 2 * kTiles).vectors() == kRows * kTiles);
+    has(refusal([&] { kernels::inner_shape(table, code, kRows + 1, 2 * kTiles); }),
+        "lattice_inner: too many vectors (got 268435457 rows of 268435456, need at most 2^56");
+    // A number of vectors that wraps to none.
+    has(refusal([&] { kernels::inner_shape(table, code, std::size_t{1} << 36, 2 * kTiles); }),
+        "too many vectors");
+}
+
 TEST_CASE("lattice check: rows become elements whose codes are whole words") {
     for (const Lattice lattice : {Lattice::z2, Lattice::d4, Lattice::e8})
         for (std::size_t width = 1; width <= 40; ++width) {
             const kernels::LatticeShape shape = kernels::lattice_shape("f", lattice, width * 48, width);
             CHECK(shape.vectors() == 48 * weft::lattice_tiles(lattice, width));
             CHECK(shape.ragged == (width % weft::dimension(lattice) != 0));
+            CHECK(shape.given_width == width);  // also where vectors are taken for rows
             for (const std::uint32_t q : {3u, 5u, 16u})
                 for (std::uint32_t levels = 1; levels <= 4; ++levels) {
                     const LatticeCode code{.lattice = lattice, .q = q, .levels = levels, .packed = true};
@@ -116,6 +146,7 @@ TEST_CASE("lattice check: rows become elements whose codes are whole words") {
                     CHECK(shape.element_vectors % 4 == 0);
                 }
         }
+    CHECK(kernels::lattice_shape("f", Lattice::e8, 16, 0).given_width == 8);
     has(refusal([] { kernels::lattice_shape("f", Lattice::d4, 7, 0); }),
         "f: values are no whole rows (got 7, need a multiple of 4");
     has(refusal([] { kernels::lattice_shape("f", Lattice::d4, 8, 3); }), "a multiple of 3");
@@ -167,6 +198,20 @@ TEST_CASE("lattice check: threads or groups of an encoder fill whole words, what
                         const std::size_t bits = weft::code_bytes(code, 8);  // of a vector
                         CHECK((bits % 32 == 0 || (32 % bits == 0 && bits >= 4)));
                     }
+}
+
+TEST_CASE("lattice check: E8 is stored through shared memory on GPUs alone") {
+    using kernels::LatticeOp;
+    const auto staged = [](Lattice lattice, LatticeOp op, weft::DeviceType type) {
+        weft::DeviceInfo device = device_with_groups_of(1024);
+        device.type = type;
+        return kernels::plan_lattice(device, op, {.lattice = lattice}, false, 4).staged;
+    };
+    CHECK(staged(Lattice::e8, LatticeOp::decode, weft::DeviceType::discrete));
+    CHECK(staged(Lattice::e8, LatticeOp::decode, weft::DeviceType::integrated));
+    CHECK_FALSE(staged(Lattice::e8, LatticeOp::decode, weft::DeviceType::cpu));
+    CHECK_FALSE(staged(Lattice::e8, LatticeOp::encode, weft::DeviceType::discrete));
+    CHECK_FALSE(staged(Lattice::d4, LatticeOp::decode, weft::DeviceType::discrete));
 }
 
 TEST_CASE("lattice check: threads work on one vector each where codes are words or parts of one") {

@@ -22,36 +22,30 @@ bool has_cuda() noexcept {
 
 namespace {
 
-bool matches(const cuda::DeviceInfo& device, const std::string& setting) {
-    // One or two digits are an index, which must not become another device.
-    if (!setting.empty() && setting.size() <= 2 &&
-        setting.find_first_not_of("0123456789") == std::string::npos)
-        return setting == std::to_string(device.ordinal);
-    return setting.empty() || setting == std::to_string(device.ordinal) || device.uuid.starts_with(setting) ||
-           device.name.find(setting) != std::string::npos;
+cuda::DeviceInfo find_cuda(const std::string& setting) {
+    try {
+        return cuda::find_device(setting);
+    } catch (const Error& error) {
+        // As of Vulkan's devices: for a command it is the machine that lacks it.
+        if (error.code() == Errc::invalid_argument) throw Failure(Exit::device, error.what());
+        throw;
+    }
 }
 
-// --device as for Vulkan: an index, here CUDA's, the start of a UUID or a part of a name.
 DeviceInfo open_cuda(const std::string& setting) {
-    std::string names;
-    for (const cuda::DeviceInfo& found : cuda::list_devices()) {
-        names += (names.empty() ? "" : ", ") + found.name;
-        if (!matches(found, setting)) continue;
-        if (const cudaError_t result = cudaSetDevice(found.ordinal); result != cudaSuccess)
-            throw Failure(Exit::device, "--backend cuda: " + found.name + ": " + cudaGetErrorString(result));
-        int version = 0;
-        static_cast<void>(cudaDriverGetVersion(&version));
-        int integrated = 0;
-        static_cast<void>(cudaDeviceGetAttribute(&integrated, cudaDevAttrIntegrated, found.ordinal));
-        DeviceInfo device;
-        device.type = integrated != 0 ? DeviceType::integrated : DeviceType::discrete;
-        device.name = found.name;
-        device.uuid = found.uuid;
-        device.driver = "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-        return device;
-    }
-    throw Failure(Exit::device,
-                  "--device: no such CUDA device (got " + setting + ", there are: " + names + ")");
+    const cuda::DeviceInfo found = find_cuda(setting);
+    if (const cudaError_t result = cudaSetDevice(found.ordinal); result != cudaSuccess)
+        throw Failure(Exit::device, "--backend cuda: " + found.name + ": " + cudaGetErrorString(result));
+    int version = 0;
+    static_cast<void>(cudaDriverGetVersion(&version));
+    int integrated = 0;
+    static_cast<void>(cudaDeviceGetAttribute(&integrated, cudaDevAttrIntegrated, found.ordinal));
+    DeviceInfo device;
+    device.type = integrated != 0 ? DeviceType::integrated : DeviceType::discrete;
+    device.name = found.name;
+    device.uuid = found.uuid;
+    device.driver = "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+    return device;
 }
 
 }  // namespace

@@ -2,9 +2,11 @@
 // weft encode: rows of a file into quantum states.
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cinttypes>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -98,9 +100,11 @@ EncodeNeeds needs_of(const EncodeArguments& arguments, const Backend* backend, c
     needs.reading = plan_reading(source.samples(), source.row_bytes(), needs.output_bytes / shape.samples);
     needs.host_bytes = memory_of_machine();
     if (!arguments.out.empty()) needs.disk_bytes = room_for(arguments.out);
+    // Every piece that is read is a call.
     if (backend != nullptr)
         needs.device =
-            estimate_encode(*backend, encode_method(arguments.method), shape, types, source.features());
+            estimate_encode(*backend, encode_method(arguments.method),
+                            {needs.reading.rows_per_chunk, shape.qubits}, types, source.features());
     return needs;
 }
 
@@ -144,6 +148,12 @@ double encode_rows(Target& target_device, EncodeMethod method, RowSource& source
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
+// Where there is less than a call would take, it takes smaller chunks, as long as one state fits.
+std::uint64_t device_bytes(const EncodeEstimate& estimate) {
+    return estimate.streamed_fits ? std::min(estimate.streamed_bytes, estimate.available_bytes)
+                                  : estimate.streamed_bytes;
+}
+
 using Json = nlohmann::ordered_json;
 
 void print_json(const Json& json) {
@@ -164,9 +174,11 @@ void explain(const EncodeArguments& arguments, const DeviceInfo& device, const R
                   {"bytes_out", needs.output_bytes},
                   {"host_bytes", needs.reading.bytes},
                   {"host_memory_bytes", needs.host_bytes}};
-        if (needs.device) json["device_bytes"] = needs.device->streamed_bytes;
+        json["rows_per_call"] = needs.reading.rows_per_chunk;
+        if (needs.device) json["device_bytes"] = device_bytes(*needs.device);
         if (needs.device) json["available_bytes"] = needs.device->available_bytes;
-        if (needs.disk_bytes) json["disk_bytes"] = *needs.disk_bytes;
+        if (needs.disk_bytes && *needs.disk_bytes != std::numeric_limits<std::uint64_t>::max())
+            json["disk_bytes"] = *needs.disk_bytes;
         json["device"] = device.name;
         json["fits"] = reasons.empty();
         json["reasons"] = reasons;
@@ -176,12 +188,15 @@ void explain(const EncodeArguments& arguments, const DeviceInfo& device, const R
     std::printf("encode %s: %" PRIu64 " samples of %u qubits, %.3f GB of values, %.3f GB of states\n",
                 arguments.method.c_str(), shape.samples, shape.qubits, gb(bytes_in), gb(needs.output_bytes));
     if (needs.device)
-        std::printf("device memory: %.3f GB of %.3f GB, %s\n", gb(needs.device->streamed_bytes),
-                    gb(needs.device->available_bytes), device.name.c_str());
+        std::printf("device memory: %.3f GB of %.3f GB, %s, %" PRIu64 " rows a call\n",
+                    gb(device_bytes(*needs.device)), gb(needs.device->available_bytes), device.name.c_str(),
+                    needs.reading.rows_per_chunk);
     std::printf("host memory: %.3f GB of %.3f GB, %" PRIu64 " pieces of %" PRIu64 " rows read ahead\n",
                 gb(needs.reading.bytes), gb(needs.host_bytes), needs.reading.chunks,
                 needs.reading.rows_per_chunk);
-    if (needs.disk_bytes)
+    if (needs.disk_bytes && *needs.disk_bytes == std::numeric_limits<std::uint64_t>::max())
+        std::printf("disk: %.3f GB of a disk that does not tell its room\n", gb(needs.output_bytes));
+    else if (needs.disk_bytes)
         std::printf("disk: %.3f GB of %.3f GB\n", gb(needs.output_bytes), gb(*needs.disk_bytes));
     for (const std::string& reason : reasons) std::printf("it does not fit: %s\n", reason.c_str());
 }
@@ -210,6 +225,13 @@ void print_report(const EncodeArguments& arguments, const DeviceInfo& device, co
                 {"driver", device.driver}});
 }
 
+// The bytes of all states are a product of these two.
+void require_countable(const RowSource& source, std::uint32_t qubits) {
+    if (source.samples() > std::uint64_t{1} << 58 >> qubits)
+        source.refuse("too many rows (got " + std::to_string(source.samples()) + " for " +
+                      std::to_string(qubits) + " qubits, need at most 2^58 amplitudes)");
+}
+
 // What does not depend on the device.
 void require_columns(const RowSource& source, EncodeMethod method, std::uint32_t qubits) {
     const std::uint64_t most = encode_features(method, qubits);
@@ -232,8 +254,10 @@ void run(const EncodeArguments& arguments) {
     const std::unique_ptr<RowSource> source = open_source(arguments);
     const StateShape shape{source->samples(), arguments.qubits};
     const StateType states = arguments.dtype == "complex64" ? StateType::complex64 : StateType::complex128;
-    require_apart({{"output", arguments.out}}, {{"input", file_of(arguments)}});
+    require_apart({{"output", arguments.out}}, {{"input", file_of(arguments)}, {"input", source->file()}});
     require_columns(*source, method, arguments.qubits);
+    require_countable(*source, arguments.qubits);
+    if (arguments.explain && !arguments.out.empty()) require_output(arguments.out);
     Target target(arguments.device, config);
     const EncodeNeeds needs = needs_of(arguments, target.backend(), *source, shape, {source->type(), states});
     if (arguments.explain) return explain(arguments, target.device(), *source, shape, needs);

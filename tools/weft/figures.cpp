@@ -60,4 +60,8 @@ std::string factor(double value) {
     return text_of(value >= 99.95 ? "%.0fx" : value >= 0.0995 ? "%.3gx" : "%.2gx", value);
 }
 
+std::string nine_digits(double value) {
+    return text_of("%.9g", value);
+}
+
 }  // namespace weft::tool

@@ -13,6 +13,7 @@ std::string si(double value);              ///< "7.16 M"
 std::string duration(double seconds);      ///< "12.3 us"
 std::string percent(double share);         ///< "83 %"
 std::string factor(double value);          ///< "12.3x"
+std::string nine_digits(double value);     ///< "7.15827883", or "1e-05": for programs
 /// With the unit behind the prefix: "45.0 KB/s", "12.3 pairs/s".
 std::string si(double value, const std::string& unit);
 

@@ -56,6 +56,33 @@ void unmap(std::span<const std::byte> memory) {
     munmap(const_cast<std::byte*>(memory.data()), memory.size());
 }
 
+[[noreturn]] void fail_at(const std::string& path, const char* what, int error) {
+    throw Failure(Exit::failed, path + ": " + what + ": " + std::strerror(error));
+}
+
+struct Destination {
+    std::filesystem::path target;
+    bool exists = false;
+    mode_t mode = 0;  ///< of a target that exists
+};
+
+// The file that a symbolic link names is replaced, not the link; devices and pipes must never be.
+Destination find_destination(const std::string& path) {
+    if (path.empty()) throw Failure(Exit::usage, "output: no file name (got an empty one)");
+    Destination found;
+    std::error_code error;
+    found.target = std::filesystem::weakly_canonical(path, error);
+    if (error) fail_at(path, "cannot be written", error.value());
+    struct stat status {};
+    found.exists = stat(found.target.c_str(), &status) == 0;
+    found.mode = status.st_mode;
+    if (found.exists && S_ISDIR(status.st_mode)) fail_at(path, "cannot be written", EISDIR);
+    if (found.exists && !S_ISREG(status.st_mode))
+        throw Failure(Exit::failed, path + ": cannot be written: not a regular file");
+    if (found.exists && access(found.target.c_str(), W_OK) != 0) fail_at(path, "cannot be written", errno);
+    return found;
+}
+
 mode_t permitted_mode() {
     const mode_t mask = umask(0);
     umask(mask);
@@ -97,6 +124,15 @@ const void* NpyInput::aligned_data(std::size_t alignment) {
     return aligned_copy_.data();
 }
 
+void require_output(const std::string& path) {
+    const std::filesystem::path folder =
+        std::filesystem::absolute(find_destination(path).target).parent_path();
+    struct stat status {};
+    if (stat(folder.c_str(), &status) != 0) fail_at(path, "cannot be written", errno);
+    if (!S_ISDIR(status.st_mode)) fail_at(path, "cannot be written", ENOTDIR);
+    if (access(folder.c_str(), W_OK | X_OK) != 0) fail_at(path, "cannot be written", errno);
+}
+
 std::uint64_t room_for(const std::string& path) {
     std::error_code error;
     const std::filesystem::path folder =
@@ -125,24 +161,15 @@ NpyOutput::~NpyOutput() {
     discard();
 }
 
-// The file that a symbolic link names is replaced, not the link; devices and pipes must never be.
 void NpyOutput::create() {
-    if (path_.empty()) throw Failure(Exit::usage, "output: no file name (got an empty one)");
-    std::error_code error;
-    target_ = std::filesystem::weakly_canonical(path_, error);
-    if (error) fail("cannot be written", error.value());
-    struct stat status {};
-    const bool exists = stat(target_.c_str(), &status) == 0;
-    if (exists && S_ISDIR(status.st_mode)) fail("cannot be written", EISDIR);
-    if (exists && !S_ISREG(status.st_mode))
-        throw Failure(Exit::failed, path_ + ": cannot be written: not a regular file");
-    if (exists && access(target_.c_str(), W_OK) != 0) fail("cannot be written", errno);
+    const Destination found = find_destination(path_);
+    target_ = found.target;
     std::string name = (target_.parent_path() / ".weft-XXXXXX").string();
     descriptor_ = make_temporary(name);
     if (descriptor_ < 0) fail("cannot be written", errno);
     temporary_ = std::move(name);
     // File systems without permissions refuse; the file is as good there.
-    static_cast<void>(fchmod(descriptor_, exists ? status.st_mode & 0777 : permitted_mode()));
+    static_cast<void>(fchmod(descriptor_, found.exists ? found.mode & 0777 : permitted_mode()));
 }
 
 void NpyOutput::fill(const std::string& header, std::size_t bytes) {
@@ -186,7 +213,7 @@ void NpyOutput::discard() noexcept {
 }
 
 void NpyOutput::fail(const char* what, int error) {
-    throw Failure(Exit::failed, path_ + ": " + what + ": " + std::strerror(error));
+    fail_at(path_, what, error);
 }
 
 }  // namespace weft::tool

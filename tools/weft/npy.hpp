@@ -83,6 +83,9 @@ class NpyInput {
     std::vector<std::uint64_t> aligned_copy_;  // where the header has a length that misaligns the data
 };
 
+/// Errors: those of NpyOutput that are known before it is made, Failure with Exit::failed - a folder that is
+/// not there or takes no files, a target that cannot be replaced.
+void require_output(const std::string& path);
 /// Bytes that a file at `path` may take of its disk; the largest number where that cannot be told.
 std::uint64_t room_for(const std::string& path);
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cinttypes>
-#include <cstdio>
-
+#include "figures.hpp"
 #include "report_files.hpp"
 
 namespace weft::tool {
@@ -17,15 +15,9 @@ std::string quoted(const std::string& text) {
     return out + '"';
 }
 
-std::string number(double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.9g", value);
-    return text;
-}
-
 /// Empty where a figure means nothing.
 std::string known(double value) {
-    return value > 0 ? number(value) : "";
+    return value > 0 ? nine_digits(value) : "";
 }
 
 }  // namespace
@@ -46,10 +38,11 @@ std::string csv_text(const Report& report, const KernelResult& result) {
                    to_string(path.path) + "," + quoted(cpu ? report.machine.cpu : report.machine.device) +
                    "," + quoted(settings) + ",";
             if (path.ran())
-                out += number(s.median * 1e3) + "," + number(s.std * 1e3) + "," + number(s.min * 1e3) + "," +
-                       number(s.max * 1e3) + "," + number(size.per_s(path)) + "," +
-                       number(size.gb_per_s(path)) + "," + (cpu ? "" : known(path.speedup)) + "," +
-                       known(path.over_vulkan) + "," + known(path.of_ceiling());
+                out += nine_digits(s.median * 1e3) + "," + nine_digits(s.std * 1e3) + "," +
+                       nine_digits(s.min * 1e3) + "," + nine_digits(s.max * 1e3) + "," +
+                       nine_digits(size.per_s(path)) + "," + nine_digits(size.gb_per_s(path)) + "," +
+                       (cpu ? "" : known(path.speedup)) + "," + known(path.over_vulkan) + "," +
+                       known(path.of_ceiling());
             else
                 out += ",,,,,,,,";
             out += "," + known(size.compression) + "," + (path.verified ? "yes" : "no") + "," +

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <functional>
 #include <system_error>
 
@@ -39,12 +38,6 @@ std::string quoted(const std::string& text) {
     return out + "'";
 }
 
-std::string number(double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.9g", value);
-    return text;
-}
-
 struct Curve {
     std::string title;
     std::string colour;
@@ -61,7 +54,8 @@ std::string panel(const std::string& title, const std::string& x, const std::str
     for (const Curve& curve : curves) {
         if (curve.points.empty()) continue;
         out += "$d" + std::to_string(drawn) + " << EOD\n";
-        for (const auto& [size, value] : curve.points) out += number(size) + " " + number(value) + "\n";
+        for (const auto& [size, value] : curve.points)
+            out += nine_digits(size) + " " + nine_digits(value) + "\n";
         out += "EOD\n";
         plots += (plots.empty() ? "plot " : ", ") + ("$d" + std::to_string(drawn)) +
                  " using 1:2 with linespoints lw 2 pt 7 ps 0.8 lc rgb " + quoted(curve.colour) + " title " +
@@ -166,8 +160,9 @@ std::string bars(const Report& report) {
             data += "\"" + result.label(p) + "\"";
             for (const ReportPath path : paths) {
                 const Best best = best_of(result, p, path, BestBy::speedup);
-                data += best.size == nullptr || best.path->speedup <= 0 ? " NaN"
-                                                                        : " " + number(best.path->speedup);
+                data += best.size == nullptr || best.path->speedup <= 0
+                            ? " NaN"
+                            : " " + nine_digits(best.path->speedup);
             }
             data += "\n";
             ++count;
@@ -178,7 +173,7 @@ std::string bars(const Report& report) {
         "set style fill solid 0.9 noborder\nset xtics rotate by -25\nset title 'best speed-up over the CPU, "
         "any size'\n"
         "unset xlabel\nset ylabel 'CPU time / device time'\nset xrange [-0.6:" +
-        number(static_cast<double>(count) - 0.4) + "]\n$bars << EOD\n" + data + "EOD\nplot ";
+        nine_digits(static_cast<double>(count) - 0.4) + "]\n$bars << EOD\n" + data + "EOD\nplot ";
     for (std::size_t i = 0; i < paths.size(); ++i)
         out += std::string(i == 0 ? "" : ", ") + "$bars using " + std::to_string(i + 2) +
                (i == 0 ? ":xtic(1)" : "") + " lc rgb " +

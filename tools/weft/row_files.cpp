@@ -6,8 +6,10 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include "failure.hpp"
+#include "file_watch.hpp"
 #include "npy.hpp"
 #include "row_source.hpp"
 
@@ -30,9 +32,27 @@ void RowSource::set_shape(ValueType type, const std::string& type_name, std::uin
 
 namespace {
 
+/// A descriptor, closed at the end.
+class Descriptor {
+  public:
+    // O_NONBLOCK: to open a pipe must not wait for who writes to it.
+    explicit Descriptor(const std::string& path)
+        : value_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+    ~Descriptor() {
+        if (value_ >= 0) close(value_);
+    }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    int get() const noexcept { return value_; }
+
+  private:
+    int value_;
+};
+
 class NpyRows : public RowSource {
   public:
-    explicit NpyRows(const std::string& file) : RowSource(file), input_(file, true) {
+    explicit NpyRows(const std::string& file)
+        : RowSource(file), file_(file), watch_(file_.get()), input_(file, true) {
         const NpyHeader& header = input_.header();
         ValueType type = ValueType::float64;
         if (header.descr == kDescr<float>)
@@ -55,6 +75,8 @@ class NpyRows : public RowSource {
             gather<4>(data, first, rows, to);
         else
             gather<8>(data, first, rows, to);
+        // A mapping is zeros between a file's end and the end of that page, and a signal only behind it.
+        if (const std::string change = watch_.change(); !change.empty()) refuse(change);
     }
 
   private:
@@ -69,51 +91,45 @@ class NpyRows : public RowSource {
                                 data + (column * samples() + first + row) * kBytes, kBytes);
     }
 
+    Descriptor file_;
+    FileWatch watch_;  // before the header is read
     NpyInput input_;
 };
 
 class RawRows : public RowSource {
   public:
     RawRows(const std::string& file, const RawShape& shape)
-        : RowSource(file), file_(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-        try {
-            check(shape);
-        } catch (...) {
-            if (file_ >= 0) close(file_);
-            throw;
-        }
-    }
-    ~RawRows() override { close(file_); }
-
-    void read(std::uint64_t first, std::uint64_t rows, std::byte* to) override {
-        std::uint64_t at = first * row_bytes(), left = rows * row_bytes();
-        while (left > 0) {
-            const ssize_t got = pread(file_, to, left, static_cast<off_t>(at));
-            if (got < 0 && errno == EINTR) continue;
-            if (got < 0) refuse(std::string("cannot be read: ") + std::strerror(errno));
-            if (got == 0) refuse("the file shrank while it was read");
-            at += static_cast<std::uint64_t>(got);
-            left -= static_cast<std::uint64_t>(got);
-            to += got;
-        }
-    }
-
-  private:
-    void check(const RawShape& shape) {
+        : RowSource(file), file_(file), watch_(file_.get()) {
+        if (!watch_.valid()) refuse(std::string("cannot be read: ") + std::strerror(errno));
         struct stat status {};
-        if (file_ < 0 || fstat(file_, &status) != 0)
-            refuse(std::string("cannot be read: ") + std::strerror(errno));
-        if (!S_ISREG(status.st_mode)) refuse("cannot be read: not a regular file");
+        if (fstat(file_.get(), &status) != 0 || !S_ISREG(status.st_mode))
+            refuse("cannot be read: not a regular file");
         set_shape(shape.type, weft::to_string(shape.type), shape.samples, shape.features);
-        const auto got = static_cast<std::uint64_t>(status.st_size);
         if (shape.features > std::numeric_limits<std::uint64_t>::max() / 8 / shape.samples ||
-            got != samples() * row_bytes())
-            refuse("size does not fit the shape (got " + std::to_string(got) + " bytes, need " +
+            watch_.size() != samples() * row_bytes())
+            refuse("size does not fit the shape (got " + std::to_string(watch_.size()) + " bytes, need " +
                    tool::to_string(Shape{shape.samples, shape.features}) + " of " +
                    weft::to_string(shape.type) + ")");
     }
 
-    int file_;
+    void read(std::uint64_t first, std::uint64_t rows, std::byte* to) override {
+        std::uint64_t at = first * row_bytes(), left = rows * row_bytes();
+        while (left > 0) {
+            const ssize_t got = pread(file_.get(), to, left, static_cast<off_t>(at));
+            if (got < 0 && errno == EINTR) continue;
+            if (got < 0) refuse(std::string("cannot be read: ") + std::strerror(errno));
+            if (got == 0) break;
+            at += static_cast<std::uint64_t>(got);
+            left -= static_cast<std::uint64_t>(got);
+            to += got;
+        }
+        if (const std::string change = watch_.change(); !change.empty()) refuse(change);
+        if (left > 0) refuse("the file ended while it was read");
+    }
+
+  private:
+    Descriptor file_;
+    FileWatch watch_;
 };
 
 }  // namespace

@@ -7,9 +7,11 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "failure.hpp"
+#include "file_watch.hpp"
 #include "row_source.hpp"
 
 namespace weft::tool {
@@ -45,14 +47,19 @@ bool is_hdf5(const std::string& file) {
     return H5Fis_hdf5(file.c_str()) > 0;
 }
 
-// The colon between file and data set. Names need not begin at the root, as those of h5py need not, if a file
-// tells.
+bool exists(const std::string& path) {
+    std::error_code error;
+    return std::filesystem::exists(path, error);
+}
+
+// The colon between file and data set. A file of the whole name has none, colons in it or not. Names need not
+// begin at the root, as those of h5py need not, if a file tells; without it ":/" does, but in names of .npy
+// files.
 std::size_t separator(const std::string& path) {
-    const std::size_t rooted = path.find(":/");
-    if (rooted != std::string::npos) return rooted;
+    if (exists(path)) return std::string::npos;
     for (std::size_t at = path.find(':'); at != std::string::npos; at = path.find(':', at + 1))
         if (is_hdf5(path.substr(0, at))) return at;
-    return std::string::npos;
+    return path.ends_with(".npy") ? std::string::npos : path.rfind(":/");
 }
 
 // As NumPy would name it; big-endian numbers are read like any others.
@@ -83,9 +90,14 @@ class Hdf5Rows : public RowSource {
             refuse("wrong number of axes (got " + std::to_string(rank) + ", need 2: samples, features)");
         const Handle type(H5Dget_type(set_.get()), H5Tclose);
         set_shape(value_type(type.get()), name_of(type.get()), size[0], size[1]);
+        require_here();
         require_whole();
+        watch();
     }
 
+    std::string file() const override {
+        return text([&](char* to, std::size_t size) { return H5Fget_name(set_.get(), to, size); });
+    }
     void read(std::uint64_t first, std::uint64_t rows, std::byte* to) override {
         be_quiet();
         const Handle file_space(H5Dget_space(set_.get()), H5Sclose);
@@ -94,9 +106,13 @@ class Hdf5Rows : public RowSource {
         const hid_t memory = type() == ValueType::float32   ? H5T_NATIVE_FLOAT
                              : type() == ValueType::float64 ? H5T_NATIVE_DOUBLE
                                                             : H5T_NATIVE_INT64;
-        if (H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
-                                nullptr) < 0 ||
-            H5Dread(set_.get(), memory, memory_space.get(), file_space.get(), H5P_DEFAULT, to) < 0)
+        const bool read =
+            H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
+                                nullptr) >= 0 &&
+            H5Dread(set_.get(), memory, memory_space.get(), file_space.get(), H5P_DEFAULT, to) >= 0;
+        // The library reads zeros behind a file's end.
+        if (const std::string change = watch_->change(); !change.empty()) refuse(change);
+        if (!read)
             refuse("rows " + std::to_string(first) + " to " + std::to_string(first + rows - 1) +
                    " cannot be read");
     }
@@ -107,10 +123,13 @@ class Hdf5Rows : public RowSource {
         if (file.size() + 1 >= path().size())
             refuse("an HDF5 file without the name of a data set (need " + file + ":/PATH)");
         std::error_code error;
-        if (access(file.c_str(), R_OK) != 0) refuse(std::string("cannot be read: ") + std::strerror(errno));
+        if (::access(file.c_str(), R_OK) != 0) refuse(std::string("cannot be read: ") + std::strerror(errno));
         if (!std::filesystem::is_regular_file(file, error)) refuse("cannot be read: not a regular file");
         if (!is_hdf5(file)) refuse("cannot be read: not an HDF5 file, or its beginning is damaged");
-        const hid_t id = H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+        // The driver whose handle is a descriptor, whatever the environment asks for.
+        const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+        H5Pset_fapl_sec2(access.get());
+        const hid_t id = H5Fopen(file.c_str(), H5F_ACC_RDONLY, access.get());
         if (id < 0) refuse("cannot be read: a damaged HDF5 file, cut short or overwritten");
         return id;
     }
@@ -133,6 +152,50 @@ class Hdf5Rows : public RowSource {
                 return false;
             if (end == std::string::npos) return true;
         }
+    }
+    // Of values in other files the library makes zeros where those are missing or short.
+    void require_here() const {
+        const Handle made(H5Dget_create_plist(set_.get()), H5Pclose);
+        if (H5Pget_layout(made.get()) == H5D_VIRTUAL)
+            refuse("a virtual data set: its values lie elsewhere, the first of them in " +
+                   source_of(made.get()) + " (need a data set that holds its values)");
+        if (H5Pget_external_count(made.get()) > 0)
+            refuse("a data set in external storage: its values lie in " + external_file(made.get()) +
+                   " (need a data set that holds its values)");
+    }
+    std::string source_of(hid_t made) const {
+        std::size_t sources = 0;
+        if (H5Pget_virtual_count(made, &sources) < 0 || sources == 0) return "no source";
+        return text([&](char* to, std::size_t size) { return H5Pget_virtual_filename(made, 0, to, size); }) +
+               ":" +
+               text([&](char* to, std::size_t size) { return H5Pget_virtual_dsetname(made, 0, to, size); });
+    }
+    std::string external_file(hid_t made) const {
+        std::array<char, 4096> name{};
+        off_t offset = 0;
+        hsize_t size = 0;
+        H5Pget_external(made, 0, name.size() - 1, name.data(), &offset, &size);
+        return name.data();
+    }
+    template <class Get>
+    static std::string text(const Get& get) {
+        std::string name(static_cast<std::size_t>(std::max<ssize_t>(0, get(nullptr, 0))), '\0');
+        if (!name.empty()) get(name.data(), name.size() + 1);
+        return name;
+    }
+    // The file that the set lies in: a link may lead into another than was opened.
+    void watch() {
+        const Handle file(H5Iget_file_id(set_.get()), H5Fclose);
+        void* handle = nullptr;
+        hsize_t size = 0;
+        if (file.valid() && H5Fget_vfd_handle(file.get(), H5P_DEFAULT, &handle) >= 0 && handle != nullptr)
+            watch_.emplace(*static_cast<const int*>(handle));
+        if (!watch_ || !watch_->valid() || H5Fget_filesize(file.get(), &size) < 0)
+            refuse("cannot be read: the file's size cannot be told");
+        // What the library found when it opened the file, and the space that the file says it takes.
+        if (watch_->size() < size)
+            refuse("the file shrank while it was read (got " + std::to_string(watch_->size()) +
+                   " bytes, need " + std::to_string(size) + ")");
     }
     // The library reads as many bytes as shapes of set and chunks say, also where a damaged file holds fewer.
     void require_whole() const {
@@ -163,6 +226,7 @@ class Hdf5Rows : public RowSource {
     }
 
     Handle file_, set_;
+    std::optional<FileWatch> watch_;  // of a descriptor that file_ and set_ keep open
 };
 
 }  // namespace

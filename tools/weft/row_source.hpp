@@ -25,7 +25,10 @@ class RowSource {
     std::uint64_t samples() const noexcept { return samples_; }
     std::uint64_t features() const noexcept { return features_; }
     std::uint64_t row_bytes() const noexcept { return features_ * (type_ == ValueType::float32 ? 4 : 8); }
-    /// Rows [first, first + rows) in C order. Errors: Failure with Exit::usage - the file cannot be read.
+    /// The file that the values lie in: a link in an HDF5 file may lead into another.
+    virtual std::string file() const { return path_; }
+    /// Rows [first, first + rows) in C order. Errors: Failure with Exit::usage - the file cannot be read, or
+    /// was written to since it was opened.
     virtual void read(std::uint64_t first, std::uint64_t rows, std::byte* to) = 0;
     /// Ends the command: "PATH: what". Always Exit::usage.
     [[noreturn]] void refuse(const std::string& what) const;
@@ -52,10 +55,12 @@ std::unique_ptr<RowSource> open_npy(const std::string& path);
 /// Numbers without a header, C order, little-endian. Errors: Failure with Exit::usage - a size that is not
 /// the shape's.
 std::unique_ptr<RowSource> open_raw(const std::string& path, const RawShape& shape);
-/// A data set, "file.h5:/path/of/it". Errors: Failure with Exit::usage - no such file or data set, other
-/// types or ranks.
+/// A data set, "file.h5:/path/of/it", that holds its values itself. Errors: Failure with Exit::usage - no
+/// such file or data set, other types or ranks, a virtual set or external storage.
 std::unique_ptr<RowSource> open_hdf5(const std::string& path);
-/// Whether a path is of that form.
+/// Whether a path is of that form: no file has it as its name, and what stands before a colon is an HDF5 file
+/// or, unless the path ends in ".npy", what follows it begins with "/". An HDF5 file without a data set is of
+/// that form too, for open_hdf5 to refuse.
 bool names_hdf5(const std::string& path);
 /// The file of such a path.
 std::string hdf5_file(const std::string& path);
