@@ -103,7 +103,8 @@ struct EncodeOptions {
 ///            DeviceInfo's limits.storage_buffer_offset_alignment where that is more: complex64 views begin
 ///            at an even element
 ///
-/// Amplitudes are within qubits * 2.5e-7 of their definition in float32 (amplitude: 1e-6), 1e-12 in float64.
+/// Amplitudes are within qubits * 2.5e-7 of their definition in float32, 1e-12 in float64; docs/encode.md
+/// says more.
 /// Computes in float64 where either of them is 64 bits wide, else in float32, and so complex64 states of an
 /// iqp that one workgroup cannot hold. The returned outcome tells which samples failed; whoever is sure of
 /// his values may drop it. Errors: invalid_argument - qubits, sizes, alignment,
