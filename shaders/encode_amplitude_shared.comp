@@ -5,6 +5,10 @@
 // the row, who waits for nobody.
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#if defined(WEFT_SHUFFLES)
+#extension GL_KHR_shader_subgroup_basic : require
+#extension GL_KHR_shader_subgroup_shuffle : require
+#endif
 #include "shared/encode_form.h"
 
 layout(local_size_x_id = 0) in;
@@ -33,4 +37,8 @@ void set_task_quad(uint at, uvec4 quad) {
 }
 
 layout(constant_id = 2) const uint kKept = 8;  // pairs of a block that an invocation takes
+#define kHeld kKept
+#if defined(WEFT_SHUFFLES)
+layout(constant_id = 3) const uint kSubgroup = 32;  // invocations of a subgroup, all of which are there
+#endif
 #include "shared/encode_amplitude_shared.h"

@@ -8,6 +8,7 @@
 
 layout(local_size_x_id = 0) in;
 layout(constant_id = 2) const uint kMethod = 0;
+layout(constant_id = 3) const bool kAlone = false;  // every workgroup makes a slab of one state
 layout(push_constant) uniform Push {
     uint count;
     uint first;

@@ -39,7 +39,8 @@ struct PlanReport {
 };
 
 /// Running totals since the Backend was made. Work with the same memory, sizes and
-/// parameters as before changes none of the first four; other parameters alone record commands again.
+/// parameters as before changes none of the first four; other parameters alone record commands again, and so
+/// do Streams and encodes that go by them.
 struct Counters {
     std::uint64_t objects_created = 0;      ///< Vulkan objects of any kind
     std::uint64_t memory_allocations = 0;   ///< blocks and dedicated allocations taken from the driver
@@ -103,7 +104,7 @@ class Backend {
     /// Writes the pipeline cache to disk now instead of at destruction; merges with what another process
     /// wrote. Returns false when the cache is off or cannot be written (logged, never an error).
     bool save_pipeline_cache();
-    /// Frees staging rings that no call uses at the moment and imports of ordinary memory.
+    /// Frees staging rings and scratch that no call uses at the moment, and imports of ordinary memory.
     void trim();
 
     /// For the other parts of weft.

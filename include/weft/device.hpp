@@ -61,6 +61,7 @@ struct DeviceInfo {
     bool import_host_memory = false, memory_budget = false, synchronization2 = false;
     bool subgroup_size_control = false;  ///< ProgramOptions::subgroup_size can be chosen
     bool full_subgroups = false;         ///< ProgramOptions::require_full_subgroups can be asked for
+    bool subgroup_shuffles = false;      ///< shaders can shuffle values within a subgroup
     /// VK_KHR_cooperative_matrix and VK_NV_cooperative_matrix; what is there is enabled. The first counts as
     /// absent under the validation layer.
     bool cooperative_matrix_khr = false, cooperative_matrix_nv = false;

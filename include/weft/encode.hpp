@@ -68,18 +68,23 @@ class EncodeError : public Error {
 /// sample.
 class EncodeOutcome {
   public:
-    /// Submits, waits, and returns every sample at fault. Errors: as Stream::download.
+    /// Submits, waits, and returns every sample at fault. `stream`: the one that encode was called with; of
+    /// an encode inside Stream::record or native::record any that runs after it, and it tells of the last
+    /// run. Errors: invalid_argument - another stream; as Stream::download.
     std::vector<EncodeFailure> failures(Stream& stream) const;
     /// The same, as an error. Errors: EncodeError - at least one sample could not be encoded.
     void check(Stream& stream) const;
 
     /// For the other parts of weft.
-    EncodeOutcome(EncodeMethod method, std::shared_ptr<Buffer<std::uint32_t>> status)
-        : method_(method), status_(std::move(status)) {}
+    EncodeOutcome(EncodeMethod method, std::shared_ptr<Buffer<std::uint32_t>> status,
+                  std::weak_ptr<const void> stream, bool deferred)
+        : method_(method), status_(std::move(status)), stream_(std::move(stream)), deferred_(deferred) {}
 
   private:
     EncodeMethod method_;
     std::shared_ptr<Buffer<std::uint32_t>> status_;
+    std::weak_ptr<const void> stream_;  ///< Stream::identity
+    bool deferred_;                     ///< recorded: it runs wherever it is replayed
 };
 
 struct EncodeOptions {
@@ -93,11 +98,15 @@ struct EncodeOptions {
 ///
 ///   values   [samples, features] float32 or float64, basis also int64; features as encode_features says, for
 ///            amplitude any number from 1 to 2^qubits
-///   states   [samples, 2^qubits] complex64 or complex128
+///   states   [samples, 2^qubits] complex64 or complex128, from a multiple of 16 bytes of their buffer on,
+///   and of
+///            DeviceInfo's limits.storage_buffer_offset_alignment where that is more: complex64 views begin
+///            at an even element
 ///
+/// Amplitudes are within qubits * 2.5e-7 of their definition in float32 (amplitude: 1e-6), 1e-12 in float64.
 /// Computes in float64 where either of them is 64 bits wide, else in float32, and so complex64 states of an
 /// iqp that one workgroup cannot hold. The returned outcome tells which samples failed; whoever is sure of
-/// his values may drop it. Errors: invalid_argument - qubits, sizes,
+/// his values may drop it. Errors: invalid_argument - qubits, sizes, alignment,
 /// no samples; in strict mode EncodeError, and not inside Stream::record; unsupported - complex128 on a
 /// device without shaderFloat64; out_of_memory - scratch memory (see estimate_encode); as Stream::dispatch.
 EncodeOutcome encode(Stream& stream, EncodeMethod method, const EncodeValues& values,
@@ -121,7 +130,8 @@ EncodeOutcome encode_iqp_z(Stream& stream, const EncodeValues& values, const Enc
 /// Arrays as above. `states` must not overlap `values`.
 ///
 /// Errors: as above; EncodeError when the batch is done - states not named are right, those named are zeros -
-/// or in strict mode before anything is written; as run_batch.
+/// or in strict mode before anything is written; out_of_memory before anything is allocated or written - the
+/// smallest part that can be streamed does not fit, the text has both figures; as run_batch.
 BatchReport encode(Backend& backend, EncodeMethod method, const EncodeSource& values,
                    const EncodeTarget& states, const StateShape& shape, const EncodeOptions& options = {});
 
@@ -129,8 +139,11 @@ BatchReport encode(Backend& backend, EncodeMethod method, const EncodeSource& va
 struct EncodeEstimate {
     std::uint64_t bytes_in = 0, bytes_out = 0;  ///< of values and of states
     std::uint64_t scratch_bytes = 0;            ///< device memory of a resident encode besides these two
-    std::uint64_t streamed_bytes = 0;           ///< device memory of a streamed encode, at most
-    std::uint64_t available_bytes = 0;          ///< of the device's memory
+    /// All that a streamed encode takes at most, staging memory and unused ends of blocks included, as the
+    /// backend is configured and within `available_bytes`; chunks shrink where that is little. A
+    /// Config::memory_limit of as much suffices.
+    std::uint64_t streamed_bytes = 0;
+    std::uint64_t available_bytes = 0;  ///< of the device's memory, and of Config::memory_limit
     bool resident_fits = false, streamed_fits = false;
     std::string reason;  ///< why one of them does not fit; else empty
 };

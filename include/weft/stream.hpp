@@ -141,6 +141,10 @@ class Stream {
     /// For the other parts of weft.
     explicit Stream(std::unique_ptr<core::StreamState> state);
     const std::shared_ptr<core::Runtime>& runtime() const;
+    /// Equal for equal streams, also after a move; keeps nothing alive.
+    std::weak_ptr<const void> identity() const { return state_; }
+    /// Whether steps run when somebody asks for them: inside record(), or of native::record.
+    bool deferred() const;
 
   private:
     void upload_bytes(const void*, std::uint64_t bytes, const std::shared_ptr<core::BufferObject>&,

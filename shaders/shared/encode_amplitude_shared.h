@@ -105,44 +105,79 @@ WEFT_GPU Norm norm_at(uint block) {
 }
 #include "encode_norm_combine.h"
 
-RawPair kept[kKept];
+WEFT_HELD(RawPair, kept, kKept);
 
 // Step k of a block, as load_pair takes it.
 WEFT_GPU uint step_of(uint block, uint k) {
-    return (block << (p.slab_bits - 1u)) + k * gl_WorkGroupSize.x;
+    return (block << (p.slab_bits - 1u)) + k * WEFT_GROUP_SIZE;
 }
 
 // All loads are under way before the first is waited for, which a condition for each would prevent.
 WEFT_GPU void load_block(uint block) {
-    const uint lane = gl_LocalInvocationIndex, lanes = gl_WorkGroupSize.x;
-    if ((p.flags & kEncodePaired) != 0u && (block + 1u) << p.slab_bits <= p.features) {
-        WEFT_UNROLL for (uint k = 0u; k < kKept; ++k) kept[k] =
-            load_whole_pair(step_of(block, k), lane, lanes);
+    const uint lane = gl_LocalInvocationIndex, lanes = WEFT_GROUP_SIZE;
+    const bool whole = (p.flags & kEncodePaired) != 0u && (block + 1u) << p.slab_bits <= p.features;
+    if (whole && !kStoreWide) {
+        const uint base = row_begin / 2u + step_of(block, 0u) + lane;
+        WEFT_UNROLL for (uint k = 0u; k < kHeld; ++k) kept[k] = WEFT_AT(value_pairs, base, k * lanes);
+        WEFT_UNROLL for (uint k = kHeld; k < kKept; ++k)
+            WEFT_LOAD_APART(kept, k, WEFT_AT(value_pairs, base, k * lanes));
+    } else if (whole) {
+        WEFT_UNROLL for (uint k = 0u; k < kHeld; ++k) kept[k] = load_two(step_of(block, k), lane, lanes);
+        WEFT_UNROLL_BY_4 for (uint k = kHeld; k < kKept; ++k) WEFT_APART(kept, k) =
+            load_two(step_of(block, k), lane, lanes);
     } else {
-        WEFT_UNROLL for (uint k = 0u; k < kKept; ++k) kept[k] = load_pair(step_of(block, k), lane, lanes);
+        WEFT_UNROLL for (uint k = 0u; k < kHeld; ++k) kept[k] = load_pair(step_of(block, k), lane, lanes);
+        WEFT_UNROLL_BY_4 for (uint k = kHeld; k < kKept; ++k) WEFT_APART(kept, k) =
+            load_pair(step_of(block, k), lane, lanes);
     }
 }
 
-// The sums of the first `parts` invocations, a power of two, for all. What they go through may be used again
-// after the next barrier.
+// The sums of the first `parts` invocations, a power of two, for all; of the others they are 0. What they go
+// through may be used again after the next barrier.
+#if defined(WEFT_SHUFFLES)
+// Within subgroups, all of whose invocations are there; then each for itself takes what the subgroups have,
+// all of them: nobody says in which the first invocations are.
+WEFT_GPU void join_sums(WEFT_INOUT(Real) sum, WEFT_INOUT(Real) rest, uint parts) {
+    WEFT_UNROLL for (uint apart = kSubgroup / 2u; apart > 0u; apart /= 2u) {
+        const Real more = subgroupShuffleXor(sum, apart);
+        rest += subgroupShuffleXor(rest, apart);
+        add_to(sum, rest, more);
+    }
+    if (gl_SubgroupInvocationID == 0u) {
+        norm_sum[gl_SubgroupID] = sum;
+        norm_rest[gl_SubgroupID] = rest;
+    }
+    barrier();
+    sum = norm_sum[0];
+    rest = norm_rest[0];
+    for (uint i = 1u; i < WEFT_GROUP_SIZE / kSubgroup; ++i) {
+        rest += norm_rest[i];
+        add_to(sum, rest, norm_sum[i]);
+    }
+}
+#else
 WEFT_GPU void join_sums(WEFT_INOUT(Real) sum, WEFT_INOUT(Real) rest, uint parts) {
     gather_parts(sum, rest, parts);
     barrier();
     sum = norm_sum[0];
     rest = norm_rest[0];
 }
+#endif
 
 // The block's norm, for the workgroup; what others need of it, and that it is done, for them.
 WEFT_GPU void make_norm(uint block) {
     Norm norm;
     norm.sum = kZero;
     norm.rest = kZero;
-    WEFT_UNROLL for (uint k = 0u; k < kKept; ++k) add_squares(norm.sum, norm.rest, kept[k]);
+    WEFT_UNROLL for (uint k = 0u; k < kHeld; ++k) add_squares(norm.sum, norm.rest, kept[k]);
+    WEFT_AWAIT_LOADS();
+    WEFT_UNROLL_BY_4 for (uint k = kHeld; k < kKept; ++k)
+        add_squares(norm.sum, norm.rest, WEFT_APART(kept, k));
     if (gl_LocalInvocationIndex == 0u) {
         some_missing = false;
         some_need_care = false;
     }
-    join_sums(norm.sum, norm.rest, gl_WorkGroupSize.x);
+    join_sums(norm.sum, norm.rest, WEFT_GROUP_SIZE);
     const bool plain_sum = sums_exactly(norm.sum);
     if (!plain_sum) norm = norm_with_care(min(p.features - block_begin, 1u << p.slab_bits));
     if (gl_LocalInvocationIndex != 0u) return;
@@ -158,10 +193,13 @@ WEFT_GPU void make_norm(uint block) {
 }
 
 WEFT_GPU void store_block(uint to, uint block, Norm norm) {
-    const uint lane = gl_LocalInvocationIndex, lanes = gl_WorkGroupSize.x;
+    const uint lane = gl_LocalInvocationIndex, lanes = WEFT_GROUP_SIZE;
     if (norm.fault == kEncodeGood && norm.exponent == kPlain) {
-        WEFT_UNROLL for (uint k = 0u; k < kKept; ++k)
-            store_plain(to, step_of(block, k), lane, lanes, kept[k], norm.sum);
+        to += block << (p.slab_bits - (kStoreWide ? 0u : 1u));
+        WEFT_UNROLL for (uint k = 0u; k < kHeld; ++k)
+            store_plain(to, k * lanes, lane, lanes, kept[k], norm.sum);
+        WEFT_UNROLL_BY_4 for (uint k = kHeld; k < kKept; ++k)
+            store_plain(to, k * lanes, lane, lanes, WEFT_APART(kept, k), norm.sum);
         return;
     }
     for (uint k = 0u; k < kKept; ++k) {
@@ -175,7 +213,7 @@ WEFT_GPU void store_block(uint to, uint block, Norm norm) {
 WEFT_GPU void store_zeros(uint to, uint block, uint blocks) {
     for (block += blocks; block < 1u << (p.qubits - p.slab_bits); block += blocks)
         for (uint k = 0u; k < kKept; ++k)
-            store_pair(to, step_of(block, k), gl_LocalInvocationIndex, gl_WorkGroupSize.x, kZero, kZero);
+            store_pair(to, step_of(block, k), gl_LocalInvocationIndex, WEFT_GROUP_SIZE, kZero, kZero);
 }
 
 // By one invocation, so that the looks of others leave memory to those who load and store.
@@ -194,7 +232,7 @@ WEFT_GPU bool look_at_signals(uint blocks, WEFT_INOUT(Norm) joined) {
     if (!all_done) return false;
     joined.sum = kZero;
     joined.rest = kZero;
-    for (uint i = gl_LocalInvocationIndex; i < blocks; i += gl_WorkGroupSize.x) {
+    for (uint i = gl_LocalInvocationIndex; i < blocks; i += WEFT_GROUP_SIZE) {
         uvec4 signal = read_signal(i);
         for (uint look = 1u; look < kPatience && !complete(signal); ++look) signal = read_signal(i);
         if (!complete(signal)) some_missing = true;
@@ -203,7 +241,7 @@ WEFT_GPU bool look_at_signals(uint blocks, WEFT_INOUT(Norm) joined) {
         joined.rest += rest_of(signal);
     }
     uint parts = 1u;
-    while (parts < blocks && parts < gl_WorkGroupSize.x) parts *= 2u;
+    while (parts < blocks && parts < WEFT_GROUP_SIZE) parts *= 2u;
     join_sums(joined.sum, joined.rest, parts);
     return !some_missing;
 }
@@ -258,6 +296,7 @@ WEFT_GPU void finish_block(uint row, uint block, uint blocks) {
     for (uint other = 0u; other < blocks; ++other) {
         if (tasks[record_base + kBlockRecords + other * kRecordWords + kLeft] == 0u) continue;
         load_block(other);
+        WEFT_AWAIT_LOADS();
         store_block(to, other, all);
     }
 }

@@ -56,7 +56,11 @@ WEFT_GPU SinCos sincos_of_phase(Phase phase) {
     return sincos64_of_turns(phase);
 }
 WEFT_GPU SinCos sincos_of(Raw raw) {
-    const uvec2 words = words_of(raw);
+#if defined(WEFT_IN64)
+    const uvec2 words = raw;
+#else
+    const uvec2 words = widen_any_float(raw);
+#endif
     if ((words.y & 0x7fffffffu) < 0x3fe921fbu) return short_sincos64(packDouble2x32(words));
     return sincos64_of_turns(turns_of(words.y, words.x));
 }

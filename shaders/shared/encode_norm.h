@@ -12,7 +12,7 @@ struct Norm {
 WEFT_CONST int kPlain = -100000;
 
 #if !defined(kTeam)
-#define kTeam gl_WorkGroupSize.x
+#define kTeam WEFT_GROUP_SIZE
 #endif
 WEFT_GROUP(Real, norm_sum, WEFT_GROUP_SIZE);
 WEFT_GROUP(Real, norm_rest, WEFT_GROUP_SIZE);
@@ -35,15 +35,6 @@ WEFT_GPU void add_square(WEFT_INOUT(Real) sum, WEFT_INOUT(Real) rest, Real value
 
 #if defined(WEFT_WORK64)
 
-// A product's rounding error, by splitting the factors into halves.
-WEFT_GPU Real error_of_product(Real a, Real b, Real product) {
-    const Real splitter = WEFT_F64(0x41a00000u, 0x02000000u);  // 2^27 + 1
-    WEFT_PRECISE Real wide_a = splitter * a, wide_b = splitter * b;
-    WEFT_PRECISE Real high_a = wide_a - (wide_a - a), high_b = wide_b - (wide_b - b);
-    WEFT_PRECISE Real low_a = a - high_a, low_b = b - high_b;
-    WEFT_PRECISE Real error = ((high_a * high_b - product) + high_a * low_b + low_a * high_b) + low_a * low_b;
-    return error;
-}
 // Between these, squares that underflow and sums of them cannot matter.
 WEFT_GPU bool sums_exactly(Real sum) {
     return sum >= WEFT_F64(0x07b00000u, 0u) && sum <= WEFT_F64(0x7b000000u, 0u);
@@ -88,14 +79,6 @@ WEFT_GPU Real plain(Raw raw) {
 
 #else
 
-WEFT_GPU Real error_of_product(Real a, Real b, Real product) {
-    const Real splitter = 4097.0f;
-    WEFT_PRECISE Real wide_a = splitter * a, wide_b = splitter * b;
-    WEFT_PRECISE Real high_a = wide_a - (wide_a - a), high_b = wide_b - (wide_b - b);
-    WEFT_PRECISE Real low_a = a - high_a, low_b = b - high_b;
-    WEFT_PRECISE Real error = ((high_a * high_b - product) + high_a * low_b + low_a * high_b) + low_a * low_b;
-    return error;
-}
 WEFT_GPU bool sums_exactly(Real sum) {
     return sum >= 8.6736174e-19f && sum <= 1.2676506e30f;
 }  // 2^-60, 2^100
@@ -244,16 +227,12 @@ WEFT_GPU Norm norm_with_care(uint length) {
     return norm;
 }
 
-// 1 / sqrt(sum + rest), right to the last place or two whatever the device makes of sqrt and of division.
+// 1 / sqrt(sum + rest), right to the last place or two where a device's is to half of its places: a step of
+// Newton's method. Sums lie where sums_exactly says, or are those of scaled values: nothing overflows.
 WEFT_GPU Real inverse_root(Real sum, Real rest) {
     WEFT_PRECISE Real total = sum + rest;
-    WEFT_PRECISE Real root = sqrt(total);
-    WEFT_PRECISE Real square = root * root;
-    WEFT_PRECISE Real left = ((total - square) - error_of_product(root, root, square)) + (sum - total + rest);
-    WEFT_PRECISE Real norm = root + kHalf * left / root;
-    WEFT_PRECISE Real inverse = kOne / norm;
-    WEFT_PRECISE Real product = norm * inverse;
-    WEFT_PRECISE Real missing = (kOne - product) - error_of_product(norm, inverse, product);
-    WEFT_PRECISE Real result = inverse + inverse * missing;
+    WEFT_PRECISE Real inverse = inversesqrt(total);
+    WEFT_PRECISE Real missing = kOne - total * (inverse * inverse);
+    WEFT_PRECISE Real result = inverse + inverse * (kHalf * missing);
     return result;
 }

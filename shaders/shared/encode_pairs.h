@@ -36,9 +36,8 @@ WEFT_GPU RawPair load_pair(uint step, uint member, uint lanes) {
     return RawPair(value_or_zero(place), value_or_zero(place + (kStoreWide ? lanes : 1u)));
 }
 
-// The same of a step whose values are all there, of rows that kEncodePaired is true for.
-WEFT_GPU RawPair load_whole_pair(uint step, uint member, uint lanes) {
-    if (!kStoreWide) return value_pairs[row_begin / 2 + step + member];
+// The same of a step whose values are all there, where they are `lanes` apart.
+WEFT_GPU RawPair load_two(uint step, uint member, uint lanes) {
     const uint place = row_begin + first_place(step, member);
     return RawPair(values[place], values[place + lanes]);
 }
@@ -51,11 +50,10 @@ WEFT_GPU void add_squares(WEFT_INOUT(Real) sum, WEFT_INOUT(Real) rest, RawPair p
 
 WEFT_GPU void store_pair(uint to, uint step, uint member, uint lanes, Real a, Real b) {
     if (kStoreWide) {
-        const uint place = to + first_place(step, member);
-        states[place] = packed(complex(a, kZero), complex(a, kZero));
-        states[place + lanes] = packed(complex(b, kZero), complex(b, kZero));
+        WEFT_AT(states, to + member, 2 * step) = packed(complex(a, kZero), complex(a, kZero));
+        WEFT_AT(states, to + member, 2 * step + lanes) = packed(complex(b, kZero), complex(b, kZero));
     } else {
-        states[to + step + member] = packed(complex(a, kZero), complex(b, kZero));
+        WEFT_AT(states, to + member, step) = packed(complex(a, kZero), complex(b, kZero));
     }
 }
 

@@ -5,6 +5,7 @@
 // kernel.
 
 WEFT_CONST uint kPairBits = kStoreWide ? 0u : 1u;  // of the index, within a store of 16 bytes
+WEFT_CONST uint kPassBits = 4u - kPairBits;        // of an invocation, in store_alone()
 WEFT_CONST uint kMostFactors = 256;                // of a group: rows * qubits
 WEFT_CONST uint kMostUpper = 512;                  // of a group: rows * passes
 
@@ -48,7 +49,8 @@ WEFT_GPU Complex times(Complex product, uint row, uint qubit, uint bit) {
     return both(product, factors[2 * (row * p.qubits + qubit) + (bit & 1u)]);
 }
 
-// The factors of `rows` states from `row` on, and which of them are not finite.
+// The factors of `rows` states from `row` on, and which of them are not finite. The first value of each
+// invocation is on its way while others write.
 WEFT_GPU void load(uint row, uint rows) {
     const uint begin = p.in_base + row * p.qubits;
     for (uint r = gl_LocalInvocationIndex; r < rows; r += gl_WorkGroupSize.x) {
@@ -56,9 +58,11 @@ WEFT_GPU void load(uint row, uint rows) {
         bad_fault[r] = kEncodeGood;
     }
     if (gl_LocalInvocationIndex == 0) any_bad = 0u;
+    const uint first_at = min(gl_LocalInvocationIndex, rows * p.qubits - 1u);
+    Raw raw = values[begin + first_at];
     barrier();
     for (uint at = gl_LocalInvocationIndex; at < rows * p.qubits; at += gl_WorkGroupSize.x) {
-        const Raw raw = values[begin + at];
+        if (at >= gl_WorkGroupSize.x) raw = values[begin + at];
         if (fault_of(raw) != kEncodeGood)
             any_bad = 1u;
         else
@@ -85,6 +89,31 @@ WEFT_GPU Complex product_of(uint row, uint from, uint to, uint index) {
         if (k + 1u < to) odd = times(odd, row, k + 1u, index >> 1);
     }
     return both(even, odd);
+}
+
+// As store(), of a slab of one state, without waiting for others once more: every invocation multiplies the
+// factors of the passes itself.
+WEFT_GPU void store_alone(uint from, uint block) {
+    const uint lane = gl_LocalInvocationIndex, lane_bits = findMSB(gl_WorkGroupSize.x);
+    const uint pass_at = lane_bits + kPairBits;
+    const Complex all =
+        both(product_of(0u, kPairBits, pass_at, lane), product_of(0u, p.slab_bits, p.qubits, block));
+    const Complex zero = kStoreWide ? all : times(all, 0u, 0u, 0u),
+                  one = kStoreWide ? all : times(all, 0u, 0u, 1u);
+    const bool good = bad_fault[0] == kEncodeGood;
+    uint at = (from << (p.slab_bits - kPairBits)) + lane;
+    Complex zero_above = zero, one_above = one;
+    WEFT_UNROLL for (uint pass = 0; pass < 1u << kPassBits; ++pass, at += gl_WorkGroupSize.x) {
+        if (pass % 4u == 0u) {
+            zero_above = zero, one_above = one;
+            for (uint k = 2u; k < kPassBits; ++k) {
+                zero_above = times(zero_above, 0u, pass_at + k, pass >> k);
+                one_above = times(one_above, 0u, pass_at + k, pass >> k);
+            }
+        }
+        const Complex low = times(factors[2u * pass_at + pass % 2u], 0u, pass_at + 1u, pass >> 1);
+        states[at] = good ? packed(both(zero_above, low), both(one_above, low)) : uvec4(0u);
+    }
 }
 
 // The index of an amplitude is, from its low bits on, place in a store, invocation within the row, pass,
@@ -125,7 +154,12 @@ WEFT_MAIN() {
         for (uint r = gl_LocalInvocationIndex; r < rows; r += gl_WorkGroupSize.x)
             if (!by_row || block == 0u)
                 status[(by_row ? p.row_base + row : from) + r] = uvec2(bad_fault[r], bad_position[r]);
-        if ((p.flags & kEncodeCheckOnly) == 0u) store(from, rows, block);
+        if ((p.flags & kEncodeCheckOnly) == 0u) {
+            if (kAlone)
+                store_alone(from, block);
+            else
+                store(from, rows, block);
+        }
         barrier();
     }
 }

@@ -136,6 +136,15 @@ WEFT_FN uvec2 widen_float(uint bits) {
     return uvec2(mantissa << 29, sign | (wide << 20) | (mantissa >> 3));
 }
 
+// The same without that exception: as an angle such a float is its own sine, which a double holds.
+WEFT_FN uvec2 widen_any_float(uint bits) {
+    const uint mantissa = bits & 0x7fffffu;
+    if ((bits & 0x7f800000u) != 0u || mantissa == 0u) return widen_float(bits);
+    const uint top = uint(findMSB(mantissa));  // m * 2^-149 = 2^(top - 149) * 1.fraction
+    const uint fraction = (mantissa << (23u - top)) & 0x7fffffu;
+    return uvec2(fraction << 29, (bits & 0x80000000u) | ((top + 874u) << 20) | (fraction >> 3));
+}
+
 WEFT_SHARED_END
 
 #endif

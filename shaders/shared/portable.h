@@ -10,6 +10,10 @@
 // Functions of a shader's own, which need its buffers, push constants and shared memory, are read by GLSL and
 // by CUDA, where they become members of a struct of these (src/cuda/*.cuh): WEFT_GPU marks them, WEFT_CONST
 // their constants, WEFT_CONSTANT what the other side specialises, WEFT_GROUP memory that a workgroup shares.
+// WEFT_AT is an element of a buffer that lies `offset` behind `base`: where offsets are constants CUDA adds
+// none. WEFT_HELD is an array of an invocation's own; CUDA keeps the first kHeld in registers, where
+// constants must say which, and the others in shared memory, where WEFT_APART finds them. WEFT_LOAD_APART
+// loads one of these from memory; it may still do so when WEFT_AWAIT_LOADS waits for all of them.
 #ifndef WEFT_SHARED_PORTABLE_H
 #define WEFT_SHARED_PORTABLE_H
 
@@ -25,6 +29,7 @@
 #define WEFT_OUT(type) out type
 #define WEFT_INOUT(type) inout type
 #define WEFT_UNROLL [[unroll]]
+#define WEFT_UNROLL_BY_4
 #define WEFT_ROLL [[dont_unroll]]
 #define WEFT_PRECISE precise
 #define WEFT_F64(high, low) packDouble2x32(uvec2(low, high))
@@ -37,6 +42,11 @@
 #define WEFT_GROUP(type, name, size) shared type name[size]
 #define WEFT_GROUP_ROWS(type, name, rows, size) shared type name[rows][size]
 #define WEFT_GROUP_ONE(type, name) shared type name
+#define WEFT_AT(array, base, offset) array[(base) + (offset)]
+#define WEFT_HELD(type, name, size) type name[size]
+#define WEFT_APART(name, i) name[i]
+#define WEFT_LOAD_APART(name, i, from) name[i] = from
+#define WEFT_AWAIT_LOADS()
 
 #else
 
@@ -54,10 +64,12 @@
 #if defined(__CUDACC__)
 #define WEFT_FN __host__ __device__ __forceinline__
 #define WEFT_UNROLL _Pragma("unroll")
+#define WEFT_UNROLL_BY_4 _Pragma("unroll 4")
 #define WEFT_ROLL _Pragma("unroll 1")
 #else
 #define WEFT_FN inline
 #define WEFT_UNROLL
+#define WEFT_UNROLL_BY_4
 #define WEFT_ROLL
 #endif
 
@@ -136,6 +148,14 @@ WEFT_FN uvec2 unpackDouble2x32(double value) {
     uvec2 bits;
     std::memcpy(&bits, &value, sizeof bits);
     return bits;
+}
+template <class T>
+WEFT_FN T inversesqrt(T x) {
+#if defined(__CUDA_ARCH__)
+    return ::rsqrt(x);
+#else
+    return T(1) / sqrt(x);
+#endif
 }
 #if defined(__CUDA_ARCH__)
 WEFT_FN int findMSB(uint bits) {

@@ -33,6 +33,19 @@
         WEFT_GPU operator type() const { return memory(); }             \
         WEFT_GPU void operator=(type value) const { memory() = value; } \
     } name
+#define WEFT_AT(array, base, offset) ((array) + (base))[offset]
+#define WEFT_HELD(type, name, size)                                                 \
+    struct name##_memory {                                                          \
+        type held[kHeld];                                                           \
+        WEFT_GPU type& operator[](uint i) { return held[i]; }                       \
+        WEFT_GPU type& apart(uint i) const {                                        \
+            __shared__ type memory[(size > kHeld ? size - kHeld : 1) * kGroupSize]; \
+            return memory[(i - kHeld) * kGroupSize + threadIdx.x];                  \
+        }                                                                           \
+    } name
+#define WEFT_APART(name, i) name.apart(i)
+#define WEFT_LOAD_APART(name, i, from) ::weft::shared::load_apart(name.apart(i), from)
+#define WEFT_AWAIT_LOADS() ::weft::shared::await_loads()
 
 #define gl_LocalInvocationIndex threadIdx.x
 #define gl_LocalInvocationID threadIdx
@@ -71,6 +84,34 @@ WEFT_GPU void store_volatile(volatile uint* at, uvec4 quad) {
     asm volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(const_cast<uint*>(at)),
                  "r"(quad.x), "r"(quad.y), "r"(quad.z), "r"(quad.w)
                  : "memory");
+}
+// Loads that go to shared memory without a register in between, where the device can.
+template <class T>
+WEFT_GPU void load_apart(T& to, const T& from) {
+#if __CUDA_ARCH__ >= 800
+    const uint at = static_cast<uint>(__cvta_generic_to_shared(&to));
+    if constexpr (sizeof(T) == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(&from) : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(at), "l"(&from), "n"(sizeof(T))
+                     : "memory");
+#else
+    to = from;
+#endif
+}
+template <class T>
+void load_apart(T& to, const T&& from) = delete;
+WEFT_GPU void await_loads() {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+#define gl_SubgroupInvocationID (threadIdx.x % 32u)
+#define gl_SubgroupID (threadIdx.x / 32u)
+template <class T>
+WEFT_GPU T subgroupShuffleXor(T value, uint mask) {
+    return __shfl_xor_sync(0xffffffffu, value, static_cast<int>(mask));
 }
 
 struct alignas(8) vec2 {

@@ -193,8 +193,17 @@ void Runtime::trim() noexcept {
         const std::lock_guard lock(mutex_);
         idle.swap(idle_rings_);
     }
+    kept_.clear();
     imports_.clear();
     context_->memory.trim();
+}
+
+KeptScratch& kept_scratch(Backend& backend) {
+    return backend.runtime()->kept();
+}
+
+std::uint64_t memory_limit(const Backend& backend) {
+    return backend.runtime()->context()->memory.limit();
 }
 
 }  // namespace core
@@ -216,7 +225,11 @@ std::vector<DeviceInfo> list_devices(const Config& config) {
 Backend::Backend(const Config& config) : runtime_(core::runtime_of_best(config)) {}
 Backend::Backend(std::shared_ptr<core::Runtime> runtime) : runtime_(std::move(runtime)) {}
 Backend::Backend(Backend&&) noexcept = default;
-Backend& Backend::operator=(Backend&&) noexcept = default;
+Backend& Backend::operator=(Backend&& other) noexcept {
+    if (runtime_ && this != &other) runtime_->kept().clear();
+    runtime_ = std::move(other.runtime_);
+    return *this;
+}
 
 Backend::~Backend() {
     if (!runtime_ || runtime_->context()->device.foreign_process()) return;
@@ -225,6 +238,7 @@ Backend::~Backend() {
     } catch (const Error& e) {
         runtime_->context()->device.log().write(LogLevel::error, e.what());
     }
+    runtime_->kept().clear();
     runtime_->context()->pipelines.save();
     runtime_->write_trace();
 }

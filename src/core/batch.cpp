@@ -5,8 +5,14 @@
 #include <chrono>
 
 #include "core/batch_engine.hpp"
+#include "core/batch_options.hpp"
 
 namespace weft {
+
+void core::check_batch_options(Backend& backend, const BatchOptions& options) {
+    const Device& device = backend.runtime()->context()->device;
+    resolve(device.plan(), device.snapshot(), options, 0);
+}
 
 BatchReport run_batch(Backend& backend, const Program& program, std::span<const Job> jobs,
                       const BatchOptions& options) {

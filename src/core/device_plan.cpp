@@ -287,6 +287,8 @@ DeviceInfo describe(const DeviceSnapshot& device, std::uint32_t index) {
     info.synchronization2 = device.synchronization2;
     info.subgroup_size_control = device.subgroup_size_control;
     info.full_subgroups = device.full_subgroups;
+    constexpr std::uint32_t kShuffle = 0x10;  // VK_SUBGROUP_FEATURE_SHUFFLE_BIT
+    info.subgroup_shuffles = (device.subgroup_operations & kShuffle) != 0;
     info.cooperative_matrix_khr = device.cooperative_matrix_khr;
     info.cooperative_matrix_nv = device.cooperative_matrix_nv;
     info.matrix_shapes_khr = device.matrix_shapes_khr;

@@ -9,6 +9,7 @@
 
 #include "core/context.hpp"
 #include "core/copy_workers.hpp"
+#include "core/kept_scratch.hpp"
 #include "core/staging_ring.hpp"
 
 namespace weft::core {
@@ -26,6 +27,8 @@ class Runtime {
     StartupReport startup() const;
     CopyWorkers& copy_workers() { return copy_workers_; }
     ImportRegistry& imports() { return imports_; }
+    /// Streams in it hold this object: who ends it clears it first.
+    KeptScratch& kept() { return kept_; }
 
     /// A ring nobody else uses, with at least `slots` slots; the one given back last comes first, so a steady
     /// state always meets the same one. Errors: out_of_memory.
@@ -33,7 +36,7 @@ class Runtime {
     void release_ring(std::unique_ptr<StagingRing> ring) noexcept;
     /// Ends the trace that Config::trace asked for and writes it; once. What fails is logged.
     void write_trace() noexcept;
-    /// Frees idle rings and kept imports, and empty blocks.
+    /// Frees idle rings, kept scratch and imports, and empty blocks.
     void trim() noexcept;
 
   private:
@@ -46,6 +49,7 @@ class Runtime {
     SteadyTime process_begin_;
     CopyWorkers copy_workers_;
     ImportRegistry imports_;
+    KeptScratch kept_;
     std::filesystem::path trace_path_;
     std::shared_ptr<TraceSink> trace_;
     std::mutex mutex_;

@@ -50,6 +50,9 @@ core::StreamState& Stream::state() const {
 const DeviceInfo& Stream::device() const {
     return state().runtime()->info();
 }
+bool Stream::deferred() const {
+    return state().deferred();
+}
 const std::string& Stream::name() const {
     return state().name();
 }

@@ -80,6 +80,7 @@ class StreamState : public std::enable_shared_from_this<StreamState> {
     const std::shared_ptr<Runtime>& runtime() const { return runtime_; }
     const std::string& name() const { return name_; }
     QueueRole role() const { return role_; }
+    bool deferred() const { return recording_ != nullptr || external_ != nullptr; }
 
   private:
     struct UnderWay {

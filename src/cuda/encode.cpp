@@ -12,6 +12,18 @@
 #include "kernels/encode_plan.hpp"
 
 namespace weft::cuda {
+namespace {
+
+// Shared memory.
+std::uint64_t multiprocessor_bytes() {
+    int device = 0, bytes = 0;
+    check(cudaGetDevice(&device), "encode", "cudaGetDevice");
+    check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device), "encode",
+          "cudaDeviceGetAttribute");
+    return static_cast<std::uint64_t>(bytes);
+}
+
+}  // namespace
 
 std::vector<EncodeFailure> EncodeOutcome::failures(StreamHandle stream) const {
     std::vector<std::uint32_t> words(2 * samples_);
@@ -32,8 +44,9 @@ void encode_checked(StreamHandle stream, EncodeMethod method, const EncodeValues
                     const EncodeStates& states, const StateShape& shape, std::uint64_t features,
                     std::uint32_t* status, bool check_only) {
     constexpr std::uint32_t kMostThreads = 1024;
-    const kernels::EncodePlan plan = kernels::plan_encode(plan_device(kMostThreads), method,
-                                                          {values.type, states.type}, shape, features, false);
+    kernels::EncodePlan plan = kernels::plan_encode(plan_device(kMostThreads), method,
+                                                    {values.type, states.type}, shape, features, false);
+    plan.held_pairs = held_pairs(plan, multiprocessor_bytes());
     encode_resident(stream, plan, values, states, status, check_only);
 }
 

@@ -6,12 +6,12 @@
 namespace weft::cuda {
 namespace {
 
-constexpr unsigned kSharedThreads = 128, kSharedBlocks = 3, kLongThreads = 1024, kScaleThreads = 256;
+constexpr unsigned kLongThreads = 1024, kScaleThreads = 256;
 
-template <bool wide>
+template <bool wide, unsigned held_pairs>
 struct EncodeAmplitudeShared {
     ENCODE_MEMBERS(kSharedThreads);
-    static constexpr uint kKept = 32;
+    static constexpr uint kKept = kKeptPairs, kHeld = held_pairs, kSubgroup = 32;
     const Raw* values;
     const RawPair* value_pairs;
     uvec4* states;
@@ -21,7 +21,9 @@ struct EncodeAmplitudeShared {
     WEFT_GPU void set_task_quad(uint at, uvec4 quad) const { store_volatile(tasks + 4u * at, quad); }
 #include "shared/encode_form.h"
 
+#define WEFT_SHUFFLES
 #include "shared/encode_amplitude_shared.h"
+#undef WEFT_SHUFFLES
 };
 
 struct EncodeNormBlock {
@@ -56,16 +58,32 @@ struct EncodeScale {
 #include "shared/encode_scale.h"
 };
 
-template <bool wide>
-int launch_shared(const EncodeLaunch& l) {
-    auto kernel = make_kernel<EncodeAmplitudeShared<wide>>(l);
+template <bool wide, unsigned held_pairs, unsigned blocks>
+int launch_shared_as(const EncodeLaunch& l) {
+    using Kernel = EncodeAmplitudeShared<wide, held_pairs>;
+    Kernel kernel = make_kernel<Kernel>(l);
     kernel.values = static_cast<decltype(kernel.values)>(l.values);
     kernel.value_pairs = static_cast<const RawPair*>(l.values);
     kernel.states = l.states;
     kernel.status = l.status;
     kernel.tasks = l.tasks;
-    return launch_kernel<kSharedThreads, kSharedBlocks>(kernel,
-                                                        std::uint64_t{l.count} * l.plan->groups_per_row, l);
+    const int result =
+        cudaFuncSetAttribute(encode_kernel<Kernel, kSharedThreads, blocks>,
+                             cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
+    if (result != cudaSuccess) return result;
+    return launch_kernel<kSharedThreads, blocks>(kernel, std::uint64_t{l.count} * l.plan->groups_per_row, l);
+}
+
+// So many workgroups a multiprocessor as leave each the registers that it needs.
+template <bool wide>
+int launch_shared(const EncodeLaunch& l) {
+#if defined(WEFT_WORK64)
+    constexpr unsigned kBlocks = 5;
+#else
+    constexpr unsigned kBlocks = 8;
+#endif
+    if (l.plan->held_pairs == kFewHeld) return launch_shared_as<wide, kFewHeld, kBlocks>(l);
+    return launch_shared_as<wide, kMostHeld, 3>(l);
 }
 
 template <bool wide>

@@ -12,6 +12,10 @@
 
 namespace weft::cuda {
 
+/// Of amplitude_shared: threads of a workgroup, the pairs of values that each keeps, and how many of them lie
+/// in registers: few, where shared memory has room for the others of many workgroups, or most.
+inline constexpr std::uint32_t kSharedThreads = 128, kKeptPairs = 32, kFewHeld = 12, kMostHeld = 24;
+
 enum class EncodeStep { states, norm_block, norm_row, scale };
 
 /// Buffers by their names in shaders/encode_*.comp; those that a step has no use for are null.

@@ -11,6 +11,7 @@ template <bool wide, uint method>
 struct EncodeProduct {
     ENCODE_MEMBERS(kThreads);
     static constexpr uint kMethod = method;
+    static constexpr bool kAlone = false;  // gains nothing here
     const Raw* values;
     uvec4* states;
     uvec2* status;

@@ -217,6 +217,15 @@ class Encode {
 
 }  // namespace
 
+std::uint32_t held_pairs(const kernels::EncodePlan& plan, std::uint64_t multiprocessor_bytes) {
+    // Of the sums of a workgroup, and what the device takes for itself.
+    constexpr std::uint64_t kOther = 4096, kFew = 3;
+    if (plan.kernel != EncodeKernel::amplitude_shared) return plan.kept_pairs;
+    const std::uint64_t workgroup =
+        std::uint64_t{kKeptPairs - kFewHeld} * kSharedThreads * 2 * plan.value_bytes + kOther;
+    return multiprocessor_bytes / workgroup > kFew ? kFewHeld : kMostHeld;
+}
+
 void encode_resident(StreamHandle stream, const EncodePlan& plan, const EncodeValues& values,
                      const EncodeStates& states, std::uint32_t* status, bool check_only) {
     Encode(stream, plan, values, states, status, check_only).run();

@@ -10,6 +10,10 @@
 
 namespace weft::cuda {
 
+/// EncodePlan::held_pairs: few where the shared memory of a multiprocessor has room for the other pairs of
+/// more workgroups than registers have room for most of them.
+std::uint32_t held_pairs(const kernels::EncodePlan& plan, std::uint64_t multiprocessor_bytes);
+
 /// `status` holds two words a sample. With `check_only` it is all that is written.
 void encode_resident(StreamHandle stream, const kernels::EncodePlan& plan, const EncodeValues& values,
                      const EncodeStates& states, std::uint32_t* status, bool check_only);

@@ -8,6 +8,7 @@ weft::DeviceInfo plan_device(std::uint32_t most_threads) {
     device.name = "CUDA";
     device.type = DeviceType::discrete;
     device.shader_int64 = device.shader_float64 = true;
+    device.subgroup_size_control = device.full_subgroups = device.subgroup_shuffles = true;
     DeviceLimits& limits = device.limits;
     limits.max_storage_buffer_range = limits.max_buffer_bytes = 0xffffffff;
     limits.storage_buffer_offset_alignment = 16;

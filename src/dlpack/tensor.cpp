@@ -205,6 +205,10 @@ TensorInfo read_dlpack(const DLManagedTensor* tensor) {
                    " lanes, need 8, 16, 32, 64 or 128 bits, complex at least 16, one lane)");
     TensorInfo info;
     info.place = place_of(t.device.device_type);
+    if (info.place == TensorPlace::host && t.device.device_id != 0)
+        refuse(
+            Errc::invalid_argument, kFunction,
+            "number of the device (got " + std::to_string(t.device.device_id) + ", need 0 for host memory)");
     info.ordinal = info.place == TensorPlace::cuda ? t.device.device_id : 0;
     info.type = {*kind, t.dtype.bits};
     if (t.ndim > 0) info.shape.assign(t.shape, t.shape + t.ndim);

@@ -7,6 +7,7 @@
 
 #include <weft/error.hpp>
 
+#include "core/batch_options.hpp"
 #include "kernels/encode_check.hpp"
 #include "kernels/encode_plan.hpp"
 #include "kernels/encode_steps.hpp"
@@ -14,7 +15,58 @@
 
 namespace weft {
 
+namespace {
+
+bool stages(const Backend& backend) {
+    const PlanReport& plan = backend.plan();
+    return plan.large_path == Path::staged || plan.ordinary_path == Path::staged ||
+           plan.small_path == Path::staged;
+}
+
+}  // namespace
+
+kernels::EncodeRoom kernels::room_of(const Backend& backend) {
+    const PlanReport& plan = backend.plan();
+    EncodeRoom room;
+    room.slots = plan.slots;
+    room.copies = stages(backend);
+    room.chunk_elements = plan.chunk_elements;
+    const MemoryReport memory = backend.memory();
+    for (const MemoryReport::Heap& heap : memory.heaps)
+        if (heap.device_local)
+            room.available = std::max(room.available, heap.budget != 0 ? heap.budget : heap.size);
+    if (memory.limit != 0) room.available = std::min(room.available, memory.limit);
+    return room;
+}
+
+namespace {
+
+// Bytes a streamed encode may take. What earlier calls have kept goes first where memory is limited.
+std::uint64_t require_memory(Backend& backend, const kernels::EncodePlan& plan, const BatchOptions& options) {
+    constexpr std::uint64_t kSmall = std::uint64_t{1} << 30;
+    const std::uint64_t limit = core::memory_limit(backend);
+    const bool copies = options.path == Path::staged || stages(backend);
+    const std::uint64_t least = kernels::least_bytes(plan, backend.device(), copies);
+    if (limit == 0 && least < kSmall) return ~std::uint64_t{0};
+    if (limit != 0) backend.trim();
+    const std::uint64_t available = kernels::room_of(backend).available;
+    const std::uint64_t live = limit != 0 ? backend.memory().block_bytes : 0;
+    const std::uint64_t left = available - std::min(available, live);
+    if (least > left)
+        throw Error(Errc::out_of_memory,
+                    "encode: no memory for the smallest part that can be streamed (got " +
+                        std::to_string(left) + " bytes, need " + std::to_string(least) + ")");
+    return limit != 0 ? left : ~std::uint64_t{0};
+}
+
+}  // namespace
+
 std::vector<EncodeFailure> EncodeOutcome::failures(Stream& stream) const {
+    const std::weak_ptr<const void> other = stream.identity();
+    if (!deferred_ && (stream_.owner_before(other) || other.owner_before(stream_)))
+        throw Error(Errc::invalid_argument, "EncodeOutcome: the states are made on another stream (got \"" +
+                                                stream.name() +
+                                                "\", need the stream that encode was called with)");
     const std::vector<std::uint32_t> words = stream.download(*status_);
     std::vector<EncodeFailure> failures;
     kernels::append_failures(failures, words, 0, 0);
@@ -31,13 +83,15 @@ EncodeOutcome encode(Stream& stream, EncodeMethod method, const EncodeValues& va
         kernels::check_encode(method, shape, {values.type, states.type}, values.count, states.count);
     const kernels::EncodePlan plan =
         kernels::plan_encode(stream.device(), method, {values.type, states.type}, shape, features, false);
+    kernels::check_alignment(plan, states);
     auto status = std::make_shared<Buffer<std::uint32_t>>(stream, 2 * shape.samples, "encode status");
-    EncodeOutcome outcome(method, status);
+    EncodeOutcome outcome(method, status, stream.identity(), stream.deferred());
+    const kernels::EncodeScratch scratch(stream, plan);
     if (options.strict) {
-        kernels::encode_resident(stream, plan, values, states, status->view(), true);
+        kernels::encode_resident(stream, plan, scratch, values, states, status->view(), true);
         kernels::require_no_failures(method, outcome.failures(stream), false);
     }
-    kernels::encode_resident(stream, plan, values, states, status->view(), false);
+    kernels::encode_resident(stream, plan, scratch, values, states, status->view(), false);
     return outcome;
 }
 
@@ -71,8 +125,10 @@ BatchReport encode(Backend& backend, EncodeMethod method, const EncodeSource& va
     const std::uint64_t features =
         kernels::check_encode(method, shape, {values.type, states.type}, values.count, states.count);
     kernels::check_spans(values, states);
+    core::check_batch_options(backend, options.batch);
     const kernels::EncodePlan plan =
         kernels::plan_encode(backend.device(), method, {values.type, states.type}, shape, features, true);
+    const std::uint64_t most = require_memory(backend, plan, options.batch);
     if (options.strict)
         kernels::require_no_failures(
             method, kernels::find_faults(method, shape.qubits, features, values, backend.plan().copy_threads),
@@ -81,7 +137,7 @@ BatchReport encode(Backend& backend, EncodeMethod method, const EncodeSource& va
     BatchReport report =
         plan.single_dispatch()
             ? kernels::encode_by_jobs(backend, plan, values, states, options.batch, failures)
-            : kernels::encode_by_rounds(backend, plan, values, states, options.batch, failures);
+            : kernels::encode_by_rounds(backend, plan, values, states, options.batch, most, failures);
     kernels::require_no_failures(method, std::move(failures), true);
     return report;
 }
@@ -101,10 +157,7 @@ EncodeEstimate estimate_encode(const Backend& backend, EncodeMethod method, cons
                     "estimate_encode: too many samples (got " + std::to_string(shape.samples) + " of " +
                         std::to_string(shape.qubits) + " qubits, need at most 2^58 amplitudes)");
     kernels::check_encode(method, shape, types, shape.samples * wanted, shape.amplitudes());
-    std::uint64_t available = 0;
-    for (const MemoryReport::Heap& heap : backend.memory().heaps)
-        if (heap.device_local) available = std::max(available, heap.budget != 0 ? heap.budget : heap.size);
-    return kernels::estimate(backend.device(), backend.plan().slots, available, method, types, shape, wanted);
+    return kernels::estimate(backend.device(), kernels::room_of(backend), method, types, shape, wanted);
 }
 
 }  // namespace weft

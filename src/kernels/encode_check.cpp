@@ -205,6 +205,14 @@ void check_spans(const EncodeSource& values, const EncodeTarget& states) {
         refuse_span("states overlap values (need separate memory)");
 }
 
+void check_alignment(const EncodePlan& plan, const EncodeStates& states) {
+    const std::uint64_t begin = states.first * plan.amplitude_bytes;
+    if (begin % plan.alignment != 0)
+        refuse(plan.method, "states begin where the device cannot bind them (got byte " +
+                                std::to_string(begin) + " of their buffer, need a multiple of " +
+                                std::to_string(plan.alignment) + ")");
+}
+
 std::vector<EncodeFailure> find_faults(EncodeMethod method, std::uint32_t qubits, std::uint64_t features,
                                        const EncodeSource& values, std::uint32_t threads) {
     // Starting a thread costs what reading about 512 KiB costs.

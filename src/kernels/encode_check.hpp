@@ -9,6 +9,8 @@
 
 #include <weft/encode.hpp>
 
+#include "kernels/encode_plan.hpp"
+
 namespace weft::kernels {
 
 /// Qubits, samples and both counts against each other; returns values of a sample.
@@ -18,6 +20,9 @@ std::uint64_t check_encode(EncodeMethod method, const StateShape& shape, EncodeT
 
 /// Pointers and overlap of a streamed encode. Errors: invalid_argument.
 void check_spans(const EncodeSource& values, const EncodeTarget& states);
+
+/// Where resident states begin. Errors: invalid_argument.
+void check_alignment(const EncodePlan& plan, const EncodeStates& states);
 
 /// Every sample of values in host memory that cannot be encoded, read with up to `threads` threads.
 std::vector<EncodeFailure> find_faults(EncodeMethod method, std::uint32_t qubits, std::uint64_t features,

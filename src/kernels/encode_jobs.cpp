@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -14,17 +15,6 @@
 
 namespace weft::kernels {
 namespace {
-
-// Angles and indices are few: each chunk gets those of its whole job. So that this stays a fraction of what
-// comes out, a job is one chunk of usual size.
-std::uint64_t rows_per_job(const EncodePlan& plan) {
-    constexpr std::uint64_t kJobBytes = std::uint64_t{32} << 20;
-    if (plan.whole_rows()) return std::min(plan.samples, std::uint64_t{0xffffffff});
-    const std::uint64_t group = plan.rows_per_group;
-    const std::uint64_t rows =
-        std::max<std::uint64_t>(group, kJobBytes / plan.row_bytes_out() / group * group);
-    return std::min(plan.samples, rows);
-}
 
 Job make_job(const EncodePlan& plan, const EncodeSource& values, const EncodeTarget& states,
              std::uint32_t* status, std::uint32_t* tasks, std::uint64_t row, std::uint64_t rows) {
@@ -58,6 +48,13 @@ class StatusWords {
         else
             ordinary_.resize(count);
     }
+    /// At another place a chunk would have to be recorded again, so a repeated call has the same words.
+    static Kept<StatusWords> of_call(Backend& backend, std::uint64_t which, std::uint64_t count,
+                                     std::uint64_t bytes_moved) {
+        return {backend,
+                {static_cast<std::uint64_t>(EncodeScratchKind::status_words), which, count, bytes_moved},
+                [&] { return std::make_shared<StatusWords>(backend, count, bytes_moved); }};
+    }
     std::span<std::uint32_t> span() { return locked_ ? locked_->span() : std::span(ordinary_); }
 
   private:
@@ -71,17 +68,20 @@ BatchReport encode_by_jobs(Backend& backend, const EncodePlan& plan, const Encod
                            const EncodeTarget& states, const BatchOptions& options,
                            std::vector<EncodeFailure>& failures) {
     const Program program = encode_program(backend, plan, EncodeStep::states);
-    StatusWords words(backend, 2 * (plan.samples << plan.block_bits()), plan.bytes_in() + plan.bytes_out());
-    const std::span<std::uint32_t> status = words.span();
-    StatusWords tasks(backend, plan.samples * plan.task_words, plan.bytes_in() + plan.bytes_out());
-    std::fill(tasks.span().begin(), tasks.span().end(), 0u);
+    const std::uint64_t moved = plan.bytes_in() + plan.bytes_out();
+    auto words = StatusWords::of_call(backend, 0, 2 * (plan.samples << plan.block_bits()), moved);
+    const std::span<std::uint32_t> status = words->span();
+    auto tasks = StatusWords::of_call(backend, 1, plan.samples * plan.task_words, moved);
+    std::fill(tasks->span().begin(), tasks->span().end(), 0u);
     std::vector<Job> jobs;
     const std::uint64_t step = rows_per_job(plan);
     for (std::uint64_t row = 0; row < plan.samples; row += step)
-        jobs.push_back(make_job(plan, values, states, status.data(), tasks.span().data(), row,
+        jobs.push_back(make_job(plan, values, states, status.data(), tasks->span().data(), row,
                                 std::min(step, plan.samples - row)));
     BatchReport report = run_batch(backend, program, jobs, options);
     append_failures(failures, status, plan.block_bits(), 0);
+    words.give_back(words->span().size_bytes());
+    tasks.give_back(tasks->span().size_bytes());
     report.bytes_in = plan.bytes_in();
     report.bytes_out = plan.bytes_out();
     return report;

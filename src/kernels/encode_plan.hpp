@@ -43,6 +43,8 @@ struct EncodePlan {
     EncodeKernel kernel = EncodeKernel::amplitude;
     std::uint32_t local_size = 256;
     std::uint32_t kept_pairs = 8;      ///< amplitude: of a row or block that an invocation holds
+    std::uint32_t held_pairs = 8;      ///< of these in registers; CUDA keeps the others in shared memory
+    std::uint32_t subgroup_size = 0;   ///< amplitude_shared: joins sums by shuffles within such; 0: without
     std::uint32_t team_size = 1;       ///< amplitude: invocations that share a row
     std::uint32_t groups_per_row = 1;  ///< that share a row of several tasks
     std::uint32_t task_bits = 0;       ///< values or amplitudes of a task, as a power of two
@@ -50,6 +52,7 @@ struct EncodePlan {
     std::uint32_t slab_bits = 0;       ///< as in EncodeParameters
     std::uint32_t element_bits = 0;    ///< amplitudes of an element, as a power of two
     std::uint32_t rows_per_group = 1;  ///< elements that a workgroup takes at a time
+    bool alone = false;                ///< product: invocations multiply all factors themselves
     std::uint32_t fixed_qubits = 0;    ///< iqp: a constant of the shader; 0: it is told when it runs
     std::uint32_t window_bits = 0;     ///< amplitudes that one binding can hold, as a power of two
     std::uint32_t max_groups = 1;
@@ -83,29 +86,5 @@ struct EncodePlan {
 /// far as that goes. Errors: unsupported - complex128 on a device without shaderFloat64.
 EncodePlan plan_encode(const DeviceInfo& device, EncodeMethod method, EncodeTypes types,
                        const StateShape& shape, std::uint64_t features, bool streamed);
-
-/// Device memory of a resident encode besides values and states.
-std::uint64_t scratch_bytes(const EncodePlan& plan);
-
-/// Pieces of a streamed amplitude row that needs several dispatches. The values of `held` pieces are on the
-/// device: all of the row, or two that take turns and are uploaded again when they are read again.
-struct AmplitudePieces {
-    std::uint32_t bits = 0;
-    std::uint64_t size = 0;             ///< values, and amplitudes: 2^bits
-    std::uint64_t count = 0, used = 0;  ///< of the state; of its values
-    std::uint64_t held = 0;
-};
-AmplitudePieces cut_row(const EncodePlan& plan, std::uint64_t device_bytes);
-
-/// What an encode takes on a device with `available` bytes of memory left.
-EncodeEstimate estimate(const DeviceInfo& device, std::uint32_t slots, std::uint64_t available,
-                        EncodeMethod method, EncodeTypes types, const StateShape& shape,
-                        std::uint64_t features);
-
-/// Samples that go through one round of an encode that needs several dispatches.
-std::uint64_t rows_per_round(const EncodePlan& plan);
-/// Whether it goes by such rounds: an iqp whose states can be bound, amplitude where pieces of a row would be
-/// too small to be worth a submission each.
-bool several_rows_fit(const EncodePlan& plan);
 
 }  // namespace weft::kernels

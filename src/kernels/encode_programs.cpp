@@ -35,6 +35,18 @@ constexpr std::uint32_t kAmplitudeSharedIn64Work32[] = {
 constexpr std::uint32_t kAmplitudeSharedIn64Work64[] = {
 #include "shaders/encode_amplitude_shared_in64_work64.spv.inc"
 };
+constexpr std::uint32_t kAmplitudeShuffledIn32Work32[] = {
+#include "shaders/encode_amplitude_shared_shuffled_in32_work32.spv.inc"
+};
+constexpr std::uint32_t kAmplitudeShuffledIn32Work64[] = {
+#include "shaders/encode_amplitude_shared_shuffled_in32_work64.spv.inc"
+};
+constexpr std::uint32_t kAmplitudeShuffledIn64Work32[] = {
+#include "shaders/encode_amplitude_shared_shuffled_in64_work32.spv.inc"
+};
+constexpr std::uint32_t kAmplitudeShuffledIn64Work64[] = {
+#include "shaders/encode_amplitude_shared_shuffled_in64_work64.spv.inc"
+};
 constexpr std::uint32_t kProductIn32Work32[] = {
 #include "shaders/encode_product_in32_work32.spv.inc"
 };
@@ -140,6 +152,9 @@ constexpr Forms kAmplitude{"encode_amplitude", kAmplitudeIn32Work32, kAmplitudeI
 constexpr Forms kAmplitudeShared{"encode_amplitude_shared", kAmplitudeSharedIn32Work32,
                                  kAmplitudeSharedIn32Work64, kAmplitudeSharedIn64Work32,
                                  kAmplitudeSharedIn64Work64};
+constexpr Forms kAmplitudeShuffled{"encode_amplitude_shared_shuffled", kAmplitudeShuffledIn32Work32,
+                                   kAmplitudeShuffledIn32Work64, kAmplitudeShuffledIn64Work32,
+                                   kAmplitudeShuffledIn64Work64};
 constexpr Forms kProduct{"encode_product", kProductIn32Work32, kProductIn32Work64, kProductIn64Work32,
                          kProductIn64Work64};
 constexpr Forms kIqp{"encode_iqp", kIqpIn32Work32, kIqpIn32Work64, kIqpIn64Work32, kIqpIn64Work64};
@@ -177,7 +192,7 @@ const Forms& forms_of(const EncodePlan& plan, EncodeStep step) {
         case EncodeKernel::iqp_tasks:
             return kIqpTasks;
         case EncodeKernel::amplitude_shared:
-            return kAmplitudeShared;
+            return plan.subgroup_size != 0 ? kAmplitudeShuffled : kAmplitudeShared;
         case EncodeKernel::amplitude:
         case EncodeKernel::amplitude_long:
             break;
@@ -233,8 +248,16 @@ Program encode_program(Owner& owner, const EncodePlan& plan, EncodeStep step) {
     if (plan.kernel == EncodeKernel::amplitude || plan.kernel == EncodeKernel::amplitude_shared)
         options.constants.emplace_back(2u, plan.kept_pairs);
     if (plan.kernel == EncodeKernel::amplitude) options.constants.emplace_back(3u, plan.team_size);
+    if (plan.subgroup_size != 0) {
+        options.constants.emplace_back(3u, plan.subgroup_size);
+        options.subgroup_size = plan.subgroup_size;
+        options.require_full_subgroups = true;
+    }
     options.groups_per_element = plan.groups_per_row;
-    if (plan.kernel == EncodeKernel::product) options.constants.emplace_back(2u, product_method(plan.method));
+    if (plan.kernel == EncodeKernel::product) {
+        options.constants.emplace_back(2u, product_method(plan.method));
+        options.constants.emplace_back(3u, plan.alone);
+    }
     if (plan.kernel == EncodeKernel::iqp || plan.kernel == EncodeKernel::iqp_tasks)
         options.constants.emplace_back(2u, plan.slab_bits);
     if (plan.fixed_qubits != 0) options.constants.emplace_back(4u, plan.fixed_qubits);

@@ -32,15 +32,19 @@ BoundValues bind_values(const EncodePlan& plan, const std::shared_ptr<core::Buff
     return {words_at(object, aligned, end - aligned), word((begin - aligned) / plan.value_bytes)};
 }
 
-NormScratch::NormScratch(const Stream& stream, const EncodePlan& plan)
-    : blocks(stream, plan.samples * plan.norm_blocks() * kNormBytes / 4, "encode norms"),
-      rows(stream, plan.samples * kNormBytes / 4, "encode norms") {}
+EncodeScratch::EncodeScratch(const Stream& stream, const EncodePlan& plan) {
+    if (plan.task_words != 0) tasks.emplace(stream, plan.samples * plan.task_words, "encode tasks");
+    if (plan.kernel != EncodeKernel::amplitude_long) return;
+    blocks.emplace(stream, plan.samples * plan.norm_blocks() * kNormBytes / 4, "encode norms");
+    rows.emplace(stream, plan.samples * kNormBytes / 4, "encode norms");
+}
 
-EncodeSteps::EncodeSteps(Stream& stream, const EncodePlan& plan, Words status, bool check_only)
+EncodeSteps::EncodeSteps(Stream& stream, const EncodePlan& plan, const EncodeScratch& scratch, Words status,
+                         bool check_only)
     : stream_(stream),
       plan_(plan),
+      scratch_(scratch),
       status_(std::move(status)),
-      tasks_(stream, std::max<std::uint64_t>(1, plan.samples * plan.task_words), "encode tasks"),
       flags_(shared::kEncodeStatusByRow | (check_only ? shared::kEncodeCheckOnly : 0u)) {}
 
 void EncodeSteps::states(const BoundValues& values, std::uint64_t row, std::uint64_t base,
@@ -63,7 +67,7 @@ void EncodeSteps::states(const BoundValues& values, std::uint64_t row, std::uint
         stream_.dispatch(program, {values.words, states, status}, count, parameters);
         return;
     }
-    const Words tasks = tasks_.view(0, count * plan_.task_words);
+    const Words tasks = scratch_.tasks->view(0, count * plan_.task_words);
     stream_.fill(tasks, 0);
     stream_.dispatch(program, {values.words, states, status, tasks}, count, parameters);
 }
@@ -81,8 +85,8 @@ void EncodeSteps::pair(const Words& lower, const Words& upper) {
     stream_.dispatch(wht_pair_program(stream_, plan_), {lower, upper}, lower.bytes() / 16);
 }
 
-void EncodeSteps::norm_blocks(const NormScratch& scratch, const BoundValues& values, std::uint64_t row,
-                              std::uint64_t rows, std::uint64_t block, std::uint64_t features) {
+void EncodeSteps::norm_blocks(const BoundValues& values, std::uint64_t row, std::uint64_t rows,
+                              std::uint64_t block, std::uint64_t features) {
     const std::uint64_t blocks = (features + (std::uint64_t{1} << kNormBlockBits) - 1) >> kNormBlockBits;
     const shared::EncodeParameters parameters{word(features),
                                               word(blocks),
@@ -92,20 +96,20 @@ void EncodeSteps::norm_blocks(const NormScratch& scratch, const BoundValues& val
                                               word(row * plan_.norm_blocks() + block),
                                               0};
     stream_.dispatch(encode_program(constant(stream_), plan_, EncodeStep::norm_block),
-                     {values.words, scratch.blocks}, rows * blocks, parameters);
+                     {values.words, *scratch_.blocks}, rows * blocks, parameters);
 }
 
-void EncodeSteps::norm_rows(const NormScratch& scratch, std::uint64_t row, std::uint64_t rows) {
+void EncodeSteps::norm_rows(std::uint64_t row, std::uint64_t rows) {
     const shared::EncodeParameters parameters{word(plan_.norm_blocks()), 0, 0, 0, 0, word(row), 0};
     stream_.dispatch(encode_program(constant(stream_), plan_, EncodeStep::norm_row),
-                     {scratch.blocks, scratch.rows, status_}, rows, parameters);
+                     {*scratch_.blocks, *scratch_.rows, status_}, rows, parameters);
 }
 
-void EncodeSteps::scale(const NormScratch& scratch, const BoundValues& values, std::uint64_t row,
-                        std::uint64_t features, std::uint32_t bits, const Words& states) {
+void EncodeSteps::scale(const BoundValues& values, std::uint64_t row, std::uint64_t features,
+                        std::uint32_t bits, const Words& states) {
     const shared::EncodeParameters parameters{word(features), 0, bits, values.before, 0, word(row), 0};
     stream_.dispatch(encode_program(constant(stream_), plan_, EncodeStep::scale),
-                     {values.words, scratch.rows, states}, states.bytes() / 16, parameters);
+                     {values.words, *scratch_.rows, states}, states.bytes() / 16, parameters);
 }
 
 namespace {
@@ -152,19 +156,19 @@ void encode_whole_rows(EncodeSteps& steps, const Resident& r) {
 
 // The norms of one group of rows are found while the states of the group before are written: that group's
 // values still lie in the device's cache.
-void encode_long_rows(EncodeSteps& steps, const Resident& r, const NormScratch& scratch) {
+void encode_long_rows(EncodeSteps& steps, const Resident& r) {
     constexpr std::uint64_t kGroupBytes = std::uint64_t{16} << 20;
     const std::uint64_t step = rows_per_dispatch(r.plan, kGroupBytes), samples = r.plan.samples;
     const auto count = [&](std::uint64_t row) { return std::min(step, samples - row); };
     const auto norms = [&](std::uint64_t row) {
-        steps.norm_blocks(scratch, r.values_of(row, count(row)), row, count(row), 0, r.plan.features);
+        steps.norm_blocks(r.values_of(row, count(row)), row, count(row), 0, r.plan.features);
     };
     norms(0);
     for (std::uint64_t row = 0; row < samples; row += step) {
-        steps.norm_rows(scratch, row, count(row));
+        steps.norm_rows(row, count(row));
         if (row + step < samples) norms(row + step);
         if (!r.check_only)
-            steps.scale(scratch, r.values_of(row, count(row)), row, r.plan.features, r.plan.qubits,
+            steps.scale(r.values_of(row, count(row)), row, r.plan.features, r.plan.qubits,
                         r.states_of(row, count(row)));
     }
 }
@@ -182,39 +186,36 @@ void encode_windows(EncodeSteps& steps, const Resident& r, std::uint64_t row) {
             if ((w & bit) == 0) steps.pair(r.window(row, w), r.window(row, w | bit));
 }
 
-void encode_long_windows(EncodeSteps& steps, const Resident& r, const NormScratch& scratch,
-                         std::uint64_t row) {
+void encode_long_windows(EncodeSteps& steps, const Resident& r, std::uint64_t row) {
     const std::uint64_t size = std::uint64_t{1} << r.plan.window_bits;
     const auto bound = [&](std::uint64_t at) {
         return bind_values(r.plan, r.values.object, r.values.first + row * r.plan.features + at,
                            std::min(size, r.plan.features - at));
     };
     for (std::uint64_t at = 0; at < r.plan.features; at += size)
-        steps.norm_blocks(scratch, bound(at), row, 1, at >> kNormBlockBits,
-                          std::min(size, r.plan.features - at));
-    steps.norm_rows(scratch, row, 1);
+        steps.norm_blocks(bound(at), row, 1, at >> kNormBlockBits, std::min(size, r.plan.features - at));
+    steps.norm_rows(row, 1);
     if (r.check_only) return;
     for (std::uint64_t at = 0; at < std::uint64_t{1} << r.plan.qubits; at += size) {
         const bool behind = at >= r.plan.features;
         const std::uint64_t features = behind ? 0 : std::min(size, r.plan.features - at);
-        steps.scale(scratch, bound(behind ? 0 : at), row, features, r.plan.window_bits,
+        steps.scale(bound(behind ? 0 : at), row, features, r.plan.window_bits,
                     r.window(row, at >> r.plan.window_bits));
     }
 }
 
 }  // namespace
 
-void encode_resident(Stream& stream, const EncodePlan& plan, const EncodeValues& values,
-                     const EncodeStates& states, const Words& status, bool check_only) {
-    EncodeSteps steps(stream, plan, status, check_only);
+void encode_resident(Stream& stream, const EncodePlan& plan, const EncodeScratch& scratch,
+                     const EncodeValues& values, const EncodeStates& states, const Words& status,
+                     bool check_only) {
+    EncodeSteps steps(stream, plan, scratch, status, check_only);
     const Resident resident{plan, values, states, check_only};
     if (plan.kernel == EncodeKernel::amplitude_long) {
-        const NormScratch scratch(stream, plan);
         if (plan.row_fits())
-            encode_long_rows(steps, resident, scratch);
+            encode_long_rows(steps, resident);
         else
-            for (std::uint64_t row = 0; row < plan.samples; ++row)
-                encode_long_windows(steps, resident, scratch, row);
+            for (std::uint64_t row = 0; row < plan.samples; ++row) encode_long_windows(steps, resident, row);
     } else if (plan.row_fits()) {
         encode_whole_rows(steps, resident);
     } else {

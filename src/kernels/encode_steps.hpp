@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include <weft/buffer.hpp>
 #include <weft/stream.hpp>
@@ -29,16 +30,18 @@ BoundValues bind_values(const EncodePlan& plan, const std::shared_ptr<core::Buff
 /// Words [byte / 4, (byte + bytes) / 4) of a buffer.
 Words words_at(const std::shared_ptr<core::BufferObject>& object, std::uint64_t byte, std::uint64_t bytes);
 
-/// Scratch of the norms of long rows.
-struct NormScratch {
-    NormScratch(const Stream& stream, const EncodePlan& plan);
-    Buffer<std::uint32_t> blocks, rows;
+/// Device memory that an encode of plan.samples samples needs beside values, states and status.
+struct EncodeScratch {
+    EncodeScratch(const Stream& stream, const EncodePlan& plan);
+    std::optional<Buffer<std::uint32_t>> tasks;         ///< where workgroups share rows
+    std::optional<Buffer<std::uint32_t>> blocks, rows;  ///< norms, of amplitude_long
 };
 
 /// Records on a stream; `status` holds two words a sample.
 class EncodeSteps {
   public:
-    EncodeSteps(Stream& stream, const EncodePlan& plan, Words status, bool check_only);
+    EncodeSteps(Stream& stream, const EncodePlan& plan, const EncodeScratch& scratch, Words status,
+                bool check_only);
 
     /// Elements [base, base + count) of the samples from `row` on into `states`, passes above the slab
     /// excluded.
@@ -51,23 +54,24 @@ class EncodeSteps {
 
     /// Norms of the blocks of `rows` samples from `row` on, or of a part of one sample that begins at block
     /// `block`: `features` values a row are in the bound range.
-    void norm_blocks(const NormScratch& scratch, const BoundValues& values, std::uint64_t row,
-                     std::uint64_t rows, std::uint64_t block, std::uint64_t features);
-    void norm_rows(const NormScratch& scratch, std::uint64_t row, std::uint64_t rows);
+    void norm_blocks(const BoundValues& values, std::uint64_t row, std::uint64_t rows, std::uint64_t block,
+                     std::uint64_t features);
+    void norm_rows(std::uint64_t row, std::uint64_t rows);
     /// States, or a window of a state, of 2^bits amplitudes each.
-    void scale(const NormScratch& scratch, const BoundValues& values, std::uint64_t row,
-               std::uint64_t features, std::uint32_t bits, const Words& states);
+    void scale(const BoundValues& values, std::uint64_t row, std::uint64_t features, std::uint32_t bits,
+               const Words& states);
 
   private:
     Stream& stream_;
     const EncodePlan& plan_;
+    const EncodeScratch& scratch_;
     Words status_;
-    Buffer<std::uint32_t> tasks_;
     std::uint32_t flags_;
 };
 
 /// Everything of plan.samples samples that are resident, into states that are.
-void encode_resident(Stream& stream, const EncodePlan& plan, const EncodeValues& values,
-                     const EncodeStates& states, const Words& status, bool check_only);
+void encode_resident(Stream& stream, const EncodePlan& plan, const EncodeScratch& scratch,
+                     const EncodeValues& values, const EncodeStates& states, const Words& status,
+                     bool check_only);
 
 }  // namespace weft::kernels

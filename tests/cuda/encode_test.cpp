@@ -60,11 +60,11 @@ void check_states(weft::Backend& backend, EncodeMethod method, std::uint32_t qub
     const auto vulkan = encode_by<Amplitude>(backend, EncodeRoute::resident, method, values, shape);
     for (std::uint64_t s = 0; s<samples; s += samples> 6 ? samples / 3 : 1)
         CHECK(worst_difference(cuda, s << qubits, expected_state(method, rows[s], qubits)) <
-              tolerance<Amplitude>());
+              tolerance<Amplitude>(method, qubits));
     double apart = 0;
     for (std::size_t i = 0; i < cuda.size(); ++i)
         apart = std::max(apart, static_cast<double>(std::abs(cuda[i] - vulkan[i])));
-    CHECK(apart < 2 * tolerance<Amplitude>());
+    CHECK(apart < 2 * tolerance<Amplitude>(method, qubits));
 }
 
 }  // namespace
@@ -110,14 +110,15 @@ TEST_CASE("conformance: amplitudes of rows of every length, and with extreme val
                     for (double& v : scaled) v = static_cast<float>(v * scale);
                     const auto cuda =
                         by_cuda<c32>(EncodeMethod::amplitude, cast_values<float>(scaled), {1, qubits});
-                    CHECK(worst_difference(cuda, 0, amplitude_state(scaled, qubits)) < tolerance<c32>());
+                    CHECK(worst_difference(cuda, 0, amplitude_state(scaled, qubits)) <
+                          tolerance<c32>(EncodeMethod::amplitude, qubits));
                     const auto vulkan =
                         encode_by<c32>(backend, EncodeRoute::resident, EncodeMethod::amplitude,
                                        cast_values<float>(scaled), {1, qubits});
                     double apart = 0;
                     for (std::size_t i = 0; i < cuda.size(); ++i)
                         apart = std::max(apart, static_cast<double>(std::abs(cuda[i] - vulkan[i])));
-                    CHECK(apart < tolerance<c32>());
+                    CHECK(apart < tolerance<c32>(EncodeMethod::amplitude, qubits));
                 }
             }
     });

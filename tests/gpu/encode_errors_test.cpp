@@ -100,7 +100,7 @@ void check_states(const BadSamples& bad, const std::vector<Amplitude>& states) {
         if (!failed(bad, s))
             want =
                 expected_state(bad.method, std::span(bad.values).subspan(s * features, features), bad.qubits);
-        CHECK(worst_difference(states, s * size, want) < tolerance<Amplitude>());
+        CHECK(worst_difference(states, s * size, want) < tolerance<Amplitude>(bad.method, bad.qubits));
     }
 }
 
@@ -205,6 +205,78 @@ TEST_CASE("encode: a recorded encode runs on whatever the buffers hold, and tell
                 weft::encode_angle(to, in, out, {2, 2}, {.strict = true});
             });
         });
+    });
+}
+
+TEST_CASE("encode: an outcome is asked for on the stream that makes the states, submitted or not") {
+    on_device([](weft::Backend& backend) {
+        for (const double value : {kNaN, 1.0}) {
+            CAPTURE(value);
+            weft::Stream first(backend, {.name = "first"}), second(backend, {.name = "second"});
+            const std::vector<double> values(4, value);
+            weft::Buffer<double> in(backend, 4);
+            weft::Buffer<c32> out(backend, 4);
+            first.upload(values, in);
+            const weft::EncodeOutcome outcome = weft::encode_amplitude(first, in, out, {1, 2});
+            const auto refused = [&](weft::Stream& stream) {
+                check_error(Errc::invalid_argument, "made on another stream (got \"second\", need",
+                            [&] { outcome.check(stream); });
+            };
+            refused(second);
+            first.submit();
+            refused(second);
+            weft::Stream moved = std::move(first);
+            CHECK(outcome.failures(moved).size() == (std::isnan(value) ? 1 : 0));
+            refused(second);
+            // A sequence may be replayed by another stream.
+            std::optional<weft::EncodeOutcome> recorded;
+            const weft::Sequence sequence = moved.record([&](weft::Stream& to) {
+                recorded = weft::encode_amplitude(to, in, out, {1, 2});
+            });
+            second.replay(sequence);
+            CHECK(recorded->failures(second).size() == (std::isnan(value) ? 1 : 0));
+        }
+    });
+}
+
+TEST_CASE("encode: states begin where the device can bind them, values anywhere") {
+    on_device([](weft::Backend& backend) {
+        weft::Stream stream(backend);
+        const std::vector<float> ones(3, 1.0f);
+        weft::Buffer<float> in(backend, 3);
+        weft::Buffer<c32> out(backend, 1024);
+        stream.upload(ones, in);
+        check_error(Errc::invalid_argument, "states begin where the device cannot bind them (got byte 8 of",
+                    [&] {
+                        weft::encode_amplitude(stream, in.view(1, 2), out.view(1, 2), {1, 1});
+                    });
+        const std::size_t first =
+            std::max<std::size_t>(2, backend.device().limits.storage_buffer_offset_alignment / sizeof(c32));
+        weft::encode_amplitude(stream, in.view(1, 2), out.view(first, 2), {1, 1}).check(stream);
+        CHECK(std::abs(stream.download(out)[first + 1] - c32(0.70710678f)) < 1e-6f);
+    });
+}
+
+TEST_CASE("encode: options of batches are checked by every route") {
+    on_device([](weft::Backend& backend) {
+        for (const auto& [method, qubits] : {std::pair{EncodeMethod::iqp, 8u},
+                                             {EncodeMethod::iqp, 14u},
+                                             {EncodeMethod::amplitude, 4u},
+                                             {EncodeMethod::amplitude, 15u}}) {
+            CAPTURE(qubits);
+            const std::vector<double> values(weft::encode_features(method, qubits), 1.0);
+            std::vector<c32> states(std::size_t{1} << qubits, guard_amplitude<c32>());
+            const auto refused = [&](const weft::BatchOptions& batch, const char* text) {
+                check_error(Errc::invalid_argument, text, [&] {
+                    weft::encode(backend, method, values, states, {1, qubits}, {.batch = batch});
+                });
+            };
+            refused({.slots = 99}, "BatchOptions::slots out of range (got 99");
+            refused({.path = static_cast<weft::Path>(77)}, "no such path (got 77");
+            refused({.queues = static_cast<weft::QueueMode>(7)}, "no such queue mode (got 7");
+            refused({.chunk_elements = std::uint64_t{1} << 32}, "BatchOptions::chunk_elements");
+            for (const c32& a : states) CHECK(a == guard_amplitude<c32>());
+        }
     });
 }
 

@@ -63,10 +63,11 @@ TEST_CASE("encode in float of float64 values: norms, angles and transforms") {
             const auto states = run(backend, kProduct, {.constants = {{0u, 256u}, {1u, false}, {2u, method}}},
                                     angles, 10, 10);
             const EncodeMethod methods[] = {EncodeMethod::angle, EncodeMethod::phase, EncodeMethod::iqp_z};
-            CHECK(worst_difference(states, 0, expected_state(methods[method], angles, 10)) < 1e-6);
+            CHECK(worst_difference(states, 0, expected_state(methods[method], angles, 10)) <
+                  tolerance<c32>(methods[method], 10));
         }
         const auto x = sample_values(EncodeMethod::iqp, 10, 4);
         const auto states = run(backend, kIqp, {.constants = {{0u, 64u}, {1u, false}, {2u, 10u}}}, x, 10, 10);
-        CHECK(worst_difference(states, 0, iqp_state(x, 10, true)) < 1e-6);
+        CHECK(worst_difference(states, 0, iqp_state(x, 10, true)) < tolerance<c32>(EncodeMethod::iqp, 10));
     });
 }

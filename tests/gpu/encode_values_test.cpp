@@ -163,7 +163,7 @@ void check_exact(weft::Backend& backend, EncodeMethod method, std::uint32_t qubi
         CAPTURE(name_of(route));
         const auto states =
             encode_by<Amplitude>(backend, route, method, cast_values<Value>(values), {samples, qubits});
-        CHECK(worst_difference(states, 0, want) < tolerance<Amplitude>());
+        CHECK(worst_difference(states, 0, want) < tolerance<Amplitude>(method, qubits));
         if (first.empty()) first = states;
         CHECK(std::memcmp(first.data(), states.data(), states.size() * sizeof(Amplitude)) == 0);
     }
@@ -233,7 +233,8 @@ TEST_CASE("encode iqp: so many samples that the shader has their qubits for a co
             for (const std::size_t row : {std::size_t{0}, many / 2, many - 1})
                 for (std::size_t i = 0; i < size; ++i) {
                     const weft::c32 got = states[row * size + i];
-                    REQUIRE(std::abs(Exact(got.real(), got.imag()) - want[i]) < 1e-6);
+                    REQUIRE(std::abs(Exact(got.real(), got.imag()) - want[i]) <
+                            tolerance<weft::c32>(EncodeMethod::iqp, qubits));
                 }
         }
     });

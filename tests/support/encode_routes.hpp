@@ -81,9 +81,11 @@ double worst_difference(const std::vector<Amplitude>& got, std::size_t first,
     return worst;
 }
 
+/// The bound of docs/encode.md.
 template <class Amplitude>
-constexpr double tolerance() {
-    return std::is_same_v<Amplitude, weft::c64> ? 1e-12 : 1e-6;
+constexpr double tolerance(weft::EncodeMethod method, std::uint32_t qubits) {
+    if (std::is_same_v<Amplitude, weft::c64>) return 1e-12;
+    return method == weft::EncodeMethod::amplitude ? 1e-6 : qubits * 2.5e-7;
 }
 
 }  // namespace weft_test

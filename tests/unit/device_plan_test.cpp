@@ -249,7 +249,11 @@ TEST_CASE("describe copies facts and sums heaps") {
     device.device_id = 7;
     device.driver_version = 9;
     device.shader_int64 = false;
+    device.subgroup_operations = 0xef;
+    CHECK_FALSE(describe(device, 5).subgroup_shuffles);
+    device.subgroup_operations = 0x10;
     const DeviceInfo info = describe(device, 5);
+    CHECK(info.subgroup_shuffles);
     CHECK(info.index == 5);
     CHECK(info.name == device.name);
     CHECK(info.driver == "radv Mesa 23.1");

@@ -190,6 +190,11 @@ TEST_CASE("dlpack: what cannot be read is refused by name and stays the caller's
     refused(Errc::unsupported, "complex at least 16", [&](F f) { type(f) = {kDLComplex, 8, 1}; });
     refused(Errc::invalid_argument, "got float32, need float64", [&](F f) { type(f).bits = 32; });
     refused(Errc::invalid_argument, "got int64, need float64", [&](F f) { type(f).code = kDLInt; });
+    refused(Errc::invalid_argument, "number of the device (got 5, need 0 for host memory)",
+            [](F f) { f.tensor.dl_tensor.device.device_id = 5; });
+    refused(Errc::invalid_argument, "number of the device (got 1, need 0 for host memory)", [](F f) {
+        f.tensor.dl_tensor.device = {kDLCUDAHost, 1};
+    });
     refused(Errc::invalid_argument, "got a CUDA device, need host memory",
             [](F f) { f.tensor.dl_tensor.device.device_type = kDLCUDA; });
     refused(Errc::invalid_argument, "got elsewhere, need host memory",

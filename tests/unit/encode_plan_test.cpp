@@ -4,11 +4,13 @@
 
 #include <limits>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <weft/error.hpp>
 
 #include "kernels/encode_check.hpp"
+#include "kernels/encode_footprint.hpp"
 #include "kernels/encode_plan.hpp"
 
 namespace {
@@ -110,6 +112,17 @@ TEST_CASE("encode plan: workgroups of product states fit the shader's tables") {
     CHECK(plan(device, EncodeMethod::angle, kMixed, 8).rows_per_group == 16);
 }
 
+TEST_CASE("encode plan: whole slabs of a GPU share no products of factors") {
+    DeviceInfo device = device_with(kLargeRange, 49152);
+    device.type = DeviceType::discrete;
+    CHECK(plan(device, EncodeMethod::phase, kNarrow, 12).alone);
+    CHECK(plan(device, EncodeMethod::iqp_z, kWide, 20, true).alone);
+    CHECK_FALSE(plan(device, EncodeMethod::phase, kNarrow, 11).alone);  // two states a workgroup
+    CHECK_FALSE(plan(device, EncodeMethod::iqp, kNarrow, 16).alone);
+    device.type = DeviceType::cpu;
+    CHECK_FALSE(plan(device, EncodeMethod::phase, kNarrow, 12).alone);
+}
+
 TEST_CASE("encode plan: what a binding cannot hold goes by windows") {
     const DeviceInfo device = device_with(kSmallRange, 32768);
     CHECK(plan(device, EncodeMethod::phase, kNarrow, 23).row_fits());
@@ -151,6 +164,31 @@ TEST_CASE("encode plan: amplitude rows by teams, by workgroups that share them, 
     CHECK(small.kernel == EncodeKernel::amplitude_shared);
     CHECK(small.task_bits == 12);
     CHECK(2 * small.kept_pairs * small.local_size == 1u << 12);
+}
+
+TEST_CASE(
+    "encode plan: shared rows are joined by shuffles where subgroups are whole and their size is known") {
+    DeviceInfo able = device_with(kLargeRange, 49152);
+    able.type = DeviceType::discrete;
+    able.subgroup_shuffles = able.full_subgroups = able.subgroup_size_control = true;
+    const auto subgroup = [](const DeviceInfo& device, std::uint32_t qubits = 16) {
+        return plan(device, EncodeMethod::amplitude, kMixed, qubits).subgroup_size;
+    };
+    for (const auto& [size, want] :
+         {std::pair{32u, 32u}, {64u, 64u}, {8u, 8u}, {128u, 128u}, {256u, 0u}, {1u, 0u}, {0u, 0u}}) {
+        CAPTURE(size);
+        able.limits.subgroup_size = size;
+        CHECK(subgroup(able) == want);
+    }
+    able.limits.subgroup_size = 32;
+    CHECK(subgroup(able, 10) == 0);
+    CHECK(subgroup(able, 22) == 0);
+    for (bool DeviceInfo::*const fact :
+         {&DeviceInfo::subgroup_shuffles, &DeviceInfo::full_subgroups, &DeviceInfo::subgroup_size_control}) {
+        DeviceInfo lacking = able;
+        lacking.*fact = false;
+        CHECK(subgroup(lacking) == 0);
+    }
 }
 
 TEST_CASE("encode plan: a state has the same passes whether streamed or resident") {
@@ -195,11 +233,12 @@ TEST_CASE("encode plan: estimates tell what fits") {
     const DeviceInfo device = device_with(kLargeRange, 49152);
     const std::uint64_t gib = std::uint64_t{1} << 30;
     const auto fits = [&](EncodeMethod method, StateShape shape, EncodeTypes types) {
-        return estimate(device, 3, 8 * gib, method, types, shape, encode_features(method, shape.qubits));
+        return estimate(device, {.available = 8 * gib}, method, types, shape,
+                        encode_features(method, shape.qubits));
     };
     const EncodeEstimate batch = fits(EncodeMethod::amplitude, {64, 16}, kMixed);
     CHECK(batch.resident_fits);
-    CHECK(batch.streamed_bytes <= 3 * (std::uint64_t{48} << 20));
+    CHECK(batch.streamed_bytes <= 5 * batch.bytes_in);  // twice both, with staging
     const EncodeEstimate many = fits(EncodeMethod::amplitude, {1 << 20, 16}, kMixed);
     CHECK_FALSE(many.resident_fits);
     CHECK(many.streamed_fits);
@@ -208,6 +247,38 @@ TEST_CASE("encode plan: estimates tell what fits") {
     CHECK(large.bytes_out == 16 * gib);
     CHECK_FALSE(large.streamed_fits);
     CHECK(fits(EncodeMethod::phase, {1, 30}, kWide).streamed_fits);
+}
+
+TEST_CASE("encode plan: rounds shrink to what there is, down to their least, and the estimate with them") {
+    DeviceInfo device = device_with(kLargeRange, 49152);
+    device.type = DeviceType::cpu;
+    for (const bool unified : {false, true})
+        for (const auto& [method, qubits, samples] : {std::tuple{EncodeMethod::amplitude, 16u, 500u},
+                                                      {EncodeMethod::amplitude, 26u, 2u},
+                                                      {EncodeMethod::iqp, 16u, 500u},
+                                                      {EncodeMethod::iqp, 14u, 3u}}) {
+            CAPTURE(unified);
+            CAPTURE(weft::to_string(method));
+            CAPTURE(qubits);
+            device.unified_memory = unified;
+            const StateShape shape{samples, qubits};
+            const std::uint64_t features = encode_features(method, qubits);
+            const EncodePlan p = plan_encode(device, method, kMixed, shape, features, true);
+            REQUIRE_FALSE(p.single_dispatch());
+            const std::uint64_t usual = rounds_bytes(p, device, usual_rounds(p, device, 0)),
+                                least = least_bytes(p, device, true);
+            CHECK(least <= usual);
+            for (std::uint64_t room = 2 * usual; room > least / 2; room -= room / 8) {
+                const EncodeRounds rounds = fit_rounds(p, device, 0, room);
+                const EncodeEstimate e =
+                    estimate(device, {.available = room}, method, kMixed, shape, features);
+                CHECK(e.streamed_bytes == rounds_bytes(p, device, rounds));
+                CHECK(e.streamed_fits == (room >= least));
+                CHECK((e.streamed_bytes <= room) == e.streamed_fits);
+                if (!e.streamed_fits) CHECK(e.reason.find(std::to_string(least)) != std::string::npos);
+                if (rounds.kind == EncodeRounds::Kind::rows) CHECK(rounds.rows >= 1);
+            }
+        }
 }
 
 TEST_CASE("encode check: faults of host values by sample and position, threads or not") {

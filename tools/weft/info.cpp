@@ -95,6 +95,7 @@ std::vector<std::string_view> features_of(const DeviceInfo& d) {
     if (d.synchronization2) names.push_back("synchronization2");
     if (d.subgroup_size_control) names.push_back("subgroup_size_control");
     if (d.full_subgroups) names.push_back("full_subgroups");
+    if (d.subgroup_shuffles) names.push_back("subgroup_shuffles");
     if (d.cooperative_matrix_khr) names.push_back("cooperative_matrix_khr");
     if (d.cooperative_matrix_nv) names.push_back("cooperative_matrix_nv");
     return names;
