@@ -46,7 +46,7 @@ nlohmann::json Verified::json() const {
     return {{"rows", rows},
             {"amplitudes", states.amplitudes},
             {"largest_error", states.error},
-            {"bound", kStateBound}};
+            {"bound", states.bound}};
 }
 
 namespace {

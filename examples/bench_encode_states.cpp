@@ -20,11 +20,16 @@ constexpr std::uint32_t kAllBits = 8;  // of an iqp every amplitude of which is 
 
 class Comparison {
   public:
-    Comparison(EncodeMethod method, std::span<const weft::c32> state) : method_(method), state_(state) {}
+    Comparison(EncodeMethod method, std::span<const weft::c32> state) : method_(method), state_(state) {
+        check_.bound = state_bound(qubits());
+    }
+    std::uint32_t qubits() const noexcept {
+        return static_cast<std::uint32_t>(std::bit_width(state_.size()) - 1);
+    }
     void require(std::uint64_t index, const Amplitude& want) {
         const Amplitude got(state_[index].real(), state_[index].imag());
         const double error = std::abs(got - want);
-        if (!(error < kStateBound)) refuse("amplitude " + std::to_string(index), got, want);  // NaN too
+        if (!(error < check_.bound)) refuse("amplitude " + std::to_string(index), got, want);  // NaN too
         check_.error = std::max(check_.error, error);
         ++check_.amplitudes;
     }
@@ -41,8 +46,8 @@ class Comparison {
         std::snprintf(text.data(), text.size(), " is wrong (got %.9g%+.9gj, need %.9g%+.9gj)", got.real(),
                       got.imag(), want.real(), want.imag());
         throw weft::Error(weft::Errc::driver, std::string(weft::to_string(method_)) + " of " +
-                                                  std::to_string(std::bit_width(state_.size()) - 1) +
-                                                  " qubits: " + what + text.data());
+                                                  std::to_string(qubits()) + " qubits: " + what +
+                                                  text.data());
     }
 
     EncodeMethod method_;
@@ -125,18 +130,18 @@ void compare_iqp(Comparison& with, std::span<const double> row, std::uint32_t qu
 void StateCheck::add(const StateCheck& other) {
     amplitudes += other.amplitudes;
     error = std::max(error, other.error);
+    bound = std::max(bound, other.bound);
 }
 
 StateCheck check_state(EncodeMethod method, std::span<const double> row, std::span<const weft::c32> state) {
     Comparison with(method, state);
-    const auto qubits = static_cast<std::uint32_t>(std::bit_width(state.size()) - 1);
     if (method == EncodeMethod::amplitude)
         compare_amplitude(with, row, state.size());
     else if (method == EncodeMethod::basis)
         for (std::uint64_t i = 0; i < state.size(); ++i)
             with.require(i, i == static_cast<std::uint64_t>(row[0]) ? 1.0 : 0.0);
     else if (method == EncodeMethod::iqp)
-        compare_iqp(with, row, qubits);
+        compare_iqp(with, row, with.qubits());
     else
         compare_product(with, method, row);
     return with.result();
