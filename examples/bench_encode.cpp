@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Encoders: samples a second on resident values, and streamed from page-locked and from ordinary memory,
 // beside what the device's memory and copies can do in the same run.
-#include <cmath>
-#include <complex>
 #include <cstdio>
 #include <fstream>
 #include <stdexcept>
@@ -13,7 +11,6 @@
 
 namespace bench {
 
-using weft::c32;
 using weft::EncodeMethod;
 
 std::vector<double> values_for(EncodeMethod method, std::uint64_t samples, std::uint32_t qubits) {
@@ -36,34 +33,20 @@ std::vector<double> values_for(EncodeMethod method, std::uint64_t samples, std::
     return values;
 }
 
-// Norm 1, and amplitudes that have a closed form: 0 and 5 of product states, all of amplitude and basis.
-void require_right(EncodeMethod method, const double* row, const c32* state, std::uint32_t qubits) {
-    const std::uint64_t size = std::uint64_t{1} << qubits;
-    double norm = 0, sum = 0;
-    for (std::uint64_t i = 0; i < size; ++i) norm += std::norm(std::complex<double>(state[i]));
-    const auto require = [](bool right) {
-        if (!right) throw weft::Error(weft::Errc::driver, "bench_encode: a state is wrong");
-    };
-    require(std::abs(norm - 1) < 1e-4);
-    if (method == EncodeMethod::basis) return require(state[static_cast<std::uint64_t>(row[0])] == c32(1));
-    if (method == EncodeMethod::amplitude) {
-        for (std::uint64_t i = 0; i < size; ++i) sum += row[i] * row[i];
-        for (std::uint64_t i = 0; i < size; ++i)
-            require(std::abs(state[i].real() - row[i] / std::sqrt(sum)) < 1e-6);
-        return;
-    }
-    if (method == EncodeMethod::iqp) return;  // sums of 2^n terms: the tests' business
-    for (const std::uint64_t i : {std::uint64_t{0}, std::uint64_t{5}}) {
-        std::complex<double> want = 1;
-        for (std::uint32_t k = 0; k < qubits; ++k) {
-            const bool one = (i >> k & 1) != 0;
-            const std::complex<double> unit = std::polar(1.0, row[k]);
-            want *= method == EncodeMethod::angle   ? (one ? std::sin(row[k]) : std::cos(row[k]))
-                    : method == EncodeMethod::phase ? (one ? unit : 1.0) * std::sqrt(0.5)
-                                                    : (1.0 + (one ? -unit : unit)) / 2.0;
-        }
-        require(std::abs(want - std::complex<double>(state[i])) < 1e-6);
-    }
+void Verified::add(const char* route, std::uint64_t index, EncodeMethod method, std::span<const double> row,
+                   std::span<const weft::c32> state) try {
+    states.add(check_state(method, row, state));
+    rows.push_back(index);
+} catch (const weft::Error& error) {
+    throw weft::Error(error.code(),
+                      std::string(route) + ", row " + std::to_string(index) + ": " + error.what());
+}
+
+nlohmann::json Verified::json() const {
+    return {{"rows", rows},
+            {"amplitudes", states.amplitudes},
+            {"largest_error", states.error},
+            {"bound", states.bound}};
 }
 
 namespace {
@@ -71,14 +54,15 @@ namespace {
 Settings parse(int argc, char** argv) {
     Settings settings;
     CLI::App app{"Encoders beside the ceilings of memory and copies", "bench_encode"};
-    app.add_option("--trials", settings.trials, "Trials of each measurement")->check(CLI::Range(1, 1000));
-    app.add_option("--qubits", settings.qubits, "Numbers of qubits")
-        ->check(CLI::Range(1, 24))
-        ->delimiter(',');
+    const CLI::Option& trials = *app.add_option("--trials", settings.trials, "Trials of each measurement")
+                                     ->check(CLI::Range(1, 1000));
+    const CLI::Option& qubits = *app.add_option("--qubits", settings.qubits, "Numbers of qubits")
+                                     ->check(CLI::Range(1, 24))
+                                     ->delimiter(',');
     app.add_option("--mib", settings.mib, "MiB of values and states of a case; default: by device")
         ->check(CLI::Range(1, 65536));
     app.add_option("--methods", settings.methods, "Methods")->delimiter(',');
-    app.add_flag("--quick", settings.quick, "Small sizes, one trial: does it run?");
+    app.add_flag("--quick", settings.quick, "Unless said otherwise 8 qubits, 1 MiB, one trial: does it run?");
     app.add_flag("--seed-workload", settings.seed_workload,
                  "QDP's founding run instead: 16 qubits, 500 batches of 64");
     app.add_option("--json", settings.json, "Write the figures to this file");
@@ -91,10 +75,8 @@ Settings parse(int argc, char** argv) {
         std::fprintf(stderr, "bench_encode: %s\n", error.what());
         std::exit(2);
     }
-    if (settings.quick) {
-        settings.trials = 1;
-        settings.qubits = {8};
-    }
+    if (settings.quick && trials.empty()) settings.trials = 1;
+    if (settings.quick && qubits.empty()) settings.qubits = {8};
     return settings;
 }
 
@@ -116,7 +98,10 @@ int main(int argc, char** argv) try {
     if (settings.seed_workload || settings.quick)
         out["seed_workload"] = bench::run_seed_workload(backend, settings);
     if (!settings.seed_workload) out["rows"] = bench::run_table(backend, settings);
-    if (json.is_open()) json << out.dump(2) << '\n';
+    if (json.is_open() && !(json << out.dump(2) << std::endl))  // a full disk is found by the flush
+        throw std::runtime_error(settings.json + " cannot be written");
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+        throw std::runtime_error("standard output cannot be written");
     return 0;
 } catch (const weft::Error& error) {
     std::fprintf(stderr, "bench_encode: %s\n", error.what());

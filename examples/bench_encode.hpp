@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 #include <weft/weft.hpp>
+
+#include "bench_encode_states.hpp"
 
 namespace bench {
 
@@ -48,9 +51,17 @@ inline double gb(std::uint64_t bytes) {
 
 /// `count` values that fit the method: the row of sample s begins at s.
 std::vector<double> values_for(weft::EncodeMethod method, std::uint64_t samples, std::uint32_t qubits);
-/// Throws if a state is not what it must be.
-void require_right(weft::EncodeMethod method, const double* row, const weft::c32* state,
-                   std::uint32_t qubits);
+
+/// States of one route that were compared with their definitions after its last trial.
+struct Verified {
+    std::vector<std::uint64_t> rows;
+    StateCheck states;
+
+    /// Throws check_state's error with the route and the row in front.
+    void add(const char* route, std::uint64_t index, weft::EncodeMethod method, std::span<const double> row,
+             std::span<const weft::c32> state);
+    nlohmann::json json() const;
+};
 
 /// Every method and number of qubits of the settings, in three forms each.
 nlohmann::json run_table(weft::Backend& backend, const Settings& settings);

@@ -2,7 +2,10 @@
 // bench_encode --seed-workload: states stay on the device, of each batch one sum comes back and is checked.
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <numeric>
+#include <span>
+#include <utility>
 
 #include "bench_encode.hpp"
 
@@ -61,6 +64,28 @@ class SeedRun {
         });
     }
 
+    /// States that the next run must replace.
+    void spoil() {
+        for (auto& states : states_) stream_.fill(states.view(), 0x41100000);  // 9.0f
+        stream_.wait();
+    }
+    /// Sums that were compared since the last call.
+    std::uint64_t sums_compared() { return std::exchange(sums_compared_, 0); }
+    /// Rows of the last of `batches` batches.
+    Verified verify(const char* route, std::size_t batches) {
+        const std::size_t slot = (batches - 1) % kSlots;
+        const std::span<const double> values = inputs_[(batches - 1) % kInputs].span();
+        constexpr std::uint64_t kSize = std::uint64_t{1} << kQubits;
+        Verified verified;
+        std::vector<weft::c32> state(kSize);
+        for (const std::uint64_t row : rows_to_check(kBatch)) {
+            stream_.download<weft::c32>(states_[slot].view(row * kSize, kSize), std::span(state));
+            verified.add(route, row, weft::EncodeMethod::amplitude, values.subspan(row * kSize, kSize),
+                         state);
+        }
+        return verified;
+    }
+
     std::vector<std::vector<double>> ordinary_inputs() const {
         std::vector<std::vector<double>> all;
         for (const auto& input : inputs_) all.emplace_back(input.begin(), input.end());
@@ -104,6 +129,7 @@ class SeedRun {
             throw weft::Error(weft::Errc::driver,
                               "batch " + std::to_string(batch) + ": wrong sum of magnitudes");
         std::fill(result.begin(), result.end(), 0.0f);
+        ++sums_compared_;
     }
 
     weft::Stream stream_, copies_;
@@ -115,19 +141,33 @@ class SeedRun {
     std::vector<weft::HostBuffer<float>> results_;
     std::vector<weft::Sequence> copy_, work_;
     std::vector<weft::Event> worked_;
+    std::uint64_t sums_compared_ = 0;
 };
 
-nlohmann::json report(const char* name, std::size_t batches, const Times& times, double upload_gb_per_s) {
+/// One way to run it, its trials and what was verified of them.
+struct Route {
+    const char* name;
+    std::function<double()> run;
+    Times times;
+    Verified verified;
+    std::uint64_t sums = 0;
+};
+
+nlohmann::json report(const Route& route, std::size_t batches, double upload_gb_per_s) {
+    const Times& times = route.times;
+    nlohmann::json verified = route.verified.json();
+    verified["sums_of_magnitudes"] = route.sums;
+
     const auto vectors = static_cast<double>(batches * kBatch);
     const double rate = vectors / times.median(), share = rate * gb(8u << kQubits) / upload_gb_per_s;
-    std::printf("%-28s %12.0f %12.0f %12.5f %10.2f\n", name, rate, vectors / times.p95(),
+    std::printf("%-28s %12.0f %12.0f %12.5f %10.2f\n", route.name, rate, vectors / times.p95(),
                 1e3 * times.median() / vectors, share);
-    return {{"name", name},
+    return {{"name", route.name},
             {"vectors_per_s", rate},
             {"vectors_per_s_slow_tail", vectors / times.p95()},
             {"ms_per_vector", 1e3 * times.median() / vectors},
             {"of_upload_ceiling", share},
-            {"verified", true}};
+            {"verified", verified}};
 }
 
 }  // namespace
@@ -142,17 +182,22 @@ nlohmann::json run_seed_workload(weft::Backend& backend, const Settings& setting
         "upload ceiling %.1f GB/s = %.0f vectors/s\n\n%-28s %12s %12s %12s %10s\n",
         batches, upload, upload / gb(8u << kQubits), "", "vectors/s", "slow tail", "ms/vector", "of ceiling");
     run.streamed(kInputs, 1);
-    Times latency, pipelined, ordinary, resident;
-    for (int t = 0; t < settings.trials; ++t) {
-        latency.seconds.push_back(run.streamed(batches, 1));
-        pipelined.seconds.push_back(run.streamed(batches, kSlots));
-        ordinary.seconds.push_back(run.ordinary(batches, inputs));
-        resident.seconds.push_back(run.resident(batches));
-    }
-    nlohmann::json rows{report("one batch in flight", batches, latency, upload),
-                        report("pipelined", batches, pipelined, upload),
-                        report("pipelined, ordinary memory", batches, ordinary, upload),
-                        report("pipelined, resident", batches, resident, upload)};
+    static_cast<void>(run.sums_compared());
+    // Of resident values the device holds those of the run before.
+    Route routes[] = {{"one batch in flight", [&] { return run.streamed(batches, 1); }},
+                      {"pipelined", [&] { return run.streamed(batches, kSlots); }},
+                      {"pipelined, ordinary memory", [&] { return run.ordinary(batches, inputs); }},
+                      {"pipelined, resident", [&] { return run.resident(batches); }}};
+    for (int t = 0; t < settings.trials; ++t)
+        for (Route& route : routes) {
+            const bool last = t + 1 == settings.trials;
+            if (last) run.spoil();
+            route.times.seconds.push_back(route.run());
+            route.sums += run.sums_compared();
+            if (last) route.verified = run.verify(route.name, batches);
+        }
+    nlohmann::json rows = nlohmann::json::array();
+    for (const Route& route : routes) rows.push_back(report(route, batches, upload));
     return {{"batches", batches}, {"upload_gb_per_s", upload}, {"rows", rows}};
 }
 

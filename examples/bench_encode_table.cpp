@@ -46,18 +46,20 @@ struct HostMemory {
           locked_states(backend, most_out / sizeof(c32)) {}
 };
 
+/// Before the last trial rows that are checked after it hold this, so that it is that trial's states which
+/// are checked.
+constexpr c32 kSpoilt{9, 9};
+
 /// Values and states on the device, and an encode of them that is recorded already.
 class Resident {
   public:
     Resident(weft::Backend& backend, const Case& c, std::span<const double> host)
-        : stream_(backend), values_(backend, host.size()), states_(backend, c.shape.amplitudes()) {
+        : shape_(c.shape),
+          stream_(backend),
+          values_(backend, host.size()),
+          states_(backend, c.shape.amplitudes()) {
         stream_.upload(host, values_.view());
         weft::encode(stream_, c.method, values_, states_, c.shape).check(stream_);
-        const std::uint64_t size = c.shape.state_size();
-        std::vector<c32> last(size);
-        stream_.download<c32>(states_.view(c.shape.amplitudes() - size, size), std::span(last));
-        require_right(c.method, host.data() + host.size() - host.size() / c.shape.samples, last.data(),
-                      c.shape.qubits);
         once_ =
             stream_.record([&](weft::Stream& to) { weft::encode(to, c.method, values_, states_, c.shape); });
         // Several in a row, so that the wait counts for little.
@@ -69,8 +71,23 @@ class Resident {
         stream_.wait();
         return seconds_since(start) / repeats_;
     }
+    void spoil() {
+        const std::vector<c32> wrong(shape_.state_size(), kSpoilt);
+        for (const std::uint64_t row : rows_to_check(shape_.samples)) stream_.upload<c32>(wrong, state(row));
+        stream_.wait();
+    }
+    std::vector<c32> download(std::uint64_t row) {
+        std::vector<c32> to(shape_.state_size());
+        stream_.download<c32>(state(row), std::span(to));
+        return to;
+    }
 
   private:
+    weft::BufferView<c32> state(std::uint64_t row) {
+        return states_.view(row << shape_.qubits, shape_.state_size());
+    }
+
+    weft::StateShape shape_;
     weft::Stream stream_;
     weft::Buffer<double> values_;
     weft::Buffer<c32> states_;
@@ -78,21 +95,27 @@ class Resident {
     int repeats_ = 1;
 };
 
-/// An encode from and to host memory; the first is checked and warms up.
+/// An encode from and to host memory; the first warms up.
 class Streamed {
   public:
     Streamed(weft::Backend& backend, const Case& c, std::span<const double> values, std::span<c32> states)
         : backend_(backend), case_(c), values_(values), states_(states) {
-        std::fill(states.begin(), states.end(), c32(9));
+        std::fill(states.begin(), states.end(), kSpoilt);
         seconds();
-        const std::uint64_t size = c.shape.state_size();
-        require_right(c.method, values.data() + values.size() - values.size() / c.shape.samples,
-                      states.data() + states.size() - size, c.shape.qubits);
     }
     double seconds() {
         const auto start = Clock::now();
         weft::encode(backend_, case_.method, values_, states_, case_.shape);
         return seconds_since(start);
+    }
+    void spoil() {
+        for (const std::uint64_t row : rows_to_check(case_.shape.samples)) {
+            const std::span<c32> wrong = state(row);
+            std::fill(wrong.begin(), wrong.end(), kSpoilt);
+        }
+    }
+    std::span<c32> state(std::uint64_t row) const {
+        return states_.subspan(row << case_.shape.qubits, case_.shape.state_size());
     }
 
   private:
@@ -103,8 +126,8 @@ class Streamed {
 };
 
 /// `resident`: seconds of the same on resident values.
-nlohmann::json print(const Case& c, const char* from, const Times& times, double moved_gb, double ceiling,
-                     double resident) {
+nlohmann::json print(const Case& c, const char* from, const Times& times, const Verified& verified,
+                     double moved_gb, double ceiling, double resident) {
     const auto samples = static_cast<double>(c.shape.samples);
     const double rate = samples / times.median(), share = moved_gb / times.median() / ceiling;
     std::printf("%-10s %3u %-12s %12.0f %12.0f %12.6f %10.1f %10.2f %11.2f\n", weft::to_string(c.method),
@@ -121,7 +144,16 @@ nlohmann::json print(const Case& c, const char* from, const Times& times, double
             {"ceiling_gb_per_s", ceiling},
             {"of_ceiling", share},
             {"of_resident", resident / times.median()},
-            {"verified", true}};
+            {"verified", verified.json()}};
+}
+
+template <class State>
+Verified verify(const Case& c, const char* route, std::span<const double> values, const State& state) {
+    Verified verified;
+    const std::uint64_t features = values.size() / c.shape.samples;
+    for (const std::uint64_t row : rows_to_check(c.shape.samples))
+        verified.add(route, row, c.method, values.subspan(row * features, features), state(row));
+    return verified;
 }
 
 void run_case(weft::Backend& backend, const Settings& settings, const Case& c, HostMemory& memory,
@@ -140,6 +172,11 @@ void run_case(weft::Backend& backend, const Settings& settings, const Case& c, H
     Streamed ordinary(backend, c, values, std::span(memory.states).first(amplitudes));
     Times ceilings, on_device, from_locked, from_ordinary;
     for (int t = -1; t < settings.trials; ++t) {
+        if (t + 1 == settings.trials) {
+            resident.spoil();
+            locked.spoil();
+            ordinary.spoil();
+        }
         const double seconds[] = {ceiling.gb_per_s(), resident.seconds(), locked.seconds(),
                                   ordinary.seconds()};
         if (t < 0) continue;
@@ -149,9 +186,17 @@ void run_case(weft::Backend& backend, const Settings& settings, const Case& c, H
         from_ordinary.seconds.push_back(seconds[3]);
     }
     const double moved = gb(c.bytes_in + c.bytes_out), once = on_device.median();
-    rows.push_back(print(c, "resident", on_device, floor_gb(backend, c), ceilings.median(), once));
-    rows.push_back(print(c, "page-locked", from_locked, moved, copies, once));
-    rows.push_back(print(c, "ordinary", from_ordinary, moved, copies, once));
+    const auto row = [&](const char* from, const Times& times, const auto& state, double gb_moved,
+                         double most) {
+        rows.push_back(print(c, from, times, verify(c, from, values, state), gb_moved, most, once));
+    };
+    row(
+        "resident", on_device, [&](std::uint64_t r) { return resident.download(r); }, floor_gb(backend, c),
+        ceilings.median());
+    row(
+        "page-locked", from_locked, [&](std::uint64_t r) { return locked.state(r); }, moved, copies);
+    row(
+        "ordinary", from_ordinary, [&](std::uint64_t r) { return ordinary.state(r); }, moved, copies);
 }
 
 }  // namespace

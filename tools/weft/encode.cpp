@@ -2,7 +2,6 @@
 // weft encode: rows of a file into quantum states.
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cinttypes>
 #include <cstdio>
@@ -148,12 +147,6 @@ double encode_rows(Target& target_device, EncodeMethod method, RowSource& source
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// Where there is less than a call would take, it takes smaller chunks, as long as one state fits.
-std::uint64_t device_bytes(const EncodeEstimate& estimate) {
-    return estimate.streamed_fits ? std::min(estimate.streamed_bytes, estimate.available_bytes)
-                                  : estimate.streamed_bytes;
-}
-
 using Json = nlohmann::ordered_json;
 
 void print_json(const Json& json) {
@@ -175,7 +168,7 @@ void explain(const EncodeArguments& arguments, const DeviceInfo& device, const R
                   {"host_bytes", needs.reading.bytes},
                   {"host_memory_bytes", needs.host_bytes}};
         json["rows_per_call"] = needs.reading.rows_per_chunk;
-        if (needs.device) json["device_bytes"] = device_bytes(*needs.device);
+        if (needs.device) json["device_bytes"] = needs.device->streamed_bytes;
         if (needs.device) json["available_bytes"] = needs.device->available_bytes;
         if (needs.disk_bytes && *needs.disk_bytes != std::numeric_limits<std::uint64_t>::max())
             json["disk_bytes"] = *needs.disk_bytes;
@@ -189,7 +182,7 @@ void explain(const EncodeArguments& arguments, const DeviceInfo& device, const R
                 arguments.method.c_str(), shape.samples, shape.qubits, gb(bytes_in), gb(needs.output_bytes));
     if (needs.device)
         std::printf("device memory: %.3f GB of %.3f GB, %s, %" PRIu64 " rows a call\n",
-                    gb(device_bytes(*needs.device)), gb(needs.device->available_bytes), device.name.c_str(),
+                    gb(needs.device->streamed_bytes), gb(needs.device->available_bytes), device.name.c_str(),
                     needs.reading.rows_per_chunk);
     std::printf("host memory: %.3f GB of %.3f GB, %" PRIu64 " pieces of %" PRIu64 " rows read ahead\n",
                 gb(needs.reading.bytes), gb(needs.host_bytes), needs.reading.chunks,
@@ -282,30 +275,35 @@ void add_encode(CLI::App& command) {
         ->type_name("")
         ->check(CLI::Validator(check_method, ""));
     encode
-        .add_option(
-            "X", arguments->in,
-            "Values, (samples, features) float32 or float64, for basis also int64: a .npy file, a data set "
-            "FILE.h5:/PATH, or with --shape numbers without a header")
+        .add_option("X", arguments->in,
+                    "Values, (samples, features) float32 or float64, for basis also int64: a .npy file in C "
+                    "or Fortran "
+                    "order, a data set FILE.h5:/PATH, or with --shape numbers without a header")
         ->required()
         ->type_name("FILE");
-    encode.add_option("-o,--output", arguments->out, "States, (samples, 2^qubits); replaced if it is there")
+    encode
+        .add_option("-o,--output", arguments->out,
+                    "States, (samples, 2^qubits); replaced if it is there; needed without --explain")
         ->type_name("FILE.npy");
     add_number(encode, "--qubits", arguments->qubits, "Qubits, 1 to 30", {1, 30})
         ->required()
         ->default_str("");
-    encode.add_option("--dtype", arguments->dtype, "Of the states: complex64 or complex128")
+    encode.add_option("--dtype", arguments->dtype, "Type of the states: complex64 or complex128")
         ->capture_default_str()
         ->type_name("NAME")
         ->check(CLI::IsMember({"complex64", "complex128"}));
     encode
-        .add_option("--shape", arguments->shape,
-                    "SAMPLES,FEATURES of a file without a header, C order, little-endian")
+        .add_option(
+            "--shape", arguments->shape,
+            "SAMPLES,FEATURES of a file without a header, in C order, little-endian; needs --dtype-in")
         ->type_name("S,F");
-    encode.add_option("--dtype-in", arguments->dtype_in, "Its type: float32, float64 or int64")
+    encode
+        .add_option("--dtype-in", arguments->dtype_in,
+                    "Type of a file without a header: float32, float64 or int64; needs --shape")
         ->type_name("NAME")
         ->check(CLI::IsMember({"float32", "float64", "int64"}));
     encode.add_flag("--explain", arguments->explain,
-                    "Print the memory and the disk space that it takes; make nothing");
+                    "Print the memory and the disk space that a run on vulkan takes; make nothing");
     encode.add_flag("--json", arguments->json, "Print the report as JSON");
     arguments->device.add_to(encode, true);
     encode.footer("Example: weft encode amplitude x.npy -o states.npy --qubits 16");
