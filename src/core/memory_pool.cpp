@@ -2,6 +2,7 @@
 #include "core/memory_pool.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace weft::core {
 
@@ -15,8 +16,6 @@ struct PoolBlock {
 namespace {
 
 constexpr std::uint64_t kBlockBytes = std::uint64_t{64} << 20;
-// Half a block and more would leave a hole nobody fits into.
-constexpr std::uint64_t kDedicatedBytes = kBlockBytes / 2;
 // Share of a heap, as a divisor, that empty blocks of their own may hold on to: the next call often asks for
 // the same again, and taking gigabytes from a GPU's driver each time can cost more than the work. On an H200
 // a kernel matrix of 4,000 states of 16 qubits took 312 ms, of which 40 were work; kept, and with blocks made
@@ -140,11 +139,22 @@ PoolBlock& MemoryPool::add_block(BlockSource& source, std::uint64_t bytes, bool 
     return *blocks_.back();
 }
 
+// Within a limit small enough that what the last block of each kind has left matters little.
+std::uint64_t MemoryPool::common_block_bytes() const {
+    constexpr std::uint64_t kLeastBytes = std::uint64_t{64} << 10;
+    return limit_ == 0 ? kBlockBytes : std::clamp(std::bit_floor(limit_ / 64), kLeastBytes, kBlockBytes);
+}
+
+// Half a block and more would leave a hole nobody fits into.
+bool MemoryPool::wants_own_block(std::uint64_t bytes) const {
+    return bytes >= common_block_bytes() / 2;
+}
+
 PoolBlock& MemoryPool::new_block(BlockSource& source, std::uint64_t bytes) {
-    const bool dedicated = bytes >= kDedicatedBytes;
+    const bool dedicated = wants_own_block(bytes);
     // Whole 2 MiB pages: what a driver rounds up to would be lost otherwise.
-    const std::uint64_t page = std::uint64_t{2} << 20;
-    std::uint64_t want = dedicated ? (bytes + page - 1) / page * page : kBlockBytes;
+    const std::uint64_t page = limit_ == 0 ? std::uint64_t{2} << 20 : 1;
+    std::uint64_t want = dedicated ? (bytes + page - 1) / page * page : common_block_bytes();
     if (want < bytes) want = bytes;  // rounding overflowed; the budget check names the size
     // A soft limit: the driver may grant more, but only what cannot do with less asks for it.
     if (want > device_.snapshot().max_allocation_bytes) want = bytes;
@@ -188,7 +198,7 @@ MemoryRange MemoryPool::allocate(BlockSource& source, std::uint64_t bytes, std::
             return range;
         }
     }
-    PoolBlock* const kept = bytes >= kDedicatedBytes ? kept_block(source, bytes) : nullptr;
+    PoolBlock* const kept = wants_own_block(bytes) ? kept_block(source, bytes) : nullptr;
     const MemoryRange range = place(kept != nullptr ? *kept : new_block(source, bytes));
     if (trace_.active()) trace_.pool_request(kept != nullptr);
     return range;
@@ -250,6 +260,7 @@ MemoryReport MemoryPool::report() const {
     report.live_buffers = live_buffers_;
     report.block_bytes = block_bytes_;
     report.blocks = blocks_.size();
+    report.limit = limit_;
     std::uint64_t free_bytes = 0, largest = 0;
     for (std::uint32_t heap = 0; heap < report.heaps.size(); ++heap)
         report.heaps[heap].kept = kept_bytes(heap);

@@ -65,10 +65,14 @@ class MemoryPool {
     /// false: host writes need a flush, host reads an invalidate.
     bool coherent(const BlockSource& source) const;
     void set_limit(std::uint64_t bytes) { limit_ = bytes; }
+    std::uint64_t limit() const { return limit_; }
 
   private:
     PoolBlock& new_block(BlockSource& source, std::uint64_t bytes);
     PoolBlock& add_block(BlockSource& source, std::uint64_t bytes, bool dedicated);
+    /// Of a block that buffers share.
+    std::uint64_t common_block_bytes() const;
+    bool wants_own_block(std::uint64_t bytes) const;
     void require_budget(const BlockSource& source, std::uint64_t bytes);
     std::uint32_t heap_of(const BlockSource& source) const;
     bool own(const BlockSource* source) const;
