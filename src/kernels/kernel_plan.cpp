@@ -28,6 +28,9 @@ void plan_product(KernelPlan& plan, const KernelDevice& device, const CircuitFac
     plan.others_at = plan.shape.square() ? 0 : (plan.shape.samples + unit - 1) / unit * unit;
     const std::uint64_t end = plan.others_at + plan.shape.columns();
     plan.stride = plan.lane_form ? (end + unit - 1) / unit * unit : (end + 3) / 4 * 4;
+    plan.by_panels = device.gram.software && plan.shape.qubits > kSoftwareJobQubits;
+    plan.part_qubits =
+        device.gram.software ? std::min(plan.shape.qubits, kSoftwarePartQubits) : plan.shape.qubits;
     // A binding may have to start before what is meant.
     const std::uint64_t range =
         limits.max_storage_buffer_range - std::max<std::uint64_t>(limits.storage_buffer_offset_alignment, 8);

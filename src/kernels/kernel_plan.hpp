@@ -17,6 +17,12 @@ inline constexpr std::uint32_t kProductTile = 64;    ///< rows and columns of a 
 inline constexpr std::uint32_t kLaneSamples = 8;     ///< that kernel_product_lanes.comp reads at once
 inline constexpr std::uint32_t kBlocksUnderWay = 3;  ///< of a K in host memory, by way of states
 inline constexpr std::uint32_t kLongQubits = 32;     ///< float32 products of more are gathered by parts
+/// Mesa's software devices end all loops of an invocation, wherever they are, once they made 65535 turns. So
+/// many qubits take 45056 in kernel_product.comp and half as many in kernel_product_lanes.comp, for one tile
+/// of K.
+inline constexpr std::uint32_t kSoftwarePartQubits = 16384;
+/// So few may have all 66 tiles that the engine deals to a workgroup where a job is one row.
+inline constexpr std::uint32_t kSoftwareJobQubits = 256;
 
 /// What a plan needs to know of a circuit, or of states that are given.
 struct CircuitFacts {
@@ -69,13 +75,15 @@ struct KernelPlan {
     bool work64 = false;
     std::uint64_t stride = 0;  ///< samples of a plane of angles, Y's behind X's
     // Of the product.
-    std::uint32_t parts = 2;       ///< of a Bloch vector
-    bool long_form = false;        ///< kLong of kernel_product.comp
-    bool lane_form = false;        ///< kernel_product_lanes.comp instead
-    std::uint64_t others_at = 0;   ///< sample of the planes that the columns of K begin at
-    bool symmetric = false;        ///< one dispatch writes both triangles of a resident K
-    std::uint64_t panel_rows = 0;  ///< of a resident K a dispatch, where it is not symmetric
-    std::uint64_t job_rows = 0;    ///< of a K in host memory, a job
+    std::uint32_t parts = 2;        ///< of a Bloch vector
+    bool long_form = false;         ///< kLong of kernel_product.comp
+    bool lane_form = false;         ///< kernel_product_lanes.comp instead
+    std::uint64_t others_at = 0;    ///< sample of the planes that the columns of K begin at
+    bool symmetric = false;         ///< one dispatch writes both triangles of a resident K
+    std::uint64_t panel_rows = 0;   ///< of a resident K a dispatch, where it is not symmetric
+    std::uint64_t job_rows = 0;     ///< of a K in host memory, a job
+    std::uint32_t part_qubits = 0;  ///< of a dispatch; those of others are multiplied in
+    bool by_panels = false;         ///< a K in host memory is made panel by panel, not by the engine
     StatePlan states;
     std::string obstacle;  ///< why no device memory would be enough; empty: none
 

@@ -100,6 +100,22 @@ TEST_CASE("product kernels: numbers a qubit, forms and pieces") {
     CHECK(cross.stride == 20);
 }
 
+TEST_CASE("software devices make no more turns of loops than they may: qubits in parts, K in panels") {
+    KernelDevice device = device_with(8 * kGiB);
+    const CircuitFacts ry{KernelMap::ry, 0, false};
+    CHECK(plan_kernel(device, {8, 0, 300000}, ry, ValueType::float32, {}).part_qubits == 300000);
+    CHECK(!plan_kernel(device, {8, 0, 300000}, ry, ValueType::float32, {}).by_panels);
+    device.gram.software = true;
+    for (const ValueType type : {ValueType::float32, ValueType::float64}) {
+        const KernelPlan plan = plan_kernel(device, {8, 0, 300000}, ry, type, {});
+        // 11 turns for 4 qubits, as kernel_product.comp makes them.
+        CHECK(plan.part_qubits * 11 / 4 < 65535);
+        CHECK(plan.by_panels);
+        CHECK(!plan_kernel(device, {8, 0, 200}, ry, type, {}).by_panels);
+        CHECK(plan_kernel(device, {8, 0, 200}, ry, type, {}).part_qubits == 200);
+    }
+}
+
 TEST_CASE("software devices take products by lanes, whose planes end at multiples of eight samples") {
     KernelDevice device = device_with(8 * kGiB);
     device.gram.float64 = true;
