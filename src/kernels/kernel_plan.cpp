@@ -17,7 +17,8 @@ std::uint64_t rows_within(const KernelPlan& plan, std::uint64_t bytes) {
     return std::min(plan.shape.samples, rows < kProductTile ? rows : rows / kProductTile * kProductTile);
 }
 
-void plan_product(KernelPlan& plan, const KernelDevice& device, const CircuitFacts& circuit) {
+void plan_product(KernelPlan& plan, const KernelDevice& device, const CircuitFacts& circuit,
+                  const KernelMatrixOptions& options) {
     // Enough for the device's copies; more would begin later and taper worse.
     constexpr std::uint64_t kJobBytes = std::uint64_t{48} << 20;
     const DeviceLimits& limits = device.gram.limits;
@@ -38,9 +39,18 @@ void plan_product(KernelPlan& plan, const KernelDevice& device, const CircuitFac
     plan.panel_rows = rows_within(plan, range);
     plan.job_rows = std::max(rows_within(plan, std::min(kJobBytes, range)),
                              std::min<std::uint64_t>(kProductTile, plan.panel_rows));
+    const std::uint64_t available = available_bytes(device, options);
+    while (plan.job_rows > 1 && product_memory(plan, device, true) > available) {
+        const std::uint64_t half = plan.job_rows / 2;
+        plan.job_rows = half < kProductTile ? half : half / kProductTile * kProductTile;
+    }
 }
 
 }  // namespace
+
+std::uint64_t available_bytes(const KernelDevice& device, const KernelMatrixOptions& options) noexcept {
+    return static_cast<std::uint64_t>(options.vram_fraction * static_cast<double>(device.budget_bytes));
+}
 
 std::uint32_t layers_that_matter(const CircuitFacts& circuit) noexcept {
     return circuit.given || !circuit.reupload || circuit.layers == 0 ? 0 : circuit.layers - 1;
@@ -58,7 +68,7 @@ KernelPlan plan_kernel(const KernelDevice& device, const KernelShape& shape, con
     plan.layers = layers_that_matter(circuit);
     plan.method = circuit.given || plan.layers != 0 ? KernelMethod::states : KernelMethod::product;
     if (plan.method == KernelMethod::product)
-        plan_product(plan, device, circuit);
+        plan_product(plan, device, circuit, options);
     else
         plan_states(plan, device, circuit, options);
     return plan;

@@ -39,6 +39,11 @@ struct KernelDevice {
     GramDevice gram;                 ///< limits and more
     std::uint64_t budget_bytes = 0;  ///< memory of the device that may be used
     bool packs_apart = false;        ///< its shaders that build states cannot pack them
+    /// Page-locked memory counts: it is the device's own, or within Config::memory_limit.
+    bool host_counts = false;
+    bool limited = false;          ///< by Config::memory_limit
+    std::uint32_t slots = 3;       ///< of run_batch
+    std::uint32_t job_copies = 1;  ///< of a job's memory that a slot of run_batch holds and that count
 };
 
 /// A pass of kernel_states.comp over the bits of an index: blocks of the lowest `carried` bits and those from
@@ -131,7 +136,11 @@ bool one_block(const KernelPlan& plan) noexcept;
 /// Bytes of a block of K on its way to host memory, with the one across the diagonal where there is any.
 std::uint64_t block_bytes(const KernelPlan& plan) noexcept;
 
-/// Device memory that a plan for states takes besides what the caller holds; streamed: with blocks of K.
-std::uint64_t states_memory(const KernelPlan& plan, bool streamed) noexcept;
+/// vram_fraction of the budget.
+std::uint64_t available_bytes(const KernelDevice& device, const KernelMatrixOptions& options) noexcept;
+/// Bounds of the memory that a plan takes besides what the caller holds: that of the device, and page-locked
+/// memory where it counts. streamed: with features and blocks of K.
+std::uint64_t product_memory(const KernelPlan& plan, const KernelDevice& device, bool streamed) noexcept;
+std::uint64_t states_memory(const KernelPlan& plan, const KernelDevice& device, bool streamed) noexcept;
 
 }  // namespace weft::kernels
