@@ -28,6 +28,11 @@ layout(push_constant) uniform Push {
 #define Real4 vec4
 #endif
 layout(set = 0, binding = 0) readonly buffer Planes { Real planes[]; };
+// WEFT_TIMES: the values of other qubits are there, and are multiplied by those of these; not by fours.
+#if defined(WEFT_TIMES)
+layout(set = 0, binding = 1) buffer Values { Real values[]; };
+#else
 layout(set = 0, binding = 1) writeonly buffer Values { Real values[]; };
 layout(set = 0, binding = 1) writeonly buffer Fours { Real4 fours[]; };
+#endif
 #include "shared/kernel_product.h"

@@ -19,9 +19,13 @@ layout(push_constant) uniform Push {
     KernelProductParameters p;
 };
 layout(set = 0, binding = 0) readonly buffer Planes { dvec4 planes[]; };
+#if defined(WEFT_TIMES)  // as in kernel_product.comp; value by value
+layout(set = 0, binding = 1) buffer Values { Real values[]; };
+#else
 layout(set = 0, binding = 1) writeonly buffer Values { Real values[]; };
 layout(set = 0, binding = 1) writeonly buffer Pairs { double pairs[]; };
 layout(set = 0, binding = 1) writeonly buffer Eights { dvec4 eights[]; };
+#endif
 
 const uint kSide = kUnitFloats, kTile = 64, kMostParts = 3;
 Real a[kMostParts][kSide], b[kMostParts][kSide], product[kSide][kSide];
@@ -93,8 +97,16 @@ dvec4 unit_of(Real of[kSide], uint) {
 }
 #endif
 
+void put(uint at, Real value) {
+#if defined(WEFT_TIMES)
+    value *= values[at];
+#endif
+    values[at] = value;
+}
+
 // The first `valid` of eight values side by side, to value `at` on.
 void store(uint at, Real of[kSide], uint valid) {
+#if !defined(WEFT_TIMES)
     if (kTogether == kSide) {
         WEFT_UNROLL for (uint i = 0; i < kUnits; ++i) eights[at / kSide * kUnits + i] = unit_of(of, i);
         return;
@@ -106,8 +118,9 @@ void store(uint at, Real of[kSide], uint valid) {
         return;
     }
 #endif
+#endif
     WEFT_UNROLL for (uint i = 0; i < kSide; ++i)
-        if (i < valid) values[at + i] = of[i];
+        if (i < valid) put(at + i, of[i]);
 }
 
 // No loop around a tile: code behind one runs under masks there.
@@ -141,7 +154,7 @@ void plain_tiles(uint down, uint across) {
         make_values(p.row_base + first_row - before + row, p.column_base + column);
         WEFT_UNROLL for (uint i = 0; i < kSide; ++i) WEFT_UNROLL for (uint j = 0; j < kSide; ++j) {
             const uint at = (row + i - before) * p.columns + column + j - skipped;
-            if (row + i >= before && column + j < p.columns && at < count) values[p.out_base + at] = product[i][j];
+            if (row + i >= before && column + j < p.columns && at < count) put(p.out_base + at, product[i][j]);
         }
     }
 }

@@ -91,15 +91,20 @@ struct KernelEstimate {
     std::uint64_t pairs = 0;
     std::uint64_t state_tile = 0;  ///< states built at a time; 0: none are
     bool bulk_states = false;      ///< all states are built once
-    double error = 0;              ///< bound on errors of K, of states with norm 1: docs/kernel_matrix.md
+    /// Bound on errors of K, of states with norm 1: docs/kernel_matrix.md. 0: nothing could be planned.
+    double error = 0;
     std::string form;         ///< of the inner products: "fp32_3m", "fp64", "matrix_split", ..; empty: none
     std::string tile;         ///< of the inner products, as in KernelTileTrial; empty: there are none
     std::string tile_choice;  ///< "planned", "measured", or "to be measured" by a call on host memory
-    std::uint64_t states_bytes = 0;     ///< of all states on the device
-    std::uint64_t matrix_bytes = 0;     ///< of K
-    std::uint64_t resident_bytes = 0;   ///< device memory of a resident call besides features and K
-    std::uint64_t streamed_bytes = 0;   ///< device memory of a call on host memory
-    std::uint64_t available_bytes = 0;  ///< vram_fraction of the budget
+    std::uint64_t states_bytes = 0;  ///< of all states on the device
+    std::uint64_t matrix_bytes = 0;  ///< of K
+    /// Bounds of what buffers of a call hold at a time: device memory, and page-locked memory where that is
+    /// the device's own (DeviceInfo::unified_memory) or Config::memory_limit counts it. Resident: besides
+    /// features and K. 0: nothing could be planned, for a reason that the last of `reasons` tells.
+    std::uint64_t resident_bytes = 0;
+    std::uint64_t streamed_bytes = 0;  ///< of a call on host memory
+    std::uint64_t available_bytes =
+        0;  ///< vram_fraction of the budget, or of what Config::memory_limit leaves
     /// Floating-point operations: of all states, as often as they are made, and of a pair.
     double state_flops = 0, pair_flops = 0;
     double state_builds = 0;  ///< times a state is made, on average: 1 with bulk states
@@ -146,8 +151,9 @@ void kernel_matrix(Stream& stream, const KernelFeatures& x, const KernelFeatures
                    const KernelShape& shape, const KernelCircuit& circuit = {},
                    const KernelMatrixOptions& options = {});
 
-/// K of resident states, [samples, 2^qubits] each, recorded on `stream`. complex128 is computed on in
-/// float64.
+/// K of resident states, [samples, 2^qubits] each, recorded on `stream`. complex64 is computed on in float32,
+/// complex128 in float64, whatever the type of `k`. A state with an amplitude that is not finite makes its
+/// row and column NaN; so may one with `normalize` whose norm is beyond 4.2e9 in float32 (1.1e77 in float64).
 void kernel_matrix(Stream& stream, const KernelStates& states, const KernelValues& k, const StateShape& shape,
                    const KernelMatrixOptions& options = {});
 void kernel_matrix(Stream& stream, const KernelStates& x, const KernelStates& y, const KernelValues& k,
@@ -166,7 +172,9 @@ KernelMatrixReport kernel_matrix(Backend& backend, const KernelSource& x, const 
                                  const KernelTarget& k, const KernelShape& shape,
                                  const KernelCircuit& circuit = {}, const KernelMatrixOptions& options = {});
 
-/// K of states in host memory, [samples, 2^qubits] and [others, 2^qubits], into host memory.
+/// K of states in host memory, [samples, 2^qubits] and [others, 2^qubits], into host memory. Errors:
+/// invalid_argument - also states of a norm above 4.2e9 where the amplitudes or K are float32, above 1.1e77
+/// else: K has its fourth power.
 KernelMatrixReport kernel_matrix(Backend& backend, const KernelStateSource& states, const KernelTarget& k,
                                  const KernelShape& shape, const KernelMatrixOptions& options = {});
 KernelMatrixReport kernel_matrix(Backend& backend, const KernelStateSource& x, const KernelStateSource& y,

@@ -119,6 +119,14 @@ WEFT_GPU void make_values(Tile tile) {
     }
 }
 
+WEFT_GPU void put(uint at, Real value) {
+#if defined(WEFT_TIMES)
+    value *= values[at];
+#endif
+    values[at] = value;
+}
+
+#if !defined(WEFT_TIMES)
 // A tile that is there as a whole, four values at a time from where they are.
 WEFT_GPU void store_whole(Tile tile, uint first_row, bool mirrored) {
     const uint row = tile.row + gl_LocalInvocationIndex / kAcross * kRows;
@@ -133,14 +141,18 @@ WEFT_GPU void store_whole(Tile tile, uint first_row, bool mirrored) {
             Real4(product[i][j], product[i + 1u][j], product[i + 2u][j], product[i + 3u][j]);
 }
 
+#endif
+
 // A strip of columns at a time through shared memory, so that neighbours write neighbours: as it is, and
 // across the diagonal where `mirrored`. `skipped` values of the first row are not bound.
 WEFT_GPU void store(Tile tile, uint first_row, uint skipped, uint bound, bool mirrored) {
+#if !defined(WEFT_TIMES)
     if (kFours && skipped == 0u && tile.row + kTile - 1u <= tile.last_row &&
         tile.column + kTile - 1u <= tile.last_column && (tile.row + kTile - first_row) * p.columns <= bound) {
         store_whole(tile, first_row, mirrored);
         return;
     }
+#endif
     const uint own_row = gl_LocalInvocationIndex / kAcross * kRows, own = gl_LocalInvocationIndex % kAcross;
     WEFT_UNROLL for (uint j = 0; j < kTile / kAcross; ++j) {
         barrier();
@@ -154,13 +166,13 @@ WEFT_GPU void store(Tile tile, uint first_row, uint skipped, uint bound, bool mi
             const uint row = tile.row + k / kAcross, column = from + k % kAcross;
             const uint at = (row - first_row) * p.columns + column - skipped;
             if (row <= tile.last_row && column <= tile.last_column && at < bound)
-                values[p.out_base + at] = strip[k % kAcross][k / kAcross];
+                put(p.out_base + at, strip[k % kAcross][k / kAcross]);
         }
         if (!mirrored) continue;
         for (uint k = gl_LocalInvocationIndex; k < kAcross * kTile; k += gl_WorkGroupSize.x) {
             const uint row = from + k / kTile, column = tile.row + k % kTile;
             if (row <= tile.last_column && column <= tile.last_row)
-                values[p.out_base + row * p.columns + column] = strip[k / kTile][k % kTile];
+                put(p.out_base + row * p.columns + column, strip[k / kTile][k % kTile]);
         }
     }
 }

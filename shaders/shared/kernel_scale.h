@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalises a block of K: every value times the factors of its row and of its column; 1 on the diagonal.
+// Normalises a block of K: every value times the factors of its row and of its column; on the
+// diagonal 1, or NaN where it was.
 // Needs the push constants and buffers of kernel_scale.comp from the shader.
 // No include guard: read once for each kernel.
 
@@ -8,6 +9,14 @@ WEFT_GPU Real factor_at(uint i) {
     if (kWideFactors) return packDouble2x32(uvec2(factors[2u * i], factors[2u * i + 1u]));
 #endif
     return Real(uintBitsToFloat(factors[i]));
+}
+
+// By bits: drivers may take comparisons with NaN for decided.
+WEFT_GPU bool is_nan32(uint bits) {
+    return (bits & 0x7fffffffu) > 0x7f800000u;
+}
+WEFT_GPU bool is_nan64(uint high, uint low) {
+    return (high & 0x7fffffffu) + (low != 0u ? 1u : 0u) > 0x7ff00000u;
 }
 
 WEFT_MAIN() {
@@ -19,13 +28,15 @@ WEFT_MAIN() {
         const bool own = p.square != 0u && p.row_base + row == p.column_base + column;
 #if defined(WEFT_WORK64)
         if (kWideValues) {
-            const Real value = packDouble2x32(uvec2(values[2u * at], values[2u * at + 1u]));
-            const uvec2 bits = unpackDouble2x32(own ? kOne : value * factor);
+            const uint low = values[2u * at], high = values[2u * at + 1u];
+            const Real value = packDouble2x32(uvec2(low, high));
+            const uvec2 bits = unpackDouble2x32(own && !is_nan64(high, low) ? kOne : value * factor);
             values[2u * at] = bits.x;
             values[2u * at + 1u] = bits.y;
             continue;
         }
 #endif
-        values[at] = floatBitsToUint(own ? 1.0f : uintBitsToFloat(values[at]) * float(factor));
+        const uint bits = values[at];
+        values[at] = floatBitsToUint(own && !is_nan32(bits) ? 1.0f : uintBitsToFloat(bits) * float(factor));
     }
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -38,19 +39,35 @@ std::vector<double> weights_of(const char* function, std::span<const double> lab
     return weights;
 }
 
+/// The power of two that brings the largest value of K to between 1/2 and 1, so that squares of any finite
+/// values are in range; 0 for a K of zeros, NaN where a value is not finite.
+template <class T>
+double scale_of(std::span<const T> k) {
+    double largest = 0;
+    for (const T value : k) {
+        if (!std::isfinite(value)) return std::numeric_limits<double>::quiet_NaN();
+        largest = std::max(largest, std::abs(static_cast<double>(value)));
+    }
+    if (largest == 0) return 0;
+    int exponent = 0;
+    std::frexp(largest, &exponent);
+    return std::ldexp(1.0, -std::clamp(exponent, -1022, 1023));
+}
+
 struct Sums {
     double polarity = 0, k_squared = 0, y_squared = 0;
 };
 
 template <class T>
-Sums sums_of(const char* function, std::span<const T> k, std::span<const double> labels, bool rescale) {
+Sums sums_of(const char* function, std::span<const T> k, std::span<const double> labels, bool rescale,
+             double scale = 1) {
     check_square(function, k.size(), labels.size());
     const std::vector<double> y = weights_of(function, labels, rescale);
     Sums sums;
     for (std::size_t i = 0; i < y.size(); ++i) {
         double row = 0, squares = 0;  // a row at a time: sums of sums keep their digits
         for (std::size_t j = 0; j < y.size(); ++j) {
-            const auto value = static_cast<double>(k[i * y.size() + j]);
+            const double value = scale * static_cast<double>(k[i * y.size() + j]);
             row += y[j] * value;
             squares += value * value;
         }
@@ -63,7 +80,9 @@ Sums sums_of(const char* function, std::span<const T> k, std::span<const double>
 
 template <class T>
 double alignment(std::span<const T> k, std::span<const double> labels, bool rescale) {
-    const Sums sums = sums_of("kernel_alignment", k, labels, rescale);
+    const double scale = scale_of(k);
+    const Sums sums = sums_of("kernel_alignment", k, labels, rescale, scale);
+    if (std::isnan(scale)) return scale;
     // ||y y^T||_F is the square of ||y||.
     const double norms = std::sqrt(sums.k_squared) * sums.y_squared;
     return norms > 0 ? sums.polarity / norms : 0;
@@ -104,7 +123,9 @@ void normalize(std::span<T> k, std::uint64_t rows, double jitter) {
     for (std::uint64_t i = 0; i < rows; ++i)
         for (std::uint64_t j = 0; j < rows; ++j) {
             T& value = k[i * rows + j];
-            value = i == j ? T(1) : static_cast<T>(static_cast<double>(value) * (factor[i] * factor[j]));
+            value = i == j && !std::isnan(value)
+                        ? T(1)
+                        : static_cast<T>(static_cast<double>(value) * (factor[i] * factor[j]));
         }
 }
 
@@ -112,7 +133,7 @@ template <class T>
 std::uint64_t clip(std::span<T> k, std::uint64_t rows) {
     check_square("clip_kernel", k.size(), rows);
     for (std::size_t i = 0; i < k.size(); ++i)
-        if (!std::isfinite(k[i]))
+        if (i % rows <= i / rows && !std::isfinite(k[i]))
             throw Error(Errc::invalid_argument, "clip_kernel: row " + std::to_string(i / rows) + " column " +
                                                     std::to_string(i % rows) +
                                                     " is not finite (need finite numbers)");

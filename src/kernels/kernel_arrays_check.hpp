@@ -59,13 +59,13 @@ void check_arrays(const Array& x, const Array* y, const Target& k, const KernelS
     check_count("k", k.count, shape.values(), "values");
 }
 
-/// States in host memory: null, overlap with `k`, amplitudes that are not finite.
+/// States in host memory: null, overlap with `k`, amplitudes that are not finite, or too large.
 inline void check_state_memory(const char* what, const KernelStateSource& source, const KernelTarget& k,
                                std::uint64_t row, std::uint32_t threads) {
     const std::uint64_t bytes = amplitude_bytes(source.type);
     check_kernel_memory(what, source.data, source.count * bytes, bytes / 2, k);
     const ValueType part = source.type == StateType::complex128 ? ValueType::float64 : ValueType::float32;
-    check_finite_states(what, KernelSource(source.data, source.count * 2, part), row, threads);
+    check_finite_states(what, KernelSource(source.data, source.count * 2, part), row, k.type, threads);
 }
 
 inline std::uint64_t check_state_shape(const KernelShape& shape, bool with_y) {

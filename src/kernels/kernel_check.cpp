@@ -5,6 +5,8 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <cstdio>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -111,6 +113,17 @@ BadValues find_bad_in_parts(const KernelSource& x, double scale, std::uint32_t t
     refuse(text + " (got " + std::to_string(bad.count) + " such values, need 0)");
 }
 
+double square_norm(const KernelSource& parts, std::uint64_t first, std::uint64_t count) {
+    double sum = 0;
+    for (std::uint64_t i = first; i < first + count; ++i) {
+        const double value = parts.type == ValueType::float32
+                                 ? static_cast<double>(static_cast<const float*>(parts.data)[i])
+                                 : static_cast<const double*>(parts.data)[i];
+        sum += value * value;
+    }
+    return sum;
+}
+
 }  // namespace
 
 void check_kernel_options(const KernelMatrixOptions& options) {
@@ -183,10 +196,26 @@ void check_features(const char* what, const KernelSource& x, std::uint32_t qubit
     if (bad.count != 0) refuse_values(what, bad, qubits, 1);
 }
 
-void check_finite_states(const char* what, const KernelSource& parts, std::uint64_t amplitudes,
+void check_finite_states(const char* what, const KernelSource& parts, std::uint64_t amplitudes, ValueType k,
                          std::uint32_t threads) {
+    // K of a state with itself is its square norm's square.
+    const bool narrow = parts.type == ValueType::float32 || k == ValueType::float32;
+    const double most = narrow ? 1.8e19 : 1.3e154;
+    const double part = std::sqrt(most / (2 * static_cast<double>(amplitudes)));
+    // One pass over what is in range whatever the others are.
+    if (find_bad_in_parts(parts, std::numeric_limits<double>::max() / part, threads).count == 0) return;
     const BadValues bad = find_bad_in_parts(parts, 1, threads);
     if (bad.count != 0) refuse_values(what, bad, amplitudes, 2);
+    for (std::uint64_t row = 0; row < parts.count / 2 / amplitudes; ++row) {
+        const double square = square_norm(parts, 2 * amplitudes * row, 2 * amplitudes);
+        if (square <= most) continue;
+        char text[128];
+        std::snprintf(text, sizeof text,
+                      ": row %llu is too large for %s (got a norm of %.3g, need at most %.3g)",
+                      static_cast<unsigned long long>(row), narrow ? "float32" : "float64", std::sqrt(square),
+                      std::sqrt(most));
+        refuse(what + std::string(text));
+    }
 }
 
 }  // namespace kernels

@@ -27,8 +27,9 @@ void check_kernel_memory(const char* what, const void* data, std::uint64_t bytes
 void check_features(const char* what, const KernelSource& x, std::uint32_t qubits, double scale,
                     std::uint32_t threads);
 
-/// The same for real and imaginary parts of states of `amplitudes` each.
-void check_finite_states(const char* what, const KernelSource& parts, std::uint64_t amplitudes,
+/// The same for real and imaginary parts of states of `amplitudes` each, whose norms have to be small enough
+/// for their fourth powers, in the arithmetic and in `k`.
+void check_finite_states(const char* what, const KernelSource& parts, std::uint64_t amplitudes, ValueType k,
                          std::uint32_t threads);
 
 inline std::uint64_t value_bytes(ValueType type) noexcept {

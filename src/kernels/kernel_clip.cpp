@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/kernel_clip.hpp"
 
+#include <limits>
+
 #include <Eigen/Eigenvalues>
 
 #include <weft/error.hpp>
@@ -19,10 +21,13 @@ std::uint64_t clip(std::span<T> k, std::uint64_t rows) {
     if (solver.info() != Eigen::Success)
         throw Error(Errc::invalid_argument, "clip_kernel: the eigenvalues do not converge");
     const Eigen::VectorXd& eigenvalues = solver.eigenvalues();  // ascending
-    const Eigen::Index negative = (eigenvalues.array() < 0).count();
+    // Eigenvalues of 0 come out as rounding has them.
+    const double rounding = static_cast<double>(rows) * std::numeric_limits<double>::epsilon() *
+                            eigenvalues.cwiseAbs().maxCoeff();
+    const Eigen::Index negative = (eigenvalues.array() < -rounding).count();
     if (negative == 0) return 0;
     const auto kept = solver.eigenvectors().rightCols(n - negative);
-    const Matrix scaled = kept * eigenvalues.tail(n - negative).cwiseSqrt().asDiagonal();
+    const Matrix scaled = kept * eigenvalues.tail(n - negative).cwiseMax(0.0).cwiseSqrt().asDiagonal();
     // As a product with its own transpose, so symmetric to the bit once one triangle is copied.
     Matrix clipped = Matrix::Zero(n, n);
     clipped.selfadjointView<Eigen::Lower>().rankUpdate(scaled);

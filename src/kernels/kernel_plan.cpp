@@ -17,7 +17,8 @@ std::uint64_t rows_within(const KernelPlan& plan, std::uint64_t bytes) {
     return std::min(plan.shape.samples, rows < kProductTile ? rows : rows / kProductTile * kProductTile);
 }
 
-void plan_product(KernelPlan& plan, const KernelDevice& device, const CircuitFacts& circuit) {
+void plan_product(KernelPlan& plan, const KernelDevice& device, const CircuitFacts& circuit,
+                  const KernelMatrixOptions& options) {
     // Enough for the device's copies; more would begin later and taper worse.
     constexpr std::uint64_t kJobBytes = std::uint64_t{48} << 20;
     const DeviceLimits& limits = device.gram.limits;
@@ -28,6 +29,9 @@ void plan_product(KernelPlan& plan, const KernelDevice& device, const CircuitFac
     plan.others_at = plan.shape.square() ? 0 : (plan.shape.samples + unit - 1) / unit * unit;
     const std::uint64_t end = plan.others_at + plan.shape.columns();
     plan.stride = plan.lane_form ? (end + unit - 1) / unit * unit : (end + 3) / 4 * 4;
+    plan.by_panels = device.gram.software && plan.shape.qubits > kSoftwareJobQubits;
+    plan.part_qubits =
+        device.gram.software ? std::min(plan.shape.qubits, kSoftwarePartQubits) : plan.shape.qubits;
     // A binding may have to start before what is meant.
     const std::uint64_t range =
         limits.max_storage_buffer_range - std::max<std::uint64_t>(limits.storage_buffer_offset_alignment, 8);
@@ -35,9 +39,18 @@ void plan_product(KernelPlan& plan, const KernelDevice& device, const CircuitFac
     plan.panel_rows = rows_within(plan, range);
     plan.job_rows = std::max(rows_within(plan, std::min(kJobBytes, range)),
                              std::min<std::uint64_t>(kProductTile, plan.panel_rows));
+    const std::uint64_t available = available_bytes(device, options);
+    while (plan.job_rows > 1 && product_memory(plan, device, true) > available) {
+        const std::uint64_t half = plan.job_rows / 2;
+        plan.job_rows = half < kProductTile ? half : half / kProductTile * kProductTile;
+    }
 }
 
 }  // namespace
+
+std::uint64_t available_bytes(const KernelDevice& device, const KernelMatrixOptions& options) noexcept {
+    return static_cast<std::uint64_t>(options.vram_fraction * static_cast<double>(device.budget_bytes));
+}
 
 std::uint32_t layers_that_matter(const CircuitFacts& circuit) noexcept {
     return circuit.given || !circuit.reupload || circuit.layers == 0 ? 0 : circuit.layers - 1;
@@ -55,7 +68,7 @@ KernelPlan plan_kernel(const KernelDevice& device, const KernelShape& shape, con
     plan.layers = layers_that_matter(circuit);
     plan.method = circuit.given || plan.layers != 0 ? KernelMethod::states : KernelMethod::product;
     if (plan.method == KernelMethod::product)
-        plan_product(plan, device, circuit);
+        plan_product(plan, device, circuit, options);
     else
         plan_states(plan, device, circuit, options);
     return plan;

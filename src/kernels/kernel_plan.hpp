@@ -17,6 +17,12 @@ inline constexpr std::uint32_t kProductTile = 64;    ///< rows and columns of a 
 inline constexpr std::uint32_t kLaneSamples = 8;     ///< that kernel_product_lanes.comp reads at once
 inline constexpr std::uint32_t kBlocksUnderWay = 3;  ///< of a K in host memory, by way of states
 inline constexpr std::uint32_t kLongQubits = 32;     ///< float32 products of more are gathered by parts
+/// Mesa's software devices end all loops of an invocation, wherever they are, once they made 65535 turns. So
+/// many qubits take 45056 in kernel_product.comp and half as many in kernel_product_lanes.comp, for one tile
+/// of K.
+inline constexpr std::uint32_t kSoftwarePartQubits = 16384;
+/// So few may have all 66 tiles that the engine deals to a workgroup where a job is one row.
+inline constexpr std::uint32_t kSoftwareJobQubits = 256;
 
 /// What a plan needs to know of a circuit, or of states that are given.
 struct CircuitFacts {
@@ -33,6 +39,11 @@ struct KernelDevice {
     GramDevice gram;                 ///< limits and more
     std::uint64_t budget_bytes = 0;  ///< memory of the device that may be used
     bool packs_apart = false;        ///< its shaders that build states cannot pack them
+    /// Page-locked memory counts: it is the device's own, or within Config::memory_limit.
+    bool host_counts = false;
+    bool limited = false;          ///< by Config::memory_limit
+    std::uint32_t slots = 3;       ///< of run_batch
+    std::uint32_t job_copies = 1;  ///< of a job's memory that a slot of run_batch holds and that count
 };
 
 /// A pass of kernel_states.comp over the bits of an index: blocks of the lowest `carried` bits and those from
@@ -69,13 +80,15 @@ struct KernelPlan {
     bool work64 = false;
     std::uint64_t stride = 0;  ///< samples of a plane of angles, Y's behind X's
     // Of the product.
-    std::uint32_t parts = 2;       ///< of a Bloch vector
-    bool long_form = false;        ///< kLong of kernel_product.comp
-    bool lane_form = false;        ///< kernel_product_lanes.comp instead
-    std::uint64_t others_at = 0;   ///< sample of the planes that the columns of K begin at
-    bool symmetric = false;        ///< one dispatch writes both triangles of a resident K
-    std::uint64_t panel_rows = 0;  ///< of a resident K a dispatch, where it is not symmetric
-    std::uint64_t job_rows = 0;    ///< of a K in host memory, a job
+    std::uint32_t parts = 2;        ///< of a Bloch vector
+    bool long_form = false;         ///< kLong of kernel_product.comp
+    bool lane_form = false;         ///< kernel_product_lanes.comp instead
+    std::uint64_t others_at = 0;    ///< sample of the planes that the columns of K begin at
+    bool symmetric = false;         ///< one dispatch writes both triangles of a resident K
+    std::uint64_t panel_rows = 0;   ///< of a resident K a dispatch, where it is not symmetric
+    std::uint64_t job_rows = 0;     ///< of a K in host memory, a job
+    std::uint32_t part_qubits = 0;  ///< of a dispatch; those of others are multiplied in
+    bool by_panels = false;         ///< a K in host memory is made panel by panel, not by the engine
     StatePlan states;
     std::string obstacle;  ///< why no device memory would be enough; empty: none
 
@@ -123,7 +136,11 @@ bool one_block(const KernelPlan& plan) noexcept;
 /// Bytes of a block of K on its way to host memory, with the one across the diagonal where there is any.
 std::uint64_t block_bytes(const KernelPlan& plan) noexcept;
 
-/// Device memory that a plan for states takes besides what the caller holds; streamed: with blocks of K.
-std::uint64_t states_memory(const KernelPlan& plan, bool streamed) noexcept;
+/// vram_fraction of the budget.
+std::uint64_t available_bytes(const KernelDevice& device, const KernelMatrixOptions& options) noexcept;
+/// Bounds of the memory that a plan takes besides what the caller holds: that of the device, and page-locked
+/// memory where it counts. streamed: with features and blocks of K.
+std::uint64_t product_memory(const KernelPlan& plan, const KernelDevice& device, bool streamed) noexcept;
+std::uint64_t states_memory(const KernelPlan& plan, const KernelDevice& device, bool streamed) noexcept;
 
 }  // namespace weft::kernels

@@ -35,12 +35,14 @@ std::string layers_reason(const KernelPlan& plan, const CircuitFacts& circuit) {
 void estimate_product(KernelEstimate& e, const KernelPlan& plan, const KernelDevice& device) {
     const DeviceLimits& limits = device.gram.limits;
     const std::uint64_t planes = plan.planes_values() * plan.real_bytes();
-    e.resident_bytes = planes;
-    // Planes and output of a job, a few of which are under way.
-    constexpr std::uint64_t kJobsUnderWay = 4;
-    e.streamed_bytes = kJobsUnderWay * (planes + plan.job_rows * plan.shape.columns() * plan.real_bytes());
+    e.resident_bytes = product_memory(plan, device, false);
+    e.streamed_bytes = product_memory(plan, device, true);
     e.pair_flops = static_cast<double>(plan.shape.qubits) * (3 * plan.parts + 1);
-    e.error = plan.work64 ? 1e-12 : plan.shape.qubits <= kLongQubits ? 2e-6 : 4e-6;
+    // Every part of the qubits rounds a float once more, and every double qubit some 1e-18 on average.
+    const double qubits = plan.shape.qubits, parts = std::ceil(qubits / std::max(1u, plan.part_qubits));
+    e.error = plan.work64                        ? 1e-12 * std::max(1.0, qubits / 262144)
+              : plan.shape.qubits <= kLongQubits ? 2e-6
+                                                 : 4e-6 + 6e-8 * (parts - 1);
     e.reasons.push_back("2 numbers a qubit and sample, " + gigabytes(planes) + " in all");
     const std::uint64_t most = std::min(limits.max_storage_buffer_range, limits.max_buffer_bytes);
     const bool bound = planes <= most && plan.job_rows != 0;
@@ -118,7 +120,7 @@ void estimate_states(KernelEstimate& e, const KernelPlan& plan, const KernelDevi
     e.state_flops *= e.state_builds;
     e.states_bytes = s.gram.packed_bytes(plan.shape.samples) +
                      (plan.shape.square() ? 0 : s.gram.packed_bytes(plan.shape.others));
-    (circuit.on_host ? e.streamed_bytes : e.resident_bytes) = states_memory(plan, circuit.on_host);
+    (circuit.on_host ? e.streamed_bytes : e.resident_bytes) = states_memory(plan, device, circuit.on_host);
     e.resident_fits = !circuit.on_host && e.resident_bytes <= e.available_bytes;
     e.streamed_fits = circuit.on_host && e.streamed_bytes <= e.available_bytes;
     if (plan.layers != 0)
@@ -148,8 +150,7 @@ KernelEstimate estimate_kernel(const KernelPlan& plan, const KernelDevice& devic
     e.work64 = plan.work64;
     e.pairs = plan.shape.pairs();
     e.matrix_bytes = plan.matrix_bytes();
-    e.available_bytes =
-        static_cast<std::uint64_t>(options.vram_fraction * static_cast<double>(device.budget_bytes));
+    e.available_bytes = available_bytes(device, options);
     e.reasons.push_back(layers_reason(plan, circuit));
     e.reasons.push_back(std::string(plan.work64 ? "float64" : "float32") + " arithmetic");
     if (plan.method == KernelMethod::product)

@@ -93,13 +93,14 @@ void plan_packing(KernelPlan& plan, const KernelDevice& device, bool normalize) 
     s.squares = s.fused && (s.renormalize || normalize) ? 1u << (bits - last.window) : 0;
 }
 
+// `built`: states at a time, at most.
 void replan(KernelPlan& plan, const KernelDevice& device, const CircuitFacts& circuit, std::uint64_t tile,
-            bool bulk, bool normalize) {
+            std::uint64_t built, bool bulk, bool normalize) {
     plan.states.tile = tile;
     plan.states.bulk = bulk;
     plan.states.block = block_of(plan);
     plan.states.gram = plan_gram(problem_of(plan, circuit, normalize), device.gram);
-    plan.states.chunk_rows = std::min(chunk_rows(plan, device), tile);
+    plan.states.chunk_rows = std::min(chunk_rows(plan, device), built);
     plan_packing(plan, device, normalize);
 }
 
@@ -142,19 +143,6 @@ std::uint64_t built_bytes(const KernelPlan& plan) noexcept {
     return s.chunk_rows * s.state_bytes * (s.two_buffers ? 2 : 1);
 }
 
-std::uint64_t states_memory(const KernelPlan& plan, bool streamed) noexcept {
-    const StatePlan& s = plan.states;
-    const std::uint64_t columns = plan.shape.square() ? 0 : plan.shape.others;
-    const std::uint64_t packed = s.bulk
-                                     ? s.gram.packed_bytes(plan.shape.samples) + s.gram.packed_bytes(columns)
-                                     : 2 * s.tile * s.gram.row_bytes;
-    const std::uint64_t angles = plan.layers != 0 ? plan.planes_values() * plan.real_bytes() : 0;
-    const std::uint64_t factors = (plan.shape.samples + plan.shape.others) * plan.real_bytes();
-    const std::uint64_t blocks = streamed ? (one_block(plan) ? 1 : kBlocksUnderWay) * block_bytes(plan) : 0;
-    const std::uint64_t squares = s.chunk_rows * s.squares * plan.real_bytes();
-    return packed + built_bytes(plan) + angles + factors + squares + blocks + s.gram.scratch_bytes;
-}
-
 double gram_flops(const KernelPlan& plan) noexcept {
     return 8 * std::ldexp(static_cast<double>(plan.shape.pairs()), static_cast<int>(plan.shape.qubits));
 }
@@ -179,26 +167,26 @@ void plan_states(KernelPlan& plan, const KernelDevice& device, const CircuitFact
     plan.states.renormalize = !circuit.given && !plan.work64;
     plan_passes(plan, device);
     const std::uint64_t side = round_up(larger_side(plan.shape), kPackRows);
-    const auto available =
-        static_cast<std::uint64_t>(options.vram_fraction * static_cast<double>(device.budget_bytes));
-    const auto fits = [&] { return states_memory(plan, circuit.on_host) <= available; };
+    const std::uint64_t available = available_bytes(device, options);
+    const auto fits = [&] { return states_memory(plan, device, circuit.on_host) <= available; };
     try {
         const std::uint64_t asked =
             options.state_tile < 0
                 ? side
                 : std::min(side, round_up(static_cast<std::uint64_t>(options.state_tile), kPackRows));
         if (options.bulk_states != Choice::off) {
-            replan(plan, device, circuit, options.state_tile < 0 ? side : asked, true, options.normalize);
+            replan(plan, device, circuit, side, asked, true, options.normalize);
             if (options.bulk_states == Choice::on || fits()) return;
         }
-        replan(plan, device, circuit, asked, false, options.normalize);
+        replan(plan, device, circuit, asked, asked, false, options.normalize);
         if (options.state_tile > 0) return;
         for (std::uint64_t tile = std::bit_floor(side); !fits() && tile >= kPackRows; tile /= 2)
-            replan(plan, device, circuit, tile, false, options.normalize);
+            replan(plan, device, circuit, tile, tile, false, options.normalize);
     } catch (const Error& error) {
         // 64 states, or 64 rows of K, that no binding spans.
         if (error.code() != Errc::unsupported) throw;
         plan.obstacle = error.what();
+        plan.obstacle.erase(0, plan.obstacle.find(": ") + 2);  // the function
     }
 }
 

@@ -9,6 +9,7 @@
 
 #include <weft/weft.hpp>
 
+#include "support/error_text.hpp"
 #include "support/gpu_fixture.hpp"
 
 namespace {
@@ -111,6 +112,62 @@ TEST_CASE("resident features that are not finite make their row and column NaN")
                         wrong += (i == 66 || j == 66) == std::isnan(out[70 * i + j]) ? 0 : 1;
                 CHECK(wrong == 0);
             }
+    });
+}
+
+TEST_CASE("normalised, the row and column of what is not finite are NaN, the diagonal too") {
+    on_device([](weft::Backend& backend) {
+        constexpr std::size_t kRows = 9;
+        constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+        std::vector<float> x(kRows * 3, 0.25f);
+        x[5 * 3 + 1] = kNan;
+        std::vector<weft::c32> states(kRows * 8, weft::c32(0.5f, 0.1f));
+        states[5 * 8 + 7] = weft::c32(kNan, 0);
+        const std::vector<double> weights(6, 0.3);
+        weft::Stream stream{backend};
+        const weft::Buffer<float> features(backend, x.size());
+        const weft::Buffer<weft::c32> given(backend, states.size());
+        stream.upload(x, features);
+        stream.upload(states, given);
+        const auto check = [&](const auto& k) {
+            std::size_t wrong = 0;
+            for (std::size_t i = 0; i < kRows; ++i)
+                for (std::size_t j = 0; j < kRows; ++j)
+                    wrong += (i == 5 || j == 5) == std::isnan(k[kRows * i + j]) ? 0 : 1;
+            CHECK(wrong == 0);
+            CHECK(k[0] == 1);
+        };
+        const weft::KernelMatrixOptions normalize{.normalize = true};
+        const auto each_type = [&](auto zero) {
+            using Real = decltype(zero);
+            const weft::Buffer<Real> k(backend, kRows * kRows);
+            weft::kernel_matrix(stream, features, k, {kRows, 0, 3}, {}, normalize);
+            check(stream.download(k));
+            weft::kernel_matrix(stream, features, k, {kRows, 0, 3}, {.weights = weights, .reupload = true},
+                                normalize);
+            check(stream.download(k));
+            weft::kernel_matrix(stream, given, k, weft::StateShape{kRows, 3}, normalize);
+            check(stream.download(k));
+        };
+        each_type(0.0f);
+        if (backend.device().shader_float64) each_type(0.0);
+    });
+}
+
+TEST_CASE("states too large for their fourth power are refused by row") {
+    on_device([](weft::Backend& backend) {
+        std::vector<weft::c32> states(4 * 16, weft::c32(0.25f, 0));
+        std::vector<float> k(16, 7);
+        const auto run = [&] {
+            weft::kernel_matrix(backend, states, k, weft::KernelShape{4, 0, 4}, {.normalize = true});
+        };
+        states[16] = weft::c32(1e9f, 1e9f);
+        run();
+        CHECK(k[5] == 1);
+        states[2 * 16 + 3] = weft::c32(0, 1e10f);
+        const std::string text = weft_test::error_text(weft::Errc::invalid_argument, run);
+        CHECK(text.find("row 2 is too large for float32 (got a norm of 1e+10, need at most 4.24e+09)") !=
+              std::string::npos);
     });
 }
 

@@ -223,6 +223,46 @@ TEST_CASE("thousands of qubits keep their digits") {
     });
 }
 
+// Mesa's software devices end loops of an invocation after 65535 turns in all: with the values they have
+// then.
+TEST_CASE("more qubits than turns of a loop that a software device makes") {
+    on_device([](weft::Backend& backend) {
+        constexpr std::size_t kQubits = 66000;
+        const std::vector<double> at{0.3, 0.3001, 0.301, 0.304};
+        Table x;
+        for (const double t : at) x.emplace_back(kQubits, t);
+        for (const KernelRoute& route : kernel_routes(backend)) {
+            INFO("route: " << route.name());
+            const std::vector<double> k = kernel_by(backend, route, x, {}, circuit("ry", {}, false));
+            const Table seen = seen_by(route, x);
+            std::vector<double> want;
+            for (const auto& a : seen)
+                for (const auto& b : seen)
+                    want.push_back(std::exp(2.0 * kQubits * std::log(std::abs(std::cos((a[0] - b[0]) / 2)))));
+            check_close(k, want, route.wide_out ? 1e-11 : 4e-6);
+            check_symmetric(k, x.size(), 0);
+        }
+    });
+}
+
+TEST_CASE("one row against thousands, of many qubits: a workgroup has few tiles") {
+    on_device([](weft::Backend& backend) {
+        constexpr std::uint64_t kOthers = 4096;
+        constexpr std::uint32_t kQubits = 1500;
+        std::vector<float> x(kQubits, 0.3f), y(kOthers * kQubits), k(kOthers, -1);
+        for (std::uint64_t i = 0; i < y.size(); ++i) y[i] = 0.3f + 1e-5f * static_cast<float>(i / kQubits);
+        weft::kernel_matrix(backend, std::span<const float>(x), std::span<const float>(y),
+                            std::span<float>(k), {1, kOthers, kQubits}, {.map = weft::KernelMap::ry});
+        std::uint64_t wrong = 0;
+        for (std::uint64_t j = 0; j < kOthers; ++j) {
+            const double apart = (static_cast<double>(x[0]) - static_cast<double>(y[j * kQubits])) / 2;
+            const double want = std::exp(2.0 * kQubits * std::log(std::cos(apart)));
+            if (!(std::abs(static_cast<double>(k[j]) - want) <= 4e-6)) ++wrong;
+        }
+        CHECK(wrong == 0);
+    });
+}
+
 TEST_CASE("normalising divides by the jitter and sets the diagonal") {
     on_device([](weft::Backend& backend) {
         for (KernelRoute route : kernel_routes(backend)) {

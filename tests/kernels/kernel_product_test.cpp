@@ -24,6 +24,7 @@ struct Case {
     KernelMap map = KernelMap::ryrz;
     std::uint64_t before = 0;  // values of the buffer before K
     bool panels = false;       // K in several dispatches
+    std::uint32_t part = 0;    // qubits of a dispatch; 0: planned
 };
 
 double fidelity(double x, double y, KernelMap map) {
@@ -67,7 +68,8 @@ void check_values(const Case& c, const std::vector<Real>& x, const std::vector<R
 template <class Real>
 void check_case(Backend& backend, const Case& c, bool lanes) {
     INFO(c.samples << " x " << c.others << ", " << c.qubits << " qubits, " << c.before << " before, "
-                   << (lanes ? "by lanes" : "by shared memory") << (c.panels ? ", panels" : ""));
+                   << (lanes ? "by lanes" : "by shared memory") << (c.panels ? ", panels" : "")
+                   << ", parts of " << c.part);
     const KernelShape shape{c.samples, c.others, c.qubits};
     const kernels::CircuitFacts circuit{c.map, 0, false};
     constexpr ValueType type = sizeof(Real) == 8 ? ValueType::float64 : ValueType::float32;
@@ -76,6 +78,7 @@ void check_case(Backend& backend, const Case& c, bool lanes) {
     if (lanes && !device.gram.float64) return;
     kernels::KernelPlan plan = kernels::plan_kernel(device, shape, circuit, type, {});
     REQUIRE(plan.lane_form == lanes);
+    if (c.part != 0) plan.part_qubits = c.part;
     if (c.panels) {
         plan.symmetric = false;
         plan.panel_rows = 11;
@@ -125,6 +128,12 @@ const std::vector<Case>& cases() {
         {65, 130, 4},
         {130, 63, 4, KernelMap::ryrz, 3},
         {50, 70, 4, KernelMap::ryrz, 3, true},
+        {130, 0, 7, KernelMap::ryrz, 0, false, 3},
+        {72, 0, 6, KernelMap::ry, 8, false, 2},
+        {70, 0, 3, KernelMap::ryrz, 5, false, 1},
+        {65, 130, 5, KernelMap::ryrz, 3, false, 4},
+        {50, 70, 4, KernelMap::ry, 3, true, 1},
+        {5, 0, 70, KernelMap::ryrz, 0, false, 33},
     };
     return all;
 }

@@ -33,6 +33,20 @@ TEST_CASE("alignment and polarity with labels") {
     CHECK(std::abs(weft::kernel_alignment(ideal, kLabels, false) - 1) < 1e-15);
 }
 
+TEST_CASE("alignment of any finite matrix is that of its direction; of others there is none") {
+    const std::vector<double> same{1, 1, 1};
+    for (const double size : {1e200, 1.0, 1e-200, 4e-310})
+        CHECK(std::abs(weft::kernel_alignment(std::vector<double>(9, size), same) - 1) < 1e-15);
+    std::vector<double> k = kKernel;
+    for (double& value : k) value *= 1e300;
+    CHECK(std::abs(weft::kernel_alignment(k, kLabels) - 0.090254302990745) < 1e-12);
+    for (const double bad :
+         {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+        k[5] = bad;
+        CHECK(std::isnan(weft::kernel_alignment(k, kLabels)));
+    }
+}
+
 TEST_CASE("one class alone is no division by zero") {
     CHECK(std::abs(weft::kernel_polarity(std::vector<double>{1, 0.5, 0.5, 1}, std::vector<double>{1, 1}) -
                    0.75) < 1e-15);
@@ -53,6 +67,24 @@ TEST_CASE("clipping finds the nearest positive semidefinite matrix") {
     CHECK(weft::clip_kernel(ones, 3) == 2);
     for (const double value : ones) CHECK(std::abs(value - 2.0 / 3) < 1e-14);
     CHECK(ones[1] == ones[3]);
+}
+
+TEST_CASE("clipping reads the lower triangle alone, and rounding is not negative") {
+    constexpr std::size_t kRows = 50;
+    std::vector<double> one(kRows * kRows);  // of rank 1
+    for (std::size_t i = 0; i < one.size(); ++i)
+        one[i] = std::sin(static_cast<double>(i / kRows) + 1) * std::sin(static_cast<double>(i % kRows) + 1);
+    const std::vector<double> before = one;
+    CHECK(weft::clip_kernel(one, kRows) == 0);
+    CHECK(one == before);
+    std::vector<double> k{0.9, std::numeric_limits<double>::infinity(), 1, 0.9};
+    CHECK(weft::clip_kernel(k, 2) == 1);
+    for (const double value : k) CHECK(std::abs(value - 0.95) < 1e-14);
+    // One eigenvalue of -1, two of 0 and one of 3: those that rounding has moved are no numbers' roots.
+    std::vector<double> mixed{1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0, 0, 0, 0, -1};
+    CHECK(weft::clip_kernel(mixed, 4) == 1);
+    CHECK(std::abs(mixed[0] - 1) < 1e-14);
+    CHECK(std::abs(mixed[15]) < 1e-14);
 }
 
 TEST_CASE("centring takes the means of rows and columns away") {
@@ -77,6 +109,11 @@ TEST_CASE("normalising shrinks what is off the diagonal") {
     std::vector<double> uneven{4, 1, 1, 0.25};
     weft::normalize_kernel(uneven, 2);
     CHECK(uneven == std::vector<double>{1, 1, 1, 1});
+    std::vector<double> broken{std::numeric_limits<double>::quiet_NaN(), 1, 1, 1};
+    weft::normalize_kernel(broken, 2);
+    CHECK(std::isnan(broken[0]));
+    CHECK(std::isnan(broken[1]));
+    CHECK(broken[3] == 1);
     std::vector<double> dead{0, 1e-9, 1e-9, 1};  // its own value counts as 1e-12
     weft::normalize_kernel(dead, 2);
     CHECK(std::abs(dead[1] - 1e-3) < 1e-15);

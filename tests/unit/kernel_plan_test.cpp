@@ -100,6 +100,22 @@ TEST_CASE("product kernels: numbers a qubit, forms and pieces") {
     CHECK(cross.stride == 20);
 }
 
+TEST_CASE("software devices make no more turns of loops than they may: qubits in parts, K in panels") {
+    KernelDevice device = device_with(8 * kGiB);
+    const CircuitFacts ry{KernelMap::ry, 0, false};
+    CHECK(plan_kernel(device, {8, 0, 300000}, ry, ValueType::float32, {}).part_qubits == 300000);
+    CHECK(!plan_kernel(device, {8, 0, 300000}, ry, ValueType::float32, {}).by_panels);
+    device.gram.software = true;
+    for (const ValueType type : {ValueType::float32, ValueType::float64}) {
+        const KernelPlan plan = plan_kernel(device, {8, 0, 300000}, ry, type, {});
+        // 11 turns for 4 qubits, as kernel_product.comp makes them.
+        CHECK(plan.part_qubits * 11 / 4 < 65535);
+        CHECK(plan.by_panels);
+        CHECK(!plan_kernel(device, {8, 0, 200}, ry, type, {}).by_panels);
+        CHECK(plan_kernel(device, {8, 0, 200}, ry, type, {}).part_qubits == 200);
+    }
+}
+
 TEST_CASE("software devices take products by lanes, whose planes end at multiples of eight samples") {
     KernelDevice device = device_with(8 * kGiB);
     device.gram.float64 = true;
@@ -137,10 +153,48 @@ TEST_CASE("what does not fit says so with the numbers") {
                      "does not fit: the numbers take 8 GB, and one binding of this device holds 4.29 GB"));
     const KernelEstimate row = estimate(device_with(80 * kGiB), {1, 2'000'000'000, 1}, ry);
     CHECK(has_reason(row, "does not fit"));
-    const KernelEstimate small = estimate(device_with(kGiB / 16), {20000, 0, 16}, ry);
+    const KernelEstimate small = estimate(device_with(kGiB / 1024), {20000, 0, 16}, ry);
     CHECK(!small.streamed_fits);
-    CHECK(has_reason(small, "of device memory, 0.057 GB of 0.0671 GB may be used"));
+    CHECK(has_reason(small, "of device memory, 0.000891 GB of 0.00105 GB may be used"));
     CHECK(estimate(device_with(kGiB), {20000, 0, 16}, ry).streamed_fits);
+}
+
+TEST_CASE("jobs of a product are cut to the memory that may be used") {
+    const CircuitFacts ry{KernelMap::ry, 0, false};
+    KernelDevice device = device_with(2 * kGiB);
+    const KernelMatrixOptions tenth{.vram_fraction = 0.09};
+    for (const bool host_counts : {false, true}) {
+        device.host_counts = host_counts;
+        device.job_copies = host_counts ? 2 : 1;
+        const KernelEstimate e = estimate(device, {5000, 0, 4}, ry, ValueType::float32, tenth);
+        CHECK(e.streamed_fits);
+        CHECK(e.streamed_bytes <= e.available_bytes);
+        // A job in each of three slots.
+        const KernelPlan plan = plan_kernel(device, {5000, 0, 4}, ry, ValueType::float32, tenth);
+        CHECK(e.streamed_bytes >= 3 * device.job_copies * plan.job_rows * 5000 * 4);
+    }
+    // Where the engine copies nothing, the numbers of the samples are all there is, and slots.
+    device.job_copies = 0;
+    CHECK(estimate(device, {3000, 0, 8}, ry).streamed_bytes < std::uint64_t{6} << 20);
+    device.limited = true;
+    device.budget_bytes = std::uint64_t{8} << 20;
+    device.job_copies = 2;
+    const KernelEstimate limited = estimate(device, {3000, 0, 8}, ry);
+    CHECK(limited.streamed_fits);
+    CHECK(limited.streamed_bytes <= limited.available_bytes);
+}
+
+TEST_CASE("states that are asked for a few at a time are made once where all of them fit") {
+    const CircuitFacts two{KernelMap::ryrz, 2, true, false, false, true};
+    const KernelEstimate e =
+        estimate(device_with(8 * kGiB), {12000, 0, 4}, two, ValueType::float32, {.state_tile = 1});
+    CHECK(e.bulk_states);
+    CHECK(e.state_builds == 1);
+    CHECK(has_reason(e, "in two tiles each would be made 1.5 times"));
+    const KernelPlan plan =
+        plan_kernel(device_with(8 * kGiB), {12000, 0, 4}, two, ValueType::float32, {.state_tile = 1});
+    CHECK(plan.states.tile == 12032);
+    CHECK(plan.states.chunk_rows == 64);
 }
 
 TEST_CASE("float64 needs the device's consent") {
@@ -288,6 +342,7 @@ TEST_CASE("states beyond what a device can bind do not fit, whatever its memory"
         CHECK(!e.streamed_fits);
         CHECK(!e.resident_fits);
         CHECK(e.reasons.back().find("does not fit: ") == 0);
+        CHECK(e.reasons.back().find("plan_gram") == std::string::npos);
     }
 }
 
@@ -352,8 +407,9 @@ TEST_CASE("states that are packed at once take no other memory") {
     };
     const KernelPlan once = plan(12, 2);
     CHECK(built_bytes(once) == 0);
-    CHECK(states_memory(once, false) ==
-          once.states.gram.packed_bytes(4000) + once.planes_values() * 4 + 4000 * 4 + 4032 * 4);
+    CHECK(states_memory(once, device, false) == once.states.gram.packed_bytes(4000) +
+                                                    once.planes_values() * 4 + 4000 * 4 + 4032 * 4 +
+                                                    2 * 12 * 2 * 4);  // weights
     CHECK(built_bytes(plan(12, 3)) == 4032 * (std::uint64_t{8} << 12));
     const KernelPlan deep = plan(16, 3);
     CHECK(built_bytes(deep) == 2 * deep.states.chunk_rows * (std::uint64_t{8} << 16));
