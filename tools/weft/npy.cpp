@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "failure.hpp"
+#include "file_paths.hpp"
 #include "signals.hpp"
 
 namespace weft::tool {
@@ -98,11 +99,9 @@ const void* NpyInput::aligned_data(std::size_t alignment) {
 }
 
 std::uint64_t room_for(const std::string& path) {
-    std::error_code error;
-    const std::filesystem::path folder =
-        std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error).parent_path();
+    const std::filesystem::path folder = destination(path).parent_path();
     struct statvfs disk {};
-    if (error || statvfs(folder.c_str(), &disk) != 0 || disk.f_blocks == 0)
+    if (statvfs(folder.c_str(), &disk) != 0 || disk.f_blocks == 0)
         return std::numeric_limits<std::uint64_t>::max();
     return std::uint64_t{geteuid() == 0 ? disk.f_bfree : disk.f_bavail} * disk.f_frsize;
 }
@@ -128,9 +127,8 @@ NpyOutput::~NpyOutput() {
 // The file that a symbolic link names is replaced, not the link; devices and pipes must never be.
 void NpyOutput::create() {
     if (path_.empty()) throw Failure(Exit::usage, "output: no file name (got an empty one)");
-    std::error_code error;
-    target_ = std::filesystem::weakly_canonical(path_, error);
-    if (error) fail("cannot be written", error.value());
+    target_ = destination(path_);
+    if (std::error_code error; std::filesystem::is_symlink(target_, error)) fail("cannot be written", ELOOP);
     struct stat status {};
     const bool exists = stat(target_.c_str(), &status) == 0;
     if (exists && S_ISDIR(status.st_mode)) fail("cannot be written", EISDIR);
