@@ -33,7 +33,7 @@ struct KernelTuningOptions {
     ValueType type = ValueType::float32;  ///< of K and of the arithmetic: float32 or float64
     bool given_states = false;            ///< of states that are given, which are never taken for normalised
     bool keep = true;  ///< used from then on, by this process and, through the cache folder, by others
-    int repeats = 5;   ///< 1 or more
+    int repeats = 5;   ///< 1 or more; 3 or more to keep anything
     double flops = 0;  ///< at most as many operations a product; 0: the planned size
 };
 

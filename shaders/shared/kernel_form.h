@@ -6,7 +6,7 @@
 #include "kernel_parameters.h"
 
 #if defined(WEFT_WORK64)
-#define kNotANumber WEFT_F64(0u, 0x7ff80000u)
+#define kNotANumber WEFT_F64(0x7ff80000u, 0u)
 #else
 #define kNotANumber uintBitsToFloat(0x7fc00000u)
 #endif

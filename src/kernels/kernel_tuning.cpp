@@ -3,8 +3,11 @@
 
 #include "kernels/kernel_tuning.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
+#include <string>
 
 #include <weft/error.hpp>
 
@@ -51,6 +54,17 @@ KernelPlan plan_for(const KernelDevice& device, const KernelShape& shape, const 
     return plan;
 }
 
+// Whether a plan for such products would take the tile.
+bool has_tile(const GramDevice& device, const std::string& products, const GramTile& tile) {
+    for (const GramForm form : {GramForm::fp32_4m, GramForm::fp32_3m, GramForm::fp64, GramForm::matrix_split,
+                                GramForm::matrix_single}) {
+        if (!products.starts_with(std::string(to_string(form)) + ' ')) continue;
+        const std::vector<GramTile> tiles = gram_tiles(device, form);
+        return std::find(tiles.begin(), tiles.end(), tile) != tiles.end();
+    }
+    return false;
+}
+
 KernelTuningReport report_of(Backend& backend, const GramTrials& trials, bool keep) {
     KernelTuningReport report;
     report.products = trials.name;
@@ -74,6 +88,12 @@ std::vector<KernelTuningReport> tune_kernel_matrix(Backend& backend, const Kerne
     if (options.type == ValueType::int64)
         throw Error(Errc::invalid_argument,
                     "tune_kernel_matrix: wrong type (got int64, need float32 or float64)");
+    constexpr int kLeastKept = 3;  // of fewer times the quartiles tell no scatter
+    if (options.keep && options.repeats >= 1 && options.repeats < kLeastKept)
+        throw Error(Errc::invalid_argument,
+                    "tune_kernel_matrix: too few repeats to keep what they tell (got " +
+                        std::to_string(options.repeats) + ", need " + std::to_string(kLeastKept) +
+                        " or more, or keep = false)");
     if (options.repeats < 1)
         throw Error(Errc::invalid_argument, "tune_kernel_matrix: repeats out of range (got " +
                                                 std::to_string(options.repeats) + ", need 1 or more)");
@@ -103,8 +123,14 @@ std::vector<KernelTuningReport> tune_kernel_matrix(Backend& backend, const Kerne
 
 std::vector<KeptKernelTile> kept_kernel_tiles(const Backend& backend) {
     std::vector<KeptKernelTile> kept;
-    for (const auto& [products, tile] : kernels::kept_tiles(backend).tiles)
-        kept.push_back({products, kernels::to_string(tile)});
+    kernels::GramDevice device = kernels::gram_limits(backend);
+    const std::map<std::string, kernels::GramTile> tiles = kernels::kept_tiles(backend).tiles;
+    // Those of matrix units depend on which of them there are.
+    if (std::any_of(tiles.begin(), tiles.end(),
+                    [](const auto& kept) { return kept.first.starts_with("matrix"); }))
+        device = kernels::gram_device(backend);
+    for (const auto& [products, tile] : tiles)
+        if (kernels::has_tile(device, products, tile)) kept.push_back({products, kernels::to_string(tile)});
     return kept;
 }
 

@@ -159,6 +159,54 @@ TEST_CASE("memory that does not hold all states: tiles of them, and the same val
     });
 }
 
+TEST_CASE("buffers of a call hold no more than its plan says, whatever may be used") {
+    on_device([](weft::Backend&) {
+        struct Run {
+            std::size_t rows;
+            std::uint32_t qubits;
+            bool reupload;
+            double fraction;
+            std::uint64_t limit;
+        };
+        for (const Run& run :
+             {Run{1500, 8, true, 0.85, 0}, Run{700, 11, true, 0.01, 0}, Run{1500, 4, false, 0.85, 0},
+              Run{1500, 300, false, 0.01, 0}, Run{700, 11, true, 0.85, std::uint64_t{24} << 20},
+              Run{2000, 4, false, 0.85, std::uint64_t{24} << 20}}) {
+            INFO(run.rows << " rows of " << run.qubits << " qubits, fraction " << run.fraction << ", limit "
+                          << run.limit);
+            weft::Config config = weft::Config::from_env();
+            config.memory_limit = run.limit;
+            weft::Backend backend{config};
+            std::vector<float> x(run.rows * run.qubits), k(run.rows * run.rows);
+            for (std::size_t i = 0; i < x.size(); ++i)
+                x[i] = static_cast<float>(std::sin(0.7 * static_cast<double>(i)));
+            const std::vector<double> weights(2 * run.qubits, 0.3);
+            const weft::KernelCircuit circuit{.weights = weights, .reupload = run.reupload};
+            const weft::KernelMatrixOptions options{.autotune = false, .vram_fraction = run.fraction};
+            const weft::KernelShape shape{run.rows, 0, run.qubits};
+            // What a device with matrix units is asked first has its own memory.
+            const weft::KernelEstimate plan =
+                weft::estimate_kernel_matrix(backend, shape, circuit, weft::ValueType::float32, options);
+            REQUIRE(plan.streamed_fits);
+            CHECK(plan.streamed_bytes <= plan.available_bytes);
+            if (run.limit != 0) CHECK(plan.available_bytes <= run.limit);
+            const weft::MemoryReport before = backend.memory();
+            weft::kernel_matrix(backend, x, k, shape, circuit, options);
+            const weft::MemoryReport after = backend.memory();
+            CHECK(k[0] == doctest::Approx(1).epsilon(1e-5));
+            if (after.peak_bytes > before.peak_bytes)
+                CHECK(after.peak_bytes - before.live_bytes <= plan.streamed_bytes);
+        }
+        weft::Config config = weft::Config::from_env();
+        config.memory_limit = std::uint64_t{1} << 20;
+        const weft::Backend backend{config};
+        const weft::KernelCircuit circuit{};
+        const weft::KernelEstimate plan = weft::estimate_kernel_matrix(backend, {100000, 0, 64}, circuit);
+        CHECK(plan.available_bytes <= config.memory_limit);
+        CHECK(!plan.streamed_fits);
+    });
+}
+
 TEST_CASE("device times are told where they are asked for") {
     on_device([](weft::Backend& backend) {
         const Table x = wave_rows(100, 6);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include <weft/weft.hpp>
@@ -129,7 +130,9 @@ TEST_CASE("normalised, the row and column of what is not finite are NaN, the dia
         const weft::Buffer<weft::c32> given(backend, states.size());
         stream.upload(x, features);
         stream.upload(states, given);
-        const auto check = [&](const auto& k) {
+        const auto check = [&](const char* what, const auto& k) {
+            INFO("K of " << std::string(what) << ", " << 8 * sizeof(k[0]) << " bits: " << k[9 * 5] << " "
+                         << k[9 * 5 + 5]);
             std::size_t wrong = 0;
             for (std::size_t i = 0; i < kRows; ++i)
                 for (std::size_t j = 0; j < kRows; ++j)
@@ -142,12 +145,12 @@ TEST_CASE("normalised, the row and column of what is not finite are NaN, the dia
             using Real = decltype(zero);
             const weft::Buffer<Real> k(backend, kRows * kRows);
             weft::kernel_matrix(stream, features, k, {kRows, 0, 3}, {}, normalize);
-            check(stream.download(k));
+            check("features", stream.download(k));
             weft::kernel_matrix(stream, features, k, {kRows, 0, 3}, {.weights = weights, .reupload = true},
                                 normalize);
-            check(stream.download(k));
+            check("a circuit", stream.download(k));
             weft::kernel_matrix(stream, given, k, weft::StateShape{kRows, 3}, normalize);
-            check(stream.download(k));
+            check("states", stream.download(k));
         };
         each_type(0.0f);
         if (backend.device().shader_float64) each_type(0.0);

@@ -71,7 +71,7 @@ TEST_CASE("tiles are measured, kept, used by the next backend, and forgotten") {
             CHECK(estimate(backend).tile_choice == "planned");
             const auto dry = weft::tune_kernel_matrix(backend, kShape, {.keep = false, .repeats = 1});
             CHECK(weft::kernel_tuning_state(backend) == "absent");
-            const auto reports = weft::tune_kernel_matrix(backend, kShape, {.repeats = 1});
+            const auto reports = weft::tune_kernel_matrix(backend, kShape, {.repeats = 3});
             REQUIRE(!reports.empty());
             CHECK(reports.size() == dry.size());
             for (const weft::KernelTuningReport& report : reports) {
@@ -106,7 +106,7 @@ TEST_CASE("damaged and foreign tiles count as none, and are replaced") {
     const ScratchFolder folder;
     on_device(
         [&](weft::Backend& backend) {
-            const auto file = weft::tune_kernel_matrix(backend, kShape, {.repeats = 1}).front().file;
+            const auto file = weft::tune_kernel_matrix(backend, kShape, {.repeats = 3}).front().file;
             const std::string good = text_of(file);
             const Table x = wave_rows(20, 4);
             const auto check = [&](const std::string& text, const std::string& state) {
@@ -120,7 +120,7 @@ TEST_CASE("damaged and foreign tiles count as none, and are replaced") {
             check("", "damaged: not what weft writes");
             const std::size_t at = good.find("\"driver_version\": ") + 18;
             check(good.substr(0, at) + "9" + good.substr(at), "belongs to another driver");
-            weft::tune_kernel_matrix(backend, kShape, {.repeats = 1});
+            weft::tune_kernel_matrix(backend, kShape, {.repeats = 3});
             CHECK(weft::kernel_tuning_state(backend) == "used");
             CHECK(estimate(backend).tile_choice == "measured");
         },
@@ -131,7 +131,7 @@ TEST_CASE("whatever tile is kept, values stay within the bounds and the matrix s
     const ScratchFolder folder;
     on_device(
         [&](weft::Backend& backend) {
-            const auto reports = weft::tune_kernel_matrix(backend, kShape, {.repeats = 1});
+            const auto reports = weft::tune_kernel_matrix(backend, kShape, {.repeats = 3});
             const Table x = wave_rows(100, 4);
             const std::vector<double> want = oracle_kernel(x, circuit());
             for (const weft::KernelTileTrial& trial : reports.front().trials) {
@@ -157,15 +157,18 @@ TEST_CASE("without a cache folder tiles are kept in the process") {
     on_device(
         [](weft::Backend& backend) {
             CHECK(weft::kernel_tuning_state(backend) == "off");
-            const auto reports = weft::tune_kernel_matrix(backend, kShape, {.repeats = 1});
+            const auto reports = weft::tune_kernel_matrix(backend, kShape, {.repeats = 3});
             CHECK(reports.front().file.empty());
             CHECK(estimate(backend).tile_choice == "measured");
             weft::forget_kernel_tuning(backend);
             CHECK(estimate(backend).tile_choice == "planned");
+            check_error(weft::Errc::invalid_argument,
+                        "too few repeats to keep what they tell (got 2, need 3 or more",
+                        [&] { weft::tune_kernel_matrix(backend, kShape, {.repeats = 2}); });
             check_error(weft::Errc::invalid_argument, "repeats out of range (got 0",
                         [&] { weft::tune_kernel_matrix(backend, kShape, {.repeats = 0}); });
             check_error(weft::Errc::out_of_memory, "does not fit", [&] {
-                weft::tune_kernel_matrix(backend, {2, 0, 30}, {.repeats = 1});
+                weft::tune_kernel_matrix(backend, {2, 0, 30}, {.repeats = 3});
             });
         },
         off);

@@ -76,6 +76,7 @@ void check_case(Backend& backend, const Case& c, bool lanes) {
     kernels::KernelDevice device = kernels::kernel_device(backend, false, {});
     device.gram.software = lanes;
     if (lanes && !device.gram.float64) return;
+    if (lanes && sizeof(Real) == 4 && c.qubits > kernels::kLongQubits) return;  // has no such form
     kernels::KernelPlan plan = kernels::plan_kernel(device, shape, circuit, type, {});
     REQUIRE(plan.lane_form == lanes);
     if (c.part != 0) plan.part_qubits = c.part;

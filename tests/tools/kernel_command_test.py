@@ -101,7 +101,7 @@ class Kernel(Case):
         self.assertEqual(os.path.exists(self.out), False)
 
     def tune(self, cache, *arguments):
-        return self.run_weft("tune", "kernel", "--samples", "64", "--qubits", "4", "--repeats", "1", "--flops", "1e6",
+        return self.run_weft("tune", "kernel", "--samples", "64", "--qubits", "4", "--repeats", "3", "--flops", "1e6",
                              *arguments, env={"WEFT_CACHE_DIR": cache})
 
     def test_kept_tiles_whatever_is_in_their_file(self):
@@ -132,7 +132,7 @@ class Kernel(Case):
 
     def test_tuning_that_makes_no_sense(self):
         for arguments in (["--samples", "0"], ["--qubits", "23"], ["--qubits", "-1"], ["--dtype", "float16"],
-                          ["--repeats", "0"], ["--flops", "-1"], ["--reset", "--dry-run"], ["--map", "ry"]):
+                          ["--repeats", "0"], ["--repeats", "2"], ["--dtype", "float64", "--qubits", "22"], ["--flops", "-1"], ["--reset", "--dry-run"], ["--map", "ry"]):
             self.assertEqual(self.tune(self.path("none"), *arguments).returncode, USAGE, arguments)
 
     def test_tiles_bulk_states_and_autotune(self):
@@ -163,6 +163,43 @@ class Kernel(Case):
                 results.append(struct.unpack("<%df" % (150 * 150), file.read()[-4 * 150 * 150:]))
         for other in results[1:]:
             self.assertLess(max(abs(a - b) for a, b in zip(results[0], other)), 2e-6)
+
+    def test_what_cannot_be_planned_is_told_without_figures(self):
+        wide, deep = self.write("wide.npy", matrix([[0.5] * 23] * 2)), self.write("deep.npy", matrix([[0.5] * 23] * 2))
+        arguments = ["kernel", wide, "--weights", deep, "--reupload", "--explain"]
+        text, plan = self.succeed(*arguments), json.loads(self.succeed(*arguments, "--json"))
+        self.assertNotIn("0.00 B", text)
+        self.assertNotIn("errors: at most", text)
+        self.assertNotIn("plan_gram", text)
+        self.assertRegex(text, r"does not fit: 64 states do not fit one binding \(got [0-9]+ bytes, need at most [0-9]+\)")
+        self.assertEqual((plan["error"], plan["device_bytes"], plan["fits"]), (None, None, False))
+
+    def test_an_output_by_a_link_to_nothing_is_made_where_it_leads(self):
+        target, link = self.path("made.npy"), self.path("link.npy")
+        os.symlink("made.npy", link)
+        self.succeed("kernel", self.x, "-o", link)
+        self.assertTrue(os.path.islink(link))
+        self.assertFalse(os.path.islink(target))
+        self.out = target
+        self.check(full(PRODUCT), (3, 3), 2e-6)
+        os.remove(link)
+        os.symlink("link.npy", link)
+        self.assertEqual(self.run_weft("kernel", self.x, "-o", link).returncode, 4)
+        self.assertTrue(os.path.islink(link))
+
+    def test_tiles_that_no_plan_takes_are_not_listed(self):
+        cache = self.path("tampered")
+        self.assertEqual(self.tune(cache).returncode, 0)
+        kept = lambda: json.loads(self.run_weft("info", "--json", env={"WEFT_CACHE_DIR": cache}).stdout)
+        file, = (os.path.join(cache, n) for n in os.listdir(cache) if n.startswith("gram-"))
+        with open(file) as source:
+            text = source.read()
+        before = json.dumps(kept())
+        tile, = set(part.split('"')[-2] for part in text.splitlines() if " of 16\"" in part)
+        self.assertIn(tile, before)
+        with open(file, "w") as changed:
+            changed.write(text.replace(tile, "256x256/16x16/2"))
+        self.assertNotIn("256x256", json.dumps(kept()))
 
     def test_interrupted_work_leaves_nothing_behind(self):
         rows = [[math.sin(7 * i + 3 * q) for q in range(10)] for i in range(3000)]
@@ -199,6 +236,7 @@ class Kernel(Case):
                 ("wrong type .got <f4, need <f8", [self.x, other, "-o", self.out]),
                 ("need <c8 or <c16", [self.x, "-o", self.out, "--states"]),
                 ("no states", [odd, "-o", self.out, "--states"]),
+                ("have no circuit", [odd, "-o", self.out, "--states", "--map", "ry"]),
                 ("have no circuit", [odd, "-o", self.out, "--states", "--reupload", "--weights", self.w]),
                 ("does not fit", [wide, "-o", self.out, "--weights", deep, "--reupload"]),
                 ("dtype", [self.x, "-o", self.out, "--dtype", "float16"]),

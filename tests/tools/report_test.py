@@ -370,7 +370,7 @@ class Tune(Case):
         self.assertIn("--output-dir: no name (got nothing", self.run_tune("profile", "lattice", "--output-dir", "", status=USAGE))
 
     def test_tiles_of_kernel_matrices(self):
-        small = ["tune", "kernel", "--samples", "64", "--qubits", "3", "--repeats", "1"]
+        small = ["tune", "kernel", "--samples", "64", "--qubits", "3", "--repeats", "3"]
         tiles = lambda: [name for name in os.listdir(self.out) if name.startswith("gram-")]
         report = json.loads(self.run_tune(*small, "--dry-run", "--json"))
         self.assertEqual(tiles(), [])

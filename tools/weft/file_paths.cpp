@@ -13,7 +13,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where a file would come to be. weakly_canonical() alone takes a link to nothing for a file of its own.
+void require_different(const NamedFile& output, const NamedFile& other) {
+    if (same_file(output.path, other.path))
+        throw Failure(Exit::usage,
+                      output.path + ": " + output.role + " and " + other.role + " are the same file");
+}
+
+}  // namespace
+
+// weakly_canonical() alone takes a link to nothing for a file of its own.
 fs::path destination(fs::path path) {
     constexpr int kMostLinks = 40;  // as the kernel follows
     std::error_code error;
@@ -25,14 +33,6 @@ fs::path destination(fs::path path) {
     const fs::path real = fs::weakly_canonical(fs::absolute(path, error), error);
     return error ? path : real;
 }
-
-void require_different(const NamedFile& output, const NamedFile& other) {
-    if (same_file(output.path, other.path))
-        throw Failure(Exit::usage,
-                      output.path + ": " + output.role + " and " + other.role + " are the same file");
-}
-
-}  // namespace
 
 bool same_file(const std::string& a, const std::string& b) {
     if (a.empty() || b.empty()) return false;

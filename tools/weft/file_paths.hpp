@@ -2,6 +2,7 @@
 // The files of one command: what is written must be nothing else that was named.
 #pragma once
 
+#include <filesystem>
 #include <initializer_list>
 #include <string>
 
@@ -12,6 +13,9 @@ struct NamedFile {
     const char* role;  ///< "output", "--scales"
     std::string path;
 };
+
+/// Where a file of that name is, or would come to be: links are followed, dangling ones too.
+std::filesystem::path destination(std::filesystem::path path);
 
 /// Whether both lead to one file: the same one by device and number, or, of files that are yet to be, the
 /// same place with symbolic links followed, dangling ones too. Never true of an empty path.

@@ -32,7 +32,7 @@ using Json = nlohmann::ordered_json;
 
 struct KernelArguments {
     std::string x, y, out, weights;
-    std::string map = "ryrz", dtype = "float32", bulk_states = "auto";
+    std::string map, dtype = "float32", bulk_states = "auto";
     bool reupload = false, states = false, normalize = false, no_autotune = false, explain = false,
          json = false;
     double scale = 1, jitter = 0, vram_fraction = 0.85;
@@ -125,9 +125,11 @@ void read_inputs(KernelCall& call, const KernelArguments& arguments) {
 }
 
 KernelCall make_call(const KernelArguments& arguments) {
-    if (arguments.states && (!arguments.weights.empty() || arguments.reupload || arguments.scale != 1))
+    if (arguments.states &&
+        (!arguments.map.empty() || !arguments.weights.empty() || arguments.reupload || arguments.scale != 1))
         throw Failure(Exit::usage,
-                      "--states: given states have no circuit (leave out --weights, --reupload, --scale)");
+                      "--states: given states have no circuit (leave out --map, --weights, "
+                      "--reupload, --scale)");
     if (arguments.reupload && arguments.weights.empty())
         throw Failure(Exit::usage, "--reupload: needs the layers' --weights");
     if (arguments.jitter != 0 && !arguments.normalize)
@@ -140,7 +142,8 @@ KernelCall make_call(const KernelArguments& arguments) {
                       "--tile: out of range (got 0, need 1 or more, or -1; see weft kernel --help)");
     KernelCall call;
     call.states = arguments.states;
-    call.circuit = {kernel_map(arguments.map), {}, arguments.reupload, arguments.scale};
+    call.circuit = {
+        kernel_map(arguments.map.empty() ? "ryrz" : arguments.map), {}, arguments.reupload, arguments.scale};
     read_inputs(call, arguments);
     call.type = arguments.dtype == "float64" ? ValueType::float64 : ValueType::float32;
     call.options.state_tile = arguments.tile;
@@ -176,6 +179,7 @@ std::string rate_text(const KernelProgress& progress) {
 }
 
 Json plan_json(const KernelCall& call, const KernelEstimate& plan) {
+    const bool planned = plan.streamed_bytes != 0;  // else there is no figure to tell
     return {{"samples", call.shape.samples},
             {"columns", call.shape.columns()},
             {"qubits", call.shape.qubits},
@@ -186,13 +190,13 @@ Json plan_json(const KernelCall& call, const KernelEstimate& plan) {
             {"state_tile", plan.state_tile},
             {"bulk_states", plan.bulk_states},
             {"state_builds", plan.state_builds},
-            {"error", plan.error},
+            {"error", planned ? Json(plan.error) : Json()},
             {"form", plan.form},
             {"tile", plan.tile},
             {"tile_choice", plan.tile_choice},
             {"states_bytes", plan.states_bytes},
             {"matrix_bytes", plan.matrix_bytes},
-            {"device_bytes", plan.streamed_bytes},
+            {"device_bytes", planned ? Json(plan.streamed_bytes) : Json()},
             {"available_bytes", plan.available_bytes},
             {"state_flops", plan.state_flops},
             {"pair_flops", plan.pair_flops},
@@ -212,15 +216,19 @@ void explain(const KernelArguments& arguments, const DeviceInfo& device, const K
     std::printf("K: %" PRIu64 " x %" PRIu64 ", %u qubits, %" PRIu64 " pairs, %s\n", call.shape.samples,
                 call.shape.columns(), call.shape.qubits, plan.pairs, size(plan.matrix_bytes).c_str());
     std::printf("method: %s\n", to_string(plan.method));
-    std::printf("device memory: %s of %s that may be used\n", size(plan.streamed_bytes).c_str(),
-                size(plan.available_bytes).c_str());
+    const bool planned = plan.streamed_bytes != 0;
+    if (planned)
+        std::printf("device memory: %s of %s that may be used\n", size(plan.streamed_bytes).c_str(),
+                    size(plan.available_bytes).c_str());
+    else
+        std::printf("device memory: no plan, of %s that may be used\n", size(plan.available_bytes).c_str());
     if (plan.state_tile != 0)
         std::printf("states: %" PRIu64 " at a time, %s, made %.3g times; tile of products: %s, %s\n",
                     plan.state_tile, plan.bulk_states ? "all of them" : "in tiles", plan.state_builds,
                     plan.tile.c_str(), plan.tile_choice.c_str());
     std::printf("work: %.3g operations for states, %.3g for pairs\n", plan.state_flops,
                 plan.pair_flops * static_cast<double>(plan.pairs));
-    std::printf("errors: at most %.0e\n", plan.error);
+    if (planned) std::printf("errors: at most %.0e\n", plan.error);
     for (const std::string& reason : plan.reasons) std::printf("  %s\n", reason.c_str());
 }
 
@@ -277,7 +285,7 @@ void run(const KernelArguments& arguments) {
 
 void add_circuit_options(CLI::App& kernel, KernelArguments& arguments) {
     kernel.add_option("--map", arguments.map, "Embedding of a row: angle, ry or ryrz")
-        ->capture_default_str()
+        ->default_str("ryrz")
         ->type_name("NAME")
         ->check(CLI::Validator(check_map, ""));
     kernel
@@ -319,7 +327,10 @@ void add_kernel(CLI::App& command) {
     kernel.add_option("-o,--output", arguments->out, "K, (samples, columns); replaced if it is there")
         ->type_name("K.npy");
     add_circuit_options(kernel, *arguments);
-    kernel.add_option("--dtype", arguments->dtype, "Of K and of the arithmetic: float32 or float64")
+    kernel
+        .add_option(
+            "--dtype", arguments->dtype,
+            "Of K, and of the arithmetic but with --states, which has that of the states: float32 or float64")
         ->capture_default_str()
         ->type_name("NAME")
         ->check(CLI::IsMember({"float32", "float64"}));

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "failure.hpp"
+#include "file_paths.hpp"
 #include "signals.hpp"
 
 namespace weft::tool {
@@ -70,9 +71,9 @@ struct Destination {
 Destination find_destination(const std::string& path) {
     if (path.empty()) throw Failure(Exit::usage, "output: no file name (got an empty one)");
     Destination found;
-    std::error_code error;
-    found.target = std::filesystem::weakly_canonical(path, error);
-    if (error) fail_at(path, "cannot be written", error.value());
+    found.target = destination(path);
+    if (std::error_code error; std::filesystem::is_symlink(found.target, error))
+        fail_at(path, "cannot be written", ELOOP);
     struct stat status {};
     found.exists = stat(found.target.c_str(), &status) == 0;
     found.mode = status.st_mode;
@@ -134,11 +135,9 @@ void require_output(const std::string& path) {
 }
 
 std::uint64_t room_for(const std::string& path) {
-    std::error_code error;
-    const std::filesystem::path folder =
-        std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error).parent_path();
+    const std::filesystem::path folder = destination(path).parent_path();
     struct statvfs disk {};
-    if (error || statvfs(folder.c_str(), &disk) != 0 || disk.f_blocks == 0)
+    if (statvfs(folder.c_str(), &disk) != 0 || disk.f_blocks == 0)
         return std::numeric_limits<std::uint64_t>::max();
     return std::uint64_t{geteuid() == 0 ? disk.f_bfree : disk.f_bavail} * disk.f_frsize;
 }

@@ -85,12 +85,30 @@ void choose_sizes(TuneKernelArguments& arguments, DeviceType type) {
             software ? std::vector<std::uint32_t>{6, 8} : std::vector<std::uint32_t>{8, 10, 12};
 }
 
+/// Before anything is measured. Errors: Failure with Exit::usage, as weft kernel has.
+void require_fit(const Backend& backend, const KernelShape& shape, const KernelTuningOptions& options) {
+    const std::vector<double> weights(2 * std::size_t{shape.qubits});
+    const KernelCircuit circuit{.weights = weights, .reupload = true};
+    const StateType states =
+        options.type == ValueType::float64 ? StateType::complex128 : StateType::complex64;
+    const KernelEstimate plan =
+        options.given_states
+            ? estimate_kernel_matrix(backend, shape, states, options.type, {.autotune = false})
+            : estimate_kernel_matrix(backend, shape, circuit, options.type, {.autotune = false});
+    if (!plan.streamed_fits)
+        throw Failure(Exit::usage, "tune kernel: " + std::to_string(shape.samples) + " states of " +
+                                       std::to_string(shape.qubits) + " qubits: K " + plan.reasons.back());
+}
+
 void run(TuneKernelArguments arguments) {
     if (arguments.reset) return reset(arguments);
     const Config config = arguments.device.config();
     if (!config.cache && !arguments.dry_run)
         throw Failure(Exit::usage,
                       "tune kernel: WEFT_CACHE=0 leaves nowhere to keep it (need a cache, or --dry-run)");
+    if (!arguments.dry_run && arguments.repeats < 3)
+        throw Failure(Exit::usage, "--repeats: too few to keep what they tell (got " +
+                                       std::to_string(arguments.repeats) + ", need 3 or more, or --dry-run)");
     Backend backend = open_backend(config);
     choose_sizes(arguments, backend.device().type);
     KernelTuningOptions options;
@@ -99,6 +117,9 @@ void run(TuneKernelArguments arguments) {
     options.keep = !arguments.dry_run;
     options.repeats = arguments.repeats;
     options.flops = arguments.flops;
+    for (const std::uint32_t qubits : arguments.qubits)
+        for (const std::uint64_t samples : arguments.samples)
+            require_fit(backend, {samples, 0, qubits}, options);
     Json rows = Json::array();
     if (!arguments.json) std::printf("%s, %s\n", backend.name().c_str(), arguments.dtype.c_str());
     std::set<std::string> seen;
@@ -142,7 +163,8 @@ void add_tune_kernel(CLI::App& tune) {
         ->capture_default_str()
         ->check(CLI::IsMember({"float32", "float64"}));
     kernel.add_flag("--states", arguments->states, "For states that are given, not built from features");
-    add_number(kernel, "--repeats", arguments->repeats, "Runs of each tile", {1, 1000});
+    add_number(kernel, "--repeats", arguments->repeats, "Runs of each tile, 3 or more to keep what they tell",
+               {1, 1000});
     add_number(kernel, "--flops", arguments->flops, "At most as many operations a run; 0: the planned size",
                {.least = 0, .text = "0 or more"});
     CLI::Option* dry = kernel.add_flag("--dry-run", arguments->dry_run, "Measure and print, keep nothing");
