@@ -57,7 +57,8 @@ void check(weft::Backend& backend, EncodeMethod method, std::uint32_t qubits, bo
     weft::Stream stream(backend);
     stream.upload(input, in);
     stream.fill(out.view(), 0x40400000u);
-    encode_resident(stream, plan, in, out.view(0, kRows << qubits), status.view(), false);
+    const EncodeScratch scratch(stream, plan);
+    encode_resident(stream, plan, scratch, in, out.view(0, kRows << qubits), status.view(), false);
     const std::vector<std::uint32_t> want_status{0, 0, kInfinite, qubits - 2, 0, 0};
     CHECK(stream.download(status) == want_status);
     const std::vector<Amplitude> states = stream.download(out);

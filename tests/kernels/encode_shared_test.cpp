@@ -37,7 +37,8 @@ Result<Amplitude> encode_with(weft::Backend& backend, EncodePlan plan, std::uint
     weft::Stream stream(backend);
     stream.upload(input, in);
     stream.fill(out.view(), 0x40400000u);
-    encode_resident(stream, plan, in, out, status.view(), false);
+    const EncodeScratch scratch(stream, plan);
+    encode_resident(stream, plan, scratch, in, out, status.view(), false);
     return {stream.download(out), stream.download(status)};
 }
 
