@@ -127,7 +127,7 @@ std::vector<KeptKernelTile> kept_kernel_tiles(const Backend& backend) {
     const std::map<std::string, kernels::GramTile> tiles = kernels::kept_tiles(backend).tiles;
     // Those of matrix units depend on which of them there are.
     if (std::any_of(tiles.begin(), tiles.end(),
-                    [](const auto& kept) { return kept.first.starts_with("matrix"); }))
+                    [](const auto& tile) { return tile.first.starts_with("matrix"); }))
         device = kernels::gram_device(backend);
     for (const auto& [products, tile] : tiles)
         if (kernels::has_tile(device, products, tile)) kept.push_back({products, kernels::to_string(tile)});
