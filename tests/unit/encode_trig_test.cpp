@@ -113,7 +113,7 @@ TEST_CASE("encode sine and cosine: small angles keep their relative precision") 
 TEST_CASE("encode turns: floats of every exponent are the doubles they equal, denormal numbers too") {
     std::mt19937 random(3);
     for (int i = 0; i < 200000; ++i) {
-        const std::uint32_t word = i < 64 ? 1u << (i % 23) : random();
+        const std::uint32_t word = i < 64 ? 1u << (i % 23) : static_cast<std::uint32_t>(random());
         const std::uint32_t bits = i % 2 == 0 ? word & 0x807fffffu : word;  // every second one denormal
         const auto value = std::bit_cast<float>(bits);
         if (!std::isfinite(value)) continue;
