@@ -13,6 +13,7 @@
 #include <limits>
 #include <utility>
 
+#include "descriptor.hpp"
 #include "failure.hpp"
 #include "file_paths.hpp"
 #include "signals.hpp"
@@ -20,27 +21,11 @@
 namespace weft::tool {
 namespace {
 
-/// Closes a descriptor at the end of a scope.
-class Descriptor {
-  public:
-    explicit Descriptor(int value) : value_(value) {}
-    ~Descriptor() {
-        if (value_ >= 0) close(value_);
-    }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    int get() const noexcept { return value_; }
-
-  private:
-    int value_;
-};
-
 std::span<const std::byte> map_file(const std::string& path) {
     const auto refuse = [&](const std::string& what) {
         return Failure(Exit::usage, path + ": cannot be read: " + what);
     };
-    // O_NONBLOCK: a named pipe nobody writes to must not hang the command.
-    const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    const Descriptor file(path);
     if (file.get() < 0) throw refuse(std::strerror(errno));
     struct stat status {};
     if (fstat(file.get(), &status) != 0) throw refuse(std::strerror(errno));

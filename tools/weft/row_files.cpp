@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 
+#include "descriptor.hpp"
 #include "failure.hpp"
 #include "file_watch.hpp"
 #include "npy.hpp"
@@ -31,23 +32,6 @@ void RowSource::set_shape(ValueType type, const std::string& type_name, std::uin
 }
 
 namespace {
-
-/// A descriptor, closed at the end.
-class Descriptor {
-  public:
-    // O_NONBLOCK: to open a pipe must not wait for who writes to it.
-    explicit Descriptor(const std::string& path)
-        : value_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-    ~Descriptor() {
-        if (value_ >= 0) close(value_);
-    }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    int get() const noexcept { return value_; }
-
-  private:
-    int value_;
-};
 
 class NpyRows : public RowSource {
   public:
