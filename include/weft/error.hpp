@@ -9,7 +9,8 @@ namespace weft {
 
 /// Why a call failed. The text of an Error names the function, what is wrong, what it got and what it needs.
 enum class Errc {
-    invalid_argument,  ///< the caller's mistake; found before any device work, outputs untouched (EncodeError apart)
+    invalid_argument,  ///< the caller's mistake; found before any device work, outputs untouched (EncodeError
+                       ///< apart)
     invalid_shader,    ///< SPIR-V that is damaged or that weft cannot run (named in the text)
     no_loader,         ///< the Vulkan loader library is not installed or cannot be opened
     no_device,         ///< no device is there, or none that can be used; the text lists each with its reasons
