@@ -125,7 +125,8 @@ void* data_of(const char* function, const DLTensor& t) {
         refuse(Errc::invalid_argument, function,
                "offset beyond the last address (got " + std::to_string(t.byte_offset) + " bytes from " +
                    std::to_string(address) + " on)");
-    return static_cast<std::byte*>(t.data) + t.byte_offset;
+    // As an integer: a pointer must not leave its object before check_memory() has seen it.
+    return reinterpret_cast<void*>(address + t.byte_offset);
 }
 
 std::string shape_text(const std::vector<std::int64_t>& shape) {
