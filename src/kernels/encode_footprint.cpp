@@ -2,31 +2,16 @@
 #include "kernels/encode_footprint.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <string>
+
+#include "kernels/footprint.hpp"
 
 namespace weft::kernels {
 namespace {
 
-constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
-
 // As buffers are rounded.
 std::uint64_t padded(std::uint64_t bytes) {
     return std::max<std::uint64_t>(16, (bytes + 15) / 16 * 16);
-}
-
-// The last shared block of each kind of memory is a 64th of Config::memory_limit and may be nearly empty.
-std::uint64_t with_blocks(std::uint64_t bytes) {
-    constexpr std::uint64_t kLeast = 64 << 10;
-    return bytes + bytes / 8 + kLeast;
-}
-
-// A staging buffer of a Stream for a transfer of that many bytes.
-std::uint64_t staging_bytes(std::uint64_t bytes) {
-    constexpr std::uint64_t kPiece = 32 * kMiB;
-    const std::uint64_t piece = std::min(bytes, kPiece);
-    return piece <= kMiB ? std::max<std::uint64_t>(4096, std::bit_ceil(piece))
-                         : (piece + kMiB - 1) / kMiB * kMiB;
 }
 
 // Four uploads may be under way and two downloads; a last piece that is much smaller has buffers of its own.

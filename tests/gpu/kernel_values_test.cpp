@@ -202,24 +202,31 @@ TEST_CASE("turns added to features change nothing") {
     });
 }
 
+namespace {
+
+// Every qubit of a pair deviates alike, the worst case for rounding that adds up; K = cos^2n(d / 2).
+void check_equal_features(weft::Backend& backend, std::size_t qubits, const std::vector<double>& at) {
+    Table x;
+    for (const double t : at) x.emplace_back(qubits, t);
+    for (const KernelRoute& route : kernel_routes(backend)) {
+        INFO("route: " << route.name());
+        const std::vector<double> k = kernel_by(backend, route, x, {}, circuit("ry", {}, false));
+        const Table seen = seen_by(route, x);
+        const double twice = 2.0 * static_cast<double>(qubits);
+        std::vector<double> want;
+        for (const auto& a : seen)
+            for (const auto& b : seen)
+                want.push_back(std::exp(twice * std::log(std::abs(std::cos((a[0] - b[0]) / 2)))));
+        check_close(k, want, route.wide_out ? 1e-11 : 4e-6);
+        check_symmetric(k, x.size(), 0);
+    }
+}
+
+}  // namespace
+
 TEST_CASE("thousands of qubits keep their digits") {
     on_device([](weft::Backend& backend) {
-        // Every qubit of a pair deviates alike, the worst case for rounding that adds up; K = cos^2n(d / 2).
-        constexpr std::size_t kQubits = 2500;
-        const std::vector<double> at{0.3, 0.3004, 0.31, 0.34, 0.3, 2.0};
-        Table x;
-        for (const double t : at) x.emplace_back(kQubits, t);
-        for (const KernelRoute& route : kernel_routes(backend)) {
-            INFO("route: " << route.name());
-            const std::vector<double> k = kernel_by(backend, route, x, {}, circuit("ry", {}, false));
-            const Table seen = seen_by(route, x);
-            std::vector<double> want;
-            for (const auto& a : seen)
-                for (const auto& b : seen)
-                    want.push_back(std::exp(2.0 * kQubits * std::log(std::abs(std::cos((a[0] - b[0]) / 2)))));
-            check_close(k, want, route.wide_out ? 1e-11 : 4e-6);
-            check_symmetric(k, x.size(), 0);
-        }
+        check_equal_features(backend, 2500, {0.3, 0.3004, 0.31, 0.34, 0.3, 2.0});
     });
 }
 
@@ -227,21 +234,7 @@ TEST_CASE("thousands of qubits keep their digits") {
 // then.
 TEST_CASE("more qubits than turns of a loop that a software device makes") {
     on_device([](weft::Backend& backend) {
-        constexpr std::size_t kQubits = 66000;
-        const std::vector<double> at{0.3, 0.3001, 0.301, 0.304};
-        Table x;
-        for (const double t : at) x.emplace_back(kQubits, t);
-        for (const KernelRoute& route : kernel_routes(backend)) {
-            INFO("route: " << route.name());
-            const std::vector<double> k = kernel_by(backend, route, x, {}, circuit("ry", {}, false));
-            const Table seen = seen_by(route, x);
-            std::vector<double> want;
-            for (const auto& a : seen)
-                for (const auto& b : seen)
-                    want.push_back(std::exp(2.0 * kQubits * std::log(std::abs(std::cos((a[0] - b[0]) / 2)))));
-            check_close(k, want, route.wide_out ? 1e-11 : 4e-6);
-            check_symmetric(k, x.size(), 0);
-        }
+        check_equal_features(backend, 66000, {0.3, 0.3001, 0.301, 0.304});
     });
 }
 

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What plans that bound memory know of a Stream's staging buffers and of the memory pool's blocks.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+namespace weft::kernels {
+
+inline constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+
+/// A staging buffer of a Stream for a transfer of that many bytes: pieces of 32 MiB, rounded up.
+constexpr std::uint64_t staging_bytes(std::uint64_t bytes) {
+    const std::uint64_t piece = std::min(bytes, 32 * kMiB);
+    return piece <= kMiB ? std::max<std::uint64_t>(4096, std::bit_ceil(piece))
+                         : (piece + kMiB - 1) / kMiB * kMiB;
+}
+
+/// With what is free in blocks: the last shared one of each kind of memory is a 64th of Config::memory_limit
+/// and may be nearly empty.
+constexpr std::uint64_t with_blocks(std::uint64_t bytes) {
+    return bytes + bytes / 8 + (std::uint64_t{64} << 10);
+}
+
+}  // namespace weft::kernels
