@@ -21,21 +21,6 @@ std::uint64_t bytes_of(const Job& job, const Piece& piece) {
 
 }  // namespace
 
-ProgramShape shape_of(const ProgramObject& program) {
-    const Reflection& reflection = program.pipeline->reflection;
-    const GroupRule& rule = program.group_rule;
-    return {reflection.bindings,    reflection.push_constant_bytes, rule.elements_per_group,
-            rule.max_groups,        program.name.c_str(),           rule.folds,
-            rule.groups_per_element};
-}
-
-void require_same_backend(const Runtime& runtime, const ProgramObject& program, const char* what) {
-    if (program.context != runtime.context())
-        throw Error(Errc::invalid_argument,
-                    std::string(what) + ": program \"" + program.name +
-                        "\" belongs to another backend (need one made with this backend)");
-}
-
 BatchEngine::BatchEngine(Runtime& runtime, std::shared_ptr<const ProgramObject> program,
                          const BatchSettings& settings, JobListener* listener)
     : runtime_(runtime),

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/batch_plan.hpp"
+#include "core/program_object.hpp"
 #include "core/recorder.hpp"
 #include "core/runtime.hpp"
 
@@ -23,10 +24,6 @@ class JobListener {
     virtual ~JobListener() = default;
     virtual void on_job_done(std::uint64_t job) = 0;
 };
-
-ProgramShape shape_of(const ProgramObject& program);
-/// Errors: invalid_argument - the program was made for another backend.
-void require_same_backend(const Runtime& runtime, const ProgramObject& program, const char* what);
 
 class BatchEngine {
   public:

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/buffer_object.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <utility>
 
 #include "core/context.hpp"
 #include "core/external_source.hpp"
+#include "core/file_descriptor.hpp"
 #include "core/mapped_range.hpp"
 
 namespace weft::core {
@@ -227,6 +231,69 @@ HostRange ImportRegistry::find_or_import(const std::shared_ptr<Context>& context
 void ImportRegistry::clear() noexcept {
     const std::lock_guard lock(mutex_);
     recent_.clear();
+}
+
+std::shared_ptr<BufferObject> BufferObject::create_exportable(const std::shared_ptr<Context>& context,
+                                                              std::uint64_t bytes, std::string name) {
+    Device& device = context->device;
+    std::shared_ptr<BufferObject> buffer(
+        new BufferObject(context, padded_bytes(device, bytes), std::move(name)));
+    buffer->make_buffer(VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT);
+    VkMemoryRequirements needs;
+    device.vk.vkGetBufferMemoryRequirements(device.handle(), buffer->handle_, &needs);
+    buffer->export_source_ =
+        std::make_unique<ExportSource>(device, device.plan().memory.device, buffer->handle_);
+    buffer->range_ = context->memory.allocate_whole(*buffer->export_source_, needs.size);
+    device.check(device.vk.vkBindBufferMemory(device.handle(), buffer->handle_, buffer->range_.memory, 0),
+                 "vkBindBufferMemory");
+    buffer->memory_source_ = buffer->export_source_->name();
+    buffer->count();
+    return buffer;
+}
+
+void BufferObject::bind_foreign(int fd, std::uint64_t allocation_bytes, std::uint64_t first) {
+    Device& device = context_->device;
+    VkMemoryRequirements needs;
+    device.vk.vkGetBufferMemoryRequirements(device.handle(), handle_, &needs);
+    const std::uint32_t type = device.plan().memory.device;
+    if (first % needs.alignment != 0 || first > allocation_bytes || needs.size > allocation_bytes - first)
+        throw Error(Errc::invalid_argument, "import: the range does not fit its allocation (got " +
+                                                std::to_string(first) + " bytes in, of " +
+                                                std::to_string(allocation_bytes) + ", need a multiple of " +
+                                                std::to_string(needs.alignment) + " with " +
+                                                std::to_string(needs.size) + " bytes behind it)");
+    if (((needs.memoryTypeBits >> type) & 1u) == 0)
+        throw Error(Errc::unsupported, "import: device memory fits no shared buffer of this device");
+    VkImportMemoryFdInfoKHR import{VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR};
+    import.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+    // A copy, so that the caller's own stays the caller's whatever fails.
+    FileDescriptor own(fcntl(fd, F_DUPFD_CLOEXEC, 0));
+    if (own.get() < 0)
+        throw Error(Errc::invalid_argument,
+                    "import: no open file descriptor (got " + std::to_string(fd) + ")");
+    import.fd = own.get();
+    VkMemoryAllocateInfo info{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, &import};
+    info.allocationSize = allocation_bytes;
+    info.memoryTypeIndex = type;
+    device.check(device.vk.vkAllocateMemory(device.handle(), &info, nullptr, &imported_), "vkAllocateMemory");
+    own.release();  // the allocation's from here on
+    CounterCells::add(device.counters.allocations);
+    CounterCells::add(device.counters.imports);
+    device.set_name(VK_OBJECT_TYPE_DEVICE_MEMORY, imported_, name_);
+    device.check(device.vk.vkBindBufferMemory(device.handle(), handle_, imported_, first),
+                 "vkBindBufferMemory");
+}
+
+std::shared_ptr<BufferObject> BufferObject::import_fd(const std::shared_ptr<Context>& context, int fd,
+                                                      std::uint64_t allocation_bytes, std::uint64_t first,
+                                                      std::uint64_t bytes, std::string name) {
+    std::shared_ptr<BufferObject> buffer(
+        new BufferObject(context, padded_bytes(context->device, bytes), std::move(name)));
+    buffer->make_buffer(VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT);
+    buffer->bind_foreign(fd, allocation_bytes, first);
+    buffer->count();
+    close(fd);  // last, when nothing can fail any more
+    return buffer;
 }
 
 }  // namespace weft::core

@@ -12,7 +12,7 @@
 
 #include "core/context.hpp"
 #include "core/hazards.hpp"
-#include "core/recorder.hpp"
+#include "core/barriers.hpp"
 #include "core/stage_timer.hpp"
 
 namespace weft::core {

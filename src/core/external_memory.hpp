@@ -5,38 +5,19 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include <weft/backend.hpp>
 #include <weft/event.hpp>
+
+#include "core/signaller_check.hpp"
+#include "core/file_descriptor.hpp"
 
 namespace weft::core {
 
 class BufferObject;
 class ExternalTimeline;
-
-/// A file descriptor and the duty to close it.
-class FileDescriptor {
-  public:
-    FileDescriptor() = default;
-    explicit FileDescriptor(int fd) noexcept : fd_(fd) {}
-    FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-    FileDescriptor& operator=(FileDescriptor&& other) noexcept {
-        std::swap(fd_, other.fd_);
-        return *this;
-    }
-    ~FileDescriptor();
-
-    int get() const noexcept { return fd_; }
-    /// To who owns it from now on.
-    int release() noexcept { return std::exchange(fd_, -1); }
-
-  private:
-    int fd_ = -1;
-};
 
 /// Errors: unsupported - the device lacks what interop is made of, or a device of the application's was made
 /// without it; the text names the extension. device_lost.
@@ -81,10 +62,6 @@ struct WorkPoint {
 WorkPoint work_point(const Event& event);
 /// All that weft has submitted so far.
 std::array<WorkPoint, kWorkTimelines> last_work(const Runtime& runtime);
-
-/// Why the other API will never signal again; empty: it may. Called from any thread, every two seconds of a
-/// wait that lasts.
-using SignallerCheck = std::function<std::string()>;
 
 /// A timeline for another API to signal; starts at 0. Lives until no work of weft's waits for it any more:
 /// the destructor of the last reference waits for such work. Where `check` finds the other API dead, the

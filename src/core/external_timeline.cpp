@@ -3,21 +3,9 @@
 
 #include <algorithm>
 
-#include "core/stream_state.hpp"
+#include "core/context.hpp"
 
 namespace weft::core {
-namespace {
-
-FileDescriptor export_semaphore(Device& device, VkSemaphore semaphore) {
-    VkSemaphoreGetFdInfoKHR info{VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR};
-    info.semaphore = semaphore;
-    info.handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT;
-    int fd = -1;
-    device.check(device.vk.vkGetSemaphoreFdKHR(device.handle(), &info, &fd), "vkGetSemaphoreFdKHR");
-    return FileDescriptor(fd);
-}
-
-}  // namespace
 
 ExternalTimeline::ExternalTimeline(std::shared_ptr<Context> context, SignallerCheck check)
     : context_(std::move(context)),
@@ -91,57 +79,6 @@ void ExternalTimelines::look_after() noexcept {
         return;
     }
     for (const auto& timeline : alive) timeline->look_after();
-}
-
-FileDescriptor export_work_timeline(const Runtime& runtime, std::size_t timeline) {
-    Context& context = *runtime.context();
-    return export_semaphore(context.device, context.timelines.shared(static_cast<QueueRole>(timeline)));
-}
-
-WorkPoint work_point(const Event& event) {
-    if (!event.state()) return {};
-    const EventState& state = *event.state();
-    if (state.external) return {0, state.external_value, state.external};
-    return {static_cast<std::size_t>(state.token.role), state.token.value, nullptr};
-}
-
-std::array<WorkPoint, kWorkTimelines> last_work(const Runtime& runtime) {
-    static_assert(kWorkTimelines == kQueueRoles);
-    std::array<WorkPoint, kWorkTimelines> points;
-    for (std::size_t i = 0; i < kWorkTimelines; ++i)
-        points[i] = {i, runtime.context()->timelines.last(static_cast<QueueRole>(i)).value, nullptr};
-    return points;
-}
-
-std::shared_ptr<ExternalTimeline> make_external_timeline(const Runtime& runtime, SignallerCheck check) {
-    const std::shared_ptr<Context>& context = runtime.context();
-    auto timeline = std::make_shared<ExternalTimeline>(context, std::move(check));
-    context->externals.add(timeline);
-    context->timelines.on_slow_wait([c = context.get()] { c->externals.look_after(); });
-    return timeline;
-}
-
-FileDescriptor export_timeline(const ExternalTimeline& timeline) {
-    return export_semaphore(timeline.context()->device, timeline.point(0).semaphore);
-}
-
-Event external_event(const std::shared_ptr<ExternalTimeline>& timeline, std::uint64_t value) {
-    timeline->promise(value);
-    return Event(
-        std::make_shared<const EventState>(EventState{timeline->context(), {}, {}, timeline, value}));
-}
-
-void hold_all(const Runtime& runtime, const Event& event) {
-    Context& context = *runtime.context();
-    context.device.require_usable("hold_all");
-    const EventState& state = *event.state();
-    for (std::size_t i = 0; i < kQueueRoles; ++i)
-        state.external->waited_by(
-            context.timelines.submit_after(static_cast<QueueRole>(i), {}, state.point()));
-}
-
-void look_after(ExternalTimeline& timeline) noexcept {
-    timeline.look_after();
 }
 
 }  // namespace weft::core

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/external_memory.hpp"
+#include "core/signaller_check.hpp"
 #include "core/timeline.hpp"
 
 namespace weft::core {

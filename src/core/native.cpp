@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/enum_check.hpp"
+#include "core/program_object.hpp"
 #include "core/stream_state.hpp"
 
 namespace weft::native {

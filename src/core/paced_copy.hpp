@@ -11,6 +11,8 @@
 
 namespace weft::core {
 
+class Context;
+
 /// One of a context. May be used from any thread.
 class PacedCopy {
   public:

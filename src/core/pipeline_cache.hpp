@@ -15,7 +15,6 @@
 #include <weft/program.hpp>
 
 #include "core/device.hpp"
-#include "core/group_plan.hpp"
 #include "core/pipeline_key.hpp"
 #include "core/reflection.hpp"
 
@@ -66,20 +65,6 @@ class PipelineCache {
     PipelineReport report_;
     double first_ms_ = 0, load_ms_ = 0;
     bool unsaved_ = false;
-};
-
-class Context;
-
-/// What a weft::Program points at.
-struct ProgramObject {
-    std::shared_ptr<Context> context;
-    const Pipeline* pipeline = nullptr;
-    std::string name;
-    GroupRule group_rule;
-    std::uint32_t subgroup_size = 0;
-
-    /// Workgroups for a dispatch of `elements`. Errors: invalid_argument - more than one dispatch can hold.
-    GroupGrid groups(std::uint64_t elements) const;
 };
 
 }  // namespace weft::core

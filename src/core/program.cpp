@@ -7,15 +7,10 @@
 #include <weft/stream.hpp>
 
 #include "core/context.hpp"
+#include "core/program_object.hpp"
 #include "core/runtime.hpp"
 
 namespace weft {
-
-core::GroupGrid core::ProgramObject::groups(std::uint64_t elements) const {
-    const DeviceLimits& limits = context->device.snapshot().limits;
-    if (const auto grid = plan_groups(elements, group_rule, limits)) return *grid;
-    throw Error(Errc::invalid_argument, too_many_groups(name, elements, group_rule, limits));
-}
 
 namespace {
 

@@ -3,10 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
-#include "core/hazards.hpp"
+#include "core/barriers.hpp"
 #include "core/staging_ring.hpp"
 
 namespace weft::core {
@@ -30,23 +29,5 @@ void recording_key(const GroupWork& work, const Pipeline& pipeline, Shape shape,
 /// Writes descriptor sets and records the command buffers that `shape` needs.
 void record(Context& context, const GroupWork& work, const Pipeline& pipeline, Shape shape, bool stage_times,
             Recording& recording);
-
-/// One storage buffer of a descriptor set.
-struct SetEntry {
-    std::uint32_t binding = 0;
-    VkDescriptorBufferInfo range{};
-};
-/// Writes every binding of a set: those of `entries`, and into the others the first entry, so that a set
-/// which served another program before names no buffer that may be gone.
-void write_set(Device& device, VkDescriptorSet set, std::span<const SetEntry> entries);
-
-/// A barrier between two kinds of access, in the newest form the device has.
-struct AccessScope {
-    enum Kind { transfer_read, transfer_write, kernel, any_device, any_copy, host_read } kind;
-};
-void barrier(const Device& device, VkCommandBuffer commands, AccessScope from, AccessScope to);
-/// The barrier that a HazardTracker asks for before a command of stage `to`.
-void hazard_barrier(const Device& device, VkCommandBuffer commands, const HazardBarrier& needed,
-                    WorkStage to);
 
 }  // namespace weft::core

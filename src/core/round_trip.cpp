@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "core/recorder.hpp"
+#include "core/barriers.hpp"
 
 namespace weft::core {
 namespace {

@@ -9,6 +9,7 @@
 #include "core/batch_engine.hpp"
 #include "core/dispatch_check.hpp"
 #include "core/enum_check.hpp"
+#include "core/program_object.hpp"
 #include "core/stream_state.hpp"
 
 namespace weft {

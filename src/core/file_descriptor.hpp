@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file descriptor with an owner.
+#pragma once
+
+#include <utility>
+
+namespace weft::core {
+
+/// A file descriptor and the duty to close it.
+class FileDescriptor {
+  public:
+    FileDescriptor() = default;
+    explicit FileDescriptor(int fd) noexcept : fd_(fd) {}
+    FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+    FileDescriptor& operator=(FileDescriptor&& other) noexcept {
+        std::swap(fd_, other.fd_);
+        return *this;
+    }
+    ~FileDescriptor();
+
+    int get() const noexcept { return fd_; }
+    /// To who owns it from now on.
+    int release() noexcept { return std::exchange(fd_, -1); }
+
+  private:
+    int fd_ = -1;
+};
+
+}  // namespace weft::core
