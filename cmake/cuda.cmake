@@ -26,4 +26,20 @@ endif()
 enable_language(CUDA)
 # CMake 3.25 does not know that nvcc has C++20, so it cannot be asked for as a feature.
 string(APPEND CMAKE_CUDA_FLAGS " -std=c++20")
+
+# A kernel header that is compiled once for each set of macros, as shaders are: a file that defines them includes it.
+# <header> is relative to src/ops_cuda; the file's path goes to `kernel_variant`.
+function(weft_write_kernel_variant header name)
+    list(TRANSFORM ARGN PREPEND "#define ")
+    list(JOIN ARGN "\n" defines)
+    string(REPLACE "=" " " defines "${defines}")
+    set(file "${PROJECT_BINARY_DIR}/generated/cuda/${name}.cu")
+    file(CONFIGURE OUTPUT "${file}" CONTENT "${defines}\n#include \"ops_cuda/${header}\"\n" @ONLY)
+    set(kernel_variant "${file}" PARENT_SCOPE)
+endfunction()
+macro(weft_add_kernel_variant)
+    weft_write_kernel_variant(${ARGN})
+    target_sources(weft_cuda PRIVATE "${kernel_variant}")
+endmacro()
+
 add_subdirectory("${PROJECT_SOURCE_DIR}/src/cuda" "${PROJECT_BINARY_DIR}/src/cuda")

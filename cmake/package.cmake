@@ -15,7 +15,7 @@ if(TARGET weft_cuda)
     install(EXPORT weft-cuda-targets NAMESPACE weft:: DESTINATION "${weft_config_dir}")
 endif()
 # For glslc: -I <prefix>/share/weft/glsl.
-install(FILES "${PROJECT_SOURCE_DIR}/shaders/weft.glsl" DESTINATION "${CMAKE_INSTALL_DATADIR}/weft/glsl")
+install(FILES "${PROJECT_SOURCE_DIR}/shaders/shared/weft.glsl" DESTINATION "${CMAKE_INSTALL_DATADIR}/weft/glsl")
 
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/weft-config.cmake.in"
     "${PROJECT_BINARY_DIR}/generated/package/weft-config.cmake" INSTALL_DESTINATION "${weft_config_dir}")

@@ -7,7 +7,8 @@
 #                                        #include "shaders/<name>.spv.inc"
 #                                        };
 #   shaders/<name>.spv       the same module as a file; its path goes to SPV_VARIABLE
-# <target> waits for both and finds the first. Includes are looked up beside the source and in shaders/. A change
+# <target> waits for both and finds the first. Includes are looked up next to the source, in the
+# root of the repository ("shaders/field/..") and in shaders/shared ("weft.glsl"). A change
 # of an included file rebuilds exactly the shaders that include it. spirv-val checks each module where it is
 # installed. WEFT_GLSL is 1 in every shader.
 
@@ -18,7 +19,8 @@ if(SHADER_STRICT AND NOT WEFT_SPIRV_VAL)
     message(FATAL_ERROR "SHADER_STRICT needs spirv-val (Debian: spirv-tools)")
 endif()
 
-set(weft_shader_flags --target-env=vulkan1.2 -O0 -DWEFT_GLSL=1 "-I${PROJECT_SOURCE_DIR}/shaders")
+set(weft_shader_flags --target-env=vulkan1.2 -O0 -DWEFT_GLSL=1 "-I${PROJECT_SOURCE_DIR}"
+    "-I${PROJECT_SOURCE_DIR}/shaders/shared")
 # The passes of spirv-opt -O but for loop-unroll, whose copies of a loop's body are no longer NoContraction: what
 # `precise` forbids would be done from the second turn on, by spirv-opt itself (mul and add become Fma) or by the
 # driver. Drivers unroll what is marked [[unroll]]. UNROLLED is for shaders whose results hold their bounds however

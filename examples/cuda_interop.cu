@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <vector>
 
-#include <weft/cuda.hpp>
+#include <weft/cuda/interop.hpp>
 #include <weft/weft.hpp>
 
 namespace {

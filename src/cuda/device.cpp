@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <weft/cuda_device.hpp>
+#include <weft/cuda/device.hpp>
 
 #include <weft/error.hpp>
 
-#include "core/device_match.hpp"
+#include "plan/device/device_match.hpp"
 #include "cuda/check.hpp"
 #include "cuda/device_match.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <weft/cuda_device.hpp>
+#include <weft/cuda/device.hpp>
 
 namespace weft::cuda {
 

@@ -8,9 +8,9 @@
 #include <mutex>
 #include <vector>
 
-#include <weft/cuda.hpp>
+#include <weft/cuda/interop.hpp>
 
-#include "core/external_memory.hpp"
+#include "vulkan/backend/external_memory.hpp"
 #include "cuda/driver.hpp"
 
 namespace weft::cuda::detail {

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include <weft/cuda_memory.hpp>
+#include <weft/cuda/memory.hpp>
 
 namespace weft::cuda {
 

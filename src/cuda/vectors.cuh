@@ -4,7 +4,7 @@
 
 #include <cuda_fp16.h>
 
-#include "shared/portable.h"
+#include "shaders/shared/portable.h"
 
 namespace weft::shared {
 

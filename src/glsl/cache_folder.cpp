@@ -11,8 +11,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "core/cache_file.hpp"
-#include "core/config_parse.hpp"
+#include "base/cache_file.hpp"
+#include "base/config_parse.hpp"
 #include "glsl/file_read.hpp"
 
 namespace weft::glsl {

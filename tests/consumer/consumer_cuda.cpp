@@ -2,7 +2,7 @@
 // The least that shows that weft::cuda brings the CUDA runtime with it and starts without an NVIDIA driver.
 #include <cstdio>
 
-#include <weft/cuda_device.hpp>
+#include <weft/cuda/device.hpp>
 #include <weft/weft.hpp>
 
 int main() try {

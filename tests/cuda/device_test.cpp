@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <weft/cuda_dlpack.hpp>
+#include <weft/cuda/dlpack.hpp>
 
 #include <dlfcn.h>
 

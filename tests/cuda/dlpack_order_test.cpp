@@ -3,7 +3,7 @@
 // was named is early, which shows that it is the stream that makes it.
 #include <memory>
 
-#include <weft/cuda_dlpack.hpp>
+#include <weft/cuda/dlpack.hpp>
 
 #include "cuda/fixture.hpp"
 

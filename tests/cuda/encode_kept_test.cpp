@@ -7,10 +7,10 @@
 
 #include <weft/weft.hpp>
 
-#include "cuda/encode_launch.hpp"
-#include "cuda/encode_steps.hpp"
+#include "ops_cuda/encode/encode_launch.hpp"
+#include "ops_cuda/encode/encode_steps.hpp"
 #include "cuda/plan_device.hpp"
-#include "kernels/encode_plan.hpp"
+#include "ops/encode/encode_plan.hpp"
 #include "support/cuda_array.hpp"
 #include "support/gpu_fixture.hpp"
 #include "support/shared_rows.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Encoded states on both back ends against the definition, within the bounds that both state; the same faults
 // and the same errors.
-#include <weft/cuda_encode.hpp>
+#include <weft/cuda/encode.hpp>
 
 #include <limits>
 #include <vector>

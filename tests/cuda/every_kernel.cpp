@@ -2,12 +2,12 @@
 // Every CUDA kernel once or more, on small inputs at awkward sizes, without Vulkan: what compute-sanitizer
 // runs (tools/sanitize-cuda.sh); the name of a part runs that alone, and "device" none: it tells whether
 // there is a device to run on. What the kernels compute is judged by the conformance tests.
-#include <weft/cuda_device.hpp>
-#include <weft/cuda_encode.hpp>
-#include <weft/cuda_field.hpp>
-#include <weft/cuda_host.hpp>
-#include <weft/cuda_kernel_matrix.hpp>
-#include <weft/cuda_lattice.hpp>
+#include <weft/cuda/device.hpp>
+#include <weft/cuda/encode.hpp>
+#include <weft/cuda/field.hpp>
+#include <weft/cuda/host.hpp>
+#include <weft/cuda/kernel_matrix.hpp>
+#include <weft/cuda/lattice.hpp>
 
 #include <cmath>
 #include <cstdio>

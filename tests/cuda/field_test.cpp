@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every field and operation on both back ends: the same bits, which are those of the schoolbook oracle, and
 // the same errors.
-#include <weft/cuda_field.hpp>
+#include <weft/cuda/field.hpp>
 
 #include <algorithm>
 #include <vector>

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include <weft/cuda.hpp>
+#include <weft/cuda/interop.hpp>
 #include <weft/weft.hpp>
 
 #include "cuda/kernels.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels on arrays in host memory: both back ends give the same, in one chunk and in many, from ordinary
 // and from page-locked memory, and from several threads.
-#include <weft/cuda_host.hpp>
+#include <weft/cuda/host.hpp>
 
 #include <algorithm>
 #include <cmath>

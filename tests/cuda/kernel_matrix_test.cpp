@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernel matrices on both back ends against gate-by-gate simulation and direct sums, within the bounds that
 // both state; and the same errors.
-#include <weft/cuda_encode.hpp>
-#include <weft/cuda_kernel_matrix.hpp>
+#include <weft/cuda/encode.hpp>
+#include <weft/cuda/kernel_matrix.hpp>
 
 #include <algorithm>
 #include <cmath>

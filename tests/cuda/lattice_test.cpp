@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lattice codes on both back ends: the same bits, which are those of the exact oracle, and the same errors.
-#include <weft/cuda_lattice.hpp>
+#include <weft/cuda/lattice.hpp>
 
 #include <cstring>
 #include <limits>

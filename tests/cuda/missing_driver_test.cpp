@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where no NVIDIA driver is, every entry point says so by name, after the checks of what it was given.
-#include <weft/cuda_encode.hpp>
-#include <weft/cuda_field.hpp>
-#include <weft/cuda_host.hpp>
-#include <weft/cuda_kernel_matrix.hpp>
-#include <weft/cuda_lattice.hpp>
+#include <weft/cuda/encode.hpp>
+#include <weft/cuda/field.hpp>
+#include <weft/cuda/host.hpp>
+#include <weft/cuda/kernel_matrix.hpp>
+#include <weft/cuda/lattice.hpp>
 
 #include <dlfcn.h>
 

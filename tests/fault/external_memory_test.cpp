@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/external_memory.hpp"
+#include "vulkan/backend/external_memory.hpp"
 #include "fault/fixture.hpp"
 #include "support/open_descriptors.hpp"
 

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <type_traits>
 
-#include "fault/lies.hpp"
+#include "fault/fake_driver.hpp"
 
 namespace weft_fault {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "core/cache_file.hpp"
+#include "base/cache_file.hpp"
 #include "fuzz/target.hpp"
 
 using namespace weft::core;

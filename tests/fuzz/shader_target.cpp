@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "core/reflection.hpp"
+#include "plan/spirv/reflection.hpp"
 #include "fuzz/target.hpp"
 #include "support/snapshots.hpp"
 

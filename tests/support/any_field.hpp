@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <weft/field.hpp>
+#include <weft/ops/field.hpp>
 
 #include "support/field_vectors.hpp"
 

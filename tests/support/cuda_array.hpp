@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <weft/cuda_memory.hpp>
+#include <weft/cuda/memory.hpp>
 
 namespace weft_test {
 

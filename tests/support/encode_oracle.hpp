@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include <weft/encode.hpp>
+#include <weft/ops/encode.hpp>
 
 namespace weft_test {
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <weft/field.hpp>
+#include <weft/ops/field.hpp>
 
 namespace weft_test {
 

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include <weft/lattice.hpp>
+#include <weft/ops/lattice.hpp>
 
 namespace weft_test {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <weft/lattice.hpp>
+#include <weft/ops/lattice.hpp>
 
 namespace weft_test {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/device_snapshot.hpp"
+#include "plan/device/device_snapshot.hpp"
 
 namespace weft::test {
 

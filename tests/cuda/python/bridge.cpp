@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <weft/cuda_dlpack.hpp>
+#include <weft/cuda/dlpack.hpp>
 #include <weft/weft.hpp>
 
 namespace {

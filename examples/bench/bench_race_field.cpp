@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Field kernels on resident arrays far beyond the card's cache.
+#include <weft/cuda/field.hpp>
+
+#include "bench_race_both.hpp"
+
+namespace bench {
+namespace {
+
+using Limbs = std::vector<std::uint64_t>;
+
+struct FieldArrays {
+    weft::Field field;
+    std::size_t count;
+    Limbs a, b;
+    const Results<std::uint64_t>& results;
+};
+
+void judge_sums(const FieldArrays& arrays, std::span<const std::uint64_t> got) {
+    in_parallel(arrays.count, [&](std::size_t first, std::size_t last) {
+        Limbs want(6 * (last - first));
+        add_on_cpu(&arrays.a[6 * first], &arrays.b[6 * first], want.data(), last - first);
+        if (!std::equal(want.begin(), want.end(), &got[6 * first]))
+            throw std::runtime_error("sums differ from the CPU's");
+    });
+}
+
+void race_field(weft::Backend& backend, const Settings& settings, const FieldArrays& arrays,
+                std::initializer_list<weft::FieldOp> ops) {
+    const weft::FieldInfo& info = weft::field_info(arrays.field);
+    weft::Stream stream(backend);
+    const Twin<std::uint64_t> a(backend, stream, arrays.a), b(backend, stream, arrays.b),
+        full(backend, arrays.a.size()), one(backend, info.limbs);
+    for (const weft::FieldOp op : ops) {
+        const bool two = weft::takes_b(op);
+        const Twin<std::uint64_t>& out = weft::is_reduction(op) ? one : full;
+        weft::cuda::FieldInput cuda_b;
+        if (two) cuda_b = b.cuda.span();
+        Operation<std::uint64_t> operation{
+            .row = std::string(info.name) + " " + to_string(op),
+            .bytes = static_cast<double>(a.vulkan.bytes() * (two ? 2 : 1) + out.vulkan.bytes()),
+            .on_vulkan =
+                [&](weft::Stream& s) {
+                    weft::field_apply(s, arrays.field, op, a.vulkan,
+                                      two ? weft::FieldInput(b.vulkan) : weft::FieldInput(), out.vulkan);
+                },
+            .on_cuda =
+                [&] {
+                    weft::cuda::field_apply(nullptr, arrays.field, op, a.cuda.span(), cuda_b,
+                                            out.cuda.span());
+                }};
+        if (arrays.field == weft::Field::bls12_381_fp && op == weft::FieldOp::add)
+            operation.judge = [&](std::span<const std::uint64_t> got) { judge_sums(arrays, got); };
+        race_twins(backend, settings, stream, out, arrays.results, operation);
+    }
+}
+
+}  // namespace
+
+void race_fields(weft::Backend& backend, const Settings& settings) {
+    const std::size_t bytes = std::size_t{settings.quick ? 3u : 512u} << 20;
+    const Results<std::uint64_t> results(backend, bytes / 8);
+    const auto arrays = [&](weft::Field field) {
+        const weft::FieldInfo& info = weft::field_info(field);
+        const std::size_t count = bytes / info.element_bytes, block = std::min<std::size_t>(count, 99991);
+        return FieldArrays{field, count, repeated(field_elements(info, block, 1), count * info.limbs),
+                           repeated(field_elements(info, block, 2), count * info.limbs), results};
+    };
+    using weft::FieldOp;
+    race_field(backend, settings, arrays(weft::Field::bls12_381_fp),
+               {FieldOp::add, FieldOp::neg, FieldOp::sum, FieldOp::mul});
+    race_field(backend, settings, arrays(weft::Field::bn254_fr),
+               {FieldOp::add, FieldOp::mul, FieldOp::inner_product});
+    race_field(backend, settings, arrays(weft::Field::goldilocks),
+               {FieldOp::add, FieldOp::mul, FieldOp::inverse});
+}
+
+}  // namespace bench

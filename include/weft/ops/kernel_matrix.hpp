@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantum kernel matrices: K[i, j] = |<psi(y_j)|psi(x_i)>|^2, from features through a circuit or from states.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <weft/backend.hpp>
+#include <weft/ops/kernel_matrix_memory.hpp>
+#include <weft/ops/state.hpp>
+#include <weft/stream.hpp>
+
+namespace weft {
+
+/// How a row x is embedded, with t = scale * x[q] on wire q, radians.
+enum class KernelMap {
+    angle,  ///< RY(t)
+    ry,     ///< RY(t), by its other name
+    ryrz,   ///< RY(t), then RZ(t)
+};
+const char* to_string(KernelMap map) noexcept;
+/// The map of that name, in any case. Errors: invalid_argument - the text lists the three.
+KernelMap kernel_map(std::string_view name);
+
+/// psi(x) = U(w_L-1) .. U(w_0) E(x) |0>, or with `reupload` U(w_L-1) E(x) .. U(w_0) E(x) |0>. E(x) embeds the
+/// row; U(w) is RX(w[q]) on every wire q, then CNOTs along the ring: 0 to 1, 1 to 2, .. , the last to 0; for
+/// two wires the first alone, for one none.
+///
+/// Without `reupload`, or with one layer, the layers are the same for both rows and cancel: K depends on the
+/// map and the scale alone.
+struct KernelCircuit {
+    KernelMap map = KernelMap::ryrz;
+    KernelSource weights = {};  ///< [layers, qubits] float or double, radians; empty: no layers
+    bool reupload = false;
+    double scale = 1.0;
+};
+
+struct KernelShape {
+    std::uint64_t samples = 0;  ///< rows of X, and of K
+    std::uint64_t others = 0;   ///< rows of Y, and columns of K; 0: Y is X, and K square
+    std::uint32_t qubits = 0;   ///< columns of X and Y
+
+    bool square() const noexcept { return others == 0; }
+    std::uint64_t columns() const noexcept { return square() ? samples : others; }
+    std::uint64_t values() const noexcept { return samples * columns(); }
+    /// Different pairs: what has to be computed.
+    std::uint64_t pairs() const noexcept { return square() ? samples * (samples + 1) / 2 : samples * others; }
+};
+
+enum class Choice { automatic, off, on };
+
+/// How far a call on host memory is.
+struct KernelProgress {
+    std::uint64_t pairs_done = 0, pairs = 0;
+    double elapsed_s = 0;
+    double pairs_per_s() const;  ///< 0 before anything is done
+    double remaining_s() const;  ///< at that rate
+};
+
+struct KernelMatrixOptions {
+    std::int64_t state_tile = -1;  ///< states built at a time, 1 or more; -1: planned
+    /// Use tiles measured on this device, and before a call on host memory that takes long enough (some
+    /// seconds) measure them if none was: see kernel_tuning.hpp. Values stay within the same bounds.
+    bool autotune = true;
+    Choice bulk_states = Choice::automatic;  ///< build all states once; automatic: where they fit
+    double vram_fraction = 0.85;             ///< of the memory budget that may be used, above 0, at most 1
+    /// Divide K[i, j] by sqrt(d_i d_j), d_i = max(K[i, i] + jitter, 1e-12), and set the diagonal to 1; where
+    /// Y is given, by the root of the product of both rows' values with themselves, without jitter.
+    bool normalize = false;
+    double jitter = 0;     ///< at least 0; of normalize alone
+    bool timings = false;  ///< fill in states_s and product_s of the report: a Profile for the call
+    std::function<void(const KernelProgress&)> progress = {};  ///< on the caller's thread; may throw
+    std::stop_token cancel = {};  ///< asked between tiles; ends with Errc::cancelled
+};
+
+enum class KernelMethod {
+    product,  ///< closed form for circuits that cancel; any number of qubits
+    states,   ///< states, then their inner products
+};
+const char* to_string(KernelMethod method) noexcept;
+
+/// What a kernel matrix takes and how it is made, before anything is allocated.
+struct KernelEstimate {
+    KernelMethod method = KernelMethod::product;
+    std::uint32_t layers = 0;  ///< of the circuit that matter; the others cancel
+    bool work64 = false;       ///< arithmetic in float64
+    std::uint64_t pairs = 0;
+    std::uint64_t state_tile = 0;  ///< states built at a time; 0: none are
+    bool bulk_states = false;      ///< all states are built once
+    /// Bound on errors of K, of states with norm 1: docs/kernel_matrix.md. 0: nothing could be planned.
+    double error = 0;
+    std::string form;         ///< of the inner products: "fp32_3m", "fp64", "matrix_split", ..; empty: none
+    std::string tile;         ///< of the inner products, as in KernelTileTrial; empty: there are none
+    std::string tile_choice;  ///< "planned", "measured", or "to be measured" by a call on host memory
+    std::uint64_t states_bytes = 0;  ///< of all states on the device
+    std::uint64_t matrix_bytes = 0;  ///< of K
+    /// Bounds of what buffers of a call hold at a time: device memory, and page-locked memory where that is
+    /// the device's own (DeviceInfo::unified_memory) or Config::memory_limit counts it. Resident: besides
+    /// features and K. 0: nothing could be planned, for a reason that the last of `reasons` tells.
+    std::uint64_t resident_bytes = 0;
+    std::uint64_t streamed_bytes = 0;  ///< of a call on host memory
+    std::uint64_t available_bytes =
+        0;  ///< vram_fraction of the budget, or of what Config::memory_limit leaves
+    /// Floating-point operations: of all states, as often as they are made, and of a pair.
+    double state_flops = 0, pair_flops = 0;
+    double state_builds = 0;  ///< times a state is made, on average: 1 with bulk states
+    bool resident_fits = false, streamed_fits = false;
+    std::vector<std::string> reasons;  ///< one line for each decision, and for what does not fit
+};
+
+/// The plan of a call. Errors: invalid_argument - shape, map, weights or options; unsupported - as
+/// kernel_matrix.
+KernelEstimate estimate_kernel_matrix(const Backend& backend, const KernelShape& shape,
+                                      const KernelCircuit& circuit, ValueType type = ValueType::float32,
+                                      const KernelMatrixOptions& options = {});
+/// The same for states that are given.
+KernelEstimate estimate_kernel_matrix(const Backend& backend, const KernelShape& shape, StateType states,
+                                      ValueType type = ValueType::float32,
+                                      const KernelMatrixOptions& options = {});
+
+/// What a call on host memory did; every figure measured or counted in that run.
+struct KernelMatrixReport {
+    KernelMethod method = KernelMethod::product;
+    std::uint64_t pairs = 0;
+    double wall_s = 0;  ///< from the call to the last value in place
+    /// Device time by its timestamps: of building and packing states, and of products (pairs in closed form
+    /// included). With KernelMatrixOptions::timings, where the device has timestamps; else 0. Kernel matrices
+    /// that other threads make on the backend meanwhile are counted too.
+    double states_s = 0, product_s = 0;
+    double pairs_per_s() const;  ///< pairs / wall_s
+};
+
+/// K of resident features, recorded on `stream`.
+///
+///   x   [samples, qubits] float32 or float64, radians
+///   y   [others, qubits] of the same type; left out: K of x with itself, symmetric to the bit
+///   k   [samples, columns] float32 or float64
+///
+/// Arithmetic is of the type of `k`; angles are reduced exactly whatever the type, so adding 2 pi / scale to
+/// a feature changes K by no more than the feature's own rounding. A feature that is not finite makes its row
+/// and column NaN. `progress` and `cancel` do not apply. Errors: invalid_argument - shape, sizes, circuit,
+/// options; unsupported - float64 on a device without shaderFloat64; out_of_memory - does not fit, with the
+/// numbers, before anything is allocated; as Stream::dispatch.
+void kernel_matrix(Stream& stream, const KernelFeatures& x, const KernelValues& k, const KernelShape& shape,
+                   const KernelCircuit& circuit = {}, const KernelMatrixOptions& options = {});
+void kernel_matrix(Stream& stream, const KernelFeatures& x, const KernelFeatures& y, const KernelValues& k,
+                   const KernelShape& shape, const KernelCircuit& circuit = {},
+                   const KernelMatrixOptions& options = {});
+
+/// K of resident states, [samples, 2^qubits] each, recorded on `stream`. complex64 is computed on in float32,
+/// complex128 in float64, whatever the type of `k`. A state with an amplitude that is not finite makes its
+/// row and column NaN; so may one with `normalize` whose norm is beyond 4.2e9 in float32 (1.1e77 in float64).
+void kernel_matrix(Stream& stream, const KernelStates& states, const KernelValues& k, const StateShape& shape,
+                   const KernelMatrixOptions& options = {});
+void kernel_matrix(Stream& stream, const KernelStates& x, const KernelStates& y, const KernelValues& k,
+                   const KernelShape& shape, const KernelMatrixOptions& options = {});
+
+/// K of features in host memory into host memory, tile by tile: K has to fit neither the device nor, where it
+/// is a mapped file, host memory. Arrays as above; `k` must not overlap the others.
+///
+/// Errors: as above; invalid_argument - also a feature or weight that is not finite, named by row and column,
+/// before anything runs; cancelled; whatever `progress` throws. After cancelled and what `progress` throws, k
+/// is undefined.
+KernelMatrixReport kernel_matrix(Backend& backend, const KernelSource& x, const KernelTarget& k,
+                                 const KernelShape& shape, const KernelCircuit& circuit = {},
+                                 const KernelMatrixOptions& options = {});
+KernelMatrixReport kernel_matrix(Backend& backend, const KernelSource& x, const KernelSource& y,
+                                 const KernelTarget& k, const KernelShape& shape,
+                                 const KernelCircuit& circuit = {}, const KernelMatrixOptions& options = {});
+
+/// K of states in host memory, [samples, 2^qubits] and [others, 2^qubits], into host memory. Errors:
+/// invalid_argument - also states of a norm above 4.2e9 where the amplitudes or K are float32, above 1.1e77
+/// else: K has its fourth power.
+KernelMatrixReport kernel_matrix(Backend& backend, const KernelStateSource& states, const KernelTarget& k,
+                                 const KernelShape& shape, const KernelMatrixOptions& options = {});
+KernelMatrixReport kernel_matrix(Backend& backend, const KernelStateSource& x, const KernelStateSource& y,
+                                 const KernelTarget& k, const KernelShape& shape,
+                                 const KernelMatrixOptions& options = {});
+
+}  // namespace weft

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inner products of lattice codes, without decoding them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <weft/backend.hpp>
+#include <weft/batch.hpp>
+#include <weft/buffer.hpp>
+#include <weft/ops/lattice.hpp>
+#include <weft/stream.hpp>
+
+namespace weft {
+
+/// The inner products of what any two levels of a code stand for. With B_m = sum_i b_(m,i) q^i, the index of
+/// the digits of level m, the inner product of two vectors is beta^2 sum_(m,n) q^(m+n) table(B_m, B'_n).
+class LatticeTable {
+  public:
+    static constexpr std::uint64_t kMaxEntries = std::uint64_t{1} << 24;
+
+    /// Errors: invalid_argument - q as in LatticeCode; more than kMaxEntries = q^(2d) entries: D4 above q =
+    /// 8, and E8, whose vectors are better decoded.
+    LatticeTable(Lattice lattice, std::uint32_t q);
+
+    Lattice lattice() const noexcept { return lattice_; }
+    std::uint32_t q() const noexcept { return q_; }
+    std::uint32_t points() const noexcept { return points_; }  ///< q^d
+    /// Entry of two indices below points(), unchecked.
+    std::int32_t operator()(std::uint32_t a, std::uint32_t b) const noexcept {
+        const std::size_t at = std::size_t{a} * points_ + b;
+        return static_cast<std::int16_t>(words_[at / 2] >> (at % 2 * 16));
+    }
+    std::int32_t largest() const noexcept { return largest_; }  ///< greatest absolute value of an entry
+    /// Entry a * points() + b is half (a * points() + b) of this, low half first.
+    std::span<const std::uint32_t> words() const noexcept { return words_; }
+
+  private:
+    Lattice lattice_;
+    std::uint32_t q_, points_ = 1;
+    std::int32_t largest_ = 0;
+    std::vector<std::uint32_t> words_;
+};
+
+struct LatticeInnerOptions {
+    std::size_t width = 0;  ///< values of a row; 0: d
+    BatchOptions batch = {};
+};
+
+/// out[r] = <x_r, y_r> of the rows that `x` and `y` are codes of; or <x_r, y_0>, where `y` is one row.
+///
+///   x, y   codes as of lattice_encode for `code` without retries and dither; digits below q, unchecked
+///   out    [rows] float: beta^2 times a 32-bit sum of integers, both exact, rounded once or twice
+///
+/// Errors: invalid_argument - sizes, null, overlap; a table of another lattice or q; a code with retries or
+/// dither; rows so long that the sum may not fit 32 bits. As run_batch otherwise.
+BatchReport lattice_inner(Backend& backend, const LatticeTable& table, const LatticeCode& code,
+                          std::span<const std::uint8_t> x, std::span<const std::uint8_t> y,
+                          std::span<float> out, const LatticeInnerOptions& options = {});
+
+/// The same on resident buffers; `table` holds LatticeTable::words(), x and y code_words() for their rows.
+void lattice_inner(Stream& stream, const LatticeTable& table, BufferView<const std::uint32_t> table_words,
+                   const LatticeCode& code, BufferView<const std::uint32_t> x,
+                   BufferView<const std::uint32_t> y, BufferView<float> out, std::size_t width = 0);
+
+}  // namespace weft

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// amplitude, rows that no workgroup can hold alone: several share one, a block of 2^slab_bits values each, which they
+// keep while they wait for each other's norms. Workgroups take blocks in order, so those of a row run at the same time
+// wherever a device can run as many. None relies on that: who has waited for long leaves its block to the last one of
+// the row, who waits for nobody.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#if defined(WEFT_SHUFFLES)
+#extension GL_KHR_shader_subgroup_basic : require
+#extension GL_KHR_shader_subgroup_shuffle : require
+#endif
+#include "shaders/encode/encode_interface.glsl.h"
+
+layout(local_size_x_id = 0) in;
+layout(push_constant) uniform Push {
+    uint count;
+    uint first;
+    EncodeParameters p;
+};
+#if defined(WEFT_IN64)
+#define RawPair uvec4
+#else
+#define RawPair uvec2
+#endif
+layout(set = 0, binding = 0) readonly buffer Values { Raw values[]; };
+layout(set = 0, binding = 0) readonly buffer ValuePairs { RawPair value_pairs[]; };
+layout(set = 0, binding = 1) writeonly buffer States { uvec4 states[]; };
+layout(set = 0, binding = 2) writeonly buffer Status { uvec2 status[]; };
+layout(set = 0, binding = 3) coherent volatile buffer Tasks { uint tasks[]; };
+layout(set = 0, binding = 3) coherent volatile buffer TaskQuads { uvec4 task_quads[]; };
+
+uvec4 task_quad(uint at) {
+    return task_quads[at];
+}
+void set_task_quad(uint at, uvec4 quad) {
+    task_quads[at] = quad;
+}
+
+layout(constant_id = 2) const uint kKept = 8;  // pairs of a block that an invocation takes
+#define kHeld kKept
+#if defined(WEFT_SHUFFLES)
+layout(constant_id = 3) const uint kSubgroup = 32;  // invocations of a subgroup, all of which are there
+#endif
+#include "encode_amplitude_shared.glsl.h"

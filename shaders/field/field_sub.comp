@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// out[i] = a[i] - b[i] mod p. `out` may be `a` or `b`: an element is loaded whole before it is stored, and nothing is
+// restrict.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "field_interface.h"
+
+layout(local_size_x = 256, local_size_x_id = 0) in;
+layout(push_constant) uniform Push { uint count; };
+layout(set = 0, binding = 0) readonly buffer A { ElementPart a[]; };
+layout(set = 0, binding = 1) readonly buffer B { ElementPart b[]; };
+layout(set = 0, binding = 2) writeonly buffer Out { ElementPart result[]; };
+
+void main() {
+    const uint group = gl_WorkGroupSize.x * kEach;
+    const uint stride = gl_NumWorkGroups.x * group;
+    for (uint first = gl_WorkGroupID.x * group + gl_LocalInvocationID.x; first < count; first += stride) {
+        Element x[kEach], y[kEach];
+#define READ(k) \
+    if (AT(k) < count) x[k] = LOAD(a, AT(k)), y[k] = LOAD(b, AT(k));
+        EACH(READ)
+#define WRITE(k) \
+    if (AT(k) < count) { \
+        const Element z = sub_elements(x[k], y[k]); \
+        STORE(result, AT(k), z); \
+    }
+        EACH(WRITE)
+    }
+}

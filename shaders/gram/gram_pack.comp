@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Row-major states into the planes of shaders/gram/gram_layout.h: float, double (WEFT_WORK64) or float16 (WEFT_MATRIX).
+// A workgroup turns 64 rows by 16 amplitudes round in shared memory.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "gram_interface.h"
+#include "gram_layout.h"
+
+#if defined(WEFT_WORK64)
+#define Real double
+#define Complex dvec2
+#else
+#define Real float
+#define Complex vec2
+#endif
+
+layout(local_size_x_id = 0) in;
+layout(constant_id = 1) const uint kPlanes = 4;
+layout(push_constant) uniform Push {
+    uint count;
+    uint first;
+    GramPackParameters p;
+};
+layout(set = 0, binding = 0) readonly buffer States { Complex states[]; };
+#if defined(WEFT_MATRIX)
+layout(set = 0, binding = 1) writeonly buffer Planes { uint planes[]; };
+#else
+layout(set = 0, binding = 1) writeonly buffer Planes { Real planes[]; };
+#endif
+#include "gram_pack.glsl.h"

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Angles of kernel matrices. The types are those of encode_form.h: WEFT_WORK64 for double arithmetic.
+#define WEFT_IN64  // angles are doubles whatever the features were
+#include "shaders/encode/encode_interface.glsl.h"
+#include "kernel_angle.h"
+#include "kernel_parameters.h"
+
+#if defined(WEFT_WORK64)
+#define kNotANumber WEFT_F64(0x7ff80000u, 0u)
+#else
+#define kNotANumber uintBitsToFloat(0x7fc00000u)
+#endif
+
+// NaN for an angle that is not finite: it shows in every kernel value of its sample.
+WEFT_GPU SinCos sincos_of_angle(uvec2 angle) {
+    if (double_exponent(angle) == 2047u) {
+        SinCos none;
+        none.sine = kNotANumber;
+        none.cosine = kNotANumber;
+        return none;
+    }
+    return sincos_of(angle);
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kernel values of a state are divided by: 1 / sqrt(max(norm^4 + jitter, 1e-12)). A workgroup a state.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "kernel_interface.glsl.h"
+
+layout(local_size_x_id = 0) in;  // at most 128
+layout(push_constant) uniform Push {
+    uint count;
+    uint first;
+    KernelNormParameters p;
+};
+#if defined(WEFT_WORK64)
+#define Real2 dvec2
+#else
+#define Real2 vec2
+#endif
+#if defined(WEFT_SQUARES)
+layout(set = 0, binding = 0) readonly buffer Squares { Real squares[]; };
+#else
+layout(set = 0, binding = 0) readonly buffer States { Real2 states[]; };
+#endif
+layout(set = 0, binding = 1) writeonly buffer Factors { Real factors[]; };
+#include "kernel_norms.glsl.h"

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the lattice kernels are told, and the pseudo-random numbers of their dither.
+#ifndef WEFT_SHARED_LATTICE_SETTINGS_H
+#define WEFT_SHARED_LATTICE_SETTINGS_H
+
+#include "shaders/shared/portable.h"
+
+WEFT_SHARED_BEGIN
+
+// A status byte: retries in the low 7 bits; the top bit is set where the last try still overloaded; all bits
+// are set where the vector held a value that is not finite.
+const uint kLatticeOverload = 0x80u;
+const uint kLatticeBad = 0xffu;
+
+// Vectors that a thread reads before it works on the first of them, so that the next are under way.
+const uint kLatticeInHand = 4u;
+
+struct LatticeSettings {
+    float beta, inverse_beta;  // inverse_beta: 1 / beta rounded to float by the host
+    float shrink, grow;        // 2^-alpha and 2^alpha, one factor a retry
+    uint max_retries;
+    uint seed_low, seed_high;    // of the dither
+    uint index_low, index_high;  // the vector number that vector 0 of the job has for the dither
+};
+
+// The layout of a dispatch, in vectors (tiles of d values) and 32-bit words.
+struct LatticeLayout {
+    uint element_vectors;  // of an element of the job; `count` and `first` are in elements
+    uint vectors;          // those from here on are padding: not read, coded as zero
+    uint code_words, status_words;
+    uint width, tiles;  // values and tiles of a row
+    uint depth;         // decode: levels to sum, coarse ones first
+};
+
+// Spreads every bit over all others (the finalizer "lowbias32" of Chris Wellons' hash prospector).
+WEFT_FN uint lattice_mix(uint x) {
+    x ^= x >> 16;
+    x *= 0x7feb352du;
+    x ^= x >> 15;
+    x *= 0x846ca68bu;
+    return x ^ (x >> 16);
+}
+
+// beta * grow^retries.
+WEFT_FN float lattice_scale(LatticeSettings settings, uint retries) {
+    WEFT_PRECISE float scale = settings.beta;
+    for (uint t = 0u; t < retries; ++t) scale = scale * settings.grow;
+    return scale;
+}
+
+// The key of vector `index` + `offset`, a 64-bit number in two words.
+WEFT_FN uint lattice_dither_key(LatticeSettings settings, uint offset) {
+    uint low = settings.index_low + offset;
+    uint high = settings.index_high + (low < offset ? 1u : 0u);
+    uint key = lattice_mix(settings.seed_low) ^ settings.seed_high;
+    key = lattice_mix(key) ^ high;
+    return lattice_mix(key) ^ low;
+}
+
+WEFT_SHARED_END
+
+#endif

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads that share the staging copies of a batch with the thread that called it.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "trace/trace_recorder.hpp"
+
+namespace weft::core {
+
+struct HostCopy {
+    void* target = nullptr;
+    const void* source = nullptr;
+    std::size_t bytes = 0;
+};
+
+/// What a copy is to a listener: everything of the event but who copied, when and how much.
+struct CopyLabel {
+    TraceRecorder* recorder = nullptr;  // null: nobody listens
+    StageEvent event;
+};
+
+/// Thread-safe: copies of several callers queue up behind each other's parts.
+class CopyWorkers {
+  public:
+    /// `threads` counts the caller, so one thread means no worker. Workers start with the first copy that
+    /// needs them. At most kMostThreads.
+    explicit CopyWorkers(std::uint32_t threads);
+    ~CopyWorkers();
+    CopyWorkers(const CopyWorkers&) = delete;
+    CopyWorkers& operator=(const CopyWorkers&) = delete;
+
+    /// Performs all copies and returns when they are complete and visible.
+    void copy(std::span<const HostCopy> copies, const CopyLabel& label = {});
+
+    static constexpr std::uint32_t kMostThreads = 256;
+
+  private:
+    struct Work;
+    void run();
+    void start();
+    void share(Work& work);
+    static void take_parts(Work& work, std::size_t thread);
+    bool may_spin() const;
+
+    const std::uint32_t threads_;
+    std::mutex mutex_;
+    std::condition_variable wake_, left_;
+    std::vector<Work*> open_;                 // guarded by mutex_; each lives on its caller's stack
+    std::atomic<std::size_t> open_count_{0};  // open_.size(), for looks without the lock
+    std::atomic<bool> stop_{false};           // written under mutex_
+    std::vector<std::thread> workers_;
+};
+
+}  // namespace weft::core

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/encode/encode_footprint.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "ops/encode/footprint.hpp"
+
+namespace weft::kernels {
+namespace {
+
+// As buffers are rounded.
+std::uint64_t padded(std::uint64_t bytes) {
+    return std::max<std::uint64_t>(16, (bytes + 15) / 16 * 16);
+}
+
+// Four uploads may be under way and two downloads; a last piece that is much smaller has buffers of its own.
+std::uint64_t stream_staging(std::uint64_t in, std::uint64_t out) {
+    const std::uint64_t up = staging_bytes(in), down = staging_bytes(out), status = 3 * 4096;
+    return 4 * up + 4 * (up / 4) + 2 * down + 2 * (down / 4) + status;
+}
+
+constexpr std::uint64_t kRoundBytes = 64 * kMiB;
+
+// An iqp whose states can be bound; amplitude where pieces of a row would be too small to be worth a
+// submission each.
+bool several_rows_fit(const EncodePlan& plan) {
+    if (!plan.row_fits()) return false;
+    return plan.kernel != EncodeKernel::amplitude_long || 2 * plan.row_bytes_out() <= kRoundBytes;
+}
+
+std::uint64_t rows_per_round(const EncodePlan& plan) {
+    const std::uint64_t rows = std::max<std::uint64_t>(1, kRoundBytes / plan.row_bytes_out());
+    return std::min(
+        {plan.samples, rows,
+         std::max<std::uint64_t>(1, plan.range_bytes / std::max<std::uint64_t>(1, plan.row_bytes_in()))});
+}
+
+AmplitudePieces pieces_of(const EncodePlan& plan, std::uint32_t bits, bool hold_all) {
+    AmplitudePieces pieces;
+    pieces.bits = bits;
+    pieces.size = std::uint64_t{1} << bits;
+    pieces.count = std::uint64_t{1} << (plan.qubits - bits);
+    pieces.used = (plan.features + pieces.size - 1) / pieces.size;
+    pieces.held = hold_all ? pieces.used : std::min<std::uint64_t>(2, pieces.used);
+    return pieces;
+}
+
+std::uint64_t bytes_of_rows(const EncodePlan& plan, bool unified, const EncodeRounds& rounds) {
+    EncodePlan round = plan;
+    round.samples = rounds.rows;
+    const std::uint64_t set = padded(round.bytes_in()) + padded(round.bytes_out()) + scratch_bytes(round);
+    return rounds.sets * set + (unified ? 0 : stream_staging(round.bytes_in(), round.bytes_out()));
+}
+
+std::uint64_t bytes_of_pieces(const EncodePlan& plan, const AmplitudePieces& pieces) {
+    EncodePlan row = plan;
+    row.samples = 1;
+    const std::uint64_t in = pieces.size * plan.value_bytes, out = pieces.size * plan.amplitude_bytes;
+    return pieces.held * padded(in) + std::min<std::uint64_t>(2, pieces.count) * padded(out) +
+           scratch_bytes(row) + stream_staging(in, out);
+}
+
+std::uint64_t bytes_of_windows(const EncodePlan& plan) {
+    EncodePlan row = plan;
+    row.samples = 1;
+    return padded(row.row_bytes_in()) + row.row_bytes_out() + scratch_bytes(row) +
+           stream_staging(row.row_bytes_in(), std::uint64_t{plan.amplitude_bytes} << plan.window_bits);
+}
+
+// One element of a job, in and out, and the values that each chunk of it gets whole.
+struct Element {
+    std::uint64_t bytes, broadcast;
+    explicit Element(const EncodePlan& plan, std::uint64_t job_rows)
+        : bytes((plan.whole_rows() ? plan.row_bytes_in() : 0) +
+                (std::uint64_t{plan.amplitude_bytes} << plan.element_bits) + kStatusBytes +
+                8 * std::uint64_t{plan.task_words}),
+          broadcast(plan.whole_rows() ? 0 : job_rows * plan.row_bytes_in()) {}
+};
+
+// Areas of a slot are not smaller than 256 KiB, ranges in them are aligned, and what is left of a batch may
+// take another path and so other areas.
+constexpr std::uint64_t kSlotBytes = 4 * kMiB, kLeastSlotBytes = 5 * (std::uint64_t{256} << 10);
+
+std::uint64_t status_bytes(const EncodePlan& plan) {
+    return padded((plan.samples << plan.block_bits()) * kStatusBytes) +
+           padded(plan.samples * plan.task_words * 4);
+}
+
+std::string too_much(const char* what, std::uint64_t got, std::uint64_t most) {
+    return std::string(what) + " (got " + std::to_string(got) + " bytes, need at most " +
+           std::to_string(most) + ")";
+}
+
+}  // namespace
+
+std::uint64_t scratch_bytes(const EncodePlan& plan) {
+    std::uint64_t bytes = padded(plan.samples * kStatusBytes);
+    if (plan.task_words != 0) bytes += padded(plan.samples * plan.task_words * 4);
+    if (plan.kernel == EncodeKernel::amplitude_long)
+        bytes += padded(plan.samples * plan.norm_blocks() * kNormBytes) + padded(plan.samples * kNormBytes);
+    return bytes;
+}
+
+// Angles and indices are few: each chunk gets those of its whole job. So that this stays a fraction of what
+// comes out, a job is one chunk of usual size.
+std::uint64_t rows_per_job(const EncodePlan& plan) {
+    constexpr std::uint64_t kJobBytes = 32 * kMiB;
+    if (plan.whole_rows()) return std::min(plan.samples, std::uint64_t{0xffffffff});
+    const std::uint64_t group = plan.rows_per_group;
+    const std::uint64_t rows =
+        std::max<std::uint64_t>(group, kJobBytes / plan.row_bytes_out() / group * group);
+    return std::min(plan.samples, rows);
+}
+
+EncodeRounds usual_rounds(const EncodePlan& plan, const DeviceInfo& device, std::uint64_t most_rows) {
+    EncodeRounds rounds;
+    if (several_rows_fit(plan)) {
+        rounds.rows = rows_per_round(plan);
+        if (most_rows != 0) rounds.rows = std::min(rounds.rows, most_rows);
+        rounds.sets = rounds.rows < plan.samples ? 2 : 1;
+    } else if (plan.kernel == EncodeKernel::amplitude_long) {
+        constexpr std::uint32_t kMostBits = 23;
+        rounds.kind = EncodeRounds::Kind::pieces;
+        rounds.pieces = pieces_of(plan, std::min({plan.qubits, plan.window_bits, kMostBits}),
+                                  plan.row_bytes_in() <= device.device_memory_bytes / 4);
+    } else {
+        rounds.kind = EncodeRounds::Kind::windows;
+    }
+    return rounds;
+}
+
+bool shrink(EncodeRounds& rounds, const EncodePlan& plan) {
+    if (rounds.kind == EncodeRounds::Kind::windows) return false;
+    if (rounds.kind == EncodeRounds::Kind::pieces) {
+        constexpr std::uint32_t kLeastBits = kNormBlockBits;  // a norm's block is read whole
+        AmplitudePieces& pieces = rounds.pieces;
+        const bool holds_more = pieces.held > 2;
+        if (!holds_more && pieces.bits <= kLeastBits) return false;
+        pieces = pieces_of(plan, holds_more ? pieces.bits : pieces.bits - 1, false);
+        return true;
+    }
+    if (rounds.rows == 1 && rounds.sets == 1) return false;
+    if (rounds.rows == 1)
+        rounds.sets = 1;
+    else {
+        rounds.rows /= 2;
+        rounds.sets = 2;
+    }
+    return true;
+}
+
+EncodeRounds fit_rounds(const EncodePlan& plan, const DeviceInfo& device, std::uint64_t most_rows,
+                        std::uint64_t bytes) {
+    EncodeRounds rounds = usual_rounds(plan, device, most_rows);
+    while (rounds_bytes(plan, device, rounds) > bytes && shrink(rounds, plan)) {
+    }
+    return rounds;
+}
+
+std::uint64_t rounds_bytes(const EncodePlan& plan, const DeviceInfo& device, const EncodeRounds& rounds) {
+    switch (rounds.kind) {
+        case EncodeRounds::Kind::rows:
+            return with_blocks(bytes_of_rows(plan, device.unified_memory, rounds));
+        case EncodeRounds::Kind::pieces:
+            return with_blocks(bytes_of_pieces(plan, rounds.pieces));
+        case EncodeRounds::Kind::windows:
+            break;
+    }
+    return with_blocks(bytes_of_windows(plan));
+}
+
+// Slots grow to their largest group: a chunk, or small jobs together. Each group is in one slot only, so that
+// all of them together hold no more than the batch.
+std::uint64_t jobs_bytes(const EncodePlan& plan, const EncodeRoom& room) {
+    constexpr std::uint64_t kChunkBytes = 48 * kMiB, kGroupBytes = 8 * kMiB;
+    const std::uint64_t job_rows = rows_per_job(plan);
+    const Element element(plan, job_rows);
+    const std::uint64_t jobs = (plan.samples + job_rows - 1) / job_rows;
+    const std::uint64_t total =
+        (plan.samples << plan.block_bits()) * element.bytes + jobs * element.broadcast;
+    const std::uint64_t job = (job_rows << plan.block_bits()) * element.bytes;
+    const std::uint64_t asked =
+        room.chunk_elements > job / element.bytes ? job : room.chunk_elements * element.bytes;
+    const std::uint64_t piece = room.copies ? std::min(asked, std::max(kChunkBytes, total / 64)) : asked;
+    const std::uint64_t group = std::max(std::max(piece, element.bytes) + element.broadcast, kGroupBytes);
+    const std::uint64_t copies = room.copies ? 2 : 1, slots = std::max(1u, room.slots);
+    const std::uint64_t areas = std::min(slots * group, total + slots * element.broadcast);
+    return with_blocks(copies * areas + slots * kSlotBytes + status_bytes(plan));
+}
+
+std::uint64_t least_bytes(const EncodePlan& plan, const DeviceInfo& device, bool copies) {
+    if (!plan.single_dispatch()) {
+        EncodeRounds rounds = usual_rounds(plan, device, 1);
+        while (shrink(rounds, plan)) {
+        }
+        return rounds_bytes(plan, device, rounds);
+    }
+    const Element element(plan, rows_per_job(plan));
+    return with_blocks((copies ? 2u : 1u) * (element.bytes + element.broadcast) + kLeastSlotBytes +
+                       status_bytes(plan));
+}
+
+EncodeEstimate estimate(const DeviceInfo& device, const EncodeRoom& room, EncodeMethod method,
+                        EncodeTypes types, const StateShape& shape, std::uint64_t features) {
+    const EncodePlan resident = plan_encode(device, method, types, shape, features, false);
+    const EncodePlan streamed = plan_encode(device, method, types, shape, features, true);
+    EncodeEstimate result;
+    result.bytes_in = resident.bytes_in();
+    result.bytes_out = resident.bytes_out();
+    result.scratch_bytes = scratch_bytes(resident);
+    result.available_bytes = room.available;
+    const std::uint64_t least = least_bytes(streamed, device, room.copies);
+    result.streamed_bytes =
+        streamed.single_dispatch()
+            ? std::max(least, std::min(jobs_bytes(streamed, room), room.available))
+            : rounds_bytes(streamed, device, fit_rounds(streamed, device, 0, room.available));
+    const std::uint64_t all = result.bytes_in + result.bytes_out + result.scratch_bytes;
+    const std::uint64_t largest = std::max(result.bytes_in, result.bytes_out);
+    if (largest > device.limits.max_buffer_bytes)
+        result.reason = too_much("values or states are larger than a buffer of this device can be", largest,
+                                 device.limits.max_buffer_bytes);
+    else if (all > room.available)
+        result.reason =
+            too_much("values, states and scratch are more than the device's memory", all, room.available);
+    result.resident_fits = result.reason.empty();
+    result.streamed_fits = least <= room.available;
+    if (!result.streamed_fits)
+        result.reason = too_much("the smallest part that can be streamed is more than the device's memory",
+                                 least, room.available);
+    return result;
+}
+
+}  // namespace weft::kernels

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What memory an encode takes, and how a streamed one is cut so that it fits: pure functions.
+#pragma once
+
+#include <cstdint>
+
+#include "ops/encode/encode_plan.hpp"
+
+namespace weft::kernels {
+
+/// Device memory of a resident encode besides values and states, as its buffers are rounded.
+std::uint64_t scratch_bytes(const EncodePlan& plan);
+
+/// Samples of a job of run_batch.
+std::uint64_t rows_per_job(const EncodePlan& plan);
+
+/// What a backend has for an encode.
+struct EncodeRoom {
+    std::uint32_t slots = 3;
+    bool copies = true;  ///< chunks of run_batch may be staged: they lie in host and in device memory
+    std::uint64_t chunk_elements = kDefaultChunkElements;
+    std::uint64_t available = 0;  ///< bytes, of the device and within Config::memory_limit
+};
+
+/// Pieces of a streamed amplitude row that needs several dispatches. The values of `held` pieces are on the
+/// device: all of the row, or two that take turns and are uploaded again when they are read again.
+struct AmplitudePieces {
+    std::uint32_t bits = 0;
+    std::uint64_t size = 0;             ///< values, and amplitudes: 2^bits
+    std::uint64_t count = 0, used = 0;  ///< of the state; of its values
+    std::uint64_t held = 0;
+};
+
+/// How an encode that needs several dispatches is streamed.
+struct EncodeRounds {
+    enum class Kind {
+        rows,     ///< whole samples, several at a time
+        pieces,   ///< of one amplitude sample after the other
+        windows,  ///< of one iqp sample after the other, all of them held
+    };
+    Kind kind = Kind::rows;
+    std::uint64_t rows = 1, sets = 1;  ///< samples a round; sets of buffers that take turns
+    AmplitudePieces pieces;
+};
+/// The usual cut; `most_rows` is what the caller asked for, 0: nothing.
+EncodeRounds usual_rounds(const EncodePlan& plan, const DeviceInfo& device, std::uint64_t most_rows);
+/// The next smaller cut. false: there is none.
+bool shrink(EncodeRounds& rounds, const EncodePlan& plan);
+/// The largest cut whose memory is within `bytes`, else the smallest there is.
+EncodeRounds fit_rounds(const EncodePlan& plan, const DeviceInfo& device, std::uint64_t most_rows,
+                        std::uint64_t bytes);
+
+/// Bounds of what streamed encodes take, staging and what blocks of the memory pool leave unused included.
+std::uint64_t rounds_bytes(const EncodePlan& plan, const DeviceInfo& device, const EncodeRounds& rounds);
+std::uint64_t jobs_bytes(const EncodePlan& plan, const EncodeRoom& room);
+/// What they cannot do without.
+std::uint64_t least_bytes(const EncodePlan& plan, const DeviceInfo& device, bool copies);
+
+EncodeEstimate estimate(const DeviceInfo& device, const EncodeRoom& room, EncodeMethod method,
+                        EncodeTypes types, const StateShape& shape, std::uint64_t features);
+
+}  // namespace weft::kernels

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which field shader a device gets and in what shape it is launched: a pure function.
+#pragma once
+
+#include <cstdint>
+
+#include <weft/device.hpp>
+#include <weft/ops/field.hpp>
+
+#include "shaders/field/field_table.h"
+
+namespace weft::kernels {
+
+/// Workgroup size built into the element-wise field shaders; any other is set by specialization constant 0.
+inline constexpr std::uint32_t kFieldLocalSize = 256;
+/// Elements of a block of a streamed reduction, whose total the host adds.
+inline constexpr std::uint32_t kFieldStreamedBlock = 4096;
+
+struct FieldPlan {
+    FieldShader shader = FieldShader::limbs32;  ///< never automatic
+    std::uint32_t local_size = kFieldLocalSize;
+    std::uint32_t elements_per_group = kFieldLocalSize;  ///< as in ProgramOptions; blocks for reductions
+    std::uint32_t max_groups = 0;                        ///< as in ProgramOptions; the shaders loop
+};
+
+/// What products of an operation are made of: the number that a last pass multiplies by, null where there is
+/// none, and how many passes there are.
+struct FieldProducts {
+    const shared::FieldWords* factor = nullptr;
+    std::uint32_t passes = 1;
+};
+FieldProducts plan_products(const shared::FieldConstants& f, FieldOp op, FieldForm form);
+
+/// `elements` of one call, 0 where it is not known. Errors: unsupported - limbs64 wanted on a device without
+/// shaderInt64; invalid_argument - a group size that is no power of two, or beyond the device.
+FieldPlan plan_field(const DeviceInfo& device, const FieldInfo& field, FieldOp op, std::uint64_t elements,
+                     const FieldKernelOptions& options);
+
+/// Workgroups of a resident reduction, each with elements to add up; one or more. Errors: as plan_field.
+std::uint32_t plan_field_shares(const DeviceInfo& device, const FieldInfo& field, FieldOp op,
+                                std::uint64_t elements, const FieldKernelOptions& options);
+
+}  // namespace weft::kernels

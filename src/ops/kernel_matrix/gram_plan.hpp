@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which shader multiplies states, in which tiles, and what memory that takes: pure functions.
+//
+// K[i, j] = |<y_j|x_i>|^2 for rows x_i of X and y_j of Y. States are first packed into planes (see
+// shaders/gram/gram_layout.h), by a pass of their own or by whoever builds them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <weft/device.hpp>
+
+namespace weft::kernels {
+
+/// Of tiles, blocks and panels: how many hold all of `a`.
+constexpr std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) noexcept {
+    return a / b + (a % b != 0 ? 1 : 0);
+}
+
+enum class GramForm {
+    automatic,
+    fp32_4m,        ///< four real products
+    fp32_3m,        ///< three, after Gauss: a quarter less arithmetic
+    fp64,           ///< needs shaderFloat64
+    matrix_split,   ///< matrix units, float16 high and low parts, three products: as exact as float32
+    matrix_single,  ///< matrix units, one float16 product: errors up to 1e-3; never chosen by itself
+};
+const char* to_string(GramForm form) noexcept;
+
+enum class GramReal { float32, float64 };
+
+struct GramProblem {
+    std::uint64_t rows = 0, columns = 0;  ///< of K: states of X and of Y
+    std::uint64_t amplitudes = 0;         ///< of a state
+    bool symmetric = false;               ///< Y is X: half of the work, K equal to its transpose bit for bit
+    GramReal precision = GramReal::float32;  ///< float32: complex64 states; float64: complex128
+    GramReal output = GramReal::float32;     ///< elements of K
+    std::uint64_t leading = 0;               ///< elements between rows of K; 0: columns
+    /// Every row has norm 1, give or take rounding. Matrix units hold float16 and are left alone otherwise.
+    bool unit_rows = false;
+    /// Values of K are multiplied by a factor of their row and one of their column.
+    bool scaled = false;
+};
+
+/// Outputs of a workgroup and of each of its invocations. Candidates of a tuner.
+struct GramTile {
+    std::uint32_t rows = 64, columns = 64;
+    std::uint32_t thread_rows = 8, thread_columns = 4;
+    std::uint32_t stages = 2;
+    std::uint32_t threads() const noexcept { return rows / thread_rows * (columns / thread_columns); }
+    /// Of fp32_4m: by gram_lanes.comp, which shares nothing.
+    bool lanes() const noexcept { return thread_rows == 8 && thread_columns == 8; }
+    bool operator==(const GramTile&) const = default;
+};
+
+/// Tiles that were measured, by gram_class().
+using GramTiles = std::map<std::string, GramTile>;
+
+/// What the plan may look at.
+struct GramDevice {
+    DeviceLimits limits;
+    bool software = false;  ///< runs on the host's own cores
+    bool float64 = false;
+    bool matrix_khr = false, matrix_nv = false;  ///< 16 x 16 x 16, float16 to float32, by that extension
+    bool matrix_exact = false;                   ///< they passed the accuracy probe
+    std::string matrix_reason{};                 ///< why not
+    std::uint64_t memory_bytes = 0;              ///< of device memory that may be used; 0: unknown
+    GramTiles tiles{};                           ///< measured on it; used before the plan's own choice
+};
+
+struct GramOptions {
+    GramForm form = GramForm::automatic;
+    std::optional<GramTile> tile{};        ///< one of gram_tiles()
+    std::optional<std::uint32_t> flush{};  ///< amplitudes, a multiple of the step
+    std::optional<std::uint32_t> split{};  ///< parts that a sum over amplitudes is cut into
+};
+
+struct GramPlan {
+    GramProblem problem;  ///< leading filled in
+    GramForm form = GramForm::fp32_3m;
+    bool khr = false;  ///< of the matrix forms: by VK_KHR_cooperative_matrix
+    GramTile tile;
+    bool tile_measured = false;          ///< GramDevice::tiles had it
+    std::uint32_t step = 8;              ///< amplitudes of a packed block
+    std::uint32_t planes = 2;            ///< of a packed block
+    std::uint32_t element_bytes = 4;     ///< of a packed number
+    std::uint32_t flush = 256;           ///< amplitudes between two additions to the outer sum
+    std::uint32_t split = 1;             ///< parts of the sum, added up by a pass of their own
+    std::uint64_t blocks = 0;            ///< packed blocks of a row: amplitudes / step, rounded up
+    std::uint64_t row_bytes = 0;         ///< packed
+    std::uint64_t panel_rows = 0;        ///< packed rows that one binding spans, a multiple of 64
+    std::uint64_t output_rows = 0;       ///< rows of K that one binding spans, a multiple of 64
+    std::uint64_t scratch_bytes = 0;     ///< of the parts of the sums
+    std::vector<std::string> reasons{};  ///< one line for each choice
+
+    bool matrix() const noexcept { return form == GramForm::matrix_split || form == GramForm::matrix_single; }
+    /// Bytes of packed planes; rows are padded to a multiple of 64.
+    std::uint64_t packed_bytes(std::uint64_t rows) const noexcept {
+        return (rows + 63) / 64 * 64 * row_bytes;
+    }
+    std::uint64_t packed_bytes_x() const noexcept { return packed_bytes(problem.rows); }
+    std::uint64_t packed_bytes_y() const noexcept {
+        return problem.symmetric ? 0 : packed_bytes(problem.columns);
+    }
+    std::uint64_t output_bytes() const noexcept {
+        return problem.rows * problem.leading * (problem.output == GramReal::float64 ? 8u : 4u);
+    }
+};
+
+/// Errors: invalid_argument - zero sizes, a leading dimension below the columns, symmetric with rows other
+/// than columns, a tile or flush the form does not have; unsupported - a form or precision that the device
+/// lacks, 64 packed rows or 64 rows of K that no binding spans.
+GramPlan plan_gram(const GramProblem& problem, const GramDevice& device, const GramOptions& options = {});
+
+/// A block of K that one dispatch computes, in rows and columns of the whole.
+struct GramBlock {
+    std::uint64_t row = 0, rows = 0, column = 0, columns = 0;
+    bool operator==(const GramBlock&) const = default;
+};
+
+/// What a plan's bindings cut K into, one dispatch each: panels of nearly equal height in whole tiles. Blocks
+/// that follow each other share neither rows nor columns as long as there are such, so nothing need wait
+/// between them: the last tiles of one leave room that the first of the next take.
+class GramBlocks {
+  public:
+    /// Of `rows` by `columns`. `square`: of K(X, X) those on and below the diagonal, which are mirrored too.
+    GramBlocks(const GramPlan& plan, std::uint64_t rows, std::uint64_t columns, bool square);
+    /// False: there are no more.
+    bool next(GramBlock& block);
+
+  private:
+    std::uint64_t rows_, columns_, high_, wide_, down_, across_;  // high_ by wide_, all but the last
+    bool square_;
+    std::uint64_t turn_ = 0, panel_ = 0;
+};
+
+/// Tiles of this form that the device can run, the default first.
+std::vector<GramTile> gram_tiles(const GramDevice& device, GramForm form);
+
+}  // namespace weft::kernels

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiles of the Gram product that were measured on a device: what is kept of them, how it is written, and
+// when measuring pays. Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "ops/kernel_matrix/gram_plan.hpp"
+
+namespace weft::kernels {
+
+/// Who measured tiles belong to. Any difference is a miss.
+struct GramTuningIdentity {
+    std::string device;  ///< its UUID
+    std::string driver;  ///< name and version
+    std::uint32_t driver_version = 0;
+    std::string weft;           ///< version of the library
+    std::uint64_t kernels = 0;  ///< digest of the shaders that were measured
+    bool operator==(const GramTuningIdentity&) const = default;
+};
+
+inline constexpr std::size_t kMaxGramTuningBytes = 32768;
+
+/// One file a device.
+std::string gram_tuning_file_name(const GramTuningIdentity& identity);
+std::string encode_gram_tuning(const GramTuningIdentity& identity, const GramTiles& tiles);
+
+struct DecodedGramTuning {
+    GramTiles tiles;      ///< empty when refused
+    std::string refused;  ///< empty: usable
+};
+DecodedGramTuning decode_gram_tuning(const GramTuningIdentity& identity, std::string_view text);
+
+/// Products that share a tile: form, interface of the matrix units, the smaller side of K up to the next
+/// power of two (4096 stands for all above), amplitudes likewise (2^16).
+std::string gram_class(const GramPlan& plan);
+
+/// "128x64/8x4/1": outputs of a workgroup, of an invocation, stages.
+std::string to_string(const GramTile& tile);
+
+/// Whether measuring tiles first is worth it for a job of `flops` floating-point operations: what it may take
+/// is a small part of that, pipelines that have to be compiled included.
+bool gram_tuning_pays(const GramDevice& device, double flops);
+
+/// The product on which tiles are compared: a rectangle of about the planned size, with at most `flops`
+/// operations (0: no limit), and of no more rows than planned.
+GramProblem gram_trial(const GramPlan& plan, double flops);
+
+/// Part of a job's operations that a trial of one tile may take.
+inline constexpr double kGramTrialShare = 1.0 / 300;
+
+}  // namespace weft::kernels

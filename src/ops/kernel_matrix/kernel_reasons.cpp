@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a plan takes and why, for people.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "ops/kernel_matrix/gram_tuning.hpp"
+#include "ops/kernel_matrix/kernel_plan.hpp"
+
+namespace weft::kernels {
+namespace {
+
+std::string number(std::uint64_t value) {
+    return std::to_string(value);
+}
+
+std::string gigabytes(std::uint64_t bytes) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.3g GB", static_cast<double>(bytes) * 1e-9);
+    return text;
+}
+
+// Why K does not depend on some layers.
+std::string layers_reason(const KernelPlan& plan, const CircuitFacts& circuit) {
+    const std::string product = ": K is a product over the qubits, in closed form";
+    if (circuit.given) return "states are given: their inner products are all there is to do";
+    if (circuit.layers == 0) return "no layers" + product;
+    if (!circuit.reupload)
+        return "without re-upload all " + number(circuit.layers) + " layers cancel" + product;
+    if (circuit.layers == 1) return "the last layer cancels, which is the only one" + product;
+    return "the last of " + number(circuit.layers) + " layers cancels; " + number(plan.layers) +
+           (plan.layers == 1 ? " layer matters" : " layers matter");
+}
+
+void estimate_product(KernelEstimate& e, const KernelPlan& plan, const KernelDevice& device) {
+    const DeviceLimits& limits = device.gram.limits;
+    const std::uint64_t planes = plan.planes_values() * plan.real_bytes();
+    e.resident_bytes = product_memory(plan, device, false);
+    e.streamed_bytes = product_memory(plan, device, true);
+    e.pair_flops = static_cast<double>(plan.shape.qubits) * (3 * plan.parts + 1);
+    // Every part of the qubits rounds a float once more, and every double qubit some 1e-18 on average.
+    const double qubits = plan.shape.qubits, parts = std::ceil(qubits / std::max(1u, plan.part_qubits));
+    e.error = plan.work64                        ? 1e-12 * std::max(1.0, qubits / 262144)
+              : plan.shape.qubits <= kLongQubits ? 2e-6
+                                                 : 4e-6 + 6e-8 * (parts - 1);
+    e.reasons.push_back("2 numbers a qubit and sample, " + gigabytes(planes) + " in all");
+    const std::uint64_t most = std::min(limits.max_storage_buffer_range, limits.max_buffer_bytes);
+    const bool bound = planes <= most && plan.job_rows != 0;
+    e.resident_fits = bound && e.resident_bytes <= e.available_bytes;
+    e.streamed_fits = bound && e.streamed_bytes <= e.available_bytes;
+    if (planes > most)
+        e.reasons.push_back("does not fit: the numbers take " + gigabytes(planes) +
+                            ", and one binding of this device holds " + gigabytes(most));
+    else if (plan.job_rows == 0)
+        e.reasons.push_back("does not fit: a row of K takes " +
+                            gigabytes(plan.shape.columns() * plan.real_bytes()) +
+                            ", and one binding of this device holds " + gigabytes(most));
+}
+
+std::uint64_t tiles_of(std::uint64_t rows, std::uint64_t tile) {
+    return (rows + tile - 1) / tile;
+}
+
+// Tiles of states that are made, over those there are, with `tile` states each: kernel_blocks.cpp goes
+// through pairs of them and keeps Y where it is one.
+double builds_of(const KernelShape& shape, std::uint64_t tile) {
+    const auto x = static_cast<double>(tiles_of(shape.samples, tile));
+    if (shape.square()) return (x + 1) / 2;
+    const auto y = static_cast<double>(tiles_of(shape.others, tile));
+    return y > 1 ? (x + x * y) / (x + y) : 1;
+}
+
+std::string times_text(double times) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.3g times", times);
+    return text;
+}
+
+void tell_tiles(KernelEstimate& e, const KernelPlan& plan, const KernelMatrixOptions& options) {
+    const StatePlan& s = plan.states;
+    const std::uint64_t rows = plan.shape.samples + plan.shape.others;
+    if (s.bulk) {
+        e.reasons.push_back(
+            "all " + number(rows) + " states, " + gigabytes(e.states_bytes) + " packed, are made once" +
+            (options.bulk_states == Choice::on ? ", as asked" : ": they fit") +
+            "; in two tiles each would be made " + times_text(builds_of(plan.shape, (s.tile + 1) / 2)));
+        return;
+    }
+    e.reasons.push_back(
+        "tiles of " + number(s.tile) + " states: all would take " + gigabytes(e.states_bytes) +
+        (options.bulk_states == Choice::off ? "; bulk states are off" : "") +
+        (e.state_builds > 1 ? "; each is made " + times_text(e.state_builds) + ", with bulk states once"
+                            : ""));
+}
+
+std::string packing_reason(const KernelPlan& plan) {
+    const StatePlan& s = plan.states;
+    const std::uint64_t built = built_bytes(plan);
+    const std::string beside =
+        built == 0 ? "nothing beside packed states" : gigabytes(built) + " of states beside packed ones";
+    if (s.fused) return "the last pass packs states for inner products; " + beside;
+    return "states are packed by a pass of their own: packed rows lie side by side, and a workgroup holds " +
+           number(s.group_rows) + " of them; " + beside;
+}
+
+void estimate_states(KernelEstimate& e, const KernelPlan& plan, const KernelDevice& device,
+                     const CircuitFacts& circuit, const KernelMatrixOptions& options) {
+    const double amplitudes = std::ldexp(1.0, static_cast<int>(plan.shape.qubits));
+    const auto rows = static_cast<double>(plan.shape.samples + plan.shape.others);
+    e.pair_flops = 8 * amplitudes;
+    e.state_flops = rows * 14 * plan.layers * plan.shape.qubits * amplitudes;
+    if (!plan.obstacle.empty()) {
+        e.reasons.push_back("does not fit: " + plan.obstacle);
+        return;
+    }
+    const StatePlan& s = plan.states;
+    e.bulk_states = s.bulk;
+    e.state_tile = s.tile;
+    e.state_builds = s.bulk ? 1 : builds_of(plan.shape, s.tile);
+    e.state_flops *= e.state_builds;
+    e.states_bytes = s.gram.packed_bytes(plan.shape.samples) +
+                     (plan.shape.square() ? 0 : s.gram.packed_bytes(plan.shape.others));
+    (circuit.on_host ? e.streamed_bytes : e.resident_bytes) = states_memory(plan, device, circuit.on_host);
+    e.resident_fits = !circuit.on_host && e.resident_bytes <= e.available_bytes;
+    e.streamed_fits = circuit.on_host && e.streamed_bytes <= e.available_bytes;
+    if (plan.layers != 0)
+        e.reasons.push_back("states take " + number(s.passes.size()) +
+                            (s.passes.size() == 1 ? " pass" : " passes") + " a layer");
+    if (plan.layers != 0) e.reasons.push_back(packing_reason(plan));
+    if (s.renormalize)
+        e.reasons.push_back("K is divided by the norms of states as it is made: rounding of gates adds up");
+    tell_tiles(e, plan, options);
+    e.form = to_string(s.gram.form);
+    e.error = plan.work64 ? 1e-12 : plan.shape.qubits <= 10 ? 2e-6 : 2e-5;
+    e.tile = to_string(s.gram.tile);
+    const bool first = circuit.on_host && tunes_first(plan, device.gram, options);
+    e.tile_choice = first ? "to be measured" : s.gram.tile_measured ? "measured" : "planned";
+    if (first) e.reasons.push_back("autotune: tiles are measured before the job, which is long enough");
+    if (!options.autotune) e.reasons.push_back("autotune is off");
+    for (const std::string& reason : s.gram.reasons) e.reasons.push_back("inner products: " + reason);
+}
+
+}  // namespace
+
+KernelEstimate estimate_kernel(const KernelPlan& plan, const KernelDevice& device,
+                               const CircuitFacts& circuit, const KernelMatrixOptions& options) {
+    KernelEstimate e;
+    e.method = plan.method;
+    e.layers = plan.layers;
+    e.work64 = plan.work64;
+    e.pairs = plan.shape.pairs();
+    e.matrix_bytes = plan.matrix_bytes();
+    e.available_bytes = available_bytes(device, options);
+    e.reasons.push_back(layers_reason(plan, circuit));
+    e.reasons.push_back(std::string(plan.work64 ? "float64" : "float32") + " arithmetic");
+    if (plan.method == KernelMethod::product)
+        estimate_product(e, plan, device);
+    else
+        estimate_states(e, plan, device, circuit, options);
+    const std::uint64_t need = circuit.on_host ? e.streamed_bytes : e.resident_bytes;
+    if (need > e.available_bytes)
+        e.reasons.push_back("does not fit: needs " + gigabytes(need) + " of device memory, " +
+                            gigabytes(e.available_bytes) + " of " + gigabytes(device.budget_bytes) +
+                            " may be used");
+    return e;
+}
+
+}  // namespace weft::kernels

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/lattice/lattice_check.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <weft/error.hpp>
+
+#include "host/thread_parts.hpp"
+
+namespace weft::kernels {
+namespace {
+
+[[noreturn]] void refuse(const char* function, const std::string& what) {
+    throw Error(Errc::invalid_argument, std::string(function) + ": " + what);
+}
+
+std::string got_need(const std::string& got, const std::string& need) {
+    return " (got " + got + ", need " + need + ")";
+}
+
+std::string number(float value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%g", static_cast<double>(value));
+    return text;
+}
+
+constexpr std::size_t kNone = ~std::size_t{0};
+
+// What scan(first, last) returns for each part of `count` indices; `nothing` where there are fewer parts than
+// threads. A part has at least `worth` indices: starting a thread costs what reading about 512 KiB costs.
+template <class Found, class Scan>
+std::vector<Found> over_threads(std::size_t count, std::size_t worth, std::uint32_t threads, Found nothing,
+                                const Scan& scan) {
+    std::vector<Found> found(std::max(1u, threads), nothing);
+    in_parts(count, worth, threads, [&](std::uint64_t part, std::uint64_t first, std::uint64_t last) {
+        found[part] = scan(first, last);
+    });
+    return found;
+}
+
+// The lowest index below `count` that scan(first, last) finds in its range, or kNone.
+template <class Scan>
+std::size_t find_threaded(std::size_t count, std::size_t worth, std::uint32_t threads, const Scan& scan) {
+    const std::vector<std::size_t> found = over_threads(count, worth, threads, kNone, scan);
+    return *std::min_element(found.begin(), found.end());
+}
+
+std::uint32_t magnitude(float x) {
+    return std::bit_cast<std::uint32_t>(x) & 0x7fffffffu;
+}
+
+constexpr std::uint32_t kInfinity = 0x7f800000u;
+
+// Whole pieces by their maximum, which compilers turn into vector code; then the culprit.
+std::size_t find_not_finite(const float* x, std::size_t first, std::size_t last) {
+    constexpr std::size_t kPiece = 4096;
+    for (std::size_t at = first; at < last; at += kPiece) {
+        const std::size_t end = std::min(last, at + kPiece);
+        std::uint32_t most = 0;
+        for (std::size_t i = at; i < end; ++i) most = std::max(most, magnitude(x[i]));
+        if (most < kInfinity) continue;
+        for (std::size_t i = at; i < end; ++i)
+            if (magnitude(x[i]) >= kInfinity) return i;
+    }
+    return kNone;
+}
+
+std::uint32_t digit_at(std::span<const std::uint8_t> codes, std::size_t index, std::uint32_t bits) {
+    const std::size_t at = index * bits;
+    std::uint32_t word = codes[at / 8];
+    if (at / 8 + 1 < codes.size()) word |= std::uint32_t{codes[at / 8 + 1]} << 8;
+    return (word >> (at % 8)) & ((1u << bits) - 1);
+}
+
+std::size_t find_bad_byte(std::span<const std::uint8_t> codes, std::uint32_t q, std::size_t first,
+                          std::size_t last) {
+    constexpr std::size_t kPiece = 16384;
+    for (std::size_t at = first; at < last; at += kPiece) {
+        const std::size_t end = std::min(last, at + kPiece);
+        std::uint8_t most = 0;
+        for (std::size_t i = at; i < end; ++i) most = std::max(most, codes[i]);
+        if (most < q) continue;
+        for (std::size_t i = at; i < end; ++i)
+            if (codes[i] >= q) return i;
+    }
+    return kNone;
+}
+
+bool overlap(const NamedSpan& a, const NamedSpan& b) {
+    const auto at = reinterpret_cast<std::uintptr_t>(a.data), bt = reinterpret_cast<std::uintptr_t>(b.data);
+    return a.bytes != 0 && b.bytes != 0 && at < bt + b.bytes && bt < at + a.bytes;
+}
+
+}  // namespace
+
+void check_lattice_code(const char* function, const LatticeCode& code) {
+    const auto bad = [&](const char* member, const std::string& got, const std::string& need) {
+        refuse(function, std::string("LatticeCode::") + member + " is out of range" + got_need(got, need));
+    };
+    if (code.lattice != Lattice::z2 && code.lattice != Lattice::d4 && code.lattice != Lattice::e8)
+        bad("lattice", std::to_string(static_cast<int>(code.lattice)), "z2, d4 or e8");
+    if (code.q == 2)
+        refuse(function,
+               "LatticeCode::q is 2, which has no code for positive values: halves round up, so "
+               "digits of an even base reach further down than up, and of base 2 only down" +
+                   got_need("2", "3 to 16"));
+    if (code.q < 2 || code.q > 16) bad("q", std::to_string(code.q), "3 to 16");
+    if (code.levels < 1 || code.levels > 4) bad("levels", std::to_string(code.levels), "1 to 4");
+    constexpr float kLeast = 0x1p-40f, kMost = 0x1p40f;
+    if (!(code.beta >= kLeast && code.beta <= kMost)) bad("beta", number(code.beta), "2^-40 to 2^40");
+    if (!(code.alpha > 0.0f && code.alpha <= 4.0f)) bad("alpha", number(code.alpha), "above 0, at most 4");
+    const auto most = static_cast<std::uint32_t>(std::min(64.0f / code.alpha, 100.0f));
+    if (code.max_retries > most)
+        bad("max_retries", std::to_string(code.max_retries),
+            "at most " + std::to_string(most) + " with this alpha");
+}
+
+void check_size(const char* function, const char* name, const char* unit, std::size_t got, std::size_t need) {
+    if (got == need) return;
+    refuse(function, std::string(name) + " does not fit the shape" +
+                         got_need(std::to_string(got) + " " + unit, std::to_string(need)));
+}
+
+void check_lattice_spans(const char* function, std::span<const NamedSpan> inputs,
+                         std::span<const NamedSpan> outputs, bool in_place) {
+    for (const auto& spans : {inputs, outputs})
+        for (const NamedSpan& s : spans)
+            if (s.data == nullptr && s.bytes != 0)
+                refuse(function, std::string(s.name) + " is null" +
+                                     got_need(std::to_string(s.bytes) + " bytes", "memory behind them"));
+    for (std::size_t o = 0; o < outputs.size(); ++o) {
+        const NamedSpan& out = outputs[o];
+        const auto meet = [&](const NamedSpan& other) {
+            refuse(function,
+                   std::string(out.name) + " overlaps " + other.name +
+                       got_need("common memory",
+                                in_place ? "separate spans, or the same for y and x" : "separate spans"));
+        };
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            const bool same = out.data == inputs[i].data && out.bytes == inputs[i].bytes;
+            if (!(in_place && o == 0 && i == 0 && same) && overlap(out, inputs[i])) meet(inputs[i]);
+        }
+        for (std::size_t i = 0; i < o; ++i)
+            if (overlap(out, outputs[i])) meet(outputs[i]);
+    }
+}
+
+void check_finite(const char* function, std::span<const float> x, std::size_t width, std::uint32_t threads) {
+    const std::size_t at = find_threaded(
+        x.size(), 1u << 19, threads,
+        [&](std::size_t first, std::size_t last) { return find_not_finite(x.data(), first, last); });
+    if (at == kNone) return;
+    refuse(function, "value " + std::to_string(at % width) + " of row " + std::to_string(at / width) +
+                         " is not finite" + got_need(number(x[at]), "a number"));
+}
+
+void check_digits(const char* function, const LatticeCode& code, std::span<const std::uint8_t> codes,
+                  std::size_t vectors, std::uint32_t threads) {
+    const std::uint32_t bits = digit_bits(code);
+    if (bits < 8 && code.q == 1u << bits) return;  // every pattern is a digit
+    const std::size_t each = std::size_t{code.levels} * dimension(code.lattice);
+    const auto scan = [&](std::size_t first, std::size_t last) {
+        if (bits == 8) return find_bad_byte(codes, code.q, first, last);
+        for (std::size_t i = first; i < last; ++i)
+            if (digit_at(codes, i, bits) >= code.q) return i;
+        return kNone;
+    };
+    const std::size_t worth = bits == 8 ? 1u << 21 : 1u << 16;
+    const std::size_t at = find_threaded(vectors * each, worth, threads, scan);
+    if (at == kNone) return;
+    const std::uint32_t got = bits == 8 ? codes[at] : digit_at(codes, at, bits);
+    const std::size_t level = at % each / dimension(code.lattice), i = at % dimension(code.lattice);
+    refuse(function, "digit " + std::to_string(i) + " of level " + std::to_string(level) + " of vector " +
+                         std::to_string(at / each) + " is out of range" +
+                         got_need(std::to_string(got), "below q = " + std::to_string(code.q)));
+}
+
+namespace {
+
+// By pieces: most have nothing to tell, and loops without branches become vector code.
+StatusCount count_range(std::span<const std::uint8_t> status, std::size_t first, std::size_t last) {
+    constexpr std::size_t kPiece = 4096;
+    StatusCount count;
+    for (std::size_t at = first; at < last; at += kPiece) {
+        const auto piece = status.subspan(at, std::min(kPiece, last - at));
+        std::uint8_t any = 0;
+        for (const std::uint8_t s : piece) any |= s;
+        if (any == 0) continue;
+        std::uint32_t retried = 0, unresolved = 0, bad = 0, most = 0;
+        for (const std::uint8_t s : piece) {
+            retried += (s & kLatticeRetries) != 0 ? 1u : 0u;
+            unresolved += s >> 7;
+            bad += s == kLatticeNotFinite ? 1u : 0u;
+            most = std::max(most, s == kLatticeNotFinite ? 0u : s & kLatticeRetries);
+        }
+        if (bad != 0 && count.not_finite == 0)
+            count.first_not_finite =
+                at + static_cast<std::size_t>(std::find(piece.begin(), piece.end(), kLatticeNotFinite) -
+                                              piece.begin());
+        count.not_finite += bad;
+        count.retried += retried - bad;
+        count.unresolved += unresolved - bad;
+        count.most_retries = std::max(count.most_retries, most);
+    }
+    return count;
+}
+
+}  // namespace
+
+void StatusCount::add(const StatusCount& later) {
+    if (not_finite == 0) first_not_finite = later.first_not_finite;
+    retried += later.retried;
+    unresolved += later.unresolved;
+    not_finite += later.not_finite;
+    most_retries = std::max(most_retries, later.most_retries);
+}
+
+StatusCount count_statuses(std::span<const std::uint8_t> status, std::uint32_t threads, std::size_t first) {
+    const std::vector<StatusCount> parts = over_threads(
+        status.size() - first, 1u << 21, threads, StatusCount{},
+        [&](std::size_t from, std::size_t to) { return count_range(status, first + from, first + to); });
+    StatusCount count;
+    for (const StatusCount& part : parts) count.add(part);
+    return count;
+}
+
+StatusCount check_statuses(const char* function, const LatticeCode& code,
+                           std::span<const std::uint8_t> status, std::uint32_t threads) {
+    const StatusCount count = count_statuses(status, threads);
+    if (count.not_finite == 0 && count.most_retries <= code.max_retries) return count;
+    const auto bad = [&](std::uint8_t s) {
+        return s == kLatticeNotFinite || (s & kLatticeRetries) > code.max_retries;
+    };
+    const auto at =
+        static_cast<std::size_t>(std::find_if(status.begin(), status.end(), bad) - status.begin());
+    if (status[at] == kLatticeNotFinite)
+        refuse(function, "vector " + std::to_string(at) + " was not finite when it was encoded" +
+                             got_need("status 255", "a number of retries"));
+    refuse(function, "status of vector " + std::to_string(at) + " has too many retries" +
+                         got_need(std::to_string(status[at] & kLatticeRetries),
+                                  "at most max_retries = " + std::to_string(code.max_retries)));
+}
+
+LatticeReport forward_report(const char* function, const LatticeShape& shape, const StatusCount& count,
+                             BatchReport batch) {
+    if (count.not_finite != 0)
+        refuse(function, "vectors with values that are not finite (got " + std::to_string(count.not_finite) +
+                             " of " + std::to_string(shape.vectors()) + ", the first is vector " +
+                             std::to_string(count.first_not_finite) + ", need none; all others are done)");
+    return {shape.vectors(), count.retried, count.unresolved, std::move(batch)};
+}
+
+}  // namespace weft::kernels

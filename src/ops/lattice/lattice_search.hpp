@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The search for beta, whoever quantizes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include <weft/ops/lattice_search.hpp>
+
+namespace weft::kernels {
+
+/// Quantizes x, which is finite, into y, of the same size.
+using QuantizeSample =
+    std::function<LatticeReport(const LatticeCode& code, std::span<const float> x, std::span<float> y)>;
+
+/// As lattice_search_beta. `threads`: for the check of the sample.
+LatticeSearch search_beta(const LatticeCode& code, std::span<const float> sample,
+                          const LatticeSearchOptions& options, std::uint32_t threads,
+                          const QuantizeSample& quantize);
+
+}  // namespace weft::kernels

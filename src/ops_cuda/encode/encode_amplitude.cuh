@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// amplitude, rows that a block or a part of one holds. LAUNCH is the name of what launches it.
+#include "ops_cuda/encode/encode_kernel.cuh"
+
+namespace weft::cuda {
+namespace {
+
+template <bool wide, unsigned threads, unsigned kept_pairs>
+struct EncodeAmplitude {
+    ENCODE_MEMBERS(threads);
+    static constexpr uint kKept = kept_pairs;
+    uint kTeamSize;
+    const Raw* values;
+    const RawPair* value_pairs;
+    uvec4* states;
+    uvec2* status;
+#define kTeam kTeamSize
+#include "shaders/encode/encode_interface.glsl.h"
+
+#include "shaders/encode/amplitude/encode_amplitude.glsl.h"
+};
+
+template <bool wide, unsigned threads, unsigned kept_pairs>
+int launch(const EncodeLaunch& l) {
+    using Kernel = EncodeAmplitude<wide, threads, kept_pairs>;
+    Kernel kernel = make_kernel<Kernel>(l);
+    kernel.kTeamSize = l.plan->team_size;
+    kernel.values = static_cast<decltype(kernel.values)>(l.values);
+    kernel.value_pairs = static_cast<const RawPair*>(l.values);
+    kernel.states = l.states;
+    kernel.status = l.status;
+    return launch_kernel<threads>(kernel, groups_of(l.count, threads / l.plan->team_size), l);
+}
+
+}  // namespace
+
+int LAUNCH(const EncodeLaunch& l) {
+    return with_width(l, [&]<class Wide>(Wide) {
+        constexpr bool wide = Wide::value;
+        if (l.plan->local_size == 1024) return launch<wide, 1024, 8>(l);
+        if (l.plan->local_size == 512) return launch<wide, 512, 8>(l);
+        switch (l.plan->kept_pairs) {
+            case 1:
+                return launch<wide, 256, 1>(l);
+            case 2:
+                return launch<wide, 256, 2>(l);
+            case 4:
+                return launch<wide, 256, 4>(l);
+            default:
+                return launch<wide, 256, 8>(l);
+        }
+    });
+}
+
+}  // namespace weft::cuda

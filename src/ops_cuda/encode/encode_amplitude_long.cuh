@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// amplitude, rows that several blocks share, and rows longer than that in three steps. LAUNCH is the name of
+// what launches them.
+#include "ops_cuda/encode/encode_kernel.cuh"
+
+namespace weft::cuda {
+namespace {
+
+constexpr unsigned kLongThreads = 1024, kScaleThreads = 256;
+
+template <bool wide, unsigned held_pairs>
+struct EncodeAmplitudeShared {
+    ENCODE_MEMBERS(kSharedThreads);
+    static constexpr uint kKept = kKeptPairs, kHeld = held_pairs, kSubgroup = 32;
+    const Raw* values;
+    const RawPair* value_pairs;
+    uvec4* states;
+    uvec2* status;
+    volatile uint* tasks;
+    WEFT_GPU uvec4 task_quad(uint at) const { return load_volatile(tasks + 4u * at); }
+    WEFT_GPU void set_task_quad(uint at, uvec4 quad) const { store_volatile(tasks + 4u * at, quad); }
+#include "shaders/encode/encode_interface.glsl.h"
+
+#define WEFT_SHUFFLES
+#include "shaders/encode/amplitude/encode_amplitude_shared.glsl.h"
+#undef WEFT_SHUFFLES
+};
+
+struct EncodeNormBlock {
+    static constexpr bool wide = false;  // writes no amplitude
+    ENCODE_MEMBERS(kLongThreads);
+    const Raw* values;
+    uvec4* norms;
+#include "shaders/encode/encode_interface.glsl.h"
+
+#include "shaders/encode/amplitude/encode_norm_block.glsl.h"
+};
+
+struct EncodeNormRow {
+    static constexpr bool wide = false;
+    ENCODE_MEMBERS(kLongThreads);
+    const uvec4* norms;
+    uvec4* rows;
+    uvec2* status;
+#include "shaders/encode/encode_interface.glsl.h"
+
+#include "shaders/encode/amplitude/encode_norm_row.glsl.h"
+};
+
+template <bool wide>
+struct EncodeScale {
+    ENCODE_MEMBERS(kScaleThreads);
+    const Raw* values;
+    const uvec4* norms;
+    uvec4* states;
+#include "shaders/encode/encode_interface.glsl.h"
+
+#include "shaders/encode/amplitude/encode_scale.glsl.h"
+};
+
+template <bool wide, unsigned held_pairs, unsigned blocks>
+int launch_shared_as(const EncodeLaunch& l) {
+    using Kernel = EncodeAmplitudeShared<wide, held_pairs>;
+    Kernel kernel = make_kernel<Kernel>(l);
+    kernel.values = static_cast<decltype(kernel.values)>(l.values);
+    kernel.value_pairs = static_cast<const RawPair*>(l.values);
+    kernel.states = l.states;
+    kernel.status = l.status;
+    kernel.tasks = l.tasks;
+    const int result =
+        cudaFuncSetAttribute(encode_kernel<Kernel, kSharedThreads, blocks>,
+                             cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
+    if (result != cudaSuccess) return result;
+    return launch_kernel<kSharedThreads, blocks>(kernel, std::uint64_t{l.count} * l.plan->groups_per_row, l);
+}
+
+// So many workgroups a multiprocessor as leave each the registers that it needs.
+template <bool wide>
+int launch_shared(const EncodeLaunch& l) {
+#if defined(WEFT_WORK64)
+    constexpr unsigned kBlocks = 5;
+#else
+    constexpr unsigned kBlocks = 8;
+#endif
+    if (l.plan->held_pairs == kFewHeld) return launch_shared_as<wide, kFewHeld, kBlocks>(l);
+    return launch_shared_as<wide, kMostHeld, 3>(l);
+}
+
+template <bool wide>
+int launch_scale(const EncodeLaunch& l) {
+    auto kernel = make_kernel<EncodeScale<wide>>(l);
+    kernel.values = static_cast<decltype(kernel.values)>(l.values);
+    kernel.norms = l.rows;
+    kernel.states = l.states;
+    return launch_kernel<kScaleThreads>(kernel, groups_of(l.count, kScaleThreads), l);
+}
+
+int launch_norms(const EncodeLaunch& l) {
+    if (l.step == EncodeStep::norm_block) {
+        auto kernel = make_kernel<EncodeNormBlock>(l);
+        kernel.values = static_cast<decltype(kernel.values)>(l.values);
+        kernel.norms = l.norms;
+        return launch_kernel<kLongThreads>(kernel, l.count, l);
+    }
+    auto kernel = make_kernel<EncodeNormRow>(l);
+    kernel.norms = l.norms;
+    kernel.rows = l.rows;
+    kernel.status = l.status;
+    return launch_kernel<kLongThreads>(kernel, l.count, l);
+}
+
+}  // namespace
+
+int LAUNCH(const EncodeLaunch& l) {
+    if (l.step == EncodeStep::norm_block || l.step == EncodeStep::norm_row) return launch_norms(l);
+    return with_width(l, [&]<class Wide>(Wide) {
+        return l.step == EncodeStep::scale ? launch_scale<Wide::value>(l) : launch_shared<Wide::value>(l);
+    });
+}
+
+}  // namespace weft::cuda

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// basis.
+#include "ops_cuda/encode/encode_kernel.cuh"
+
+namespace weft::cuda {
+namespace {
+
+constexpr unsigned kThreads = 256;
+
+template <bool wide, uint input>
+struct EncodeBasis {
+    ENCODE_MEMBERS(kThreads);
+    static constexpr uint kInput = input;
+    const uint* values;
+    uvec4* states;
+    uvec2* status;
+#include "shaders/encode/circuit/encode_basis.glsl.h"
+};
+
+template <bool wide, uint input>
+int launch(const EncodeLaunch& l) {
+    auto kernel = make_kernel<EncodeBasis<wide, input>>(l);
+    kernel.values = static_cast<const uint*>(l.values);
+    kernel.states = l.states;
+    kernel.status = l.status;
+    // 8 stores a thread.
+    const std::uint64_t stores = (std::uint64_t{l.count} << l.plan->element_bits) / (wide ? 1 : 2);
+    return launch_kernel<kThreads>(kernel, groups_of(stores, 8 * kThreads), l);
+}
+
+template <bool wide>
+int launch_input(const EncodeLaunch& l) {
+    switch (l.plan->types.values) {
+        case ValueType::float32:
+            return launch<wide, 0>(l);
+        case ValueType::float64:
+            return launch<wide, 1>(l);
+        default:
+            return launch<wide, 2>(l);
+    }
+}
+
+}  // namespace
+
+int launch_basis(const EncodeLaunch& l) {
+    return l.plan->types.states == StateType::complex128 ? launch_input<true>(l) : launch_input<false>(l);
+}
+
+}  // namespace weft::cuda

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// iqp: up to 6 qubits by direct sums; else phases and the transform of a slab. LAUNCH is the name of what
+// launches them; what lies above a slab is encode_wht.cu's.
+#include "ops_cuda/encode/encode_kernel.cuh"
+
+namespace weft::cuda {
+namespace {
+
+template <bool wide>
+struct EncodeIqpDirect {
+    ENCODE_MEMBERS(256);
+    static constexpr uint kQubits = 0;
+    const Raw* values;
+    uvec4* states;
+    uvec2* status;
+#include "shaders/encode/encode_interface.glsl.h"
+
+#include "shaders/encode/circuit/encode_iqp_direct.glsl.h"
+};
+
+template <bool wide, uint slab_bits>
+struct EncodeIqp {
+    ENCODE_MEMBERS(1u << (slab_bits - 4));
+    static constexpr uint kQubits = 0, kSlabBits = slab_bits, kMostAngles = 465, kMostRows = 8;
+    const Raw* values;
+    uvec4* states;
+    uvec2* status;
+#include "shaders/encode/encode_interface.glsl.h"
+
+#include "shaders/encode/circuit/encode_iqp.glsl.h"
+#include "shaders/encode/circuit/encode_iqp_slab.glsl.h"
+
+#include "shaders/encode/circuit/encode_iqp_plain.glsl.h"
+};
+
+template <class Kernel>
+int launch(const EncodeLaunch& l) {
+    Kernel kernel = make_kernel<Kernel>(l);
+    kernel.values = static_cast<decltype(kernel.values)>(l.values);
+    kernel.states = l.states;
+    kernel.status = l.status;
+    return launch_kernel<Kernel::kGroupSize>(kernel, groups_of(l.count, l.plan->rows_per_group), l);
+}
+
+}  // namespace
+
+int LAUNCH(const EncodeLaunch& l) {
+    return with_width(l, [&]<class Wide>(Wide) -> int {
+        constexpr bool wide = Wide::value;
+        if (l.plan->kernel == kernels::EncodeKernel::iqp_direct) return launch<EncodeIqpDirect<wide>>(l);
+        switch (l.plan->slab_bits) {
+            case 10:
+                return launch<EncodeIqp<wide, 10>>(l);
+            case 11:
+                return launch<EncodeIqp<wide, 11>>(l);
+            case 12:
+                return launch<EncodeIqp<wide, 12>>(l);
+#if !defined(WEFT_WORK64)
+            case 13:
+                return launch<EncodeIqp<wide, 13>>(l);
+#endif
+            default:
+                return cudaErrorInvalidValue;
+        }
+    });
+}
+
+}  // namespace weft::cuda

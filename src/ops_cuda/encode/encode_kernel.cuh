@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the encode kernels have in common. Compiled once for each of WEFT_IN64 and WEFT_WORK64, as the shaders
+// are.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+
+#include "ops_cuda/encode/encode_launch.hpp"
+
+#if defined(WEFT_WORK64)
+#define WEFT_FLOAT64
+#endif
+#include "shaders/encode/encode_parameters.h"
+#include "shaders/encode/circuit/encode_trig.h"
+
+#if defined(WEFT_IN64)
+#define Raw uvec2
+#define RawPair uvec4
+#else
+#define Raw uint
+#define RawPair uvec2
+#endif
+
+namespace weft::cuda {
+namespace {
+
+using namespace shared;
+
+// `blocks`: of those that share a multiprocessor at least, which limits their registers.
+template <class Kernel, unsigned threads, unsigned blocks>
+__global__ void __launch_bounds__(threads, blocks) encode_kernel(const __grid_constant__ Kernel constants) {
+    Kernel kernel = constants;
+    kernel.run();
+}
+
+template <unsigned threads, unsigned blocks = 1, class Kernel>
+int launch_kernel(const Kernel& kernel, std::uint64_t groups, const EncodeLaunch& l) {
+    encode_kernel<Kernel, threads, blocks>
+        <<<static_cast<unsigned>(std::min<std::uint64_t>(groups, 0x7fffffff)), threads, 0, l.stream>>>(
+            kernel);
+    return cudaGetLastError();
+}
+
+template <class Kernel>
+Kernel make_kernel(const EncodeLaunch& l) {
+    Kernel kernel{};
+    kernel.count = l.count;
+    kernel.first = 0;
+    kernel.p = l.p;
+    return kernel;
+}
+
+inline std::uint64_t groups_of(std::uint64_t count, std::uint64_t per_group) {
+    return (count + per_group - 1) / per_group;
+}
+
+// Whether amplitudes are complex128, which only double arithmetic makes, as a constant.
+template <class Body>
+int with_width([[maybe_unused]] const EncodeLaunch& l, const Body& body) {
+#if defined(WEFT_WORK64)
+    if (l.plan->types.states == StateType::complex128) return body(std::true_type{});
+#if !defined(WEFT_IN64)
+    return cudaErrorInvalidValue;  // complex64 of float values is made in float
+#endif
+#endif
+    return body(std::false_type{});
+}
+
+}  // namespace
+}  // namespace weft::cuda
+
+// Push constants and spec constants that all of them have.
+#define ENCODE_MEMBERS(threads)                     \
+    static constexpr bool kStoreWide = wide;        \
+    static constexpr unsigned kGroupSize = threads; \
+    uint count, first;                              \
+    EncodeParameters p

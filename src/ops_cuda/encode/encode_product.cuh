@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// angle, phase and iqp-z. LAUNCH is the name of what launches them.
+#include "ops_cuda/encode/encode_kernel.cuh"
+
+namespace weft::cuda {
+namespace {
+
+constexpr unsigned kThreads = 256;
+
+template <bool wide, uint method>
+struct EncodeProduct {
+    ENCODE_MEMBERS(kThreads);
+    static constexpr uint kMethod = method;
+    static constexpr bool kAlone = false;  // gains nothing here
+    const Raw* values;
+    uvec4* states;
+    uvec2* status;
+#include "shaders/encode/encode_interface.glsl.h"
+
+#include "shaders/encode/circuit/encode_product.glsl.h"
+};
+
+template <bool wide, uint method>
+int launch(const EncodeLaunch& l) {
+    auto kernel = make_kernel<EncodeProduct<wide, method>>(l);
+    kernel.values = static_cast<decltype(kernel.values)>(l.values);
+    kernel.states = l.states;
+    kernel.status = l.status;
+    return launch_kernel<kThreads>(kernel, groups_of(l.count, l.plan->rows_per_group), l);
+}
+
+}  // namespace
+
+int LAUNCH(const EncodeLaunch& l) {
+    return with_width(l, [&]<class Wide>(Wide) {
+        switch (l.plan->method) {
+            case EncodeMethod::angle:
+                return launch<Wide::value, kEncodeAngle>(l);
+            case EncodeMethod::phase:
+                return launch<Wide::value, kEncodePhase>(l);
+            default:
+                return launch<Wide::value, kEncodeIqpZ>(l);
+        }
+    });
+}
+
+}  // namespace weft::cuda

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launches that make up an encode.
+#pragma once
+
+#include <cstdint>
+
+#include <weft/cuda/encode.hpp>
+
+#include "ops/encode/encode_plan.hpp"
+
+namespace weft::cuda {
+
+/// EncodePlan::held_pairs: few where the shared memory of a multiprocessor has room for the other pairs of
+/// more workgroups than registers have room for most of them.
+std::uint32_t held_pairs(const kernels::EncodePlan& plan, std::uint64_t multiprocessor_bytes);
+
+/// `status` holds two words a sample. With `check_only` it is all that is written.
+void encode_resident(StreamHandle stream, const kernels::EncodePlan& plan, const EncodeValues& values,
+                     const EncodeStates& states, std::uint32_t* status, bool check_only);
+
+/// encode() of what has been checked, for the parts of weft that look after `status` themselves.
+void encode_checked(StreamHandle stream, EncodeMethod method, const EncodeValues& values,
+                    const EncodeStates& states, const StateShape& shape, std::uint64_t features,
+                    std::uint32_t* status, bool check_only);
+
+}  // namespace weft::cuda

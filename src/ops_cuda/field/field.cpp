@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weft/cuda/field.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <string>
+
+#include <weft/error.hpp>
+
+#include "cuda/aligned.hpp"
+#include "cuda/check.hpp"
+#include "ops_cuda/field/field_launch.hpp"
+#include "cuda/plan_device.hpp"
+#include "cuda/scratch.hpp"
+#include "ops/field/field_check.hpp"
+#include "ops/field/field_scalar.hpp"
+#include "ops/field/field_plan.hpp"
+#include "ops/field/field_ranges.hpp"
+
+namespace weft::cuda {
+namespace {
+
+// All device memory is one to the checks: addresses tell what overlaps.
+constexpr char kMemory = 0;
+
+template <class Range>
+kernels::FieldRange range_of(const Range& range) {
+    return {range.data != nullptr ? &kMemory : nullptr, reinterpret_cast<std::uintptr_t>(range.data),
+            range.bytes, range.limb_bytes};
+}
+
+void reduce(FieldLaunch launch, const FieldInfo& field, const FieldKernelOptions& options,
+            const char* function) {
+    const weft::DeviceInfo device = plan_device();
+    if (launch.elements == 0)
+        return check(cudaMemsetAsync(launch.out, 0, field.element_bytes, launch.stream), function,
+                     "cudaMemsetAsync");
+    launch.groups = kernels::plan_field_shares(device, field, launch.op, launch.elements, options);
+    if (launch.groups == 1)
+        return check(static_cast<cudaError_t>(launch_field_reduction(launch)), function, "the launch");
+    const Scratch totals(launch.stream, std::size_t{launch.groups} * field.element_bytes, function, "totals");
+    FieldLaunch sum = launch;
+    launch.out = totals.data();
+    check(static_cast<cudaError_t>(launch_field_reduction(launch)), function, "the launch");
+    sum.op = FieldOp::sum;
+    sum.a = totals.data();
+    sum.elements = launch.groups;
+    sum.groups = 1;
+    check(static_cast<cudaError_t>(launch_field_reduction(sum)), function, "the launch");
+}
+
+}  // namespace
+
+void field_apply(StreamHandle stream, Field field, FieldOp op, const FieldInput& a, const FieldInput& b,
+                 const FieldOutput& out, std::span<const std::uint64_t> scalar,
+                 const FieldKernelOptions& options) {
+    kernels::check_field_enums("field_apply", field, op, options.form, options.shader);
+    const FieldInfo& info = field_info(field);
+    const std::string function = kernels::field_function(op);
+    kernels::check_field_ranges(info, op, range_of(a), range_of(b), range_of(out), scalar);
+    const std::uintptr_t alignment = std::min<std::uint32_t>(info.element_bytes, 16);
+    check_aligned(function, a.data, "a", alignment);
+    check_aligned(function, b.data, "b", alignment);
+    check_aligned(function, out.data, "out", alignment);
+    FieldLaunch launch;
+    if (op == FieldOp::axpy) launch.scalar = kernels::axpy_words(function, field, options.form, scalar);
+    launch.elements = a.bytes / info.element_bytes;
+    const kernels::FieldPlan plan = kernels::plan_field(plan_device(), info, op, launch.elements, options);
+    require_device(function.c_str());
+    const kernels::FieldProducts products =
+        kernels::plan_products(kernels::field_constants(field), op, options.form);
+    launch.stream = stream;
+    launch.op = op;
+    launch.field = &kernels::field_constants(field);
+    launch.factor = products.factor;
+    launch.passes = products.passes;
+    launch.a = a.data;
+    launch.b = b.data;
+    launch.out = out.data;
+    launch.group_size = plan.local_size;
+    if (is_reduction(op)) return reduce(launch, info, options, function.c_str());
+    if (launch.elements == 0) return;
+    const std::uint64_t groups = (launch.elements + plan.elements_per_group - 1) / plan.elements_per_group;
+    launch.groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(groups, plan.max_groups));
+    const int result = op == FieldOp::inverse ? launch_field_inverse(launch) : launch_field_elements(launch);
+    check(static_cast<cudaError_t>(result), function.c_str(), "the launch");
+}
+
+}  // namespace weft::cuda

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the field kernels are launched with.
+#pragma once
+
+#include <cstdint>
+
+#include <weft/cuda/memory.hpp>
+#include <weft/ops/field.hpp>
+
+#include "shaders/field/field_table.h"
+
+namespace weft::cuda {
+
+struct FieldLaunch {
+    StreamHandle stream = nullptr;
+    FieldOp op = FieldOp::add;
+    const shared::FieldConstants* field = nullptr;
+    const shared::FieldWords* factor = nullptr;  ///< as in kernels::FieldProducts, or none
+    std::uint32_t passes = 1;
+    shared::FieldWords scalar{};  ///< of axpy, in Montgomery form
+    const void* a = nullptr;
+    const void* b = nullptr;
+    void* out = nullptr;
+    std::uint64_t elements = 0;
+    std::uint32_t groups = 1, group_size = 256;  ///< of reductions `groups` totals come out
+};
+
+/// Each returns what cudaLaunchKernel did: the operations of field_*.cu that `op` names.
+int launch_field_elements(const FieldLaunch& launch);
+int launch_field_inverse(const FieldLaunch& launch);
+int launch_field_reduction(const FieldLaunch& launch);
+
+}  // namespace weft::cuda

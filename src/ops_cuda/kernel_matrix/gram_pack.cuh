@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Row-major states into the planes of shaders/gram/gram_layout.h, float, double (WEFT_WORK64) or float16
+// (WEFT_MATRIX); and, but for float16, the sums of parts of sums. NAME(x) is the name to give to what
+// launches x.
+#include <cuda_runtime.h>
+
+#include "ops_cuda/kernel_matrix/kernel_launch.hpp"
+#include "cuda/vectors.cuh"
+#include "shaders/gram/gram_interface.h"
+#include "shaders/gram/gram_layout.h"
+
+#if defined(WEFT_WORK64)
+#define Real double
+#define Complex dvec2
+#else
+#define Real float
+#define Complex vec2
+#endif
+
+namespace weft::cuda {
+namespace {
+
+using namespace shared;
+
+constexpr unsigned kThreads = 256;
+
+template <uint matrix_planes>
+struct GramPack {
+    static constexpr uint kPlanes = matrix_planes;
+    uint count, first;
+    GramPackParameters p;
+    const Complex* states;
+#if defined(WEFT_MATRIX)
+    uint* planes;
+#else
+    Real* planes;
+#endif
+#include "shaders/gram/gram_pack.glsl.h"
+};
+
+template <class Kernel>
+__global__ void __launch_bounds__(kThreads) gram_kernel(const __grid_constant__ Kernel constants) {
+    Kernel kernel = constants;
+    kernel.run();
+}
+
+template <uint matrix_planes>
+int launch_planes(const GramPackLaunch& l) {
+    GramPack<matrix_planes> kernel{};
+    kernel.count = l.count;
+    kernel.p = l.p;
+    kernel.states = static_cast<const Complex*>(l.states);
+    kernel.planes = static_cast<decltype(kernel.planes)>(l.planes);
+    gram_kernel<<<l.count, kThreads, 0, l.stream>>>(kernel);
+    return cudaGetLastError();
+}
+
+#if !defined(WEFT_MATRIX)
+template <bool wide_values>
+struct GramReduce {
+    static constexpr bool kWide = wide_values;
+    uint kTileRows, kTileColumns;
+    bool kScaled;
+    const Real* factors;
+    uint count, first;
+    GramReduceParameters r;
+    const Real* parts;
+    float *narrow, *narrow_mirror;
+    uvec2 *wide, *wide_mirror;
+#define p r.p
+#include "shaders/gram/gram_reduce.glsl.h"
+#undef p
+};
+
+template <bool wide_values>
+int launch_sums(const GramLaunch& l) {
+    GramReduce<wide_values> kernel{};
+    kernel.kTileRows = l.plan->tile.rows;
+    kernel.kTileColumns = l.plan->tile.columns;
+    kernel.kScaled = l.factors != nullptr;
+    kernel.factors = static_cast<const Real*>(l.factors);
+    kernel.count = l.count;
+    kernel.r = l.r;
+    kernel.parts = static_cast<const Real*>(l.sums);
+    kernel.narrow = static_cast<float*>(l.out);
+    kernel.narrow_mirror = static_cast<float*>(l.mirror);
+    kernel.wide = static_cast<uvec2*>(l.out);
+    kernel.wide_mirror = static_cast<uvec2*>(l.mirror);
+    gram_kernel<<<(l.count + kThreads - 1) / kThreads, kThreads, 0, l.stream>>>(kernel);
+    return cudaGetLastError();
+}
+#endif
+
+}  // namespace
+
+int NAME(pack)(const GramPackLaunch& l) {
+#if defined(WEFT_MATRIX)
+    return l.plan->planes == 4 ? launch_planes<4>(l) : launch_planes<2>(l);
+#else
+    return launch_planes<2>(l);
+#endif
+}
+
+#if !defined(WEFT_MATRIX)
+int NAME(reduce)(const GramLaunch& l) {
+    return l.plan->problem.output == kernels::GramReal::float64 ? launch_sums<true>(l)
+                                                                : launch_sums<false>(l);
+}
+#endif
+
+}  // namespace weft::cuda

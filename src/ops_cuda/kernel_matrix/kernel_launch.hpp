@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernels of kernel matrices are launched with, by their names in shaders/kernel_*.comp and
+// gram_*.comp.
+#pragma once
+
+#include <cstdint>
+
+#include <weft/cuda/memory.hpp>
+
+#include "ops/kernel_matrix/gram_plan.hpp"
+#include "shaders/gram/gram_interface.h"
+#include "shaders/kernel_matrix/kernel_parameters.h"
+
+namespace weft::cuda {
+
+struct AnglesLaunch {
+    StreamHandle stream = nullptr;
+    std::uint32_t count = 0;
+    shared::KernelAngleParameters p{};
+    const void* features = nullptr;
+    void* planes = nullptr;
+};
+
+struct ProductLaunch {
+    StreamHandle stream = nullptr;
+    std::uint32_t parts = 2;
+    bool symmetric = false, long_form = false;
+    std::uint32_t count = 0;  ///< values, or tiles where symmetric
+    std::uint64_t groups = 1;
+    shared::KernelProductParameters p{};
+    const void* planes = nullptr;
+    void* values = nullptr;
+};
+
+struct StatesLaunch {
+    StreamHandle stream = nullptr;
+    bool generate = false, ring = false;
+    std::uint32_t lanes = 256;
+    std::uint32_t count = 0;
+    shared::KernelStateParameters p{};
+    const void *planes = nullptr, *weights = nullptr, *source = nullptr;
+    void* states = nullptr;
+};
+
+struct NormsLaunch {
+    StreamHandle stream = nullptr;
+    std::uint32_t count = 0;
+    shared::KernelNormParameters p{};
+    const void* states = nullptr;
+    void* factors = nullptr;
+};
+
+struct ScaleLaunch {
+    StreamHandle stream = nullptr;
+    bool wide_values = false, wide_factors = false;
+    std::uint32_t count = 0;
+    shared::KernelScaleParameters p{};
+    const void* factors = nullptr;
+    void* values = nullptr;
+};
+
+struct GramPackLaunch {
+    StreamHandle stream = nullptr;
+    const kernels::GramPlan* plan = nullptr;
+    std::uint32_t count = 0;
+    shared::GramPackParameters p{};
+    const void* states = nullptr;
+    void* planes = nullptr;
+};
+
+/// A product of packed rows: with one part straight into `out` and, mirrored, `mirror`; else the parts of
+/// sums into `sums`, which launch_gram_reduce adds up.
+struct GramLaunch {
+    StreamHandle stream = nullptr;
+    const kernels::GramPlan* plan = nullptr;
+    std::uint32_t count = 0;
+    shared::GramReduceParameters r{};
+    const void *x = nullptr, *y = nullptr;
+    void *out = nullptr, *mirror = nullptr, *sums = nullptr;
+    const void* factors = nullptr;  ///< of rows and columns, where K is scaled by them
+};
+
+/// Each returns what cudaLaunchKernel did; in float, and in double.
+int launch_kernel_angles_work32(const AnglesLaunch& launch);
+int launch_kernel_angles_work64(const AnglesLaunch& launch);
+int launch_kernel_product_work32(const ProductLaunch& launch);
+int launch_kernel_product_work64(const ProductLaunch& launch);
+int launch_kernel_states_work32(const StatesLaunch& launch);
+int launch_kernel_states_work64(const StatesLaunch& launch);
+int launch_kernel_norms_work32(const NormsLaunch& launch);
+int launch_kernel_norms_work64(const NormsLaunch& launch);
+int launch_kernel_scale_work32(const ScaleLaunch& launch);
+int launch_kernel_scale_work64(const ScaleLaunch& launch);
+int launch_gram_pack_work32(const GramPackLaunch& launch);
+int launch_gram_pack_work64(const GramPackLaunch& launch);
+int launch_gram_pack_matrix(const GramPackLaunch& launch);
+int launch_gram_tile_4m(const GramLaunch& launch);
+int launch_gram_tile_3m(const GramLaunch& launch);
+int launch_gram_tile_work64(const GramLaunch& launch);
+int launch_gram_matrix(const GramLaunch& launch);
+int launch_gram_reduce_work32(const GramLaunch& launch);
+int launch_gram_reduce_work64(const GramLaunch& launch);
+
+}  // namespace weft::cuda

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernels of kernel matrices have in common: float or, with WEFT_WORK64, double. NAME(x) is the name
+// to give to what launches x.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <type_traits>
+
+#include "ops_cuda/kernel_matrix/kernel_launch.hpp"
+#include "cuda/vectors.cuh"
+
+#if defined(WEFT_WORK64)
+#define WEFT_FLOAT64
+#define Real double
+#define Real2 dvec2
+#define Real4 dvec4
+#else
+#define Real float
+#define Real2 vec2
+#define Real4 vec4_by_number
+#endif
+#define WEFT_IN64
+#include "shaders/encode/encode_parameters.h"
+#include "shaders/encode/circuit/encode_trig.h"
+#include "shaders/kernel_matrix/kernel_angle.h"
+#include "shaders/kernel_matrix/kernel_parameters.h"
+#include "shaders/kernel_matrix/kernel_ring.h"
+
+namespace weft::cuda {
+namespace {
+
+using namespace shared;
+
+constexpr unsigned kThreads = 128;
+
+// Constants that encode_form.h asks for: no amplitude is stored here.
+#define KERNEL_MEMBERS(Parameters)                   \
+    static constexpr bool kStoreWide = false;        \
+    static constexpr unsigned kGroupSize = kThreads; \
+    uint count, first;                               \
+    Parameters p
+
+template <class Kernel, unsigned threads>
+__global__ void __launch_bounds__(threads) kernel_kernel(const __grid_constant__ Kernel constants) {
+    Kernel kernel = constants;
+    kernel.run();
+}
+
+template <unsigned threads, class Kernel, class Launch>
+int launch_kernel(Kernel& kernel, std::uint64_t groups, const Launch& l) {
+    kernel.count = l.count;
+    kernel.first = 0;
+    kernel.p = l.p;
+    kernel_kernel<Kernel, threads>
+        <<<static_cast<unsigned>(std::min<std::uint64_t>(groups, 0x7fffffff)), threads, 0, l.stream>>>(
+            kernel);
+    return cudaGetLastError();
+}
+
+}  // namespace
+}  // namespace weft::cuda

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Angles, product states, norms and their scaling for kernel matrices.
+#include "ops_cuda/kernel_matrix/kernel_matrix_common.cuh"
+
+namespace weft::cuda {
+namespace {
+
+struct KernelAngles {
+    KERNEL_MEMBERS(KernelAngleParameters);
+    const uint* features;
+    Real* planes;
+#include "shaders/kernel_matrix/kernel_interface.glsl.h"
+
+#include "shaders/kernel_matrix/kernel_angles.glsl.h"
+};
+
+template <uint parts, bool symmetric, bool long_form>
+struct KernelProduct {
+    KERNEL_MEMBERS(KernelProductParameters);
+    static constexpr uint kParts = parts;
+    static constexpr bool kSymmetric = symmetric, kLong = long_form;
+    bool kFours;
+    const Real* planes;
+    Real* values;
+    Real4* fours;
+#include "shaders/kernel_matrix/kernel_interface.glsl.h"
+
+#include "shaders/kernel_matrix/kernel_product.glsl.h"
+};
+
+struct KernelNorms {
+    KERNEL_MEMBERS(KernelNormParameters);
+    const Real2* states;
+    Real* factors;
+#include "shaders/kernel_matrix/kernel_interface.glsl.h"
+
+#include "shaders/kernel_matrix/kernel_norms.glsl.h"
+};
+
+template <bool wide_values, bool wide_factors>
+struct KernelScale {
+    KERNEL_MEMBERS(KernelScaleParameters);
+    static constexpr bool kWideValues = wide_values, kWideFactors = wide_factors;
+    const uint* factors;
+    uint* values;
+#include "shaders/kernel_matrix/kernel_interface.glsl.h"
+
+#include "shaders/kernel_matrix/kernel_scale.glsl.h"
+};
+
+template <uint parts, bool symmetric, bool long_form>
+int launch_product(const ProductLaunch& l) {
+    KernelProduct<parts, symmetric, long_form> kernel{};
+    kernel.planes = static_cast<const Real*>(l.planes);
+    kernel.values = static_cast<Real*>(l.values);
+    kernel.fours = static_cast<Real4*>(l.values);
+    kernel.kFours = l.p.columns % 4 == 0 && reinterpret_cast<std::uintptr_t>(l.values) % alignof(Real4) == 0;
+    return launch_kernel<kThreads>(kernel, l.groups, l);
+}
+template <uint parts>
+int launch_parts(const ProductLaunch& l) {
+#if !defined(WEFT_WORK64)
+    if (l.long_form)
+        return l.symmetric ? launch_product<parts, true, true>(l) : launch_product<parts, false, true>(l);
+#endif
+    return l.symmetric ? launch_product<parts, true, false>(l) : launch_product<parts, false, false>(l);
+}
+
+template <bool wide_values, bool wide_factors>
+int launch_scale(const ScaleLaunch& l) {
+    KernelScale<wide_values, wide_factors> kernel{};
+    kernel.factors = static_cast<const uint*>(l.factors);
+    kernel.values = static_cast<uint*>(l.values);
+    return launch_kernel<kThreads>(kernel, (l.count + kThreads - 1) / kThreads, l);
+}
+
+}  // namespace
+
+int NAME(angles)(const AnglesLaunch& l) {
+    KernelAngles kernel{};
+    kernel.features = static_cast<const uint*>(l.features);
+    kernel.planes = static_cast<Real*>(l.planes);
+    return launch_kernel<kThreads>(kernel, (l.count + kThreads - 1) / kThreads, l);
+}
+
+int NAME(product)(const ProductLaunch& l) {
+    return l.parts == 3 ? launch_parts<3>(l) : launch_parts<2>(l);
+}
+
+int NAME(norms)(const NormsLaunch& l) {
+    KernelNorms kernel{};
+    kernel.states = static_cast<const Real2*>(l.states);
+    kernel.factors = static_cast<Real*>(l.factors);
+    return launch_kernel<kThreads>(kernel, l.count, l);
+}
+
+int NAME(scale)(const ScaleLaunch& l) {
+#if defined(WEFT_WORK64)
+    if (l.wide_values) return l.wide_factors ? launch_scale<true, true>(l) : launch_scale<true, false>(l);
+    return launch_scale<false, true>(l);
+#else
+    return launch_scale<false, false>(l);
+#endif
+}
+
+}  // namespace weft::cuda

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weft/cuda/lattice.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "cuda/aligned.hpp"
+#include "cuda/check.hpp"
+#include "ops_cuda/lattice/lattice_launch.hpp"
+#include "ops/lattice/lattice_check.hpp"
+#include "ops/lattice/lattice_inner_check.hpp"
+#include "ops/lattice/lattice_resident.hpp"
+
+namespace weft::cuda {
+namespace {
+
+using kernels::LatticeOp;
+using kernels::ResidentVectors;
+
+void launch(const char* function, LatticeOp op, const LatticeCode& code, const ResidentVectors& r,
+            LatticeLaunch launch) {
+    if (r.elements == 0) return;
+    require_device(function);
+    launch.q = static_cast<float>(code.q);
+    launch.inverse_q = 1.0f / launch.q;
+    launch.levels = code.levels;
+    launch.bits = digit_bits(code);
+    // Vectors of a thread: one whose code is whole words or a part of one that the block completes, else the
+    // fewest whose digits fill whole words, and their statuses as well.
+    const std::uint32_t bits = launch.bits * code.levels * dimension(code.lattice);
+    const bool one = op != LatticeOp::encode || bits % 32 == 0 || 32 % bits == 0;
+    launch.per_thread = one ? 1 : std::max(4u, 32 / std::gcd(bits, 32u));
+    launch.dither = code.dither_seed.has_value();
+    launch.count = static_cast<std::uint32_t>(r.elements);
+    launch.settings = r.parameters.settings;
+    launch.shape = r.parameters.layout;
+    const std::uint64_t each = one ? shared::kLatticeInHand : launch.per_thread;
+    const std::uint64_t group = each * launch.group_size;
+    launch.groups = static_cast<std::uint32_t>((r.shape.vectors() + group - 1) / group);
+    check(static_cast<cudaError_t>(launch_lattice(op, code.lattice, r.shape.ragged, launch)), function,
+          "the launch");
+}
+
+}  // namespace
+
+void lattice_encode(StreamHandle stream, const LatticeCode& code, DeviceSpan<const float> x,
+                    DeviceSpan<std::uint32_t> codes, DeviceSpan<std::uint32_t> status, std::size_t width) {
+    const char* function = "lattice_encode";
+    const ResidentVectors r =
+        kernels::resident_vectors(function, code, x.size(), width, codes.size(), status.size());
+    check_aligned(function, x.data(), "x");
+    check_aligned(function, codes.data(), "codes");
+    launch(function, LatticeOp::encode, code, r,
+           {.stream = stream,
+            .retries = code.max_retries != 0,
+            .in = x.data(),
+            .out = codes.data(),
+            .status = status.data()});
+}
+
+void lattice_quantize(StreamHandle stream, const LatticeCode& code, DeviceSpan<const float> x,
+                      DeviceSpan<float> y, DeviceSpan<std::uint32_t> status, std::size_t width) {
+    const char* function = "lattice_quantize";
+    const kernels::LatticeShape shape = kernels::checked_shape(function, code, x.size(), width);
+    const ResidentVectors r = kernels::resident_vectors(function, code, x.size(), width,
+                                                        code_words(code, shape.vectors()), status.size());
+    kernels::check_size(function, "y", "values", y.size(), x.size());
+    kernels::check_lattice_overlap(function, true, reinterpret_cast<std::uintptr_t>(x.data()) / sizeof(float),
+                                   reinterpret_cast<std::uintptr_t>(y.data()) / sizeof(float), x.size());
+    check_aligned(function, x.data(), "x");
+    check_aligned(function, y.data(), "y");
+    launch(function, LatticeOp::quantize, code, r,
+           {.stream = stream,
+            .retries = code.max_retries != 0,
+            .in = x.data(),
+            .out = y.data(),
+            .status = status.data()});
+}
+
+void lattice_decode(StreamHandle stream, const LatticeCode& code, DeviceSpan<const std::uint32_t> codes,
+                    std::optional<DeviceSpan<const std::uint32_t>> status, DeviceSpan<float> x,
+                    std::size_t width, std::uint32_t depth) {
+    const char* function = "lattice_decode";
+    const kernels::LatticeShape shape = kernels::checked_shape(function, code, x.size(), width);
+    const std::size_t words = status ? status->size() : status_words(shape.vectors());
+    ResidentVectors r = kernels::resident_vectors(function, code, x.size(), width, codes.size(), words);
+    r.parameters.layout.depth = kernels::checked_depth(function, code, depth);
+    check_aligned(function, codes.data(), "codes");
+    check_aligned(function, x.data(), "x");
+    launch(function, LatticeOp::decode, code, r,
+           {.stream = stream,
+            .retries = status.has_value(),
+            .in = codes.data(),
+            .out = x.data(),
+            .status_in = status ? status->data() : nullptr});
+}
+
+void lattice_inner(StreamHandle stream, const LatticeTable& table,
+                   DeviceSpan<const std::uint32_t> table_words, const LatticeCode& code,
+                   DeviceSpan<const std::uint32_t> x, DeviceSpan<const std::uint32_t> y,
+                   DeviceSpan<float> out, std::size_t width) {
+    const char* function = "lattice_inner";
+    const kernels::LatticeShape shape = kernels::inner_shape(table, code, out.size(), width);
+    const bool single =
+        kernels::check_inner_words(table, code, shape, table_words.size(), x.size(), y.size());
+    if (shape.rows == 0) return;
+    require_device(function);
+    check(static_cast<cudaError_t>(launch_lattice_inner({.stream = stream,
+                                                         .q = code.q,
+                                                         .levels = code.levels,
+                                                         .bits = digit_bits(code),
+                                                         .dim = dimension(code.lattice),
+                                                         .points = table.points(),
+                                                         .rows = static_cast<std::uint32_t>(shape.rows),
+                                                         .tiles = static_cast<std::uint32_t>(shape.tiles),
+                                                         .y_step = single ? 0u : 1u,
+                                                         .scale = code.beta * code.beta,
+                                                         .x = x.data(),
+                                                         .y = y.data(),
+                                                         .table = table_words.data(),
+                                                         .out = out.data()})),
+          function, "the launch");
+}
+
+}  // namespace weft::cuda

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <weft/cuda/host.hpp>
+#include <weft/cuda/lattice.hpp>
+
+#include "cuda/streamed_chunks.hpp"
+#include "ops/lattice/lattice_check.hpp"
+#include "ops/lattice/lattice_resident.hpp"
+#include "ops/lattice/lattice_search.hpp"
+
+namespace weft::cuda {
+namespace {
+
+using kernels::LatticeOp;
+using kernels::LatticeShape;
+using kernels::NamedSpan;
+
+std::uint32_t threads() {
+    return std::max(1u, std::thread::hardware_concurrency());
+}
+
+template <class T>
+DeviceSpan<T> span_at(std::byte* data, std::uint64_t count) {
+    return {reinterpret_cast<T*>(data), count};
+}
+
+/// A chunk of an operation: its vectors, its values, and the code as of its first vector.
+struct Part {
+    Part(const LatticeCode& whole, const LatticeShape& shape, const Chunk& chunk) : code(whole) {
+        const std::uint64_t rows = std::min<std::uint64_t>(chunk.count * shape.element_rows,
+                                                           shape.rows - chunk.first * shape.element_rows);
+        vectors = rows * shape.tiles;
+        values = rows * shape.width;
+        codes = code_words(whole, vectors);
+        status = status_words(vectors);
+        code.dither_first += chunk.first * shape.element_vectors;
+    }
+    LatticeCode code;
+    std::uint64_t vectors, values, codes, status;
+};
+
+HostWork work_of(const LatticeShape& shape, const BatchOptions& options) {
+    HostWork work;
+    work.elements = (shape.rows + shape.element_rows - 1) / shape.element_rows;
+    work.multiple = 32;  // statuses begin at whole words
+    if (options.progress)
+        work.done = [&options, all = work.elements, so_far = std::uint64_t{0}](const Chunk& chunk) mutable {
+            options.progress(so_far += chunk.count, all);
+        };
+    return work;
+}
+
+// encode and quantize.
+LatticeReport forward(const char* function, bool encode, const LatticeCode& code, const LatticeShape& shape,
+                      std::span<const float> x, const NamedSpan& out, void* out_data,
+                      std::uint64_t out_element_bytes, std::span<std::uint8_t> status,
+                      const LatticeEncodeOptions& options) {
+    std::vector<std::uint8_t> own;
+    if (status.empty() && status.data() == nullptr) {
+        own.resize(shape.vectors());
+        status = own;
+    }
+    kernels::check_size(function, "status", "bytes", status.size(), shape.vectors());
+    const std::array<NamedSpan, 1> inputs{{{"x", x.data(), x.size_bytes()}}};
+    const std::array<NamedSpan, 2> outputs{{out, {"status", status.data(), status.size()}}};
+    kernels::check_lattice_spans(function, inputs, outputs, !encode);
+    if (options.checked) kernels::check_finite(function, x, shape.given_width, threads());
+    HostWork work = work_of(shape, options.batch);
+    work.inputs = {{x.data(), x.size_bytes(), shape.element_value_bytes()}};
+    work.outputs = {{out_data, out.bytes, out_element_bytes},
+                    {status.data(), status.size(), shape.element_vectors}};
+    work.launch = [&](const Chunk& chunk) {
+        const Part part(code, shape, chunk);
+        const auto values = span_at<const float>(chunk.inputs[0], part.values);
+        const auto statuses = span_at<std::uint32_t>(chunk.outputs[1], part.status);
+        if (encode)
+            lattice_encode(chunk.stream, part.code, values,
+                           span_at<std::uint32_t>(chunk.outputs[0], part.codes), statuses, shape.width);
+        else
+            lattice_quantize(chunk.stream, part.code, values, span_at<float>(chunk.outputs[0], part.values),
+                             statuses, shape.width);
+    };
+    BatchReport batch;
+    run_chunks(function, work, batch);
+    return kernels::forward_report(function, shape, kernels::count_statuses(status, threads()),
+                                   std::move(batch));
+}
+
+}  // namespace
+
+LatticeReport lattice_encode(const LatticeCode& code, std::span<const float> x, std::span<std::uint8_t> codes,
+                             std::span<std::uint8_t> status, const LatticeEncodeOptions& options) {
+    const char* function = "lattice_encode";
+    const LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
+    kernels::check_size(function, "codes", "bytes", codes.size(), code_bytes(code, shape.vectors()));
+    return forward(function, true, code, shape, x, {"codes", codes.data(), codes.size()}, codes.data(),
+                   code_bytes(code, shape.element_vectors), status, options);
+}
+
+LatticeReport lattice_quantize(const LatticeCode& code, std::span<const float> x, std::span<float> y,
+                               std::span<std::uint8_t> status, const LatticeEncodeOptions& options) {
+    const char* function = "lattice_quantize";
+    const LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
+    kernels::check_size(function, "y", "values", y.size(), x.size());
+    return forward(function, false, code, shape, x, {"y", y.data(), y.size_bytes()}, y.data(),
+                   shape.element_value_bytes(), status, options);
+}
+
+LatticeReport lattice_decode(const LatticeCode& code, std::span<const std::uint8_t> codes,
+                             std::span<const std::uint8_t> status, std::span<float> x,
+                             const LatticeDecodeOptions& options) {
+    const char* function = "lattice_decode";
+    const LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
+    const std::uint32_t depth = kernels::checked_depth(function, code, options.depth);
+    kernels::check_size(function, "codes", "bytes", codes.size(), code_bytes(code, shape.vectors()));
+    const bool retries = !status.empty() || status.data() != nullptr;
+    if (retries) kernels::check_size(function, "status", "bytes", status.size(), shape.vectors());
+    const std::array<NamedSpan, 2> inputs{
+        {{"codes", codes.data(), codes.size()}, {"status", status.data(), status.size()}}};
+    const std::array<NamedSpan, 1> outputs{{{"x", x.data(), x.size_bytes()}}};
+    kernels::check_lattice_spans(function, inputs, outputs, false);
+    if (options.checked) {
+        kernels::check_digits(function, code, codes, shape.vectors(), threads());
+        kernels::check_statuses(function, code, status, threads());
+    }
+    HostWork work = work_of(shape, options.batch);
+    work.inputs = {{codes.data(), codes.size(), code_bytes(code, shape.element_vectors)}};
+    if (retries) work.inputs.push_back({status.data(), status.size(), shape.element_vectors});
+    work.outputs = {{x.data(), x.size_bytes(), shape.element_value_bytes()}};
+    work.launch = [&](const Chunk& chunk) {
+        const Part part(code, shape, chunk);
+        std::optional<DeviceSpan<const std::uint32_t>> statuses;
+        if (retries) statuses = span_at<const std::uint32_t>(chunk.inputs[1], part.status);
+        lattice_decode(chunk.stream, part.code, span_at<const std::uint32_t>(chunk.inputs[0], part.codes),
+                       statuses, span_at<float>(chunk.outputs[0], part.values), shape.width, depth);
+    };
+    BatchReport batch;
+    run_chunks(function, work, batch);
+    const kernels::StatusCount count = kernels::count_statuses(status, threads());
+    return {shape.vectors(), count.retried, count.unresolved, std::move(batch)};
+}
+
+LatticeSearch lattice_search_beta(const LatticeCode& code, std::span<const float> sample,
+                                  const LatticeSearchOptions& options) {
+    return kernels::search_beta(code, sample, options, threads(),
+                                [&](const LatticeCode& trial, std::span<const float> x, std::span<float> y) {
+                                    return lattice_quantize(trial, x, y, {}, {.width = options.width});
+                                });
+}
+
+}  // namespace weft::cuda

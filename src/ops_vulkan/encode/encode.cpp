@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weft/ops/encode.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include <weft/error.hpp>
+
+#include "vulkan/engine/batch_options.hpp"
+#include "ops/encode/encode_check.hpp"
+#include "ops/encode/encode_plan.hpp"
+#include "ops_vulkan/encode/encode_steps.hpp"
+#include "ops_vulkan/encode/encode_streamed.hpp"
+
+namespace weft {
+
+namespace {
+
+bool stages(const Backend& backend) {
+    const PlanReport& plan = backend.plan();
+    return plan.large_path == Path::staged || plan.ordinary_path == Path::staged ||
+           plan.small_path == Path::staged;
+}
+
+}  // namespace
+
+kernels::EncodeRoom kernels::room_of(const Backend& backend) {
+    const PlanReport& plan = backend.plan();
+    EncodeRoom room;
+    room.slots = plan.slots;
+    room.copies = stages(backend);
+    room.chunk_elements = plan.chunk_elements;
+    const MemoryReport memory = backend.memory();
+    for (const MemoryReport::Heap& heap : memory.heaps)
+        if (heap.device_local)
+            room.available = std::max(room.available, heap.budget != 0 ? heap.budget : heap.size);
+    if (memory.limit != 0) room.available = std::min(room.available, memory.limit);
+    return room;
+}
+
+namespace {
+
+// Bytes that are left for a streamed encode.
+std::uint64_t memory_left(const Backend& backend) {
+    const std::uint64_t available = kernels::room_of(backend).available;
+    const std::uint64_t taken = core::memory_limit(backend) != 0 ? backend.memory().block_bytes : 0;
+    return available - std::min(available, taken);
+}
+
+// Bytes a streamed encode may take. Where memory is limited, what earlier calls have kept goes before
+// anything is cut smaller; run_batch does that itself and takes up what the last batch left.
+std::uint64_t require_memory(Backend& backend, const kernels::EncodePlan& plan, const BatchOptions& options) {
+    constexpr std::uint64_t kSmall = std::uint64_t{1} << 30;
+    const std::uint64_t limit = core::memory_limit(backend);
+    const bool copies = options.path == Path::staged || stages(backend);
+    const std::uint64_t least = kernels::least_bytes(plan, backend.device(), copies);
+    if (limit == 0 && least < kSmall) return ~std::uint64_t{0};
+    const std::uint64_t wanted =
+        plan.single_dispatch()
+            ? least
+            : kernels::rounds_bytes(plan, backend.device(),
+                                    kernels::usual_rounds(plan, backend.device(), options.chunk_elements));
+    std::uint64_t left = memory_left(backend);
+    if (limit != 0 && wanted > left) {
+        backend.trim();
+        left = memory_left(backend);
+    }
+    if (least > left)
+        throw Error(Errc::out_of_memory,
+                    "encode: no memory for the smallest part that can be streamed (got " +
+                        std::to_string(left) + " bytes, need " + std::to_string(least) + ")");
+    return limit != 0 ? left : ~std::uint64_t{0};
+}
+
+}  // namespace
+
+std::vector<EncodeFailure> EncodeOutcome::failures(Stream& stream) const {
+    const std::weak_ptr<const void> other = stream.identity();
+    if (!deferred_ && (stream_.owner_before(other) || other.owner_before(stream_)))
+        throw Error(Errc::invalid_argument, "EncodeOutcome: the states are made on another stream (got \"" +
+                                                stream.name() +
+                                                "\", need the stream that encode was called with)");
+    const std::vector<std::uint32_t> words = stream.download(*status_);
+    std::vector<EncodeFailure> failures;
+    kernels::append_failures(failures, words, 0, 0);
+    return failures;
+}
+
+void EncodeOutcome::check(Stream& stream) const {
+    kernels::require_no_failures(method_, failures(stream), true);
+}
+
+EncodeOutcome encode(Stream& stream, EncodeMethod method, const EncodeValues& values,
+                     const EncodeStates& states, const StateShape& shape, const EncodeOptions& options) {
+    const std::uint64_t features =
+        kernels::check_encode(method, shape, {values.type, states.type}, values.count, states.count);
+    const kernels::EncodePlan plan =
+        kernels::plan_encode(stream.device(), method, {values.type, states.type}, shape, features, false);
+    kernels::check_alignment(plan, states);
+    auto status = std::make_shared<Buffer<std::uint32_t>>(stream, 2 * shape.samples, "encode status");
+    EncodeOutcome outcome(method, status, stream.identity(), stream.deferred());
+    const kernels::EncodeScratch scratch(stream, plan);
+    if (options.strict) {
+        kernels::encode_resident(stream, plan, scratch, values, states, status->view(), true);
+        kernels::require_no_failures(method, outcome.failures(stream), false);
+    }
+    kernels::encode_resident(stream, plan, scratch, values, states, status->view(), false);
+    return outcome;
+}
+
+EncodeOutcome encode_amplitude(Stream& stream, const EncodeValues& values, const EncodeStates& states,
+                               const StateShape& shape, const EncodeOptions& options) {
+    return encode(stream, EncodeMethod::amplitude, values, states, shape, options);
+}
+EncodeOutcome encode_angle(Stream& stream, const EncodeValues& values, const EncodeStates& states,
+                           const StateShape& shape, const EncodeOptions& options) {
+    return encode(stream, EncodeMethod::angle, values, states, shape, options);
+}
+EncodeOutcome encode_basis(Stream& stream, const EncodeValues& values, const EncodeStates& states,
+                           const StateShape& shape, const EncodeOptions& options) {
+    return encode(stream, EncodeMethod::basis, values, states, shape, options);
+}
+EncodeOutcome encode_phase(Stream& stream, const EncodeValues& values, const EncodeStates& states,
+                           const StateShape& shape, const EncodeOptions& options) {
+    return encode(stream, EncodeMethod::phase, values, states, shape, options);
+}
+EncodeOutcome encode_iqp(Stream& stream, const EncodeValues& values, const EncodeStates& states,
+                         const StateShape& shape, const EncodeOptions& options) {
+    return encode(stream, EncodeMethod::iqp, values, states, shape, options);
+}
+EncodeOutcome encode_iqp_z(Stream& stream, const EncodeValues& values, const EncodeStates& states,
+                           const StateShape& shape, const EncodeOptions& options) {
+    return encode(stream, EncodeMethod::iqp_z, values, states, shape, options);
+}
+
+BatchReport encode(Backend& backend, EncodeMethod method, const EncodeSource& values,
+                   const EncodeTarget& states, const StateShape& shape, const EncodeOptions& options) {
+    const std::uint64_t features =
+        kernels::check_encode(method, shape, {values.type, states.type}, values.count, states.count);
+    kernels::check_spans(values, states);
+    core::check_batch_options(backend, options.batch);
+    const kernels::EncodePlan plan =
+        kernels::plan_encode(backend.device(), method, {values.type, states.type}, shape, features, true);
+    const std::uint64_t most = require_memory(backend, plan, options.batch);
+    if (options.strict)
+        kernels::require_no_failures(
+            method, kernels::find_faults(method, shape.qubits, features, values, backend.plan().copy_threads),
+            false);
+    std::vector<EncodeFailure> failures;
+    BatchReport report =
+        plan.single_dispatch()
+            ? kernels::encode_by_jobs(backend, plan, values, states, options.batch, failures)
+            : kernels::encode_by_rounds(backend, plan, values, states, options.batch, most, failures);
+    kernels::require_no_failures(method, std::move(failures), true);
+    return report;
+}
+
+EncodeEstimate estimate_encode(const Backend& backend, EncodeMethod method, const StateShape& shape,
+                               EncodeTypes types, std::uint64_t features) {
+    const std::uint64_t most = encode_features(method, shape.qubits);
+    const std::uint64_t wanted = method == EncodeMethod::amplitude && features != 0 ? features : most;
+    // What is multiplied below must not wrap to something that fits.
+    if (wanted > most)
+        throw Error(Errc::invalid_argument, "estimate_encode: too many values a sample (got " +
+                                                std::to_string(wanted) + ", need at most " +
+                                                std::to_string(most) + " for " +
+                                                std::to_string(shape.qubits) + " qubits)");
+    if (shape.samples > (std::uint64_t{1} << 58 >> shape.qubits))
+        throw Error(Errc::invalid_argument,
+                    "estimate_encode: too many samples (got " + std::to_string(shape.samples) + " of " +
+                        std::to_string(shape.qubits) + " qubits, need at most 2^58 amplitudes)");
+    kernels::check_encode(method, shape, types, shape.samples * wanted, shape.amplitudes());
+    return kernels::estimate(backend.device(), kernels::room_of(backend), method, types, shape, wanted);
+}
+
+}  // namespace weft

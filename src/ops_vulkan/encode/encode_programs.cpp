@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops_vulkan/encode/encode_programs.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "shaders/encode/encode_parameters.h"
+
+namespace weft::kernels {
+namespace {
+
+using Words = std::span<const std::uint32_t>;
+
+constexpr std::uint32_t kAmplitudeIn32Work32[] = {
+#include "shaders/encode_amplitude_in32_work32.spv.inc"
+};
+constexpr std::uint32_t kAmplitudeIn32Work64[] = {
+#include "shaders/encode_amplitude_in32_work64.spv.inc"
+};
+constexpr std::uint32_t kAmplitudeIn64Work32[] = {
+#include "shaders/encode_amplitude_in64_work32.spv.inc"
+};
+constexpr std::uint32_t kAmplitudeIn64Work64[] = {
+#include "shaders/encode_amplitude_in64_work64.spv.inc"
+};
+constexpr std::uint32_t kAmplitudeSharedIn32Work32[] = {
+#include "shaders/encode_amplitude_shared_in32_work32.spv.inc"
+};
+constexpr std::uint32_t kAmplitudeSharedIn32Work64[] = {
+#include "shaders/encode_amplitude_shared_in32_work64.spv.inc"
+};
+constexpr std::uint32_t kAmplitudeSharedIn64Work32[] = {
+#include "shaders/encode_amplitude_shared_in64_work32.spv.inc"
+};
+constexpr std::uint32_t kAmplitudeSharedIn64Work64[] = {
+#include "shaders/encode_amplitude_shared_in64_work64.spv.inc"
+};
+constexpr std::uint32_t kAmplitudeShuffledIn32Work32[] = {
+#include "shaders/encode_amplitude_shared_shuffled_in32_work32.spv.inc"
+};
+constexpr std::uint32_t kAmplitudeShuffledIn32Work64[] = {
+#include "shaders/encode_amplitude_shared_shuffled_in32_work64.spv.inc"
+};
+constexpr std::uint32_t kAmplitudeShuffledIn64Work32[] = {
+#include "shaders/encode_amplitude_shared_shuffled_in64_work32.spv.inc"
+};
+constexpr std::uint32_t kAmplitudeShuffledIn64Work64[] = {
+#include "shaders/encode_amplitude_shared_shuffled_in64_work64.spv.inc"
+};
+constexpr std::uint32_t kProductIn32Work32[] = {
+#include "shaders/encode_product_in32_work32.spv.inc"
+};
+constexpr std::uint32_t kProductIn32Work64[] = {
+#include "shaders/encode_product_in32_work64.spv.inc"
+};
+constexpr std::uint32_t kProductIn64Work32[] = {
+#include "shaders/encode_product_in64_work32.spv.inc"
+};
+constexpr std::uint32_t kProductIn64Work64[] = {
+#include "shaders/encode_product_in64_work64.spv.inc"
+};
+constexpr std::uint32_t kIqpIn32Work32[] = {
+#include "shaders/encode_iqp_in32_work32.spv.inc"
+};
+constexpr std::uint32_t kIqpIn32Work64[] = {
+#include "shaders/encode_iqp_in32_work64.spv.inc"
+};
+constexpr std::uint32_t kIqpIn64Work32[] = {
+#include "shaders/encode_iqp_in64_work32.spv.inc"
+};
+constexpr std::uint32_t kIqpIn64Work64[] = {
+#include "shaders/encode_iqp_in64_work64.spv.inc"
+};
+constexpr std::uint32_t kIqpTasksIn32Work32[] = {
+#include "shaders/encode_iqp_tasks_in32_work32.spv.inc"
+};
+constexpr std::uint32_t kIqpTasksIn32Work64[] = {
+#include "shaders/encode_iqp_tasks_in32_work64.spv.inc"
+};
+constexpr std::uint32_t kIqpTasksIn64Work32[] = {
+#include "shaders/encode_iqp_tasks_in64_work32.spv.inc"
+};
+constexpr std::uint32_t kIqpTasksIn64Work64[] = {
+#include "shaders/encode_iqp_tasks_in64_work64.spv.inc"
+};
+constexpr std::uint32_t kIqpDirectIn32Work32[] = {
+#include "shaders/encode_iqp_direct_in32_work32.spv.inc"
+};
+constexpr std::uint32_t kIqpDirectIn32Work64[] = {
+#include "shaders/encode_iqp_direct_in32_work64.spv.inc"
+};
+constexpr std::uint32_t kIqpDirectIn64Work32[] = {
+#include "shaders/encode_iqp_direct_in64_work32.spv.inc"
+};
+constexpr std::uint32_t kIqpDirectIn64Work64[] = {
+#include "shaders/encode_iqp_direct_in64_work64.spv.inc"
+};
+constexpr std::uint32_t kNormBlockIn32Work32[] = {
+#include "shaders/encode_norm_block_in32_work32.spv.inc"
+};
+constexpr std::uint32_t kNormBlockIn32Work64[] = {
+#include "shaders/encode_norm_block_in32_work64.spv.inc"
+};
+constexpr std::uint32_t kNormBlockIn64Work32[] = {
+#include "shaders/encode_norm_block_in64_work32.spv.inc"
+};
+constexpr std::uint32_t kNormBlockIn64Work64[] = {
+#include "shaders/encode_norm_block_in64_work64.spv.inc"
+};
+constexpr std::uint32_t kScaleIn32Work32[] = {
+#include "shaders/encode_scale_in32_work32.spv.inc"
+};
+constexpr std::uint32_t kScaleIn32Work64[] = {
+#include "shaders/encode_scale_in32_work64.spv.inc"
+};
+constexpr std::uint32_t kScaleIn64Work32[] = {
+#include "shaders/encode_scale_in64_work32.spv.inc"
+};
+constexpr std::uint32_t kScaleIn64Work64[] = {
+#include "shaders/encode_scale_in64_work64.spv.inc"
+};
+constexpr std::uint32_t kNormRowWork32[] = {
+#include "shaders/encode_norm_row_work32.spv.inc"
+};
+constexpr std::uint32_t kNormRowWork64[] = {
+#include "shaders/encode_norm_row_work64.spv.inc"
+};
+constexpr std::uint32_t kWhtWork32[] = {
+#include "shaders/encode_wht_work32.spv.inc"
+};
+constexpr std::uint32_t kWhtWork64[] = {
+#include "shaders/encode_wht_work64.spv.inc"
+};
+constexpr std::uint32_t kWhtPairWork32[] = {
+#include "shaders/encode_wht_pair_work32.spv.inc"
+};
+constexpr std::uint32_t kWhtPairWork64[] = {
+#include "shaders/encode_wht_pair_work64.spv.inc"
+};
+constexpr std::uint32_t kBasis[] = {
+#include "shaders/encode_basis.spv.inc"
+};
+
+/// One shader in its forms: by type of values, then by type of arithmetic.
+struct Forms {
+    const char* name;
+    Words in32_work32, in32_work64, in64_work32, in64_work64;
+};
+
+constexpr Forms kAmplitude{"encode_amplitude", kAmplitudeIn32Work32, kAmplitudeIn32Work64,
+                           kAmplitudeIn64Work32, kAmplitudeIn64Work64};
+constexpr Forms kAmplitudeShared{"encode_amplitude_shared", kAmplitudeSharedIn32Work32,
+                                 kAmplitudeSharedIn32Work64, kAmplitudeSharedIn64Work32,
+                                 kAmplitudeSharedIn64Work64};
+constexpr Forms kAmplitudeShuffled{"encode_amplitude_shared_shuffled", kAmplitudeShuffledIn32Work32,
+                                   kAmplitudeShuffledIn32Work64, kAmplitudeShuffledIn64Work32,
+                                   kAmplitudeShuffledIn64Work64};
+constexpr Forms kProduct{"encode_product", kProductIn32Work32, kProductIn32Work64, kProductIn64Work32,
+                         kProductIn64Work64};
+constexpr Forms kIqp{"encode_iqp", kIqpIn32Work32, kIqpIn32Work64, kIqpIn64Work32, kIqpIn64Work64};
+constexpr Forms kIqpTasks{"encode_iqp_tasks", kIqpTasksIn32Work32, kIqpTasksIn32Work64, kIqpTasksIn64Work32,
+                          kIqpTasksIn64Work64};
+constexpr Forms kIqpDirect{"encode_iqp_direct", kIqpDirectIn32Work32, kIqpDirectIn32Work64,
+                           kIqpDirectIn64Work32, kIqpDirectIn64Work64};
+constexpr Forms kNormBlock{"encode_norm_block", kNormBlockIn32Work32, kNormBlockIn32Work64,
+                           kNormBlockIn64Work32, kNormBlockIn64Work64};
+constexpr Forms kScale{"encode_scale", kScaleIn32Work32, kScaleIn32Work64, kScaleIn64Work32,
+                       kScaleIn64Work64};
+constexpr Forms kNormRow{"encode_norm_row", kNormRowWork32, kNormRowWork64, kNormRowWork32, kNormRowWork64};
+constexpr Forms kBasisForms{"encode_basis", kBasis, kBasis, kBasis, kBasis};
+
+const Forms& forms_of(const EncodePlan& plan, EncodeStep step) {
+    switch (step) {
+        case EncodeStep::norm_block:
+            return kNormBlock;
+        case EncodeStep::norm_row:
+            return kNormRow;
+        case EncodeStep::scale:
+            return kScale;
+        case EncodeStep::states:
+            break;
+    }
+    switch (plan.kernel) {
+        case EncodeKernel::product:
+            return kProduct;
+        case EncodeKernel::basis:
+            return kBasisForms;
+        case EncodeKernel::iqp_direct:
+            return kIqpDirect;
+        case EncodeKernel::iqp:
+            return kIqp;
+        case EncodeKernel::iqp_tasks:
+            return kIqpTasks;
+        case EncodeKernel::amplitude_shared:
+            return plan.subgroup_size != 0 ? kAmplitudeShuffled : kAmplitudeShared;
+        case EncodeKernel::amplitude:
+        case EncodeKernel::amplitude_long:
+            break;
+    }
+    return kAmplitude;
+}
+
+Words words_of(const Forms& forms, const EncodePlan& plan) {
+    if (plan.types.values == ValueType::float32) return plan.work64 ? forms.in32_work64 : forms.in32_work32;
+    return plan.work64 ? forms.in64_work64 : forms.in64_work32;
+}
+
+std::uint32_t product_method(EncodeMethod method) {
+    return method == EncodeMethod::angle   ? shared::kEncodeAngle
+           : method == EncodeMethod::phase ? shared::kEncodePhase
+                                           : shared::kEncodeIqpZ;
+}
+
+std::uint32_t input_of_basis(ValueType type) {
+    return type == ValueType::float32 ? 0u : type == ValueType::float64 ? 1u : 2u;
+}
+
+ProgramOptions element_wise(const char* name, const EncodePlan& plan) {
+    constexpr std::uint32_t kLocalSize = 256;
+    return {.name = name,
+            .constants = {{0u, std::min(kLocalSize, plan.local_size)}},
+            .max_groups = plan.max_groups};
+}
+
+}  // namespace
+
+template <class Owner>
+Program encode_program(Owner& owner, const EncodePlan& plan, EncodeStep step) {
+    const Forms& forms = forms_of(plan, step);
+    ProgramOptions options{.name = forms.name,
+                           .constants = {{0u, plan.local_size}},
+                           .elements_per_group = plan.rows_per_group,
+                           .max_groups = plan.max_groups};
+    const bool wide = plan.types.states == StateType::complex128;
+    switch (step) {
+        case EncodeStep::norm_block:
+        case EncodeStep::norm_row:
+            options.elements_per_group = 1;
+            return {owner, words_of(forms, plan), options};
+        case EncodeStep::scale:
+            options = element_wise(forms.name, plan);
+            options.constants.emplace_back(1u, wide);
+            return {owner, words_of(forms, plan), options};
+        case EncodeStep::states:
+            break;
+    }
+    options.constants.emplace_back(1u, wide);
+    if (plan.kernel == EncodeKernel::amplitude || plan.kernel == EncodeKernel::amplitude_shared)
+        options.constants.emplace_back(2u, plan.kept_pairs);
+    if (plan.kernel == EncodeKernel::amplitude) options.constants.emplace_back(3u, plan.team_size);
+    if (plan.subgroup_size != 0) {
+        options.constants.emplace_back(3u, plan.subgroup_size);
+        options.subgroup_size = plan.subgroup_size;
+        options.require_full_subgroups = true;
+    }
+    options.groups_per_element = plan.groups_per_row;
+    if (plan.kernel == EncodeKernel::product) {
+        options.constants.emplace_back(2u, product_method(plan.method));
+        options.constants.emplace_back(3u, plan.alone);
+    }
+    if (plan.kernel == EncodeKernel::iqp || plan.kernel == EncodeKernel::iqp_tasks)
+        options.constants.emplace_back(2u, plan.slab_bits);
+    if (plan.fixed_qubits != 0) options.constants.emplace_back(4u, plan.fixed_qubits);
+    if (plan.kernel == EncodeKernel::iqp_tasks) {
+        options.constants.emplace_back(3u, plan.qubits - plan.slab_bits);
+        options.written_first = {1};
+    }
+    if (plan.kernel == EncodeKernel::basis) {
+        options.constants.emplace_back(2u, input_of_basis(plan.types.values));
+        // 8 stores an invocation.
+        const std::uint32_t stores = (1u << plan.element_bits) / (wide ? 1u : 2u);
+        options.elements_per_group = std::max(1u, 8u * plan.local_size / stores);
+    }
+    return {owner, words_of(forms, plan), options};
+}
+
+template Program encode_program<Backend>(Backend&, const EncodePlan&, EncodeStep);
+template Program encode_program<const Stream>(const Stream&, const EncodePlan&, EncodeStep);
+
+Program wht_program(const Stream& stream, const EncodePlan& plan, std::uint32_t bits) {
+    ProgramOptions options = element_wise("encode_wht", plan);
+    options.constants.emplace_back(1u, bits);
+    const bool wide = plan.types.states == StateType::complex128;
+    return {stream, wide ? Words(kWhtWork64) : Words(kWhtWork32), options};
+}
+
+Program wht_pair_program(const Stream& stream, const EncodePlan& plan) {
+    const bool wide = plan.types.states == StateType::complex128;
+    return {stream, wide ? Words(kWhtPairWork64) : Words(kWhtPairWork32),
+            element_wise("encode_wht_pair", plan)};
+}
+
+}  // namespace weft::kernels

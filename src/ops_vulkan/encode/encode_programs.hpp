@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The programs behind an encode. Nothing is cached here: the owner's pipeline cache makes each a look-up.
+#pragma once
+
+#include <weft/program.hpp>
+#include <weft/stream.hpp>
+
+#include "ops/encode/encode_plan.hpp"
+
+namespace weft::kernels {
+
+enum class EncodeStep {
+    states,      ///< bindings values, states, status
+    norm_block,  ///< values, norms
+    norm_row,    ///< norms, rows, status
+    scale,       ///< values, rows, states
+};
+
+template <class Owner>
+Program encode_program(Owner& owner, const EncodePlan& plan, EncodeStep step);
+
+/// `bits` of the index in place; a unit of 16 bytes is an amplitude of complex128 or two of complex64.
+Program wht_program(const Stream& stream, const EncodePlan& plan, std::uint32_t bits);
+/// Between two ranges.
+Program wht_pair_program(const Stream& stream, const EncodePlan& plan);
+
+}  // namespace weft::kernels

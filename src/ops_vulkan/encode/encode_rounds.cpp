@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <weft/error.hpp>
+
+#include "ops/encode/encode_check.hpp"
+#include "ops_vulkan/encode/encode_steps.hpp"
+#include "ops_vulkan/encode/encode_streamed.hpp"
+
+namespace weft::kernels {
+namespace {
+
+/// Host memory of an encode, in words, as a Stream takes it.
+struct Host {
+    const EncodePlan& plan;
+    const std::byte* values;
+    std::byte* states;
+
+    std::span<const std::uint32_t> values_at(std::uint64_t row, std::uint64_t value,
+                                             std::uint64_t count) const {
+        const std::byte* at = values + row * plan.row_bytes_in() + value * plan.value_bytes;
+        return {reinterpret_cast<const std::uint32_t*>(at), count * plan.value_bytes / 4};
+    }
+    std::span<std::uint32_t> states_at(std::uint64_t row, std::uint64_t amplitude,
+                                       std::uint64_t count) const {
+        std::byte* at = states + row * plan.row_bytes_out() + amplitude * plan.amplitude_bytes;
+        return {reinterpret_cast<std::uint32_t*>(at), count * plan.amplitude_bytes / 4};
+    }
+};
+
+/// What is done so far, in samples, or in pieces of them where one alone takes long.
+class Progress {
+  public:
+    Progress(const EncodePlan& plan, const BatchOptions& options)
+        : options_(options), samples_(plan.samples) {}
+    /// From the samples done on, `pieces` each.
+    void cut_samples(std::uint64_t samples_done, std::uint64_t pieces) {
+        pieces_ = pieces;
+        done_ = samples_done * pieces;
+    }
+    void done(std::uint64_t count) {
+        done_ += count;
+        if (!options_.progress) return;
+        in_callback_ = true;
+        options_.progress(done_, samples_ * pieces_);
+        in_callback_ = false;
+    }
+    /// What is being thrown came from the caller's function.
+    bool stopped() const { return in_callback_; }
+
+  private:
+    const BatchOptions& options_;
+    std::uint64_t samples_, pieces_ = 1, done_ = 0;
+    bool in_callback_ = false;
+};
+
+/// One streamed encode, from the first sample that is not yet in place.
+struct Run {
+    Backend& backend;
+    const EncodePlan& whole;
+    Host host;
+    Progress& progress;
+    std::vector<std::uint32_t>& status;
+    std::uint64_t next = 0;
+
+    core::KeptScratch::Key key(EncodeScratchKind kind, std::vector<std::uint64_t> sizes) const {
+        sizes.insert(sizes.begin(), static_cast<std::uint64_t>(kind));
+        return sizes;
+    }
+};
+
+/// A stream and the memory of several whole rows at a time. Two sets of buffers: while one set's states go to
+/// the host, the other's are being made. Where the device computes in the host's memory, values and states
+/// need one copy only.
+struct RowScratch {
+    struct Set {
+        std::optional<Buffer<std::uint32_t>> values, states;
+        std::optional<HostBuffer<std::uint32_t>> host_values, host_states, status;
+        std::optional<EncodeScratch> scratch;
+        Event made;
+        std::uint64_t row = 0, rows = 0;
+        BufferView<std::uint32_t> values_view() const {
+            return values ? values->view() : host_values->view();
+        }
+        BufferView<std::uint32_t> states_view() const {
+            return states ? states->view() : host_states->view();
+        }
+    };
+    Stream stream;
+    std::vector<Set> sets;
+
+    RowScratch(Backend& backend, const EncodePlan& round, std::uint64_t count)
+        : stream(backend, {.name = "encode"}), sets(count) {
+        for (Set& set : sets) {
+            if (backend.device().unified_memory) {
+                set.host_values.emplace(backend, round.bytes_in() / 4, "encode values");
+                set.host_states.emplace(backend, round.bytes_out() / 4, "encode states");
+            } else {
+                set.values.emplace(backend, round.bytes_in() / 4, "encode values");
+                set.states.emplace(backend, round.bytes_out() / 4, "encode states");
+            }
+            set.status.emplace(backend, 2 * round.samples, "encode status");
+            set.scratch.emplace(stream, round);
+        }
+    }
+};
+
+EncodeValues values_in(const EncodePlan& plan, const BufferView<std::uint32_t>& view, std::uint64_t count) {
+    if (plan.value_bytes == 8) return EncodeValues(BufferView<const double>(view.object(), 0, count));
+    return EncodeValues(BufferView<const float>(view.object(), 0, count));
+}
+
+EncodeStates states_in(const EncodePlan& plan, const BufferView<std::uint32_t>& view, std::uint64_t count) {
+    if (plan.amplitude_bytes == 16) return EncodeStates(BufferView<c64>(view.object(), 0, count));
+    return EncodeStates(BufferView<c32>(view.object(), 0, count));
+}
+
+void row_rounds(Run& run, const EncodeRounds& rounds) {
+    const EncodePlan& whole = run.whole;
+    EncodePlan plan = whole;
+    plan.samples = rounds.rows;
+    Kept<RowScratch> scratch(
+        run.backend,
+        run.key(EncodeScratchKind::rows, {rounds.rows, rounds.sets, plan.bytes_in(), plan.bytes_out(),
+                                          scratch_bytes(plan), plan.task_words}),
+        [&] { return std::make_shared<RowScratch>(run.backend, plan, rounds.sets); });
+    Stream& stream = scratch->stream;
+    std::vector<RowScratch::Set>& sets = scratch->sets;
+    const auto start = [&](RowScratch::Set& set, std::uint64_t row) {
+        set.row = row;
+        set.rows = std::min(plan.samples, whole.samples - row);
+        EncodePlan part = plan;
+        part.samples = set.rows;
+        const std::uint64_t values = set.rows * plan.features;
+        const auto source = run.host.values_at(row, 0, values);
+        if (set.host_values)
+            std::copy_n(source.data(), source.size(), set.host_values->data());
+        else
+            stream.upload(source, set.values->view(0, source.size()));
+        encode_resident(stream, part, *set.scratch, values_in(plan, set.values_view(), values),
+                        states_in(plan, set.states_view(), set.rows << plan.qubits), set.status->view(),
+                        false);
+        set.made = stream.submit();
+    };
+    const auto finish = [&](RowScratch::Set& set) {
+        const auto target = run.host.states_at(set.row, 0, set.rows << plan.qubits);
+        if (set.host_states) {
+            set.made.wait();
+            std::copy_n(set.host_states->data(), target.size(), target.data());
+        } else {
+            stream.download<std::uint32_t>(set.states->view(0, target.size()), target);
+        }
+        std::copy_n(set.status->data(), 2 * set.rows, run.status.data() + 2 * set.row);
+        run.next = set.row + set.rows;
+        run.progress.done(set.rows);
+    };
+    std::size_t current = 0;
+    start(sets[0], run.next);
+    for (std::uint64_t row = run.next + sets[0].rows; row < whole.samples; row += plan.samples) {
+        const std::size_t other = (current + 1) % sets.size();
+        if (sets.size() == 1) finish(sets[current]);
+        start(sets[other], row);
+        if (sets.size() != 1) finish(sets[current]);
+        current = other;
+    }
+    finish(sets[current]);
+    stream.wait();
+    scratch.give_back(rounds_bytes(whole, run.backend.device(), rounds));
+}
+
+/// A state of several windows, each a buffer of its own: no buffer may be as large as the state.
+struct WindowScratch {
+    Stream stream;
+    std::vector<Buffer<std::uint32_t>> windows;
+    Buffer<std::uint32_t> values, status;
+    EncodeScratch scratch;
+
+    WindowScratch(Backend& backend, const EncodePlan& row, std::uint64_t count, std::uint64_t words)
+        : stream(backend, {.name = "encode"}),
+          values(backend, row.row_bytes_in() / 4, "encode values"),
+          status(backend, 2, "encode status"),
+          scratch(stream, row) {
+        for (std::uint64_t w = 0; w < count; ++w) windows.emplace_back(backend, words, "encode states");
+    }
+};
+
+void iqp_window_rounds(Run& run, const EncodeRounds& rounds) {
+    EncodePlan plan = run.whole;
+    plan.samples = 1;
+    const std::uint64_t size = std::uint64_t{1} << plan.window_bits,
+                        count = std::uint64_t{1} << plan.qubits >> plan.window_bits;
+    const std::uint64_t words = size * plan.amplitude_bytes / 4, elements = size >> plan.element_bits;
+    Kept<WindowScratch> scratch(
+        run.backend, run.key(EncodeScratchKind::windows, {count, words, plan.row_bytes_in()}),
+        [&] { return std::make_shared<WindowScratch>(run.backend, plan, count, words); });
+    Stream& stream = scratch->stream;
+    const auto& windows = scratch->windows;
+    EncodeSteps steps(stream, plan, scratch->scratch, scratch->status.view(), false);
+    while (run.next < run.whole.samples) {
+        const std::uint64_t row = run.next;
+        stream.upload(run.host.values_at(row, 0, plan.features), scratch->values.view());
+        for (std::uint64_t w = 0; w < count; ++w) {
+            steps.states({scratch->values.view(), 0}, 0, w * elements, elements, windows[w].view());
+            steps.passes(windows[w].view());
+        }
+        for (std::uint64_t bit = 1; bit < count; bit *= 2)
+            for (std::uint64_t w = 0; w < count; ++w)
+                if ((w & bit) == 0) steps.pair(windows[w].view(), windows[w | bit].view());
+        for (std::uint64_t w = 0; w < count; ++w)
+            stream.download<std::uint32_t>(windows[w].view(), run.host.states_at(row, w * size, size));
+        stream.download<std::uint32_t>(scratch->status.view(), std::span(run.status).subspan(2 * row, 2));
+        ++run.next;
+        run.progress.done(1);
+    }
+    scratch.give_back(rounds_bytes(run.whole, run.backend.device(), rounds));
+}
+
+struct PieceScratch {
+    Stream stream;
+    std::vector<Buffer<std::uint32_t>> in, out;
+    Buffer<std::uint32_t> status;
+    EncodeScratch scratch;
+
+    PieceScratch(Backend& backend, const EncodePlan& row, const AmplitudePieces& pieces)
+        : stream(backend, {.name = "encode"}), status(backend, 2, "encode status"), scratch(stream, row) {
+        for (std::uint64_t i = 0; i < pieces.held; ++i)
+            in.emplace_back(backend, pieces.size * row.value_bytes / 4, "encode values");
+        for (std::uint64_t i = 0; i < std::min<std::uint64_t>(2, pieces.count); ++i)
+            out.emplace_back(backend, pieces.size * row.amplitude_bytes / 4, "encode states");
+    }
+};
+
+void amplitude_rounds(Run& run, const EncodeRounds& rounds) {
+    EncodePlan plan = run.whole;
+    plan.samples = 1;
+    const AmplitudePieces& pieces = rounds.pieces;
+    run.progress.cut_samples(run.next, pieces.count);
+    const auto length = [&](std::uint64_t i) {
+        return std::min(pieces.size, plan.features - i * pieces.size);
+    };
+    Kept<PieceScratch> scratch(
+        run.backend,
+        run.key(EncodeScratchKind::pieces, {pieces.held, pieces.count, pieces.size, plan.value_bytes,
+                                            plan.amplitude_bytes, plan.norm_blocks()}),
+        [&] { return std::make_shared<PieceScratch>(run.backend, plan, pieces); });
+    Stream& stream = scratch->stream;
+    const auto &in = scratch->in, &out = scratch->out;
+    EncodeSteps steps(stream, plan, scratch->scratch, scratch->status.view(), false);
+    const auto bound = [&](std::uint64_t i) {
+        const auto& buffer = in[i % pieces.held];
+        return BoundValues{buffer.view(0, length(i) * plan.value_bytes / 4), 0};
+    };
+    // No more uploads at a time than rounds_bytes counts staging memory for.
+    std::array<Event, 3> under_way;
+    std::uint64_t uploads = 0;
+    const auto upload = [&](std::uint64_t row, std::uint64_t i) {
+        under_way[uploads % under_way.size()].wait();
+        stream.upload(run.host.values_at(row, i * pieces.size, length(i)),
+                      in[i % pieces.held].view(0, length(i) * plan.value_bytes / 4));
+    };
+    const auto submit = [&] { under_way[uploads++ % under_way.size()] = stream.submit(); };
+    while (run.next < run.whole.samples) {
+        const std::uint64_t row = run.next;
+        for (std::uint64_t i = 0; i < pieces.used; ++i) {
+            upload(row, i);
+            steps.norm_blocks(bound(i), 0, 1, i * pieces.size >> kNormBlockBits, length(i));
+            submit();
+        }
+        steps.norm_rows(0, 1);
+        const auto make = [&](std::uint64_t i) {
+            const bool behind = i >= pieces.used;
+            if (!behind && pieces.held < pieces.used) upload(row, i);
+            steps.scale(bound(behind ? 0 : i), 0, behind ? 0 : length(i), pieces.bits,
+                        out[i % out.size()].view());
+            submit();
+        };
+        make(0);
+        for (std::uint64_t i = 0; i < pieces.count; ++i) {
+            if (i + 1 < pieces.count) make(i + 1);
+            stream.download<std::uint32_t>(out[i % out.size()].view(),
+                                           run.host.states_at(row, i * pieces.size, pieces.size));
+            if (i + 1 < pieces.count) run.progress.done(1);
+        }
+        stream.download<std::uint32_t>(scratch->status.view(), std::span(run.status).subspan(2 * row, 2));
+        ++run.next;
+        run.progress.done(1);
+    }
+    scratch.give_back(rounds_bytes(run.whole, run.backend.device(), rounds));
+}
+
+void run_rounds(Run& run, const EncodeRounds& rounds) {
+    switch (rounds.kind) {
+        case EncodeRounds::Kind::rows:
+            return row_rounds(run, rounds);
+        case EncodeRounds::Kind::pieces:
+            return amplitude_rounds(run, rounds);
+        case EncodeRounds::Kind::windows:
+            return iqp_window_rounds(run, rounds);
+    }
+}
+
+}  // namespace
+
+BatchReport encode_by_rounds(Backend& backend, const EncodePlan& plan, const EncodeSource& values,
+                             const EncodeTarget& states, const BatchOptions& options, std::uint64_t most,
+                             std::vector<EncodeFailure>& failures) {
+    const auto begin = std::chrono::steady_clock::now();
+    std::vector<std::uint32_t> status(2 * plan.samples);
+    Progress progress(plan, options);
+    Run run{backend,
+            plan,
+            {plan, static_cast<const std::byte*>(values.data), static_cast<std::byte*>(states.data)},
+            progress,
+            status};
+    EncodeRounds rounds = fit_rounds(plan, backend.device(), options.chunk_elements, most);
+    while (run.next < plan.samples) {
+        try {
+            run_rounds(run, rounds);
+        } catch (const Error& e) {
+            // Others may use the memory too, or the driver grants less: smaller rounds from here on.
+            if (e.code() != Errc::out_of_memory || progress.stopped() || !shrink(rounds, plan)) throw;
+            backend.trim();
+        }
+    }
+    append_failures(failures, status, 0, 0);
+    BatchReport report;
+    report.jobs = 1;
+    report.elements = plan.samples;
+    report.bytes_in = plan.bytes_in();
+    report.bytes_out = plan.bytes_out();
+    report.path = Path::staged;
+    report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return report;
+}
+
+}  // namespace weft::kernels

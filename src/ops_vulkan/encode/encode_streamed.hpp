@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Encodes from and to host memory, by the engine of run_batch where one dispatch makes an element, by a
+// Stream where states need several passes.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <weft/ops/encode.hpp>
+
+#include "vulkan/engine/scratch_cache.hpp"
+#include "ops/encode/encode_footprint.hpp"
+
+namespace weft::kernels {
+
+enum class EncodeScratchKind : std::uint64_t { status_words = 0x656e636f, rows, pieces, windows };
+
+/// What the last call of that key has left, else made anew. Goes with this object unless it is given back;
+/// never kept where memory is limited.
+template <class T>
+class Kept {
+  public:
+    template <class Make>
+    Kept(Backend& backend, core::KeptScratch::Key key, Make make)
+        : backend_(backend),
+          key_(std::move(key)),
+          held_(std::static_pointer_cast<T>(core::kept_scratch(backend).take(key_))) {
+        if (!held_) held_ = make();
+    }
+    T& operator*() const { return *held_; }
+    T* operator->() const { return held_.get(); }
+    void give_back(std::uint64_t bytes) {
+        if (core::memory_limit(backend_) == 0)
+            core::kept_scratch(backend_).give(key_, std::move(held_), bytes);
+    }
+
+  private:
+    Backend& backend_;
+    core::KeptScratch::Key key_;
+    std::shared_ptr<T> held_;
+};
+
+EncodeRoom room_of(const Backend& backend);
+
+/// Appends the samples that failed. Arguments have been checked.
+BatchReport encode_by_jobs(Backend& backend, const EncodePlan& plan, const EncodeSource& values,
+                           const EncodeTarget& states, const BatchOptions& options,
+                           std::vector<EncodeFailure>& failures);
+
+/// `most`: bytes it may take.
+BatchReport encode_by_rounds(Backend& backend, const EncodePlan& plan, const EncodeSource& values,
+                             const EncodeTarget& states, const BatchOptions& options, std::uint64_t most,
+                             std::vector<EncodeFailure>& failures);
+
+}  // namespace weft::kernels

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops_vulkan/field/field_programs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include <weft/error.hpp>
+
+#include "ops/field/field_plan.hpp"
+
+namespace weft::kernels {
+namespace {
+
+enum class Module { add, sub, neg, mul, square, scale, axpy, inverse, sum, inner_product };
+
+struct ModuleWords {
+    Module module;
+    std::uint32_t words;  // of an element
+    FieldShader shader;
+    std::span<const std::uint32_t> spirv;
+};
+
+// kModules, written by shaders/CMakeLists.txt: the modules it builds, and this list of them.
+#include "shaders/field_modules.inc"
+
+struct Kernel {
+    Module module;
+    const char* name;
+};
+
+Kernel kernel_of(FieldOp op) {
+    switch (op) {
+        case FieldOp::add:
+            return {Module::add, "field_add"};
+        case FieldOp::sub:
+            return {Module::sub, "field_sub"};
+        case FieldOp::neg:
+            return {Module::neg, "field_neg"};
+        case FieldOp::mul:
+            return {Module::mul, "field_mul"};
+        case FieldOp::square:
+            return {Module::square, "field_square"};
+        case FieldOp::inverse:
+            return {Module::inverse, "field_inverse"};
+        case FieldOp::to_montgomery:
+            return {Module::scale, "field_to_montgomery"};
+        case FieldOp::from_montgomery:
+            return {Module::scale, "field_from_montgomery"};
+        case FieldOp::axpy:
+            return {Module::axpy, "field_axpy"};
+        case FieldOp::sum:
+            return {Module::sum, "field_sum"};
+        case FieldOp::inner_product:
+            return {Module::inner_product, "field_inner_product"};
+    }
+    throw Error(Errc::invalid_argument,
+                "field_program: no such operation (got " + std::to_string(static_cast<int>(op)) + ")");
+}
+
+// The ids are those of shaders/field/field_interface.h.
+std::vector<SpecConstant> constants_of(const shared::FieldConstants& f, const FieldProducts& products,
+                                       bool has_n0, std::uint32_t local_size) {
+    std::vector<SpecConstant> constants;
+    constants.reserve(28);
+    constants.emplace_back(0u, local_size);
+    for (std::uint32_t i = 0; i < f.words; ++i) constants.emplace_back(1u + i, f.p.word[i]);
+    if (has_n0) constants.emplace_back(13u, f.n0);
+    if (products.passes != 1) constants.emplace_back(14u, products.passes);
+    if (products.factor != nullptr)
+        for (std::uint32_t i = 0; i < f.words; ++i) constants.emplace_back(20u + i, products.factor->word[i]);
+    return constants;
+}
+
+// Owner: Backend or Stream. Nothing is cached here: the owner's pipeline cache makes this a look-up.
+template <class Owner>
+Program make_program(Owner& owner, Field field, FieldOp op, std::uint64_t elements,
+                     const FieldKernelOptions& options) {
+    const shared::FieldConstants& f = field_constants(field);
+    const Kernel kernel = kernel_of(op);
+    const FieldProducts products = plan_products(f, op, options.form);
+    const FieldPlan plan = plan_field(owner.device(), field_info(field), op, elements, options);
+    const auto found = std::find_if(std::begin(kModules), std::end(kModules), [&](const ModuleWords& m) {
+        return m.module == kernel.module && m.words == f.words && m.shader == plan.shader;
+    });
+    ProgramOptions program{
+        .name = kernel.name,
+        .constants =
+            constants_of(f, products, products.factor != nullptr || op == FieldOp::axpy, plan.local_size),
+        .elements_per_group = plan.elements_per_group,
+        .max_groups = plan.max_groups};
+    return {owner, found->spirv, program};
+}
+
+template <std::size_t kWords>
+Parameters first_words(const FieldWords& words) {
+    std::array<std::uint32_t, kWords> first;
+    std::copy_n(words.word, kWords, first.begin());
+    return first;
+}
+
+}  // namespace
+
+Program make_field_program(Backend& backend, Field field, FieldOp op, std::uint64_t elements,
+                           const FieldKernelOptions& options) {
+    return make_program(backend, field, op, elements, options);
+}
+Program make_field_program(const Stream& stream, Field field, FieldOp op, std::uint64_t elements,
+                           const FieldKernelOptions& options) {
+    return make_program(stream, field, op, elements, options);
+}
+
+Parameters axpy_parameters(Field field, const FieldWords& scalar) {
+    switch (field_constants(field).words) {
+        case 1:
+            return first_words<1>(scalar);
+        case 2:
+            return first_words<2>(scalar);
+        case 8:
+            return first_words<8>(scalar);
+        default:
+            return first_words<12>(scalar);
+    }
+}
+
+Parameters block_parameters(std::uint32_t block_elements) {
+    return block_elements;
+}
+
+}  // namespace weft::kernels

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The field shaders as programs: which module, with which constants and parameters.
+#pragma once
+
+#include <cstdint>
+
+#include <weft/ops/field.hpp>
+#include <weft/job.hpp>
+#include <weft/program.hpp>
+#include <weft/stream.hpp>
+
+#include "ops/field/field_scalar.hpp"
+
+namespace weft::kernels {
+
+/// `elements` of one call, 0 where it is not known; `form` of the values. Errors: as plan_field, Program.
+Program make_field_program(Backend& backend, Field field, FieldOp op, std::uint64_t elements,
+                           const FieldKernelOptions& options);
+Program make_field_program(const Stream& stream, Field field, FieldOp op, std::uint64_t elements,
+                           const FieldKernelOptions& options);
+
+/// The parameters of axpy and of reductions; block_elements: 0 lays the workgroups' elements between each
+/// other.
+Parameters axpy_parameters(Field field, const FieldWords& scalar);
+Parameters block_parameters(std::uint32_t block_elements);
+
+}  // namespace weft::kernels

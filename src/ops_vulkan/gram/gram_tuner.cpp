@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops_vulkan/gram/gram_tuner.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <system_error>
+
+#include <weft/error.hpp>
+#include <weft/profile.hpp>
+#include <weft/version.hpp>
+
+#include "base/cache_file.hpp"
+#include "ops_vulkan/gram/gram_programs.hpp"
+
+namespace weft::kernels {
+namespace {
+
+constexpr const char* kStreamName = "gram tuning";
+
+GramTuningIdentity identity_of(const DeviceInfo& device) {
+    return {device.uuid, device.driver, device.driver_version, WEFT_VERSION_STRING, gram_programs_digest()};
+}
+
+/// Tiles by device and cache folder, read once a change of the file.
+class Shelf {
+  public:
+    static Shelf& all() {
+        static Shelf shelf;
+        return shelf;
+    }
+    KeptTiles find(const DeviceInfo& device, const PlanReport& plan) {
+        const std::lock_guard lock(mutex_);
+        return look_up(device, plan).kept;
+    }
+    std::filesystem::path keep(const DeviceInfo& device, const PlanReport& plan, const std::string& name,
+                               const GramTile& tile) {
+        const std::lock_guard lock(mutex_);
+        Entry& entry = look_up(device, plan);  // with what another process wrote meanwhile
+        entry.kept.tiles.insert_or_assign(name, tile);
+        if (entry.kept.file.empty()) return {};
+        const std::string text = encode_gram_tuning(identity_of(device), entry.kept.tiles);
+        std::string reason;
+        if (!core::write_cache_file(entry.kept.file, std::as_bytes(std::span(text)), &reason)) return {};
+        entry.stamp = stamp_of(entry.kept.file);
+        entry.kept.state = "used";
+        return entry.kept.file;
+    }
+    void forget(const DeviceInfo& device, const PlanReport& plan) {
+        const std::lock_guard lock(mutex_);
+        const std::filesystem::path file = look_up(device, plan).kept.file;
+        entries_.erase(device.uuid + "\n" + file.string());
+        std::error_code error;
+        if (!file.empty()) std::filesystem::remove(file, error);
+        if (error)
+            throw Error(Errc::io,
+                        "tune_kernel_matrix: cannot remove " + file.string() + " (" + error.message() + ")",
+                        error.value());
+    }
+
+  private:
+    struct Stamp {
+        std::filesystem::file_time_type time{};
+        std::uintmax_t bytes = 0;
+        bool there = false;
+        bool operator==(const Stamp&) const = default;
+    };
+    struct Entry {
+        KeptTiles kept;
+        Stamp stamp;
+        bool read = false;
+    };
+    static Stamp stamp_of(const std::filesystem::path& file) {
+        std::error_code error;
+        Stamp stamp;
+        stamp.time = std::filesystem::last_write_time(file, error);
+        if (!error) stamp.bytes = std::filesystem::file_size(file, error);
+        stamp.there = !error;
+        return stamp.there ? stamp : Stamp{};
+    }
+    Entry& look_up(const DeviceInfo& device, const PlanReport& plan) {
+        std::filesystem::path file;
+        if (!plan.tuning.file.empty())
+            file = plan.tuning.file.parent_path() / gram_tuning_file_name(identity_of(device));
+        Entry& entry = entries_[device.uuid + "\n" + file.string()];
+        const Stamp now = file.empty() ? Stamp{} : stamp_of(file);
+        if (entry.read && entry.stamp == now) return entry;
+        entry = {{{}, file.empty() ? "off" : "absent", file}, now, true};
+        if (!now.there) return entry;
+        const auto bytes = core::read_cache_file(file);
+        if (!bytes) return entry;
+        DecodedGramTuning decoded = decode_gram_tuning(
+            identity_of(device), {reinterpret_cast<const char*>(bytes->data()), bytes->size()});
+        entry.kept.state = decoded.refused.empty() ? "used" : decoded.refused;
+        entry.kept.tiles = std::move(decoded.tiles);
+        return entry;
+    }
+
+    std::mutex mutex_;
+    std::map<std::string, Entry> entries_;
+};
+
+/// Numbers of the form, none of them 0 or large: zeros need less power and would flatter.
+std::vector<std::uint32_t> operand_words(const GramPlan& plan) {
+    std::vector<std::uint32_t> words(std::size_t{1} << 16);
+    std::uint32_t state = 12345;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        state = state * 1664525u + 1013904223u;
+        const std::uint32_t bits = state ^ (state >> 13);
+        if (plan.matrix())
+            words[i] = (bits & 0x83ff83ffu) | 0x38003800u;  // 0.5 to 1, either sign
+        else if (plan.form == GramForm::fp64)
+            words[i] = i % 2 == 0 ? bits : (bits & 0x800fffffu) | 0x3fe00000u;
+        else
+            words[i] = (bits & 0x807fffffu) | 0x3f000000u;
+    }
+    return words;
+}
+
+/// What all tiles multiply.
+class Trial {
+  public:
+    Trial(Backend& backend, const GramPlan& plan, const GramProblem& problem)
+        : stream_(backend, {.name = kStreamName}),
+          problem_(problem),
+          planes_(backend, plan.packed_bytes(std::max(problem.rows, problem.columns)) / 4, kStreamName),
+          k_(backend, problem.rows * problem.leading * (problem.output == GramReal::float64 ? 2 : 1),
+             kStreamName) {
+        const std::vector<std::uint32_t> words = operand_words(plan);
+        std::uint64_t filled = std::min<std::uint64_t>(words.size(), planes_.size());
+        stream_.upload(std::span<const std::uint32_t>(words.data(), filled), planes_.view(0, filled));
+        while (filled < planes_.size()) {
+            const std::uint64_t more = std::min(filled, planes_.size() - filled);
+            stream_.copy<std::uint32_t>(planes_.view(0, more), planes_.view(filled, more));
+            filled += more;
+        }
+        stream_.wait();
+    }
+    /// Seconds of the device; of the host where the device has no timestamps.
+    double run(Backend& backend, GramProduct& product) {
+        const Profile profile(backend);
+        const auto start = std::chrono::steady_clock::now();
+        product.multiply(stream_, GramRows{planes_, 0, problem_.rows}, GramRows{planes_, 0, problem_.columns},
+                         {k_, problem_.leading});
+        stream_.wait();
+        const double host = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        double device = 0;
+        for (const StreamReport& report : profile.report().streams)
+            if (report.name == kStreamName) device = report.busy_s;
+        return device > 0 ? device : host;
+    }
+    /// Some rows of K, from all over it.
+    std::vector<double> values() {
+        std::vector<double> values;
+        const std::uint64_t words = problem_.columns * (problem_.output == GramReal::float64 ? 2 : 1);
+        const std::uint64_t leading = words / problem_.columns * problem_.leading;
+        for (std::uint64_t i = 0; i < 8; ++i) {
+            std::vector<std::uint32_t> row(words);
+            stream_.download<std::uint32_t>(k_.view(i * (problem_.rows - 1) / 7 * leading, words),
+                                            std::span<std::uint32_t>(row));
+            append(values, row);
+        }
+        stream_.fill(k_.view(), 0xffffffffu);
+        return values;
+    }
+
+  private:
+    void append(std::vector<double>& values, const std::vector<std::uint32_t>& row) const {
+        if (problem_.output == GramReal::float64) {
+            const auto* from = reinterpret_cast<const double*>(row.data());
+            values.insert(values.end(), from, from + problem_.columns);
+        } else {
+            const auto* from = reinterpret_cast<const float*>(row.data());
+            values.insert(values.end(), from, from + problem_.columns);
+        }
+    }
+    Stream stream_;
+    const GramProblem& problem_;
+    Buffer<std::uint32_t> planes_, k_;
+};
+
+bool alike(const std::vector<double>& a, const std::vector<double>& b) {
+    double largest = 0;
+    for (const double value : a) largest = std::max(largest, std::abs(value));
+    for (std::size_t i = 0; i < a.size(); ++i)
+        if (!(std::abs(a[i] - b[i]) <= 1e-3 * largest)) return false;
+    return true;
+}
+
+/// Null: a tile other than the planned one that the driver cannot make, which is no reason to fail.
+std::unique_ptr<GramProduct> product_of(Backend& backend, const GramPlan& plan, bool planned) {
+    try {
+        return std::make_unique<GramProduct>(backend, plan);
+    } catch (const Error& error) {
+        if (planned || error.code() == Errc::device_lost || error.code() == Errc::out_of_memory) throw;
+        return nullptr;
+    }
+}
+
+}  // namespace
+
+KeptTiles kept_tiles(const Backend& backend) {
+    return Shelf::all().find(backend.device(), backend.plan());
+}
+KeptTiles kept_tiles(const Stream& stream) {
+    return Shelf::all().find(stream.device(), detail::plan_report(stream));
+}
+std::filesystem::path keep_tile(const Backend& backend, const std::string& name, const GramTile& tile) {
+    return Shelf::all().keep(backend.device(), backend.plan(), name, tile);
+}
+void forget_tiles(const Backend& backend) {
+    Shelf::all().forget(backend.device(), backend.plan());
+}
+
+std::size_t best_tile(std::span<const GramTrial> trials) {
+    constexpr double kGain = 0.03;  // what a driver's mood may make is no gain
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < trials.size(); ++i) {
+        const GramTrial &planned = trials[0], &tried = trials[i];
+        const double needed = std::max(kGain * planned.seconds, planned.scatter + tried.scatter);
+        if (tried.right && planned.seconds - tried.seconds > needed && tried.seconds < trials[best].seconds)
+            best = i;
+    }
+    return best;
+}
+
+GramTrials try_tiles(Backend& backend, const GramDevice& device, const GramPlan& plan, double flops,
+                     int rounds) {
+    GramDevice fresh = device;
+    fresh.tiles.clear();
+    GramTrials result{gram_class(plan), {}, 0};
+    const GramProblem problem = gram_trial(plan, flops);
+    const GramPlan by_default = plan_gram(problem, fresh, {.form = plan.form});
+    result.trials.push_back({plan_gram(plan.problem, fresh, {.form = plan.form}).tile});
+    for (const GramTile& tile : gram_tiles(fresh, plan.form))
+        if (tile != result.trials[0].tile) result.trials.push_back({tile});
+
+    Trial trial(backend, by_default, problem);
+    std::vector<std::unique_ptr<GramProduct>> products;
+    std::vector<std::vector<double>> times(result.trials.size());
+    std::vector<double> wanted;
+    for (GramTrial& tried : result.trials) {
+        const GramPlan candidate = plan_gram(problem, fresh, {.form = plan.form, .tile = tried.tile});
+        products.push_back(product_of(backend, candidate, products.empty()));
+        tried.right = products.back() != nullptr;
+        if (!tried.right) continue;
+        trial.run(backend, *products.back());  // the first run warms up
+        const std::vector<double> values = trial.values();
+        if (wanted.empty()) wanted = values;
+        tried.right = alike(wanted, values);
+    }
+    for (int round = 0; round < rounds; ++round)
+        for (std::size_t i = 0; i < products.size(); ++i)
+            if (products[i]) times[i].push_back(trial.run(backend, *products[i]));
+    for (std::size_t i = 0; i < times.size(); ++i) {
+        if (times[i].empty()) continue;
+        std::sort(times[i].begin(), times[i].end());
+        const std::size_t runs = times[i].size();
+        result.trials[i].seconds = times[i][runs / 2];
+        result.trials[i].scatter = (times[i][runs - 1 - runs / 4] - times[i][runs / 4]) / 2;
+    }
+    result.best = best_tile(result.trials);
+    return result;
+}
+
+}  // namespace weft::kernels

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Features to cosines and sines on the device: the first step of every kernel matrix of a circuit.
+#pragma once
+
+#include <cstdint>
+
+#include <weft/ops/kernel_matrix.hpp>
+
+#include "ops/kernel_matrix/kernel_plan.hpp"
+#include "ops_vulkan/kernel_matrix/kernel_steps.hpp"
+
+namespace weft::kernels {
+
+/// Planes [qubit][cosine, sine][stride] of float or double.
+struct AnglePlanes {
+    Words words;
+    std::uint64_t stride = 0;
+    std::uint32_t qubits = 0;
+    bool work64 = false;
+};
+
+struct AngleForm {
+    double scale = 1;
+    bool halved = false;  ///< of half the angle
+};
+
+/// Rows [0, rows) of resident features to columns [base, base + rows) of the planes.
+void record_angles(Stream& stream, const KernelFeatures& x, std::uint64_t rows, const AngleForm& form,
+                   const AnglePlanes& planes, std::uint64_t base);
+
+/// The same of `rows` rows in host memory.
+void angles_of_source(Stream& stream, const KernelSource& x, std::uint64_t rows, const AngleForm& form,
+                      const AnglePlanes& planes, std::uint64_t base);
+
+/// Memory for the planes of a plan, and what it holds.
+Buffer<std::uint32_t> make_planes(const Stream& stream, const KernelPlan& plan);
+AnglePlanes planes_of(const KernelPlan& plan, const Buffer<std::uint32_t>& buffer);
+
+}  // namespace weft::kernels

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops_vulkan/kernel_matrix/kernel_blocks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "ops_vulkan/kernel_matrix/kernel_normalize.hpp"
+#include "host/thread_team.hpp"
+
+namespace weft::kernels {
+namespace {
+
+/// Packed states of one side, a tile of them at a time.
+class PackedSide {
+  public:
+    PackedSide(const Stream& stream, const KernelPlan& plan, std::uint64_t rows)
+        : plan_(plan),
+          planes_(stream, plan.states.gram.packed_bytes(std::min(plan.states.tile, rows)) / 4,
+                  "kernel packed states") {}
+
+    /// Rows [row, row + rows) of the side become those that are packed.
+    void fill(Stream& stream, GramProduct& product, StateSource& source, Normalizer* normalizer, bool of_y,
+              std::uint64_t row, std::uint64_t rows) {
+        const std::uint64_t chunk = plan_.states.chunk_rows;
+        for (std::uint64_t at = 0; at < rows; at += chunk)
+            source.pack(stream, {of_y, row + at, std::min(chunk, rows - at)}, {product, planes_, at},
+                        normalizer);
+        first_ = row;
+        if (plan_.states.gram.problem.scaled) factors_ = normalizer->factors(of_y, row);
+    }
+    /// Rows of the side, by their number in it, as they are packed.
+    GramRows rows(std::uint64_t row, std::uint64_t count) const {
+        GramRows rows{planes_, row - first_, count, factors_};
+        if (rows.factors) rows.factors->first += rows.first;
+        return rows;
+    }
+
+  private:
+    const KernelPlan& plan_;
+    Buffer<std::uint32_t> planes_;
+    std::uint64_t first_ = 0;
+    std::optional<GramFactors> factors_;
+};
+
+/// Goes through pairs of tiles of states; what to do with a pair is the caller's.
+class TilePairs {
+  public:
+    TilePairs(Stream& stream, const KernelPlan& plan, StateSource& source, const KernelMatrixOptions& options)
+        : stream_(stream), plan_(plan), source_(source), product_(std::as_const(stream), plan.states.gram) {
+        x_.emplace(std::as_const(stream), plan, plan.shape.samples);
+        if (!plan.shape.square() || plan.shape.samples > plan.states.tile)
+            y_.emplace(std::as_const(stream), plan, plan.shape.columns());
+        if (options.normalize || plan.states.renormalize)
+            normalizer_.emplace(std::as_const(stream), plan, options);
+    }
+
+    /// work(x, y, pair): `y` is `x` where the pair is on the diagonal of a square K; only pairs on or below
+    /// it come.
+    template <class Work>
+    void each(const Work& work) {
+        const std::uint64_t tile = plan_.states.tile, columns = plan_.shape.columns();
+        const bool square = plan_.shape.square();
+        // Y in one tile stays; so does X.
+        const bool y_stays = !square && columns <= tile;
+        if (y_stays) fill(*y_, true, 0, columns);
+        for (std::uint64_t row = 0; row < plan_.shape.samples; row += tile) {
+            const std::uint64_t rows = std::min(tile, plan_.shape.samples - row);
+            fill(*x_, false, row, rows);
+            for (std::uint64_t column = 0; column < (square ? row + 1 : columns); column += tile) {
+                const bool own = square && column == row;
+                const std::uint64_t across = std::min(tile, columns - column);
+                if (!own && !y_stays) fill(*y_, !square, column, across);
+                work(*x_, own ? *x_ : *y_, KernelBlock{row, rows, column, across});
+            }
+        }
+    }
+
+    GramProduct& product() { return product_; }
+    /// What K has to be divided by; null: nothing.
+    Normalizer* scaler() { return normalizer_ && normalizer_->scales() ? &*normalizer_ : nullptr; }
+
+  private:
+    void fill(PackedSide& side, bool of_y, std::uint64_t row, std::uint64_t rows) {
+        side.fill(stream_, product_, source_, normalizer_ ? &*normalizer_ : nullptr, of_y, row, rows);
+    }
+
+    Stream& stream_;
+    const KernelPlan& plan_;
+    StateSource& source_;
+    GramProduct product_;
+    std::optional<PackedSide> x_, y_;
+    std::optional<Normalizer> normalizer_;
+};
+
+GramRange range_of(const KernelValues& k) {
+    return BufferView<std::uint32_t>(k.object, k.first * (k.type == ValueType::float64 ? 2 : 1),
+                                     k.count * (k.type == ValueType::float64 ? 2 : 1));
+}
+
+/// Less is copied sooner than a thread starts.
+constexpr std::uint64_t kBytesPerThread = std::uint64_t{512} << 10;
+
+/// A block of K and the one across the diagonal, on their way to host memory.
+struct Slot {
+    Buffer<std::uint32_t> made;
+    HostBuffer<std::uint32_t> host;
+    Event done;
+    KernelBlock block;
+    bool mirrored = false, busy = false;
+};
+
+/// Blocks of K into the caller's memory, three on their way: one that is made, one that is copied to
+/// page-locked memory beside it, one that is copied on by the host.
+class BlockWriter {
+  public:
+    BlockWriter(Backend& backend, Stream& stream, const KernelPlan& plan, const KernelTarget& k,
+                const KernelMatrixOptions& options)
+        : stream_(stream),
+          copier_(backend, {.name = "kernel matrix download", .queue = StreamQueue::download}),
+          plan_(plan),
+          target_(static_cast<std::byte*>(k.data)),
+          team_(static_cast<std::uint32_t>(std::min<std::uint64_t>(
+              backend.plan().copy_threads,
+              1 + plan.states.block * plan.states.block * plan.value_bytes() / kBytesPerThread))),
+          meter_(options, plan.shape.pairs()),
+          backend_(backend) {
+        meter_.check();
+    }
+
+    void write(TilePairs& pairs, const PackedSide& x, const PackedSide& y, const KernelBlock& block) {
+        Slot& slot = take_slot();
+        slot.block = block;
+        const std::uint64_t step = plan_.states.block;
+        const bool square = plan_.shape.square(), own = square && block.row == block.column;
+        slot.mirrored = square && !own;
+        const GramRows left = x.rows(block.row, block.rows), right = y.rows(block.column, block.columns);
+        const GramTarget target{slot.made, step, 0, slot.mirrored, step * step};
+        if (own)
+            pairs.product().square(stream_, left, target);
+        else
+            pairs.product().multiply(stream_, left, right, target);
+        if (Normalizer* normalizer = pairs.scaler()) {
+            normalizer->scale(stream_, slot.made, 0, step, block);
+            if (slot.mirrored)
+                normalizer->scale(stream_, slot.made, step * step, step,
+                                  {block.column, block.columns, block.row, block.rows});
+        }
+        copier_.wait_for(stream_.submit());
+        copy_back(slot);
+        slot.done = copier_.submit();
+        slot.busy = true;
+    }
+
+    void finish_all() {
+        for (std::size_t i = 0; i < slots_.size(); ++i)
+            if (std::optional<Slot>& slot = slots_[(next_ + i) % slots_.size()]) finish(*slot);
+    }
+
+  private:
+    /// The next slot, made when it is first needed, while the device is busy with what is recorded so far,
+    /// for page-locked memory takes long to make.
+    Slot& take_slot() {
+        std::optional<Slot>& slot = slots_[next_];
+        next_ = (next_ + 1) % slots_.size();
+        if (slot) {
+            finish(*slot);
+            return *slot;
+        }
+        stream_.submit();
+        const std::uint64_t words = block_bytes(plan_) / 4;
+        slot.emplace(Slot{Buffer<std::uint32_t>(backend_, words, "kernel block"),
+                          HostBuffer<std::uint32_t>(backend_, words, "kernel block"),
+                          {},
+                          {},
+                          false,
+                          false});
+        return *slot;
+    }
+
+    void copy_back(Slot& slot) {
+        const std::uint64_t words = plan_.states.block * plan_.value_bytes() / 4;  // of a row
+        const auto copy = [&](std::uint64_t first, std::uint64_t rows) {
+            copier_.copy<std::uint32_t>(slot.made.view(first, rows * words),
+                                        slot.host.view(first, rows * words));
+        };
+        copy(0, slot.block.rows);
+        if (slot.mirrored) copy(plan_.states.block * words, slot.block.columns);
+    }
+
+    void finish(Slot& slot) {
+        if (!slot.busy) return;
+        slot.done.wait();
+        slot.busy = false;
+        const KernelBlock& b = slot.block;
+        scatter(slot, 0, b);
+        if (slot.mirrored)
+            scatter(slot, plan_.states.block * plan_.states.block, {b.column, b.columns, b.row, b.rows});
+        const bool own = plan_.shape.square() && b.row == b.column;
+        pairs_ += own ? b.rows * (b.rows + 1) / 2 : b.rows * b.columns;
+        meter_.show(pairs_);
+    }
+
+    void scatter(const Slot& slot, std::uint64_t origin, const KernelBlock& block) {
+        const std::uint64_t unit = plan_.value_bytes(), leading = plan_.states.block;
+        const auto* from = reinterpret_cast<const std::byte*>(slot.host.data()) + origin * unit;
+        constexpr std::uint64_t kPartBytes = std::uint64_t{256} << 10;
+        team_.run(
+            block.rows, kPartBytes / (block.columns * unit), [&](std::uint64_t first, std::uint64_t last) {
+                for (std::uint64_t i = first; i < last; ++i)
+                    std::memcpy(target_ + ((block.row + i) * plan_.shape.columns() + block.column) * unit,
+                                from + i * leading * unit, block.columns * unit);
+            });
+    }
+
+    Stream& stream_;
+    Stream copier_;
+    const KernelPlan& plan_;
+    std::byte* target_;
+    ThreadTeam team_;
+    KernelMeter meter_;
+    Backend& backend_;
+    std::array<std::optional<Slot>, kBlocksUnderWay> slots_;
+    std::size_t next_ = 0;
+    std::uint64_t pairs_ = 0;
+};
+
+}  // namespace
+
+void blocks_resident(Stream& stream, const KernelPlan& plan, StateSource& source, const KernelValues& k,
+                     const KernelMatrixOptions& options) {
+    TilePairs pairs(stream, plan, source, options);
+    const std::uint64_t leading = plan.shape.columns();
+    pairs.each([&](const PackedSide& x, const PackedSide& y, const KernelBlock& b) {
+        const bool square = plan.shape.square(), own = square && b.row == b.column;
+        const GramTarget target{range_of(k), leading, b.row * leading + b.column, square && !own,
+                                b.column * leading + b.row};
+        if (own)
+            pairs.product().square(stream, x.rows(b.row, b.rows), target);
+        else
+            pairs.product().multiply(stream, x.rows(b.row, b.rows), y.rows(b.column, b.columns), target);
+    });
+    if (Normalizer* normalizer = pairs.scaler())
+        normalizer->scale(stream, range_of(k), 0, leading, {0, plan.shape.samples, 0, plan.shape.columns()});
+}
+
+void blocks_streamed(Backend& backend, Stream& stream, const KernelPlan& plan, StateSource& source,
+                     const KernelTarget& k, const KernelMatrixOptions& options) {
+    TilePairs pairs(stream, plan, source, options);
+    BlockWriter writer(backend, stream, plan, k, options);
+    const std::uint64_t step = plan.states.block;
+    pairs.each([&](const PackedSide& x, const PackedSide& y, const KernelBlock& b) {
+        const bool own = plan.shape.square() && b.row == b.column;
+        for (std::uint64_t row = 0; row < b.rows; row += step)
+            for (std::uint64_t column = 0; column < (own ? row + 1 : b.columns); column += step)
+                writer.write(pairs, x, y,
+                             {b.row + row, std::min(step, b.rows - row), b.column + column,
+                              std::min(step, b.columns - column)});
+    });
+    writer.finish_all();
+}
+
+}  // namespace weft::kernels

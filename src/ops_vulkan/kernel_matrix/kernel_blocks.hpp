@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernel matrices of states: packed side by side, multiplied block by block.
+#pragma once
+
+#include <weft/ops/kernel_matrix.hpp>
+
+#include "ops/kernel_matrix/kernel_plan.hpp"
+#include "ops_vulkan/kernel_matrix/kernel_states.hpp"
+
+namespace weft::kernels {
+
+/// Records K into resident memory.
+void blocks_resident(Stream& stream, const KernelPlan& plan, StateSource& source, const KernelValues& k,
+                     const KernelMatrixOptions& options);
+
+/// K into host memory. Waits for every block.
+void blocks_streamed(Backend& backend, Stream& stream, const KernelPlan& plan, StateSource& source,
+                     const KernelTarget& k, const KernelMatrixOptions& options);
+
+}  // namespace weft::kernels

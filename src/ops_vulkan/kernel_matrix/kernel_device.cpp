@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops_vulkan/kernel_matrix/kernel_device.hpp"
+
+#include <algorithm>
+
+#include "ops_vulkan/gram/gram.hpp"
+#include "ops_vulkan/gram/gram_tuner.hpp"
+
+namespace weft::kernels {
+namespace {
+
+std::uint64_t free_bytes(const MemoryReport& memory) {
+    std::uint64_t most = 0;
+    for (const MemoryReport::Heap& heap : memory.heaps) {
+        if (!heap.device_local) continue;
+        // What is kept for the next large buffer is there for this one.
+        const std::uint64_t used = heap.usage - std::min(heap.usage, heap.kept);
+        most = std::max(most, heap.budget == 0 ? heap.size : heap.budget - std::min(used, heap.budget));
+    }
+    if (memory.limit == 0) return most;
+    std::uint64_t kept = 0;
+    for (const MemoryReport::Heap& heap : memory.heaps) kept += heap.kept;
+    const std::uint64_t taken =
+        std::min(memory.limit, memory.block_bytes - std::min(memory.block_bytes, kept));
+    return std::min(most, memory.limit - taken);
+}
+
+// Copies of a job from and to ordinary memory that a slot holds.
+std::uint32_t job_copies(const PlanReport& plan, bool host_counts) {
+    const bool staged = plan.ordinary_path == Path::staged || plan.large_path == Path::staged;
+    return staged ? (host_counts ? 2 : 1) : plan.ordinary_path == Path::direct ? 1 : 0;
+}
+
+const PlanReport& plan_of(const Stream& stream) {
+    return detail::plan_report(stream);
+}
+const PlanReport& plan_of(const Backend& backend) {
+    return backend.plan();
+}
+
+template <class Owner>
+KernelDevice facts_of(const Owner& owner, const MemoryReport& memory, bool states,
+                      const KernelMatrixOptions& options) {
+    KernelDevice facts{states ? gram_device(owner) : gram_limits(owner), free_bytes(memory)};
+    facts.limited = memory.limit != 0;
+    facts.host_counts = facts.limited || owner.device().unified_memory;
+    facts.slots = plan_of(owner).slots;
+    facts.job_copies = job_copies(plan_of(owner), facts.host_counts);
+    if (states && options.autotune) facts.gram.tiles = kept_tiles(owner).tiles;
+    return facts;
+}
+
+}  // namespace
+
+KernelDevice kernel_device(const Stream& stream, bool states, const KernelMatrixOptions& options) {
+    return facts_of(stream, detail::memory_report(stream), states, options);
+}
+KernelDevice kernel_device(const Backend& backend, bool states, const KernelMatrixOptions& options) {
+    return facts_of(backend, backend.memory(), states, options);
+}
+
+}  // namespace weft::kernels

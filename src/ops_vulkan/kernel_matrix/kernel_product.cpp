@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops_vulkan/kernel_matrix/kernel_product.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <vector>
+
+#include <weft/batch.hpp>
+#include <weft/job.hpp>
+
+#include "ops_vulkan/kernel_matrix/kernel_angles.hpp"
+#include "ops_vulkan/kernel_matrix/kernel_steps.hpp"
+#include "shaders/kernel_matrix/kernel_parameters.h"
+
+namespace weft::kernels {
+namespace {
+
+using ShaderWords = std::span<const std::uint32_t>;
+
+constexpr std::uint32_t kProductWork32[] = {
+#include "shaders/kernel_product_work32.spv.inc"
+};
+constexpr std::uint32_t kProductWork64[] = {
+#include "shaders/kernel_product_work64.spv.inc"
+};
+constexpr std::uint32_t kLanesWork32[] = {
+#include "shaders/kernel_product_lanes_work32.spv.inc"
+};
+constexpr std::uint32_t kLanesWork64[] = {
+#include "shaders/kernel_product_lanes_work64.spv.inc"
+};
+constexpr std::uint32_t kTimesWork32[] = {
+#include "shaders/kernel_product_times_work32.spv.inc"
+};
+constexpr std::uint32_t kTimesWork64[] = {
+#include "shaders/kernel_product_times_work64.spv.inc"
+};
+constexpr std::uint32_t kLanesTimesWork32[] = {
+#include "shaders/kernel_product_lanes_times_work32.spv.inc"
+};
+constexpr std::uint32_t kLanesTimesWork64[] = {
+#include "shaders/kernel_product_lanes_times_work64.spv.inc"
+};
+
+std::uint32_t word(std::uint64_t value) {
+    return static_cast<std::uint32_t>(value);
+}
+
+const Stream& constant(const Stream& stream) {
+    return stream;
+}
+
+struct ProductForm {
+    bool symmetric = false;
+    std::uint32_t before = 0;  ///< values before the first of K in its binding
+    bool times = false;        ///< multiplies what is there
+};
+
+ShaderWords product_words(const KernelPlan& plan, bool times) {
+    if (plan.lane_form && times)
+        return plan.work64 ? ShaderWords(kLanesTimesWork64) : ShaderWords(kLanesTimesWork32);
+    if (plan.lane_form) return plan.work64 ? ShaderWords(kLanesWork64) : ShaderWords(kLanesWork32);
+    if (times) return plan.work64 ? ShaderWords(kTimesWork64) : ShaderWords(kTimesWork32);
+    return plan.work64 ? ShaderWords(kProductWork64) : ShaderWords(kProductWork32);
+}
+
+template <class Owner>
+Program product_program(Owner& owner, const KernelPlan& plan, const ProductForm& form) {
+    const auto [symmetric, before, times] = form;
+    ProgramOptions options{.name = "kernel_product",
+                           .constants = {{2u, plan.parts}, {3u, symmetric}},
+                           .elements_per_group = symmetric ? 1 : kProductTile * kProductTile,
+                           .max_groups = owner.device().limits.max_group_count[0]};
+    // At least as many workgroups as tiles, however few rows there are.
+    if (plan.by_panels && !symmetric) options.elements_per_group = kProductTile;
+    if (plan.lane_form) {
+        if (symmetric) options.max_groups = 0;
+        const std::uint64_t common = std::gcd<std::uint64_t>(before, plan.shape.columns());
+        if (!times)
+            options.constants.emplace_back(5u, symmetric && common % 8 == 0   ? 8u
+                                               : symmetric && common % 2 == 0 ? 2u
+                                                                              : 1u);
+    } else {
+        options.constants.emplace_back(4u, plan.long_form);
+        if (!times) options.constants.emplace_back(5u, (before | plan.shape.columns()) % 4 == 0);
+    }
+    return {owner, product_words(plan, times), options};
+}
+
+shared::KernelProductParameters product_parameters(const KernelPlan& plan,
+                                                   const KernelMatrixOptions& options) {
+    // Every value of a sample with itself is 1, so normalising leaves but the jitter.
+    const double shrink = options.normalize && plan.shape.square() ? 1 / (1 + options.jitter) : 1;
+    const std::uint64_t bits = plan.work64 ? std::bit_cast<std::uint64_t>(shrink)
+                                           : std::bit_cast<std::uint32_t>(static_cast<float>(shrink));
+    return {plan.shape.qubits,
+            word(plan.stride),
+            0,
+            word(plan.others_at),
+            word(plan.shape.columns()),
+            word(plan.shape.samples),
+            0,
+            word(bits),
+            word(bits >> 32)};
+}
+
+// All qubits into the values that are bound, a part of them a dispatch.
+void record_product(Stream& stream, const KernelPlan& plan, const Buffer<std::uint32_t>& planes,
+                    const BoundWords& k, bool symmetric, std::uint64_t elements,
+                    shared::KernelProductParameters parameters) {
+    const std::uint64_t of_qubit = 2 * plan.stride * plan.real_bytes() / 4;
+    parameters.out_base = k.before;
+    for (std::uint32_t first = 0; first < plan.shape.qubits; first += plan.part_qubits) {
+        parameters.qubits = std::min(plan.part_qubits, plan.shape.qubits - first);
+        if (first != 0) {  // the first part has shrunk K
+            parameters.shrink_low = plan.work64 ? 0 : std::bit_cast<std::uint32_t>(1.0f);
+            parameters.shrink_high = plan.work64 ? word(std::bit_cast<std::uint64_t>(1.0) >> 32) : 0;
+        }
+        stream.dispatch(product_program(constant(stream), plan, {symmetric, k.before, first != 0}),
+                        {planes.view(first * of_qubit, parameters.qubits * of_qubit), k.words}, elements,
+                        parameters);
+    }
+}
+
+// The planes, made on the device, in page-locked memory: the engine hands them to every job.
+HostBuffer<std::uint32_t> planes_in_host_memory(Backend& backend, const KernelPlan& plan,
+                                                const KernelSource& x, const KernelSource* y, double scale) {
+    Stream stream(backend, {.name = "kernel matrix"});
+    const Buffer<std::uint32_t> planes = make_planes(stream, plan);
+    HostBuffer<std::uint32_t> out(backend, planes.size(), "kernel planes");
+    angles_of_source(stream, x, plan.shape.samples, {scale, false}, planes_of(plan, planes), 0);
+    if (y != nullptr)
+        angles_of_source(stream, *y, plan.shape.others, {scale, false}, planes_of(plan, planes),
+                         plan.others_at);
+    stream.copy<std::uint32_t>(planes.view(), out.view());
+    stream.wait();
+    return out;
+}
+
+std::vector<Job> row_jobs(const KernelPlan& plan, const HostBuffer<std::uint32_t>& planes,
+                          const KernelTarget& k, const KernelMatrixOptions& options) {
+    std::vector<Job> jobs;
+    const std::uint64_t columns = plan.shape.columns(), row_bytes = columns * plan.real_bytes();
+    for (std::uint64_t row = 0; row < plan.shape.samples; row += plan.job_rows) {
+        const std::uint64_t rows = std::min(plan.job_rows, plan.shape.samples - row);
+        shared::KernelProductParameters parameters = product_parameters(plan, options);
+        parameters.row_base = word(row);
+        Job job;
+        job.inputs.push_back({planes.data(), planes.bytes(), true});
+        job.outputs.push_back({static_cast<std::byte*>(k.data) + row * row_bytes, rows * row_bytes});
+        job.elements = rows * columns;
+        job.parameters = parameters;
+        jobs.push_back(job);
+    }
+    return jobs;
+}
+
+void product_by_panels(Backend& backend, const KernelPlan& plan, const KernelSource& x, const KernelSource* y,
+                       const KernelTarget& k, double scale, const KernelMatrixOptions& options,
+                       KernelMeter& meter) {
+    Stream stream(backend, {.name = "kernel matrix"});
+    const Buffer<std::uint32_t> planes = make_planes(stream, plan);
+    angles_of_source(stream, x, plan.shape.samples, {scale, false}, planes_of(plan, planes), 0);
+    if (y != nullptr)
+        angles_of_source(stream, *y, plan.shape.others, {scale, false}, planes_of(plan, planes),
+                         plan.others_at);
+    const std::uint64_t columns = plan.shape.columns(), row_words = columns * plan.real_bytes() / 4;
+    const Buffer<std::uint32_t> panel(backend, plan.job_rows * row_words, "kernel panel");
+    shared::KernelProductParameters parameters = product_parameters(plan, options);
+    for (std::uint64_t row = 0; row < plan.shape.samples; row += plan.job_rows) {
+        const std::uint64_t rows = std::min(plan.job_rows, plan.shape.samples - row);
+        const Words words = panel.view(0, rows * row_words);
+        parameters.row_base = word(row);
+        record_product(stream, plan, planes, {words, 0}, false, rows * columns, parameters);
+        stream.download<std::uint32_t>(
+            words, std::span(static_cast<std::uint32_t*>(k.data) + row * row_words, words.size()));
+        const auto part = static_cast<double>(row + rows) / static_cast<double>(plan.shape.samples);
+        meter.show(row + rows == plan.shape.samples
+                       ? plan.shape.pairs()
+                       : static_cast<std::uint64_t>(static_cast<double>(plan.shape.pairs()) * part));
+    }
+}
+
+}  // namespace
+
+void product_resident(Stream& stream, const KernelPlan& plan, const KernelFeatures& x,
+                      const KernelFeatures* y, const KernelValues& k, double scale,
+                      const KernelMatrixOptions& options) {
+    const Buffer<std::uint32_t> planes = make_planes(stream, plan);
+    record_angles(stream, x, plan.shape.samples, {scale, false}, planes_of(plan, planes), 0);
+    if (y != nullptr)
+        record_angles(stream, *y, plan.shape.others, {scale, false}, planes_of(plan, planes), plan.others_at);
+    const std::uint64_t columns = plan.shape.columns(), unit = plan.real_bytes();
+    const DeviceLimits& limits = stream.device().limits;
+    shared::KernelProductParameters parameters = product_parameters(plan, options);
+    if (plan.symmetric) {
+        const std::uint64_t tiles = (columns + kProductTile - 1) / kProductTile;
+        record_product(stream, plan, planes, bind_units(limits, k.object, k.first, k.count, unit), true,
+                       tiles * (tiles + 1) / 2, parameters);
+        return;
+    }
+    for (std::uint64_t row = 0; row < plan.shape.samples; row += plan.panel_rows) {
+        const std::uint64_t rows = std::min(plan.panel_rows, plan.shape.samples - row);
+        const BoundWords bound = bind_units(limits, k.object, k.first + row * columns, rows * columns, unit);
+        parameters.row_base = word(row);
+        record_product(stream, plan, planes, bound, false, rows * columns, parameters);
+    }
+}
+
+void product_streamed(Backend& backend, const KernelPlan& plan, const KernelSource& x, const KernelSource* y,
+                      const KernelTarget& k, double scale, const KernelMatrixOptions& options) {
+    KernelMeter meter(options, plan.shape.pairs());
+    meter.check();
+    if (plan.by_panels) return product_by_panels(backend, plan, x, y, k, scale, options, meter);
+    const HostBuffer<std::uint32_t> planes = planes_in_host_memory(backend, plan, x, y, scale);
+    const std::vector<Job> jobs = row_jobs(plan, planes, k, options);
+    BatchOptions batch;
+    batch.chunk_elements = std::min<std::uint64_t>(plan.job_rows * plan.shape.columns(), 0xffffffffu);
+    batch.progress = [&](std::size_t done, std::size_t all) {
+        meter.show(done == all
+                       ? plan.shape.pairs()
+                       : static_cast<std::uint64_t>(static_cast<double>(plan.shape.pairs()) *
+                                                    static_cast<double>(done) / static_cast<double>(all)));
+    };
+    const BatchReport report = run_batch(backend, product_program(backend, plan, {}), jobs, batch);
+    static_cast<void>(report);
+}
+
+}  // namespace weft::kernels

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops_vulkan/lattice/lattice_jobs.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include <weft/job.hpp>
+
+namespace weft::kernels {
+namespace {
+
+/// The rows behind the first `done` elements, which are `elements` more, the last padded with zeros.
+class Tail {
+  public:
+    Tail(std::size_t done, std::size_t elements, const std::vector<LatticeInput>& inputs,
+         const std::vector<LatticeOutput>& outputs)
+        : done_(done) {
+        for (const LatticeInput& in : inputs) {
+            if (in.element_bytes == 0) {
+                job_.inputs.push_back({in.data, in.bytes, true});
+                continue;
+            }
+            std::vector<std::byte>& copy = memory_.emplace_back(elements * in.element_bytes);
+            const std::size_t first = done * in.element_bytes;
+            std::memcpy(copy.data(), static_cast<const std::byte*>(in.data) + first, in.bytes - first);
+            job_.inputs.push_back({copy.data(), copy.size()});
+        }
+        first_output_ = memory_.size();
+        for (const LatticeOutput& out : outputs) {
+            std::vector<std::byte>& copy = memory_.emplace_back(elements * out.element_bytes);
+            job_.outputs.push_back({copy.data(), copy.size()});
+        }
+        job_.elements = elements;
+    }
+    const Job& job(const Parameters& parameters) {
+        job_.parameters = parameters;
+        return job_;
+    }
+    void copy_back(const std::vector<LatticeOutput>& outputs) const {
+        for (std::size_t i = 0; i < outputs.size(); ++i) {
+            const std::size_t first = done_ * outputs[i].element_bytes;
+            std::memcpy(static_cast<std::byte*>(outputs[i].data) + first, memory_[first_output_ + i].data(),
+                        outputs[i].bytes - first);
+        }
+    }
+
+  private:
+    std::size_t done_, first_output_ = 0;
+    std::vector<std::vector<std::byte>> memory_;
+    Job job_;
+};
+
+Job cut(const std::vector<LatticeInput>& inputs, const std::vector<LatticeOutput>& outputs, std::size_t first,
+        std::size_t count) {
+    Job job;
+    for (const LatticeInput& in : inputs) {
+        if (in.element_bytes == 0)
+            job.inputs.push_back({in.data, in.bytes, true});
+        else
+            job.inputs.push_back({static_cast<const std::byte*>(in.data) + first * in.element_bytes,
+                                  count * in.element_bytes});
+    }
+    for (const LatticeOutput& out : outputs)
+        job.outputs.push_back(
+            {static_cast<std::byte*>(out.data) + first * out.element_bytes, count * out.element_bytes});
+    job.elements = count;
+    return job;
+}
+
+/// Elements that lie in the caller's memory as the device needs them, of so many whole ones; the others go
+/// through a Tail. A few are copied with the last rows sooner than a job of their own is done.
+std::size_t elements_in_place(std::size_t whole, bool tail, const std::vector<LatticeInput>& inputs,
+                              const std::vector<LatticeOutput>& outputs) {
+    constexpr std::size_t kFewBytes = std::size_t{1} << 16;
+    std::size_t bytes = 0;
+    for (const LatticeInput& in : inputs) bytes += in.bytes;
+    for (const LatticeOutput& out : outputs) bytes += out.bytes;
+    return tail && bytes <= kFewBytes ? 0 : whole;
+}
+
+}  // namespace
+
+BatchReport run_lattice_jobs(Backend& backend, const Program& program, const LatticeShape& shape,
+                             const LatticeParametersOf& parameters_of,
+                             const std::vector<LatticeInput>& inputs,
+                             const std::vector<LatticeOutput>& outputs, const BatchOptions& options,
+                             const VectorsInPlace& in_place) {
+    const std::size_t elements = (shape.rows + shape.element_rows - 1) / shape.element_rows;
+    const bool padded = shape.rows % shape.element_rows != 0;
+    const std::size_t whole = elements_in_place(shape.rows / shape.element_rows, padded, inputs, outputs);
+    std::vector<Job> jobs;
+    std::vector<std::size_t> ends;  // of each job, in vectors
+    for (std::size_t first = 0, count = 0; first < whole; first += count) {
+        const std::size_t left = whole - first, each = shape.element_vectors;
+        count = std::clamp<std::size_t>(lattice_job_vectors(whole * each, left * each) / each, 1, left);
+        jobs.push_back(cut(inputs, outputs, first, count));
+        jobs.back().parameters = parameters_of(first * each);
+        ends.push_back((first + count) * each);
+    }
+    std::unique_ptr<Tail> tail;
+    if (padded) {
+        tail = std::make_unique<Tail>(whole, elements - whole, inputs, outputs);
+        jobs.push_back(tail->job(parameters_of(whole * shape.element_vectors)));
+    }
+    BatchOptions told = options;
+    if (in_place)
+        told.progress = [&](std::size_t done, std::size_t all) {
+            // The tail is in place only when it has been copied back.
+            if (done != 0 && done <= ends.size()) in_place(ends[done - 1]);
+            if (options.progress) options.progress(done, all);
+        };
+    BatchReport report = run_batch(backend, program, jobs, told);
+    if (tail) tail->copy_back(outputs);
+    return report;
+}
+
+}  // namespace weft::kernels

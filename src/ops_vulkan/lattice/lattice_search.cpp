@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/lattice/lattice_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include <weft/error.hpp>
+
+#include "ops/lattice/lattice_check.hpp"
+
+namespace weft {
+namespace {
+
+constexpr const char* kFunction = "lattice_search_beta";
+constexpr double kLeastBeta = 0x1p-40, kMostBeta = 0x1p40;
+
+[[noreturn]] void refuse(const std::string& what) {
+    throw Error(Errc::invalid_argument, std::string(kFunction) + ": " + what);
+}
+
+struct Range {
+    double low, high;
+};
+
+// A code reaches about beta q^levels / 2 to either side: beyond `high` nothing overloads and cells only grow;
+// at `low` all but the smallest values overload.
+Range range_of(const LatticeCode& code, std::span<const float> sample, const LatticeSearchOptions& options) {
+    float largest = 0;
+    for (const float v : sample) largest = std::max(largest, std::fabs(v));
+    const double reach = std::pow(static_cast<double>(code.q), code.levels) / 2;
+    const double most = largest == 0.0f ? 1.0 : 4 * static_cast<double>(largest) / reach;
+    Range range{options.low != 0.0f ? static_cast<double>(options.low) : most / 64,
+                options.high != 0.0f ? static_cast<double>(options.high) : most};
+    if (options.low == 0.0f) range.low = std::clamp(range.low, kLeastBeta, kMostBeta);
+    if (options.high == 0.0f) range.high = std::clamp(range.high, kLeastBeta, kMostBeta);
+    if (!(range.low >= kLeastBeta && range.high <= kMostBeta && range.low <= range.high))
+        refuse("range of beta (got " + std::to_string(range.low) + " to " + std::to_string(range.high) +
+               ", need low <= high, both from 2^-40 to 2^40)");
+    return range;
+}
+
+class Trials {
+  public:
+    Trials(const kernels::QuantizeSample& quantize, const LatticeCode& code, std::span<const float> sample)
+        : quantize_(quantize), code_(code), sample_(sample), y_(sample.size()) {}
+
+    LatticeTrial run(double beta) {
+        code_.beta = static_cast<float>(beta);
+        const LatticeReport report = quantize_(code_, sample_, y_);
+        double sum = 0;
+        for (std::size_t i = 0; i < y_.size(); ++i) {
+            const double error = static_cast<double>(sample_[i]) - static_cast<double>(y_[i]);
+            sum += error * error;
+        }
+        const auto vectors = static_cast<double>(report.vectors);
+        return {code_.beta, sum / static_cast<double>(y_.size()),
+                static_cast<double>(report.retried) / vectors,
+                static_cast<double>(report.unresolved) / vectors};
+    }
+
+  private:
+    const kernels::QuantizeSample& quantize_;
+    LatticeCode code_;
+    std::span<const float> sample_;
+    std::vector<float> y_;
+};
+
+// steps betas from low to high, each the same multiple of the one before; `ends`: with low and high.
+void geometric(Trials& trials, const Range& range, std::uint32_t steps, bool ends,
+               const LatticeSearchOptions& options, std::size_t all, std::vector<LatticeTrial>& out) {
+    const double parts = ends ? steps - 1.0 : steps + 1.0;
+    for (std::uint32_t i = 0; i < steps; ++i) {
+        const double at = (ends ? i : i + 1.0) / parts;
+        out.push_back(trials.run(range.low * std::pow(range.high / range.low, at)));
+        if (options.progress) options.progress(out.size(), all);
+    }
+}
+
+std::size_t best_of(const std::vector<LatticeTrial>& trials) {
+    const auto less = [](const LatticeTrial& a, const LatticeTrial& b) {
+        return a.mean_squared_error < b.mean_squared_error;
+    };
+    return static_cast<std::size_t>(std::min_element(trials.begin(), trials.end(), less) - trials.begin());
+}
+
+void by_beta(std::vector<LatticeTrial>& trials) {
+    std::sort(trials.begin(), trials.end(),
+              [](const LatticeTrial& a, const LatticeTrial& b) { return a.beta < b.beta; });
+}
+
+// Retries let a code that is fine enough for small values reach large ones, so that the least error may lie
+// below any range that goes by the largest value, behind others: with retries looks there, and goes on
+// downwards while the best is among the lowest.
+void look_below(Trials& trials, const LatticeCode& code, Range range, const LatticeSearchOptions& options,
+                std::vector<LatticeTrial>& out) {
+    constexpr int kMost = 4;
+    const double span = range.high / range.low, step = std::pow(span, 1 / (options.steps - 1.0));
+    for (int i = 0; i < kMost && span > 1 && range.low > kLeastBeta; ++i) {
+        const std::size_t best = best_of(out);
+        if (out[best].mean_squared_error == 0) return;
+        if (i == 0 ? code.max_retries == 0 && best != 0 : best >= options.steps) return;
+        range = {std::max(range.low / span, kLeastBeta), std::max(range.low / step, kLeastBeta)};
+        geometric(trials, range, options.steps, true, options, out.size() + options.steps + options.steps / 2,
+                  out);
+        by_beta(out);
+    }
+}
+
+// Where to look closer: the best of the first steps and, since few large values make an error with several
+// valleys, the next best that are valleys too. Indices into `trials`, at most three.
+std::vector<std::size_t> valleys_of(const std::vector<LatticeTrial>& trials) {
+    constexpr std::size_t kMost = 3;
+    const auto error = [&](std::size_t i) { return trials[i].mean_squared_error; };
+    std::vector<std::size_t> valleys;
+    for (std::size_t i = 0; i < trials.size(); ++i)
+        if ((i == 0 || error(i) < error(i - 1)) && (i + 1 == trials.size() || error(i) <= error(i + 1)))
+            valleys.push_back(i);
+    std::stable_sort(valleys.begin(), valleys.end(),
+                     [&](std::size_t a, std::size_t b) { return error(a) < error(b); });
+    valleys.resize(std::min(valleys.size(), kMost));
+    return valleys;
+}
+
+}  // namespace
+
+LatticeSearch kernels::search_beta(const LatticeCode& code, std::span<const float> sample,
+                                   const LatticeSearchOptions& options, std::uint32_t threads,
+                                   const QuantizeSample& quantize) {
+    if (sample.empty()) refuse("the sample is empty (got 0 values, need at least one row)");
+    if (options.steps < 2 || options.steps > 1000)
+        refuse("steps are out of range (got " + std::to_string(options.steps) + ", need 2 to 1000)");
+    LatticeCode checked = code;
+    checked.beta = 1;
+    check_lattice_code(kFunction, checked);
+    const LatticeShape shape = lattice_shape(kFunction, code.lattice, sample.size(), options.width);
+    check_finite(kFunction, sample, shape.given_width, threads);
+    const Range range = range_of(checked, sample, options);
+
+    Trials trials(quantize, checked, sample);
+    LatticeSearch search;
+    const std::uint32_t closer = options.steps / 2;
+    geometric(trials, range, options.steps, true, options, options.steps + closer, search.trials);
+    if (options.low == 0.0f) look_below(trials, checked, range, options, search.trials);
+    const std::vector<std::size_t> valleys = valleys_of(search.trials);
+    const std::size_t last = search.trials.size() - 1, all = last + 1 + valleys.size() * closer;
+    for (const std::size_t at : valleys) {
+        const Range near{static_cast<double>(search.trials[at == 0 ? 0 : at - 1].beta),
+                         static_cast<double>(search.trials[std::min(at + 1, last)].beta)};
+        geometric(trials, near, closer, false, options, all, search.trials);
+    }
+    by_beta(search.trials);
+    search.best = search.trials[best_of(search.trials)];
+    return search;
+}
+
+LatticeSearch lattice_search_beta(Backend& backend, const LatticeCode& code, std::span<const float> sample,
+                                  const LatticeSearchOptions& options) {
+    return kernels::search_beta(code, sample, options, backend.plan().copy_threads,
+                                [&](const LatticeCode& trial, std::span<const float> x, std::span<float> y) {
+                                    return lattice_quantize(backend, trial, x, y, {},
+                                                            {.width = options.width});
+                                });
+}
+
+}  // namespace weft

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which device, which queues, which features, which paths: decided here and nowhere else, by pure functions.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <weft/config.hpp>
+#include <weft/tune/engine.hpp>
+
+#include "plan/device/copy_plan.hpp"
+#include "plan/device/device_snapshot.hpp"
+#include "plan/device/download_plan.hpp"
+
+namespace weft::core {
+
+struct QueueSlot {
+    std::uint32_t family = 0, queue = 0;
+    bool operator==(const QueueSlot&) const = default;
+};
+
+/// Logical queues. Two of them may be the same QueueSlot; each has a timeline of its own all the same.
+enum class QueueRole : std::uint32_t { upload = 0, compute = 1, download = 2 };
+inline constexpr std::size_t kQueueRoles = 3;
+
+struct QueuePlan {
+    std::array<QueueSlot, kQueueRoles> slots;  // by QueueRole
+    bool split = false;                        // submit the stages separately
+    std::vector<std::uint32_t> families;       // unique, ascending: sharing list of every buffer
+    std::string reason;                        // one line for people
+    const QueueSlot& of(QueueRole role) const { return slots[static_cast<std::size_t>(role)]; }
+};
+
+/// Which kinds of memory serve what, as indices into DeviceSnapshot::memory_types.
+struct MemoryPlan {
+    std::uint32_t device = 0;    // device-local, not host-visible where there is a choice
+    std::uint32_t upload = 0;    // host-visible for writing in order
+    std::uint32_t download = 0;  // host-visible and, where there is one, cached
+    std::optional<std::uint32_t>
+        mapped_device;  // device-local and host-visible, heap about as large as the device's
+};
+
+/// What the engine may do on this device.
+struct TransferPlan {
+    Path large_pinned = Path::staged, large_ordinary = Path::staged;
+    Path small = Path::host;
+    std::uint64_t small_bytes = 0;         // a group of at most this many bytes takes `small`
+    std::uint64_t group_bytes = 8u << 20;  // neighbouring small jobs share a group up to this
+    bool keep_imports = false;             // device reads through the process's own page tables
+    std::uint64_t import_min_bytes = 0;    // smaller ordinary spans are copied instead of imported
+    bool spin_wait = false;                // poll the timeline for a moment before sleeping
+};
+
+/// The extension that reads the device's and the host's clock together.
+enum class CalibratedTimestamps { none, ext, khr };
+
+struct DevicePlan {
+    std::uint32_t device = 0;  // index into the snapshots
+    bool synchronization2 = false, timestamps = false, shader_int64 = false, shader_float64 = false;
+    bool memory_budget = false, external_memory_host = false, external_memory_fd = false;
+    bool shared_buffers_fd = false, shared_timelines_fd = false;  // what interop with CUDA is made of
+    bool device_fault = false;
+    bool subgroup_size_control = false, full_subgroups = false;
+    bool subgroup_size_extension = false;  // both through VK_EXT_subgroup_size_control, not Vulkan 1.3
+    bool cuda_host_memory = false;         // large page-locked blocks from the CUDA driver library
+    std::string host_memory_reason;
+    DownloadPlan downloads;
+    CopyPlan copies;
+    CalibratedTimestamps calibrated_timestamps = CalibratedTimestamps::none;
+    std::uint32_t storage_buffers = 0;      // bindings of the one descriptor set layout
+    std::uint32_t push_constant_bytes = 0;  // range of the one pipeline layout
+    QueuePlan queues;
+    MemoryPlan memory;
+    TransferPlan transfer;
+    std::uint32_t slots = 3;
+    std::uint32_t copy_threads = 1;
+    std::uint64_t chunk_elements = kDefaultChunkElements;
+    bool chunk_exact = false;          // chunk_elements was asked for, not a default
+    std::uint64_t chunk_bytes = 0;     // tuned: cut by it, exactly; 0: not
+    TuningReport tuning;               // what was stored for the device
+    std::vector<std::string> reasons;  // one line a choice, for people
+};
+
+/// Facts about the host that the plan depends on.
+struct HostFacts {
+    std::uint32_t cores = 1;
+};
+
+/// Why weft cannot run on a device; empty: it can.
+std::vector<std::string> refusals(const DeviceSnapshot& device);
+
+/// Index of the device to use. Errors: invalid_argument - config.device matches nothing (the text lists what
+/// is there); no_device - nothing usable (the text lists each device with its reasons). Order: discrete,
+/// integrated, virtual, other; software devices only if nothing else is usable or asked for by `cpu`, index,
+/// name or UUID. Ties: more device memory, then the lower index. A UUID that appears twice with different
+/// drivers counts once, the first.
+std::uint32_t choose_device(const std::vector<DeviceSnapshot>& devices, const Config& config);
+
+/// Integrated and software devices, and any whose device-local heaps have host-visible types only.
+bool has_unified_memory(const DeviceSnapshot& device);
+
+/// Errors (both, on a device that refusals() turns away): unsupported - no compute family, no host-visible or
+/// no device-local memory type. QueueMode::split uses separate queues on unified memory too.
+QueuePlan plan_queues(const DeviceSnapshot& device, QueueMode mode);
+MemoryPlan plan_memory(const DeviceSnapshot& device);
+
+/// Whether large page-locked blocks should come from the CUDA driver library; `reason` says why, for people.
+/// Errors: unsupported - HostAllocator::cuda on a device that cannot.
+bool plan_cuda_host_memory(const DeviceSnapshot& device, const QueuePlan& queues, const Config& config,
+                           std::string& reason);
+
+/// config.path wins over config.device_local. Errors: unsupported - a forced path that the device cannot
+/// take.
+TransferPlan plan_transfer(const DeviceSnapshot& device, const MemoryPlan& memory, const Config& config);
+/// Whether plan_transfer would take `path` if it were forced.
+bool can_take(const DeviceSnapshot& device, const MemoryPlan& memory, Path path);
+
+/// Puts a stored tuning in place of defaults: what Config asked for stays, and so does the default where the
+/// device cannot take a tuned path.
+void apply_tuning(DevicePlan& plan, const DeviceSnapshot& device, const Config& config,
+                  const TuningReport& tuning);
+
+/// Finds what is stored for a device.
+using TuningSource = std::function<TuningReport(const DeviceSnapshot&)>;
+
+/// The whole plan for the device that choose_device picks. Errors: those of choose_device; invalid_argument -
+/// a Config value out of range; unsupported - a forced path that the device cannot take.
+DevicePlan plan_device(const std::vector<DeviceSnapshot>& devices, const Config& config,
+                       const HostFacts& host, const TuningSource& tuning = {});
+
+/// Public view of a snapshot.
+DeviceInfo describe(const DeviceSnapshot& device, std::uint32_t index);
+
+}  // namespace weft::core

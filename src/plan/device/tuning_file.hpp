@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tuning of a device on disk: a flat JSON object for people to read, used only if every part of it is as
+// this version of weft writes it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <weft/tune/engine.hpp>
+
+namespace weft::core {
+
+/// Who a tuning belongs to. Any difference is a miss.
+struct TuningIdentity {
+    std::array<std::uint8_t, 16> device{}, driver{};  // UUIDs
+    std::uint32_t driver_version = 0;
+    std::string weft;  // version of the library
+};
+
+inline constexpr std::size_t kMaxTuningBytes = 4096;
+
+/// One file a device.
+std::string tuning_file_name(const TuningIdentity& identity);
+std::string encode_tuning(const TuningIdentity& identity, const Tuning& tuning);
+
+struct DecodedTuning {
+    Tuning tuning;        // empty when refused
+    std::string refused;  // empty: usable
+};
+DecodedTuning decode_tuning(const TuningIdentity& identity, std::string_view text);
+
+/// What is out of range; empty: nothing.
+std::string check_tuning(const Tuning& tuning);
+
+}  // namespace weft::core

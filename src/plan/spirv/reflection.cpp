@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/spirv/reflection.hpp"
+
+#include <spirv-tools/libspirv.h>
+#include <spirv_cross/spirv_cross_c.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <memory>
+
+#include <weft/error.hpp>
+
+#include "plan/spirv/spec_constants.hpp"
+#include "plan/spirv/spirv_fold.hpp"
+#include "plan/spirv/spirv_matrix.hpp"
+#include "plan/spirv/spirv_module.hpp"
+
+namespace weft {
+
+const char* to_string(Access access) noexcept {
+    switch (access) {
+        case Access::read:
+            return "read";
+        case Access::write:
+            return "write";
+        case Access::read_write:
+            return "read_write";
+    }
+    return "unknown";
+}
+
+}  // namespace weft
+
+namespace weft::core {
+
+namespace {
+
+/// SPIRV-Cross trusts its input as drivers do: what the validator refuses must reach neither.
+void validate(std::span<const std::uint32_t> words, const std::string& name) {
+    const std::unique_ptr<spv_context_t, void (*)(spv_context)> context(spvContextCreate(SPV_ENV_VULKAN_1_2),
+                                                                        spvContextDestroy);
+    const std::unique_ptr<spv_validator_options_t, void (*)(spv_validator_options)> options(
+        spvValidatorOptionsCreate(), spvValidatorOptionsDestroy);
+    if (!context || !options) throw std::bad_alloc();
+    // Whether tight layouts are allowed is the device's business, not the module's.
+    spvValidatorOptionsSetScalarBlockLayout(options.get(), true);
+    spv_const_binary_t binary{words.data(), words.size()};
+    spv_diagnostic diagnostic = nullptr;
+    const spv_result_t result = spvValidateWithOptions(context.get(), options.get(), &binary, &diagnostic);
+    const std::unique_ptr<spv_diagnostic_t, void (*)(spv_diagnostic)> owner(diagnostic, spvDiagnosticDestroy);
+    if (result == SPV_SUCCESS) return;
+    std::string why = diagnostic == nullptr || diagnostic->error == nullptr ? "" : diagnostic->error;
+    why = why.substr(0, why.find('\n'));
+    refuse_shader(name, "invalid SPIR-V: " + (why.empty() ? "error " + std::to_string(result) : why));
+}
+
+/// One SPIRV-Cross context with the module in it.
+class CrossCompiler {
+  public:
+    CrossCompiler(std::span<const std::uint32_t> words, const std::string& entry, const std::string& name)
+        : name_(name) {
+        if (spvc_context_create(&context_) != SPVC_SUCCESS) throw std::bad_alloc();
+        owner_.reset(context_);
+        spvc_parsed_ir parsed = nullptr;
+        require(spvc_context_parse_spirv(context_, words.data(), words.size(), &parsed));
+        require(spvc_context_create_compiler(context_, SPVC_BACKEND_NONE, parsed,
+                                             SPVC_CAPTURE_MODE_TAKE_OWNERSHIP, &compiler_));
+        require(spvc_compiler_set_entry_point(compiler_, entry.c_str(), SpvExecutionModelGLCompute));
+        spvc_set active = nullptr;
+        require(spvc_compiler_get_active_interface_variables(compiler_, &active));
+        require(spvc_compiler_create_shader_resources_for_active_variables(compiler_, &resources_, active));
+    }
+
+    std::span<const spvc_reflected_resource> resources(spvc_resource_type type) const {
+        const spvc_reflected_resource* first = nullptr;
+        std::size_t count = 0;
+        require(spvc_resources_get_resource_list_for_type(resources_, type, &first, &count));
+        return {first, count};
+    }
+
+    /// Name of the variable, else of its block; empty where the module has neither.
+    std::string name_of(const spvc_reflected_resource& resource) const {
+        const std::string variable = spvc_compiler_get_name(compiler_, resource.id);
+        return variable.empty() ? spvc_compiler_get_name(compiler_, resource.base_type_id) : variable;
+    }
+
+    std::uint32_t decoration(const spvc_reflected_resource& resource, SpvDecoration which) const {
+        return spvc_compiler_get_decoration(compiler_, resource.id, which);
+    }
+
+    bool is_array(const spvc_reflected_resource& resource) const {
+        const spvc_type type = spvc_compiler_get_type_handle(compiler_, resource.type_id);
+        return type == nullptr || spvc_type_get_num_array_dimensions(type) != 0;
+    }
+
+    Access access(const spvc_reflected_resource& resource) const {
+        const SpvDecoration* first = nullptr;
+        std::size_t count = 0;
+        require(spvc_compiler_get_buffer_block_decorations(compiler_, resource.id, &first, &count));
+        const std::span<const SpvDecoration> found(first, count);
+        const auto has = [&](SpvDecoration which) {
+            return std::find(found.begin(), found.end(), which) != found.end();
+        };
+        // Neither read nor written (only its length is asked for) counts as read: nothing to fetch back.
+        if (has(SpvDecorationNonWritable)) return Access::read;
+        return has(SpvDecorationNonReadable) ? Access::write : Access::read_write;
+    }
+
+    std::uint32_t block_bytes(const spvc_reflected_resource& resource) const {
+        std::size_t bytes = 0;
+        require(spvc_compiler_get_declared_struct_size(
+            compiler_, spvc_compiler_get_type_handle(compiler_, resource.base_type_id), &bytes));
+        if (bytes > std::numeric_limits<std::uint32_t>::max())
+            refuse_shader(name_, "push-constant block of " + std::to_string(bytes) + " bytes");
+        return static_cast<std::uint32_t>(bytes);
+    }
+
+  private:
+    void require(spvc_result result) const {
+        if (result == SPVC_ERROR_OUT_OF_MEMORY) throw std::bad_alloc();
+        if (result == SPVC_SUCCESS) return;
+        refuse_shader(name_, std::string("SPIR-V that cannot be reflected: ") +
+                                 spvc_context_get_last_error_string(context_));
+    }
+
+    struct Destroy {
+        void operator()(spvc_context context) const { spvc_context_destroy(context); }
+    };
+    std::string name_;
+    spvc_context context_ = nullptr;
+    std::unique_ptr<std::remove_pointer_t<spvc_context>, Destroy> owner_;
+    spvc_compiler compiler_ = nullptr;
+    spvc_resources resources_ = nullptr;
+};
+
+std::string describe(const CrossCompiler& compiler, const spvc_reflected_resource& resource) {
+    const std::string name = compiler.name_of(resource);
+    return (name.empty() ? "" : "'" + name + "' ") + "at set " +
+           std::to_string(compiler.decoration(resource, SpvDecorationDescriptorSet)) + " binding " +
+           std::to_string(compiler.decoration(resource, SpvDecorationBinding));
+}
+
+void refuse_other_resources(const CrossCompiler& compiler, const std::string& name) {
+    struct Kind {
+        spvc_resource_type type;
+        const char* name;
+    };
+    constexpr Kind kRefused[] = {
+        {SPVC_RESOURCE_TYPE_UNIFORM_BUFFER, "uniform buffer"},
+        {SPVC_RESOURCE_TYPE_SUBPASS_INPUT, "input attachment"},
+        {SPVC_RESOURCE_TYPE_STORAGE_IMAGE, "storage image"},
+        {SPVC_RESOURCE_TYPE_SAMPLED_IMAGE, "combined image sampler"},
+        {SPVC_RESOURCE_TYPE_ATOMIC_COUNTER, "atomic counter"},
+        {SPVC_RESOURCE_TYPE_SEPARATE_IMAGE, "sampled image"},
+        {SPVC_RESOURCE_TYPE_SEPARATE_SAMPLERS, "sampler"},
+        {SPVC_RESOURCE_TYPE_ACCELERATION_STRUCTURE, "acceleration structure"},
+        {SPVC_RESOURCE_TYPE_SHADER_RECORD_BUFFER, "shader record buffer"},
+    };
+    for (const Kind& kind : kRefused)
+        for (const spvc_reflected_resource& resource : compiler.resources(kind.type))
+            refuse_shader(name, std::string("a resource weft does not bind (got ") + kind.name + " " +
+                                    describe(compiler, resource) + ", need storage buffers in set 0)");
+}
+
+Access both(Access a, Access b) {
+    return a == b ? a : Access::read_write;
+}
+
+std::vector<Binding> read_bindings(const CrossCompiler& compiler, const std::string& name) {
+    std::map<std::uint32_t, Binding> found;
+    for (const spvc_reflected_resource& resource : compiler.resources(SPVC_RESOURCE_TYPE_STORAGE_BUFFER)) {
+        if (compiler.is_array(resource))
+            refuse_shader(name, "an array of storage buffers (got " + describe(compiler, resource) +
+                                    ", need single buffers)");
+        if (compiler.decoration(resource, SpvDecorationDescriptorSet) != 0)
+            refuse_shader(name, "a storage buffer outside set 0 (got " + describe(compiler, resource) +
+                                    ", need set 0)");
+        Binding binding{compiler.decoration(resource, SpvDecorationBinding), compiler.access(resource),
+                        compiler.name_of(resource)};
+        const auto [known, added] = found.emplace(binding.binding, binding);
+        // Two blocks over one binding are two views of the same buffer.
+        if (!added) known->second.access = both(known->second.access, binding.access);
+    }
+    std::vector<Binding> bindings;
+    for (auto& [number, binding] : found) bindings.push_back(std::move(binding));
+    return bindings;
+}
+
+void declare_written_first(std::vector<Binding>& bindings, const ProgramOptions& options,
+                           const std::string& name) {
+    for (const std::uint32_t number : options.written_first) {
+        const auto found = std::find_if(bindings.begin(), bindings.end(),
+                                        [&](const Binding& b) { return b.binding == number; });
+        if (found == bindings.end() || found->access == Access::read)
+            throw Error(Errc::invalid_argument, "Program: ProgramOptions::written_first of \"" + name +
+                                                    "\" names no binding the shader writes (got " +
+                                                    std::to_string(number) + ")");
+        found->access = Access::write;
+    }
+}
+
+}  // namespace
+
+std::string binding_text(const Binding& binding) {
+    return "binding " + std::to_string(binding.binding) +
+           (binding.name.empty() ? "" : " \"" + binding.name + "\"");
+}
+
+Reflection reflect(std::span<const std::uint32_t> words, const ProgramOptions& options) {
+    const std::string name = options.name.empty() ? options.entry : options.name;
+    check_spirv_words(words, options.entry, name);
+    const std::vector<std::uint32_t> plain = without_matrices(words);
+    validate(plain, name);
+
+    Reflection reflection;
+    const SpecTable constants(words);
+    reflection.spec_constants = constants.declared();
+    reflection.constants = constants.chosen(options, name);
+    std::vector<std::uint32_t> specialized(words.begin(), words.end());
+    constants.apply(reflection.constants, specialized);
+
+    const SpirvModule module(specialized);
+    reflection.capabilities = module.capabilities();
+    const auto local_size = module.local_size(options.entry);
+    if (!local_size)
+        refuse_shader(name, "workgroup size is not given, or by an expression weft cannot evaluate");
+    reflection.local_size = *local_size;
+    check_local_size(options, *local_size, name);
+    reflection.folds = folds_rows(specialized, module.reached_functions(options.entry));
+    if (std::find(local_size->begin(), local_size->end(), 0u) != local_size->end())
+        refuse_shader(name, "workgroup size with a 0 (got " + std::to_string((*local_size)[0]) + " x " +
+                                std::to_string((*local_size)[1]) + " x " + std::to_string((*local_size)[2]) +
+                                ", need at least 1 each)");
+    const auto shared_memory = module.shared_memory_bytes(options.entry);
+    if (!shared_memory)
+        refuse_shader(name, "size of a shared array is 0 or rests on an expression weft cannot evaluate");
+    reflection.shared_memory_bytes = *shared_memory;
+
+    const CrossCompiler compiler(without_matrices(specialized), options.entry, name);
+    refuse_other_resources(compiler, name);
+    reflection.bindings = read_bindings(compiler, name);
+    declare_written_first(reflection.bindings, options, name);
+    for (const spvc_reflected_resource& block : compiler.resources(SPVC_RESOURCE_TYPE_PUSH_CONSTANT))
+        reflection.push_constant_bytes =
+            std::max(reflection.push_constant_bytes, compiler.block_bytes(block));
+    return reflection;
+}
+
+}  // namespace weft::core

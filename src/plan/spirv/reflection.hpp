@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a SPIR-V module needs and binds, and whether a device can take it. Checked before a driver sees the
+// words: drivers crash on odd SPIR-V.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <weft/program.hpp>
+
+#include "plan/device/device_plan.hpp"
+
+namespace weft::core {
+
+struct Reflection {
+    std::vector<Binding> bindings;  // ascending
+    std::uint32_t push_constant_bytes = 0;
+    std::array<std::uint32_t, 3> local_size{};     // with the given specialization
+    std::vector<SpecConstantInfo> spec_constants;  // declared by the module
+    std::vector<SpecConstant> constants;           // chosen: those of `constants` and of `local_size`
+    std::vector<std::string> capabilities;         // names, e.g. "Int64"
+    std::uint64_t shared_memory_bytes = 0;         // Workgroup variables of the entry point
+    bool folds = false;                            // takes its index from both axes of a dispatch
+};
+
+/// For error texts: binding 1 "y".
+std::string binding_text(const Binding& binding);
+
+/// Walks the words without a library: magic, version, instruction lengths, entry point, execution model.
+/// Errors: invalid_shader - the text says which check failed, with what was found.
+void check_spirv_words(std::span<const std::uint32_t> words, const std::string& entry,
+                       const std::string& name);
+
+/// Interface of `entry` with `constants` applied. Errors: invalid_shader - check_spirv_words, a resource
+/// other than a storage buffer in set 0 (named), SPIR-V the reflection library rejects; invalid_argument -
+/// those of SpecTable::chosen and check_local_size.
+Reflection reflect(std::span<const std::uint32_t> words, const ProgramOptions& options);
+
+/// Errors: unsupported - a capability whose feature the device lacks (both named); invalid_shader - more
+/// bindings, push constants, shared memory or a larger workgroup than the device allows (limit and value in
+/// the text).
+void check_device(const Reflection& reflection, const DeviceSnapshot& device, const std::string& name);
+
+/// Errors: unsupported - subgroup size or full subgroups asked for where the plan has neither;
+/// invalid_argument - a size that is no power of two or outside the device's range, a workgroup that is no
+/// multiple of it along x where subgroups must be full, or of more subgroups than the device runs at once.
+void check_subgroups(const ProgramOptions& options, const Reflection& reflection,
+                     const DeviceSnapshot& device, const DevicePlan& plan, const std::string& name);
+
+}  // namespace weft::core

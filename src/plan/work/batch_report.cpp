@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The figures of a BatchReport.
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include <weft/batch.hpp>
+
+#include "base/intervals.hpp"
+
+namespace weft {
+namespace {
+
+std::array<std::vector<core::Interval>, 3> by_stage(const std::vector<StageInterval>& intervals) {
+    std::array<std::vector<core::Interval>, 3> sets;
+    for (const StageInterval& i : intervals)
+        sets[static_cast<std::size_t>(i.stage)].push_back({i.begin_s, i.end_s});
+    return sets;
+}
+
+}  // namespace
+
+double BatchReport::gb_per_s() const {
+    return wall_s > 0 ? static_cast<double>(bytes_in + bytes_out) / wall_s / 1e9 : 0;
+}
+
+double BatchReport::stage_s(Stage stage) const {
+    return core::union_length(by_stage(intervals)[static_cast<std::size_t>(stage)]);
+}
+
+double BatchReport::device_s() const {
+    std::vector<core::Interval> all;
+    for (const StageInterval& i : intervals) all.push_back({i.begin_s, i.end_s});
+    return core::union_length(all);
+}
+
+double BatchReport::overlap() const {
+    const double busy = device_s();
+    return busy > 0 ? core::overlap_length(by_stage(intervals)) / busy : 0;
+}
+
+}  // namespace weft

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weft/backend.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <utility>
+
+#include <weft/buffer.hpp>
+
+#include "base/config_parse.hpp"
+#include "vulkan/engine/backend_state.hpp"
+#include "vulkan/backend/tuning.hpp"
+
+namespace weft {
+namespace core {
+namespace {
+
+std::vector<DeviceSnapshot> read_all(const Instance& instance, const std::vector<VkPhysicalDevice>& devices) {
+    std::vector<DeviceSnapshot> snapshots;
+    for (const VkPhysicalDevice device : devices) snapshots.push_back(read_snapshot(instance, device));
+    return snapshots;
+}
+
+std::string queue_text(const QueueSlot& slot) {
+    return "family " + std::to_string(slot.family) + " queue " + std::to_string(slot.queue);
+}
+
+PlanReport report_plan(const DevicePlan& plan) {
+    PlanReport report;
+    report.upload_queue = queue_text(plan.queues.of(QueueRole::upload));
+    report.compute_queue = queue_text(plan.queues.of(QueueRole::compute));
+    report.download_queue = queue_text(plan.queues.of(QueueRole::download));
+    report.split_queues = plan.queues.split;
+    report.large_path = plan.transfer.large_pinned;
+    report.ordinary_path = plan.transfer.large_ordinary;
+    report.small_path = plan.transfer.small;
+    report.small_bytes = plan.transfer.small_bytes;
+    report.slots = plan.slots;
+    report.copy_threads = plan.copy_threads;
+    report.chunk_elements = plan.chunk_elements;
+    report.chunk_bytes = plan.chunk_bytes;
+    report.downloads = !plan.downloads.shader ? "engine" : plan.downloads.asked ? "shader" : "measured";
+    report.tuning = plan.tuning;
+    report.synchronization2 = plan.synchronization2;
+    report.reasons = plan.reasons;
+    return report;
+}
+
+/// Owns `object` in this process only. A forked child has none of the threads that hold its locks and wait on
+/// its conditions, so destroying it there could take forever; the memory goes with the child.
+template <class T>
+std::shared_ptr<T> owned_by_process(std::unique_ptr<T> object) {
+    return {object.release(), [process = getpid()](T* p) {
+                if (getpid() == process) delete p;
+            }};
+}
+
+std::shared_ptr<Runtime> runtime_of_best(const Config& config) {
+    const auto now = [] { return std::chrono::steady_clock::now(); };
+    const SteadyTime process_begin = process_start(), begin = now();
+    check_enums(config);
+    auto instance = std::make_shared<Instance>(config);
+    StartupReport startup;
+    startup.before_ms = milliseconds_between(process_begin, begin);
+    startup.loader_ms = instance->loader_ms();
+    startup.instance_ms = instance->create_ms();
+    const SteadyTime asking = now();
+    const std::vector<VkPhysicalDevice> devices = instance->physical_devices();
+    std::vector<DeviceSnapshot> snapshots = read_all(*instance, devices);
+    DevicePlan plan = plan_device(snapshots, config, host_facts(),
+                                  [&](const DeviceSnapshot& s) { return load_tuning(s, config); });
+    const std::uint32_t index = plan.device;
+    StartupClock clock{startup, process_begin, now()};
+    clock.report.devices_ms = milliseconds_between(asking, clock.opening);
+    return make_runtime(std::move(instance), devices[index], index, std::move(snapshots[index]),
+                        std::move(plan), config, clock);
+}
+
+}  // namespace
+
+std::shared_ptr<Runtime> make_runtime(std::shared_ptr<Instance> instance, VkPhysicalDevice physical,
+                                      std::uint32_t index, DeviceSnapshot snapshot, DevicePlan plan,
+                                      const Config& config, StartupClock clock, AdoptedDevice adopted) {
+    for (const std::string& reason : plan.reasons) instance->log().write(LogLevel::info, "plan: " + reason);
+    DeviceInfo info = describe(snapshot, index);
+    info.chosen = true;
+    PlanReport report = report_plan(plan);
+    const std::shared_ptr<Context> context = owned_by_process(std::make_unique<Context>(
+        std::move(instance), physical, std::move(snapshot), std::move(plan), config, std::move(adopted)));
+    report.host_allocator = context->device.plan().cuda_host_memory ? "cuda" : "vulkan";
+    if (config.host_allocator == HostAllocator::cuda)
+        if (const std::string found = context->memory.host_allocator(); found != "cuda")
+            throw Error(Errc::unsupported,
+                        "Backend: host allocator cuda is not possible (got " + found + ")");
+    clock.report.caches_ms = context->pipelines.load_ms();
+    clock.report.device_ms =
+        milliseconds_between(clock.opening, std::chrono::steady_clock::now()) - clock.report.caches_ms;
+    return owned_by_process(std::make_unique<Runtime>(context, std::move(info), std::move(report),
+                                                      clock.report, clock.process_begin, config.trace));
+}
+
+}  // namespace core
+
+std::vector<DeviceInfo> list_devices(const Config& config) {
+    core::check_enums(config);
+    const core::Instance instance(config);
+    const std::vector<core::DeviceSnapshot> snapshots = core::read_all(instance, instance.physical_devices());
+    std::vector<DeviceInfo> devices;
+    for (std::uint32_t i = 0; i < snapshots.size(); ++i) devices.push_back(core::describe(snapshots[i], i));
+    try {
+        devices.at(core::choose_device(snapshots, config)).chosen = true;
+    } catch (const Error&) {
+        // Nothing is chosen; the list is for finding out why.
+    }
+    return devices;
+}
+
+Backend::Backend(const Config& config) : runtime_(core::runtime_of_best(config)) {}
+Backend::Backend(std::shared_ptr<core::Runtime> runtime) : runtime_(std::move(runtime)) {}
+Backend::Backend(Backend&&) noexcept = default;
+Backend& Backend::operator=(Backend&& other) noexcept {
+    if (runtime_ && this != &other) runtime_->kept().clear();
+    runtime_ = std::move(other.runtime_);
+    return *this;
+}
+
+Backend::~Backend() {
+    if (!runtime_ || runtime_->context()->device.foreign_process()) return;
+    try {
+        runtime_->context()->timelines.wait_all();
+    } catch (const Error& e) {
+        runtime_->context()->device.log().write(LogLevel::error, e.what());
+    }
+    runtime_->kept().clear();
+    runtime_->context()->pipelines.save();
+    runtime_->write_trace();
+}
+
+const std::shared_ptr<core::Runtime>& Backend::runtime() const {
+    if (!runtime_) throw Error(Errc::invalid_argument, "Backend: used after it was moved from");
+    runtime_->context()->device.require_own_process("Backend");
+    return runtime_;
+}
+
+const std::string& Backend::name() const {
+    return runtime()->info().name;
+}
+const DeviceInfo& Backend::device() const {
+    return runtime()->info();
+}
+const PlanReport& Backend::plan() const {
+    return runtime()->plan_report();
+}
+std::string Backend::host_allocator() {
+    runtime()->context()->device.require_usable("Backend::host_allocator");
+    return runtime()->context()->memory.host_allocator();
+}
+MemoryReport Backend::memory() const {
+    return runtime()->context()->memory.report();
+}
+StartupReport Backend::startup() const {
+    return runtime()->startup();
+}
+PipelineReport Backend::pipelines() const {
+    return runtime()->context()->pipelines.report();
+}
+
+Counters Backend::counters() const {
+    const core::Device& device = runtime()->context()->device;
+    const auto read = [](const std::atomic<std::uint64_t>& cell) {
+        return cell.load(std::memory_order_relaxed);
+    };
+    Counters counters;
+    counters.objects_created = read(device.counters.objects);
+    counters.memory_allocations = read(device.counters.allocations);
+    counters.descriptor_updates = read(device.counters.descriptor_updates);
+    counters.recordings = read(device.counters.recordings);
+    counters.submissions = read(device.counters.submissions);
+    counters.imports = read(device.counters.imports);
+    counters.validation_messages = device.instance().validation_messages();
+    return counters;
+}
+
+void Backend::wait_idle() {
+    runtime()->context()->device.require_usable("Backend::wait_idle");
+    runtime()->context()->timelines.wait_all();
+}
+
+bool Backend::save_pipeline_cache() {
+    return runtime()->context()->pipelines.save();
+}
+void Backend::trim() {
+    runtime()->trim();
+}
+
+}  // namespace weft

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vulkan's half of interop with another API: memory and timelines that leave and enter as file descriptors.
+// Names nothing of Vulkan, so that src/cuda can use it. All functions may be called from many threads.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <weft/backend.hpp>
+#include <weft/event.hpp>
+
+#include "base/signaller_check.hpp"
+#include "base/file_descriptor.hpp"
+
+namespace weft::core {
+
+class BufferObject;
+class ExternalTimeline;
+
+/// Errors: unsupported - the device lacks what interop is made of, or a device of the application's was made
+/// without it; the text names the extension. device_lost.
+void require_external(const Runtime& runtime, const char* function);
+
+/// Device memory of its own that export_memory() gives out. Errors: as Buffer.
+std::shared_ptr<BufferObject> make_exportable_buffer(const Runtime& runtime, std::uint64_t bytes,
+                                                     const std::string& name);
+
+struct ExportedMemory {
+    FileDescriptor fd;
+    std::uint64_t bytes = 0;  // of the allocation, in which the buffer starts at 0
+};
+/// A new descriptor with each call. Errors: out_of_memory, driver.
+ExportedMemory export_memory(const BufferObject& buffer);
+
+/// Another API's device memory, `first` bytes into an allocation of `allocation_bytes`. On success the
+/// descriptor is weft's; otherwise it stays with the caller. Errors: invalid_argument - a range beyond the
+/// allocation or not aligned as the device needs; out_of_memory; driver.
+struct ForeignMemory {
+    int fd = -1;
+    std::uint64_t allocation_bytes = 0, first = 0, bytes = 0;
+};
+std::shared_ptr<BufferObject> import_buffer(const Runtime& runtime, const ForeignMemory& memory,
+                                            const std::string& name);
+
+/// The context that a buffer or an event belongs to, as an identity; null for a default-made event.
+const void* context_of(const Runtime& runtime);
+const void* context_of(const Event& event);
+
+/// weft's own timelines, for others to wait on: one for each queue role.
+inline constexpr std::size_t kWorkTimelines = 3;
+/// A new descriptor of a semaphore that follows the timeline, which nobody else may signal.
+/// Errors: device_lost, driver.
+FileDescriptor export_work_timeline(const Runtime& runtime, std::size_t timeline);
+struct WorkPoint {
+    std::size_t timeline = 0;
+    std::uint64_t value = 0;  // 0: always reached
+    /// Not weft's work but a point of this timeline, at `value`.
+    std::shared_ptr<ExternalTimeline> external;
+};
+WorkPoint work_point(const Event& event);
+/// All that weft has submitted so far.
+std::array<WorkPoint, kWorkTimelines> last_work(const Runtime& runtime);
+
+/// A timeline for another API to signal; starts at 0. Lives until no work of weft's waits for it any more:
+/// the destructor of the last reference waits for such work. Where `check` finds the other API dead, the
+/// device counts as lost: what waits would run on data that never came.
+std::shared_ptr<ExternalTimeline> make_external_timeline(const Runtime& runtime, SignallerCheck check);
+FileDescriptor export_timeline(const ExternalTimeline& timeline);
+/// Reached when the other API has signalled `value` or more.
+Event external_event(const std::shared_ptr<ExternalTimeline>& timeline, std::uint64_t value);
+/// All work that weft submits from now on, on every queue, waits for the event, which is an external one.
+void hold_all(const Runtime& runtime, const Event& event);
+/// Whether nothing waits in vain: asks the check, and gives the device up if the other API is dead.
+void look_after(ExternalTimeline& timeline) noexcept;
+
+}  // namespace weft::core

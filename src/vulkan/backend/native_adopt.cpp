@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the application's Vulkan objects to plain data, and from there to a Backend.
+#include "vulkan/device/vulkan.hpp"  // first: volk's form of the Vulkan headers
+
+#include <weft/native.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include "plan/device/adoption.hpp"
+#include "base/config_parse.hpp"
+#include "vulkan/device/matrix_units.hpp"
+#include "vulkan/engine/backend_state.hpp"
+#include "vulkan/backend/tuning.hpp"
+
+namespace weft::native {
+namespace {
+
+using core::DeviceSnapshot;
+
+[[noreturn]] void refuse(const std::string& what) {
+    throw Error(Errc::invalid_argument, "native::adopt: " + what);
+}
+
+template <class Structure>
+const Structure& as(const VkBaseInStructure* link) {
+    return *reinterpret_cast<const Structure*>(link);
+}
+
+void read_combined(const VkBaseInStructure* link, DeviceSnapshot& s) {
+    if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES) {
+        const auto& f = as<VkPhysicalDeviceVulkan11Features>(link);
+        s.storage_16bit |= f.storageBuffer16BitAccess != 0;
+        s.variable_pointers |= f.variablePointers != 0;
+    } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES) {
+        const auto& f = as<VkPhysicalDeviceVulkan12Features>(link);
+        s.timeline_semaphores |= f.timelineSemaphore != 0;
+        s.host_query_reset |= f.hostQueryReset != 0;
+        s.shader_float16 |= f.shaderFloat16 != 0;
+        s.shader_int8 |= f.shaderInt8 != 0;
+        s.storage_8bit |= f.storageBuffer8BitAccess != 0;
+        s.scalar_block_layout |= f.scalarBlockLayout != 0;
+        s.buffer_device_address |= f.bufferDeviceAddress != 0;
+        s.vulkan_memory_model |= f.vulkanMemoryModel != 0;
+    } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES) {
+        const auto& f = as<VkPhysicalDeviceVulkan13Features>(link);
+        s.synchronization2 |= f.synchronization2 != 0;
+        s.subgroup_size_control |= f.subgroupSizeControl != 0;
+        s.full_subgroups |= f.computeFullSubgroups != 0;
+    }
+}
+
+/// The structures of single extensions, which came before those of whole versions.
+void read_single(const VkBaseInStructure* link, DeviceSnapshot& s) {
+    switch (link->sType) {
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES:
+            s.timeline_semaphores |=
+                as<VkPhysicalDeviceTimelineSemaphoreFeatures>(link).timelineSemaphore != 0;
+            break;
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_QUERY_RESET_FEATURES:
+            s.host_query_reset |= as<VkPhysicalDeviceHostQueryResetFeatures>(link).hostQueryReset != 0;
+            break;
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES:
+            s.shader_float16 |= as<VkPhysicalDeviceShaderFloat16Int8Features>(link).shaderFloat16 != 0;
+            s.shader_int8 |= as<VkPhysicalDeviceShaderFloat16Int8Features>(link).shaderInt8 != 0;
+            break;
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES:
+            s.storage_8bit |= as<VkPhysicalDevice8BitStorageFeatures>(link).storageBuffer8BitAccess != 0;
+            break;
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES:
+            s.storage_16bit |= as<VkPhysicalDevice16BitStorageFeatures>(link).storageBuffer16BitAccess != 0;
+            break;
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VARIABLE_POINTERS_FEATURES:
+            s.variable_pointers |= as<VkPhysicalDeviceVariablePointersFeatures>(link).variablePointers != 0;
+            break;
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SCALAR_BLOCK_LAYOUT_FEATURES:
+            s.scalar_block_layout |=
+                as<VkPhysicalDeviceScalarBlockLayoutFeatures>(link).scalarBlockLayout != 0;
+            break;
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES:
+            s.buffer_device_address |=
+                as<VkPhysicalDeviceBufferDeviceAddressFeatures>(link).bufferDeviceAddress != 0;
+            break;
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES:
+            s.vulkan_memory_model |=
+                as<VkPhysicalDeviceVulkanMemoryModelFeatures>(link).vulkanMemoryModel != 0;
+            break;
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES:
+            s.synchronization2 |= as<VkPhysicalDeviceSynchronization2Features>(link).synchronization2 != 0;
+            break;
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES:
+            s.subgroup_size_control |=
+                as<VkPhysicalDeviceSubgroupSizeControlFeatures>(link).subgroupSizeControl != 0;
+            s.full_subgroups |=
+                as<VkPhysicalDeviceSubgroupSizeControlFeatures>(link).computeFullSubgroups != 0;
+            break;
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_NV:
+            s.cooperative_matrix_nv |=
+                as<VkPhysicalDeviceCooperativeMatrixFeaturesNV>(link).cooperativeMatrix != 0;
+            break;
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT:
+            s.device_fault |= as<VkPhysicalDeviceFaultFeaturesEXT>(link).deviceFault != 0;
+            break;
+        default:
+            break;
+    }
+}
+
+DeviceSnapshot enabled_features(const VkPhysicalDeviceFeatures2& features) {
+    DeviceSnapshot s;
+    s.shader_int64 = features.features.shaderInt64 != 0;
+    s.shader_float64 = features.features.shaderFloat64 != 0;
+    s.shader_int16 = features.features.shaderInt16 != 0;
+    for (auto link = static_cast<const VkBaseInStructure*>(features.pNext); link != nullptr;
+         link = link->pNext) {
+        read_combined(link, s);
+        read_single(link, s);
+        // Not in the enumeration of older headers.
+        if (link->sType == core::kKhrMatrixFeaturesType)
+            s.cooperative_matrix_khr |= as<core::KhrMatrixFeatures>(link).cooperativeMatrix != 0;
+    }
+    return s;
+}
+
+core::QueueSlot slot_of(const AdoptedQueue& queue) {
+    return {queue.family, queue.index};
+}
+
+core::Adoption describe(const AdoptedDevice& device) {
+    core::Adoption adoption;
+    // An unset version means 1.0.
+    adoption.api_major = std::max(1u, VK_API_VERSION_MAJOR(device.api_version));
+    adoption.api_minor = VK_API_VERSION_MINOR(device.api_version);
+    if (device.features != nullptr) adoption.enabled = enabled_features(*device.features);
+    adoption.extensions = device.extensions;
+    adoption.compute = slot_of(device.compute);
+    if (device.upload) adoption.upload = slot_of(*device.upload);
+    if (device.download) adoption.download = slot_of(*device.download);
+    adoption.shared_families = device.shared_families;
+    return adoption;
+}
+
+void check_handles(const AdoptedDevice& device) {
+    const auto need = [](bool there, const char* what) {
+        if (!there) refuse(std::string("no ") + what + " (got null, need a handle)");
+    };
+    need(device.instance != VK_NULL_HANDLE, "instance");
+    need(device.physical_device != VK_NULL_HANDLE, "physical_device");
+    need(device.device != VK_NULL_HANDLE, "device");
+    need(device.compute.queue != VK_NULL_HANDLE, "compute queue");
+    need(!device.upload || device.upload->queue != VK_NULL_HANDLE, "upload queue");
+    need(!device.download || device.download->queue != VK_NULL_HANDLE, "download queue");
+}
+
+std::uint32_t index_of(const core::Instance& instance, VkPhysicalDevice physical) {
+    const std::vector<VkPhysicalDevice> all = instance.physical_devices();
+    const auto found = std::find(all.begin(), all.end(), physical);
+    if (found == all.end())
+        refuse("physical_device is not of this instance (got none of its " + std::to_string(all.size()) +
+               " devices, need one)");
+    return static_cast<std::uint32_t>(found - all.begin());
+}
+
+/// Of the device and of the layers that are enabled, for a device may be made with those of layers too.
+std::vector<std::string> possible_extensions(const core::Instance& instance, VkPhysicalDevice device) {
+    std::vector<std::string> names = core::device_extensions(instance.vk, device, nullptr);
+    const auto list = reinterpret_cast<PFN_vkEnumerateDeviceLayerProperties>(
+        instance.vk.vkGetInstanceProcAddr(instance.handle(), "vkEnumerateDeviceLayerProperties"));
+    std::uint32_t count = 0;
+    if (list == nullptr || list(device, &count, nullptr) != VK_SUCCESS) return names;
+    std::vector<VkLayerProperties> layers(count);
+    if (list(device, &count, layers.data()) < 0) return names;
+    layers.resize(count);
+    for (const VkLayerProperties& layer : layers)
+        for (std::string& name : core::device_extensions(instance.vk, device, layer.layerName))
+            names.push_back(std::move(name));
+    return names;
+}
+
+core::QueueLockHooks hooks_of(const AdoptedQueue& queue, const char* role) {
+    const std::string where = std::string("the ") + role + " queue has ";
+    if (static_cast<bool>(queue.lock) != static_cast<bool>(queue.unlock))
+        refuse(where + "half a lock (got " + (queue.lock ? "lock" : "unlock") + ", need both or neither)");
+    if (queue.mutex == nullptr) return {queue.lock, queue.unlock};
+    if (queue.lock) refuse(where + "two locks (got mutex and lock, need one of them)");
+    return {[m = queue.mutex] { m->lock(); }, [m = queue.mutex] { m->unlock(); }};
+}
+
+void check_queue(VkDevice device, PFN_vkGetDeviceQueue get_queue, const AdoptedQueue& queue,
+                 const char* role) {
+    VkQueue real = VK_NULL_HANDLE;
+    get_queue(device, queue.family, queue.index, &real);
+    if (real == queue.queue) return;
+    refuse(std::string("the ") + role + " queue is not queue " + std::to_string(queue.index) + " of family " +
+           std::to_string(queue.family) +
+           " of this device (got another handle, need what vkGetDeviceQueue gives)");
+}
+
+/// Two locks for one queue would be none.
+void check_locks(const AdoptedQueue& a, const AdoptedQueue& b) {
+    const bool same = slot_of(a) == slot_of(b);
+    if (same && (a.mutex != b.mutex || static_cast<bool>(a.lock) != static_cast<bool>(b.lock)))
+        refuse("one queue in two roles has two locks (got different ones, need the same in both)");
+}
+
+core::AdoptedDevice take(const AdoptedDevice& device, const core::Instance& instance) {
+    const auto get_queue = reinterpret_cast<PFN_vkGetDeviceQueue>(
+        instance.vk.vkGetDeviceProcAddr(device.device, "vkGetDeviceQueue"));
+    if (get_queue == nullptr) refuse("device is not of this instance (got no vkGetDeviceQueue, need one)");
+    core::AdoptedDevice taken;
+    taken.handle = device.device;
+    taken.owner = device.owner;
+    const AdoptedQueue& upload = device.upload ? *device.upload : device.compute;
+    const AdoptedQueue& download = device.download ? *device.download : device.compute;
+    const std::pair<const AdoptedQueue*, const char*> queues[] = {
+        {&device.compute, "compute"}, {&upload, "upload"}, {&download, "download"}};
+    for (const auto& [queue, role] : queues) {
+        check_queue(device.device, get_queue, *queue, role);
+        taken.locks.emplace_back(slot_of(*queue), hooks_of(*queue, role));
+    }
+    check_locks(upload, device.compute);
+    check_locks(download, device.compute);
+    check_locks(upload, download);
+    return taken;
+}
+
+}  // namespace
+
+Backend adopt(const AdoptedDevice& device, const Config& config) {
+    core::check_enums(config);
+    core::StartupClock clock{{}, core::process_start(), {}};
+    const core::SteadyTime begin = std::chrono::steady_clock::now();
+    clock.report.before_ms = core::milliseconds_between(clock.process_begin, begin);
+    check_handles(device);
+    core::Adoption adoption = describe(device);
+    auto instance = std::make_shared<core::Instance>(
+        config, core::AdoptedInstance{device.instance, device.get_instance_proc_addr, device.api_version});
+    const std::uint32_t index = index_of(*instance, device.physical_device);
+    DeviceSnapshot snapshot = core::read_snapshot(*instance, device.physical_device);
+    adoption.possible_extensions = possible_extensions(*instance, device.physical_device);
+    core::check_adoption(snapshot, adoption);
+    core::AdoptedDevice taken = take(device, *instance);
+    snapshot = core::enabled_part(snapshot, adoption);
+    core::DevicePlan plan =
+        core::plan_adopted(snapshot, adoption, config, core::host_facts(),
+                           [&](const DeviceSnapshot& s) { return core::load_tuning(s, config); });
+    clock.opening = std::chrono::steady_clock::now();
+    clock.report.devices_ms = core::milliseconds_between(begin, clock.opening);
+    return Backend(core::make_runtime(std::move(instance), device.physical_device, index, std::move(snapshot),
+                                      std::move(plan), config, clock, std::move(taken)));
+}
+
+}  // namespace weft::native

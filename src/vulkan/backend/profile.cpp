@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weft/profile.hpp>
+
+#include <utility>
+
+#include <weft/error.hpp>
+
+#include "trace/profile_report.hpp"
+#include "vulkan/engine/backend_state.hpp"
+#include "trace/trace_file.hpp"
+
+namespace weft {
+
+struct Profile::Impl {
+    Impl(std::shared_ptr<core::Context> c, std::uint64_t max_events)
+        : context(std::move(c)), sink(context->listen(max_events)) {}
+    ~Impl() {
+        // A forked child has no thread that could hold the lock, and may have it locked for ever.
+        if (!context->device.foreign_process()) context->trace.close(sink);
+    }
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+
+    std::shared_ptr<core::Context> context;
+    std::shared_ptr<core::TraceSink> sink;
+};
+
+Profile::Profile(Backend& backend, const ProfileOptions& options) {
+    if (options.max_events == 0)
+        throw Error(Errc::invalid_argument, "Profile: max_events is out of range (got 0, need at least 1)");
+    impl_ = std::make_unique<Impl>(backend.runtime()->context(), options.max_events);
+}
+
+Profile::Profile(Profile&&) noexcept = default;
+Profile& Profile::operator=(Profile&&) noexcept = default;
+Profile::~Profile() = default;
+
+Profile::Impl& Profile::impl() const {
+    if (!impl_) throw Error(Errc::invalid_argument, "Profile: used after it was moved from");
+    impl_->context->device.require_own_process("Profile");
+    return *impl_;
+}
+
+ProfileReport Profile::report() const {
+    return core::summarise(impl().context->heard(*impl().sink));
+}
+
+void Profile::write_trace(const std::filesystem::path& path) const {
+    if (path.empty())
+        throw Error(Errc::invalid_argument, "Profile::write_trace: no file (got an empty path, need one)");
+    const std::string failure = core::write_trace_file(impl().context->heard(*impl().sink), path);
+    if (!failure.empty()) throw Error(Errc::io, "Profile::write_trace: " + failure);
+}
+
+}  // namespace weft

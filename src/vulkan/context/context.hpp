@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every resource keeps alive: device, timelines, memory, pipelines. Destroyed when the last of them is
+// gone.
+#pragma once
+
+#include <memory>
+
+#include "vulkan/context/buffer_object.hpp"
+#include "vulkan/device/copy_shader.hpp"
+#include "vulkan/device/device.hpp"
+#include "vulkan/context/external_timeline.hpp"
+#include "vulkan/memory/memory_pool.hpp"
+#include "vulkan/context/open_timers.hpp"
+#include "vulkan/context/paced_copy.hpp"
+#include "vulkan/device/pipeline_cache.hpp"
+#include "vulkan/device/queue_clocks.hpp"
+#include "vulkan/device/timeline.hpp"
+#include "trace/trace_recorder.hpp"
+
+namespace weft::core {
+
+class Context {
+  public:
+    Context(std::shared_ptr<Instance> instance, VkPhysicalDevice physical, DeviceSnapshot snapshot,
+            DevicePlan plan, const Config& config, AdoptedDevice adopted = {})
+        : device(std::move(instance), physical, std::move(snapshot), std::move(plan), std::move(adopted)),
+          timelines(device),
+          clocks(device, timelines),
+          memory(device, trace),
+          pipelines(device, config) {
+        memory.set_limit(config.memory_limit);
+        add_queue_rows();
+    }
+
+    // Order matters: members go in reverse, so the device outlives all that was made from it.
+    TraceRecorder trace;
+    OpenTimers timers;
+    Device device;
+    Timelines timelines;
+    QueueClocks clocks;
+    MemoryPool memory;
+    PipelineCache pipelines;
+    PacedCopy paced_copy;
+    CopyShader copy_shader;
+    HostRanges host_ranges;
+    ExternalTimelines externals;
+
+    RowId row_of(QueueRole role) const { return queue_rows_[static_cast<std::size_t>(role)]; }
+    /// A listener of `trace` that knows what memory is in use, with the clocks calibrated for it.
+    /// Errors: device_lost, driver.
+    std::shared_ptr<TraceSink> listen(std::uint64_t max_events);
+    /// What it heard so far, with all work that is done by now.
+    TraceData heard(const TraceSink& sink);
+
+  private:
+    void add_queue_rows();
+
+    std::array<RowId, kQueueRoles> queue_rows_{};
+};
+
+}  // namespace weft::core

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// A timeline semaphore that another API signals and weft waits for.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/signaller_check.hpp"
+#include "vulkan/device/timeline.hpp"
+
+namespace weft::core {
+
+class Context;
+
+class ExternalTimeline {
+  public:
+    ExternalTimeline(std::shared_ptr<Context> context, SignallerCheck check);
+    ~ExternalTimeline();
+    ExternalTimeline(const ExternalTimeline&) = delete;
+    ExternalTimeline& operator=(const ExternalTimeline&) = delete;
+
+    const std::shared_ptr<Context>& context() const { return context_; }
+    SemaphorePoint point(std::uint64_t value) const { return {semaphore_, value}; }
+    /// The submission behind `token` waits for this timeline.
+    void waited_by(Token token);
+    /// Somebody was told to expect this value.
+    void promise(std::uint64_t value);
+    void look_after() noexcept;
+
+  private:
+    void abandon(const std::string& reason) noexcept;
+
+    std::shared_ptr<Context> context_;
+    SignallerCheck check_;
+    VkSemaphore semaphore_;
+    std::mutex mutex_;
+    std::array<Token, kQueueRoles> last_waits_;  // guarded
+    std::uint64_t promised_ = 0;                 // guarded
+};
+
+/// Every external timeline of a context, for waits that last.
+class ExternalTimelines {
+  public:
+    void add(const std::shared_ptr<ExternalTimeline>& timeline);
+    void look_after() noexcept;
+
+  private:
+    std::mutex mutex_;
+    std::vector<std::weak_ptr<ExternalTimeline>> all_;
+};
+
+}  // namespace weft::core

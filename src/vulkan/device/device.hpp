@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Executes a DevicePlan: VkDevice with its own function table, its queues, and the one layout every pipeline
+// shares.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <weft/backend.hpp>
+
+#include "plan/device/device_plan.hpp"
+#include "vulkan/device/loader.hpp"
+#include "host/queue_mutex.hpp"
+#include "vulkan/device/vulkan.hpp"
+
+namespace weft::core {
+
+/// Younger than the oldest Vulkan headers that weft builds with.
+inline constexpr const char* kKhrCalibratedTimestamps = "VK_KHR_calibrated_timestamps";
+
+DeviceSnapshot read_snapshot(const Instance& instance, VkPhysicalDevice device);
+/// Names of the extensions that a device may be made with: its own, or with `layer` that layer's.
+std::vector<std::string> device_extensions(const InstanceTable& vk, VkPhysicalDevice device,
+                                           const char* layer);
+
+/// A VkQueue may be handed to one thread at a time; roles that alias one queue share its lock.
+struct PhysicalQueue {
+    VkQueue handle = VK_NULL_HANDLE;
+    QueueSlot slot;
+    QueueMutex mutex;
+};
+
+/// A device of the application's, never destroyed here, and its locks of the queues that have one.
+struct AdoptedDevice {
+    VkDevice handle = VK_NULL_HANDLE;  // null: none, weft makes its own
+    std::vector<std::pair<QueueSlot, QueueLockHooks>> locks;
+    std::shared_ptr<void> owner;  // let go when nothing of weft is left
+};
+
+/// Running totals behind weft::Counters.
+struct CounterCells {
+    std::atomic<std::uint64_t> objects{0}, allocations{0}, descriptor_updates{0}, recordings{0},
+        submissions{0}, imports{0};
+    static void add(std::atomic<std::uint64_t>& cell, std::uint64_t n = 1) {
+        cell.fetch_add(n, std::memory_order_relaxed);
+    }
+};
+
+class Device {
+  public:
+    Device(std::shared_ptr<Instance> instance, VkPhysicalDevice physical, DeviceSnapshot snapshot,
+           DevicePlan plan, AdoptedDevice adopted = {});
+    ~Device();
+    Device(const Device&) = delete;
+    Device& operator=(const Device&) = delete;
+
+    VkDevice handle() const { return handle_; }
+    VkPhysicalDevice physical() const { return physical_; }
+    const DeviceSnapshot& snapshot() const { return snapshot_; }
+    const DevicePlan& plan() const { return plan_; }
+    const Log& log() const { return instance_->log(); }
+    const Instance& instance() const { return *instance_; }
+    PhysicalQueue& queue(QueueRole role) const { return *roles_[static_cast<std::size_t>(role)]; }
+    /// Bits of a role's timestamps that count; 0: its queue may not be given any.
+    std::uint32_t timestamp_bits(QueueRole role) const {
+        return snapshot_.families[queue(role).slot.family].timestamp_valid_bits;
+    }
+    VkDescriptorSetLayout set_layout() const { return set_layout_; }
+    VkPipelineLayout pipeline_layout() const { return pipeline_layout_; }
+
+    bool lost() const { return lost_.load(std::memory_order_relaxed); }
+    /// The device is an application's, and so are its queues.
+    bool adopted() const { return adopted_.handle != VK_NULL_HANDLE; }
+    /// Remembers a lost device, then throws like core::check, with what the driver says about the loss.
+    void check(VkResult result, const char* what);
+    /// Errors: device_lost, and unsupported in a forked child, which shares no driver state with its parent.
+    void require_usable(const char* what) const;
+    void require_own_process(const char* what) const;
+    /// In a forked child nothing of the driver may be touched, not even to free it.
+    bool foreign_process() const;
+    /// Counts as lost from now on, for `reason`. For what no driver call reports.
+    void give_up(const std::string& reason) noexcept;
+    /// Work was handed over whose end cannot be learnt: from now on the device counts as lost, and what it
+    /// may still use is never freed.
+    void wedge() noexcept {
+        wedged_.store(true, std::memory_order_relaxed);
+        lost_.store(true, std::memory_order_relaxed);
+    }
+    /// Destructors leave everything as it is: a forked child, or a device that may still run.
+    bool untouchable() const { return wedged_.load(std::memory_order_relaxed) || foreign_process(); }
+
+    /// For debuggers, capture tools and validation messages; nothing where the instance lacks
+    /// VK_EXT_debug_utils. `handle` must not be in use by another thread.
+    template <class Handle>
+    void set_name(VkObjectType type, Handle handle, std::string_view name) const noexcept {
+        if (names_) name_object(type, (std::uint64_t)handle, name);  // NOLINT: pointer or integer by platform
+    }
+    /// Encloses commands; nothing unless the validation layer or a tool looks at them.
+    void begin_label(VkCommandBuffer commands, std::string_view name) const noexcept {
+        if (labels_) open_label(commands, name);
+    }
+    void end_label(VkCommandBuffer commands) const noexcept {
+        if (labels_) instance_->vk.vkCmdEndDebugUtilsLabelEXT(commands);
+    }
+
+    VolkDeviceTable vk{};
+    mutable CounterCells counters;
+
+  private:
+    void create();
+    void take_queues();
+    void create_layouts();
+    void name_queues() const noexcept;
+    void name_object(VkObjectType type, std::uint64_t handle, std::string_view name) const noexcept;
+    void open_label(VkCommandBuffer commands, std::string_view name) const noexcept;
+    bool observed() const;
+    [[noreturn]] void lose(const char* what);
+    std::string read_fault() const noexcept;
+
+    AdoptedDevice adopted_;  // first, so that its owner goes last
+    std::shared_ptr<Instance> instance_;
+    VkPhysicalDevice physical_;
+    DeviceSnapshot snapshot_;
+    DevicePlan plan_;
+    VkDevice handle_ = VK_NULL_HANDLE;
+    std::vector<std::unique_ptr<PhysicalQueue>> queues_;
+    std::array<PhysicalQueue*, kQueueRoles> roles_{};
+    VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;
+    VkPipelineLayout pipeline_layout_ = VK_NULL_HANDLE;
+    bool names_ = false, labels_ = false;
+    std::atomic<bool> lost_{false}, wedged_{false};
+    mutable std::mutex fault_mutex_;
+    std::string fault_;  // guarded; what the driver said about the loss
+    pid_t process_;
+};
+
+}  // namespace weft::core

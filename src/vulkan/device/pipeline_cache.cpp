@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vulkan/device/pipeline_cache.hpp"
+
+#include <chrono>
+#include <vector>
+
+#include "base/cache_file.hpp"
+#include "base/startup.hpp"
+
+namespace weft::core {
+namespace {
+
+CacheIdentity identity_of(const DeviceSnapshot& s) {
+    return {s.vendor_id, s.device_id, s.driver_version, s.cache_uuid};
+}
+
+}  // namespace
+
+PipelineCache::PipelineCache(Device& device, const Config& config) : device_(device) {
+    const auto folder = config.cache_dir.empty() ? default_cache_dir() : config.cache_dir;
+    if (config.cache && !folder.empty()) file_ = folder / cache_file_name(identity_of(device.snapshot()));
+    const SteadyTime begin = std::chrono::steady_clock::now();
+    load();
+    load_ms_ = milliseconds_between(begin, std::chrono::steady_clock::now());
+}
+
+PipelineCache::~PipelineCache() {
+    if (device_.untouchable()) return;
+    save();
+    for (auto& [key, pipeline] : pipelines_)
+        device_.vk.vkDestroyPipeline(device_.handle(), pipeline.handle, nullptr);
+    device_.vk.vkDestroyPipelineCache(device_.handle(), cache_, nullptr);
+}
+
+VkPipelineCache PipelineCache::make_cache(std::span<const std::byte> payload) {
+    VkPipelineCacheCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
+    info.initialDataSize = payload.size();
+    info.pInitialData =
+        payload.empty() ? nullptr : payload.data();  // some drivers trip over a pointer with size 0
+    VkPipelineCache cache = VK_NULL_HANDLE;
+    const VkResult result = device_.vk.vkCreatePipelineCache(device_.handle(), &info, nullptr, &cache);
+    if (result != VK_SUCCESS && !payload.empty()) return VK_NULL_HANDLE;
+    device_.check(result, "vkCreatePipelineCache");
+    CounterCells::add(device_.counters.objects);
+    device_.set_name(VK_OBJECT_TYPE_PIPELINE_CACHE, cache, "weft pipeline cache");
+    return cache;
+}
+
+void PipelineCache::load() {
+    report_.disk_state = file_.empty() ? "off" : "absent";
+    if (const auto file = file_.empty() ? std::nullopt : read_cache_file(file_)) {
+        const DecodedCache decoded = decode_cache(identity_of(device_.snapshot()), *file);
+        report_.disk_state = decoded.refused;
+        if (decoded.refused.empty()) {
+            cache_ = make_cache(decoded.payload);
+            report_.disk_state = cache_ != VK_NULL_HANDLE ? "loaded" : "refused by the driver";
+            if (cache_ != VK_NULL_HANDLE) report_.disk_bytes_loaded = decoded.payload.size();
+        }
+        if (cache_ == VK_NULL_HANDLE)
+            device_.log().write(LogLevel::info,
+                                "pipeline cache " + file_.string() + " is not used: " + report_.disk_state);
+    }
+    if (cache_ == VK_NULL_HANDLE) cache_ = make_cache({});
+}
+
+Pipeline PipelineCache::build(std::span<const std::uint32_t> words, const ProgramOptions& options,
+                              Reflection reflection) {
+    VkShaderModuleCreateInfo module_info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
+    module_info.codeSize = words.size_bytes();
+    module_info.pCode = words.data();
+    VkShaderModule module = VK_NULL_HANDLE;
+    device_.check(device_.vk.vkCreateShaderModule(device_.handle(), &module_info, nullptr, &module),
+                  "vkCreateShaderModule");
+    const std::string& name = options.name.empty() ? options.entry : options.name;
+    device_.set_name(VK_OBJECT_TYPE_SHADER_MODULE, module, name);
+    std::vector<VkSpecializationMapEntry> entries;
+    std::vector<std::uint32_t> values;
+    for (const SpecConstant& c : reflection.constants) {
+        entries.push_back(
+            {c.id, static_cast<std::uint32_t>(values.size() * sizeof(std::uint32_t)), sizeof(std::uint32_t)});
+        values.push_back(c.bits);
+    }
+    const VkSpecializationInfo specialization{static_cast<std::uint32_t>(entries.size()), entries.data(),
+                                              values.size() * sizeof(std::uint32_t), values.data()};
+    VkComputePipelineCreateInfo info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
+    info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+    info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+    info.stage.module = module;
+    info.stage.pName = options.entry.c_str();
+    info.stage.pSpecializationInfo = &specialization;
+    VkPipelineShaderStageRequiredSubgroupSizeCreateInfo subgroup{
+        VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO};
+    subgroup.requiredSubgroupSize = options.subgroup_size;
+    if (options.subgroup_size != 0) info.stage.pNext = &subgroup;
+    if (options.require_full_subgroups)
+        info.stage.flags |= VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
+    info.layout = device_.pipeline_layout();
+
+    Pipeline pipeline;
+    pipeline.name = name;
+    pipeline.reflection = std::move(reflection);
+    const auto start = std::chrono::steady_clock::now();
+    const VkResult result =
+        device_.vk.vkCreateComputePipelines(device_.handle(), cache_, 1, &info, nullptr, &pipeline.handle);
+    pipeline.create_ms =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    device_.vk.vkDestroyShaderModule(device_.handle(), module, nullptr);
+    device_.check(result, "vkCreateComputePipelines");
+    CounterCells::add(device_.counters.objects, 2);
+    device_.set_name(VK_OBJECT_TYPE_PIPELINE, pipeline.handle, name);
+    return pipeline;
+}
+
+const Pipeline& PipelineCache::get(std::span<const std::uint32_t> words, const ProgramOptions& options) {
+    const std::string& name = options.name.empty() ? options.entry : options.name;
+    // An empty or absurd span must be named before it is hashed.
+    if (words.data() == nullptr || words.size() < 5) check_spirv_words(words, options.entry, name);
+    const std::lock_guard lock(mutex_);
+    if (is_last(words, options)) {
+        ++report_.reused;
+        return *last_;
+    }
+    const PipelineKey key = pipeline_key(words, options);
+    auto it = pipelines_.find(key);
+    if (it != pipelines_.end()) {
+        ++report_.reused;
+    } else {
+        const SteadyTime begin = std::chrono::steady_clock::now();
+        Reflection reflection = reflect(words, options);
+        check_device(reflection, device_.snapshot(), name);
+        check_subgroups(options, reflection, device_.snapshot(), device_.plan(), name);
+        it = pipelines_.emplace(key, build(words, options, std::move(reflection))).first;
+        if (first_ms_ == 0) first_ms_ = milliseconds_between(begin, std::chrono::steady_clock::now());
+        ++report_.created;
+        report_.last_create_ms = it->second.create_ms;
+        report_.total_create_ms += it->second.create_ms;
+        unsaved_ = true;
+    }
+    last_ = nullptr;  // should the copies below fail
+    last_words_.assign(words.begin(), words.end());
+    last_options_ = options;
+    last_ = &it->second;
+    return it->second;
+}
+
+bool PipelineCache::is_last(std::span<const std::uint32_t> words, const ProgramOptions& options) const {
+    const auto same = [](const SpecConstant& a, const SpecConstant& b) {
+        return a.id == b.id && a.bits == b.bits;
+    };
+    return last_ != nullptr && last_options_.entry == options.entry &&
+           last_options_.local_size == options.local_size &&
+           last_options_.subgroup_size == options.subgroup_size &&
+           last_options_.written_first == options.written_first &&
+           last_options_.require_full_subgroups == options.require_full_subgroups &&
+           std::equal(words.begin(), words.end(), last_words_.begin(), last_words_.end()) &&
+           std::equal(options.constants.begin(), options.constants.end(), last_options_.constants.begin(),
+                      last_options_.constants.end(), same);
+}
+
+double PipelineCache::first_ms() const {
+    const std::lock_guard lock(mutex_);
+    return first_ms_;
+}
+
+PipelineReport PipelineCache::report() const {
+    const std::lock_guard lock(mutex_);
+    return report_;
+}
+
+bool PipelineCache::save_locked() {
+    if (file_.empty()) return false;
+    // Another process may have saved since we loaded; its pipelines are kept.
+    if (const auto file = read_cache_file(file_)) {
+        const DecodedCache decoded = decode_cache(identity_of(device_.snapshot()), *file);
+        if (decoded.refused.empty()) {
+            if (const VkPipelineCache other = make_cache(decoded.payload)) {
+                device_.vk.vkMergePipelineCaches(device_.handle(), cache_, 1, &other);
+                device_.vk.vkDestroyPipelineCache(device_.handle(), other, nullptr);
+            }
+        }
+    }
+    std::size_t size = 0;
+    device_.check(device_.vk.vkGetPipelineCacheData(device_.handle(), cache_, &size, nullptr),
+                  "vkGetPipelineCacheData");
+    std::vector<std::byte> payload(size);
+    device_.check(device_.vk.vkGetPipelineCacheData(device_.handle(), cache_, &size, payload.data()),
+                  "vkGetPipelineCacheData");
+    payload.resize(size);
+    std::string reason;
+    if (write_cache_file(file_, encode_cache(identity_of(device_.snapshot()), payload), &reason)) return true;
+    device_.log().write(LogLevel::info, "pipeline cache " + file_.string() + " is not saved: " + reason);
+    return false;
+}
+
+bool PipelineCache::save() noexcept {
+    try {
+        const std::lock_guard lock(mutex_);
+        if (!unsaved_) return !file_.empty();
+        if (device_.lost() || !save_locked()) return false;
+        unsaved_ = false;
+        return true;
+    } catch (...) {
+        return false;  // a cache is a convenience; its loss must not take a destructor or a program down
+    }
+}
+
+}  // namespace weft::core

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pipelines in memory by content, and the driver's cache on disk.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <weft/program.hpp>
+
+#include "vulkan/device/device.hpp"
+#include "plan/spirv/pipeline_key.hpp"
+#include "plan/spirv/reflection.hpp"
+
+namespace weft::core {
+
+struct Pipeline {
+    VkPipeline handle = VK_NULL_HANDLE;
+    std::string name;  // of the program that was first to need it
+    Reflection reflection;
+    double create_ms = 0;
+};
+
+class PipelineCache {
+  public:
+    PipelineCache(Device& device, const Config& config);
+    ~PipelineCache();
+    PipelineCache(const PipelineCache&) = delete;
+    PipelineCache& operator=(const PipelineCache&) = delete;
+
+    /// The pipeline for these words, made on first use. Valid as long as this cache. Errors: those of
+    /// Program.
+    const Pipeline& get(std::span<const std::uint32_t> words, const ProgramOptions& options);
+    PipelineReport report() const;
+    /// What the first pipeline took, checks and reflection included; 0: none yet.
+    double first_ms() const;
+    double load_ms() const { return load_ms_; }
+    /// Merged with what is on disk by now. false: cache off or not writable (logged).
+    bool save() noexcept;
+
+  private:
+    bool is_last(std::span<const std::uint32_t> words, const ProgramOptions& options) const;
+    void load();
+    bool save_locked();
+    VkPipelineCache make_cache(std::span<const std::byte> payload);
+    Pipeline build(std::span<const std::uint32_t> words, const ProgramOptions& options,
+                   Reflection reflection);
+
+    Device& device_;
+    std::filesystem::path file_;  // empty: off
+    VkPipelineCache cache_ = VK_NULL_HANDLE;
+    mutable std::mutex mutex_;
+    std::map<PipelineKey, Pipeline> pipelines_;
+    // The request served last. A program made for every call repeats it, and comparing is cheaper than
+    // hashing.
+    std::vector<std::uint32_t> last_words_;
+    ProgramOptions last_options_;
+    const Pipeline* last_ = nullptr;
+    PipelineReport report_;
+    double first_ms_ = 0, load_ms_ = 0;
+    bool unsaved_ = false;
+};
+
+}  // namespace weft::core

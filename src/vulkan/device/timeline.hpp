@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// One timeline semaphore for each queue role; submission and waiting.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+
+#include "vulkan/device/device.hpp"
+#include "base/startup.hpp"
+
+namespace weft::core {
+
+/// "This work is done when the timeline of `role` has reached `value`." Value 0 is always reached.
+struct Token {
+    QueueRole role = QueueRole::compute;
+    std::uint64_t value = 0;
+};
+
+/// Reached when the counter of a timeline semaphore, weft's or another's, is at least `value`.
+struct SemaphorePoint {
+    VkSemaphore semaphore = VK_NULL_HANDLE;
+    std::uint64_t value = 0;  // 0: always reached
+};
+
+/// A timeline semaphore at 0, for the caller to destroy; `shared`: one that other APIs can import.
+VkSemaphore make_timeline(Device& device, const char* name, bool shared);
+
+class Timelines {
+  public:
+    explicit Timelines(Device& device);
+    ~Timelines();
+    Timelines(const Timelines&) = delete;
+    Timelines& operator=(const Timelines&) = delete;
+
+    /// Submits to the role's queue after `wait` (another role's, already submitted token; value 0: nothing).
+    /// `commands` may be VK_NULL_HANDLE: an empty submission.
+    Token submit(QueueRole role, VkCommandBuffer commands, Token wait = {});
+    /// Several, which begin in this order; at most kMostCommands.
+    Token submit(QueueRole role, std::span<const VkCommandBuffer> commands, Token wait = {});
+    /// The same, after a point that may be another API's.
+    Token submit_after(QueueRole role, std::span<const VkCommandBuffer> commands, SemaphorePoint wait);
+    static constexpr std::size_t kMostCommands = 3;
+    bool passed(Token token);
+    /// false: the time is up and the work still runs. Errors: device_lost.
+    bool wait(Token token, std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max(),
+              bool spin = true);
+    /// The same for any point on a timeline of this device.
+    bool passed(SemaphorePoint point);
+    bool wait(SemaphorePoint point, std::chrono::nanoseconds timeout, bool spin = true);
+    /// Waits until the work is done or the device lost, even if waiting itself fails: before that nothing the
+    /// work uses may be freed. A device that cannot be waited for is given up (Device::wedge).
+    void drain(Token token) noexcept;
+    /// Waits for everything submitted so far. Errors: device_lost.
+    void wait_all();
+    /// Called by waits that last, every two seconds; replaces what was given before.
+    void on_slow_wait(std::function<void()> look);
+    const FirstWork& first_work() const { return first_work_; }
+    /// The semaphore whose counter is the role's timeline, and the value of the last submission.
+    VkSemaphore semaphore(QueueRole role) const { return lines_[static_cast<std::size_t>(role)].semaphore; }
+    SemaphorePoint point(Token token) const { return {semaphore(token.role), token.value}; }
+    Token last(QueueRole role);
+    /// A second semaphore that rises with the role's timeline from now on, to the same values, and that other
+    /// APIs can import; made with the first call. The timeline itself stays: validation layers cannot follow
+    /// a semaphore that has left. Errors: device_lost, driver.
+    VkSemaphore shared(QueueRole role);
+
+  private:
+    struct Line {
+        VkSemaphore semaphore = VK_NULL_HANDLE;
+        VkSemaphore shared = VK_NULL_HANDLE;  // guarded, as `last`, by the role's queue lock
+        std::uint64_t last = 0;
+    };
+    /// What a submission waits for and signals.
+    struct Order {
+        SemaphorePoint wait;
+        std::array<VkSemaphore, 2> signals;  // the second may be null
+        std::uint64_t value;
+    };
+    Line& line(QueueRole role) { return lines_[static_cast<std::size_t>(role)]; }
+    void let_drivers_finish() noexcept;
+    void destroy() noexcept;
+    VkResult submit2(VkQueue queue, std::span<const VkCommandBuffer> commands, const Order& order);
+    VkResult submit1(VkQueue queue, std::span<const VkCommandBuffer> commands, const Order& order);
+    Token submit_locked(QueueRole role, std::span<const VkCommandBuffer> commands, SemaphorePoint wait);
+
+    void look() noexcept;
+
+    Device& device_;
+    FirstWork first_work_;
+    std::array<Line, kQueueRoles> lines_;
+    std::mutex look_mutex_;
+    std::shared_ptr<const std::function<void()>> look_;  // guarded
+};
+
+}  // namespace weft::core

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vulkan/engine/backend_state.hpp"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "trace/trace_file.hpp"
+
+namespace weft::core {
+
+HostFacts host_facts() {
+    return {std::max(1u, std::thread::hardware_concurrency())};
+}
+
+Runtime::Runtime(std::shared_ptr<Context> context, DeviceInfo info, PlanReport plan, StartupReport startup,
+                 SteadyTime process_begin, const std::filesystem::path& trace)
+    : context_(std::move(context)),
+      info_(std::move(info)),
+      plan_(std::move(plan)),
+      startup_(startup),
+      process_begin_(process_begin),
+      copy_workers_(plan_.copy_threads) {
+    if (!trace.empty()) open_trace(trace);
+}
+
+StartupReport Runtime::startup() const {
+    StartupReport report = startup_;
+    report.first_pipeline_ms = context_->pipelines.first_ms();
+    report.first_dispatch_ms = context_->timelines.first_work().took_ms();
+    report.first_result_ms = context_->timelines.first_work().done_after_ms(process_begin_);
+    return report;
+}
+
+/// A trace is still open where the Backend was assigned over instead of destroyed.
+Runtime::~Runtime() {
+    write_trace();
+}
+
+void Runtime::open_trace(const std::filesystem::path& path) {
+    trace_path_ = claim_trace_path(path);
+    // Better told now than after a long run.
+    std::error_code error;
+    const std::filesystem::path folder = trace_path_.parent_path();
+    if (!std::filesystem::is_directory(folder, error))
+        context_->device.log().write(
+            LogLevel::error, "trace: no such folder (got " + folder.string() + ", need one for WEFT_TRACE)");
+    trace_ = context_->listen(ProfileOptions{}.max_events);
+}
+
+void Runtime::write_trace() noexcept {
+    try {
+        const std::shared_ptr<TraceSink> sink = std::exchange(trace_, nullptr);
+        if (!sink) return;
+        const TraceData data = context_->heard(*sink);
+        context_->trace.close(sink);
+        const std::string failure = write_trace_file(data, trace_path_);
+        if (!failure.empty())
+            context_->device.log().write(LogLevel::error, "trace: " + failure);
+        else
+            context_->device.log().write(LogLevel::info, "trace: written to " + trace_path_.string());
+    } catch (...) {
+        context_->device.log().write(LogLevel::error, "trace: no memory for writing it");
+    }
+}
+
+std::unique_ptr<StagingRing> Runtime::acquire_ring(std::uint32_t slots) {
+    std::unique_ptr<StagingRing> ring;
+    {
+        const std::lock_guard lock(mutex_);
+        // The same number of slots first: a ring is used whole, and cutting it would lose what its slots
+        // hold.
+        for (std::size_t i = idle_rings_.size(); i-- > 0 && !ring;) {
+            if (idle_rings_[i]->slots.size() != slots) continue;
+            ring = std::move(idle_rings_[i]);
+            idle_rings_.erase(idle_rings_.begin() + static_cast<std::ptrdiff_t>(i));
+        }
+    }
+    if (!ring) ring = std::make_unique<StagingRing>();
+    while (ring->slots.size() < slots)
+        ring->slots.push_back(std::make_unique<Slot>(context_, ring->slots.size()));
+    return ring;
+}
+
+void Runtime::release_ring(std::unique_ptr<StagingRing> ring) noexcept {
+    if (!ring) return;
+    try {
+        const std::lock_guard lock(mutex_);
+        idle_rings_.push_back(std::move(ring));
+    } catch (...) {
+        // Without room in the list the ring is freed instead of kept.
+    }
+}
+
+void Runtime::trim() noexcept {
+    {
+        std::vector<std::unique_ptr<StagingRing>> idle;
+        const std::lock_guard lock(mutex_);
+        idle.swap(idle_rings_);
+    }
+    kept_.clear();
+    imports_.clear();
+    context_->memory.trim();
+}
+
+KeptScratch& kept_scratch(Backend& backend) {
+    return backend.runtime()->kept();
+}
+
+std::uint64_t memory_limit(const Backend& backend) {
+    return backend.runtime()->context()->memory.limit();
+}
+
+}  // namespace weft::core

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a Backend points at: the context, the staging rings and the copy workers.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "vulkan/context/context.hpp"
+#include "host/copy_workers.hpp"
+#include "vulkan/engine/scratch_cache.hpp"
+#include "vulkan/engine/staging_ring.hpp"
+
+namespace weft::core {
+
+class Runtime {
+  public:
+    /// `startup`: what is known once the device is open; `trace`: Config::trace.
+    Runtime(std::shared_ptr<Context> context, DeviceInfo info, PlanReport plan, StartupReport startup,
+            SteadyTime process_begin, const std::filesystem::path& trace);
+    ~Runtime();
+
+    const std::shared_ptr<Context>& context() const { return context_; }
+    const DeviceInfo& info() const { return info_; }
+    const PlanReport& plan_report() const { return plan_; }
+    StartupReport startup() const;
+    CopyWorkers& copy_workers() { return copy_workers_; }
+    ImportRegistry& imports() { return imports_; }
+    /// Streams in it hold this object: who ends it clears it first.
+    KeptScratch& kept() { return kept_; }
+
+    /// A ring nobody else uses, with at least `slots` slots; the one given back last comes first, so a steady
+    /// state always meets the same one. Errors: out_of_memory.
+    std::unique_ptr<StagingRing> acquire_ring(std::uint32_t slots);
+    void release_ring(std::unique_ptr<StagingRing> ring) noexcept;
+    /// Ends the trace that Config::trace asked for and writes it; once. What fails is logged.
+    void write_trace() noexcept;
+    /// Frees idle rings, kept scratch and imports, and empty blocks.
+    void trim() noexcept;
+
+  private:
+    void open_trace(const std::filesystem::path& path);
+
+    std::shared_ptr<Context> context_;
+    DeviceInfo info_;
+    PlanReport plan_;
+    StartupReport startup_;
+    SteadyTime process_begin_;
+    CopyWorkers copy_workers_;
+    ImportRegistry imports_;
+    KeptScratch kept_;
+    std::filesystem::path trace_path_;
+    std::shared_ptr<TraceSink> trace_;
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<StagingRing>> idle_rings_;
+};
+
+/// Where the time went until a device is opened.
+struct StartupClock {
+    StartupReport report;
+    SteadyTime process_begin, opening;
+};
+
+/// Everything behind a Backend, for a device whose plan is made; `index` is its place in the instance's list.
+std::shared_ptr<Runtime> make_runtime(std::shared_ptr<Instance> instance, VkPhysicalDevice physical,
+                                      std::uint32_t index, DeviceSnapshot snapshot, DevicePlan plan,
+                                      const Config& config, StartupClock clock, AdoptedDevice adopted = {});
+
+HostFacts host_facts();
+
+}  // namespace weft::core

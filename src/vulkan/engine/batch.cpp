@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// run_batch: check everything, then drive the engine.
+#include <weft/batch.hpp>
+
+#include <chrono>
+
+#include "vulkan/engine/batch_engine.hpp"
+#include "vulkan/engine/batch_options.hpp"
+
+namespace weft {
+
+void core::check_batch_options(Backend& backend, const BatchOptions& options) {
+    const Device& device = backend.runtime()->context()->device;
+    resolve(device.plan(), device.snapshot(), options, 0);
+}
+
+BatchReport run_batch(Backend& backend, const Program& program, std::span<const Job> jobs,
+                      const BatchOptions& options) {
+    const auto begin = std::chrono::steady_clock::now();
+    core::Runtime& runtime = *backend.runtime();
+    core::Device& device = runtime.context()->device;
+    device.require_usable("run_batch");
+    core::require_same_backend(runtime, *program.object(), "run_batch");
+    const core::ProgramShape shape = core::shape_of(*program.object());
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        core::check_job(shape, device.snapshot().limits, jobs[i], i);
+        bytes += core::job_bytes_in(jobs[i]) + core::job_bytes_out(jobs[i]);
+    }
+    const core::BatchSettings settings = core::resolve(device.plan(), device.snapshot(), options, bytes);
+    core::BatchEngine engine(runtime, program.object(), settings, nullptr);
+    auto& spans = engine.scratch().spans;
+    spans.clear();
+    for (std::size_t i = 0; i < jobs.size(); ++i) core::append_spans(jobs[i], i, spans);
+    core::check_overlaps(spans);
+
+    for (const Job& job : jobs) engine.add(job);
+    std::uint64_t told = 0;
+    const auto tell = [&] {
+        for (; options.progress && told < engine.jobs_done(); ++told) options.progress(told + 1, jobs.size());
+    };
+    tell();
+    while (engine.can_start() || engine.in_flight()) {
+        if (engine.can_start()) {
+            engine.start();
+        } else {
+            engine.finish();
+            tell();
+        }
+    }
+    BatchReport report = engine.report();
+    report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return report;
+}
+
+}  // namespace weft

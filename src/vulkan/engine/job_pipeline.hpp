@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a JobPipeline points at: an inbox in front of a BatchEngine that a thread of its own drives.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include <weft/batch.hpp>
+
+#include "vulkan/engine/batch_engine.hpp"
+#include "plan/work/span_set.hpp"
+
+namespace weft {
+
+struct JobPipeline::Impl final : core::JobListener {
+    struct Entry {
+        Job job;
+        JobState state = JobState::queued;
+        std::vector<core::JobSpan> spans;
+        std::exception_ptr error;  // of one that ended; empty: cancelled
+        bool told = false;         // to a wait for the job or for all
+    };
+
+    Impl(Backend& backend, const Program& program, const BatchOptions& options);
+    ~Impl() override;
+
+    void run();
+    bool step();
+    void feed();
+    void await_oldest();
+    void fail(const std::exception_ptr& error) noexcept;
+    void fail_one(const std::exception_ptr& error);
+    void fail_all(const std::exception_ptr& error) noexcept;
+    void end(std::uint64_t id, JobState state, const std::exception_ptr& error) noexcept;
+    void publish() noexcept;
+    void admit(std::uint64_t id, Entry entry);
+    void tell();
+    void on_job_done(std::uint64_t sequence) override;
+    std::uint64_t known(JobToken token) const;
+    void require_own_process(const char* what) const { runtime->context()->device.require_own_process(what); }
+
+    std::shared_ptr<core::Runtime> runtime;
+    std::shared_ptr<const core::ProgramObject> program;
+    core::BatchSettings settings;
+    std::unique_ptr<core::BatchEngine> engine;     // touched by the thread alone after construction
+    std::map<std::uint64_t, std::uint64_t> id_of;  // engine sequence -> token; the thread's own
+    std::vector<std::uint64_t> finished;           // done but not yet told; the thread's own
+    bool starting = false;                         // inside engine->start(); the thread's own
+    ProgressCallback progress;
+    std::uint64_t told = 0;  // jobs; the thread's own
+
+    mutable std::mutex mutex;  // guards everything below
+    std::condition_variable inbox, over;
+    std::map<std::uint64_t, Entry> entries;                    // queued and running
+    const std::uint64_t first_id;                              // tokens of different pipelines never meet
+    std::uint64_t next_id = first_id, next_queued = first_id;  // first id not yet handed to the engine
+    std::map<std::uint64_t, Entry> failures;  // ended badly, kept for state(): nodes of `entries`
+    core::SpanSet memory;
+    std::exception_ptr fatal;  // the device is gone
+    BatchReport report;
+    bool stop = false;
+
+    std::thread thread;
+};
+
+}  // namespace weft

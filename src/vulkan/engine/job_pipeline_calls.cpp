@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the caller's thread does of a JobPipeline.
+#include <algorithm>
+#include <utility>
+
+#include "vulkan/engine/job_pipeline.hpp"
+
+namespace weft {
+
+using std::chrono::nanoseconds;
+
+namespace {
+
+/// The checks that run_batch makes too, with the caller's name in their texts.
+template <class Check>
+void told_by(const std::string& caller, const Check& check) {
+    try {
+        check();
+    } catch (const Error& e) {
+        const std::string text = e.what();
+        throw Error(e.code(), caller + text.substr(text.find(':')), e.native_code());
+    }
+}
+
+}  // namespace
+
+std::uint64_t JobPipeline::Impl::known(JobToken token) const {
+    if (token.id < first_id || token.id >= next_id)
+        throw Error(Errc::invalid_argument, "JobPipeline: unknown token (got " + std::to_string(token.id) +
+                                                ", need one that submit() of this pipeline returned)");
+    return token.id;
+}
+
+JobPipeline::JobPipeline(Backend& backend, const Program& program, const BatchOptions& options)
+    : impl_(std::make_unique<Impl>(backend, program, options)) {}
+JobPipeline::JobPipeline(JobPipeline&&) noexcept = default;
+JobPipeline& JobPipeline::operator=(JobPipeline&& other) noexcept {
+    if (this == &other) return *this;
+    const JobPipeline old(std::move(*this));
+    impl_ = std::move(other.impl_);
+    return *this;
+}
+
+JobPipeline::~JobPipeline() {
+    // The thread stayed in the parent: waiting for it, or for locks it held, would never end.
+    if (impl_ && impl_->runtime->context()->device.foreign_process()) (void)impl_.release();
+}
+
+JobPipeline::Impl& JobPipeline::impl() const {
+    if (!impl_) throw Error(Errc::invalid_argument, "JobPipeline: used after it was moved from");
+    return *impl_;
+}
+
+/// All of it or nothing.
+void JobPipeline::Impl::admit(std::uint64_t id, Entry entry) {
+    const auto it = entries.emplace(id, std::move(entry)).first;
+    try {
+        for (const core::JobSpan& span : it->second.spans) memory.insert(span);
+    } catch (...) {
+        for (const core::JobSpan& span : it->second.spans) memory.erase(span);
+        entries.erase(it);
+        throw;
+    }
+    ++next_id;
+}
+
+JobToken JobPipeline::submit(const Job& job) {
+    core::Device& device = impl().runtime->context()->device;
+    device.require_usable("JobPipeline::submit");
+    const std::lock_guard lock(impl().mutex);
+    if (impl().fatal) std::rethrow_exception(impl().fatal);
+    const std::uint64_t id = impl().next_id, index = id - impl().first_id;
+    Impl::Entry entry{job};
+    told_by("JobPipeline::submit", [&] {
+        core::check_job(core::shape_of(*impl().program), device.snapshot().limits, job, index);
+        core::append_spans(job, index, entry.spans);
+        core::check_overlaps(entry.spans);
+    });
+    for (const core::JobSpan& span : entry.spans)
+        if (const core::JobSpan* other = impl().memory.conflict(span))
+            throw Error(Errc::invalid_argument, "JobPipeline::submit: memory of job " +
+                                                    std::to_string(index) + " overlaps that of job " +
+                                                    std::to_string(other->job) +
+                                                    ", which is still under way (need to wait for it first)");
+    impl().admit(id, std::move(entry));
+    impl().inbox.notify_all();
+    return {id};
+}
+
+bool JobPipeline::wait(JobToken token, nanoseconds timeout) {
+    impl().require_own_process("JobPipeline::wait");
+    std::unique_lock lock(impl().mutex);
+    const std::uint64_t id = impl().known(token);
+    const auto finished = [&] { return impl().entries.find(id) == impl().entries.end(); };
+    if (timeout == nanoseconds::max()) {
+        impl().over.wait(lock, finished);
+    } else if (!impl().over.wait_for(lock, std::min(timeout, nanoseconds(std::chrono::hours(24 * 365))),
+                                     finished)) {
+        return false;
+    }
+    const auto failure = impl().failures.find(id);
+    if (failure == impl().failures.end()) return true;
+    failure->second.told = true;
+    if (failure->second.error) std::rethrow_exception(failure->second.error);
+    throw Error(Errc::cancelled,
+                "JobPipeline::wait: job " + std::to_string(id - impl().first_id) + " was cancelled");
+}
+
+JobState JobPipeline::state(JobToken token) const {
+    impl().require_own_process("JobPipeline::state");
+    const std::lock_guard lock(impl().mutex);
+    const std::uint64_t id = impl().known(token);
+    if (const auto it = impl().entries.find(id); it != impl().entries.end()) return it->second.state;
+    const auto failure = impl().failures.find(id);
+    if (failure == impl().failures.end()) return JobState::done;
+    return failure->second.error ? JobState::failed : JobState::cancelled;
+}
+
+bool JobPipeline::cancel(JobToken token) {
+    impl().require_own_process("JobPipeline::cancel");
+    const std::lock_guard lock(impl().mutex);
+    const std::uint64_t id = impl().known(token);
+    const auto it = impl().entries.find(id);
+    if (it == impl().entries.end() || it->second.state != JobState::queued) return false;
+    impl().end(id, JobState::cancelled, nullptr);
+    return true;
+}
+
+void JobPipeline::wait_all() {
+    impl().require_own_process("JobPipeline::wait_all");
+    std::unique_lock lock(impl().mutex);
+    impl().over.wait(lock, [&] { return impl().entries.empty(); });
+    for (auto& [id, failure] : impl().failures) {
+        if (failure.told || !failure.error) continue;  // cancelling was the caller's own wish
+        failure.told = true;
+        std::rethrow_exception(failure.error);
+    }
+}
+
+BatchReport JobPipeline::report() const {
+    impl().require_own_process("JobPipeline::report");
+    const std::lock_guard lock(impl().mutex);
+    return impl().report;
+}
+
+}  // namespace weft

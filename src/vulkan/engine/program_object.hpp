@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a weft::Program points at.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "plan/work/batch_plan.hpp"
+#include "plan/work/workgroup_plan.hpp"
+#include "vulkan/device/pipeline_cache.hpp"
+
+namespace weft::core {
+
+class Context;
+class Runtime;
+
+/// What a weft::Program points at.
+struct ProgramObject {
+    std::shared_ptr<Context> context;
+    const Pipeline* pipeline = nullptr;
+    std::string name;
+    GroupRule group_rule;
+    std::uint32_t subgroup_size = 0;
+
+    /// Workgroups for a dispatch of `elements`. Errors: invalid_argument - more than one dispatch can hold.
+    GroupGrid groups(std::uint64_t elements) const;
+};
+
+ProgramShape shape_of(const ProgramObject& program);
+/// Errors: invalid_argument - the program was made for another backend.
+void require_same_backend(const Runtime& runtime, const ProgramObject& program, const char* what);
+
+}  // namespace weft::core

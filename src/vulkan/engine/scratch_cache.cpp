@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vulkan/engine/scratch_cache.hpp"
+
+#include <iterator>
+#include <utility>
+
+namespace weft::core {
+
+std::shared_ptr<void> KeptScratch::take(const Key& key) {
+    const std::lock_guard lock(mutex_);
+    for (std::size_t i = entries_.size(); i-- > 0;) {
+        if (entries_[i].key != key) continue;
+        std::shared_ptr<void> held = std::move(entries_[i].held);
+        bytes_ -= entries_[i].bytes;
+        entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(i));
+        return held;
+    }
+    return nullptr;
+}
+
+void KeptScratch::give(Key key, std::shared_ptr<void> entry, std::uint64_t bytes) noexcept {
+    constexpr std::size_t kMost = 16;
+    constexpr std::uint64_t kMostBytes = std::uint64_t{512} << 20;
+    if (bytes > kMostBytes) return;
+    std::vector<Entry> old;  // goes when the lock is free again
+    try {
+        const std::lock_guard lock(mutex_);
+        old.reserve(entries_.size() + 1);
+        entries_.push_back({std::move(key), std::move(entry), bytes});
+        bytes_ += bytes;
+        std::size_t gone = 0;
+        for (; entries_.size() - gone > kMost || bytes_ > kMostBytes; ++gone) bytes_ -= entries_[gone].bytes;
+        const auto end = entries_.begin() + static_cast<std::ptrdiff_t>(gone);
+        old.assign(std::make_move_iterator(entries_.begin()), std::make_move_iterator(end));
+        entries_.erase(entries_.begin(), end);
+    } catch (...) {
+        // Freed instead of kept.
+    }
+}
+
+void KeptScratch::clear() noexcept {
+    std::vector<Entry> entries;
+    {
+        const std::lock_guard lock(mutex_);
+        entries.swap(entries_);
+        bytes_ = 0;
+    }
+}
+
+}  // namespace weft::core

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weft/program.hpp>
+
+#include <algorithm>
+#include <string>
+
+#include <weft/stream.hpp>
+
+#include "vulkan/context/context.hpp"
+#include "vulkan/engine/program_object.hpp"
+#include "vulkan/engine/backend_state.hpp"
+
+namespace weft {
+
+namespace {
+
+std::shared_ptr<const core::ProgramObject> make_program(const std::shared_ptr<core::Context>& context,
+                                                        std::span<const std::uint32_t> spirv,
+                                                        const ProgramOptions& options) {
+    context->device.require_usable("Program");
+    auto object = std::make_shared<core::ProgramObject>();
+    object->context = context;
+    object->pipeline = &context->pipelines.get(spirv, options);
+    object->name = options.name.empty() ? options.entry : options.name;
+    const core::Reflection& reflection = object->pipeline->reflection;
+    const auto& size = reflection.local_size;
+    const std::uint32_t invocations = size[0] * size[1] * size[2];  // within the device's limit
+    object->group_rule = {options.elements_per_group != 0 ? options.elements_per_group : invocations,
+                          options.max_groups, reflection.folds, invocations,
+                          std::max(1u, options.groups_per_element)};
+    object->subgroup_size = options.subgroup_size;
+    const std::uint64_t limit = core::most_groups(object->group_rule, context->device.snapshot().limits);
+    if (options.max_groups > limit)
+        throw Error(Errc::invalid_argument, "Program: ProgramOptions::max_groups of \"" + object->name +
+                                                "\" is beyond the device's " +
+                                                (reflection.folds ? "x and y axes" : "x axis") + " (got " +
+                                                std::to_string(options.max_groups) + ", need at most " +
+                                                std::to_string(limit) + ")");
+    return object;
+}
+
+}  // namespace
+
+Program::Program(Backend& backend, std::span<const std::uint32_t> spirv, const ProgramOptions& options)
+    : object_(make_program(backend.runtime()->context(), spirv, options)) {}
+
+Program::Program(const Stream& stream, std::span<const std::uint32_t> spirv, const ProgramOptions& options)
+    : object_(make_program(stream.runtime()->context(), spirv, options)) {}
+
+const std::string& Program::name() const {
+    return object()->name;
+}
+std::span<const Binding> Program::bindings() const {
+    return object()->pipeline->reflection.bindings;
+}
+std::uint32_t Program::push_constant_bytes() const {
+    return object()->pipeline->reflection.push_constant_bytes;
+}
+std::array<std::uint32_t, 3> Program::local_size() const {
+    return object()->pipeline->reflection.local_size;
+}
+const Binding& Program::binding(std::string_view name) const {
+    std::string others;
+    for (const Binding& binding : bindings()) {
+        if (binding.name == name) return binding;
+        others += (others.empty() ? "" : ", ") + core::binding_text(binding);
+    }
+    throw Error(Errc::invalid_argument,
+                "Program '" + object()->name + "': no binding has that name (got \"" + std::string(name) +
+                    "\", need one of: " + (others.empty() ? "no bindings" : others) + ")");
+}
+std::span<const SpecConstantInfo> Program::spec_constants() const {
+    return object()->pipeline->reflection.spec_constants;
+}
+std::uint32_t Program::subgroup_size() const {
+    return object()->subgroup_size;
+}
+bool Program::folds() const {
+    return object()->group_rule.folds;
+}
+double Program::create_ms() const {
+    return object()->pipeline->create_ms;
+}
+
+}  // namespace weft

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a Stream points at: the list it records, the lists under way, and staging memory that comes back.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <weft/stream.hpp>
+
+#include "vulkan/context/command_list.hpp"
+#include "vulkan/context/external_timeline.hpp"
+#include "vulkan/engine/backend_state.hpp"
+
+namespace weft::core {
+
+/// Ranges of memory that is not coherent, to be invalidated before the host reads them.
+using HostWrites = std::vector<BufferRange>;
+
+/// What an Event points at.
+struct EventState {
+    std::shared_ptr<Context> context;
+    Token token;
+    HostWrites host_writes;
+    /// Set: reached when this timeline is at `external_value`, in place of the token.
+    std::shared_ptr<ExternalTimeline> external = nullptr;
+    std::uint64_t external_value = 0;
+
+    SemaphorePoint point() const {
+        return external ? external->point(external_value) : context->timelines.point(token);
+    }
+};
+
+/// Staging buffers of finished work, for the next upload or download of about their size.
+class StagingCache {
+  public:
+    /// At least `bytes`. Errors: out_of_memory.
+    std::shared_ptr<BufferObject> take(const std::shared_ptr<Context>& context, MemoryKind kind,
+                                       std::uint64_t bytes);
+    void give_back(std::vector<std::shared_ptr<BufferObject>> buffers);
+    void give_back(std::shared_ptr<BufferObject> buffer, MemoryKind kind);
+
+  private:
+    struct Entry {
+        std::shared_ptr<BufferObject> buffer;
+        MemoryKind kind;
+    };
+    std::vector<Entry> idle_;  // oldest first
+    std::uint64_t idle_bytes_ = 0;
+};
+
+class StreamState : public std::enable_shared_from_this<StreamState> {
+  public:
+    StreamState(std::shared_ptr<Runtime> runtime, std::string name, QueueRole role = QueueRole::compute);
+    /// Records into a command buffer of the application; `end_external` ends what it recorded.
+    StreamState(std::shared_ptr<Runtime> runtime, std::string name, VkCommandBuffer external);
+    ~StreamState();
+    StreamState(const StreamState&) = delete;
+    StreamState& operator=(const StreamState&) = delete;
+
+    /// The list that steps go to. Errors: device_lost, out_of_memory.
+    CommandList& list();
+    /// Errors: invalid_argument - moved from, of another backend, or a view beyond its buffer.
+    BufferRange range(const std::shared_ptr<BufferObject>& object, std::uint64_t offset, std::uint64_t bytes,
+                      const char* what) const;
+    void upload(const void* source, const BufferRange& target);
+    void download(const BufferRange& source, void* target);
+    Event submit(const char* what);
+    bool wait(std::chrono::nanoseconds timeout);
+    void wait_for(const Event& event);
+    Sequence record(Stream& stream, const std::function<void(Stream&)>& steps);
+    Event replay(const Sequence& sequence);
+    /// No step goes into the application's command buffer from here on. `whole`: with barriers behind the
+    /// last.
+    void end_external(bool whole);
+
+    const std::shared_ptr<Runtime>& runtime() const { return runtime_; }
+    const std::string& name() const { return name_; }
+    QueueRole role() const { return role_; }
+    bool deferred() const { return recording_ != nullptr || external_ != nullptr; }
+
+  private:
+    struct UnderWay {
+        std::shared_ptr<CommandList> list;
+        Token done;
+        bool own = false;  // else a sequence's
+    };
+    void refuse_while_recording(const char* what) const;
+    void submit_list();
+    SemaphorePoint awaited() const { return wait_for_ ? wait_for_->point() : SemaphorePoint{}; }
+    /// A submission that waits as asked is under way.
+    void waited(Token token);
+    void hand_over(const std::shared_ptr<CommandList>& list, bool own);
+    Token submit_one(const CommandList& list);
+    Token submit_own(CommandList& list);
+    Token submit_sequence(const CommandList& list);
+    /// A list without times of its own; somebody who listens gets one interval for all of it.
+    Token submit_whole(const CommandList& list, const char* program);
+    void collect();
+    void retire(UnderWay& work);
+    void invalidate_host_writes();
+    Event event() const;
+    /// All of an event but its figures; only while somebody listens.
+    StageEvent stage_event(ProfileStage stage) const;
+    void listen_to(CommandList& list) const;
+    void copy(const HostCopy& copy, ProfileStage stage);
+
+    std::shared_ptr<Runtime> runtime_;
+    Context& context_;
+    Device& device_;
+    std::string name_;
+    QueueRole role_;
+    std::shared_ptr<CommandList> pending_;    // recorded, not submitted
+    std::shared_ptr<CommandList> recording_;  // inside record()
+    std::shared_ptr<CommandList> external_;
+    bool ended_ = false;              // `external_` is
+    std::deque<UnderWay> under_way_;  // oldest first
+    // The one idle longest comes first: so who repeats the same steps meets the same lists, with the sets and
+    // queries they were given, however fast the device is.
+    std::deque<std::shared_ptr<CommandList>> idle_;
+    StagingCache staging_;
+    std::unique_ptr<SubmissionTimer>
+        whole_timer_;         // from the first use of submit_whole() that somebody listened to
+    HostWrites host_writes_;  // of everything submitted and not yet waited for
+    Token done_;              // of the last submission
+    std::shared_ptr<const EventState> wait_for_;  // before the next submission; null: nothing
+};
+
+}  // namespace weft::core

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiles that are measured before a long job. The plan is one of a job too long to run here; its products are
+// small.
+#include <doctest/doctest.h>
+
+#include <stop_token>
+
+#include "ops_vulkan/gram/gram_tuner.hpp"
+#include "ops_vulkan/kernel_matrix/kernel_device.hpp"
+#include "ops_vulkan/kernel_matrix/kernel_tuning.hpp"
+#include "support/gpu_fixture.hpp"
+
+using namespace weft::kernels;
+
+namespace {
+
+KernelPlan long_job(const KernelDevice& device, std::uint64_t amplitudes = 64) {
+    KernelPlan plan;
+    plan.shape = {std::uint64_t{1} << 22, 0, 16};
+    plan.method = weft::KernelMethod::states;
+    plan.states.gram = plan_gram({100, 100, amplitudes, false}, device.gram);
+    return plan;
+}
+
+weft::Config without_cache() {
+    weft::Config config = weft::Config::from_env();
+    config.cache = false;
+    return config;
+}
+
+}  // namespace
+
+TEST_CASE("a long job measures tiles first, once, and only if it may") {
+    weft_test::on_device(
+        [](weft::Backend& backend) {
+            forget_tiles(backend);
+            KernelDevice device = kernel_device(backend, true, {});
+            const KernelPlan plan = long_job(device);
+            CHECK_FALSE(tune_first(backend, device.gram, plan, {.autotune = false}));
+            KernelPlan brief = plan;
+            brief.shape = {100, 0, 6};
+            CHECK_FALSE(tune_first(backend, device.gram, brief, {}));
+            CHECK(device.gram.tiles.empty());
+            std::stop_source stop;
+            stop.request_stop();
+            weft_test::check_error(weft::Errc::cancelled, "kernel_matrix: cancelled", [&] {
+                tune_first(backend, device.gram, plan, {.cancel = stop.get_token()});
+            });
+
+            REQUIRE(tune_first(backend, device.gram, plan, {}));
+            CHECK(device.gram.tiles.count(gram_class(plan.states.gram)) == 1);
+            // The same job again, in a call of its own: nothing is left to measure.
+            KernelDevice again = kernel_device(backend, true, {});
+            CHECK(again.gram.tiles == device.gram.tiles);
+            CHECK_FALSE(tune_first(backend, again.gram, long_job(again), {}));
+            CHECK(kernel_device(backend, true, {.autotune = false}).gram.tiles.empty());
+            forget_tiles(backend);
+        },
+        without_cache());
+}
+
+TEST_CASE("what is measured is what the plan would run, each tile once") {
+    weft_test::on_device(
+        [](weft::Backend& backend) {
+            const GramDevice device = gram_limits(backend);
+            for (const GramForm form : {GramForm::fp32_4m, GramForm::fp32_3m, GramForm::fp64}) {
+                if (form == GramForm::fp64 && !device.float64) continue;
+                GramProblem problem{70, 90, 40, false};
+                problem.precision = problem.output =
+                    form == GramForm::fp64 ? GramReal::float64 : GramReal::float32;
+                const GramPlan plan = plan_gram(problem, device, {.form = form});
+                const GramTrials trials = try_tiles(backend, device, plan, 0, 1);
+                CHECK(trials.name == gram_class(plan));
+                CHECK(trials.trials.front().tile == plan.tile);
+                CHECK(trials.trials.size() == gram_tiles(device, form).size());
+                for (const GramTrial& trial : trials.trials) {
+                    CHECK(trial.right);
+                    CHECK(trial.seconds > 0);
+                }
+            }
+        },
+        without_cache());
+}
+
+TEST_CASE("a tile is best only where it gains more than its times and those of the planned one scatter") {
+    const auto best = [](std::vector<GramTrial> trials) { return weft::kernels::best_tile(trials); };
+    const GramTile tile;
+    CHECK(best({{tile, 1.0, 0.0}}) == 0);
+    CHECK(best({{tile, 1.0, 0.0}, {tile, 0.98, 0.0}}) == 0);  // below 3 %
+    CHECK(best({{tile, 1.0, 0.0}, {tile, 0.96, 0.0}}) == 1);
+    CHECK(best({{tile, 1.0, 0.03}, {tile, 0.96, 0.02}}) == 0);  // within the scatter of both
+    CHECK(best({{tile, 1.0, 0.02}, {tile, 0.94, 0.01}}) == 1);
+    CHECK(best({{tile, 1.0, 0.0}, {tile, 0.5, 0.0, false}}) == 0);  // wrong values
+    CHECK(best({{tile, 1.0, 0.0}, {tile, 0.9, 0.0}, {tile, 0.8, 0.0}}) == 2);
+    CHECK(best({{tile, 1.0, 0.0}, {tile, 0.9, 0.0}, {tile, 0.8, 0.3}}) == 1);  // the faster one may be luck
+}

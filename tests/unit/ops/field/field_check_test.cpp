@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is refused before a device is touched, and how a device gets its field shader.
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <weft/error.hpp>
+
+#include "ops/field/field_check.hpp"
+#include "ops/field/field_scalar.hpp"
+#include "ops/field/field_plan.hpp"
+#include "support/field_oracle.hpp"
+
+namespace {
+
+using weft::Field;
+using weft::Field31Job;
+using weft::FieldJob;
+using weft::FieldOp;
+using weft::FieldShader;
+using Limbs = std::vector<std::uint64_t>;
+
+std::string refusal(const std::function<void()>& call) {
+    try {
+        call();
+    } catch (const weft::Error& error) {
+        CHECK(error.code() != weft::Errc::unsupported);
+        return error.what();
+    }
+    return "accepted";
+}
+
+std::string check(FieldOp op, const FieldJob& job) {
+    return refusal([&] {
+        weft::kernels::check_field_jobs<std::uint64_t>("field_batch", Field::bls12_381_fp, op, {&job, 1});
+    });
+}
+
+std::string check_values(const std::vector<FieldJob>& jobs, std::uint32_t threads = 1) {
+    return refusal([&] {
+        weft::kernels::check_canonical<std::uint64_t>("field_batch", Field::bls12_381_fp, jobs, threads);
+    });
+}
+
+bool mentions(const std::string& text, std::initializer_list<const char*> parts) {
+    for (const char* part : parts)
+        if (text.find(part) == std::string::npos) {
+            MESSAGE(text << " lacks " << part);
+            return false;
+        }
+    return true;
+}
+
+// A span over addresses that are never read.
+std::span<std::uint64_t> made_up(std::uintptr_t address, std::size_t limbs) {
+    return {reinterpret_cast<std::uint64_t*>(address), limbs};  // NOLINT(performance-no-int-to-ptr)
+}
+
+void put(Limbs& limbs, std::size_t element, const weft_test::Number& value) {
+    Limbs six;
+    weft_test::append(six, value);
+    std::copy(six.begin(), six.end(), limbs.begin() + static_cast<std::ptrdiff_t>(element * 6));
+}
+
+}  // namespace
+
+TEST_CASE("field check: shapes that fit are accepted") {
+    Limbs a(12), b(12), out(12);
+    CHECK(check(FieldOp::add, {a, b, out}) == "accepted");
+    CHECK(check(FieldOp::sub, {a, a, out}) == "accepted");
+    CHECK(check(FieldOp::add, {a, b, a}) == "accepted");
+    CHECK(check(FieldOp::add, {a, b, b}) == "accepted");
+    CHECK(check(FieldOp::add, {a, a, a}) == "accepted");
+    CHECK(check(FieldOp::neg, {a, {}, out}) == "accepted");
+    CHECK(check(FieldOp::neg, {a, {}, a}) == "accepted");
+    CHECK(check(FieldOp::add, {}) == "accepted");
+    CHECK(check(FieldOp::add, {std::span(a).first(0), std::span(b).first(0), std::span(a).first(0)}) ==
+          "accepted");
+    // Neighbours touch and do not overlap.
+    CHECK(check(FieldOp::neg, {std::span(a).first(6), {}, std::span(a).last(6)}) == "accepted");
+    CHECK(refusal([] {
+              weft::kernels::check_field_jobs<std::uint64_t>("f", Field::bls12_381_fp, FieldOp::add, {});
+          }) == "accepted");
+}
+
+TEST_CASE("field check: refusals name function, job, got and need") {
+    Limbs big(64), a(12), b(12), out(12);
+    const std::span<std::uint64_t> whole(big), none = made_up(0, 12);
+    const auto from = [&](std::size_t first, std::size_t count) { return whole.subspan(first, count); };
+    const struct {
+        const char* what;
+        FieldOp op;
+        FieldJob job;
+        std::initializer_list<const char*> text;
+    } rows[] = {
+        {"5-limb tail",
+         FieldOp::add,
+         {from(0, 11), from(11, 11), from(22, 11)},
+         {"got 11 limbs", "multiple of 6"}},
+        {"b shorter", FieldOp::add, {a, std::span(b).first(6), out}, {"b and a", "got 6 limbs", "need 12"}},
+        {"b missing", FieldOp::sub, {a, {}, out}, {"b and a", "got 0 limbs", "need 12"}},
+        {"out longer", FieldOp::add, {a, b, from(0, 18)}, {"out and a", "got 18 limbs", "need 12"}},
+        {"out missing", FieldOp::neg, {a, {}, {}}, {"out and a", "got 0 limbs", "need 12"}},
+        {"a empty alone", FieldOp::add, {{}, b, out}, {"b and a", "got 12 limbs", "need 0"}},
+        {"a null", FieldOp::add, {none, b, out}, {"a is null", "got 12 limbs"}},
+        {"b null", FieldOp::add, {a, none, out}, {"b is null", "got 12 limbs"}},
+        {"out null", FieldOp::add, {a, b, none}, {"out is null", "got 12 limbs"}},
+        {"b to neg", FieldOp::neg, {a, b, out}, {"neg takes no b", "got 12 limbs", "need 0"}},
+        {"out inside a", FieldOp::add, {from(0, 12), b, from(6, 12)}, {"out overlaps a"}},
+        {"out before a", FieldOp::add, {from(1, 12), b, from(0, 12)}, {"out overlaps a"}},
+        {"out over b", FieldOp::add, {a, from(6, 12), from(17, 12)}, {"out overlaps b"}},
+        {"out over a in neg", FieldOp::neg, {from(0, 12), {}, from(11, 12)}, {"out overlaps a"}},
+        {"2^32 elements",
+         FieldOp::neg,
+         {made_up(1ull << 40, 6ull << 32), {}, made_up(1ull << 41, 6ull << 32)},
+         {"too many elements", "got 25769803776 limbs"}},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.what);
+        const std::string text = check(row.op, row.job);
+        CHECK(mentions(text, {"field_batch: job 0: "}));
+        CHECK(mentions(text, row.text));
+    }
+    const FieldJob jobs[] = {{a, b, out}, {a, b, out}, {a, std::span(b).first(6), out}};
+    CHECK(mentions(refusal([&] {
+                       weft::kernels::check_field_jobs<std::uint64_t>("f", Field::bls12_381_fp, FieldOp::add,
+                                                                      jobs);
+                   }),
+                   {"f: job 2: b"}));
+}
+
+TEST_CASE("field check: checked mode finds every value that is not below p") {
+    using weft_test::fp, weft_test::minus, weft_test::number, weft_test::plus;
+    const weft_test::Number one = number("1"), two_p = plus(fp(), fp()).first;
+    const Limbs good = weft_test::random_elements(5, 7);
+    for (const auto& value : {fp(), plus(fp(), one).first, plus(two_p, one).first, minus({}, one)}) {
+        CAPTURE(weft_test::hex(value));
+        Limbs bad = good;
+        put(bad, 3, value);
+        CHECK(
+            mentions(check_values({{good, good, {}}, {good, bad, {}}}),
+                     {"field_batch: job 1: element 3 of b is not canonical", weft_test::hex(value).c_str()}));
+        CHECK(mentions(check_values({{bad, {}, {}}}),
+                       {"job 0: element 3 of a is not canonical", "1a0111ea397fe69a"}));
+    }
+    Limbs edge = good;
+    put(edge, 0, minus(fp(), one));
+    put(edge, 1, {});
+    CHECK(check_values({{edge, edge, {}}}) == "accepted");
+    CHECK(check_values({}) == "accepted");
+    CHECK(check_values({{{}, {}, {}}}) == "accepted");
+}
+
+TEST_CASE("field check: the lowest job and element are named, however many threads look") {
+    constexpr std::size_t kCount = 150000;  // 3 threads' worth
+    const Limbs good(kCount * 6, 1);
+    Limbs early = good, late = good;
+    put(early, 5, weft_test::fp());
+    put(early, kCount - 1, weft_test::fp());
+    put(late, kCount - 1, weft_test::fp());
+    const Limbs small(6, 1);
+    const FieldJob a{good, good, {}}, b{small, small, {}}, c{late, early, {}}, d{late, late, {}};
+    for (const std::uint32_t threads : {1u, 2u, 3u, 16u}) {
+        CAPTURE(threads);
+        CHECK(check_values({a, b, a}, threads) == "accepted");
+        CHECK(mentions(check_values({a, {}, b, c, d}, threads), {"job 3: element 5 of b"}));
+        CHECK(mentions(check_values({d, c, a}, threads), {"job 0: element 149999 of a"}));
+        CHECK(mentions(check_values({a, d}, threads), {"job 1: element 149999 of a"}));
+    }
+}
+
+TEST_CASE("field check: scalars, results and limbs of other fields") {
+    Limbs a(12, 1), b(12, 2), scalar(6, 3), one(6);
+    using weft::kernels::check_field_jobs;
+    CHECK(check(FieldOp::axpy, {a, b, a, scalar}) == "accepted");
+    CHECK(check(FieldOp::sum, {a, {}, one}) == "accepted");
+    CHECK(check(FieldOp::inner_product, {a, b, one}) == "accepted");
+    CHECK(check(FieldOp::inner_product, {{}, {}, one}) == "accepted");
+    CHECK(mentions(check(FieldOp::mul, {a, b, a, scalar}), {"mul takes no scalar", "got 6 limbs, need 0"}));
+    CHECK(mentions(check(FieldOp::sum, {a, b, one}), {"sum takes no b", "got 12 limbs"}));
+    CHECK(mentions(check(FieldOp::sum, {a, {}, b}), {"out is not one element", "got 12 limbs, need 6"}));
+    CHECK(mentions(check(FieldOp::sum, {a, {}, std::span(a).first(6)}), {"out overlaps a"}));
+    CHECK(mentions(check(FieldOp::inner_product, {a, b, std::span(b).last(6)}), {"out overlaps b"}));
+    const FieldJob twice[] = {{a, {}, one}, {b, {}, one}};
+    CHECK(mentions(
+        refusal([&] { check_field_jobs<std::uint64_t>("f", Field::bls12_381_fp, FieldOp::sum, twice); }),
+        {"overlaps out of job"}));
+
+    const FieldJob wide{a, b, a};
+    CHECK(mentions(refusal([&] {
+                       check_field_jobs<std::uint64_t>("f", Field::babybear, FieldOp::add, {&wide, 1});
+                   }),
+                   {"limbs of the wrong size for babybear (got 64 bits, need 32"}));
+    std::vector<std::uint32_t> narrow{1, 0x78000000};
+    const Field31Job bear{narrow, narrow, narrow};
+    CHECK(mentions(refusal([&] {
+                       check_field_jobs<std::uint32_t>("f", Field::goldilocks, FieldOp::add, {&bear, 1});
+                   }),
+                   {"got 32 bits, need 64"}));
+    const auto values = [&](Field field) {
+        return refusal([&] { weft::kernels::check_canonical<std::uint32_t>("f", field, {&bear, 1}, 1); });
+    };
+    CHECK(values(Field::babybear) == "accepted");
+    narrow[1] = 0x7fffffff;  // the second zero of Mersenne31
+    CHECK(mentions(values(Field::mersenne31), {"job 0: element 1 of a is not canonical (got 0x7fffffff"}));
+    CHECK(mentions(values(Field::koalabear), {"need below p = 0x7f000001"}));
+}
+
+TEST_CASE("field check: a scalar is one element below p") {
+    using weft::kernels::axpy_words;
+    const Limbs p(weft::field_info(Field::stark252).modulus.begin(),
+                  weft::field_info(Field::stark252).modulus.begin() + 4);
+    const auto scalar = [](Field field, const Limbs& limbs) {
+        return refusal([&] { axpy_words("here", field, weft::FieldForm::plain, std::span(limbs)); });
+    };
+    CHECK(scalar(Field::stark252, {0, 0, 0, 1}) == "accepted");
+    CHECK(mentions(scalar(Field::stark252, p), {"here: the scalar is not canonical"}));
+    CHECK(mentions(scalar(Field::stark252, {1, 2}), {"got 2 limbs, need 4"}));
+    CHECK(mentions(scalar(Field::stark252, {}), {"got 0 limbs, need 4"}));
+    CHECK(scalar(Field::babybear, {7}) == "accepted");
+    CHECK(mentions(scalar(Field::babybear, {0x78000001}), {"not canonical"}));
+    CHECK(mentions(scalar(Field::babybear, {1ull << 32}),
+                   {"the scalar is not canonical (got 0x100000000, need below p = 0x78000001)"}));
+    // 2 in Montgomery form is 2^33 mod p; one that is given in that form stays.
+    CHECK(axpy_words("here", Field::mersenne31, weft::FieldForm::plain,
+                     std::span<const std::uint64_t>(Limbs{2}))
+              .word[0] == 4);
+    CHECK(axpy_words("here", Field::mersenne31, weft::FieldForm::montgomery,
+                     std::span<const std::uint64_t>(Limbs{2}))
+              .word[0] == 2);
+}
+
+TEST_CASE("field plan: shader and launch shape follow from the device") {
+    weft::DeviceInfo device;
+    device.name = "test device";
+    device.shader_int64 = true;
+    device.limits.max_group_size[0] = 1024;
+    device.limits.max_group_invocations = 1024;
+    device.limits.max_group_count[0] = 65535;
+    device.limits.subgroup_size = 32;
+    const auto plan = [&](FieldOp op, Field field = Field::bls12_381_fp,
+                          const weft::FieldKernelOptions& options = {}, std::uint64_t elements = 0) {
+        return weft::kernels::plan_field(device, weft::field_info(field), op, elements, options);
+    };
+
+    CHECK(plan(FieldOp::add).shader == FieldShader::limbs32);
+    CHECK(plan(FieldOp::add).local_size == 32);
+    CHECK(plan(FieldOp::add).elements_per_group == 32);
+    CHECK(plan(FieldOp::add).max_groups == 65535);
+    CHECK(plan(FieldOp::add, Field::bn254_fr, {.shader = FieldShader::limbs64}).shader ==
+          FieldShader::limbs64);
+    CHECK(plan(FieldOp::mul).shader == FieldShader::limbs64);
+    CHECK(plan(FieldOp::neg).shader == FieldShader::limbs64);
+    CHECK(plan(FieldOp::mul).local_size == 64);
+    CHECK(plan(FieldOp::mul, Field::babybear).shader == FieldShader::limbs32);
+    CHECK(plan(FieldOp::mul, Field::babybear).elements_per_group == 1024);
+    CHECK(plan(FieldOp::neg, Field::goldilocks).elements_per_group == 512);
+    CHECK(plan(FieldOp::inner_product).elements_per_group == 1);
+    CHECK(plan(FieldOp::mul, Field::stark252, {.group_size = 128}).local_size == 128);
+
+    // Inverses share an inversion as far as the device stays full.
+    CHECK(plan(FieldOp::inverse).elements_per_group == 64 * 32);
+    CHECK(plan(FieldOp::inverse, Field::bn254_fp, {}, 1000).elements_per_group == 64);
+    CHECK(plan(FieldOp::inverse, Field::bn254_fp, {}, 8 * 65536).elements_per_group == 64 * 8);
+
+    device.limits.subgroup_size = 64;
+    CHECK(plan(FieldOp::add).local_size == 64);
+    device.limits.subgroup_size = 128;
+    CHECK(plan(FieldOp::add).local_size == 64);
+
+    device.type = weft::DeviceType::cpu;
+    device.limits.subgroup_size = 8;
+    CHECK(plan(FieldOp::add).local_size == 256);
+    device.limits.max_group_size[0] = 200;  // no power of two
+    CHECK(plan(FieldOp::add).local_size == 128);
+    device.limits.max_group_size[0] = 1024;
+    device.limits.max_group_invocations = 128;
+    device.limits.max_group_count[0] = 1000;
+    CHECK(plan(FieldOp::add).local_size == 128);
+    CHECK(plan(FieldOp::add).max_groups == 1000);
+    device.type = weft::DeviceType::discrete;
+
+    device.shader_int64 = false;
+    CHECK(plan(FieldOp::mul).shader == FieldShader::limbs32);
+    CHECK(plan(FieldOp::add, Field::bls12_381_fp, {.shader = FieldShader::limbs32}).shader ==
+          FieldShader::limbs32);
+    for (const auto& [options, code, text] :
+         {std::tuple{weft::FieldKernelOptions{.shader = FieldShader::limbs64}, weft::Errc::unsupported,
+                     "shaderInt64"},
+          std::tuple{weft::FieldKernelOptions{.group_size = 48}, weft::Errc::invalid_argument, "got 48"},
+          std::tuple{weft::FieldKernelOptions{.group_size = 256}, weft::Errc::invalid_argument,
+                     "up to 128"}}) {
+        CAPTURE(text);
+        try {
+            plan(FieldOp::add, Field::bls12_381_fp, options);
+            FAIL_CHECK("was accepted");
+        } catch (const weft::Error& error) {
+            CHECK(error.code() == code);
+            CHECK(mentions(error.what(), {"field_program", text}));
+        }
+    }
+}
+
+TEST_CASE("field plan: shares of reductions fill the device, stay few, and none is empty") {
+    weft::DeviceInfo device;
+    device.limits.max_group_size[0] = 1024;
+    device.limits.max_group_invocations = 1024;
+    const auto shares = [&](Field field, FieldOp op, std::uint64_t elements,
+                            const weft::FieldKernelOptions& options = {}) {
+        return weft::kernels::plan_field_shares(device, weft::field_info(field), op, elements, options);
+    };
+    CHECK(shares(Field::bls12_381_fp, FieldOp::inner_product, 1) == 1);
+    CHECK(shares(Field::bls12_381_fp, FieldOp::inner_product, 512) == 1);
+    CHECK(shares(Field::bls12_381_fp, FieldOp::inner_product, 513) == 2);
+    CHECK(shares(Field::bls12_381_fp, FieldOp::inner_product, 1u << 22) == 792);
+    CHECK(shares(Field::bn254_fr, FieldOp::sum, 1u << 22) == 792);
+    CHECK(shares(Field::bn254_fr, FieldOp::inner_product, 1u << 22) == 528);
+    CHECK(shares(Field::babybear, FieldOp::sum, 4096) == 1);
+    CHECK(shares(Field::babybear, FieldOp::sum, 4097) == 2);
+    CHECK(shares(Field::babybear, FieldOp::sum, 1u << 30) == 528);
+    CHECK(shares(Field::babybear, FieldOp::sum, 1u << 22, {.block_elements = 4096}) == 1024);
+    CHECK(shares(Field::babybear, FieldOp::sum, 4097, {.block_elements = 1}) == 3);  // a row each, or a part
+    CHECK(shares(Field::goldilocks, FieldOp::sum, 1000, {.group_size = 32, .block_elements = 1}) == 8);
+    device.type = weft::DeviceType::cpu;
+    CHECK(shares(Field::bls12_381_fp, FieldOp::inner_product, 1u << 22) == 32);
+    CHECK(weft::kernels::plan_field(device, weft::field_info(Field::stark252), FieldOp::sum, 0, {})
+              .local_size == 32);
+    CHECK_THROWS_AS(shares(Field::babybear, FieldOp::sum, 10, {.group_size = 512}), weft::Error);
+    CHECK_THROWS_AS(shares(Field::babybear, FieldOp::sum, 10, {.group_size = 48}), weft::Error);
+}

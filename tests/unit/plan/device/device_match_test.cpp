@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a device setting names, whatever API the devices are of.
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "plan/device/device_match.hpp"
+
+namespace {
+
+using weft::core::DeviceName;
+using weft::core::match_devices;
+using Indices = std::vector<std::uint32_t>;
+
+std::string uuid_of(const std::string& start) {
+    return start + std::string(32 - start.size(), '0');
+}
+
+const std::vector<DeviceName> kDevices{{"NVIDIA H100 80GB HBM3", uuid_of("a1b2c3d4")},
+                                       {"NVIDIA H100 80GB HBM3", uuid_of("a1b2ffff")},
+                                       {"NVIDIA GeForce RTX 4090", uuid_of("12345678")},
+                                       {"llvmpipe (LLVM 15)", uuid_of("6d657361"), true}};
+
+TEST_CASE("device match: index, UUID, cpu, part of a name") {
+    const struct {
+        const char* wanted;
+        Indices found;
+    } rows[] = {
+        {"", {0, 1, 2, 3}},
+        {"0", {0}},
+        {"03", {3}},
+        {"0000000001", {1}},
+        // Neither an index nor, of one or two digits, anything else.
+        {"4", {}},
+        {"9", {}},
+        {"15", {}},
+        {"80", {}},
+        {"-1", {}},
+        {"+1", {}},
+        {" 1", {3}},  // in a name
+        // Longer numbers may be a UUID, before that a name.
+        {"1234", {2}},
+        {"4090", {2}},
+        {"100", {0, 1}},
+        {"99999999999", {}},
+        {"a1b2", {0, 1}},
+        {"A1B2-F", {1}},
+        {"a1b2c3d4-0000-0000-0000-000000000000", {0}},
+        {"a1b2c3d4-0000-0000-0000-0000000000000", {}},
+        {"a1b", {}},
+        {"cpu", {3}},
+        {"CPU", {3}},
+        {"h100", {0, 1}},
+        {"GEFORCE rtx", {2}},
+        {"LLVM", {3}},
+        {"radeon", {}},
+        {" ", {}},
+        {" \t", {}},
+        {"nvidia ", {0, 1, 2}},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(std::string(row.wanted));
+        CHECK(match_devices(kDevices, row.wanted) == row.found);
+    }
+    for (const char* wanted : {"", "0", "cpu", "h100"}) CHECK(match_devices({}, wanted).empty());
+}
+
+TEST_CASE("device match: cpu is a kind, not a part of a name; digits of a UUID come before a name") {
+    const std::vector<DeviceName> devices{
+        {"board with a cpu", uuid_of("dead")}, {"beef card", uuid_of("cafe")}, {"card", uuid_of("beef")}};
+    CHECK(match_devices(devices, "cpu").empty());
+    CHECK(match_devices(devices, "a cpu") == Indices{0});
+    CHECK(match_devices(devices, "beef") == Indices{2});
+    CHECK(match_devices(devices, "beef card") == Indices{1});
+}
+
+}  // namespace

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include "plan/work/batch_plan.hpp"
+#include "plan/device/device_plan.hpp"
+#include "plan/device/tuning_file.hpp"
+#include "support/snapshots.hpp"
+
+using namespace weft;
+using namespace weft::core;
+using namespace weft::test;
+
+namespace {
+
+TuningIdentity identity() {
+    TuningIdentity id;
+    id.device.fill(0xab);
+    id.driver.fill(0x12);
+    id.driver_version = 77;
+    id.weft = "0.1.0";
+    return id;
+}
+
+Tuning full() {
+    return {.chunk_bytes = 1u << 25,
+            .slots = 6,
+            .copy_threads = 8,
+            .page_locked_path = Path::host,
+            .ordinary_path = Path::imported};
+}
+
+std::string refusal(const TuningIdentity& id, const std::string& text) {
+    const DecodedTuning decoded = decode_tuning(id, text);
+    CHECK(decoded.tuning.empty());
+    return decoded.refused;
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+    const std::size_t at = text.find(what);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, what.size(), by);
+}
+
+DevicePlan planned(const DeviceSnapshot& device, const Config& config, const Tuning& tuning) {
+    return plan_device({device}, config, HostFacts{16}, [&](const DeviceSnapshot&) {
+        return TuningReport{"used", "file", tuning};
+    });
+}
+
+}  // namespace
+
+TEST_CASE("a tuning reads back as it was written") {
+    for (const Tuning& tuning :
+         {full(), Tuning{}, Tuning{.slots = 1}, Tuning{.ordinary_path = Path::direct}}) {
+        const DecodedTuning decoded = decode_tuning(identity(), encode_tuning(identity(), tuning));
+        CHECK(decoded.refused == "");
+        CHECK(decoded.tuning == tuning);
+    }
+    CHECK(tuning_file_name(identity()) == "tuning-abababababababababababababababab.json");
+}
+
+TEST_CASE("a tuning of somebody else is a miss") {
+    const std::string text = encode_tuning(identity(), full());
+    TuningIdentity other = identity();
+    other.device[15] = 0;
+    CHECK(refusal(other, text) == "belongs to another device");
+    other = identity();
+    other.driver_version = 78;
+    CHECK(refusal(other, text) == "belongs to another driver");
+    other = identity();
+    other.driver[0] = 0;
+    CHECK(refusal(other, text) == "belongs to another driver");
+    other = identity();
+    other.weft = "0.2.0";
+    CHECK(refusal(other, text) == "of another version of weft");
+    CHECK(refusal(identity(), replaced(text, "\"schema\": 1", "\"schema\": 2")) == "of another schema");
+}
+
+TEST_CASE("what weft does not write is damage") {
+    const std::string text = encode_tuning(identity(), full());
+    for (std::size_t length = 0; length + 1 < text.size(); ++length) {
+        const std::string refused = refusal(identity(), text.substr(0, length));
+        CAPTURE(length);
+        CHECK(refused == "damaged: not what weft writes");
+    }
+    struct Row {
+        const char *what, *by, *refused;
+    };
+    const Row rows[] = {
+        {"\"slots\": 6", "\"slots\": 17", "damaged: slots is out of range (got 17, need 1 to 16)"},
+        {"\"slots\": 6", "\"slots\": 0", "damaged: slots is out of range (got 0, need 1 to 16)"},
+        {"\"slots\": 6", "\"slots\": 99999999999", "damaged: a member that weft does not write"},
+        {"\"slots\": 6", "\"slots\": \"6\"", "damaged: a member that weft does not write"},
+        {"\"slots\": 6", "\"slots\": -6", "damaged: not what weft writes"},
+        {"\"slots\": 6", "\"slots\": 6, \"slots\": 6", "damaged: not what weft writes"},
+        {"\"slots\": 6", "\"sl\\u006fts\": 6", "damaged: not what weft writes"},
+        {"\"slots\": 6", "\"colour\": 6", "damaged: a member that weft does not write"},
+        {"\"host\"", "\"ghost\"", "damaged: a member that weft does not write"},
+        {"\"copy_threads\": 8", "\"copy_threads\": 257",
+         "damaged: copy_threads is out of range (got 257, need 1 to 256)"},
+        {"\"chunk_bytes\": 33554432", "\"chunk_bytes\": 1099511627777",
+         "damaged: chunk_bytes is out of range (got 1099511627777, need 1 to 2^40)"},
+        {"}", "}}", "damaged: not what weft writes"},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(row.by);
+        CHECK(refusal(identity(), replaced(text, row.what, row.by)) == row.refused);
+    }
+    CHECK(refusal(identity(), std::string(kMaxTuningBytes + 1, ' ')) == "damaged: too long for a tuning");
+}
+
+TEST_CASE("config wins over tuning, and tuning over the default") {
+    const DeviceSnapshot device = h100();
+    const DevicePlan plain = plan_device({device}, {}, HostFacts{16});
+    const DevicePlan tuned = planned(device, {}, full());
+    CHECK(tuned.slots == 6);
+    CHECK(tuned.copy_threads == 8);
+    CHECK(tuned.chunk_bytes == 1u << 25);
+    CHECK(tuned.transfer.large_pinned == Path::host);
+    CHECK(tuned.transfer.large_ordinary == Path::imported);
+    CHECK(tuned.transfer.small == plain.transfer.small);
+    CHECK(tuned.tuning.state == "used");
+
+    Config config;
+    config.slots = 2;
+    config.copy_threads = 3;
+    config.chunk_elements = 1000;
+    config.path = Path::staged;
+    const DevicePlan asked = planned(device, config, full());
+    CHECK(asked.slots == 2);
+    CHECK(asked.copy_threads == 3);
+    CHECK(asked.chunk_bytes == 0);
+    CHECK(asked.chunk_elements == 1000);
+    CHECK(asked.transfer.large_pinned == Path::staged);
+    CHECK(asked.transfer.large_ordinary == Path::staged);
+
+    Config staged;
+    staged.device_local = true;
+    CHECK(planned(device, staged, full()).transfer.large_ordinary == Path::staged);
+
+    const DevicePlan nothing = planned(device, {}, {});
+    CHECK(nothing.slots == plain.slots);
+    CHECK(nothing.copy_threads == plain.copy_threads);
+    CHECK(nothing.transfer.large_ordinary == plain.transfer.large_ordinary);
+}
+
+TEST_CASE("a tuned path that the device cannot take is left out") {
+    DeviceSnapshot device = h100();
+    device.external_memory_host = false;
+    const DevicePlan plan = planned(device, {}, full());
+    CHECK(plan.transfer.large_ordinary == plan_device({device}, {}, HostFacts{16}).transfer.large_ordinary);
+    CHECK(plan.transfer.large_pinned == Path::host);
+}
+
+TEST_CASE("chunks are cut by tuned bytes, whatever an element has, unless elements were asked for") {
+    DeviceSnapshot device = h100();
+    device.limits.max_group_count[0] = 0x7fffffff;
+    const DevicePlan plan = planned(device, {}, {.chunk_bytes = 48000});
+    const Job job{.inputs = {{reinterpret_cast<void*>(4096), 96000}},
+                  .outputs = {{reinterpret_cast<void*>(1 << 20), 48000}},
+                  .elements = 1000};
+    ProgramShape shape;
+    shape.elements_per_group = 64;
+    const auto chunk = [&](const BatchOptions& options) {
+        return chunk_limit(shape, device.limits, resolve(plan, device, options, 144000), job, true);
+    };
+    CHECK(chunk({}) == 333);  // 48000 / 144
+    CHECK(chunk({.chunk_elements = 10}) == 10);
+    CHECK(chunk({.mode = BatchMode::sequential}) == 333);
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// A report on a kernel made up here, with CUDA and without a device.
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "report/report_files.hpp"
+#include "report/report_findings.hpp"
+#include "report/report_run.hpp"
+
+using namespace weft::tool;
+
+namespace {
+
+constexpr std::uint64_t kLosesCuda = 100, kWrongByCuda = 200, kFastAlone = 7;
+
+/// Its "device" is a number; it fails or is wrong at the sizes above.
+class MadeUpWork : public ReportWork {
+  public:
+    explicit MadeUpWork(std::uint64_t batch) : batch_(batch) {}
+    std::uint64_t bytes_in(std::size_t) const override { return batch_; }
+    std::uint64_t bytes_out(std::size_t) const override { return batch_; }
+    void run_cpu(std::size_t) override {  // of several threads: ten times as fast, or as slow
+        const int us = threads_ == 1 ? 200 : batch_ == kFastAlone ? 2000 : 20;
+        std::this_thread::sleep_for(std::chrono::microseconds(us));
+    }
+    void prepare(ReportPath path) override { path_ = path; }
+    void release() override { path_ = ReportPath::cpu; }
+    void run(std::size_t) override {
+        REQUIRE((path_ == ReportPath::ordinary || path_ == ReportPath::cuda));
+        std::this_thread::sleep_for(std::chrono::microseconds(20));
+        if (path_ == ReportPath::cuda && batch_ == kLosesCuda)
+            throw weft::Error(weft::Errc::device_lost, "made up: the context is gone");
+        result_ = batch_;
+    }
+    void record(std::size_t, weft::Stream&) override { FAIL("no path is resident"); }
+    void verify(std::size_t, weft::Stream* stream) override {
+        CHECK(stream == nullptr);
+        if (result_ != batch_ || (path_ == ReportPath::cuda && batch_ == kWrongByCuda))
+            throw WrongResult("not what the CPU has");
+        result_ = 0;
+    }
+
+  private:
+    std::uint64_t batch_, result_ = 0;
+    ReportPath path_ = ReportPath::cpu;
+};
+
+class MadeUp : public ReportKernel {
+  public:
+    std::string name() const override { return "made-up"; }
+    std::string unit() const override { return "things"; }
+    std::vector<std::pair<std::string, std::string>> configuration() const override { return {{"a", "b"}}; }
+    std::vector<std::string> processes() const override { return {"make"}; }
+    double host_bytes(std::uint64_t) const override { return 0; }
+    std::unique_ptr<ReportWork> make(const ReportTargets&, std::uint64_t batch, unsigned) const override {
+        return std::make_unique<MadeUpWork>(batch);
+    }
+};
+
+Report report_on(std::vector<std::uint64_t> sizes, std::vector<ReportPath> paths) {
+    Report report;
+    report.machine.device = "a GPU";
+    report.machine.backend = paths.size() == 2 ? "cuda" : "vulkan";
+    report.machine.cuda = "CUDA 13.0";
+    report.batch_sizes = sizes;
+    report.kernels.push_back(
+        run_kernel({}, MadeUp(), {std::move(sizes), std::move(paths), {3, 1, 1}, 1, {}}));
+    return report;
+}
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+    std::size_t count = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+    return count;
+}
+
+const std::vector<ReportPath> kBoth{ReportPath::cpu, ReportPath::ordinary, ReportPath::cuda},
+    kCudaAlone{ReportPath::cpu, ReportPath::cuda};
+
+}  // namespace
+
+TEST_CASE("CUDA is compared with the CPU, and with Vulkan from the same memory") {
+    const KernelResult result = report_on({10}, kBoth).kernels[0];
+    REQUIRE(result.sizes.size() == 1);
+    const SizeResult& size = result.sizes[0];
+    REQUIRE(size.paths.size() == 3);
+    const double cpu = size.paths[0].timing.seconds.median, vulkan = size.paths[1].timing.seconds.median,
+                 cuda = size.paths[2].timing.seconds.median;
+    CHECK(size.paths[2].path == ReportPath::cuda);
+    CHECK(size.paths[2].verified);
+    CHECK(size.paths[2].speedup == doctest::Approx(cpu / cuda));
+    CHECK(size.paths[2].over_vulkan == doctest::Approx(vulkan / cuda));
+    CHECK(size.paths[1].over_vulkan == 0);
+    CHECK(result.has(ReportPath::cuda));
+    CHECK_FALSE(result.has(ReportPath::resident));
+    CHECK_FALSE(result.any_wrong);
+}
+
+TEST_CASE("the baseline runs on one thread or all, whichever is faster at the size") {
+    KernelResult result = run_kernel({}, MadeUp(), {{kFastAlone, 10}, kCudaAlone, {3, 1, 1}, 8, {}});
+    REQUIRE(result.sizes.size() == 2);
+    CHECK(result.sizes[0].paths[0].threads == 1);
+    CHECK(result.sizes[1].paths[0].threads == 8);
+    CHECK(result.sizes[0].paths[1].threads == 0);
+    Report report = report_on({10}, kCudaAlone);
+    report.kernels[0] = result;
+    CHECK(json_text(report, result).find("\"threads\": 8") != std::string::npos);
+    CHECK(markdown_text(report).find("| cpu, 1 thread |") != std::string::npos);
+    CHECK(markdown_text(report).find("| cpu, 8 threads |") != std::string::npos);
+}
+
+TEST_CASE("CUDA alone has nothing but the CPU beside it") {
+    const Report report = report_on({10}, kCudaAlone);
+    const SizeResult& size = report.kernels[0].sizes[0];
+    REQUIRE(size.paths.size() == 2);
+    CHECK(size.paths[0].verified);
+    CHECK(size.paths[1].speedup > 0);
+    CHECK(size.paths[1].over_vulkan == 0);
+    CHECK(size.paths[1].ceiling_s == 0);
+    CHECK(report.kernels[0].splits.empty());
+    CHECK(json_text(report, report.kernels[0]).find("\"backend\": \"cuda\"") != std::string::npos);
+    CHECK(combined_script(report, "p.png").find("NaN") == std::string::npos);
+}
+
+TEST_CASE("a size that CUDA loses or gets wrong has the reason, and the rest goes on") {
+    const Report report = report_on({10, kLosesCuda, kWrongByCuda, 1000}, kBoth);
+    const KernelResult& result = report.kernels[0];
+    REQUIRE(result.sizes.size() == 4);
+    CHECK(result.any_wrong);
+    for (const SizeResult& size : result.sizes) CHECK(size.of(ReportPath::ordinary) != nullptr);
+    CHECK(result.sizes[1].paths[2].failure == "made up: the context is gone");
+    CHECK(result.sizes[2].paths[2].failure == "wrong result: not what the CPU has");
+    CHECK(result.sizes[3].of(ReportPath::cuda) != nullptr);
+    CHECK(count_of(markdown_text(report), "| cuda | did not run |") == 2);
+    CHECK(markdown_text(report).find("100 things, cuda, did not run: made up: the context is gone.") !=
+          std::string::npos);
+}
+
+TEST_CASE("where the time goes names its own run, shares of it, and the time in no stage") {
+    Report report = report_on({10}, kBoth);
+    KernelResult& result = report.kernels[0];
+    result.splits.push_back({0, 10, 3, 2e-3, 1.5e-3, 0.25, 0.1, {{"kernel", 1.6e-3}, {"copy-in", 1e-3}}});
+    std::string markdown = markdown_text(report);
+    CHECK(markdown.find("Of calls of their own from ordinary memory under a profile") != std::string::npos);
+    CHECK(markdown.find("| process | batch | calls | call | timed | busy, overlapping | at once | none |") !=
+          std::string::npos);
+    CHECK(markdown.find(
+              "| make | 10 | 3 | 2.00 ms | 1.50 ms | kernel 1.60 ms (80 %), copy-in 1.00 ms (50 %) | 25 % | "
+              "10 % |") != std::string::npos);
+    const std::string json = json_text(report, result);
+    for (const char* part : {"\"run\": \"calls of their own", "\"calls\": 3", "\"wall_s\": 0.002",
+                             "\"timed_median_s\": 0.0015", "\"idle\": 0.1", "\"kernel\": 0.0016"}) {
+        CAPTURE(part);
+        CHECK(json.find(part) != std::string::npos);
+    }
+    result.splits[0].idle.reset();
+    markdown = markdown_text(report);
+    CHECK(markdown.find("| 25 % | unknown |") != std::string::npos);
+    CHECK(json_text(report, result).find("\"idle\": null") != std::string::npos);
+}
+
+TEST_CASE("files show CUDA over the CPU and over Vulkan") {
+    Report report = report_on({10, kLosesCuda}, kBoth);
+    KernelResult& result = report.kernels[0];
+    result.sizes[0].paths[1].speedup = 2;
+    result.sizes[0].paths[2].speedup = 6;
+    result.sizes[0].paths[2].over_vulkan = 3;
+    const std::string csv = csv_text(report, result);
+    const std::size_t lines = count_of(csv, "\n"), columns = count_of(csv.substr(0, csv.find('\n')), ",");
+    CHECK(lines == 7);
+    CHECK(count_of(csv, ",") == lines * columns);
+    CHECK(csv.find(",6,3,,") != std::string::npos);
+    const std::string json = json_text(report, result);
+    CHECK(count_of(json, "\"over_vulkan\": 3.0") == 1);
+    CHECK(count_of(json, "\"over_vulkan\"") == 1);
+    CHECK(json.find("\"cuda\": \"CUDA 13.0\"") != std::string::npos);
+    const std::string markdown = markdown_text(report);
+    CHECK(markdown.find("| 6x; 3x of Vulkan |") != std::string::npos);
+    CHECK(markdown.find("backend vulkan, beside it CUDA 13.0") != std::string::npos);
+    CHECK(markdown.find("made-up make: from ordinary memory CUDA has 3x (at 10) the speed of Vulkan.") !=
+          std::string::npos);
+    CHECK(markdown.find("by CUDA from ordinary memory the device beats the CPU at every size") !=
+          std::string::npos);
+    CHECK(plot_script(report, result, "p.png").find("title 'cuda/vulkan'") != std::string::npos);
+    const std::string all = combined_script(report, "p.png");
+    CHECK(all.find("'CUDA over Vulkan, ordinary memory'") != std::string::npos);
+    CHECK(all.find("title 'cuda'") != std::string::npos);
+    CHECK(all.find("resident") == std::string::npos);
+}

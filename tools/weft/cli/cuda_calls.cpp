@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cuda_calls.hpp"
+
+#if defined(WEFT_TOOL_CUDA)
+#include <cuda_runtime_api.h>
+
+#include <weft/cuda/device.hpp>
+#include <weft/cuda/host.hpp>
+#define ON_EITHER(call, ...) \
+    return backend_ ? weft::call(*backend_ __VA_OPT__(, ) __VA_ARGS__) : weft::cuda::call(__VA_ARGS__)
+#else
+#define ON_EITHER(call, ...) return weft::call(*backend_ __VA_OPT__(, ) __VA_ARGS__)
+#endif
+
+namespace weft::tool {
+
+#if defined(WEFT_TOOL_CUDA)
+
+bool has_cuda() noexcept {
+    return true;
+}
+
+namespace {
+
+cuda::DeviceInfo find_cuda(const std::string& setting) {
+    try {
+        return cuda::find_device(setting);
+    } catch (const Error& error) {
+        // As of Vulkan's devices: for a command it is the machine that lacks it.
+        if (error.code() == Errc::invalid_argument) throw Failure(Exit::device, error.what());
+        throw;
+    }
+}
+
+DeviceInfo open_cuda(const std::string& setting) {
+    const cuda::DeviceInfo found = find_cuda(setting);
+    if (const cudaError_t result = cudaSetDevice(found.ordinal); result != cudaSuccess)
+        throw Failure(Exit::device, "--backend cuda: " + found.name + ": " + cudaGetErrorString(result));
+    int version = 0;
+    static_cast<void>(cudaDriverGetVersion(&version));
+    int integrated = 0;
+    static_cast<void>(cudaDeviceGetAttribute(&integrated, cudaDevAttrIntegrated, found.ordinal));
+    DeviceInfo device;
+    device.type = integrated != 0 ? DeviceType::integrated : DeviceType::discrete;
+    device.name = found.name;
+    device.uuid = found.uuid;
+    device.driver = "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+    return device;
+}
+
+}  // namespace
+
+#else
+
+bool has_cuda() noexcept {
+    return false;
+}
+
+namespace {
+
+DeviceInfo open_cuda(const std::string&) {
+    throw Failure(Exit::usage, "--backend: not available in this build (got cuda, need vulkan)");
+}
+
+}  // namespace
+
+#endif
+
+Target::Target(const DeviceOptions& options, const Config& config) {
+    if (options.backend == "cuda")
+        cuda_ = open_cuda(config.device);
+    else
+        backend_.emplace(open_backend(config));
+}
+
+template <class Job>
+BatchReport Target::field_batch(Field field, FieldOp op, std::span<const Job> jobs,
+                                const FieldOptions& options) {
+    ON_EITHER(field_batch, field, op, jobs, options);
+}
+template BatchReport Target::field_batch(Field, FieldOp, std::span<const FieldJob>, const FieldOptions&);
+template BatchReport Target::field_batch(Field, FieldOp, std::span<const Field31Job>, const FieldOptions&);
+
+BatchReport Target::encode(EncodeMethod method, const EncodeSource& values, const EncodeTarget& states,
+                           const StateShape& shape, const EncodeOptions& options) {
+    ON_EITHER(encode, method, values, states, shape, options);
+}
+
+LatticeReport Target::lattice_encode(const LatticeCode& code, std::span<const float> x,
+                                     std::span<std::uint8_t> codes, std::span<std::uint8_t> status,
+                                     const LatticeEncodeOptions& options) {
+    ON_EITHER(lattice_encode, code, x, codes, status, options);
+}
+LatticeReport Target::lattice_quantize(const LatticeCode& code, std::span<const float> x, std::span<float> y,
+                                       std::span<std::uint8_t> status, const LatticeEncodeOptions& options) {
+    ON_EITHER(lattice_quantize, code, x, y, status, options);
+}
+LatticeReport Target::lattice_decode(const LatticeCode& code, std::span<const std::uint8_t> codes,
+                                     std::span<const std::uint8_t> status, std::span<float> x,
+                                     const LatticeDecodeOptions& options) {
+    ON_EITHER(lattice_decode, code, codes, status, x, options);
+}
+LatticeSearch Target::lattice_search_beta(const LatticeCode& code, std::span<const float> sample,
+                                          const LatticeSearchOptions& options) {
+    ON_EITHER(lattice_search_beta, code, sample, options);
+}
+
+KernelMatrixReport Target::kernel_matrix(const KernelSource& x, const KernelSource* y, const KernelTarget& k,
+                                         const KernelShape& shape, const KernelCircuit& circuit,
+                                         const KernelMatrixOptions& options) {
+    if (y != nullptr) ON_EITHER(kernel_matrix, x, *y, k, shape, circuit, options);
+    ON_EITHER(kernel_matrix, x, k, shape, circuit, options);
+}
+KernelMatrixReport Target::kernel_matrix(const KernelStateSource& x, const KernelStateSource* y,
+                                         const KernelTarget& k, const KernelShape& shape,
+                                         const KernelMatrixOptions& options) {
+    if (y != nullptr) ON_EITHER(kernel_matrix, x, *y, k, shape, options);
+    ON_EITHER(kernel_matrix, x, k, shape, options);
+}
+
+}  // namespace weft::tool

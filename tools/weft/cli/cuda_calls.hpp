@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library's calls on whichever back end --backend names. Without weft::cuda in the build that is Vulkan
+// alone.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include <weft/weft.hpp>
+
+#include "cli/device_options.hpp"
+
+namespace weft::tool {
+
+/// Whether this build has weft::cuda.
+bool has_cuda() noexcept;
+
+/// What a command runs on: a Backend, or with --backend cuda a device of CUDA, made the current one.
+class Target {
+  public:
+    /// Errors: Failure with Exit::device - there is none, or none that --device names; weft::Error otherwise.
+    Target(const DeviceOptions& options, const Config& config);
+
+    const DeviceInfo& device() const { return backend_ ? backend_->device() : cuda_; }
+    /// Null with --backend cuda.
+    Backend* backend() { return backend_ ? &*backend_ : nullptr; }
+
+    template <class Job>
+    BatchReport field_batch(Field field, FieldOp op, std::span<const Job> jobs, const FieldOptions& options);
+    BatchReport encode(EncodeMethod method, const EncodeSource& values, const EncodeTarget& states,
+                       const StateShape& shape, const EncodeOptions& options = {});
+    LatticeReport lattice_encode(const LatticeCode& code, std::span<const float> x,
+                                 std::span<std::uint8_t> codes, std::span<std::uint8_t> status,
+                                 const LatticeEncodeOptions& options);
+    LatticeReport lattice_quantize(const LatticeCode& code, std::span<const float> x, std::span<float> y,
+                                   std::span<std::uint8_t> status, const LatticeEncodeOptions& options);
+    LatticeReport lattice_decode(const LatticeCode& code, std::span<const std::uint8_t> codes,
+                                 std::span<const std::uint8_t> status, std::span<float> x,
+                                 const LatticeDecodeOptions& options);
+    LatticeSearch lattice_search_beta(const LatticeCode& code, std::span<const float> sample,
+                                      const LatticeSearchOptions& options);
+    /// `y` is null where there is none.
+    KernelMatrixReport kernel_matrix(const KernelSource& x, const KernelSource* y, const KernelTarget& k,
+                                     const KernelShape& shape, const KernelCircuit& circuit,
+                                     const KernelMatrixOptions& options);
+    KernelMatrixReport kernel_matrix(const KernelStateSource& x, const KernelStateSource* y,
+                                     const KernelTarget& k, const KernelShape& shape,
+                                     const KernelMatrixOptions& options);
+
+  private:
+    std::optional<Backend> backend_;
+    DeviceInfo cuda_;
+};
+
+}  // namespace weft::tool

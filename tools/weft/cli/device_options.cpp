@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/device_options.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "cli/cuda_calls.hpp"
+
+namespace weft::tool {
+namespace {
+
+// The library calls a setting that matches nothing a bad argument, like any other bad setting; for a command
+// it is the machine that lacks the device.
+bool setting_matches_nothing(const Config& config) {
+    if (config.device.empty()) return false;
+    const std::vector<DeviceInfo> devices = list_devices(config);
+    return std::none_of(devices.begin(), devices.end(), [](const DeviceInfo& d) { return d.chosen; });
+}
+
+std::string check_backend(const std::string& name, bool cuda) {
+    if (name == "vulkan" || (name == "cuda" && cuda && has_cuda())) return {};
+    const std::string got = " (got " + name + ", need vulkan" + (cuda && has_cuda() ? " or cuda)" : ")");
+    if (name != "cuda") return "no such backend" + got;
+    return (cuda ? "not available in this build" : "not available for this command") + got;
+}
+
+}  // namespace
+
+void DeviceOptions::add_to(CLI::App& command, bool cuda) {
+    command
+        .add_option("--device", device,
+                    "Index, start of the UUID, part of the name, or cpu; instead of WEFT_DEVICE")
+        ->type_name("DEVICE");
+    command
+        .add_option("--backend", backend,
+                    cuda && has_cuda() ? "vulkan, or cuda on GPUs of NVIDIA"
+                    : cuda             ? "vulkan; cuda is not in this build"
+                                       : "vulkan; cuda is not for this command")
+        ->capture_default_str()
+        ->type_name("NAME")
+        ->check(CLI::Validator([cuda](const std::string& name) { return check_backend(name, cuda); }, ""));
+}
+
+Config DeviceOptions::config() const {
+    Config config = Config::from_env();
+    if (!device.empty()) config.device = device;
+    return config;
+}
+
+void DeviceOptions::require_planned() const {
+    if (backend != "vulkan")
+        throw Failure(Exit::usage, "--explain: the plan is that of vulkan (got --backend " + backend + ")");
+}
+
+Exit exit_of(const Error& error) noexcept {
+    switch (error.code()) {
+        case Errc::invalid_argument:
+        case Errc::unsupported:  // a path, a layer or a feature that was asked for and is not there
+            return Exit::usage;
+        case Errc::no_loader:
+        case Errc::no_device:
+            return Exit::device;
+        default:
+            return Exit::failed;
+    }
+}
+
+Backend open_backend(const Config& config) {
+    try {
+        return Backend(config);
+    } catch (const Error& error) {
+        if (error.code() == Errc::invalid_argument && setting_matches_nothing(config))
+            throw Failure(Exit::device, error.what());
+        throw;
+    }
+}
+
+}  // namespace weft::tool

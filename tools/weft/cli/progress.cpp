@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/progress.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <utility>
+
+namespace weft::tool {
+namespace {
+
+constexpr std::chrono::milliseconds kPatience{500}, kRefresh{100};
+
+}  // namespace
+
+Progress::Progress(std::string label)
+    : label_(std::move(label)), terminal_(isatty(STDERR_FILENO) == 1), next_(Clock::now() + kPatience) {}
+
+Progress::~Progress() {
+    if (drawn_) std::fputs("\r\033[K", stderr);
+}
+
+void Progress::show(std::size_t done, std::size_t total, const std::string& note) {
+    constexpr std::size_t kWidth = 30;
+    if (!terminal_ || total == 0 || Clock::now() < next_) return;
+    const std::size_t filled = done * kWidth / total;
+    const std::string bar = std::string(filled, '#') + std::string(kWidth - filled, '.');
+    std::fprintf(stderr, "\r%s [%s] %3zu%%%s\033[K", label_.c_str(), bar.c_str(), done * 100 / total,
+                 note.c_str());
+    std::fflush(stderr);
+    drawn_ = true;
+    next_ = Clock::now() + kRefresh;
+}
+
+}  // namespace weft::tool

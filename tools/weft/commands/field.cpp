@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft field: arithmetic on arrays of field elements.
+#include <algorithm>
+#include <array>
+#include <cinttypes>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+#include <weft/weft.hpp>
+
+#include "commands/commands.hpp"
+#include "cli/cuda_calls.hpp"
+#include "cli/device_options.hpp"
+#include "cli/figures.hpp"
+#include "arrays/npy.hpp"
+#include "cli/progress.hpp"
+
+namespace weft::tool {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Work is cut into jobs of this many elements: small enough for a progress bar, large enough to cost nothing.
+constexpr std::size_t kJobElements = std::size_t{1} << 20;
+
+struct Operation {
+    FieldOp op;
+    const char *summary, *example;
+};
+
+constexpr Operation kOperations[] = {
+    {FieldOp::add, "a + b mod p", "a.npy b.npy -o sum.npy --checked"},
+    {FieldOp::sub, "a - b mod p", "a.npy b.npy -o difference.npy"},
+    {FieldOp::neg, "-a mod p", "a.npy -o negated.npy"},
+    {FieldOp::mul, "a * b mod p", "a.npy b.npy -o product.npy --field bn254-fr"},
+    {FieldOp::square, "a * a mod p", "a.npy -o square.npy"},
+    {FieldOp::inverse, "1 / a mod p, 0 for 0", "a.npy -o inverse.npy"},
+    {FieldOp::to_montgomery, "a * R mod p", "a.npy -o form.npy"},
+    {FieldOp::from_montgomery, "a / R mod p", "form.npy -o a.npy"},
+    {FieldOp::axpy, "scalar * a + b mod p", "a.npy b.npy --scalar 5 -o out.npy"},
+    {FieldOp::sum, "The sum of all elements, as an array of one", "a.npy -o sum.npy --field babybear"},
+    {FieldOp::inner_product, "The sum of all a * b, as an array of one", "a.npy b.npy -o product.npy"},
+};
+
+struct FieldArguments {
+    FieldOp op = FieldOp::add;
+    std::string a, b, out;
+    std::string field = "bls12-381-fp";
+    std::vector<std::uint64_t> scalar;
+    bool checked = false, montgomery = false, json = false;
+    DeviceOptions device;
+
+    const FieldInfo& info() const { return field_info(*find_field(field)); }
+};
+
+template <class Limb>
+std::string hex(std::span<const Limb> limbs) {
+    std::string text = "0x";
+    for (std::size_t i = limbs.size(); i-- > 0;) {
+        char digits[17];
+        std::snprintf(digits, sizeof digits, "%0*" PRIx64, static_cast<int>(2 * sizeof(Limb)),
+                      std::uint64_t{limbs[i]});
+        text += digits;
+    }
+    return text;
+}
+
+std::string hex_modulus(const FieldInfo& field) {
+    const auto limbs = std::span(field.modulus).first(field.limbs);
+    const std::string text = hex<std::uint64_t>(limbs);
+    return field.limb_bytes == 8 ? text : "0x" + text.substr(text.size() - 8);
+}
+
+std::string check_field(const std::string& name) {
+    if (find_field(name)) return {};
+    std::string names;
+    for (const FieldInfo& field : fields()) names += (names.empty() ? "" : ", ") + std::string(field.name);
+    return "no such field (got " + name + ", need " + names + ")";
+}
+
+// A decimal number, or a hexadecimal one behind 0x, as limbs; empty where it is neither or has more than 384
+// bits.
+std::vector<std::uint64_t> parse_number(std::string_view text) {
+    const bool hexadecimal = text.starts_with("0x") || text.starts_with("0X");
+    if (hexadecimal) text.remove_prefix(2);
+    std::array<std::uint32_t, 12> words{};
+    for (const char c : text) {
+        const bool upper = hexadecimal && c >= 'A' && c <= 'F';
+        const std::size_t digit =
+            std::string_view("0123456789abcdef").find(upper ? static_cast<char>(c - 'A' + 'a') : c);
+        if (digit >= (hexadecimal ? 16u : 10u)) return {};
+        std::uint64_t carry = digit;
+        for (std::uint32_t& word : words) {
+            carry += std::uint64_t{word} * (hexadecimal ? 16 : 10);
+            word = static_cast<std::uint32_t>(carry);
+            carry >>= 32;
+        }
+        if (carry != 0) return {};
+    }
+    if (text.empty()) return {};
+    std::vector<std::uint64_t> limbs;
+    for (std::size_t i = 0; i < words.size(); i += 2)
+        limbs.push_back(std::uint64_t{words[i + 1]} << 32 | words[i]);
+    return limbs;
+}
+
+std::string shape_wanted(const FieldInfo& field) {
+    return field.limbs == 1 ? "(n,) or (n, 1)" : "(n, " + std::to_string(field.limbs) + "): a row an element";
+}
+
+template <class Limb>
+std::span<const Limb> rows_of(NpyInput& input, const FieldInfo& field) {
+    const std::span<const Limb> limbs = input.elements<Limb>();
+    const Shape& shape = input.shape();
+    const bool rows = shape.size() == 2 && shape[1] == field.limbs;
+    if (!rows && !(shape.size() == 1 && field.limbs == 1))
+        input.refuse("wrong shape (got " + to_string(shape) + ", need " + shape_wanted(field) + ")");
+    return limbs;
+}
+
+// The library checks too, but knows jobs where the user knows the rows of a file.
+template <class Limb>
+void check_canonical(const NpyInput& input, std::span<const Limb> rows, const FieldInfo& field) {
+    std::vector<Limb> p;
+    for (std::size_t i = 0; i < field.limbs; ++i) p.push_back(static_cast<Limb>(field.modulus[i]));
+    for (std::size_t i = 0; i < rows.size(); i += p.size()) {
+        const auto row = rows.subspan(i, p.size());
+        if (std::lexicographical_compare(row.rbegin(), row.rend(), p.rbegin(), p.rend())) continue;
+        input.refuse("row " + std::to_string(i / p.size()) + " is not canonical (got " + hex(row) +
+                     ", need below p = " + hex_modulus(field) + ")");
+    }
+}
+
+template <class Limb>
+std::vector<FieldVectors<Limb>> cut(const FieldVectors<Limb>& whole, FieldOp op, const FieldInfo& field) {
+    if (is_reduction(op)) return {whole};
+    const std::size_t most = kJobElements * field.limbs;
+    std::vector<FieldVectors<Limb>> jobs;
+    for (std::size_t first = 0; first < whole.a.size(); first += most) {
+        const std::size_t count = std::min(most, whole.a.size() - first);
+        jobs.push_back({whole.a.subspan(first, count),
+                        whole.b.empty() ? whole.b : whole.b.subspan(first, count),
+                        whole.out.subspan(first, count), whole.scalar});
+    }
+    return jobs;
+}
+
+void print_report(const FieldArguments& arguments, const DeviceInfo& device, const BatchReport& report) {
+    const char* path = report.path == Path::automatic ? "none"
+                       : report.mixed_paths           ? "mixed"
+                                                      : to_string(report.path);
+    if (!arguments.json) {
+        std::printf("%s %s: %" PRIu64 " elements in %.6f s, %s, path %s, %s\n", arguments.field.c_str(),
+                    to_string(arguments.op), report.elements, report.wall_s,
+                    si(report.gb_per_s() * 1e9, "B/s").c_str(), path, device.name.c_str());
+        return;
+    }
+    const Json json{{"op", to_string(arguments.op)}, {"field", arguments.field},
+                    {"elements", report.elements},   {"seconds", report.wall_s},
+                    {"gb_per_s", report.gb_per_s()}, {"bytes_in", report.bytes_in},
+                    {"bytes_out", report.bytes_out}, {"path", path},
+                    {"overlap", report.overlap()},   {"queues", report.queues},
+                    {"device", device.name},         {"driver", device.driver}};
+    std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+}
+
+// The scalar of axpy in limbs of the field.
+template <class Limb>
+std::vector<Limb> scalar_of(const FieldArguments& arguments) {
+    std::vector<Limb> scalar;
+    for (std::size_t i = 0; i < arguments.info().limbs && !arguments.scalar.empty(); ++i)
+        scalar.push_back(static_cast<Limb>(arguments.scalar[i]));
+    return scalar;
+}
+
+// Here, because limbs cut off the number would hide that it is too large.
+void check_scalar(const FieldArguments& arguments) {
+    const auto& p = arguments.info().modulus;
+    const auto& s = arguments.scalar;
+    if (s.empty() || std::lexicographical_compare(s.rbegin(), s.rend(), p.rbegin(), p.rend())) return;
+    throw Failure(Exit::usage, "--scalar: not canonical (got " + hex<std::uint64_t>(s) +
+                                   ", need below p = " + hex_modulus(arguments.info()) + ")");
+}
+
+template <class Limb>
+void run(const FieldArguments& arguments) {
+    const Config config = arguments.device.config();
+    const FieldInfo& field = arguments.info();
+    const FieldOp op = arguments.op;
+    check_scalar(arguments);
+    NpyInput a_file(arguments.a);
+    FieldVectors<Limb> whole;
+    whole.a = rows_of<Limb>(a_file, field);
+    std::optional<NpyInput> b_file;
+    if (takes_b(op)) {
+        b_file.emplace(arguments.b);
+        whole.b = rows_of<Limb>(*b_file, field);
+        if (whole.b.size() != whole.a.size())
+            b_file->refuse("as many rows as in " + arguments.a + " are needed (got " +
+                           std::to_string(b_file->shape()[0]) + ", need " +
+                           std::to_string(a_file.shape()[0]) + ")");
+    }
+    if (arguments.checked) {
+        check_canonical(a_file, whole.a, field);
+        if (b_file) check_canonical(*b_file, whole.b, field);
+    }
+    const std::vector<Limb> scalar = scalar_of<Limb>(arguments);
+    whole.scalar = scalar;
+
+    Shape shape = a_file.shape();
+    if (is_reduction(op)) shape[0] = 1;
+    NpyOutput out(arguments.out, kDescr<Limb>, shape, shape[0] * field.element_bytes);
+    whole.out = out.elements<Limb>();
+    Target target(arguments.device, config);
+    BatchReport report;
+    {
+        Progress progress(std::string("field ") + to_string(op));
+        FieldOptions options;
+        options.form = arguments.montgomery ? FieldForm::montgomery : FieldForm::plain;
+        options.batch.progress = [&](std::size_t done, std::size_t jobs) { progress.show(done, jobs); };
+        const std::vector<FieldVectors<Limb>> jobs = cut(whole, op, field);
+        report = target.field_batch(field.field, op, std::span<const FieldVectors<Limb>>(jobs), options);
+    }
+    out.commit();
+    print_report(arguments, target.device(), report);
+}
+
+void list_fields(bool json) {
+    Json all = Json::array();
+    for (const FieldInfo& field : fields()) {
+        const std::string modulus = hex_modulus(field);
+        if (json)
+            all.push_back({{"name", field.name},
+                           {"bits", field.bits},
+                           {"limbs", field.limbs},
+                           {"dtype", field.dtype},
+                           {"modulus", modulus}});
+        else
+            std::printf("%-14s %3u bits  %-6s %s  p = %s\n", std::string(field.name).c_str(), field.bits,
+                        field.limbs == 1 ? "(n,)" : ("(n, " + std::to_string(field.limbs) + ")").c_str(),
+                        field.dtype, modulus.c_str());
+    }
+    if (json) std::printf("%s\n", all.dump(2).c_str());
+}
+
+void add_list(CLI::App& field) {
+    CLI::App& list = *field.add_subcommand("list", "The fields of this version: name, size, dtype, modulus");
+    const auto json = std::make_shared<bool>(false);
+    list.add_flag("--json", *json, "Print JSON");
+    list.footer("Example: weft field list");
+    list.callback([json] { list_fields(*json); });
+}
+
+void add_scalar(CLI::App& command, FieldArguments& arguments) {
+    command
+        .add_option_function<std::string>(
+            "--scalar", [&](const std::string& text) { arguments.scalar = parse_number(text); },
+            "The factor of A, decimal or 0x and hexadecimal digits")
+        ->required()
+        ->type_name("NUMBER")
+        ->check(CLI::Validator(
+            [](const std::string& text) {
+                return parse_number(text).empty()
+                           ? "need a number of up to 384 bits, decimal or 0x and hexadecimal digits (got " +
+                                 text + ")"
+                           : std::string();
+            },
+            ""));
+}
+
+void add_operation(CLI::App& field, const Operation& operation) {
+    const FieldOp op = operation.op;
+    CLI::App& command = *field.add_subcommand(to_string(op), operation.summary);
+    const auto arguments = std::make_shared<FieldArguments>();
+    arguments->op = op;
+    const std::string file = "FILE.npy";
+    command
+        .add_option(
+            "A", arguments->a,
+            "Elements: (n, limbs) '<u8', least significant first, of one limb also (n,); 31 bits: '<u4'")
+        ->required()
+        ->type_name(file);
+    if (takes_b(op))
+        command.add_option("B", arguments->b, "As many elements again")->required()->type_name(file);
+    command
+        .add_option("-o,--output", arguments->out, "Result; replaced if it is there, may be an input file")
+        ->required()
+        ->check(CLI::Validator(
+            [](const std::string& path) {
+                return std::string(path.empty() ? "need the name of a file" : "");
+            },
+            ""))
+        ->type_name(file);
+    command.add_option("--field", arguments->field, "One of `weft field list`")
+        ->capture_default_str()
+        ->type_name("NAME")
+        ->check(CLI::Validator(check_field, ""));
+    command.add_flag("--checked", arguments->checked, "Refuse values that are not below p");
+    command.add_flag("--montgomery", arguments->montgomery, "Values, scalar too, are in Montgomery form");
+    if (op == FieldOp::axpy) add_scalar(command, *arguments);
+    command.add_flag("--json", arguments->json, "Print the report as JSON");
+    arguments->device.add_to(command, true);
+    command.footer(std::string("Example: weft field ") + to_string(op) + " " + operation.example);
+    command.callback([arguments] {
+        if (arguments->info().limb_bytes == 4)
+            run<std::uint32_t>(*arguments);
+        else
+            run<std::uint64_t>(*arguments);
+    });
+}
+
+}  // namespace
+
+void add_field(CLI::App& command) {
+    CLI::App& field = *command.add_subcommand("field", "Arithmetic on arrays of field elements");
+    field.require_subcommand(1);
+    field.footer("Example: weft field add a.npy b.npy -o sum.npy");
+    for (const Operation& operation : kOperations) add_operation(field, operation);
+    add_list(field);
+}
+
+}  // namespace weft::tool

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// The weft command: one line on stderr and an exit status for everything that can go wrong.
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include <weft/version.hpp>
+#include <weft/weft.hpp>
+
+#include "commands/commands.hpp"
+#include "cli/device_options.hpp"
+#include "cli/failure.hpp"
+#include "cli/signals.hpp"
+
+namespace {
+
+using weft::tool::Exit;
+
+int end(Exit exit, std::string line) {
+    std::replace_if(
+        line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+    std::fprintf(stderr, "weft: %s\n", line.c_str());
+    return static_cast<int>(exit);
+}
+
+// A report that went nowhere is an output that could not be written.
+int end_of_output() {
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+        return end(Exit::failed, "the report cannot be written to standard output");
+    return static_cast<int>(Exit::success);
+}
+
+const CLI::App& innermost(const CLI::App& app) {
+    const std::vector<CLI::App*> parsed = app.get_subcommands();
+    return parsed.empty() ? app : innermost(*parsed.front());
+}
+
+std::string full_name(const CLI::App& app) {
+    const CLI::App* parent = app.get_parent();
+    return (parent == nullptr ? "" : full_name(*parent) + " ") + app.get_name();
+}
+
+// CLI11 says that a subcommand is required; people want to know which there are.
+std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
+    const CLI::App& at = innermost(app);
+    std::string choices;
+    for (const CLI::App* choice : at.get_subcommands([](const CLI::App*) { return true; }))
+        choices += (choices.empty() ? "" : ", ") + choice->get_name();
+    const std::vector<std::string> rest = app.remaining(true);
+    const std::string see = " (see " + full_name(at) + " --help)";
+    if (choices.empty() || at.get_require_subcommand_min() == 0) return error.what() + see;
+    if (!rest.empty() && rest.front().starts_with('-'))
+        return "no such option (got " + rest.front() + ")" + see;
+    const std::string got = rest.empty() ? "nothing" : rest.front();
+    return (at.get_parent() == nullptr ? "" : at.get_name() + ": ") + "no such subcommand (got " + got +
+           ", need one of " + choices + ")";
+}
+
+void parse(CLI::App& app, int argc, char** argv) try {
+    app.parse(argc, argv);
+} catch (const CLI::Success& asked) {  // --help and --version
+    app.exit(asked);
+} catch (const CLI::ParseError& error) {
+    throw weft::tool::Failure(Exit::usage, usage_text(app, error));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+    weft::tool::install_signal_handlers();
+    CLI::App app{
+        "Field arithmetic, quantum encoders and kernels, and lattice codes for files of arrays, on the GPU; "
+        "and what the "
+        "GPUs can do",
+        "weft"};
+    app.set_version_flag("--version", "weft " WEFT_VERSION_STRING);
+    app.require_subcommand(1);
+    app.footer(
+        "Example: weft info\n"
+        "Exit status: 2 usage, a bad value or input; 3 no usable device; 4 the device failed or an output\n"
+        "cannot be written. Variables WEFT_* and GPU_* apply.");
+    weft::tool::add_info(app);
+    weft::tool::add_field(app);
+    weft::tool::add_encode(app);
+    weft::tool::add_kernel(app);
+    weft::tool::add_profile(app);
+    weft::tool::add_lattice(app);
+    weft::tool::add_tune(app);
+    parse(app, argc, argv);
+    return end_of_output();
+} catch (const weft::tool::Failure& failure) {
+    std::fflush(stdout);
+    return end(failure.exit(), failure.what());
+} catch (const weft::Error& error) {
+    return end(weft::tool::exit_of(error), error.what());
+} catch (const std::bad_alloc&) {
+    return end(Exit::failed, "out of memory");
+} catch (const std::exception& error) {
+    return end(Exit::failed, error.what());
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft profile encode, lattice and all: what each kernel lets one choose.
+#include <sstream>
+
+#include "commands/lattice_options.hpp"
+#include "cli/number_options.hpp"
+#include "commands/profile_report.hpp"
+
+namespace weft::tool {
+namespace {
+
+constexpr const char* kKernel = "Kernel";
+
+std::vector<EncodeMethod> parse_methods(const std::string& text) {
+    std::vector<EncodeMethod> methods;
+    std::istringstream words(text + ",");
+    for (std::string word; std::getline(words, word, ',');) methods.push_back(encode_method(word));
+    return methods;
+}
+
+std::string check_methods(const std::string& text) try {
+    parse_methods(text);
+    return {};
+} catch (const Error&) {
+    return "no such method (got " + text + ", need some of amplitude, angle, basis, phase, iqp, iqp-z)";
+}
+
+struct EncodeChoice {
+    std::vector<EncodeMethod> methods{EncodeMethod::amplitude, EncodeMethod::angle, EncodeMethod::iqp};
+    std::uint32_t qubits = 8;
+
+    void add_to(CLI::App& command) {
+        command
+            .add_option_function<std::string>(
+                "--method", [this](const std::string& text) { methods = parse_methods(text); },
+                "amplitude, angle, basis, phase, iqp, iqp-z; several with commas between")
+            ->default_str("amplitude,angle,iqp")
+            ->type_name("M,M,..")
+            ->group(kKernel)
+            ->check(CLI::Validator(check_methods, ""));
+        add_qubits(command);
+    }
+    void add_qubits(CLI::App& command) {
+        add_number(command, "--qubits", qubits, "Qubits of a state, 1 to 30", {1, 30})->group(kKernel);
+    }
+};
+
+struct LatticeChoice {
+    LatticeCode code{.packed = true};
+    bool bytes = false;
+
+    void add_to(CLI::App& command) {
+        for (CLI::Option* option : add_code(command, code)) option->group(kKernel);
+        add_beta(command, code)->group(kKernel);
+        command.add_flag("--bytes", bytes, "A byte a digit instead of as few bits as it needs")
+            ->group(kKernel);
+    }
+    LatticeCode full() const {
+        LatticeCode all = code;
+        all.packed = !bytes;
+        return all;
+    }
+};
+
+struct FieldChoice {
+    std::string field = "bls12-381-fp";
+
+    void add_to(CLI::App& command) {
+        std::vector<std::string> names;
+        for (const FieldInfo& info : fields()) names.emplace_back(info.name);
+        command.add_option("--field", field, "One of `weft field list`")
+            ->capture_default_str()
+            ->type_name("NAME")
+            ->group(kKernel)
+            ->check(CLI::IsMember(names).description(""));
+    }
+};
+
+struct MatrixChoice {
+    KernelMap map = KernelMap::ryrz;
+
+    void add_to(CLI::App& command) {
+        command
+            .add_option_function<std::string>(
+                "--map", [this](const std::string& text) { map = kernel_map(text); }, "angle, ry or ryrz")
+            ->default_str("ryrz")
+            ->type_name("NAME")
+            ->group(kKernel)
+            ->check(CLI::IsMember({"angle", "ry", "ryrz"}).description(""));
+    }
+};
+
+struct AllChoices {
+    ReportOptions report;
+    FieldChoice field;
+    EncodeChoice encode;
+    LatticeChoice lattice;
+    MatrixChoice matrix;
+};
+
+}  // namespace
+
+void add_profile_encode(CLI::App& profile) {
+    CLI::App& command =
+        *profile.add_subcommand("encode", "Report: encoders by size, beside the CPU and the ceilings");
+    const auto all = std::make_shared<AllChoices>();
+    all->encode.add_to(command);
+    all->report.add_to(command);
+    command.footer("Example: weft profile encode --method angle --qubits 12 --batch-sizes 1,100,10000");
+    command.callback([all] {
+        ReportKernels kernels;
+        kernels.push_back(report_encode(all->encode.methods, all->encode.qubits));
+        run_report("encode", all->report, kernels);
+    });
+}
+
+void add_profile_kernel(CLI::App& profile) {
+    CLI::App& command =
+        *profile.add_subcommand("kernel", "Report: kernel matrices by size, beside the CPU and the ceilings");
+    const auto all = std::make_shared<AllChoices>();
+    all->matrix.add_to(command);
+    all->encode.add_qubits(command);
+    all->report.add_to(command);
+    command.footer("Example: weft profile kernel --qubits 10 --batch-sizes 10,100,1000");
+    command.callback([all] {
+        ReportKernels kernels;
+        kernels.push_back(report_kernel_matrix(all->matrix.map, all->encode.qubits));
+        run_report("kernel", all->report, kernels);
+    });
+}
+
+void add_profile_lattice(CLI::App& profile) {
+    CLI::App& command =
+        *profile.add_subcommand("lattice", "Report: lattice codes by size, beside the CPU and the ceilings");
+    const auto all = std::make_shared<AllChoices>();
+    all->lattice.add_to(command);
+    all->report.add_to(command);
+    command.footer(
+        "Example: weft profile lattice --lattice E8 --q 4 --batch-sizes 1000,1000000 --output-dir report");
+    command.callback([all] {
+        ReportKernels kernels;
+        kernels.push_back(report_lattice(all->lattice.full()));
+        run_report("lattice", all->report, kernels);
+    });
+}
+
+void add_profile_all(CLI::App& profile) {
+    CLI::App& command =
+        *profile.add_subcommand("all", "Report on all kernels, with a picture of them together");
+    const auto all = std::make_shared<AllChoices>();
+    all->field.add_to(command);
+    all->encode.add_to(command);
+    all->lattice.add_to(command);
+    all->matrix.add_to(command);
+    all->report.add_to(command);
+    command.footer("Example: weft profile all --batch-sizes 1,1000,1000000 --output-dir report");
+    command.callback([all] {
+        ReportKernels kernels;
+        kernels.push_back(report_field(*find_field(all->field.field)));
+        kernels.push_back(report_encode(all->encode.methods, all->encode.qubits));
+        kernels.push_back(report_kernel_matrix(all->matrix.map, all->encode.qubits));
+        kernels.push_back(report_lattice(all->lattice.full()));
+        run_report("all", all->report, kernels);
+    });
+}
+
+}  // namespace weft::tool

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports of `weft profile`: measure the kernels at all sizes, then write the files.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "report/report_kernel.hpp"
+#include "report/report_options.hpp"
+
+namespace weft::tool {
+
+using ReportKernels = std::vector<std::unique_ptr<ReportKernel>>;
+
+/// `name`: "field", .., or "all", which adds a picture of all kernels. Prints a line for each figure as it
+/// comes and the files at the end. Errors: Failure with Exit::failed - nothing ran at all, a result was wrong
+/// (the files are written all the same), or files cannot be written.
+void run_report(const std::string& name, const ReportOptions& options, const ReportKernels& kernels);
+
+void add_profile_encode(CLI::App& profile);
+void add_profile_kernel(CLI::App& profile);
+void add_profile_lattice(CLI::App& profile);
+void add_profile_all(CLI::App& profile);
+void add_profile_from(CLI::App& profile);
+
+}  // namespace weft::tool

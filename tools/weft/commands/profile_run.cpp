@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/profile_run.hpp"
+
+#include <cstdio>
+#include <optional>
+
+#include "commands/commands.hpp"
+#include "cli/file_paths.hpp"
+#include "cli/number_options.hpp"
+#include "commands/profile_report.hpp"
+#include "cli/progress.hpp"
+#include "cli/text_file.hpp"
+
+namespace weft::tool {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json totals(const BatchReport& last, double seconds) {
+    return {{"seconds", seconds},
+            {"last_run",
+             {{"seconds", last.wall_s},
+              {"gb_per_s", last.gb_per_s()},
+              {"path", to_string(last.path)},
+              {"queues", last.queues},
+              {"chunks", last.chunks},
+              {"groups", last.groups},
+              {"slots", last.slots}}}};
+}
+
+}  // namespace
+
+std::vector<CLI::Option*> ProfileRun::add_to(CLI::App& command) {
+    const std::string file = "FILE";
+    add_number(command, "--repeats", repeats, "Runs that are measured", {1, 1'000'000});
+    add_number(command, "--warmup", warmup, "Runs before those", {0, 1'000'000});
+    device.add_to(command, true);  // a report may; a single run refuses cuda
+    return {command.add_option("--json", json, "Write the report as JSON")->type_name(file),
+            command.add_option("--csv", csv, "Write stages and kernels as CSV")->type_name(file),
+            command.add_option("--trace", trace, "Write a trace for ui.perfetto.dev")->type_name(file)};
+}
+
+void ProfileRun::require_outputs() const {
+    for (const std::string& path : {json, csv, trace}) require_writable(path);
+    require_apart({{"--json", json}, {"--csv", csv}, {"--trace", trace}});
+}
+
+void ProfileRun::run(Backend& backend, const std::string& label, const Json& about, const Work& work,
+                     const std::function<void()>& forget, const std::function<void()>& verify) const {
+    std::optional<Profile> profile;
+    BatchReport last;
+    double seconds = 0;
+    {
+        Progress bar(label);
+        std::size_t run = 0;
+        const ProgressCallback show = [&](std::size_t done, std::size_t jobs) {
+            bar.show(run * jobs + done, (warmup + repeats) * jobs);
+        };
+        for (; run < warmup; ++run) work(show);
+        if (warmup != 0) verify();
+        forget();
+        profile.emplace(backend);
+        for (; run < warmup + repeats; ++run) {
+            last = work(show);
+            seconds += last.wall_s;
+        }
+    }
+    // Read before the check, which is no part of the work.
+    const ProfileReport report = profile->report();
+    verify();
+    if (!trace.empty()) profile->write_trace(trace);
+    if (!csv.empty()) write_text_file(csv, report.to_csv());
+    if (!json.empty()) {
+        Json all = about;
+        all["repeats"] = repeats;
+        all["warmup"] = warmup;
+        all["verified"] = true;
+        all.update(totals(last, seconds));
+        all["profile"] = Json::parse(report.to_json());
+        write_text_file(json, all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    }
+    std::printf("%s: %zu runs in %.3f ms, results verified\n%s", label.c_str(), repeats, seconds * 1e3,
+                report.to_table().c_str());
+}
+
+void add_profile(CLI::App& command) {
+    CLI::App& profile = *command.add_subcommand(
+        "profile", "Reports by size beside the CPU, and where the time of a run goes");
+    profile.require_subcommand(1);
+    profile.footer(
+        "Example: weft profile field --batch-sizes 1,1000,1000000 --output-dir report\n"
+        "Example: weft profile field --elements 65536 --jobs 16 --trace trace.json");
+    add_profile_field(profile);
+    add_profile_encode(profile);
+    add_profile_kernel(profile);
+    add_profile_lattice(profile);
+    add_profile_all(profile);
+    add_profile_from(profile);
+}
+
+}  // namespace weft::tool

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft tune: measures the engine's settings on this device by streams of field additions, and keeps those
+// that gain.
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include <nlohmann/json.hpp>
+#include <weft/weft.hpp>
+
+#include "commands/commands.hpp"
+#include "cpu/cpu_field.hpp"
+#include "cpu/cpu_threads.hpp"
+#include "cli/device_options.hpp"
+#include "cli/figures.hpp"
+#include "cli/number_options.hpp"
+#include "cli/progress.hpp"
+#include "report/report_kernel.hpp"
+#include "commands/tune_folder.hpp"
+#include "commands/tune_kernel.hpp"
+#include "commands/tune_plan.hpp"
+
+namespace weft::tool {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct TuneArguments {
+    std::uint64_t elements = std::uint64_t{1} << 20;
+    std::size_t repeats = 9;
+    bool dry_run = false, reset = false, json = false;
+    DeviceOptions device;
+};
+
+/// One field addition over all elements, from ordinary or page-locked memory.
+class TuneWork {
+  public:
+    TuneWork(Backend& backend, std::uint64_t elements, ReportPath memory) {
+        const FieldInfo& field = field_info(Field::bls12_381_fp);
+        const std::size_t limbs = elements * field.limbs;
+        for (HostArray<std::uint64_t>* array : {&a_, &b_, &out_}) array->make(&backend, limbs, memory);
+        fill_field(field, 1, a_.span());
+        fill_field(field, 2, b_.span());
+        wanted_.resize(limbs);
+        cpu_field(field, FieldOp::add, a_.span(), b_.span(), wanted_, cpu_threads());
+        jobs_ = {{a_.span(), b_.span(), out_.span()}};
+    }
+    /// Errors: Failure with Exit::failed - a sum is wrong.
+    double seconds(Backend& backend, const BatchOptions& options) {
+        FieldOptions all;
+        all.batch = options;
+        const double took = field_batch(backend, FieldOp::add, jobs_, all).wall_s;
+        verify();
+        return took;
+    }
+
+  private:
+    void verify() {
+        if (!std::equal(wanted_.begin(), wanted_.end(), out_.span().begin()))
+            throw Failure(Exit::failed, "tune: a sum is wrong");
+        std::fill(out_.span().begin(), out_.span().end(), ~std::uint64_t{0});
+    }
+
+    HostArray<std::uint64_t> a_, b_, out_;
+    std::vector<std::uint64_t> wanted_;
+    std::vector<FieldJob> jobs_;
+};
+
+/// A setting that was tried.
+struct Trial {
+    std::string knob, by_default, best;
+    TuneComparison comparison;
+    bool kept = false;
+};
+
+/// Runs one setting once and returns its seconds.
+using Run = std::function<double()>;
+
+class Tuner {
+  public:
+    explicit Tuner(const TuneArguments& arguments)
+        : arguments_(arguments), config_(arguments.device.config()) {
+        // The defaults are what is measured against, whatever the environment or an earlier tuning says.
+        config_.cache = false;
+        config_.path = Path::automatic;
+        config_.chunk_elements.reset();
+        config_.slots.reset();
+        config_.copy_threads.reset();
+        config_.device_local.reset();
+        backend_.emplace(open_backend(config_));
+        facts_.can_import = backend_->device().import_host_memory;
+        facts_.unified = backend_->device().unified_memory;
+        const DeviceInfo& device = backend_->device();
+        facts_.can_direct =
+            facts_.unified || device.host_visible_device_bytes >= device.device_memory_bytes / 2;
+        facts_.cores = cpu_threads();
+        facts_.batch_bytes = arguments.elements * kBytes;
+        facts_.plan = backend_->plan();
+        candidates_ = tune_candidates(facts_);
+        ordinary_.emplace(*backend_, arguments.elements, ReportPath::ordinary);
+        page_locked_.emplace(*backend_, arguments.elements, ReportPath::page_locked);
+    }
+
+    Tuning tune() {
+        tune_threads();
+        tune_path("ordinary path", *ordinary_, facts_.plan.ordinary_path, candidates_.ordinary_paths,
+                  tuning_.ordinary_path);
+        tune_path("page-locked path", *page_locked_, facts_.plan.large_path, candidates_.page_locked_paths,
+                  tuning_.page_locked_path);
+        tune_slots();
+        tune_chunk();
+        return tuning_;
+    }
+    const std::vector<Trial>& trials() const { return trials_; }
+    const Backend& backend() const { return *backend_; }
+
+  private:
+    static constexpr std::uint64_t kBytes = 3 * 48;  // of an element: two read, one written
+
+    BatchOptions options(const TuneWork& work) const {
+        BatchOptions o;
+        o.path = &work == &*ordinary_ ? tuning_.ordinary_path : tuning_.page_locked_path;
+        o.slots = tuning_.slots.value_or(0);
+        if (tuning_.chunk_bytes) o.chunk_elements = std::max<std::uint64_t>(1, *tuning_.chunk_bytes / kBytes);
+        return o;
+    }
+    /// Seconds of both kinds of memory together.
+    double both(Backend& backend, const std::function<void(BatchOptions&)>& change) {
+        double sum = 0;
+        for (TuneWork* work : {&*ordinary_, &*page_locked_}) {
+            BatchOptions o = options(*work);
+            change(o);
+            sum += work->seconds(backend, o);
+        }
+        return sum;
+    }
+    /// All of `runs` in turns; the first is the default.
+    std::vector<Statistics> in_turns(const std::vector<Run>& runs) const {
+        std::vector<std::vector<double>> times(runs.size());
+        for (const Run& run : runs) run();
+        for (std::size_t i = 0; i < arguments_.repeats; ++i)
+            for (std::size_t r = 0; r < runs.size(); ++r) times[r].push_back(runs[r]());
+        std::vector<Statistics> all;
+        for (std::vector<double>& t : times) all.push_back(statistics(std::move(t)));
+        return all;
+    }
+    /// The candidate to keep: the fastest, if it is so again when measured anew beside the default alone.
+    std::optional<std::size_t> pick(const std::string& knob, const std::string& by_default, const Run& base,
+                                    const std::vector<std::string>& names, const std::vector<Run>& runs) {
+        if (runs.empty()) return std::nullopt;
+        std::vector<Run> all{base};
+        all.insert(all.end(), runs.begin(), runs.end());
+        const std::vector<Statistics> first = in_turns(all);
+        std::size_t best = 1;
+        for (std::size_t i = 2; i < first.size(); ++i)
+            if (first[i].median < first[best].median) best = i;
+        Trial trial{knob, by_default, names[best - 1], compare(first[0], first[best]), false};
+        if (trial.comparison.believable()) {
+            const std::vector<Statistics> again = in_turns({base, all[best]});
+            trial.comparison = compare(again[0], again[1]);
+            trial.kept = trial.comparison.believable();
+        }
+        trials_.push_back(trial);
+        return trial.kept ? std::optional(best - 1) : std::nullopt;
+    }
+    void tune_threads();
+    void tune_path(const char* knob, TuneWork& work, Path by_default, const std::vector<Path>& paths,
+                   Path& to);
+    void tune_slots();
+    void tune_chunk();
+
+    TuneArguments arguments_;
+    Config config_;
+    TuneFacts facts_;
+    TuneCandidates candidates_;
+    std::optional<Backend> backend_;
+    std::optional<TuneWork> ordinary_, page_locked_;
+    Tuning tuning_;
+    std::vector<Trial> trials_;
+};
+
+void Tuner::tune_threads() {
+    // Threads belong to a backend, so each number has one; page-locked arrays of the first stay out of it.
+    std::vector<std::unique_ptr<Backend>> backends;
+    std::vector<std::string> names;
+    std::vector<Run> runs;
+    for (const std::uint32_t threads : candidates_.copy_threads) {
+        Config config = config_;
+        config.copy_threads = threads;
+        backends.push_back(std::make_unique<Backend>(open_backend(config)));
+        names.push_back(std::to_string(threads));
+        runs.push_back([this, backend = backends.back().get()] { return ordinary_->seconds(*backend, {}); });
+    }
+    const auto picked = pick(
+        "copy threads", std::to_string(facts_.plan.copy_threads),
+        [this] { return ordinary_->seconds(*backend_, {}); }, names, runs);
+    if (!picked) return;
+    tuning_.copy_threads = candidates_.copy_threads[*picked];
+    // What follows is measured with them. The plan may have changed the path with them, which was measured
+    // too.
+    config_.copy_threads = tuning_.copy_threads;
+    const Path path = backends[*picked]->plan().ordinary_path;
+    if (path != facts_.plan.ordinary_path) tuning_.ordinary_path = path;
+    facts_.plan.ordinary_path = path;
+    candidates_.ordinary_paths = tune_candidates(facts_).ordinary_paths;
+    page_locked_.reset();
+    backend_.emplace(std::move(*backends[*picked]));
+    page_locked_.emplace(*backend_, arguments_.elements, ReportPath::page_locked);
+}
+
+void Tuner::tune_path(const char* knob, TuneWork& work, Path by_default, const std::vector<Path>& paths,
+                      Path& to) {
+    std::vector<std::string> names;
+    std::vector<Run> runs;
+    for (const Path path : paths) {
+        names.emplace_back(to_string(path));
+        runs.push_back([this, &work, path] {
+            BatchOptions o = options(work);
+            o.path = path;
+            return work.seconds(*backend_, o);
+        });
+    }
+    const auto picked = pick(
+        knob, to_string(by_default), [this, &work] { return work.seconds(*backend_, options(work)); }, names,
+        runs);
+    if (picked) to = paths[*picked];
+}
+
+void Tuner::tune_slots() {
+    std::vector<std::string> names;
+    std::vector<Run> runs;
+    for (const std::uint32_t slots : candidates_.slots) {
+        names.push_back(std::to_string(slots));
+        runs.push_back([this, slots] { return both(*backend_, [=](BatchOptions& o) { o.slots = slots; }); });
+    }
+    const auto picked = pick(
+        "slots", std::to_string(facts_.plan.slots), [this] { return both(*backend_, [](BatchOptions&) {}); },
+        names, runs);
+    if (picked) tuning_.slots = candidates_.slots[*picked];
+}
+
+void Tuner::tune_chunk() {
+    std::vector<std::string> names;
+    std::vector<Run> runs;
+    for (const std::uint64_t bytes : candidates_.chunk_bytes) {
+        names.push_back(std::to_string(bytes >> 20) + " MiB");
+        runs.push_back([this, bytes] {
+            return both(*backend_, [=](BatchOptions& o) { o.chunk_elements = bytes / kBytes; });
+        });
+    }
+    const auto picked = pick(
+        "chunk", "planned", [this] { return both(*backend_, [](BatchOptions&) {}); }, names, runs);
+    if (picked) tuning_.chunk_bytes = candidates_.chunk_bytes[*picked];
+}
+
+Json json_of(const Tuning& tuning) {
+    Json json = Json::object();
+    if (tuning.chunk_bytes) json["chunk_bytes"] = *tuning.chunk_bytes;
+    if (tuning.slots) json["slots"] = *tuning.slots;
+    if (tuning.copy_threads) json["copy_threads"] = *tuning.copy_threads;
+    if (tuning.page_locked_path != Path::automatic)
+        json["page_locked_path"] = to_string(tuning.page_locked_path);
+    if (tuning.ordinary_path != Path::automatic) json["ordinary_path"] = to_string(tuning.ordinary_path);
+    return json;
+}
+
+void print(const TuneArguments& arguments, const Tuner& tuner, const Tuning& tuning,
+           const std::string& outcome) {
+    if (arguments.json) {
+        Json json{{"device", tuner.backend().name()},
+                  {"driver", tuner.backend().device().driver},
+                  {"elements", arguments.elements},
+                  {"repeats", arguments.repeats},
+                  {"trials", Json::array()},
+                  {"tuning", json_of(tuning)},
+                  {"outcome", outcome}};
+        for (const Trial& t : tuner.trials())
+            json["trials"].push_back({{"setting", t.knob},
+                                      {"default", t.by_default},
+                                      {"best", t.best},
+                                      {"gain", t.comparison.gain},
+                                      {"noise", t.comparison.noise},
+                                      {"kept", t.kept}});
+        std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+        return;
+    }
+    std::printf("%s: streams of %s field additions, medians of %zu runs in turns\n",
+                tuner.backend().name().c_str(), grouped(arguments.elements).c_str(), arguments.repeats);
+    std::printf("%-17s %-10s %-10s %8s %8s\n", "setting", "default", "best other", "gain", "noise");
+    for (const Trial& t : tuner.trials())
+        std::printf("%-17s %-10s %-10s %+7.1f%% %7.1f%%  %s\n", t.knob.c_str(), t.by_default.c_str(),
+                    t.best.c_str(), 100 * t.comparison.gain, 100 * t.comparison.noise,
+                    t.kept                   ? "kept"
+                    : t.comparison.gain <= 0 ? "the default is best"
+                                             : "within noise, not kept");
+    std::printf("%s\n", outcome.c_str());
+}
+
+void run(const TuneArguments& arguments) {
+    Config keep = arguments.device.config();
+    if (!keep.cache && !arguments.dry_run)
+        throw Failure(Exit::usage,
+                      "tune: WEFT_CACHE=0 leaves nowhere to keep it (need a cache, or --dry-run)");
+    if (arguments.reset) {
+        Backend backend = open_backend(keep);
+        store_tuning(backend, {});
+        if (arguments.json)
+            std::printf("%s\n",
+                        Json{{"device", backend.name()}, {"outcome", "defaults again"}}.dump(2).c_str());
+        else
+            std::printf("%s: defaults again\n", backend.name().c_str());
+        return;
+    }
+    if (!arguments.dry_run) require_tuning_folder(open_backend(keep));
+    Tuner tuner(arguments);
+    const Tuning tuning = tuner.tune();
+    std::string outcome = "not stored (--dry-run)";
+    if (!arguments.dry_run) {
+        Backend backend = open_backend(keep);
+        const bool stored_before = backend.plan().tuning.state == "used";
+        store_tuning(backend, tuning);
+        outcome = tune_outcome(tuning, stored_before, backend.plan().tuning.file.string());
+    }
+    print(arguments, tuner, tuning, outcome);
+}
+
+}  // namespace
+
+void add_tune(CLI::App& command) {
+    CLI::App& tune = *command.add_subcommand(
+        "tune", "Measure copy threads, paths, slots and chunks on this device; keep what gains");
+    const auto arguments = std::make_shared<TuneArguments>();
+    add_number(tune, "--elements", arguments->elements, "Field elements of a stream, 144 bytes each",
+               {1024, std::uint64_t{1} << 26});
+    add_number(tune, "--repeats", arguments->repeats, "Runs of each setting", {3, 1000});
+    CLI::Option* dry = tune.add_flag("--dry-run", arguments->dry_run, "Measure and print, store nothing");
+    tune.add_flag("--reset", arguments->reset, "Forget what is stored for the device")->excludes(dry);
+    tune.add_flag("--json", arguments->json, "Print JSON");
+    arguments->device.add_to(tune);
+    tune.footer("Example: weft tune --device 0");
+    add_tune_kernel(tune);
+    tune.callback([arguments, &tune] {
+        if (tune.get_subcommands().empty()) run(*arguments);  // else that one runs
+    });
+}
+
+}  // namespace weft::tool

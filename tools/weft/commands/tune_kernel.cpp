@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft tune kernel: measures tiles of the inner products behind kernel matrices, and keeps the fastest.
+#include "commands/tune_kernel.hpp"
+
+#include <cstdio>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+#include <weft/weft.hpp>
+
+#include "commands/commands.hpp"
+#include "cli/device_options.hpp"
+#include "cli/number_options.hpp"
+#include "cli/progress.hpp"
+
+namespace weft::tool {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct TuneKernelArguments {
+    std::vector<std::uint64_t> samples;  // empty: by device
+    std::vector<std::uint32_t> qubits;
+    std::string dtype = "float32";
+    int repeats = 5;
+    double flops = 0;
+    bool states = false, dry_run = false, reset = false, json = false;
+    DeviceOptions device;
+};
+
+Json json_of(const KernelTuningReport& report) {
+    Json json{{"products", report.products},
+              {"best", report.trials[report.best].tile},
+              {"gain", report.gain()},
+              {"file", report.file.string()},
+              {"trials", Json::array()}};
+    for (const KernelTileTrial& trial : report.trials)
+        json["trials"].push_back({{"tile", trial.tile},
+                                  {"seconds", trial.seconds},
+                                  {"scatter", trial.scatter},
+                                  {"right", trial.right}});
+    return json;
+}
+
+void print(const KernelTuningReport& report) {
+    std::printf("%s\n", report.products.c_str());
+    for (std::size_t i = 0; i < report.trials.size(); ++i) {
+        const KernelTileTrial& trial = report.trials[i];
+        const double planned = report.trials[0].seconds;
+        const double gain = planned > 0 ? 100 * (1 - trial.seconds / planned) : 0;
+        std::printf("  %-16s %10.4f ms +- %.4f%s", trial.tile.c_str(), trial.seconds * 1e3,
+                    trial.scatter * 1e3, i == 0 ? "  planned" : "");
+        if (i != 0 && trial.right) std::printf("  %+.1f %%", gain);
+        std::printf("%s%s\n", i == report.best ? "  best" : "",
+                    trial.right ? "" : "  WRONG VALUES, left out");
+    }
+    if (report.best == 0)
+        std::printf("  no tile gains 3 %% and more than the scatter: the planned one stays\n");
+    else
+        std::printf("  %s gains %.1f %% over the planned one\n", report.trials[report.best].tile.c_str(),
+                    100 * report.gain());
+}
+
+void reset(const TuneKernelArguments& arguments) {
+    Backend backend = open_backend(arguments.device.config());
+    forget_kernel_tuning(backend);
+    if (arguments.json)
+        std::printf("%s\n",
+                    Json{{"device", backend.name()}, {"outcome", "planned tiles again"}}.dump(2).c_str());
+    else
+        std::printf("%s: planned tiles again\n", backend.name().c_str());
+}
+
+/// Sizes that were not given: what takes a GPU seconds would take a processor minutes.
+void choose_sizes(TuneKernelArguments& arguments, DeviceType type) {
+    const bool software = type == DeviceType::cpu;
+    if (arguments.samples.empty())
+        arguments.samples =
+            software ? std::vector<std::uint64_t>{256, 1024} : std::vector<std::uint64_t>{256, 1024, 4096};
+    if (arguments.qubits.empty())
+        arguments.qubits =
+            software ? std::vector<std::uint32_t>{6, 8} : std::vector<std::uint32_t>{8, 10, 12};
+}
+
+/// Before anything is measured. Errors: Failure with Exit::usage, as weft kernel has.
+void require_fit(const Backend& backend, const KernelShape& shape, const KernelTuningOptions& options) {
+    const std::vector<double> weights(2 * std::size_t{shape.qubits});
+    const KernelCircuit circuit{.weights = weights, .reupload = true};
+    const StateType states =
+        options.type == ValueType::float64 ? StateType::complex128 : StateType::complex64;
+    const KernelEstimate plan =
+        options.given_states
+            ? estimate_kernel_matrix(backend, shape, states, options.type, {.autotune = false})
+            : estimate_kernel_matrix(backend, shape, circuit, options.type, {.autotune = false});
+    if (!plan.streamed_fits)
+        throw Failure(Exit::usage, "tune kernel: " + std::to_string(shape.samples) + " states of " +
+                                       std::to_string(shape.qubits) + " qubits: K " + plan.reasons.back());
+}
+
+void run(TuneKernelArguments arguments) {
+    if (arguments.reset) return reset(arguments);
+    const Config config = arguments.device.config();
+    if (!config.cache && !arguments.dry_run)
+        throw Failure(Exit::usage,
+                      "tune kernel: WEFT_CACHE=0 leaves nowhere to keep it (need a cache, or --dry-run)");
+    if (!arguments.dry_run && arguments.repeats < 3)
+        throw Failure(Exit::usage, "--repeats: too few to keep what they tell (got " +
+                                       std::to_string(arguments.repeats) + ", need 3 or more, or --dry-run)");
+    Backend backend = open_backend(config);
+    choose_sizes(arguments, backend.device().type);
+    KernelTuningOptions options;
+    options.type = arguments.dtype == "float64" ? ValueType::float64 : ValueType::float32;
+    options.given_states = arguments.states;
+    options.keep = !arguments.dry_run;
+    options.repeats = arguments.repeats;
+    options.flops = arguments.flops;
+    for (const std::uint32_t qubits : arguments.qubits)
+        for (const std::uint64_t samples : arguments.samples)
+            require_fit(backend, {samples, 0, qubits}, options);
+    Json rows = Json::array();
+    if (!arguments.json) std::printf("%s, %s\n", backend.name().c_str(), arguments.dtype.c_str());
+    std::set<std::string> seen;
+    bool kept = true;
+    Progress progress("tune kernel");
+    std::size_t done = 0;
+    for (const std::uint32_t qubits : arguments.qubits)
+        for (const std::uint64_t samples : arguments.samples) {
+            for (const KernelTuningReport& report :
+                 tune_kernel_matrix(backend, {samples, 0, qubits}, options)) {
+                if (!seen.insert(report.products).second) continue;  // two sizes of one class
+                kept = kept && !report.file.empty();
+                rows.push_back(json_of(report));
+                if (!arguments.json) print(report);
+            }
+            progress.show(++done, arguments.qubits.size() * arguments.samples.size());
+        }
+    if (arguments.json)
+        std::printf("%s\n", Json{{"device", backend.name()}, {"dtype", arguments.dtype}, {"classes", rows}}
+                                .dump(2, ' ', false, Json::error_handler_t::replace)
+                                .c_str());
+    else if (arguments.dry_run)
+        std::printf("nothing kept (--dry-run)\n");
+    if (!arguments.dry_run && !kept)
+        throw Failure(Exit::failed,
+                      "tune kernel: measured, but not kept: the cache folder cannot be written");
+}
+
+}  // namespace
+
+void add_tune_kernel(CLI::App& tune) {
+    CLI::App& kernel = *tune.add_subcommand(
+        "kernel", "Measure tiles of the inner products behind kernel matrices; keep the fastest");
+    const auto arguments = std::make_shared<TuneKernelArguments>();
+    add_numbers(kernel, "--samples", arguments->samples,
+                "Numbers of states; without it 256 1024 4096, on a software device 256 1024",
+                {1, std::uint64_t{1} << 20});
+    add_numbers(kernel, "--qubits", arguments->qubits,
+                "Qubits of a state; without it 8 10 12, on a software device 6 8", {1, 22});
+    kernel.add_option("--dtype", arguments->dtype, "Of K and of the arithmetic: float32 or float64")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"float32", "float64"}));
+    kernel.add_flag("--states", arguments->states, "For states that are given, not built from features");
+    add_number(kernel, "--repeats", arguments->repeats, "Runs of each tile, 3 or more to keep what they tell",
+               {1, 1000});
+    add_number(kernel, "--flops", arguments->flops, "At most as many operations a run; 0: the planned size",
+               {.least = 0, .text = "0 or more"});
+    CLI::Option* dry = kernel.add_flag("--dry-run", arguments->dry_run, "Measure and print, keep nothing");
+    kernel.add_flag("--reset", arguments->reset, "Forget what is kept for the device")->excludes(dry);
+    kernel.add_flag("--json", arguments->json, "Print JSON");
+    arguments->device.add_to(kernel);
+    kernel.footer("Example: weft tune kernel --samples 4096 --qubits 12,16");
+    kernel.callback([arguments] { run(*arguments); });
+}
+
+}  // namespace weft::tool

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/tune_plan.hpp"
+
+#include <algorithm>
+
+namespace weft::tool {
+namespace {
+
+std::vector<Path> paths_but(const TuneFacts& facts, Path by_default) {
+    std::vector<Path> paths;
+    // Copies within one memory gain nothing, but who knows the driver.
+    for (const Path path : {Path::staged, Path::direct, Path::host, Path::imported}) {
+        if (path == by_default || (path == Path::direct && !facts.can_direct) ||
+            (path == Path::imported && !facts.can_import))
+            continue;
+        // Without a bus the kernel reads host memory whichever of the two is asked for.
+        if (facts.unified && path == Path::host) continue;
+        paths.push_back(path);
+    }
+    return paths;
+}
+
+}  // namespace
+
+TuneCandidates tune_candidates(const TuneFacts& facts) {
+    TuneCandidates c;
+    c.ordinary_paths = paths_but(facts, facts.plan.ordinary_path);
+    c.page_locked_paths = paths_but(facts, facts.plan.large_path);
+    std::erase(c.page_locked_paths, Path::imported);  // nothing to import in what is page-locked
+    const unsigned most = std::clamp(facts.cores, 1u, 256u);
+    for (unsigned threads = 1; threads < most; threads *= 2) c.copy_threads.push_back(threads);
+    c.copy_threads.push_back(most);
+    std::erase(c.copy_threads, facts.plan.copy_threads);
+    for (const std::uint32_t slots : {2u, 3u, 4u, 6u, 8u})
+        if (slots != facts.plan.slots) c.slots.push_back(slots);
+    for (std::uint64_t mib = 1; mib <= 128; mib *= 2)
+        // Two chunks at the least, or there is nothing to overlap.
+        if (mib << 20 <= facts.batch_bytes / 2) c.chunk_bytes.push_back(mib << 20);
+    return c;
+}
+
+std::string tune_outcome(const Tuning& tuning, bool stored_before, const std::string& file) {
+    if (!tuning.empty()) return "stored in " + file;
+    // What an earlier run stored gains nothing either, or it would have shown.
+    return stored_before
+               ? "the defaults measured as good as any setting: the tuning stored earlier is removed"
+               : "nothing stored: the defaults stay";
+}
+
+double interquartile_range(std::vector<double> values) {
+    if (values.size() < 2) return 0;
+    std::sort(values.begin(), values.end());
+    const auto half = static_cast<std::ptrdiff_t>(values.size() / 2);
+    const double low = statistics({values.begin(), values.begin() + half}).median;
+    const double high = statistics({values.end() - half, values.end()}).median;
+    return high - low;
+}
+
+TuneComparison compare(const Statistics& by_default, const Statistics& candidate) {
+    if (by_default.median <= 0) return {};
+    TuneComparison c;
+    c.gain = 1 - candidate.median / by_default.median;
+    c.noise =
+        (interquartile_range(by_default.all) + interquartile_range(candidate.all)) / 2 / by_default.median;
+    return c;
+}
+
+}  // namespace weft::tool

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a kernel gives to be reported on. A further kernel is one more file behind this interface.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <weft/weft.hpp>
+
+#include "report/report_result.hpp"
+
+namespace weft::tool {
+
+class Target;
+
+/// Where a work runs; what is null is not measured.
+struct ReportTargets {
+    Backend* backend = nullptr;                 ///< that of `vulkan`
+    Target *vulkan = nullptr, *cuda = nullptr;  ///< one and the same device
+    Target& of(ReportPath path) const { return path == ReportPath::cuda ? *cuda : *vulkan; }
+};
+
+/// A result that differs from the CPU's.
+class WrongResult : public std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// The arrays of one size. A path's own arrays live from prepare() to release(); one path at a time.
+class ReportWork {
+  public:
+    virtual ~ReportWork() = default;
+    ReportWork(const ReportWork&) = delete;
+    ReportWork& operator=(const ReportWork&) = delete;
+    virtual std::uint64_t bytes_in(std::size_t process) const = 0;
+    virtual std::uint64_t bytes_out(std::size_t process) const = 0;
+    /// The baseline, whose results are kept for verify().
+    virtual void run_cpu(std::size_t process) = 0;
+    virtual void prepare(ReportPath path) = 0;
+    virtual void release() = 0;
+    /// One call between arrays in host memory; for ordinary, page-locked and cuda.
+    virtual void run(std::size_t process) = 0;
+    /// The same on resident arrays, recorded once.
+    virtual void record(std::size_t process, Stream& stream) = 0;
+    /// Compares what the prepared path gave with what the CPU gave, and destroys it, so that the next run has
+    /// to give it again. `stream`: for downloads of resident arrays, else null. Errors: WrongResult.
+    virtual void verify(std::size_t process, Stream* stream) = 0;
+    /// How many threads run_cpu() may take from now on.
+    void use_threads(unsigned threads) { threads_ = threads; }
+
+  protected:
+    explicit ReportWork(unsigned threads = 1) : threads_(threads) {}
+    unsigned threads_;
+};
+
+class ReportKernel {
+  public:
+    virtual ~ReportKernel() = default;
+    virtual std::string name() const = 0;
+    virtual std::string unit() const = 0;  ///< what a batch counts, plural
+    virtual std::vector<std::pair<std::string, std::string>> configuration() const = 0;
+    virtual std::vector<std::string> processes() const = 0;
+    /// Bytes of values over bytes of code, of a batch that read and wrote so many; 0: means nothing here.
+    virtual double compression(std::size_t, std::uint64_t /*bytes_in*/, std::uint64_t /*bytes_out*/) const {
+        return 0;
+    }
+    virtual std::string rate_unit() const { return unit(); }  ///< what rates count
+    virtual double items(std::uint64_t batch) const {         ///< of these in a batch
+        return static_cast<double>(batch);
+    }
+    virtual double growth() const { return 1; }  ///< time grows like batch to this power
+    /// Bytes of host memory that a size takes at most, all paths considered.
+    virtual double host_bytes(std::uint64_t batch) const = 0;
+    virtual std::unique_ptr<ReportWork> make(const ReportTargets& targets, std::uint64_t batch,
+                                             unsigned threads) const = 0;
+};
+
+/// An array in ordinary or, for ReportPath::page_locked, in `backend`'s page-locked memory; absent until
+/// made.
+template <class T>
+class HostArray {
+  public:
+    void make(Backend* backend, std::size_t size, ReportPath path) {
+        if (path == ReportPath::page_locked)
+            memory_.template emplace<HostBuffer<T>>(*backend, size);
+        else
+            memory_.template emplace<std::vector<T>>(size);
+    }
+    void clear() { memory_.template emplace<std::monostate>(); }
+    std::span<T> span() {
+        if (auto* vector = std::get_if<std::vector<T>>(&memory_)) return *vector;
+        if (auto* buffer = std::get_if<HostBuffer<T>>(&memory_)) return buffer->span();
+        return {};
+    }
+
+  private:
+    std::variant<std::monostate, std::vector<T>, HostBuffer<T>> memory_;
+};
+
+std::unique_ptr<ReportKernel> report_field(Field field);
+std::unique_ptr<ReportKernel> report_encode(std::vector<EncodeMethod> methods, std::uint32_t qubits);
+std::unique_ptr<ReportKernel> report_kernel_matrix(KernelMap map, std::uint32_t qubits);
+std::unique_ptr<ReportKernel> report_lattice(const LatticeCode& code);
+
+}  // namespace weft::tool

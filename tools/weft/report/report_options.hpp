@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the reports of `weft profile` have in common: sizes, repeats, device, and where the files go.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/device_options.hpp"
+#include "report/report_measure.hpp"
+
+namespace weft::tool {
+
+struct ReportOptions {
+    std::vector<std::uint64_t> batch_sizes{1, 10, 100, 1000, 10000};
+    std::string output_dir = "weft-profile";
+    bool no_plot = false;
+    Repeats repeats;
+    DeviceOptions device;
+
+    /// All of them.
+    void add_to(CLI::App& command);
+    /// --batch-sizes, --output-dir, --no-plot, --max-seconds: what a report has and a single run has not.
+    std::vector<CLI::Option*> add_report(CLI::App& command);
+};
+
+/// "1,10, 100": whole numbers of at least 1 with commas between; sorted, each once.
+/// Errors: std::invalid_argument, what is wrong with them.
+std::vector<std::uint64_t> parse_sizes(std::string_view text);
+
+/// Makes the folder. Errors: Failure with Exit::failed - it cannot be made or written to.
+void require_folder(const std::string& folder);
+
+/// The present, UTC, as "20260131_235959", for names of files.
+std::string make_stamp();
+
+}  // namespace weft::tool
