@@ -14,7 +14,6 @@
 #include <weft/error.hpp>
 #include <weft/event.hpp>
 #include <weft/ops/field.hpp>
-#include <weft/ops/field_stream.hpp>
 #include <weft/glsl.hpp>
 #include <weft/job.hpp>
 #include <weft/ops/kernel_post.hpp>

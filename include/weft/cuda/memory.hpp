@@ -1,50 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What CUDA's side of weft is called with: typed ranges of CUDA device memory, and streams. Target
-// weft::cuda.
+// Streams and ranges of CUDA device memory: see device.hpp.
 #pragma once
 
-#include <cstddef>
-#include <string>
-#include <type_traits>
-
-#include <weft/error.hpp>
-
-struct CUstream_st;  // of CUDA, whose headers are not needed here
-
-namespace weft::cuda {
-
-/// A cudaStream_t or CUstream; null is CUDA's default stream. Owned by whoever made it.
-using StreamHandle = ::CUstream_st*;
-
-/// `size` elements of T in memory that a CUDA device reads and writes. Does not own them.
-template <class T>
-class DeviceSpan {
-  public:
-    constexpr DeviceSpan() noexcept = default;
-    constexpr DeviceSpan(T* data, std::size_t size) noexcept : data_(data), size_(size) {}
-    template <class U>
-    requires std::is_same_v<T, const U>
-    constexpr DeviceSpan(DeviceSpan<U> other) noexcept  // NOLINT(google-explicit-constructor): a writable
-                                                        // span is a readable one
-        : data_(other.data()), size_(other.size()) {}
-
-    constexpr T* data() const noexcept { return data_; }
-    constexpr std::size_t size() const noexcept { return size_; }
-    constexpr std::size_t bytes() const noexcept { return size_ * sizeof(T); }
-    constexpr bool empty() const noexcept { return size_ == 0; }
-    /// Elements [first, first + count). Errors: invalid_argument - beyond the end.
-    DeviceSpan subspan(std::size_t first, std::size_t count) const {
-        if (first > size_ || count > size_ - first)
-            throw Error(Errc::invalid_argument, "DeviceSpan::subspan: range beyond the end (got first " +
-                                                    std::to_string(first) + " count " +
-                                                    std::to_string(count) + ", need at most " +
-                                                    std::to_string(size_) + ")");
-        return {data_ + first, count};
-    }
-
-  private:
-    T* data_ = nullptr;
-    std::size_t size_ = 0;
-};
-
-}  // namespace weft::cuda
+#include <weft/cuda/device.hpp>
