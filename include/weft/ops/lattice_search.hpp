@@ -28,7 +28,6 @@ struct LatticeSearchOptions {
     /// to have several valleys or to go on.
     BatchOptions batch = {};
 };
-};
 
 /// What one beta does to the sample.
 struct LatticeTrial {

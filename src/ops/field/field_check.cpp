@@ -163,6 +163,13 @@ void check_field_enums(const char* function, Field field, FieldOp op, FieldForm 
     core::check_enum(function, "shader", shader, FieldShader::limbs64);
 }
 
+void refuse_field_shader(const std::string& function, const char* options, FieldShader shader) {
+    if (shader == FieldShader::automatic) return;
+    throw Error(Errc::invalid_argument, function + ": " + options + "::shader does not apply (got " +
+                                            (shader == FieldShader::limbs64 ? "limbs64" : "limbs32") +
+                                            ", need automatic)");
+}
+
 std::string FieldCall::function() const {
     return batch ? "field_batch" : field_function(op);
 }

@@ -14,6 +14,10 @@ namespace weft::kernels {
 /// Errors: invalid_argument - an enum that holds none of its values; `function` opens the text.
 void check_field_enums(const char* function, Field field, FieldOp op, FieldForm form, FieldShader shader);
 
+/// For CUDA, whose kernels serve every FieldShader. Errors: invalid_argument - a choice; `options` names the
+/// struct.
+void refuse_field_shader(const std::string& function, const char* options, FieldShader shader);
+
 /// A call of field_batch, or of field_apply, whose one job has no number in error texts.
 struct FieldCall {
     const FieldInfo& field;

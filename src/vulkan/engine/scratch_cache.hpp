@@ -5,19 +5,24 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include <weft/backend.hpp>
+#include <weft/buffer.hpp>
 
 namespace weft::core {
 
-/// Used by one call at a time: who takes an entry has it alone. Belongs to a backend, ends with it, and is
+/// A call that takes an entry has it alone. Belongs to a backend, ends with it, and is
 /// freed by Backend::trim().
 class ScratchCache {
   public:
     using Key = std::vector<std::uint64_t>;
-    /// The entry of that key which was given back last; null: none.
+    /// The entry of that key that was given back last; null: none.
     std::shared_ptr<void> take(const Key& key);
+    /// The same, left where it is for other calls: for entries that no call changes.
+    std::shared_ptr<void> share(const Key& key);
     /// `bytes` of memory are in it. The oldest go when there are many or much is held; what is larger than
     /// that by itself is freed, as it is where there is no memory for the list.
     void give(Key key, std::shared_ptr<void> entry, std::uint64_t bytes) noexcept;
@@ -35,6 +40,10 @@ class ScratchCache {
 };
 
 ScratchCache& scratch_cache(Backend& backend);
+/// A buffer with `words` for streams of this backend to read: the first call with `key` fills it, in a submission
+/// of its own that it waits for, and the cache keeps it. Errors: out_of_memory, device_lost, driver.
+BufferView<const std::uint32_t> kept_words(const Stream& stream, const ScratchCache::Key& key,
+                                           std::span<const std::uint32_t> words, std::string_view name);
 /// Config::memory_limit; 0: none.
 std::uint64_t memory_limit(const Backend& backend);
 
