@@ -57,13 +57,13 @@ struct Settings {
     bool quick = false, plain = false;
     std::string shader = "automatic", json;
 
-    weft::FieldKernelOptions kernel() const {
+    weft::FieldOptions kernel(FieldOp op) const {
         return {.form = plain ? FieldForm::plain : FieldForm::montgomery,
                 .shader = shader == "limbs32"   ? FieldShader::limbs32
                           : shader == "limbs64" ? FieldShader::limbs64
                                                 : FieldShader::automatic,
                 .workgroup_size = workgroup_size,
-                .block_elements = block};
+                .block_elements = weft::is_reduction(op) ? block : 0};
     }
 };
 
