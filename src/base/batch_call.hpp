@@ -12,7 +12,7 @@ namespace weft::core {
 
 /// What a call honours besides progress and cancel.
 struct BatchMembers {
-    bool path = false, chunk_elements = false, stage_times = false;
+    bool mode = false, path = false, chunk_elements = false, stage_times = false;
 };
 
 /// Errors: invalid_argument - a member that is not honoured and not its default, by name.

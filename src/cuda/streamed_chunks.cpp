@@ -170,7 +170,7 @@ class Run {
         report.wait_s += wait_s_;
         report.copy_in_s += copy_in_s_;
         report.copy_out_s += copy_out_s_;
-        report.slots = kSlots;
+        report.ring_slots = kSlots;
         report.chunk_elements = count_;
         if (chunks_ == 0) return;
         report.path = Path::staged;

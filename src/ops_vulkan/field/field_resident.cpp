@@ -23,11 +23,11 @@ std::uint64_t offset_of(const ConstDeviceArray& array) {
 }
 
 kernels::FieldRange range_of(const ConstDeviceArray& array) {
-    return {array.object().get(), offset_of(array), array.bytes(), array.type()};
+    return {detail::Access::object(array).get(), offset_of(array), array.bytes(), array.type()};
 }
 
 Words words_of(const ConstDeviceArray& array) {
-    return {array.object(), offset_of(array) / 4, array.bytes() / 4};
+    return detail::Access::make<Words>(detail::Access::object(array), offset_of(array) / 4, array.bytes() / 4);
 }
 BufferView<const std::uint32_t> read_only(const ConstDeviceArray& array) {
     return words_of(array);

@@ -60,7 +60,7 @@ void add(OpReport& all, const OpReport& one) {
     all.split_queues = one.split_queues;
     all.host_memory = one.host_memory;
     all.queues = one.queues;
-    all.slots = one.slots;
+    all.ring_slots = one.ring_slots;
     all.chunk_elements = one.chunk_elements;
     ++all.items;
 }

@@ -9,6 +9,6 @@
 namespace weft::core {
 
 /// What is kept for the device; never throws for what it finds.
-TuningReport load_tuning(const DeviceSnapshot& device, const Config& config);
+tune::EngineReport load_tuning(const DeviceSnapshot& device, const Config& config);
 
 }  // namespace weft::core

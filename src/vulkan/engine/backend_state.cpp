@@ -26,9 +26,9 @@ BackendState::BackendState(std::shared_ptr<Context> context, DeviceInfo info, Pl
 
 StartupReport BackendState::startup() const {
     StartupReport report = startup_;
-    report.first_pipeline_ms = context_->pipelines.first_ms();
-    report.first_dispatch_ms = context_->timelines.first_work().took_ms();
-    report.first_result_ms = context_->timelines.first_work().done_after_ms(process_begin_);
+    report.first_pipeline_s = context_->pipelines.first_s();
+    report.first_dispatch_s = context_->timelines.first_work().took_s();
+    report.first_result_s = context_->timelines.first_work().done_after_s(process_begin_);
     return report;
 }
 
@@ -104,11 +104,11 @@ void BackendState::trim() noexcept {
 }
 
 ScratchCache& scratch_cache(Backend& backend) {
-    return backend.backend_state()->kept();
+    return detail::Access::backend_state(backend)->kept();
 }
 
 std::uint64_t memory_limit(const Backend& backend) {
-    return backend.backend_state()->context()->memory.limit();
+    return detail::Access::backend_state(backend)->context()->memory.limit();
 }
 
 }  // namespace weft::core

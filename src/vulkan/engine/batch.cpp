@@ -11,25 +11,25 @@
 namespace weft {
 
 void core::check_batch_options(Backend& backend, const BatchOptions& options) {
-    const Device& device = backend.backend_state()->context()->device;
+    const Device& device = detail::Access::backend_state(backend)->context()->device;
     settle_options(device.plan(), device.snapshot(), options, 0);
 }
 
 BatchReport run_batch(Backend& backend, const Program& program, std::span<const Job> jobs,
                       const BatchOptions& options) {
     const auto begin = std::chrono::steady_clock::now();
-    core::BackendState& backend_state = *backend.backend_state();
+    core::BackendState& backend_state = *detail::Access::backend_state(backend);
     core::Device& device = backend_state.context()->device;
     device.require_usable("run_batch");
-    core::require_same_backend(backend_state, *program.object(), "run_batch");
-    const core::ProgramNeeds shape = core::needs_of(*program.object());
+    core::require_same_backend(backend_state, *detail::Access::object(program), "run_batch");
+    const core::ProgramNeeds shape = core::needs_of(*detail::Access::object(program));
     std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         core::check_job(shape, device.snapshot().limits, jobs[i], i);
         bytes += core::job_bytes_in(jobs[i]) + core::job_bytes_out(jobs[i]);
     }
     const core::BatchSettings settings = core::settle_options(device.plan(), device.snapshot(), options, bytes);
-    core::BatchEngine engine(backend_state, program.object(), settings, nullptr);
+    core::BatchEngine engine(backend_state, detail::Access::object(program), settings, nullptr);
     auto& spans = engine.scratch().spans;
     spans.clear();
     for (std::size_t i = 0; i < jobs.size(); ++i) core::append_spans(jobs[i], i, spans);

@@ -33,7 +33,7 @@ BatchEngine::BatchEngine(BackendState& backend_state, std::shared_ptr<const Prog
       layout_(shape_, context_.device.snapshot().limits.storage_buffer_offset_alignment),
       begin_(steady_clock::now()) {
     report_.split_queues = settings_.split;
-    report_.slots = settings_.slots;
+    report_.ring_slots = settings_.slots;
     if (!settings_.stage_times) return;
     report_.intervals.reserve(64);
     context_.clocks.refresh(true);
@@ -282,7 +282,7 @@ void BatchEngine::launch(Slot& slot) {
     slot.done = {};
     try {
         build(slot);
-        timed_copy(slot, ProfileStage::copy_in);
+        timed_copy(slot, Stage::copy_in);
         flush(slot.work);
         submit(slot);
     } catch (...) {
@@ -336,7 +336,7 @@ void BatchEngine::finish() {
                 chunk.bound[k].buffer->invalidate(chunk.bound[k].offset, chunk.bound[k].bytes);
     for (const CopyRegion& region : slot.work.downloads)
         region.target->invalidate(region.target_offset, region.bytes);
-    timed_copy(slot, ProfileStage::copy_out);
+    timed_copy(slot, Stage::copy_out);
     slot.work.keep_alive.clear();
     for (const ChunkDispatch& chunk : slot.work.chunks) {
         Pending& p = pending(chunk.chunk.job);

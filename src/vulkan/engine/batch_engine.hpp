@@ -90,11 +90,11 @@ class BatchEngine {
     void submit(Slot& slot);
     static void flush(const Bundle& work);
     void launch(Slot& slot);
-    StageEvent event_of(const Slot& slot, ProfileStage stage) const;
+    StageEvent event_of(const Slot& slot, Stage stage) const;
     void report_stages(const Slot& slot, std::uint32_t index);
     bool read_interval(const Slot& slot, std::size_t role, QueueRole timed_by, StageEvent& event);
     void note_route(const Route& route, const Bundle& work);
-    void timed_copy(const Slot& slot, ProfileStage stage);
+    void timed_copy(const Slot& slot, Stage stage);
     SubmitMode shape(const Bundle& work) const;
     /// Workgroups of the copy shader for the downloads of a bundle; 0: the copy engine's.
     std::uint32_t pace_of(const Bundle& work);

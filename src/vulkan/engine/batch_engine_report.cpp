@@ -52,7 +52,7 @@ bool BatchEngine::await_oldest(std::chrono::nanoseconds timeout, bool spin, bool
 }
 
 /// All of an event but where and when.
-StageEvent BatchEngine::event_of(const Slot& slot, ProfileStage stage) const {
+StageEvent BatchEngine::event_of(const Slot& slot, Stage stage) const {
     const Bundle& work = slot.work;
     const auto sum = [](const std::vector<CopyRegion>& regions) {
         std::uint64_t bytes = 0;
@@ -61,10 +61,10 @@ StageEvent BatchEngine::event_of(const Slot& slot, ProfileStage stage) const {
     };
     StageEvent event;
     event.stage = stage;
-    event.bytes = stage == ProfileStage::upload     ? sum(work.uploads)
-                  : stage == ProfileStage::download ? sum(work.downloads)
+    event.bytes = stage == Stage::upload     ? sum(work.uploads)
+                  : stage == Stage::download ? sum(work.downloads)
                                                     : work.bytes;
-    event.operations = stage == ProfileStage::kernel ? static_cast<std::uint32_t>(work.chunks.size()) : 1;
+    event.operations = stage == Stage::kernel ? static_cast<std::uint32_t>(work.chunks.size()) : 1;
     event.jobs = static_cast<std::uint32_t>(work.chunks.size());
     event.job = work.chunks.front().chunk.job;
     event.job_name = context_.trace.name(jobs_[event.job - base_].job->name);
@@ -74,8 +74,8 @@ StageEvent BatchEngine::event_of(const Slot& slot, ProfileStage stage) const {
     return event;
 }
 
-void BatchEngine::timed_copy(const Slot& slot, ProfileStage stage) {
-    const bool in = stage == ProfileStage::copy_in;
+void BatchEngine::timed_copy(const Slot& slot, Stage stage) {
+    const bool in = stage == Stage::copy_in;
     const std::vector<HostCopy>& copies = in ? slot.work.copies_in : slot.work.copies_out;
     if (copies.empty()) return;
     CopyLabel label;
@@ -114,7 +114,7 @@ void BatchEngine::report_stages(const Slot& slot, std::uint32_t index) {
             (shape(slot.work) == SubmitMode::paced && static_cast<QueueRole>(role) == QueueRole::upload);
         const QueueRole timed_by = apart ? static_cast<QueueRole>(role) : QueueRole::compute;
         StageEvent event;
-        if (listened) event = event_of(slot, static_cast<ProfileStage>(role));
+        if (listened) event = event_of(slot, static_cast<Stage>(role));
         event.row = context_.row_of(timed_by);
         event.timed = read_interval(slot, role, timed_by, event);
         if (listened && event.bytes != 0) context_.trace.stage(event);

@@ -13,12 +13,12 @@ namespace weft::core {
 
 BufferView<const std::uint32_t> kept_words(const Stream& stream, const ScratchCache::Key& key,
                                            std::span<const std::uint32_t> words, std::string_view name) {
-    const std::shared_ptr<BackendState>& backend_state = stream.backend_state();
+    const std::shared_ptr<BackendState>& backend_state = detail::Access::backend_state(stream);
     std::shared_ptr<void> held = backend_state->kept().share(key);
     if (!held) {
         auto buffer = std::make_shared<Buffer<std::uint32_t>>(stream, words.size(), name);
         // Not on `stream`, whose steps may run later than those of others, or never.
-        Stream upload(std::make_unique<StreamState>(backend_state, std::string(name)));
+        Stream upload = detail::Access::make<Stream>(std::make_unique<StreamState>(backend_state, std::string(name)));
         upload.upload(words, *buffer);
         upload.wait();
         backend_state->kept().give(key, buffer, buffer->bytes());

@@ -53,7 +53,7 @@ TEST_CASE("downloads: by the copy shader in chunks, from a pipeline, and timed")
             for (int round = 0; round < 3; ++round) {
                 const weft::BatchReport report =
                     weft::run_batch(backend, program, work.jobs,
-                                    {.chunk_elements = 4096, .stage_times = weft::StageTimes::on});
+                                    {.chunk_elements = 4096, .stage_times = weft::Choice::on});
                 CHECK(report.download_workgroups >= 2);
                 if (!report.intervals.empty()) CHECK(report.stage_s(weft::Stage::download) > 0);
                 check_right(work);

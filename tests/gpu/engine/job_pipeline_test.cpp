@@ -92,7 +92,7 @@ TEST_CASE("pipeline: a queued job is cancelled and never runs; a running or fini
         std::vector<SlowJob> running(4);
         const Words in = words(100);
         Words out(in.size(), kGuardWord);
-        JobPipeline pipeline(backend, program, {.slots = 1});
+        JobPipeline pipeline(backend, program, {.ring_slots = 1});
         std::vector<JobToken> tokens;
         for (const SlowJob& slow : running) {
             tokens.push_back(pipeline.submit(slow.job));
@@ -150,7 +150,7 @@ TEST_CASE("pipeline: a job that does not fit is refused at submit and leaves no 
         CHECK(pipeline.wait(pipeline.submit(work.jobs[1])));
         CHECK(work.right());
         check_error(Errc::invalid_argument, "17",
-                    [&] { JobPipeline other(backend, program, {.slots = 17}); });
+                    [&] { JobPipeline other(backend, program, {.ring_slots = 17}); });
     });
 }
 
@@ -221,7 +221,7 @@ TEST_CASE("pipeline: destroyed with jobs queued and running, the backend goes on
         const Program program(backend, kSlow);
         for (int round = 0; round < 3; ++round) {
             std::vector<SlowJob> jobs(40);
-            JobPipeline pipeline(backend, program, {.slots = 2});
+            JobPipeline pipeline(backend, program, {.ring_slots = 2});
             for (const SlowJob& slow : jobs) pipeline.submit(slow.job);
         }
         check_usable(backend);
