@@ -52,7 +52,7 @@ class Data {
             for (auto* list : {&a_, &b_, &out_}) list->push_back(make(backend, elements * kLimbs, pinned));
             expected_.emplace_back(elements * kLimbs);
             parallel(elements, [&](std::size_t first, std::size_t last) { fill(j, first, last); });
-            work.push_back({a_[j], b_[j], out_[j]});
+            work.push_back({.a = a_[j], .b = b_[j], .out = out_[j]});
         }
     }
 
