@@ -53,9 +53,12 @@ void run_lattices(const CudaStream& stream) {
                     const CudaArray<float> x(std::vector<float>(values, 1.25f)), y(values);
                     const CudaArray<std::uint32_t> codes(weft::code_words(code, vectors)),
                         status(weft::status_words(vectors));
-                    weft::cuda::lattice_encode(stream, code, x.span(), codes.span(), status.span(), {.width = width});
-                    weft::cuda::lattice_decode(stream, code, codes.span(), status.span(), y.span(), {.width = width});
-                    weft::cuda::lattice_quantize(stream, code, x.span(), y.span(), status.span(), {.width = width});
+                    weft::cuda::lattice_encode(stream, code, x.span(), codes.span(), status.span(),
+                                               {.width = width});
+                    weft::cuda::lattice_decode(stream, code, codes.span(), status.span(), y.span(),
+                                               {.width = width});
+                    weft::cuda::lattice_quantize(stream, code, x.span(), y.span(), status.span(),
+                                                 {.width = width});
                     stream.wait();
                 }
     const weft::LatticeTable table(weft::Lattice::d4, 4);

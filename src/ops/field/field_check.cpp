@@ -26,7 +26,7 @@ std::string got_need(std::uint64_t got, const std::string& need) {
     return " (got " + std::to_string(got) + " limbs, need " + need + ")";
 }
 
-// A default-made array is empty, whatever its type says.
+// A default-made array is empty and has no type of its own.
 void check_type(const FieldCall& call, std::size_t job, const char* name, const ConstHostArray& array) {
     if (array.data == nullptr && array.empty()) return;
     if (array.type != limb_type(call.field)) refuse(call, job, wrong_limbs(call.field, name, array.type));
@@ -38,7 +38,8 @@ void check_operand(const FieldCall& call, std::size_t job, const char* name, con
     if (array.size != need)
         refuse(call, job, std::string(name) + like + got_need(array.size, std::to_string(need)));
     if (array.data == nullptr && !array.empty())
-        refuse(call, job, std::string(name) + " is null" + got_need(array.size, "memory behind them or length 0"));
+        refuse(call, job,
+               std::string(name) + " is null" + got_need(array.size, "memory behind them or length 0"));
 }
 
 // Addresses as integers: spans of different arrays have no order as pointers.
@@ -55,7 +56,8 @@ void check_shapes(const FieldCall& call, std::size_t index) {
     const std::string multiple = std::to_string(field.limbs);
     check_type(call, index, "a", job.a);
     if (job.a.size % field.limbs != 0)
-        refuse(call, index, "a does not hold whole elements" + got_need(job.a.size, "a multiple of " + multiple));
+        refuse(call, index,
+               "a does not hold whole elements" + got_need(job.a.size, "a multiple of " + multiple));
     if (call.elements(job) > UINT32_MAX)
         refuse(call, index, "too many elements" + got_need(job.a.size, "fewer than " + multiple + " * 2^32"));
     check_operand(call, index, "a", job.a, job.a.size, kUnlikeA);
@@ -64,7 +66,8 @@ void check_shapes(const FieldCall& call, std::size_t index) {
     else if (!job.b.empty())
         refuse(call, index, std::string(to_string(call.op)) + " takes no b" + got_need(job.b.size, "0"));
     if (call.op != FieldOp::axpy && !job.scalar.empty())
-        refuse(call, index, std::string(to_string(call.op)) + " takes no scalar" + got_need(job.scalar.size, "0"));
+        refuse(call, index,
+               std::string(to_string(call.op)) + " takes no scalar" + got_need(job.scalar.size, "0"));
     if (is_reduction(call.op))
         check_operand(call, index, "out", job.out, field.limbs, " is not one element");
     else
@@ -88,7 +91,9 @@ void check_job(const FieldCall& call, std::size_t index) {
 void check_results(const FieldCall& call) {
     std::vector<std::size_t> order(call.jobs.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    const auto address = [&](std::size_t i) { return reinterpret_cast<std::uintptr_t>(call.jobs[i].out.data); };
+    const auto address = [&](std::size_t i) {
+        return reinterpret_cast<std::uintptr_t>(call.jobs[i].out.data);
+    };
     std::sort(order.begin(), order.end(),
               [&](std::size_t x, std::size_t y) { return address(x) < address(y); });
     for (std::size_t i = 1; i < order.size(); ++i)
@@ -137,7 +142,8 @@ std::optional<Stray> find_stray(const FieldCall& call, std::uint64_t first, std:
 std::optional<Stray> find_stray_threaded(const FieldCall& call, std::uint64_t total, std::size_t threads) {
     std::vector<std::optional<Stray>> found(threads);
     auto scan = [&](std::size_t t) {
-        found[t] = find_stray(call, total / threads * t, t + 1 == threads ? total : total / threads * (t + 1));
+        found[t] =
+            find_stray(call, total / threads * t, t + 1 == threads ? total : total / threads * (t + 1));
     };
     std::vector<std::jthread> workers;
     workers.reserve(threads);
