@@ -81,10 +81,7 @@ struct BatchReport {
     bool split_queues = false;    ///< separate submissions for upload, kernel, download
     std::string host_memory;      ///< who allocated what the device copies from: "vulkan", "cuda", "import";
                                   ///< empty: the device copied nothing
-    std::uint32_t download_workgroups =
-        0;               ///< of the copy shader that made downloads beside uploads (Config::
-                         ///< downloads), at most; 0: the copy engine made them all
-    std::string queues;  ///< e.g. "upload family 1 queue 0, compute family 2 queue 0, ..."
+    std::string queues;           ///< e.g. "upload family 1 queue 0, compute family 2 queue 0, ..."
     std::uint32_t slots = 0;
     std::uint64_t chunk_elements = 0;
     std::vector<StageInterval> intervals;  ///< empty when stage times are off

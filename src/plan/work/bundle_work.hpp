@@ -44,7 +44,6 @@ struct Bundle {
     std::vector<HostCopy> copies_in, copies_out;
     std::vector<std::shared_ptr<BufferObject>> keep_alive;  // page-locked memory of the user
     std::uint64_t bytes = 0;
-    std::uint32_t download_groups = 0;  // workgroups of the copy shader; 0: downloads by the copy engine
 
     void clear() {
         chunks.clear();
@@ -54,7 +53,6 @@ struct Bundle {
         copies_out.clear();
         keep_alive.clear();
         bytes = 0;
-        download_groups = 0;
     }
 };
 

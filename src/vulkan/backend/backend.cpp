@@ -42,7 +42,6 @@ PlanReport report_plan(const DevicePlan& plan) {
     report.copy_threads = plan.copy_threads;
     report.chunk_elements = plan.chunk_elements;
     report.chunk_bytes = plan.chunk_bytes;
-    report.downloads = !plan.downloads.shader ? "engine" : plan.downloads.asked ? "shader" : "measured";
     report.tuning = plan.tuning;
     report.synchronization2 = plan.synchronization2;
     report.reasons = plan.reasons;

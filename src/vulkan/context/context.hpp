@@ -11,7 +11,6 @@
 #include "vulkan/context/external_timeline.hpp"
 #include "vulkan/memory/memory_pool.hpp"
 #include "vulkan/context/open_timers.hpp"
-#include "vulkan/context/paced_copy.hpp"
 #include "vulkan/device/pipeline_cache.hpp"
 #include "vulkan/device/queue_clocks.hpp"
 #include "vulkan/device/timeline.hpp"
@@ -40,7 +39,6 @@ class Context {
     QueueClocks clocks;
     MemoryPool memory;
     PipelineCache pipelines;
-    PacedCopy paced_copy;
     CopyShader copy_shader;
     HostRanges host_ranges;
     ExternalTimelines externals;

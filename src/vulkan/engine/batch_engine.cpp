@@ -220,7 +220,6 @@ void BatchEngine::shrink_request(const Error& refusal) {
 
 SubmitMode BatchEngine::shape(const Bundle& work) const {
     if (!work.route.copies) return SubmitMode::kernel_only;
-    if (work.download_groups != 0) return SubmitMode::paced;
     return settings_.split ? SubmitMode::split : SubmitMode::fused;
 }
 
@@ -233,14 +232,13 @@ void BatchEngine::build(Slot& slot) {
         slot.work.chunks.back().workgroups = program_->workgroups(plan_.chunks[i].count);
     }
     ring_->chunks.clear();
-    slot.work.download_groups = pace_of(slot.work);
     slot.timed = settings_.stage_times || (context_.trace.active() && context_.device.plan().timestamps);
     recording_key(slot.work, *program_->pipeline, shape(slot.work), slot.timed, ring_->key);
     bool fresh = false;
     slot.active = &slot.recording(ring_->key, fresh);
     if (fresh) {
         try {
-            record(context_, slot.work, *program_->pipeline, shape(slot.work), slot.timed, *slot.active);
+            record(context_.device, slot.work, *program_->pipeline, shape(slot.work), slot.timed, *slot.active);
         } catch (...) {
             slot.active->key.clear();
             throw;
@@ -262,7 +260,6 @@ void BatchEngine::submit(Slot& slot) {
     // it.
     slot.done = context_.timelines.submit(QueueRole::upload, commands(QueueRole::upload));
     slot.done = context_.timelines.submit(QueueRole::compute, commands(QueueRole::compute), slot.done);
-    if (how == SubmitMode::paced) return;
     slot.done = context_.timelines.submit(QueueRole::download, commands(QueueRole::download), slot.done);
 }
 

@@ -96,8 +96,6 @@ class BatchEngine {
     void note_route(const Route& route, const Bundle& work);
     void timed_copy(const Slot& slot, ProfileStage stage);
     SubmitMode shape(const Bundle& work) const;
-    /// Workgroups of the copy shader for the downloads of a bundle; 0: the copy engine's.
-    std::uint32_t pace_of(const Bundle& work);
 
     BackendState& backend_state_;
     Context& context_;

@@ -10,14 +10,14 @@
 namespace weft::core {
 namespace {
 
-std::string queue_text(const QueuePlan& queues, bool split, bool paced) {
+std::string queue_text(const QueuePlan& queues, bool split) {
     const auto text = [&](QueueRole role) {
         const QueueSlot& slot = queues.of(role);
         return "family " + std::to_string(slot.family) + " queue " + std::to_string(slot.queue);
     };
     if (!split) return "all " + text(QueueRole::compute);
     return "upload " + text(QueueRole::upload) + ", compute " + text(QueueRole::compute) + ", download " +
-           (paced ? text(QueueRole::compute) + " by a copy shader" : text(QueueRole::download));
+           text(QueueRole::download);
 }
 
 }  // namespace
@@ -26,14 +26,12 @@ void BatchEngine::note_route(const Route& route, const Bundle& work) {
     if (report_.path == Path::automatic) {
         report_.path = route.path;
         report_.split_queues = route.copies && settings_.split;
-        report_.queues =
-            queue_text(context_.device.plan().queues, report_.split_queues, work.download_groups != 0);
+        report_.queues = queue_text(context_.device.plan().queues, report_.split_queues);
         if (!work.uploads.empty())
             report_.host_memory = work.uploads.front().source->memory_source();
         else if (!work.downloads.empty())
             report_.host_memory = work.downloads.front().target->memory_source();
     }
-    report_.download_workgroups = std::max(report_.download_workgroups, work.download_groups);
     report_.mixed_paths = report_.mixed_paths || report_.path != route.path;
 }
 
@@ -109,9 +107,7 @@ void BatchEngine::report_stages(const Slot& slot, std::uint32_t index) {
     for (std::size_t role = 0; role < kQueueRoles; ++role) {
         if (!slot.work.route.copies && role != static_cast<std::size_t>(QueueRole::compute)) continue;
         // The compute queue timed the stages of a submission that several share.
-        const bool apart =
-            shape(slot.work) == SubmitMode::split ||
-            (shape(slot.work) == SubmitMode::paced && static_cast<QueueRole>(role) == QueueRole::upload);
+        const bool apart = shape(slot.work) == SubmitMode::split;
         const QueueRole timed_by = apart ? static_cast<QueueRole>(role) : QueueRole::compute;
         StageEvent event;
         if (listened) event = event_of(slot, static_cast<ProfileStage>(role));

@@ -92,30 +92,6 @@ void dispatch_chunks(const Device& device, VkCommandBuffer commands, const Bundl
     }
 }
 
-/// One region after the other: more workgroups at once would be another pace. What earlier submissions copy
-/// is over too when the first begins, for a barrier waits for all that the queue was given before.
-void dispatch_downloads(Context& context, VkCommandBuffer commands, const Bundle& work,
-                        const Recording& recording) {
-    Device& device = context.device;
-    constexpr AccessScope kKernel{AccessScope::kernel};
-    device.vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE,
-                                context.paced_copy.pipeline(context.pipelines).handle);
-    for (std::size_t i = 0; i < work.downloads.size(); ++i) {
-        const CopyRegion& region = work.downloads[i];
-        const std::array<SetEntry, 2> entries{
-            {{0, {region.source->handle(), region.source_offset, region.bytes}},
-             {1, {region.target->handle(), region.target_offset, region.bytes}}}};
-        write_set(device, recording.download_sets[i], entries);
-        const auto units = static_cast<std::uint32_t>(region.bytes / PacedCopy::kUnit);
-        barrier(device, commands, kKernel, kKernel);
-        device.vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, device.pipeline_layout(),
-                                          0, 1, &recording.download_sets[i], 0, nullptr);
-        device.vk.vkCmdPushConstants(commands, device.pipeline_layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                                     sizeof units, &units);
-        device.vk.vkCmdDispatch(commands, work.download_groups, 1, 1);
-    }
-}
-
 }  // namespace
 
 std::uint32_t first_query(SubmitMode shape, QueueRole stage) {
@@ -141,7 +117,6 @@ void recording_key(const Bundle& work, const Pipeline& pipeline, SubmitMode shap
             key.push_back(chunk.bound[k].bytes);
         }
     }
-    key.push_back(work.download_groups);
     for (const auto* regions : {&work.uploads, &work.downloads}) {
         key.push_back(regions->size());
         for (const CopyRegion& region : *regions) {
@@ -154,9 +129,8 @@ void recording_key(const Bundle& work, const Pipeline& pipeline, SubmitMode shap
     }
 }
 
-void record(Context& context, const Bundle& work, const Pipeline& pipeline, SubmitMode shape, bool stage_times,
+void record(Device& device, const Bundle& work, const Pipeline& pipeline, SubmitMode shape, bool stage_times,
             Recording& recording) {
-    Device& device = context.device;
     // A failure half way must not leave a key that promises these commands.
     std::vector<std::uint64_t> key;
     key.swap(recording.key);
@@ -164,8 +138,7 @@ void record(Context& context, const Bundle& work, const Pipeline& pipeline, Subm
     constexpr AccessScope kRead{AccessScope::transfer_read}, kWrite{AccessScope::transfer_write},
         kKernel{AccessScope::kernel}, kHost{AccessScope::host_read};
     const bool split = shape == SubmitMode::split;
-    const bool paced = shape == SubmitMode::paced;
-    if (split || paced) {
+    if (split) {
         Commands upload(device, recording, QueueRole::upload, shape, stage_times);
         upload.begin_stage(QueueRole::upload, "upload");
         copy_regions(device, upload.handle(), work.uploads);
@@ -188,11 +161,6 @@ void record(Context& context, const Bundle& work, const Pipeline& pipeline, Subm
         copy_regions(device, compute.handle(), work.downloads);
         compute.end_stage(QueueRole::download);
         barrier(device, compute.handle(), kWrite, kHost);
-    } else if (paced) {
-        compute.begin_stage(QueueRole::download, "download");
-        dispatch_downloads(context, compute.handle(), work, recording);
-        compute.end_stage(QueueRole::download);
-        barrier(device, compute.handle(), kKernel, kHost);
     } else if (!split) {
         barrier(device, compute.handle(), kKernel, kHost);
     }

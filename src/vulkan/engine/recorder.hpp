@@ -15,7 +15,6 @@ enum class SubmitMode : std::uint64_t {
     kernel_only,  // one submission: the kernel works on memory the host reaches
     fused,        // one submission: upload, kernel, download on the compute queue
     split,        // three submissions, ordered by timelines
-    paced,        // two: upload; kernel and download by a copy shader
 };
 
 /// Where in Recording::queries a stage's begin is; its end comes next. Of stages in one command buffer, one
@@ -27,7 +26,7 @@ void recording_key(const Bundle& work, const Pipeline& pipeline, SubmitMode shap
                    std::vector<std::uint64_t>& key);
 
 /// Writes descriptor sets and records the command buffers that `shape` needs.
-void record(Context& context, const Bundle& work, const Pipeline& pipeline, SubmitMode shape, bool stage_times,
+void record(Device& device, const Bundle& work, const Pipeline& pipeline, SubmitMode shape, bool stage_times,
             Recording& recording);
 
 }  // namespace weft::core

@@ -14,16 +14,12 @@
 
 namespace weft::core {
 
-/// Downloads of a bundle that a copy shader makes; more are left to the copy engine.
-inline constexpr std::size_t kMaxPacedRegions = 8;
-
 /// Command buffers recorded for one shape of bundle. A slot keeps one for each of the last kRecordings shapes
 /// it met: a batch from page-locked memory has another shape for every chunk, and meets all of them again.
 struct Recording {
     std::vector<std::uint64_t> key;  // everything the commands depend on; empty: never recorded
     std::array<VkCommandBuffer, kQueueRoles> commands{};
     std::array<VkDescriptorSet, kMaxBundleChunks> sets{};
-    std::array<VkDescriptorSet, kMaxPacedRegions> download_sets{};  // null where the plan has no copy shader
     VkDescriptorPool descriptors = VK_NULL_HANDLE;
     VkQueryPool queries = VK_NULL_HANDLE;  // begin and end of each stage, by QueueRole
     std::uint64_t last_use = 0;
