@@ -7,10 +7,10 @@
 #include <memory>
 #include <vector>
 
-#include "plan/work/batch_plan.hpp"
 #include "host/copy_workers.hpp"
-#include "plan/work/workgroup_plan.hpp"
+#include "plan/work/chunking.hpp"
 #include "plan/work/host_range.hpp"
+#include "plan/work/workgroup_plan.hpp"
 
 namespace weft::core {
 

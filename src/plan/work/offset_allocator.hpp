@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places ranges inside a block of `size` bytes: best fit, neighbours coalesced. Pure bookkeeping; not
-// thread-safe.
+// Ranges inside a block of memory: where they go, and what must be flushed of them. Pure bookkeeping.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +10,7 @@
 
 namespace weft::core {
 
+/// Places ranges inside a block of `size` bytes: best fit, neighbours coalesced. Not thread-safe.
 class OffsetAllocator {
   public:
     explicit OffsetAllocator(std::uint64_t size);
@@ -45,5 +45,15 @@ class OffsetAllocator {
     std::vector<Nodes> spare_;
     std::uint64_t nodes_ = 0;
 };
+
+struct MappedRange {
+    std::uint64_t offset = 0, bytes = 0;
+    bool operator==(const MappedRange&) const = default;
+};
+
+/// What must be flushed or invalidated for [offset, offset + bytes) of non-coherent memory: rounded out to whole
+/// atoms, clamped to the end of the allocation, whose last atom may be cut short.
+MappedRange flush_range(std::uint64_t offset, std::uint64_t bytes, std::uint64_t atom,
+                        std::uint64_t allocation_bytes);
 
 }  // namespace weft::core

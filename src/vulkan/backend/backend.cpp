@@ -11,8 +11,8 @@
 #include <weft/buffer.hpp>
 
 #include "base/config_parse.hpp"
+#include "plan/device/tuning_file.hpp"
 #include "vulkan/engine/backend_state.hpp"
-#include "vulkan/backend/tuning.hpp"
 
 namespace weft {
 namespace core {

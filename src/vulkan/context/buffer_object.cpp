@@ -11,7 +11,7 @@
 #include "vulkan/context/context.hpp"
 #include "vulkan/memory/external_source.hpp"
 #include "base/file_descriptor.hpp"
-#include "plan/work/mapped_range.hpp"
+#include "plan/work/offset_allocator.hpp"
 
 namespace weft::core {
 namespace {

@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "vulkan/context/buffer_object.hpp"
-#include "vulkan/device/copy_shader.hpp"
 #include "vulkan/device/device.hpp"
 #include "vulkan/context/external_timeline.hpp"
 #include "vulkan/memory/memory_pool.hpp"

@@ -39,7 +39,7 @@ BackendState::~BackendState() {
 
 void BackendState::open_trace(const std::filesystem::path& path) {
     trace_path_ = claim_trace_path(path);
-    // Better told now than after a long run.
+    // Fail here rather than after a long run.
     std::error_code error;
     const std::filesystem::path folder = trace_path_.parent_path();
     if (!std::filesystem::is_directory(folder, error))
@@ -101,14 +101,6 @@ void BackendState::trim() noexcept {
     kept_.clear();
     imports_.clear();
     context_->memory.trim();
-}
-
-ScratchCache& scratch_cache(Backend& backend) {
-    return backend.backend_state()->kept();
-}
-
-std::uint64_t memory_limit(const Backend& backend) {
-    return backend.backend_state()->context()->memory.limit();
 }
 
 }  // namespace weft::core

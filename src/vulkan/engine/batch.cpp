@@ -6,14 +6,8 @@
 #include <string>
 
 #include "vulkan/engine/batch_engine.hpp"
-#include "vulkan/engine/batch_options.hpp"
 
 namespace weft {
-
-void core::check_batch_options(Backend& backend, const BatchOptions& options) {
-    const Device& device = backend.backend_state()->context()->device;
-    settle_options(device.plan(), device.snapshot(), options, 0);
-}
 
 BatchReport run_batch(Backend& backend, const Program& program, std::span<const Job> jobs,
                       const BatchOptions& options) {

@@ -137,7 +137,7 @@ bool BatchEngine::plan_bundle() {
     std::uint64_t bytes = 0;
     // Where memory is short, chunks travel alone.
     const bool short_of_memory = memory_chunk_limit_ != ~std::uint64_t{0};
-    const std::uint64_t limit = short_of_memory ? 0 : workgroup_limit(settings_);
+    const std::uint64_t limit = short_of_memory ? 0 : bundle_limit(settings_);
     std::size_t index = next_;
     std::uint64_t first = jobs_[index].next;
     while (index < jobs_.size() && plan_.chunks.size() < kMaxBundleChunks) {

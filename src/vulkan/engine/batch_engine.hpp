@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "plan/work/batch_plan.hpp"
+#include "plan/work/batch_settings.hpp"
 #include "vulkan/engine/program_object.hpp"
 #include "vulkan/engine/recorder.hpp"
 #include "vulkan/engine/backend_state.hpp"

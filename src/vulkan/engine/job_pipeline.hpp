@@ -14,7 +14,7 @@
 #include <weft/batch.hpp>
 
 #include "vulkan/engine/batch_engine.hpp"
-#include "plan/work/span_set.hpp"
+#include "base/span_set.hpp"
 
 namespace weft {
 

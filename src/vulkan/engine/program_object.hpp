@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "plan/work/batch_plan.hpp"
+#include "plan/work/job_check.hpp"
 #include "plan/work/workgroup_plan.hpp"
 #include "vulkan/device/pipeline_cache.hpp"
 

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "vulkan/engine/backend_state.hpp"
+
 namespace weft::core {
 
 std::shared_ptr<void> ScratchCache::take(const Key& key) {
@@ -45,6 +47,19 @@ void ScratchCache::clear() noexcept {
         entries.swap(entries_);
         bytes_ = 0;
     }
+}
+
+ScratchCache& scratch_cache(Backend& backend) {
+    return backend.backend_state()->kept();
+}
+
+std::uint64_t memory_limit(const Backend& backend) {
+    return backend.backend_state()->context()->memory.limit();
+}
+
+void check_batch_options(Backend& backend, const BatchOptions& options) {
+    const Device& device = backend.backend_state()->context()->device;
+    settle_options(device.plan(), device.snapshot(), options, 0);
 }
 
 }  // namespace weft::core

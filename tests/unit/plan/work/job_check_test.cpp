@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 #include <weft/error.hpp>
 
-#include "plan/work/batch_plan.hpp"
+#include "plan/work/job_check.hpp"
 
 namespace {
 
