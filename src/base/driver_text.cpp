@@ -92,7 +92,8 @@ std::string message_text(std::string_view text, std::span<const MessageObject> o
     for (const MessageObject& object : objects) {
         // Most layers name the objects themselves.
         if (object.name.empty() || text.find(object.name) != std::string_view::npos) continue;
-        names += (names.empty() ? " [" : ", ") + hex(object.handle) + " is \"" + std::string(object.name) + "\"";
+        names +=
+            (names.empty() ? " [" : ", ") + hex(object.handle) + " is \"" + std::string(object.name) + "\"";
     }
     return shortened(std::string(text) + names + (names.empty() ? "" : "]"), kMostMessageBytes);
 }

@@ -33,8 +33,9 @@ struct Overlap {
     std::uintptr_t bytes() const { return std::min(a.end, b.end) - std::max(a.begin, b.begin); }
 };
 
-/// Two spans of different jobs that share memory which one of them writes, or two spans of one job of which one
-/// is written and that are neither apart nor exactly the same (in place). Sorts `spans` by where they begin.
+/// Two spans of different jobs that share memory which one of them writes, or two spans of one job of which
+/// one is written and that are neither apart nor exactly the same (in place). Sorts `spans` by where they
+/// begin.
 std::optional<Overlap> find_overlap(std::span<JobSpan> spans);
 
 /// Spans of jobs that are not done. Not thread-safe.

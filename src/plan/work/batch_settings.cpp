@@ -28,8 +28,8 @@ void check_path(const DevicePlan& plan, const DeviceSnapshot& device, Path path)
 
 }  // namespace
 
-BatchSettings settle_options(const DevicePlan& plan, const DeviceSnapshot& device, const BatchOptions& options,
-                      std::uint64_t total_bytes) {
+BatchSettings settle_options(const DevicePlan& plan, const DeviceSnapshot& device,
+                             const BatchOptions& options, std::uint64_t total_bytes) {
     check_enum("run_batch", "batch mode", options.mode, BatchMode::pipelined);
     check_enum("run_batch", "path", options.path, Path::host);
     check_enum("run_batch", "queue mode", options.queues, QueueMode::split);

@@ -27,7 +27,7 @@ struct BatchSettings {
 };
 
 /// Errors: invalid_argument - options out of range; unsupported - a path the device cannot take.
-BatchSettings settle_options(const DevicePlan& plan, const DeviceSnapshot& device, const BatchOptions& options,
-                             std::uint64_t total_bytes);
+BatchSettings settle_options(const DevicePlan& plan, const DeviceSnapshot& device,
+                             const BatchOptions& options, std::uint64_t total_bytes);
 
 }  // namespace weft::core

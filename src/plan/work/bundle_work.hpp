@@ -36,9 +36,22 @@ struct CopyRegion {
     std::uint64_t target_offset = 0, bytes = 0;
 };
 
+/// How a bundle is submitted.
+enum class SubmitMode : std::uint64_t {
+    kernel_only,  // one submission: the kernel works on memory the host reaches
+    fused,        // one submission: upload, kernel, download on the compute queue
+    split,        // three submissions, ordered by timelines
+};
+
+inline SubmitMode submit_mode(const Route& route, bool split) {
+    return !route.copies ? SubmitMode::kernel_only : split ? SubmitMode::split : SubmitMode::fused;
+}
+
 /// Reused from bundle to bundle, so that its vectors keep their capacity.
 struct Bundle {
     Route route;
+    SubmitMode submit = SubmitMode::fused;
+    const Job* first_job = nullptr;  // of chunks.front(), valid until that job is over
     std::vector<ChunkDispatch> chunks;
     std::vector<CopyRegion> uploads, downloads;
     std::vector<HostCopy> copies_in, copies_out;
@@ -52,6 +65,7 @@ struct Bundle {
         copies_in.clear();
         copies_out.clear();
         keep_alive.clear();
+        first_job = nullptr;
         bytes = 0;
     }
 };
@@ -79,10 +93,15 @@ using AreaNeeds = std::array<std::uint64_t, kAreas>;
 /// Where one chunk's spans are at this moment.
 struct ChunkSpans {
     const Job* job = nullptr;
-    std::array<HostRange, kMaxJobSpans> inputs,
-        outputs;            // page-locked ranges of the chunk; empty: ordinary memory
-    bool pinned = false;    // all of them are page-locked
-    bool imported = false;  // one of them is the user's own memory, imported
+    std::array<HostRange, kMaxJobSpans> inputs, outputs;  // page-locked ranges; empty: ordinary memory
+    bool pinned = false;                                  // all of them are page-locked
+    bool imported = false;                                // one of them is the user's own memory, imported
+};
+
+/// A chunk that the next bundle will hold.
+struct PlannedChunk {
+    Chunk chunk;
+    ChunkSpans spans;
 };
 
 /// The block a shader finds: count, first, then the caller's parameters, as far as it is long.

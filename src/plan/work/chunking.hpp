@@ -41,8 +41,8 @@ std::uint64_t chunk_limit(const ProgramNeeds& program, const DeviceLimits& limit
 std::uint64_t taper(std::uint64_t limit, std::uint64_t job_left, std::uint64_t element_bytes,
                     std::uint64_t started_bytes, std::uint64_t remaining_bytes);
 
-/// Bytes up to which neighbouring chunks share a bundle: fewer submissions for small jobs, while enough bundles
-/// remain to keep every slot busy.
+/// Bytes up to which neighbouring chunks share a bundle: fewer submissions for small jobs, while enough
+/// bundles remain to keep every slot busy.
 std::uint64_t bundle_limit(const BatchSettings& settings);
 
 }  // namespace weft::core

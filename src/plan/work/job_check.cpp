@@ -34,31 +34,26 @@ template <class Span>
 void check_span(const Span& span, const Job& job, bool broadcast, const DeviceLimits& limits,
                 const std::string& where) {
     if (span.data == nullptr && span.bytes != 0)
-        refuse(
-               where + "null with a length" + got_need(span.bytes, "0 bytes or a pointer"));
+        refuse(where + "null with a length" + got_need(span.bytes, "0 bytes or a pointer"));
     if (reinterpret_cast<std::uintptr_t>(span.data) > ~std::uintptr_t{0} - span.bytes)
-        refuse(
-               where + "length runs past the address space" + got_need(span.bytes, "a real number of bytes"));
+        refuse(where + "length runs past the address space" + got_need(span.bytes, "a real number of bytes"));
     if (job.elements == 0) return;
     if (span.bytes == 0)
         refuse(where + "empty although the job has elements" +
-                                           got_need(0, "a multiple of " + std::to_string(job.elements)));
+               got_need(0, "a multiple of " + std::to_string(job.elements)));
     if (broadcast) {
         if (span.bytes > limits.max_storage_buffer_range)
-            refuse(
-                   where + "larger than one binding can be" +
-                       got_need(span.bytes, "at most " + std::to_string(limits.max_storage_buffer_range)));
+            refuse(where + "larger than one binding can be" +
+                   got_need(span.bytes, "at most " + std::to_string(limits.max_storage_buffer_range)));
         return;
     }
     if (span.bytes % job.elements != 0)
-        refuse(
-               where + "bytes do not divide by the elements" +
-                   got_need(span.bytes, "a multiple of " + std::to_string(job.elements)));
+        refuse(where + "bytes do not divide by the elements" +
+               got_need(span.bytes, "a multiple of " + std::to_string(job.elements)));
     if (span.bytes / job.elements > limits.max_storage_buffer_range)
-        refuse(
-               where + "one element is larger than one binding can be" +
-                   got_need(span.bytes / job.elements,
-                            "at most " + std::to_string(limits.max_storage_buffer_range)));
+        refuse(where + "one element is larger than one binding can be" +
+               got_need(span.bytes / job.elements,
+                        "at most " + std::to_string(limits.max_storage_buffer_range)));
 }
 
 /// In place, a chunk may overwrite its own slice of an input; never what later chunks read again.
@@ -82,21 +77,19 @@ void check_counts(const ProgramNeeds& program, const Job& job, std::uint64_t ind
         writes += b.access != Access::read ? 1u : 0u;
     }
     if (job.inputs.size() != reads || job.outputs.size() != writes)
-        refuse(
-               job_text(program, job, index) + "spans do not match the shader (got " +
-                   std::to_string(job.inputs.size()) + " inputs and " + std::to_string(job.outputs.size()) +
-                   " outputs, need " + std::to_string(reads) + " and " + std::to_string(writes) + ": " +
-                   interface_text(program) + "; a buffer without readonly or writeonly counts as both)");
+        refuse(job_text(program, job, index) + "spans do not match the shader (got " +
+               std::to_string(job.inputs.size()) + " inputs and " + std::to_string(job.outputs.size()) +
+               " outputs, need " + std::to_string(reads) + " and " + std::to_string(writes) + ": " +
+               interface_text(program) + "; a buffer without readonly or writeonly counts as both)");
     if (job.elements > 0xffffffffu)
         refuse(job_text(program, job, index) + "too many elements" +
-                                           got_need(job.elements, "at most 4294967295"));
+               got_need(job.elements, "at most 4294967295"));
     const std::size_t parameters = job.parameters.bytes().size();
     const std::size_t room = program.push_constant_bytes > 8 ? program.push_constant_bytes - 8 : 0;
     if (parameters != room)
-        refuse(
-               job_text(program, job, index) +
-                   "parameters do not fit the push-constant block after count and first" +
-                   got_need(parameters, std::to_string(room) + " bytes"));
+        refuse(job_text(program, job, index) +
+               "parameters do not fit the push-constant block after count and first" +
+               got_need(parameters, std::to_string(room) + " bytes"));
 }
 
 }  // namespace
@@ -134,10 +127,9 @@ void check_job(const ProgramNeeds& program, const DeviceLimits& limits, const Jo
             check_span(job.outputs[out], job, false, limits, where("output", out));
         if (read && write) {
             if (job.inputs[in].broadcast || job.inputs[in].bytes != job.outputs[out].bytes)
-                refuse(
-                       where("input", in) + "feeds read_write " + binding_text(b) +
-                           ", whose input and output must have equal size" +
-                           got_need(job.inputs[in].bytes, std::to_string(job.outputs[out].bytes) + " bytes"));
+                refuse(where("input", in) + "feeds read_write " + binding_text(b) +
+                       ", whose input and output must have equal size" +
+                       got_need(job.inputs[in].bytes, std::to_string(job.outputs[out].bytes) + " bytes"));
         }
         in += read ? 1u : 0u;
         out += write ? 1u : 0u;

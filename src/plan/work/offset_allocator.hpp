@@ -51,8 +51,8 @@ struct MappedRange {
     bool operator==(const MappedRange&) const = default;
 };
 
-/// What must be flushed or invalidated for [offset, offset + bytes) of non-coherent memory: rounded out to whole
-/// atoms, clamped to the end of the allocation, whose last atom may be cut short.
+/// What must be flushed or invalidated for [offset, offset + bytes) of non-coherent memory: rounded out to
+/// whole atoms, clamped to the end of the allocation, whose last atom may be cut short.
 MappedRange flush_range(std::uint64_t offset, std::uint64_t bytes, std::uint64_t atom,
                         std::uint64_t allocation_bytes);
 

@@ -10,10 +10,10 @@ namespace {
 
 class Commands {
   public:
-    Commands(Device& device, const Recording& recording, QueueRole role, SubmitMode shape, bool stage_times)
+    Commands(Device& device, const Recording& recording, QueueRole role, SubmitMode mode, bool stage_times)
         : device_(device),
           recording_(recording),
-          shape_(shape),
+          mode_(mode),
           stage_times_(stage_times && device.timestamp_bits(role) != 0),
           handle_(recording.commands[static_cast<std::size_t>(role)]) {
         const VkCommandBufferBeginInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr, 0, nullptr};
@@ -25,11 +25,11 @@ class Commands {
     }
     void begin_stage(QueueRole stage, std::string_view label) {
         device_.begin_label(handle_, label);
-        const bool begun = shape_ == SubmitMode::fused && stage != QueueRole::upload;
-        if (!begun) time(first_query(shape_, stage));
+        const bool begun = mode_ == SubmitMode::fused && stage != QueueRole::upload;
+        if (!begun) time(first_query(mode_, stage));
     }
     void end_stage(QueueRole stage) {
-        time(first_query(shape_, stage) + 1);
+        time(first_query(mode_, stage) + 1);
         device_.end_label(handle_);
     }
     VkCommandBuffer handle() const { return handle_; }
@@ -45,7 +45,7 @@ class Commands {
 
     Device& device_;
     const Recording& recording_;
-    SubmitMode shape_;
+    SubmitMode mode_;
     bool stage_times_;
     VkCommandBuffer handle_;
 };
@@ -94,14 +94,14 @@ void dispatch_chunks(const Device& device, VkCommandBuffer commands, const Bundl
 
 }  // namespace
 
-std::uint32_t first_query(SubmitMode shape, QueueRole stage) {
-    return (shape == SubmitMode::fused ? 1 : 2) * static_cast<std::uint32_t>(stage);
+std::uint32_t first_query(SubmitMode mode, QueueRole stage) {
+    return (mode == SubmitMode::fused ? 1 : 2) * static_cast<std::uint32_t>(stage);
 }
 
-void recording_key(const Bundle& work, const Pipeline& pipeline, SubmitMode shape, bool stage_times,
+void recording_key(const Bundle& work, const Pipeline& pipeline, bool stage_times,
                    std::vector<std::uint64_t>& key) {
     key.clear();
-    key.push_back(static_cast<std::uint64_t>(shape) * 2 + (stage_times ? 1 : 0));
+    key.push_back(static_cast<std::uint64_t>(work.submit) * 2 + (stage_times ? 1 : 0));
     key.push_back(reinterpret_cast<std::uintptr_t>(&pipeline));
     for (const ChunkDispatch& chunk : work.chunks) {
         key.push_back((std::uint64_t{chunk.workgroups.x} << 32) | chunk.workgroups.y);
@@ -129,7 +129,7 @@ void recording_key(const Bundle& work, const Pipeline& pipeline, SubmitMode shap
     }
 }
 
-void record(Device& device, const Bundle& work, const Pipeline& pipeline, SubmitMode shape, bool stage_times,
+void record(Device& device, const Bundle& work, const Pipeline& pipeline, bool stage_times,
             Recording& recording) {
     // A failure half way must not leave a key that promises these commands.
     std::vector<std::uint64_t> key;
@@ -137,16 +137,17 @@ void record(Device& device, const Bundle& work, const Pipeline& pipeline, Submit
     write_sets(device, work, recording);
     constexpr AccessScope kRead{AccessScope::transfer_read}, kWrite{AccessScope::transfer_write},
         kKernel{AccessScope::kernel}, kHost{AccessScope::host_read};
-    const bool split = shape == SubmitMode::split;
+    const SubmitMode mode = work.submit;
+    const bool split = mode == SubmitMode::split;
     if (split) {
-        Commands upload(device, recording, QueueRole::upload, shape, stage_times);
+        Commands upload(device, recording, QueueRole::upload, mode, stage_times);
         upload.begin_stage(QueueRole::upload, "upload");
         copy_regions(device, upload.handle(), work.uploads);
         upload.end_stage(QueueRole::upload);
         upload.end();
     }
-    Commands compute(device, recording, QueueRole::compute, shape, stage_times);
-    if (shape == SubmitMode::fused) {
+    Commands compute(device, recording, QueueRole::compute, mode, stage_times);
+    if (mode == SubmitMode::fused) {
         compute.begin_stage(QueueRole::upload, "upload");
         copy_regions(device, compute.handle(), work.uploads);
         barrier(device, compute.handle(), kWrite, kKernel);
@@ -155,7 +156,7 @@ void record(Device& device, const Bundle& work, const Pipeline& pipeline, Submit
     compute.begin_stage(QueueRole::compute, pipeline.name);
     dispatch_chunks(device, compute.handle(), work, pipeline, recording);
     compute.end_stage(QueueRole::compute);
-    if (shape == SubmitMode::fused) {
+    if (mode == SubmitMode::fused) {
         barrier(device, compute.handle(), kKernel, kRead);
         compute.begin_stage(QueueRole::download, "download");
         copy_regions(device, compute.handle(), work.downloads);
@@ -166,7 +167,7 @@ void record(Device& device, const Bundle& work, const Pipeline& pipeline, Submit
     }
     compute.end();
     if (split) {
-        Commands download(device, recording, QueueRole::download, shape, stage_times);
+        Commands download(device, recording, QueueRole::download, mode, stage_times);
         download.begin_stage(QueueRole::download, "download");
         copy_regions(device, download.handle(), work.downloads);
         download.end_stage(QueueRole::download);

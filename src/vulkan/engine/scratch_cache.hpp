@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the op families use of the engine next to the public API: objects that one call leaves for the next call of
-// its kind, the limit of memory, and the check of BatchOptions.
+// What the op families use of the engine next to the public API: objects that one call leaves for the next
+// call of its kind, the limit of memory, and the check of BatchOptions.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 
 namespace weft::core {
 
-/// Buffers, streams and other objects that are made once and fit again. A call that takes an entry owns it until
-/// it gives it back. Belongs to a backend, ends with it, and is freed by Backend::trim().
+/// Buffers, streams and other objects that are made once and fit again. A call that takes an entry owns it
+/// until it gives it back. Belongs to a backend, ends with it, and is freed by Backend::trim().
 class ScratchCache {
   public:
     using Key = std::vector<std::uint64_t>;
     /// The entry with that key that was given back last; null: there is none.
     std::shared_ptr<void> take(const Key& key);
-    /// The entry holds `bytes` of memory. The oldest entries are freed when the cache holds many or large ones.
-    /// An entry that alone exceeds the limit is freed, and so is one that the list has no memory for.
+    /// The entry holds `bytes` of memory. The oldest entries are freed when the cache holds many or large
+    /// ones. An entry that alone exceeds the limit is freed, and so is one that the list has no memory for.
     void give(Key key, std::shared_ptr<void> entry, std::uint64_t bytes) noexcept;
     void clear() noexcept;
 

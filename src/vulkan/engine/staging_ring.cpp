@@ -16,7 +16,7 @@ constexpr std::array<const char*, kQueueRoles> kRoleNames{" upload", " compute",
 }  // namespace
 
 Slot::Slot(const std::shared_ptr<Context>& context, std::size_t index)
-    : context_(context), name_("slot " + std::to_string(index)) {
+    : context_(context), index_(static_cast<std::uint32_t>(index)), name_("slot " + std::to_string(index)) {
     try {
         make_pools();
     } catch (...) {

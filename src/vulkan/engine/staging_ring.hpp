@@ -9,13 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "vulkan/context/context.hpp"
 #include "plan/work/bundle_work.hpp"
+#include "vulkan/context/context.hpp"
 
 namespace weft::core {
 
-/// Command buffers recorded for one shape of bundle. A slot keeps one for each of the last kRecordings shapes
-/// it met: a batch from page-locked memory has another shape for every chunk, and meets all of them again.
+/// Command buffers recorded for one kind of bundle. A slot keeps the recordings of the last kRecordings kinds
+/// that it met: in a batch from page-locked memory every bundle is of another kind, and the next batch meets
+/// all of them again.
 struct Recording {
     std::vector<std::uint64_t> key;  // everything the commands depend on; empty: never recorded
     std::array<VkCommandBuffer, kQueueRoles> commands{};
@@ -27,7 +28,7 @@ struct Recording {
 
 class Slot {
   public:
-    /// `index`: place in its ring, for names.
+    /// `index`: place in its ring.
     Slot(const std::shared_ptr<Context>& context, std::size_t index);
     ~Slot();
     Slot(const Slot&) = delete;
@@ -38,6 +39,7 @@ class Slot {
     /// Gives all areas back.
     void shrink() noexcept;
     Areas areas() const;
+    std::uint32_t index() const { return index_; }
 
     /// The recording for `key`; `fresh` when it must be recorded first. Errors: out_of_memory.
     Recording& recording(const std::vector<std::uint64_t>& key, bool& fresh);
@@ -56,19 +58,20 @@ class Slot {
     void destroy() noexcept;
 
     std::shared_ptr<Context> context_;
+    std::uint32_t index_;
     std::string name_;
     std::array<std::shared_ptr<BufferObject>, kAreas> areas_;
     std::array<VkCommandPool, kQueueRoles> pools_{};
-    std::vector<std::unique_ptr<Recording>> recordings_;  // made as shapes come
+    std::vector<std::unique_ptr<Recording>> recordings_;  // made when they are needed
     std::uint64_t uses_ = 0;
 };
 
-/// Slots of one batch or pipeline at a time, and scratch memory that keeps its capacity between batches.
+/// The slots of one batch or pipeline, and scratch memory that keeps its capacity between batches.
 struct StagingRing {
     std::vector<std::unique_ptr<Slot>> slots;
     std::vector<std::uint64_t> key;
     std::vector<JobSpan> spans;
-    std::vector<ChunkSpans> chunks;
+    std::vector<PlannedChunk> chunks;
 };
 
 }  // namespace weft::core

@@ -34,11 +34,13 @@ std::string refusal(const Values& values) {
     return "accepted";
 }
 
-const char* const kVariables[] = {
-    "WEFT_DEVICE",    "GPU_STREAM_CHUNK_ELEMS", "GPU_DEVICE_LOCAL", "WEFT_SLOTS",
-    "WEFT_PATH",      "WEFT_COPY_THREADS",      "WEFT_QUEUES",      "WEFT_HOST_ALLOC",
-    "WEFT_VALIDATION", "WEFT_LOG",              "WEFT_CACHE",       "WEFT_CACHE_DIR",
-    "WEFT_VULKAN_LIBRARY", "WEFT_TRACE"};
+const char* const kVariables[] = {"WEFT_DEVICE",         "GPU_STREAM_CHUNK_ELEMS",
+                                  "GPU_DEVICE_LOCAL",    "WEFT_SLOTS",
+                                  "WEFT_PATH",           "WEFT_COPY_THREADS",
+                                  "WEFT_QUEUES",         "WEFT_HOST_ALLOC",
+                                  "WEFT_VALIDATION",     "WEFT_LOG",
+                                  "WEFT_CACHE",          "WEFT_CACHE_DIR",
+                                  "WEFT_VULKAN_LIBRARY", "WEFT_TRACE"};
 
 void check_default(const Config& config) {
     CHECK(config.device.empty());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a batch is cut into chunks and which way its bytes go. The figures themselves may change; the tests state
-// what they must never break.
+// How a batch is cut into chunks and which way its bytes go. The figures themselves may change; the tests
+// state what they must never break.
 #include <vector>
 
 #include <doctest/doctest.h>
