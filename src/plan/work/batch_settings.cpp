@@ -51,8 +51,8 @@ BatchSettings settle_options(const DevicePlan& plan, const DeviceSnapshot& devic
     s.chunk_exact = options.chunk_elements != 0 || plan.chunk_exact;
     s.chunk_elements = options.chunk_elements != 0 ? options.chunk_elements : plan.chunk_elements;
     s.chunk_bytes = s.chunk_exact ? 0 : plan.chunk_bytes;
-    constexpr std::uint64_t kTimesFromBytes = std::uint64_t{1}
-                                              << 20;  // queries cost more than they tell below
+    // Below this the queries cost more than the times are worth.
+    constexpr std::uint64_t kTimesFromBytes = std::uint64_t{1} << 20;
     s.stage_times =
         plan.timestamps && (options.stage_times == StageTimes::on ||
                             (options.stage_times == StageTimes::automatic && total_bytes >= kTimesFromBytes));

@@ -19,8 +19,8 @@ struct BatchSettings {
     std::uint32_t slots = 3;
     std::uint64_t chunk_elements = 0;
     bool chunk_exact = false;
-    std::uint64_t chunk_bytes = 0;  // not 0: cut by it instead, as exactly
-    std::uint64_t total_bytes = 0;  // of the jobs known so far; decides how small chunks may be
+    std::uint64_t chunk_bytes = 0;  // not 0: chunks are cut by it instead, as exactly
+    std::uint64_t total_bytes = 0;  // of the jobs known so far; bounds how small chunks may be
     TransferPlan transfer;
 
     bool cuts_exactly() const { return chunk_exact || chunk_bytes != 0; }

@@ -7,7 +7,7 @@
 namespace weft::core {
 namespace {
 
-// Copies and kernels are fastest on ranges that start on a cache line; the user's own memory is taken as it
+// Copies and kernels are fastest on ranges that start on a cache line. The user's own memory is used as it
 // is.
 constexpr std::uint64_t kLine = 64;
 

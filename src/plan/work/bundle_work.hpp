@@ -80,7 +80,7 @@ enum class Area : std::uint32_t {
 };
 inline constexpr std::size_t kAreas = 5;
 
-/// An area as it exists: its buffer and, where the host reaches it, its bytes.
+/// The memory of an area: its buffer and, where the host reaches it, its bytes.
 struct AreaMemory {
     const BufferObject* buffer = nullptr;
     std::byte* mapped = nullptr;
@@ -104,7 +104,7 @@ struct PlannedChunk {
     ChunkSpans spans;
 };
 
-/// The block a shader finds: count, first, then the caller's parameters, as far as it is long.
+/// Fills a shader's push-constant block of `bytes` bytes: count, first, then the caller's parameters.
 void fill_push_constants(std::array<std::byte, 256>& push, std::uint32_t bytes, std::uint32_t count,
                          std::uint32_t first, const Parameters& parameters);
 
@@ -114,18 +114,20 @@ struct ByteSlice {
 };
 ByteSlice slice(std::uint64_t span_bytes, bool broadcast, std::uint64_t elements, const Chunk& chunk);
 
-/// First pass, before memory is there: what each area must hold. `offset` of the chunks is implied by their
-/// order.
+/// Lays the chunks of a bundle out in the areas of a slot, in their order. The first pass measures, before
+/// there is memory; the second writes the work.
 class BundleLayout {
   public:
-    /// `bind_alignment`: what a bound offset must be a multiple of, a power of two.
+    /// Bound offsets are multiples of `bind_alignment`, a power of two.
     BundleLayout(const ProgramNeeds& program, std::uint64_t bind_alignment)
         : program_(program), bind_alignment_(bind_alignment) {}
 
-    /// Adds a chunk's needs; `write` turns the same walk into work once the areas exist.
+    /// First pass: raises `needs` to what the areas must hold with this chunk.
     void measure(const Chunk& chunk, const ChunkSpans& spans, const Route& route, AreaNeeds& needs);
+    /// Second pass: adds the chunk's copies and its dispatch to `work`.
     void write(const Chunk& chunk, const ChunkSpans& spans, const Route& route, const Areas& areas,
                Bundle& work);
+    /// Before each pass.
     void restart() { in_ = out_ = 0; }
 
   private:

@@ -8,7 +8,7 @@
 namespace weft::core {
 namespace {
 
-/// How many elements the spans of one direction allow: each binding has its range, and all of them share one
+/// How many elements the spans of one direction allow: each binding has its range, and all spans share one
 /// buffer of the slot.
 class DirectionLimit {
   public:
@@ -76,15 +76,15 @@ std::uint64_t chunk_limit(const ProgramNeeds& program, const DeviceLimits& limit
         limit = std::clamp<std::uint64_t>(
             settings.chunk_bytes / std::max<std::uint64_t>(1, bytes / job.elements), 1, 0xffffffffu);
     if (copies && !settings.cuts_exactly() && settings.mode == BatchMode::pipelined && bytes != 0) {
-        // Each hand-over from queue to queue leaves a gap on the bus, so chunks are large; taper() makes the
-        // first and last of a batch small.
+        // Each hand-over from one queue to another leaves a gap on the bus, so chunks are large. taper()
+        // makes the first and the last of a batch small.
         constexpr std::uint64_t kChunkBytes = std::uint64_t{48} << 20;
         const std::uint64_t target = std::max(kChunkBytes, settings.total_bytes / 64);
         limit = std::min(limit, target / std::max<std::uint64_t>(1, bytes / job.elements));
     }
     if (program.max_workgroups == 0) {
         const WorkgroupRule rule{program.elements_per_workgroup, 0, program.folds};
-        // Elements are counted in 32 bits, so more bundles than that need no product.
+        // Elements are counted in 32 bits, so more workgroups than that need no product.
         limit = std::min(limit, std::max<std::uint64_t>(
                                     1, std::min<std::uint64_t>(most_workgroups(rule, limits), 0xffffffffu) /
                                            program.workgroups_per_element) *
@@ -107,7 +107,7 @@ std::uint64_t taper(std::uint64_t limit, std::uint64_t job_left, std::uint64_t e
     std::uint64_t count = std::max<std::uint64_t>(1, bytes / element_bytes);
     if (count > kMultiple) count = count / kMultiple * kMultiple;
     count = std::min({count, limit, job_left});
-    // Rather two halves than a whole and a sliver.
+    // Two halves are better than a whole chunk and a sliver.
     if (count < job_left && job_left - count < count / 2) {
         const std::uint64_t half = ((job_left + 1) / 2 + kMultiple - 1) / kMultiple * kMultiple;
         count = std::min(half, count);

@@ -9,7 +9,7 @@
 
 namespace weft::core {
 
-/// Chunks of a bundle, at most.
+/// A bundle holds at most this many chunks.
 inline constexpr std::size_t kMaxBundleChunks = 16;
 
 /// The way of one bundle of chunks.
@@ -30,8 +30,8 @@ struct Chunk {
 Route choose_route(const BatchSettings& settings, const DeviceSnapshot& device, std::uint64_t bundle_bytes,
                    bool pinned);
 
-/// Elements a chunk of this job may have, at least 1. `copies`: through the transfer queues; `pinned`:
-/// without staging.
+/// Elements that a chunk of this job may have, at least 1. `copies`: its bytes go through the transfer
+/// queues.
 std::uint64_t chunk_limit(const ProgramNeeds& program, const DeviceLimits& limits,
                           const BatchSettings& settings, const Job& job, bool copies);
 

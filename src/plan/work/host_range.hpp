@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A range of host memory seen through a buffer. Apart from the buffer's own header, so that code which only
-// places ranges needs no Vulkan.
+// A range of host memory seen through a buffer. It has a header of its own, so that code which only places
+// ranges needs no Vulkan.
 #pragma once
 
 #include <cstdint>

@@ -56,7 +56,7 @@ void check_span(const Span& span, const Job& job, bool broadcast, const DeviceLi
                         "at most " + std::to_string(limits.max_storage_buffer_range)));
 }
 
-/// In place, a chunk may overwrite its own slice of an input; never what later chunks read again.
+/// In place, a chunk may overwrite its own slice of an input, but never what later chunks read again.
 template <class Where>
 void check_table(const Job& job, std::size_t input, const Where& where) {
     const JobSpan table = span_of(job.inputs[input].data, job.inputs[input].bytes, 0, false);
@@ -69,7 +69,7 @@ void check_table(const Job& job, std::size_t input, const Where& where) {
     }
 }
 
-// Everything of a job that is a number.
+// The counts of a job: spans, elements, bytes of parameters.
 void check_counts(const ProgramNeeds& program, const Job& job, std::uint64_t index) {
     std::size_t reads = 0, writes = 0;
     for (const Binding& b : program.bindings) {
@@ -108,7 +108,7 @@ std::uint64_t job_bytes_out(const Job& job) {
 
 void check_job(const ProgramNeeds& program, const DeviceLimits& limits, const Job& job, std::uint64_t index) {
     check_counts(program, job, index);
-    // Texts are built only on the way out: a well-formed job pays for comparisons alone.
+    // Texts are built for a refusal only: a well-formed job costs comparisons alone.
     const auto where = [&](const char* what, std::size_t i) {
         return job_text(program, job, index) + what + " " + std::to_string(i) + " ";
     };

@@ -14,21 +14,21 @@
 
 namespace weft::core {
 
-/// What a program asks of its jobs.
+/// What a program needs of its jobs.
 struct ProgramNeeds {
     std::span<const Binding> bindings;
     std::uint32_t push_constant_bytes = 0;
     std::uint32_t elements_per_workgroup = 1;
     std::uint32_t max_workgroups = 0;
     const char* name = "";
-    bool folds = false;  // workgroups may go on along y
+    bool folds = false;  // workgroups may continue along y
     std::uint32_t workgroups_per_element = 1;
 };
 
 std::uint64_t job_bytes_in(const Job& job);
 std::uint64_t job_bytes_out(const Job& job);
 
-/// Errors as documented at run_batch; the text names job and span.
+/// Errors: those of run_batch about one job; the text names job and span.
 void check_job(const ProgramNeeds& program, const DeviceLimits& limits, const Job& job, std::uint64_t index);
 
 /// Appends the memory of a job, for check_overlaps(); nothing for a job without elements.

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t kIndices = std::uint64_t{1} << 32;  // of invocations, in a shader
 
-/// Rounded up without the sum that could pass 64 bits.
+/// Rounded up, without a sum that could exceed 64 bits.
 std::uint64_t parts(std::uint64_t whole, std::uint64_t part) {
     return whole / part + (whole % part != 0 ? 1 : 0);
 }

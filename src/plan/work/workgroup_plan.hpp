@@ -22,10 +22,10 @@ struct WorkgroupRule {
     std::uint32_t max_workgroups = 0;          // 0: no bound
     bool folds = false;                        // the shader takes its index from both axes
     std::uint32_t invocations = 1;             // of a workgroup
-    std::uint32_t workgroups_per_element = 1;  // where several share one
+    std::uint32_t workgroups_per_element = 1;  // workgroups that share one element
 };
 
-/// Most workgroups one dispatch may have: along x, and over x and y for a shader that folds.
+/// Most workgroups of one dispatch: along x, or over x and y for a shader that folds.
 std::uint64_t most_workgroups(const WorkgroupRule& rule, const DeviceLimits& limits);
 
 /// Workgroups for `elements`: along x alone as long as they fit there, else in the fewest equal rows, which
@@ -34,7 +34,7 @@ std::uint64_t most_workgroups(const WorkgroupRule& rule, const DeviceLimits& lim
 std::optional<WorkgroupGrid> plan_workgroups(std::uint64_t elements, const WorkgroupRule& rule,
                                              const DeviceLimits& limits);
 
-/// Why plan_workgroups gave nothing, with the limit and the ways out.
+/// Why plan_workgroups returned nothing, with the limit and what a caller can do.
 std::string too_many_workgroups(const std::string& program, std::uint64_t elements, const WorkgroupRule& rule,
                                 const DeviceLimits& limits);
 

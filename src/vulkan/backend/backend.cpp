@@ -121,7 +121,7 @@ Backend::Backend(const Config& config) : backend_state_(core::open_best_device(c
 Backend::Backend(std::shared_ptr<core::BackendState> backend_state) : backend_state_(std::move(backend_state)) {}
 Backend::Backend(Backend&&) noexcept = default;
 Backend& Backend::operator=(Backend&& other) noexcept {
-    if (backend_state_ && this != &other) backend_state_->kept().clear();
+    if (backend_state_ && this != &other) backend_state_->scratch_cache().clear();
     backend_state_ = std::move(other.backend_state_);
     return *this;
 }
@@ -133,7 +133,7 @@ Backend::~Backend() {
     } catch (const Error& e) {
         backend_state_->context()->device.log().write(LogLevel::error, e.what());
     }
-    backend_state_->kept().clear();
+    backend_state_->scratch_cache().clear();
     backend_state_->context()->pipelines.save();
     backend_state_->write_trace();
 }

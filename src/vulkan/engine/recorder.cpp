@@ -37,8 +37,8 @@ class Commands {
   private:
     void time(std::uint32_t query) {
         if (!stage_times_) return;
-        // Bottom of pipe for both: on a queue that runs one command after the other that is when the previous
-        // work ended.
+        // Bottom of pipe for both: on a queue that runs its commands in order, that is when the earlier work
+        // ended.
         device_.vk.vkCmdWriteTimestamp(handle_, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, recording_.queries,
                                        query);
     }

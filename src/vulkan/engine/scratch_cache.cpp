@@ -24,7 +24,7 @@ void ScratchCache::give(Key key, std::shared_ptr<void> entry, std::uint64_t byte
     constexpr std::size_t kMost = 16;
     constexpr std::uint64_t kMostBytes = std::uint64_t{512} << 20;
     if (bytes > kMostBytes) return;
-    std::vector<Entry> old;  // goes when the lock is free again
+    std::vector<Entry> old;  // destroyed after the lock is released
     try {
         const std::lock_guard lock(mutex_);
         old.reserve(entries_.size() + 1);
@@ -50,7 +50,7 @@ void ScratchCache::clear() noexcept {
 }
 
 ScratchCache& scratch_cache(Backend& backend) {
-    return backend.backend_state()->kept();
+    return backend.backend_state()->scratch_cache();
 }
 
 std::uint64_t memory_limit(const Backend& backend) {

@@ -102,9 +102,9 @@ Slot::~Slot() {
 void Slot::reserve(const AreaNeeds& needs) {
     for (std::size_t i = 0; i < kAreas; ++i) {
         if (needs[i] == 0 || (areas_[i] && areas_[i]->bytes() >= needs[i])) continue;
-        // The old area goes first: the new one may need its room.
+        // The old area is freed first: the new one may need its room.
         areas_[i].reset();
-        // A quarter MiB at least, so that growing job sizes do not reallocate at every step.
+        // At least a quarter MiB, so that growing job sizes do not reallocate at every step.
         constexpr std::uint64_t kLeast = std::uint64_t{256} << 10;
         try {
             areas_[i] = BufferObject::create(context_, kAreaKinds[i], std::max(needs[i], kLeast),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ring of slots. What a slot needs is made once: memory areas, descriptor sets, command buffers, query
+// The ring of slots. Everything of a slot is made once: memory areas, descriptor sets, command buffers, query
 // pools.
 #pragma once
 
@@ -36,7 +36,7 @@ class Slot {
 
     /// Grows areas that are too small; contents are lost. Only while the slot is idle. Errors: out_of_memory.
     void reserve(const AreaNeeds& needs);
-    /// Gives all areas back.
+    /// Frees all areas.
     void shrink() noexcept;
     Areas areas() const;
     std::uint32_t index() const { return index_; }

@@ -303,7 +303,7 @@ TEST_CASE("every route brings the right bytes to the kernel and back") {
                     std::vector<std::unique_ptr<TestJob>> jobs;
                     for (const std::uint64_t n : {100u, 1u, 65u})
                         jobs.push_back(std::make_unique<TestJob>(program, n, n, pinned, buffers));
-                    // Two bundles: the first job ends in the middle of one, beside the others.
+                    // Two bundles: the first job ends in the middle of one, next to the others.
                     Bundle first(program, jobs, {{0, 0, 33}, {0, 33, 3}}, route, alignment, buffers);
                     first.slot->run(program, first.work, alignment);
                     Bundle second(program, jobs, {{0, 36, 64}, {1, 0, 1}, {2, 0, 65}}, route, alignment,
