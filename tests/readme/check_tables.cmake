@@ -31,7 +31,7 @@ function(require_same what written real)
 endfunction()
 
 rows_under("## Environment" variables)
-file(READ "${ROOT}/src/core/config.cpp" config)
+file(READ "${ROOT}/src/base/config.cpp" config)
 string(REGEX MATCHALL "\"(WEFT|GPU)_[A-Z_]+\"" read "${config}")
 list(TRANSFORM read REPLACE "\"" "")
 list(REMOVE_DUPLICATES read)
