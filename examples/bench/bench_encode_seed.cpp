@@ -19,7 +19,7 @@ constexpr std::uint32_t kAbsSum[] = {
 constexpr std::uint32_t kQubits = 16;
 constexpr std::uint64_t kBatch = 64, kValues = kBatch << kQubits;
 constexpr std::size_t kSlots = 3, kInputs = 6;
-constexpr std::uint32_t kGroups = 264;
+constexpr std::uint32_t kWorkgroups = 264;
 
 /// Sets of device memory: while batches are encoded, the next are copied into the others, on a queue of their
 /// own.
@@ -28,7 +28,7 @@ class SeedRun {
     explicit SeedRun(weft::Backend& backend)
         : stream_(backend, {.name = "encode"}),
           copies_(backend, {.name = "copies", .queue = weft::StreamQueue::upload}),
-          sum_(backend, kAbsSum, {.name = "abs_sum", .max_groups = kGroups}) {
+          sum_(backend, kAbsSum, {.name = "abs_sum", .max_workgroups = kWorkgroups}) {
         for (std::size_t i = 0; i < kInputs; ++i) {
             inputs_.emplace_back(backend, kValues);
             fill(i);
@@ -36,8 +36,8 @@ class SeedRun {
         for (std::size_t s = 0; s < kSlots; ++s) {
             values_.emplace_back(backend, kValues);
             states_.emplace_back(backend, kValues);
-            sums_.emplace_back(backend, kGroups);
-            results_.emplace_back(backend, kGroups);
+            sums_.emplace_back(backend, kWorkgroups);
+            results_.emplace_back(backend, kWorkgroups);
         }
         for (std::size_t i = 0; i < kInputs; ++i)
             copy_.push_back(copies_.record(

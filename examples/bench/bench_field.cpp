@@ -51,7 +51,7 @@ double median(std::vector<double> values) {
 struct Settings {
     std::vector<std::string> fields, ops;
     std::size_t elements = 0;
-    std::uint32_t group_size = 0, block = 0;
+    std::uint32_t workgroup_size = 0, block = 0;
     int repeats = 9;
     double stream_at_least = 0, patience_s = 60;  // GB/s
     bool quick = false, plain = false;
@@ -62,7 +62,7 @@ struct Settings {
                 .shader = shader == "limbs32"   ? FieldShader::limbs32
                           : shader == "limbs64" ? FieldShader::limbs64
                                                 : FieldShader::automatic,
-                .group_size = group_size,
+                .workgroup_size = workgroup_size,
                 .block_elements = block};
     }
 };
@@ -358,7 +358,7 @@ int main(int argc, char** argv) try {
     app.add_option("--repeats", settings.repeats, "Timed runs behind each median")->check(positive);
     app.add_option("--shader", settings.shader, "Kind of integers")
         ->check(CLI::IsMember({"automatic", "limbs32", "limbs64"}));
-    app.add_option("--group", settings.group_size, "Invocations of a workgroup; default as planned")
+    app.add_option("--workgroup", settings.workgroup_size, "Invocations of a workgroup; default as planned")
         ->check(positive);
     app.add_option("--block", settings.block, "Elements of a block of reductions; default as planned")
         ->check(positive);

@@ -71,7 +71,7 @@ double bound_of(const Case& c) {
 
 // Largest error of some values against simulation, or against the closed form where states are too large to
 // simulate. Throws where one is beyond the bound.
-double verified(const Case& c, const std::vector<float>& x, const weft::KernelCircuit& circuit,
+double verified(const Case& c, const std::vector<float>& x, const weft::KernelMatrixCircuit& circuit,
                 std::span<const float> k, double bound) {
     constexpr std::uint32_t kMostSimulated = 18;
     const std::vector<std::uint64_t> rows{0, c.samples / 3, c.samples / 2, c.samples - 1};
@@ -117,7 +117,7 @@ void profile_once(weft::Backend& backend, weft::Stream& stream, Resident& result
 
 // The whole of K on the device, and a fill of K, in turns.
 Resident run_resident(weft::Backend& backend, const Settings& settings, const Case& c,
-                      const std::vector<float>& x, const weft::KernelCircuit& circuit,
+                      const std::vector<float>& x, const weft::KernelMatrixCircuit& circuit,
                       const weft::KernelMatrixOptions& options) {
     weft::Stream stream{backend};
     const weft::Buffer<float> features(backend, x.size()), k(backend, c.samples * c.samples);
@@ -160,7 +160,7 @@ Resident run_resident(weft::Backend& backend, const Settings& settings, const Ca
 // From host memory to host memory; page-locked or ordinary.
 template <class Memory>
 double run_streamed(weft::Backend& backend, const Settings& settings, const Case& c,
-                    const std::vector<float>& x, const weft::KernelCircuit& circuit,
+                    const std::vector<float>& x, const weft::KernelMatrixCircuit& circuit,
                     const weft::KernelMatrixOptions& options, Memory& k) {
     std::vector<double> seconds;
     for (int trial = 0; trial < std::max(2, settings.trials / 2) + 1; ++trial) {
@@ -175,10 +175,10 @@ double run_streamed(weft::Backend& backend, const Settings& settings, const Case
 Json run_case(weft::Backend& backend, const Settings& settings, const Case& c) {
     const std::vector<float> x = features_of(c);
     const std::vector<double> weights = weights_of(settings, c.qubits);
-    const weft::KernelCircuit circuit{weft::kernel_map(settings.map), weft::KernelSource(weights), c.reupload,
+    const weft::KernelMatrixCircuit circuit{weft::feature_map(settings.map), weft::KernelSource(weights), c.reupload,
                                       1.0};
-    const weft::KernelShape shape{c.samples, 0, c.qubits};
-    const weft::KernelEstimate plan = weft::estimate_kernel_matrix(backend, shape, circuit);
+    const weft::KernelMatrixShape shape{c.samples, 0, c.qubits};
+    const weft::KernelMatrixEstimate plan = weft::estimate_kernel_matrix(backend, shape, circuit);
     const Resident resident = run_resident(backend, settings, c, x, circuit, {});
     const double pairs = static_cast<double>(shape.pairs());
     Json row{{"samples", c.samples},
@@ -243,7 +243,7 @@ double unfused_pass(weft::Backend& backend, const Case& c) {
 Json run_ablations(weft::Backend& backend, const Settings& settings, const Case& c) {
     const std::vector<float> x = features_of(c);
     const std::vector<double> weights = weights_of(settings, c.qubits);
-    const weft::KernelCircuit circuit{weft::kernel_map(settings.map), weft::KernelSource(weights), true, 1.0};
+    const weft::KernelMatrixCircuit circuit{weft::feature_map(settings.map), weft::KernelSource(weights), true, 1.0};
     weft::HostBuffer<float> k(backend, c.samples * c.samples);
     Json rows = Json::array();
     const auto tell = [&](const char* what, const std::function<void()>& run) {

@@ -107,12 +107,12 @@ void race_states(weft::Backend& backend, const Settings& settings, std::uint64_t
 
 void race_circuit(weft::Backend& backend, const Settings& settings, std::uint64_t rows,
                   std::uint32_t qubits) {
-    const weft::KernelShape shape{rows, 0, qubits};
+    const weft::KernelMatrixShape shape{rows, 0, qubits};
     std::vector<float> x(rows * qubits);
     std::vector<double> weights(3 * qubits);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<float>(i % 10007));
     for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = 0.1 * static_cast<double>(i);
-    const weft::KernelCircuit circuit{.weights = weft::KernelSource(weights), .reupload = true};
+    const weft::KernelMatrixCircuit circuit{.weights = weft::KernelSource(weights), .reupload = true};
     weft::Buffer<float> vx(backend, x.size()), vk(backend, shape.values());
     const CudaArray<float> cx(x), ck(shape.values());
     weft::Stream stream(backend);

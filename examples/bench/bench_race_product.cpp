@@ -11,7 +11,7 @@ namespace bench {
 void race_products(weft::Backend& backend, const Settings& settings) {
     const std::uint64_t rows = settings.quick ? 256 : 16384;
     const std::uint32_t qubits = 8;
-    const weft::KernelShape shape{rows, 0, qubits};
+    const weft::KernelMatrixShape shape{rows, 0, qubits};
     std::vector<float> features(rows * qubits);
     for (std::size_t i = 0; i < features.size(); ++i) features[i] = std::sin(static_cast<float>(i % 10007));
     weft::Stream stream(backend);

@@ -11,8 +11,8 @@ using Amplitude = std::complex<float>;
 
 /// Halves of Bloch vectors, [qubit][part][samples].
 std::vector<float> bloch_vectors(std::span<const float> x, std::uint64_t samples, std::uint32_t qubits,
-                                 const weft::KernelCircuit& circuit) {
-    const bool rz = circuit.map == weft::KernelMap::ryrz;
+                                 const weft::KernelMatrixCircuit& circuit) {
+    const bool rz = circuit.map == weft::FeatureMap::ryrz;
     const std::uint64_t parts = rz ? 3 : 2;
     std::vector<float> vectors(qubits * parts * samples);
     on_all_cores(qubits, [&](std::uint64_t q) {
@@ -54,7 +54,7 @@ void product_strip(const float* vectors, std::uint64_t samples, std::uint32_t qu
 
 template <std::uint64_t kParts>
 void product(std::span<const float> x, std::uint64_t samples, std::uint32_t qubits,
-             const weft::KernelCircuit& circuit, std::span<float> k) {
+             const weft::KernelMatrixCircuit& circuit, std::span<float> k) {
     const std::vector<float> vectors = bloch_vectors(x, samples, qubits, circuit);
     const std::uint64_t tiles = (samples + kTile - 1) / kTile;
     on_all_cores(tiles * tiles, [&](std::uint64_t t) {
@@ -129,7 +129,7 @@ std::vector<std::uint32_t> ring(std::uint32_t qubits) {
 }
 
 std::vector<Amplitude> states(std::span<const float> x, std::uint64_t samples, std::uint32_t qubits,
-                              const weft::KernelCircuit& circuit, std::uint64_t layers) {
+                              const weft::KernelMatrixCircuit& circuit, std::uint64_t layers) {
     const std::uint64_t amplitudes = std::uint64_t{1} << qubits;
     const auto* weights = static_cast<const double*>(circuit.weights.data);
     const std::vector<std::uint32_t> to = ring(qubits);
@@ -140,7 +140,7 @@ std::vector<Amplitude> states(std::span<const float> x, std::uint64_t samples, s
         std::vector<Gate> embeddings(qubits);
         for (std::uint32_t q = 0; q < qubits; ++q)
             embeddings[q] = embedding(circuit.scale * static_cast<double>(x[sample * qubits + q]),
-                                      circuit.map == weft::KernelMap::ryrz);
+                                      circuit.map == weft::FeatureMap::ryrz);
         for (std::uint64_t layer = 0; layer <= layers; ++layer) {
             for (std::uint32_t q = 0; q < qubits; ++q)
                 apply(layer < layers ? after(rotation_x(weights[layer * qubits + q]), embeddings[q])
@@ -162,13 +162,13 @@ std::vector<Amplitude> states(std::span<const float> x, std::uint64_t samples, s
 }  // namespace
 
 void kernel_matrix(std::span<const float> x, std::uint64_t samples, std::uint32_t qubits,
-                   const weft::KernelCircuit& circuit, std::span<float> k) {
+                   const weft::KernelMatrixCircuit& circuit, std::span<float> k) {
     const std::uint64_t layers = circuit.weights.count / qubits;
     if (circuit.reupload && layers > 1) {
         const std::uint64_t amplitudes = std::uint64_t{1} << qubits;
         gram(pack(states(x, samples, qubits, circuit, layers - 1), samples, amplitudes), samples, amplitudes,
              k);
-    } else if (circuit.map == weft::KernelMap::ryrz) {
+    } else if (circuit.map == weft::FeatureMap::ryrz) {
         product<3>(x, samples, qubits, circuit, k);
     } else {
         product<2>(x, samples, qubits, circuit, k);

@@ -38,6 +38,6 @@ void gram(const std::vector<float>& packed, std::uint64_t rows, std::uint64_t am
 /// K of all pairs of rows of features, [samples, qubits]: by the closed form where the circuit cancels, else
 /// by states, of which the last layer is left out, and their products.
 void kernel_matrix(std::span<const float> x, std::uint64_t samples, std::uint32_t qubits,
-                   const weft::KernelCircuit& circuit, std::span<float> k);
+                   const weft::KernelMatrixCircuit& circuit, std::span<float> k);
 
 }  // namespace loops

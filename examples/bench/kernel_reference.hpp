@@ -22,11 +22,11 @@ void on_wire(State& state, std::size_t wire, std::size_t wires, const Pair& pair
         if ((i & bit) == 0) pair(state[i], state[i | bit]);
 }
 
-inline void embed(State& state, std::span<const float> row, const weft::KernelCircuit& circuit) {
+inline void embed(State& state, std::span<const float> row, const weft::KernelMatrixCircuit& circuit) {
     for (std::size_t q = 0; q < row.size(); ++q) {
         const double t = circuit.scale * static_cast<double>(row[q]), c = std::cos(t / 2),
                      s = std::sin(t / 2);
-        const std::complex<double> turn = circuit.map == weft::KernelMap::ryrz ? std::polar(1.0, t / 2) : 1.0;
+        const std::complex<double> turn = circuit.map == weft::FeatureMap::ryrz ? std::polar(1.0, t / 2) : 1.0;
         on_wire(state, q, row.size(), [&](auto& zero, auto& one) {
             const auto was = zero;
             zero = std::conj(turn) * (c * was - s * one);
@@ -56,7 +56,7 @@ inline void entangle(State& state, const double* weights, std::size_t wires) {
 }
 
 /// Weights must be double.
-inline State state_of(std::span<const float> row, const weft::KernelCircuit& circuit) {
+inline State state_of(std::span<const float> row, const weft::KernelMatrixCircuit& circuit) {
     State state(std::size_t{1} << row.size());
     state[0] = 1;
     const auto* weights = static_cast<const double*>(circuit.weights.data);
@@ -77,13 +77,13 @@ inline double overlap(const State& a, const State& b) {
 
 /// The closed form of circuits whose layers cancel.
 inline double product(std::span<const float> x, std::span<const float> y,
-                      const weft::KernelCircuit& circuit) {
+                      const weft::KernelMatrixCircuit& circuit) {
     double k = 1;
     for (std::size_t q = 0; q < x.size(); ++q) {
         const double a = circuit.scale * static_cast<double>(x[q]),
                      b = circuit.scale * static_cast<double>(y[q]);
         const double c = std::pow(std::cos((a - b) / 2), 2);
-        k *= circuit.map == weft::KernelMap::ryrz ? c * c + (1 - c) * std::pow(std::cos((a + b) / 2), 2) : c;
+        k *= circuit.map == weft::FeatureMap::ryrz ? c * c + (1 - c) * std::pow(std::cos((a + b) / 2), 2) : c;
     }
     return k;
 }

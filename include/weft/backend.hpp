@@ -14,14 +14,14 @@
 namespace weft {
 
 namespace core {
-class Runtime;
+class BackendState;
 }
 struct MemoryReport;
 
 /// What the plan made of device and Config; all of it is decided once, when the Backend is made.
 struct PlanReport {
     std::string upload_queue, compute_queue, download_queue;  ///< "family 1 queue 0"; equal texts: one queue
-    bool split_queues = false;          ///< three submissions a group of jobs instead of one
+    bool split_queues = false;          ///< three submissions a bundle of jobs instead of one
     Path large_path = Path::staged;     ///< path of large jobs from page-locked memory
     Path ordinary_path = Path::staged;  ///< path of large jobs from ordinary memory
     Path small_path = Path::host;       ///< path of jobs of at most small_bytes
@@ -108,11 +108,11 @@ class Backend {
     void trim();
 
     /// For the other parts of weft.
-    explicit Backend(std::shared_ptr<core::Runtime> runtime);
-    const std::shared_ptr<core::Runtime>& runtime() const;
+    explicit Backend(std::shared_ptr<core::BackendState> runtime);
+    const std::shared_ptr<core::BackendState>& backend_state() const;
 
   private:
-    std::shared_ptr<core::Runtime> runtime_;
+    std::shared_ptr<core::BackendState> backend_state_;
 };
 
 }  // namespace weft

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -26,11 +27,20 @@ enum class BatchMode {
 /// Whether stage times are taken from the device (timestamp queries).
 enum class StageTimes { automatic, off, on };  ///< automatic: on from 1 MiB a batch on, where the device can
 
-/// Called after each finished job with how many are done. run_batch calls it on the caller's thread; what it
-/// throws stops the batch. A JobPipeline calls it on its own thread before a wait for that job returns,
-/// `jobs` being those submitted so far; it may submit, but not wait for jobs or destroy the pipeline. What it
-/// throws there fails every job not yet done, and later submits: both throw it.
-using ProgressCallback = std::function<void(std::size_t jobs_done, std::size_t jobs)>;
+/// How far a call on host memory is, in the unit of the call: jobs of run_batch, else what OpReport::items
+/// counts.
+struct Progress {
+    std::uint64_t done = 0, total = 0;
+    double elapsed_s = 0;
+    double per_s() const;        ///< done / elapsed_s; 0 before anything is done
+    double remaining_s() const;  ///< at that rate; 0 before anything is done
+};
+
+/// Called when more is done. Calls on host memory call it on the caller's thread; what it throws ends the
+/// call. A JobPipeline calls it on its own thread before a wait for that job returns, `total` being the jobs
+/// submitted so far; it may submit, but not wait for jobs or destroy the pipeline. What it throws there fails
+/// every job that is not done, and later submits: both throw it.
+using ProgressCallback = std::function<void(const Progress&)>;
 
 /// Settings of one call. An empty optional or `automatic` falls back to the backend's Config, then to the
 /// plan.
@@ -42,29 +52,32 @@ struct BatchOptions {
     std::uint32_t slots = 0;           ///< 0: as configured
     StageTimes stage_times = StageTimes::automatic;
     ProgressCallback progress = {};
+    /// Asked between bundles (kernel matrices: between tiles); a stop ends the call with Errc::cancelled, and
+    /// outputs that are not finished are undefined then.
+    std::stop_token cancel = {};
 };
 
 enum class Stage { upload, kernel, download };
 
-/// Device time of one stage of one group of chunks, seconds from the first stage of the batch.
+/// Device time of one stage of one bundle of chunks, seconds from the first stage of the batch.
 struct StageInterval {
     Stage stage = Stage::kernel;
     std::uint32_t slot = 0;
-    std::uint32_t job = 0;  ///< first job of the group
+    std::uint32_t job = 0;  ///< first job of the bundle
     double begin_s = 0, end_s = 0;
 };
 
 /// What a batch did; every figure measured or counted in that run.
 struct BatchReport {
     std::uint64_t jobs = 0, elements = 0, chunks = 0;
-    std::uint64_t groups = 0;                   ///< submitted sets of chunks
+    std::uint64_t bundles = 0;                   ///< submitted sets of chunks
     std::uint64_t bytes_in = 0, bytes_out = 0;  ///< of the jobs' spans
     double wall_s = 0;                          ///< from the call to the last output in place
     double copy_in_s = 0, copy_out_s = 0;       ///< host time spent on staging copies
     std::uint64_t waits = 0;                    ///< times the host waited for the device
     double wait_s = 0;
-    Path path = Path::automatic;  ///< path of the first group; automatic: no group ran
-    bool mixed_paths = false;     ///< other groups took another path
+    Path path = Path::automatic;  ///< path of the first bundle; automatic: no bundle ran
+    bool mixed_paths = false;     ///< other bundles took another path
     bool split_queues = false;    ///< separate submissions for upload, kernel, download
     std::string host_memory;      ///< who allocated what the device copies from: "vulkan", "cuda", "import";
                                   ///< empty: the device copied nothing
@@ -81,6 +94,20 @@ struct BatchReport {
     double device_s() const;            ///< time in which at least one stage ran
     /// Share of device_s() in which at least two stages ran; 0 without intervals.
     double overlap() const;
+};
+
+/// What an op did on host memory: the report of every such call of every family, on Vulkan and on CUDA.
+struct OpReport : BatchReport {
+    std::string op;           ///< "field_add", "encode", "kernel_matrix", "lattice_encode", ...
+    std::string method;       ///< how the op was computed, where it had a choice; else empty
+    std::uint64_t items = 0;  ///< elements of field ops, samples of encodes, vectors of lattices, pairs of kernel matrices
+    double items_per_s() const;  ///< items / wall_s; 0 without either
+    /// Of lattice codes: vectors with at least one retry, and vectors that overload after the last one.
+    std::uint64_t retried = 0, unresolved = 0;
+    /// Of kernel matrices with BatchOptions::stage_times on, where the device has timestamps: device time of
+    /// building and packing states, and of products. Kernel matrices that other threads make on the backend
+    /// meanwhile are counted too.
+    double states_s = 0, product_s = 0;
 };
 
 /// Runs all jobs through `program` and returns when every output is in place.

@@ -13,7 +13,7 @@ namespace weft {
 
 /// How the bytes of a job reach its kernel.
 enum class Path {
-    automatic,  ///< decided per piece of work by a plan from device, size and source
+    automatic,  ///< decided per part of work by a plan from device, size and source
     staged,     ///< copied by the transfer queues into device memory and back
     direct,  ///< the host writes where the kernel reads: unified memory, or device memory through a full-size
              ///< BAR

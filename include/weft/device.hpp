@@ -33,9 +33,9 @@ struct DeviceLimits {
     std::uint64_t storage_buffer_offset_alignment = 1;  ///< bytes, power of two
     std::uint64_t non_coherent_atom_bytes = 1;          ///< bytes, power of two
     std::uint64_t import_alignment = 0;       ///< bytes for imported pointers; 0: import unsupported
-    std::uint32_t max_group_count[3] = {};    ///< workgroups per axis of a dispatch
-    std::uint32_t max_group_size[3] = {};     ///< invocations per axis of a workgroup
-    std::uint32_t max_group_invocations = 0;  ///< invocations of a workgroup
+    std::uint32_t max_workgroup_count[3] = {};    ///< workgroups per axis of a dispatch
+    std::uint32_t max_workgroup_size[3] = {};     ///< invocations per axis of a workgroup
+    std::uint32_t max_workgroup_invocations = 0;  ///< invocations of a workgroup
     std::uint32_t max_shared_memory_bytes = 0;
     std::uint32_t max_push_constant_bytes = 0;
     std::uint32_t max_storage_buffers = 0;  ///< storage buffers one program can bind

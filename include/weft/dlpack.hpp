@@ -3,8 +3,6 @@
 // a CUDA device in weft/cuda_dlpack.hpp.
 #pragma once
 
-#include <complex>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,42 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include <weft/buffer.hpp>
+#include <weft/array.hpp>
 #include <weft/error.hpp>
 
 struct DLManagedTensor;  // of DLPack, whose header is not needed here
 
 namespace weft {
-
-/// Other kinds of DLPack's (bfloat, opaque, bool of later versions) are refused.
-enum class ElementKind { signed_integer, unsigned_integer, floating, complex };
-
-struct ElementType {
-    ElementKind kind = ElementKind::floating;
-    /// Of one element, of both parts together if complex: 8, 16, 32, 64 or 128, complex at least 16.
-    std::uint32_t bits = 32;
-    bool operator==(const ElementType&) const = default;
-};
-/// "float32", "complex64", ...; "unknown32" for a kind that is none.
-std::string to_string(ElementType type);
-
-/// Not bool, since the bytes of others may hold any number: uint8_t.
-template <class T>
-concept TensorElement =
-    (std::integral<T> && !std::same_as<T, bool>) || std::same_as<T, float> || std::same_as<T, double> ||
-    std::same_as<T, std::complex<float>> || std::same_as<T, std::complex<double>>;
-
-template <TensorElement T>
-constexpr ElementType element_type() {
-    if constexpr (std::floating_point<T>)
-        return {ElementKind::floating, 8 * sizeof(T)};
-    else if constexpr (std::signed_integral<T>)
-        return {ElementKind::signed_integer, 8 * sizeof(T)};
-    else if constexpr (std::unsigned_integral<T>)
-        return {ElementKind::unsigned_integer, 8 * sizeof(T)};
-    else
-        return {ElementKind::complex, 8 * sizeof(T)};
-}
 
 enum class TensorPlace { host, cuda, other };
 
@@ -91,7 +59,7 @@ void check_tensor(const char* function, const TensorInfo& tensor, TensorPlace pl
 /// Page-locked memory as a tensor in host memory, without a copy. The buffer may go; the memory stays while
 /// the tensor lives. weft's pending work on it must be done before others look.
 /// Errors: invalid_argument - a shape of another number of elements.
-template <TensorElement T>
+template <ArrayElement T>
 DLManagedTensor* to_dlpack(const HostBuffer<T>& buffer, const std::vector<std::int64_t>& shape) {
     const TensorInfo tensor{buffer.data(), TensorPlace::host, 0, element_type<T>(), shape};
     detail::check_shape("to_dlpack", tensor, buffer.size());
@@ -99,7 +67,7 @@ DLManagedTensor* to_dlpack(const HostBuffer<T>& buffer, const std::vector<std::i
 }
 
 /// The same for ordinary memory, which moves into the tensor.
-template <TensorElement T>
+template <ArrayElement T>
 DLManagedTensor* to_dlpack(std::vector<T>&& values, const std::vector<std::int64_t>& shape) {
     TensorInfo tensor{values.data(), TensorPlace::host, 0, element_type<T>(), shape};
     detail::check_shape("to_dlpack", tensor, values.size());
@@ -110,7 +78,7 @@ DLManagedTensor* to_dlpack(std::vector<T>&& values, const std::vector<std::int64
 
 /// Another library's array in host memory, which jobs and uploads read where it lies. Calls the deleter when
 /// it goes. Move-only.
-template <TensorElement T>
+template <ArrayElement T>
 class HostTensor {
   public:
     /// Takes the tensor over on success only, and once: see read_dlpack. Errors: as read_dlpack;

@@ -169,7 +169,7 @@ class QueueLock {
     VkQueue queue() const noexcept { return queue_; }
 
   private:
-    std::shared_ptr<core::Runtime> runtime_;
+    std::shared_ptr<core::BackendState> backend_state_;
     Role role_;
     VkQueue queue_ = VK_NULL_HANDLE;
 };

@@ -20,7 +20,7 @@ inline constexpr std::size_t kProfileStages = 5;
 const char* to_string(
     ProfileStage stage) noexcept;  ///< "upload", "kernel", "download", "copy-in", "copy-out"
 
-/// Times of many pieces of work of one kind. Dispatches that were submitted together share their time in
+/// Times of many chunks of work of one kind. Dispatches that were submitted together share their time in
 /// equal parts, and where that makes min, median and max those of such shares, count is still exact.
 /// Of a Stream, copies between buffers of the device and fills count as kernels "(copy)" and "(fill)", and a
 /// replay as one kernel "(sequence)" of as many dispatches as the sequence has steps. What counts is what is
@@ -48,7 +48,7 @@ struct KernelReport {
 };
 
 /// A queue of the device, or a thread that copied.
-struct RowReport {
+struct TrackReport {
     std::string name;
     bool timed = true;  ///< false: a queue without timestamps; its busy time is unknown, not zero
     std::uint64_t events = 0;
@@ -63,7 +63,7 @@ struct StreamReport {
 };
 
 struct RingReport {
-    std::uint64_t acquires = 0;  ///< slots taken, one for each group of chunks
+    std::uint64_t acquires = 0;  ///< slots taken, one for each bundle of chunks
     std::uint64_t waits = 0;     ///< of these, how many found every slot still in use and waited
     double wait_s = 0;
     double starvation() const;  ///< waits / acquires
@@ -84,8 +84,8 @@ struct ProfileReport {
     double wall_s = 0;                  ///< length of the window
     std::vector<StageReport> stages;    ///< all five, in the order of ProfileStage
     std::vector<KernelReport> kernels;  ///< by program, most busy first
-    std::vector<RowReport> queues;      ///< of the device
-    std::vector<RowReport> copy_rows;   ///< threads that copied
+    std::vector<TrackReport> queues;      ///< of the device
+    std::vector<TrackReport> copy_tracks;   ///< threads that copied
     std::vector<StreamReport> streams;
     double busy_s = 0;    ///< time within the window in which a stage ran, on the device or the host
     double device_s = 0;  ///< time in which at least one of upload, kernel, download ran
@@ -127,7 +127,7 @@ class Profile {
     ~Profile();
 
     /// Figures from construction to now. Of streams everything counts that the device has done by now, of
-    /// batches and pipelines the groups that were awaited.
+    /// batches and pipelines the bundles that were awaited.
     ProfileReport report() const;
     /// Writes the trace event format; the file appears whole or not at all. Errors: invalid_argument - an
     /// empty path; io.

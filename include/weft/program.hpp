@@ -67,12 +67,12 @@ struct ProgramOptions {
     /// its like, whatever their ids; a size the shader fixes can only be asked for as it is.
     std::array<std::uint32_t, 3> local_size{};
     /// Elements that one workgroup handles; 0: its invocations (x * y * z).
-    std::uint32_t elements_per_group = 0;
+    std::uint32_t elements_per_workgroup = 0;
     /// Upper bound on the workgroups of a dispatch, for shaders that loop over their elements by the total
-    /// number of invocations; 0: one workgroup for every `elements_per_group` elements.
-    std::uint32_t max_groups = 0;
-    /// Workgroups that share what elements_per_group says, for shaders that cut an element up; 0: one.
-    std::uint32_t groups_per_element = 0;
+    /// number of invocations; 0: one workgroup for every `elements_per_workgroup` elements.
+    std::uint32_t max_workgroups = 0;
+    /// Workgroups that share what elements_per_workgroup says, for shaders that cut an element up; 0: one.
+    std::uint32_t workgroups_per_element = 0;
     /// Bindings whose contents before a dispatch do not matter although the shader reads them: it reads only
     /// what it has written. They count as written.
     std::vector<std::uint32_t> written_first{};
@@ -95,7 +95,7 @@ struct ProgramOptions {
 /// range that ends within an element of the shader's array hides that element: its part of an output is
 /// undefined.
 ///
-/// Workgroups lie along x. A dispatch that needs more of them than DeviceLimits::max_group_count[0] goes on
+/// Workgroups lie along x. A dispatch that needs more of them than DeviceLimits::max_workgroup_count[0] goes on
 /// in further rows along y if the shader takes its index from both axes (folds()), in the way of weft_index()
 /// of weft.glsl:
 ///   (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * invocations + gl_LocalInvocationIndex

@@ -96,7 +96,7 @@ class Stream {
     };
 
     /// Runs `program` over `elements`; one argument a binding, in ascending binding order. Zero elements:
-    /// nothing. Errors: invalid_argument - argument count, offset alignment, range or group count beyond the
+    /// nothing. Errors: invalid_argument - argument count, offset alignment, range or workgroup count beyond the
     /// device's limits (the text names the limit), a read-only view for a binding that is written, ranges of
     /// one buffer that overlap in part where one is written (the same range twice is work in place),
     /// parameters that do not fit, or a stream of another queue than compute.
@@ -140,7 +140,7 @@ class Stream {
     const std::string& name() const;
     /// For the other parts of weft.
     explicit Stream(std::unique_ptr<core::StreamState> state);
-    const std::shared_ptr<core::Runtime>& runtime() const;
+    const std::shared_ptr<core::BackendState>& backend_state() const;
     /// Equal for equal streams, also after a move; keeps nothing alive.
     std::weak_ptr<const void> identity() const { return state_; }
     /// Whether steps run when somebody asks for them: inside record(), or of native::record.

@@ -26,7 +26,7 @@
 #include <weft/ops/lattice_inner.hpp>
 #include <weft/profile.hpp>
 #include <weft/program.hpp>
-#include <weft/ops/state.hpp>
+#include <weft/array.hpp>
 #include <weft/stream.hpp>
 #include <weft/tune/engine.hpp>
 #include <weft/version.hpp>

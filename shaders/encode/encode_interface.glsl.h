@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types an encode_*.comp works in. WEFT_WORK64: double arithmetic, else float and no optional feature.
+// The types an encode_*.comp works in. WEFT_REAL64: double arithmetic, else float and no optional feature.
 // WEFT_IN64: values of the input are doubles, else floats; they are loaded as words, so either form reads
 // either. Specialization constant 1 says whether amplitudes are stored as complex128.
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
 #define WEFT_FLOAT64
 #endif
 #include "encode_parameters.h"
@@ -30,7 +30,7 @@ WEFT_GPU uint fault_of(Raw raw) {
     return (words.y & 0xfffffu) == 0u && words.x == 0u ? kEncodeInfinite : kEncodeNaN;
 }
 
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
 
 #define Real double
 #define SinCos SinCos64
@@ -131,7 +131,7 @@ WEFT_GPU Complex multiply(Complex a, Complex b) {
 
 // The 16 bytes of a store: two amplitudes of complex64 or, where stored wide, the first alone.
 WEFT_GPU uvec4 packed(Complex a, Complex b) {
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
     if (kStoreWide) return uvec4(unpackDouble2x32(a.re), unpackDouble2x32(a.im));
 #endif
     return uvec4(floatBitsToUint(float(a.re)), floatBitsToUint(float(a.im)), floatBitsToUint(float(b.re)),

@@ -12,9 +12,9 @@ layout(set = 0, binding = 1) readonly buffer B { ElementPart b[]; };
 layout(set = 0, binding = 2) writeonly buffer Out { ElementPart result[]; };
 
 void main() {
-    const uint group = gl_WorkGroupSize.x * kEach;
-    const uint stride = gl_NumWorkGroups.x * group;
-    for (uint first = gl_WorkGroupID.x * group + gl_LocalInvocationID.x; first < count; first += stride) {
+    const uint workgroup = gl_WorkGroupSize.x * kEach;
+    const uint stride = gl_NumWorkGroups.x * workgroup;
+    for (uint first = gl_WorkGroupID.x * workgroup + gl_LocalInvocationID.x; first < count; first += stride) {
         Element x[kEach], y[kEach];
 #define READ(k) \
     if (AT(k) < count) x[k] = LOAD(a, AT(k)), y[k] = LOAD(b, AT(k));

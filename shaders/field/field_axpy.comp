@@ -12,11 +12,11 @@ layout(set = 0, binding = 1) readonly buffer B { ElementPart b[]; };
 layout(set = 0, binding = 2) writeonly buffer Out { ElementPart result[]; };
 
 void main() {
-    const uint group = gl_WorkGroupSize.x * kEach;
-    const uint stride = gl_NumWorkGroups.x * group;
+    const uint workgroup = gl_WorkGroupSize.x * kEach;
+    const uint stride = gl_NumWorkGroups.x * workgroup;
     Element s;
     WEFT_UNROLL for (int w = 0; w < WEFT_FIELD_WORDS; ++w) s.limb[w] = scalar[w];
-    for (uint first = gl_WorkGroupID.x * group + gl_LocalInvocationID.x; first < count; first += stride) {
+    for (uint first = gl_WorkGroupID.x * workgroup + gl_LocalInvocationID.x; first < count; first += stride) {
         Element x[kEach], y[kEach];
 #define READ(k) \
     if (AT(k) < count) x[k] = LOAD(a, AT(k)), y[k] = LOAD(b, AT(k));

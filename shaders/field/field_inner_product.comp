@@ -54,7 +54,7 @@ void main() {
             settle_columns(sum);
             total = add_elements(total, column_total(sum, modulus(), n0()));
         }
-        const Element whole = sum_of_group(total);
+        const Element whole = sum_of_workgroup(total);
         if (gl_LocalInvocationID.x == 0) {
             const Element z = mul_elements(whole, factor());
             STORE(result, g, z);

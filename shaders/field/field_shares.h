@@ -25,7 +25,7 @@ Share share_of(uint g, uint elements) {
 }
 
 // The sum of all invocations' totals, in the first one. For all of them to call.
-Element sum_of_group(Element total) {
+Element sum_of_workgroup(Element total) {
     barrier();  // what was left in `partial` is read
     partial[gl_LocalInvocationID.x] = total;
     for (uint half_size = gl_WorkGroupSize.x / 2; half_size > 0; half_size /= 2) {

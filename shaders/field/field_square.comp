@@ -12,9 +12,9 @@ layout(set = 0, binding = 0) readonly buffer A { ElementPart a[]; };
 layout(set = 0, binding = 1) writeonly buffer Out { ElementPart result[]; };
 
 void main() {
-    const uint group = gl_WorkGroupSize.x * kEach;
-    const uint stride = gl_NumWorkGroups.x * group;
-    for (uint first = gl_WorkGroupID.x * group + gl_LocalInvocationID.x; first < count; first += stride) {
+    const uint workgroup = gl_WorkGroupSize.x * kEach;
+    const uint stride = gl_NumWorkGroups.x * workgroup;
+    for (uint first = gl_WorkGroupID.x * workgroup + gl_LocalInvocationID.x; first < count; first += stride) {
         Element x[kEach];
 #define READ(k) \
     if (AT(k) < count) x[k] = LOAD(a, AT(k));

@@ -24,7 +24,7 @@ void main() {
             }
             WEFT_UNROLL for (uint k = 0; k < kShareEach; ++k) total = add_elements(total, x[k]);
         }
-        const Element whole = sum_of_group(total);
+        const Element whole = sum_of_workgroup(total);
         if (gl_LocalInvocationID.x == 0) STORE(result, g, whole);
     }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Row-major states into the planes of shaders/gram/gram_layout.h: float, double (WEFT_WORK64) or float16 (WEFT_MATRIX).
+// Row-major states into the planes of shaders/gram/gram_layout.h: float, double (WEFT_REAL64) or float16 (WEFT_MATRIX).
 // A workgroup turns 64 rows by 16 amplitudes round in shared memory.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "gram_interface.h"
 #include "gram_layout.h"
 
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
 #define Real double
 #define Complex dvec2
 #else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Row-major states into the planes of shaders/gram/gram_layout.h: float, double (WEFT_WORK64) or float16
+// Row-major states into the planes of shaders/gram/gram_layout.h: float, double (WEFT_REAL64) or float16
 // (WEFT_MATRIX). A workgroup turns 64 rows by 16 amplitudes round in shared memory. Needs the push constants
 // and buffers of gram_pack.comp from the shader. No include guard: read once for each kernel.
 

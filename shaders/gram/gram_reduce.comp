@@ -5,7 +5,7 @@
 #include "gram_interface.h"
 #include "gram_layout.h"
 
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
 #define Real double
 #else
 #define Real float

@@ -2,7 +2,7 @@
 // Outputs of the Gram product's shaders. An output is K, once or also mirrored, or a part of the
 // sums. Needs Real, kWide (elements of K are double), kScaled (of states that keep the norms that rounding
 // gave them), the push constants `p`, the buffers of gram_output.h and `factors`.
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
 WEFT_GPU uvec2 gram_double(Real value) {
     return unpackDouble2x32(value);
 }

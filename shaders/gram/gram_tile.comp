@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tile of |X Y^H|^2 from packed planes of float, or of double (WEFT_WORK64): kRowThreads by kColumnThreads
+// A tile of |X Y^H|^2 from packed planes of float, or of double (WEFT_REAL64): kRowThreads by kColumnThreads
 // invocations, each with kRows by 4 complex sums in registers.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "gram_interface.h"
 #include "gram_layout.h"
 
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
 #define Real double
 #define Real4 dvec4
 const uint kRows = 4u;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tile of |X Y^H|^2 from packed planes of float, or of double (WEFT_WORK64): kRowThreads by kColumnThreads
+// A tile of |X Y^H|^2 from packed planes of float, or of double (WEFT_REAL64): kRowThreads by kColumnThreads
 // invocations, each with kRows by 4 complex sums in registers.
 // Needs the push constants and buffers of gram_tile.comp from the shader.
 // No include guard: read once for each kernel.

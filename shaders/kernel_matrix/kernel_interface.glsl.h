@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Angles of kernel matrices. The types are those of encode_form.h: WEFT_WORK64 for double arithmetic.
+// Angles of kernel matrices. The types are those of encode_interface.h: WEFT_REAL64 for double arithmetic.
 #define WEFT_IN64  // angles are doubles whatever the features were
 #include "shaders/encode/encode_interface.glsl.h"
 #include "kernel_angle.h"
 #include "kernel_parameters.h"
 
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
 #define kNotANumber WEFT_F64(0x7ff80000u, 0u)
 #else
 #define kNotANumber uintBitsToFloat(0x7fc00000u)

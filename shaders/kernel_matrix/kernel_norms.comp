@@ -10,7 +10,7 @@ layout(push_constant) uniform Push {
     uint first;
     KernelNormParameters p;
 };
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
 #define Real2 dvec2
 #else
 #define Real2 vec2

@@ -29,7 +29,7 @@ WEFT_MAIN() {
                 sums[gl_LocalInvocationIndex] += sums[gl_LocalInvocationIndex + half_way];
         }
         if (gl_LocalInvocationIndex == 0u) {
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
             const Real jitter = packDouble2x32(uvec2(p.jitter_low, p.jitter_high));
 #else
             const Real jitter = uintBitsToFloat(p.jitter_low);

@@ -2,9 +2,9 @@
 // The end of the last pass over states: amplitudes go into the planes of shaders/gram/gram_layout.h instead of
 // row-major states, and the sums of their squares beside. Part of kernel_states.h.
 
-WEFT_GPU void put(uint block_in_group, uint lane, uint shift, uint plane) {
+WEFT_GPU void put(uint block_in_workgroup, uint lane, uint shift, uint plane) {
     barrier();
-    WEFT_UNROLL for (uint j = 0; j < kHeld; ++j) dealt[slot(block_in_group, place(lane, shift, j))] =
+    WEFT_UNROLL for (uint j = 0; j < kHeld; ++j) dealt[slot(block_in_workgroup, place(lane, shift, j))] =
         plane == 0u ? re[j] : im[j];
     barrier();
 }
@@ -28,10 +28,10 @@ WEFT_GPU void add_squares(BlockPlace at, uint lane, uint lanes, bool there) {
 
 #if defined(WEFT_MATRIX)
 // Two neighbours of a plane are a word; eight words of it and eight of the next one follow each other.
-WEFT_GPU void store_packed(uint first_block, uint block_in_group, uint lane, uint shift) {
+WEFT_GPU void store_packed(uint first_block, uint block_in_workgroup, uint lane, uint shift) {
     const uint lane_bits = p.window - kHeldBits;
     WEFT_UNROLL for (uint plane = 0u; plane < 2u; ++plane) {
-        put(block_in_group, lane, shift, plane);
+        put(block_in_workgroup, lane, shift, plane);
         WEFT_UNROLL for (uint j = 0; j < kHeld; ++j) {
             const uint item = j * kLanes + gl_LocalInvocationIndex, line = item / kHeld;
             const uint inside = ((line & ((1u << lane_bits) - 1u)) << kHeldBits) | (2u * (item % 8u));
@@ -49,14 +49,14 @@ WEFT_GPU void store_packed(uint first_block, uint block_in_group, uint lane, uin
 }
 #else
 // All of a workgroup's blocks are the same one of rows side by side.
-WEFT_GPU void store_packed(uint first_block, uint block_in_group, uint lane, uint shift) {
+WEFT_GPU void store_packed(uint first_block, uint block_in_workgroup, uint lane, uint shift) {
     const uint blocks = kLanes >> (p.window - kHeldBits);
     const BlockPlace first = place_of(first_block);
     WEFT_UNROLL for (uint plane = 0u; plane < 2u; ++plane) {
-        if (kTurned) put(block_in_group, lane, shift, plane);
+        if (kTurned) put(block_in_workgroup, lane, shift, plane);
         WEFT_UNROLL for (uint j = 0; j < kHeld; ++j) {
             const uint item = j * kLanes + gl_LocalInvocationIndex;
-            const uint row = kTurned ? item % blocks : block_in_group;
+            const uint row = kTurned ? item % blocks : block_in_workgroup;
             const uint inside = kTurned ? item / blocks : place(lane, shift, j);
             const uint index = index_of(first.rest, inside);
             if (first_block + row < count && index < p.packed_blocks * kGramStep)

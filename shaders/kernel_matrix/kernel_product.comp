@@ -22,7 +22,7 @@ layout(push_constant) uniform Push {
     uint first;
     KernelProductParameters p;
 };
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
 #define Real4 dvec4
 #else
 #define Real4 vec4

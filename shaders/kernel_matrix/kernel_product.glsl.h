@@ -102,7 +102,7 @@ WEFT_GPU void make_values(Tile tile) {
         if (kLong && (qubit + kDepth) % kLongDepth == 0u) gather();
     }
     if (kLong) gather();
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
     const Real shrink = packDouble2x32(uvec2(p.shrink_low, p.shrink_high));
 #else
     const Real shrink = uintBitsToFloat(p.shrink_low);

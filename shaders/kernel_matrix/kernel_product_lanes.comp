@@ -31,7 +31,7 @@ const uint kSide = kUnitFloats, kTile = 64, kMostParts = 3;
 Real a[kMostParts][kSide], b[kMostParts][kSide], product[kSide][kSide];
 
 // Half of the Bloch vectors of eight samples from `at` on, a multiple of 8. Planes end at such a multiple.
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
 const uint kUnits = 2;  // of four doubles
 Real element(dvec4 units[kUnits], uint e) {
     return units[e / 4u][e % 4u];
@@ -78,7 +78,7 @@ void make_values(uint row, uint column) {
             product[i][j] = fma(-square, product[i][j], product[i][j]);
         }
     }
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
     const Real shrink = packDouble2x32(uvec2(p.shrink_low, p.shrink_high));
 #else
     const Real shrink = uintBitsToFloat(p.shrink_low);
@@ -87,7 +87,7 @@ void make_values(uint row, uint column) {
         if (row + i != column + j) product[i][j] *= shrink;
 }
 
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
 dvec4 unit_of(Real of[kSide], uint i) {
     return dvec4(of[4u * i], of[4u * i + 1u], of[4u * i + 2u], of[4u * i + 3u]);
 }
@@ -111,7 +111,7 @@ void store(uint at, Real of[kSide], uint valid) {
         WEFT_UNROLL for (uint i = 0; i < kUnits; ++i) eights[at / kSide * kUnits + i] = unit_of(of, i);
         return;
     }
-#if !defined(WEFT_WORK64)
+#if !defined(WEFT_REAL64)
     if (kTogether == 2u) {
         WEFT_UNROLL for (uint i = 0; i < kSide / 2u; ++i)
             if (2u * i < valid) pairs[at / 2u + i] = pair_of(of, i);

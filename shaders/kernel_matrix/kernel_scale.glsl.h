@@ -5,7 +5,7 @@
 // No include guard: read once for each kernel.
 
 WEFT_GPU Real factor_at(uint i) {
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
     if (kWideFactors) return packDouble2x32(uvec2(factors[2u * i], factors[2u * i + 1u]));
 #endif
     return Real(uintBitsToFloat(factors[i]));
@@ -26,7 +26,7 @@ WEFT_MAIN() {
                    at = p.before + row * p.leading + column;
         const Real factor = factor_at(p.row_base + row) * factor_at(p.column_base + column);
         const bool own = p.square != 0u && p.row_base + row == p.column_base + column;
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
         if (kWideValues) {
             const uint low = values[2u * at], high = values[2u * at + 1u];
             const Real value = packDouble2x32(uvec2(low, high));

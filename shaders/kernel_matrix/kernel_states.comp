@@ -4,7 +4,7 @@
 // A block is 2^window amplitudes: the lowest `carried` bits of the index, so that neighbours load neighbours, and those
 // from bit `from` on. An invocation holds 16 of them and applies 4 gates to them, then blocks are dealt anew through
 // shared memory. Small states share a workgroup. The last pass packs (WEFT_PACKED) for the Gram product, in planes of
-// float, of double (WEFT_WORK64) or of float16 (WEFT_MATRIX), and adds up the squares that norms are made of.
+// float, of double (WEFT_REAL64) or of float16 (WEFT_MATRIX), and adds up the squares that norms are made of.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "shaders/gram/gram_layout.h"
@@ -21,7 +21,7 @@ layout(push_constant) uniform Push {
     KernelStateParameters p;
 };
 
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
 #define Real2 dvec2
 #else
 #define Real2 vec2

@@ -135,9 +135,9 @@ WEFT_GPU uint place(uint lane, uint shift, uint j) {
     return (lane & ((1u << shift) - 1u)) | (j << shift) | ((lane >> shift) << (shift + kHeldBits));
 }
 
-WEFT_GPU void load(uint block_in_group, uint base, uint rest, uint lane, uint shift, bool there) {
+WEFT_GPU void load(uint block_in_workgroup, uint base, uint rest, uint lane, uint shift, bool there) {
     if (kGenerate && there && p.qubits > 5u) {
-        generate_held(block_in_group, index_of(rest, place(lane, 0u, 0u)));
+        generate_held(block_in_workgroup, index_of(rest, place(lane, 0u, 0u)));
         return;
     }
     WEFT_UNROLL for (uint j = 0; j < kHeld; ++j) {
@@ -145,7 +145,7 @@ WEFT_GPU void load(uint block_in_group, uint base, uint rest, uint lane, uint sh
         Real2 value = Real2(kZero, kZero);
         if (there && target < (1u << p.qubits)) {
             const uint from = kRing ? before_ring(target, p.qubits) : target;
-            value = kGenerate ? generated(block_in_group, from) : source[base + from];
+            value = kGenerate ? generated(block_in_workgroup, from) : source[base + from];
         }
         re[j] = value.x;
         im[j] = value.y;
@@ -164,27 +164,27 @@ WEFT_GPU void apply(Gate g, uint bit) {
     }
 }
 
-WEFT_GPU void apply_round(uint block_in_group, uint first_bit, uint shift) {
+WEFT_GPU void apply_round(uint block_in_workgroup, uint first_bit, uint shift) {
     WEFT_UNROLL for (uint b = 0; b < kHeldBits; ++b) {
         const uint bit = shift + b;
-        if (bit >= first_bit && has_gate(bit)) apply(gates[block_in_group * p.window + bit], 1u << b);
+        if (bit >= first_bit && has_gate(bit)) apply(gates[block_in_workgroup * p.window + bit], 1u << b);
     }
 }
 
-WEFT_GPU uint slot(uint block_in_group, uint inside) {
-    const uint at = (block_in_group << p.window) + inside;
+WEFT_GPU uint slot(uint block_in_workgroup, uint inside) {
+    const uint at = (block_in_workgroup << p.window) + inside;
     return at + at / kHeld;  // a step aside for every 16: no two lanes meet in a bank
 }
 
-WEFT_GPU void deal(uint block_in_group, uint lane, uint from, uint to) {
+WEFT_GPU void deal(uint block_in_workgroup, uint lane, uint from, uint to) {
     barrier();
-    WEFT_UNROLL for (uint j = 0; j < kHeld; ++j) dealt[slot(block_in_group, place(lane, from, j))] = re[j];
+    WEFT_UNROLL for (uint j = 0; j < kHeld; ++j) dealt[slot(block_in_workgroup, place(lane, from, j))] = re[j];
     barrier();
-    WEFT_UNROLL for (uint j = 0; j < kHeld; ++j) re[j] = dealt[slot(block_in_group, place(lane, to, j))];
+    WEFT_UNROLL for (uint j = 0; j < kHeld; ++j) re[j] = dealt[slot(block_in_workgroup, place(lane, to, j))];
     barrier();
-    WEFT_UNROLL for (uint j = 0; j < kHeld; ++j) dealt[slot(block_in_group, place(lane, from, j))] = im[j];
+    WEFT_UNROLL for (uint j = 0; j < kHeld; ++j) dealt[slot(block_in_workgroup, place(lane, from, j))] = im[j];
     barrier();
-    WEFT_UNROLL for (uint j = 0; j < kHeld; ++j) im[j] = dealt[slot(block_in_group, place(lane, to, j))];
+    WEFT_UNROLL for (uint j = 0; j < kHeld; ++j) im[j] = dealt[slot(block_in_workgroup, place(lane, to, j))];
 }
 
 #if defined(WEFT_PACKED)
@@ -201,29 +201,29 @@ WEFT_GPU void store_states(uint base, uint rest, uint lane, uint shift, bool the
 
 WEFT_MAIN() {
     const uint lane_bits = p.window - kHeldBits, blocks = kLanes >> lane_bits;
-    const uint block_in_group = gl_LocalInvocationIndex >> lane_bits;
+    const uint block_in_workgroup = gl_LocalInvocationIndex >> lane_bits;
     const uint lane = gl_LocalInvocationIndex & ((1u << lane_bits) - 1u);
-    for (uint group = gl_WorkGroupID.x; group * blocks < count; group += gl_NumWorkGroups.x) {
-        const uint block = group * blocks + block_in_group;
+    for (uint workgroup = gl_WorkGroupID.x; workgroup * blocks < count; workgroup += gl_NumWorkGroups.x) {
+        const uint block = workgroup * blocks + block_in_workgroup;
         const BlockPlace at = place_of(block);
         const uint rest = at.rest, base = at.row << p.qubits;
         const bool there = block < count && at.row < p.rows;
         barrier();
-        make_tables(group * blocks, blocks);
+        make_tables(workgroup * blocks, blocks);
         barrier();
         uint shift = p.carried;
-        load(block_in_group, base, rest, lane, shift, there);
+        load(block_in_workgroup, base, rest, lane, shift, there);
         for (uint bit = p.carried;;) {
-            apply_round(block_in_group, bit, shift);
+            apply_round(block_in_workgroup, bit, shift);
             bit += kHeldBits;
             if (bit >= p.window) break;
             const uint next = min(bit, p.window - kHeldBits);
-            deal(block_in_group, lane, shift, next);
+            deal(block_in_workgroup, lane, shift, next);
             shift = next;
         }
 #if defined(WEFT_PACKED)
         if (kSquares) add_squares(at, lane, 1u << lane_bits, there);
-        store_packed(group * blocks, block_in_group, lane, shift);
+        store_packed(workgroup * blocks, block_in_workgroup, lane, shift);
 #else
         store_states(base, rest, lane, shift, there);
 #endif

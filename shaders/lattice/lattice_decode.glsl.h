@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The vectors that codes stand for. Digits outside [0, q) and a status that no encoder of these settings
-// writes make a vector of NaN. Needs lattice_form.h and `codes`, `status` (one word unless kRetries) and `y`
+// writes make a vector of NaN. Needs lattice_interface.h and `codes`, `status` (one word unless kRetries) and `y`
 // from the shader.
 
 #include "lattice_store.glsl.h"

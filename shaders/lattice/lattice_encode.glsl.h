@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lattice codes and a status byte for each vector of x. Needs lattice_form.h and `values`, `codes` and
+// Lattice codes and a status byte for each vector of x. Needs lattice_interface.h and `values`, `codes` and
 // `status` from the shader.
 
 #include "lattice_group.glsl.h"
@@ -45,7 +45,7 @@ WEFT_GPU uint encode(uint vector, Point x) {
     return r.status;
 }
 
-// kLatticeInHand vectors a thread, a group apart, whose bits are whole words or a power of two below. All are
+// kLatticeInHand vectors a thread, a workgroup apart, whose bits are whole words or a power of two below. All are
 // read before the first is coded: memory is far away.
 WEFT_GPU void encode_group(uint first) {
     const uint local = gl_LocalInvocationID.x, size = gl_WorkGroupSize.x;

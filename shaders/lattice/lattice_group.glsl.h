@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Neighbouring threads work on neighbouring vectors, so that they read neighbouring memory, and put what is
-// less than a word together in shared memory. Needs 32 or 64 threads a group.
+// less than a word together in shared memory. Needs 32 or 64 threads a workgroup.
 
 WEFT_GROUP(uint, kept, 256);    // what each thread has for the word
 WEFT_GROUP(uint, marked, 256);  // its vector's status
@@ -21,7 +21,7 @@ WEFT_GPU uint status_word(uint local) {
     return word;
 }
 
-// Stores the statuses of the group's vectors from `first` on.
+// Stores the statuses of the workgroup's vectors from `first` on.
 WEFT_GPU void store_statuses(uint first) {
     const uint local = gl_LocalInvocationID.x, at = first / 4 + local;
     const uint words = min(count * (shape.element_vectors / 4), shape.status_words);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What decoding the code of each vector of x gives, without making the code, and its status byte. `y` may be
-// `x`. Needs lattice_form.h and `values`, `y` and `status` from the shader.
+// `x`. Needs lattice_interface.h and `values`, `y` and `status` from the shader.
 
 #include "lattice_group.glsl.h"
 #include "lattice_load.glsl.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vectors of 32 bytes into `y` through shared memory, so that neighbours write 16 bytes side by side, where
-// each alone would write its vector in two halves. For groups of at most 64. No include guard: read once for
+// each alone would write its vector in two halves. For workgroups of at most 64. No include guard: read once for
 // each kernel.
 WEFT_GROUP(vec4, staged, 256);
 
-// The vectors of a group, which begin at `vector`. Called `turn` by turn, two of which never meet, so that
+// The vectors of a workgroup, which begin at `vector`. Called `turn` by turn, two of which never meet, so that
 // one barrier each will do.
 WEFT_GPU void store_staged(uint vector, Point p, uint turn) {
     const uint local = gl_LocalInvocationID.x, size = gl_WorkGroupSize.x, half_of = turn % 2u * 128u;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lattice that WEFT_LATTICE names, by the names that lattice_form.h and what needs it use. With WEFT_ROWS
+// The lattice that WEFT_LATTICE names, by the names that lattice_interface.h and what needs it use. With WEFT_ROWS
 // defined rows have any width and their last tile is padded with zeros; without, vectors follow each other
 // and are read and written with wide accesses.
 #ifndef WEFT_SHARED_LATTICE_TYPES_H

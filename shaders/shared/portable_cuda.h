@@ -8,7 +8,7 @@
 #define WEFT_MAIN WEFT_GPU void run
 #define WEFT_CONST static constexpr
 #define WEFT_CONSTANT(id, type, name, value)
-#define WEFT_GROUP_SIZE kGroupSize  // of the struct: what a kernel is launched with
+#define WEFT_GROUP_SIZE kWorkgroupSize  // of the struct: what a kernel is launched with
 // Members of a struct: where they are used, memory of the block.
 #define WEFT_GROUP(type, name, size)              \
     struct name##_memory {                        \
@@ -39,8 +39,8 @@
         type held[kHeld];                                                           \
         WEFT_GPU type& operator[](uint i) { return held[i]; }                       \
         WEFT_GPU type& apart(uint i) const {                                        \
-            __shared__ type memory[(size > kHeld ? size - kHeld : 1) * kGroupSize]; \
-            return memory[(i - kHeld) * kGroupSize + threadIdx.x];                  \
+            __shared__ type memory[(size > kHeld ? size - kHeld : 1) * kWorkgroupSize]; \
+            return memory[(i - kHeld) * kWorkgroupSize + threadIdx.x];                  \
         }                                                                           \
     } name
 #define WEFT_APART(name, i) name.apart(i)

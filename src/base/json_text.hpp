@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces of JSON text (RFC 8259), independent of the locale.
+// Parts of JSON text (RFC 8259), independent of the locale.
 #pragma once
 
 #include <cstddef>

@@ -49,11 +49,11 @@ void Semaphore::signal(StreamHandle stream, std::uint64_t value, const char* fun
           "cudaSignalExternalSemaphoresAsync");
 }
 
-DeviceState::DeviceState(Backend& backend) : runtime_(backend.runtime()) {
+DeviceState::DeviceState(Backend& backend) : backend_state_(backend.backend_state()) {
     constexpr const char* kFunction = "cuda::Device";
     require_device(kFunction);
     info_ = match_device(list_devices(), backend.name(), backend.device().uuid);
-    core::require_external(*runtime_, kFunction);
+    core::require_external(*backend_state_, kFunction);
     const Driver& driver = Driver::get(kFunction);
     check(driver.primary_retain(&context_, info_.ordinal), kFunction, "cuDevicePrimaryCtxRetain");
     try {
@@ -70,7 +70,7 @@ DeviceState::~DeviceState() {
     if (driver.push(context_) != CUDA_SUCCESS) return;
     // Semaphores must not go while work that waits for them or signals them is under way.
     if (cudaDeviceSynchronize() != cudaSuccess)
-        for (const Line& line : lines_) core::look_after(*line.timeline);
+        for (const Line& line : lines_) core::poll(*line.timeline);
     for (Semaphore& semaphore : work_) semaphore = Semaphore();
     foreign_.clear();
     lines_.clear();
@@ -82,7 +82,7 @@ DeviceState::~DeviceState() {
 
 const Semaphore& DeviceState::work_semaphore(std::size_t timeline, const char* function) {
     Semaphore& semaphore = work_[timeline];
-    if (!semaphore) semaphore = Semaphore(core::export_work_timeline(*runtime_, timeline), function);
+    if (!semaphore) semaphore = Semaphore(core::export_work_timeline(*backend_state_, timeline), function);
     return semaphore;
 }
 
@@ -109,7 +109,7 @@ DeviceState::Line& DeviceState::line_of(StreamHandle stream, const char* functio
             }
     Line line;
     line.stream = id;
-    line.timeline = core::make_external_timeline(*runtime_, [context = context_, health = health_] {
+    line.timeline = core::make_external_timeline(*backend_state_, [context = context_, health = health_] {
         const Driver& driver = Driver::get("cuda::Device");
         if (driver.push(context) != CUDA_SUCCESS) return std::string("the CUDA context is gone");
         const cudaError_t result = cudaEventQuery(health);
@@ -132,10 +132,10 @@ void DeviceState::wait_locked(StreamHandle stream, const core::WorkPoint& point,
 
 void DeviceState::wait_for(StreamHandle stream, const Event& event, const char* function) {
     const core::WorkPoint point = core::work_point(event);
-    if (point.value != 0 && core::context_of(event) != core::context_of(*runtime_))
+    if (point.value != 0 && core::context_of(event) != core::context_of(*backend_state_))
         throw Error(Errc::invalid_argument,
                     std::string(function) + ": event of another backend (need one of this device's)");
-    core::require_external(*runtime_, function);
+    core::require_external(*backend_state_, function);
     const CurrentContext current(context_, function);
     require_not_captured(stream, function);
     const std::lock_guard lock(mutex_);
@@ -144,15 +144,15 @@ void DeviceState::wait_for(StreamHandle stream, const Event& event, const char* 
 
 void DeviceState::wait_for_all(StreamHandle stream) {
     constexpr const char* kFunction = "cuda::Device::wait_for_all";
-    core::require_external(*runtime_, kFunction);
+    core::require_external(*backend_state_, kFunction);
     const CurrentContext current(context_, kFunction);
     require_not_captured(stream, kFunction);
     const std::lock_guard lock(mutex_);
-    for (const core::WorkPoint& point : core::last_work(*runtime_)) wait_locked(stream, point, kFunction);
+    for (const core::WorkPoint& point : core::last_work(*backend_state_)) wait_locked(stream, point, kFunction);
 }
 
 Event DeviceState::event(StreamHandle stream, const char* function) {
-    core::require_external(*runtime_, function);
+    core::require_external(*backend_state_, function);
     const CurrentContext current(context_, function);
     require_not_captured(stream, function);
     const std::lock_guard lock(mutex_);

@@ -45,7 +45,7 @@ class DeviceState {
 
     const DeviceInfo& info() const { return info_; }
     CUcontext context() const { return context_; }
-    const core::Runtime& runtime() const { return *runtime_; }
+    const core::BackendState& backend_state() const { return *backend_state_; }
 
     void wait_for(StreamHandle stream, const Event& event, const char* function);
     void wait_for_all(StreamHandle stream);
@@ -65,7 +65,7 @@ class DeviceState {
     Line& line_of(StreamHandle stream, const char* function);
     void wait_locked(StreamHandle stream, const core::WorkPoint& point, const char* function);
 
-    std::shared_ptr<core::Runtime> runtime_;
+    std::shared_ptr<core::BackendState> backend_state_;
     DeviceInfo info_;
     CUcontext context_ = nullptr;
     cudaEvent_t health_ = nullptr;  // asked whether the context still works

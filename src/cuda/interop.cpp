@@ -36,7 +36,7 @@ Event Device::event(StreamHandle stream) const {
 
 void Device::hold_weft(StreamHandle stream) const {
     const Event reached = state()->event(stream, "cuda::Device::hold_weft");
-    core::hold_all(state()->runtime(), reached);
+    core::hold_all(state()->backend_state(), reached);
 }
 
 }  // namespace weft::cuda

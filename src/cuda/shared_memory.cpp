@@ -135,9 +135,9 @@ std::shared_ptr<SharedMemory> allocate_shared(const Device& device, std::size_t 
                                               std::size_t element_bytes, std::string_view name) {
     const std::uint64_t bytes = checked_bytes(count, element_bytes, "SharedBuffer");
     const DeviceState& state = *device.state();
-    core::require_external(state.runtime(), "SharedBuffer");
+    core::require_external(state.backend_state(), "SharedBuffer");
     auto memory = std::make_shared<SharedMemory>(
-        device.state(), core::make_exportable_buffer(state.runtime(), bytes, name_or(name, "shared buffer")));
+        device.state(), core::make_exportable_buffer(state.backend_state(), bytes, name_or(name, "shared buffer")));
     core::ExportedMemory exported = core::export_memory(*memory->object());
     const std::uint64_t mapped = bytes == 0 ? exported.bytes : bytes;
     memory->map(std::move(exported), mapped);
@@ -148,7 +148,7 @@ std::shared_ptr<SharedMemory> import_shared(const Device& device, const void* po
                                             std::string_view name) {
     constexpr const char* kFunction = "SharedBuffer";
     const DeviceState& state = *device.state();
-    core::require_external(state.runtime(), kFunction);
+    core::require_external(state.backend_state(), kFunction);
     const Driver& driver = Driver::get(kFunction);
     const CurrentContext current(state.context(), kFunction);
     const Range range = range_around(driver, state, pointer, bytes);
@@ -164,7 +164,7 @@ std::shared_ptr<SharedMemory> import_shared(const Device& device, const void* po
                     "SharedBuffer: the range is not one allocation (need memory of one cuMemCreate)");
     core::FileDescriptor fd = allocation.export_fd(kFunction);
     auto object = core::import_buffer(
-        state.runtime(), {fd.get(), range.bytes, reinterpret_cast<CUdeviceptr>(pointer) - range.base, bytes},
+        state.backend_state(), {fd.get(), range.bytes, reinterpret_cast<CUdeviceptr>(pointer) - range.base, bytes},
         name_or(name, "imported buffer"));
     fd.release();
     auto memory = std::make_shared<SharedMemory>(device.state(), std::move(object));
@@ -176,7 +176,7 @@ std::shared_ptr<core::BufferObject> import_fd(const Device& device, int fd, std:
                                               std::size_t first_byte, std::size_t count,
                                               std::size_t element_bytes, std::string_view name) {
     constexpr const char* kFunction = "cuda::import_fd";
-    const core::Runtime& runtime = device.state()->runtime();
+    const core::BackendState& runtime = device.state()->backend_state();
     core::require_external(runtime, kFunction);
     return core::import_buffer(
         runtime, {fd, allocation_bytes, first_byte, checked_bytes(count, element_bytes, kFunction)},

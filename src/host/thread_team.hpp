@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that stay for many short pieces of work on the host.
+// Threads that stay for many short parts of work on the host.
 #pragma once
 
 #include <algorithm>

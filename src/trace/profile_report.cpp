@@ -166,11 +166,11 @@ void add_rows(const TraceData& data, ProfileReport& report) {
         busy[event.row].push_back(i);
     }
     for (std::size_t row = 0; row < data.rows.size(); ++row) {
-        const TraceRow& r = data.rows[row];
+        const TraceTrack& r = data.rows[row];
         const double busy_s = union_length(busy[row]) * kNs;
-        const RowReport one{r.name, r.timed, events[row], busy_s, share(busy_s, report.wall_s)};
-        if (r.kind == TraceRow::queue) report.queues.push_back(one);
-        if (r.kind == TraceRow::copier && one.events != 0) report.copy_rows.push_back(one);
+        const TrackReport one{r.name, r.timed, events[row], busy_s, share(busy_s, report.wall_s)};
+        if (r.kind == TraceTrack::queue) report.queues.push_back(one);
+        if (r.kind == TraceTrack::copier && one.events != 0) report.copy_tracks.push_back(one);
     }
     report.queue_balance = balance(report.queues);
 }

@@ -45,10 +45,10 @@ std::string times_line(const std::string& name, const WorkTimes& t) {
     return out;
 }
 
-std::string rows_text(const char* title, const std::vector<RowReport>& rows) {
+std::string rows_text(const char* title, const std::vector<TrackReport>& rows) {
     if (rows.empty()) return {};
     std::string out = line("\n%-52s %8s %10s %12s", title, "events", "busy ms", "utilisation");
-    for (const RowReport& row : rows) {
+    for (const TrackReport& row : rows) {
         const std::string name = printable(row.name, 52);
         out += row.timed ? line("%-52s %8llu %10.3f %11.1f%%", name.c_str(), static_cast<Count>(row.events),
                                 row.busy_s * 1e3, row.utilisation * 100)
@@ -129,7 +129,7 @@ Object& add_times(Object& object, const WorkTimes& t) {
         .number("gb_per_s", t.gb_per_s());
 }
 
-std::string row_json(const RowReport& r) {
+std::string row_json(const TrackReport& r) {
     return Object()
         .text("name", r.name)
         .flag("timed", r.timed)
@@ -158,7 +158,7 @@ std::string ProfileReport::to_table() const {
         if (s.times.count != 0) out += times_line(to_string(s.stage), s.times);
     for (const KernelReport& k : kernels) out += times_line("  " + k.program, k.times);
     out += rows_text("queue", queues);
-    out += rows_text("copies by", copy_rows);
+    out += rows_text("copies by", copy_tracks);
     return out + streams_text(*this) + totals_text(*this);
 }
 
@@ -200,7 +200,7 @@ std::string ProfileReport::to_json() const {
             return add_times(object.text("program", k.program), k.times).close();
         }));
     put("queues", array(queues, row_json));
-    put("copy_rows", array(copy_rows, row_json));
+    put("copy_tracks", array(copy_tracks, row_json));
     put("streams", array(streams, [](const StreamReport& s) {
             return Object().text("name", s.name).count("events", s.events).number("busy_s", s.busy_s).close();
         }));

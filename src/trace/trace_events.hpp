@@ -20,15 +20,15 @@ inline std::int64_t monotonic_ns() {
 }
 
 using NameId = std::uint32_t;  // index into TraceData::names; 0: none
-using RowId = std::uint16_t;   // index into TraceData::rows; 0: the host
+using TrackId = std::uint16_t;   // index into TraceData::rows; 0: the host
 
 inline constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
 
-/// A stage of a group of chunks, or of one step of a stream.
+/// A stage of a bundle of chunks, or of one step of a stream.
 struct StageEvent {
     ProfileStage stage = ProfileStage::kernel;
     bool timed = true;  // false: the queue has no timestamps; counts, but has no interval
-    RowId row = 0;
+    TrackId row = 0;
     std::uint32_t slot = kNoSlot;
     std::uint32_t operations = 1;  // dispatches or transfers that share the interval
     std::uint32_t jobs = 0;        // that share the event; 0: not of a batch
@@ -46,7 +46,7 @@ struct InstantEvent {
     std::uint64_t live_bytes = 0;
 };
 
-struct TraceRow {
+struct TraceTrack {
     enum Kind : std::uint8_t { host, queue, copier } kind = host;
     bool timed = true;
     std::string name;
@@ -56,7 +56,7 @@ struct TraceRow {
 struct TraceData {
     std::string device, clock;
     std::int64_t begin_ns = 0, end_ns = 0;  // the window
-    std::vector<TraceRow> rows;
+    std::vector<TraceTrack> rows;
     std::vector<std::string> names;
     std::deque<StageEvent> stages;
     std::deque<InstantEvent> instants;

@@ -10,7 +10,7 @@
 
 namespace weft::core {
 
-/// Takes the text piece by piece.
+/// Takes the text chunk by chunk.
 using TextSink = std::function<void(std::string_view)>;
 
 /// One complete event for each timed stage, on the row of its queue or thread, ordered by time; an instant

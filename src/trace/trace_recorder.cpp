@@ -18,7 +18,7 @@ std::string_view shortened(std::string_view text, std::size_t limit) {
 }  // namespace
 
 TraceRecorder::TraceRecorder() {
-    rows_.push_back({TraceRow::host, true, "host"});
+    rows_.push_back({TraceTrack::host, true, "host"});
     names_ = {"", "(more names)"};
 }
 
@@ -48,14 +48,14 @@ TraceData TraceRecorder::read(const TraceSink& sink) const {
     return data;
 }
 
-RowId TraceRecorder::add_row(TraceRow row) {
+TrackId TraceRecorder::add_row(TraceTrack row) {
     const std::lock_guard lock(mutex_);
     if (rows_.size() >= kMostRows) return 0;
     rows_.push_back(std::move(row));
-    return static_cast<RowId>(rows_.size() - 1);
+    return static_cast<TrackId>(rows_.size() - 1);
 }
 
-RowId TraceRecorder::copy_row_locked(std::int64_t begin_ns, std::int64_t end_ns) noexcept {
+TrackId TraceRecorder::copy_row_locked(std::int64_t begin_ns, std::int64_t end_ns) noexcept {
     for (CopyRow& row : copy_rows_) {
         if (row.until_ns > begin_ns) continue;
         row.until_ns = std::max(begin_ns, end_ns);
@@ -64,8 +64,8 @@ RowId TraceRecorder::copy_row_locked(std::int64_t begin_ns, std::int64_t end_ns)
     if (rows_.size() >= kMostRows) return 0;
     try {
         copy_rows_.reserve(copy_rows_.size() + 1);
-        rows_.push_back({TraceRow::copier, true, "copy worker " + std::to_string(copy_rows_.size() + 1)});
-        copy_rows_.push_back({static_cast<RowId>(rows_.size() - 1), std::max(begin_ns, end_ns)});
+        rows_.push_back({TraceTrack::copier, true, "copy worker " + std::to_string(copy_rows_.size() + 1)});
+        copy_rows_.push_back({static_cast<TrackId>(rows_.size() - 1), std::max(begin_ns, end_ns)});
         return copy_rows_.back().row;
     } catch (...) {
         return 0;

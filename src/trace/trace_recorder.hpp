@@ -39,7 +39,7 @@ class TraceRecorder {
     TraceData read(const TraceSink& sink) const;
 
     /// Device rows are added once; 0 where there is no room for one.
-    RowId add_row(TraceRow row);
+    TrackId add_row(TraceTrack row);
     /// What `count` threads copied, event_of(0) and on, nothing if no bytes; each with all but its row: that
     /// is the lowest one of copies whose last had ended when this began. So rows stay few however many
     /// threads come and go, and two copies at once never share one.
@@ -77,14 +77,14 @@ class TraceRecorder {
     NameId name_locked(std::string_view text);
     void copy_locked(StageEvent event) noexcept;
     void stage_locked(const StageEvent& event) noexcept;
-    RowId copy_row_locked(std::int64_t begin_ns, std::int64_t end_ns) noexcept;
+    TrackId copy_row_locked(std::int64_t begin_ns, std::int64_t end_ns) noexcept;
 
     std::atomic<bool> active_{false};
     mutable std::mutex mutex_;
     std::vector<std::shared_ptr<TraceSink>> sinks_;
-    std::vector<TraceRow> rows_;
+    std::vector<TraceTrack> rows_;
     struct CopyRow {
-        RowId row;
+        TrackId row;
         std::int64_t until_ns;  // end of its last copy
     };
     std::vector<CopyRow> copy_rows_;

@@ -169,6 +169,6 @@ void validate_limits(Validation& validation, weft::Backend& backend) {
     item("T19", "p, 2p + 1, 2^384 - 1 refused in checked mode", check_not_canonical);
     item("T20", "no elements, no jobs", check_empty);
     item("T21", "lengths that do not fit refused", check_lengths);
-    item("T22", "sizes around groups and chunks, guards", check_sizes);
+    item("T22", "sizes around workgroups and chunks, guards", check_sizes);
     item("T23", "in place, same operand, partial overlap", check_aliases);
 }

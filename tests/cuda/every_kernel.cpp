@@ -83,7 +83,7 @@ void run_encoders(const CudaStream& stream) {
             weft::cuda::encode(stream, method, values.span(), states.span(), shape, {.strict = true})
                 .check(stream);
         }
-    // Rows that no group of blocks holds.
+    // Rows that no workgroup of blocks holds.
     const CudaArray<Value> values(std::vector<Value>((std::size_t{1} << 21) - 5, Value(1)));
     const CudaArray<Amplitude> states(std::size_t{1} << 21);
     weft::cuda::encode_amplitude(stream, values.span(), states.span(), {1, 21}).check(stream);
@@ -93,12 +93,12 @@ template <class Amplitude, class Real>
 void run_kernel_matrices(const CudaStream& stream) {
     for (const std::uint64_t rows : {33u, 130u})
         for (const std::uint32_t qubits : {1u, 4u, 9u, 40u}) {
-            const weft::KernelShape square{rows, 0, qubits}, cross{rows, 70, qubits};
+            const weft::KernelMatrixShape square{rows, 0, qubits}, cross{rows, 70, qubits};
             const CudaArray<Real> x(std::vector<Real>(rows * qubits, Real(0.3))),
                 y(std::vector<Real>(70 * qubits, Real(0.4))), k(rows * rows), other(rows * 70);
             weft::cuda::kernel_matrix(stream, x.span(), k.span(), square);
             weft::cuda::kernel_matrix(stream, x.span(), y.span(), other.span(), cross,
-                                      {.map = weft::KernelMap::angle});
+                                      {.map = weft::FeatureMap::angle});
             stream.wait();
             if (qubits > 9) continue;
             const std::vector<double> weights(3 * qubits, 0.2);

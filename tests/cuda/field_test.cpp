@@ -199,7 +199,7 @@ TEST_CASE("conformance: the same errors for the same bad input") {
         check_error(weft::Errc::invalid_argument,
                     "field_program: no such workgroup size (got 48, need a power of two", [&] {
                         weft::cuda::field_mul(cuda, kFp, ca.span(0, 6), ca.span(6, 6), cout.span(0, 6),
-                                              {.group_size = 48});
+                                              {.workgroup_size = 48});
                     });
     });
 }

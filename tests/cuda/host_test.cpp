@@ -176,7 +176,7 @@ TEST_CASE("host: the search for beta tries and finds the same") {
 
 TEST_CASE("host: kernel matrices of rows and of states") {
     on_device([](weft::Backend& backend) {
-        const weft::KernelShape square{1'001, 0, 6}, cross{301, 517, 6};
+        const weft::KernelMatrixShape square{1'001, 0, 6}, cross{301, 517, 6};
         std::vector<double> x(1'001 * 6), y(517 * 6);
         for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<double>(i));
         for (std::size_t i = 0; i < y.size(); ++i) y[i] = std::cos(static_cast<double>(i));
@@ -187,7 +187,7 @@ TEST_CASE("host: kernel matrices of rows and of states") {
         cuda.resize(cross.values());
         vulkan.resize(cross.values());
         const std::vector<double> some(x.begin(), x.begin() + 301 * 6), weights(18, 0.3);
-        const weft::KernelCircuit circuit{.weights = weft::KernelSource(weights), .reupload = true};
+        const weft::KernelMatrixCircuit circuit{.weights = weft::KernelSource(weights), .reupload = true};
         weft::cuda::kernel_matrix(some, y, cuda, cross, circuit);
         weft::kernel_matrix(backend, some, y, vulkan, cross, circuit);
         CHECK(worst_apart(cuda, vulkan) < 1e-11);
@@ -196,8 +196,8 @@ TEST_CASE("host: kernel matrices of rows and of states") {
             states[i] = std::polar(0.125, static_cast<double>(i % 97));
         cuda.resize(33 * 33);
         vulkan.resize(33 * 33);
-        weft::cuda::kernel_matrix(states, cuda, weft::KernelShape{33, 0, 6});
-        weft::kernel_matrix(backend, states, vulkan, weft::KernelShape{33, 0, 6});
+        weft::cuda::kernel_matrix(states, cuda, weft::KernelMatrixShape{33, 0, 6});
+        weft::kernel_matrix(backend, states, vulkan, weft::KernelMatrixShape{33, 0, 6});
         CHECK(worst_apart(cuda, vulkan) < 1e-11);
     });
 }

@@ -29,7 +29,7 @@ std::vector<double> by_cuda(const Table& x, const Table& y, const OracleCircuit&
     const CircuitArguments arguments = circuit_arguments(oracle);
     const std::vector<double> wide_x = flat(x), wide_y = flat(y);
     const std::vector<In> in_x(wide_x.begin(), wide_x.end()), in_y(wide_y.begin(), wide_y.end());
-    const weft::KernelShape shape{x.size(), y.size(), static_cast<std::uint32_t>(x.front().size())};
+    const weft::KernelMatrixShape shape{x.size(), y.size(), static_cast<std::uint32_t>(x.front().size())};
     const CudaStream stream;
     const CudaArray<In> cx(in_x), cy(in_y);
     const CudaArray<Out> ck(std::vector<Out>(shape.values(), std::numeric_limits<Out>::quiet_NaN()));
@@ -52,7 +52,7 @@ void check_circuit(weft::Backend& backend, const Table& rows, const Table& other
     CAPTURE(circuit.weights.size());
     for (const bool wide_in : {false, true})
         for (const bool wide_out : {false, true}) {
-            const KernelRoute route{true, wide_in, wide_out, options};
+            const KernelMatrixRoute route{true, wide_in, wide_out, options};
             INFO("route: " << route.name());
             const Table x = seen_by(route, rows), y = seen_by(route, others);
             const auto cuda = wide_in ? (wide_out ? by_cuda<double, double>(x, y, circuit, options)
@@ -84,7 +84,7 @@ TEST_CASE("conformance: products of many qubits, and normalised ones, are those 
     on_device([](weft::Backend& backend) {
         const OracleCircuit circuit{"ryrz", {}, false, 1, {}};
         for (const std::size_t qubits : {31u, 40u, 100u}) {
-            const KernelRoute route{true, false, false, {}};
+            const KernelMatrixRoute route{true, false, false, {}};
             const Table x = wave_rows(65, qubits, 0.2);
             const auto cuda = by_cuda<float, float>(x, {}, circuit, {});
             check_close(cuda, kernel_by(backend, route, x, {}, circuit), 2e-6);
@@ -132,7 +132,7 @@ void check_given(weft::Backend& backend, std::uint64_t rows, std::uint64_t other
         return s;
     };
     const std::vector<Amplitude> x = states(rows, 1), y = others == 0 ? x : states(others, 5);
-    const weft::KernelShape shape{rows, others, qubits};
+    const weft::KernelMatrixShape shape{rows, others, qubits};
     std::vector<double> want;
     double most = 0;
     for (std::uint64_t i = 0; i < rows; ++i)
@@ -206,20 +206,20 @@ TEST_CASE("conformance: the same errors for the same bad input") {
                         [&](std::size_t n) { return ck.span(0, n); }, cd.span());
                 });
         };
-        using weft::KernelShape, weft::kernel_matrix;
-        both([](auto& s, auto x, auto k, auto) { kernel_matrix(s, x(6), k(8), KernelShape{3, 0, 2}); });
-        both([](auto& s, auto x, auto k, auto) { kernel_matrix(s, x(6), k(9), KernelShape{4, 0, 2}); });
-        both([](auto& s, auto x, auto k, auto) { kernel_matrix(s, x(6), x(6), k(9), KernelShape{3, 2, 2}); });
-        both([](auto& s, auto x, auto k, auto d) { kernel_matrix(s, x(6), d, k(9), KernelShape{3, 32, 2}); });
-        both([](auto& s, auto x, auto k, auto) { kernel_matrix(s, x(6), k(9), KernelShape{3, 3, 2}); });
-        both([](auto& s, auto x, auto k, auto) { kernel_matrix(s, x(6), k(9), KernelShape{3, 0, 0}); });
-        both([](auto& s, auto x, auto k, auto) { kernel_matrix(s, x(6), k(9), KernelShape{0, 0, 2}); });
+        using weft::KernelMatrixShape, weft::kernel_matrix;
+        both([](auto& s, auto x, auto k, auto) { kernel_matrix(s, x(6), k(8), KernelMatrixShape{3, 0, 2}); });
+        both([](auto& s, auto x, auto k, auto) { kernel_matrix(s, x(6), k(9), KernelMatrixShape{4, 0, 2}); });
+        both([](auto& s, auto x, auto k, auto) { kernel_matrix(s, x(6), x(6), k(9), KernelMatrixShape{3, 2, 2}); });
+        both([](auto& s, auto x, auto k, auto d) { kernel_matrix(s, x(6), d, k(9), KernelMatrixShape{3, 32, 2}); });
+        both([](auto& s, auto x, auto k, auto) { kernel_matrix(s, x(6), k(9), KernelMatrixShape{3, 3, 2}); });
+        both([](auto& s, auto x, auto k, auto) { kernel_matrix(s, x(6), k(9), KernelMatrixShape{3, 0, 0}); });
+        both([](auto& s, auto x, auto k, auto) { kernel_matrix(s, x(6), k(9), KernelMatrixShape{0, 0, 2}); });
         both([](auto& s, auto x, auto k, auto) {
             const std::vector<double> weights{0.3, 0.7, -0.2};
-            kernel_matrix(s, x(6), k(9), KernelShape{3, 0, 2}, {.weights = weft::KernelSource(weights)});
+            kernel_matrix(s, x(6), k(9), KernelMatrixShape{3, 0, 2}, {.weights = weft::KernelSource(weights)});
         });
         both([](auto& s, auto x, auto k, auto) {
-            kernel_matrix(s, x(6), k(9), KernelShape{3, 0, 2}, {}, {.vram_fraction = 2});
+            kernel_matrix(s, x(6), k(9), KernelMatrixShape{3, 0, 2}, {}, {.vram_fraction = 2});
         });
     });
 }

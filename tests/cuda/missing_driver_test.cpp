@@ -58,7 +58,7 @@ TEST_CASE("without a driver every kernel names what is missing") {
                       x.span(8));
     });
     check_missing("kernel_matrix", [&] {
-        kernel_matrix(nullptr, x.span(6), y.span(9), weft::KernelShape{3, 0, 2});
+        kernel_matrix(nullptr, x.span(6), y.span(9), weft::KernelMatrixShape{3, 0, 2});
     });
     check_missing("kernel_matrix", [&] {
         kernel_matrix(nullptr, states.span(16), y.span(16), weft::StateShape{4, 2});
@@ -88,10 +88,10 @@ TEST_CASE(
     check_missing("lattice_quantize", [&] { lattice_quantize({}, x, y, status); });
     check_missing("lattice_quantize", [&] { lattice_search_beta({}, x); });
     check_missing("kernel_matrix", [&] {
-        kernel_matrix(std::vector<float>(6, 1), k, weft::KernelShape{3, 0, 2});
+        kernel_matrix(std::vector<float>(6, 1), k, weft::KernelMatrixShape{3, 0, 2});
     });
     check_missing("kernel_matrix", [&] {
-        kernel_matrix(std::vector<weft::c32>(12), k, weft::KernelShape{3, 0, 2});
+        kernel_matrix(std::vector<weft::c32>(12), k, weft::KernelMatrixShape{3, 0, 2});
     });
     CHECK(out == std::vector<std::uint64_t>(8, 7));
     CHECK(total == std::vector<std::uint64_t>(4, 7));

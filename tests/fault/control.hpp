@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a test says to the fault loader (loader.cpp), a Vulkan loader that fails on demand, lies about its
+// What a test says to the fault loader (loader.cpp), a Vulkan loader that fails on demand, fake about its
 // device and remembers what was done wrong. Given to weft by WEFT_VULKAN_LIBRARY; a test reaches the same
 // copy by dlopen.
 #pragma once
@@ -65,21 +65,21 @@ struct FamilyLie {
 ///
 /// Memory that is host-visible and not coherent is given out as a copy of the real one, so that a flush or
 /// invalidation that is missing, or that covers more than it should, makes wrong numbers.
-struct Lies {
+struct FakeDriver {
     bool discrete = false;
     std::uint32_t vendor = 0;
     std::vector<HeapLie> heaps = {};
     std::vector<TypeLie> types = {};
     std::vector<FamilyLie> families = {};
     std::uint64_t non_coherent_atom = 0;
-    std::uint32_t max_group_count_x = 0;
+    std::uint32_t max_workgroup_count_x = 0;
     std::uint32_t max_storage_range = 0;
     std::uint64_t max_allocation = 0;  ///< more is refused,
     bool soft_allocation = false;      ///< unless this is set
     std::uint64_t max_buffer = 0;
     bool hide_timeline = false, hide_int64 = false, hide_synchronization2 = false, hide_import = false;
     bool show_budget = false;  ///< VK_EXT_memory_budget with HeapLie::budget
-    /// Buffers and allocations beyond this many bytes get only so many: byte i lies at i modulo this. For
+    /// Buffers and allocations beyond this many bytes get only so many: byte i fake at i modulo this. For
     /// sizes that the machine does not have; tests use ranges that do not meet.
     std::uint64_t fold = 0;
     /// Timestamps of queues with fewer than 64 bits pass zero this many ticks after the first.
@@ -95,10 +95,10 @@ struct Live {
 class Control {
   public:
     virtual ~Control() = default;
-    /// No rules, no lies, counts of calls at 0, violations forgotten, no device lost. Living objects are
+    /// No rules, no fake, counts of calls at 0, violations forgotten, no device lost. Living objects are
     /// still counted.
     virtual void reset() = 0;
-    virtual void lie(const Lies& lies) = 0;
+    virtual void lie(const FakeDriver& fake) = 0;
     virtual void fail(const Rule& rule) = 0;
     /// No more failures; a device that is lost stays so until it is destroyed.
     virtual void fail_no_more() = 0;

@@ -13,15 +13,15 @@ using Word = std::uint32_t;
 namespace {
 
 /// Workgroups enough for parts of 80 KiB.
-weft_fault::Lies nvidia_card() {
+weft_fault::FakeDriver nvidia_card() {
     constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
-    weft_fault::Lies lies{.discrete = true, .vendor = 0x10de};
-    lies.heaps = {{kGiB, true}, {kGiB, false}};
-    lies.types = {{0, true}, {1, false, true, true}, {1, false, true, true, true}};
-    lies.families = {{.queues = 1, .graphics = true, .compute = true, .transfer = true},
+    weft_fault::FakeDriver fake{.discrete = true, .vendor = 0x10de};
+    fake.heaps = {{kGiB, true}, {kGiB, false}};
+    fake.types = {{0, true}, {1, false, true, true}, {1, false, true, true, true}};
+    fake.families = {{.queues = 1, .graphics = true, .compute = true, .transfer = true},
                      {.queues = 2, .transfer = true}};
-    lies.max_group_count_x = 20;
-    return lies;
+    fake.max_workgroup_count_x = 20;
+    return fake;
 }
 
 template <class Body>

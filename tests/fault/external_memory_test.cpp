@@ -26,14 +26,14 @@ bool is_open(int fd) {
 }
 
 weft::Buffer<Word> make_exportable(weft::Backend& backend) {
-    return {weft::core::make_exportable_buffer(*backend.runtime(), kCount * sizeof(Word), "mine"), kCount};
+    return {weft::core::make_exportable_buffer(*backend.backend_state(), kCount * sizeof(Word), "mine"), kCount};
 }
 
 /// Words [first, first + count) of the allocation.
 weft::Buffer<Word> import_words(weft::Backend& backend, const weft::core::FileDescriptor& fd,
                                 std::uint64_t bytes, std::size_t first, std::size_t count) {
     return {weft::core::import_buffer(
-                *backend.runtime(), {fd.get(), bytes, first * sizeof(Word), count * sizeof(Word)}, "theirs"),
+                *backend.backend_state(), {fd.get(), bytes, first * sizeof(Word), count * sizeof(Word)}, "theirs"),
             count};
 }
 
@@ -89,9 +89,9 @@ TEST_CASE("external memory: an exportable buffer is counted, limited and given b
         }
         CHECK(backend.memory().block_bytes == 0);
         check_error(Errc::out_of_memory, "beyond Config::memory_limit",
-                    [&] { weft::core::make_exportable_buffer(*backend.runtime(), 2 << 20, "large"); });
+                    [&] { weft::core::make_exportable_buffer(*backend.backend_state(), 2 << 20, "large"); });
         check_error(Errc::invalid_argument, "too large for this device", [&] {
-            weft::core::make_exportable_buffer(*backend.runtime(), ~std::uint64_t{0} / 2, "huge");
+            weft::core::make_exportable_buffer(*backend.backend_state(), ~std::uint64_t{0} / 2, "huge");
         });
         check_error(Errc::invalid_argument, "not made to be shared", [&] {
             const weft::Buffer<Word> plain(backend, 4);
@@ -157,7 +157,7 @@ TEST_CASE("external memory: a device that cannot share says what it lacks") {
         // lavapipe has no timeline semaphores that leave.
         weft::Backend backend(fault_config());
         check_error(Errc::unsupported, "got no VK_KHR_external_semaphore_fd for timeline semaphores",
-                    [&] { weft::core::require_external(*backend.runtime(), "test"); });
+                    [&] { weft::core::require_external(*backend.backend_state(), "test"); });
     }
     check_nothing_left();
 }

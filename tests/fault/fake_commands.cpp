@@ -9,8 +9,8 @@
 namespace weft_fault {
 namespace {
 
-const Lies& lies() {
-    return State::get().lies();
+const FakeDriver& fake() {
+    return State::get().fake();
 }
 
 constexpr VkPipelineStageFlags2 kComputeStages = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT;
@@ -36,9 +36,9 @@ void note_query(VkCommandBuffer commands, VkQueryPool pool, std::uint32_t query)
 }
 
 std::uint64_t cut(std::uint64_t tick, std::uint32_t bits) {
-    if (bits == 0 || bits >= 64 || !lies().ticks_to_wrap) return tick;
+    if (bits == 0 || bits >= 64 || !fake().ticks_to_wrap) return tick;
     if (!first_tick) first_tick = tick;
-    return (tick - *first_tick - *lies().ticks_to_wrap) & ((std::uint64_t{1} << bits) - 1);
+    return (tick - *first_tick - *fake().ticks_to_wrap) & ((std::uint64_t{1} << bits) - 1);
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ void act(Tag<Id::vkUpdateDescriptorSets>, VkDevice device, std::uint32_t count,
         ranges[i].assign(writes[i].pBufferInfo, writes[i].pBufferInfo + writes[i].descriptorCount);
         for (VkDescriptorBufferInfo& r : ranges[i]) {
             if (r.range == VK_WHOLE_SIZE) continue;
-            if (lies().max_storage_range != 0 && r.range > lies().max_storage_range)
+            if (fake().max_storage_range != 0 && r.range > fake().max_storage_range)
                 State::get().violation("vkUpdateDescriptorSets: range beyond maxStorageBufferRange");
             r.offset = fold(r.buffer, r.offset, r.range, "vkUpdateDescriptorSets");
         }
@@ -66,7 +66,7 @@ void act(Tag<Id::vkCmdDispatch>, VkCommandBuffer commands, std::uint32_t x, std:
     const FamilyLie* family = family_of(commands);
     if (family != nullptr && !family->compute)
         State::get().violation("vkCmdDispatch: on a family without compute");
-    if (lies().max_group_count_x != 0 && x > lies().max_group_count_x)
+    if (fake().max_workgroup_count_x != 0 && x > fake().max_workgroup_count_x)
         State::get().violation("vkCmdDispatch: more workgroups than the x axis takes");
     real<Id::vkCmdDispatch>()(commands, x, y, z);
 }
@@ -95,7 +95,7 @@ void act(Tag<Id::vkCmdPipelineBarrier>, VkCommandBuffer commands, VkPipelineStag
     std::vector<VkBufferMemoryBarrier> changed(buffer, buffer + buffer_count);
     for (VkBufferMemoryBarrier& b : changed) {
         if (b.size != VK_WHOLE_SIZE) b.offset = fold(b.buffer, b.offset, b.size, "vkCmdPipelineBarrier");
-        if (!lies().families.empty()) b.srcQueueFamilyIndex = b.dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED;
+        if (!fake().families.empty()) b.srcQueueFamilyIndex = b.dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED;
     }
     real<Id::vkCmdPipelineBarrier>()(commands, from, to, flags, memory_count, memory, buffer_count,
                                      changed.data(), image_count, image);
@@ -103,7 +103,7 @@ void act(Tag<Id::vkCmdPipelineBarrier>, VkCommandBuffer commands, VkPipelineStag
 
 void act(Tag<Id::vkCmdPipelineBarrier2>, VkCommandBuffer commands, const VkDependencyInfo* wanted) {
     VkDependencyInfo info = *wanted;
-    if (lies().hide_synchronization2) State::get().violation("vkCmdPipelineBarrier2: is not there");
+    if (fake().hide_synchronization2) State::get().violation("vkCmdPipelineBarrier2: is not there");
     for (std::uint32_t i = 0; i < info.memoryBarrierCount; ++i)
         check_stages(commands, info.pMemoryBarriers[i].srcStageMask | info.pMemoryBarriers[i].dstStageMask,
                      "vkCmdPipelineBarrier2");
@@ -112,7 +112,7 @@ void act(Tag<Id::vkCmdPipelineBarrier2>, VkCommandBuffer commands, const VkDepen
     for (VkBufferMemoryBarrier2& b : changed) {
         check_stages(commands, b.srcStageMask | b.dstStageMask, "vkCmdPipelineBarrier2");
         if (b.size != VK_WHOLE_SIZE) b.offset = fold(b.buffer, b.offset, b.size, "vkCmdPipelineBarrier2");
-        if (!lies().families.empty()) b.srcQueueFamilyIndex = b.dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED;
+        if (!fake().families.empty()) b.srcQueueFamilyIndex = b.dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED;
     }
     info.pBufferMemoryBarriers = changed.data();
     real<Id::vkCmdPipelineBarrier2>()(commands, &info);
@@ -135,7 +135,7 @@ VkResult act(Tag<Id::vkGetQueryPoolResults>, VkDevice device, VkQueryPool pool, 
              VkQueryResultFlags flags) {
     const VkResult result =
         real<Id::vkGetQueryPoolResults>()(device, pool, first, count, bytes, out, stride, flags);
-    if (lies().families.empty() || (flags & VK_QUERY_RESULT_64_BIT) == 0) return result;
+    if (fake().families.empty() || (flags & VK_QUERY_RESULT_64_BIT) == 0) return result;
     const std::lock_guard lock(mutex);
     for (std::uint32_t i = 0; i < count; ++i) {
         std::uint64_t tick = 0;

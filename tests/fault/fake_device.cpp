@@ -8,21 +8,21 @@
 namespace weft_fault {
 namespace {
 
-const Lies& lies() {
-    return State::get().lies();
+const FakeDriver& fake() {
+    return State::get().fake();
 }
 
 void change(VkPhysicalDeviceProperties& p) {
-    const Lies& l = lies();
+    const FakeDriver& l = fake();
     if (l.discrete) p.deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
     if (l.vendor != 0) p.vendorID = l.vendor;
     if (l.non_coherent_atom != 0) p.limits.nonCoherentAtomSize = l.non_coherent_atom;
-    if (l.max_group_count_x != 0) p.limits.maxComputeWorkGroupCount[0] = l.max_group_count_x;
+    if (l.max_workgroup_count_x != 0) p.limits.maxComputeWorkGroupCount[0] = l.max_workgroup_count_x;
     if (l.max_storage_range != 0) p.limits.maxStorageBufferRange = l.max_storage_range;
 }
 
 void change_in_chain(VkBaseOutStructure* s) {
-    const Lies& l = lies();
+    const FakeDriver& l = fake();
     if (l.max_allocation != 0 && s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES)
         reinterpret_cast<VkPhysicalDeviceMaintenance3Properties*>(s)->maxMemoryAllocationSize =
             l.max_allocation;
@@ -35,7 +35,7 @@ void change_in_chain(VkBaseOutStructure* s) {
 }
 
 void hide_in_chain(VkBaseOutStructure* s) {
-    const Lies& l = lies();
+    const FakeDriver& l = fake();
     if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES && l.hide_timeline)
         reinterpret_cast<VkPhysicalDeviceVulkan12Features*>(s)->timelineSemaphore = VK_FALSE;
     if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES && l.hide_timeline)
@@ -45,7 +45,7 @@ void hide_in_chain(VkBaseOutStructure* s) {
 }
 
 void change(VkPhysicalDeviceMemoryProperties& p) {
-    const Lies& l = lies();
+    const FakeDriver& l = fake();
     for (std::size_t i = 0; i < l.heaps.size(); ++i) {
         p.memoryHeaps[i] = {l.heaps[i].bytes,
                             l.heaps[i].device_local ? VkMemoryHeapFlags{VK_MEMORY_HEAP_DEVICE_LOCAL_BIT} : 0};
@@ -103,7 +103,7 @@ std::vector<VkExtensionProperties> real_extensions(VkPhysicalDevice device) {
 
 /// Features that were hidden must not be asked for.
 void check_features(const VkDeviceCreateInfo& info) {
-    const Lies& l = lies();
+    const FakeDriver& l = fake();
     State& state = State::get();
     if (info.pEnabledFeatures != nullptr && l.hide_int64 && info.pEnabledFeatures->shaderInt64)
         state.violation("vkCreateDevice: shaderInt64 is not there");
@@ -118,7 +118,7 @@ void check_features(const VkDeviceCreateInfo& info) {
 }
 
 void check_queues(const VkDeviceCreateInfo& info) {
-    const Lies& l = lies();
+    const FakeDriver& l = fake();
     for (std::uint32_t i = 0; i < info.queueCreateInfoCount; ++i) {
         const VkDeviceQueueCreateInfo& q = info.pQueueCreateInfos[i];
         if (q.queueFamilyIndex >= l.families.size() || q.queueCount > l.families[q.queueFamilyIndex].queues)
@@ -137,10 +137,10 @@ VkResult act(Tag<Id::vkEnumerateDeviceExtensionProperties>, VkPhysicalDevice dev
     if (layer != nullptr) return real<Id::vkEnumerateDeviceExtensionProperties>()(device, layer, count, out);
     std::vector<VkExtensionProperties> all = real_extensions(device);
     std::erase_if(all, [&](const auto& e) {
-        return (lies().hide_import && named(e, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME)) ||
-               (lies().show_budget && named(e, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME));
+        return (fake().hide_import && named(e, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME)) ||
+               (fake().show_budget && named(e, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME));
     });
-    if (lies().show_budget) {
+    if (fake().show_budget) {
         VkExtensionProperties budget{};
         std::strcpy(budget.extensionName, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
         budget.specVersion = 1;
@@ -162,7 +162,7 @@ void act(Tag<Id::vkGetPhysicalDeviceProperties2>, VkPhysicalDevice device, VkPhy
 
 void act(Tag<Id::vkGetPhysicalDeviceFeatures2>, VkPhysicalDevice device, VkPhysicalDeviceFeatures2* out) {
     real<Id::vkGetPhysicalDeviceFeatures2>()(device, out);
-    if (lies().hide_int64) out->features.shaderInt64 = VK_FALSE;
+    if (fake().hide_int64) out->features.shaderInt64 = VK_FALSE;
     for_each_in_chain(out->pNext, hide_in_chain);
 }
 
@@ -176,12 +176,12 @@ void act(Tag<Id::vkGetPhysicalDeviceMemoryProperties2>, VkPhysicalDevice device,
          VkPhysicalDeviceMemoryProperties2* out) {
     real<Id::vkGetPhysicalDeviceMemoryProperties2>()(device, out);
     change(out->memoryProperties);
-    if (!lies().show_budget) return;
+    if (!fake().show_budget) return;
     for_each_in_chain(out->pNext, [&](VkBaseOutStructure* s) {
         if (s->sType != VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT) return;
         auto& budget = *reinterpret_cast<VkPhysicalDeviceMemoryBudgetPropertiesEXT*>(s);
         for (std::uint32_t i = 0; i < out->memoryProperties.memoryHeapCount; ++i) {
-            const std::uint64_t told = i < lies().heaps.size() ? lies().heaps[i].budget : 0;
+            const std::uint64_t told = i < fake().heaps.size() ? fake().heaps[i].budget : 0;
             budget.heapBudget[i] = told != 0 ? told : out->memoryProperties.memoryHeaps[i].size;
             budget.heapUsage[i] = used_of_heap(i);
         }
@@ -190,21 +190,21 @@ void act(Tag<Id::vkGetPhysicalDeviceMemoryProperties2>, VkPhysicalDevice device,
 
 void act(Tag<Id::vkGetPhysicalDeviceQueueFamilyProperties>, VkPhysicalDevice device, std::uint32_t* count,
          VkQueueFamilyProperties* out) {
-    if (lies().families.empty())
+    if (fake().families.empty())
         return real<Id::vkGetPhysicalDeviceQueueFamilyProperties>()(device, count, out);
     std::vector<VkQueueFamilyProperties> all;
-    for (const FamilyLie& f : lies().families) all.push_back(properties_of(f));
+    for (const FamilyLie& f : fake().families) all.push_back(properties_of(f));
     give(all, count, out);
 }
 
 void act(Tag<Id::vkGetPhysicalDeviceQueueFamilyProperties2>, VkPhysicalDevice device, std::uint32_t* count,
          VkQueueFamilyProperties2* out) {
-    if (lies().families.empty())
+    if (fake().families.empty())
         return real<Id::vkGetPhysicalDeviceQueueFamilyProperties2>()(device, count, out);
-    const auto size = static_cast<std::uint32_t>(lies().families.size());
+    const auto size = static_cast<std::uint32_t>(fake().families.size());
     *count = out == nullptr ? size : std::min(*count, size);
     for (std::uint32_t i = 0; out != nullptr && i < *count; ++i)
-        out[i].queueFamilyProperties = properties_of(lies().families[i]);
+        out[i].queueFamilyProperties = properties_of(fake().families[i]);
 }
 
 VkResult act(Tag<Id::vkCreateDevice>, VkPhysicalDevice device, const VkDeviceCreateInfo* wanted,
@@ -213,7 +213,7 @@ VkResult act(Tag<Id::vkCreateDevice>, VkPhysicalDevice device, const VkDeviceCre
     check_features(info);
     const float priority = 1;
     VkDeviceQueueCreateInfo queue{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, nullptr, 0, 0, 1, &priority};
-    if (!lies().families.empty()) {
+    if (!fake().families.empty()) {
         check_queues(info);
         info.queueCreateInfoCount = 1;
         info.pQueueCreateInfos = &queue;
@@ -221,9 +221,9 @@ VkResult act(Tag<Id::vkCreateDevice>, VkPhysicalDevice device, const VkDeviceCre
     std::vector<const char*> extensions(info.ppEnabledExtensionNames,
                                         info.ppEnabledExtensionNames + info.enabledExtensionCount);
     std::erase_if(extensions, [&](const char* name) {
-        if (lies().hide_import && std::strcmp(name, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME) == 0)
+        if (fake().hide_import && std::strcmp(name, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME) == 0)
             State::get().violation("vkCreateDevice: external memory of the host is not there");
-        return lies().show_budget && std::strcmp(name, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME) == 0;
+        return fake().show_budget && std::strcmp(name, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME) == 0;
     });
     info.enabledExtensionCount = static_cast<std::uint32_t>(extensions.size());
     info.ppEnabledExtensionNames = extensions.data();

@@ -12,7 +12,7 @@ using namespace weft_test;
 using weft::Errc;
 using weft_fault::FamilyLie;
 using weft_fault::HeapLie;
-using weft_fault::Lies;
+using weft_fault::FakeDriver;
 using weft_fault::TypeLie;
 
 namespace {
@@ -28,17 +28,17 @@ FamilyLie family(std::uint32_t queues, const std::string& flags, std::uint32_t t
     return {queues, has('g'), has('c'), has('t'), timestamp_bits};
 }
 
-Lies card(std::vector<FamilyLie> families) {
+FakeDriver card(std::vector<FamilyLie> families) {
     return {.discrete = true, .heaps = kCardHeaps, .types = kCardTypes, .families = std::move(families)};
 }
 
 /// Runs body(Backend&) on the device as described; afterwards nothing is left and nothing was done wrong.
 template <class Body>
-void on_lied(const std::string& name, const Lies& lies, Body&& body, weft::Config config = fault_config()) {
+void on_lied(const std::string& name, const FakeDriver& fake, Body&& body, weft::Config config = fault_config()) {
     const Watchdog watchdog(name);
     CAPTURE(name);
     control().reset();
-    control().lie(lies);
+    control().lie(fake);
     {
         weft::Backend backend(config);
         body(backend);
@@ -58,7 +58,7 @@ void all_scripts(weft::Backend& backend) {
 
 }  // namespace
 
-TEST_CASE("lies: separate queues of many kinds of families") {
+TEST_CASE("fake: separate queues of many kinds of families") {
     const struct {
         const char* name;
         std::vector<FamilyLie> families;
@@ -85,7 +85,7 @@ TEST_CASE("lies: separate queues of many kinds of families") {
         });
 }
 
-TEST_CASE("lies: threads on separate queues, each queue in one hand at a time") {
+TEST_CASE("fake: threads on separate queues, each queue in one hand at a time") {
     on_lied("threads", card({family(1, "gct"), family(2, "t")}), [](weft::Backend& backend) {
         std::vector<std::string> failures(6);
         std::vector<std::thread> threads;
@@ -112,7 +112,7 @@ TEST_CASE("lies: threads on separate queues, each queue in one hand at a time") 
     });
 }
 
-TEST_CASE("lies: timestamps of few bits that wrap, and queues without any") {
+TEST_CASE("fake: timestamps of few bits that wrap, and queues without any") {
     const struct {
         const char* name;
         std::vector<FamilyLie> families;
@@ -123,9 +123,9 @@ TEST_CASE("lies: timestamps of few bits that wrap, and queues without any") {
         {"none at all", {family(3, "gct", 0)}, 0},
     };
     for (const auto& c : kCases) {
-        Lies lies = card(c.families);
-        lies.ticks_to_wrap = 1000;  // a microsecond after the first
-        on_lied(c.name, lies, [&](weft::Backend& backend) {
+        FakeDriver fake = card(c.families);
+        fake.ticks_to_wrap = 1000;  // a microsecond after the first
+        on_lied(c.name, fake, [&](weft::Backend& backend) {
             const weft::Program program(backend, kAffine);
             AffineWork work({200000});
             const weft::BatchReport report = weft::run_batch(
@@ -142,7 +142,7 @@ TEST_CASE("lies: timestamps of few bits that wrap, and queues without any") {
     }
 }
 
-TEST_CASE("lies: memory that must be flushed and invalidated, exactly") {
+TEST_CASE("fake: memory that must be flushed and invalidated, exactly") {
     const struct {
         const char* name;
         bool discrete;
@@ -174,10 +174,10 @@ TEST_CASE("lies: memory that must be flushed and invalidated, exactly") {
     };
     for (const auto& c : kCases)
         for (const std::uint64_t atom : {64u, 256u}) {
-            Lies lies{.discrete = c.discrete, .heaps = c.heaps, .types = c.types, .non_coherent_atom = atom};
-            lies.hide_import = true;
+            FakeDriver fake{.discrete = c.discrete, .heaps = c.heaps, .types = c.types, .non_coherent_atom = atom};
+            fake.hide_import = true;
             on_lied(
-                std::string(c.name) + ", atom " + std::to_string(atom), lies, [&](weft::Backend& backend) {
+                std::string(c.name) + ", atom " + std::to_string(atom), fake, [&](weft::Backend& backend) {
                     for (const weft::QueueMode queues : {weft::QueueMode::single, weft::QueueMode::split})
                         script(backend, {"", c.path, queues});
                     check_usable(backend);
@@ -201,11 +201,11 @@ TEST_CASE("lies: memory that must be flushed and invalidated, exactly") {
         }
 }
 
-TEST_CASE("lies: the budget of the driver is binding") {
-    Lies lies = card({family(1, "gct")});
-    lies.show_budget = true;
-    lies.heaps = {{kGiB, true, 96 * kMiB}, {kGiB, false, 800 * kMiB}};
-    on_lied("budget", lies, [](weft::Backend& backend) {
+TEST_CASE("fake: the budget of the driver is binding") {
+    FakeDriver fake = card({family(1, "gct")});
+    fake.show_budget = true;
+    fake.heaps = {{kGiB, true, 96 * kMiB}, {kGiB, false, 800 * kMiB}};
+    on_lied("budget", fake, [](weft::Backend& backend) {
         const weft::MemoryReport report = backend.memory();
         CHECK(report.heaps[0].budget == 96 * kMiB);
         CHECK(report.heaps[1].budget == 800 * kMiB);
@@ -218,11 +218,11 @@ TEST_CASE("lies: the budget of the driver is binding") {
 }
 
 TEST_CASE(
-    "lies: large memory that is free waits for the next buffer of its size, and goes before one is refused") {
-    Lies lies = card({family(1, "gct")});
-    lies.show_budget = true;
-    lies.heaps = {{kGiB, true, 200 * kMiB}, {kGiB, false, 800 * kMiB}};
-    on_lied("kept", lies, [](weft::Backend& backend) {
+    "fake: large memory that is free waits for the next buffer of its size, and goes before one is refused") {
+    FakeDriver fake = card({family(1, "gct")});
+    fake.show_budget = true;
+    fake.heaps = {{kGiB, true, 200 * kMiB}, {kGiB, false, 800 * kMiB}};
+    on_lied("kept", fake, [](weft::Backend& backend) {
         const auto kept = [&] { return backend.memory().heaps[0].kept; };
         backend.trim();
         const std::uint64_t blocks = backend.memory().block_bytes;
@@ -251,11 +251,11 @@ TEST_CASE(
     });
 }
 
-TEST_CASE("lies: small heaps and allocations; batches shrink, buffers say why") {
-    Lies lies = card({family(1, "gct"), family(2, "t")});
-    lies.heaps = {{6 * kMiB, true}, {6 * kMiB, false}};
-    lies.max_allocation = 2 * kMiB;
-    on_lied("small", lies, [](weft::Backend& backend) {
+TEST_CASE("fake: small heaps and allocations; batches shrink, buffers say why") {
+    FakeDriver fake = card({family(1, "gct"), family(2, "t")});
+    fake.heaps = {{6 * kMiB, true}, {6 * kMiB, false}};
+    fake.max_allocation = 2 * kMiB;
+    on_lied("small", fake, [](weft::Backend& backend) {
         check_error(Errc::out_of_memory, "vkAllocateMemory",
                     [&] { weft::Buffer<char> buffer(backend, 3 * kMiB); });
         check_error(Errc::invalid_argument, "too large for this device",
@@ -268,11 +268,11 @@ TEST_CASE("lies: small heaps and allocations; batches shrink, buffers say why") 
     });
 }
 
-TEST_CASE("lies: few workgroups and short ranges are kept to") {
-    Lies lies;
-    lies.max_group_count_x = 2;
-    lies.max_storage_range = 4096;
-    on_lied("limits", lies, [](weft::Backend& backend) {
+TEST_CASE("fake: few workgroups and short ranges are kept to") {
+    FakeDriver fake;
+    fake.max_workgroup_count_x = 2;
+    fake.max_storage_range = 4096;
+    on_lied("limits", fake, [](weft::Backend& backend) {
         const weft::Program program(backend, kAffine);
         AffineWork work({5000});
         for (const weft::Path path : {weft::Path::staged, weft::Path::automatic, weft::Path::imported}) {
@@ -284,7 +284,7 @@ TEST_CASE("lies: few workgroups and short ranges are kept to") {
     });
 }
 
-TEST_CASE("lies: a device without timeline semaphores is refused by name") {
+TEST_CASE("fake: a device without timeline semaphores is refused by name") {
     control().reset();
     control().lie({.hide_timeline = true});
     check_error(Errc::no_device, "timelineSemaphore", [] { weft::Backend backend(fault_config()); });
@@ -293,7 +293,7 @@ TEST_CASE("lies: a device without timeline semaphores is refused by name") {
     control().reset();
 }
 
-TEST_CASE("lies: without 64-bit integers field arithmetic gives the same numbers") {
+TEST_CASE("fake: without 64-bit integers field arithmetic gives the same numbers") {
     on_lied("no int64", {.hide_int64 = true}, [](weft::Backend& backend) {
         CHECK(!backend.device().shader_int64);
         check_usable(backend);
@@ -301,16 +301,16 @@ TEST_CASE("lies: without 64-bit integers field arithmetic gives the same numbers
     });
 }
 
-TEST_CASE("lies: without synchronization2") {
-    Lies lies = card({family(1, "gct"), family(2, "t")});
-    lies.hide_synchronization2 = true;
-    on_lied("no synchronization2", lies, [](weft::Backend& backend) {
+TEST_CASE("fake: without synchronization2") {
+    FakeDriver fake = card({family(1, "gct"), family(2, "t")});
+    fake.hide_synchronization2 = true;
+    on_lied("no synchronization2", fake, [](weft::Backend& backend) {
         CHECK(!backend.plan().synchronization2);
         all_scripts(backend);
     });
 }
 
-TEST_CASE("lies: without import of host memory") {
+TEST_CASE("fake: without import of host memory") {
     on_lied("no import", {.hide_import = true}, [](weft::Backend& backend) {
         std::vector<std::byte> memory(1 << 16);
         check_error(Errc::unsupported, "VK_EXT_external_memory_host",
@@ -319,14 +319,14 @@ TEST_CASE("lies: without import of host memory") {
     });
 }
 
-TEST_CASE("lies: buffers and offsets beyond 4 GiB arrive whole") {
-    Lies lies = card({family(1, "gct")});
-    lies.heaps = {{64 * kGiB, true}, {kGiB, false}};
-    lies.max_allocation = 4 * kGiB - 2 * kMiB;
-    lies.soft_allocation = true;
-    lies.max_buffer = 16 * kGiB;
-    lies.fold = 100 * kMiB;  // no divisor of 4 GiB: an offset cut to 32 bits would land elsewhere
-    on_lied("huge", lies, [](weft::Backend& backend) {
+TEST_CASE("fake: buffers and offsets beyond 4 GiB arrive whole") {
+    FakeDriver fake = card({family(1, "gct")});
+    fake.heaps = {{64 * kGiB, true}, {kGiB, false}};
+    fake.max_allocation = 4 * kGiB - 2 * kMiB;
+    fake.soft_allocation = true;
+    fake.max_buffer = 16 * kGiB;
+    fake.fold = 100 * kMiB;  // no divisor of 4 GiB: an offset cut to 32 bits would land elsewhere
+    on_lied("huge", fake, [](weft::Backend& backend) {
         const weft::Program program(backend, kAffine);
         constexpr std::size_t kFirst = (4 * kGiB + 12 * 256) / 4, kCount = 1000;
         weft::Buffer<std::uint32_t> a(backend, 4608 * kMiB / 4), b(backend, 4608 * kMiB / 4);

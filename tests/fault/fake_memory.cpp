@@ -10,8 +10,8 @@
 namespace weft_fault {
 namespace {
 
-const Lies& lies() {
-    return State::get().lies();
+const FakeDriver& fake() {
+    return State::get().fake();
 }
 
 struct Memory {
@@ -28,18 +28,18 @@ std::unordered_map<VkDeviceMemory, Memory> memories;
 std::unordered_map<std::uint32_t, VkDeviceSize> heap_use;
 
 VkDeviceSize folded(VkDeviceSize bytes) {
-    return lies().fold != 0 ? std::min<VkDeviceSize>(bytes, lies().fold) : bytes;
+    return fake().fold != 0 ? std::min<VkDeviceSize>(bytes, fake().fold) : bytes;
 }
 
 std::uint32_t all_types(bool visible_only) {
     std::uint32_t bits = 0;
-    for (std::size_t i = 0; i < lies().types.size(); ++i)
-        if (!visible_only || lies().types[i].host_visible) bits |= 1u << i;
+    for (std::size_t i = 0; i < fake().types.size(); ++i)
+        if (!visible_only || fake().types[i].host_visible) bits |= 1u << i;
     return bits;
 }
 
 void change(VkBuffer buffer, VkMemoryRequirements& needs) {
-    if (!lies().types.empty()) needs.memoryTypeBits = all_types(false);
+    if (!fake().types.empty()) needs.memoryTypeBits = all_types(false);
     const std::lock_guard lock(mutex);
     const auto it = buffers.find(buffer);
     if (it != buffers.end() && it->second > needs.size)
@@ -49,7 +49,7 @@ void change(VkBuffer buffer, VkMemoryRequirements& needs) {
 /// Where the driver's memory for a range is; nothing and a violation if the range is not allowed.
 Memory* flushable(const VkMappedMemoryRange& range, VkDeviceSize& bytes, const char* what) {
     const auto it = memories.find(range.memory);
-    const VkDeviceSize atom = std::max<VkDeviceSize>(lies().non_coherent_atom, 1);
+    const VkDeviceSize atom = std::max<VkDeviceSize>(fake().non_coherent_atom, 1);
     State& state = State::get();
     if (it == memories.end() || (!it->second.imported && it->second.mapped == nullptr)) {
         state.violation(std::string(what) + " of memory that is not mapped");
@@ -69,21 +69,21 @@ Memory* flushable(const VkMappedMemoryRange& range, VkDeviceSize& bytes, const c
 
 /// Whether the heap as described has room; without a description it has.
 VkResult charge(const VkMemoryAllocateInfo& info, Memory& m) {
-    if (lies().types.empty()) return VK_SUCCESS;
-    if (info.memoryTypeIndex >= lies().types.size()) {
+    if (fake().types.empty()) return VK_SUCCESS;
+    if (info.memoryTypeIndex >= fake().types.size()) {
         State::get().violation("vkAllocateMemory: no such type");
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     }
-    const TypeLie& type = lies().types[info.memoryTypeIndex];
+    const TypeLie& type = fake().types[info.memoryTypeIndex];
     m.heap = type.heap;
     m.visible = type.host_visible;
     m.coherent = type.host_coherent || m.imported;
     if (m.imported) return VK_SUCCESS;
-    if (lies().max_allocation != 0 && !lies().soft_allocation && info.allocationSize > lies().max_allocation)
+    if (fake().max_allocation != 0 && !fake().soft_allocation && info.allocationSize > fake().max_allocation)
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
-    if (info.allocationSize > lies().heaps[m.heap].bytes)
+    if (info.allocationSize > fake().heaps[m.heap].bytes)
         State::get().violation("vkAllocateMemory: more than the heap");
-    if (heap_use[m.heap] + info.allocationSize > lies().heaps[m.heap].bytes)
+    if (heap_use[m.heap] + info.allocationSize > fake().heaps[m.heap].bytes)
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     heap_use[m.heap] += info.allocationSize;
     return VK_SUCCESS;
@@ -104,23 +104,23 @@ VkDeviceSize fold(VkBuffer buffer, VkDeviceSize offset, VkDeviceSize bytes, cons
                                std::to_string(offset) + ", " + std::to_string(bytes) + " bytes");
         return 0;
     }
-    if (lies().fold == 0) return offset;
-    if (offset % lies().fold + bytes > lies().fold)
+    if (fake().fold == 0) return offset;
+    if (offset % fake().fold + bytes > fake().fold)
         State::get().violation(std::string(what) + ": the test's range meets itself");
-    return offset % lies().fold;
+    return offset % fake().fold;
 }
 
 VkResult act(Tag<Id::vkCreateBuffer>, VkDevice device, const VkBufferCreateInfo* wanted,
              const VkAllocationCallbacks* allocator, VkBuffer* out) {
     VkBufferCreateInfo info = *wanted;
-    if (lies().max_buffer != 0 && info.size > lies().max_buffer)
+    if (fake().max_buffer != 0 && info.size > fake().max_buffer)
         State::get().violation("vkCreateBuffer: larger than buffers can be");
-    if (!lies().families.empty()) {
+    if (!fake().families.empty()) {
         const bool shared = info.sharingMode == VK_SHARING_MODE_CONCURRENT;
         if (shared && info.queueFamilyIndexCount < 2)
             State::get().violation("vkCreateBuffer: shared by fewer than two families");
         for (std::uint32_t i = 0; shared && i < info.queueFamilyIndexCount; ++i)
-            if (info.pQueueFamilyIndices[i] >= lies().families.size())
+            if (info.pQueueFamilyIndices[i] >= fake().families.size())
                 State::get().violation("vkCreateBuffer: no such family");
         info.sharingMode = VK_SHARING_MODE_EXCLUSIVE;
         info.queueFamilyIndexCount = 0;
@@ -157,7 +157,7 @@ VkResult act(Tag<Id::vkGetMemoryHostPointerPropertiesEXT>, VkDevice device,
              VkExternalMemoryHandleTypeFlagBits type, const void* pointer,
              VkMemoryHostPointerPropertiesEXT* out) {
     const VkResult result = real<Id::vkGetMemoryHostPointerPropertiesEXT>()(device, type, pointer, out);
-    if (!lies().types.empty() && out->memoryTypeBits != 0) out->memoryTypeBits = all_types(true);
+    if (!fake().types.empty() && out->memoryTypeBits != 0) out->memoryTypeBits = all_types(true);
     return result;
 }
 
@@ -172,14 +172,14 @@ VkResult act(Tag<Id::vkAllocateMemory>, VkDevice device, const VkMemoryAllocateI
         const std::lock_guard lock(mutex);
         if (const VkResult room = charge(info, m); room != VK_SUCCESS) return room;
     }
-    if (!lies().types.empty()) info.memoryTypeIndex = 0;  // lavapipe has one
-    if (lies().fold != 0 && info.allocationSize > lies().fold)
-        info.allocationSize = lies().fold + (1u << 20);  // what the driver adds for alignment
+    if (!fake().types.empty()) info.memoryTypeIndex = 0;  // lavapipe has one
+    if (fake().fold != 0 && info.allocationSize > fake().fold)
+        info.allocationSize = fake().fold + (1u << 20);  // what the driver adds for alignment
     m.real_bytes = info.allocationSize;
     const VkResult result = real<Id::vkAllocateMemory>()(device, &info, allocator, out);
     const std::lock_guard lock(mutex);
     if (result != VK_SUCCESS) {
-        if (!lies().types.empty() && !m.imported) heap_use[m.heap] -= m.bytes;
+        if (!fake().types.empty() && !m.imported) heap_use[m.heap] -= m.bytes;
         return result;
     }
     if (!m.imported) State::get().add_bytes(static_cast<std::int64_t>(m.bytes));
@@ -195,7 +195,7 @@ void act(Tag<Id::vkFreeMemory>, VkDevice device, VkDeviceMemory memory,
         if (it != memories.end()) {
             if (!it->second.imported) {
                 State::get().add_bytes(-static_cast<std::int64_t>(it->second.bytes));
-                if (!lies().types.empty()) heap_use[it->second.heap] -= it->second.bytes;
+                if (!fake().types.empty()) heap_use[it->second.heap] -= it->second.bytes;
             }
             memories.erase(it);
         }

@@ -9,8 +9,8 @@
 namespace weft_fault {
 namespace {
 
-const Lies& lies() {
-    return State::get().lies();
+const FakeDriver& fake() {
+    return State::get().fake();
 }
 
 struct Queue {
@@ -40,7 +40,7 @@ VkQueue give_queue(VkDevice device, std::uint32_t family, std::uint32_t index, V
     queue->device = device;
     queue->family = family;
     queue->index = index;
-    const VkQueue handle = lies().families.empty() ? one : reinterpret_cast<VkQueue>(queue.get());
+    const VkQueue handle = fake().families.empty() ? one : reinterpret_cast<VkQueue>(queue.get());
     queues[handle] = std::move(queue);
     return handle;
 }
@@ -66,7 +66,7 @@ class Use {
 };
 
 void check_commands(const Use& queue, VkCommandBuffer commands) {
-    if (lies().families.empty()) return;
+    if (fake().families.empty()) return;
     const std::lock_guard lock(mutex);
     const auto it = commands_of.find(commands);
     if (it == commands_of.end() || it->second.second != queue.family())
@@ -93,10 +93,10 @@ void check_wait(VkSemaphore semaphore, std::uint64_t value) {
 }  // namespace
 
 const FamilyLie* family_of(VkCommandBuffer commands) {
-    if (lies().families.empty()) return nullptr;
+    if (fake().families.empty()) return nullptr;
     const std::lock_guard lock(mutex);
     const auto it = commands_of.find(commands);
-    return it == commands_of.end() ? nullptr : &lies().families[it->second.second];
+    return it == commands_of.end() ? nullptr : &fake().families[it->second.second];
 }
 
 VkDevice device_of(VkQueue queue) {
@@ -112,7 +112,7 @@ void forget_queues(VkDevice device) {
 
 void act(Tag<Id::vkGetDeviceQueue>, VkDevice device, std::uint32_t family, std::uint32_t index,
          VkQueue* out) {
-    const bool lied = !lies().families.empty();
+    const bool lied = !fake().families.empty();
     real<Id::vkGetDeviceQueue>()(device, lied ? 0 : family, lied ? 0 : index, out);
     *out = give_queue(device, family, index, *out);
 }
@@ -145,7 +145,7 @@ VkResult act(Tag<Id::vkQueueSubmit>, VkQueue handle, std::uint32_t count, const 
 VkResult act(Tag<Id::vkQueueSubmit2>, VkQueue handle, std::uint32_t count, const VkSubmitInfo2* infos,
              VkFence fence) {
     const Use queue(handle, "vkQueueSubmit2");
-    if (lies().hide_synchronization2) State::get().violation("vkQueueSubmit2: is not there");
+    if (fake().hide_synchronization2) State::get().violation("vkQueueSubmit2: is not there");
     for (std::uint32_t i = 0; i < count; ++i) {
         const VkSubmitInfo2& info = infos[i];
         for (std::uint32_t k = 0; k < info.commandBufferInfoCount; ++k)
@@ -194,7 +194,7 @@ VkResult act(Tag<Id::vkSetDebugUtilsObjectNameEXT>, VkDevice device,
 VkResult act(Tag<Id::vkCreateCommandPool>, VkDevice device, const VkCommandPoolCreateInfo* wanted,
              const VkAllocationCallbacks* allocator, VkCommandPool* out) {
     VkCommandPoolCreateInfo info = *wanted;
-    if (!lies().families.empty()) info.queueFamilyIndex = 0;
+    if (!fake().families.empty()) info.queueFamilyIndex = 0;
     const VkResult result = real<Id::vkCreateCommandPool>()(device, &info, allocator, out);
     if (result != VK_SUCCESS) return result;
     const std::lock_guard lock(mutex);

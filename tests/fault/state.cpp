@@ -40,7 +40,7 @@ State& State::get() {
 
 void State::reset() {
     const std::lock_guard lock(mutex_);
-    lies_ = {};
+    fake_ = {};
     rule_.reset();
     matched_ = 0;
     failed_.clear();
@@ -49,9 +49,9 @@ void State::reset() {
     violations_.clear();
 }
 
-void State::lie(const Lies& lies) {
+void State::lie(const FakeDriver& fake) {
     const std::lock_guard lock(mutex_);
-    lies_ = lies;
+    fake_ = fake;
 }
 
 void State::fail(const Rule& rule) {

@@ -21,7 +21,7 @@ class State final : public Control {
     static State& get();
 
     void reset() override;
-    void lie(const Lies& lies) override;
+    void lie(const FakeDriver& fake) override;
     void fail(const Rule& rule) override;
     void fail_no_more() override;
     std::uint64_t calls(Calls calls) const override;
@@ -44,7 +44,7 @@ class State final : public Control {
     void violation(const std::string& what);
 
     /// Read by the hooks. Changed only by tests, while no backend is alive.
-    const Lies& lies() const { return lies_; }
+    const FakeDriver& fake() const { return fake_; }
     /// The driver's one queue, whatever a test made of it, and what must not change while work is handed
     /// over.
     std::mutex& queue_mutex() { return queue_mutex_; }
@@ -55,7 +55,7 @@ class State final : public Control {
 
     mutable std::mutex mutex_;
     std::mutex queue_mutex_;
-    Lies lies_;
+    FakeDriver fake_;
     std::optional<Rule> rule_;
     std::uint64_t matched_ = 0;
     std::string failed_;

@@ -32,7 +32,7 @@ void check_fits(const core::Reflection& r, const core::DeviceSnapshot& device) {
     for (const Binding& binding : r.bindings)
         require(binding.binding < device.limits.max_storage_buffers, "bindings fit");
     require(std::uint64_t{r.local_size[0]} * r.local_size[1] * r.local_size[2] <=
-                device.limits.max_group_invocations,
+                device.limits.max_workgroup_invocations,
             "workgroups fit");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast and how exact the Gram product |X X^H|^2 of resident states is, form by form, against cuBLAS where
+// How fast and how exact the Gram product |X X^H|^2 of resident states is, method by method, against cuBLAS where
 // it is found and loops in C++ where asked for. States are structured and nearly equal: constant modulus,
 // phases that differ a little, so that rounding errors line up.
 #include <algorithm>
@@ -25,7 +25,7 @@ using Clock = std::chrono::steady_clock;
 struct Settings {
     std::vector<std::uint64_t> rows{1024, 4096, 16384};
     std::vector<std::uint32_t> qubits{10, 12, 16};
-    std::vector<std::string> forms{"automatic"};
+    std::vector<std::string> methods{"automatic"};
     std::vector<std::string> tiles;
     std::vector<std::uint32_t> flush{0};
     std::vector<std::uint32_t> split{0};
@@ -34,11 +34,11 @@ struct Settings {
     double peak_tflops = 0, min_ms = 20;
 };
 
-GramForm form_of(const std::string& name) {
-    for (const GramForm form : {GramForm::fp32_4m, GramForm::fp32_3m, GramForm::fp64, GramForm::matrix_split,
-                                GramForm::matrix_single})
-        if (name == to_string(form)) return form;
-    return GramForm::automatic;
+GramMethod method_of(const std::string& name) {
+    for (const GramMethod method : {GramMethod::fp32_4m, GramMethod::fp32_3m, GramMethod::fp64, GramMethod::matrix_split,
+                                GramMethod::matrix_single})
+        if (name == to_string(method)) return method;
+    return GramMethod::automatic;
 }
 
 /// Rows whose pairs are checked: neighbours, and some far apart.
@@ -159,7 +159,7 @@ double measure(Size& size, const GramDevice& device, const GramOptions& options)
     char more[96];
     std::snprintf(more, sizeof more, "pack %.3f ms, flush %u, split %u", pack, plan.flush, plan.split);
     report(size,
-           std::string(to_string(plan.form)) +
+           std::string(to_string(plan.method)) +
                (plan.khr        ? " khr "
                 : plan.matrix() ? " nv "
                                 : " ") +
@@ -216,15 +216,15 @@ void run_size(weft::Backend& backend, const Settings& settings, std::uint64_t ro
     GramDevice device = gram_device(backend);
     if (settings.nv) device.matrix_khr = false;
     compare(size);
-    for (const std::string& form : settings.forms)
+    for (const std::string& method : settings.methods)
         for (const std::uint32_t flush : settings.flush)
             for (const std::uint32_t split : settings.split) {
-                GramOptions options{.form = form_of(form)};
+                GramOptions options{.method = method_of(method)};
                 if (flush != 0) options.flush = flush;
                 if (split != 0) options.split = split;
                 try {
                     if (settings.tiles.empty()) measure(size, device, options);
-                    for (const GramTile& tile : gram_tiles(device, options.form)) {
+                    for (const GramTile& tile : gram_tiles(device, options.method)) {
                         const std::string name = to_string(tile);
                         for (const std::string& wanted : settings.tiles)
                             if (wanted == "all" || wanted == name) {
@@ -233,7 +233,7 @@ void run_size(weft::Backend& backend, const Settings& settings, std::uint64_t ro
                             }
                     }
                 } catch (const weft::Error& error) {
-                    std::printf("%6llu  %s: %s\n", static_cast<unsigned long long>(rows), form.c_str(),
+                    std::printf("%6llu  %s: %s\n", static_cast<unsigned long long>(rows), method.c_str(),
                                 error.what());
                 }
             }
@@ -247,7 +247,7 @@ int main(int argc, char** argv) try {
     CLI::App app{"The Gram product of resident states"};
     app.add_option("--rows", settings.rows, "Numbers of states");
     app.add_option("--qubits", settings.qubits, "Qubits of a state");
-    app.add_option("--forms", settings.forms, "automatic, fp32_4m, fp32_3m, matrix_split, matrix_single");
+    app.add_option("--methods", settings.methods, "automatic, fp32_4m, fp32_3m, matrix_split, matrix_single");
     app.add_option("--tiles", settings.tiles, "all, or as printed");
     app.add_option("--flush", settings.flush, "Amplitudes between outer sums; 0: as planned");
     app.add_option("--split", settings.split, "Parts of the sums; 0: as planned");

@@ -43,11 +43,11 @@ Exact factor_of(EncodeMethod method, long double x, bool bit) {
 
 template <class Value, class Amplitude>
 void check(weft::Backend& backend, EncodeMethod method, std::uint32_t qubits, bool alone,
-           std::uint32_t max_groups, weft::EncodeTypes types) {
+           std::uint32_t max_workgroups, weft::EncodeTypes types) {
     EncodePlan plan = plan_encode(backend.device(), method, types, {kRows, qubits}, qubits, false);
     REQUIRE(plan.kernel == EncodeKernel::product);
     plan.alone = alone;
-    plan.max_groups = std::min(plan.max_groups, max_groups);
+    plan.max_workgroups = std::min(plan.max_workgroups, max_workgroups);
     const std::vector<double> values = values_of(qubits);
     const std::vector<Value> input(values.begin(), values.end());
     constexpr std::uint64_t kBeyond = 64;
@@ -85,15 +85,15 @@ TEST_CASE("encode products: factors shared by a workgroup and by nobody") {
         for (const EncodeMethod method : {EncodeMethod::angle, EncodeMethod::phase, EncodeMethod::iqp_z})
             for (const std::uint32_t qubits : {12u, 13u, 14u})
                 for (const bool alone : {false, true})
-                    for (const std::uint32_t groups : {2u, 65535u}) {
+                    for (const std::uint32_t workgroups : {2u, 65535u}) {
                         CAPTURE(std::string(to_string(method)));
                         CAPTURE(qubits);
                         CAPTURE(alone);
-                        check<float, c32>(backend, method, qubits, alone, groups,
+                        check<float, c32>(backend, method, qubits, alone, workgroups,
                                           {ValueType::float32, StateType::complex64});
-                        check<double, c32>(backend, method, qubits, alone, groups,
+                        check<double, c32>(backend, method, qubits, alone, workgroups,
                                            {ValueType::float64, StateType::complex64});
-                        check<double, c64>(backend, method, qubits, alone, groups,
+                        check<double, c64>(backend, method, qubits, alone, workgroups,
                                            {ValueType::float64, StateType::complex128});
                     }
     });

@@ -27,9 +27,9 @@ struct Result {
 };
 
 template <class Value, class Amplitude>
-Result<Amplitude> encode_with(weft::Backend& backend, EncodePlan plan, std::uint32_t max_groups,
+Result<Amplitude> encode_with(weft::Backend& backend, EncodePlan plan, std::uint32_t max_workgroups,
                               const std::vector<double>& values) {
-    plan.max_groups = max_groups;
+    plan.max_workgroups = max_workgroups;
     const std::vector<Value> input(values.begin(), values.end());
     weft::Buffer<Value> in(backend, input.size());
     weft::Buffer<Amplitude> out(backend, kSharedRows << kSharedQubits);
@@ -46,11 +46,11 @@ template <class Value, class Amplitude>
 void check_plan(weft::Backend& backend, const EncodePlan& plan, const std::vector<double>& values) {
     CAPTURE(plan.features);
     CAPTURE(plan.subgroup_size);
-    const auto all = encode_with<Value, Amplitude>(backend, plan, plan.max_groups, values);
+    const auto all = encode_with<Value, Amplitude>(backend, plan, plan.max_workgroups, values);
     check_shared_rows<Value>(values, plan.features, all.states, all.status);
-    for (const std::uint32_t groups : {1u, 3u, 13u}) {
-        CAPTURE(groups);
-        const auto few = encode_with<Value, Amplitude>(backend, plan, groups, values);
+    for (const std::uint32_t workgroups : {1u, 3u, 13u}) {
+        CAPTURE(workgroups);
+        const auto few = encode_with<Value, Amplitude>(backend, plan, workgroups, values);
         CHECK(few.status == all.status);
         CHECK(std::memcmp(few.states.data(), all.states.data(), all.states.size() * sizeof(Amplitude)) == 0);
     }

@@ -30,7 +30,7 @@ struct Case {
 
 std::string describe(const Case& c, const GramPlan& plan) {
     return std::to_string(c.rows) + " x " + std::to_string(c.columns) + " of " +
-           std::to_string(c.amplitudes) + (c.symmetric ? " symmetric " : " ") + to_string(plan.form) +
+           std::to_string(c.amplitudes) + (c.symmetric ? " symmetric " : " ") + to_string(plan.method) +
            ", tile " + std::to_string(plan.tile.rows) + " x " + std::to_string(plan.tile.columns) +
            ", stages " + std::to_string(plan.tile.stages) + ", split " + std::to_string(plan.split);
 }
@@ -111,29 +111,29 @@ constexpr double kBound32 = 2e-6, kBound64 = 1e-12;
 
 }  // namespace
 
-TEST_CASE("every edge of a tile, in every form and tile") {
+TEST_CASE("every edge of a tile, in every method and tile") {
     weft_test::on_device([](weft::Backend& backend) {
         const GramDevice device = gram_limits(backend);
-        for (const GramForm form : {GramForm::fp32_4m, GramForm::fp32_3m})
-            for (const GramTile& tile : gram_tiles(device, form)) {
+        for (const GramMethod method : {GramMethod::fp32_4m, GramMethod::fp32_3m})
+            for (const GramTile& tile : gram_tiles(device, method)) {
                 for (const std::uint64_t rows : {1, 15, 16, 17, 31, 33, 50, 63, 64, 65, 100, 129})
-                    run_case<float>(backend, device, {rows, rows, 24, true, {form, tile}}, kBound32);
+                    run_case<float>(backend, device, {rows, rows, 24, true, {method, tile}}, kBound32);
                 for (const std::uint64_t amplitudes : {1, 2, 7, 8, 16, 17, 100, 256, 1024})
-                    run_case<float>(backend, device, {33, 33, amplitudes, true, {form, tile}}, kBound32);
-                run_case<float>(backend, device, {70, 131, 100, false, {form, tile}, 5}, kBound32);
+                    run_case<float>(backend, device, {33, 33, amplitudes, true, {method, tile}}, kBound32);
+                run_case<float>(backend, device, {70, 131, 100, false, {method, tile}, 5}, kBound32);
             }
-        run_case<float>(backend, device, {257, 257, 64, true, {GramForm::fp32_3m}, 3}, kBound32);
+        run_case<float>(backend, device, {257, 257, 64, true, {GramMethod::fp32_3m}, 3}, kBound32);
     });
 }
 
 TEST_CASE("rectangles are not symmetric, and elements may be double") {
     weft_test::on_device([](weft::Backend& backend) {
         const GramDevice device = gram_limits(backend);
-        for (const GramForm form : {GramForm::fp32_4m, GramForm::fp32_3m}) {
-            run_case<float>(backend, device, {1, 129, 16, false, {form}}, kBound32);
-            run_case<float>(backend, device, {129, 1, 16, false, {form}, 2}, kBound32);
-            run_case<float, double>(backend, device, {65, 40, 64, false, {form}, 1}, kBound32);
-            run_case<float, double>(backend, device, {65, 65, 64, true, {form}}, kBound32);
+        for (const GramMethod method : {GramMethod::fp32_4m, GramMethod::fp32_3m}) {
+            run_case<float>(backend, device, {1, 129, 16, false, {method}}, kBound32);
+            run_case<float>(backend, device, {129, 1, 16, false, {method}, 2}, kBound32);
+            run_case<float, double>(backend, device, {65, 40, 64, false, {method}, 1}, kBound32);
+            run_case<float, double>(backend, device, {65, 65, 64, true, {method}}, kBound32);
         }
     });
 }
@@ -142,13 +142,13 @@ TEST_CASE("double states are multiplied in double") {
     weft_test::on_device([](weft::Backend& backend) {
         const GramDevice device = gram_limits(backend);
         if (!device.float64) return;
-        for (const GramTile& tile : gram_tiles(device, GramForm::fp64)) {
+        for (const GramTile& tile : gram_tiles(device, GramMethod::fp64)) {
             for (const std::uint64_t rows : {1, 17, 31, 33, 64, 65, 129})
-                run_case<double, double>(backend, device, {rows, rows, 50, true, {GramForm::fp64, tile}},
+                run_case<double, double>(backend, device, {rows, rows, 50, true, {GramMethod::fp64, tile}},
                                          kBound64);
-            run_case<double, double>(backend, device, {37, 70, 1024, false, {GramForm::fp64, tile}, 3},
+            run_case<double, double>(backend, device, {37, 70, 1024, false, {GramMethod::fp64, tile}, 3},
                                      kBound64);
-            run_case<double, float>(backend, device, {33, 65, 16, false, {GramForm::fp64, tile}}, 1e-7);
+            run_case<double, float>(backend, device, {33, 65, 16, false, {GramMethod::fp64, tile}}, 1e-7);
         }
         run_case<double, double>(backend, device, {9, 9, 65536}, kBound64);
     });
@@ -158,10 +158,10 @@ TEST_CASE("sums in parts are the same sums") {
     weft_test::on_device([](weft::Backend& backend) {
         const GramDevice device = gram_limits(backend);
         for (const std::uint32_t split : {2u, 3u, 7u}) {
-            GramOptions options{.form = GramForm::fp32_3m, .split = split};
+            GramOptions options{.method = GramMethod::fp32_3m, .split = split};
             run_case<float>(backend, device, {33, 33, 1000, true, options}, kBound32);
             run_case<float>(backend, device, {70, 20, 257, false, options, 3}, kBound32);
-            options.form = GramForm::fp64;
+            options.method = GramMethod::fp64;
             if (device.float64)
                 run_case<double, double>(backend, device, {40, 40, 300, true, options}, kBound64);
         }
@@ -171,10 +171,10 @@ TEST_CASE("sums in parts are the same sums") {
 TEST_CASE("16 qubits: sums of sums keep what one running sum loses") {
     weft_test::on_device([](weft::Backend& backend) {
         const GramDevice device = gram_limits(backend);
-        for (const GramForm form : {GramForm::fp32_4m, GramForm::fp32_3m}) {
-            const double error = run_case<float>(backend, device, {6, 6, 65536, true, {form}}, 2e-5);
+        for (const GramMethod method : {GramMethod::fp32_4m, GramMethod::fp32_3m}) {
+            const double error = run_case<float>(backend, device, {6, 6, 65536, true, {method}}, 2e-5);
             // The test would notice: one sum from end to end is worse by far.
-            GramOptions one{.form = form, .flush = 65536, .split = 1};
+            GramOptions one{.method = method, .flush = 65536, .split = 1};
             const double lost = run_case<float>(backend, device, {6, 6, 65536, true, one}, 1e-2);
             CHECK(lost > 10 * error);
         }
@@ -184,10 +184,10 @@ TEST_CASE("16 qubits: sums of sums keep what one running sum loses") {
 TEST_CASE("bindings smaller than states and K: panels give the same bits") {
     weft_test::on_device([](weft::Backend& backend) {
         GramDevice device = gram_limits(backend);
-        const Case symmetric{200, 200, 64, true, {GramForm::fp32_3m}}, rectangle{150, 200, 64, false};
+        const Case symmetric{200, 200, 64, true, {GramMethod::fp32_3m}}, rectangle{150, 200, 64, false};
         run_case<float>(backend, device, symmetric, kBound32);
         device.limits.max_storage_buffer_range = 64 * 1024;
-        run_case<float>(backend, device, {200, 200, 64, true, {GramForm::fp32_3m}, 7}, kBound32);
+        run_case<float>(backend, device, {200, 200, 64, true, {GramMethod::fp32_3m}, 7}, kBound32);
         run_case<float>(backend, device, rectangle, kBound32);
     });
 }
@@ -195,7 +195,7 @@ TEST_CASE("bindings smaller than states and K: panels give the same bits") {
 TEST_CASE("blocks go where they are asked to go, mirrored or not") {
     weft_test::on_device([](weft::Backend& backend) {
         const std::uint64_t n = 192, d = 32, leading = 200;
-        const Case c{n, n, d, true, {GramForm::fp32_4m}, leading - n};
+        const Case c{n, n, d, true, {GramMethod::fp32_4m}, leading - n};
         const GramPlan plan = plan_gram(problem_of<float, float>(c), gram_limits(backend), c.options);
         GramProduct product(backend, plan);
         weft::Stream stream(backend);
@@ -276,17 +276,17 @@ constexpr double kBoundSplit = 5e-6, kBoundSingle = 2e-3;
 TEST_CASE("matrix units: every edge of a tile") {
     weft_test::on_device([](weft::Backend& backend) {
         for (const GramDevice& device : matrix_devices(backend))
-            for (const GramForm form : {GramForm::matrix_split, GramForm::matrix_single}) {
-                const double bound = form == GramForm::matrix_split ? kBoundSplit : kBoundSingle;
-                for (const GramTile& tile : gram_tiles(device, form)) {
+            for (const GramMethod method : {GramMethod::matrix_split, GramMethod::matrix_single}) {
+                const double bound = method == GramMethod::matrix_split ? kBoundSplit : kBoundSingle;
+                for (const GramTile& tile : gram_tiles(device, method)) {
                     for (const std::uint64_t rows : {1, 15, 16, 17, 31, 33, 50, 63, 64, 65, 100, 129, 257})
-                        run_case<float>(backend, device, {rows, rows, 24, true, {form, tile}}, bound);
+                        run_case<float>(backend, device, {rows, rows, 24, true, {method, tile}}, bound);
                     for (const std::uint64_t amplitudes : {1, 2, 7, 8, 16, 17, 100, 256, 1024})
-                        run_case<float>(backend, device, {33, 33, amplitudes, true, {form, tile}}, bound);
-                    run_case<float>(backend, device, {70, 131, 100, false, {form, tile}, 5}, bound);
-                    run_case<float, double>(backend, device, {150, 131, 100, false, {form, tile}, 5}, bound);
+                        run_case<float>(backend, device, {33, 33, amplitudes, true, {method, tile}}, bound);
+                    run_case<float>(backend, device, {70, 131, 100, false, {method, tile}, 5}, bound);
+                    run_case<float, double>(backend, device, {150, 131, 100, false, {method, tile}, 5}, bound);
                 }
-                GramOptions parts{.form = form, .split = 5};
+                GramOptions parts{.method = method, .split = 5};
                 run_case<float>(backend, device, {70, 20, 257, false, parts, 3}, bound);
                 run_case<float>(backend, device, {130, 130, 400, true, parts}, bound);
             }
@@ -297,8 +297,8 @@ TEST_CASE("matrix units: low parts are used, sums are flushed") {
     weft_test::on_device([](weft::Backend& backend) {
         for (const GramDevice& device : matrix_devices(backend)) {
             for (const std::uint64_t amplitudes : {1024, 65536}) {
-                const Case split{12, 12, amplitudes, true, {.form = GramForm::matrix_split}};
-                const Case single{12, 12, amplitudes, true, {.form = GramForm::matrix_single}};
+                const Case split{12, 12, amplitudes, true, {.method = GramMethod::matrix_split}};
+                const Case single{12, 12, amplitudes, true, {.method = GramMethod::matrix_single}};
                 const double error = run_case<float>(backend, device, split, 2e-5);
                 CHECK(run_case<float>(backend, device, single, kBoundSingle) > 10 * error);
             }
@@ -349,15 +349,15 @@ TEST_CASE("a scaled product has every value times the factors of its row and col
     weft_test::on_device([](weft::Backend& backend) {
         const GramDevice device = gram_limits(backend);
         for (const std::uint32_t split : {1u, 3u}) {
-            for (const GramForm form : {GramForm::fp32_4m, GramForm::fp32_3m})
-                for (const GramTile& tile : gram_tiles(device, form))
-                    check_scaled<float>(backend, device, {.form = form, .tile = tile, .split = split},
+            for (const GramMethod method : {GramMethod::fp32_4m, GramMethod::fp32_3m})
+                for (const GramTile& tile : gram_tiles(device, method))
+                    check_scaled<float>(backend, device, {.method = method, .tile = tile, .split = split},
                                         kBound32);
             for (const GramDevice& units : matrix_devices(backend))
-                check_scaled<float>(backend, units, {.form = GramForm::matrix_split, .split = split},
+                check_scaled<float>(backend, units, {.method = GramMethod::matrix_split, .split = split},
                                     kBoundSplit);
             if (device.float64)
-                check_scaled<double>(backend, device, {.form = GramForm::fp64, .split = split}, kBound64);
+                check_scaled<double>(backend, device, {.method = GramMethod::fp64, .split = split}, kBound64);
         }
     });
 }
@@ -368,10 +368,10 @@ TEST_CASE("matrix units are for rows of norm 1, on devices that passed") {
         device.matrix_khr = device.matrix_nv = true;
         device.matrix_exact = false;
         GramProblem problem{64, 64, 16, true};
-        CHECK(plan_gram(problem, device).form != GramForm::matrix_split);
+        CHECK(plan_gram(problem, device).method != GramMethod::matrix_split);
         problem.unit_rows = true;
-        CHECK(plan_gram(problem, device).form != GramForm::matrix_split);  // not judged, or failed
+        CHECK(plan_gram(problem, device).method != GramMethod::matrix_split);  // not judged, or failed
         device.matrix_exact = true;
-        CHECK(plan_gram(problem, device).form == GramForm::matrix_split);
+        CHECK(plan_gram(problem, device).method == GramMethod::matrix_split);
     });
 }

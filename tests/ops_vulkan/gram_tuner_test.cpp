@@ -14,10 +14,10 @@ using namespace weft::kernels;
 
 namespace {
 
-KernelPlan long_job(const KernelDevice& device, std::uint64_t amplitudes = 64) {
-    KernelPlan plan;
+KernelMatrixPlan long_job(const KernelMatrixDevice& device, std::uint64_t amplitudes = 64) {
+    KernelMatrixPlan plan;
     plan.shape = {std::uint64_t{1} << 22, 0, 16};
-    plan.method = weft::KernelMethod::states;
+    plan.method = weft::KernelMatrixMethod::states;
     plan.states.gram = plan_gram({100, 100, amplitudes, false}, device.gram);
     return plan;
 }
@@ -34,25 +34,25 @@ TEST_CASE("a long job measures tiles first, once, and only if it may") {
     weft_test::on_device(
         [](weft::Backend& backend) {
             forget_tiles(backend);
-            KernelDevice device = kernel_device(backend, true, {});
-            const KernelPlan plan = long_job(device);
-            CHECK_FALSE(tune_first(backend, device.gram, plan, {.autotune = false}));
-            KernelPlan brief = plan;
+            KernelMatrixDevice device = kernel_device(backend, true, {});
+            const KernelMatrixPlan plan = long_job(device);
+            CHECK_FALSE(tune_before(backend, device.gram, plan, {.autotune = false}));
+            KernelMatrixPlan brief = plan;
             brief.shape = {100, 0, 6};
-            CHECK_FALSE(tune_first(backend, device.gram, brief, {}));
+            CHECK_FALSE(tune_before(backend, device.gram, brief, {}));
             CHECK(device.gram.tiles.empty());
             std::stop_source stop;
             stop.request_stop();
             weft_test::check_error(weft::Errc::cancelled, "kernel_matrix: cancelled", [&] {
-                tune_first(backend, device.gram, plan, {.cancel = stop.get_token()});
+                tune_before(backend, device.gram, plan, {.cancel = stop.get_token()});
             });
 
-            REQUIRE(tune_first(backend, device.gram, plan, {}));
+            REQUIRE(tune_before(backend, device.gram, plan, {}));
             CHECK(device.gram.tiles.count(gram_class(plan.states.gram)) == 1);
             // The same job again, in a call of its own: nothing is left to measure.
-            KernelDevice again = kernel_device(backend, true, {});
+            KernelMatrixDevice again = kernel_device(backend, true, {});
             CHECK(again.gram.tiles == device.gram.tiles);
-            CHECK_FALSE(tune_first(backend, again.gram, long_job(again), {}));
+            CHECK_FALSE(tune_before(backend, again.gram, long_job(again), {}));
             CHECK(kernel_device(backend, true, {.autotune = false}).gram.tiles.empty());
             forget_tiles(backend);
         },
@@ -63,16 +63,16 @@ TEST_CASE("what is measured is what the plan would run, each tile once") {
     weft_test::on_device(
         [](weft::Backend& backend) {
             const GramDevice device = gram_limits(backend);
-            for (const GramForm form : {GramForm::fp32_4m, GramForm::fp32_3m, GramForm::fp64}) {
-                if (form == GramForm::fp64 && !device.float64) continue;
+            for (const GramMethod method : {GramMethod::fp32_4m, GramMethod::fp32_3m, GramMethod::fp64}) {
+                if (method == GramMethod::fp64 && !device.float64) continue;
                 GramProblem problem{70, 90, 40, false};
                 problem.precision = problem.output =
-                    form == GramForm::fp64 ? GramReal::float64 : GramReal::float32;
-                const GramPlan plan = plan_gram(problem, device, {.form = form});
+                    method == GramMethod::fp64 ? GramReal::float64 : GramReal::float32;
+                const GramPlan plan = plan_gram(problem, device, {.method = method});
                 const GramTrials trials = try_tiles(backend, device, plan, 0, 1);
                 CHECK(trials.name == gram_class(plan));
                 CHECK(trials.trials.front().tile == plan.tile);
-                CHECK(trials.trials.size() == gram_tiles(device, form).size());
+                CHECK(trials.trials.size() == gram_tiles(device, method).size());
                 for (const GramTrial& trial : trials.trials) {
                     CHECK(trial.right);
                     CHECK(trial.seconds > 0);

@@ -88,11 +88,11 @@ struct Packed {
     }
 };
 
-KernelPlan plan_of(Backend& backend, const Case& c) {
-    KernelDevice device = kernel_device(backend, false, {.autotune = false});
+KernelMatrixPlan plan_of(Backend& backend, const Case& c) {
+    KernelMatrixDevice device = kernel_device(backend, false, {.autotune = false});
     device.gram.matrix_khr = device.gram.matrix_exact = c.matrix;
-    const CircuitFacts facts{KernelMap::ryrz, static_cast<std::uint32_t>(c.layers + 1), true};
-    KernelPlan plan = plan_kernel(device, {kSkipped + c.rows, 0, c.qubits}, facts,
+    const CircuitFacts facts{FeatureMap::ryrz, static_cast<std::uint32_t>(c.layers + 1), true};
+    KernelMatrixPlan plan = plan_kernel(device, {kSkipped + c.rows, 0, c.qubits}, facts,
                                   c.wide ? ValueType::float64 : ValueType::float32, {});
     REQUIRE(plan.states.gram.matrix() == c.matrix);
     plan.states.turned = c.turned;
@@ -141,13 +141,13 @@ Table rows_of(const Case& c) {
 void run_case(Backend& backend, const Case& c) {
     INFO(c.qubits << " qubits, " << c.rows << " rows, " << c.layers << " layers, wide " << c.wide
                   << ", matrix " << c.matrix << ", turned " << c.turned);
-    const KernelPlan plan = plan_of(backend, c);
+    const KernelMatrixPlan plan = plan_of(backend, c);
     const Table x = rows_of(c);
     const std::vector<double> values = flat(x), weights = flat(weights_of(c));
     Stream stream(backend);
     const Buffer<std::uint32_t> planes = make_planes(stream, plan);
     angles_of_source(stream, KernelSource(values), x.size(), {1, true}, planes_of(plan, planes), 0);
-    KernelCircuit circuit;
+    KernelMatrixCircuit circuit;
     circuit.weights = KernelSource(weights);
     circuit.reupload = true;
     CircuitStates source(stream, plan, circuit, planes_of(plan, planes));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both shaders of kernels in closed form, each whatever the device, against the fidelities of qubits in
+// Both shaders of kernels in closed variant, each whatever the device, against the fidelities of qubits in
 // double.
 #include <doctest/doctest.h>
 
@@ -21,16 +21,16 @@ using weft_test::on_device;
 struct Case {
     std::uint64_t samples, others;  // others 0: symmetric
     std::uint32_t qubits;
-    KernelMap map = KernelMap::ryrz;
+    FeatureMap map = FeatureMap::ryrz;
     std::uint64_t before = 0;  // values of the buffer before K
     bool panels = false;       // K in several dispatches
     std::uint32_t part = 0;    // qubits of a dispatch; 0: planned
 };
 
-double fidelity(double x, double y, KernelMap map) {
+double fidelity(double x, double y, FeatureMap map) {
     const double apart = std::cos((x - y) / 2), together = std::cos((x + y) / 2);
     const double c = apart * apart;
-    return map == KernelMap::ryrz ? c * c + (1 - c) * together * together : c;
+    return map == FeatureMap::ryrz ? c * c + (1 - c) * together * together : c;
 }
 
 template <class Real>
@@ -70,15 +70,15 @@ void check_case(Backend& backend, const Case& c, bool lanes) {
     INFO(c.samples << " x " << c.others << ", " << c.qubits << " qubits, " << c.before << " before, "
                    << (lanes ? "by lanes" : "by shared memory") << (c.panels ? ", panels" : "")
                    << ", parts of " << c.part);
-    const KernelShape shape{c.samples, c.others, c.qubits};
+    const KernelMatrixShape shape{c.samples, c.others, c.qubits};
     const kernels::CircuitFacts circuit{c.map, 0, false};
     constexpr ValueType type = sizeof(Real) == 8 ? ValueType::float64 : ValueType::float32;
-    kernels::KernelDevice device = kernels::kernel_device(backend, false, {});
+    kernels::KernelMatrixDevice device = kernels::kernel_device(backend, false, {});
     device.gram.software = lanes;
     if (lanes && !device.gram.float64) return;
-    if (lanes && sizeof(Real) == 4 && c.qubits > kernels::kLongQubits) return;  // has no such form
-    kernels::KernelPlan plan = kernels::plan_kernel(device, shape, circuit, type, {});
-    REQUIRE(plan.lane_form == lanes);
+    if (lanes && sizeof(Real) == 4 && c.qubits > kernels::kLongQubits) return;  // has no such variant
+    kernels::KernelMatrixPlan plan = kernels::plan_kernel(device, shape, circuit, type, {});
+    REQUIRE(plan.lane_variant == lanes);
     if (c.part != 0) plan.part_qubits = c.part;
     if (c.panels) {
         plan.symmetric = false;
@@ -106,42 +106,42 @@ const std::vector<Case>& cases() {
         {7, 0, 3},
         {8, 0, 4},
         {9, 0, 4},
-        {63, 0, 5, KernelMap::ry},
+        {63, 0, 5, FeatureMap::ry},
         {64, 0, 5},
         {65, 0, 2},
-        {72, 0, 3, KernelMap::angle},
+        {72, 0, 3, FeatureMap::angle},
         {130, 0, 16},
-        {72, 0, 3, KernelMap::ryrz, 8},
-        {72, 0, 3, KernelMap::ryrz, 6},
-        {72, 0, 3, KernelMap::ryrz, 5},
-        {70, 0, 3, KernelMap::ryrz, 5},
+        {72, 0, 3, FeatureMap::ryrz, 8},
+        {72, 0, 3, FeatureMap::ryrz, 6},
+        {72, 0, 3, FeatureMap::ryrz, 5},
+        {70, 0, 3, FeatureMap::ryrz, 5},
         {257, 0, 32},
         {132, 0, 16},
-        {200, 0, 5, KernelMap::ryrz, 4},
+        {200, 0, 5, FeatureMap::ryrz, 4},
         {130, 132, 4},
-        {131, 200, 4, KernelMap::ry, 4},
-        {140, 136, 3, KernelMap::ryrz, 2},
-        {100, 0, 4, KernelMap::ryrz, 0, true},
+        {131, 200, 4, FeatureMap::ry, 4},
+        {140, 136, 3, FeatureMap::ryrz, 2},
+        {100, 0, 4, FeatureMap::ryrz, 0, true},
         {1, 1, 2},
         {9, 5, 3},
-        {5, 9, 3, KernelMap::ry},
+        {5, 9, 3, FeatureMap::ry},
         {64, 64, 4},
         {65, 130, 4},
-        {130, 63, 4, KernelMap::ryrz, 3},
-        {50, 70, 4, KernelMap::ryrz, 3, true},
-        {130, 0, 7, KernelMap::ryrz, 0, false, 3},
-        {72, 0, 6, KernelMap::ry, 8, false, 2},
-        {70, 0, 3, KernelMap::ryrz, 5, false, 1},
-        {65, 130, 5, KernelMap::ryrz, 3, false, 4},
-        {50, 70, 4, KernelMap::ry, 3, true, 1},
-        {5, 0, 70, KernelMap::ryrz, 0, false, 33},
+        {130, 63, 4, FeatureMap::ryrz, 3},
+        {50, 70, 4, FeatureMap::ryrz, 3, true},
+        {130, 0, 7, FeatureMap::ryrz, 0, false, 3},
+        {72, 0, 6, FeatureMap::ry, 8, false, 2},
+        {70, 0, 3, FeatureMap::ryrz, 5, false, 1},
+        {65, 130, 5, FeatureMap::ryrz, 3, false, 4},
+        {50, 70, 4, FeatureMap::ry, 3, true, 1},
+        {5, 0, 70, FeatureMap::ryrz, 0, false, 33},
     };
     return all;
 }
 
 }  // namespace
 
-TEST_CASE("closed form by shared memory and by lanes: edges, offsets, panels") {
+TEST_CASE("closed variant by shared memory and by lanes: edges, offsets, panels") {
     on_device([](Backend& backend) {
         for (const bool lanes : {false, true})
             for (const Case& c : cases()) {
@@ -151,14 +151,14 @@ TEST_CASE("closed form by shared memory and by lanes: edges, offsets, panels") {
     });
 }
 
-TEST_CASE("closed form by lanes: NaN in the row and column of a sample alone") {
+TEST_CASE("closed variant by lanes: NaN in the row and column of a sample alone") {
     on_device([](Backend& backend) {
-        kernels::KernelDevice device = kernels::kernel_device(backend, false, {});
+        kernels::KernelMatrixDevice device = kernels::kernel_device(backend, false, {});
         device.gram.software = true;
         if (!device.gram.float64) return;
-        const KernelShape shape{21, 0, 3};
-        const kernels::KernelPlan plan =
-            kernels::plan_kernel(device, shape, {KernelMap::ryrz, 0, false}, ValueType::float32, {});
+        const KernelMatrixShape shape{21, 0, 3};
+        const kernels::KernelMatrixPlan plan =
+            kernels::plan_kernel(device, shape, {FeatureMap::ryrz, 0, false}, ValueType::float32, {});
         std::vector<float> x = features_of<float>(21, 3, 0);
         x[10 * 3 + 1] = std::numeric_limits<float>::infinity();
         Stream stream(backend);

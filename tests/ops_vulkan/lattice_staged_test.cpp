@@ -29,7 +29,7 @@ constexpr std::size_t kBeyond = 64;  // values behind the last vector
 struct Case {
     LatticeCode code;
     std::size_t vectors;
-    std::uint32_t max_groups;
+    std::uint32_t max_workgroups;
 };
 
 std::vector<std::uint32_t> decoded(Backend& backend, const Case& c, const std::vector<std::uint32_t>& codes,
@@ -42,8 +42,8 @@ std::vector<std::uint32_t> decoded(Backend& backend, const Case& c, const std::v
     plan.constants.emplace_back(kernels::kStagedId, staged);
     const Program program(backend, kernels::lattice_words(kernels::LatticeOp::decode, Lattice::e8, false),
                           ProgramOptions{.constants = plan.constants,
-                                         .elements_per_group = plan.elements_per_group,
-                                         .max_groups = std::min(plan.max_groups, c.max_groups)});
+                                         .elements_per_workgroup = plan.elements_per_workgroup,
+                                         .max_workgroups = std::min(plan.max_workgroups, c.max_workgroups)});
     Stream stream(backend);
     Buffer<std::uint32_t> codes_there(backend, codes.size()), status_there(backend, status.size()),
         out(backend, values + kBeyond);
@@ -63,10 +63,10 @@ void check_both(Backend& backend) {
     for (const auto& [q, levels, packed] : {std::tuple{4u, 2u, true}, std::tuple{4u, 2u, false},
                                             std::tuple{4u, 1u, true}, std::tuple{5u, 3u, true}})
         for (const std::size_t vectors : {1, 7, 63, 64, 65, 255, 256, 257, 1000})
-            for (const std::uint32_t max_groups : {1u, 65535u}) {
+            for (const std::uint32_t max_workgroups : {1u, 65535u}) {
                 const Case c{{.lattice = Lattice::e8, .q = q, .levels = levels, .packed = packed},
                              vectors,
-                             max_groups};
+                             max_workgroups};
                 CAPTURE(q);
                 CAPTURE(packed);
                 CAPTURE(vectors);

@@ -67,7 +67,7 @@ TEST_CASE("soak: jobs of mixed sizes through a pipeline, memory and counters at 
         }
         CHECK(work.right());
         CHECK(pipeline.report().jobs == rounds * std::size(kSizes));
-        // How jobs gather in groups is a matter of timing, so new shapes of groups may be recorded late.
+        // How jobs gather in bundles is a matter of timing, so new shapes of bundles may be recorded late.
         const Weight after = weigh(backend);
         CHECK(before.memory.live_bytes == after.memory.live_bytes);
         CHECK(before.memory.blocks == after.memory.blocks);

@@ -32,7 +32,7 @@ inline void check_published(weft::Backend& backend, const Published& want) {
     INFO("case: " << std::string(want.what));
     // The oracle earns its trust here.
     check_close(upper(oracle_kernel(want.rows, want.circuit), want.rows.size()), want.values, 1e-14);
-    for (const KernelRoute& route : kernel_routes(backend)) {
+    for (const KernelMatrixRoute& route : kernel_routes(backend)) {
         INFO("route: " << route.name());
         const std::vector<double> k = kernel_by(backend, route, want.rows, {}, want.circuit);
         check_close(upper(k, want.rows.size()), want.values, route.wide_in ? route.tolerance() : 2e-6);

@@ -18,7 +18,7 @@
 
 namespace weft_test {
 
-struct KernelRoute {
+struct KernelMatrixRoute {
     bool resident = false, wide_in = false, wide_out = false;
     weft::KernelMatrixOptions options = {};
 
@@ -29,8 +29,8 @@ struct KernelRoute {
     }
 };
 
-inline std::vector<KernelRoute> kernel_routes(const weft::Backend& backend) {
-    std::vector<KernelRoute> routes;
+inline std::vector<KernelMatrixRoute> kernel_routes(const weft::Backend& backend) {
+    std::vector<KernelMatrixRoute> routes;
     for (const bool resident : {false, true})
         for (const bool wide_in : {true, false})
             for (const bool wide_out : {false, true})
@@ -41,23 +41,23 @@ inline std::vector<KernelRoute> kernel_routes(const weft::Backend& backend) {
 
 struct CircuitArguments {
     std::vector<double> weights;
-    weft::KernelCircuit circuit;
+    weft::KernelMatrixCircuit circuit;
 };
 
 inline CircuitArguments circuit_arguments(const OracleCircuit& oracle) {
     CircuitArguments arguments{flat(oracle.weights), {}};
-    arguments.circuit = {weft::kernel_map(oracle.map), weft::KernelSource(arguments.weights), oracle.reupload,
+    arguments.circuit = {weft::feature_map(oracle.map), weft::KernelSource(arguments.weights), oracle.reupload,
                          oracle.scale};
     return arguments;
 }
 
 template <class In, class Out>
-std::vector<double> kernel_by(weft::Backend& backend, const KernelRoute& route, const Table& x,
+std::vector<double> kernel_by(weft::Backend& backend, const KernelMatrixRoute& route, const Table& x,
                               const Table& y, const OracleCircuit& oracle) {
     const CircuitArguments arguments = circuit_arguments(oracle);
     const std::vector<double> wide_x = flat(x), wide_y = flat(y);
     const std::vector<In> in_x(wide_x.begin(), wide_x.end()), in_y(wide_y.begin(), wide_y.end());
-    const weft::KernelShape shape{x.size(), y.size(), static_cast<std::uint32_t>(x.front().size())};
+    const weft::KernelMatrixShape shape{x.size(), y.size(), static_cast<std::uint32_t>(x.front().size())};
     std::vector<Out> k(shape.values(), std::numeric_limits<Out>::quiet_NaN());
     if (!route.resident) {
         const weft::KernelMatrixReport report =
@@ -84,7 +84,7 @@ std::vector<double> kernel_by(weft::Backend& backend, const KernelRoute& route, 
 }
 
 /// K of x with y, or with itself where y is empty.
-inline std::vector<double> kernel_by(weft::Backend& backend, const KernelRoute& route, const Table& x,
+inline std::vector<double> kernel_by(weft::Backend& backend, const KernelMatrixRoute& route, const Table& x,
                                      const Table& y, const OracleCircuit& oracle) {
     if (route.wide_in)
         return route.wide_out ? kernel_by<double, double>(backend, route, x, y, oracle)
@@ -94,7 +94,7 @@ inline std::vector<double> kernel_by(weft::Backend& backend, const KernelRoute& 
 }
 
 /// What the route reads: rows as float32 holds them, where it reads float32.
-inline Table seen_by(const KernelRoute& route, Table rows) {
+inline Table seen_by(const KernelMatrixRoute& route, Table rows) {
     if (!route.wide_in)
         for (auto& row : rows)
             for (double& value : row) value = static_cast<double>(static_cast<float>(value));
@@ -113,10 +113,10 @@ inline void check_close(std::span<const double> got, std::span<const double> wan
 }
 
 /// How far the diagonal of states of circuits may be from 1: matrix units cut off what they shift out.
-inline double diagonal_slack(const weft::Backend& backend, const weft::KernelShape& shape,
+inline double diagonal_slack(const weft::Backend& backend, const weft::KernelMatrixShape& shape,
                              const OracleCircuit& circuit) {
     const CircuitArguments arguments = circuit_arguments(circuit);
-    const weft::KernelEstimate plan = weft::estimate_kernel_matrix(backend, shape, arguments.circuit);
+    const weft::KernelMatrixEstimate plan = weft::estimate_kernel_matrix(backend, shape, arguments.circuit);
     return plan.form.starts_with("matrix") && shape.qubits > 10 ? 1e-5 : 2e-6;
 }
 

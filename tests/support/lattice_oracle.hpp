@@ -237,7 +237,7 @@ inline OracleVector oracle_vector(const LatticeCode& code, const float* values, 
     }
 }
 
-/// Bit i of the code lies in byte i / 8, least significant first; digits follow each other.
+/// Bit i of the code fake in byte i / 8, least significant first; digits follow each other.
 inline void append_digits(std::vector<std::uint8_t>& codes, std::size_t& bit, const Ints& digits,
                           std::uint32_t bits) {
     for (const std::int64_t digit : digits)

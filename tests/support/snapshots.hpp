@@ -54,10 +54,10 @@ inline DeviceSnapshot modern_device(std::string name, DeviceType type) {
     device.limits.max_push_constant_bytes = 256;
     device.limits.max_storage_buffers = 1u << 20;
     device.limits.max_shared_memory_bytes = 49152;
-    device.limits.max_group_invocations = 1024;
+    device.limits.max_workgroup_invocations = 1024;
     device.limits.subgroup_size = device.limits.min_subgroup_size = device.limits.max_subgroup_size = 32;
     device.subgroup_size_control = device.full_subgroups = device.subgroup_size_extension = true;
-    device.max_group_subgroups = 64;
+    device.max_workgroup_subgroups = 64;
     device.limits.timestamp_period_ns = 1;
     return device;
 }
@@ -120,7 +120,7 @@ inline DeviceSnapshot lavapipe() {
     device.limits.max_push_constant_bytes = 128;
     device.limits.max_storage_buffers = 12;
     device.limits.subgroup_size = device.limits.min_subgroup_size = device.limits.max_subgroup_size = 8;
-    device.max_group_subgroups = 32;
+    device.max_workgroup_subgroups = 32;
     device.heaps = {{8 * kGiB, true}};
     device.memory_types = {memory(0, "dvoc")};
     device.families = {family(1, "gct")};

@@ -22,7 +22,7 @@ std::optional<StreamHandle> dlpack_stream(std::intptr_t value);
 /// A resident result as a tensor on the CUDA device, without a copy; it keeps the memory alive. Work on
 /// `consumer` from now on runs after `ready`, without the host; no consumer: the caller has seen to that.
 /// Errors: invalid_argument - a shape of another number of elements; as Device::wait_for.
-template <TensorElement T>
+template <ArrayElement T>
 DLManagedTensor* to_dlpack(const Device& device, const SharedBuffer<T>& buffer,
                            const std::vector<std::int64_t>& shape, const Event& ready,
                            std::optional<StreamHandle> consumer) {
@@ -57,7 +57,7 @@ TakenTensor take_tensor(const Device&, DLManagedTensor*, StreamHandle stream, El
 /// SharedBuffer), else as a copy that CUDA makes on the device, since memory of cudaMalloc, which most
 /// libraries use, cannot enter Vulkan. Move-only. Destroying it waits for that copy and calls the deleter, so
 /// where the array was not copied, weft's work on it must be done by then.
-template <TensorElement T>
+template <ArrayElement T>
 class DeviceTensor {
   public:
     /// `stream`: the one that the producer's __dlpack__ was given; the tensor's values are complete in its

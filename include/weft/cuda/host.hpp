@@ -45,15 +45,15 @@ LatticeSearch lattice_search_beta(const LatticeCode& code, std::span<const float
                                   const LatticeSearchOptions& options = {});
 
 /// K, X and Y must fit the device's memory. Errors: out_of_memory - they do not.
-KernelMatrixReport kernel_matrix(const KernelSource& x, const KernelTarget& k, const KernelShape& shape,
-                                 const KernelCircuit& circuit = {}, const KernelMatrixOptions& options = {});
+KernelMatrixReport kernel_matrix(const KernelSource& x, const KernelTarget& k, const KernelMatrixShape& shape,
+                                 const KernelMatrixCircuit& circuit = {}, const KernelMatrixOptions& options = {});
 KernelMatrixReport kernel_matrix(const KernelSource& x, const KernelSource& y, const KernelTarget& k,
-                                 const KernelShape& shape, const KernelCircuit& circuit = {},
+                                 const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit = {},
                                  const KernelMatrixOptions& options = {});
 KernelMatrixReport kernel_matrix(const KernelStateSource& states, const KernelTarget& k,
-                                 const KernelShape& shape, const KernelMatrixOptions& options = {});
+                                 const KernelMatrixShape& shape, const KernelMatrixOptions& options = {});
 KernelMatrixReport kernel_matrix(const KernelStateSource& x, const KernelStateSource& y,
-                                 const KernelTarget& k, const KernelShape& shape,
+                                 const KernelTarget& k, const KernelMatrixShape& shape,
                                  const KernelMatrixOptions& options = {});
 
 }  // namespace weft::cuda

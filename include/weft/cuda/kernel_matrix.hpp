@@ -50,14 +50,14 @@ struct KernelValues {
 /// Errors besides: no_device - no NVIDIA driver or no device, said by name; invalid_argument - memory that is
 /// not aligned to 16 bytes; driver, out_of_memory - as CUDA says.
 void kernel_matrix(StreamHandle stream, const KernelFeatures& x, const KernelValues& k,
-                   const KernelShape& shape, const KernelCircuit& circuit = {},
+                   const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit = {},
                    const KernelMatrixOptions& options = {});
 void kernel_matrix(StreamHandle stream, const KernelFeatures& x, const KernelFeatures& y,
-                   const KernelValues& k, const KernelShape& shape, const KernelCircuit& circuit = {},
+                   const KernelValues& k, const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit = {},
                    const KernelMatrixOptions& options = {});
 void kernel_matrix(StreamHandle stream, const KernelStates& states, const KernelValues& k,
                    const StateShape& shape, const KernelMatrixOptions& options = {});
 void kernel_matrix(StreamHandle stream, const KernelStates& x, const KernelStates& y, const KernelValues& k,
-                   const KernelShape& shape, const KernelMatrixOptions& options = {});
+                   const KernelMatrixShape& shape, const KernelMatrixOptions& options = {});
 
 }  // namespace weft::cuda

@@ -11,7 +11,7 @@
 #include <weft/backend.hpp>
 #include <weft/batch.hpp>
 #include <weft/ops/encode_memory.hpp>
-#include <weft/ops/state.hpp>
+#include <weft/array.hpp>
 #include <weft/stream.hpp>
 
 namespace weft {
@@ -91,7 +91,7 @@ struct EncodeOptions {
     /// Read the values first and refuse the batch before a state is written. Otherwise samples that cannot be
     /// encoded become zeros, all others are right, and the error comes when the work is done.
     bool strict = false;
-    BatchOptions batch = {};  ///< for streamed encodes; progress counts jobs, samples or pieces of samples
+    BatchOptions batch = {};  ///< for streamed encodes; progress counts jobs, samples or parts of samples
 };
 
 /// Encodes resident values, recorded on `stream`.

@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include <weft/buffer.hpp>
-#include <weft/ops/state.hpp>
+#include <weft/array.hpp>
 
 namespace weft {
 

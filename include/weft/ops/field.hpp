@@ -135,14 +135,14 @@ BatchReport field_mul(Backend& backend, std::span<const std::uint64_t> a, std::s
 struct FieldKernelOptions {
     FieldForm form = FieldForm::plain;
     FieldShader shader = FieldShader::automatic;
-    std::uint32_t group_size = 0;  ///< of a workgroup, a power of two, for reductions to 256; 0: as planned
+    std::uint32_t workgroup_size = 0;  ///< of a workgroup, a power of two, for reductions to 256; 0: as planned
     std::uint32_t block_elements = 0;  ///< of reductions: elements of one workgroup, about; 0: as planned
 };
 
 /// The program behind an element-wise operation, for run_batch, JobPipeline or Stream::dispatch: bindings a,
 /// b, out (without b: a, out), an element is element_bytes. Parameters of axpy: the scalar in Montgomery
 /// form. Errors: unsupported - limbs64 on a device without shaderInt64; invalid_argument - a reduction, a
-/// group size that is no power of two or too large.
+/// workgroup size that is no power of two or too large.
 Program field_program(Backend& backend, Field field, FieldOp op, const FieldKernelOptions& options = {});
 Program field_program(Backend& backend, FieldOp op, FieldShader shader = FieldShader::automatic);
 

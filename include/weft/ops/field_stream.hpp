@@ -44,7 +44,7 @@ struct FieldOutput : FieldInput {
 /// does not depend on the device; no elements give 0.
 ///
 /// Errors: invalid_argument - sizes that are no multiple of an element or do not fit, limbs of the wrong
-/// size, partial overlap, a scalar that is not below p, a group size the device cannot have; unsupported -
+/// size, partial overlap, a scalar that is not below p, a workgroup size the device cannot have; unsupported -
 /// limbs64 on a device without shaderInt64; out_of_memory - reductions need a buffer for the totals of their
 /// blocks; as Stream::dispatch.
 void field_apply(Stream& stream, Field field, FieldOp op, const FieldInput& a, const FieldInput& b,

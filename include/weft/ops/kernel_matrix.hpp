@@ -11,20 +11,20 @@
 
 #include <weft/backend.hpp>
 #include <weft/ops/kernel_matrix_memory.hpp>
-#include <weft/ops/state.hpp>
+#include <weft/array.hpp>
 #include <weft/stream.hpp>
 
 namespace weft {
 
 /// How a row x is embedded, with t = scale * x[q] on wire q, radians.
-enum class KernelMap {
+enum class FeatureMap {
     angle,  ///< RY(t)
     ry,     ///< RY(t), by its other name
     ryrz,   ///< RY(t), then RZ(t)
 };
-const char* to_string(KernelMap map) noexcept;
+const char* to_string(FeatureMap map) noexcept;
 /// The map of that name, in any case. Errors: invalid_argument - the text lists the three.
-KernelMap kernel_map(std::string_view name);
+FeatureMap feature_map(std::string_view name);
 
 /// psi(x) = U(w_L-1) .. U(w_0) E(x) |0>, or with `reupload` U(w_L-1) E(x) .. U(w_0) E(x) |0>. E(x) embeds the
 /// row; U(w) is RX(w[q]) on every wire q, then CNOTs along the ring: 0 to 1, 1 to 2, .. , the last to 0; for
@@ -32,14 +32,14 @@ KernelMap kernel_map(std::string_view name);
 ///
 /// Without `reupload`, or with one layer, the layers are the same for both rows and cancel: K depends on the
 /// map and the scale alone.
-struct KernelCircuit {
-    KernelMap map = KernelMap::ryrz;
+struct KernelMatrixCircuit {
+    FeatureMap map = FeatureMap::ryrz;
     KernelSource weights = {};  ///< [layers, qubits] float or double, radians; empty: no layers
     bool reupload = false;
     double scale = 1.0;
 };
 
-struct KernelShape {
+struct KernelMatrixShape {
     std::uint64_t samples = 0;  ///< rows of X, and of K
     std::uint64_t others = 0;   ///< rows of Y, and columns of K; 0: Y is X, and K square
     std::uint32_t qubits = 0;   ///< columns of X and Y
@@ -50,6 +50,10 @@ struct KernelShape {
     /// Different pairs: what has to be computed.
     std::uint64_t pairs() const noexcept { return square() ? samples * (samples + 1) / 2 : samples * others; }
 };
+
+inline StateShape::operator KernelMatrixShape() const {
+    return {samples, 0, qubits};
+}
 
 enum class Choice { automatic, off, on };
 
@@ -77,23 +81,23 @@ struct KernelMatrixOptions {
     std::stop_token cancel = {};  ///< asked between tiles; ends with Errc::cancelled
 };
 
-enum class KernelMethod {
+enum class KernelMatrixMethod {
     product,  ///< closed form for circuits that cancel; any number of qubits
     states,   ///< states, then their inner products
 };
-const char* to_string(KernelMethod method) noexcept;
+const char* to_string(KernelMatrixMethod method) noexcept;
 
 /// What a kernel matrix takes and how it is made, before anything is allocated.
-struct KernelEstimate {
-    KernelMethod method = KernelMethod::product;
+struct KernelMatrixEstimate {
+    KernelMatrixMethod method = KernelMatrixMethod::product;
     std::uint32_t layers = 0;  ///< of the circuit that matter; the others cancel
-    bool work64 = false;       ///< arithmetic in float64
+    bool real64 = false;       ///< arithmetic in float64
     std::uint64_t pairs = 0;
     std::uint64_t state_tile = 0;  ///< states built at a time; 0: none are
     bool bulk_states = false;      ///< all states are built once
     /// Bound on errors of K, of states with norm 1: docs/kernel_matrix.md. 0: nothing could be planned.
     double error = 0;
-    std::string form;         ///< of the inner products: "fp32_3m", "fp64", "matrix_split", ..; empty: none
+    std::string gram_method;  ///< of the inner products: "fp32_3m", "fp64", "matrix_split", ..; empty: none
     std::string tile;         ///< of the inner products, as in KernelTileTrial; empty: there are none
     std::string tile_choice;  ///< "planned", "measured", or "to be measured" by a call on host memory
     std::uint64_t states_bytes = 0;  ///< of all states on the device
@@ -114,17 +118,17 @@ struct KernelEstimate {
 
 /// The plan of a call. Errors: invalid_argument - shape, map, weights or options; unsupported - as
 /// kernel_matrix.
-KernelEstimate estimate_kernel_matrix(const Backend& backend, const KernelShape& shape,
-                                      const KernelCircuit& circuit, ValueType type = ValueType::float32,
+KernelMatrixEstimate estimate_kernel_matrix(const Backend& backend, const KernelMatrixShape& shape,
+                                      const KernelMatrixCircuit& circuit, ValueType type = ValueType::float32,
                                       const KernelMatrixOptions& options = {});
 /// The same for states that are given.
-KernelEstimate estimate_kernel_matrix(const Backend& backend, const KernelShape& shape, StateType states,
+KernelMatrixEstimate estimate_kernel_matrix(const Backend& backend, const KernelMatrixShape& shape, StateType states,
                                       ValueType type = ValueType::float32,
                                       const KernelMatrixOptions& options = {});
 
 /// What a call on host memory did; every figure measured or counted in that run.
 struct KernelMatrixReport {
-    KernelMethod method = KernelMethod::product;
+    KernelMatrixMethod method = KernelMatrixMethod::product;
     std::uint64_t pairs = 0;
     double wall_s = 0;  ///< from the call to the last value in place
     /// Device time by its timestamps: of building and packing states, and of products (pairs in closed form
@@ -145,10 +149,10 @@ struct KernelMatrixReport {
 /// and column NaN. `progress` and `cancel` do not apply. Errors: invalid_argument - shape, sizes, circuit,
 /// options; unsupported - float64 on a device without shaderFloat64; out_of_memory - does not fit, with the
 /// numbers, before anything is allocated; as Stream::dispatch.
-void kernel_matrix(Stream& stream, const KernelFeatures& x, const KernelValues& k, const KernelShape& shape,
-                   const KernelCircuit& circuit = {}, const KernelMatrixOptions& options = {});
+void kernel_matrix(Stream& stream, const KernelFeatures& x, const KernelValues& k, const KernelMatrixShape& shape,
+                   const KernelMatrixCircuit& circuit = {}, const KernelMatrixOptions& options = {});
 void kernel_matrix(Stream& stream, const KernelFeatures& x, const KernelFeatures& y, const KernelValues& k,
-                   const KernelShape& shape, const KernelCircuit& circuit = {},
+                   const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit = {},
                    const KernelMatrixOptions& options = {});
 
 /// K of resident states, [samples, 2^qubits] each, recorded on `stream`. complex64 is computed on in float32,
@@ -157,7 +161,7 @@ void kernel_matrix(Stream& stream, const KernelFeatures& x, const KernelFeatures
 void kernel_matrix(Stream& stream, const KernelStates& states, const KernelValues& k, const StateShape& shape,
                    const KernelMatrixOptions& options = {});
 void kernel_matrix(Stream& stream, const KernelStates& x, const KernelStates& y, const KernelValues& k,
-                   const KernelShape& shape, const KernelMatrixOptions& options = {});
+                   const KernelMatrixShape& shape, const KernelMatrixOptions& options = {});
 
 /// K of features in host memory into host memory, tile by tile: K has to fit neither the device nor, where it
 /// is a mapped file, host memory. Arrays as above; `k` must not overlap the others.
@@ -166,19 +170,19 @@ void kernel_matrix(Stream& stream, const KernelStates& x, const KernelStates& y,
 /// before anything runs; cancelled; whatever `progress` throws. After cancelled and what `progress` throws, k
 /// is undefined.
 KernelMatrixReport kernel_matrix(Backend& backend, const KernelSource& x, const KernelTarget& k,
-                                 const KernelShape& shape, const KernelCircuit& circuit = {},
+                                 const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit = {},
                                  const KernelMatrixOptions& options = {});
 KernelMatrixReport kernel_matrix(Backend& backend, const KernelSource& x, const KernelSource& y,
-                                 const KernelTarget& k, const KernelShape& shape,
-                                 const KernelCircuit& circuit = {}, const KernelMatrixOptions& options = {});
+                                 const KernelTarget& k, const KernelMatrixShape& shape,
+                                 const KernelMatrixCircuit& circuit = {}, const KernelMatrixOptions& options = {});
 
 /// K of states in host memory, [samples, 2^qubits] and [others, 2^qubits], into host memory. Errors:
 /// invalid_argument - also states of a norm above 4.2e9 where the amplitudes or K are float32, above 1.1e77
 /// else: K has its fourth power.
 KernelMatrixReport kernel_matrix(Backend& backend, const KernelStateSource& states, const KernelTarget& k,
-                                 const KernelShape& shape, const KernelMatrixOptions& options = {});
+                                 const KernelMatrixShape& shape, const KernelMatrixOptions& options = {});
 KernelMatrixReport kernel_matrix(Backend& backend, const KernelStateSource& x, const KernelStateSource& y,
-                                 const KernelTarget& k, const KernelShape& shape,
+                                 const KernelTarget& k, const KernelMatrixShape& shape,
                                  const KernelMatrixOptions& options = {});
 
 }  // namespace weft

@@ -26,21 +26,21 @@ double kernel_alignment(std::span<const double> k, std::span<const double> label
 
 /// In place: H K H with H = 1 - (matrix of ones) / rows, so that rows and columns sum to 0.
 /// Errors: invalid_argument - not rows x rows numbers, no rows.
-void center_kernel(std::span<float> k, std::uint64_t rows);
-void center_kernel(std::span<double> k, std::uint64_t rows);
+void center_kernel_matrix(std::span<float> k, std::uint64_t rows);
+void center_kernel_matrix(std::span<double> k, std::uint64_t rows);
 
 /// In place: the nearest positive semidefinite matrix in the Frobenius norm: negative eigenvalues become 0.
 /// Only the lower triangle is read. Returns how many were negative by more than rounding, which is rows x
 /// 2^-52 of the largest eigenvalue's size; with none, nothing is changed. Takes 16 bytes x rows^2 and time of
 /// rows^3. Errors: invalid_argument - not rows x rows numbers, no rows, values of that triangle that are not
 /// finite.
-std::uint64_t clip_kernel(std::span<float> k, std::uint64_t rows);
-std::uint64_t clip_kernel(std::span<double> k, std::uint64_t rows);
+std::uint64_t clip_kernel_matrix(std::span<float> k, std::uint64_t rows);
+std::uint64_t clip_kernel_matrix(std::span<double> k, std::uint64_t rows);
 
 /// In place, as KernelMatrixOptions::normalize: K[i, j] / sqrt(d_i d_j) with d_i = max(K[i, i] + jitter,
 /// 1e-12), and a diagonal of 1, where it was not NaN. Errors: invalid_argument - not rows x rows numbers, no
 /// rows, jitter below 0.
-void normalize_kernel(std::span<float> k, std::uint64_t rows, double jitter = 0);
-void normalize_kernel(std::span<double> k, std::uint64_t rows, double jitter = 0);
+void normalize_kernel_matrix(std::span<float> k, std::uint64_t rows, double jitter = 0);
+void normalize_kernel_matrix(std::span<double> k, std::uint64_t rows, double jitter = 0);
 
 }  // namespace weft

@@ -45,7 +45,7 @@ struct KernelTuningOptions {
 /// Tiles are kept in the cache folder in one file a device, for this driver, version of weft and its shaders;
 /// a file that is damaged or foreign counts as none and is replaced. Errors: invalid_argument - shape, type,
 /// repeats or flops; unsupported, out_of_memory - as kernel_matrix.
-std::vector<KernelTuningReport> tune_kernel_matrix(Backend& backend, const KernelShape& shape,
+std::vector<KernelTuningReport> tune_kernel_matrix(Backend& backend, const KernelMatrixShape& shape,
                                                    const KernelTuningOptions& options = {});
 
 /// A kept tile, and the class of products that it is for.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // amplitude: a row divided by its Euclidean norm, zeros behind it. A team of kTeam invocations makes a state;
 // it holds the row, of up to 2 kKept values an invocation, so that it is read once. Rows whose norm takes
-// more care, which are few, are read again. Needs encode_form.h, and the push constants and buffers of
+// more care, which are few, are read again. Needs encode_interface.h, and the push constants and buffers of
 // encode_amplitude.comp from the shader. No include guard: read once for each kernel.
 
 uint row_begin;

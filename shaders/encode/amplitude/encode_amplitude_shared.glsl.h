@@ -3,7 +3,7 @@
 // which they keep while they wait for each other's norms. Workgroups take blocks in order, so those of a row
 // run at the same time wherever a device can run as many. None relies on that: who has waited for long leaves
 // its block to the last one of the row, who waits for nobody but for what has been written already. Needs
-// encode_form.h, and the push constants, buffers and task_quad() of encode_amplitude_shared.comp from the
+// encode_interface.h, and the push constants, buffers and task_quad() of encode_amplitude_shared.comp from the
 // shader. No include guard: read once for each kernel.
 
 uint row_begin, block_begin;
@@ -54,7 +54,7 @@ WEFT_GPU Norm read_record(uint at) {
 // z is 0. Whoever finds none has all of it: no barrier must tell, which would take as long again.
 WEFT_CONST uint kSeeRecord = 0xffffffffu;  // x
 
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
 // The sum's last bit is 1, what that changes goes to the rest, of which the high word is enough.
 WEFT_GPU uvec4 signal_of(Real sum, Real rest) {
     uvec2 words = unpackDouble2x32(sum);

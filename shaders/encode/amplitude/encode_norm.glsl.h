@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Norms that neither overflow nor underflow nor lose digits: squares are summed with compensation, and where
 // the sum leaves the range in which that is exact enough, the values are scaled by a power of two first.
-// Needs encode_form.h and `Raw value_at(uint i)` from the shader. kTeam, a power of two, is the number of
+// Needs encode_interface.h and `Raw value_at(uint i)` from the shader. kTeam, a power of two, is the number of
 // invocations that share a row: a workgroup, where the shader does not say otherwise.
 // A sum of squares of values scaled by 2^-exponent; `fault` as in encode_parameters.h.
 struct Norm {
@@ -33,7 +33,7 @@ WEFT_GPU void add_square(WEFT_INOUT(Real) sum, WEFT_INOUT(Real) rest, Real value
     add_to(sum, rest, square);
 }
 
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
 
 // Between these, squares that underflow and sums of them cannot matter.
 WEFT_GPU bool sums_exactly(Real sum) {

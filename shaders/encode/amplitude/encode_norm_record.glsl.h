@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Norm in memory: 32 bytes in `uvec4 norms[]`.
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
 WEFT_GPU uvec2 real_words(Real value) {
     return unpackDouble2x32(value);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // amplitude, long rows, second step: the norms of a row's blocks become one, by a workgroup a row. The record
-// that comes out holds the inverse of the norm where those of blocks hold sums. Needs encode_form.h, and the
+// that comes out holds the inverse of the norm where those of blocks hold sums. Needs encode_interface.h, and the
 // push constants and buffers of encode_norm_row.comp from the shader. No include guard: read once for each
 // kernel.
 

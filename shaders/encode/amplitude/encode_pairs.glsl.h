@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of a row two at a time, and amplitudes 16 bytes at a time. Needs encode_form.h, encode_norm.h, `p`,
+// Values of a row two at a time, and amplitudes 16 bytes at a time. Needs encode_interface.h, encode_norm.h, `p`,
 // `row_begin`, `values` and `value_pairs`, which are the same memory, and `states` from the shader.
 #if defined(WEFT_IN64)
 WEFT_GPU Raw first_of(RawPair pair) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // basis: one amplitude of a state is 1, the others are 0. Every invocation makes 16 bytes at a time. Needs
-// encode_form.h, and the push constants and buffers of encode_basis.comp from the shader. No include guard:
+// encode_interface.h, and the push constants and buffers of encode_basis.comp from the shader. No include guard:
 // read once for each kernel.
 
 WEFT_CONST uint kPerStore = kStoreWide ? 1u : 2u;

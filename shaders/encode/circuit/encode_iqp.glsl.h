@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The quadratic phases of iqp: theta(x) = sum d_i x_i + sum over i < j of d_ij x_i x_j, as exact turns. Needs
-// encode_form.h, `p`, `values` and a constant kMostRows from the shader; a workgroup makes one slab or
+// encode_interface.h, `p`, `values` and a constant kMostRows from the shader; a workgroup makes one slab or
 // several small states.
 // Constants where the kernel was made for one number of qubits.
 WEFT_GPU uint qubits() {
@@ -68,7 +68,7 @@ WEFT_GPU Phase theta(uint row, uint x) {
     return sum;
 }
 
-// What the rows of a group came to, for the host.
+// What the rows of a workgroup came to, for the host.
 WEFT_GPU void write_status(uint row, uint from, uint rows, uint block) {
     const bool by_row = (p.flags & kEncodeStatusByRow) != 0u;
     for (uint r = gl_LocalInvocationIndex; r < rows; r += gl_WorkGroupSize.x)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // iqp of up to 6 qubits: an invocation sums the signed phases of one amplitude. A workgroup of 2^slab_bits
-// invocations makes as many states as it has invocations for. Needs encode_form.h, and the push constants and
+// invocations makes as many states as it has invocations for. Needs encode_interface.h, and the push constants and
 // buffers of encode_iqp_direct.comp from the shader. No include guard: read once for each kernel.
 
 WEFT_CONST uint kMostAngles = 192, kMostRows = 128;  // of 256 amplitudes, by number of qubits
@@ -10,22 +10,22 @@ WEFT_GROUP(Complex, phases, 256);
 
 WEFT_MAIN() {
     const uint lane = gl_LocalInvocationIndex, size = 1u << p.qubits,
-               per_group = gl_WorkGroupSize.x >> p.qubits;
-    const uint row_in_group = lane >> p.qubits, z = lane & (size - 1u);
-    for (uint group = gl_WorkGroupID.x; group * per_group < count; group += gl_NumWorkGroups.x) {
-        const uint from = group * per_group, rows = min(per_group, count - from), row = p.base + first + from;
+               per_workgroup = gl_WorkGroupSize.x >> p.qubits;
+    const uint row_in_workgroup = lane >> p.qubits, z = lane & (size - 1u);
+    for (uint workgroup = gl_WorkGroupID.x; workgroup * per_workgroup < count; workgroup += gl_NumWorkGroups.x) {
+        const uint from = workgroup * per_workgroup, rows = min(per_workgroup, count - from), row = p.base + first + from;
         load_angles(row, rows);
         write_status(row, from, rows, 0u);
         Real scale = two_to_minus(p.qubits);
-        if (row_in_group < rows) {
-            const SinCos a = sincos_of_phase(theta(row_in_group, z));
+        if (row_in_workgroup < rows) {
+            const SinCos a = sincos_of_phase(theta(row_in_workgroup, z));
             phases[lane] = complex(scale * a.cosine, scale * a.sine);
         }
         barrier();
         Complex sum = complex(kZero, kZero);
-        if (row_in_group < rows && bad_fault[row_in_group] == kEncodeGood)
+        if (row_in_workgroup < rows && bad_fault[row_in_workgroup] == kEncodeGood)
             for (uint x = 0u; x < size; ++x) {
-                const Complex term = phases[(row_in_group << p.qubits) + x];
+                const Complex term = phases[(row_in_workgroup << p.qubits) + x];
                 const bool minus = (bitCount(x & z) & 1) != 0;
                 sum.re += minus ? -term.re : term.re;
                 sum.im += minus ? -term.im : term.im;

@@ -4,9 +4,9 @@
 
 WEFT_MAIN() {
     const uint bits = min(qubits(), kSlabBits), block_bits = qubits() - bits;
-    const uint per_group = 1u << (kSlabBits - bits);
-    for (uint group = gl_WorkGroupID.x; group * per_group < count; group += gl_NumWorkGroups.x) {
-        const uint from = group * per_group, rows = min(per_group, count - from),
+    const uint per_workgroup = 1u << (kSlabBits - bits);
+    for (uint workgroup = gl_WorkGroupID.x; workgroup * per_workgroup < count; workgroup += gl_NumWorkGroups.x) {
+        const uint from = workgroup * per_workgroup, rows = min(per_workgroup, count - from),
                    element = p.base + first + from;
         const uint row = element >> block_bits, block = element & ((1u << block_bits) - 1u);
         load_angles(row, rows);

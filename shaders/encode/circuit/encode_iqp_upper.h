@@ -13,7 +13,7 @@ WEFT_CONST uint kLateBits = kUpperBits > 4u ? kUpperBits - 4u : 0u;
 uvec4 units[16];
 
 WEFT_GPU uvec4 sum_of(uvec4 a, uvec4 b) {
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
     if (kStoreWide)
         return uvec4(unpackDouble2x32(packDouble2x32(a.xy) + packDouble2x32(b.xy)),
                      unpackDouble2x32(packDouble2x32(a.zw) + packDouble2x32(b.zw)));
@@ -22,7 +22,7 @@ WEFT_GPU uvec4 sum_of(uvec4 a, uvec4 b) {
 }
 
 WEFT_GPU uvec4 difference_of(uvec4 a, uvec4 b) {
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
     if (kStoreWide)
         return uvec4(unpackDouble2x32(packDouble2x32(a.xy) - packDouble2x32(b.xy)),
                      unpackDouble2x32(packDouble2x32(a.zw) - packDouble2x32(b.zw)));
@@ -58,7 +58,7 @@ WEFT_GPU uint late_place(uint k) {
     return (place << kRunBits) | (lane & ((1u << kRunBits) - 1u));
 }
 
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
 WEFT_CONST uint kDeals = 2u;
 WEFT_GPU Cell part_of(uvec4 unit, uint deal_number) {
     return deal_number == 0u ? unit.xy : unit.zw;

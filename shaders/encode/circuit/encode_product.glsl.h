@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // angle, phase and iqp-z: every amplitude is the product of one factor a qubit, chosen by that qubit's bit of
-// the index. A workgroup makes one slab, or as many small states as a slab holds. Needs encode_form.h, and
+// the index. A workgroup makes one slab, or as many small states as a slab holds. Needs encode_interface.h, and
 // the push constants and buffers of encode_product.comp from the shader. No include guard: read once for each
 // kernel.
 
 WEFT_CONST uint kPairBits = kStoreWide ? 0u : 1u;  // of the index, within a store of 16 bytes
 WEFT_CONST uint kPassBits = 4u - kPairBits;        // of an invocation, in store_alone()
-WEFT_CONST uint kMostFactors = 256;                // of a group: rows * qubits
-WEFT_CONST uint kMostUpper = 512;                  // of a group: rows * passes
+WEFT_CONST uint kMostFactors = 256;                // of a workgroup: rows * qubits
+WEFT_CONST uint kMostUpper = 512;                  // of a workgroup: rows * passes
 
 WEFT_GROUP(Complex, factors, 2 * kMostFactors);  // of qubit k of row r, for bit b: [2 * (r * qubits + k) + b]
 WEFT_GROUP(Complex, upper, kMostUpper);        // of pass i of row r: product over the bits that a pass fixes
@@ -25,7 +25,7 @@ WEFT_GPU void make_factors(uint at, Raw raw) {
         // 2^-n/2 is one factor 2^-1 in every second qubit, and sqrt(1/2) in the last of an odd number.
         const uint k = at % p.qubits;
         Real scale = (k & 1u) != 0u ? kHalf : kOne;
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
         if (k + 1u == p.qubits && (k & 1u) == 0u) scale = WEFT_F64(0x3fe6a09eu, 0x667f3bcdu);
 #else
         if (k + 1u == p.qubits && (k & 1u) == 0u) scale = 0.70710678f;
@@ -143,10 +143,10 @@ WEFT_GPU void store(uint from, uint rows, uint block) {
 
 WEFT_MAIN() {
     const bool slabs = p.qubits >= p.slab_bits;
-    const uint per_group = slabs ? 1u : 1u << (p.slab_bits - p.qubits);
+    const uint per_workgroup = slabs ? 1u : 1u << (p.slab_bits - p.qubits);
     const uint block_bits = slabs ? p.qubits - p.slab_bits : 0u;
-    for (uint group = gl_WorkGroupID.x; group * per_group < count; group += gl_NumWorkGroups.x) {
-        const uint from = group * per_group, rows = min(per_group, count - from);
+    for (uint workgroup = gl_WorkGroupID.x; workgroup * per_workgroup < count; workgroup += gl_NumWorkGroups.x) {
+        const uint from = workgroup * per_workgroup, rows = min(per_workgroup, count - from);
         const uint element = p.base + first + from, row = element >> block_bits;
         const uint block = element & ((1u << block_bits) - 1u);
         load(row, rows);

@@ -5,7 +5,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "shaders/encode/encode_parameters.h"
 
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
 #define Unit dvec2
 #else
 #define Unit vec4

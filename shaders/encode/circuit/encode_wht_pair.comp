@@ -3,7 +3,7 @@
 // apart.
 #version 450
 
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
 #define Unit dvec2
 #else
 #define Unit vec4

@@ -14,7 +14,7 @@ std::uint64_t padded(std::uint64_t bytes) {
     return std::max<std::uint64_t>(16, (bytes + 15) / 16 * 16);
 }
 
-// Four uploads may be under way and two downloads; a last piece that is much smaller has buffers of its own.
+// Four uploads may be under way and two downloads; a last part that is much smaller has buffers of its own.
 std::uint64_t stream_staging(std::uint64_t in, std::uint64_t out) {
     const std::uint64_t up = staging_bytes(in), down = staging_bytes(out), status = 3 * 4096;
     return 4 * up + 4 * (up / 4) + 2 * down + 2 * (down / 4) + status;
@@ -22,7 +22,7 @@ std::uint64_t stream_staging(std::uint64_t in, std::uint64_t out) {
 
 constexpr std::uint64_t kRoundBytes = 64 * kMiB;
 
-// An iqp whose states can be bound; amplitude where pieces of a row would be too small to be worth a
+// An iqp whose states can be bound; amplitude where parts of a row would be too small to be worth a
 // submission each.
 bool several_rows_fit(const EncodePlan& plan) {
     if (!plan.row_fits()) return false;
@@ -36,14 +36,14 @@ std::uint64_t rows_per_round(const EncodePlan& plan) {
          std::max<std::uint64_t>(1, plan.range_bytes / std::max<std::uint64_t>(1, plan.row_bytes_in()))});
 }
 
-AmplitudePieces pieces_of(const EncodePlan& plan, std::uint32_t bits, bool hold_all) {
-    AmplitudePieces pieces;
-    pieces.bits = bits;
-    pieces.size = std::uint64_t{1} << bits;
-    pieces.count = std::uint64_t{1} << (plan.qubits - bits);
-    pieces.used = (plan.features + pieces.size - 1) / pieces.size;
-    pieces.held = hold_all ? pieces.used : std::min<std::uint64_t>(2, pieces.used);
-    return pieces;
+AmplitudeParts parts_of(const EncodePlan& plan, std::uint32_t bits, bool hold_all) {
+    AmplitudeParts parts;
+    parts.bits = bits;
+    parts.size = std::uint64_t{1} << bits;
+    parts.count = std::uint64_t{1} << (plan.qubits - bits);
+    parts.used = (plan.features + parts.size - 1) / parts.size;
+    parts.held = hold_all ? parts.used : std::min<std::uint64_t>(2, parts.used);
+    return parts;
 }
 
 std::uint64_t bytes_of_rows(const EncodePlan& plan, bool unified, const EncodeRounds& rounds) {
@@ -53,11 +53,11 @@ std::uint64_t bytes_of_rows(const EncodePlan& plan, bool unified, const EncodeRo
     return rounds.sets * set + (unified ? 0 : stream_staging(round.bytes_in(), round.bytes_out()));
 }
 
-std::uint64_t bytes_of_pieces(const EncodePlan& plan, const AmplitudePieces& pieces) {
+std::uint64_t bytes_of_parts(const EncodePlan& plan, const AmplitudeParts& parts) {
     EncodePlan row = plan;
     row.samples = 1;
-    const std::uint64_t in = pieces.size * plan.value_bytes, out = pieces.size * plan.amplitude_bytes;
-    return pieces.held * padded(in) + std::min<std::uint64_t>(2, pieces.count) * padded(out) +
+    const std::uint64_t in = parts.size * plan.value_bytes, out = parts.size * plan.amplitude_bytes;
+    return parts.held * padded(in) + std::min<std::uint64_t>(2, parts.count) * padded(out) +
            scratch_bytes(row) + stream_staging(in, out);
 }
 
@@ -107,9 +107,9 @@ std::uint64_t scratch_bytes(const EncodePlan& plan) {
 std::uint64_t rows_per_job(const EncodePlan& plan) {
     constexpr std::uint64_t kJobBytes = 32 * kMiB;
     if (plan.whole_rows()) return std::min(plan.samples, std::uint64_t{0xffffffff});
-    const std::uint64_t group = plan.rows_per_group;
+    const std::uint64_t workgroup = plan.rows_per_workgroup;
     const std::uint64_t rows =
-        std::max<std::uint64_t>(group, kJobBytes / plan.row_bytes_out() / group * group);
+        std::max<std::uint64_t>(workgroup, kJobBytes / plan.row_bytes_out() / workgroup * workgroup);
     return std::min(plan.samples, rows);
 }
 
@@ -121,8 +121,8 @@ EncodeRounds usual_rounds(const EncodePlan& plan, const DeviceInfo& device, std:
         rounds.sets = rounds.rows < plan.samples ? 2 : 1;
     } else if (plan.kernel == EncodeKernel::amplitude_long) {
         constexpr std::uint32_t kMostBits = 23;
-        rounds.kind = EncodeRounds::Kind::pieces;
-        rounds.pieces = pieces_of(plan, std::min({plan.qubits, plan.window_bits, kMostBits}),
+        rounds.kind = EncodeRounds::Kind::parts;
+        rounds.parts = parts_of(plan, std::min({plan.qubits, plan.window_bits, kMostBits}),
                                   plan.row_bytes_in() <= device.device_memory_bytes / 4);
     } else {
         rounds.kind = EncodeRounds::Kind::windows;
@@ -132,12 +132,12 @@ EncodeRounds usual_rounds(const EncodePlan& plan, const DeviceInfo& device, std:
 
 bool shrink(EncodeRounds& rounds, const EncodePlan& plan) {
     if (rounds.kind == EncodeRounds::Kind::windows) return false;
-    if (rounds.kind == EncodeRounds::Kind::pieces) {
+    if (rounds.kind == EncodeRounds::Kind::parts) {
         constexpr std::uint32_t kLeastBits = kNormBlockBits;  // a norm's block is read whole
-        AmplitudePieces& pieces = rounds.pieces;
-        const bool holds_more = pieces.held > 2;
-        if (!holds_more && pieces.bits <= kLeastBits) return false;
-        pieces = pieces_of(plan, holds_more ? pieces.bits : pieces.bits - 1, false);
+        AmplitudeParts& parts = rounds.parts;
+        const bool holds_more = parts.held > 2;
+        if (!holds_more && parts.bits <= kLeastBits) return false;
+        parts = parts_of(plan, holds_more ? parts.bits : parts.bits - 1, false);
         return true;
     }
     if (rounds.rows == 1 && rounds.sets == 1) return false;
@@ -162,18 +162,18 @@ std::uint64_t rounds_bytes(const EncodePlan& plan, const DeviceInfo& device, con
     switch (rounds.kind) {
         case EncodeRounds::Kind::rows:
             return with_blocks(bytes_of_rows(plan, device.unified_memory, rounds));
-        case EncodeRounds::Kind::pieces:
-            return with_blocks(bytes_of_pieces(plan, rounds.pieces));
+        case EncodeRounds::Kind::parts:
+            return with_blocks(bytes_of_parts(plan, rounds.parts));
         case EncodeRounds::Kind::windows:
             break;
     }
     return with_blocks(bytes_of_windows(plan));
 }
 
-// Slots grow to their largest group: a chunk, or small jobs together. Each group is in one slot only, so that
+// Slots grow to their largest workgroup: a chunk, or small jobs together. Each workgroup is in one slot only, so that
 // all of them together hold no more than the batch.
 std::uint64_t jobs_bytes(const EncodePlan& plan, const EncodeRoom& room) {
-    constexpr std::uint64_t kChunkBytes = 48 * kMiB, kGroupBytes = 8 * kMiB;
+    constexpr std::uint64_t kChunkBytes = 48 * kMiB, kBundleBytes = 8 * kMiB;
     const std::uint64_t job_rows = rows_per_job(plan);
     const Element element(plan, job_rows);
     const std::uint64_t jobs = (plan.samples + job_rows - 1) / job_rows;
@@ -182,10 +182,10 @@ std::uint64_t jobs_bytes(const EncodePlan& plan, const EncodeRoom& room) {
     const std::uint64_t job = (job_rows << plan.block_bits()) * element.bytes;
     const std::uint64_t asked =
         room.chunk_elements > job / element.bytes ? job : room.chunk_elements * element.bytes;
-    const std::uint64_t piece = room.copies ? std::min(asked, std::max(kChunkBytes, total / 64)) : asked;
-    const std::uint64_t group = std::max(std::max(piece, element.bytes) + element.broadcast, kGroupBytes);
+    const std::uint64_t part = room.copies ? std::min(asked, std::max(kChunkBytes, total / 64)) : asked;
+    const std::uint64_t workgroup = std::max(std::max(part, element.bytes) + element.broadcast, kBundleBytes);
     const std::uint64_t copies = room.copies ? 2 : 1, slots = std::max(1u, room.slots);
-    const std::uint64_t areas = std::min(slots * group, total + slots * element.broadcast);
+    const std::uint64_t areas = std::min(slots * workgroup, total + slots * element.broadcast);
     return with_blocks(copies * areas + slots * kSlotBytes + status_bytes(plan));
 }
 

@@ -22,9 +22,9 @@ struct EncodeRoom {
     std::uint64_t available = 0;  ///< bytes, of the device and within Config::memory_limit
 };
 
-/// Pieces of a streamed amplitude row that needs several dispatches. The values of `held` pieces are on the
+/// Parts of a streamed amplitude row that needs several dispatches. The values of `held` parts are on the
 /// device: all of the row, or two that take turns and are uploaded again when they are read again.
-struct AmplitudePieces {
+struct AmplitudeParts {
     std::uint32_t bits = 0;
     std::uint64_t size = 0;             ///< values, and amplitudes: 2^bits
     std::uint64_t count = 0, used = 0;  ///< of the state; of its values
@@ -35,12 +35,12 @@ struct AmplitudePieces {
 struct EncodeRounds {
     enum class Kind {
         rows,     ///< whole samples, several at a time
-        pieces,   ///< of one amplitude sample after the other
+        parts,   ///< of one amplitude sample after the other
         windows,  ///< of one iqp sample after the other, all of them held
     };
     Kind kind = Kind::rows;
     std::uint64_t rows = 1, sets = 1;  ///< samples a round; sets of buffers that take turns
-    AmplitudePieces pieces;
+    AmplitudeParts parts;
 };
 /// The usual cut; `most_rows` is what the caller asked for, 0: nothing.
 EncodeRounds usual_rounds(const EncodePlan& plan, const DeviceInfo& device, std::uint64_t most_rows);

@@ -10,9 +10,9 @@
 namespace weft::kernels {
 namespace {
 
-std::uint32_t group_limit(const DeviceInfo& device) {
+std::uint32_t workgroup_limit(const DeviceInfo& device) {
     return std::bit_floor(
-        std::max(1u, std::min(device.limits.max_group_size[0], device.limits.max_group_invocations)));
+        std::max(1u, std::min(device.limits.max_workgroup_size[0], device.limits.max_workgroup_invocations)));
 }
 
 // lavapipe's invocations were seen to pass barriers too early in shaders whose loops hold some.
@@ -23,11 +23,11 @@ bool keeps_barriers(const DeviceInfo& device) {
 // A row is held by as many invocations as load it well; what they hold must fit their registers, or the
 // processor's cache: on lavapipe rows of 14 qubits were slower than by amplitude_long.
 bool plan_kept_row(EncodePlan& plan, const DeviceInfo& device, std::uint32_t most_lanes) {
-    constexpr std::uint32_t kMostKept = 8, kTeam = 16, kGroup = 256;
+    constexpr std::uint32_t kMostKept = 8, kTeam = 16, kWorkgroup = 256;
     const std::uint32_t pairs = 1u << (plan.qubits - 1);
     plan.team_size = std::min({pairs, std::max(kTeam, pairs / kMostKept), most_lanes});
     plan.kept_pairs = plan.held_pairs = pairs / plan.team_size;
-    plan.local_size = std::min(most_lanes, std::max(plan.team_size, kGroup));
+    plan.local_size = std::min(most_lanes, std::max(plan.team_size, kWorkgroup));
     return plan.kept_pairs <= kMostKept && (device.type != DeviceType::cpu || plan.qubits < 14);
 }
 
@@ -50,13 +50,13 @@ bool plan_shared_row(EncodePlan& plan, const DeviceInfo& device, std::uint32_t m
     plan.local_size = std::min(lanes, most_lanes);
     plan.kept_pairs = plan.held_pairs = (1u << block_bits) / 2 / plan.local_size;
     plan.subgroup_size = shuffling_subgroup(device, plan.local_size);
-    plan.groups_per_row = static_cast<std::uint32_t>((plan.features + (1u << block_bits) - 1) >> block_bits);
-    plan.task_words = 8 + 12 * plan.groups_per_row;
+    plan.workgroups_per_row = static_cast<std::uint32_t>((plan.features + (1u << block_bits) - 1) >> block_bits);
+    plan.task_words = 8 + 12 * plan.workgroups_per_row;
     return true;
 }
 
 void plan_amplitude(EncodePlan& plan, const DeviceInfo& device) {
-    const std::uint32_t most_lanes = group_limit(device);
+    const std::uint32_t most_lanes = workgroup_limit(device);
     plan.slab_bits = plan.element_bits = plan.qubits;
     if (plan.row_fits() &&
         (plan_kept_row(plan, device, most_lanes) || plan_shared_row(plan, device, most_lanes)))
@@ -71,7 +71,7 @@ void plan_product(EncodePlan& plan, const DeviceInfo& device) {
     // shader's tables.
     constexpr std::uint32_t kSmallQubits = 6;
     plan.kernel = EncodeKernel::product;
-    plan.local_size = std::min(256u, group_limit(device));
+    plan.local_size = std::min(256u, workgroup_limit(device));
     const auto lane_bits = static_cast<std::uint32_t>(std::countr_zero(plan.local_size));
     plan.slab_bits = lane_bits + (plan.qubits <= kSmallQubits ? 1u : 4u);
     // More products for one barrier less: 0.3 % of an H100's time, but a fifth more of a software device's.
@@ -81,7 +81,7 @@ void plan_product(EncodePlan& plan, const DeviceInfo& device) {
 // Slab bits whose dealing, couplings and angles fit shared memory; see encode_iqp.comp.
 std::uint32_t most_slab_bits(const EncodePlan& plan, const DeviceInfo& device) {
     constexpr std::uint32_t kTables = 465 + 72 + 256, kRows = 128;
-    const std::uint32_t real = plan.work64 ? 8 : 4, most_lanes = group_limit(device);
+    const std::uint32_t real = plan.real64 ? 8 : 4, most_lanes = workgroup_limit(device);
     std::uint32_t bits = 10;
     const auto fits = [&](std::uint32_t b) {
         const std::uint64_t dealt = ((1u << b) + (1u << (b - 5))) * std::uint64_t{real};
@@ -97,7 +97,7 @@ std::uint32_t most_slab_bits(const EncodePlan& plan, const DeviceInfo& device) {
 void plan_iqp_tasks(EncodePlan& plan, std::uint32_t upper) {
     constexpr std::uint32_t kHeaderWords = 8;
     plan.kernel = EncodeKernel::iqp_tasks;
-    plan.groups_per_row = (1u << upper) + (1u << (upper - (plan.amplitude_bytes == 16 ? 0 : 1)));
+    plan.workgroups_per_row = (1u << upper) + (1u << (upper - (plan.amplitude_bytes == 16 ? 0 : 1)));
     plan.task_words = kHeaderWords;
     plan.element_bits = plan.qubits;
 }
@@ -130,7 +130,7 @@ void plan_iqp(EncodePlan& plan, const DeviceInfo& device, bool streamed) {
     }
     plan.kernel = EncodeKernel::iqp;
     // What passes of complex64 leave of a state is rounded anyway: no need to compute them twice as slowly.
-    if (plan.amplitude_bytes == 8 && plan.qubits > most_slab_bits(plan, device)) plan.work64 = false;
+    if (plan.amplitude_bytes == 8 && plan.qubits > most_slab_bits(plan, device)) plan.real64 = false;
     if (plan_iqp_upper(plan, device, streamed)) return;
     constexpr std::uint32_t kPassBits = 4;
     const auto passes_above = [&](std::uint32_t slab) {
@@ -168,8 +168,8 @@ EncodePlan plan_encode(const DeviceInfo& device, EncodeMethod method, EncodeType
     plan.features = features;
     plan.value_bytes = types.values == ValueType::float32 ? 4 : 8;
     plan.amplitude_bytes = wide ? 16 : 8;
-    plan.work64 = wide || (types.values == ValueType::float64 && device.shader_float64);
-    plan.max_groups = std::max(device.limits.max_group_count[0], 1u);
+    plan.real64 = wide || (types.values == ValueType::float64 && device.shader_float64);
+    plan.max_workgroups = std::max(device.limits.max_workgroup_count[0], 1u);
     plan.range_bytes = std::min(device.limits.max_storage_buffer_range, device.limits.max_buffer_bytes);
     plan.alignment = std::max<std::uint64_t>(16, device.limits.storage_buffer_offset_alignment);
     // Shaders count words in 32 bits.
@@ -201,7 +201,7 @@ EncodePlan plan_encode(const DeviceInfo& device, EncodeMethod method, EncodeType
         plan.bytes_out() / plan.amplitude_bytes >= kManyAmplitudes)
         plan.fixed_qubits = plan.qubits;
     plan.element_bits = plan.whole_rows() ? plan.qubits : std::min(plan.qubits, plan.slab_bits);
-    plan.rows_per_group = plan.kernel == EncodeKernel::amplitude ? plan.local_size / plan.team_size
+    plan.rows_per_workgroup = plan.kernel == EncodeKernel::amplitude ? plan.local_size / plan.team_size
                           : plan.whole_rows() || plan.kernel == EncodeKernel::amplitude_long
                               ? 1
                               : 1u << (plan.slab_bits - plan.element_bits);

@@ -39,23 +39,23 @@ struct EncodePlan {
     std::uint64_t samples = 0, features = 0;
     std::uint32_t qubits = 0;
     std::uint32_t value_bytes = 0, amplitude_bytes = 0;
-    bool work64 = false;  ///< arithmetic in float64
+    bool real64 = false;  ///< arithmetic in float64
     EncodeKernel kernel = EncodeKernel::amplitude;
     std::uint32_t local_size = 256;
     std::uint32_t kept_pairs = 8;      ///< amplitude: of a row or block that an invocation holds
     std::uint32_t held_pairs = 8;      ///< of these in registers; CUDA keeps the others in shared memory
     std::uint32_t subgroup_size = 0;   ///< amplitude_shared: joins sums by shuffles within such; 0: without
     std::uint32_t team_size = 1;       ///< amplitude: invocations that share a row
-    std::uint32_t groups_per_row = 1;  ///< that share a row of several tasks
+    std::uint32_t workgroups_per_row = 1;  ///< that share a row of several tasks
     std::uint32_t task_bits = 0;       ///< values or amplitudes of a task, as a power of two
     std::uint32_t task_words = 0;      ///< of a row, beside its status, that such workgroups share
     std::uint32_t slab_bits = 0;       ///< as in EncodeParameters
     std::uint32_t element_bits = 0;    ///< amplitudes of an element, as a power of two
-    std::uint32_t rows_per_group = 1;  ///< elements that a workgroup takes at a time
+    std::uint32_t rows_per_workgroup = 1;  ///< elements that a workgroup takes at a time
     bool alone = false;                ///< product: invocations multiply all factors themselves
     std::uint32_t fixed_qubits = 0;    ///< iqp: a constant of the shader; 0: it is told when it runs
     std::uint32_t window_bits = 0;     ///< amplitudes that one binding can hold, as a power of two
-    std::uint32_t max_groups = 1;
+    std::uint32_t max_workgroups = 1;
     std::uint64_t range_bytes = 0;  ///< of one binding
     std::uint64_t alignment = 4;    ///< of its offset
     /// Of iqp above element_bits, in this order.

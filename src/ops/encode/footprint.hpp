@@ -10,11 +10,11 @@ namespace weft::kernels {
 
 inline constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
-/// A staging buffer of a Stream for a transfer of that many bytes: pieces of 32 MiB, rounded up.
+/// A staging buffer of a Stream for a transfer of that many bytes: parts of 32 MiB, rounded up.
 constexpr std::uint64_t staging_bytes(std::uint64_t bytes) {
-    const std::uint64_t piece = std::min(bytes, 32 * kMiB);
-    return piece <= kMiB ? std::max<std::uint64_t>(4096, std::bit_ceil(piece))
-                         : (piece + kMiB - 1) / kMiB * kMiB;
+    const std::uint64_t part = std::min(bytes, 32 * kMiB);
+    return part <= kMiB ? std::max<std::uint64_t>(4096, std::bit_ceil(part))
+                         : (part + kMiB - 1) / kMiB * kMiB;
 }
 
 /// With what is free in blocks: the last shared one of each kind of memory is a 64th of Config::memory_limit

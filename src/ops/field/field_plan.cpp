@@ -31,7 +31,7 @@ FieldShader plan_shader(const DeviceInfo& device, const FieldInfo& field, FieldO
 
 std::uint32_t plan_size(const DeviceInfo& device, const FieldInfo& field, FieldOp op, std::uint32_t wanted) {
     std::uint32_t fits = std::bit_floor(
-        std::max(std::min(device.limits.max_group_size[0], device.limits.max_group_invocations), 1u));
+        std::max(std::min(device.limits.max_workgroup_size[0], device.limits.max_workgroup_invocations), 1u));
     // Reductions keep an element of each invocation in shared memory, of which every device has 16 KiB.
     if (is_reduction(op)) fits = std::min(fits, 256u);
     if (wanted != 0) {
@@ -44,11 +44,11 @@ std::uint32_t plan_size(const DeviceInfo& device, const FieldInfo& field, FieldO
     // Workgroups of reductions end with one sum each, which a CPU pays for by the invocation.
     if (is_reduction(op))
         return std::min(device.type == DeviceType::cpu ? 32u : field.element_bytes <= 8 ? 256u : 128u, fits);
-    // A CPU runs a group's invocations in turn, so there a group must be worth handing to a thread. Elements
-    // of one or two words leave a small group too little to do as well.
+    // A CPU runs a workgroup's invocations in turn, so there a workgroup must be worth handing to a thread. Elements
+    // of one or two words leave a small workgroup too little to do as well.
     if (device.type == DeviceType::cpu || field.element_bytes <= 8) return std::min(kFieldLocalSize, fits);
-    // One subgroup a workgroup and one element an invocation came first among loops and group sizes on an
-    // H100 (4M elements, beside a stream of the same bytes in turns: 1.03 of it; groups of 256: 0.96; loops
+    // One subgroup a workgroup and one element an invocation came first among loops and workgroup sizes on an
+    // H100 (4M elements, beside a stream of the same bytes in turns: 1.03 of it; workgroups of 256: 0.96; loops
     // of any length: 0.83 to 0.95).
     const std::uint32_t subgroup = std::clamp(device.limits.subgroup_size, 32u, 64u);
     return std::min(multiplies(op) ? 64u : subgroup, fits);
@@ -96,24 +96,24 @@ FieldPlan plan_field(const DeviceInfo& device, const FieldInfo& field, FieldOp o
     FieldPlan plan;
     plan.shader = plan_shader(device, field, op, options.shader);
     // Only what does not fit the x axis loops.
-    plan.max_groups = std::max(device.limits.max_group_count[0], 1u);
-    plan.local_size = plan_size(device, field, op, options.group_size);
+    plan.max_workgroups = std::max(device.limits.max_workgroup_count[0], 1u);
+    plan.local_size = plan_size(device, field, op, options.workgroup_size);
     if (is_reduction(op)) {
-        plan.elements_per_group = 1;
+        plan.elements_per_workgroup = 1;
         return plan;
     }
-    plan.elements_per_group = plan.local_size * plan_share(device, field, op, elements);
+    plan.elements_per_workgroup = plan.local_size * plan_share(device, field, op, elements);
     return plan;
 }
 
 std::uint32_t plan_field_shares(const DeviceInfo& device, const FieldInfo& field, FieldOp op,
                                 std::uint64_t elements, const FieldKernelOptions& options) {
     const std::uint64_t row =
-        std::uint64_t{plan_size(device, field, op, options.group_size)} * share_each(field);
+        std::uint64_t{plan_size(device, field, op, options.workgroup_size)} * share_each(field);
     const auto rounded_up = [&](std::uint64_t share) { return (elements + share - 1) / share; };
     // Each workgroup takes about as long as the others, so what counts is that they fill the processors
     // evenly: 4 or 6 on each of the 132 of an H100 came out best for the sizes above, 5 and 8 far behind.
-    // Groups with less than two rounds of work would do little but add their invocations' totals.
+    // Workgroups with less than two rounds of work would do little but add their invocations' totals.
     const bool six = field.element_bytes == 48 || (field.element_bytes == 32 && op == FieldOp::sum);
     const std::uint64_t most = device.type == DeviceType::cpu ? 32 : six ? 6 * 132 : 4 * 132;
     const std::uint64_t shares = options.block_elements != 0

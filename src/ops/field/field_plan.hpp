@@ -19,8 +19,8 @@ inline constexpr std::uint32_t kFieldStreamedBlock = 4096;
 struct FieldPlan {
     FieldShader shader = FieldShader::limbs32;  ///< never automatic
     std::uint32_t local_size = kFieldLocalSize;
-    std::uint32_t elements_per_group = kFieldLocalSize;  ///< as in ProgramOptions; blocks for reductions
-    std::uint32_t max_groups = 0;                        ///< as in ProgramOptions; the shaders loop
+    std::uint32_t elements_per_workgroup = kFieldLocalSize;  ///< as in ProgramOptions; blocks for reductions
+    std::uint32_t max_workgroups = 0;                        ///< as in ProgramOptions; the shaders loop
 };
 
 /// What products of an operation are made of: the number that a last pass multiplies by, null where there is
@@ -32,7 +32,7 @@ struct FieldProducts {
 FieldProducts plan_products(const shared::FieldConstants& f, FieldOp op, FieldForm form);
 
 /// `elements` of one call, 0 where it is not known. Errors: unsupported - limbs64 wanted on a device without
-/// shaderInt64; invalid_argument - a group size that is no power of two, or beyond the device.
+/// shaderInt64; invalid_argument - a workgroup size that is no power of two, or beyond the device.
 FieldPlan plan_field(const DeviceInfo& device, const FieldInfo& field, FieldOp op, std::uint64_t elements,
                      const FieldKernelOptions& options);
 

@@ -13,19 +13,19 @@
 
 namespace weft::kernels {
 
-const char* to_string(GramForm form) noexcept {
-    switch (form) {
-        case GramForm::automatic:
+const char* to_string(GramMethod method) noexcept {
+    switch (method) {
+        case GramMethod::automatic:
             return "automatic";
-        case GramForm::fp32_4m:
+        case GramMethod::fp32_4m:
             return "fp32_4m";
-        case GramForm::fp32_3m:
+        case GramMethod::fp32_3m:
             return "fp32_3m";
-        case GramForm::fp64:
+        case GramMethod::fp64:
             return "fp64";
-        case GramForm::matrix_split:
+        case GramMethod::matrix_split:
             return "matrix_split";
-        case GramForm::matrix_single:
+        case GramMethod::matrix_single:
             return "matrix_single";
     }
     return "unknown";
@@ -36,8 +36,8 @@ namespace {
 constexpr std::uint64_t kBlockRows = shared::kGramBlockRows;
 /// Invocations that fill a large device (132 processors of an H100, three workgroups of 128 each), and
 /// workgroups that fill a software device's few threads.
-constexpr std::uint64_t kThreadsWanted = 48 * 1024, kGroupsWantedSoftware = 16;
-constexpr std::uint64_t kGroupsWantedLanes = 4;  // so much faster that some threads may idle
+constexpr std::uint64_t kThreadsWanted = 48 * 1024, kWorkgroupsWantedSoftware = 16;
+constexpr std::uint64_t kWorkgroupsWantedLanes = 4;  // so much faster that some threads may idle
 constexpr std::uint64_t kMostParts = 64;
 
 std::string text(std::uint64_t value) {
@@ -79,32 +79,32 @@ std::string matrix_obstacle(const GramProblem& problem, const GramDevice& device
     return {};
 }
 
-GramForm choose_form(const GramProblem& problem, const GramDevice& device, GramForm asked,
+GramMethod choose_method(const GramProblem& problem, const GramDevice& device, GramMethod asked,
                      std::vector<std::string>& reasons) {
     const std::string obstacle = matrix_obstacle(problem, device);
-    if (asked == GramForm::automatic) {
+    if (asked == GramMethod::automatic) {
         if (problem.precision == GramReal::float64) {
-            asked = GramForm::fp64;
-            reasons.push_back("form fp64: precision float64");
+            asked = GramMethod::fp64;
+            reasons.push_back("method fp64: precision float64");
         } else if (obstacle.empty()) {
-            asked = GramForm::matrix_split;
-            reasons.push_back("form matrix_split: matrix units that passed the accuracy probe");
+            asked = GramMethod::matrix_split;
+            reasons.push_back("method matrix_split: matrix units that passed the accuracy probe");
         } else {
-            asked = device.software ? GramForm::fp32_4m : GramForm::fp32_3m;
-            reasons.push_back(std::string("form ") + to_string(asked) + ": " + obstacle);
+            asked = device.software ? GramMethod::fp32_4m : GramMethod::fp32_3m;
+            reasons.push_back(std::string("method ") + to_string(asked) + ": " + obstacle);
         }
     } else {
-        reasons.push_back(std::string("form ") + to_string(asked) + ": asked for");
+        reasons.push_back(std::string("method ") + to_string(asked) + ": asked for");
     }
-    if ((asked == GramForm::fp64) != (problem.precision == GramReal::float64))
-        refuse(Errc::invalid_argument, std::string("form ") + to_string(asked) + " for states of " +
+    if ((asked == GramMethod::fp64) != (problem.precision == GramReal::float64))
+        refuse(Errc::invalid_argument, std::string("method ") + to_string(asked) + " for states of " +
                                            (problem.precision == GramReal::float64 ? "float64" : "float32"));
-    if (asked == GramForm::fp64 && !device.float64)
+    if (asked == GramMethod::fp64 && !device.float64)
         refuse(Errc::unsupported, "float64 on a device without shaderFloat64");
-    const bool matrix = asked == GramForm::matrix_split || asked == GramForm::matrix_single;
+    const bool matrix = asked == GramMethod::matrix_split || asked == GramMethod::matrix_single;
     if (matrix && !obstacle.empty())
         refuse(problem.unit_rows ? Errc::unsupported : Errc::invalid_argument,
-               std::string("form ") + to_string(asked) + " cannot be had: " + obstacle);
+               std::string("method ") + to_string(asked) + " cannot be had: " + obstacle);
     return asked;
 }
 
@@ -114,23 +114,23 @@ std::uint64_t tiles_of(const GramProblem& problem, const GramTile& tile) {
     return problem.symmetric ? tile.rows / tile.columns * (down * (down + 1) / 2) : down * across;
 }
 
-std::uint64_t groups_wanted(const GramTile& tile, const GramDevice& device) {
-    if (device.software) return tile.lanes() ? kGroupsWantedLanes : kGroupsWantedSoftware;
+std::uint64_t workgroups_wanted(const GramTile& tile, const GramDevice& device) {
+    if (device.software) return tile.lanes() ? kWorkgroupsWantedLanes : kWorkgroupsWantedSoftware;
     return kThreadsWanted / tile.threads();
 }
 
 GramTile choose_tile(GramPlan& plan, const GramDevice& device, const GramOptions& options) {
-    const std::vector<GramTile> tiles = gram_tiles(device, plan.form);
+    const std::vector<GramTile> tiles = gram_tiles(device, plan.method);
     if (options.tile) {
         if (std::find(tiles.begin(), tiles.end(), *options.tile) == tiles.end())
-            refuse(Errc::invalid_argument, "the form has no such tile on this device (got " +
+            refuse(Errc::invalid_argument, "the method has no such tile on this device (got " +
                                                text(options.tile->rows) + " x " +
                                                text(options.tile->columns) + ")");
         return *options.tile;
     }
     if (tiles.empty())
         refuse(Errc::unsupported, "no tile fits the device's workgroups (got " +
-                                      text(device.limits.max_group_invocations) + " invocations and " +
+                                      text(device.limits.max_workgroup_invocations) + " invocations and " +
                                       text(device.limits.max_shared_memory_bytes) +
                                       " bytes of shared memory)");
     // A tile of another device's file, or of other limits, counts as not measured.
@@ -141,7 +141,7 @@ GramTile choose_tile(GramPlan& plan, const GramDevice& device, const GramOptions
     }
     const std::uint64_t smaller = std::min(plan.problem.rows, plan.problem.columns);
     for (const GramTile& tile : tiles) {
-        if (tiles_of(plan.problem, tile) >= groups_wanted(tile, device)) return tile;
+        if (tiles_of(plan.problem, tile) >= workgroups_wanted(tile, device)) return tile;
         // Few tiles: matrix units, which live on reuse, rather cut their sums into parts.
         if (plan.matrix() && tile.rows == 64 && smaller > 32) return tile;
     }
@@ -159,12 +159,12 @@ std::uint32_t choose_flush(const GramPlan& plan, const GramOptions& options) {
         return *options.flush;
     }
     // What longer sums lose is nothing beside what one product does.
-    if (plan.form == GramForm::matrix_single) return 512;
+    if (plan.method == GramMethod::matrix_single) return 512;
     const std::uint64_t half = (std::bit_width(plan.problem.amplitudes - 1) + 1) / 2;
     // Shorter ones cost more than they gain; but matrix units cut off what they shift out, about 4e-8 of a
-    // sum an amplitude, and K of few amplitudes is to be as exact as by other forms.
+    // sum an amplitude, and K of few amplitudes is to be as exact as by other methods.
     const std::uint64_t least =
-        plan.form == GramForm::matrix_split && plan.problem.amplitudes <= 1024 ? 32 : 64;
+        plan.method == GramMethod::matrix_split && plan.problem.amplitudes <= 1024 ? 32 : 64;
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(std::uint64_t{1} << half, least, 1024));
 }
 
@@ -177,7 +177,7 @@ std::uint32_t choose_split(const GramPlan& plan, const GramDevice& device, const
                    "split (got " + text(*options.split) + ", need 1 to " + text(plan.blocks) + ")");
         return *options.split;
     }
-    const std::uint64_t wanted = groups_wanted(plan.tile, device);
+    const std::uint64_t wanted = workgroups_wanted(plan.tile, device);
     return static_cast<std::uint32_t>(
         std::clamp<std::uint64_t>(divide_up(wanted, tiles_of(plan.problem, plan.tile)), 1, most));
 }
@@ -197,7 +197,7 @@ void plan_memory(GramPlan& plan, const GramDevice& device) {
                                       " bytes, need at most " + text(range) + ")");
     if (plan.split > 1) {
         const std::uint64_t sums =
-            std::uint64_t{2} * plan.tile.rows * plan.tile.columns * (plan.form == GramForm::fp64 ? 8u : 4u);
+            std::uint64_t{2} * plan.tile.rows * plan.tile.columns * (plan.method == GramMethod::fp64 ? 8u : 4u);
         // Blocks off the diagonal of a symmetric problem are rectangles.
         const std::uint64_t rectangle =
             divide_up(plan.problem.rows, plan.tile.rows) * divide_up(plan.problem.columns, plan.tile.columns);
@@ -209,15 +209,15 @@ void plan_memory(GramPlan& plan, const GramDevice& device) {
     }
 }
 
-bool fits(const GramTile& tile, GramForm form, const DeviceLimits& limits) {
-    if (tile.threads() > limits.max_group_invocations || tile.threads() > limits.max_group_size[0])
+bool fits(const GramTile& tile, GramMethod method, const DeviceLimits& limits) {
+    if (tile.threads() > limits.max_workgroup_invocations || tile.threads() > limits.max_workgroup_size[0])
         return false;
     std::uint32_t bytes = 0;
-    if (form == GramForm::matrix_split || form == GramForm::matrix_single)
+    if (method == GramMethod::matrix_split || method == GramMethod::matrix_single)
         bytes = (tile.rows + tile.columns) * 144u;
     else if (!tile.lanes())
-        bytes = (tile.rows + tile.columns) * shared::kGramStep * (form == GramForm::fp32_3m ? 3u : 2u) *
-                (form == GramForm::fp64 ? 8u : 4u);
+        bytes = (tile.rows + tile.columns) * shared::kGramStep * (method == GramMethod::fp32_3m ? 3u : 2u) *
+                (method == GramMethod::fp64 ? 8u : 4u);
     return bytes * tile.stages <= limits.max_shared_memory_bytes;
 }
 
@@ -272,33 +272,33 @@ bool GramBlocks::next(GramBlock& block) {
     return false;
 }
 
-std::vector<GramTile> gram_tiles(const GramDevice& device, GramForm form) {
+std::vector<GramTile> gram_tiles(const GramDevice& device, GramMethod method) {
     std::vector<GramTile> tiles;
-    switch (form) {
-        case GramForm::automatic:
+    switch (method) {
+        case GramMethod::automatic:
             break;
-        case GramForm::fp32_4m:
+        case GramMethod::fp32_4m:
             tiles = {{64, 64, 8, 4, 2}, {64, 64, 8, 4, 1},  {32, 32, 8, 4, 2},
                      {32, 32, 8, 4, 1}, {128, 64, 8, 4, 1}, {64, 32, 8, 4, 2}};
             if (device.software && device.float64) tiles.insert(tiles.begin(), {64, 64, 8, 8, 1});
             break;
-        case GramForm::fp32_3m:
+        case GramMethod::fp32_3m:
             tiles = {{64, 64, 8, 4, 1}, {64, 64, 8, 4, 2},  {32, 32, 8, 4, 2},
                      {32, 32, 8, 4, 1}, {128, 64, 8, 4, 1}, {64, 32, 8, 4, 2}};
             break;
-        case GramForm::fp64:
+        case GramMethod::fp64:
             tiles = {{64, 64, 4, 4, 1},
                      {64, 64, 4, 4, 2},
                      {32, 32, 4, 4, 2},
                      {32, 32, 4, 4, 1},
                      {64, 32, 4, 4, 2}};
             break;
-        case GramForm::matrix_split:
-        case GramForm::matrix_single:
-            tiles = matrix_tiles(form == GramForm::matrix_single, device.matrix_khr);
+        case GramMethod::matrix_split:
+        case GramMethod::matrix_single:
+            tiles = matrix_tiles(method == GramMethod::matrix_single, device.matrix_khr);
             break;
     }
-    std::erase_if(tiles, [&](const GramTile& tile) { return !fits(tile, form, device.limits); });
+    std::erase_if(tiles, [&](const GramTile& tile) { return !fits(tile, method, device.limits); });
     return tiles;
 }
 
@@ -306,12 +306,12 @@ GramPlan plan_gram(const GramProblem& problem, const GramDevice& device, const G
     GramPlan plan;
     plan.problem = problem;
     check(plan.problem);
-    plan.form = choose_form(plan.problem, device, options.form, plan.reasons);
+    plan.method = choose_method(plan.problem, device, options.method, plan.reasons);
     plan.khr = plan.matrix() && device.matrix_khr;
-    plan.planes = plan.form == GramForm::matrix_split ? 4 : 2;
+    plan.planes = plan.method == GramMethod::matrix_split ? 4 : 2;
     plan.step =
         plan.matrix() ? shared::kGramMatrixStep * shared::gram_matrix_steps(plan.planes) : shared::kGramStep;
-    plan.element_bytes = plan.matrix() ? 2 : plan.form == GramForm::fp64 ? 8 : 4;
+    plan.element_bytes = plan.matrix() ? 2 : plan.method == GramMethod::fp64 ? 8 : 4;
     plan.blocks = divide_up(problem.amplitudes, plan.step);
     plan.tile = choose_tile(plan, device, options);
     plan.flush = choose_flush(plan, options);

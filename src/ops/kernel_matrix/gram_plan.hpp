@@ -20,7 +20,7 @@ constexpr std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) noexcept {
     return a / b + (a % b != 0 ? 1 : 0);
 }
 
-enum class GramForm {
+enum class GramMethod {
     automatic,
     fp32_4m,        ///< four real products
     fp32_3m,        ///< three, after Gauss: a quarter less arithmetic
@@ -28,7 +28,7 @@ enum class GramForm {
     matrix_split,   ///< matrix units, float16 high and low parts, three products: as exact as float32
     matrix_single,  ///< matrix units, one float16 product: errors up to 1e-3; never chosen by itself
 };
-const char* to_string(GramForm form) noexcept;
+const char* to_string(GramMethod method) noexcept;
 
 enum class GramReal { float32, float64 };
 
@@ -72,7 +72,7 @@ struct GramDevice {
 };
 
 struct GramOptions {
-    GramForm form = GramForm::automatic;
+    GramMethod method = GramMethod::automatic;
     std::optional<GramTile> tile{};        ///< one of gram_tiles()
     std::optional<std::uint32_t> flush{};  ///< amplitudes, a multiple of the step
     std::optional<std::uint32_t> split{};  ///< parts that a sum over amplitudes is cut into
@@ -80,8 +80,8 @@ struct GramOptions {
 
 struct GramPlan {
     GramProblem problem;  ///< leading filled in
-    GramForm form = GramForm::fp32_3m;
-    bool khr = false;  ///< of the matrix forms: by VK_KHR_cooperative_matrix
+    GramMethod method = GramMethod::fp32_3m;
+    bool khr = false;  ///< of the matrix methods: by VK_KHR_cooperative_matrix
     GramTile tile;
     bool tile_measured = false;          ///< GramDevice::tiles had it
     std::uint32_t step = 8;              ///< amplitudes of a packed block
@@ -96,7 +96,7 @@ struct GramPlan {
     std::uint64_t scratch_bytes = 0;     ///< of the parts of the sums
     std::vector<std::string> reasons{};  ///< one line for each choice
 
-    bool matrix() const noexcept { return form == GramForm::matrix_split || form == GramForm::matrix_single; }
+    bool matrix() const noexcept { return method == GramMethod::matrix_split || method == GramMethod::matrix_single; }
     /// Bytes of packed planes; rows are padded to a multiple of 64.
     std::uint64_t packed_bytes(std::uint64_t rows) const noexcept {
         return (rows + 63) / 64 * 64 * row_bytes;
@@ -111,7 +111,7 @@ struct GramPlan {
 };
 
 /// Errors: invalid_argument - zero sizes, a leading dimension below the columns, symmetric with rows other
-/// than columns, a tile or flush the form does not have; unsupported - a form or precision that the device
+/// than columns, a tile or flush the method does not have; unsupported - a method or precision that the device
 /// lacks, 64 packed rows or 64 rows of K that no binding spans.
 GramPlan plan_gram(const GramProblem& problem, const GramDevice& device, const GramOptions& options = {});
 
@@ -137,7 +137,7 @@ class GramBlocks {
     std::uint64_t turn_ = 0, panel_ = 0;
 };
 
-/// Tiles of this form that the device can run, the default first.
-std::vector<GramTile> gram_tiles(const GramDevice& device, GramForm form);
+/// Tiles of this method that the device can run, the default first.
+std::vector<GramTile> gram_tiles(const GramDevice& device, GramMethod method);
 
 }  // namespace weft::kernels

@@ -108,7 +108,7 @@ std::string gram_class(const GramPlan& plan) {
     const std::uint64_t smaller = std::min(plan.problem.rows, plan.problem.columns);
     const std::uint64_t rows = std::bit_ceil(std::clamp<std::uint64_t>(smaller, 64, kMostRows));
     const std::uint64_t amplitudes = std::bit_ceil(std::min(plan.problem.amplitudes, kMostAmplitudes));
-    return std::string(to_string(plan.form)) + (plan.matrix() ? plan.khr ? " khr" : " nv" : "") + " " +
+    return std::string(to_string(plan.method)) + (plan.matrix() ? plan.khr ? " khr" : " nv" : "") + " " +
            std::to_string(rows) + " of " + std::to_string(amplitudes);
 }
 

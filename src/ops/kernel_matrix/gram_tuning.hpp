@@ -33,7 +33,7 @@ struct DecodedGramTuning {
 };
 DecodedGramTuning decode_gram_tuning(const GramTuningIdentity& identity, std::string_view text);
 
-/// Products that share a tile: form, interface of the matrix units, the smaller side of K up to the next
+/// Products that share a tile: method, interface of the matrix units, the smaller side of K up to the next
 /// power of two (4096 stands for all above), amplitudes likewise (2^16).
 std::string gram_class(const GramPlan& plan);
 

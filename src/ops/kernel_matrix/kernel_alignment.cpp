@@ -90,7 +90,7 @@ double alignment(std::span<const T> k, std::span<const double> labels, bool resc
 
 template <class T>
 void center(std::span<T> k, std::uint64_t rows) {
-    check_square("center_kernel", k.size(), rows);
+    check_square("center_kernel_matrix", k.size(), rows);
     const auto n = static_cast<double>(rows);
     std::vector<double> row_mean(rows), column_mean(rows);
     double mean = 0;
@@ -113,9 +113,9 @@ void center(std::span<T> k, std::uint64_t rows) {
 
 template <class T>
 void normalize(std::span<T> k, std::uint64_t rows, double jitter) {
-    check_square("normalize_kernel", k.size(), rows);
+    check_square("normalize_kernel_matrix", k.size(), rows);
     if (!(jitter >= 0) || !std::isfinite(jitter))
-        throw Error(Errc::invalid_argument, "normalize_kernel: jitter out of range (got " +
+        throw Error(Errc::invalid_argument, "normalize_kernel_matrix: jitter out of range (got " +
                                                 std::to_string(jitter) + ", need 0 or more)");
     std::vector<double> factor(rows);
     for (std::uint64_t i = 0; i < rows; ++i)
@@ -131,10 +131,10 @@ void normalize(std::span<T> k, std::uint64_t rows, double jitter) {
 
 template <class T>
 std::uint64_t clip(std::span<T> k, std::uint64_t rows) {
-    check_square("clip_kernel", k.size(), rows);
+    check_square("clip_kernel_matrix", k.size(), rows);
     for (std::size_t i = 0; i < k.size(); ++i)
         if (i % rows <= i / rows && !std::isfinite(k[i]))
-            throw Error(Errc::invalid_argument, "clip_kernel: row " + std::to_string(i / rows) + " column " +
+            throw Error(Errc::invalid_argument, "clip_kernel_matrix: row " + std::to_string(i / rows) + " column " +
                                                     std::to_string(i % rows) +
                                                     " is not finite (need finite numbers)");
     return kernels::clip_eigenvalues(k, rows);
@@ -154,22 +154,22 @@ double kernel_alignment(std::span<const float> k, std::span<const double> labels
 double kernel_alignment(std::span<const double> k, std::span<const double> labels, bool rescale_labels) {
     return alignment(k, labels, rescale_labels);
 }
-void center_kernel(std::span<float> k, std::uint64_t rows) {
+void center_kernel_matrix(std::span<float> k, std::uint64_t rows) {
     center(k, rows);
 }
-void center_kernel(std::span<double> k, std::uint64_t rows) {
+void center_kernel_matrix(std::span<double> k, std::uint64_t rows) {
     center(k, rows);
 }
-void normalize_kernel(std::span<float> k, std::uint64_t rows, double jitter) {
+void normalize_kernel_matrix(std::span<float> k, std::uint64_t rows, double jitter) {
     normalize(k, rows, jitter);
 }
-void normalize_kernel(std::span<double> k, std::uint64_t rows, double jitter) {
+void normalize_kernel_matrix(std::span<double> k, std::uint64_t rows, double jitter) {
     normalize(k, rows, jitter);
 }
-std::uint64_t clip_kernel(std::span<float> k, std::uint64_t rows) {
+std::uint64_t clip_kernel_matrix(std::span<float> k, std::uint64_t rows) {
     return clip(k, rows);
 }
-std::uint64_t clip_kernel(std::span<double> k, std::uint64_t rows) {
+std::uint64_t clip_kernel_matrix(std::span<double> k, std::uint64_t rows) {
     return clip(k, rows);
 }
 

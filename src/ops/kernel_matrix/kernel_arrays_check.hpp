@@ -15,7 +15,7 @@
 
 namespace weft::kernels {
 
-inline CircuitFacts circuit_facts(const KernelShape& shape, const KernelCircuit& circuit, bool on_host) {
+inline CircuitFacts circuit_facts(const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit, bool on_host) {
     CircuitFacts facts;
     facts.map = circuit.map;
     facts.layers = check_circuit(shape, circuit);
@@ -47,7 +47,7 @@ void check_same_type(Type x, Type y) {
 
 // Options, shape and the lengths of all arrays; a row of X has `row` units.
 template <class Array, class Target>
-void check_arrays(const Array& x, const Array* y, const Target& k, const KernelShape& shape,
+void check_arrays(const Array& x, const Array* y, const Target& k, const KernelMatrixShape& shape,
                   std::uint64_t row, const char* unit, const KernelMatrixOptions& options) {
     check_kernel_options(options);
     check_count("x", x.count, shape.samples * row, unit);
@@ -68,7 +68,7 @@ inline void check_state_memory(const char* what, const KernelStateSource& source
     check_finite_states(what, KernelSource(source.data, source.count * 2, part), row, k.type, threads);
 }
 
-inline std::uint64_t check_state_shape(const KernelShape& shape, bool with_y) {
+inline std::uint64_t check_state_shape(const KernelMatrixShape& shape, bool with_y) {
     check_kernel_shape(shape, with_y);
     if (shape.qubits > 40 || std::max(shape.samples, shape.others) > std::uint64_t{1} << (58 - shape.qubits))
         throw Error(Errc::invalid_argument, "kernel_matrix: too many amplitudes (got " +

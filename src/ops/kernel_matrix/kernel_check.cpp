@@ -16,20 +16,20 @@
 
 namespace weft {
 
-const char* to_string(KernelMap map) noexcept {
-    return map == KernelMap::angle ? "angle" : map == KernelMap::ry ? "ry" : "ryrz";
+const char* to_string(FeatureMap map) noexcept {
+    return map == FeatureMap::angle ? "angle" : map == FeatureMap::ry ? "ry" : "ryrz";
 }
-const char* to_string(KernelMethod method) noexcept {
-    return method == KernelMethod::product ? "product" : "states";
+const char* to_string(KernelMatrixMethod method) noexcept {
+    return method == KernelMatrixMethod::product ? "product" : "states";
 }
 
-KernelMap kernel_map(std::string_view name) {
+FeatureMap feature_map(std::string_view name) {
     std::string lower(name);
     for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    for (const KernelMap map : {KernelMap::angle, KernelMap::ry, KernelMap::ryrz})
+    for (const FeatureMap map : {FeatureMap::angle, FeatureMap::ry, FeatureMap::ryrz})
         if (lower == to_string(map)) return map;
     throw Error(Errc::invalid_argument,
-                "kernel_map: no such map (got " + std::string(name) + ", need angle, ry or ryrz)");
+                "feature_map: no such map (got " + std::string(name) + ", need angle, ry or ryrz)");
 }
 
 double KernelProgress::pairs_per_s() const {
@@ -137,8 +137,8 @@ void check_kernel_options(const KernelMatrixOptions& options) {
         refuse("jitter out of range (got " + std::to_string(options.jitter) + ", need 0 or more)");
 }
 
-std::uint32_t check_circuit(const KernelShape& shape, const KernelCircuit& circuit) {
-    if (static_cast<unsigned>(circuit.map) > static_cast<unsigned>(KernelMap::ryrz))
+std::uint32_t check_circuit(const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit) {
+    if (static_cast<unsigned>(circuit.map) > static_cast<unsigned>(FeatureMap::ryrz))
         refuse("no such map (got " + std::to_string(static_cast<int>(circuit.map)) +
                ", need angle, ry or ryrz)");
     if (!std::isfinite(circuit.scale))
@@ -157,7 +157,7 @@ std::uint32_t check_circuit(const KernelShape& shape, const KernelCircuit& circu
     return static_cast<std::uint32_t>(w.count / shape.qubits);
 }
 
-void check_kernel_shape(const KernelShape& shape, bool with_y) {
+void check_kernel_shape(const KernelMatrixShape& shape, bool with_y) {
     constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
     if (shape.qubits == 0) refuse("no qubits (got 0 columns, need at least 1)");
     if (shape.samples == 0) refuse("no samples (got 0 rows of X, need at least 1)");

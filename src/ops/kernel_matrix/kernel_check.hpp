@@ -11,10 +11,10 @@ namespace weft::kernels {
 void check_kernel_options(const KernelMatrixOptions& options);
 
 /// Shape, map, scale and weights, which must be finite. Returns the layers of the weights.
-std::uint32_t check_circuit(const KernelShape& shape, const KernelCircuit& circuit);
+std::uint32_t check_circuit(const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit);
 
 /// Samples and qubits; `with_y` says whether the call has a Y.
-void check_kernel_shape(const KernelShape& shape, bool with_y);
+void check_kernel_shape(const KernelMatrixShape& shape, bool with_y);
 
 /// The numbers of an array, "x" or another name, against what the shape needs.
 void check_count(const char* what, std::uint64_t got, std::uint64_t need, const char* unit);

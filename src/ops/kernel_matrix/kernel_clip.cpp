@@ -19,7 +19,7 @@ std::uint64_t clip(std::span<T> k, std::uint64_t rows) {
     Eigen::Map<RowMajor> values(k.data(), n, n);
     const Eigen::SelfAdjointEigenSolver<Matrix> solver(values.template cast<double>());
     if (solver.info() != Eigen::Success)
-        throw Error(Errc::invalid_argument, "clip_kernel: the eigenvalues do not converge");
+        throw Error(Errc::invalid_argument, "clip_kernel_matrix: the eigenvalues do not converge");
     const Eigen::VectorXd& eigenvalues = solver.eigenvalues();  // ascending
     // Eigenvalues of 0 come out as rounding has them.
     const double rounding = static_cast<double>(rows) * std::numeric_limits<double>::epsilon() *

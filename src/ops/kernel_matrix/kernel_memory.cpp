@@ -9,28 +9,28 @@ namespace weft::kernels {
 namespace {
 
 // Features come as float or double, which a plan does not ask for.
-std::uint64_t feature_bytes(const KernelPlan& plan) {
+std::uint64_t feature_bytes(const KernelMatrixPlan& plan) {
     return (plan.shape.samples + plan.shape.others) * plan.shape.qubits * 8;
 }
 
 // Staging buffers of a Stream for uploads of `bytes` in all, `each` at a time, of which four are under way.
 std::uint64_t upload_staging(std::uint64_t bytes, std::uint64_t each) {
-    const std::uint64_t piece = std::min(each, 32 * kMiB), buffer = staging_bytes(each);
-    return std::min(4 * buffer, buffer * (bytes / std::max<std::uint64_t>(1, piece) + 1));
+    const std::uint64_t part = std::min(each, 32 * kMiB), buffer = staging_bytes(each);
+    return std::min(4 * buffer, buffer * (bytes / std::max<std::uint64_t>(1, part) + 1));
 }
 
-// Two pieces of a download take turns.
+// Two parts of a download take turns.
 std::uint64_t download_staging(std::uint64_t bytes) {
     return 2 * std::min((bytes + kMiB - 1) / kMiB * kMiB, 32 * kMiB);
 }
 
-std::uint64_t within(const KernelDevice& device, std::uint64_t bytes) {
+std::uint64_t within(const KernelMatrixDevice& device, std::uint64_t bytes) {
     return device.limited ? with_blocks(bytes) : bytes;
 }
 
 }  // namespace
 
-std::uint64_t product_memory(const KernelPlan& plan, const KernelDevice& device, bool streamed) noexcept {
+std::uint64_t product_memory(const KernelMatrixPlan& plan, const KernelMatrixDevice& device, bool streamed) noexcept {
     const std::uint64_t planes = plan.planes_values() * plan.real_bytes();
     if (!streamed) return within(device, planes);
     const std::uint64_t features = feature_bytes(plan), host = device.host_counts ? 1 : 0;
@@ -46,7 +46,7 @@ std::uint64_t product_memory(const KernelPlan& plan, const KernelDevice& device,
     return within(device, host * planes + std::max(made, in_slots));
 }
 
-std::uint64_t states_memory(const KernelPlan& plan, const KernelDevice& device, bool streamed) noexcept {
+std::uint64_t states_memory(const KernelMatrixPlan& plan, const KernelMatrixDevice& device, bool streamed) noexcept {
     const StatePlan& s = plan.states;
     const std::uint64_t columns = plan.shape.square() ? 0 : plan.shape.others;
     const std::uint64_t packed = s.bulk

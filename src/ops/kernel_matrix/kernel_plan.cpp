@@ -10,20 +10,20 @@ namespace {
 
 // Rows of K that one dispatch writes: bound whole, counted in 32 bits, and whole tiles where there are as
 // many.
-std::uint64_t rows_within(const KernelPlan& plan, std::uint64_t bytes) {
+std::uint64_t rows_within(const KernelMatrixPlan& plan, std::uint64_t bytes) {
     constexpr std::uint64_t kMostValues = std::uint64_t{1} << 31;
     const std::uint64_t columns = plan.shape.columns();
     const std::uint64_t rows = std::min(bytes / plan.real_bytes(), kMostValues) / columns;
     return std::min(plan.shape.samples, rows < kProductTile ? rows : rows / kProductTile * kProductTile);
 }
 
-void plan_product(KernelPlan& plan, const KernelDevice& device, const CircuitFacts& circuit,
+void plan_product(KernelMatrixPlan& plan, const KernelMatrixDevice& device, const CircuitFacts& circuit,
                   const KernelMatrixOptions& options) {
     // Enough for the device's copies; more would begin later and taper worse.
     constexpr std::uint64_t kJobBytes = std::uint64_t{48} << 20;
     const DeviceLimits& limits = device.gram.limits;
-    plan.parts = circuit.map == KernelMap::ryrz ? 3 : 2;
-    plan.long_form = !plan.work64 && plan.shape.qubits > kLongQubits;
+    plan.parts = circuit.map == FeatureMap::ryrz ? 3 : 2;
+    plan.long_form = !plan.real64 && plan.shape.qubits > kLongQubits;
     plan.lane_form = device.gram.software && device.gram.float64 && !plan.long_form;
     const std::uint64_t unit = plan.lane_form ? kLaneSamples : 1;
     plan.others_at = plan.shape.square() ? 0 : (plan.shape.samples + unit - 1) / unit * unit;
@@ -48,36 +48,36 @@ void plan_product(KernelPlan& plan, const KernelDevice& device, const CircuitFac
 
 }  // namespace
 
-std::uint64_t available_bytes(const KernelDevice& device, const KernelMatrixOptions& options) noexcept {
+std::uint64_t available_bytes(const KernelMatrixDevice& device, const KernelMatrixOptions& options) noexcept {
     return static_cast<std::uint64_t>(options.vram_fraction * static_cast<double>(device.budget_bytes));
 }
 
-std::uint32_t layers_that_matter(const CircuitFacts& circuit) noexcept {
+std::uint32_t effective_layers(const CircuitFacts& circuit) noexcept {
     return circuit.given || !circuit.reupload || circuit.layers == 0 ? 0 : circuit.layers - 1;
 }
 
-KernelPlan plan_kernel(const KernelDevice& device, const KernelShape& shape, const CircuitFacts& circuit,
+KernelMatrixPlan plan_kernel(const KernelMatrixDevice& device, const KernelMatrixShape& shape, const CircuitFacts& circuit,
                        ValueType type, const KernelMatrixOptions& options) {
-    KernelPlan plan;
+    KernelMatrixPlan plan;
     plan.shape = shape;
     plan.type = type;
-    plan.work64 = circuit.given ? circuit.given64 : type == ValueType::float64;
-    if ((plan.work64 || type == ValueType::float64) && !device.gram.float64)
+    plan.real64 = circuit.given ? circuit.given64 : type == ValueType::float64;
+    if ((plan.real64 || type == ValueType::float64) && !device.gram.float64)
         throw Error(Errc::unsupported,
                     "kernel_matrix: the device lacks shaderFloat64 (got float64, need float32)");
-    plan.layers = layers_that_matter(circuit);
-    plan.method = circuit.given || plan.layers != 0 ? KernelMethod::states : KernelMethod::product;
-    if (plan.method == KernelMethod::product)
+    plan.layers = effective_layers(circuit);
+    plan.method = circuit.given || plan.layers != 0 ? KernelMatrixMethod::states : KernelMatrixMethod::product;
+    if (plan.method == KernelMatrixMethod::product)
         plan_product(plan, device, circuit, options);
     else
         plan_states(plan, device, circuit, options);
     return plan;
 }
 
-KernelPlan fitting_plan(const KernelDevice& device, const KernelShape& shape, const CircuitFacts& circuit,
+KernelMatrixPlan plan_that_fits(const KernelMatrixDevice& device, const KernelMatrixShape& shape, const CircuitFacts& circuit,
                         ValueType type, const KernelMatrixOptions& options) {
-    KernelPlan plan = plan_kernel(device, shape, circuit, type, options);
-    const KernelEstimate estimate = estimate_kernel(plan, device, circuit, options);
+    KernelMatrixPlan plan = plan_kernel(device, shape, circuit, type, options);
+    const KernelMatrixEstimate estimate = estimate_kernel(plan, device, circuit, options);
     if (circuit.on_host ? !estimate.streamed_fits : !estimate.resident_fits)
         throw Error(Errc::out_of_memory, "kernel_matrix: " + estimate.reasons.back());
     return plan;

@@ -26,7 +26,7 @@ inline constexpr std::uint32_t kSoftwareJobQubits = 256;
 
 /// What a plan needs to know of a circuit, or of states that are given.
 struct CircuitFacts {
-    KernelMap map = KernelMap::ryrz;
+    FeatureMap map = FeatureMap::ryrz;
     std::uint32_t layers = 0;
     bool reupload = false;
     bool given = false;    ///< states are given, not a circuit
@@ -35,7 +35,7 @@ struct CircuitFacts {
 };
 
 /// What a plan needs to know of a device.
-struct KernelDevice {
+struct KernelMatrixDevice {
     GramDevice gram;                 ///< limits and more
     std::uint64_t budget_bytes = 0;  ///< memory of the device that may be used
     bool packs_apart = false;        ///< its shaders that build states cannot pack them
@@ -60,7 +60,7 @@ struct StatePlan {
     std::uint32_t norm_lanes = 128;  ///< invocations that add up a norm; few on software devices
     bool fused = false;              ///< the last pass packs states instead of writing them row by row
     bool turned = true;             ///< by way of shared memory, where rows of packed states lie side by side
-    std::uint32_t group_rows = 0;   ///< of states, that a workgroup of the last pass holds parts of
+    std::uint32_t workgroup_rows = 0;   ///< of states, that a workgroup of the last pass holds parts of
     std::uint32_t squares = 0;      ///< sums of squares of a state that the last pass leaves; 0: no norms
     bool two_buffers = false;       ///< a layer reads all of the one before
     std::uint64_t state_bytes = 0;  ///< of a row-major state
@@ -72,12 +72,12 @@ struct StatePlan {
     GramPlan gram;
 };
 
-struct KernelPlan {
-    KernelShape shape;
+struct KernelMatrixPlan {
+    KernelMatrixShape shape;
     ValueType type = ValueType::float32;
-    KernelMethod method = KernelMethod::product;
+    KernelMatrixMethod method = KernelMatrixMethod::product;
     std::uint32_t layers = 0;  ///< that matter: passes of RX(w), ring and E(x) behind the first E(x)
-    bool work64 = false;
+    bool real64 = false;
     std::uint64_t stride = 0;  ///< samples of a plane of angles, Y's behind X's
     // Of the product.
     std::uint32_t parts = 2;        ///< of a Bloch vector
@@ -92,34 +92,34 @@ struct KernelPlan {
     StatePlan states;
     std::string obstacle;  ///< why no device memory would be enough; empty: none
 
-    std::uint64_t real_bytes() const noexcept { return work64 ? 8 : 4; }
+    std::uint64_t real_bytes() const noexcept { return real64 ? 8 : 4; }
     std::uint64_t value_bytes() const noexcept { return type == ValueType::float64 ? 8 : 4; }
     std::uint64_t planes_values() const noexcept { return stride * 2 * shape.qubits; }
     std::uint64_t matrix_bytes() const noexcept { return shape.values() * value_bytes(); }
 };
 
 /// Layers behind which something differs from row to row: without re-upload none, else all but the last.
-std::uint32_t layers_that_matter(const CircuitFacts& circuit) noexcept;
+std::uint32_t effective_layers(const CircuitFacts& circuit) noexcept;
 
 /// Errors: unsupported - float64 on a device without shaderFloat64.
-KernelPlan plan_kernel(const KernelDevice& device, const KernelShape& shape, const CircuitFacts& circuit,
+KernelMatrixPlan plan_kernel(const KernelMatrixDevice& device, const KernelMatrixShape& shape, const CircuitFacts& circuit,
                        ValueType type, const KernelMatrixOptions& options);
 /// The part of it for states.
-void plan_states(KernelPlan& plan, const KernelDevice& device, const CircuitFacts& circuit,
+void plan_states(KernelMatrixPlan& plan, const KernelMatrixDevice& device, const CircuitFacts& circuit,
                  const KernelMatrixOptions& options);
 
 /// plan_kernel, where the device's memory has room for it. Errors: out_of_memory besides.
-KernelPlan fitting_plan(const KernelDevice& device, const KernelShape& shape, const CircuitFacts& circuit,
+KernelMatrixPlan plan_that_fits(const KernelMatrixDevice& device, const KernelMatrixShape& shape, const CircuitFacts& circuit,
                         ValueType type, const KernelMatrixOptions& options);
 
 /// Floating-point operations of all inner products.
-double gram_flops(const KernelPlan& plan) noexcept;
+double gram_flops(const KernelMatrixPlan& plan) noexcept;
 /// Whether tiles are measured before the job: none was yet, and the job is long enough to pay for it.
-bool tunes_first(const KernelPlan& plan, const GramDevice& device,
+bool tunes_first(const KernelMatrixPlan& plan, const GramDevice& device,
                  const KernelMatrixOptions& options) noexcept;
 
 /// Memory, work and reasons of a plan.
-KernelEstimate estimate_kernel(const KernelPlan& plan, const KernelDevice& device,
+KernelMatrixEstimate estimate_kernel(const KernelMatrixPlan& plan, const KernelMatrixDevice& device,
                                const CircuitFacts& circuit, const KernelMatrixOptions& options);
 
 /// Passes over states of `qubits` with blocks of at most 2^most_window amplitudes.
@@ -127,20 +127,20 @@ std::vector<StatePass> state_passes(std::uint32_t qubits, std::uint32_t most_win
 /// Invocations of a workgroup of a pass.
 std::uint32_t lanes_of(const StatePlan& states, const StatePass& pass) noexcept;
 /// Bytes of row-major states that are on the device at a time.
-std::uint64_t built_bytes(const KernelPlan& plan) noexcept;
+std::uint64_t built_bytes(const KernelMatrixPlan& plan) noexcept;
 /// Shared memory of kernel_states.comp.
 std::uint64_t shared_bytes_of_states(std::uint32_t lanes, std::uint64_t real_bytes) noexcept;
 
 /// Whether a K in host memory is one block.
-bool one_block(const KernelPlan& plan) noexcept;
+bool one_block(const KernelMatrixPlan& plan) noexcept;
 /// Bytes of a block of K on its way to host memory, with the one across the diagonal where there is any.
-std::uint64_t block_bytes(const KernelPlan& plan) noexcept;
+std::uint64_t block_bytes(const KernelMatrixPlan& plan) noexcept;
 
 /// vram_fraction of the budget.
-std::uint64_t available_bytes(const KernelDevice& device, const KernelMatrixOptions& options) noexcept;
+std::uint64_t available_bytes(const KernelMatrixDevice& device, const KernelMatrixOptions& options) noexcept;
 /// Bounds of the memory that a plan takes besides what the caller holds: that of the device, and page-locked
 /// memory where it counts. streamed: with features and blocks of K.
-std::uint64_t product_memory(const KernelPlan& plan, const KernelDevice& device, bool streamed) noexcept;
-std::uint64_t states_memory(const KernelPlan& plan, const KernelDevice& device, bool streamed) noexcept;
+std::uint64_t product_memory(const KernelMatrixPlan& plan, const KernelMatrixDevice& device, bool streamed) noexcept;
+std::uint64_t states_memory(const KernelMatrixPlan& plan, const KernelMatrixDevice& device, bool streamed) noexcept;
 
 }  // namespace weft::kernels

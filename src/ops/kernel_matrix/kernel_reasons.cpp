@@ -21,8 +21,8 @@ std::string gigabytes(std::uint64_t bytes) {
 }
 
 // Why K does not depend on some layers.
-std::string layers_reason(const KernelPlan& plan, const CircuitFacts& circuit) {
-    const std::string product = ": K is a product over the qubits, in closed form";
+std::string layers_reason(const KernelMatrixPlan& plan, const CircuitFacts& circuit) {
+    const std::string product = ": K is a product over the qubits, in closed gram_method";
     if (circuit.given) return "states are given: their inner products are all there is to do";
     if (circuit.layers == 0) return "no layers" + product;
     if (!circuit.reupload)
@@ -32,7 +32,7 @@ std::string layers_reason(const KernelPlan& plan, const CircuitFacts& circuit) {
            (plan.layers == 1 ? " layer matters" : " layers matter");
 }
 
-void estimate_product(KernelEstimate& e, const KernelPlan& plan, const KernelDevice& device) {
+void estimate_product(KernelMatrixEstimate& e, const KernelMatrixPlan& plan, const KernelMatrixDevice& device) {
     const DeviceLimits& limits = device.gram.limits;
     const std::uint64_t planes = plan.planes_values() * plan.real_bytes();
     e.resident_bytes = product_memory(plan, device, false);
@@ -40,7 +40,7 @@ void estimate_product(KernelEstimate& e, const KernelPlan& plan, const KernelDev
     e.pair_flops = static_cast<double>(plan.shape.qubits) * (3 * plan.parts + 1);
     // Every part of the qubits rounds a float once more, and every double qubit some 1e-18 on average.
     const double qubits = plan.shape.qubits, parts = std::ceil(qubits / std::max(1u, plan.part_qubits));
-    e.error = plan.work64                        ? 1e-12 * std::max(1.0, qubits / 262144)
+    e.error = plan.real64                        ? 1e-12 * std::max(1.0, qubits / 262144)
               : plan.shape.qubits <= kLongQubits ? 2e-6
                                                  : 4e-6 + 6e-8 * (parts - 1);
     e.reasons.push_back("2 numbers a qubit and sample, " + gigabytes(planes) + " in all");
@@ -63,7 +63,7 @@ std::uint64_t tiles_of(std::uint64_t rows, std::uint64_t tile) {
 
 // Tiles of states that are made, over those there are, with `tile` states each: kernel_blocks.cpp goes
 // through pairs of them and keeps Y where it is one.
-double builds_of(const KernelShape& shape, std::uint64_t tile) {
+double builds_of(const KernelMatrixShape& shape, std::uint64_t tile) {
     const auto x = static_cast<double>(tiles_of(shape.samples, tile));
     if (shape.square()) return (x + 1) / 2;
     const auto y = static_cast<double>(tiles_of(shape.others, tile));
@@ -76,7 +76,7 @@ std::string times_text(double times) {
     return text;
 }
 
-void tell_tiles(KernelEstimate& e, const KernelPlan& plan, const KernelMatrixOptions& options) {
+void tell_tiles(KernelMatrixEstimate& e, const KernelMatrixPlan& plan, const KernelMatrixOptions& options) {
     const StatePlan& s = plan.states;
     const std::uint64_t rows = plan.shape.samples + plan.shape.others;
     if (s.bulk) {
@@ -93,17 +93,17 @@ void tell_tiles(KernelEstimate& e, const KernelPlan& plan, const KernelMatrixOpt
                             : ""));
 }
 
-std::string packing_reason(const KernelPlan& plan) {
+std::string packing_reason(const KernelMatrixPlan& plan) {
     const StatePlan& s = plan.states;
     const std::uint64_t built = built_bytes(plan);
     const std::string beside =
         built == 0 ? "nothing beside packed states" : gigabytes(built) + " of states beside packed ones";
     if (s.fused) return "the last pass packs states for inner products; " + beside;
     return "states are packed by a pass of their own: packed rows lie side by side, and a workgroup holds " +
-           number(s.group_rows) + " of them; " + beside;
+           number(s.workgroup_rows) + " of them; " + beside;
 }
 
-void estimate_states(KernelEstimate& e, const KernelPlan& plan, const KernelDevice& device,
+void estimate_states(KernelMatrixEstimate& e, const KernelMatrixPlan& plan, const KernelMatrixDevice& device,
                      const CircuitFacts& circuit, const KernelMatrixOptions& options) {
     const double amplitudes = std::ldexp(1.0, static_cast<int>(plan.shape.qubits));
     const auto rows = static_cast<double>(plan.shape.samples + plan.shape.others);
@@ -130,8 +130,8 @@ void estimate_states(KernelEstimate& e, const KernelPlan& plan, const KernelDevi
     if (s.renormalize)
         e.reasons.push_back("K is divided by the norms of states as it is made: rounding of gates adds up");
     tell_tiles(e, plan, options);
-    e.form = to_string(s.gram.form);
-    e.error = plan.work64 ? 1e-12 : plan.shape.qubits <= 10 ? 2e-6 : 2e-5;
+    e.gram_method = to_string(s.gram.method);
+    e.error = plan.real64 ? 1e-12 : plan.shape.qubits <= 10 ? 2e-6 : 2e-5;
     e.tile = to_string(s.gram.tile);
     const bool first = circuit.on_host && tunes_first(plan, device.gram, options);
     e.tile_choice = first ? "to be measured" : s.gram.tile_measured ? "measured" : "planned";
@@ -142,18 +142,18 @@ void estimate_states(KernelEstimate& e, const KernelPlan& plan, const KernelDevi
 
 }  // namespace
 
-KernelEstimate estimate_kernel(const KernelPlan& plan, const KernelDevice& device,
+KernelMatrixEstimate estimate_kernel(const KernelMatrixPlan& plan, const KernelMatrixDevice& device,
                                const CircuitFacts& circuit, const KernelMatrixOptions& options) {
-    KernelEstimate e;
+    KernelMatrixEstimate e;
     e.method = plan.method;
     e.layers = plan.layers;
-    e.work64 = plan.work64;
+    e.real64 = plan.real64;
     e.pairs = plan.shape.pairs();
     e.matrix_bytes = plan.matrix_bytes();
     e.available_bytes = available_bytes(device, options);
     e.reasons.push_back(layers_reason(plan, circuit));
-    e.reasons.push_back(std::string(plan.work64 ? "float64" : "float32") + " arithmetic");
-    if (plan.method == KernelMethod::product)
+    e.reasons.push_back(std::string(plan.real64 ? "float64" : "float32") + " arithmetic");
+    if (plan.method == KernelMatrixMethod::product)
         estimate_product(e, plan, device);
     else
         estimate_states(e, plan, device, circuit, options);

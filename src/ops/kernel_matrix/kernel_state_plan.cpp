@@ -17,15 +17,15 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t step) {
     return (value + step - 1) / step * step;
 }
 
-std::uint64_t larger_side(const KernelShape& shape) {
+std::uint64_t larger_side(const KernelMatrixShape& shape) {
     return std::max(shape.samples, shape.columns());
 }
 
-void plan_passes(KernelPlan& plan, const KernelDevice& device) {
+void plan_passes(KernelMatrixPlan& plan, const KernelMatrixDevice& device) {
     const DeviceLimits& limits = device.gram.limits;
     const std::uint32_t most =
-        std::bit_floor(std::max(16u, std::min(limits.max_group_size[0], limits.max_group_invocations)));
-    std::uint32_t lanes = std::min(plan.work64 ? 128u : 256u, most);
+        std::bit_floor(std::max(16u, std::min(limits.max_workgroup_size[0], limits.max_workgroup_invocations)));
+    std::uint32_t lanes = std::min(plan.real64 ? 128u : 256u, most);
     while (lanes > 16 && shared_bytes_of_states(lanes, plan.real_bytes()) > limits.max_shared_memory_bytes)
         lanes /= 2;
     plan.states.most_lanes = lanes;
@@ -35,7 +35,7 @@ void plan_passes(KernelPlan& plan, const KernelDevice& device) {
 }
 
 // Enough states for a GPU's workgroups, few enough that they take little beside what is packed.
-std::uint64_t chunk_rows(const KernelPlan& plan, const KernelDevice& device) {
+std::uint64_t chunk_rows(const KernelMatrixPlan& plan, const KernelMatrixDevice& device) {
     constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
     const DeviceLimits& limits = device.gram.limits;
     const std::uint64_t slack = std::max<std::uint64_t>(256, limits.storage_buffer_offset_alignment);
@@ -46,18 +46,18 @@ std::uint64_t chunk_rows(const KernelPlan& plan, const KernelDevice& device) {
     return std::min({std::max(kPackRows, wanted), round_up(larger_side(plan.shape), kPackRows)});
 }
 
-GramProblem problem_of(const KernelPlan& plan, const CircuitFacts& circuit, bool normalize) {
+GramProblem problem_of(const KernelMatrixPlan& plan, const CircuitFacts& circuit, bool normalize) {
     const StatePlan& s = plan.states;
     GramProblem problem;
     problem.amplitudes = std::uint64_t{1} << plan.shape.qubits;
-    problem.precision = plan.work64 ? GramReal::float64 : GramReal::float32;
+    problem.precision = plan.real64 ? GramReal::float64 : GramReal::float32;
     problem.output = plan.type == ValueType::float64 ? GramReal::float64 : GramReal::float32;
     problem.unit_rows = !circuit.given;
     problem.scaled = s.renormalize && !normalize;
     const bool whole = s.bulk && !circuit.on_host;
-    const std::uint64_t piece = circuit.on_host ? s.block : s.tile;
-    problem.rows = whole ? plan.shape.samples : std::min(piece, plan.shape.samples);
-    problem.columns = whole ? plan.shape.columns() : std::min(piece, plan.shape.columns());
+    const std::uint64_t part = circuit.on_host ? s.block : s.tile;
+    problem.rows = whole ? plan.shape.samples : std::min(part, plan.shape.samples);
+    problem.columns = whole ? plan.shape.columns() : std::min(part, plan.shape.columns());
     problem.symmetric = whole && plan.shape.square();
     problem.leading = circuit.on_host ? s.block : plan.shape.columns();
     return problem;
@@ -65,7 +65,7 @@ GramProblem problem_of(const KernelPlan& plan, const CircuitFacts& circuit, bool
 
 // Rows and columns of K on their way to host memory: long enough rows for copies, few enough bytes for two of
 // them.
-std::uint64_t block_of(const KernelPlan& plan) {
+std::uint64_t block_of(const KernelMatrixPlan& plan) {
     // Products of many amplitudes outlast any copy, and want blocks that fill the device. Of few, copies
     // decide: then page-locked memory, which costs a quarter of a millisecond a megabyte, has to be little,
     // and blocks several.
@@ -77,24 +77,24 @@ std::uint64_t block_of(const KernelPlan& plan) {
         {most, plan.states.tile, std::max<std::uint64_t>(part, std::min<std::uint64_t>(side, 512))});
 }
 
-// Matrix units take rows one by one: a pass over states writes whole lines of them. Other forms take them
+// Matrix units take rows one by one: a pass over states writes whole lines of them. Other gram_methods take them
 // side by side, and a workgroup has to hold enough of them for whole sectors of memory, or others read and
 // write the rest in between; a software device stores number by number whichever way.
-void plan_packing(KernelPlan& plan, const KernelDevice& device, bool normalize) {
+void plan_packing(KernelMatrixPlan& plan, const KernelMatrixDevice& device, bool normalize) {
     constexpr std::uint64_t kSectorBytes = 32;
     StatePlan& s = plan.states;
     const StatePass& last = s.passes.back();
-    s.group_rows = lanes_of(s, last) >> (last.window - 4);
+    s.workgroup_rows = lanes_of(s, last) >> (last.window - 4);
     s.turned = !device.gram.software;
     const bool whole =
-        s.gram.matrix() || device.gram.software || s.group_rows * plan.real_bytes() >= kSectorBytes;
-    s.fused = plan.layers != 0 && !device.packs_apart && s.gram.form != GramForm::matrix_single && whole;
+        s.gram.matrix() || device.gram.software || s.workgroup_rows * plan.real_bytes() >= kSectorBytes;
+    s.fused = plan.layers != 0 && !device.packs_apart && s.gram.method != GramMethod::matrix_single && whole;
     const std::uint32_t bits = std::max(plan.shape.qubits, 4u);
     s.squares = s.fused && (s.renormalize || normalize) ? 1u << (bits - last.window) : 0;
 }
 
 // `built`: states at a time, at most.
-void replan(KernelPlan& plan, const KernelDevice& device, const CircuitFacts& circuit, std::uint64_t tile,
+void replan(KernelMatrixPlan& plan, const KernelMatrixDevice& device, const CircuitFacts& circuit, std::uint64_t tile,
             std::uint64_t built, bool bulk, bool normalize) {
     plan.states.tile = tile;
     plan.states.bulk = bulk;
@@ -128,32 +128,32 @@ std::uint32_t lanes_of(const StatePlan& states, const StatePass& pass) noexcept 
     return std::min(states.most_lanes, 16u << (pass.window - 4));
 }
 
-bool one_block(const KernelPlan& plan) noexcept {
+bool one_block(const KernelMatrixPlan& plan) noexcept {
     return larger_side(plan.shape) <= plan.states.block;
 }
 
-std::uint64_t block_bytes(const KernelPlan& plan) noexcept {
+std::uint64_t block_bytes(const KernelMatrixPlan& plan) noexcept {
     const std::uint64_t images = plan.shape.square() && !one_block(plan) ? 2 : 1;
     return images * plan.states.block * plan.states.block * plan.value_bytes();
 }
 
-std::uint64_t built_bytes(const KernelPlan& plan) noexcept {
+std::uint64_t built_bytes(const KernelMatrixPlan& plan) noexcept {
     const StatePlan& s = plan.states;
     if (s.fused && s.passes.size() == 1 && plan.layers == 1) return 0;
     return s.chunk_rows * s.state_bytes * (s.two_buffers ? 2 : 1);
 }
 
-double gram_flops(const KernelPlan& plan) noexcept {
+double gram_flops(const KernelMatrixPlan& plan) noexcept {
     return 8 * std::ldexp(static_cast<double>(plan.shape.pairs()), static_cast<int>(plan.shape.qubits));
 }
 
-bool tunes_first(const KernelPlan& plan, const GramDevice& device,
+bool tunes_first(const KernelMatrixPlan& plan, const GramDevice& device,
                  const KernelMatrixOptions& options) noexcept {
-    return options.autotune && plan.method == KernelMethod::states && plan.obstacle.empty() &&
+    return options.autotune && plan.method == KernelMatrixMethod::states && plan.obstacle.empty() &&
            !plan.states.gram.tile_measured && gram_tuning_pays(device, gram_flops(plan));
 }
 
-void plan_states(KernelPlan& plan, const KernelDevice& device, const CircuitFacts& circuit,
+void plan_states(KernelMatrixPlan& plan, const KernelMatrixDevice& device, const CircuitFacts& circuit,
                  const KernelMatrixOptions& options) {
     constexpr std::uint32_t kMostQubits = 30;
     if (plan.shape.qubits > kMostQubits) {
@@ -162,9 +162,9 @@ void plan_states(KernelPlan& plan, const KernelDevice& device, const CircuitFact
     }
     plan.stride = round_up(plan.shape.samples + plan.shape.others, 4);
     if (device.gram.software) plan.states.norm_lanes = 8;
-    plan.states.state_bytes = (plan.work64 ? std::uint64_t{16} : std::uint64_t{8}) << plan.shape.qubits;
+    plan.states.state_bytes = (plan.real64 ? std::uint64_t{16} : std::uint64_t{8}) << plan.shape.qubits;
     // Every gate of rounded numbers changes the norm by some 1e-7; K has its fourth power.
-    plan.states.renormalize = !circuit.given && !plan.work64;
+    plan.states.renormalize = !circuit.given && !plan.real64;
     plan_passes(plan, device);
     const std::uint64_t side = round_up(larger_side(plan.shape), kPackRows);
     const std::uint64_t available = available_bytes(device, options);

@@ -57,11 +57,11 @@ std::uint32_t magnitude(float x) {
 
 constexpr std::uint32_t kInfinity = 0x7f800000u;
 
-// Whole pieces by their maximum, which compilers turn into vector code; then the culprit.
+// Whole parts by their maximum, which compilers turn into vector code; then the culprit.
 std::size_t find_not_finite(const float* x, std::size_t first, std::size_t last) {
-    constexpr std::size_t kPiece = 4096;
-    for (std::size_t at = first; at < last; at += kPiece) {
-        const std::size_t end = std::min(last, at + kPiece);
+    constexpr std::size_t kPart = 4096;
+    for (std::size_t at = first; at < last; at += kPart) {
+        const std::size_t end = std::min(last, at + kPart);
         std::uint32_t most = 0;
         for (std::size_t i = at; i < end; ++i) most = std::max(most, magnitude(x[i]));
         if (most < kInfinity) continue;
@@ -80,9 +80,9 @@ std::uint32_t digit_at(std::span<const std::uint8_t> codes, std::size_t index, s
 
 std::size_t find_bad_byte(std::span<const std::uint8_t> codes, std::uint32_t q, std::size_t first,
                           std::size_t last) {
-    constexpr std::size_t kPiece = 16384;
-    for (std::size_t at = first; at < last; at += kPiece) {
-        const std::size_t end = std::min(last, at + kPiece);
+    constexpr std::size_t kPart = 16384;
+    for (std::size_t at = first; at < last; at += kPart) {
+        const std::size_t end = std::min(last, at + kPart);
         std::uint8_t most = 0;
         for (std::size_t i = at; i < end; ++i) most = std::max(most, codes[i]);
         if (most < q) continue;
@@ -183,17 +183,17 @@ void check_digits(const char* function, const LatticeCode& code, std::span<const
 
 namespace {
 
-// By pieces: most have nothing to tell, and loops without branches become vector code.
+// By parts: most have nothing to tell, and loops without branches become vector code.
 StatusCount count_range(std::span<const std::uint8_t> status, std::size_t first, std::size_t last) {
-    constexpr std::size_t kPiece = 4096;
+    constexpr std::size_t kPart = 4096;
     StatusCount count;
-    for (std::size_t at = first; at < last; at += kPiece) {
-        const auto piece = status.subspan(at, std::min(kPiece, last - at));
+    for (std::size_t at = first; at < last; at += kPart) {
+        const auto part = status.subspan(at, std::min(kPart, last - at));
         std::uint8_t any = 0;
-        for (const std::uint8_t s : piece) any |= s;
+        for (const std::uint8_t s : part) any |= s;
         if (any == 0) continue;
         std::uint32_t retried = 0, unresolved = 0, bad = 0, most = 0;
-        for (const std::uint8_t s : piece) {
+        for (const std::uint8_t s : part) {
             retried += (s & kLatticeRetries) != 0 ? 1u : 0u;
             unresolved += s >> 7;
             bad += s == kLatticeNotFinite ? 1u : 0u;
@@ -201,8 +201,8 @@ StatusCount count_range(std::span<const std::uint8_t> status, std::size_t first,
         }
         if (bad != 0 && count.not_finite == 0)
             count.first_not_finite =
-                at + static_cast<std::size_t>(std::find(piece.begin(), piece.end(), kLatticeNotFinite) -
-                                              piece.begin());
+                at + static_cast<std::size_t>(std::find(part.begin(), part.end(), kLatticeNotFinite) -
+                                              part.begin());
         count.not_finite += bad;
         count.retried += retried - bad;
         count.unresolved += unresolved - bad;

@@ -47,7 +47,7 @@ shared::LatticeSettings lattice_settings(const LatticeCode& code);
 
 /// Constants and launch of a shader on a device.
 struct LatticePlan {
-    std::uint32_t local_size = 256, max_groups = 1, elements_per_group = 1;
+    std::uint32_t local_size = 256, max_workgroups = 1, elements_per_workgroup = 1;
     std::vector<SpecConstant> constants;
     /// Rows of whole vectors are stored by shaders/lattice/lattice_staged.glsl.h: constant kStagedId is true.
     bool staged = false;

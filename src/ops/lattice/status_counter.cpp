@@ -9,13 +9,13 @@ namespace weft::kernels {
 namespace {
 
 // Counted between two looks at whether to stop; fewer are not worth a thread.
-constexpr std::size_t kPiece = std::size_t{1} << 17;
+constexpr std::size_t kPart = std::size_t{1} << 17;
 
 }  // namespace
 
 void StatusCounter::in_place(std::size_t vectors) {
     // Little or nothing goes on beside it then, and finish() has more threads.
-    if (vectors < kPiece || status_.size() - std::min(vectors, status_.size()) < kPiece) return;
+    if (vectors < kPart || status_.size() - std::min(vectors, status_.size()) < kPart) return;
     ready_.store(vectors, std::memory_order_release);
     ready_.notify_one();
     if (thread_.joinable()) return;
@@ -32,7 +32,7 @@ void StatusCounter::serve() {
             ready_.wait(ready, std::memory_order_acquire);
             continue;
         }
-        const std::size_t end = std::min(ready, counted_ + kPiece);
+        const std::size_t end = std::min(ready, counted_ + kPart);
         count_.add(count_statuses(status_.first(end), 1, counted_));
         counted_ = end;
     }

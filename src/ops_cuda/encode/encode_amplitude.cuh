@@ -29,7 +29,7 @@ int launch(const EncodeLaunch& l) {
     kernel.value_pairs = static_cast<const RawPair*>(l.values);
     kernel.states = l.states;
     kernel.status = l.status;
-    return launch_kernel<threads>(kernel, groups_of(l.count, threads / l.plan->team_size), l);
+    return launch_kernel<threads>(kernel, workgroups_of(l.count, threads / l.plan->team_size), l);
 }
 
 }  // namespace

@@ -71,13 +71,13 @@ int launch_shared_as(const EncodeLaunch& l) {
         cudaFuncSetAttribute(encode_kernel<Kernel, kSharedThreads, blocks>,
                              cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
     if (result != cudaSuccess) return result;
-    return launch_kernel<kSharedThreads, blocks>(kernel, std::uint64_t{l.count} * l.plan->groups_per_row, l);
+    return launch_kernel<kSharedThreads, blocks>(kernel, std::uint64_t{l.count} * l.plan->workgroups_per_row, l);
 }
 
 // So many workgroups a multiprocessor as leave each the registers that it needs.
 template <bool wide>
 int launch_shared(const EncodeLaunch& l) {
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
     constexpr unsigned kBlocks = 5;
 #else
     constexpr unsigned kBlocks = 8;
@@ -92,7 +92,7 @@ int launch_scale(const EncodeLaunch& l) {
     kernel.values = static_cast<decltype(kernel.values)>(l.values);
     kernel.norms = l.rows;
     kernel.states = l.states;
-    return launch_kernel<kScaleThreads>(kernel, groups_of(l.count, kScaleThreads), l);
+    return launch_kernel<kScaleThreads>(kernel, workgroups_of(l.count, kScaleThreads), l);
 }
 
 int launch_norms(const EncodeLaunch& l) {

@@ -25,7 +25,7 @@ int launch(const EncodeLaunch& l) {
     kernel.status = l.status;
     // 8 stores a thread.
     const std::uint64_t stores = (std::uint64_t{l.count} << l.plan->element_bits) / (wide ? 1 : 2);
-    return launch_kernel<kThreads>(kernel, groups_of(stores, 8 * kThreads), l);
+    return launch_kernel<kThreads>(kernel, workgroups_of(stores, 8 * kThreads), l);
 }
 
 template <bool wide>

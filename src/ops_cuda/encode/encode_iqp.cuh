@@ -39,7 +39,7 @@ int launch(const EncodeLaunch& l) {
     kernel.values = static_cast<decltype(kernel.values)>(l.values);
     kernel.states = l.states;
     kernel.status = l.status;
-    return launch_kernel<Kernel::kGroupSize>(kernel, groups_of(l.count, l.plan->rows_per_group), l);
+    return launch_kernel<Kernel::kWorkgroupSize>(kernel, workgroups_of(l.count, l.plan->rows_per_workgroup), l);
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ int LAUNCH(const EncodeLaunch& l) {
                 return launch<EncodeIqp<wide, 11>>(l);
             case 12:
                 return launch<EncodeIqp<wide, 12>>(l);
-#if !defined(WEFT_WORK64)
+#if !defined(WEFT_REAL64)
             case 13:
                 return launch<EncodeIqp<wide, 13>>(l);
 #endif

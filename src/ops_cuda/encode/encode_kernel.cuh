@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the encode kernels have in common. Compiled once for each of WEFT_IN64 and WEFT_WORK64, as the shaders
+// What the encode kernels have in common. Compiled once for each of WEFT_IN64 and WEFT_REAL64, as the shaders
 // are.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include "ops_cuda/encode/encode_launch.hpp"
 
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
 #define WEFT_FLOAT64
 #endif
 #include "shaders/encode/encode_parameters.h"
@@ -36,9 +36,9 @@ __global__ void __launch_bounds__(threads, blocks) encode_kernel(const __grid_co
 }
 
 template <unsigned threads, unsigned blocks = 1, class Kernel>
-int launch_kernel(const Kernel& kernel, std::uint64_t groups, const EncodeLaunch& l) {
+int launch_kernel(const Kernel& kernel, std::uint64_t workgroups, const EncodeLaunch& l) {
     encode_kernel<Kernel, threads, blocks>
-        <<<static_cast<unsigned>(std::min<std::uint64_t>(groups, 0x7fffffff)), threads, 0, l.stream>>>(
+        <<<static_cast<unsigned>(std::min<std::uint64_t>(workgroups, 0x7fffffff)), threads, 0, l.stream>>>(
             kernel);
     return cudaGetLastError();
 }
@@ -52,14 +52,14 @@ Kernel make_kernel(const EncodeLaunch& l) {
     return kernel;
 }
 
-inline std::uint64_t groups_of(std::uint64_t count, std::uint64_t per_group) {
-    return (count + per_group - 1) / per_group;
+inline std::uint64_t workgroups_of(std::uint64_t count, std::uint64_t per_workgroup) {
+    return (count + per_workgroup - 1) / per_workgroup;
 }
 
 // Whether amplitudes are complex128, which only double arithmetic makes, as a constant.
 template <class Body>
 int with_width([[maybe_unused]] const EncodeLaunch& l, const Body& body) {
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
     if (l.plan->types.states == StateType::complex128) return body(std::true_type{});
 #if !defined(WEFT_IN64)
     return cudaErrorInvalidValue;  // complex64 of float values is made in float
@@ -74,6 +74,6 @@ int with_width([[maybe_unused]] const EncodeLaunch& l, const Body& body) {
 // Push constants and spec constants that all of them have.
 #define ENCODE_MEMBERS(threads)                     \
     static constexpr bool kStoreWide = wide;        \
-    static constexpr unsigned kGroupSize = threads; \
+    static constexpr unsigned kWorkgroupSize = threads; \
     uint count, first;                              \
     EncodeParameters p

@@ -34,19 +34,19 @@ struct EncodeLaunch {
 
 /// Each returns what cudaLaunchKernel did.
 using LaunchEncode = int (*)(const EncodeLaunch& launch);
-int launch_amplitude_in32_work32(const EncodeLaunch& launch);
-int launch_amplitude_in32_work64(const EncodeLaunch& launch);
-int launch_amplitude_in64_work64(const EncodeLaunch& launch);
-int launch_amplitude_long_in32_work32(const EncodeLaunch& launch);
-int launch_amplitude_long_in32_work64(const EncodeLaunch& launch);
-int launch_amplitude_long_in64_work64(const EncodeLaunch& launch);
-int launch_product_in32_work32(const EncodeLaunch& launch);
-int launch_product_in32_work64(const EncodeLaunch& launch);
-int launch_product_in64_work64(const EncodeLaunch& launch);
-int launch_iqp_in32_work32(const EncodeLaunch& launch);
-int launch_iqp_in32_work64(const EncodeLaunch& launch);
-int launch_iqp_in64_work64(const EncodeLaunch& launch);
-int launch_iqp_in64_work32(const EncodeLaunch& launch);
+int launch_amplitude_in32_real32(const EncodeLaunch& launch);
+int launch_amplitude_in32_real64(const EncodeLaunch& launch);
+int launch_amplitude_in64_real64(const EncodeLaunch& launch);
+int launch_amplitude_long_in32_real32(const EncodeLaunch& launch);
+int launch_amplitude_long_in32_real64(const EncodeLaunch& launch);
+int launch_amplitude_long_in64_real64(const EncodeLaunch& launch);
+int launch_product_in32_real32(const EncodeLaunch& launch);
+int launch_product_in32_real64(const EncodeLaunch& launch);
+int launch_product_in64_real64(const EncodeLaunch& launch);
+int launch_iqp_in32_real32(const EncodeLaunch& launch);
+int launch_iqp_in32_real64(const EncodeLaunch& launch);
+int launch_iqp_in64_real64(const EncodeLaunch& launch);
+int launch_iqp_in64_real32(const EncodeLaunch& launch);
 int launch_basis(const EncodeLaunch& launch);
 /// A pass over `units` of 16 bytes: `bits` bits of the index from bit `low` on.
 int launch_wht(StreamHandle stream, bool wide, void* states, std::uint64_t units, std::uint32_t low,

@@ -26,7 +26,7 @@ int launch(const EncodeLaunch& l) {
     kernel.values = static_cast<decltype(kernel.values)>(l.values);
     kernel.states = l.states;
     kernel.status = l.status;
-    return launch_kernel<kThreads>(kernel, groups_of(l.count, l.plan->rows_per_group), l);
+    return launch_kernel<kThreads>(kernel, workgroups_of(l.count, l.plan->rows_per_workgroup), l);
 }
 
 }  // namespace

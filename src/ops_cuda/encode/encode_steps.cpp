@@ -27,29 +27,29 @@ void done(int result) {
 
 // By kernel, and then by what values are and what is computed in.
 LaunchEncode launcher(const EncodePlan& plan, EncodeStep step) {
-    constexpr LaunchEncode kAmplitude[] = {launch_amplitude_in32_work32, launch_amplitude_in32_work64,
-                                           launch_amplitude_in64_work64};
-    constexpr LaunchEncode kLong[] = {launch_amplitude_long_in32_work32, launch_amplitude_long_in32_work64,
-                                      launch_amplitude_long_in64_work64};
-    constexpr LaunchEncode kProduct[] = {launch_product_in32_work32, launch_product_in32_work64,
-                                         launch_product_in64_work64};
-    constexpr LaunchEncode kIqp[] = {launch_iqp_in32_work32, launch_iqp_in32_work64, launch_iqp_in64_work64,
-                                     launch_iqp_in64_work32};
+    constexpr LaunchEncode kAmplitude[] = {launch_amplitude_in32_real32, launch_amplitude_in32_real64,
+                                           launch_amplitude_in64_real64};
+    constexpr LaunchEncode kLong[] = {launch_amplitude_long_in32_real32, launch_amplitude_long_in32_real64,
+                                      launch_amplitude_long_in64_real64};
+    constexpr LaunchEncode kProduct[] = {launch_product_in32_real32, launch_product_in32_real64,
+                                         launch_product_in64_real64};
+    constexpr LaunchEncode kIqp[] = {launch_iqp_in32_real32, launch_iqp_in32_real64, launch_iqp_in64_real64,
+                                     launch_iqp_in64_real32};
     const bool narrow = plan.types.values == ValueType::float32;
-    const int form = plan.work64 ? (narrow ? 1 : 2) : (narrow ? 0 : 3);
-    if (step != EncodeStep::states) return kLong[form];
+    const int variant = plan.real64 ? (narrow ? 1 : 2) : (narrow ? 0 : 3);
+    if (step != EncodeStep::states) return kLong[variant];
     switch (plan.kernel) {
         case EncodeKernel::amplitude:
-            return kAmplitude[form];
+            return kAmplitude[variant];
         case EncodeKernel::amplitude_shared:
         case EncodeKernel::amplitude_long:
-            return kLong[form];
+            return kLong[variant];
         case EncodeKernel::product:
-            return kProduct[form];
+            return kProduct[variant];
         case EncodeKernel::basis:
             return launch_basis;
         default:
-            return kIqp[form];
+            return kIqp[variant];
     }
 }
 
@@ -179,7 +179,7 @@ class Encode {
                                    .states = reinterpret_cast<shared::uvec4*>(to)});
     }
 
-    // The norms of one group of rows are found while the values of the group before still lie in the cache.
+    // The norms of one workgroup of rows are found while the values of the workgroup before still lie in the cache.
     void long_rows() const {
         const std::uint64_t step = rows_at_a_time(std::uint64_t{16} << 20), samples = plan_.samples;
         const auto count = [&](std::uint64_t row) { return std::min(step, samples - row); };

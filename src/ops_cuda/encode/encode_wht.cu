@@ -50,9 +50,9 @@ __global__ void __launch_bounds__(kThreads) encode_wht(Unit* states, std::uint64
 
 template <class Unit, unsigned kBits>
 int launch(StreamHandle stream, void* states, std::uint64_t units, unsigned low) {
-    const std::uint64_t count = units >> kBits, groups = (count + kThreads - 1) / kThreads;
+    const std::uint64_t count = units >> kBits, workgroups = (count + kThreads - 1) / kThreads;
     encode_wht<Unit, kBits>
-        <<<static_cast<unsigned>(std::min<std::uint64_t>(groups, 0x7fffffff)), kThreads, 0, stream>>>(
+        <<<static_cast<unsigned>(std::min<std::uint64_t>(workgroups, 0x7fffffff)), kThreads, 0, stream>>>(
             static_cast<Unit*>(states), count, low);
     return cudaGetLastError();
 }

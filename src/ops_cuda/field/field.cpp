@@ -36,17 +36,17 @@ void reduce(FieldLaunch launch, const FieldInfo& field, const FieldKernelOptions
     if (launch.elements == 0)
         return check(cudaMemsetAsync(launch.out, 0, field.element_bytes, launch.stream), function,
                      "cudaMemsetAsync");
-    launch.groups = kernels::plan_field_shares(device, field, launch.op, launch.elements, options);
-    if (launch.groups == 1)
+    launch.workgroups = kernels::plan_field_shares(device, field, launch.op, launch.elements, options);
+    if (launch.workgroups == 1)
         return check(static_cast<cudaError_t>(launch_field_reduction(launch)), function, "the launch");
-    const Scratch totals(launch.stream, std::size_t{launch.groups} * field.element_bytes, function, "totals");
+    const Scratch totals(launch.stream, std::size_t{launch.workgroups} * field.element_bytes, function, "totals");
     FieldLaunch sum = launch;
     launch.out = totals.data();
     check(static_cast<cudaError_t>(launch_field_reduction(launch)), function, "the launch");
     sum.op = FieldOp::sum;
     sum.a = totals.data();
-    sum.elements = launch.groups;
-    sum.groups = 1;
+    sum.elements = launch.workgroups;
+    sum.workgroups = 1;
     check(static_cast<cudaError_t>(launch_field_reduction(sum)), function, "the launch");
 }
 
@@ -78,11 +78,11 @@ void field_apply(StreamHandle stream, Field field, FieldOp op, const FieldInput&
     launch.a = a.data;
     launch.b = b.data;
     launch.out = out.data;
-    launch.group_size = plan.local_size;
+    launch.workgroup_size = plan.local_size;
     if (is_reduction(op)) return reduce(launch, info, options, function.c_str());
     if (launch.elements == 0) return;
-    const std::uint64_t groups = (launch.elements + plan.elements_per_group - 1) / plan.elements_per_group;
-    launch.groups = static_cast<std::uint32_t>(std::min<std::uint64_t>(groups, plan.max_groups));
+    const std::uint64_t workgroups = (launch.elements + plan.elements_per_workgroup - 1) / plan.elements_per_workgroup;
+    launch.workgroups = static_cast<std::uint32_t>(std::min<std::uint64_t>(workgroups, plan.max_workgroups));
     const int result = op == FieldOp::inverse ? launch_field_inverse(launch) : launch_field_elements(launch);
     check(static_cast<cudaError_t>(result), function.c_str(), "the launch");
 }

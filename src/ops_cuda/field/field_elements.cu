@@ -27,8 +27,8 @@ __global__ void __launch_bounds__(256)
                    const void* a, const void* b, void* out, std::uint64_t count) {
     constexpr bool kTwo =
         op == FieldOp::add || op == FieldOp::sub || op == FieldOp::mul || op == FieldOp::axpy;
-    const std::uint64_t group = std::uint64_t{blockDim.x} * Size::kEach, stride = group * gridDim.x;
-    for (std::uint64_t first = blockIdx.x * group + threadIdx.x; first < count; first += stride) {
+    const std::uint64_t workgroup = std::uint64_t{blockDim.x} * Size::kEach, stride = workgroup * gridDim.x;
+    for (std::uint64_t first = blockIdx.x * workgroup + threadIdx.x; first < count; first += stride) {
         Limbs<Size> x[Size::kEach], y[Size::kEach];
 #pragma unroll
         for (int k = 0; k < Size::kEach; ++k) {
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(256)
 
 template <class Size, FieldOp op>
 int launch(const FieldLaunch& l) {
-    field_elements<Size, op><<<l.groups, l.group_size, 0, l.stream>>>(
+    field_elements<Size, op><<<l.workgroups, l.workgroup_size, 0, l.stream>>>(
         arithmetic_of<Size>(l), shared::limbs_from<Limbs<Size>>(l.scalar), l.a, l.b, l.out, l.elements);
     return cudaGetLastError();
 }

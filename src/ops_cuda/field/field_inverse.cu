@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(256) field_inverse(const __grid_constant__ Ari
 int launch_field_inverse(const FieldLaunch& l) {
     return with_size(l, [&]<class Size>(Size) -> int {
         field_inverse<Size>
-            <<<l.groups, l.group_size, 0, l.stream>>>(arithmetic_of<Size>(l), l.a, l.out, l.elements);
+            <<<l.workgroups, l.workgroup_size, 0, l.stream>>>(arithmetic_of<Size>(l), l.a, l.out, l.elements);
         return cudaGetLastError();
     });
 }

@@ -22,7 +22,7 @@ struct FieldLaunch {
     const void* b = nullptr;
     void* out = nullptr;
     std::uint64_t elements = 0;
-    std::uint32_t groups = 1, group_size = 256;  ///< of reductions `groups` totals come out
+    std::uint32_t workgroups = 1, workgroup_size = 256;  ///< of reductions `workgroups` totals come out
 };
 
 /// Each returns what cudaLaunchKernel did: the operations of field_*.cu that `op` names.

@@ -125,10 +125,10 @@ template <class Size, class Form>
 int launch(const FieldLaunch& l) {
     const Arithmetic<Size> field = arithmetic_of<Size>(l);
     if (l.op == FieldOp::sum)
-        field_sum<Size><<<l.groups, l.group_size, 0, l.stream>>>(field, l.a, l.out, l.elements);
+        field_sum<Size><<<l.workgroups, l.workgroup_size, 0, l.stream>>>(field, l.a, l.out, l.elements);
     else
         field_inner_product<Size, Form>
-            <<<l.groups, l.group_size, 0, l.stream>>>(field, l.a, l.b, l.out, l.elements);
+            <<<l.workgroups, l.workgroup_size, 0, l.stream>>>(field, l.a, l.b, l.out, l.elements);
     return cudaGetLastError();
 }
 

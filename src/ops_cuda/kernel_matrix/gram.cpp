@@ -40,7 +40,7 @@ GramProduct::GramProduct(StreamHandle stream, const kernels::GramPlan& plan, con
 
 void GramProduct::pack(const std::byte* states, std::uint64_t rows, std::byte* planes,
                        std::uint64_t first) const {
-    const std::uint64_t row = plan_.problem.amplitudes * (plan_.form == kernels::GramForm::fp64 ? 16u : 8u);
+    const std::uint64_t row = plan_.problem.amplitudes * (plan_.method == kernels::GramMethod::fp64 ? 16u : 8u);
     const std::uint64_t across = divide_up(plan_.problem.amplitudes, shared::kGramPackAmplitudes);
     for (std::uint64_t at = 0; at < rows; at += plan_.panel_rows) {
         const std::uint64_t count = std::min(plan_.panel_rows, rows - at);
@@ -52,8 +52,8 @@ void GramProduct::pack(const std::byte* states, std::uint64_t rows, std::byte* p
             .states = states + at * row,
             .planes = planes + (first + at) * plan_.row_bytes};
         done(plan_.matrix()                          ? launch_gram_pack_matrix(launch)
-             : plan_.form == kernels::GramForm::fp64 ? launch_gram_pack_work64(launch)
-                                                     : launch_gram_pack_work32(launch));
+             : plan_.method == kernels::GramMethod::fp64 ? launch_gram_pack_real64(launch)
+                                                     : launch_gram_pack_real32(launch));
     }
 }
 
@@ -83,13 +83,13 @@ void GramProduct::run(const Tiles& t) const {
         .sums = sums_.data(),
         .factors = factors_};
     done(plan_.matrix()                             ? launch_gram_matrix(launch)
-         : plan_.form == kernels::GramForm::fp64    ? launch_gram_tile_work64(launch)
-         : plan_.form == kernels::GramForm::fp32_3m ? launch_gram_tile_3m(launch)
+         : plan_.method == kernels::GramMethod::fp64    ? launch_gram_tile_real64(launch)
+         : plan_.method == kernels::GramMethod::fp32_3m ? launch_gram_tile_3m(launch)
                                                     : launch_gram_tile_4m(launch));
     if (plan_.split == 1) return;
     launch.count = word(tiles * plan_.tile.rows * plan_.tile.columns);
-    done(plan_.form == kernels::GramForm::fp64 ? launch_gram_reduce_work64(launch)
-                                               : launch_gram_reduce_work32(launch));
+    done(plan_.method == kernels::GramMethod::fp64 ? launch_gram_reduce_real64(launch)
+                                               : launch_gram_reduce_real32(launch));
 }
 
 void GramProduct::multiply(const GramRows& x, const GramRows& y, const GramTarget& target) const {

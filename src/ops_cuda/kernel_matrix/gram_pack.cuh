@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Row-major states into the planes of shaders/gram/gram_layout.h, float, double (WEFT_WORK64) or float16
+// Row-major states into the planes of shaders/gram/gram_layout.h, float, double (WEFT_REAL64) or float16
 // (WEFT_MATRIX); and, but for float16, the sums of parts of sums. NAME(x) is the name to give to what
 // launches x.
 #include <cuda_runtime.h>
@@ -9,7 +9,7 @@
 #include "shaders/gram/gram_interface.h"
 #include "shaders/gram/gram_layout.h"
 
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
 #define Real double
 #define Complex dvec2
 #else

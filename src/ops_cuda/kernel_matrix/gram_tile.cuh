@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of |X Y^H|^2 from packed planes of float (WEFT_3M: by three products) or of double (WEFT_WORK64).
+// Tiles of |X Y^H|^2 from packed planes of float (WEFT_3M: by three products) or of double (WEFT_REAL64).
 // LAUNCH is the name of what launches them.
 #include <cuda_runtime.h>
 
@@ -10,7 +10,7 @@
 #include "shaders/gram/gram_interface.h"
 #include "shaders/gram/gram_layout.h"
 
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
 #define Real double
 #define Real4 dvec4
 #else
@@ -25,7 +25,7 @@ using namespace shared;
 
 template <uint tile_rows, uint tile_columns, uint stages, bool wide_values>
 struct GramTile {
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
     static constexpr uint kRows = 4;
 #else
     static constexpr uint kRows = 8;
@@ -92,7 +92,7 @@ int LAUNCH(const GramLaunch& l) {
     // Those of kernels::gram_tiles.
     const kernels::GramTile& tile = l.plan->tile;
     if (tile.rows == 32) return tile.stages == 2 ? launch_tile<32, 32, 2>(l) : launch_tile<32, 32, 1>(l);
-#if !defined(WEFT_WORK64)
+#if !defined(WEFT_REAL64)
     if (tile.rows == 128) return launch_tile<128, 64, 1>(l);
 #endif
     if (tile.columns == 32) return launch_tile<64, 32, 2>(l);

@@ -24,9 +24,9 @@ struct AnglesLaunch {
 struct ProductLaunch {
     StreamHandle stream = nullptr;
     std::uint32_t parts = 2;
-    bool symmetric = false, long_form = false;
+    bool symmetric = false, long_variant = false;
     std::uint32_t count = 0;  ///< values, or tiles where symmetric
-    std::uint64_t groups = 1;
+    std::uint64_t workgroups = 1;
     shared::KernelProductParameters p{};
     const void* planes = nullptr;
     void* values = nullptr;
@@ -81,24 +81,24 @@ struct GramLaunch {
 };
 
 /// Each returns what cudaLaunchKernel did; in float, and in double.
-int launch_kernel_angles_work32(const AnglesLaunch& launch);
-int launch_kernel_angles_work64(const AnglesLaunch& launch);
-int launch_kernel_product_work32(const ProductLaunch& launch);
-int launch_kernel_product_work64(const ProductLaunch& launch);
-int launch_kernel_states_work32(const StatesLaunch& launch);
-int launch_kernel_states_work64(const StatesLaunch& launch);
-int launch_kernel_norms_work32(const NormsLaunch& launch);
-int launch_kernel_norms_work64(const NormsLaunch& launch);
-int launch_kernel_scale_work32(const ScaleLaunch& launch);
-int launch_kernel_scale_work64(const ScaleLaunch& launch);
-int launch_gram_pack_work32(const GramPackLaunch& launch);
-int launch_gram_pack_work64(const GramPackLaunch& launch);
+int launch_kernel_angles_real32(const AnglesLaunch& launch);
+int launch_kernel_angles_real64(const AnglesLaunch& launch);
+int launch_kernel_product_real32(const ProductLaunch& launch);
+int launch_kernel_product_real64(const ProductLaunch& launch);
+int launch_kernel_states_real32(const StatesLaunch& launch);
+int launch_kernel_states_real64(const StatesLaunch& launch);
+int launch_kernel_norms_real32(const NormsLaunch& launch);
+int launch_kernel_norms_real64(const NormsLaunch& launch);
+int launch_kernel_scale_real32(const ScaleLaunch& launch);
+int launch_kernel_scale_real64(const ScaleLaunch& launch);
+int launch_gram_pack_real32(const GramPackLaunch& launch);
+int launch_gram_pack_real64(const GramPackLaunch& launch);
 int launch_gram_pack_matrix(const GramPackLaunch& launch);
 int launch_gram_tile_4m(const GramLaunch& launch);
 int launch_gram_tile_3m(const GramLaunch& launch);
-int launch_gram_tile_work64(const GramLaunch& launch);
+int launch_gram_tile_real64(const GramLaunch& launch);
 int launch_gram_matrix(const GramLaunch& launch);
-int launch_gram_reduce_work32(const GramLaunch& launch);
-int launch_gram_reduce_work64(const GramLaunch& launch);
+int launch_gram_reduce_real32(const GramLaunch& launch);
+int launch_gram_reduce_real64(const GramLaunch& launch);
 
 }  // namespace weft::cuda

@@ -19,7 +19,7 @@ namespace weft::cuda {
 namespace {
 
 using kernels::CircuitFacts;
-using kernels::KernelPlan;
+using kernels::KernelMatrixPlan;
 
 constexpr const char* kFunction = "kernel_matrix";
 
@@ -29,11 +29,11 @@ std::uint32_t word(std::uint64_t value) {
 
 // Tensor cores keep sums as exact as the Vulkan form of this product asks for; the conformance suite measures
 // it.
-kernels::KernelDevice device_facts() {
+kernels::KernelMatrixDevice device_facts() {
     require_device(kFunction);
     std::size_t free = 0, total = 0;
     check(cudaMemGetInfo(&free, &total), kFunction, "cudaMemGetInfo");
-    kernels::KernelDevice facts;
+    kernels::KernelMatrixDevice facts;
     facts.gram.limits = plan_device().limits;
     facts.gram.float64 = facts.gram.matrix_khr = facts.gram.matrix_exact = true;
     facts.gram.memory_bytes = facts.budget_bytes = free;
@@ -41,7 +41,7 @@ kernels::KernelDevice device_facts() {
     return facts;
 }
 
-void launch_product(StreamHandle stream, const KernelPlan& plan, const KernelFeatures& x,
+void launch_product(StreamHandle stream, const KernelMatrixPlan& plan, const KernelFeatures& x,
                     const KernelFeatures* y, const KernelValues& k, double scale,
                     const KernelMatrixOptions& options) {
     const Scratch planes = make_planes(stream, plan);
@@ -50,7 +50,7 @@ void launch_product(StreamHandle stream, const KernelPlan& plan, const KernelFea
         launch_angles(stream, plan, *y, plan.shape.others, scale, false, planes.data(), plan.shape.samples);
     // Every value of a sample with itself is 1, so normalising leaves but the jitter.
     const double shrink = options.normalize && plan.shape.square() ? 1 / (1 + options.jitter) : 1;
-    const std::uint64_t bits = plan.work64 ? std::bit_cast<std::uint64_t>(shrink)
+    const std::uint64_t bits = plan.real64 ? std::bit_cast<std::uint64_t>(shrink)
                                            : std::bit_cast<std::uint32_t>(static_cast<float>(shrink));
     const std::uint64_t columns = plan.shape.columns(),
                         tiles_across = (columns + kernels::kProductTile - 1) / kernels::kProductTile;
@@ -64,19 +64,19 @@ void launch_product(StreamHandle stream, const KernelPlan& plan, const KernelFea
         .planes = planes.data(),
         .values = k.data};
     const auto go = [&] {
-        check(static_cast<cudaError_t>(plan.work64 ? launch_kernel_product_work64(launch)
-                                                   : launch_kernel_product_work32(launch)),
+        check(static_cast<cudaError_t>(plan.real64 ? launch_kernel_product_real64(launch)
+                                                   : launch_kernel_product_real32(launch)),
               kFunction, "the launch");
     };
     if (plan.symmetric) {
-        launch.groups = tiles_across * (tiles_across + 1) / 2;
-        launch.count = word(launch.groups);
+        launch.workgroups = tiles_across * (tiles_across + 1) / 2;
+        launch.count = word(launch.workgroups);
         return go();
     }
     for (std::uint64_t row = 0; row < plan.shape.samples; row += plan.panel_rows) {
         const std::uint64_t rows = std::min(plan.panel_rows, plan.shape.samples - row);
         launch.count = word(rows * columns);
-        launch.groups = (rows + kernels::kProductTile - 1) / kernels::kProductTile * tiles_across;
+        launch.workgroups = (rows + kernels::kProductTile - 1) / kernels::kProductTile * tiles_across;
         launch.p.row_base = word(row);
         launch.values = static_cast<std::byte*>(k.data) + row * columns * plan.real_bytes();
         go();
@@ -84,14 +84,14 @@ void launch_product(StreamHandle stream, const KernelPlan& plan, const KernelFea
 }
 
 void from_features(StreamHandle stream, const KernelFeatures& x, const KernelFeatures* y,
-                   const KernelValues& k, const KernelShape& shape, const KernelCircuit& circuit,
+                   const KernelValues& k, const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit,
                    const KernelMatrixOptions& options) {
     kernels::check_kernel_shape(shape, y != nullptr);
     kernels::check_arrays(x, y, k, shape, shape.qubits, "values", options);
     const CircuitFacts facts = kernels::circuit_facts(shape, circuit, false);
     check_aligned(kFunction, k.data, "k");
-    const KernelPlan plan = kernels::fitting_plan(device_facts(), shape, facts, k.type, options);
-    if (plan.method == KernelMethod::product)
+    const KernelMatrixPlan plan = kernels::plan_that_fits(device_facts(), shape, facts, k.type, options);
+    if (plan.method == KernelMatrixMethod::product)
         return launch_product(stream, plan, x, y, k, circuit.scale, options);
     const Scratch planes = make_planes(stream, plan);
     launch_angles(stream, plan, x, shape.samples, circuit.scale, true, planes.data(), 0);
@@ -102,13 +102,13 @@ void from_features(StreamHandle stream, const KernelFeatures& x, const KernelFea
 }
 
 void from_states(StreamHandle stream, const KernelStates& x, const KernelStates* y, const KernelValues& k,
-                 const KernelShape& shape, const KernelMatrixOptions& options) {
+                 const KernelMatrixShape& shape, const KernelMatrixOptions& options) {
     const std::uint64_t row = kernels::check_state_shape(shape, y != nullptr);
     kernels::check_arrays(x, y, k, shape, row, "amplitudes", options);
     check_aligned(kFunction, x.data, "x");
     if (y != nullptr) check_aligned(kFunction, y->data, "y");
-    const KernelPlan plan =
-        kernels::fitting_plan(device_facts(), shape, kernels::state_facts(x.type, false), k.type, options);
+    const KernelMatrixPlan plan =
+        kernels::plan_that_fits(device_facts(), shape, kernels::state_facts(x.type, false), k.type, options);
     GivenStates source(plan, x, y);
     launch_blocks(stream, plan, source, k, options);
 }
@@ -116,12 +116,12 @@ void from_states(StreamHandle stream, const KernelStates& x, const KernelStates*
 }  // namespace
 
 void kernel_matrix(StreamHandle stream, const KernelFeatures& x, const KernelValues& k,
-                   const KernelShape& shape, const KernelCircuit& circuit,
+                   const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit,
                    const KernelMatrixOptions& options) {
     from_features(stream, x, nullptr, k, shape, circuit, options);
 }
 void kernel_matrix(StreamHandle stream, const KernelFeatures& x, const KernelFeatures& y,
-                   const KernelValues& k, const KernelShape& shape, const KernelCircuit& circuit,
+                   const KernelValues& k, const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit,
                    const KernelMatrixOptions& options) {
     from_features(stream, x, &y, k, shape, circuit, options);
 }
@@ -130,7 +130,7 @@ void kernel_matrix(StreamHandle stream, const KernelStates& states, const Kernel
     from_states(stream, states, nullptr, k, {shape.samples, 0, shape.qubits}, options);
 }
 void kernel_matrix(StreamHandle stream, const KernelStates& x, const KernelStates& y, const KernelValues& k,
-                   const KernelShape& shape, const KernelMatrixOptions& options) {
+                   const KernelMatrixShape& shape, const KernelMatrixOptions& options) {
     from_states(stream, x, &y, k, shape, options);
 }
 

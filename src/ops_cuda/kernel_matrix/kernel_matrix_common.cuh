@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of kernel matrices have in common: float or, with WEFT_WORK64, double. NAME(x) is the name
+// What the kernels of kernel matrices have in common: float or, with WEFT_REAL64, double. NAME(x) is the name
 // to give to what launches x.
 #include <cuda_runtime.h>
 
@@ -9,7 +9,7 @@
 #include "ops_cuda/kernel_matrix/kernel_launch.hpp"
 #include "cuda/vectors.cuh"
 
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
 #define WEFT_FLOAT64
 #define Real double
 #define Real2 dvec2
@@ -33,10 +33,10 @@ using namespace shared;
 
 constexpr unsigned kThreads = 128;
 
-// Constants that encode_form.h asks for: no amplitude is stored here.
+// Constants that encode_interface.h asks for: no amplitude is stored here.
 #define KERNEL_MEMBERS(Parameters)                   \
     static constexpr bool kStoreWide = false;        \
-    static constexpr unsigned kGroupSize = kThreads; \
+    static constexpr unsigned kWorkgroupSize = kThreads; \
     uint count, first;                               \
     Parameters p
 
@@ -47,12 +47,12 @@ __global__ void __launch_bounds__(threads) kernel_kernel(const __grid_constant__
 }
 
 template <unsigned threads, class Kernel, class Launch>
-int launch_kernel(Kernel& kernel, std::uint64_t groups, const Launch& l) {
+int launch_kernel(Kernel& kernel, std::uint64_t workgroups, const Launch& l) {
     kernel.count = l.count;
     kernel.first = 0;
     kernel.p = l.p;
     kernel_kernel<Kernel, threads>
-        <<<static_cast<unsigned>(std::min<std::uint64_t>(groups, 0x7fffffff)), threads, 0, l.stream>>>(
+        <<<static_cast<unsigned>(std::min<std::uint64_t>(workgroups, 0x7fffffff)), threads, 0, l.stream>>>(
             kernel);
     return cudaGetLastError();
 }

@@ -26,7 +26,7 @@ void done(int result) {
 }
 
 template <class T>
-void upload_weights(StreamHandle stream, const KernelCircuit& circuit, std::uint64_t count, void* target) {
+void upload_weights(StreamHandle stream, const KernelMatrixCircuit& circuit, std::uint64_t count, void* target) {
     std::vector<T> turns(2 * count);
     for (std::uint64_t i = 0; i < count; ++i) {
         const double half = (circuit.weights.type == ValueType::float32
@@ -42,11 +42,11 @@ void upload_weights(StreamHandle stream, const KernelCircuit& circuit, std::uint
 
 }  // namespace
 
-Scratch make_planes(StreamHandle stream, const kernels::KernelPlan& plan) {
+Scratch make_planes(StreamHandle stream, const kernels::KernelMatrixPlan& plan) {
     return {stream, plan.planes_values() * plan.real_bytes(), kFunction, "planes"};
 }
 
-void launch_angles(StreamHandle stream, const kernels::KernelPlan& plan, const KernelFeatures& x,
+void launch_angles(StreamHandle stream, const kernels::KernelMatrixPlan& plan, const KernelFeatures& x,
                    std::uint64_t rows, double scale, bool halved, void* planes, std::uint64_t base) {
     const std::uint64_t bits = std::bit_cast<std::uint64_t>(scale), qubits = plan.shape.qubits;
     const std::uint64_t most = std::max<std::uint64_t>(1, (1u << 30) / qubits);
@@ -59,7 +59,7 @@ void launch_angles(StreamHandle stream, const kernels::KernelPlan& plan, const K
                   x.type == ValueType::float64 ? 1u : 0u, halved ? 1u : 0u},
             .features = static_cast<const std::byte*>(x.data) + row * qubits * kernels::value_bytes(x.type),
             .planes = planes};
-        done(plan.work64 ? launch_kernel_angles_work64(launch) : launch_kernel_angles_work32(launch));
+        done(plan.real64 ? launch_kernel_angles_real64(launch) : launch_kernel_angles_real32(launch));
     }
 }
 
@@ -67,17 +67,17 @@ const std::byte* GivenStates::rows(bool of_y, std::uint64_t row, std::uint64_t) 
     return static_cast<const std::byte*>(of_y ? y_->data : x_.data) + row * plan_.states.state_bytes;
 }
 
-CircuitStates::CircuitStates(StreamHandle stream, const kernels::KernelPlan& plan,
-                             const KernelCircuit& circuit, const void* planes)
+CircuitStates::CircuitStates(StreamHandle stream, const kernels::KernelMatrixPlan& plan,
+                             const KernelMatrixCircuit& circuit, const void* planes)
     : stream_(stream),
       plan_(plan),
       planes_(planes),
-      rz_(circuit.map == KernelMap::ryrz),
+      rz_(circuit.map == FeatureMap::ryrz),
       weights_(stream, 2 * plan.layers * std::uint64_t{plan.shape.qubits} * plan.real_bytes(), kFunction,
                "weights"),
       states_(stream, plan.states.chunk_rows * plan.states.state_bytes, kFunction, "states") {
     const std::uint64_t count = plan.layers * std::uint64_t{plan.shape.qubits};
-    if (plan.work64)
+    if (plan.real64)
         upload_weights<double>(stream, circuit, count, weights_.data());
     else
         upload_weights<float>(stream, circuit, count, weights_.data());
@@ -112,7 +112,7 @@ void CircuitStates::build_layer(std::uint32_t gates, bool generate, std::uint64_
             .weights = weights_.data(),
             .source = pass.ring && !generate ? from : to,
             .states = to};
-        done(plan_.work64 ? launch_kernel_states_work64(launch) : launch_kernel_states_work32(launch));
+        done(plan_.real64 ? launch_kernel_states_real64(launch) : launch_kernel_states_real32(launch));
     }
 }
 
@@ -122,7 +122,7 @@ namespace {
 /// take them, only to take out what rounding did to the norms of states that were built.
 class Normalizer {
   public:
-    Normalizer(StreamHandle stream, const kernels::KernelPlan& plan, const KernelMatrixOptions& options)
+    Normalizer(StreamHandle stream, const kernels::KernelMatrixPlan& plan, const KernelMatrixOptions& options)
         : stream_(stream),
           plan_(plan),
           jitter_(plan.shape.square() && options.normalize ? options.jitter : 0),
@@ -132,7 +132,7 @@ class Normalizer {
                    "factors") {}
 
     void take(const std::byte* states, bool of_y, std::uint64_t row, std::uint64_t count) const {
-        const std::uint64_t jitter = plan_.work64 ? std::bit_cast<std::uint64_t>(jitter_)
+        const std::uint64_t jitter = plan_.real64 ? std::bit_cast<std::uint64_t>(jitter_)
                                                   : std::bit_cast<std::uint32_t>(static_cast<float>(jitter_));
         const NormsLaunch launch{
             .stream = stream_,
@@ -141,14 +141,14 @@ class Normalizer {
                   word(jitter >> 32)},
             .states = states,
             .factors = factors_.data()};
-        done(plan_.work64 ? launch_kernel_norms_work64(launch) : launch_kernel_norms_work32(launch));
+        done(plan_.real64 ? launch_kernel_norms_real64(launch) : launch_kernel_norms_real32(launch));
     }
 
     bool scales() const noexcept { return scales_; }
     const std::byte* factors() const { return factors_.as<std::byte>(); }
 
     void scale(std::byte* k) const {
-        const bool wide_values = plan_.type == ValueType::float64, wide = wide_values || plan_.work64;
+        const bool wide_values = plan_.type == ValueType::float64, wide = wide_values || plan_.real64;
         const std::uint64_t columns = plan_.shape.columns();
         const std::uint64_t most = std::max<std::uint64_t>(1, (1u << 30) / columns);
         for (std::uint64_t row = 0; row < plan_.shape.samples; row += most) {
@@ -156,19 +156,19 @@ class Normalizer {
             const ScaleLaunch launch{
                 .stream = stream_,
                 .wide_values = wide_values,
-                .wide_factors = plan_.work64,
+                .wide_factors = plan_.real64,
                 .count = word(rows * columns),
                 .p = {word(columns), word(columns), 0, word(row),
                       word(plan_.shape.square() ? 0 : plan_.shape.samples), set_diagonal_ ? 1u : 0u},
                 .factors = factors_.data(),
                 .values = k + row * columns * plan_.value_bytes()};
-            done(wide ? launch_kernel_scale_work64(launch) : launch_kernel_scale_work32(launch));
+            done(wide ? launch_kernel_scale_real64(launch) : launch_kernel_scale_real32(launch));
         }
     }
 
   private:
     StreamHandle stream_;
-    const kernels::KernelPlan& plan_;
+    const kernels::KernelMatrixPlan& plan_;
     double jitter_;
     bool scales_, set_diagonal_;
     Scratch factors_;
@@ -176,7 +176,7 @@ class Normalizer {
 
 /// Packed states of one side, a tile of them at a time.
 struct PackedSide {
-    PackedSide(StreamHandle stream, const kernels::KernelPlan& plan, std::uint64_t most_rows)
+    PackedSide(StreamHandle stream, const kernels::KernelMatrixPlan& plan, std::uint64_t most_rows)
         : planes(stream, plan.states.gram.packed_bytes(std::min(plan.states.tile, most_rows)), kFunction,
                  "packed states") {}
     GramRows rows(std::uint64_t count) const { return {planes.as<std::byte>(), 0, count, factor}; }
@@ -188,7 +188,7 @@ struct PackedSide {
 /// Tiles of K one after the other.
 class Blocks {
   public:
-    Blocks(StreamHandle stream, const kernels::KernelPlan& plan, StateSource& source, const KernelValues& k,
+    Blocks(StreamHandle stream, const kernels::KernelMatrixPlan& plan, StateSource& source, const KernelValues& k,
            const Normalizer* normalizer)
         : plan_(plan),
           source_(source),
@@ -234,7 +234,7 @@ class Blocks {
         side.factor = (of_y ? plan_.shape.samples : 0) + row;
     }
 
-    const kernels::KernelPlan& plan_;
+    const kernels::KernelMatrixPlan& plan_;
     StateSource& source_;
     std::byte* k_;
     const Normalizer* normalizer_;
@@ -244,7 +244,7 @@ class Blocks {
 
 }  // namespace
 
-void launch_blocks(StreamHandle stream, const kernels::KernelPlan& plan, StateSource& source,
+void launch_blocks(StreamHandle stream, const kernels::KernelMatrixPlan& plan, StateSource& source,
                    const KernelValues& k, const KernelMatrixOptions& options) {
     if (!options.normalize && !plan.states.renormalize) return Blocks(stream, plan, source, k, nullptr).run();
     const Normalizer normalizer(stream, plan, options);

@@ -48,7 +48,7 @@ int NAME(states)(const StatesLaunch& l) {
             return launch_lanes<64>(l);
         case 128:
             return launch_lanes<128>(l);
-#if !defined(WEFT_WORK64)
+#if !defined(WEFT_REAL64)
         case 256:
             return launch_lanes<256>(l);
 #endif

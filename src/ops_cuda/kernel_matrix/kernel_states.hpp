@@ -14,8 +14,8 @@
 namespace weft::cuda {
 
 /// Cosines and sines of scale times feature, or of half of it: planes, Y's columns behind X's.
-Scratch make_planes(StreamHandle stream, const kernels::KernelPlan& plan);
-void launch_angles(StreamHandle stream, const kernels::KernelPlan& plan, const KernelFeatures& x,
+Scratch make_planes(StreamHandle stream, const kernels::KernelMatrixPlan& plan);
+void launch_angles(StreamHandle stream, const kernels::KernelMatrixPlan& plan, const KernelFeatures& x,
                    std::uint64_t rows, double scale, bool halved, void* planes, std::uint64_t base);
 
 /// Row-major states of X and Y, asked for some rows at a time.
@@ -28,12 +28,12 @@ class StateSource {
 
 class GivenStates : public StateSource {
   public:
-    GivenStates(const kernels::KernelPlan& plan, const KernelStates& x, const KernelStates* y)
+    GivenStates(const kernels::KernelMatrixPlan& plan, const KernelStates& x, const KernelStates* y)
         : plan_(plan), x_(x), y_(y) {}
     const std::byte* rows(bool of_y, std::uint64_t row, std::uint64_t count) override;
 
   private:
-    const kernels::KernelPlan& plan_;
+    const kernels::KernelMatrixPlan& plan_;
     const KernelStates& x_;
     const KernelStates* y_;
 };
@@ -41,7 +41,7 @@ class GivenStates : public StateSource {
 class CircuitStates : public StateSource {
   public:
     /// `planes`: of half angles.
-    CircuitStates(StreamHandle stream, const kernels::KernelPlan& plan, const KernelCircuit& circuit,
+    CircuitStates(StreamHandle stream, const kernels::KernelMatrixPlan& plan, const KernelMatrixCircuit& circuit,
                   const void* planes);
     const std::byte* rows(bool of_y, std::uint64_t row, std::uint64_t count) override;
 
@@ -50,14 +50,14 @@ class CircuitStates : public StateSource {
                      const std::byte* from, std::byte* to) const;
 
     StreamHandle stream_;
-    const kernels::KernelPlan& plan_;
+    const kernels::KernelMatrixPlan& plan_;
     const void* planes_;
     bool rz_;
     Scratch weights_, states_, other_;
 };
 
 /// All of K from packed tiles of states.
-void launch_blocks(StreamHandle stream, const kernels::KernelPlan& plan, StateSource& source,
+void launch_blocks(StreamHandle stream, const kernels::KernelMatrixPlan& plan, StateSource& source,
                    const KernelValues& k, const KernelMatrixOptions& options);
 
 }  // namespace weft::cuda

@@ -14,11 +14,11 @@ struct KernelAngles {
 #include "shaders/kernel_matrix/kernel_angles.glsl.h"
 };
 
-template <uint parts, bool symmetric, bool long_form>
+template <uint parts, bool symmetric, bool long_variant>
 struct KernelProduct {
     KERNEL_MEMBERS(KernelProductParameters);
     static constexpr uint kParts = parts;
-    static constexpr bool kSymmetric = symmetric, kLong = long_form;
+    static constexpr bool kSymmetric = symmetric, kLong = long_variant;
     bool kFours;
     const Real* planes;
     Real* values;
@@ -48,19 +48,19 @@ struct KernelScale {
 #include "shaders/kernel_matrix/kernel_scale.glsl.h"
 };
 
-template <uint parts, bool symmetric, bool long_form>
+template <uint parts, bool symmetric, bool long_variant>
 int launch_product(const ProductLaunch& l) {
-    KernelProduct<parts, symmetric, long_form> kernel{};
+    KernelProduct<parts, symmetric, long_variant> kernel{};
     kernel.planes = static_cast<const Real*>(l.planes);
     kernel.values = static_cast<Real*>(l.values);
     kernel.fours = static_cast<Real4*>(l.values);
     kernel.kFours = l.p.columns % 4 == 0 && reinterpret_cast<std::uintptr_t>(l.values) % alignof(Real4) == 0;
-    return launch_kernel<kThreads>(kernel, l.groups, l);
+    return launch_kernel<kThreads>(kernel, l.workgroups, l);
 }
 template <uint parts>
 int launch_parts(const ProductLaunch& l) {
-#if !defined(WEFT_WORK64)
-    if (l.long_form)
+#if !defined(WEFT_REAL64)
+    if (l.long_variant)
         return l.symmetric ? launch_product<parts, true, true>(l) : launch_product<parts, false, true>(l);
 #endif
     return l.symmetric ? launch_product<parts, true, false>(l) : launch_product<parts, false, false>(l);
@@ -95,7 +95,7 @@ int NAME(norms)(const NormsLaunch& l) {
 }
 
 int NAME(scale)(const ScaleLaunch& l) {
-#if defined(WEFT_WORK64)
+#if defined(WEFT_REAL64)
     if (l.wide_values) return l.wide_factors ? launch_scale<true, true>(l) : launch_scale<true, false>(l);
     return launch_scale<false, true>(l);
 #else

@@ -86,8 +86,8 @@ void download(StreamHandle stream, const Scratch& memory, const KernelTarget& k)
 
 // make(stream, x, y, k) puts the kernel on the stream; y is null where there is none.
 template <class Source, class Make>
-KernelMatrixReport run(const Source& x, const Source* y, const KernelTarget& k, const KernelShape& shape,
-                       KernelMethod method, const KernelMatrixOptions& options, const Make& make) {
+KernelMatrixReport run(const Source& x, const Source* y, const KernelTarget& k, const KernelMatrixShape& shape,
+                       KernelMatrixMethod method, const KernelMatrixOptions& options, const Make& make) {
     const auto begin = std::chrono::steady_clock::now();
     if (options.cancel.stop_requested())
         throw Error(Errc::cancelled, "kernel_matrix: cancelled (its stop token was asked to stop)");
@@ -115,7 +115,7 @@ KernelMatrixReport run(const Source& x, const Source* y, const KernelTarget& k, 
 }
 
 KernelMatrixReport from_features(const KernelSource& x, const KernelSource* y, const KernelTarget& k,
-                                 const KernelShape& shape, const KernelCircuit& circuit,
+                                 const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit,
                                  const KernelMatrixOptions& options) {
     kernels::check_kernel_shape(shape, y != nullptr);
     kernels::check_type(x.type);
@@ -128,8 +128,8 @@ KernelMatrixReport from_features(const KernelSource& x, const KernelSource* y, c
         kernels::check_kernel_memory(what, source->data, source->count * unit, unit, k);
         kernels::check_features(what, *source, shape.qubits, circuit.scale, threads());
     }
-    const KernelMethod method =
-        kernels::layers_that_matter(facts) != 0 ? KernelMethod::states : KernelMethod::product;
+    const KernelMatrixMethod method =
+        kernels::effective_layers(facts) != 0 ? KernelMatrixMethod::states : KernelMatrixMethod::product;
     return run(
         x, y, k, shape, method, options,
         [&](StreamHandle stream, const KernelFeatures& dx, const KernelFeatures* dy, const KernelValues& dk) {
@@ -141,13 +141,13 @@ KernelMatrixReport from_features(const KernelSource& x, const KernelSource* y, c
 }
 
 KernelMatrixReport from_states(const KernelStateSource& x, const KernelStateSource* y, const KernelTarget& k,
-                               const KernelShape& shape, const KernelMatrixOptions& options) {
+                               const KernelMatrixShape& shape, const KernelMatrixOptions& options) {
     const std::uint64_t row = kernels::check_state_shape(shape, y != nullptr);
     kernels::check_arrays(x, y, k, shape, row, "amplitudes", options);
     kernels::check_state_memory("x", x, k, row, threads());
     if (y != nullptr) kernels::check_state_memory("y", *y, k, row, threads());
     return run(
-        x, y, k, shape, KernelMethod::states, options,
+        x, y, k, shape, KernelMatrixMethod::states, options,
         [&](StreamHandle stream, const KernelStates& dx, const KernelStates* dy, const KernelValues& dk) {
             if (dy != nullptr)
                 kernel_matrix(stream, dx, *dy, dk, shape, options);
@@ -158,21 +158,21 @@ KernelMatrixReport from_states(const KernelStateSource& x, const KernelStateSour
 
 }  // namespace
 
-KernelMatrixReport kernel_matrix(const KernelSource& x, const KernelTarget& k, const KernelShape& shape,
-                                 const KernelCircuit& circuit, const KernelMatrixOptions& options) {
+KernelMatrixReport kernel_matrix(const KernelSource& x, const KernelTarget& k, const KernelMatrixShape& shape,
+                                 const KernelMatrixCircuit& circuit, const KernelMatrixOptions& options) {
     return from_features(x, nullptr, k, shape, circuit, options);
 }
 KernelMatrixReport kernel_matrix(const KernelSource& x, const KernelSource& y, const KernelTarget& k,
-                                 const KernelShape& shape, const KernelCircuit& circuit,
+                                 const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit,
                                  const KernelMatrixOptions& options) {
     return from_features(x, &y, k, shape, circuit, options);
 }
 KernelMatrixReport kernel_matrix(const KernelStateSource& states, const KernelTarget& k,
-                                 const KernelShape& shape, const KernelMatrixOptions& options) {
+                                 const KernelMatrixShape& shape, const KernelMatrixOptions& options) {
     return from_states(states, nullptr, k, shape, options);
 }
 KernelMatrixReport kernel_matrix(const KernelStateSource& x, const KernelStateSource& y,
-                                 const KernelTarget& k, const KernelShape& shape,
+                                 const KernelTarget& k, const KernelMatrixShape& shape,
                                  const KernelMatrixOptions& options) {
     return from_states(x, &y, k, shape, options);
 }

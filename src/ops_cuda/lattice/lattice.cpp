@@ -37,8 +37,8 @@ void launch(const char* function, LatticeOp op, const LatticeCode& code, const R
     launch.settings = r.parameters.settings;
     launch.shape = r.parameters.layout;
     const std::uint64_t each = one ? shared::kLatticeInHand : launch.per_thread;
-    const std::uint64_t group = each * launch.group_size;
-    launch.groups = static_cast<std::uint32_t>((r.shape.vectors() + group - 1) / group);
+    const std::uint64_t workgroup = each * launch.workgroup_size;
+    launch.workgroups = static_cast<std::uint32_t>((r.shape.vectors() + workgroup - 1) / workgroup);
     check(static_cast<cudaError_t>(launch_lattice(op, code.lattice, r.shape.ragged, launch)), function,
           "the launch");
 }

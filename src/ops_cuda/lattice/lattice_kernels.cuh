@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(64) lattice_kernel(const __grid_constant__ Ker
 
 template <class Kernel>
 int launch(const Kernel& kernel, const LatticeLaunch& l) {
-    lattice_kernel<<<l.groups, l.group_size, 0, l.stream>>>(kernel);
+    lattice_kernel<<<l.workgroups, l.workgroup_size, 0, l.stream>>>(kernel);
     return cudaGetLastError();
 }
 

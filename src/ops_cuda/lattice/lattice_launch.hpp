@@ -25,7 +25,7 @@ struct LatticeLaunch {
     void* out = nullptr;
     const std::uint32_t* status_in = nullptr;
     std::uint32_t* status = nullptr;
-    std::uint32_t groups = 1, group_size = 64;
+    std::uint32_t workgroups = 1, workgroup_size = 64;
 };
 
 /// What cudaLaunchKernel returned.

@@ -12,139 +12,139 @@ namespace {
 using Words = std::span<const std::uint32_t>;
 
 constexpr std::uint32_t kAmplitudeIn32Work32[] = {
-#include "shaders/encode_amplitude_in32_work32.spv.inc"
+#include "shaders/encode_amplitude_in32_real32.spv.inc"
 };
 constexpr std::uint32_t kAmplitudeIn32Work64[] = {
-#include "shaders/encode_amplitude_in32_work64.spv.inc"
+#include "shaders/encode_amplitude_in32_real64.spv.inc"
 };
 constexpr std::uint32_t kAmplitudeIn64Work32[] = {
-#include "shaders/encode_amplitude_in64_work32.spv.inc"
+#include "shaders/encode_amplitude_in64_real32.spv.inc"
 };
 constexpr std::uint32_t kAmplitudeIn64Work64[] = {
-#include "shaders/encode_amplitude_in64_work64.spv.inc"
+#include "shaders/encode_amplitude_in64_real64.spv.inc"
 };
 constexpr std::uint32_t kAmplitudeSharedIn32Work32[] = {
-#include "shaders/encode_amplitude_shared_in32_work32.spv.inc"
+#include "shaders/encode_amplitude_shared_in32_real32.spv.inc"
 };
 constexpr std::uint32_t kAmplitudeSharedIn32Work64[] = {
-#include "shaders/encode_amplitude_shared_in32_work64.spv.inc"
+#include "shaders/encode_amplitude_shared_in32_real64.spv.inc"
 };
 constexpr std::uint32_t kAmplitudeSharedIn64Work32[] = {
-#include "shaders/encode_amplitude_shared_in64_work32.spv.inc"
+#include "shaders/encode_amplitude_shared_in64_real32.spv.inc"
 };
 constexpr std::uint32_t kAmplitudeSharedIn64Work64[] = {
-#include "shaders/encode_amplitude_shared_in64_work64.spv.inc"
+#include "shaders/encode_amplitude_shared_in64_real64.spv.inc"
 };
 constexpr std::uint32_t kAmplitudeShuffledIn32Work32[] = {
-#include "shaders/encode_amplitude_shared_shuffled_in32_work32.spv.inc"
+#include "shaders/encode_amplitude_shared_shuffled_in32_real32.spv.inc"
 };
 constexpr std::uint32_t kAmplitudeShuffledIn32Work64[] = {
-#include "shaders/encode_amplitude_shared_shuffled_in32_work64.spv.inc"
+#include "shaders/encode_amplitude_shared_shuffled_in32_real64.spv.inc"
 };
 constexpr std::uint32_t kAmplitudeShuffledIn64Work32[] = {
-#include "shaders/encode_amplitude_shared_shuffled_in64_work32.spv.inc"
+#include "shaders/encode_amplitude_shared_shuffled_in64_real32.spv.inc"
 };
 constexpr std::uint32_t kAmplitudeShuffledIn64Work64[] = {
-#include "shaders/encode_amplitude_shared_shuffled_in64_work64.spv.inc"
+#include "shaders/encode_amplitude_shared_shuffled_in64_real64.spv.inc"
 };
 constexpr std::uint32_t kProductIn32Work32[] = {
-#include "shaders/encode_product_in32_work32.spv.inc"
+#include "shaders/encode_product_in32_real32.spv.inc"
 };
 constexpr std::uint32_t kProductIn32Work64[] = {
-#include "shaders/encode_product_in32_work64.spv.inc"
+#include "shaders/encode_product_in32_real64.spv.inc"
 };
 constexpr std::uint32_t kProductIn64Work32[] = {
-#include "shaders/encode_product_in64_work32.spv.inc"
+#include "shaders/encode_product_in64_real32.spv.inc"
 };
 constexpr std::uint32_t kProductIn64Work64[] = {
-#include "shaders/encode_product_in64_work64.spv.inc"
+#include "shaders/encode_product_in64_real64.spv.inc"
 };
 constexpr std::uint32_t kIqpIn32Work32[] = {
-#include "shaders/encode_iqp_in32_work32.spv.inc"
+#include "shaders/encode_iqp_in32_real32.spv.inc"
 };
 constexpr std::uint32_t kIqpIn32Work64[] = {
-#include "shaders/encode_iqp_in32_work64.spv.inc"
+#include "shaders/encode_iqp_in32_real64.spv.inc"
 };
 constexpr std::uint32_t kIqpIn64Work32[] = {
-#include "shaders/encode_iqp_in64_work32.spv.inc"
+#include "shaders/encode_iqp_in64_real32.spv.inc"
 };
 constexpr std::uint32_t kIqpIn64Work64[] = {
-#include "shaders/encode_iqp_in64_work64.spv.inc"
+#include "shaders/encode_iqp_in64_real64.spv.inc"
 };
 constexpr std::uint32_t kIqpTasksIn32Work32[] = {
-#include "shaders/encode_iqp_tasks_in32_work32.spv.inc"
+#include "shaders/encode_iqp_tasks_in32_real32.spv.inc"
 };
 constexpr std::uint32_t kIqpTasksIn32Work64[] = {
-#include "shaders/encode_iqp_tasks_in32_work64.spv.inc"
+#include "shaders/encode_iqp_tasks_in32_real64.spv.inc"
 };
 constexpr std::uint32_t kIqpTasksIn64Work32[] = {
-#include "shaders/encode_iqp_tasks_in64_work32.spv.inc"
+#include "shaders/encode_iqp_tasks_in64_real32.spv.inc"
 };
 constexpr std::uint32_t kIqpTasksIn64Work64[] = {
-#include "shaders/encode_iqp_tasks_in64_work64.spv.inc"
+#include "shaders/encode_iqp_tasks_in64_real64.spv.inc"
 };
 constexpr std::uint32_t kIqpDirectIn32Work32[] = {
-#include "shaders/encode_iqp_direct_in32_work32.spv.inc"
+#include "shaders/encode_iqp_direct_in32_real32.spv.inc"
 };
 constexpr std::uint32_t kIqpDirectIn32Work64[] = {
-#include "shaders/encode_iqp_direct_in32_work64.spv.inc"
+#include "shaders/encode_iqp_direct_in32_real64.spv.inc"
 };
 constexpr std::uint32_t kIqpDirectIn64Work32[] = {
-#include "shaders/encode_iqp_direct_in64_work32.spv.inc"
+#include "shaders/encode_iqp_direct_in64_real32.spv.inc"
 };
 constexpr std::uint32_t kIqpDirectIn64Work64[] = {
-#include "shaders/encode_iqp_direct_in64_work64.spv.inc"
+#include "shaders/encode_iqp_direct_in64_real64.spv.inc"
 };
 constexpr std::uint32_t kNormBlockIn32Work32[] = {
-#include "shaders/encode_norm_block_in32_work32.spv.inc"
+#include "shaders/encode_norm_block_in32_real32.spv.inc"
 };
 constexpr std::uint32_t kNormBlockIn32Work64[] = {
-#include "shaders/encode_norm_block_in32_work64.spv.inc"
+#include "shaders/encode_norm_block_in32_real64.spv.inc"
 };
 constexpr std::uint32_t kNormBlockIn64Work32[] = {
-#include "shaders/encode_norm_block_in64_work32.spv.inc"
+#include "shaders/encode_norm_block_in64_real32.spv.inc"
 };
 constexpr std::uint32_t kNormBlockIn64Work64[] = {
-#include "shaders/encode_norm_block_in64_work64.spv.inc"
+#include "shaders/encode_norm_block_in64_real64.spv.inc"
 };
 constexpr std::uint32_t kScaleIn32Work32[] = {
-#include "shaders/encode_scale_in32_work32.spv.inc"
+#include "shaders/encode_scale_in32_real32.spv.inc"
 };
 constexpr std::uint32_t kScaleIn32Work64[] = {
-#include "shaders/encode_scale_in32_work64.spv.inc"
+#include "shaders/encode_scale_in32_real64.spv.inc"
 };
 constexpr std::uint32_t kScaleIn64Work32[] = {
-#include "shaders/encode_scale_in64_work32.spv.inc"
+#include "shaders/encode_scale_in64_real32.spv.inc"
 };
 constexpr std::uint32_t kScaleIn64Work64[] = {
-#include "shaders/encode_scale_in64_work64.spv.inc"
+#include "shaders/encode_scale_in64_real64.spv.inc"
 };
 constexpr std::uint32_t kNormRowWork32[] = {
-#include "shaders/encode_norm_row_work32.spv.inc"
+#include "shaders/encode_norm_row_real32.spv.inc"
 };
 constexpr std::uint32_t kNormRowWork64[] = {
-#include "shaders/encode_norm_row_work64.spv.inc"
+#include "shaders/encode_norm_row_real64.spv.inc"
 };
 constexpr std::uint32_t kWhtWork32[] = {
-#include "shaders/encode_wht_work32.spv.inc"
+#include "shaders/encode_wht_real32.spv.inc"
 };
 constexpr std::uint32_t kWhtWork64[] = {
-#include "shaders/encode_wht_work64.spv.inc"
+#include "shaders/encode_wht_real64.spv.inc"
 };
 constexpr std::uint32_t kWhtPairWork32[] = {
-#include "shaders/encode_wht_pair_work32.spv.inc"
+#include "shaders/encode_wht_pair_real32.spv.inc"
 };
 constexpr std::uint32_t kWhtPairWork64[] = {
-#include "shaders/encode_wht_pair_work64.spv.inc"
+#include "shaders/encode_wht_pair_real64.spv.inc"
 };
 constexpr std::uint32_t kBasis[] = {
 #include "shaders/encode_basis.spv.inc"
 };
 
-/// One shader in its forms: by type of values, then by type of arithmetic.
+/// One shader in its variants: by type of values, then by type of arithmetic.
 struct Forms {
     const char* name;
-    Words in32_work32, in32_work64, in64_work32, in64_work64;
+    Words in32_real32, in32_real64, in64_real32, in64_real64;
 };
 
 constexpr Forms kAmplitude{"encode_amplitude", kAmplitudeIn32Work32, kAmplitudeIn32Work64,
@@ -169,7 +169,7 @@ constexpr Forms kScale{"encode_scale", kScaleIn32Work32, kScaleIn32Work64, kScal
 constexpr Forms kNormRow{"encode_norm_row", kNormRowWork32, kNormRowWork64, kNormRowWork32, kNormRowWork64};
 constexpr Forms kBasisForms{"encode_basis", kBasis, kBasis, kBasis, kBasis};
 
-const Forms& forms_of(const EncodePlan& plan, EncodeStep step) {
+const Forms& variants_of(const EncodePlan& plan, EncodeStep step) {
     switch (step) {
         case EncodeStep::norm_block:
             return kNormBlock;
@@ -200,9 +200,9 @@ const Forms& forms_of(const EncodePlan& plan, EncodeStep step) {
     return kAmplitude;
 }
 
-Words words_of(const Forms& forms, const EncodePlan& plan) {
-    if (plan.types.values == ValueType::float32) return plan.work64 ? forms.in32_work64 : forms.in32_work32;
-    return plan.work64 ? forms.in64_work64 : forms.in64_work32;
+Words words_of(const Forms& variants, const EncodePlan& plan) {
+    if (plan.types.values == ValueType::float32) return plan.real64 ? variants.in32_real64 : variants.in32_real32;
+    return plan.real64 ? variants.in64_real64 : variants.in64_real32;
 }
 
 std::uint32_t product_method(EncodeMethod method) {
@@ -219,28 +219,28 @@ ProgramOptions element_wise(const char* name, const EncodePlan& plan) {
     constexpr std::uint32_t kLocalSize = 256;
     return {.name = name,
             .constants = {{0u, std::min(kLocalSize, plan.local_size)}},
-            .max_groups = plan.max_groups};
+            .max_workgroups = plan.max_workgroups};
 }
 
 }  // namespace
 
 template <class Owner>
 Program encode_program(Owner& owner, const EncodePlan& plan, EncodeStep step) {
-    const Forms& forms = forms_of(plan, step);
-    ProgramOptions options{.name = forms.name,
+    const Forms& variants = variants_of(plan, step);
+    ProgramOptions options{.name = variants.name,
                            .constants = {{0u, plan.local_size}},
-                           .elements_per_group = plan.rows_per_group,
-                           .max_groups = plan.max_groups};
+                           .elements_per_workgroup = plan.rows_per_workgroup,
+                           .max_workgroups = plan.max_workgroups};
     const bool wide = plan.types.states == StateType::complex128;
     switch (step) {
         case EncodeStep::norm_block:
         case EncodeStep::norm_row:
-            options.elements_per_group = 1;
-            return {owner, words_of(forms, plan), options};
+            options.elements_per_workgroup = 1;
+            return {owner, words_of(variants, plan), options};
         case EncodeStep::scale:
-            options = element_wise(forms.name, plan);
+            options = element_wise(variants.name, plan);
             options.constants.emplace_back(1u, wide);
-            return {owner, words_of(forms, plan), options};
+            return {owner, words_of(variants, plan), options};
         case EncodeStep::states:
             break;
     }
@@ -253,7 +253,7 @@ Program encode_program(Owner& owner, const EncodePlan& plan, EncodeStep step) {
         options.subgroup_size = plan.subgroup_size;
         options.require_full_subgroups = true;
     }
-    options.groups_per_element = plan.groups_per_row;
+    options.workgroups_per_element = plan.workgroups_per_row;
     if (plan.kernel == EncodeKernel::product) {
         options.constants.emplace_back(2u, product_method(plan.method));
         options.constants.emplace_back(3u, plan.alone);
@@ -269,9 +269,9 @@ Program encode_program(Owner& owner, const EncodePlan& plan, EncodeStep step) {
         options.constants.emplace_back(2u, input_of_basis(plan.types.values));
         // 8 stores an invocation.
         const std::uint32_t stores = (1u << plan.element_bits) / (wide ? 1u : 2u);
-        options.elements_per_group = std::max(1u, 8u * plan.local_size / stores);
+        options.elements_per_workgroup = std::max(1u, 8u * plan.local_size / stores);
     }
-    return {owner, words_of(forms, plan), options};
+    return {owner, words_of(variants, plan), options};
 }
 
 template Program encode_program<Backend>(Backend&, const EncodePlan&, EncodeStep);

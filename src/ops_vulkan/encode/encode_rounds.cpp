@@ -33,21 +33,21 @@ struct Host {
     }
 };
 
-/// What is done so far, in samples, or in pieces of them where one alone takes long.
+/// What is done so far, in samples, or in parts of them where one alone takes long.
 class Progress {
   public:
     Progress(const EncodePlan& plan, const BatchOptions& options)
         : options_(options), samples_(plan.samples) {}
-    /// From the samples done on, `pieces` each.
-    void cut_samples(std::uint64_t samples_done, std::uint64_t pieces) {
-        pieces_ = pieces;
-        done_ = samples_done * pieces;
+    /// From the samples done on, `parts` each.
+    void cut_samples(std::uint64_t samples_done, std::uint64_t parts) {
+        parts_ = parts;
+        done_ = samples_done * parts;
     }
     void done(std::uint64_t count) {
         done_ += count;
         if (!options_.progress) return;
         in_callback_ = true;
-        options_.progress(done_, samples_ * pieces_);
+        options_.progress(done_, samples_ * parts_);
         in_callback_ = false;
     }
     /// What is being thrown came from the caller's function.
@@ -55,7 +55,7 @@ class Progress {
 
   private:
     const BatchOptions& options_;
-    std::uint64_t samples_, pieces_ = 1, done_ = 0;
+    std::uint64_t samples_, parts_ = 1, done_ = 0;
     bool in_callback_ = false;
 };
 
@@ -68,7 +68,7 @@ struct Run {
     std::vector<std::uint32_t>& status;
     std::uint64_t next = 0;
 
-    core::KeptScratch::Key key(EncodeScratchKind kind, std::vector<std::uint64_t> sizes) const {
+    core::ScratchCache::Key key(EncodeScratchKind kind, std::vector<std::uint64_t> sizes) const {
         sizes.insert(sizes.begin(), static_cast<std::uint64_t>(kind));
         return sizes;
     }
@@ -220,39 +220,39 @@ void iqp_window_rounds(Run& run, const EncodeRounds& rounds) {
     scratch.give_back(rounds_bytes(run.whole, run.backend.device(), rounds));
 }
 
-struct PieceScratch {
+struct PartScratch {
     Stream stream;
     std::vector<Buffer<std::uint32_t>> in, out;
     Buffer<std::uint32_t> status;
     EncodeScratch scratch;
 
-    PieceScratch(Backend& backend, const EncodePlan& row, const AmplitudePieces& pieces)
+    PartScratch(Backend& backend, const EncodePlan& row, const AmplitudeParts& parts)
         : stream(backend, {.name = "encode"}), status(backend, 2, "encode status"), scratch(stream, row) {
-        for (std::uint64_t i = 0; i < pieces.held; ++i)
-            in.emplace_back(backend, pieces.size * row.value_bytes / 4, "encode values");
-        for (std::uint64_t i = 0; i < std::min<std::uint64_t>(2, pieces.count); ++i)
-            out.emplace_back(backend, pieces.size * row.amplitude_bytes / 4, "encode states");
+        for (std::uint64_t i = 0; i < parts.held; ++i)
+            in.emplace_back(backend, parts.size * row.value_bytes / 4, "encode values");
+        for (std::uint64_t i = 0; i < std::min<std::uint64_t>(2, parts.count); ++i)
+            out.emplace_back(backend, parts.size * row.amplitude_bytes / 4, "encode states");
     }
 };
 
 void amplitude_rounds(Run& run, const EncodeRounds& rounds) {
     EncodePlan plan = run.whole;
     plan.samples = 1;
-    const AmplitudePieces& pieces = rounds.pieces;
-    run.progress.cut_samples(run.next, pieces.count);
+    const AmplitudeParts& parts = rounds.parts;
+    run.progress.cut_samples(run.next, parts.count);
     const auto length = [&](std::uint64_t i) {
-        return std::min(pieces.size, plan.features - i * pieces.size);
+        return std::min(parts.size, plan.features - i * parts.size);
     };
-    Kept<PieceScratch> scratch(
+    Kept<PartScratch> scratch(
         run.backend,
-        run.key(EncodeScratchKind::pieces, {pieces.held, pieces.count, pieces.size, plan.value_bytes,
+        run.key(EncodeScratchKind::parts, {parts.held, parts.count, parts.size, plan.value_bytes,
                                             plan.amplitude_bytes, plan.norm_blocks()}),
-        [&] { return std::make_shared<PieceScratch>(run.backend, plan, pieces); });
+        [&] { return std::make_shared<PartScratch>(run.backend, plan, parts); });
     Stream& stream = scratch->stream;
     const auto &in = scratch->in, &out = scratch->out;
     EncodeSteps steps(stream, plan, scratch->scratch, scratch->status.view(), false);
     const auto bound = [&](std::uint64_t i) {
-        const auto& buffer = in[i % pieces.held];
+        const auto& buffer = in[i % parts.held];
         return BoundValues{buffer.view(0, length(i) * plan.value_bytes / 4), 0};
     };
     // No more uploads at a time than rounds_bytes counts staging memory for.
@@ -260,31 +260,31 @@ void amplitude_rounds(Run& run, const EncodeRounds& rounds) {
     std::uint64_t uploads = 0;
     const auto upload = [&](std::uint64_t row, std::uint64_t i) {
         under_way[uploads % under_way.size()].wait();
-        stream.upload(run.host.values_at(row, i * pieces.size, length(i)),
-                      in[i % pieces.held].view(0, length(i) * plan.value_bytes / 4));
+        stream.upload(run.host.values_at(row, i * parts.size, length(i)),
+                      in[i % parts.held].view(0, length(i) * plan.value_bytes / 4));
     };
     const auto submit = [&] { under_way[uploads++ % under_way.size()] = stream.submit(); };
     while (run.next < run.whole.samples) {
         const std::uint64_t row = run.next;
-        for (std::uint64_t i = 0; i < pieces.used; ++i) {
+        for (std::uint64_t i = 0; i < parts.used; ++i) {
             upload(row, i);
-            steps.norm_blocks(bound(i), 0, 1, i * pieces.size >> kNormBlockBits, length(i));
+            steps.norm_blocks(bound(i), 0, 1, i * parts.size >> kNormBlockBits, length(i));
             submit();
         }
         steps.norm_rows(0, 1);
         const auto make = [&](std::uint64_t i) {
-            const bool behind = i >= pieces.used;
-            if (!behind && pieces.held < pieces.used) upload(row, i);
-            steps.scale(bound(behind ? 0 : i), 0, behind ? 0 : length(i), pieces.bits,
+            const bool behind = i >= parts.used;
+            if (!behind && parts.held < parts.used) upload(row, i);
+            steps.scale(bound(behind ? 0 : i), 0, behind ? 0 : length(i), parts.bits,
                         out[i % out.size()].view());
             submit();
         };
         make(0);
-        for (std::uint64_t i = 0; i < pieces.count; ++i) {
-            if (i + 1 < pieces.count) make(i + 1);
+        for (std::uint64_t i = 0; i < parts.count; ++i) {
+            if (i + 1 < parts.count) make(i + 1);
             stream.download<std::uint32_t>(out[i % out.size()].view(),
-                                           run.host.states_at(row, i * pieces.size, pieces.size));
-            if (i + 1 < pieces.count) run.progress.done(1);
+                                           run.host.states_at(row, i * parts.size, parts.size));
+            if (i + 1 < parts.count) run.progress.done(1);
         }
         stream.download<std::uint32_t>(scratch->status.view(), std::span(run.status).subspan(2 * row, 2));
         ++run.next;
@@ -297,7 +297,7 @@ void run_rounds(Run& run, const EncodeRounds& rounds) {
     switch (rounds.kind) {
         case EncodeRounds::Kind::rows:
             return row_rounds(run, rounds);
-        case EncodeRounds::Kind::pieces:
+        case EncodeRounds::Kind::parts:
             return amplitude_rounds(run, rounds);
         case EncodeRounds::Kind::windows:
             return iqp_window_rounds(run, rounds);

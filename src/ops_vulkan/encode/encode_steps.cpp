@@ -21,7 +21,7 @@ const Stream& constant(const Stream& stream) {
 
 }  // namespace
 
-Words words_at(const std::shared_ptr<core::BufferObject>& object, std::uint64_t byte, std::uint64_t bytes) {
+Words byte_view(const std::shared_ptr<core::BufferObject>& object, std::uint64_t byte, std::uint64_t bytes) {
     return {object, byte / 4, bytes / 4};
 }
 
@@ -29,7 +29,7 @@ BoundValues bind_values(const EncodePlan& plan, const std::shared_ptr<core::Buff
                         std::uint64_t first, std::uint64_t count) {
     const std::uint64_t begin = first * plan.value_bytes, aligned = begin / plan.alignment * plan.alignment;
     const std::uint64_t end = begin + count * plan.value_bytes;
-    return {words_at(object, aligned, end - aligned), word((begin - aligned) / plan.value_bytes)};
+    return {byte_view(object, aligned, end - aligned), word((begin - aligned) / plan.value_bytes)};
 }
 
 EncodeScratch::EncodeScratch(const Stream& stream, const EncodePlan& plan) {
@@ -54,7 +54,7 @@ void EncodeSteps::states(const BoundValues& values, std::uint64_t row, std::uint
     // device.
     const std::uint64_t begin = row / 32 * 32, rows = std::max<std::uint64_t>(1, count >> plan_.block_bits());
     const Words status =
-        words_at(status_.object(), (status_.first() + 2 * begin) * 4, (row - begin + rows) * 8);
+        byte_view(status_.object(), (status_.first() + 2 * begin) * 4, (row - begin + rows) * 8);
     const shared::EncodeParameters parameters{word(plan_.features),
                                               plan_.qubits,
                                               plan_.parameter_bits(),
@@ -125,12 +125,12 @@ struct Resident {
         return bind_values(plan, values.object, values.first + row * plan.features, rows * plan.features);
     }
     Words states_of(std::uint64_t row, std::uint64_t rows) const {
-        return words_at(states.object, states.first * plan.amplitude_bytes + row * plan.row_bytes_out(),
+        return byte_view(states.object, states.first * plan.amplitude_bytes + row * plan.row_bytes_out(),
                         rows * plan.row_bytes_out());
     }
     Words window(std::uint64_t row, std::uint64_t index) const {
         const std::uint64_t bytes = std::uint64_t{plan.amplitude_bytes} << plan.window_bits;
-        return words_at(states.object,
+        return byte_view(states.object,
                         states.first * plan.amplitude_bytes + row * plan.row_bytes_out() + index * bytes,
                         bytes);
     }
@@ -154,11 +154,11 @@ void encode_whole_rows(EncodeSteps& steps, const Resident& r) {
     }
 }
 
-// The norms of one group of rows are found while the states of the group before are written: that group's
+// The norms of one workgroup of rows are found while the states of the workgroup before are written: that workgroup's
 // values still lie in the device's cache.
 void encode_long_rows(EncodeSteps& steps, const Resident& r) {
-    constexpr std::uint64_t kGroupBytes = std::uint64_t{16} << 20;
-    const std::uint64_t step = rows_per_dispatch(r.plan, kGroupBytes), samples = r.plan.samples;
+    constexpr std::uint64_t kBundleBytes = std::uint64_t{16} << 20;
+    const std::uint64_t step = rows_per_dispatch(r.plan, kBundleBytes), samples = r.plan.samples;
     const auto count = [&](std::uint64_t row) { return std::min(step, samples - row); };
     const auto norms = [&](std::uint64_t row) {
         steps.norm_blocks(r.values_of(row, count(row)), row, count(row), 0, r.plan.features);

@@ -28,7 +28,7 @@ BoundValues bind_values(const EncodePlan& plan, const std::shared_ptr<core::Buff
                         std::uint64_t first, std::uint64_t count);
 
 /// Words [byte / 4, (byte + bytes) / 4) of a buffer.
-Words words_at(const std::shared_ptr<core::BufferObject>& object, std::uint64_t byte, std::uint64_t bytes);
+Words byte_view(const std::shared_ptr<core::BufferObject>& object, std::uint64_t byte, std::uint64_t bytes);
 
 /// Device memory that an encode of plan.samples samples needs beside values, states and status.
 struct EncodeScratch {

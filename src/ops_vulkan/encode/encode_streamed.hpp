@@ -14,7 +14,7 @@
 
 namespace weft::kernels {
 
-enum class EncodeScratchKind : std::uint64_t { status_words = 0x656e636f, rows, pieces, windows };
+enum class EncodeScratchKind : std::uint64_t { status_words = 0x656e636f, rows, parts, windows };
 
 /// What the last call of that key has left, else made anew. Goes with this object unless it is given back;
 /// never kept where memory is limited.
@@ -22,22 +22,22 @@ template <class T>
 class Kept {
   public:
     template <class Make>
-    Kept(Backend& backend, core::KeptScratch::Key key, Make make)
+    Kept(Backend& backend, core::ScratchCache::Key key, Make make)
         : backend_(backend),
           key_(std::move(key)),
-          held_(std::static_pointer_cast<T>(core::kept_scratch(backend).take(key_))) {
+          held_(std::static_pointer_cast<T>(core::scratch_cache(backend).take(key_))) {
         if (!held_) held_ = make();
     }
     T& operator*() const { return *held_; }
     T* operator->() const { return held_.get(); }
     void give_back(std::uint64_t bytes) {
         if (core::memory_limit(backend_) == 0)
-            core::kept_scratch(backend_).give(key_, std::move(held_), bytes);
+            core::scratch_cache(backend_).give(key_, std::move(held_), bytes);
     }
 
   private:
     Backend& backend_;
-    core::KeptScratch::Key key_;
+    core::ScratchCache::Key key_;
     std::shared_ptr<T> held_;
 };
 

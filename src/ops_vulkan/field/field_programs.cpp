@@ -87,8 +87,8 @@ Program make_program(Owner& owner, Field field, FieldOp op, std::uint64_t elemen
         .name = kernel.name,
         .constants =
             constants_of(f, products, products.factor != nullptr || op == FieldOp::axpy, plan.local_size),
-        .elements_per_group = plan.elements_per_group,
-        .max_groups = plan.max_groups};
+        .elements_per_workgroup = plan.elements_per_workgroup,
+        .max_workgroups = plan.max_workgroups};
     return {owner, found->spirv, program};
 }
 

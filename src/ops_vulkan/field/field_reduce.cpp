@@ -97,13 +97,13 @@ BatchReport reduce_batch(Backend& backend, Field field, FieldOp op, std::span<co
     if (batch.chunk_elements != 0)
         batch.chunk_elements = std::max<std::uint64_t>(batch.chunk_elements / kFieldStreamedBlock, 1);
     std::size_t told = 0;
-    const auto tell = [&](std::size_t done) {
+    const auto report_progress = [&](std::size_t done) {
         for (; options.batch.progress && told < done; ++told) options.batch.progress(told + 1, jobs.size());
     };
-    batch.progress = [&](std::size_t parts_done, std::size_t) { tell(work.job_of(parts_done)); };
+    batch.progress = [&](std::size_t parts_done, std::size_t) { report_progress(work.job_of(parts_done)); };
     BatchReport report = run_batch(backend, program, work.parts(), batch);
     work.write_results();
-    tell(jobs.size());
+    report_progress(jobs.size());
     report.jobs = jobs.size();
     report.elements = work.elements();
     for (StageInterval& interval : report.intervals)

@@ -24,7 +24,7 @@ std::uint32_t word(std::uint64_t value) {
     throw Error(Errc::invalid_argument, "GramProduct: " + what);
 }
 
-BufferView<std::uint32_t> words_at(const GramRange& range, std::uint64_t byte, std::uint64_t bytes) {
+BufferView<std::uint32_t> byte_view(const GramRange& range, std::uint64_t byte, std::uint64_t bytes) {
     return {range.object, (range.first + byte) / 4, bytes / 4};
 }
 
@@ -73,7 +73,7 @@ GramProduct::GramProduct(const Stream& stream, const GramPlan& plan) : GramProdu
 
 void GramProduct::pack(Stream& stream, const GramRange& states, std::uint64_t rows, const GramRange& planes,
                        std::uint64_t first) {
-    const std::uint64_t row = plan_.problem.amplitudes * (plan_.form == GramForm::fp64 ? 16u : 8u);
+    const std::uint64_t row = plan_.problem.amplitudes * (plan_.method == GramMethod::fp64 ? 16u : 8u);
     const DeviceLimits& limits = stream.device().limits;
     const std::uint64_t alignment = limits.storage_buffer_offset_alignment;
     if (first % kBlockRows != 0)
@@ -98,7 +98,7 @@ void GramProduct::pack(Stream& stream, const GramRange& states, std::uint64_t ro
             word(source.before / (row / plan_.problem.amplitudes)), word(across)};
         stream.dispatch(*pack_,
                         {BufferView<const std::uint32_t>(source.words),
-                         words_at(planes, (first + at) * plan_.row_bytes, plan_.packed_bytes(count))},
+                         byte_view(planes, (first + at) * plan_.row_bytes, plan_.packed_bytes(count))},
                         divide_up(count, kBlockRows) * across, parameters);
     }
 }
@@ -108,7 +108,7 @@ void GramProduct::run(Stream& stream, const Tiles& t) {
     const std::uint64_t element = plan_.problem.output == GramReal::float64 ? 8 : 4;
     const auto planes = [&](const GramRows& rows, std::uint64_t from, std::uint64_t count) {
         return BufferView<const std::uint32_t>(
-            words_at(rows.planes, (rows.first + from) * plan_.row_bytes, plan_.packed_bytes(count)));
+            byte_view(rows.planes, (rows.first + from) * plan_.row_bytes, plan_.packed_bytes(count)));
     };
     const auto output = [&](std::uint64_t origin, std::uint64_t down, std::uint64_t across) {
         return bind(t.target.range, origin * element, ((down - 1) * t.target.leading + across) * element,
@@ -137,7 +137,7 @@ void GramProduct::run(Stream& stream, const Tiles& t) {
     const auto x = planes(t.x, t.block.row, t.block.rows), y = planes(t.y, t.block.column, t.block.columns);
     const auto factors =
         t.x.factors
-            ? BufferView<const std::uint32_t>(words_at(t.x.factors->range, 0, t.x.factors->range.bytes))
+            ? BufferView<const std::uint32_t>(byte_view(t.x.factors->range, 0, t.x.factors->range.bytes))
             : x;
     if (plan_.split == 1) {
         stream.dispatch(tile_, {x, y, out.words, mirrored.words, out.words, factors}, tiles, parameters.p);
@@ -146,7 +146,7 @@ void GramProduct::run(Stream& stream, const Tiles& t) {
     const BufferView<std::uint32_t> scratch = scratch_->view();
     require_bytes(
         "scratch", scratch.bytes(),
-        tiles * parts * plan_.tile.rows * plan_.tile.columns * (plan_.form == GramForm::fp64 ? 16 : 8));
+        tiles * parts * plan_.tile.rows * plan_.tile.columns * (plan_.method == GramMethod::fp64 ? 16 : 8));
     stream.dispatch(tile_, {x, y, scratch, scratch, scratch, factors}, tiles * parts, parameters.p);
     stream.dispatch(*reduce_, {BufferView<const std::uint32_t>(scratch), out.words, mirrored.words, factors},
                     tiles * plan_.tile.rows * plan_.tile.columns, parameters);

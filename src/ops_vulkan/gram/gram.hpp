@@ -7,7 +7,7 @@
 #include <optional>
 
 #include <weft/buffer.hpp>
-#include <weft/ops/state.hpp>
+#include <weft/array.hpp>
 #include <weft/stream.hpp>
 
 #include "ops/kernel_matrix/gram_plan.hpp"

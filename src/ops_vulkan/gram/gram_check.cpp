@@ -16,7 +16,7 @@ void require(bool good, const std::string& what, std::uint64_t got, const char* 
 }
 
 void check_factors(const GramPlan& plan, const char* name, const GramRows& rows) {
-    const std::uint64_t unit = plan.form == GramForm::fp64 ? 8 : 4;
+    const std::uint64_t unit = plan.method == GramMethod::fp64 ? 8 : 4;
     const std::uint64_t got = rows.factors ? rows.factors->range.bytes / unit : 0;
     const std::uint64_t need = plan.problem.scaled ? (rows.factors ? rows.factors->first : 0) + rows.rows : 0;
     require(got >= need, std::string("factors of ") + name + " are too few", got, "at least", need);

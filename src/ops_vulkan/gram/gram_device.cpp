@@ -68,7 +68,7 @@ std::string judge(Backend& backend, GramDevice device) {
     problem.unit_rows = true;
     try {
         const double error =
-            error_of(backend, plan_gram(problem, device, {.form = GramForm::matrix_split, .split = 1}));
+            error_of(backend, plan_gram(problem, device, {.method = GramMethod::matrix_split, .split = 1}));
         if (error <= kBound) return {};
         char text[96];
         std::snprintf(text, sizeof text,
@@ -125,7 +125,7 @@ class Judgements {
     std::map<std::string, std::string> judged_;
 };
 
-GramDevice judged(const std::shared_ptr<core::Runtime>& runtime, const GramDevice& device) {
+GramDevice judged(const std::shared_ptr<core::BackendState>& runtime, const GramDevice& device) {
     Backend backend(runtime);  // whose end waits for the device: once in a process
     Judgements::all().add(backend.device(), device, judge(backend, device));
     return gram_limits(backend);
@@ -141,7 +141,7 @@ GramDevice gram_limits(const Backend& backend) {
 
 GramDevice gram_device(const Backend& backend) {
     GramDevice device = gram_limits(backend);
-    return Judgements::all().known(backend.device(), device) ? device : judged(backend.runtime(), device);
+    return Judgements::all().known(backend.device(), device) ? device : judged(backend.backend_state(), device);
 }
 
 GramDevice gram_limits(const Stream& stream) {
@@ -152,7 +152,7 @@ GramDevice gram_limits(const Stream& stream) {
 
 GramDevice gram_device(const Stream& stream) {
     GramDevice device = gram_limits(stream);
-    return Judgements::all().known(stream.device(), device) ? device : judged(stream.runtime(), device);
+    return Judgements::all().known(stream.device(), device) ? device : judged(stream.backend_state(), device);
 }
 
 }  // namespace weft::kernels

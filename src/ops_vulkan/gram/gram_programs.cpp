@@ -16,25 +16,25 @@ constexpr std::uint32_t kTile3m[] = {
 #include "shaders/gram_tile_3m.spv.inc"
 };
 constexpr std::uint32_t kTile64[] = {
-#include "shaders/gram_tile_work64.spv.inc"
+#include "shaders/gram_tile_real64.spv.inc"
 };
 constexpr std::uint32_t kLanes[] = {
 #include "shaders/gram_lanes.spv.inc"
 };
 constexpr std::uint32_t kPack32[] = {
-#include "shaders/gram_pack_work32.spv.inc"
+#include "shaders/gram_pack_real32.spv.inc"
 };
 constexpr std::uint32_t kPack64[] = {
-#include "shaders/gram_pack_work64.spv.inc"
+#include "shaders/gram_pack_real64.spv.inc"
 };
 constexpr std::uint32_t kPackMatrix[] = {
 #include "shaders/gram_pack_matrix.spv.inc"
 };
 constexpr std::uint32_t kReduce32[] = {
-#include "shaders/gram_reduce_work32.spv.inc"
+#include "shaders/gram_reduce_real32.spv.inc"
 };
 constexpr std::uint32_t kReduce64[] = {
-#include "shaders/gram_reduce_work64.spv.inc"
+#include "shaders/gram_reduce_real64.spv.inc"
 };
 
 constexpr std::uint32_t kSplitKhr[] = {
@@ -52,12 +52,12 @@ constexpr std::uint32_t kSingleNv[] = {
 
 std::uint32_t local_size(const DeviceLimits& limits) {
     constexpr std::uint32_t kWanted = 256;
-    return std::min({kWanted, limits.max_group_invocations, limits.max_group_size[0]});
+    return std::min({kWanted, limits.max_workgroup_invocations, limits.max_workgroup_size[0]});
 }
 
 template <class Owner>
 Program matrix_program(Owner& owner, const GramPlan& plan) {
-    const bool split = plan.form == GramForm::matrix_split;
+    const bool split = plan.method == GramMethod::matrix_split;
     const Words words = plan.khr ? (split ? Words(kSplitKhr) : Words(kSingleKhr))
                                  : (split ? Words(kSplitNv) : Words(kSingleNv));
     const DeviceInfo& device = owner.device();
@@ -72,7 +72,7 @@ Program matrix_program(Owner& owner, const GramPlan& plan) {
                                          {7u, plan.tile.threads()},
                                          {8u, plan.tile.thread_rows / 4},
                                          {9u, plan.problem.scaled}},
-                           .elements_per_group = 1};
+                           .elements_per_workgroup = 1};
     if (device.subgroup_size_control) options.subgroup_size = 32;
     options.require_full_subgroups = device.full_subgroups;
     return {owner, words, options};
@@ -104,9 +104,9 @@ Program gram_tile_program(Owner& owner, const GramPlan& plan) {
                                {4u, plan.flush / plan.step},
                                {5u, plan.split},
                                {9u, plan.problem.scaled}},
-                 .elements_per_group = 1}};
-    const Words words = plan.form == GramForm::fp64      ? Words(kTile64)
-                        : plan.form == GramForm::fp32_3m ? Words(kTile3m)
+                 .elements_per_workgroup = 1}};
+    const Words words = plan.method == GramMethod::fp64      ? Words(kTile64)
+                        : plan.method == GramMethod::fp32_3m ? Words(kTile3m)
                                                          : Words(kTile4m);
     return {owner,
             words,
@@ -119,16 +119,16 @@ Program gram_tile_program(Owner& owner, const GramPlan& plan) {
                            {5u, plan.split},
                            {6u, tile.stages},
                            {9u, plan.problem.scaled}},
-             .elements_per_group = 1}};
+             .elements_per_workgroup = 1}};
 }
 
 Program gram_pack_program(const Stream& stream, const GramPlan& plan) {
     ProgramOptions options{.name = "gram_pack",
                            .constants = {{0u, local_size(stream.device().limits)}},
-                           .elements_per_group = 1};
+                           .elements_per_workgroup = 1};
     if (plan.matrix()) options.constants.emplace_back(1u, plan.planes);
     const Words words = plan.matrix()                 ? Words(kPackMatrix)
-                        : plan.form == GramForm::fp64 ? Words(kPack64)
+                        : plan.method == GramMethod::fp64 ? Words(kPack64)
                                                       : Words(kPack32);
     return {stream, words, options};
 }
@@ -136,7 +136,7 @@ Program gram_pack_program(const Stream& stream, const GramPlan& plan) {
 template <class Owner>
 Program gram_reduce_program(Owner& owner, const GramPlan& plan) {
     return {owner,
-            plan.form == GramForm::fp64 ? Words(kReduce64) : Words(kReduce32),
+            plan.method == GramMethod::fp64 ? Words(kReduce64) : Words(kReduce32),
             {.name = "gram_reduce",
              .constants = {{0u, local_size(owner.device().limits)},
                            {1u, plan.tile.rows},

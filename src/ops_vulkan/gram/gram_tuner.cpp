@@ -104,7 +104,7 @@ class Shelf {
     std::map<std::string, Entry> entries_;
 };
 
-/// Numbers of the form, none of them 0 or large: zeros need less power and would flatter.
+/// Numbers of the method, none of them 0 or large: zeros need less power and would flatter.
 std::vector<std::uint32_t> operand_words(const GramPlan& plan) {
     std::vector<std::uint32_t> words(std::size_t{1} << 16);
     std::uint32_t state = 12345;
@@ -113,7 +113,7 @@ std::vector<std::uint32_t> operand_words(const GramPlan& plan) {
         const std::uint32_t bits = state ^ (state >> 13);
         if (plan.matrix())
             words[i] = (bits & 0x83ff83ffu) | 0x38003800u;  // 0.5 to 1, either sign
-        else if (plan.form == GramForm::fp64)
+        else if (plan.method == GramMethod::fp64)
             words[i] = i % 2 == 0 ? bits : (bits & 0x800fffffu) | 0x3fe00000u;
         else
             words[i] = (bits & 0x807fffffu) | 0x3f000000u;
@@ -234,9 +234,9 @@ GramTrials try_tiles(Backend& backend, const GramDevice& device, const GramPlan&
     fresh.tiles.clear();
     GramTrials result{gram_class(plan), {}, 0};
     const GramProblem problem = gram_trial(plan, flops);
-    const GramPlan by_default = plan_gram(problem, fresh, {.form = plan.form});
-    result.trials.push_back({plan_gram(plan.problem, fresh, {.form = plan.form}).tile});
-    for (const GramTile& tile : gram_tiles(fresh, plan.form))
+    const GramPlan by_default = plan_gram(problem, fresh, {.method = plan.method});
+    result.trials.push_back({plan_gram(plan.problem, fresh, {.method = plan.method}).tile});
+    for (const GramTile& tile : gram_tiles(fresh, plan.method))
         if (tile != result.trials[0].tile) result.trials.push_back({tile});
 
     Trial trial(backend, by_default, problem);
@@ -244,7 +244,7 @@ GramTrials try_tiles(Backend& backend, const GramDevice& device, const GramPlan&
     std::vector<std::vector<double>> times(result.trials.size());
     std::vector<double> wanted;
     for (GramTrial& tried : result.trials) {
-        const GramPlan candidate = plan_gram(problem, fresh, {.form = plan.form, .tile = tried.tile});
+        const GramPlan candidate = plan_gram(problem, fresh, {.method = plan.method, .tile = tried.tile});
         products.push_back(product_of(backend, candidate, products.empty()));
         tried.right = products.back() != nullptr;
         if (!tried.right) continue;

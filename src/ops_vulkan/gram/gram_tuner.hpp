@@ -42,7 +42,7 @@ struct GramTrials {
 /// The fastest of the tiles that gain over the first by more than 3 % of its time and by more than the
 /// scatter of both; 0 where there is none. Pure.
 std::size_t best_tile(std::span<const GramTrial> trials);
-/// Runs every tile the device has for the planned form in turns, `rounds` times. Errors: as Stream::dispatch.
+/// Runs every tile the device has for the planned method in turns, `rounds` times. Errors: as Stream::dispatch.
 GramTrials try_tiles(Backend& backend, const GramDevice& device, const GramPlan& plan, double flops,
                      int rounds = 3);
 

@@ -12,33 +12,33 @@ namespace weft::kernels {
 namespace {
 
 constexpr std::uint32_t kAnglesWork32[] = {
-#include "shaders/kernel_angles_work32.spv.inc"
+#include "shaders/kernel_angles_real32.spv.inc"
 };
 constexpr std::uint32_t kAnglesWork64[] = {
-#include "shaders/kernel_angles_work64.spv.inc"
+#include "shaders/kernel_angles_real64.spv.inc"
 };
 
 std::uint32_t word(std::uint64_t value) {
     return static_cast<std::uint32_t>(value);
 }
 
-Program angles_program(const Stream& stream, bool work64) {
+Program angles_program(const Stream& stream, bool real64) {
     constexpr std::uint32_t kLocalSize = 128;
     using ShaderWords = std::span<const std::uint32_t>;
     return {stream,
-            work64 ? ShaderWords(kAnglesWork64) : ShaderWords(kAnglesWork32),
+            real64 ? ShaderWords(kAnglesWork64) : ShaderWords(kAnglesWork32),
             {.name = "kernel_angles",
              .constants = {{0u, kLocalSize}},
-             .max_groups = stream.device().limits.max_group_count[0]}};
+             .max_workgroups = stream.device().limits.max_workgroup_count[0]}};
 }
 
 }  // namespace
 
-void record_angles(Stream& stream, const KernelFeatures& x, std::uint64_t rows, const AngleForm& form,
+void record_angles(Stream& stream, const KernelFeatures& x, std::uint64_t rows, const AngleLayout& variant,
                    const AnglePlanes& planes, std::uint64_t base) {
     const DeviceLimits& limits = stream.device().limits;
-    const Program program = angles_program(stream, planes.work64);
-    const std::uint64_t scale = std::bit_cast<std::uint64_t>(form.scale), qubits = planes.qubits;
+    const Program program = angles_program(stream, planes.real64);
+    const std::uint64_t scale = std::bit_cast<std::uint64_t>(variant.scale), qubits = planes.qubits;
     const std::uint64_t unit = value_bytes(x.type);
     const std::uint64_t range = limits.max_storage_buffer_range - limits.storage_buffer_offset_alignment;
     const std::uint64_t most =
@@ -50,11 +50,11 @@ void record_angles(Stream& stream, const KernelFeatures& x, std::uint64_t rows, 
             program, {bound.words, planes.words}, some * qubits,
             shared::KernelAngleParameters{word(qubits), bound.before, word(base + row), word(planes.stride),
                                           word(scale), word(scale >> 32),
-                                          x.type == ValueType::float64 ? 1u : 0u, form.halved ? 1u : 0u});
+                                          x.type == ValueType::float64 ? 1u : 0u, variant.halved ? 1u : 0u});
     }
 }
 
-void angles_of_source(Stream& stream, const KernelSource& x, std::uint64_t rows, const AngleForm& form,
+void angles_of_source(Stream& stream, const KernelSource& x, std::uint64_t rows, const AngleLayout& variant,
                       const AnglePlanes& planes, std::uint64_t base) {
     const std::uint64_t count = rows * planes.qubits, words = count * value_bytes(x.type) / 4;
     const Buffer<std::uint32_t> features(static_cast<const Stream&>(stream), words, "kernel features");
@@ -64,15 +64,15 @@ void angles_of_source(Stream& stream, const KernelSource& x, std::uint64_t rows,
     record_angles(stream,
                   x.type == ValueType::float32 ? KernelFeatures(BufferView<const float>(object, 0, count))
                                                : KernelFeatures(BufferView<const double>(object, 0, count)),
-                  rows, form, planes, base);
+                  rows, variant, planes, base);
 }
 
-Buffer<std::uint32_t> make_planes(const Stream& stream, const KernelPlan& plan) {
+Buffer<std::uint32_t> make_planes(const Stream& stream, const KernelMatrixPlan& plan) {
     return {stream, plan.planes_values() * plan.real_bytes() / 4, "kernel planes"};
 }
 
-AnglePlanes planes_of(const KernelPlan& plan, const Buffer<std::uint32_t>& buffer) {
-    return {buffer.view(), plan.stride, plan.shape.qubits, plan.work64};
+AnglePlanes planes_of(const KernelMatrixPlan& plan, const Buffer<std::uint32_t>& buffer) {
+    return {buffer.view(), plan.stride, plan.shape.qubits, plan.real64};
 }
 
 }  // namespace weft::kernels

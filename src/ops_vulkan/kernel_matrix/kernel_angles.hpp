@@ -16,24 +16,24 @@ struct AnglePlanes {
     Words words;
     std::uint64_t stride = 0;
     std::uint32_t qubits = 0;
-    bool work64 = false;
+    bool real64 = false;
 };
 
-struct AngleForm {
+struct AngleLayout {
     double scale = 1;
     bool halved = false;  ///< of half the angle
 };
 
 /// Rows [0, rows) of resident features to columns [base, base + rows) of the planes.
-void record_angles(Stream& stream, const KernelFeatures& x, std::uint64_t rows, const AngleForm& form,
+void record_angles(Stream& stream, const KernelFeatures& x, std::uint64_t rows, const AngleLayout& variant,
                    const AnglePlanes& planes, std::uint64_t base);
 
 /// The same of `rows` rows in host memory.
-void angles_of_source(Stream& stream, const KernelSource& x, std::uint64_t rows, const AngleForm& form,
+void angles_of_source(Stream& stream, const KernelSource& x, std::uint64_t rows, const AngleLayout& variant,
                       const AnglePlanes& planes, std::uint64_t base);
 
 /// Memory for the planes of a plan, and what it holds.
-Buffer<std::uint32_t> make_planes(const Stream& stream, const KernelPlan& plan);
-AnglePlanes planes_of(const KernelPlan& plan, const Buffer<std::uint32_t>& buffer);
+Buffer<std::uint32_t> make_planes(const Stream& stream, const KernelMatrixPlan& plan);
+AnglePlanes planes_of(const KernelMatrixPlan& plan, const Buffer<std::uint32_t>& buffer);
 
 }  // namespace weft::kernels

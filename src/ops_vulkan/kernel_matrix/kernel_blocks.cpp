@@ -16,7 +16,7 @@ namespace {
 /// Packed states of one side, a tile of them at a time.
 class PackedSide {
   public:
-    PackedSide(const Stream& stream, const KernelPlan& plan, std::uint64_t rows)
+    PackedSide(const Stream& stream, const KernelMatrixPlan& plan, std::uint64_t rows)
         : plan_(plan),
           planes_(stream, plan.states.gram.packed_bytes(std::min(plan.states.tile, rows)) / 4,
                   "kernel packed states") {}
@@ -39,7 +39,7 @@ class PackedSide {
     }
 
   private:
-    const KernelPlan& plan_;
+    const KernelMatrixPlan& plan_;
     Buffer<std::uint32_t> planes_;
     std::uint64_t first_ = 0;
     std::optional<GramFactors> factors_;
@@ -48,7 +48,7 @@ class PackedSide {
 /// Goes through pairs of tiles of states; what to do with a pair is the caller's.
 class TilePairs {
   public:
-    TilePairs(Stream& stream, const KernelPlan& plan, StateSource& source, const KernelMatrixOptions& options)
+    TilePairs(Stream& stream, const KernelMatrixPlan& plan, StateSource& source, const KernelMatrixOptions& options)
         : stream_(stream), plan_(plan), source_(source), product_(std::as_const(stream), plan.states.gram) {
         x_.emplace(std::as_const(stream), plan, plan.shape.samples);
         if (!plan.shape.square() || plan.shape.samples > plan.states.tile)
@@ -88,7 +88,7 @@ class TilePairs {
     }
 
     Stream& stream_;
-    const KernelPlan& plan_;
+    const KernelMatrixPlan& plan_;
     StateSource& source_;
     GramProduct product_;
     std::optional<PackedSide> x_, y_;
@@ -116,7 +116,7 @@ struct Slot {
 /// page-locked memory beside it, one that is copied on by the host.
 class BlockWriter {
   public:
-    BlockWriter(Backend& backend, Stream& stream, const KernelPlan& plan, const KernelTarget& k,
+    BlockWriter(Backend& backend, Stream& stream, const KernelMatrixPlan& plan, const KernelTarget& k,
                 const KernelMatrixOptions& options)
         : stream_(stream),
           copier_(backend, {.name = "kernel matrix download", .queue = StreamQueue::download}),
@@ -217,7 +217,7 @@ class BlockWriter {
 
     Stream& stream_;
     Stream copier_;
-    const KernelPlan& plan_;
+    const KernelMatrixPlan& plan_;
     std::byte* target_;
     ThreadTeam team_;
     KernelMeter meter_;
@@ -229,7 +229,7 @@ class BlockWriter {
 
 }  // namespace
 
-void blocks_resident(Stream& stream, const KernelPlan& plan, StateSource& source, const KernelValues& k,
+void blocks_resident(Stream& stream, const KernelMatrixPlan& plan, StateSource& source, const KernelValues& k,
                      const KernelMatrixOptions& options) {
     TilePairs pairs(stream, plan, source, options);
     const std::uint64_t leading = plan.shape.columns();
@@ -246,7 +246,7 @@ void blocks_resident(Stream& stream, const KernelPlan& plan, StateSource& source
         normalizer->scale(stream, range_of(k), 0, leading, {0, plan.shape.samples, 0, plan.shape.columns()});
 }
 
-void blocks_streamed(Backend& backend, Stream& stream, const KernelPlan& plan, StateSource& source,
+void blocks_streamed(Backend& backend, Stream& stream, const KernelMatrixPlan& plan, StateSource& source,
                      const KernelTarget& k, const KernelMatrixOptions& options) {
     TilePairs pairs(stream, plan, source, options);
     BlockWriter writer(backend, stream, plan, k, options);

@@ -10,11 +10,11 @@
 namespace weft::kernels {
 
 /// Records K into resident memory.
-void blocks_resident(Stream& stream, const KernelPlan& plan, StateSource& source, const KernelValues& k,
+void blocks_resident(Stream& stream, const KernelMatrixPlan& plan, StateSource& source, const KernelValues& k,
                      const KernelMatrixOptions& options);
 
 /// K into host memory. Waits for every block.
-void blocks_streamed(Backend& backend, Stream& stream, const KernelPlan& plan, StateSource& source,
+void blocks_streamed(Backend& backend, Stream& stream, const KernelMatrixPlan& plan, StateSource& source,
                      const KernelTarget& k, const KernelMatrixOptions& options);
 
 }  // namespace weft::kernels

@@ -39,9 +39,9 @@ const PlanReport& plan_of(const Backend& backend) {
 }
 
 template <class Owner>
-KernelDevice facts_of(const Owner& owner, const MemoryReport& memory, bool states,
+KernelMatrixDevice facts_of(const Owner& owner, const MemoryReport& memory, bool states,
                       const KernelMatrixOptions& options) {
-    KernelDevice facts{states ? gram_device(owner) : gram_limits(owner), free_bytes(memory)};
+    KernelMatrixDevice facts{states ? gram_device(owner) : gram_limits(owner), free_bytes(memory)};
     facts.limited = memory.limit != 0;
     facts.host_counts = facts.limited || owner.device().unified_memory;
     facts.slots = plan_of(owner).slots;
@@ -52,10 +52,10 @@ KernelDevice facts_of(const Owner& owner, const MemoryReport& memory, bool state
 
 }  // namespace
 
-KernelDevice kernel_device(const Stream& stream, bool states, const KernelMatrixOptions& options) {
+KernelMatrixDevice kernel_device(const Stream& stream, bool states, const KernelMatrixOptions& options) {
     return facts_of(stream, detail::memory_report(stream), states, options);
 }
-KernelDevice kernel_device(const Backend& backend, bool states, const KernelMatrixOptions& options) {
+KernelMatrixDevice kernel_device(const Backend& backend, bool states, const KernelMatrixOptions& options) {
     return facts_of(backend, backend.memory(), states, options);
 }
 

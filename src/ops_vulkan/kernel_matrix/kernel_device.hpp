@@ -10,7 +10,7 @@ namespace weft::kernels {
 
 /// `states`: there are inner products to make, so matrix units are judged and measured tiles looked up, which
 /// is left out otherwise.
-KernelDevice kernel_device(const Stream& stream, bool states, const KernelMatrixOptions& options);
-KernelDevice kernel_device(const Backend& backend, bool states, const KernelMatrixOptions& options);
+KernelMatrixDevice kernel_device(const Stream& stream, bool states, const KernelMatrixOptions& options);
+KernelMatrixDevice kernel_device(const Backend& backend, bool states, const KernelMatrixOptions& options);
 
 }  // namespace weft::kernels

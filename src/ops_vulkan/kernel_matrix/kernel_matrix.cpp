@@ -25,28 +25,28 @@ namespace weft {
 namespace {
 
 using kernels::CircuitFacts;
-using kernels::KernelPlan;
+using kernels::KernelMatrixPlan;
 
 /// For a call on host memory, which may measure tiles first.
-KernelPlan tuned_plan(Backend& backend, bool states, const KernelShape& shape, const CircuitFacts& circuit,
+KernelMatrixPlan tuned_plan(Backend& backend, bool states, const KernelMatrixShape& shape, const CircuitFacts& circuit,
                       ValueType type, const KernelMatrixOptions& options) {
-    kernels::KernelDevice device = kernels::kernel_device(backend, states, options);
-    const KernelPlan plan = kernels::fitting_plan(device, shape, circuit, type, options);
-    return kernels::tune_first(backend, device.gram, plan, options)
-               ? kernels::fitting_plan(device, shape, circuit, type, options)
+    kernels::KernelMatrixDevice device = kernels::kernel_device(backend, states, options);
+    const KernelMatrixPlan plan = kernels::plan_that_fits(device, shape, circuit, type, options);
+    return kernels::tune_before(backend, device.gram, plan, options)
+               ? kernels::plan_that_fits(device, shape, circuit, type, options)
                : plan;
 }
 
 void features_resident(Stream& stream, const KernelFeatures& x, const KernelFeatures* y,
-                       const KernelValues& k, const KernelShape& shape, const KernelCircuit& circuit,
+                       const KernelValues& k, const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit,
                        const KernelMatrixOptions& options) {
     kernels::check_kernel_shape(shape, y != nullptr);
     kernels::check_arrays(x, y, k, shape, shape.qubits, "values", options);
     const CircuitFacts facts = kernels::circuit_facts(shape, circuit, false);
-    const bool states = kernels::layers_that_matter(facts) != 0;
-    const KernelPlan plan =
-        kernels::fitting_plan(kernels::kernel_device(stream, states, options), shape, facts, k.type, options);
-    if (plan.method == KernelMethod::product)
+    const bool states = kernels::effective_layers(facts) != 0;
+    const KernelMatrixPlan plan =
+        kernels::plan_that_fits(kernels::kernel_device(stream, states, options), shape, facts, k.type, options);
+    if (plan.method == KernelMatrixMethod::product)
         return kernels::product_resident(stream, plan, x, y, k, circuit.scale, options);
     const Buffer<std::uint32_t> planes = kernels::make_planes(stream, plan);
     const kernels::AnglePlanes angles = kernels::planes_of(plan, planes);
@@ -58,10 +58,10 @@ void features_resident(Stream& stream, const KernelFeatures& x, const KernelFeat
 }
 
 void states_resident(Stream& stream, const KernelStates& x, const KernelStates* y, const KernelValues& k,
-                     const KernelShape& shape, const KernelMatrixOptions& options) {
+                     const KernelMatrixShape& shape, const KernelMatrixOptions& options) {
     const std::uint64_t row = kernels::check_state_shape(shape, y != nullptr);
     kernels::check_arrays(x, y, k, shape, row, "amplitudes", options);
-    const KernelPlan plan = kernels::fitting_plan(kernels::kernel_device(stream, true, options), shape,
+    const KernelMatrixPlan plan = kernels::plan_that_fits(kernels::kernel_device(stream, true, options), shape,
                                                   kernels::state_facts(x.type, false), k.type, options);
     kernels::ResidentStates source(plan, x, y);
     kernels::blocks_resident(stream, plan, source, k, options);
@@ -73,7 +73,7 @@ class ReportMaker {
     ReportMaker(Backend& backend, const KernelMatrixOptions& options) {
         if (options.timings) profile_.emplace(backend);
     }
-    KernelMatrixReport report(const KernelPlan& plan) const {
+    KernelMatrixReport report(const KernelMatrixPlan& plan) const {
         KernelMatrixReport report;
         report.method = plan.method;
         report.pairs = plan.shape.pairs();
@@ -99,8 +99,8 @@ class ReportMaker {
 };
 
 KernelMatrixReport features_streamed(Backend& backend, const KernelSource& x, const KernelSource* y,
-                                     const KernelTarget& k, const KernelShape& shape,
-                                     const KernelCircuit& circuit, const KernelMatrixOptions& options) {
+                                     const KernelTarget& k, const KernelMatrixShape& shape,
+                                     const KernelMatrixCircuit& circuit, const KernelMatrixOptions& options) {
     const ReportMaker maker(backend, options);
     kernels::check_kernel_shape(shape, y != nullptr);
     kernels::check_type(x.type);
@@ -113,9 +113,9 @@ KernelMatrixReport features_streamed(Backend& backend, const KernelSource& x, co
         kernels::check_kernel_memory(what, source->data, source->count * unit, unit, k);
         kernels::check_features(what, *source, shape.qubits, circuit.scale, backend.plan().copy_threads);
     }
-    const bool states = kernels::layers_that_matter(facts) != 0;
-    const KernelPlan plan = tuned_plan(backend, states, shape, facts, k.type, options);
-    if (plan.method == KernelMethod::product) {
+    const bool states = kernels::effective_layers(facts) != 0;
+    const KernelMatrixPlan plan = tuned_plan(backend, states, shape, facts, k.type, options);
+    if (plan.method == KernelMatrixMethod::product) {
         kernels::product_streamed(backend, plan, x, y, k, circuit.scale, options);
         return maker.report(plan);
     }
@@ -131,14 +131,14 @@ KernelMatrixReport features_streamed(Backend& backend, const KernelSource& x, co
 }
 
 KernelMatrixReport states_streamed(Backend& backend, const KernelStateSource& x, const KernelStateSource* y,
-                                   const KernelTarget& k, const KernelShape& shape,
+                                   const KernelTarget& k, const KernelMatrixShape& shape,
                                    const KernelMatrixOptions& options) {
     const ReportMaker maker(backend, options);
     const std::uint64_t row = kernels::check_state_shape(shape, y != nullptr);
     kernels::check_arrays(x, y, k, shape, row, "amplitudes", options);
     kernels::check_state_memory("x", x, k, row, backend.plan().copy_threads);
     if (y != nullptr) kernels::check_state_memory("y", *y, k, row, backend.plan().copy_threads);
-    const KernelPlan plan =
+    const KernelMatrixPlan plan =
         tuned_plan(backend, true, shape, kernels::state_facts(x.type, true), k.type, options);
     Stream stream(backend, {.name = "kernel matrix"});
     kernels::HostStates source(stream, plan, x, y);
@@ -146,17 +146,17 @@ KernelMatrixReport states_streamed(Backend& backend, const KernelStateSource& x,
     return maker.report(plan);
 }
 
-KernelEstimate both_estimates(const Backend& backend, const KernelShape& shape, CircuitFacts facts,
+KernelMatrixEstimate both_estimates(const Backend& backend, const KernelMatrixShape& shape, CircuitFacts facts,
                               ValueType type, const KernelMatrixOptions& options) {
-    const bool states = facts.given || kernels::layers_that_matter(facts) != 0;
-    const kernels::KernelDevice device = kernels::kernel_device(backend, states, options);
+    const bool states = facts.given || kernels::effective_layers(facts) != 0;
+    const kernels::KernelMatrixDevice device = kernels::kernel_device(backend, states, options);
     const auto estimate = [&](bool on_host) {
         facts.on_host = on_host;
         return kernels::estimate_kernel(kernels::plan_kernel(device, shape, facts, type, options), device,
                                         facts, options);
     };
-    const KernelEstimate resident = estimate(false);
-    KernelEstimate both = estimate(true);
+    const KernelMatrixEstimate resident = estimate(false);
+    KernelMatrixEstimate both = estimate(true);
     both.resident_bytes = resident.resident_bytes;
     both.resident_fits = resident.resident_fits;
     return both;
@@ -164,15 +164,15 @@ KernelEstimate both_estimates(const Backend& backend, const KernelShape& shape, 
 
 }  // namespace
 
-KernelEstimate estimate_kernel_matrix(const Backend& backend, const KernelShape& shape,
-                                      const KernelCircuit& circuit, ValueType type,
+KernelMatrixEstimate estimate_kernel_matrix(const Backend& backend, const KernelMatrixShape& shape,
+                                      const KernelMatrixCircuit& circuit, ValueType type,
                                       const KernelMatrixOptions& options) {
     kernels::check_kernel_options(options);
     kernels::check_kernel_shape(shape, shape.others != 0);
     kernels::check_type(type);
     return both_estimates(backend, shape, kernels::circuit_facts(shape, circuit, true), type, options);
 }
-KernelEstimate estimate_kernel_matrix(const Backend& backend, const KernelShape& shape, StateType states,
+KernelMatrixEstimate estimate_kernel_matrix(const Backend& backend, const KernelMatrixShape& shape, StateType states,
                                       ValueType type, const KernelMatrixOptions& options) {
     kernels::check_kernel_options(options);
     kernels::check_state_shape(shape, shape.others != 0);
@@ -180,12 +180,12 @@ KernelEstimate estimate_kernel_matrix(const Backend& backend, const KernelShape&
     return both_estimates(backend, shape, kernels::state_facts(states, true), type, options);
 }
 
-void kernel_matrix(Stream& stream, const KernelFeatures& x, const KernelValues& k, const KernelShape& shape,
-                   const KernelCircuit& circuit, const KernelMatrixOptions& options) {
+void kernel_matrix(Stream& stream, const KernelFeatures& x, const KernelValues& k, const KernelMatrixShape& shape,
+                   const KernelMatrixCircuit& circuit, const KernelMatrixOptions& options) {
     features_resident(stream, x, nullptr, k, shape, circuit, options);
 }
 void kernel_matrix(Stream& stream, const KernelFeatures& x, const KernelFeatures& y, const KernelValues& k,
-                   const KernelShape& shape, const KernelCircuit& circuit,
+                   const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit,
                    const KernelMatrixOptions& options) {
     features_resident(stream, x, &y, k, shape, circuit, options);
 }
@@ -194,26 +194,26 @@ void kernel_matrix(Stream& stream, const KernelStates& states, const KernelValue
     states_resident(stream, states, nullptr, k, {shape.samples, 0, shape.qubits}, options);
 }
 void kernel_matrix(Stream& stream, const KernelStates& x, const KernelStates& y, const KernelValues& k,
-                   const KernelShape& shape, const KernelMatrixOptions& options) {
+                   const KernelMatrixShape& shape, const KernelMatrixOptions& options) {
     states_resident(stream, x, &y, k, shape, options);
 }
 
 KernelMatrixReport kernel_matrix(Backend& backend, const KernelSource& x, const KernelTarget& k,
-                                 const KernelShape& shape, const KernelCircuit& circuit,
+                                 const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit,
                                  const KernelMatrixOptions& options) {
     return features_streamed(backend, x, nullptr, k, shape, circuit, options);
 }
 KernelMatrixReport kernel_matrix(Backend& backend, const KernelSource& x, const KernelSource& y,
-                                 const KernelTarget& k, const KernelShape& shape,
-                                 const KernelCircuit& circuit, const KernelMatrixOptions& options) {
+                                 const KernelTarget& k, const KernelMatrixShape& shape,
+                                 const KernelMatrixCircuit& circuit, const KernelMatrixOptions& options) {
     return features_streamed(backend, x, &y, k, shape, circuit, options);
 }
 KernelMatrixReport kernel_matrix(Backend& backend, const KernelStateSource& states, const KernelTarget& k,
-                                 const KernelShape& shape, const KernelMatrixOptions& options) {
+                                 const KernelMatrixShape& shape, const KernelMatrixOptions& options) {
     return states_streamed(backend, states, nullptr, k, shape, options);
 }
 KernelMatrixReport kernel_matrix(Backend& backend, const KernelStateSource& x, const KernelStateSource& y,
-                                 const KernelTarget& k, const KernelShape& shape,
+                                 const KernelTarget& k, const KernelMatrixShape& shape,
                                  const KernelMatrixOptions& options) {
     return states_streamed(backend, x, &y, k, shape, options);
 }

@@ -11,22 +11,22 @@ namespace {
 using ShaderWords = std::span<const std::uint32_t>;
 
 constexpr std::uint32_t kNormsWork32[] = {
-#include "shaders/kernel_norms_work32.spv.inc"
+#include "shaders/kernel_norms_real32.spv.inc"
 };
 constexpr std::uint32_t kNormsWork64[] = {
-#include "shaders/kernel_norms_work64.spv.inc"
+#include "shaders/kernel_norms_real64.spv.inc"
 };
 constexpr std::uint32_t kSquaresWork32[] = {
-#include "shaders/kernel_norms_squares_work32.spv.inc"
+#include "shaders/kernel_norms_squares_real32.spv.inc"
 };
 constexpr std::uint32_t kSquaresWork64[] = {
-#include "shaders/kernel_norms_squares_work64.spv.inc"
+#include "shaders/kernel_norms_squares_real64.spv.inc"
 };
 constexpr std::uint32_t kScaleWork32[] = {
-#include "shaders/kernel_scale_work32.spv.inc"
+#include "shaders/kernel_scale_real32.spv.inc"
 };
 constexpr std::uint32_t kScaleWork64[] = {
-#include "shaders/kernel_scale_work64.spv.inc"
+#include "shaders/kernel_scale_real64.spv.inc"
 };
 
 std::uint32_t word(std::uint64_t value) {
@@ -38,13 +38,13 @@ Program norms_program(const Stream& stream, ShaderWords words, std::uint32_t lan
             words,
             {.name = "kernel_norms",
              .constants = {{0u, lanes}},
-             .elements_per_group = 1,
-             .max_groups = stream.device().limits.max_group_count[0]}};
+             .elements_per_workgroup = 1,
+             .max_workgroups = stream.device().limits.max_workgroup_count[0]}};
 }
 
 }  // namespace
 
-Normalizer::Normalizer(const Stream& stream, const KernelPlan& plan, const KernelMatrixOptions& options)
+Normalizer::Normalizer(const Stream& stream, const KernelMatrixPlan& plan, const KernelMatrixOptions& options)
     : plan_(plan),
       jitter_(plan.shape.square() && options.normalize ? options.jitter : 0),
       scales_(options.normalize),
@@ -52,7 +52,7 @@ Normalizer::Normalizer(const Stream& stream, const KernelPlan& plan, const Kerne
       factors_(stream, (plan.shape.samples + plan.shape.others) * plan.real_bytes() / 4, "kernel factors") {}
 
 shared::KernelNormParameters Normalizer::parameters(const StateRows& rows, std::uint64_t terms) const {
-    const std::uint64_t jitter = plan_.work64 ? std::bit_cast<std::uint64_t>(jitter_)
+    const std::uint64_t jitter = plan_.real64 ? std::bit_cast<std::uint64_t>(jitter_)
                                               : std::bit_cast<std::uint32_t>(static_cast<float>(jitter_));
     return {word(terms), 0, word((rows.of_y ? plan_.shape.samples : 0) + rows.row), word(jitter),
             word(jitter >> 32)};
@@ -65,7 +65,7 @@ void Normalizer::take(Stream& stream, const Words& states, const StateRows& rows
     shared::KernelNormParameters p = parameters(rows, std::uint64_t{1} << plan_.shape.qubits);
     p.before = bound.before;
     stream.dispatch(
-        norms_program(stream, plan_.work64 ? ShaderWords(kNormsWork64) : ShaderWords(kNormsWork32),
+        norms_program(stream, plan_.real64 ? ShaderWords(kNormsWork64) : ShaderWords(kNormsWork32),
                       plan_.states.norm_lanes),
         {BufferView<const std::uint32_t>(bound.words), factors_}, rows.count, p);
 }
@@ -74,7 +74,7 @@ void Normalizer::take_squares(Stream& stream, const Words& squares, const StateR
     // No more invocations than sums, of which there are one to some hundreds.
     const std::uint32_t lanes = std::min(plan_.states.norm_lanes, plan_.states.squares);
     stream.dispatch(
-        norms_program(stream, plan_.work64 ? ShaderWords(kSquaresWork64) : ShaderWords(kSquaresWork32),
+        norms_program(stream, plan_.real64 ? ShaderWords(kSquaresWork64) : ShaderWords(kSquaresWork32),
                       lanes),
         {BufferView<const std::uint32_t>(squares), factors_}, rows.count,
         parameters(rows, plan_.states.squares));
@@ -83,9 +83,9 @@ void Normalizer::take_squares(Stream& stream, const Words& squares, const StateR
 void Normalizer::scale(Stream& stream, const GramRange& range, std::uint64_t origin, std::uint64_t leading,
                        const KernelBlock& block) {
     const DeviceLimits& limits = stream.device().limits;
-    const bool wide_values = plan_.type == ValueType::float64, wide = wide_values || plan_.work64;
-    ProgramOptions options{.name = "kernel_scale", .max_groups = limits.max_group_count[0]};
-    if (wide) options.constants = {{2u, wide_values}, {3u, plan_.work64}};
+    const bool wide_values = plan_.type == ValueType::float64, wide = wide_values || plan_.real64;
+    ProgramOptions options{.name = "kernel_scale", .max_workgroups = limits.max_workgroup_count[0]};
+    if (wide) options.constants = {{2u, wide_values}, {3u, plan_.real64}};
     const Program program{static_cast<const Stream&>(stream),
                           wide ? ShaderWords(kScaleWork64) : ShaderWords(kScaleWork32), options};
     const std::uint64_t unit = plan_.value_bytes();

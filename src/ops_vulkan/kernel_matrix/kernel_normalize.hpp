@@ -26,7 +26,7 @@ struct StateRows {
 /// rounding did to the norms of states that were built.
 class Normalizer {
   public:
-    Normalizer(const Stream& stream, const KernelPlan& plan, const KernelMatrixOptions& options);
+    Normalizer(const Stream& stream, const KernelMatrixPlan& plan, const KernelMatrixOptions& options);
     /// Factors of some rows: from row-major states, or from StatePlan::squares sums of squares of each.
     void take(Stream& stream, const Words& states, const StateRows& rows);
     void take_squares(Stream& stream, const Words& squares, const StateRows& rows);
@@ -45,7 +45,7 @@ class Normalizer {
   private:
     shared::KernelNormParameters parameters(const StateRows& rows, std::uint64_t terms) const;
 
-    const KernelPlan& plan_;
+    const KernelMatrixPlan& plan_;
     double jitter_;
     bool scales_, set_diagonal_;
     Buffer<std::uint32_t> factors_;

@@ -19,28 +19,28 @@ namespace {
 using ShaderWords = std::span<const std::uint32_t>;
 
 constexpr std::uint32_t kProductWork32[] = {
-#include "shaders/kernel_product_work32.spv.inc"
+#include "shaders/kernel_product_real32.spv.inc"
 };
 constexpr std::uint32_t kProductWork64[] = {
-#include "shaders/kernel_product_work64.spv.inc"
+#include "shaders/kernel_product_real64.spv.inc"
 };
 constexpr std::uint32_t kLanesWork32[] = {
-#include "shaders/kernel_product_lanes_work32.spv.inc"
+#include "shaders/kernel_product_lanes_real32.spv.inc"
 };
 constexpr std::uint32_t kLanesWork64[] = {
-#include "shaders/kernel_product_lanes_work64.spv.inc"
+#include "shaders/kernel_product_lanes_real64.spv.inc"
 };
 constexpr std::uint32_t kTimesWork32[] = {
-#include "shaders/kernel_product_times_work32.spv.inc"
+#include "shaders/kernel_product_times_real32.spv.inc"
 };
 constexpr std::uint32_t kTimesWork64[] = {
-#include "shaders/kernel_product_times_work64.spv.inc"
+#include "shaders/kernel_product_times_real64.spv.inc"
 };
 constexpr std::uint32_t kLanesTimesWork32[] = {
-#include "shaders/kernel_product_lanes_times_work32.spv.inc"
+#include "shaders/kernel_product_lanes_times_real32.spv.inc"
 };
 constexpr std::uint32_t kLanesTimesWork64[] = {
-#include "shaders/kernel_product_lanes_times_work64.spv.inc"
+#include "shaders/kernel_product_lanes_times_real64.spv.inc"
 };
 
 std::uint32_t word(std::uint64_t value) {
@@ -51,48 +51,48 @@ const Stream& constant(const Stream& stream) {
     return stream;
 }
 
-struct ProductForm {
+struct ProductVariant {
     bool symmetric = false;
     std::uint32_t before = 0;  ///< values before the first of K in its binding
     bool times = false;        ///< multiplies what is there
 };
 
-ShaderWords product_words(const KernelPlan& plan, bool times) {
-    if (plan.lane_form && times)
-        return plan.work64 ? ShaderWords(kLanesTimesWork64) : ShaderWords(kLanesTimesWork32);
-    if (plan.lane_form) return plan.work64 ? ShaderWords(kLanesWork64) : ShaderWords(kLanesWork32);
-    if (times) return plan.work64 ? ShaderWords(kTimesWork64) : ShaderWords(kTimesWork32);
-    return plan.work64 ? ShaderWords(kProductWork64) : ShaderWords(kProductWork32);
+ShaderWords product_words(const KernelMatrixPlan& plan, bool times) {
+    if (plan.lane_variant && times)
+        return plan.real64 ? ShaderWords(kLanesTimesWork64) : ShaderWords(kLanesTimesWork32);
+    if (plan.lane_variant) return plan.real64 ? ShaderWords(kLanesWork64) : ShaderWords(kLanesWork32);
+    if (times) return plan.real64 ? ShaderWords(kTimesWork64) : ShaderWords(kTimesWork32);
+    return plan.real64 ? ShaderWords(kProductWork64) : ShaderWords(kProductWork32);
 }
 
 template <class Owner>
-Program product_program(Owner& owner, const KernelPlan& plan, const ProductForm& form) {
-    const auto [symmetric, before, times] = form;
+Program product_program(Owner& owner, const KernelMatrixPlan& plan, const ProductVariant& variant) {
+    const auto [symmetric, before, times] = variant;
     ProgramOptions options{.name = "kernel_product",
                            .constants = {{2u, plan.parts}, {3u, symmetric}},
-                           .elements_per_group = symmetric ? 1 : kProductTile * kProductTile,
-                           .max_groups = owner.device().limits.max_group_count[0]};
+                           .elements_per_workgroup = symmetric ? 1 : kProductTile * kProductTile,
+                           .max_workgroups = owner.device().limits.max_workgroup_count[0]};
     // At least as many workgroups as tiles, however few rows there are.
-    if (plan.by_panels && !symmetric) options.elements_per_group = kProductTile;
-    if (plan.lane_form) {
-        if (symmetric) options.max_groups = 0;
+    if (plan.by_panels && !symmetric) options.elements_per_workgroup = kProductTile;
+    if (plan.lane_variant) {
+        if (symmetric) options.max_workgroups = 0;
         const std::uint64_t common = std::gcd<std::uint64_t>(before, plan.shape.columns());
         if (!times)
             options.constants.emplace_back(5u, symmetric && common % 8 == 0   ? 8u
                                                : symmetric && common % 2 == 0 ? 2u
                                                                               : 1u);
     } else {
-        options.constants.emplace_back(4u, plan.long_form);
+        options.constants.emplace_back(4u, plan.long_variant);
         if (!times) options.constants.emplace_back(5u, (before | plan.shape.columns()) % 4 == 0);
     }
     return {owner, product_words(plan, times), options};
 }
 
-shared::KernelProductParameters product_parameters(const KernelPlan& plan,
+shared::KernelProductParameters product_parameters(const KernelMatrixPlan& plan,
                                                    const KernelMatrixOptions& options) {
     // Every value of a sample with itself is 1, so normalising leaves but the jitter.
     const double shrink = options.normalize && plan.shape.square() ? 1 / (1 + options.jitter) : 1;
-    const std::uint64_t bits = plan.work64 ? std::bit_cast<std::uint64_t>(shrink)
+    const std::uint64_t bits = plan.real64 ? std::bit_cast<std::uint64_t>(shrink)
                                            : std::bit_cast<std::uint32_t>(static_cast<float>(shrink));
     return {plan.shape.qubits,
             word(plan.stride),
@@ -106,7 +106,7 @@ shared::KernelProductParameters product_parameters(const KernelPlan& plan,
 }
 
 // All qubits into the values that are bound, a part of them a dispatch.
-void record_product(Stream& stream, const KernelPlan& plan, const Buffer<std::uint32_t>& planes,
+void record_product(Stream& stream, const KernelMatrixPlan& plan, const Buffer<std::uint32_t>& planes,
                     const BoundWords& k, bool symmetric, std::uint64_t elements,
                     shared::KernelProductParameters parameters) {
     const std::uint64_t of_qubit = 2 * plan.stride * plan.real_bytes() / 4;
@@ -114,8 +114,8 @@ void record_product(Stream& stream, const KernelPlan& plan, const Buffer<std::ui
     for (std::uint32_t first = 0; first < plan.shape.qubits; first += plan.part_qubits) {
         parameters.qubits = std::min(plan.part_qubits, plan.shape.qubits - first);
         if (first != 0) {  // the first part has shrunk K
-            parameters.shrink_low = plan.work64 ? 0 : std::bit_cast<std::uint32_t>(1.0f);
-            parameters.shrink_high = plan.work64 ? word(std::bit_cast<std::uint64_t>(1.0) >> 32) : 0;
+            parameters.shrink_low = plan.real64 ? 0 : std::bit_cast<std::uint32_t>(1.0f);
+            parameters.shrink_high = plan.real64 ? word(std::bit_cast<std::uint64_t>(1.0) >> 32) : 0;
         }
         stream.dispatch(product_program(constant(stream), plan, {symmetric, k.before, first != 0}),
                         {planes.view(first * of_qubit, parameters.qubits * of_qubit), k.words}, elements,
@@ -124,7 +124,7 @@ void record_product(Stream& stream, const KernelPlan& plan, const Buffer<std::ui
 }
 
 // The planes, made on the device, in page-locked memory: the engine hands them to every job.
-HostBuffer<std::uint32_t> planes_in_host_memory(Backend& backend, const KernelPlan& plan,
+HostBuffer<std::uint32_t> planes_in_host_memory(Backend& backend, const KernelMatrixPlan& plan,
                                                 const KernelSource& x, const KernelSource* y, double scale) {
     Stream stream(backend, {.name = "kernel matrix"});
     const Buffer<std::uint32_t> planes = make_planes(stream, plan);
@@ -138,7 +138,7 @@ HostBuffer<std::uint32_t> planes_in_host_memory(Backend& backend, const KernelPl
     return out;
 }
 
-std::vector<Job> row_jobs(const KernelPlan& plan, const HostBuffer<std::uint32_t>& planes,
+std::vector<Job> row_jobs(const KernelMatrixPlan& plan, const HostBuffer<std::uint32_t>& planes,
                           const KernelTarget& k, const KernelMatrixOptions& options) {
     std::vector<Job> jobs;
     const std::uint64_t columns = plan.shape.columns(), row_bytes = columns * plan.real_bytes();
@@ -156,7 +156,7 @@ std::vector<Job> row_jobs(const KernelPlan& plan, const HostBuffer<std::uint32_t
     return jobs;
 }
 
-void product_by_panels(Backend& backend, const KernelPlan& plan, const KernelSource& x, const KernelSource* y,
+void product_by_panels(Backend& backend, const KernelMatrixPlan& plan, const KernelSource& x, const KernelSource* y,
                        const KernelTarget& k, double scale, const KernelMatrixOptions& options,
                        KernelMeter& meter) {
     Stream stream(backend, {.name = "kernel matrix"});
@@ -184,7 +184,7 @@ void product_by_panels(Backend& backend, const KernelPlan& plan, const KernelSou
 
 }  // namespace
 
-void product_resident(Stream& stream, const KernelPlan& plan, const KernelFeatures& x,
+void product_resident(Stream& stream, const KernelMatrixPlan& plan, const KernelFeatures& x,
                       const KernelFeatures* y, const KernelValues& k, double scale,
                       const KernelMatrixOptions& options) {
     const Buffer<std::uint32_t> planes = make_planes(stream, plan);
@@ -208,7 +208,7 @@ void product_resident(Stream& stream, const KernelPlan& plan, const KernelFeatur
     }
 }
 
-void product_streamed(Backend& backend, const KernelPlan& plan, const KernelSource& x, const KernelSource* y,
+void product_streamed(Backend& backend, const KernelMatrixPlan& plan, const KernelSource& x, const KernelSource* y,
                       const KernelTarget& k, double scale, const KernelMatrixOptions& options) {
     KernelMeter meter(options, plan.shape.pairs());
     meter.check();

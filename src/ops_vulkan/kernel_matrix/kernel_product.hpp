@@ -9,12 +9,12 @@
 namespace weft::kernels {
 
 /// Records K of resident features; `y` may be null.
-void product_resident(Stream& stream, const KernelPlan& plan, const KernelFeatures& x,
+void product_resident(Stream& stream, const KernelMatrixPlan& plan, const KernelFeatures& x,
                       const KernelFeatures* y, const KernelValues& k, double scale,
                       const KernelMatrixOptions& options);
 
 /// K in host memory, jobs of rows through the batch engine; `y` may be null.
-void product_streamed(Backend& backend, const KernelPlan& plan, const KernelSource& x, const KernelSource* y,
+void product_streamed(Backend& backend, const KernelMatrixPlan& plan, const KernelSource& x, const KernelSource* y,
                       const KernelTarget& k, double scale, const KernelMatrixOptions& options);
 
 }  // namespace weft::kernels

@@ -14,17 +14,17 @@ namespace weft::kernels {
 namespace {
 
 constexpr std::uint32_t kStatesWork32[] = {
-#include "shaders/kernel_states_work32.spv.inc"
+#include "shaders/kernel_states_real32.spv.inc"
 };
 constexpr std::uint32_t kStatesWork64[] = {
-#include "shaders/kernel_states_work64.spv.inc"
+#include "shaders/kernel_states_real64.spv.inc"
 };
 
 constexpr std::uint32_t kPackedWork32[] = {
-#include "shaders/kernel_states_packed_work32.spv.inc"
+#include "shaders/kernel_states_packed_real32.spv.inc"
 };
 constexpr std::uint32_t kPackedWork64[] = {
-#include "shaders/kernel_states_packed_work64.spv.inc"
+#include "shaders/kernel_states_packed_real64.spv.inc"
 };
 constexpr std::uint32_t kPackedMatrix[] = {
 #include "shaders/kernel_states_matrix.spv.inc"
@@ -41,7 +41,7 @@ double weight_at(const KernelSource& weights, std::uint64_t i) {
 }
 
 template <class T>
-void upload_weights(Stream& stream, const KernelCircuit& circuit, std::uint64_t count,
+void upload_weights(Stream& stream, const KernelMatrixCircuit& circuit, std::uint64_t count,
                     const Buffer<std::uint32_t>& target) {
     std::vector<T> turns(2 * count);
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -52,25 +52,25 @@ void upload_weights(Stream& stream, const KernelCircuit& circuit, std::uint64_t 
     stream.upload(std::span<const T>(turns), BufferView<T>(target.view().object(), 0, turns.size()));
 }
 
-std::uint64_t words_of_states(const KernelPlan& plan, std::uint64_t rows) {
+std::uint64_t words_of_states(const KernelMatrixPlan& plan, std::uint64_t rows) {
     return rows * plan.states.state_bytes / 4;
 }
 
 using ShaderWords = std::span<const std::uint32_t>;
 
-Program states_program(const Stream& stream, const KernelPlan& plan, const StatePass& pass, bool generate,
+Program states_program(const Stream& stream, const KernelMatrixPlan& plan, const StatePass& pass, bool generate,
                        bool packs) {
     const std::uint32_t lanes = lanes_of(plan.states, pass);
     ProgramOptions options{.name = "kernel_states",
                            .constants = {{0u, lanes}, {2u, generate}, {3u, pass.ring}, {4u, lanes}},
-                           .elements_per_group = lanes >> (pass.window - 4),
-                           .max_groups = stream.device().limits.max_group_count[0]};
+                           .elements_per_workgroup = lanes >> (pass.window - 4),
+                           .max_workgroups = stream.device().limits.max_workgroup_count[0]};
     if (!packs)
-        return {stream, plan.work64 ? ShaderWords(kStatesWork64) : ShaderWords(kStatesWork32), options};
+        return {stream, plan.real64 ? ShaderWords(kStatesWork64) : ShaderWords(kStatesWork32), options};
     options.constants.emplace_back(5u, plan.states.squares != 0);
     if (plan.states.gram.matrix()) return {stream, ShaderWords(kPackedMatrix), options};
     options.constants.emplace_back(6u, plan.states.turned);
-    return {stream, plan.work64 ? ShaderWords(kPackedWork64) : ShaderWords(kPackedWork32), options};
+    return {stream, plan.real64 ? ShaderWords(kPackedWork64) : ShaderWords(kPackedWork32), options};
 }
 
 std::optional<Buffer<std::uint32_t>> room(const Stream& stream, std::uint64_t bytes, const char* name) {
@@ -87,15 +87,15 @@ void RowMajorStates::pack(Stream& stream, const StateRows& rows, const PackTarge
     target.product.pack(stream, words, rows.count, target.planes, target.first);
 }
 
-CircuitStates::CircuitStates(Stream& stream, const KernelPlan& plan, const KernelCircuit& circuit,
+CircuitStates::CircuitStates(Stream& stream, const KernelMatrixPlan& plan, const KernelMatrixCircuit& circuit,
                              AnglePlanes planes)
     : plan_(plan),
       planes_(std::move(planes)),
-      rz_(circuit.map == KernelMap::ryrz),
+      rz_(circuit.map == FeatureMap::ryrz),
       weights_(static_cast<const Stream&>(stream),
                2 * plan.layers * std::uint64_t{plan.shape.qubits} * plan.real_bytes() / 4, "kernel weights") {
     const std::uint64_t count = plan.layers * std::uint64_t{plan.shape.qubits};
-    if (plan.work64)
+    if (plan.real64)
         upload_weights<double>(stream, circuit, count, weights_);
     else
         upload_weights<float>(stream, circuit, count, weights_);
@@ -161,7 +161,7 @@ Words ResidentStates::states(Stream&, const StateRows& rows) {
     return {states.object, first, words_of_states(plan_, rows.count)};
 }
 
-HostStates::HostStates(Stream& stream, const KernelPlan& plan, const KernelStateSource& x,
+HostStates::HostStates(Stream& stream, const KernelMatrixPlan& plan, const KernelStateSource& x,
                        const KernelStateSource* y)
     : plan_(plan),
       x_(x),

@@ -46,7 +46,7 @@ class RowMajorStates : public StateSource {
 class CircuitStates : public RowMajorStates {
   public:
     /// `planes`: of half angles, Y's behind X's.
-    CircuitStates(Stream& stream, const KernelPlan& plan, const KernelCircuit& circuit, AnglePlanes planes);
+    CircuitStates(Stream& stream, const KernelMatrixPlan& plan, const KernelMatrixCircuit& circuit, AnglePlanes planes);
     void pack(Stream& stream, const StateRows& rows, const PackTarget& target,
               Normalizer* normalizer) override;
 
@@ -65,7 +65,7 @@ class CircuitStates : public RowMajorStates {
     /// reads.
     Words held(const std::optional<Buffer<std::uint32_t>>& states, std::uint64_t rows) const;
 
-    const KernelPlan& plan_;
+    const KernelMatrixPlan& plan_;
     AnglePlanes planes_;
     bool rz_;
     Buffer<std::uint32_t> weights_;
@@ -75,12 +75,12 @@ class CircuitStates : public RowMajorStates {
 /// States that lie in the device's memory.
 class ResidentStates : public RowMajorStates {
   public:
-    ResidentStates(const KernelPlan& plan, const KernelStates& x, const KernelStates* y)
+    ResidentStates(const KernelMatrixPlan& plan, const KernelStates& x, const KernelStates* y)
         : plan_(plan), x_(x), y_(y) {}
 
   private:
     Words states(Stream& stream, const StateRows& rows) override;
-    const KernelPlan& plan_;
+    const KernelMatrixPlan& plan_;
     const KernelStates& x_;
     const KernelStates* y_;
 };
@@ -88,12 +88,12 @@ class ResidentStates : public RowMajorStates {
 /// States in host memory.
 class HostStates : public RowMajorStates {
   public:
-    HostStates(Stream& stream, const KernelPlan& plan, const KernelStateSource& x,
+    HostStates(Stream& stream, const KernelMatrixPlan& plan, const KernelStateSource& x,
                const KernelStateSource* y);
 
   private:
     Words states(Stream& stream, const StateRows& rows) override;
-    const KernelPlan& plan_;
+    const KernelMatrixPlan& plan_;
     const KernelStateSource& x_;
     const KernelStateSource* y_;
     Buffer<std::uint32_t> states_;

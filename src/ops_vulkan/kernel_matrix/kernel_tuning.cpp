@@ -19,7 +19,7 @@
 namespace weft {
 namespace kernels {
 
-bool tune_first(Backend& backend, GramDevice& device, const KernelPlan& plan,
+bool tune_before(Backend& backend, GramDevice& device, const KernelMatrixPlan& plan,
                 const KernelMatrixOptions& options) {
     if (!tunes_first(plan, device, options)) return false;
     KernelMeter(options, plan.shape.pairs()).check();
@@ -38,7 +38,7 @@ bool tune_first(Backend& backend, GramDevice& device, const KernelPlan& plan,
 
 namespace {
 
-KernelPlan plan_for(const KernelDevice& device, const KernelShape& shape, const KernelTuningOptions& options,
+KernelMatrixPlan plan_for(const KernelMatrixDevice& device, const KernelMatrixShape& shape, const KernelTuningOptions& options,
                     bool on_host) {
     CircuitFacts facts;
     facts.layers = 2;
@@ -47,8 +47,8 @@ KernelPlan plan_for(const KernelDevice& device, const KernelShape& shape, const 
     facts.given64 = options.type == ValueType::float64;
     facts.on_host = on_host;
     const KernelMatrixOptions planned{.autotune = false};
-    KernelPlan plan = plan_kernel(device, shape, facts, options.type, planned);
-    const KernelEstimate estimate = estimate_kernel(plan, device, facts, planned);
+    KernelMatrixPlan plan = plan_kernel(device, shape, facts, options.type, planned);
+    const KernelMatrixEstimate estimate = estimate_kernel(plan, device, facts, planned);
     if (on_host ? !estimate.streamed_fits : !estimate.resident_fits)
         throw Error(Errc::out_of_memory, "tune_kernel_matrix: " + estimate.reasons.back());
     return plan;
@@ -56,10 +56,10 @@ KernelPlan plan_for(const KernelDevice& device, const KernelShape& shape, const 
 
 // Whether a plan for such products would take the tile.
 bool has_tile(const GramDevice& device, const std::string& products, const GramTile& tile) {
-    for (const GramForm form : {GramForm::fp32_4m, GramForm::fp32_3m, GramForm::fp64, GramForm::matrix_split,
-                                GramForm::matrix_single}) {
-        if (!products.starts_with(std::string(to_string(form)) + ' ')) continue;
-        const std::vector<GramTile> tiles = gram_tiles(device, form);
+    for (const GramMethod method : {GramMethod::fp32_4m, GramMethod::fp32_3m, GramMethod::fp64, GramMethod::matrix_split,
+                                GramMethod::matrix_single}) {
+        if (!products.starts_with(std::string(to_string(method)) + ' ')) continue;
+        const std::vector<GramTile> tiles = gram_tiles(device, method);
         return std::find(tiles.begin(), tiles.end(), tile) != tiles.end();
     }
     return false;
@@ -82,7 +82,7 @@ double KernelTuningReport::gain() const {
     return trials.empty() || trials[0].seconds <= 0 ? 0 : 1 - trials[best].seconds / trials[0].seconds;
 }
 
-std::vector<KernelTuningReport> tune_kernel_matrix(Backend& backend, const KernelShape& shape,
+std::vector<KernelTuningReport> tune_kernel_matrix(Backend& backend, const KernelMatrixShape& shape,
                                                    const KernelTuningOptions& options) {
     kernels::check_kernel_shape(shape, shape.others != 0);
     if (options.type == ValueType::int64)
@@ -100,11 +100,11 @@ std::vector<KernelTuningReport> tune_kernel_matrix(Backend& backend, const Kerne
     if (!(options.flops >= 0) || !std::isfinite(options.flops))
         throw Error(Errc::invalid_argument, "tune_kernel_matrix: flops out of range (got " +
                                                 std::to_string(options.flops) + ", need 0 or more)");
-    const kernels::KernelDevice device = kernels::kernel_device(backend, true, {.autotune = false});
+    const kernels::KernelMatrixDevice device = kernels::kernel_device(backend, true, {.autotune = false});
     std::vector<KernelTuningReport> reports;
     std::set<std::string> seen;
     for (const bool on_host : {true, false}) {
-        kernels::KernelPlan plan;
+        kernels::KernelMatrixPlan plan;
         try {
             plan = kernels::plan_for(device, shape, options, on_host);
         } catch (const Error& error) {

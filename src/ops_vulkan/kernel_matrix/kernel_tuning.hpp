@@ -11,7 +11,7 @@ namespace weft::kernels {
 /// Measures and keeps a tile for the planned products if there is none yet and the job is long enough. true:
 /// `device` knows another tile, plan again. What fails for want of memory leaves the planned tile.
 /// Errors: cancelled; device_lost, driver.
-bool tune_first(Backend& backend, GramDevice& device, const KernelPlan& plan,
+bool tune_before(Backend& backend, GramDevice& device, const KernelMatrixPlan& plan,
                 const KernelMatrixOptions& options);
 
 }  // namespace weft::kernels

@@ -31,8 +31,8 @@ Program make_program(Owner& owner, LatticeOp op, const LatticeCode& code, bool r
     return {owner, kernels::lattice_words(op, code.lattice, ragged),
             ProgramOptions{.name = kernels::function_of(op),
                            .constants = std::move(plan.constants),
-                           .elements_per_group = plan.elements_per_group,
-                           .max_groups = plan.max_groups}};
+                           .elements_per_workgroup = plan.elements_per_workgroup,
+                           .max_workgroups = plan.max_workgroups}};
 }
 
 // Of each job of a call; dither counts vectors on from job to job.

@@ -39,8 +39,8 @@ Program make_program(Owner& owner, const LatticeTable& table, const LatticeCode&
                                          {3u, digit_bits(code)},
                                          {4u, dimension(code.lattice)},
                                          {5u, table.points()}},
-                           .elements_per_group = plan.elements_per_group,
-                           .max_groups = plan.max_groups}};
+                           .elements_per_workgroup = plan.elements_per_workgroup,
+                           .max_workgroups = plan.max_workgroups}};
 }
 
 InnerParameters parameters_of(const LatticeCode& code, const kernels::LatticeShape& shape, bool single) {

@@ -24,7 +24,7 @@ struct CopyPlan {
 CopyPlan plan_copies(const DeviceSnapshot& device);
 
 /// Bytes that one invocation of the copy shader copies at a time, and one workgroup in all.
-inline constexpr std::uint64_t kCopyUnit = 16, kCopyGroup = 256 * kCopyUnit;
+inline constexpr std::uint64_t kCopyUnit = 16, kCopyWorkgroup = 256 * kCopyUnit;
 
 /// Of a copy of `bytes`, those from its start on that one dispatch of the shader can make; 0: none, since an
 /// offset is not aligned or less than a unit is left.

@@ -48,8 +48,8 @@ struct MemoryPlan {
 struct TransferPlan {
     Path large_pinned = Path::staged, large_ordinary = Path::staged;
     Path small = Path::host;
-    std::uint64_t small_bytes = 0;         // a group of at most this many bytes takes `small`
-    std::uint64_t group_bytes = 8u << 20;  // neighbouring small jobs share a group up to this
+    std::uint64_t small_bytes = 0;         // a bundle of at most this many bytes takes `small`
+    std::uint64_t bundle_bytes = 8u << 20;  // neighbouring small jobs share a bundle up to this
     bool keep_imports = false;             // device reads through the process's own page tables
     std::uint64_t import_min_bytes = 0;    // smaller ordinary spans are copied instead of imported
     bool spin_wait = false;                // poll the timeline for a moment before sleeping

@@ -60,7 +60,7 @@ struct DeviceSnapshot {
     std::vector<HeapSnapshot> heaps;
     std::vector<MemoryTypeSnapshot> memory_types;
     std::vector<QueueFamilySnapshot> families;
-    std::uint32_t max_group_subgroups = 0;  // subgroups of a workgroup whose size is chosen
+    std::uint32_t max_workgroup_subgroups = 0;  // subgroups of a workgroup whose size is chosen
     std::uint64_t max_allocation_bytes = ~std::uint64_t{0};
     DeviceLimits limits;
 };

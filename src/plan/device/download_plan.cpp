@@ -34,7 +34,7 @@ double duplex_seconds(const DuplexCalibration& rates, const DuplexTrial& trial, 
     const double up = std::max(trial.up, kLeast), down = std::max(trial.down, kLeast);
     const double both = std::min(bytes_in / up, bytes_out / down);
     // A shader keeps its pace when the uploads are over.
-    const double down_alone = trial.groups != 0 ? down : std::max(rates.down_alone, kLeast);
+    const double down_alone = trial.bundles != 0 ? down : std::max(rates.down_alone, kLeast);
     return both + std::max(0.0, bytes_in - both * up) / std::max(rates.up_alone, kLeast) +
            std::max(0.0, bytes_out - both * down) / down_alone;
 }
@@ -48,7 +48,7 @@ std::uint32_t choose_pace(const DuplexCalibration& rates, std::uint64_t bytes_in
     const auto best = std::min_element(rates.shader.begin(), rates.shader.end(),
                                        [&](const auto& a, const auto& b) { return seconds(a) < seconds(b); });
     if (best == rates.shader.end()) return 0;
-    return asked || seconds(*best) < kClearly * seconds(rates.engine) ? best->groups : 0;
+    return asked || seconds(*best) < kClearly * seconds(rates.engine) ? best->bundles : 0;
 }
 
 }  // namespace weft::core

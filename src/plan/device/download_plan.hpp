@@ -27,9 +27,9 @@ struct DownloadPlan {
 DownloadPlan plan_downloads(const DeviceSnapshot& device, const QueuePlan& queues, const Config& config);
 
 /// Bytes a second of both directions while they run at once; by the copy engine, or by a copy shader of
-/// `groups` workgroups.
+/// `bundles` workgroups.
 struct DuplexTrial {
-    std::uint32_t groups = 0;  ///< 0: the copy engine
+    std::uint32_t bundles = 0;  ///< 0: the copy engine
     double up = 0, down = 0;
 };
 

@@ -254,10 +254,10 @@ void check_device(const Reflection& reflection, const DeviceSnapshot& device, co
     std::uint64_t invocations = 1;
     for (std::size_t axis = 0; axis < 3; ++axis) {
         check_limit(name, std::string("workgroup size along ") + "xyz"[axis], reflection.local_size[axis],
-                    limits.max_group_size[axis]);
+                    limits.max_workgroup_size[axis]);
         // At most 2^32 - 1 so far times one axis: 64 bits hold it.
         invocations *= reflection.local_size[axis];
-        check_limit(name, "invocations of a workgroup", invocations, limits.max_group_invocations);
+        check_limit(name, "invocations of a workgroup", invocations, limits.max_workgroup_invocations);
     }
 }
 

@@ -26,7 +26,7 @@ void check_size(std::uint32_t size, std::uint64_t invocations, const DeviceSnaps
     if (!std::has_single_bit(size) || size < limits.min_subgroup_size || size > limits.max_subgroup_size)
         refuse(Errc::invalid_argument, name,
                "ProgramOptions::subgroup_size" + got_need(size, "a power of two from " + range));
-    const std::uint64_t most = std::uint64_t{size} * device.max_group_subgroups;
+    const std::uint64_t most = std::uint64_t{size} * device.max_workgroup_subgroups;
     if (invocations > most)
         refuse(Errc::invalid_argument, name,
                "invocations of a workgroup beyond what subgroups of " + std::to_string(size) + " hold" +

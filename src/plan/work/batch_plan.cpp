@@ -19,13 +19,13 @@ std::string got_need(std::uint64_t got, const std::string& need) {
     return " (got " + std::to_string(got) + ", need " + need + ")";
 }
 
-std::string job_text(const ProgramShape& program, const Job& job, std::uint64_t index) {
+std::string job_text(const ProgramNeeds& program, const Job& job, std::uint64_t index) {
     std::string text = "job " + std::to_string(index);
     if (!job.name.empty()) text += " \"" + job.name + "\"";
     return text + " for program \"" + program.name + "\": ";
 }
 
-std::string interface_text(const ProgramShape& program) {
+std::string interface_text(const ProgramNeeds& program) {
     std::string text;
     for (const Binding& b : program.bindings)
         text += (text.empty() ? "" : ", ") + binding_text(b) + " " + to_string(b.access);
@@ -128,7 +128,7 @@ std::uint64_t job_bytes_out(const Job& job) {
     return bytes;
 }
 
-BatchSettings resolve(const DevicePlan& plan, const DeviceSnapshot& device, const BatchOptions& options,
+BatchSettings settle_options(const DevicePlan& plan, const DeviceSnapshot& device, const BatchOptions& options,
                       std::uint64_t total_bytes) {
     check_enum("run_batch", "batch mode", options.mode, BatchMode::pipelined);
     check_enum("run_batch", "path", options.path, Path::host);
@@ -162,7 +162,7 @@ BatchSettings resolve(const DevicePlan& plan, const DeviceSnapshot& device, cons
 namespace {
 
 // Everything of a job that is a number.
-void check_counts(const ProgramShape& program, const Job& job, std::uint64_t index) {
+void check_counts(const ProgramNeeds& program, const Job& job, std::uint64_t index) {
     std::size_t reads = 0, writes = 0;
     for (const Binding& b : program.bindings) {
         reads += b.access != Access::write ? 1u : 0u;
@@ -188,7 +188,7 @@ void check_counts(const ProgramShape& program, const Job& job, std::uint64_t ind
 
 }  // namespace
 
-void check_job(const ProgramShape& program, const DeviceLimits& limits, const Job& job, std::uint64_t index) {
+void check_job(const ProgramNeeds& program, const DeviceLimits& limits, const Job& job, std::uint64_t index) {
     check_counts(program, job, index);
     // Texts are built only on the way out: a well-formed job pays for comparisons alone.
     const auto where = [&](const char* what, std::size_t i) {
@@ -271,12 +271,12 @@ void check_overlaps(std::vector<JobSpan>& spans) {
     }
 }
 
-Route choose_route(const BatchSettings& settings, const DeviceSnapshot& device, std::uint64_t group_bytes,
+Route choose_route(const BatchSettings& settings, const DeviceSnapshot& device, std::uint64_t bundle_bytes,
                    bool pinned) {
     const TransferPlan& t = settings.transfer;
     Path path = settings.path;
     if (path == Path::automatic)
-        path = group_bytes <= t.small_bytes ? t.small : pinned ? t.large_pinned : t.large_ordinary;
+        path = bundle_bytes <= t.small_bytes ? t.small : pinned ? t.large_pinned : t.large_ordinary;
     const bool unified = has_unified_memory(device);
     switch (path) {
         case Path::direct:
@@ -294,20 +294,20 @@ Route choose_route(const BatchSettings& settings, const DeviceSnapshot& device, 
 
 namespace {
 
-/// The largest chunk not above `limit` that cuts a job into equal pieces, so that no sliver is left at the
-/// end. Whole multiples of 64 elements keep the pieces of any element size aligned.
+/// The largest chunk not above `limit` that cuts a job into equal chunks, so that no sliver is left at the
+/// end. Whole multiples of 64 elements keep the chunks of any element size aligned.
 std::uint64_t even_chunks(std::uint64_t elements, std::uint64_t limit) {
     constexpr std::uint64_t kMultiple = 64;
     if (elements <= limit || limit < kMultiple) return limit;
     const std::uint64_t whole = limit / kMultiple * kMultiple;
-    const std::uint64_t pieces = (elements + whole - 1) / whole;
-    const std::uint64_t even = (elements + pieces - 1) / pieces;
+    const std::uint64_t chunks = (elements + whole - 1) / whole;
+    const std::uint64_t even = (elements + chunks - 1) / chunks;
     return (even + kMultiple - 1) / kMultiple * kMultiple;
 }
 
 }  // namespace
 
-std::uint64_t chunk_limit(const ProgramShape& program, const DeviceLimits& limits,
+std::uint64_t chunk_limit(const ProgramNeeds& program, const DeviceLimits& limits,
                           const BatchSettings& settings, const Job& job, bool copies) {
     std::uint64_t limit = settings.chunk_elements;
     const std::uint64_t bytes = job_bytes_in(job) + job_bytes_out(job);
@@ -321,13 +321,13 @@ std::uint64_t chunk_limit(const ProgramShape& program, const DeviceLimits& limit
         const std::uint64_t target = std::max(kChunkBytes, settings.total_bytes / 64);
         limit = std::min(limit, target / std::max<std::uint64_t>(1, bytes / job.elements));
     }
-    if (program.max_groups == 0) {
-        const GroupRule rule{program.elements_per_group, 0, program.folds};
-        // Elements are counted in 32 bits, so more groups than that need no product.
+    if (program.max_workgroups == 0) {
+        const WorkgroupRule rule{program.elements_per_workgroup, 0, program.folds};
+        // Elements are counted in 32 bits, so more bundles than that need no product.
         limit = std::min(limit, std::max<std::uint64_t>(
-                                    1, std::min<std::uint64_t>(most_groups(rule, limits), 0xffffffffu) /
-                                           program.groups_per_element) *
-                                    program.elements_per_group);
+                                    1, std::min<std::uint64_t>(most_workgroups(rule, limits), 0xffffffffu) /
+                                           program.workgroups_per_element) *
+                                    program.elements_per_workgroup);
     }
     // Indices of the last workgroup must not pass 32 bits either.
     if (job.elements > std::uint64_t{1} << 31) limit = std::min(limit, std::uint64_t{1} << 31);
@@ -354,9 +354,9 @@ std::uint64_t taper(std::uint64_t limit, std::uint64_t job_left, std::uint64_t e
     return count;
 }
 
-std::uint64_t group_limit(const BatchSettings& settings) {
+std::uint64_t workgroup_limit(const BatchSettings& settings) {
     if (settings.mode == BatchMode::sequential) return 0;
-    return std::min(settings.transfer.group_bytes, settings.total_bytes / 4);
+    return std::min(settings.transfer.bundle_bytes, settings.total_bytes / 4);
 }
 
 }  // namespace weft::core

@@ -12,17 +12,17 @@
 
 namespace weft::core {
 
-inline constexpr std::size_t kMaxGroupPieces = 16;
+inline constexpr std::size_t kMaxBundleChunks = 16;
 
 /// What a program asks of its jobs.
-struct ProgramShape {
+struct ProgramNeeds {
     std::span<const Binding> bindings;
     std::uint32_t push_constant_bytes = 0;
-    std::uint32_t elements_per_group = 1;
-    std::uint32_t max_groups = 0;
+    std::uint32_t elements_per_workgroup = 1;
+    std::uint32_t max_workgroups = 0;
     const char* name = "";
     bool folds = false;  // workgroups may go on along y
-    std::uint32_t groups_per_element = 1;
+    std::uint32_t workgroups_per_element = 1;
 };
 
 /// BatchOptions with every blank filled in.
@@ -41,7 +41,7 @@ struct BatchSettings {
     bool cuts_exactly() const { return chunk_exact || chunk_bytes != 0; }
 };
 
-/// The way of one group of pieces.
+/// The way of one bundle of chunks.
 struct Route {
     Path path = Path::staged;
     bool copies = true;          // through the upload and download queues into device memory
@@ -50,7 +50,7 @@ struct Route {
 };
 
 /// A chunk of a job: elements [first, first + count).
-struct Piece {
+struct Chunk {
     std::uint64_t job = 0;  // sequence number
     std::uint64_t first = 0, count = 0;
 };
@@ -59,11 +59,11 @@ std::uint64_t job_bytes_in(const Job& job);
 std::uint64_t job_bytes_out(const Job& job);
 
 /// Errors: invalid_argument - options out of range; unsupported - a path the device cannot take.
-BatchSettings resolve(const DevicePlan& plan, const DeviceSnapshot& device, const BatchOptions& options,
+BatchSettings settle_options(const DevicePlan& plan, const DeviceSnapshot& device, const BatchOptions& options,
                       std::uint64_t total_bytes);
 
 /// Errors as documented at run_batch; the text names job and span.
-void check_job(const ProgramShape& program, const DeviceLimits& limits, const Job& job, std::uint64_t index);
+void check_job(const ProgramNeeds& program, const DeviceLimits& limits, const Job& job, std::uint64_t index);
 
 /// Memory of a job, for finding overlaps between jobs.
 struct JobSpan {
@@ -76,23 +76,23 @@ void append_spans(const Job& job, std::uint64_t index, std::vector<JobSpan>& spa
 /// overlap where they are not the same. `spans` is sorted on return.
 void check_overlaps(std::vector<JobSpan>& spans);
 
-/// `pinned`: every span of the group is page-locked already.
-Route choose_route(const BatchSettings& settings, const DeviceSnapshot& device, std::uint64_t group_bytes,
+/// `pinned`: every span of the bundle is page-locked already.
+Route choose_route(const BatchSettings& settings, const DeviceSnapshot& device, std::uint64_t bundle_bytes,
                    bool pinned);
 
 /// Elements a chunk of this job may have, at least 1. `copies`: through the transfer queues; `pinned`:
 /// without staging.
-std::uint64_t chunk_limit(const ProgramShape& program, const DeviceLimits& limits,
+std::uint64_t chunk_limit(const ProgramNeeds& program, const DeviceLimits& limits,
                           const BatchSettings& settings, const Job& job, bool copies);
 
-/// Elements of the next piece where upload, kernel and download overlap: at most `limit` and what is left of
-/// the job. A batch begins and ends with small pieces, which fill and drain the pipeline sooner, and grows to
+/// Elements of the next chunk where upload, kernel and download overlap: at most `limit` and what is left of
+/// the job. A batch begins and ends with small chunks, which fill and drain the pipeline sooner, and grows to
 /// large ones between: never more than has been started before, nor than half of what remains.
 std::uint64_t taper(std::uint64_t limit, std::uint64_t job_left, std::uint64_t element_bytes,
                     std::uint64_t started_bytes, std::uint64_t remaining_bytes);
 
-/// Bytes up to which neighbouring pieces share a group: fewer submissions for small jobs, while enough groups
+/// Bytes up to which neighbouring chunks share a bundle: fewer submissions for small jobs, while enough bundles
 /// remain to keep every slot busy.
-std::uint64_t group_limit(const BatchSettings& settings);
+std::uint64_t workgroup_limit(const BatchSettings& settings);
 
 }  // namespace weft::core

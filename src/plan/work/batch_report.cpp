@@ -20,6 +20,19 @@ std::array<std::vector<core::Interval>, 3> by_stage(const std::vector<StageInter
 
 }  // namespace
 
+double Progress::per_s() const {
+    return done != 0 && elapsed_s > 0 ? static_cast<double>(done) / elapsed_s : 0;
+}
+
+double Progress::remaining_s() const {
+    const double rate = per_s();
+    return rate > 0 && total > done ? static_cast<double>(total - done) / rate : 0;
+}
+
+double OpReport::items_per_s() const {
+    return wall_s > 0 ? static_cast<double>(items) / wall_s : 0;
+}
+
 double BatchReport::gb_per_s() const {
     return wall_s > 0 ? static_cast<double>(bytes_in + bytes_out) / wall_s / 1e9 : 0;
 }

@@ -22,24 +22,24 @@ void need(AreaNeeds& needs, Area area, std::uint64_t bytes) {
 
 }  // namespace
 
-ByteSlice slice(std::uint64_t span_bytes, bool broadcast, std::uint64_t elements, const Piece& piece) {
+ByteSlice slice(std::uint64_t span_bytes, bool broadcast, std::uint64_t elements, const Chunk& chunk) {
     if (broadcast) return {0, span_bytes};
     const std::uint64_t stride = span_bytes / elements;
-    return {stride * piece.first, stride * piece.count};
+    return {stride * chunk.first, stride * chunk.count};
 }
 
-bool GroupLayout::bindable(const HostRange& range, std::uint64_t bytes) const {
+bool BundleLayout::bindable(const HostRange& range, std::uint64_t bytes) const {
     // Shaders read whole words; a tail of less than four bytes is bound only where weft owns the padding.
     return range.buffer != nullptr && range.offset % bind_alignment_ == 0 && bytes % 4 == 0;
 }
 
-GroupLayout::Placement GroupLayout::place(const Binding& binding, const Piece& piece, const PieceSpans& spans,
+BundleLayout::Placement BundleLayout::place(const Binding& binding, const Chunk& chunk, const ChunkSpans& spans,
                                           const Route& route, std::size_t in, std::size_t out) {
     const bool reads = binding.access != Access::write, writes = binding.access != Access::read;
     const Job& job = *spans.job;
     Placement p;
-    if (reads) p.in = slice(job.inputs[in].bytes, job.inputs[in].broadcast, job.elements, piece);
-    if (writes) p.out = slice(job.outputs[out].bytes, false, job.elements, piece);
+    if (reads) p.in = slice(job.inputs[in].bytes, job.inputs[in].broadcast, job.elements, chunk);
+    if (writes) p.out = slice(job.outputs[out].bytes, false, job.elements, chunk);
     if (!route.copies) {
         const bool same = !reads || !writes || job.inputs[in].data == job.outputs[out].data;
         p.kernel_is_user = same && (!reads || bindable(spans.inputs[in], p.in.bytes)) &&
@@ -59,11 +59,11 @@ GroupLayout::Placement GroupLayout::place(const Binding& binding, const Piece& p
     return p;
 }
 
-void GroupLayout::measure(const Piece& piece, const PieceSpans& spans, const Route& route, AreaNeeds& needs) {
+void BundleLayout::measure(const Chunk& chunk, const ChunkSpans& spans, const Route& route, AreaNeeds& needs) {
     std::size_t in = 0, out = 0;
     for (const Binding& binding : program_.bindings) {
         const bool reads = binding.access != Access::write, writes = binding.access != Access::read;
-        const Placement p = place(binding, piece, spans, route, in, out);
+        const Placement p = place(binding, chunk, spans, route, in, out);
         if (!p.kernel_is_user)
             need(needs, p.kernel_area, writes ? p.out_offset + p.out.bytes : p.in_offset + p.in.bytes);
         if (route.copies) {
@@ -75,16 +75,16 @@ void GroupLayout::measure(const Piece& piece, const PieceSpans& spans, const Rou
     }
 }
 
-void GroupLayout::write(const Piece& piece, const PieceSpans& spans, const Route& route, const Areas& areas,
-                        GroupWork& work) {
+void BundleLayout::write(const Chunk& chunk, const ChunkSpans& spans, const Route& route, const Areas& areas,
+                        Bundle& work) {
     const auto area = [&](Area a) { return areas[static_cast<std::size_t>(a)]; };
     const Job& job = *spans.job;
-    PieceWork& w = work.pieces.emplace_back();
-    w.piece = piece;
+    ChunkDispatch& w = work.chunks.emplace_back();
+    w.chunk = chunk;
     std::size_t in = 0, out = 0;
     for (const Binding& binding : program_.bindings) {
         const bool reads = binding.access != Access::write, writes = binding.access != Access::read;
-        const Placement p = place(binding, piece, spans, route, in, out);
+        const Placement p = place(binding, chunk, spans, route, in, out);
         const std::uint64_t kernel_offset = writes ? p.out_offset : p.in_offset;
         const HostRange* user = writes ? &spans.outputs[out] : &spans.inputs[in];
         const BufferObject* kernel = p.kernel_is_user ? user->buffer.get() : area(p.kernel_area).buffer;
@@ -125,10 +125,10 @@ void GroupLayout::write(const Piece& piece, const PieceSpans& spans, const Route
         in += reads ? 1u : 0u;
         out += writes ? 1u : 0u;
     }
-    w.groups = {};
+    w.workgroups = {};
     w.push_bytes = program_.push_constant_bytes;
-    fill_push_constants(w.push, w.push_bytes, static_cast<std::uint32_t>(piece.count),
-                        static_cast<std::uint32_t>(piece.first), job.parameters);
+    fill_push_constants(w.push, w.push_bytes, static_cast<std::uint32_t>(chunk.count),
+                        static_cast<std::uint32_t>(chunk.first), job.parameters);
 }
 
 void fill_push_constants(std::array<std::byte, 256>& push, std::uint32_t bytes, std::uint32_t count,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A group: the pieces that travel together, and where each of their bytes is at every stage.
+// A bundle: the chunks that travel together, and where each of their bytes is at every stage.
 #pragma once
 
 #include <array>
@@ -20,9 +20,9 @@ struct BoundRange {
     std::uint64_t offset = 0, bytes = 0;
 };
 
-struct PieceWork {
-    Piece piece;
-    GroupGrid groups;
+struct ChunkDispatch {
+    Chunk chunk;
+    WorkgroupGrid workgroups;
     std::uint32_t bound_count = 0;
     std::array<BoundRange, 2 * kMaxJobSpans> bound{};
     std::uint32_t push_bytes = 0;
@@ -36,10 +36,10 @@ struct CopyRegion {
     std::uint64_t target_offset = 0, bytes = 0;
 };
 
-/// Reused from group to group, so that its vectors keep their capacity.
-struct GroupWork {
+/// Reused from bundle to bundle, so that its vectors keep their capacity.
+struct Bundle {
     Route route;
-    std::vector<PieceWork> pieces;
+    std::vector<ChunkDispatch> chunks;
     std::vector<CopyRegion> uploads, downloads;
     std::vector<HostCopy> copies_in, copies_out;
     std::vector<std::shared_ptr<BufferObject>> keep_alive;  // page-locked memory of the user
@@ -47,7 +47,7 @@ struct GroupWork {
     std::uint32_t download_groups = 0;  // workgroups of the copy shader; 0: downloads by the copy engine
 
     void clear() {
-        pieces.clear();
+        chunks.clear();
         uploads.clear();
         downloads.clear();
         copies_in.clear();
@@ -75,11 +75,11 @@ struct AreaMemory {
 };
 using Areas = std::array<AreaMemory, kAreas>;
 
-/// Bytes a slot needs in each area for a group.
+/// Bytes a slot needs in each area for a bundle.
 using AreaNeeds = std::array<std::uint64_t, kAreas>;
 
-/// Where one piece's spans are at this moment.
-struct PieceSpans {
+/// Where one chunk's spans are at this moment.
+struct ChunkSpans {
     const Job* job = nullptr;
     std::array<HostRange, kMaxJobSpans> inputs,
         outputs;            // page-locked ranges of the chunk; empty: ordinary memory
@@ -91,39 +91,39 @@ struct PieceSpans {
 void fill_push_constants(std::array<std::byte, 256>& push, std::uint32_t bytes, std::uint32_t count,
                          std::uint32_t first, const Parameters& parameters);
 
-/// Slice of a job's span that belongs to a piece.
+/// Slice of a job's span that belongs to a chunk.
 struct ByteSlice {
     std::uint64_t offset = 0, bytes = 0;
 };
-ByteSlice slice(std::uint64_t span_bytes, bool broadcast, std::uint64_t elements, const Piece& piece);
+ByteSlice slice(std::uint64_t span_bytes, bool broadcast, std::uint64_t elements, const Chunk& chunk);
 
-/// First pass, before memory is there: what each area must hold. `offset` of the pieces is implied by their
+/// First pass, before memory is there: what each area must hold. `offset` of the chunks is implied by their
 /// order.
-class GroupLayout {
+class BundleLayout {
   public:
     /// `bind_alignment`: what a bound offset must be a multiple of, a power of two.
-    GroupLayout(const ProgramShape& program, std::uint64_t bind_alignment)
+    BundleLayout(const ProgramNeeds& program, std::uint64_t bind_alignment)
         : program_(program), bind_alignment_(bind_alignment) {}
 
-    /// Adds a piece's needs; `write` turns the same walk into work once the areas exist.
-    void measure(const Piece& piece, const PieceSpans& spans, const Route& route, AreaNeeds& needs);
-    void write(const Piece& piece, const PieceSpans& spans, const Route& route, const Areas& areas,
-               GroupWork& work);
+    /// Adds a chunk's needs; `write` turns the same walk into work once the areas exist.
+    void measure(const Chunk& chunk, const ChunkSpans& spans, const Route& route, AreaNeeds& needs);
+    void write(const Chunk& chunk, const ChunkSpans& spans, const Route& route, const Areas& areas,
+               Bundle& work);
     void restart() { in_ = out_ = 0; }
 
   private:
-    /// How one binding of one piece travels.
+    /// How one binding of one chunk travels.
     struct Placement {
         Area kernel_area = Area::device_in;
         bool kernel_is_user = false;  // the kernel works on the user's page-locked memory
         std::uint64_t in_offset = 0, out_offset = 0;
         ByteSlice in, out;
     };
-    Placement place(const Binding& binding, const Piece& piece, const PieceSpans& spans, const Route& route,
+    Placement place(const Binding& binding, const Chunk& chunk, const ChunkSpans& spans, const Route& route,
                     std::size_t in, std::size_t out);
     bool bindable(const HostRange& range, std::uint64_t bytes) const;
 
-    ProgramShape program_;
+    ProgramNeeds program_;
     std::uint64_t bind_alignment_;
     std::uint64_t in_ = 0, out_ = 0;
 };

@@ -74,7 +74,7 @@ void HazardTracker::mark(Spans& spans, WorkStage stage, const RangeUse& use) con
         at = it->second.end;
         ++it;
     }
-    // Pieces that a use of the whole made equal again become one.
+    // Parts that a use of the whole made equal again become one.
     it = spans.lower_bound(use.begin);
     for (auto after = std::next(it); after != spans.end() && after->first < use.end;) {
         if (it->second.last == after->second.last) {

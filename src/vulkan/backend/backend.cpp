@@ -58,7 +58,7 @@ std::shared_ptr<T> owned_by_process(std::unique_ptr<T> object) {
             }};
 }
 
-std::shared_ptr<Runtime> runtime_of_best(const Config& config) {
+std::shared_ptr<BackendState> open_best_device(const Config& config) {
     const auto now = [] { return std::chrono::steady_clock::now(); };
     const SteadyTime process_begin = process_start(), begin = now();
     check_enums(config);
@@ -75,13 +75,13 @@ std::shared_ptr<Runtime> runtime_of_best(const Config& config) {
     const std::uint32_t index = plan.device;
     StartupClock clock{startup, process_begin, now()};
     clock.report.devices_ms = milliseconds_between(asking, clock.opening);
-    return make_runtime(std::move(instance), devices[index], index, std::move(snapshots[index]),
+    return make_backend_state(std::move(instance), devices[index], index, std::move(snapshots[index]),
                         std::move(plan), config, clock);
 }
 
 }  // namespace
 
-std::shared_ptr<Runtime> make_runtime(std::shared_ptr<Instance> instance, VkPhysicalDevice physical,
+std::shared_ptr<BackendState> make_backend_state(std::shared_ptr<Instance> instance, VkPhysicalDevice physical,
                                       std::uint32_t index, DeviceSnapshot snapshot, DevicePlan plan,
                                       const Config& config, StartupClock clock, AdoptedDevice adopted) {
     for (const std::string& reason : plan.reasons) instance->log().write(LogLevel::info, "plan: " + reason);
@@ -98,7 +98,7 @@ std::shared_ptr<Runtime> make_runtime(std::shared_ptr<Instance> instance, VkPhys
     clock.report.caches_ms = context->pipelines.load_ms();
     clock.report.device_ms =
         milliseconds_between(clock.opening, std::chrono::steady_clock::now()) - clock.report.caches_ms;
-    return owned_by_process(std::make_unique<Runtime>(context, std::move(info), std::move(report),
+    return owned_by_process(std::make_unique<BackendState>(context, std::move(info), std::move(report),
                                                       clock.report, clock.process_begin, config.trace));
 }
 
@@ -118,58 +118,58 @@ std::vector<DeviceInfo> list_devices(const Config& config) {
     return devices;
 }
 
-Backend::Backend(const Config& config) : runtime_(core::runtime_of_best(config)) {}
-Backend::Backend(std::shared_ptr<core::Runtime> runtime) : runtime_(std::move(runtime)) {}
+Backend::Backend(const Config& config) : backend_state_(core::open_best_device(config)) {}
+Backend::Backend(std::shared_ptr<core::BackendState> backend_state) : backend_state_(std::move(backend_state)) {}
 Backend::Backend(Backend&&) noexcept = default;
 Backend& Backend::operator=(Backend&& other) noexcept {
-    if (runtime_ && this != &other) runtime_->kept().clear();
-    runtime_ = std::move(other.runtime_);
+    if (backend_state_ && this != &other) backend_state_->kept().clear();
+    backend_state_ = std::move(other.backend_state_);
     return *this;
 }
 
 Backend::~Backend() {
-    if (!runtime_ || runtime_->context()->device.foreign_process()) return;
+    if (!backend_state_ || backend_state_->context()->device.foreign_process()) return;
     try {
-        runtime_->context()->timelines.wait_all();
+        backend_state_->context()->timelines.wait_all();
     } catch (const Error& e) {
-        runtime_->context()->device.log().write(LogLevel::error, e.what());
+        backend_state_->context()->device.log().write(LogLevel::error, e.what());
     }
-    runtime_->kept().clear();
-    runtime_->context()->pipelines.save();
-    runtime_->write_trace();
+    backend_state_->kept().clear();
+    backend_state_->context()->pipelines.save();
+    backend_state_->write_trace();
 }
 
-const std::shared_ptr<core::Runtime>& Backend::runtime() const {
-    if (!runtime_) throw Error(Errc::invalid_argument, "Backend: used after it was moved from");
-    runtime_->context()->device.require_own_process("Backend");
-    return runtime_;
+const std::shared_ptr<core::BackendState>& Backend::backend_state() const {
+    if (!backend_state_) throw Error(Errc::invalid_argument, "Backend: used after it was moved from");
+    backend_state_->context()->device.require_own_process("Backend");
+    return backend_state_;
 }
 
 const std::string& Backend::name() const {
-    return runtime()->info().name;
+    return backend_state()->info().name;
 }
 const DeviceInfo& Backend::device() const {
-    return runtime()->info();
+    return backend_state()->info();
 }
 const PlanReport& Backend::plan() const {
-    return runtime()->plan_report();
+    return backend_state()->plan_report();
 }
 std::string Backend::host_allocator() {
-    runtime()->context()->device.require_usable("Backend::host_allocator");
-    return runtime()->context()->memory.host_allocator();
+    backend_state()->context()->device.require_usable("Backend::host_allocator");
+    return backend_state()->context()->memory.host_allocator();
 }
 MemoryReport Backend::memory() const {
-    return runtime()->context()->memory.report();
+    return backend_state()->context()->memory.report();
 }
 StartupReport Backend::startup() const {
-    return runtime()->startup();
+    return backend_state()->startup();
 }
 PipelineReport Backend::pipelines() const {
-    return runtime()->context()->pipelines.report();
+    return backend_state()->context()->pipelines.report();
 }
 
 Counters Backend::counters() const {
-    const core::Device& device = runtime()->context()->device;
+    const core::Device& device = backend_state()->context()->device;
     const auto read = [](const std::atomic<std::uint64_t>& cell) {
         return cell.load(std::memory_order_relaxed);
     };
@@ -185,15 +185,15 @@ Counters Backend::counters() const {
 }
 
 void Backend::wait_idle() {
-    runtime()->context()->device.require_usable("Backend::wait_idle");
-    runtime()->context()->timelines.wait_all();
+    backend_state()->context()->device.require_usable("Backend::wait_idle");
+    backend_state()->context()->timelines.wait_all();
 }
 
 bool Backend::save_pipeline_cache() {
-    return runtime()->context()->pipelines.save();
+    return backend_state()->context()->pipelines.save();
 }
 void Backend::trim() {
-    runtime()->trim();
+    backend_state()->trim();
 }
 
 }  // namespace weft

@@ -153,7 +153,7 @@ CopyCeiling measure_copy_ceiling(Backend& backend, std::uint64_t bytes_in, std::
         throw Error(Errc::invalid_argument, "measure_copy_ceiling: window out of range (got " +
                                                 std::to_string(window_s) +
                                                 " s, need more than 0, at most 60)");
-    const auto& shared = backend.runtime()->context();
+    const auto& shared = backend.backend_state()->context();
     shared->device.require_usable("measure_copy_ceiling");
     // Large enough for full speed on a bus, small enough for several to be under way.
     constexpr std::uint64_t kLargest = std::uint64_t{16} << 20;
@@ -181,7 +181,7 @@ struct MemoryCeiling::Impl {
     Impl(Backend& backend, std::uint64_t count)
         : vectors(count),
           triad(backend, kTriadSpirv,
-                {.name = "stream_triad", .max_groups = backend.device().limits.max_group_count[0]}),
+                {.name = "stream_triad", .max_workgroups = backend.device().limits.max_workgroup_count[0]}),
           a(backend, count * 4),
           b(backend, count * 4),
           c(backend, count * 4),
@@ -226,25 +226,25 @@ double MemoryCeiling::gb_per_s() {
 }
 
 double measure_submit_wait(Backend& backend, int repeats) {
-    const auto& shared = backend.runtime()->context();
+    const auto& shared = backend.backend_state()->context();
     shared->device.require_usable("measure_submit_wait");
     Lane empty(*shared, shared, QueueRole::compute, 0);
     return median_wait(*shared, repeats, empty.first());
 }
 
 double measure_dispatch_wait(Backend& backend, int repeats) {
-    const auto& shared = backend.runtime()->context();
+    const auto& shared = backend.backend_state()->context();
     shared->device.require_usable("measure_dispatch_wait");
     // A sequential batch of one element leaves its commands in a slot; they are submitted again as they are.
     const Program triad(backend, kTriadSpirv, {.name = "stream_triad"});
     std::array<std::uint32_t, 4> a{1, 1, 1, 1}, b{2, 2, 2, 2}, c{};
     const Job job{.inputs = {a, b}, .outputs = {c}, .elements = 1};
     run_batch(backend, triad, {&job, 1}, {.mode = BatchMode::sequential, .stage_times = StageTimes::off});
-    auto ring = backend.runtime()->acquire_ring(1);
+    auto ring = backend.backend_state()->acquire_ring(1);
     const core::Recording& recorded = *ring->slots[0]->active;
     const double seconds =
         median_wait(*shared, repeats, recorded.commands[static_cast<std::size_t>(QueueRole::compute)]);
-    backend.runtime()->release_ring(std::move(ring));
+    backend.backend_state()->release_ring(std::move(ring));
     return seconds;
 }
 

@@ -18,8 +18,8 @@ FileDescriptor export_semaphore(Device& device, VkSemaphore semaphore) {
 
 }  // namespace
 
-void require_external(const Runtime& runtime, const char* function) {
-    const Device& device = runtime.context()->device;
+void require_external(const BackendState& backend_state, const char* function) {
+    const Device& device = backend_state.context()->device;
     device.require_usable(function);
     const DevicePlan& plan = device.plan();
     const char* lacking = !plan.shared_buffers_fd     ? "VK_KHR_external_memory_fd for buffers"
@@ -31,9 +31,9 @@ void require_external(const Runtime& runtime, const char* function) {
                                            "; an adopted device must have been made with it)");
 }
 
-std::shared_ptr<BufferObject> make_exportable_buffer(const Runtime& runtime, std::uint64_t bytes,
+std::shared_ptr<BufferObject> make_exportable_buffer(const BackendState& backend_state, std::uint64_t bytes,
                                                      const std::string& name) {
-    return BufferObject::create_exportable(runtime.context(), bytes, name);
+    return BufferObject::create_exportable(backend_state.context(), bytes, name);
 }
 
 ExportedMemory export_memory(const BufferObject& buffer) {
@@ -48,22 +48,22 @@ ExportedMemory export_memory(const BufferObject& buffer) {
     return {FileDescriptor(fd), buffer.allocation_bytes()};
 }
 
-std::shared_ptr<BufferObject> import_buffer(const Runtime& runtime, const ForeignMemory& memory,
+std::shared_ptr<BufferObject> import_buffer(const BackendState& backend_state, const ForeignMemory& memory,
                                             const std::string& name) {
-    return BufferObject::import_fd(runtime.context(), memory.fd, memory.allocation_bytes, memory.first,
+    return BufferObject::import_fd(backend_state.context(), memory.fd, memory.allocation_bytes, memory.first,
                                    memory.bytes, name);
 }
 
-const void* context_of(const Runtime& runtime) {
-    return runtime.context().get();
+const void* context_of(const BackendState& backend_state) {
+    return backend_state.context().get();
 }
 
 const void* context_of(const Event& event) {
     return event.state() ? event.state()->context.get() : nullptr;
 }
 
-FileDescriptor export_work_timeline(const Runtime& runtime, std::size_t timeline) {
-    Context& context = *runtime.context();
+FileDescriptor export_work_timeline(const BackendState& backend_state, std::size_t timeline) {
+    Context& context = *backend_state.context();
     return export_semaphore(context.device, context.timelines.shared(static_cast<QueueRole>(timeline)));
 }
 
@@ -74,19 +74,19 @@ WorkPoint work_point(const Event& event) {
     return {static_cast<std::size_t>(state.token.role), state.token.value, nullptr};
 }
 
-std::array<WorkPoint, kWorkTimelines> last_work(const Runtime& runtime) {
+std::array<WorkPoint, kWorkTimelines> last_work(const BackendState& backend_state) {
     static_assert(kWorkTimelines == kQueueRoles);
     std::array<WorkPoint, kWorkTimelines> points;
     for (std::size_t i = 0; i < kWorkTimelines; ++i)
-        points[i] = {i, runtime.context()->timelines.last(static_cast<QueueRole>(i)).value, nullptr};
+        points[i] = {i, backend_state.context()->timelines.last(static_cast<QueueRole>(i)).value, nullptr};
     return points;
 }
 
-std::shared_ptr<ExternalTimeline> make_external_timeline(const Runtime& runtime, SignallerCheck check) {
-    const std::shared_ptr<Context>& context = runtime.context();
+std::shared_ptr<ExternalTimeline> make_external_timeline(const BackendState& backend_state, SignallerCheck check) {
+    const std::shared_ptr<Context>& context = backend_state.context();
     auto timeline = std::make_shared<ExternalTimeline>(context, std::move(check));
     context->externals.add(timeline);
-    context->timelines.on_slow_wait([c = context.get()] { c->externals.look_after(); });
+    context->timelines.on_slow_wait([c = context.get()] { c->externals.poll(); });
     return timeline;
 }
 
@@ -95,22 +95,22 @@ FileDescriptor export_timeline(const ExternalTimeline& timeline) {
 }
 
 Event external_event(const std::shared_ptr<ExternalTimeline>& timeline, std::uint64_t value) {
-    timeline->promise(value);
+    timeline->expect_value(value);
     return Event(
         std::make_shared<const EventState>(EventState{timeline->context(), {}, {}, timeline, value}));
 }
 
-void hold_all(const Runtime& runtime, const Event& event) {
-    Context& context = *runtime.context();
+void hold_all(const BackendState& backend_state, const Event& event) {
+    Context& context = *backend_state.context();
     context.device.require_usable("hold_all");
     const EventState& state = *event.state();
     for (std::size_t i = 0; i < kQueueRoles; ++i)
-        state.external->waited_by(
+        state.external->add_waiter(
             context.timelines.submit_after(static_cast<QueueRole>(i), {}, state.point()));
 }
 
-void look_after(ExternalTimeline& timeline) noexcept {
-    timeline.look_after();
+void poll(ExternalTimeline& timeline) noexcept {
+    timeline.poll();
 }
 
 }  // namespace weft::core

@@ -21,10 +21,10 @@ class ExternalTimeline;
 
 /// Errors: unsupported - the device lacks what interop is made of, or a device of the application's was made
 /// without it; the text names the extension. device_lost.
-void require_external(const Runtime& runtime, const char* function);
+void require_external(const BackendState& backend_state, const char* function);
 
 /// Device memory of its own that export_memory() gives out. Errors: as Buffer.
-std::shared_ptr<BufferObject> make_exportable_buffer(const Runtime& runtime, std::uint64_t bytes,
+std::shared_ptr<BufferObject> make_exportable_buffer(const BackendState& backend_state, std::uint64_t bytes,
                                                      const std::string& name);
 
 struct ExportedMemory {
@@ -41,18 +41,18 @@ struct ForeignMemory {
     int fd = -1;
     std::uint64_t allocation_bytes = 0, first = 0, bytes = 0;
 };
-std::shared_ptr<BufferObject> import_buffer(const Runtime& runtime, const ForeignMemory& memory,
+std::shared_ptr<BufferObject> import_buffer(const BackendState& backend_state, const ForeignMemory& memory,
                                             const std::string& name);
 
 /// The context that a buffer or an event belongs to, as an identity; null for a default-made event.
-const void* context_of(const Runtime& runtime);
+const void* context_of(const BackendState& backend_state);
 const void* context_of(const Event& event);
 
 /// weft's own timelines, for others to wait on: one for each queue role.
 inline constexpr std::size_t kWorkTimelines = 3;
 /// A new descriptor of a semaphore that follows the timeline, which nobody else may signal.
 /// Errors: device_lost, driver.
-FileDescriptor export_work_timeline(const Runtime& runtime, std::size_t timeline);
+FileDescriptor export_work_timeline(const BackendState& backend_state, std::size_t timeline);
 struct WorkPoint {
     std::size_t timeline = 0;
     std::uint64_t value = 0;  // 0: always reached
@@ -61,18 +61,18 @@ struct WorkPoint {
 };
 WorkPoint work_point(const Event& event);
 /// All that weft has submitted so far.
-std::array<WorkPoint, kWorkTimelines> last_work(const Runtime& runtime);
+std::array<WorkPoint, kWorkTimelines> last_work(const BackendState& backend_state);
 
 /// A timeline for another API to signal; starts at 0. Lives until no work of weft's waits for it any more:
 /// the destructor of the last reference waits for such work. Where `check` finds the other API dead, the
 /// device counts as lost: what waits would run on data that never came.
-std::shared_ptr<ExternalTimeline> make_external_timeline(const Runtime& runtime, SignallerCheck check);
+std::shared_ptr<ExternalTimeline> make_external_timeline(const BackendState& backend_state, SignallerCheck check);
 FileDescriptor export_timeline(const ExternalTimeline& timeline);
 /// Reached when the other API has signalled `value` or more.
 Event external_event(const std::shared_ptr<ExternalTimeline>& timeline, std::uint64_t value);
 /// All work that weft submits from now on, on every queue, waits for the event, which is an external one.
-void hold_all(const Runtime& runtime, const Event& event);
+void hold_all(const BackendState& backend_state, const Event& event);
 /// Whether nothing waits in vain: asks the check, and gives the device up if the other API is dead.
-void look_after(ExternalTimeline& timeline) noexcept;
+void poll(ExternalTimeline& timeline) noexcept;
 
 }  // namespace weft::core

@@ -14,7 +14,7 @@ namespace weft::native {
 namespace {
 
 core::Device& device_of(const Backend& backend) {
-    return backend.runtime()->context()->device;
+    return backend.backend_state()->context()->device;
 }
 
 core::QueueRole role_of(Role role, const char* function) {
@@ -63,7 +63,7 @@ void order(const Backend& backend, Role role, Point point, bool wait, const char
         core::CounterCells::add(device.counters.submissions);
     }
     // A point on weft's own timeline behind it, so that waits for all of weft's work include it.
-    backend.runtime()->context()->timelines.submit(queue_role, VK_NULL_HANDLE);
+    backend.backend_state()->context()->timelines.submit(queue_role, VK_NULL_HANDLE);
 }
 
 bool records(const Stream& stream, const core::StreamState& state) {
@@ -108,7 +108,7 @@ Pipeline pipeline(const Program& program) {
 }
 
 Point last_submission(const Backend& backend, Role role) {
-    core::Timelines& timelines = backend.runtime()->context()->timelines;
+    core::Timelines& timelines = backend.backend_state()->context()->timelines;
     const core::Token token = timelines.last(role_of(role, "native::last_submission"));
     return {timelines.semaphore(token.role), token.value};
 }
@@ -124,7 +124,7 @@ std::shared_ptr<void> record(Backend& backend, VkCommandBuffer commands,
     if (commands == VK_NULL_HANDLE || !steps)
         throw Error(Errc::invalid_argument,
                     std::string("native::record: no ") + (steps ? "commands" : "steps") + " (got null)");
-    auto state = std::make_unique<core::StreamState>(backend.runtime(), "native::record", commands);
+    auto state = std::make_unique<core::StreamState>(backend.backend_state(), "native::record", commands);
     core::StreamState& recording = *state;
     const auto stream = std::make_shared<Stream>(std::move(state));
     const auto held = recording.shared_from_this();  // whatever `steps` does to the stream
@@ -150,14 +150,14 @@ void signal_after(const Backend& backend, Role role, Point point) {
     order(backend, role, point, false, "native::signal_after");
 }
 
-QueueLock::QueueLock(const Backend& backend, Role role) : runtime_(backend.runtime()), role_(role) {
-    core::PhysicalQueue& queue = runtime_->context()->device.queue(role_of(role_, "native::QueueLock"));
+QueueLock::QueueLock(const Backend& backend, Role role) : backend_state_(backend.backend_state()), role_(role) {
+    core::PhysicalQueue& queue = backend_state_->context()->device.queue(role_of(role_, "native::QueueLock"));
     queue.mutex.lock();
     queue_ = queue.handle;
 }
 
 QueueLock::~QueueLock() {
-    runtime_->context()->device.queue(role_of(role_, "native::QueueLock")).mutex.unlock();
+    backend_state_->context()->device.queue(role_of(role_, "native::QueueLock")).mutex.unlock();
 }
 
 }  // namespace weft::native

@@ -246,7 +246,7 @@ Backend adopt(const AdoptedDevice& device, const Config& config) {
                            [&](const DeviceSnapshot& s) { return core::load_tuning(s, config); });
     clock.opening = std::chrono::steady_clock::now();
     clock.report.devices_ms = core::milliseconds_between(begin, clock.opening);
-    return Backend(core::make_runtime(std::move(instance), device.physical_device, index, std::move(snapshot),
+    return Backend(core::make_backend_state(std::move(instance), device.physical_device, index, std::move(snapshot),
                                       std::move(plan), config, clock, std::move(taken)));
 }
 

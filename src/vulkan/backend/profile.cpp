@@ -13,7 +13,7 @@ namespace weft {
 
 struct Profile::Impl {
     Impl(std::shared_ptr<core::Context> c, std::uint64_t max_events)
-        : context(std::move(c)), sink(context->listen(max_events)) {}
+        : context(std::move(c)), sink(context->add_listener(max_events)) {}
     ~Impl() {
         // A forked child has no thread that could hold the lock, and may have it locked for ever.
         if (!context->device.foreign_process()) context->trace.close(sink);
@@ -28,7 +28,7 @@ struct Profile::Impl {
 Profile::Profile(Backend& backend, const ProfileOptions& options) {
     if (options.max_events == 0)
         throw Error(Errc::invalid_argument, "Profile: max_events is out of range (got 0, need at least 1)");
-    impl_ = std::make_unique<Impl>(backend.runtime()->context(), options.max_events);
+    impl_ = std::make_unique<Impl>(backend.backend_state()->context(), options.max_events);
 }
 
 Profile::Profile(Profile&&) noexcept = default;
@@ -42,13 +42,13 @@ Profile::Impl& Profile::impl() const {
 }
 
 ProfileReport Profile::report() const {
-    return core::summarise(impl().context->heard(*impl().sink));
+    return core::summarise(impl().context->snapshot_trace(*impl().sink));
 }
 
 void Profile::write_trace(const std::filesystem::path& path) const {
     if (path.empty())
         throw Error(Errc::invalid_argument, "Profile::write_trace: no file (got an empty path, need one)");
-    const std::string failure = core::write_trace_file(impl().context->heard(*impl().sink), path);
+    const std::string failure = core::write_trace_file(impl().context->snapshot_trace(*impl().sink), path);
     if (!failure.empty()) throw Error(Errc::io, "Profile::write_trace: " + failure);
 }
 

@@ -60,7 +60,7 @@ void store_tuning(const Backend& backend, const Tuning& tuning) {
         return;
     }
     const std::string text =
-        core::encode_tuning(core::identity_of(backend.runtime()->context()->device.snapshot()), tuning);
+        core::encode_tuning(core::identity_of(backend.backend_state()->context()->device.snapshot()), tuning);
     std::string reason;
     if (!core::write_cache_file(file, std::as_bytes(std::span(text)), &reason))
         throw Error(Errc::io, "store_tuning: " + reason);

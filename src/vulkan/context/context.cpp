@@ -19,7 +19,7 @@ void Context::add_queue_rows() {
             done[k] = true;
             roles += (roles.empty() ? "" : ", ") + std::string(kNames[k]);
         }
-        const RowId row = trace.add_row({TraceRow::queue, clocks.timed(role),
+        const TrackId row = trace.add_row({TraceTrack::queue, clocks.timed(role),
                                          "queue family " + std::to_string(slot.family) + " queue " +
                                              std::to_string(slot.queue) + " (" + roles + ")"});
         for (std::size_t k = i; k < kQueueRoles; ++k)
@@ -27,13 +27,13 @@ void Context::add_queue_rows() {
     }
 }
 
-std::shared_ptr<TraceSink> Context::listen(std::uint64_t max_events) {
+std::shared_ptr<TraceSink> Context::add_listener(std::uint64_t max_events) {
     device.require_usable("Profile");
     clocks.refresh(true);
-    return memory.listen(max_events);
+    return memory.add_listener(max_events);
 }
 
-TraceData Context::heard(const TraceSink& sink) {
+TraceData Context::snapshot_trace(const TraceSink& sink) {
     timers.gather();
     TraceData data = trace.read(sink);
     data.device = device.snapshot().name;

@@ -45,17 +45,17 @@ class Context {
     HostRanges host_ranges;
     ExternalTimelines externals;
 
-    RowId row_of(QueueRole role) const { return queue_rows_[static_cast<std::size_t>(role)]; }
+    TrackId row_of(QueueRole role) const { return queue_rows_[static_cast<std::size_t>(role)]; }
     /// A listener of `trace` that knows what memory is in use, with the clocks calibrated for it.
     /// Errors: device_lost, driver.
-    std::shared_ptr<TraceSink> listen(std::uint64_t max_events);
-    /// What it heard so far, with all work that is done by now.
-    TraceData heard(const TraceSink& sink);
+    std::shared_ptr<TraceSink> add_listener(std::uint64_t max_events);
+    /// What it snapshot_trace so far, with all work that is done by now.
+    TraceData snapshot_trace(const TraceSink& sink);
 
   private:
     void add_queue_rows();
 
-    std::array<RowId, kQueueRoles> queue_rows_{};
+    std::array<TrackId, kQueueRoles> queue_rows_{};
 };
 
 }  // namespace weft::core

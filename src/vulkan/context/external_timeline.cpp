@@ -19,18 +19,18 @@ ExternalTimeline::~ExternalTimeline() {
     if (!device.untouchable()) device.vk.vkDestroySemaphore(device.handle(), semaphore_, nullptr);
 }
 
-void ExternalTimeline::waited_by(Token token) {
+void ExternalTimeline::add_waiter(Token token) {
     const std::lock_guard lock(mutex_);
     Token& last = last_waits_[static_cast<std::size_t>(token.role)];
     last = {token.role, std::max(last.value, token.value)};
 }
 
-void ExternalTimeline::promise(std::uint64_t value) {
+void ExternalTimeline::expect_value(std::uint64_t value) {
     const std::lock_guard lock(mutex_);
-    promised_ = std::max(promised_, value);
+    expected_ = std::max(expected_, value);
 }
 
-void ExternalTimeline::look_after() noexcept {
+void ExternalTimeline::poll() noexcept {
     try {
         const std::string reason = check_ ? check_() : std::string();
         if (!reason.empty()) abandon(reason);
@@ -48,7 +48,7 @@ void ExternalTimeline::abandon(const std::string& reason) noexcept {
     const std::lock_guard lock(mutex_);
     VkSemaphoreSignalInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO};
     info.semaphore = semaphore_;
-    info.value = promised_;
+    info.value = expected_;
     bool ended = device.vk.vkSignalSemaphore(device.handle(), &info) == VK_SUCCESS;
     for (const Token& token : last_waits_) {
         const SemaphorePoint last = context_->timelines.point(token);
@@ -69,7 +69,7 @@ void ExternalTimelines::add(const std::shared_ptr<ExternalTimeline>& timeline) {
     all_.push_back(timeline);
 }
 
-void ExternalTimelines::look_after() noexcept {
+void ExternalTimelines::poll() noexcept {
     std::vector<std::shared_ptr<ExternalTimeline>> alive;
     try {
         const std::lock_guard lock(mutex_);
@@ -78,7 +78,7 @@ void ExternalTimelines::look_after() noexcept {
     } catch (...) {
         return;
     }
-    for (const auto& timeline : alive) timeline->look_after();
+    for (const auto& timeline : alive) timeline->poll();
 }
 
 }  // namespace weft::core

@@ -25,10 +25,10 @@ class ExternalTimeline {
     const std::shared_ptr<Context>& context() const { return context_; }
     SemaphorePoint point(std::uint64_t value) const { return {semaphore_, value}; }
     /// The submission behind `token` waits for this timeline.
-    void waited_by(Token token);
+    void add_waiter(Token token);
     /// Somebody was told to expect this value.
-    void promise(std::uint64_t value);
-    void look_after() noexcept;
+    void expect_value(std::uint64_t value);
+    void poll() noexcept;
 
   private:
     void abandon(const std::string& reason) noexcept;
@@ -38,14 +38,14 @@ class ExternalTimeline {
     VkSemaphore semaphore_;
     std::mutex mutex_;
     std::array<Token, kQueueRoles> last_waits_;  // guarded
-    std::uint64_t promised_ = 0;                 // guarded
+    std::uint64_t expected_ = 0;                 // guarded
 };
 
 /// Every external timeline of a context, for waits that last.
 class ExternalTimelines {
   public:
     void add(const std::shared_ptr<ExternalTimeline>& timeline);
-    void look_after() noexcept;
+    void poll() noexcept;
 
   private:
     std::mutex mutex_;

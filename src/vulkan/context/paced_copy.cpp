@@ -22,7 +22,7 @@ class Lane {
   public:
     /// By the copy engine, or with `shader` by that many workgroups of it.
     Lane(const std::shared_ptr<Context>& context, QueueRole role, const BufferRange& from,
-         const BufferRange& to, const Pipeline* shader = nullptr, std::uint32_t groups = 0)
+         const BufferRange& to, const Pipeline* shader = nullptr, std::uint32_t bundles = 0)
         : context_(*context), role_(role), bytes_(from.bytes / kDepth) {
         for (std::uint64_t i = 0; i < kDepth; ++i) {
             lists_[i] = std::make_unique<CommandList>(context, role);
@@ -33,7 +33,7 @@ class Lane {
             if (shader == nullptr)
                 lists_[i]->copy(part_from, part_to);
             else
-                dispatch(*lists_[i], *shader, part_from, part_to, groups);
+                dispatch(*lists_[i], *shader, part_from, part_to, bundles);
             lists_[i]->end();
         }
     }
@@ -64,7 +64,7 @@ class Lane {
   private:
     static constexpr std::uint64_t kDepth = 4;
     static void dispatch(CommandList& list, const Pipeline& shader, const BufferRange& from,
-                         const BufferRange& to, std::uint32_t groups) {
+                         const BufferRange& to, std::uint32_t bundles) {
         const std::array<BoundArgument, 2> arguments{{{from, 0, Access::read}, {to, 1, Access::write}}};
         const auto units = static_cast<std::uint32_t>(from.bytes / PacedCopy::kUnit);
         std::array<std::byte, 4> push{};
@@ -72,7 +72,7 @@ class Lane {
         list.dispatch({.pipeline = &shader,
                        .program = "paced_copy",
                        .arguments = arguments,
-                       .groups = {groups, 1, 1},
+                       .bundles = {bundles, 1, 1},
                        .push = push});
     }
 
@@ -124,10 +124,10 @@ DuplexCalibration measure_all(const std::shared_ptr<Context>& context, const Pip
         rates.down_alone = measure(nullptr, &down).down;
         rates.engine = measure(&up, &down);
     }
-    for (std::uint32_t groups = kFewest; groups <= kMost && try_more(rates.shader); ++groups) {
-        Lane down(context, QueueRole::compute, device_out, host_out, &shader, groups);
+    for (std::uint32_t bundles = kFewest; bundles <= kMost && try_more(rates.shader); ++bundles) {
+        Lane down(context, QueueRole::compute, device_out, host_out, &shader, bundles);
         rates.shader.push_back(measure(&up, &down));
-        rates.shader.back().groups = groups;
+        rates.shader.back().bundles = bundles;
     }
     return rates;
 }
@@ -140,7 +140,7 @@ std::string text_of(const DuplexCalibration& rates) {
     std::string text = "downloads beside uploads, GB/s up and down: copy engine " + gb(rates.engine.up) +
                        " " + gb(rates.engine.down);
     for (const DuplexTrial& trial : rates.shader)
-        text += "; " + std::to_string(trial.groups) + " workgroups " + gb(trial.up) + " " + gb(trial.down);
+        text += "; " + std::to_string(trial.bundles) + " workgroups " + gb(trial.up) + " " + gb(trial.down);
     return text + "; alone " + gb(rates.up_alone) + " " + gb(rates.down_alone);
 }
 

@@ -154,7 +154,7 @@ Instance::Instance(const Config& config)
         create(config);
         load_table();
         create_ms_ = milliseconds_between(opened, std::chrono::steady_clock::now());
-        listen();
+        add_listener();
     } catch (...) {
         release();
         throw;
@@ -171,7 +171,7 @@ Instance::Instance(const Config& config, const AdoptedInstance& adopted)
     vk.vkGetInstanceProcAddr =
         adopted.get_proc != nullptr ? adopted.get_proc : open_library(config.vulkan_library);
     load_table();
-    listen();
+    add_listener();
 }
 
 void Instance::load_table() {
@@ -209,7 +209,7 @@ void Instance::load_table() {
     load(vk.vkDestroyDebugUtilsMessengerEXT, "vkDestroyDebugUtilsMessengerEXT");
 }
 
-void Instance::listen() {
+void Instance::add_listener() {
     if (!validation_ || vk.vkCreateDebugUtilsMessengerEXT == nullptr) return;
     const VkDebugUtilsMessengerCreateInfoEXT info = messenger_info(this);
     check(vk.vkCreateDebugUtilsMessengerEXT(handle_, &info, nullptr, &messenger_),

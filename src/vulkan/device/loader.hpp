@@ -56,7 +56,7 @@ class Instance {
     /// absent; driver.
     explicit Instance(const Config& config);
     /// Used, never destroyed. With validation asked for, the messages of the layer that the application
-    /// enabled are heard. Errors: no_loader; invalid_argument - the loader does not know the instance.
+    /// enabled are snapshot_trace. Errors: no_loader; invalid_argument - the loader does not know the instance.
     Instance(const Config& config, const AdoptedInstance& adopted);
     ~Instance();
     Instance(const Instance&) = delete;
@@ -82,7 +82,7 @@ class Instance {
     void create(const Config& config);
     VkResult create_with(VkInstanceCreateInfo info, const Config& config, bool debug_utils);
     void load_table();
-    void listen();
+    void add_listener();
     void release() noexcept;
 
     Log log_;

@@ -25,7 +25,7 @@ class QueueClocks {
     /// Whether a role's queue has timestamps that can be read.
     bool timed(QueueRole role) const;
     /// Calibrates what is not yet, and again what was calibrated more than a second ago. `may_probe`: may
-    /// submit to a queue and wait for it, which must not happen between the groups of a batch; without the
+    /// submit to a queue and wait for it, which must not happen between the bundles of a batch; without the
     /// extension nothing is done then. Errors: device_lost, driver.
     void refresh(bool may_probe);
     /// Errors: none; an uncalibrated queue counts its ticks from now.

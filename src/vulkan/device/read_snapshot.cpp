@@ -67,10 +67,10 @@ void read_limits(const VkPhysicalDeviceLimits& l, DeviceLimits& out) {
     out.storage_buffer_offset_alignment = std::max<VkDeviceSize>(1, l.minStorageBufferOffsetAlignment);
     out.non_coherent_atom_bytes = std::max<VkDeviceSize>(1, l.nonCoherentAtomSize);
     for (int i = 0; i < 3; ++i) {
-        out.max_group_count[i] = l.maxComputeWorkGroupCount[i];
-        out.max_group_size[i] = l.maxComputeWorkGroupSize[i];
+        out.max_workgroup_count[i] = l.maxComputeWorkGroupCount[i];
+        out.max_workgroup_size[i] = l.maxComputeWorkGroupSize[i];
     }
-    out.max_group_invocations = l.maxComputeWorkGroupInvocations;
+    out.max_workgroup_invocations = l.maxComputeWorkGroupInvocations;
     out.max_shared_memory_bytes = l.maxComputeSharedMemorySize;
     out.max_push_constant_bytes = l.maxPushConstantsSize;
     out.max_storage_buffers = std::min({16u, l.maxPerStageDescriptorStorageBuffers,
@@ -89,7 +89,7 @@ void read_subgroups(const VkPhysicalDeviceSubgroupProperties& basic,
     if (!s.subgroup_size_control) return;
     s.limits.min_subgroup_size = control.minSubgroupSize;
     s.limits.max_subgroup_size = control.maxSubgroupSize;
-    s.max_group_subgroups = control.maxComputeWorkgroupSubgroups;
+    s.max_workgroup_subgroups = control.maxComputeWorkgroupSubgroups;
 }
 
 void read_properties(const InstanceTable& vk, VkPhysicalDevice device, bool has_import, bool api_1_2,

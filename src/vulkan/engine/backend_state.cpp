@@ -13,7 +13,7 @@ HostFacts host_facts() {
     return {std::max(1u, std::thread::hardware_concurrency())};
 }
 
-Runtime::Runtime(std::shared_ptr<Context> context, DeviceInfo info, PlanReport plan, StartupReport startup,
+BackendState::BackendState(std::shared_ptr<Context> context, DeviceInfo info, PlanReport plan, StartupReport startup,
                  SteadyTime process_begin, const std::filesystem::path& trace)
     : context_(std::move(context)),
       info_(std::move(info)),
@@ -24,7 +24,7 @@ Runtime::Runtime(std::shared_ptr<Context> context, DeviceInfo info, PlanReport p
     if (!trace.empty()) open_trace(trace);
 }
 
-StartupReport Runtime::startup() const {
+StartupReport BackendState::startup() const {
     StartupReport report = startup_;
     report.first_pipeline_ms = context_->pipelines.first_ms();
     report.first_dispatch_ms = context_->timelines.first_work().took_ms();
@@ -33,11 +33,11 @@ StartupReport Runtime::startup() const {
 }
 
 /// A trace is still open where the Backend was assigned over instead of destroyed.
-Runtime::~Runtime() {
+BackendState::~BackendState() {
     write_trace();
 }
 
-void Runtime::open_trace(const std::filesystem::path& path) {
+void BackendState::open_trace(const std::filesystem::path& path) {
     trace_path_ = claim_trace_path(path);
     // Better told now than after a long run.
     std::error_code error;
@@ -45,14 +45,14 @@ void Runtime::open_trace(const std::filesystem::path& path) {
     if (!std::filesystem::is_directory(folder, error))
         context_->device.log().write(
             LogLevel::error, "trace: no such folder (got " + folder.string() + ", need one for WEFT_TRACE)");
-    trace_ = context_->listen(ProfileOptions{}.max_events);
+    trace_ = context_->add_listener(ProfileOptions{}.max_events);
 }
 
-void Runtime::write_trace() noexcept {
+void BackendState::write_trace() noexcept {
     try {
         const std::shared_ptr<TraceSink> sink = std::exchange(trace_, nullptr);
         if (!sink) return;
-        const TraceData data = context_->heard(*sink);
+        const TraceData data = context_->snapshot_trace(*sink);
         context_->trace.close(sink);
         const std::string failure = write_trace_file(data, trace_path_);
         if (!failure.empty())
@@ -64,7 +64,7 @@ void Runtime::write_trace() noexcept {
     }
 }
 
-std::unique_ptr<StagingRing> Runtime::acquire_ring(std::uint32_t slots) {
+std::unique_ptr<StagingRing> BackendState::acquire_ring(std::uint32_t slots) {
     std::unique_ptr<StagingRing> ring;
     {
         const std::lock_guard lock(mutex_);
@@ -82,7 +82,7 @@ std::unique_ptr<StagingRing> Runtime::acquire_ring(std::uint32_t slots) {
     return ring;
 }
 
-void Runtime::release_ring(std::unique_ptr<StagingRing> ring) noexcept {
+void BackendState::release_ring(std::unique_ptr<StagingRing> ring) noexcept {
     if (!ring) return;
     try {
         const std::lock_guard lock(mutex_);
@@ -92,7 +92,7 @@ void Runtime::release_ring(std::unique_ptr<StagingRing> ring) noexcept {
     }
 }
 
-void Runtime::trim() noexcept {
+void BackendState::trim() noexcept {
     {
         std::vector<std::unique_ptr<StagingRing>> idle;
         const std::lock_guard lock(mutex_);
@@ -103,12 +103,12 @@ void Runtime::trim() noexcept {
     context_->memory.trim();
 }
 
-KeptScratch& kept_scratch(Backend& backend) {
-    return backend.runtime()->kept();
+ScratchCache& scratch_cache(Backend& backend) {
+    return backend.backend_state()->kept();
 }
 
 std::uint64_t memory_limit(const Backend& backend) {
-    return backend.runtime()->context()->memory.limit();
+    return backend.backend_state()->context()->memory.limit();
 }
 
 }  // namespace weft::core

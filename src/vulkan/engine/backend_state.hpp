@@ -14,12 +14,12 @@
 
 namespace weft::core {
 
-class Runtime {
+class BackendState {
   public:
     /// `startup`: what is known once the device is open; `trace`: Config::trace.
-    Runtime(std::shared_ptr<Context> context, DeviceInfo info, PlanReport plan, StartupReport startup,
+    BackendState(std::shared_ptr<Context> context, DeviceInfo info, PlanReport plan, StartupReport startup,
             SteadyTime process_begin, const std::filesystem::path& trace);
-    ~Runtime();
+    ~BackendState();
 
     const std::shared_ptr<Context>& context() const { return context_; }
     const DeviceInfo& info() const { return info_; }
@@ -28,7 +28,7 @@ class Runtime {
     CopyWorkers& copy_workers() { return copy_workers_; }
     ImportRegistry& imports() { return imports_; }
     /// Streams in it hold this object: who ends it clears it first.
-    KeptScratch& kept() { return kept_; }
+    ScratchCache& kept() { return kept_; }
 
     /// A ring nobody else uses, with at least `slots` slots; the one given back last comes first, so a steady
     /// state always meets the same one. Errors: out_of_memory.
@@ -49,7 +49,7 @@ class Runtime {
     SteadyTime process_begin_;
     CopyWorkers copy_workers_;
     ImportRegistry imports_;
-    KeptScratch kept_;
+    ScratchCache kept_;
     std::filesystem::path trace_path_;
     std::shared_ptr<TraceSink> trace_;
     std::mutex mutex_;
@@ -63,7 +63,7 @@ struct StartupClock {
 };
 
 /// Everything behind a Backend, for a device whose plan is made; `index` is its place in the instance's list.
-std::shared_ptr<Runtime> make_runtime(std::shared_ptr<Instance> instance, VkPhysicalDevice physical,
+std::shared_ptr<BackendState> make_backend_state(std::shared_ptr<Instance> instance, VkPhysicalDevice physical,
                                       std::uint32_t index, DeviceSnapshot snapshot, DevicePlan plan,
                                       const Config& config, StartupClock clock, AdoptedDevice adopted = {});
 

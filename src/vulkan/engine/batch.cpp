@@ -3,6 +3,7 @@
 #include <weft/batch.hpp>
 
 #include <chrono>
+#include <string>
 
 #include "vulkan/engine/batch_engine.hpp"
 #include "vulkan/engine/batch_options.hpp"
@@ -10,25 +11,25 @@
 namespace weft {
 
 void core::check_batch_options(Backend& backend, const BatchOptions& options) {
-    const Device& device = backend.runtime()->context()->device;
-    resolve(device.plan(), device.snapshot(), options, 0);
+    const Device& device = backend.backend_state()->context()->device;
+    settle_options(device.plan(), device.snapshot(), options, 0);
 }
 
 BatchReport run_batch(Backend& backend, const Program& program, std::span<const Job> jobs,
                       const BatchOptions& options) {
     const auto begin = std::chrono::steady_clock::now();
-    core::Runtime& runtime = *backend.runtime();
-    core::Device& device = runtime.context()->device;
+    core::BackendState& backend_state = *backend.backend_state();
+    core::Device& device = backend_state.context()->device;
     device.require_usable("run_batch");
-    core::require_same_backend(runtime, *program.object(), "run_batch");
-    const core::ProgramShape shape = core::shape_of(*program.object());
+    core::require_same_backend(backend_state, *program.object(), "run_batch");
+    const core::ProgramNeeds shape = core::needs_of(*program.object());
     std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         core::check_job(shape, device.snapshot().limits, jobs[i], i);
         bytes += core::job_bytes_in(jobs[i]) + core::job_bytes_out(jobs[i]);
     }
-    const core::BatchSettings settings = core::resolve(device.plan(), device.snapshot(), options, bytes);
-    core::BatchEngine engine(runtime, program.object(), settings, nullptr);
+    const core::BatchSettings settings = core::settle_options(device.plan(), device.snapshot(), options, bytes);
+    core::BatchEngine engine(backend_state, program.object(), settings, nullptr);
     auto& spans = engine.scratch().spans;
     spans.clear();
     for (std::size_t i = 0; i < jobs.size(); ++i) core::append_spans(jobs[i], i, spans);
@@ -36,20 +37,28 @@ BatchReport run_batch(Backend& backend, const Program& program, std::span<const 
 
     for (const Job& job : jobs) engine.add(job);
     std::uint64_t told = 0;
-    const auto tell = [&] {
-        for (; options.progress && told < engine.jobs_done(); ++told) options.progress(told + 1, jobs.size());
+    const auto elapsed = [&] {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     };
-    tell();
+    const auto notify = [&] {
+        for (; options.progress && told < engine.jobs_done(); ++told)
+            options.progress({told + 1, jobs.size(), elapsed()});
+    };
+    notify();
     while (engine.can_start() || engine.in_flight()) {
+        if (options.cancel.stop_requested())
+            throw Error(Errc::cancelled, "run_batch: cancelled by its stop token (" +
+                                             std::to_string(engine.jobs_done()) + " of " +
+                                             std::to_string(jobs.size()) + " jobs were done)");
         if (engine.can_start()) {
             engine.start();
         } else {
             engine.finish();
-            tell();
+            notify();
         }
     }
     BatchReport report = engine.report();
-    report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    report.wall_s = elapsed();
     return report;
 }
 

@@ -10,26 +10,26 @@ using std::chrono::steady_clock;
 
 namespace {
 
-/// What a piece moves. A table bound whole for every chunk counts whole.
-std::uint64_t bytes_of(const Job& job, const Piece& piece) {
+/// What a chunk moves. A table bound whole for every chunk counts whole.
+std::uint64_t bytes_of(const Job& job, const Chunk& chunk) {
     std::uint64_t bytes = 0;
     for (const InputSpan& span : job.inputs)
-        bytes += slice(span.bytes, span.broadcast, job.elements, piece).bytes;
-    for (const OutputSpan& span : job.outputs) bytes += slice(span.bytes, false, job.elements, piece).bytes;
+        bytes += slice(span.bytes, span.broadcast, job.elements, chunk).bytes;
+    for (const OutputSpan& span : job.outputs) bytes += slice(span.bytes, false, job.elements, chunk).bytes;
     return bytes;
 }
 
 }  // namespace
 
-BatchEngine::BatchEngine(Runtime& runtime, std::shared_ptr<const ProgramObject> program,
+BatchEngine::BatchEngine(BackendState& backend_state, std::shared_ptr<const ProgramObject> program,
                          const BatchSettings& settings, JobListener* listener)
-    : runtime_(runtime),
-      context_(*runtime.context()),
+    : backend_state_(backend_state),
+      context_(*backend_state.context()),
       program_(std::move(program)),
-      shape_(shape_of(*program_)),
+      shape_(needs_of(*program_)),
       settings_(settings),
       listener_(listener),
-      ring_(runtime.acquire_ring(settings.slots)),
+      ring_(backend_state.acquire_ring(settings.slots)),
       layout_(shape_, context_.device.snapshot().limits.storage_buffer_offset_alignment),
       begin_(steady_clock::now()) {
     report_.split_queues = settings_.split;
@@ -41,7 +41,7 @@ BatchEngine::BatchEngine(Runtime& runtime, std::shared_ptr<const ProgramObject> 
 
 BatchEngine::~BatchEngine() {
     abandon();
-    runtime_.release_ring(std::move(ring_));
+    backend_state_.release_ring(std::move(ring_));
 }
 
 std::uint64_t BatchEngine::add(const Job& job) {
@@ -59,7 +59,7 @@ void BatchEngine::fail(std::uint64_t job) {
     if (job < base_ || pending(job).over) return;
     pending(job).over = true;
     std::erase_if(imports_, [&](const auto& import) { return import.first == job; });
-    ring_->pieces.clear();
+    ring_->chunks.clear();
     skip_over();
 }
 
@@ -68,7 +68,7 @@ void BatchEngine::skip_over() {
     while (next_ < jobs_.size()) {
         Pending& p = jobs_[next_];
         if (!p.over && p.next < p.job->elements) break;
-        if (!p.over && p.open_pieces == 0) retire(base_ + next_);
+        if (!p.over && p.open_chunks == 0) complete_job(base_ + next_);
         ++next_;
     }
     while (!jobs_.empty() && jobs_.front().over && next_ > 0) {
@@ -78,7 +78,7 @@ void BatchEngine::skip_over() {
     }
 }
 
-void BatchEngine::retire(std::uint64_t job) {
+void BatchEngine::complete_job(std::uint64_t job) {
     pending(job).over = true;
     std::erase_if(imports_, [&](const auto& import) { return import.first == job; });
     ++report_.jobs;
@@ -89,7 +89,7 @@ void BatchEngine::retire(std::uint64_t job) {
 /// no longer.
 HostRange BatchEngine::import_for(std::uint64_t job, const void* data, std::uint64_t bytes) {
     try {
-        auto buffer = BufferObject::import(runtime_.context(), data, bytes);
+        auto buffer = BufferObject::import(backend_state_.context(), data, bytes);
         const auto offset =
             reinterpret_cast<std::uintptr_t>(data) - reinterpret_cast<std::uintptr_t>(buffer->mapped());
         imports_.emplace_back(job, buffer);
@@ -100,21 +100,21 @@ HostRange BatchEngine::import_for(std::uint64_t job, const void* data, std::uint
     }
 }
 
-void BatchEngine::locate(const Piece& piece, bool import, PieceSpans& spans) {
+void BatchEngine::locate(const Chunk& chunk, bool import, ChunkSpans& spans) {
     const Job& job = *spans.job;
     spans.pinned = true;
     spans.imported = false;
     const auto find = [&](const void* data, std::uint64_t span_bytes, bool broadcast) -> HostRange {
-        const ByteSlice part = slice(span_bytes, broadcast, job.elements, piece);
+        const ByteSlice part = slice(span_bytes, broadcast, job.elements, chunk);
         const auto* at = static_cast<const std::byte*>(data) + part.offset;
         HostRange range = context_.host_ranges.find(at, part.bytes);
         if (!range.buffer && import && span_bytes >= settings_.transfer.import_min_bytes) {
             // The whole span, so that its other chunks find it too.
             HostRange whole;
             if (settings_.transfer.keep_imports) {
-                whole = runtime_.imports().find_or_import(runtime_.context(), data, span_bytes);
+                whole = backend_state_.imports().find_or_import(backend_state_.context(), data, span_bytes);
             } else {
-                whole = import_for(piece.job, data, span_bytes);
+                whole = import_for(chunk.job, data, span_bytes);
             }
             if (whole.buffer) range = {std::move(whole.buffer), whole.offset + part.offset};
         }
@@ -128,28 +128,28 @@ void BatchEngine::locate(const Piece& piece, bool import, PieceSpans& spans) {
         spans.outputs[i] = find(job.outputs[i].data, job.outputs[i].bytes, false);
 }
 
-/// Gathers pieces from the queue without starting them. false: nothing to start.
-bool BatchEngine::plan_group() {
-    plan_.pieces.clear();
+/// Gathers chunks from the queue without starting them. false: nothing to start.
+bool BatchEngine::plan_bundle() {
+    plan_.chunks.clear();
     plan_.needs = {};
-    ring_->pieces.clear();
+    ring_->chunks.clear();
     layout_.restart();
     std::uint64_t bytes = 0;
-    // Where memory is short, pieces travel alone.
+    // Where memory is short, chunks travel alone.
     const bool short_of_memory = memory_chunk_limit_ != ~std::uint64_t{0};
-    const std::uint64_t limit = short_of_memory ? 0 : group_limit(settings_);
+    const std::uint64_t limit = short_of_memory ? 0 : workgroup_limit(settings_);
     std::size_t index = next_;
     std::uint64_t first = jobs_[index].next;
-    while (index < jobs_.size() && plan_.pieces.size() < kMaxGroupPieces) {
+    while (index < jobs_.size() && plan_.chunks.size() < kMaxBundleChunks) {
         if (jobs_[index].over || first >= jobs_[index].job->elements) {
             if (++index < jobs_.size()) first = jobs_[index].next;
             continue;
         }
         const Job& job = *jobs_[index].job;
-        Piece piece{base_ + index, first, job.elements - first};
-        PieceSpans spans;
+        Chunk chunk{base_ + index, first, job.elements - first};
+        ChunkSpans spans;
         spans.job = &job;
-        locate(piece, false, spans);
+        locate(chunk, false, spans);
         const std::uint64_t per_job = job_bytes_in(job) + job_bytes_out(job);
         Route route = choose_route(settings_, context_.device.snapshot(), per_job, spans.pinned);
         const std::uint64_t most =
@@ -158,27 +158,27 @@ bool BatchEngine::plan_group() {
         const std::uint64_t started = started_bytes_ + bytes, total = report_.bytes_in + report_.bytes_out;
         const bool tapers =
             route.copies && !settings_.cuts_exactly() && settings_.mode == BatchMode::pipelined;
-        piece.count = tapers ? taper(most, piece.count, per_job / job.elements, started,
+        chunk.count = tapers ? taper(most, chunk.count, per_job / job.elements, started,
                                      total > started ? total - started : 0)
-                             : std::min(piece.count, most);
+                             : std::min(chunk.count, most);
         if (spans.imported && settings_.path == Path::automatic) route.path = Path::imported;
-        const std::uint64_t piece_bytes = bytes_of(job, piece);
+        const std::uint64_t part_bytes = bytes_of(job, chunk);
         const bool same_way =
-            plan_.pieces.empty() || (route.path == plan_.route.path && route.copies == plan_.route.copies);
-        if (!plan_.pieces.empty() && (!same_way || bytes + piece_bytes > limit)) break;
-        locate(piece, route.import, spans);  // ranges of the chunk itself, now that its size is known
-        layout_.measure(piece, spans, route, plan_.needs);
+            plan_.chunks.empty() || (route.path == plan_.route.path && route.copies == plan_.route.copies);
+        if (!plan_.chunks.empty() && (!same_way || bytes + part_bytes > limit)) break;
+        locate(chunk, route.import, spans);  // ranges of the chunk itself, now that its size is known
+        layout_.measure(chunk, spans, route, plan_.needs);
         plan_.route = route;
-        plan_.pieces.push_back(piece);
-        ring_->pieces.push_back(std::move(spans));
-        bytes += piece_bytes;
-        first += piece.count;
+        plan_.chunks.push_back(chunk);
+        ring_->chunks.push_back(std::move(spans));
+        bytes += part_bytes;
+        first += chunk.count;
         if (limit == 0) break;
     }
-    return !plan_.pieces.empty();
+    return !plan_.chunks.empty();
 }
 
-/// Makes room for the planned group; on exhaustion gives memory back and asks for less. false: plan again.
+/// Makes room for the planned bundle; on exhaustion gives memory back and asks for less. false: plan again.
 bool BatchEngine::reserve(Slot& slot) {
     try {
         slot.reserve(plan_.needs);
@@ -188,18 +188,18 @@ bool BatchEngine::reserve(Slot& slot) {
         if (e.code() != Errc::out_of_memory && e.code() != Errc::invalid_argument) throw;
         while (in_flight_ != 0) finish();
         for (auto& other : ring_->slots) other->shrink();
-        runtime_.trim();
-        ask_less(e);
+        backend_state_.trim();
+        shrink_request(e);
         return false;
     }
 }
 
 /// Smaller chunks as long as they are what takes the room, then fewer slots. With every slot idle and empty.
-void BatchEngine::ask_less(const Error& refusal) {
+void BatchEngine::shrink_request(const Error& refusal) {
     // What a slot takes at least; below it smaller chunks free nothing.
     constexpr std::uint64_t kLeastBytes = std::uint64_t{1} << 20;
     std::uint64_t largest = 0, bytes = 0;
-    for (const Piece& piece : plan_.pieces) largest = std::max(largest, piece.count);
+    for (const Chunk& chunk : plan_.chunks) largest = std::max(largest, chunk.count);
     for (const std::uint64_t need : plan_.needs) bytes += need;
     if (largest > 1 && bytes > kLeastBytes) {
         memory_chunk_limit_ = largest / 2;
@@ -218,21 +218,21 @@ void BatchEngine::ask_less(const Error& refusal) {
                             " elements a chunk and " + std::to_string(ring_->slots.size()) + " slots");
 }
 
-Shape BatchEngine::shape(const GroupWork& work) const {
-    if (!work.route.copies) return Shape::kernel_only;
-    if (work.download_groups != 0) return Shape::paced;
-    return settings_.split ? Shape::split : Shape::fused;
+SubmitMode BatchEngine::shape(const Bundle& work) const {
+    if (!work.route.copies) return SubmitMode::kernel_only;
+    if (work.download_groups != 0) return SubmitMode::paced;
+    return settings_.split ? SubmitMode::split : SubmitMode::fused;
 }
 
 void BatchEngine::build(Slot& slot) {
     slot.work.clear();
     slot.work.route = plan_.route;
     layout_.restart();
-    for (std::size_t i = 0; i < plan_.pieces.size(); ++i) {
-        layout_.write(plan_.pieces[i], ring_->pieces[i], plan_.route, slot.areas(), slot.work);
-        slot.work.pieces.back().groups = program_->groups(plan_.pieces[i].count);
+    for (std::size_t i = 0; i < plan_.chunks.size(); ++i) {
+        layout_.write(plan_.chunks[i], ring_->chunks[i], plan_.route, slot.areas(), slot.work);
+        slot.work.chunks.back().workgroups = program_->workgroups(plan_.chunks[i].count);
     }
-    ring_->pieces.clear();
+    ring_->chunks.clear();
     slot.work.download_groups = pace_of(slot.work);
     slot.timed = settings_.stage_times || (context_.trace.active() && context_.device.plan().timestamps);
     recording_key(slot.work, *program_->pipeline, shape(slot.work), slot.timed, ring_->key);
@@ -253,8 +253,8 @@ void BatchEngine::submit(Slot& slot) {
     Device& device = context_.device;
     if (slot.timed) device.vk.vkResetQueryPool(device.handle(), r.queries, 0, 2 * kQueueRoles);
     const auto commands = [&](QueueRole role) { return r.commands[static_cast<std::size_t>(role)]; };
-    const Shape how = shape(slot.work);
-    if (how == Shape::kernel_only || how == Shape::fused) {
+    const SubmitMode how = shape(slot.work);
+    if (how == SubmitMode::kernel_only || how == SubmitMode::fused) {
         slot.done = context_.timelines.submit(QueueRole::compute, commands(QueueRole::compute));
         return;
     }
@@ -262,17 +262,17 @@ void BatchEngine::submit(Slot& slot) {
     // it.
     slot.done = context_.timelines.submit(QueueRole::upload, commands(QueueRole::upload));
     slot.done = context_.timelines.submit(QueueRole::compute, commands(QueueRole::compute), slot.done);
-    if (how == Shape::paced) return;
+    if (how == SubmitMode::paced) return;
     slot.done = context_.timelines.submit(QueueRole::download, commands(QueueRole::download), slot.done);
 }
 
 /// The user's page-locked memory is flushed as the slot's own: both may be of a kind the device does not
 /// snoop.
-void BatchEngine::flush(const GroupWork& work) {
-    for (const PieceWork& piece : work.pieces)
-        for (std::uint32_t k = 0; k < piece.bound_count; ++k)
-            if (piece.bound[k].buffer->mapped() != nullptr)
-                piece.bound[k].buffer->flush(piece.bound[k].offset, piece.bound[k].bytes);
+void BatchEngine::flush(const Bundle& work) {
+    for (const ChunkDispatch& chunk : work.chunks)
+        for (std::uint32_t k = 0; k < chunk.bound_count; ++k)
+            if (chunk.bound[k].buffer->mapped() != nullptr)
+                chunk.bound[k].buffer->flush(chunk.bound[k].offset, chunk.bound[k].bytes);
     for (const CopyRegion& region : work.uploads) region.source->flush(region.source_offset, region.bytes);
     // Lines the host left dirty would be written over what the device is about to store.
     for (const CopyRegion& region : work.downloads) region.target->flush(region.target_offset, region.bytes);
@@ -297,7 +297,7 @@ void BatchEngine::start() {
     context_.device.require_usable("run_batch");
     failed_job_ = base_ + next_;
     for (;;) {
-        if (!plan_group()) return;
+        if (!plan_bundle()) return;
         // finish() inside reserve() may free slots but never moves this one: it is the next in the circle.
         if (reserve(*ring_->slots[(head_ + in_flight_) % ring_->slots.size()])) break;
     }
@@ -306,13 +306,13 @@ void BatchEngine::start() {
     launch(slot);
     started_bytes_ += slot.work.bytes;
     ++in_flight_;
-    ++report_.groups;
-    report_.chunks += plan_.pieces.size();
-    for (const Piece& piece : plan_.pieces) {
-        Pending& p = pending(piece.job);
-        p.next = piece.first + piece.count;
-        ++p.open_pieces;
-        report_.chunk_elements = std::max(report_.chunk_elements, piece.count);
+    ++report_.bundles;
+    report_.chunks += plan_.chunks.size();
+    for (const Chunk& chunk : plan_.chunks) {
+        Pending& p = pending(chunk.job);
+        p.next = chunk.first + chunk.count;
+        ++p.open_chunks;
+        report_.chunk_elements = std::max(report_.chunk_elements, chunk.count);
     }
     note_route(plan_.route, slot.work);
     skip_over();
@@ -330,17 +330,17 @@ void BatchEngine::finish() {
     head_ = (head_ + 1) % ring_->slots.size();
     --in_flight_;
     if (slot.timed || context_.trace.active()) report_stages(slot, index);
-    for (const PieceWork& piece : slot.work.pieces)
-        for (std::uint32_t k = 0; k < piece.bound_count; ++k)
-            if (piece.bound[k].buffer->mapped() != nullptr)
-                piece.bound[k].buffer->invalidate(piece.bound[k].offset, piece.bound[k].bytes);
+    for (const ChunkDispatch& chunk : slot.work.chunks)
+        for (std::uint32_t k = 0; k < chunk.bound_count; ++k)
+            if (chunk.bound[k].buffer->mapped() != nullptr)
+                chunk.bound[k].buffer->invalidate(chunk.bound[k].offset, chunk.bound[k].bytes);
     for (const CopyRegion& region : slot.work.downloads)
         region.target->invalidate(region.target_offset, region.bytes);
     timed_copy(slot, ProfileStage::copy_out);
     slot.work.keep_alive.clear();
-    for (const PieceWork& piece : slot.work.pieces) {
-        Pending& p = pending(piece.piece.job);
-        if (--p.open_pieces == 0 && p.next >= p.job->elements) retire(piece.piece.job);
+    for (const ChunkDispatch& chunk : slot.work.chunks) {
+        Pending& p = pending(chunk.chunk.job);
+        if (--p.open_chunks == 0 && p.next >= p.job->elements) complete_job(chunk.chunk.job);
     }
     skip_over();
 }
@@ -354,7 +354,7 @@ void BatchEngine::abandon() noexcept {
     oldest_done_ = false;
     // What was planned or failed half way still holds page-locked memory of the user's.
     for (auto& slot : ring_->slots) slot->work.clear();
-    ring_->pieces.clear();
+    ring_->chunks.clear();
     imports_.clear();
     base_ += jobs_.size();
     jobs_.clear();

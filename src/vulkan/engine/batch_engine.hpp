@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves jobs through a ring: cut into pieces, gather pieces into groups, copy, submit, wait, copy back.
+// Moves jobs through a ring: cut into chunks, gather chunks into bundles, copy, submit, wait, copy back.
 // Driven by its owner's thread: start() and finish() are the only steps, so a caller that alternates them
 // overlaps the host's copies with the device's work without a thread of its own.
 #pragma once
@@ -28,7 +28,7 @@ class JobListener {
 class BatchEngine {
   public:
     /// `settings.slots` slots are taken from the runtime and given back on destruction.
-    BatchEngine(Runtime& runtime, std::shared_ptr<const ProgramObject> program, const BatchSettings& settings,
+    BatchEngine(BackendState& backend_state, std::shared_ptr<const ProgramObject> program, const BatchSettings& settings,
                 JobListener* listener);
     ~BatchEngine();
     BatchEngine(const BatchEngine&) = delete;
@@ -44,18 +44,18 @@ class BatchEngine {
     bool in_flight() const { return in_flight_ != 0; }
     bool has_free_slot() const { return in_flight_ < ring_->slots.size(); }
     /// More could start if only a slot were free; `more`: the caller has jobs of its own waiting.
-    bool starved(bool more = false) const { return !has_free_slot() && (more || next_ < jobs_.size()); }
-    /// Waits for the oldest group as long as told; a wait for want of a slot is one of the ring's. false:
+    bool is_slot_bound(bool more = false) const { return !has_free_slot() && (more || next_ < jobs_.size()); }
+    /// Waits for the oldest bundle as long as told; a wait for want of a slot is one of the ring's. false:
     /// the time is up. Errors: device_lost, driver.
     bool await_oldest(std::chrono::nanoseconds timeout, bool spin, bool more = false);
-    /// Builds the next group and hands it to the device. Errors: out_of_memory, device_lost, driver; the
-    /// first job of the group is failed_job() then, and still queued until fail() drops it.
+    /// Builds the next bundle and hands it to the device. Errors: out_of_memory, device_lost, driver; the
+    /// first job of the bundle is failed_job() then, and still queued until fail() drops it.
     void start();
-    /// Token of the oldest group under way.
+    /// Token of the oldest bundle under way.
     Token oldest() const;
-    /// Waits for the oldest group and copies its outputs. Errors: device_lost, driver.
+    /// Waits for the oldest bundle and copies its outputs. Errors: device_lost, driver.
     void finish();
-    /// Waits for all groups under way and forgets them and all queued jobs.
+    /// Waits for all bundles under way and forgets them and all queued jobs.
     void abandon() noexcept;
     std::uint64_t failed_job() const { return failed_job_; }
     std::uint64_t jobs_done() const { return report_.jobs; }
@@ -69,45 +69,45 @@ class BatchEngine {
     struct Pending {
         const Job* job = nullptr;
         std::uint64_t next = 0;  // first element not yet started
-        std::uint32_t open_pieces = 0;
+        std::uint32_t open_chunks = 0;
         bool over = false;
     };
-    struct GroupPlan {
+    struct BundlePlan {
         Route route;
         AreaNeeds needs{};
-        std::vector<Piece> pieces;
+        std::vector<Chunk> chunks;
     };
 
     Pending& pending(std::uint64_t job) { return jobs_[job - base_]; }
     void skip_over();
-    void retire(std::uint64_t job);
-    bool plan_group();
+    void complete_job(std::uint64_t job);
+    bool plan_bundle();
     HostRange import_for(std::uint64_t job, const void* data, std::uint64_t bytes);
-    void locate(const Piece& piece, bool import, PieceSpans& spans);
+    void locate(const Chunk& chunk, bool import, ChunkSpans& spans);
     bool reserve(Slot& slot);
-    void ask_less(const Error& refusal);
+    void shrink_request(const Error& refusal);
     void build(Slot& slot);
     void submit(Slot& slot);
-    static void flush(const GroupWork& work);
+    static void flush(const Bundle& work);
     void launch(Slot& slot);
     StageEvent event_of(const Slot& slot, ProfileStage stage) const;
     void report_stages(const Slot& slot, std::uint32_t index);
     bool read_interval(const Slot& slot, std::size_t role, QueueRole timed_by, StageEvent& event);
-    void note_route(const Route& route, const GroupWork& work);
+    void note_route(const Route& route, const Bundle& work);
     void timed_copy(const Slot& slot, ProfileStage stage);
-    Shape shape(const GroupWork& work) const;
-    /// Workgroups of the copy shader for the downloads of a group; 0: the copy engine's.
-    std::uint32_t pace_of(const GroupWork& work);
+    SubmitMode shape(const Bundle& work) const;
+    /// Workgroups of the copy shader for the downloads of a bundle; 0: the copy engine's.
+    std::uint32_t pace_of(const Bundle& work);
 
-    Runtime& runtime_;
+    BackendState& backend_state_;
     Context& context_;
     std::shared_ptr<const ProgramObject> program_;
-    ProgramShape shape_;
+    ProgramNeeds shape_;
     BatchSettings settings_;
     JobListener* listener_;
     std::unique_ptr<StagingRing> ring_;
-    GroupLayout layout_;
-    GroupPlan plan_;
+    BundleLayout layout_;
+    BundlePlan plan_;
 
     std::deque<Pending> jobs_;
     std::uint64_t base_ = 0;  // sequence number of jobs_.front()

@@ -19,7 +19,7 @@ bool uncached(const BufferObject& host) {
     return std::string_view(host.memory_source()) == "cuda";
 }
 
-bool fits_shader(const GroupWork& work, std::uint64_t bind_alignment) {
+bool fits_shader(const Bundle& work, std::uint64_t bind_alignment) {
     const std::uint64_t alignment = std::max(bind_alignment, PacedCopy::kUnit);
     return work.downloads.size() <= kMaxPacedRegions &&
            std::all_of(work.downloads.begin(), work.downloads.end(), [&](const CopyRegion& region) {
@@ -30,7 +30,7 @@ bool fits_shader(const GroupWork& work, std::uint64_t bind_alignment) {
 
 }  // namespace
 
-std::uint32_t BatchEngine::pace_of(const GroupWork& work) {
+std::uint32_t BatchEngine::pace_of(const Bundle& work) {
     // A batch that moves less is over several times sooner than a calibration would have paid.
     constexpr std::uint64_t kWorthCalibrating = std::uint64_t{64} << 20;
     const DownloadPlan& plan = context_.device.plan().downloads;
@@ -44,7 +44,7 @@ std::uint32_t BatchEngine::pace_of(const GroupWork& work) {
         const bool worth = report_.bytes_in + report_.bytes_out >= kWorthCalibrating;
         if (!worth && !context_.paced_copy.calibrated()) return 0;
     }
-    return choose_pace(context_.paced_copy.calibration(runtime_.context()), sum_of(work.uploads),
+    return choose_pace(context_.paced_copy.calibration(backend_state_.context()), sum_of(work.uploads),
                        sum_of(work.downloads), plan.asked);
 }
 

@@ -22,7 +22,7 @@ std::string queue_text(const QueuePlan& queues, bool split, bool paced) {
 
 }  // namespace
 
-void BatchEngine::note_route(const Route& route, const GroupWork& work) {
+void BatchEngine::note_route(const Route& route, const Bundle& work) {
     if (report_.path == Path::automatic) {
         report_.path = route.path;
         report_.split_queues = route.copies && settings_.split;
@@ -38,7 +38,7 @@ void BatchEngine::note_route(const Route& route, const GroupWork& work) {
 }
 
 bool BatchEngine::await_oldest(std::chrono::nanoseconds timeout, bool spin, bool more) {
-    const bool listened = context_.trace.active(), short_of_slots = starved(more);
+    const bool listened = context_.trace.active(), short_of_slots = is_slot_bound(more);
     // Looking first costs a call, and tells a wait from work that had long been done.
     const bool waits = listened && short_of_slots && !context_.timelines.passed(oldest());
     const std::int64_t begin = monotonic_ns();
@@ -53,7 +53,7 @@ bool BatchEngine::await_oldest(std::chrono::nanoseconds timeout, bool spin, bool
 
 /// All of an event but where and when.
 StageEvent BatchEngine::event_of(const Slot& slot, ProfileStage stage) const {
-    const GroupWork& work = slot.work;
+    const Bundle& work = slot.work;
     const auto sum = [](const std::vector<CopyRegion>& regions) {
         std::uint64_t bytes = 0;
         for (const CopyRegion& region : regions) bytes += region.bytes;
@@ -64,9 +64,9 @@ StageEvent BatchEngine::event_of(const Slot& slot, ProfileStage stage) const {
     event.bytes = stage == ProfileStage::upload     ? sum(work.uploads)
                   : stage == ProfileStage::download ? sum(work.downloads)
                                                     : work.bytes;
-    event.operations = stage == ProfileStage::kernel ? static_cast<std::uint32_t>(work.pieces.size()) : 1;
-    event.jobs = static_cast<std::uint32_t>(work.pieces.size());
-    event.job = work.pieces.front().piece.job;
+    event.operations = stage == ProfileStage::kernel ? static_cast<std::uint32_t>(work.chunks.size()) : 1;
+    event.jobs = static_cast<std::uint32_t>(work.chunks.size());
+    event.job = work.chunks.front().chunk.job;
     event.job_name = context_.trace.name(jobs_[event.job - base_].job->name);
     event.program = context_.trace.name(program_->name);
     for (std::size_t i = 0; i < ring_->slots.size(); ++i)
@@ -81,11 +81,11 @@ void BatchEngine::timed_copy(const Slot& slot, ProfileStage stage) {
     CopyLabel label;
     if (context_.trace.active()) label = {&context_.trace, event_of(slot, stage)};
     const std::int64_t begin = monotonic_ns();
-    runtime_.copy_workers().copy(copies, label);
+    backend_state_.copy_workers().copy(copies, label);
     (in ? report_.copy_in_s : report_.copy_out_s) += static_cast<double>(monotonic_ns() - begin) * 1e-9;
 }
 
-/// Only for groups that are done: reading never makes one wait for another.
+/// Only for bundles that are done: reading never makes one wait for another.
 bool BatchEngine::read_interval(const Slot& slot, std::size_t role, QueueRole timed_by, StageEvent& event) {
     if (!slot.timed || !context_.clocks.timed(timed_by)) return false;
     Device& device = context_.device;
@@ -110,8 +110,8 @@ void BatchEngine::report_stages(const Slot& slot, std::uint32_t index) {
         if (!slot.work.route.copies && role != static_cast<std::size_t>(QueueRole::compute)) continue;
         // The compute queue timed the stages of a submission that several share.
         const bool apart =
-            shape(slot.work) == Shape::split ||
-            (shape(slot.work) == Shape::paced && static_cast<QueueRole>(role) == QueueRole::upload);
+            shape(slot.work) == SubmitMode::split ||
+            (shape(slot.work) == SubmitMode::paced && static_cast<QueueRole>(role) == QueueRole::upload);
         const QueueRole timed_by = apart ? static_cast<QueueRole>(role) : QueueRole::compute;
         StageEvent event;
         if (listened) event = event_of(slot, static_cast<ProfileStage>(role));
@@ -124,7 +124,7 @@ void BatchEngine::report_stages(const Slot& slot, std::uint32_t index) {
             return static_cast<double>(ns - *first_stage_ns_) * 1e-9;
         };
         report_.intervals.push_back({static_cast<Stage>(role), index,
-                                     static_cast<std::uint32_t>(slot.work.pieces.front().piece.job),
+                                     static_cast<std::uint32_t>(slot.work.chunks.front().chunk.job),
                                      seconds(event.begin_ns), seconds(event.end_ns)});
     }
 }

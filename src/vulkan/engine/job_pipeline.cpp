@@ -17,7 +17,7 @@ using std::chrono::nanoseconds;
 
 namespace {
 
-// How much work is to come is unknown; the chunk and group sizes of a batch of this many bytes a slot are
+// How much work is to come is unknown; the chunk and bundle sizes of a batch of this many bytes a slot are
 // used.
 constexpr std::uint64_t kAssumedBytesPerSlot = std::uint64_t{96} << 20;
 
@@ -43,17 +43,17 @@ bool of_one_job(const std::exception_ptr& error) {
 }  // namespace
 
 JobPipeline::Impl::Impl(Backend& backend, const Program& p, const BatchOptions& options)
-    : runtime(backend.runtime()), program(p.object()), first_id(next_first_id()) {
-    core::Device& device = runtime->context()->device;
+    : backend_state(backend.backend_state()), program(p.object()), first_id(next_first_id()) {
+    core::Device& device = backend_state->context()->device;
     device.require_usable("JobPipeline");
-    core::require_same_backend(*runtime, *program, "JobPipeline");
+    core::require_same_backend(*backend_state, *program, "JobPipeline");
     BatchOptions resolved = options;
     progress = options.progress;
     // A pipeline may run for days: intervals are collected only when asked for.
     if (resolved.stage_times == StageTimes::automatic) resolved.stage_times = StageTimes::off;
-    settings = core::resolve(device.plan(), device.snapshot(), resolved, 0);
+    settings = core::settle_options(device.plan(), device.snapshot(), resolved, 0);
     settings.total_bytes = kAssumedBytesPerSlot * settings.slots;
-    engine = std::make_unique<core::BatchEngine>(*runtime, program, settings, this);
+    engine = std::make_unique<core::BatchEngine>(*backend_state, program, settings, this);
     report = engine->report();
     try {
         thread = std::thread([this] { run(); });
@@ -108,7 +108,7 @@ void JobPipeline::Impl::publish() noexcept {
 
 /// Before publish(), so that who has waited for a job knows its callback has returned; without the lock, so
 /// that it may call the pipeline.
-void JobPipeline::Impl::tell() {
+void JobPipeline::Impl::notify() {
     if (!progress) return;
     const std::uint64_t done = engine->jobs_done();
     std::uint64_t given = 0;
@@ -118,15 +118,15 @@ void JobPipeline::Impl::tell() {
     }
     while (told < done) {
         ++told;
-        progress(told, given);
+        progress({told, given, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()});
     }
 }
 
-/// Hands queued jobs to the engine, as many as may share a group, when it has nothing else to start.
+/// Hands queued jobs to the engine, as many as may share a bundle, when it has nothing else to start.
 void JobPipeline::Impl::feed() {
     std::unique_lock lock(mutex);
     inbox.wait(lock, [&] { return stop || engine->in_flight() || next_queued < next_id; });
-    std::array<std::pair<std::uint64_t, const Job*>, core::kMaxGroupPieces> taken;
+    std::array<std::pair<std::uint64_t, const Job*>, core::kMaxBundleChunks> taken;
     std::size_t count = 0;
     for (; !stop && next_queued < next_id && count < taken.size(); ++next_queued) {
         const auto it = entries.find(next_queued);
@@ -140,7 +140,7 @@ void JobPipeline::Impl::feed() {
         id_of.emplace(engine->next_sequence(), id);
         engine->add(*job);
     }
-    tell();
+    notify();
     publish();  // jobs without elements are over already
 }
 
@@ -160,7 +160,7 @@ void JobPipeline::Impl::await_oldest() {
         engine->await_oldest(nanoseconds::max(), true, more);
     }
     engine->finish();
-    tell();
+    notify();
     publish();
 }
 
@@ -170,8 +170,8 @@ bool JobPipeline::Impl::step() {
         starting = true;
         engine->start();
         starting = false;
-        tell();
-        publish();  // short of memory it finishes groups first
+        notify();
+        publish();  // short of memory it finishes bundles first
     } else if (engine->in_flight()) {
         await_oldest();
     } else {

@@ -40,12 +40,12 @@ struct JobPipeline::Impl final : core::JobListener {
     void end(std::uint64_t id, JobState state, const std::exception_ptr& error) noexcept;
     void publish() noexcept;
     void admit(std::uint64_t id, Entry entry);
-    void tell();
+    void notify();
     void on_job_done(std::uint64_t sequence) override;
     std::uint64_t known(JobToken token) const;
-    void require_own_process(const char* what) const { runtime->context()->device.require_own_process(what); }
+    void require_own_process(const char* what) const { backend_state->context()->device.require_own_process(what); }
 
-    std::shared_ptr<core::Runtime> runtime;
+    std::shared_ptr<core::BackendState> backend_state;
     std::shared_ptr<const core::ProgramObject> program;
     core::BatchSettings settings;
     std::unique_ptr<core::BatchEngine> engine;     // touched by the thread alone after construction
@@ -53,6 +53,7 @@ struct JobPipeline::Impl final : core::JobListener {
     std::vector<std::uint64_t> finished;           // done but not yet told; the thread's own
     bool starting = false;                         // inside engine->start(); the thread's own
     ProgressCallback progress;
+    const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
     std::uint64_t told = 0;  // jobs; the thread's own
 
     mutable std::mutex mutex;  // guards everything below

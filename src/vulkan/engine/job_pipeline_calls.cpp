@@ -43,7 +43,7 @@ JobPipeline& JobPipeline::operator=(JobPipeline&& other) noexcept {
 
 JobPipeline::~JobPipeline() {
     // The thread stayed in the parent: waiting for it, or for locks it held, would never end.
-    if (impl_ && impl_->runtime->context()->device.foreign_process()) (void)impl_.release();
+    if (impl_ && impl_->backend_state->context()->device.foreign_process()) (void)impl_.release();
 }
 
 JobPipeline::Impl& JobPipeline::impl() const {
@@ -65,14 +65,14 @@ void JobPipeline::Impl::admit(std::uint64_t id, Entry entry) {
 }
 
 JobToken JobPipeline::submit(const Job& job) {
-    core::Device& device = impl().runtime->context()->device;
+    core::Device& device = impl().backend_state->context()->device;
     device.require_usable("JobPipeline::submit");
     const std::lock_guard lock(impl().mutex);
     if (impl().fatal) std::rethrow_exception(impl().fatal);
     const std::uint64_t id = impl().next_id, index = id - impl().first_id;
     Impl::Entry entry{job};
     told_by("JobPipeline::submit", [&] {
-        core::check_job(core::shape_of(*impl().program), device.snapshot().limits, job, index);
+        core::check_job(core::needs_of(*impl().program), device.snapshot().limits, job, index);
         core::append_spans(job, index, entry.spans);
         core::check_overlaps(entry.spans);
     });

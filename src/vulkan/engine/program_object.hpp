@@ -13,22 +13,22 @@
 namespace weft::core {
 
 class Context;
-class Runtime;
+class BackendState;
 
 /// What a weft::Program points at.
 struct ProgramObject {
     std::shared_ptr<Context> context;
     const Pipeline* pipeline = nullptr;
     std::string name;
-    GroupRule group_rule;
+    WorkgroupRule workgroup_rule;
     std::uint32_t subgroup_size = 0;
 
     /// Workgroups for a dispatch of `elements`. Errors: invalid_argument - more than one dispatch can hold.
-    GroupGrid groups(std::uint64_t elements) const;
+    WorkgroupGrid workgroups(std::uint64_t elements) const;
 };
 
-ProgramShape shape_of(const ProgramObject& program);
+ProgramNeeds needs_of(const ProgramObject& program);
 /// Errors: invalid_argument - the program was made for another backend.
-void require_same_backend(const Runtime& runtime, const ProgramObject& program, const char* what);
+void require_same_backend(const BackendState& backend_state, const ProgramObject& program, const char* what);
 
 }  // namespace weft::core

@@ -10,7 +10,7 @@ namespace {
 
 class Commands {
   public:
-    Commands(Device& device, const Recording& recording, QueueRole role, Shape shape, bool stage_times)
+    Commands(Device& device, const Recording& recording, QueueRole role, SubmitMode shape, bool stage_times)
         : device_(device),
           recording_(recording),
           shape_(shape),
@@ -25,7 +25,7 @@ class Commands {
     }
     void begin_stage(QueueRole stage, std::string_view label) {
         device_.begin_label(handle_, label);
-        const bool begun = shape_ == Shape::fused && stage != QueueRole::upload;
+        const bool begun = shape_ == SubmitMode::fused && stage != QueueRole::upload;
         if (!begun) time(first_query(shape_, stage));
     }
     void end_stage(QueueRole stage) {
@@ -45,14 +45,14 @@ class Commands {
 
     Device& device_;
     const Recording& recording_;
-    Shape shape_;
+    SubmitMode shape_;
     bool stage_times_;
     VkCommandBuffer handle_;
 };
 
 void copy_regions(const Device& device, VkCommandBuffer commands, const std::vector<CopyRegion>& regions) {
     // Neighbouring regions of the same two buffers go into one command.
-    std::array<VkBufferCopy, 2 * kMaxJobSpans * kMaxGroupPieces> batch;
+    std::array<VkBufferCopy, 2 * kMaxJobSpans * kMaxBundleChunks> batch;
     for (std::size_t i = 0; i < regions.size();) {
         std::uint32_t count = 0;
         const CopyRegion& first = regions[i];
@@ -65,36 +65,36 @@ void copy_regions(const Device& device, VkCommandBuffer commands, const std::vec
     }
 }
 
-void write_sets(Device& device, const GroupWork& work, const Recording& recording) {
+void write_sets(Device& device, const Bundle& work, const Recording& recording) {
     std::array<SetEntry, 2 * kMaxJobSpans> entries;
-    for (std::size_t i = 0; i < work.pieces.size(); ++i) {
-        const PieceWork& piece = work.pieces[i];
-        for (std::uint32_t k = 0; k < piece.bound_count; ++k) {
-            const BoundRange& bound = piece.bound[k];
+    for (std::size_t i = 0; i < work.chunks.size(); ++i) {
+        const ChunkDispatch& chunk = work.chunks[i];
+        for (std::uint32_t k = 0; k < chunk.bound_count; ++k) {
+            const BoundRange& bound = chunk.bound[k];
             entries[k] = {bound.binding, {bound.buffer->handle(), bound.offset, bound.bytes}};
         }
-        write_set(device, recording.sets[i], {entries.data(), piece.bound_count});
+        write_set(device, recording.sets[i], {entries.data(), chunk.bound_count});
     }
 }
 
-void dispatch_pieces(const Device& device, VkCommandBuffer commands, const GroupWork& work,
+void dispatch_chunks(const Device& device, VkCommandBuffer commands, const Bundle& work,
                      const Pipeline& pipeline, const Recording& recording) {
     device.vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.handle);
-    for (std::size_t i = 0; i < work.pieces.size(); ++i) {
-        const PieceWork& piece = work.pieces[i];
-        if (piece.bound_count != 0)
+    for (std::size_t i = 0; i < work.chunks.size(); ++i) {
+        const ChunkDispatch& chunk = work.chunks[i];
+        if (chunk.bound_count != 0)
             device.vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE,
                                               device.pipeline_layout(), 0, 1, &recording.sets[i], 0, nullptr);
-        if (piece.push_bytes != 0)
+        if (chunk.push_bytes != 0)
             device.vk.vkCmdPushConstants(commands, device.pipeline_layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                                         (piece.push_bytes + 3) / 4 * 4, piece.push.data());
-        device.vk.vkCmdDispatch(commands, piece.groups.x, piece.groups.y, 1);
+                                         (chunk.push_bytes + 3) / 4 * 4, chunk.push.data());
+        device.vk.vkCmdDispatch(commands, chunk.workgroups.x, chunk.workgroups.y, 1);
     }
 }
 
 /// One region after the other: more workgroups at once would be another pace. What earlier submissions copy
 /// is over too when the first begins, for a barrier waits for all that the queue was given before.
-void dispatch_downloads(Context& context, VkCommandBuffer commands, const GroupWork& work,
+void dispatch_downloads(Context& context, VkCommandBuffer commands, const Bundle& work,
                         const Recording& recording) {
     Device& device = context.device;
     constexpr AccessScope kKernel{AccessScope::kernel};
@@ -118,27 +118,27 @@ void dispatch_downloads(Context& context, VkCommandBuffer commands, const GroupW
 
 }  // namespace
 
-std::uint32_t first_query(Shape shape, QueueRole stage) {
-    return (shape == Shape::fused ? 1 : 2) * static_cast<std::uint32_t>(stage);
+std::uint32_t first_query(SubmitMode shape, QueueRole stage) {
+    return (shape == SubmitMode::fused ? 1 : 2) * static_cast<std::uint32_t>(stage);
 }
 
-void recording_key(const GroupWork& work, const Pipeline& pipeline, Shape shape, bool stage_times,
+void recording_key(const Bundle& work, const Pipeline& pipeline, SubmitMode shape, bool stage_times,
                    std::vector<std::uint64_t>& key) {
     key.clear();
     key.push_back(static_cast<std::uint64_t>(shape) * 2 + (stage_times ? 1 : 0));
     key.push_back(reinterpret_cast<std::uintptr_t>(&pipeline));
-    for (const PieceWork& piece : work.pieces) {
-        key.push_back((std::uint64_t{piece.groups.x} << 32) | piece.groups.y);
-        key.push_back((piece.bound_count << 16) | piece.push_bytes);
-        for (std::uint32_t at = 0; at < piece.push_bytes; at += 8) {
+    for (const ChunkDispatch& chunk : work.chunks) {
+        key.push_back((std::uint64_t{chunk.workgroups.x} << 32) | chunk.workgroups.y);
+        key.push_back((chunk.bound_count << 16) | chunk.push_bytes);
+        for (std::uint32_t at = 0; at < chunk.push_bytes; at += 8) {
             std::uint64_t word = 0;
-            std::memcpy(&word, piece.push.data() + at, 8);
+            std::memcpy(&word, chunk.push.data() + at, 8);
             key.push_back(word);
         }
-        for (std::uint32_t k = 0; k < piece.bound_count; ++k) {
-            key.push_back(piece.bound[k].buffer->id());
-            key.push_back(piece.bound[k].offset);
-            key.push_back(piece.bound[k].bytes);
+        for (std::uint32_t k = 0; k < chunk.bound_count; ++k) {
+            key.push_back(chunk.bound[k].buffer->id());
+            key.push_back(chunk.bound[k].offset);
+            key.push_back(chunk.bound[k].bytes);
         }
     }
     key.push_back(work.download_groups);
@@ -154,7 +154,7 @@ void recording_key(const GroupWork& work, const Pipeline& pipeline, Shape shape,
     }
 }
 
-void record(Context& context, const GroupWork& work, const Pipeline& pipeline, Shape shape, bool stage_times,
+void record(Context& context, const Bundle& work, const Pipeline& pipeline, SubmitMode shape, bool stage_times,
             Recording& recording) {
     Device& device = context.device;
     // A failure half way must not leave a key that promises these commands.
@@ -163,8 +163,8 @@ void record(Context& context, const GroupWork& work, const Pipeline& pipeline, S
     write_sets(device, work, recording);
     constexpr AccessScope kRead{AccessScope::transfer_read}, kWrite{AccessScope::transfer_write},
         kKernel{AccessScope::kernel}, kHost{AccessScope::host_read};
-    const bool split = shape == Shape::split;
-    const bool paced = shape == Shape::paced;
+    const bool split = shape == SubmitMode::split;
+    const bool paced = shape == SubmitMode::paced;
     if (split || paced) {
         Commands upload(device, recording, QueueRole::upload, shape, stage_times);
         upload.begin_stage(QueueRole::upload, "upload");
@@ -173,16 +173,16 @@ void record(Context& context, const GroupWork& work, const Pipeline& pipeline, S
         upload.end();
     }
     Commands compute(device, recording, QueueRole::compute, shape, stage_times);
-    if (shape == Shape::fused) {
+    if (shape == SubmitMode::fused) {
         compute.begin_stage(QueueRole::upload, "upload");
         copy_regions(device, compute.handle(), work.uploads);
         barrier(device, compute.handle(), kWrite, kKernel);
         compute.end_stage(QueueRole::upload);
     }
     compute.begin_stage(QueueRole::compute, pipeline.name);
-    dispatch_pieces(device, compute.handle(), work, pipeline, recording);
+    dispatch_chunks(device, compute.handle(), work, pipeline, recording);
     compute.end_stage(QueueRole::compute);
-    if (shape == Shape::fused) {
+    if (shape == SubmitMode::fused) {
         barrier(device, compute.handle(), kKernel, kRead);
         compute.begin_stage(QueueRole::download, "download");
         copy_regions(device, compute.handle(), work.downloads);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Command buffers and descriptor sets of a group.
+// Command buffers and descriptor sets of a bundle.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace weft::core {
 
-/// How a group is submitted.
-enum class Shape : std::uint64_t {
+/// How a bundle is submitted.
+enum class SubmitMode : std::uint64_t {
     kernel_only,  // one submission: the kernel works on memory the host reaches
     fused,        // one submission: upload, kernel, download on the compute queue
     split,        // three submissions, ordered by timelines
@@ -20,14 +20,14 @@ enum class Shape : std::uint64_t {
 
 /// Where in Recording::queries a stage's begin is; its end comes next. Of stages in one command buffer, one
 /// begins where the one before it ends: a timestamp makes the device pause.
-std::uint32_t first_query(Shape shape, QueueRole stage);
+std::uint32_t first_query(SubmitMode shape, QueueRole stage);
 
 /// Everything the recorded commands depend on; equal keys mean equal commands.
-void recording_key(const GroupWork& work, const Pipeline& pipeline, Shape shape, bool stage_times,
+void recording_key(const Bundle& work, const Pipeline& pipeline, SubmitMode shape, bool stage_times,
                    std::vector<std::uint64_t>& key);
 
 /// Writes descriptor sets and records the command buffers that `shape` needs.
-void record(Context& context, const GroupWork& work, const Pipeline& pipeline, Shape shape, bool stage_times,
+void record(Context& context, const Bundle& work, const Pipeline& pipeline, SubmitMode shape, bool stage_times,
             Recording& recording);
 
 }  // namespace weft::core

@@ -6,7 +6,7 @@
 
 namespace weft::core {
 
-std::shared_ptr<void> KeptScratch::take(const Key& key) {
+std::shared_ptr<void> ScratchCache::take(const Key& key) {
     const std::lock_guard lock(mutex_);
     for (std::size_t i = entries_.size(); i-- > 0;) {
         if (entries_[i].key != key) continue;
@@ -18,7 +18,7 @@ std::shared_ptr<void> KeptScratch::take(const Key& key) {
     return nullptr;
 }
 
-void KeptScratch::give(Key key, std::shared_ptr<void> entry, std::uint64_t bytes) noexcept {
+void ScratchCache::give(Key key, std::shared_ptr<void> entry, std::uint64_t bytes) noexcept {
     constexpr std::size_t kMost = 16;
     constexpr std::uint64_t kMostBytes = std::uint64_t{512} << 20;
     if (bytes > kMostBytes) return;
@@ -38,7 +38,7 @@ void KeptScratch::give(Key key, std::shared_ptr<void> entry, std::uint64_t bytes
     }
 }
 
-void KeptScratch::clear() noexcept {
+void ScratchCache::clear() noexcept {
     std::vector<Entry> entries;
     {
         const std::lock_guard lock(mutex_);

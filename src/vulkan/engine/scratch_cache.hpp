@@ -13,7 +13,7 @@ namespace weft::core {
 
 /// Used by one call at a time: who takes an entry has it alone. Belongs to a backend, ends with it, and is
 /// freed by Backend::trim().
-class KeptScratch {
+class ScratchCache {
   public:
     using Key = std::vector<std::uint64_t>;
     /// The entry of that key which was given back last; null: none.
@@ -34,7 +34,7 @@ class KeptScratch {
     std::uint64_t bytes_ = 0;
 };
 
-KeptScratch& kept_scratch(Backend& backend);
+ScratchCache& scratch_cache(Backend& backend);
 /// Config::memory_limit; 0: none.
 std::uint64_t memory_limit(const Backend& backend);
 

@@ -41,7 +41,7 @@ void Slot::make_pools() {
 void Slot::make_objects(Recording& r) {
     Device& device = context_->device;
     const bool paced = device.plan().downloads.shader;
-    const auto count = static_cast<std::uint32_t>(kMaxGroupPieces + (paced ? kMaxPacedRegions : 0));
+    const auto count = static_cast<std::uint32_t>(kMaxBundleChunks + (paced ? kMaxPacedRegions : 0));
     const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, count * device.plan().storage_buffers};
     VkDescriptorPoolCreateInfo pool{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO};
     pool.maxSets = count;
@@ -50,17 +50,17 @@ void Slot::make_objects(Recording& r) {
     device.check(device.vk.vkCreateDescriptorPool(device.handle(), &pool, nullptr, &r.descriptors),
                  "vkCreateDescriptorPool");
     device.set_name(VK_OBJECT_TYPE_DESCRIPTOR_POOL, r.descriptors, name_);
-    std::array<VkDescriptorSetLayout, kMaxGroupPieces + kMaxPacedRegions> layouts;
+    std::array<VkDescriptorSetLayout, kMaxBundleChunks + kMaxPacedRegions> layouts;
     layouts.fill(device.set_layout());
-    std::array<VkDescriptorSet, kMaxGroupPieces + kMaxPacedRegions> made{};
+    std::array<VkDescriptorSet, kMaxBundleChunks + kMaxPacedRegions> made{};
     VkDescriptorSetAllocateInfo sets{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO};
     sets.descriptorPool = r.descriptors;
     sets.descriptorSetCount = count;
     sets.pSetLayouts = layouts.data();
     device.check(device.vk.vkAllocateDescriptorSets(device.handle(), &sets, made.data()),
                  "vkAllocateDescriptorSets");
-    std::copy_n(made.begin(), kMaxGroupPieces, r.sets.begin());
-    std::copy_n(made.begin() + kMaxGroupPieces, kMaxPacedRegions, r.download_sets.begin());
+    std::copy_n(made.begin(), kMaxBundleChunks, r.sets.begin());
+    std::copy_n(made.begin() + kMaxBundleChunks, kMaxPacedRegions, r.download_sets.begin());
     for (std::size_t role = 0; role < kQueueRoles; ++role) {
         VkCommandBufferAllocateInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
         info.commandPool = pools_[role];

@@ -14,15 +14,15 @@
 
 namespace weft::core {
 
-/// Downloads of a group that a copy shader makes; more are left to the copy engine.
+/// Downloads of a bundle that a copy shader makes; more are left to the copy engine.
 inline constexpr std::size_t kMaxPacedRegions = 8;
 
-/// Command buffers recorded for one shape of group. A slot keeps one for each of the last kRecordings shapes
+/// Command buffers recorded for one shape of bundle. A slot keeps one for each of the last kRecordings shapes
 /// it met: a batch from page-locked memory has another shape for every chunk, and meets all of them again.
 struct Recording {
     std::vector<std::uint64_t> key;  // everything the commands depend on; empty: never recorded
     std::array<VkCommandBuffer, kQueueRoles> commands{};
-    std::array<VkDescriptorSet, kMaxGroupPieces> sets{};
+    std::array<VkDescriptorSet, kMaxBundleChunks> sets{};
     std::array<VkDescriptorSet, kMaxPacedRegions> download_sets{};  // null where the plan has no copy shader
     VkDescriptorPool descriptors = VK_NULL_HANDLE;
     VkQueryPool queries = VK_NULL_HANDLE;  // begin and end of each stage, by QueueRole
@@ -46,8 +46,8 @@ class Slot {
     /// The recording for `key`; `fresh` when it must be recorded first. Errors: out_of_memory.
     Recording& recording(const std::vector<std::uint64_t>& key, bool& fresh);
 
-    // The group under way.
-    GroupWork work;
+    // The bundle under way.
+    Bundle work;
     Recording* active = nullptr;
     Token done;
     bool timed = false;  // its commands hold timestamps
@@ -72,7 +72,7 @@ struct StagingRing {
     std::vector<std::unique_ptr<Slot>> slots;
     std::vector<std::uint64_t> key;
     std::vector<JobSpan> spans;
-    std::vector<PieceSpans> pieces;
+    std::vector<ChunkSpans> chunks;
 };
 
 }  // namespace weft::core

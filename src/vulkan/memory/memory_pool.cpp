@@ -246,7 +246,7 @@ void MemoryPool::uncount_buffer(const std::string& name, std::uint64_t bytes) no
     if (trace_.active()) trace_.release(name, bytes, live_bytes_);
 }
 
-std::shared_ptr<TraceSink> MemoryPool::listen(std::uint64_t max_events) {
+std::shared_ptr<TraceSink> MemoryPool::add_listener(std::uint64_t max_events) {
     const std::lock_guard lock(mutex_);
     return trace_.open(max_events, live_bytes_);
 }

@@ -61,7 +61,7 @@ class MemoryPool {
     /// Who allocates large blocks of page-locked memory, and why not another, where that was found out.
     std::string host_allocator();
     /// A listener of the trace that starts from the memory in use at that moment.
-    std::shared_ptr<TraceSink> listen(std::uint64_t max_events);
+    std::shared_ptr<TraceSink> add_listener(std::uint64_t max_events);
     /// false: host writes need a flush, host reads an invalidate.
     bool coherent(const BlockSource& source) const;
     void set_limit(std::uint64_t bytes) { limit_ = bytes; }

@@ -18,9 +18,9 @@ std::uint64_t checked_bytes(std::size_t count, std::size_t element_bytes, const 
     return std::uint64_t{count} * element_bytes;
 }
 
-std::shared_ptr<core::BufferObject> make_device_buffer(core::Runtime& runtime, std::size_t count,
+std::shared_ptr<core::BufferObject> make_device_buffer(core::BackendState& backend_state, std::size_t count,
                                                        std::size_t element_bytes, std::string_view name) {
-    const auto& context = runtime.context();
+    const auto& context = backend_state.context();
     context->device.require_usable("Buffer");
     return core::BufferObject::create(context, core::MemoryKind::device,
                                       checked_bytes(count, element_bytes, "Buffer"),
@@ -33,25 +33,25 @@ namespace detail {
 
 std::shared_ptr<core::BufferObject> make_device_buffer(Backend& backend, std::size_t count,
                                                        std::size_t element_bytes, std::string_view name) {
-    return weft::make_device_buffer(*backend.runtime(), count, element_bytes, name);
+    return weft::make_device_buffer(*backend.backend_state(), count, element_bytes, name);
 }
 
 std::shared_ptr<core::BufferObject> make_device_buffer(const Stream& stream, std::size_t count,
                                                        std::size_t element_bytes, std::string_view name) {
-    return weft::make_device_buffer(*stream.runtime(), count, element_bytes, name);
+    return weft::make_device_buffer(*stream.backend_state(), count, element_bytes, name);
 }
 
 const PlanReport& plan_report(const Stream& stream) {
-    return stream.runtime()->plan_report();
+    return stream.backend_state()->plan_report();
 }
 
 MemoryReport memory_report(const Stream& stream) {
-    return stream.runtime()->context()->memory.report();
+    return stream.backend_state()->context()->memory.report();
 }
 
 std::shared_ptr<core::BufferObject> make_host_buffer(Backend& backend, std::size_t count,
                                                      std::size_t element_bytes, std::string_view name) {
-    const auto& context = backend.runtime()->context();
+    const auto& context = backend.backend_state()->context();
     context->device.require_usable("HostBuffer");
     // Download memory is the cached kind, which serves both directions: users read and write these.
     auto buffer = core::BufferObject::create(context, core::MemoryKind::download,
@@ -87,7 +87,7 @@ HostRegistration::HostRegistration(Backend& backend, std::span<std::byte> range)
         throw Error(Errc::invalid_argument, "HostRegistration: no such memory (got " +
                                                 std::to_string(range.size()) + " bytes at address " +
                                                 std::to_string(begin) + ")");
-    const auto& context = backend.runtime()->context();
+    const auto& context = backend.backend_state()->context();
     context->device.require_usable("HostRegistration");
     object_ = core::BufferObject::import(context, range.data(), range.size());
 }

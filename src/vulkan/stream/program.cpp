@@ -25,16 +25,16 @@ std::shared_ptr<const core::ProgramObject> make_program(const std::shared_ptr<co
     const core::Reflection& reflection = object->pipeline->reflection;
     const auto& size = reflection.local_size;
     const std::uint32_t invocations = size[0] * size[1] * size[2];  // within the device's limit
-    object->group_rule = {options.elements_per_group != 0 ? options.elements_per_group : invocations,
-                          options.max_groups, reflection.folds, invocations,
-                          std::max(1u, options.groups_per_element)};
+    object->workgroup_rule = {options.elements_per_workgroup != 0 ? options.elements_per_workgroup : invocations,
+                          options.max_workgroups, reflection.folds, invocations,
+                          std::max(1u, options.workgroups_per_element)};
     object->subgroup_size = options.subgroup_size;
-    const std::uint64_t limit = core::most_groups(object->group_rule, context->device.snapshot().limits);
-    if (options.max_groups > limit)
-        throw Error(Errc::invalid_argument, "Program: ProgramOptions::max_groups of \"" + object->name +
+    const std::uint64_t limit = core::most_workgroups(object->workgroup_rule, context->device.snapshot().limits);
+    if (options.max_workgroups > limit)
+        throw Error(Errc::invalid_argument, "Program: ProgramOptions::max_workgroups of \"" + object->name +
                                                 "\" is beyond the device's " +
                                                 (reflection.folds ? "x and y axes" : "x axis") + " (got " +
-                                                std::to_string(options.max_groups) + ", need at most " +
+                                                std::to_string(options.max_workgroups) + ", need at most " +
                                                 std::to_string(limit) + ")");
     return object;
 }
@@ -42,10 +42,10 @@ std::shared_ptr<const core::ProgramObject> make_program(const std::shared_ptr<co
 }  // namespace
 
 Program::Program(Backend& backend, std::span<const std::uint32_t> spirv, const ProgramOptions& options)
-    : object_(make_program(backend.runtime()->context(), spirv, options)) {}
+    : object_(make_program(backend.backend_state()->context(), spirv, options)) {}
 
 Program::Program(const Stream& stream, std::span<const std::uint32_t> spirv, const ProgramOptions& options)
-    : object_(make_program(stream.runtime()->context(), spirv, options)) {}
+    : object_(make_program(stream.backend_state()->context(), spirv, options)) {}
 
 const std::string& Program::name() const {
     return object()->name;
@@ -76,7 +76,7 @@ std::uint32_t Program::subgroup_size() const {
     return object()->subgroup_size;
 }
 bool Program::folds() const {
-    return object()->group_rule.folds;
+    return object()->workgroup_rule.folds;
 }
 double Program::create_ms() const {
     return object()->pipeline->create_ms;

@@ -37,7 +37,7 @@ core::QueueRole role_of(StreamQueue queue) {
 }  // namespace
 
 Stream::Stream(Backend& backend, const StreamOptions& options)
-    : state_(std::make_shared<core::StreamState>(backend.runtime(), options.name, role_of(options.queue))) {}
+    : state_(std::make_shared<core::StreamState>(backend.backend_state(), options.name, role_of(options.queue))) {}
 Stream::Stream(std::unique_ptr<core::StreamState> state) : state_(std::move(state)) {}
 Stream::Stream(Stream&&) noexcept = default;
 Stream& Stream::operator=(Stream&&) noexcept = default;
@@ -49,7 +49,7 @@ core::StreamState& Stream::state() const {
 }
 
 const DeviceInfo& Stream::device() const {
-    return state().runtime()->info();
+    return state().backend_state()->info();
 }
 bool Stream::deferred() const {
     return state().deferred();
@@ -57,8 +57,8 @@ bool Stream::deferred() const {
 const std::string& Stream::name() const {
     return state().name();
 }
-const std::shared_ptr<core::Runtime>& Stream::runtime() const {
-    return state().runtime();
+const std::shared_ptr<core::BackendState>& Stream::backend_state() const {
+    return state().backend_state();
 }
 
 void Stream::upload_bytes(const void* source, std::uint64_t bytes,
@@ -103,13 +103,13 @@ void Stream::dispatch(const Program& program, std::span<const Argument> argument
     const core::ProgramObject& object = *program.object();
     const core::Pipeline& pipeline = *object.pipeline;
     core::StreamState& stream = state();
-    core::require_same_backend(*stream.runtime(), object, "Stream::dispatch");
+    core::require_same_backend(*stream.backend_state(), object, "Stream::dispatch");
     if (stream.role() != core::QueueRole::compute)
         refuse("dispatch: the stream's queue copies only (got program \"" + object.name +
                "\", need a stream of the compute queue)");
     if (elements == 0) return;
     const std::vector<Binding>& bindings = pipeline.reflection.bindings;
-    const DeviceLimits& limits = stream.runtime()->context()->device.snapshot().limits;
+    const DeviceLimits& limits = stream.backend_state()->context()->device.snapshot().limits;
 
     constexpr std::size_t kMostArguments = 16;
     std::array<core::DispatchRange, kMostArguments> ranges;
@@ -130,7 +130,7 @@ void Stream::dispatch(const Program& program, std::span<const Argument> argument
     for (std::size_t i = 0; i < count; ++i)
         bound[i] = {stream.range(arguments[i].object, arguments[i].offset, arguments[i].bytes, "dispatch"),
                     bindings[i].binding, bindings[i].access};
-    const core::GroupGrid groups = object.groups(elements);  // refuses what no dispatch can hold
+    const core::WorkgroupGrid workgroups = object.workgroups(elements);  // refuses what no dispatch can hold
     std::array<std::byte, 256> push{};
     const std::uint32_t push_bytes = (pipeline.reflection.push_constant_bytes + 3) / 4 * 4;
     if (push_bytes != 0)
@@ -139,7 +139,7 @@ void Stream::dispatch(const Program& program, std::span<const Argument> argument
     stream.list().dispatch({.pipeline = &pipeline,
                             .program = object.name,
                             .arguments = {bound.data(), count},
-                            .groups = {groups.x, groups.y, 1},
+                            .workgroups = {workgroups.x, workgroups.y, 1},
                             .push = {push.data(), push_bytes}});
 }
 

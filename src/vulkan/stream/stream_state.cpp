@@ -11,9 +11,9 @@ namespace {
 
 // Lists that run at once before recording waits for the oldest.
 constexpr std::size_t kMostUnderWay = 256;
-// Larger transfers go in pieces of this size: the host copies one while the device moves the other. Uploads
+// Larger transfers go in chunks of this size: the host copies one while the device moves the other. Uploads
 // that gather to as much are submitted by themselves, so that memory stays bounded.
-constexpr std::uint64_t kPieceBytes = std::uint64_t{32} << 20;
+constexpr std::uint64_t kPartBytes = std::uint64_t{32} << 20;
 
 [[noreturn]] void refuse(const std::string& what) {
     throw Error(Errc::invalid_argument, "Stream::" + what);
@@ -60,18 +60,18 @@ void StagingCache::give_back(std::vector<std::shared_ptr<BufferObject>> buffers)
     for (auto& buffer : buffers) give_back(std::move(buffer), MemoryKind::upload);
 }
 
-StreamState::StreamState(std::shared_ptr<Runtime> runtime, std::string name, QueueRole role)
-    : runtime_(std::move(runtime)),
-      context_(*runtime_->context()),
+StreamState::StreamState(std::shared_ptr<BackendState> backend_state, std::string name, QueueRole role)
+    : backend_state_(std::move(backend_state)),
+      context_(*backend_state_->context()),
       device_(context_.device),
       name_(std::move(name)),
       role_(role) {
     device_.require_usable("Stream");
 }
 
-StreamState::StreamState(std::shared_ptr<Runtime> runtime, std::string name, VkCommandBuffer external)
-    : StreamState(std::move(runtime), std::move(name)) {
-    external_ = std::make_shared<CommandList>(runtime_->context(), external);
+StreamState::StreamState(std::shared_ptr<BackendState> backend_state, std::string name, VkCommandBuffer external)
+    : StreamState(std::move(backend_state), std::move(name)) {
+    external_ = std::make_shared<CommandList>(backend_state_->context(), external);
     external_->begin(false);
 }
 
@@ -100,7 +100,7 @@ CommandList& StreamState::list() {
     }
     std::shared_ptr<CommandList> list;
     if (idle_.empty()) {
-        list = std::make_shared<CommandList>(runtime_->context(), role_);
+        list = std::make_shared<CommandList>(backend_state_->context(), role_);
         list->set_name(name_.empty() ? "stream" : name_);
     } else {
         list = std::move(idle_.front());
@@ -126,7 +126,7 @@ BufferRange StreamState::range(const std::shared_ptr<BufferObject>& object, std:
         refuse(std::string(what) + ": view reaches beyond its buffer (got offset " + std::to_string(offset) +
                " and " + std::to_string(bytes) + " bytes, need at most " + std::to_string(object->bytes()) +
                " in sum)");
-    if (object->context() != runtime_->context())
+    if (object->context() != backend_state_->context())
         refuse(std::string(what) +
                ": buffer belongs to another backend (need one made with this stream's backend)");
     return {object, offset, bytes};
@@ -135,18 +135,18 @@ BufferRange StreamState::range(const std::shared_ptr<BufferObject>& object, std:
 void StreamState::upload(const void* source, const BufferRange& target) {
     // Inside record() the whole source has to be kept, and an external list cannot be submitted here.
     const bool may_submit = !recording_ && !external_;
-    const std::uint64_t piece = may_submit ? kPieceBytes : target.bytes;
-    for (std::uint64_t at = 0; at < target.bytes; at += piece) {
-        const std::uint64_t bytes = std::min(piece, target.bytes - at);
+    const std::uint64_t chunk = may_submit ? kPartBytes : target.bytes;
+    for (std::uint64_t at = 0; at < target.bytes; at += chunk) {
+        const std::uint64_t bytes = std::min(chunk, target.bytes - at);
         CommandList& to = list();  // collects finished work first: its staging is what the next line takes
-        auto staging = staging_.take(runtime_->context(), MemoryKind::upload, bytes);
+        auto staging = staging_.take(backend_state_->context(), MemoryKind::upload, bytes);
         copy({staging->mapped(), static_cast<const std::byte*>(source) + at, bytes}, ProfileStage::copy_in);
         staging->flush(0, bytes);
         to.keep_staging(staging);
         to.copy({std::move(staging), 0, bytes}, {target.buffer, target.offset + at, bytes});
-        if (!may_submit || to.staging_bytes() < kPieceBytes) continue;
+        if (!may_submit || to.staging_bytes() < kPartBytes) continue;
         submit_list();
-        // Two pieces on their way keep the device busy; more would only take memory.
+        // Two chunks on their way keep the device busy; more would only take memory.
         if (under_way_.size() > 2) context_.timelines.wait(under_way_[under_way_.size() - 3].done);
     }
 }
@@ -167,10 +167,10 @@ void StreamState::download(const BufferRange& source, void* target) {
         staging_.give_back(std::move(part.staging), MemoryKind::download);
     };
     Part before;
-    for (std::uint64_t at = 0; at < source.bytes; at += kPieceBytes) {
-        Part part{nullptr, at, std::min(kPieceBytes, source.bytes - at), {}};
+    for (std::uint64_t at = 0; at < source.bytes; at += kPartBytes) {
+        Part part{nullptr, at, std::min(kPartBytes, source.bytes - at), {}};
         CommandList& to = list();
-        part.staging = staging_.take(runtime_->context(), MemoryKind::download, part.bytes);
+        part.staging = staging_.take(backend_state_->context(), MemoryKind::download, part.bytes);
         to.copy({source.buffer, source.offset + at, part.bytes}, {part.staging, 0, part.bytes});
         submit_list();
         part.done = done_;
@@ -189,7 +189,7 @@ void StreamState::refuse_while_recording(const char* what) const {
 }
 
 Event StreamState::event() const {
-    return Event(std::make_shared<const EventState>(EventState{runtime_->context(), done_, host_writes_}));
+    return Event(std::make_shared<const EventState>(EventState{backend_state_->context(), done_, host_writes_}));
 }
 
 Event StreamState::submit(const char* what) {
@@ -234,7 +234,7 @@ void StreamState::hand_over(const std::shared_ptr<CommandList>& list, bool own) 
 }
 
 void StreamState::waited(Token token) {
-    if (wait_for_ && wait_for_->external) wait_for_->external->waited_by(token);
+    if (wait_for_ && wait_for_->external) wait_for_->external->add_waiter(token);
     wait_for_ = nullptr;
 }
 
@@ -252,10 +252,10 @@ Token StreamState::submit_one(const CommandList& list) {
 }
 
 Token StreamState::submit_sequence(const CommandList& list) {
-    const bool heard = context_.trace.active();
-    const NameId stream = heard ? stage_event(ProfileStage::kernel).stream : NameId{};
+    const bool snapshot_trace = context_.trace.active();
+    const NameId stream = snapshot_trace ? stage_event(ProfileStage::kernel).stream : NameId{};
     const Token done = submit_whole(list, "(sequence)");
-    if (heard) context_.trace.replay(stream, list.counts().dispatches);
+    if (snapshot_trace) context_.trace.replay(stream, list.counts().dispatches);
     return done;
 }
 
@@ -293,18 +293,18 @@ StageEvent StreamState::stage_event(ProfileStage stage) const {
 void StreamState::copy(const HostCopy& copy, ProfileStage stage) {
     CopyLabel label;
     if (context_.trace.active()) label = {&context_.trace, stage_event(stage)};
-    runtime_->copy_workers().copy({&copy, 1}, label);
+    backend_state_->copy_workers().copy({&copy, 1}, label);
 }
 
 void StreamState::collect() {
     while (!under_way_.empty() && context_.timelines.passed(under_way_.front().done)) {
-        retire(under_way_.front());
+        complete_job(under_way_.front());
         under_way_.pop_front();
     }
     if (whole_timer_) whole_timer_->finish();
 }
 
-void StreamState::retire(UnderWay& work) {
+void StreamState::complete_job(UnderWay& work) {
     if (!work.own) return;
     work.list->report();
     staging_.give_back(work.list->take_staging());
@@ -328,7 +328,7 @@ void StreamState::wait_for(const Event& event) {
     device_.require_usable("Stream::wait_for");
     refuse_while_recording("wait_for");
     if (!event.state()) return;
-    if (event.state()->context != runtime_->context())
+    if (event.state()->context != backend_state_->context())
         refuse("wait_for: event of another backend (need one of this stream's backend)");
     submit_list();
     // Submissions of one role are ordered already; another role's, or another API's, needs its semaphore.
@@ -340,7 +340,7 @@ Sequence StreamState::record(Stream& stream, const std::function<void(Stream&)>&
     refuse_while_recording("record");
     device_.require_usable("Stream::record");
     if (!steps) refuse("record: no steps (got an empty function)");
-    recording_ = std::make_shared<CommandList>(runtime_->context(), role_);
+    recording_ = std::make_shared<CommandList>(backend_state_->context(), role_);
     recording_->set_name(name_.empty() ? "sequence" : name_);
     try {
         recording_->begin(true);
@@ -359,7 +359,7 @@ Event StreamState::replay(const Sequence& sequence) {
     submit_list();
     const std::shared_ptr<CommandList>& list = sequence.list();
     if (!list || list->empty()) return event();
-    if (list->context() != runtime_->context())
+    if (list->context() != backend_state_->context())
         refuse("replay: sequence of another backend (need one of this stream's backend)");
     if (list->role() != role_)
         refuse("replay: sequence of a stream of another queue (need one of this stream's queue)");

@@ -54,9 +54,9 @@ class StagingCache {
 
 class StreamState : public std::enable_shared_from_this<StreamState> {
   public:
-    StreamState(std::shared_ptr<Runtime> runtime, std::string name, QueueRole role = QueueRole::compute);
+    StreamState(std::shared_ptr<BackendState> backend_state, std::string name, QueueRole role = QueueRole::compute);
     /// Records into a command buffer of the application; `end_external` ends what it recorded.
-    StreamState(std::shared_ptr<Runtime> runtime, std::string name, VkCommandBuffer external);
+    StreamState(std::shared_ptr<BackendState> backend_state, std::string name, VkCommandBuffer external);
     ~StreamState();
     StreamState(const StreamState&) = delete;
     StreamState& operator=(const StreamState&) = delete;
@@ -77,7 +77,7 @@ class StreamState : public std::enable_shared_from_this<StreamState> {
     /// last.
     void end_external(bool whole);
 
-    const std::shared_ptr<Runtime>& runtime() const { return runtime_; }
+    const std::shared_ptr<BackendState>& backend_state() const { return backend_state_; }
     const std::string& name() const { return name_; }
     QueueRole role() const { return role_; }
     bool deferred() const { return recording_ != nullptr || external_ != nullptr; }
@@ -100,7 +100,7 @@ class StreamState : public std::enable_shared_from_this<StreamState> {
     /// A list without times of its own; somebody who listens gets one interval for all of it.
     Token submit_whole(const CommandList& list, const char* program);
     void collect();
-    void retire(UnderWay& work);
+    void complete_job(UnderWay& work);
     void invalidate_host_writes();
     Event event() const;
     /// All of an event but its figures; only while somebody listens.
@@ -108,7 +108,7 @@ class StreamState : public std::enable_shared_from_this<StreamState> {
     void listen_to(CommandList& list) const;
     void copy(const HostCopy& copy, ProfileStage stage);
 
-    std::shared_ptr<Runtime> runtime_;
+    std::shared_ptr<BackendState> backend_state_;
     Context& context_;
     Device& device_;
     std::string name_;

@@ -193,10 +193,10 @@ TEST_CASE("memory: spans beyond one binding are cut, on every path") {
 
 TEST_CASE("memory: more workgroups than one axis allows are cut by a batch") {
     on_device([](weft::Backend& backend) {
-        const std::uint64_t most = backend.device().limits.max_group_count[0];
+        const std::uint64_t most = backend.device().limits.max_workgroup_count[0];
         if (most > 70000) return;
         // One element a workgroup, of which only the first thread finds work.
-        const Program program(backend, kAffine, {.elements_per_group = 1});
+        const Program program(backend, kAffine, {.elements_per_workgroup = 1});
         AffineWork work({static_cast<std::size_t>(most) + 10});
         const auto report = weft::run_batch(backend, program, work.jobs, {.chunk_elements = most + 10});
         CHECK(work.right());

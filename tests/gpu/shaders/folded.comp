@@ -8,8 +8,8 @@ layout(set = 0, binding = 1) buffer Out { uint y[]; };
 
 void main() {
     const uint invocations = gl_WorkGroupSize.x * gl_WorkGroupSize.y * gl_WorkGroupSize.z;
-    const uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    const uint i = group * invocations + gl_LocalInvocationIndex;
+    const uint workgroup = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+    const uint i = workgroup * invocations + gl_LocalInvocationIndex;
     // Adds, so that an element that is worked on twice shows.
     if (i < count) y[i] += 3 * x[i] + 1;
 }

@@ -109,7 +109,7 @@ TEST_CASE("profile: every byte and every dispatch of a batch, each path, mode an
                     REQUIRE(report.kernels.size() == 1);
                     CHECK(report.kernels[0].program == "affine");
                     CHECK(report.kernels[0].times.count == batch.chunks);
-                    CHECK(report.ring.acquires == batch.groups);
+                    CHECK(report.ring.acquires == batch.bundles);
                     CHECK(report.ring.waits <= report.ring.acquires);
                     if (!device_times(backend)) continue;
                     CHECK(report.kernels[0].times.untimed == 0);
@@ -149,10 +149,10 @@ TEST_CASE("profile: a ring too small shows as starvation") {
         const weft::BatchReport batch =
             weft::run_batch(backend, program, {&job, 1}, {.chunk_elements = 128, .slots = 1});
         const ProfileReport report = profile.report();
-        CHECK(batch.groups >= 2);
-        CHECK(report.ring.acquires == batch.groups);
+        CHECK(batch.bundles >= 2);
+        CHECK(report.ring.acquires == batch.bundles);
         CHECK(report.ring.waits >= 1);
-        CHECK(report.ring.waits <= batch.groups - 1);  // the last wait is for the end, not for a slot
+        CHECK(report.ring.waits <= batch.bundles - 1);  // the last wait is for the end, not for a slot
         CHECK(report.ring.wait_s > 0);
         Profile roomy(backend);
         weft::run_batch(backend, program, {&job, 1}, {.chunk_elements = 128, .slots = 8});

@@ -36,7 +36,7 @@ constexpr std::uint32_t kLargeBlock[] = {
 /// Elements that need one row and a bit where a workgroup takes two of them, 0 where the x axis is so long
 /// that no test can pass its end.
 std::uint64_t past_one_row(const weft::Backend& backend) {
-    const std::uint64_t most = backend.device().limits.max_group_count[0];
+    const std::uint64_t most = backend.device().limits.max_workgroup_count[0];
     return most <= (1u << 20) ? 2 * most + 3 : 0;
 }
 
@@ -97,10 +97,10 @@ TEST_CASE("program: a batch folds too, in one chunk where that is asked for") {
 
 TEST_CASE("program: a shader that knows one axis is refused past its end, with the ways out") {
     on_device([](weft::Backend& backend) {
-        const Program program(backend, kAffine, {.name = "affine", .elements_per_group = 1});
+        const Program program(backend, kAffine, {.name = "affine", .elements_per_workgroup = 1});
         CHECK_FALSE(program.folds());
         CHECK_FALSE(Program(backend, kStrided).folds());
-        const std::uint64_t most = backend.device().limits.max_group_count[0];
+        const std::uint64_t most = backend.device().limits.max_workgroup_count[0];
         if (most >= 0xffffffffu) return;
         Buffer<std::uint32_t> a(backend, 16), b(backend, 16);
         Stream stream(backend);
@@ -108,13 +108,13 @@ TEST_CASE("program: a shader that knows one axis is refused past its end, with t
                     "program \"affine\" needs more workgroups than the device allows on the x axis (got " +
                         std::to_string(most + 1) + ", need " + std::to_string(most) +
                         " at most; take the index from weft_index() of weft.glsl, which reads both axes, "
-                        "raise ProgramOptions::elements_per_group or set max_groups)",
+                        "raise ProgramOptions::elements_per_workgroup or set max_workgroups)",
                     [&] {
                         stream.dispatch(program, {a, b}, most + 1, AffineParameters{1, 0});
                     });
-        // The bound on groups of a shader that folds is that of both axes.
+        // The bound on workgroups of a shader that folds is that of both axes.
         if (most > (1u << 20)) return;
-        const Program bounded(backend, kFolded, {.max_groups = static_cast<std::uint32_t>(most + 1)});
+        const Program bounded(backend, kFolded, {.max_workgroups = static_cast<std::uint32_t>(most + 1)});
         CHECK(bounded.folds());
         check_usable(backend);
     });
@@ -153,10 +153,10 @@ TEST_CASE("program: workgroup sizes that cannot be are refused before the driver
         check_error(Errc::invalid_shader, "workgroup size with a 0 (got 0 x 1 x 2", [&] {
             Program program(backend, kFolded, {.constants = {{5u, 0u}}});
         });
-        const std::uint32_t most = limits.max_group_invocations;
+        const std::uint32_t most = limits.max_workgroup_invocations;
         const std::string product =
             "invocations of a workgroup beyond the limit of the device (got " + std::to_string(2 * most);
-        if (limits.max_group_size[0] >= most)
+        if (limits.max_workgroup_size[0] >= most)
             check_error(Errc::invalid_shader, product, [&] {
                 Program program(backend, kFolded, {.local_size = {most, 1, 0}});
             });

@@ -83,17 +83,17 @@ TEST_CASE("program: interface beyond what weft or the device offers") {
         check_error(Errc::invalid_argument, "99", [&] {
             Program program(backend, kStrided, {.constants = {{99u, 1u}}});
         });
-        const std::uint32_t axis = backend.device().limits.max_group_size[0];
+        const std::uint32_t axis = backend.device().limits.max_workgroup_size[0];
         check_error(Errc::invalid_shader, "got " + std::to_string(axis + 1), [&] {
             Program program(backend, kStrided, {.constants = {{0u, axis + 1}}});
         });
         check_error(Errc::invalid_shader, "0", [&] {
             Program program(backend, kStrided, {.constants = {{0u, 0u}}});
         });
-        const std::uint32_t groups = backend.device().limits.max_group_count[0];
-        if (groups < 0xffffffffu)
-            check_error(Errc::invalid_argument, "got " + std::to_string(groups + 1),
-                        [&] { Program program(backend, kStrided, {.max_groups = groups + 1}); });
+        const std::uint32_t workgroups = backend.device().limits.max_workgroup_count[0];
+        if (workgroups < 0xffffffffu)
+            check_error(Errc::invalid_argument, "got " + std::to_string(workgroups + 1),
+                        [&] { Program program(backend, kStrided, {.max_workgroups = workgroups + 1}); });
         check_usable(backend);
     });
 }
@@ -110,13 +110,13 @@ TEST_CASE("program: reflection is what the shader says") {
     });
 }
 
-TEST_CASE("program: constants change workgroup size and result; max_groups lets a shader loop") {
+TEST_CASE("program: constants change workgroup size and result; max_workgroups lets a shader loop") {
     on_device([](weft::Backend& backend) {
         for (const std::uint32_t size : {1u, 7u, 64u})
             for (const std::uint32_t factor : {3u, 10u})
-                for (const std::uint32_t groups : {0u, 1u, 3u}) {
+                for (const std::uint32_t workgroups : {0u, 1u, 3u}) {
                     const Program program(backend, kStrided,
-                                          {.constants = {{1u, factor}, {0u, size}}, .max_groups = groups});
+                                          {.constants = {{1u, factor}, {0u, size}}, .max_workgroups = workgroups});
                     CHECK(program.local_size()[0] == size);
                     const Words in = words(1001);
                     Words out(in.size()), want(in);

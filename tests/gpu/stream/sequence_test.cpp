@@ -304,7 +304,7 @@ TEST_CASE("stream: steady state allocates nothing, whatever it moves") {
     });
 }
 
-TEST_CASE("stream: large transfers go in pieces, so staging stays small") {
+TEST_CASE("stream: large transfers go in parts, so staging stays small") {
     on_device([](weft::Backend& backend) {
         Stream stream(backend);
         constexpr std::size_t kCount = (std::size_t{150} << 20) / 4 + 3;

@@ -102,10 +102,10 @@ TEST_CASE("stream: workgroups and ranges beyond the limits are refused by number
     on_device([](weft::Backend& backend) {
         const auto& limits = backend.device().limits;
         Stream stream(backend);
-        if (limits.max_group_count[0] < 0xfffffffeu) {
-            const Program program(backend, kAffine, {.elements_per_group = 1});
+        if (limits.max_workgroup_count[0] < 0xfffffffeu) {
+            const Program program(backend, kAffine, {.elements_per_workgroup = 1});
             Buffer<std::uint32_t> a(backend, 16), b(backend, 16);
-            const std::uint64_t most = limits.max_group_count[0];
+            const std::uint64_t most = limits.max_workgroup_count[0];
             check_error(Errc::invalid_argument,
                         "got " + std::to_string(most + 1) + ", need " + std::to_string(most), [&] {
                             stream.dispatch(program, {a, b}, most + 1, AffineParameters{1, 0});

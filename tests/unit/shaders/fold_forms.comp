@@ -6,8 +6,8 @@ layout(local_size_x = 64) in;
 layout(push_constant) uniform Push { uint count; };
 layout(set = 0, binding = 0) buffer Out { uint y[]; };
 
-uint linear(uvec3 group, uvec3 groups) {
-    return groups.x * group.y + group.x;
+uint linear(uvec3 workgroup, uvec3 workgroups) {
+    return workgroups.x * workgroup.y + workgroup.x;
 }
 
 void main() {
@@ -19,11 +19,11 @@ void main() {
 #elif FORM == 2
     const uint i = linear(gl_WorkGroupID, gl_NumWorkGroups) * 64 + gl_LocalInvocationIndex;
 #elif FORM == 3
-    const uvec2 group = gl_WorkGroupID.xy, groups = gl_NumWorkGroups.xy;
-    const uint i = (group.y * groups.x + group.x) * 64 + gl_LocalInvocationIndex;
+    const uvec2 workgroup = gl_WorkGroupID.xy, workgroups = gl_NumWorkGroups.xy;
+    const uint i = (workgroup.y * workgroups.x + workgroup.x) * 64 + gl_LocalInvocationIndex;
 #elif FORM == 4
-    const uvec3 group = count > 7 ? gl_WorkGroupID : uvec3(0);
-    const uint i = (int(group.y) * int(gl_NumWorkGroups.x) + int(group.x)) * 64 + gl_LocalInvocationIndex;
+    const uvec3 workgroup = count > 7 ? gl_WorkGroupID : uvec3(0);
+    const uint i = (int(workgroup.y) * int(gl_NumWorkGroups.x) + int(workgroup.x)) * 64 + gl_LocalInvocationIndex;
 #elif FORM == 5
     const uint i = gl_GlobalInvocationID.x;
 #elif FORM == 6

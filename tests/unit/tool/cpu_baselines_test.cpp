@@ -190,7 +190,7 @@ TEST_CASE("kernel matrices: of features by their overlap, of states by their pro
     constexpr std::size_t kSamples = 37, kQubits = 3;
     std::vector<float> x(kSamples * kQubits);
     fill_encode(EncodeMethod::phase, {.samples = kSamples, .qubits = kQubits}, x);
-    for (const KernelMap map : {KernelMap::angle, KernelMap::ryrz}) {
+    for (const FeatureMap map : {FeatureMap::angle, FeatureMap::ryrz}) {
         std::vector<c32> states(kSamples << kQubits);
         for (std::size_t s = 0; s < kSamples; ++s)
             for (std::size_t i = 0; i < std::size_t{1} << kQubits; ++i) {
@@ -199,7 +199,7 @@ TEST_CASE("kernel matrices: of features by their overlap, of states by their pro
                     const double t = static_cast<double>(x[s * kQubits + q]);
                     const bool one = (i >> q & 1) != 0;
                     amplitude *= one ? std::sin(t / 2) : std::cos(t / 2);
-                    if (map == KernelMap::ryrz) amplitude *= std::polar(1.0, one ? t / 2 : -t / 2);
+                    if (map == FeatureMap::ryrz) amplitude *= std::polar(1.0, one ? t / 2 : -t / 2);
                 }
                 states[(s << kQubits) + i] = c32(amplitude);
             }

@@ -18,7 +18,7 @@ using weft::WorkTimes;
 using weft::core::StageEvent;
 using weft::core::summarise;
 using weft::core::TraceData;
-using weft::core::TraceRow;
+using weft::core::TraceTrack;
 
 constexpr std::int64_t kMs = 1'000'000;
 constexpr std::int64_t kStart = 5'000'000'000;
@@ -29,9 +29,9 @@ class Made {
     Made() {
         data.begin_ns = kStart;
         data.end_ns = kStart + 100 * kMs;
-        data.rows = {{TraceRow::host, true, "host"},       {TraceRow::queue, true, "upload"},
-                     {TraceRow::queue, true, "compute"},   {TraceRow::queue, true, "download"},
-                     {TraceRow::copier, true, "worker 1"}, {TraceRow::copier, true, "worker 2"}};
+        data.rows = {{TraceTrack::host, true, "host"},       {TraceTrack::queue, true, "upload"},
+                     {TraceTrack::queue, true, "compute"},   {TraceTrack::queue, true, "download"},
+                     {TraceTrack::copier, true, "worker 1"}, {TraceTrack::copier, true, "worker 2"}};
         data.names = {"", "(more names)", "saxpy", "sum", "left", "right"};
     }
     Made& add(ProfileStage stage, double begin_ms, double end_ms, std::uint64_t bytes = 0,
@@ -266,9 +266,9 @@ TEST_CASE("copies of the host that the device works beside are told apart from t
     const ProfileReport report =
         Made().add(kCopyIn, 0, 10).add(kKernel, 10, 20).add(kCopyIn, 10, 20).add(kCopyOut, 20, 40).report();
     CHECK(report.host_copy_hidden == Approx(0.25));
-    CHECK(report.copy_rows.size() == 1);  // the second thread never copied
-    CHECK(report.copy_rows[0].name == "worker 1");
-    CHECK(report.copy_rows[0].busy_s == Approx(0.040));
+    CHECK(report.copy_tracks.size() == 1);  // the second thread never copied
+    CHECK(report.copy_tracks[0].name == "worker 1");
+    CHECK(report.copy_tracks[0].busy_s == Approx(0.040));
 }
 
 TEST_CASE("tables, JSON and CSV hold the figures and survive any name") {

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 using weft::ProfileStage;
 using namespace weft::core;
 
-StageEvent event(ProfileStage stage, std::int64_t begin, std::int64_t end, RowId row = 1) {
+StageEvent event(ProfileStage stage, std::int64_t begin, std::int64_t end, TrackId row = 1) {
     StageEvent e;
     e.stage = stage;
     e.row = row;
@@ -32,7 +32,7 @@ StageEvent event(ProfileStage stage, std::int64_t begin, std::int64_t end, RowId
 
 std::string text_of(const TraceData& data) {
     std::string text;
-    write_trace_json(data, 42, [&](std::string_view piece) { text += piece; });
+    write_trace_json(data, 42, [&](std::string_view chunk) { text += chunk; });
     return text;
 }
 
@@ -150,9 +150,9 @@ TEST_CASE("copy rows are used again, and never by two copies at once") {
     tell({copied(60000, 60010), copied(60000, 60040), copied(60005, 60030), copied(60010, 60020)});
     tell({copied(60008, 60012)});
     const TraceData data = recorder.read(*sink);
-    std::vector<RowId> rows;
+    std::vector<TrackId> rows;
     for (std::size_t i = 5000; i < data.stages.size(); ++i) rows.push_back(data.stages[i].row);
-    CHECK(rows == std::vector<RowId>{1, 2, 3, 1, 4});
+    CHECK(rows == std::vector<TrackId>{1, 2, 3, 1, 4});
     CHECK(data.rows.size() == 5);
     CHECK(data.rows.back().name == "copy worker 4");
 }
@@ -178,7 +178,7 @@ TEST_CASE("many threads at once lose nothing") {
 TEST_CASE("a trace has one complete event a timed stage, by time, on its row, with its arguments") {
     TraceData data;
     data.device = "card";
-    data.rows = {{TraceRow::host, true, "host"}, {TraceRow::queue, true, "queue \"q\""}};
+    data.rows = {{TraceTrack::host, true, "host"}, {TraceTrack::queue, true, "queue \"q\""}};
     data.names = {"", "(more names)", "job one", "saxpy"};
     StageEvent kernel = event(ProfileStage::kernel, 2'000'500, 2'003'000);
     kernel.slot = 3;

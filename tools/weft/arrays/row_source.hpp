@@ -11,7 +11,7 @@
 
 namespace weft::tool {
 
-/// Rows in a file, [samples, features], read piece by piece. One thread at a time.
+/// Rows in a file, [samples, features], read part by part. One thread at a time.
 class RowSource {
   public:
     virtual ~RowSource() = default;

@@ -106,13 +106,13 @@ LatticeSearch Target::lattice_search_beta(const LatticeCode& code, std::span<con
 }
 
 KernelMatrixReport Target::kernel_matrix(const KernelSource& x, const KernelSource* y, const KernelTarget& k,
-                                         const KernelShape& shape, const KernelCircuit& circuit,
+                                         const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit,
                                          const KernelMatrixOptions& options) {
     if (y != nullptr) ON_EITHER(kernel_matrix, x, *y, k, shape, circuit, options);
     ON_EITHER(kernel_matrix, x, k, shape, circuit, options);
 }
 KernelMatrixReport Target::kernel_matrix(const KernelStateSource& x, const KernelStateSource* y,
-                                         const KernelTarget& k, const KernelShape& shape,
+                                         const KernelTarget& k, const KernelMatrixShape& shape,
                                          const KernelMatrixOptions& options) {
     if (y != nullptr) ON_EITHER(kernel_matrix, x, *y, k, shape, options);
     ON_EITHER(kernel_matrix, x, k, shape, options);

@@ -42,10 +42,10 @@ class Target {
                                       const LatticeSearchOptions& options);
     /// `y` is null where there is none.
     KernelMatrixReport kernel_matrix(const KernelSource& x, const KernelSource* y, const KernelTarget& k,
-                                     const KernelShape& shape, const KernelCircuit& circuit,
+                                     const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit,
                                      const KernelMatrixOptions& options);
     KernelMatrixReport kernel_matrix(const KernelStateSource& x, const KernelStateSource* y,
-                                     const KernelTarget& k, const KernelShape& shape,
+                                     const KernelTarget& k, const KernelMatrixShape& shape,
                                      const KernelMatrixOptions& options);
 
   private:

@@ -99,7 +99,7 @@ EncodeNeeds needs_of(const EncodeArguments& arguments, const Backend* backend, c
     needs.reading = plan_reading(source.samples(), source.row_bytes(), needs.output_bytes / shape.samples);
     needs.host_bytes = memory_of_machine();
     if (!arguments.out.empty()) needs.disk_bytes = room_for(arguments.out);
-    // Every piece that is read is a call.
+    // Every part that is read is a call.
     if (backend != nullptr)
         needs.device =
             estimate_encode(*backend, encode_method(arguments.method),
@@ -184,7 +184,7 @@ void explain(const EncodeArguments& arguments, const DeviceInfo& device, const R
         std::printf("device memory: %.3f GB of %.3f GB, %s, %" PRIu64 " rows a call\n",
                     gb(needs.device->streamed_bytes), gb(needs.device->available_bytes), device.name.c_str(),
                     needs.reading.rows_per_chunk);
-    std::printf("host memory: %.3f GB of %.3f GB, %" PRIu64 " pieces of %" PRIu64 " rows read ahead\n",
+    std::printf("host memory: %.3f GB of %.3f GB, %" PRIu64 " parts of %" PRIu64 " rows read ahead\n",
                 gb(needs.reading.bytes), gb(needs.host_bytes), needs.reading.chunks,
                 needs.reading.rows_per_chunk);
     if (needs.disk_bytes && *needs.disk_bytes == std::numeric_limits<std::uint64_t>::max())

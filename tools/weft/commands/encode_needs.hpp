@@ -11,7 +11,7 @@
 
 namespace weft::tool {
 
-/// How a file goes through memory: `chunks` pieces of it at a time, read ahead or being encoded.
+/// How a file goes through memory: `chunks` parts of it at a time, read ahead or being encoded.
 struct ReadPlan {
     std::uint64_t rows_per_chunk = 1, chunks = 1;
     std::uint64_t bytes = 0;  ///< of host memory

@@ -113,9 +113,9 @@ Json json_of(const DeviceLimits& l) {
             {"storage_buffer_offset_alignment", l.storage_buffer_offset_alignment},
             {"non_coherent_atom_bytes", l.non_coherent_atom_bytes},
             {"import_alignment", l.import_alignment},
-            {"max_group_count", l.max_group_count},
-            {"max_group_size", l.max_group_size},
-            {"max_group_invocations", l.max_group_invocations},
+            {"max_workgroup_count", l.max_workgroup_count},
+            {"max_workgroup_size", l.max_workgroup_size},
+            {"max_workgroup_invocations", l.max_workgroup_invocations},
             {"max_shared_memory_bytes", l.max_shared_memory_bytes},
             {"max_push_constant_bytes", l.max_push_constant_bytes},
             {"max_storage_buffers", l.max_storage_buffers},
@@ -237,8 +237,8 @@ std::string axes(const std::uint32_t (&values)[3]) {
 void print_limits(const DeviceLimits& l) {
     row("limits", "a binding spans " + size_text(l.max_storage_buffer_range) + ", a buffer holds " +
                       size_text(l.max_buffer_bytes));
-    row("", "a dispatch has " + axes(l.max_group_count) + " groups, a group " + axes(l.max_group_size) +
-                ", at most " + std::to_string(l.max_group_invocations) + " invocations, subgroup " +
+    row("", "a dispatch has " + axes(l.max_workgroup_count) + " bundles, a bundle " + axes(l.max_workgroup_size) +
+                ", at most " + std::to_string(l.max_workgroup_invocations) + " invocations, subgroup " +
                 std::to_string(l.subgroup_size) + " (" + std::to_string(l.min_subgroup_size) + " to " +
                 std::to_string(l.max_subgroup_size) + ")");
     row("", "shared memory " + size_text(l.max_shared_memory_bytes) + ", push constants " +

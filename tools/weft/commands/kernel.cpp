@@ -43,15 +43,15 @@ struct KernelArguments {
 /// One call, whichever of its forms the arguments ask for.
 struct KernelCall {
     std::unique_ptr<NpyInput> x, y, weights;
-    KernelShape shape;
-    KernelCircuit circuit;
+    KernelMatrixShape shape;
+    KernelMatrixCircuit circuit;
     KernelMatrixOptions options;
     ValueType type = ValueType::float32;
     bool states = false;
 };
 
 std::string check_map(const std::string& name) try {
-    kernel_map(name);
+    feature_map(name);
     return {};
 } catch (const Error&) {
     return "no such map (got " + name + ", need angle, ry or ryrz)";
@@ -143,7 +143,7 @@ KernelCall make_call(const KernelArguments& arguments) {
     KernelCall call;
     call.states = arguments.states;
     call.circuit = {
-        kernel_map(arguments.map.empty() ? "ryrz" : arguments.map), {}, arguments.reupload, arguments.scale};
+        feature_map(arguments.map.empty() ? "ryrz" : arguments.map), {}, arguments.reupload, arguments.scale};
     read_inputs(call, arguments);
     call.type = arguments.dtype == "float64" ? ValueType::float64 : ValueType::float32;
     call.options.state_tile = arguments.tile;
@@ -156,7 +156,7 @@ KernelCall make_call(const KernelArguments& arguments) {
     return call;
 }
 
-KernelEstimate estimate_of(const Backend& backend, KernelCall& call) {
+KernelMatrixEstimate estimate_of(const Backend& backend, KernelCall& call) {
     if (!call.states)
         return estimate_kernel_matrix(backend, call.shape, call.circuit, call.type, call.options);
     return estimate_kernel_matrix(backend, call.shape, states_of(*call.x).type, call.type, call.options);
@@ -178,7 +178,7 @@ std::string rate_text(const KernelProgress& progress) {
     return " " + si(progress.pairs_per_s(), "pairs/s") + ", " + duration(progress.remaining_s()) + " left";
 }
 
-Json plan_json(const KernelCall& call, const KernelEstimate& plan) {
+Json plan_json(const KernelCall& call, const KernelMatrixEstimate& plan) {
     const bool planned = plan.streamed_bytes != 0;  // else there is no figure to tell
     return {{"samples", call.shape.samples},
             {"columns", call.shape.columns()},
@@ -186,7 +186,7 @@ Json plan_json(const KernelCall& call, const KernelEstimate& plan) {
             {"pairs", plan.pairs},
             {"method", to_string(plan.method)},
             {"layers_that_matter", plan.layers},
-            {"arithmetic", plan.work64 ? "float64" : "float32"},
+            {"arithmetic", plan.real64 ? "float64" : "float32"},
             {"state_tile", plan.state_tile},
             {"bulk_states", plan.bulk_states},
             {"state_builds", plan.state_builds},
@@ -205,7 +205,7 @@ Json plan_json(const KernelCall& call, const KernelEstimate& plan) {
 }
 
 void explain(const KernelArguments& arguments, const DeviceInfo& device, const KernelCall& call,
-             const KernelEstimate& plan) {
+             const KernelMatrixEstimate& plan) {
     if (arguments.json) {
         Json json = plan_json(call, plan);
         json["device"] = device.name;
@@ -233,7 +233,7 @@ void explain(const KernelArguments& arguments, const DeviceInfo& device, const K
 }
 
 void print_report(const KernelArguments& arguments, const DeviceInfo& device, const KernelCall& call,
-                  const KernelEstimate& plan, const KernelMatrixReport& report) {
+                  const KernelMatrixEstimate& plan, const KernelMatrixReport& report) {
     if (!arguments.json) {
         std::printf("kernel: %" PRIu64 " x %" PRIu64 ", %u qubits, by %s, in %.6f s, %s, %s\n",
                     call.shape.samples, call.shape.columns(), call.shape.qubits, to_string(report.method),
@@ -265,7 +265,7 @@ void run(const KernelArguments& arguments) {
     if (arguments.explain) arguments.device.require_planned();
     KernelCall call = make_call(arguments);
     Target target(arguments.device, config);
-    KernelEstimate plan;  // of Vulkan alone
+    KernelMatrixEstimate plan;  // of Vulkan alone
     if (target.backend() != nullptr) plan = estimate_of(*target.backend(), call);
     if (arguments.explain) return explain(arguments, target.device(), call, plan);
     if (target.backend() != nullptr && !plan.streamed_fits)

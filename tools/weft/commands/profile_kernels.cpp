@@ -77,12 +77,12 @@ struct FieldChoice {
 };
 
 struct MatrixChoice {
-    KernelMap map = KernelMap::ryrz;
+    FeatureMap map = FeatureMap::ryrz;
 
     void add_to(CLI::App& command) {
         command
             .add_option_function<std::string>(
-                "--map", [this](const std::string& text) { map = kernel_map(text); }, "angle, ry or ryrz")
+                "--map", [this](const std::string& text) { map = feature_map(text); }, "angle, ry or ryrz")
             ->default_str("ryrz")
             ->type_name("NAME")
             ->group(kKernel)

@@ -86,12 +86,12 @@ void choose_sizes(TuneKernelArguments& arguments, DeviceType type) {
 }
 
 /// Before anything is measured. Errors: Failure with Exit::usage, as weft kernel has.
-void require_fit(const Backend& backend, const KernelShape& shape, const KernelTuningOptions& options) {
+void require_fit(const Backend& backend, const KernelMatrixShape& shape, const KernelTuningOptions& options) {
     const std::vector<double> weights(2 * std::size_t{shape.qubits});
-    const KernelCircuit circuit{.weights = weights, .reupload = true};
+    const KernelMatrixCircuit circuit{.weights = weights, .reupload = true};
     const StateType states =
         options.type == ValueType::float64 ? StateType::complex128 : StateType::complex64;
-    const KernelEstimate plan =
+    const KernelMatrixEstimate plan =
         options.given_states
             ? estimate_kernel_matrix(backend, shape, states, options.type, {.autotune = false})
             : estimate_kernel_matrix(backend, shape, circuit, options.type, {.autotune = false});

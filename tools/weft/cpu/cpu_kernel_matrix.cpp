@@ -41,7 +41,7 @@ struct Wire {
 
 }  // namespace
 
-void cpu_kernel_of_features(KernelMap map, std::span<const float> x, std::size_t samples, std::span<float> k,
+void cpu_kernel_of_features(FeatureMap map, std::span<const float> x, std::size_t samples, std::span<float> k,
                             unsigned threads) {
     const std::size_t qubits = samples == 0 ? 0 : x.size() / samples;
     std::vector<Wire> wires;
@@ -50,7 +50,7 @@ void cpu_kernel_of_features(KernelMap map, std::span<const float> x, std::size_t
         wires.push_back({static_cast<float>(std::cos(t / 2)), static_cast<float>(std::sin(t / 2)),
                          static_cast<float>(std::cos(t)), static_cast<float>(std::sin(t))});
     }
-    const bool turns = map == KernelMap::ryrz;
+    const bool turns = map == FeatureMap::ryrz;
     symmetric(samples, k, threads, 6 * qubits, [&](std::size_t i, std::size_t j) {
         const Wire *a = &wires[i * qubits], *b = &wires[j * qubits];
         float product = 1;

@@ -11,7 +11,7 @@
 namespace weft::tool {
 
 /// K of features x [samples, qubits] with themselves, circuits without layers, float32 arithmetic.
-void cpu_kernel_of_features(KernelMap map, std::span<const float> x, std::size_t samples, std::span<float> k,
+void cpu_kernel_of_features(FeatureMap map, std::span<const float> x, std::size_t samples, std::span<float> k,
                             unsigned threads);
 
 /// K of states [samples, size] with themselves, float32 arithmetic.

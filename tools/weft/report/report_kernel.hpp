@@ -103,7 +103,7 @@ class HostArray {
 
 std::unique_ptr<ReportKernel> report_field(Field field);
 std::unique_ptr<ReportKernel> report_encode(std::vector<EncodeMethod> methods, std::uint32_t qubits);
-std::unique_ptr<ReportKernel> report_kernel_matrix(KernelMap map, std::uint32_t qubits);
+std::unique_ptr<ReportKernel> report_kernel_matrix(FeatureMap map, std::uint32_t qubits);
 std::unique_ptr<ReportKernel> report_lattice(const LatticeCode& code);
 
 }  // namespace weft::tool

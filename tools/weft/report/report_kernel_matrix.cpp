@@ -17,7 +17,7 @@ constexpr double kTolerance = 2e-5;  // both are float32 sums and products of nu
 
 class KernelWork : public ReportWork {
   public:
-    KernelWork(const ReportTargets& targets, KernelMap map, std::uint32_t qubits, std::uint64_t samples,
+    KernelWork(const ReportTargets& targets, FeatureMap map, std::uint32_t qubits, std::uint64_t samples,
                unsigned threads)
         : ReportWork(threads),
           targets_(targets),
@@ -108,9 +108,9 @@ class KernelWork : public ReportWork {
     };
 
     ReportTargets targets_;
-    KernelShape shape_;
+    KernelMatrixShape shape_;
     StateShape states_shape_;
-    KernelCircuit circuit_;
+    KernelMatrixCircuit circuit_;
     ReportPath path_ = ReportPath::cpu;
     std::vector<float> features_, wanted_[2];
     std::vector<c32> states_;
@@ -121,7 +121,7 @@ class KernelWork : public ReportWork {
 
 class KernelMatrixReportSource : public ReportKernel {
   public:
-    KernelMatrixReportSource(KernelMap map, std::uint32_t qubits) : map_(map), qubits_(qubits) {}
+    KernelMatrixReportSource(FeatureMap map, std::uint32_t qubits) : map_(map), qubits_(qubits) {}
     std::string name() const override { return "kernel"; }
     std::string unit() const override { return "samples"; }
     std::string rate_unit() const override { return "pairs"; }
@@ -148,13 +148,13 @@ class KernelMatrixReportSource : public ReportKernel {
     }
 
   private:
-    KernelMap map_;
+    FeatureMap map_;
     std::uint32_t qubits_;
 };
 
 }  // namespace
 
-std::unique_ptr<ReportKernel> report_kernel_matrix(KernelMap map, std::uint32_t qubits) {
+std::unique_ptr<ReportKernel> report_kernel_matrix(FeatureMap map, std::uint32_t qubits) {
     return std::make_unique<KernelMatrixReportSource>(map, qubits);
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kGroup = "Report";
+constexpr const char* kWorkgroup = "Report";
 
 std::string_view trimmed(std::string_view text) {
     while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -59,19 +59,19 @@ std::vector<CLI::Option*> ReportOptions::add_report(CLI::App& command) {
                 "Sizes to measure, with commas between")
             ->default_str("1,10,100,1000,10000")
             ->type_name("N,N,..")
-            ->group(kGroup)
+            ->group(kWorkgroup)
             ->check(CLI::Validator(check_sizes, ""));
     CLI::Option* folder =
         command.add_option("--output-dir", output_dir, "Where the files go; made if absent")
             ->capture_default_str()
             ->type_name("FOLDER")
-            ->group(kGroup);
+            ->group(kWorkgroup);
     CLI::Option* plot =
-        command.add_flag("--no-plot", no_plot, "No pictures, for which gnuplot is needed")->group(kGroup);
+        command.add_flag("--no-plot", no_plot, "No pictures, for which gnuplot is needed")->group(kWorkgroup);
     CLI::Option* limit = add_number(command, "--max-seconds", repeats.max_seconds,
                                     "Of one figure: fewer runs where they take longer, but 3", {0.01, 86400})
                              ->type_name("S")
-                             ->group(kGroup);
+                             ->group(kWorkgroup);
     return {sizes, folder, plot, limit};
 }
 

@@ -105,7 +105,7 @@ TEST_CASE("encode amplitude: ramps of 2^16 values keep their digits, a batch equ
     });
 }
 
-TEST_CASE("encode amplitude: long rows by blocks and pieces") {
+TEST_CASE("encode amplitude: long rows by blocks and parts") {
     on_device([](weft::Backend& backend) {
         // 2^21 ones: resident in blocks, streamed by one workgroup. 23 qubits go in rounds.
         const std::vector<double> ones(std::size_t{1} << 21, 1);
@@ -174,7 +174,7 @@ TEST_CASE(
 
 TEST_CASE("encode amplitude: a streamed row that goes in rounds") {
     on_device([](weft::Backend& backend) {
-        const std::uint32_t qubits = 24;  // pieces of 2^23, and more than one binding of lavapipe
+        const std::uint32_t qubits = 24;  // parts of 2^23, and more than one binding of lavapipe
         const std::uint64_t features = (std::uint64_t{1} << qubits) - 3;
         std::vector<float> values(features, 2.0f);
         values[0] = 1e20f;
@@ -191,7 +191,7 @@ TEST_CASE("encode amplitude: a streamed row that goes in rounds") {
     });
 }
 
-// Jobs, samples by rounds, and pieces of 2^23 values of one sample.
+// Jobs, samples by rounds, and parts of 2^23 values of one sample.
 TEST_CASE("encode: progress of a streamed encode rises to all there is, and what it throws ends the call") {
     on_device([](weft::Backend& backend) {
         struct Call {

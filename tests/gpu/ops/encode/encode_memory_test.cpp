@@ -23,7 +23,7 @@ struct Case {
     StateShape shape;
 };
 
-// By jobs, by rounds of several rows, by pieces of a row.
+// By jobs, by rounds of several rows, by parts of a row.
 const std::vector<Case>& cases() {
     static const std::vector<Case> all{
         {EncodeMethod::amplitude, {3000, 6}}, {EncodeMethod::amplitude, {150, 16}},

@@ -188,7 +188,7 @@ TEST_CASE("every field: sums and inner products") {
     });
 }
 
-TEST_CASE("every size of element: both kinds of integers, group sizes, and results below p") {
+TEST_CASE("every size of element: both kinds of integers, workgroup sizes, and results below p") {
     on_device([](weft::Backend& backend) {
         for (const Field field :
              {Field::bls12_381_fp, Field::bls12_381_fr, Field::goldilocks, Field::babybear}) {
@@ -206,7 +206,7 @@ TEST_CASE("every size of element: both kinds of integers, group sizes, and resul
                         const auto got = v.resident(backend, op,
                                                     {.form = FieldForm::montgomery,
                                                      .shader = shader,
-                                                     .group_size = 64,
+                                                     .workgroup_size = 64,
                                                      .block_elements = 200});
                         if (op == FieldOp::inverse)
                             check_inverses(f, FieldForm::montgomery, pairs.a, unpacked<Limb>(f, got));

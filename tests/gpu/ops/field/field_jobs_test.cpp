@@ -88,7 +88,7 @@ TEST_CASE("field jobs: more elements than the launched invocations, so that they
         Work work({5000});
         const weft::Job job{
             .inputs = {work.a[0], work.b[0]}, .outputs = {work.jobs[0].out}, .elements = 5000};
-        weft::ProgramOptions options{.max_groups = 3};
+        weft::ProgramOptions options{.max_workgroups = 3};
         const Limbs p(weft::field_info(weft::Field::bls12_381_fp).modulus.begin(),
                       weft::field_info(weft::Field::bls12_381_fp).modulus.end());
         for (std::uint32_t i = 0; i < 12; ++i)

@@ -36,7 +36,7 @@ template <class Limb>
 void check(weft::Backend& backend, const AnyField& f, std::uint32_t count, FieldKernelOptions options) {
     CAPTURE(f.name);
     CAPTURE(count);
-    CAPTURE(options.group_size);
+    CAPTURE(options.workgroup_size);
     CAPTURE(options.block_elements);
     const auto values = packed<Limb>(f, std::vector<Number>(count, minus(f.p, power(0))));
     const std::vector<Limb> want_product = packed<Limb>(f, {small(count)}),
@@ -63,7 +63,7 @@ TEST_CASE("field reductions: one invocation takes more products than its columns
                 const AnyField& f = any_fields()[static_cast<std::size_t>(field)];
                 with_limb(f, [&]<class Limb>(Limb) {
                     check<Limb>(backend, f, count,
-                                {.shader = shader, .group_size = 1, .block_elements = 1u << 20});
+                                {.shader = shader, .workgroup_size = 1, .block_elements = 1u << 20});
                 });
             }
     });
@@ -72,12 +72,12 @@ TEST_CASE("field reductions: one invocation takes more products than its columns
 TEST_CASE("field reductions: workgroups of every size and number") {
     on_device([](weft::Backend& backend) {
         for (const Field field : {Field::bls12_377_fp, Field::bn254_fp, Field::goldilocks, Field::koalabear})
-            for (const std::uint32_t group : {1u, 2u, 32u, 256u})
+            for (const std::uint32_t workgroup : {1u, 2u, 32u, 256u})
                 for (const std::uint32_t block : {0u, 1u, 1000u, 100000u})
                     for (const std::uint32_t count : {1u, 3u, 4095u, 20001u}) {
                         const AnyField& f = any_fields()[static_cast<std::size_t>(field)];
                         with_limb(f, [&]<class Limb>(Limb) {
-                            check<Limb>(backend, f, count, {.group_size = group, .block_elements = block});
+                            check<Limb>(backend, f, count, {.workgroup_size = workgroup, .block_elements = block});
                         });
                     }
     });

@@ -185,7 +185,7 @@ TEST_CASE("field calls that are refused leave everything as it was") {
         check_error(Errc::invalid_argument, "field_program: reductions",
                     [&] { weft::field_program(backend, bn254_fp, FieldOp::sum); });
         check_error(Errc::invalid_argument, "no such workgroup size (got 3",
-                    [&] { weft::field_program(backend, bn254_fp, FieldOp::mul, {.group_size = 3}); });
+                    [&] { weft::field_program(backend, bn254_fp, FieldOp::mul, {.workgroup_size = 3}); });
         CHECK(backend.counters().submissions == 0);
     });
 }

@@ -64,7 +64,7 @@ TEST_CASE("equal rows of circuits with re-upload have equal kernels, and one wit
     on_device([](weft::Backend& backend) {
         Table x = wave_rows(140, 5);
         x[131] = x[3];
-        for (const KernelRoute& route : kernel_routes(backend)) {
+        for (const KernelMatrixRoute& route : kernel_routes(backend)) {
             INFO("route: " << route.name());
             const std::vector<double> k = kernel_by(backend, route, x, {}, reupload(5));
             CHECK(std::abs(k[3 * 140 + 131] - 1) <= route.tolerance());
@@ -86,7 +86,7 @@ TEST_CASE("turns added to features of circuits with re-upload change nothing") {
             shifted[i][i % 4] += turn;
             shifted[i][(i + 1) % 4] -= turn;
         }
-        for (const KernelRoute& route : kernel_routes(backend)) {
+        for (const KernelMatrixRoute& route : kernel_routes(backend)) {
             if (!route.wide_in) continue;
             INFO("route: " << route.name());
             check_close(kernel_by(backend, route, shifted, {}, reupload(4)),
@@ -101,7 +101,7 @@ TEST_CASE("kernel matrices are positive semidefinite up to rounding") {
             200;  // more than the 16 x 16 dimensions that K spans at 4 qubits leave full rank
         const Table x = wave_rows(rows, 4);
         for (OracleCircuit circuit : {reupload(4), OracleCircuit{"ryrz", {}, false, 1, {}}})
-            for (const KernelRoute& route : kernel_routes(backend)) {
+            for (const KernelMatrixRoute& route : kernel_routes(backend)) {
                 INFO("route: " << route.name());
                 const std::vector<double> k = kernel_by(backend, route, x, {}, circuit);
                 CHECK(positive(k, rows, route.wide_out ? 1e-12 * rows : 1e-5));
@@ -130,8 +130,8 @@ TEST_CASE("weights that are not finite are named by layer and qubit, and K stays
 }
 
 TEST_CASE("pairs are those of one triangle, and rates divide by what was measured") {
-    CHECK(weft::KernelShape{20000, 0, 16}.pairs() == 200010000);
-    CHECK(weft::KernelShape{20000, 30, 16}.pairs() == 600000);
+    CHECK(weft::KernelMatrixShape{20000, 0, 16}.pairs() == 200010000);
+    CHECK(weft::KernelMatrixShape{20000, 30, 16}.pairs() == 600000);
     CHECK(weft::KernelProgress{}.pairs_per_s() == 0);
     CHECK(weft::KernelProgress{.pairs_done = 50, .pairs = 100, .elapsed_s = 2}.pairs_per_s() == 25);
     CHECK(weft::KernelProgress{.pairs_done = 50, .pairs = 100, .elapsed_s = 2}.remaining_s() == 2);
@@ -143,8 +143,8 @@ TEST_CASE("memory that does not hold all states: tiles of them, and the same val
         const Table x = wave_rows(300, 9);
         const OracleCircuit circuit = reupload(9);
         const CircuitArguments arguments = circuit_arguments(circuit);
-        KernelRoute route{false, true, false};
-        weft::KernelEstimate plan;
+        KernelMatrixRoute route{false, true, false};
+        weft::KernelMatrixEstimate plan;
         do {
             route.options.vram_fraction *= 0.97;
             plan = weft::estimate_kernel_matrix(backend, {300, 0, 9}, arguments.circuit,
@@ -181,11 +181,11 @@ TEST_CASE("buffers of a call hold no more than its plan says, whatever may be us
             for (std::size_t i = 0; i < x.size(); ++i)
                 x[i] = static_cast<float>(std::sin(0.7 * static_cast<double>(i)));
             const std::vector<double> weights(2 * run.qubits, 0.3);
-            const weft::KernelCircuit circuit{.weights = weights, .reupload = run.reupload};
+            const weft::KernelMatrixCircuit circuit{.weights = weights, .reupload = run.reupload};
             const weft::KernelMatrixOptions options{.autotune = false, .vram_fraction = run.fraction};
-            const weft::KernelShape shape{run.rows, 0, run.qubits};
+            const weft::KernelMatrixShape shape{run.rows, 0, run.qubits};
             // What a device with matrix units is asked first has its own memory.
-            const weft::KernelEstimate plan =
+            const weft::KernelMatrixEstimate plan =
                 weft::estimate_kernel_matrix(backend, shape, circuit, weft::ValueType::float32, options);
             REQUIRE(plan.streamed_fits);
             CHECK(plan.streamed_bytes <= plan.available_bytes);
@@ -203,8 +203,8 @@ TEST_CASE("buffers of a call hold no more than its plan says, whatever may be us
         weft::Config config = weft::Config::from_env();
         config.memory_limit = std::uint64_t{1} << 20;
         const weft::Backend backend{config};
-        const weft::KernelCircuit circuit{};
-        const weft::KernelEstimate plan = weft::estimate_kernel_matrix(backend, {100000, 0, 64}, circuit);
+        const weft::KernelMatrixCircuit circuit{};
+        const weft::KernelMatrixEstimate plan = weft::estimate_kernel_matrix(backend, {100000, 0, 64}, circuit);
         CHECK(plan.available_bytes <= config.memory_limit);
         CHECK(!plan.streamed_fits);
     });
@@ -218,7 +218,7 @@ TEST_CASE("device times are told where they are asked for") {
         std::vector<float> k(100 * 100);
         const auto report = [&](bool timings, bool states) {
             return weft::kernel_matrix(backend, flat_x, k, {100, 0, 6},
-                                       states ? arguments.circuit : weft::KernelCircuit{},
+                                       states ? arguments.circuit : weft::KernelMatrixCircuit{},
                                        {.timings = timings});
         };
         const weft::KernelMatrixReport plain = report(false, true), timed = report(true, true);

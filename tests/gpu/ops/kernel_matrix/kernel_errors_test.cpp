@@ -28,7 +28,7 @@ TEST_CASE("refused calls name what is wrong and leave K as it was") {
         const std::vector<float> narrow(x.begin(), x.end());
         std::vector<float> k(9, -7.0f), small(8, -7.0f);
         const std::vector<double> weights{0.3, 0.7, -0.2};
-        const weft::KernelShape shape{3, 0, 2}, cross{3, 3, 2};
+        const weft::KernelMatrixShape shape{3, 0, 2}, cross{3, 3, 2};
         std::vector<weft::c32> states(12);
         states[5] = {0, std::numeric_limits<float>::infinity()};
         struct Case {
@@ -78,7 +78,7 @@ TEST_CASE("refused calls name what is wrong and leave K as it was") {
              }},
             {argument, "x: row 1 column 1 is infinite",
              [&] {
-                 weft::kernel_matrix(backend, states, k, weft::KernelShape{3, 0, 2});
+                 weft::kernel_matrix(backend, states, k, weft::KernelMatrixShape{3, 0, 2});
              }},
             {weft::Errc::out_of_memory, "kernel_matrix: does not fit: ",
              [&] {
@@ -162,7 +162,7 @@ TEST_CASE("states too large for their fourth power are refused by row") {
         std::vector<weft::c32> states(4 * 16, weft::c32(0.25f, 0));
         std::vector<float> k(16, 7);
         const auto run = [&] {
-            weft::kernel_matrix(backend, states, k, weft::KernelShape{4, 0, 4}, {.normalize = true});
+            weft::kernel_matrix(backend, states, k, weft::KernelMatrixShape{4, 0, 4}, {.normalize = true});
         };
         states[16] = weft::c32(1e9f, 1e9f);
         run();

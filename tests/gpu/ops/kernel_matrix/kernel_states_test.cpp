@@ -132,7 +132,7 @@ TEST_CASE("cross kernels with re-upload, and their transpose") {
                                    0.958384037211097, 0.446075436160675, 0.776141729151221};
     on_device([&](weft::Backend& backend) {
         const OracleCircuit circuit = reupload("ryrz", two_qubit_weights());
-        for (const KernelRoute& route : kernel_routes(backend)) {
+        for (const KernelMatrixRoute& route : kernel_routes(backend)) {
             INFO("route: " << route.name());
             const double tolerance = route.wide_in ? route.tolerance() : 2e-6;
             check_close(kernel_by(backend, route, two_qubit_rows(), y, circuit), want, tolerance);
@@ -152,12 +152,12 @@ TEST_CASE("states of every width are those of the oracle, in one pass and in sev
             const Table x = wave_rows(3, qubits, 1.2);
             const OracleCircuit circuit =
                 reupload(qubits % 3 == 0 ? "ry" : "ryrz", wave_weights(layers, qubits));
-            for (KernelRoute route : kernel_routes(backend)) {
+            for (KernelMatrixRoute route : kernel_routes(backend)) {
                 if (!route.wide_in || (route.resident && qubits > 12)) continue;
                 INFO("route: " << route.name());
                 const std::vector<double> k = kernel_by(backend, route, x, {}, circuit);
                 check_close(k, oracle_kernel(x, circuit), route.wide_out ? 1e-12 : qubits > 10 ? 1e-5 : 2e-6);
-                const weft::KernelShape shape{x.size(), 0, static_cast<std::uint32_t>(qubits)};
+                const weft::KernelMatrixShape shape{x.size(), 0, static_cast<std::uint32_t>(qubits)};
                 check_symmetric(k, x.size(),
                                 route.wide_out ? 1e-12 : diagonal_slack(backend, shape, circuit));
             }
@@ -194,7 +194,7 @@ TEST_CASE("every size around the tiles, whatever the tile of states and however 
                       std::pair{1, weft::Choice::off}, std::pair{100, weft::Choice::off}}) {
                     INFO(size.rows << " x " << size.columns << (resident ? " resident" : " streamed")
                                    << " tile " << tile);
-                    KernelRoute route{resident, true, false};
+                    KernelMatrixRoute route{resident, true, false};
                     route.options.state_tile = tile;
                     route.options.bulk_states = bulk;
                     const std::vector<double> k = kernel_by(backend, route, x, y, circuit);
@@ -213,13 +213,13 @@ TEST_CASE("the state path agrees with the product path") {
         const OracleCircuit once{"ryrz", {}, false, 1, {}};
         for (const bool wide : {false, true}) {
             if (wide && !backend.device().shader_float64) continue;
-            const KernelRoute route{false, true, wide};
+            const KernelMatrixRoute route{false, true, wide};
             const std::vector<double> product = kernel_by(backend, route, x, {}, once);
             std::vector<weft::c64> states;
             for (const auto& row : x)
                 for (const Amplitude& a : oracle_state(row, once)) states.push_back(a);
             std::vector<double> k(900, std::nan(""));
-            weft::kernel_matrix(backend, states, k, weft::KernelShape{30, 0, 10});
+            weft::kernel_matrix(backend, states, k, weft::KernelMatrixShape{30, 0, 10});
             check_close(product, k, wide ? 1e-13 : 2e-6);
         }
     });
@@ -249,17 +249,17 @@ TEST_CASE("given states: resident and on the host, of either type, square and cr
             check_close(std::vector<double>(k.begin(), k.end()), want, tolerance);
         };
         std::vector<float> k(square.size(), std::nanf("")), kc(cross.size(), std::nanf(""));
-        weft::kernel_matrix(backend, x, k, weft::KernelShape{70, 0, 6});
+        weft::kernel_matrix(backend, x, k, weft::KernelMatrixShape{70, 0, 6});
         check(k, square, 2e-6);
-        weft::kernel_matrix(backend, x, y, kc, weft::KernelShape{70, 9, 6});
+        weft::kernel_matrix(backend, x, y, kc, weft::KernelMatrixShape{70, 9, 6});
         check(kc, cross, 2e-6);
         if (wide) {
             std::vector<double> wk(square.size(), std::nan("")), wkc(cross.size(), std::nan(""));
-            weft::kernel_matrix(backend, wide_x, wk, weft::KernelShape{70, 0, 6}, {.state_tile = 1});
+            weft::kernel_matrix(backend, wide_x, wk, weft::KernelMatrixShape{70, 0, 6}, {.state_tile = 1});
             check(wk, square, 1e-12);
-            weft::kernel_matrix(backend, wide_x, wide_y, wkc, weft::KernelShape{70, 9, 6});
+            weft::kernel_matrix(backend, wide_x, wide_y, wkc, weft::KernelMatrixShape{70, 9, 6});
             check(wkc, cross, 1e-12);
-            weft::kernel_matrix(backend, x, wk, weft::KernelShape{70, 0, 6}, {.normalize = true});
+            weft::kernel_matrix(backend, x, wk, weft::KernelMatrixShape{70, 0, 6}, {.normalize = true});
             check(wk, square, 2e-6);
         }
         weft::Stream stream{backend};
@@ -269,7 +269,7 @@ TEST_CASE("given states: resident and on the host, of either type, square and cr
         stream.upload(std::span<const weft::c32>(x), bx.view(3, x.size()));
         stream.upload(y, by);
         weft::kernel_matrix(stream, bx.view(3, x.size()), bk.view(5, square.size()), weft::StateShape{70, 6});
-        weft::kernel_matrix(stream, bx.view(3, x.size()), by, bkc, weft::KernelShape{70, 9, 6});
+        weft::kernel_matrix(stream, bx.view(3, x.size()), by, bkc, weft::KernelMatrixShape{70, 9, 6});
         std::vector<float> out(square.size());
         stream.download<float>(bk.view(5, out.size()), std::span<float>(out));
         check(out, square, 2e-6);
@@ -282,16 +282,16 @@ TEST_CASE("normalising takes the states' own norms out") {
         const std::vector<weft::c32> x{{2, 0}, {0, 0}, {1, 0}, {0, 1}, {0, 0}, {0, 0}}, y{{0, 3}, {0, 0}};
         std::vector<float> k(9), kc(3);
         // Norms 2, sqrt(2) and 0: values with themselves 16, 4 and 0.
-        weft::kernel_matrix(backend, x, k, weft::KernelShape{3, 0, 1}, {.normalize = true, .jitter = 0.5});
+        weft::kernel_matrix(backend, x, k, weft::KernelMatrixShape{3, 0, 1}, {.normalize = true, .jitter = 0.5});
         const double d0 = std::sqrt(16.5), d1 = std::sqrt(4.5);
         check_close(std::vector<double>(k.begin(), k.end()),
                     std::vector<double>{1, 4 / (d0 * d1), 0, 4 / (d0 * d1), 1, 0, 0, 0, 1}, 2e-6);
-        weft::kernel_matrix(backend, x, y, kc, weft::KernelShape{3, 1, 1},
+        weft::kernel_matrix(backend, x, y, kc, weft::KernelMatrixShape{3, 1, 1},
                             {.normalize = true, .jitter = 0.5});
         check_close(std::vector<double>(kc.begin(), kc.end()), std::vector<double>{1, 0.5, 0}, 2e-6);
 
         const std::array want{0.506319608824447, 0.311606454834439, 0.831032349033618};
-        for (KernelRoute route : kernel_routes(backend))
+        for (KernelMatrixRoute route : kernel_routes(backend))
             for (const int tile : {-1, 1}) {
                 route.options.normalize = true;
                 route.options.jitter = 0.01;
@@ -303,7 +303,7 @@ TEST_CASE("normalising takes the states' own norms out") {
                 for (std::size_t i = 0; i < 3; ++i) CHECK(n[4 * i] == 1);
             }
         // Over several tiles and blocks.
-        KernelRoute route{false, true, false};
+        KernelMatrixRoute route{false, true, false};
         route.options.normalize = true;
         route.options.state_tile = 64;
         route.options.bulk_states = weft::Choice::off;
@@ -322,7 +322,7 @@ TEST_CASE("sixteen qubits in float32 keep two digits more than a running sum") {
         x[1] = x[0];
         x[1][3] += 0.01;
         const OracleCircuit circuit = reupload("ryrz", wave_weights(2, 16));
-        const KernelRoute route{false, true, false};
+        const KernelMatrixRoute route{false, true, false};
         const std::vector<double> k = kernel_by(backend, route, x, {}, circuit);
         check_close(k, oracle_kernel(x, circuit), 2e-5);
         const double slack = diagonal_slack(backend, {3, 0, 16}, circuit);
@@ -336,7 +336,7 @@ TEST_CASE("progress ends with all pairs, and a stop token or a callback ends the
         for (const bool states : {false, true}) {
             OracleCircuit c = circuit;
             c.reupload = states;
-            KernelRoute route{false, true, false};
+            KernelMatrixRoute route{false, true, false};
             std::vector<std::uint64_t> told;
             route.options.progress = [&](const weft::KernelProgress& p) {
                 told.push_back(p.pairs_done);

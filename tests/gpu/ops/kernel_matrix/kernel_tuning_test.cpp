@@ -20,7 +20,7 @@ using namespace weft_test;
 
 namespace {
 
-constexpr weft::KernelShape kShape{100, 0, 4};
+constexpr weft::KernelMatrixShape kShape{100, 0, 4};
 
 weft::Config in(const std::filesystem::path& folder) {
     weft::Config config = weft::Config::from_env();
@@ -33,7 +33,7 @@ OracleCircuit circuit() {
     return {"ryrz", {{0.3, 0.7, -0.1, 1.1}, {-0.2, 0.4, 0.6, -0.8}}, true, 1, {}};
 }
 
-weft::KernelEstimate estimate(const weft::Backend& backend, bool autotune = true) {
+weft::KernelMatrixEstimate estimate(const weft::Backend& backend, bool autotune = true) {
     const CircuitArguments arguments = circuit_arguments(circuit());
     return weft::estimate_kernel_matrix(backend, kShape, arguments.circuit, weft::ValueType::float32,
                                         {.autotune = autotune});

@@ -95,7 +95,7 @@ TEST_CASE("published values of circuits that cancel") {
 
 TEST_CASE("orthogonal states give zero, and equal ones exactly one") {
     on_device([](weft::Backend& backend) {
-        for (const KernelRoute& route : kernel_routes(backend)) {
+        for (const KernelMatrixRoute& route : kernel_routes(backend)) {
             INFO("route: " << route.name());
             const std::vector<double> k =
                 kernel_by(backend, route, {{0}, {kPi}, {0}}, {}, circuit("angle", {}, false));
@@ -112,7 +112,7 @@ TEST_CASE("cross kernels, and their transpose") {
     const std::vector<double> want{0.987560267580271, 0.932715311625405, 0.901737655666900,
                                    0.985867520056119, 0.224827593488711, 0.333371957286263};
     on_device([&](weft::Backend& backend) {
-        for (const KernelRoute& route : kernel_routes(backend)) {
+        for (const KernelMatrixRoute& route : kernel_routes(backend)) {
             INFO("route: " << route.name());
             const OracleCircuit c = circuit("ryrz", two_qubit_weights(), false);
             const std::vector<double> k = kernel_by(backend, route, two_qubit_rows(), y, c);
@@ -130,7 +130,7 @@ TEST_CASE("product kernels of every size around the tiles are those of the oracl
             for (const std::size_t rows : {1u, 15u, 16u, 17u, 63u, 64u, 65u, 100u, 130u, 257u}) {
                 const Table x = wave_rows(rows, 5);
                 CAPTURE(rows);
-                for (const KernelRoute& route : kernel_routes(backend)) {
+                for (const KernelMatrixRoute& route : kernel_routes(backend)) {
                     INFO("route: " << route.name() << " " << std::string(map));
                     const std::vector<double> want =
                         oracle_kernel(seen_by(route, x), circuit(map, {}, false));
@@ -150,7 +150,7 @@ TEST_CASE("product cross kernels of odd shapes are those of the oracle") {
         for (const Size size :
              {Size{1, 1, 1}, {1, 200, 3}, {200, 1, 4}, {65, 63, 9}, {33, 129, 2}, {64, 64, 8}}) {
             const Table x = wave_rows(size.rows, size.qubits), y = wave_rows(size.columns, size.qubits, 1.5);
-            for (const KernelRoute& route : kernel_routes(backend)) {
+            for (const KernelMatrixRoute& route : kernel_routes(backend)) {
                 INFO("route: " << route.name() << ", " << size.rows << " x " << size.columns);
                 const OracleCircuit c = circuit("ryrz", {}, false, 0.7);
                 check_close(kernel_by(backend, route, x, y, c),
@@ -162,7 +162,7 @@ TEST_CASE("product cross kernels of odd shapes are those of the oracle") {
 
 TEST_CASE("as many samples as qubits do not turn X around") {
     on_device([](weft::Backend& backend) {
-        for (const KernelRoute& route : kernel_routes(backend)) {
+        for (const KernelMatrixRoute& route : kernel_routes(backend)) {
             const std::vector<double> k = kernel_by(backend, route, three_qubit_rows(), {},
                                                     circuit("ryrz", three_qubit_weights(), false));
             CHECK(std::abs(k[1] - 0.928077709802020) <= 2e-6);
@@ -174,7 +174,7 @@ TEST_CASE("equal rows have equal kernels, and one with each other") {
     on_device([](weft::Backend& backend) {
         Table x = wave_rows(140, 12);
         x[131] = x[3];
-        for (const KernelRoute& route : kernel_routes(backend)) {
+        for (const KernelMatrixRoute& route : kernel_routes(backend)) {
             INFO("route: " << route.name());
             const std::vector<double> k = kernel_by(backend, route, x, {}, circuit("ryrz", {}, false));
             CHECK(k[3 * 140 + 131] == 1);
@@ -193,7 +193,7 @@ TEST_CASE("turns added to features change nothing") {
             shifted[i][i % 6] += 2 * kPi;
             shifted[i][(i + 1) % 6] -= 2 * kPi;
         }
-        for (const KernelRoute& route : kernel_routes(backend)) {
+        for (const KernelMatrixRoute& route : kernel_routes(backend)) {
             if (!route.wide_in) continue;
             INFO("route: " << route.name());
             check_close(kernel_by(backend, route, shifted, {}, circuit("ryrz", {}, false)),
@@ -208,7 +208,7 @@ namespace {
 void check_equal_features(weft::Backend& backend, std::size_t qubits, const std::vector<double>& at) {
     Table x;
     for (const double t : at) x.emplace_back(qubits, t);
-    for (const KernelRoute& route : kernel_routes(backend)) {
+    for (const KernelMatrixRoute& route : kernel_routes(backend)) {
         INFO("route: " << route.name());
         const std::vector<double> k = kernel_by(backend, route, x, {}, circuit("ry", {}, false));
         const Table seen = seen_by(route, x);
@@ -245,7 +245,7 @@ TEST_CASE("one row against thousands, of many qubits: a workgroup has few tiles"
         std::vector<float> x(kQubits, 0.3f), y(kOthers * kQubits), k(kOthers, -1);
         for (std::uint64_t i = 0; i < y.size(); ++i) y[i] = 0.3f + 1e-5f * static_cast<float>(i / kQubits);
         weft::kernel_matrix(backend, std::span<const float>(x), std::span<const float>(y),
-                            std::span<float>(k), {1, kOthers, kQubits}, {.map = weft::KernelMap::ry});
+                            std::span<float>(k), {1, kOthers, kQubits}, {.map = weft::FeatureMap::ry});
         std::uint64_t wrong = 0;
         for (std::uint64_t j = 0; j < kOthers; ++j) {
             const double apart = (static_cast<double>(x[0]) - static_cast<double>(y[j * kQubits])) / 2;
@@ -258,7 +258,7 @@ TEST_CASE("one row against thousands, of many qubits: a workgroup has few tiles"
 
 TEST_CASE("normalising divides by the jitter and sets the diagonal") {
     on_device([](weft::Backend& backend) {
-        for (KernelRoute route : kernel_routes(backend)) {
+        for (KernelMatrixRoute route : kernel_routes(backend)) {
             INFO("route: " << route.name());
             route.options.normalize = true;
             route.options.jitter = 0.01;

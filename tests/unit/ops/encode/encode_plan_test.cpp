@@ -26,9 +26,9 @@ DeviceInfo device_with(std::uint64_t range, std::uint32_t shared, bool float64 =
     device.limits.max_storage_buffer_range = range;
     device.limits.max_buffer_bytes = std::uint64_t{4} << 30;
     device.limits.storage_buffer_offset_alignment = 64;
-    device.limits.max_group_count[0] = 65535;
-    device.limits.max_group_size[0] = 1024;
-    device.limits.max_group_invocations = 1024;
+    device.limits.max_workgroup_count[0] = 65535;
+    device.limits.max_workgroup_size[0] = 1024;
+    device.limits.max_workgroup_invocations = 1024;
     device.limits.max_shared_memory_bytes = shared;
     return device;
 }
@@ -96,20 +96,20 @@ TEST_CASE("encode plan: workgroups of product states fit the shader's tables") {
     for (const std::uint32_t most_lanes : {64u, 128u, 1024u})
         for (std::uint32_t qubits = 1; qubits <= 30; ++qubits)
             for (const EncodeTypes types : {kMixed, kWide}) {
-                device.limits.max_group_invocations = most_lanes;
+                device.limits.max_workgroup_invocations = most_lanes;
                 CAPTURE(most_lanes);
                 CAPTURE(qubits);
                 const EncodePlan p = plan(device, EncodeMethod::phase, types, qubits);
                 const std::uint32_t pair = types.states == StateType::complex64 ? 2 : 1;
                 const std::uint32_t row = 1u << p.element_bits;
-                CHECK(p.rows_per_group * row == 1u << p.slab_bits);
-                CHECK(p.rows_per_group <= p.local_size);
-                CHECK(p.rows_per_group * qubits <= 256);
+                CHECK(p.rows_per_workgroup * row == 1u << p.slab_bits);
+                CHECK(p.rows_per_workgroup <= p.local_size);
+                CHECK(p.rows_per_workgroup * qubits <= 256);
                 // Invocations of a row share its stores evenly.
-                CHECK(row / pair % (p.local_size / p.rows_per_group) == 0);
-                CHECK((1u << p.slab_bits) / pair / p.local_size * p.rows_per_group <= 512);
+                CHECK(row / pair % (p.local_size / p.rows_per_workgroup) == 0);
+                CHECK((1u << p.slab_bits) / pair / p.local_size * p.rows_per_workgroup <= 512);
             }
-    CHECK(plan(device, EncodeMethod::angle, kMixed, 8).rows_per_group == 16);
+    CHECK(plan(device, EncodeMethod::angle, kMixed, 8).rows_per_workgroup == 16);
 }
 
 TEST_CASE("encode plan: whole slabs of a GPU share no products of factors") {
@@ -146,7 +146,7 @@ TEST_CASE("encode plan: amplitude rows by teams, by workgroups that share them, 
         const EncodePlan p = plan(device, EncodeMethod::amplitude, kMixed, qubits);
         CHECK(p.kernel == EncodeKernel::amplitude);
         CHECK(2 * p.kept_pairs * p.team_size == 1u << qubits);
-        CHECK(p.rows_per_group * p.team_size == p.local_size);
+        CHECK(p.rows_per_workgroup * p.team_size == p.local_size);
     }
     CHECK(kernel(17) == EncodeKernel::amplitude_shared);
     CHECK(kernel(18) == EncodeKernel::amplitude_long);
@@ -158,7 +158,7 @@ TEST_CASE("encode plan: amplitude rows by teams, by workgroups that share them, 
     CHECK(kernel(20) == EncodeKernel::amplitude_shared);
     CHECK(kernel(21) == EncodeKernel::amplitude_long);
     CHECK(plan(device, EncodeMethod::amplitude, kMixed, 20).norm_blocks() == 64);
-    device.limits.max_group_invocations = 128;
+    device.limits.max_workgroup_invocations = 128;
     CHECK(kernel(11) == EncodeKernel::amplitude);
     const EncodePlan small = plan(device, EncodeMethod::amplitude, kMixed, 12);
     CHECK(small.kernel == EncodeKernel::amplitude_shared);
@@ -208,16 +208,16 @@ TEST_CASE("encode plan: a state has the same passes whether streamed or resident
 }
 
 TEST_CASE("encode plan: arithmetic follows the types and the device") {
-    CHECK_FALSE(plan(device_with(kLargeRange, 49152), EncodeMethod::angle, kNarrow, 4).work64);
-    CHECK(plan(device_with(kLargeRange, 49152), EncodeMethod::angle, kMixed, 4).work64);
+    CHECK_FALSE(plan(device_with(kLargeRange, 49152), EncodeMethod::angle, kNarrow, 4).real64);
+    CHECK(plan(device_with(kLargeRange, 49152), EncodeMethod::angle, kMixed, 4).real64);
     for (const bool streamed : {false, true}) {
-        CHECK(plan(device_with(kLargeRange, 49152), EncodeMethod::iqp, kMixed, 12, streamed).work64);
-        CHECK_FALSE(plan(device_with(kLargeRange, 49152), EncodeMethod::iqp, kMixed, 13, streamed).work64);
-        CHECK_FALSE(plan(device_with(kLargeRange, 32768), EncodeMethod::iqp, kMixed, 12, streamed).work64);
-        CHECK(plan(device_with(kLargeRange, 49152), EncodeMethod::iqp, kWide, 16, streamed).work64);
+        CHECK(plan(device_with(kLargeRange, 49152), EncodeMethod::iqp, kMixed, 12, streamed).real64);
+        CHECK_FALSE(plan(device_with(kLargeRange, 49152), EncodeMethod::iqp, kMixed, 13, streamed).real64);
+        CHECK_FALSE(plan(device_with(kLargeRange, 32768), EncodeMethod::iqp, kMixed, 12, streamed).real64);
+        CHECK(plan(device_with(kLargeRange, 49152), EncodeMethod::iqp, kWide, 16, streamed).real64);
     }
     const DeviceInfo without = device_with(kLargeRange, 49152, false);
-    CHECK_FALSE(plan(without, EncodeMethod::angle, kMixed, 4).work64);
+    CHECK_FALSE(plan(without, EncodeMethod::angle, kMixed, 4).real64);
     try {
         plan(without, EncodeMethod::angle, kWide, 4);
         FAIL_CHECK("nothing was thrown");

@@ -237,9 +237,9 @@ TEST_CASE("field plan: shader and launch shape follow from the device") {
     weft::DeviceInfo device;
     device.name = "test device";
     device.shader_int64 = true;
-    device.limits.max_group_size[0] = 1024;
-    device.limits.max_group_invocations = 1024;
-    device.limits.max_group_count[0] = 65535;
+    device.limits.max_workgroup_size[0] = 1024;
+    device.limits.max_workgroup_invocations = 1024;
+    device.limits.max_workgroup_count[0] = 65535;
     device.limits.subgroup_size = 32;
     const auto plan = [&](FieldOp op, Field field = Field::bls12_381_fp,
                           const weft::FieldKernelOptions& options = {}, std::uint64_t elements = 0) {
@@ -248,23 +248,23 @@ TEST_CASE("field plan: shader and launch shape follow from the device") {
 
     CHECK(plan(FieldOp::add).shader == FieldShader::limbs32);
     CHECK(plan(FieldOp::add).local_size == 32);
-    CHECK(plan(FieldOp::add).elements_per_group == 32);
-    CHECK(plan(FieldOp::add).max_groups == 65535);
+    CHECK(plan(FieldOp::add).elements_per_workgroup == 32);
+    CHECK(plan(FieldOp::add).max_workgroups == 65535);
     CHECK(plan(FieldOp::add, Field::bn254_fr, {.shader = FieldShader::limbs64}).shader ==
           FieldShader::limbs64);
     CHECK(plan(FieldOp::mul).shader == FieldShader::limbs64);
     CHECK(plan(FieldOp::neg).shader == FieldShader::limbs64);
     CHECK(plan(FieldOp::mul).local_size == 64);
     CHECK(plan(FieldOp::mul, Field::babybear).shader == FieldShader::limbs32);
-    CHECK(plan(FieldOp::mul, Field::babybear).elements_per_group == 1024);
-    CHECK(plan(FieldOp::neg, Field::goldilocks).elements_per_group == 512);
-    CHECK(plan(FieldOp::inner_product).elements_per_group == 1);
-    CHECK(plan(FieldOp::mul, Field::stark252, {.group_size = 128}).local_size == 128);
+    CHECK(plan(FieldOp::mul, Field::babybear).elements_per_workgroup == 1024);
+    CHECK(plan(FieldOp::neg, Field::goldilocks).elements_per_workgroup == 512);
+    CHECK(plan(FieldOp::inner_product).elements_per_workgroup == 1);
+    CHECK(plan(FieldOp::mul, Field::stark252, {.workgroup_size = 128}).local_size == 128);
 
     // Inverses share an inversion as far as the device stays full.
-    CHECK(plan(FieldOp::inverse).elements_per_group == 64 * 32);
-    CHECK(plan(FieldOp::inverse, Field::bn254_fp, {}, 1000).elements_per_group == 64);
-    CHECK(plan(FieldOp::inverse, Field::bn254_fp, {}, 8 * 65536).elements_per_group == 64 * 8);
+    CHECK(plan(FieldOp::inverse).elements_per_workgroup == 64 * 32);
+    CHECK(plan(FieldOp::inverse, Field::bn254_fp, {}, 1000).elements_per_workgroup == 64);
+    CHECK(plan(FieldOp::inverse, Field::bn254_fp, {}, 8 * 65536).elements_per_workgroup == 64 * 8);
 
     device.limits.subgroup_size = 64;
     CHECK(plan(FieldOp::add).local_size == 64);
@@ -274,13 +274,13 @@ TEST_CASE("field plan: shader and launch shape follow from the device") {
     device.type = weft::DeviceType::cpu;
     device.limits.subgroup_size = 8;
     CHECK(plan(FieldOp::add).local_size == 256);
-    device.limits.max_group_size[0] = 200;  // no power of two
+    device.limits.max_workgroup_size[0] = 200;  // no power of two
     CHECK(plan(FieldOp::add).local_size == 128);
-    device.limits.max_group_size[0] = 1024;
-    device.limits.max_group_invocations = 128;
-    device.limits.max_group_count[0] = 1000;
+    device.limits.max_workgroup_size[0] = 1024;
+    device.limits.max_workgroup_invocations = 128;
+    device.limits.max_workgroup_count[0] = 1000;
     CHECK(plan(FieldOp::add).local_size == 128);
-    CHECK(plan(FieldOp::add).max_groups == 1000);
+    CHECK(plan(FieldOp::add).max_workgroups == 1000);
     device.type = weft::DeviceType::discrete;
 
     device.shader_int64 = false;
@@ -290,8 +290,8 @@ TEST_CASE("field plan: shader and launch shape follow from the device") {
     for (const auto& [options, code, text] :
          {std::tuple{weft::FieldKernelOptions{.shader = FieldShader::limbs64}, weft::Errc::unsupported,
                      "shaderInt64"},
-          std::tuple{weft::FieldKernelOptions{.group_size = 48}, weft::Errc::invalid_argument, "got 48"},
-          std::tuple{weft::FieldKernelOptions{.group_size = 256}, weft::Errc::invalid_argument,
+          std::tuple{weft::FieldKernelOptions{.workgroup_size = 48}, weft::Errc::invalid_argument, "got 48"},
+          std::tuple{weft::FieldKernelOptions{.workgroup_size = 256}, weft::Errc::invalid_argument,
                      "up to 128"}}) {
         CAPTURE(text);
         try {
@@ -306,8 +306,8 @@ TEST_CASE("field plan: shader and launch shape follow from the device") {
 
 TEST_CASE("field plan: shares of reductions fill the device, stay few, and none is empty") {
     weft::DeviceInfo device;
-    device.limits.max_group_size[0] = 1024;
-    device.limits.max_group_invocations = 1024;
+    device.limits.max_workgroup_size[0] = 1024;
+    device.limits.max_workgroup_invocations = 1024;
     const auto shares = [&](Field field, FieldOp op, std::uint64_t elements,
                             const weft::FieldKernelOptions& options = {}) {
         return weft::kernels::plan_field_shares(device, weft::field_info(field), op, elements, options);
@@ -323,11 +323,11 @@ TEST_CASE("field plan: shares of reductions fill the device, stay few, and none 
     CHECK(shares(Field::babybear, FieldOp::sum, 1u << 30) == 528);
     CHECK(shares(Field::babybear, FieldOp::sum, 1u << 22, {.block_elements = 4096}) == 1024);
     CHECK(shares(Field::babybear, FieldOp::sum, 4097, {.block_elements = 1}) == 3);  // a row each, or a part
-    CHECK(shares(Field::goldilocks, FieldOp::sum, 1000, {.group_size = 32, .block_elements = 1}) == 8);
+    CHECK(shares(Field::goldilocks, FieldOp::sum, 1000, {.workgroup_size = 32, .block_elements = 1}) == 8);
     device.type = weft::DeviceType::cpu;
     CHECK(shares(Field::bls12_381_fp, FieldOp::inner_product, 1u << 22) == 32);
     CHECK(weft::kernels::plan_field(device, weft::field_info(Field::stark252), FieldOp::sum, 0, {})
               .local_size == 32);
-    CHECK_THROWS_AS(shares(Field::babybear, FieldOp::sum, 10, {.group_size = 512}), weft::Error);
-    CHECK_THROWS_AS(shares(Field::babybear, FieldOp::sum, 10, {.group_size = 48}), weft::Error);
+    CHECK_THROWS_AS(shares(Field::babybear, FieldOp::sum, 10, {.workgroup_size = 512}), weft::Error);
+    CHECK_THROWS_AS(shares(Field::babybear, FieldOp::sum, 10, {.workgroup_size = 48}), weft::Error);
 }

@@ -24,7 +24,7 @@ GramDevice h100() {
     device.limits.max_storage_buffer_range = 0xffffffffu;
     device.limits.storage_buffer_offset_alignment = 16;
     device.limits.max_shared_memory_bytes = 49152;
-    device.limits.max_group_invocations = device.limits.max_group_size[0] = 1024;
+    device.limits.max_workgroup_invocations = device.limits.max_workgroup_size[0] = 1024;
     device.float64 = device.matrix_khr = device.matrix_nv = device.matrix_exact = true;
     device.memory_bytes = std::uint64_t{80} << 30;
     return device;
@@ -62,37 +62,37 @@ bool contains(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("the form follows precision, device and rows") {
-    CHECK(plan_gram(square(4096, 65536), h100()).form == GramForm::matrix_split);
+TEST_CASE("the method follows precision, device and rows") {
+    CHECK(plan_gram(square(4096, 65536), h100()).method == GramMethod::matrix_split);
     CHECK(plan_gram(square(4096, 65536), h100()).khr);
     GramDevice nv = h100();
     nv.matrix_khr = false;
-    CHECK(plan_gram(square(4096, 65536), nv).form == GramForm::matrix_split);
+    CHECK(plan_gram(square(4096, 65536), nv).method == GramMethod::matrix_split);
     CHECK_FALSE(plan_gram(square(4096, 65536), nv).khr);
     GramDevice failed = h100();
     failed.matrix_exact = false;
     failed.matrix_reason = "failed the accuracy probe";
     const GramPlan plan = plan_gram(square(4096, 65536), failed);
-    CHECK(plan.form == GramForm::fp32_3m);
+    CHECK(plan.method == GramMethod::fp32_3m);
     CHECK(contains(plan.reasons.front(), "failed the accuracy probe"));
     GramProblem any = square(4096, 65536);
     any.unit_rows = false;
-    CHECK(plan_gram(any, h100()).form == GramForm::fp32_3m);
-    CHECK(plan_gram(square(64, 64), lavapipe()).form == GramForm::fp32_4m);
+    CHECK(plan_gram(any, h100()).method == GramMethod::fp32_3m);
+    CHECK(plan_gram(square(64, 64), lavapipe()).method == GramMethod::fp32_4m);
     any.precision = GramReal::float64;
-    CHECK(plan_gram(any, h100()).form == GramForm::fp64);
+    CHECK(plan_gram(any, h100()).method == GramMethod::fp64);
 }
 
-TEST_CASE("forms that cannot be had are refused with the reason") {
+TEST_CASE("methods that cannot be had are refused with the reason") {
     GramProblem any = square(64, 64);
     any.unit_rows = false;
-    CHECK(contains(refusal(Errc::invalid_argument, any, h100(), {.form = GramForm::matrix_single}),
+    CHECK(contains(refusal(Errc::invalid_argument, any, h100(), {.method = GramMethod::matrix_single}),
                    "norms other than 1"));
-    CHECK(contains(refusal(Errc::unsupported, square(64, 64), lavapipe(), {.form = GramForm::matrix_split}),
+    CHECK(contains(refusal(Errc::unsupported, square(64, 64), lavapipe(), {.method = GramMethod::matrix_split}),
                    "no matrix units"));
-    CHECK(contains(refusal(Errc::invalid_argument, any, h100(), {.form = GramForm::fp64}), "float32"));
+    CHECK(contains(refusal(Errc::invalid_argument, any, h100(), {.method = GramMethod::fp64}), "float32"));
     any.precision = GramReal::float64;
-    CHECK(contains(refusal(Errc::invalid_argument, any, h100(), {.form = GramForm::fp32_3m}), "float64"));
+    CHECK(contains(refusal(Errc::invalid_argument, any, h100(), {.method = GramMethod::fp32_3m}), "float64"));
     GramDevice narrow = lavapipe();
     narrow.float64 = false;
     CHECK(contains(refusal(Errc::unsupported, any, narrow), "shaderFloat64"));
@@ -227,17 +227,17 @@ TEST_CASE("tiles fit the device") {
     for (const std::uint32_t shared : {16384u, 32768u, 49152u}) {
         GramDevice device = h100();
         device.limits.max_shared_memory_bytes = shared;
-        for (const GramForm form : {GramForm::fp32_4m, GramForm::fp32_3m, GramForm::fp64,
-                                    GramForm::matrix_split, GramForm::matrix_single})
-            for (const GramTile& tile : gram_tiles(device, form)) {
+        for (const GramMethod method : {GramMethod::fp32_4m, GramMethod::fp32_3m, GramMethod::fp64,
+                                    GramMethod::matrix_split, GramMethod::matrix_single})
+            for (const GramTile& tile : gram_tiles(device, method)) {
                 CHECK(tile.threads() <= 1024);
                 CHECK(tile.rows % tile.columns == 0);
             }
-        CHECK_FALSE(gram_tiles(device, GramForm::fp64).empty());
+        CHECK_FALSE(gram_tiles(device, GramMethod::fp64).empty());
     }
     GramDevice tiny = h100();
     tiny.limits.max_shared_memory_bytes = 1024;
-    CHECK(gram_tiles(tiny, GramForm::fp32_3m).empty());
+    CHECK(gram_tiles(tiny, GramMethod::fp32_3m).empty());
     tiny.matrix_exact = false;
     CHECK(contains(refusal(Errc::unsupported, square(64, 64), tiny), "no tile fits"));
 }
@@ -250,7 +250,7 @@ TEST_CASE("software devices multiply by lanes where they have float64 and tiles 
     CHECK(!plan_gram(square(64, 256), device).tile.lanes());
     device.float64 = false;
     CHECK(!plan_gram(square(1000, 256), device).tile.lanes());
-    for (const GramTile& tile : gram_tiles(h100(), GramForm::fp32_4m)) CHECK(!tile.lanes());
+    for (const GramTile& tile : gram_tiles(h100(), GramMethod::fp32_4m)) CHECK(!tile.lanes());
 }
 
 TEST_CASE("large tiles by NVIDIA's name where there are enough of them, small ones by the other") {
@@ -260,18 +260,18 @@ TEST_CASE("large tiles by NVIDIA's name where there are enough of them, small on
     CHECK(plan_gram(square(1000, 65536), nv).tile == GramTile{64, 64, 8, 4, 1});
     CHECK(plan_gram(square(20, 65536), nv).tile == GramTile{32, 32, 8, 4, 1});
     // Subgroups of 16 x 64 pay in the largest tile alone.
-    for (const GramTile& tile : gram_tiles(nv, GramForm::matrix_split))
+    for (const GramTile& tile : gram_tiles(nv, GramMethod::matrix_split))
         CHECK((tile == GramTile{128, 128, 4, 8, 1} || tile.thread_rows == 8));
     CHECK(plan_gram(square(4096, 65536), h100()).tile == GramTile{64, 64, 8, 4, 1});
-    const GramPlan single = plan_gram(square(4096, 65536), h100(), {.form = GramForm::matrix_single});
+    const GramPlan single = plan_gram(square(4096, 65536), h100(), {.method = GramMethod::matrix_single});
     CHECK(single.tile == GramTile{64, 64, 8, 4, 2});
     CHECK(single.step == 32);
-    CHECK(plan_gram(square(4096, 17), h100(), {.form = GramForm::matrix_single}).row_bytes == 128);
-    CHECK(plan_gram(square(4096, 65536), nv, {.form = GramForm::matrix_single}).tile ==
+    CHECK(plan_gram(square(4096, 17), h100(), {.method = GramMethod::matrix_single}).row_bytes == 128);
+    CHECK(plan_gram(square(4096, 65536), nv, {.method = GramMethod::matrix_single}).tile ==
           GramTile{128, 128, 8, 4, 1});
     nv.limits.max_shared_memory_bytes = 32768;
     CHECK(plan_gram(square(4096, 65536), nv).tile == GramTile{128, 64, 8, 4, 1});
-    CHECK(plan_gram(square(4096, 65536), nv, {.form = GramForm::matrix_single}).tile ==
+    CHECK(plan_gram(square(4096, 65536), nv, {.method = GramMethod::matrix_single}).tile ==
           GramTile{128, 64, 8, 4, 1});
 }
 

@@ -23,7 +23,7 @@ GramDevice device_of(std::uint32_t shared_bytes = 49152) {
     device.limits.max_storage_buffer_range = 0xffffffffu;
     device.limits.storage_buffer_offset_alignment = 16;
     device.limits.max_shared_memory_bytes = shared_bytes;
-    device.limits.max_group_invocations = device.limits.max_group_size[0] = 1024;
+    device.limits.max_workgroup_invocations = device.limits.max_workgroup_size[0] = 1024;
     return device;
 }
 
@@ -103,18 +103,18 @@ TEST_CASE("a plan takes the tile measured for its class, if the device can run i
     CHECK(plan_gram(problem, device).tile == before.tile);
 }
 
-TEST_CASE("classes tell forms and sizes apart") {
+TEST_CASE("classes tell methods and sizes apart") {
     GramPlan plan;
     plan.problem.rows = 100;
     plan.problem.columns = 5000;
     plan.problem.amplitudes = 1 << 20;
-    plan.form = GramForm::matrix_split;
+    plan.method = GramMethod::matrix_split;
     CHECK(gram_class(plan) == "matrix_split nv 128 of 65536");
     plan.khr = true;
     CHECK(gram_class(plan) == "matrix_split khr 128 of 65536");
     plan.problem.rows = 1;
     plan.problem.amplitudes = 2;
-    plan.form = GramForm::fp64;
+    plan.method = GramMethod::fp64;
     CHECK(gram_class(plan) == "fp64 64 of 2");
 }
 

@@ -54,17 +54,17 @@ TEST_CASE("one class alone is no division by zero") {
 
 TEST_CASE("clipping finds the nearest positive semidefinite matrix") {
     std::vector<double> k{0.9, 1, 1, 0.9};
-    CHECK(weft::clip_kernel(k, 2) == 1);
+    CHECK(weft::clip_kernel_matrix(k, 2) == 1);
     for (const double value : k) CHECK(std::abs(value - 0.95) < 1e-14);
     std::vector<float> narrow{0.9f, 1, 1, 0.9f};
-    CHECK(weft::clip_kernel(narrow, 2) == 1);
+    CHECK(weft::clip_kernel_matrix(narrow, 2) == 1);
     for (const float value : narrow) CHECK(std::abs(value - 0.95f) < 1e-6f);
     std::vector<double> good = kKernel;
-    CHECK(weft::clip_kernel(good, 3) == 0);
+    CHECK(weft::clip_kernel_matrix(good, 3) == 0);
     CHECK(good == kKernel);
     // Three by three, two eigenvalues below 0: -1 twice and 2 of the matrix of ones less the identity.
     std::vector<double> ones{0, 1, 1, 1, 0, 1, 1, 1, 0};
-    CHECK(weft::clip_kernel(ones, 3) == 2);
+    CHECK(weft::clip_kernel_matrix(ones, 3) == 2);
     for (const double value : ones) CHECK(std::abs(value - 2.0 / 3) < 1e-14);
     CHECK(ones[1] == ones[3]);
 }
@@ -75,21 +75,21 @@ TEST_CASE("clipping reads the lower triangle alone, and rounding is not negative
     for (std::size_t i = 0; i < one.size(); ++i)
         one[i] = std::sin(static_cast<double>(i / kRows) + 1) * std::sin(static_cast<double>(i % kRows) + 1);
     const std::vector<double> before = one;
-    CHECK(weft::clip_kernel(one, kRows) == 0);
+    CHECK(weft::clip_kernel_matrix(one, kRows) == 0);
     CHECK(one == before);
     std::vector<double> k{0.9, std::numeric_limits<double>::infinity(), 1, 0.9};
-    CHECK(weft::clip_kernel(k, 2) == 1);
+    CHECK(weft::clip_kernel_matrix(k, 2) == 1);
     for (const double value : k) CHECK(std::abs(value - 0.95) < 1e-14);
     // One eigenvalue of -1, two of 0 and one of 3: those that rounding has moved are no numbers' roots.
     std::vector<double> mixed{1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0, 0, 0, 0, -1};
-    CHECK(weft::clip_kernel(mixed, 4) == 1);
+    CHECK(weft::clip_kernel_matrix(mixed, 4) == 1);
     CHECK(std::abs(mixed[0] - 1) < 1e-14);
     CHECK(std::abs(mixed[15]) < 1e-14);
 }
 
 TEST_CASE("centring takes the means of rows and columns away") {
     std::vector<double> k{1, 0.5, 0.25, 0.5, 1, 0.125, 0.25, 0.125, 1};
-    weft::center_kernel(k, 3);
+    weft::center_kernel_matrix(k, 3);
     for (std::size_t i = 0; i < 3; ++i) {
         CHECK(std::abs(k[3 * i] + k[3 * i + 1] + k[3 * i + 2]) < 1e-15);
         CHECK(std::abs(k[i] + k[i + 3] + k[i + 6]) < 1e-15);
@@ -101,21 +101,21 @@ TEST_CASE("centring takes the means of rows and columns away") {
 
 TEST_CASE("normalising shrinks what is off the diagonal") {
     std::vector<double> k = kKernel;
-    weft::normalize_kernel(k, 3, 0.01);
+    weft::normalize_kernel_matrix(k, 3, 0.01);
     CHECK(std::abs(k[1] - 0.506319608824447) < 1e-12);
     CHECK(std::abs(k[2] - 0.311606454834439) < 1e-12);
     CHECK(std::abs(k[5] - 0.831032349033618) < 1e-12);
     for (const std::size_t i : {0u, 4u, 8u}) CHECK(k[i] == 1);
     std::vector<double> uneven{4, 1, 1, 0.25};
-    weft::normalize_kernel(uneven, 2);
+    weft::normalize_kernel_matrix(uneven, 2);
     CHECK(uneven == std::vector<double>{1, 1, 1, 1});
     std::vector<double> broken{std::numeric_limits<double>::quiet_NaN(), 1, 1, 1};
-    weft::normalize_kernel(broken, 2);
+    weft::normalize_kernel_matrix(broken, 2);
     CHECK(std::isnan(broken[0]));
     CHECK(std::isnan(broken[1]));
     CHECK(broken[3] == 1);
     std::vector<double> dead{0, 1e-9, 1e-9, 1};  // its own value counts as 1e-12
-    weft::normalize_kernel(dead, 2);
+    weft::normalize_kernel_matrix(dead, 2);
     CHECK(std::abs(dead[1] - 1e-3) < 1e-15);
 }
 
@@ -133,13 +133,13 @@ TEST_CASE("matrices and labels that cannot be are refused") {
         {"kernel_polarity: label 1 is neither 1 nor -1", [&] { weft::kernel_polarity(k, odd); }},
         {"kernel_polarity: no rows",
          [&] { weft::kernel_polarity(std::vector<double>{}, std::vector<double>{}); }},
-        {"center_kernel: not a square matrix", [&] { weft::center_kernel(k, 4); }},
-        {"normalize_kernel: jitter out of range", [&] { weft::normalize_kernel(k, 3, -0.5); }},
-        {"normalize_kernel: jitter out of range", [&] { weft::normalize_kernel(k, 3, nan); }},
-        {"clip_kernel: row 1 column 0 is not finite",
+        {"center_kernel_matrix: not a square matrix", [&] { weft::center_kernel_matrix(k, 4); }},
+        {"normalize_kernel_matrix: jitter out of range", [&] { weft::normalize_kernel_matrix(k, 3, -0.5); }},
+        {"normalize_kernel_matrix: jitter out of range", [&] { weft::normalize_kernel_matrix(k, 3, nan); }},
+        {"clip_kernel_matrix: row 1 column 0 is not finite",
          [&] {
              k[3] = nan;
-             weft::clip_kernel(k, 3);
+             weft::clip_kernel_matrix(k, 3);
          }},
     };
     for (const Case& c : cases) {

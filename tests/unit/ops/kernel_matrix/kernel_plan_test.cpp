@@ -20,27 +20,27 @@ using namespace weft::kernels;
 
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
 
-KernelDevice device_with(std::uint64_t budget, std::uint64_t range = 0xffffffff, bool float64 = true) {
-    KernelDevice device;
+KernelMatrixDevice device_with(std::uint64_t budget, std::uint64_t range = 0xffffffff, bool float64 = true) {
+    KernelMatrixDevice device;
     device.gram.float64 = float64;
     device.budget_bytes = budget;
     device.gram.limits.max_storage_buffer_range = range;
     device.gram.limits.max_buffer_bytes = budget;
     device.gram.limits.storage_buffer_offset_alignment = 16;
-    device.gram.limits.max_group_count[0] = 65535;
+    device.gram.limits.max_workgroup_count[0] = 65535;
     device.gram.limits.max_shared_memory_bytes = 32768;
-    device.gram.limits.max_group_size[0] = 1024;
-    device.gram.limits.max_group_invocations = 1024;
+    device.gram.limits.max_workgroup_size[0] = 1024;
+    device.gram.limits.max_workgroup_invocations = 1024;
     return device;
 }
 
-KernelEstimate estimate(const KernelDevice& device, const KernelShape& shape, CircuitFacts circuit,
+KernelMatrixEstimate estimate(const KernelMatrixDevice& device, const KernelMatrixShape& shape, CircuitFacts circuit,
                         ValueType type = ValueType::float32, const KernelMatrixOptions& options = {}) {
     circuit.on_host = true;
     return estimate_kernel(plan_kernel(device, shape, circuit, type, options), device, circuit, options);
 }
 
-bool has_reason(const KernelEstimate& estimate, std::string_view part) {
+bool has_reason(const KernelMatrixEstimate& estimate, std::string_view part) {
     return std::any_of(estimate.reasons.begin(), estimate.reasons.end(),
                        [&](const std::string& reason) { return reason.find(part) != std::string::npos; });
 }
@@ -50,24 +50,24 @@ bool has_reason(const KernelEstimate& estimate, std::string_view part) {
 TEST_CASE("layers that cancel are left out") {
     struct Case {
         CircuitFacts circuit;
-        KernelMethod method;
+        KernelMatrixMethod method;
         std::uint32_t layers;
         const char* reason;
     };
     const std::vector<Case> cases{
-        {{KernelMap::ryrz, 0, true}, KernelMethod::product, 0, "no layers"},
-        {{KernelMap::ryrz, 6, false}, KernelMethod::product, 0, "without re-upload all 6 layers cancel"},
-        {{KernelMap::ry, 1, true}, KernelMethod::product, 0, "the last layer cancels, which is the only one"},
-        {{KernelMap::ryrz, 2, true},
-         KernelMethod::states,
+        {{FeatureMap::ryrz, 0, true}, KernelMatrixMethod::product, 0, "no layers"},
+        {{FeatureMap::ryrz, 6, false}, KernelMatrixMethod::product, 0, "without re-upload all 6 layers cancel"},
+        {{FeatureMap::ry, 1, true}, KernelMatrixMethod::product, 0, "the last layer cancels, which is the only one"},
+        {{FeatureMap::ryrz, 2, true},
+         KernelMatrixMethod::states,
          1,
          "the last of 2 layers cancels; 1 layer matters"},
-        {{KernelMap::angle, 5, true}, KernelMethod::states, 4, "4 layers matter"},
-        {{KernelMap::ryrz, 0, false, true}, KernelMethod::states, 0, "states are given"},
+        {{FeatureMap::angle, 5, true}, KernelMatrixMethod::states, 4, "4 layers matter"},
+        {{FeatureMap::ryrz, 0, false, true}, KernelMatrixMethod::states, 0, "states are given"},
     };
     for (const Case& c : cases) {
         INFO("expected: " << std::string(c.reason));
-        const KernelEstimate e = estimate(device_with(80 * kGiB), {100, 0, 4}, c.circuit);
+        const KernelMatrixEstimate e = estimate(device_with(80 * kGiB), {100, 0, 4}, c.circuit);
         CHECK(e.method == c.method);
         CHECK(e.layers == c.layers);
         CHECK(has_reason(e, c.reason));
@@ -75,17 +75,17 @@ TEST_CASE("layers that cancel are left out") {
 }
 
 TEST_CASE("pairs are those that have to be computed") {
-    CHECK(KernelShape{20000, 0, 4}.pairs() == 200010000);
-    CHECK(KernelShape{3, 5, 4}.pairs() == 15);
-    CHECK(KernelShape{3, 5, 4}.values() == 15);
-    CHECK(KernelShape{3, 0, 4}.values() == 9);
+    CHECK(KernelMatrixShape{20000, 0, 4}.pairs() == 200010000);
+    CHECK(KernelMatrixShape{3, 5, 4}.pairs() == 15);
+    CHECK(KernelMatrixShape{3, 5, 4}.values() == 15);
+    CHECK(KernelMatrixShape{3, 0, 4}.values() == 9);
 }
 
-TEST_CASE("product kernels: numbers a qubit, forms and pieces") {
-    const KernelDevice device = device_with(80 * kGiB);
-    const CircuitFacts ry{KernelMap::ry, 2, false}, ryrz{KernelMap::ryrz, 2, false};
+TEST_CASE("product kernels: numbers a qubit, gram_methods and parts") {
+    const KernelMatrixDevice device = device_with(80 * kGiB);
+    const CircuitFacts ry{FeatureMap::ry, 2, false}, ryrz{FeatureMap::ryrz, 2, false};
     CHECK(plan_kernel(device, {10, 0, 4}, ry, ValueType::float32, {}).parts == 2);
-    const KernelPlan plan = plan_kernel(device, {20000, 0, 16}, ryrz, ValueType::float32, {});
+    const KernelMatrixPlan plan = plan_kernel(device, {20000, 0, 16}, ryrz, ValueType::float32, {});
     CHECK(plan.parts == 3);
     CHECK(plan.symmetric);
     CHECK(!plan.long_form);
@@ -95,19 +95,19 @@ TEST_CASE("product kernels: numbers a qubit, forms and pieces") {
     CHECK(plan.job_rows * 20000 * 4 > std::uint64_t{40} << 20);
     CHECK(plan_kernel(device, {10, 0, 33}, ryrz, ValueType::float32, {}).long_form);
     CHECK(!plan_kernel(device, {10, 0, 3000}, ryrz, ValueType::float64, {}).long_form);
-    const KernelPlan cross = plan_kernel(device, {10, 7, 4}, ryrz, ValueType::float32, {});
+    const KernelMatrixPlan cross = plan_kernel(device, {10, 7, 4}, ryrz, ValueType::float32, {});
     CHECK(!cross.symmetric);
     CHECK(cross.stride == 20);
 }
 
 TEST_CASE("software devices make no more turns of loops than they may: qubits in parts, K in panels") {
-    KernelDevice device = device_with(8 * kGiB);
-    const CircuitFacts ry{KernelMap::ry, 0, false};
+    KernelMatrixDevice device = device_with(8 * kGiB);
+    const CircuitFacts ry{FeatureMap::ry, 0, false};
     CHECK(plan_kernel(device, {8, 0, 300000}, ry, ValueType::float32, {}).part_qubits == 300000);
     CHECK(!plan_kernel(device, {8, 0, 300000}, ry, ValueType::float32, {}).by_panels);
     device.gram.software = true;
     for (const ValueType type : {ValueType::float32, ValueType::float64}) {
-        const KernelPlan plan = plan_kernel(device, {8, 0, 300000}, ry, type, {});
+        const KernelMatrixPlan plan = plan_kernel(device, {8, 0, 300000}, ry, type, {});
         // 11 turns for 4 qubits, as kernel_product.comp makes them.
         CHECK(plan.part_qubits * 11 / 4 < 65535);
         CHECK(plan.by_panels);
@@ -117,13 +117,13 @@ TEST_CASE("software devices make no more turns of loops than they may: qubits in
 }
 
 TEST_CASE("software devices take products by lanes, whose planes end at multiples of eight samples") {
-    KernelDevice device = device_with(8 * kGiB);
+    KernelMatrixDevice device = device_with(8 * kGiB);
     device.gram.float64 = true;
-    const CircuitFacts ry{KernelMap::ry, 0, false};
+    const CircuitFacts ry{FeatureMap::ry, 0, false};
     CHECK(!plan_kernel(device, {10, 7, 4}, ry, ValueType::float32, {}).lane_form);
     CHECK(plan_kernel(device, {10, 7, 4}, ry, ValueType::float32, {}).others_at == 10);
     device.gram.software = true;
-    const KernelPlan cross = plan_kernel(device, {10, 7, 4}, ry, ValueType::float32, {});
+    const KernelMatrixPlan cross = plan_kernel(device, {10, 7, 4}, ry, ValueType::float32, {});
     CHECK(cross.lane_form);
     CHECK(cross.others_at == 16);
     CHECK(cross.stride == 24);
@@ -135,42 +135,42 @@ TEST_CASE("software devices take products by lanes, whose planes end at multiple
 }
 
 TEST_CASE("a K beyond one binding is made in panels of whole tiles") {
-    const KernelPlan plan = plan_kernel(device_with(8 * kGiB, std::uint64_t{128} << 20), {20000, 0, 4},
-                                        {KernelMap::ry, 0, false}, ValueType::float32, {});
+    const KernelMatrixPlan plan = plan_kernel(device_with(8 * kGiB, std::uint64_t{128} << 20), {20000, 0, 4},
+                                        {FeatureMap::ry, 0, false}, ValueType::float32, {});
     CHECK(!plan.symmetric);
     CHECK(plan.panel_rows == 1664);  // 128 MiB are 1677 rows of 80000 bytes
-    const KernelPlan wide = plan_kernel(device_with(8 * kGiB, std::uint64_t{128} << 20), {2, 10'000'000, 1},
-                                        {KernelMap::ry, 0, false}, ValueType::float32, {});
+    const KernelMatrixPlan wide = plan_kernel(device_with(8 * kGiB, std::uint64_t{128} << 20), {2, 10'000'000, 1},
+                                        {FeatureMap::ry, 0, false}, ValueType::float32, {});
     CHECK(wide.panel_rows == 2);
     CHECK(wide.job_rows == 2);
 }
 
 TEST_CASE("what does not fit says so with the numbers") {
-    const CircuitFacts ry{KernelMap::ry, 0, false};
-    const KernelEstimate range = estimate(device_with(80 * kGiB), {1'000'000, 0, 1000}, ry);
+    const CircuitFacts ry{FeatureMap::ry, 0, false};
+    const KernelMatrixEstimate range = estimate(device_with(80 * kGiB), {1'000'000, 0, 1000}, ry);
     CHECK(!range.streamed_fits);
     CHECK(has_reason(range,
                      "does not fit: the numbers take 8 GB, and one binding of this device holds 4.29 GB"));
-    const KernelEstimate row = estimate(device_with(80 * kGiB), {1, 2'000'000'000, 1}, ry);
+    const KernelMatrixEstimate row = estimate(device_with(80 * kGiB), {1, 2'000'000'000, 1}, ry);
     CHECK(has_reason(row, "does not fit"));
-    const KernelEstimate small = estimate(device_with(kGiB / 1024), {20000, 0, 16}, ry);
+    const KernelMatrixEstimate small = estimate(device_with(kGiB / 1024), {20000, 0, 16}, ry);
     CHECK(!small.streamed_fits);
     CHECK(has_reason(small, "of device memory, 0.000891 GB of 0.00105 GB may be used"));
     CHECK(estimate(device_with(kGiB), {20000, 0, 16}, ry).streamed_fits);
 }
 
 TEST_CASE("jobs of a product are cut to the memory that may be used") {
-    const CircuitFacts ry{KernelMap::ry, 0, false};
-    KernelDevice device = device_with(2 * kGiB);
+    const CircuitFacts ry{FeatureMap::ry, 0, false};
+    KernelMatrixDevice device = device_with(2 * kGiB);
     const KernelMatrixOptions tenth{.vram_fraction = 0.09};
     for (const bool host_counts : {false, true}) {
         device.host_counts = host_counts;
         device.job_copies = host_counts ? 2 : 1;
-        const KernelEstimate e = estimate(device, {5000, 0, 4}, ry, ValueType::float32, tenth);
+        const KernelMatrixEstimate e = estimate(device, {5000, 0, 4}, ry, ValueType::float32, tenth);
         CHECK(e.streamed_fits);
         CHECK(e.streamed_bytes <= e.available_bytes);
         // A job in each of three slots.
-        const KernelPlan plan = plan_kernel(device, {5000, 0, 4}, ry, ValueType::float32, tenth);
+        const KernelMatrixPlan plan = plan_kernel(device, {5000, 0, 4}, ry, ValueType::float32, tenth);
         CHECK(e.streamed_bytes >= 3 * device.job_copies * plan.job_rows * 5000 * 4);
     }
     // Where the engine copies nothing, the numbers of the samples are all there is, and slots.
@@ -179,19 +179,19 @@ TEST_CASE("jobs of a product are cut to the memory that may be used") {
     device.limited = true;
     device.budget_bytes = std::uint64_t{8} << 20;
     device.job_copies = 2;
-    const KernelEstimate limited = estimate(device, {3000, 0, 8}, ry);
+    const KernelMatrixEstimate limited = estimate(device, {3000, 0, 8}, ry);
     CHECK(limited.streamed_fits);
     CHECK(limited.streamed_bytes <= limited.available_bytes);
 }
 
 TEST_CASE("states that are asked for a few at a time are made once where all of them fit") {
-    const CircuitFacts two{KernelMap::ryrz, 2, true, false, false, true};
-    const KernelEstimate e =
+    const CircuitFacts two{FeatureMap::ryrz, 2, true, false, false, true};
+    const KernelMatrixEstimate e =
         estimate(device_with(8 * kGiB), {12000, 0, 4}, two, ValueType::float32, {.state_tile = 1});
     CHECK(e.bulk_states);
     CHECK(e.state_builds == 1);
     CHECK(has_reason(e, "in two tiles each would be made 1.5 times"));
-    const KernelPlan plan =
+    const KernelMatrixPlan plan =
         plan_kernel(device_with(8 * kGiB), {12000, 0, 4}, two, ValueType::float32, {.state_tile = 1});
     CHECK(plan.states.tile == 12032);
     CHECK(plan.states.chunk_rows == 64);
@@ -207,7 +207,7 @@ TEST_CASE("float64 needs the device's consent") {
 TEST_CASE("options, shapes and circuits that cannot be are refused") {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const std::vector<double> weights{1, 2, 3}, bad{1, nan, 3, std::numeric_limits<double>::infinity()};
-    const KernelShape shape{3, 0, 2};
+    const KernelMatrixShape shape{3, 0, 2};
     struct Case {
         const char* part;
         std::function<void()> call;
@@ -245,7 +245,7 @@ TEST_CASE("options, shapes and circuits that cannot be are refused") {
         {"weights: row 0 column 1 is not a number, row 1 column 1 is infinite (got 2 such values",
          [&] { check_circuit(shape, {.weights = KernelSource(bad)}); }},
         {"scale is not a number", [&] { check_circuit(shape, {.scale = nan}); }},
-        {"no such map (got 7", [&] { check_circuit(shape, {.map = static_cast<KernelMap>(7)}); }},
+        {"no such map (got 7", [&] { check_circuit(shape, {.map = static_cast<FeatureMap>(7)}); }},
         {"x: row 1 column 0 is too large for the scale",
          [] {
              const std::vector<double> x{0, 0, 1e300, 0};
@@ -253,14 +253,14 @@ TEST_CASE("options, shapes and circuits that cannot be are refused") {
          }},
         {"y: row 0 column 1 is not a number, row 1 column 1 is infinite",
          [&] { check_features("y", bad, 2, 1, 1); }},
-        {"no such map (got rx, need angle, ry or ryrz)", [] { kernel_map("rx"); }},
+        {"no such map (got rx, need angle, ry or ryrz)", [] { feature_map("rx"); }},
     };
     for (const Case& c : cases) {
         INFO("expected: " << std::string(c.part));
         CHECK(weft_test::error_text(Errc::invalid_argument, c.call).find(c.part) != std::string::npos);
     }
     CHECK(check_circuit({3, 0, 3}, {.weights = KernelSource(weights)}) == 1);
-    CHECK(kernel_map("RyRz") == KernelMap::ryrz);
+    CHECK(feature_map("RyRz") == FeatureMap::ryrz);
 }
 
 TEST_CASE("faults are found whichever thread meets them") {
@@ -296,12 +296,12 @@ TEST_CASE("passes over states: every bit gets its gates once, and neighbours com
 }
 
 TEST_CASE("states: workgroups fit shared memory, buffers and tiles fit what may be used") {
-    const CircuitFacts deep{KernelMap::ryrz, 3, true, false, false, true};
+    const CircuitFacts deep{FeatureMap::ryrz, 3, true, false, false, true};
     for (const std::uint32_t shared : {16384u, 32768u, 49152u}) {
-        KernelDevice device = device_with(80 * kGiB);
+        KernelMatrixDevice device = device_with(80 * kGiB);
         device.gram.limits.max_shared_memory_bytes = shared;
         for (const ValueType type : {ValueType::float32, ValueType::float64}) {
-            const KernelPlan plan = plan_kernel(device, {1000, 0, 16}, deep, type, {});
+            const KernelMatrixPlan plan = plan_kernel(device, {1000, 0, 16}, deep, type, {});
             CHECK(shared_bytes_of_states(plan.states.most_lanes, plan.real_bytes()) <= shared);
             CHECK(plan.states.two_buffers);
             CHECK(plan.states.bulk);
@@ -311,23 +311,23 @@ TEST_CASE("states: workgroups fit shared memory, buffers and tiles fit what may 
         !plan_kernel(device_with(80 * kGiB), {1000, 0, 10}, deep, ValueType::float32, {}).states.two_buffers);
 
     // 20000 states of 16 qubits are 10.5 GB.
-    const KernelShape shape{20000, 0, 16};
-    const CircuitFacts two{KernelMap::ryrz, 2, true, false, false, true};
-    const KernelEstimate large = estimate(device_with(80 * kGiB), shape, two);
+    const KernelMatrixShape shape{20000, 0, 16};
+    const CircuitFacts two{FeatureMap::ryrz, 2, true, false, false, true};
+    const KernelMatrixEstimate large = estimate(device_with(80 * kGiB), shape, two);
     CHECK(large.bulk_states);
     CHECK(large.streamed_fits);
     CHECK(large.states_bytes == std::uint64_t{20032} * 65536 * 8);
-    const KernelEstimate small = estimate(device_with(8 * kGiB), shape, two);
+    const KernelMatrixEstimate small = estimate(device_with(8 * kGiB), shape, two);
     CHECK(!small.bulk_states);
     CHECK(small.streamed_fits);
     CHECK(small.state_tile == 4096);
     CHECK(has_reason(
         small, "tiles of 4096 states: all would take 10.5 GB; each is made 3 times, with bulk states once"));
-    const KernelEstimate forced =
+    const KernelMatrixEstimate forced =
         estimate(device_with(8 * kGiB), shape, two, ValueType::float32, {.bulk_states = Choice::on});
     CHECK(!forced.streamed_fits);
     CHECK(has_reason(forced, "does not fit: needs"));
-    const KernelEstimate asked = estimate(device_with(80 * kGiB), shape, two, ValueType::float32,
+    const KernelMatrixEstimate asked = estimate(device_with(80 * kGiB), shape, two, ValueType::float32,
                                           {.state_tile = 100, .bulk_states = Choice::off});
     CHECK(asked.state_tile == 128);
     CHECK(!asked.bulk_states);
@@ -335,10 +335,10 @@ TEST_CASE("states: workgroups fit shared memory, buffers and tiles fit what may 
 }
 
 TEST_CASE("states beyond what a device can bind do not fit, whatever its memory") {
-    const CircuitFacts two{KernelMap::ryrz, 2, true, false, false, true};
+    const CircuitFacts two{FeatureMap::ryrz, 2, true, false, false, true};
     for (const std::uint32_t qubits : {24u, 28u, 30u, 31u, 40u}) {
         CAPTURE(qubits);
-        const KernelEstimate e = estimate(device_with(1000 * kGiB), {10, 0, qubits}, two);
+        const KernelMatrixEstimate e = estimate(device_with(1000 * kGiB), {10, 0, qubits}, two);
         CHECK(!e.streamed_fits);
         CHECK(!e.resident_fits);
         CHECK(e.reasons.back().find("does not fit: ") == 0);
@@ -379,13 +379,13 @@ TEST_CASE("the pass that finishes states packs them where a workgroup holds rows
                                            {kApart, ValueType::float32, 8, false}}) {
         CAPTURE(std::string(c.device.name));
         CAPTURE(c.qubits);
-        KernelDevice device = device_with(80 * kGiB);
+        KernelMatrixDevice device = device_with(80 * kGiB);
         device.gram.matrix_khr = device.gram.matrix_exact = c.device.matrix;
         device.gram.software = c.device.software;
         device.packs_apart = c.device.packs_apart;
-        const CircuitFacts two{KernelMap::ryrz, 2, true, false, false, true};
-        const KernelShape shape{1000, 0, c.qubits};
-        const KernelPlan plan = plan_kernel(device, shape, two, c.type, {});
+        const CircuitFacts two{FeatureMap::ryrz, 2, true, false, false, true};
+        const KernelMatrixShape shape{1000, 0, c.qubits};
+        const KernelMatrixPlan plan = plan_kernel(device, shape, two, c.type, {});
         CHECK(plan.states.fused == c.fused);
         CHECK(plan.states.turned == !c.device.software);
         // Sums of squares of every block of the last pass, for float32 alone.
@@ -399,19 +399,19 @@ TEST_CASE("the pass that finishes states packs them where a workgroup holds rows
 }
 
 TEST_CASE("states that are packed at once take no other memory") {
-    KernelDevice device = device_with(80 * kGiB);
+    KernelMatrixDevice device = device_with(80 * kGiB);
     device.gram.matrix_khr = device.gram.matrix_exact = true;
     const auto plan = [&](std::uint32_t qubits, std::uint32_t layers) {
-        return plan_kernel(device, {4000, 0, qubits}, {KernelMap::ryrz, layers, true}, ValueType::float32,
+        return plan_kernel(device, {4000, 0, qubits}, {FeatureMap::ryrz, layers, true}, ValueType::float32,
                            {});
     };
-    const KernelPlan once = plan(12, 2);
+    const KernelMatrixPlan once = plan(12, 2);
     CHECK(built_bytes(once) == 0);
     CHECK(states_memory(once, device, false) == once.states.gram.packed_bytes(4000) +
                                                     once.planes_values() * 4 + 4000 * 4 + 4032 * 4 +
                                                     2 * 12 * 2 * 4);  // weights
     CHECK(built_bytes(plan(12, 3)) == 4032 * (std::uint64_t{8} << 12));
-    const KernelPlan deep = plan(16, 3);
+    const KernelMatrixPlan deep = plan(16, 3);
     CHECK(built_bytes(deep) == 2 * deep.states.chunk_rows * (std::uint64_t{8} << 16));
     CircuitFacts given;
     given.given = true;
@@ -419,7 +419,7 @@ TEST_CASE("states that are packed at once take no other memory") {
 }
 
 TEST_CASE("K of float32 circuits is divided by the norms of states as it is made, unless a pass does it") {
-    const CircuitFacts circuit{KernelMap::ry, 2, true};
+    const CircuitFacts circuit{FeatureMap::ry, 2, true};
     const auto scaled = [&](const CircuitFacts& facts, ValueType type, bool normalize) {
         return plan_kernel(device_with(80 * kGiB), {100, 0, 8}, facts, type, {.normalize = normalize})
             .states.gram.problem.scaled;
@@ -433,11 +433,11 @@ TEST_CASE("K of float32 circuits is divided by the norms of states as it is made
 }
 
 TEST_CASE("norms of float32 states of circuits are taken") {
-    const KernelDevice device = device_with(80 * kGiB);
+    const KernelMatrixDevice device = device_with(80 * kGiB);
     const auto plan = [&](const CircuitFacts& circuit, ValueType type) {
         return plan_kernel(device, {100, 0, 8}, circuit, type, {}).states.renormalize;
     };
-    const CircuitFacts two{KernelMap::ry, 2, true};
+    const CircuitFacts two{FeatureMap::ry, 2, true};
     CircuitFacts given;
     given.given = true;
     CHECK(plan(two, ValueType::float32));

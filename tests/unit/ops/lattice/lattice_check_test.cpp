@@ -154,11 +154,11 @@ TEST_CASE("lattice check: rows become elements whose codes are whole words") {
 
 namespace {
 
-weft::DeviceInfo device_with_groups_of(std::uint32_t most) {
+weft::DeviceInfo device_with_workgroups_of(std::uint32_t most) {
     weft::DeviceInfo d;
-    d.limits.max_group_size[0] = most;
-    d.limits.max_group_invocations = most;
-    d.limits.max_group_count[0] = 65535;
+    d.limits.max_workgroup_size[0] = most;
+    d.limits.max_workgroup_invocations = most;
+    d.limits.max_workgroup_count[0] = 65535;
     return d;
 }
 
@@ -170,7 +170,7 @@ std::uint32_t constant(const kernels::LatticePlan& plan, std::uint32_t id) {
 
 }  // namespace
 
-TEST_CASE("lattice check: threads or groups of an encoder fill whole words, whatever the code") {
+TEST_CASE("lattice check: threads or workgroups of an encoder fill whole words, whatever the code") {
     for (const std::uint32_t most : {8u, 16u, 128u, 1024u})
         for (const Lattice lattice : {Lattice::z2, Lattice::d4, Lattice::e8})
             for (std::uint32_t q = 3; q <= 16; ++q)
@@ -180,14 +180,14 @@ TEST_CASE("lattice check: threads or groups of an encoder fill whole words, what
                             .lattice = lattice, .q = q, .levels = levels, .packed = packed};
                         const std::uint32_t block = kernels::block_vectors(lattice);
                         const auto plan = kernels::plan_lattice(
-                            device_with_groups_of(most), kernels::LatticeOp::encode, code, false, block);
+                            device_with_workgroups_of(most), kernels::LatticeOp::encode, code, false, block);
                         const std::uint32_t per_thread = constant(plan, 5);
                         REQUIRE(per_thread != 0);
                         const std::uint32_t whole = per_thread == 1 ? 4 * plan.local_size : per_thread;
-                        const std::uint32_t group = per_thread == 1 ? whole : plan.local_size * per_thread;
+                        const std::uint32_t workgroup = per_thread == 1 ? whole : plan.local_size * per_thread;
                         CHECK(whole % 4 == 0);
                         CHECK(weft::code_bytes(code, whole) % 4 == 0);
-                        CHECK(plan.elements_per_group == std::max(1u, group / block));
+                        CHECK(plan.elements_per_workgroup == std::max(1u, workgroup / block));
                         if (per_thread != 1) {
                             CHECK(block % per_thread == 0);
                             continue;
@@ -203,7 +203,7 @@ TEST_CASE("lattice check: threads or groups of an encoder fill whole words, what
 TEST_CASE("lattice check: E8 is stored through shared memory on GPUs alone") {
     using kernels::LatticeOp;
     const auto staged = [](Lattice lattice, LatticeOp op, weft::DeviceType type) {
-        weft::DeviceInfo device = device_with_groups_of(1024);
+        weft::DeviceInfo device = device_with_workgroups_of(1024);
         device.type = type;
         return kernels::plan_lattice(device, op, {.lattice = lattice}, false, 4).staged;
     };
@@ -217,7 +217,7 @@ TEST_CASE("lattice check: E8 is stored through shared memory on GPUs alone") {
 TEST_CASE("lattice check: threads work on one vector each where codes are words or parts of one") {
     const auto per_thread = [](const LatticeCode& code, kernels::LatticeOp op, std::uint32_t most = 1024) {
         const std::uint32_t block = kernels::block_vectors(code.lattice);
-        return constant(kernels::plan_lattice(device_with_groups_of(most), op, code, false, block), 5);
+        return constant(kernels::plan_lattice(device_with_workgroups_of(most), op, code, false, block), 5);
     };
     using kernels::LatticeOp;
     CHECK(per_thread({.packed = true}, LatticeOp::encode) == 1);

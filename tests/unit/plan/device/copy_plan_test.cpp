@@ -33,7 +33,7 @@ TEST_CASE("copies within the device: what one dispatch of the shader takes") {
     weft::DeviceLimits limits;
     limits.storage_buffer_offset_alignment = 64;
     limits.max_storage_buffer_range = 0xffffffff;
-    limits.max_group_count[0] = 0x7fffffff;
+    limits.max_workgroup_count[0] = 0x7fffffff;
     CHECK(shader_part(limits, 0, 0, 65536) == 65536);
     CHECK(shader_part(limits, 64, 128, 65536) == 65536);
     CHECK(shader_part(limits, 16, 0, 65536) == 0);
@@ -43,7 +43,7 @@ TEST_CASE("copies within the device: what one dispatch of the shader takes") {
     CHECK(shader_part(limits, 0, 0, 0) == 0);
     // The next part begins where a binding may.
     CHECK(shader_part(limits, 0, 0, std::uint64_t{1} << 33) == (std::uint64_t{1} << 32) - 64);
-    limits.max_group_count[0] = 3;
+    limits.max_workgroup_count[0] = 3;
     CHECK(shader_part(limits, 0, 0, 1 << 20) == 3 * 4096);
     CHECK(shader_part(limits, 0, 0, 4096 + 48) == 4096 + 48);
     limits.storage_buffer_offset_alignment = 4;

@@ -165,7 +165,7 @@ TEST_CASE("sizes, imports and waits by device") {
         CHECK_FALSE(plan.keep_imports);
         CHECK(plan.small_bytes == kMiB);
         CHECK(plan.spin_wait);
-        CHECK(plan.group_bytes == 8 * kMiB);
+        CHECK(plan.bundle_bytes == 8 * kMiB);
     }
 }
 

@@ -154,13 +154,13 @@ TEST_CASE("a tuned path that the device cannot take is left out") {
 
 TEST_CASE("chunks are cut by tuned bytes, whatever an element has, unless elements were asked for") {
     DeviceSnapshot device = h100();
-    device.limits.max_group_count[0] = 0x7fffffff;
+    device.limits.max_workgroup_count[0] = 0x7fffffff;
     const DevicePlan plan = planned(device, {}, {.chunk_bytes = 48000});
     const Job job{.inputs = {{reinterpret_cast<void*>(4096), 96000}},
                   .outputs = {{reinterpret_cast<void*>(1 << 20), 48000}},
                   .elements = 1000};
-    ProgramShape shape;
-    shape.elements_per_group = 64;
+    ProgramNeeds shape;
+    shape.elements_per_workgroup = 64;
     const auto chunk = [&](const BatchOptions& options) {
         return chunk_limit(shape, device.limits, resolve(plan, device, options, 144000), job, true);
     };

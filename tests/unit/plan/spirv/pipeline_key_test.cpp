@@ -26,8 +26,8 @@ TEST_CASE("what makes the same pipeline has the same key") {
     CHECK(pipeline_key(words, other) == key);
     other = options;
     other.name = "shown to people";
-    other.elements_per_group = 7;
-    other.max_groups = 9;
+    other.elements_per_workgroup = 7;
+    other.max_workgroups = 9;
     CHECK(pipeline_key(words, other) == key);
     CHECK(pipeline_key(Words(words), options) == key);
 }

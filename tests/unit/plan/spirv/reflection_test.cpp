@@ -23,7 +23,7 @@ constexpr std::uint32_t kWideTypes[] = {
 #include "shaders/wide_types.spv.inc"
 };
 
-/// Pieces of a module around `main`; what a case leaves empty is left out.
+/// Parts of a module around `main`; what a case leaves empty is left out.
 struct Module {
     std::string capabilities, decorations, globals, body, functions;
     std::string modes = "OpExecutionMode %main LocalSize 8 1 1\n";

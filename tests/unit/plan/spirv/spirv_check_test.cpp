@@ -156,8 +156,8 @@ DeviceSnapshot roomy() {
     device.limits.max_storage_buffers = 8;
     device.limits.max_push_constant_bytes = 128;
     device.limits.max_shared_memory_bytes = 32768;
-    device.limits.max_group_invocations = 1024;
-    for (std::size_t axis = 0; axis < 3; ++axis) device.limits.max_group_size[axis] = axis == 2 ? 64 : 1024;
+    device.limits.max_workgroup_invocations = 1024;
+    for (std::size_t axis = 0; axis < 3; ++axis) device.limits.max_workgroup_size[axis] = axis == 2 ? 64 : 1024;
     return device;
 }
 
@@ -230,8 +230,8 @@ TEST_CASE("each limit names its value and what was asked") {
     Reflection huge = plain();
     huge.local_size = {0xffffffff, 0xffffffff, 0xffffffff};
     DeviceSnapshot lax = roomy();
-    for (std::uint32_t& axis : lax.limits.max_group_size) axis = 0xffffffff;
-    lax.limits.max_group_invocations = 0xffffffff;
+    for (std::uint32_t& axis : lax.limits.max_workgroup_size) axis = 0xffffffff;
+    lax.limits.max_workgroup_invocations = 0xffffffff;
     CHECK(contains(device_refusal(huge, lax, Errc::invalid_shader), "invocations"));
 }
 

@@ -52,16 +52,16 @@ bool folds(std::span<const std::uint32_t> words) {
 bool folds(const std::string& body, const std::string& functions = {}, const std::string& entry = "main") {
     return reflect(weft::test::assemble(
                        "OpCapability Shader\nOpMemoryModel Logical GLSL450\n"
-                       "OpEntryPoint GLCompute %main \"main\" %group %groups\n"
-                       "OpEntryPoint GLCompute %other \"other\" %group %groups\n"
+                       "OpEntryPoint GLCompute %main \"main\" %workgroup %workgroups\n"
+                       "OpEntryPoint GLCompute %other \"other\" %workgroup %workgroups\n"
                        "OpExecutionMode %main LocalSize 8 1 1\nOpExecutionMode %other LocalSize 8 1 1\n"
-                       "OpDecorate %group BuiltIn WorkgroupId\nOpDecorate %groups BuiltIn NumWorkgroups\n"
+                       "OpDecorate %workgroup BuiltIn WorkgroupId\nOpDecorate %workgroups BuiltIn NumWorkgroups\n"
                        "%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%uint = OpTypeInt 32 0\n"
                        "%v3 = OpTypeVector %uint 3\n%pv3 = OpTypePointer Input %v3\n"
                        "%pin = OpTypePointer Input %uint\n%pfn = OpTypePointer Function %uint\n"
                        "%pfv3 = OpTypePointer Function %v3\n%linear_type = OpTypeFunction %uint %pfv3 %uint\n"
                        "%c0 = OpConstant %uint 0\n%c1 = OpConstant %uint 1\n"
-                       "%group = OpVariable %pv3 Input\n%groups = OpVariable %pv3 Input\n"
+                       "%workgroup = OpVariable %pv3 Input\n%workgroups = OpVariable %pv3 Input\n"
                        "%main = OpFunction %void None %fn\n%entry = OpLabel\n" +
                        body +
                        "OpReturn\nOpFunctionEnd\n"
@@ -71,8 +71,8 @@ bool folds(const std::string& body, const std::string& functions = {}, const std
         .folds;
 }
 
-const std::string kY = "%yp = OpAccessChain %pin %group %c1\n%y = OpLoad %uint %yp\n";
-const std::string kX = "%xp = OpAccessChain %pin %groups %c0\n%n = OpLoad %uint %xp\n";
+const std::string kY = "%yp = OpAccessChain %pin %workgroup %c1\n%y = OpLoad %uint %yp\n";
+const std::string kX = "%xp = OpAccessChain %pin %workgroups %c0\n%n = OpLoad %uint %xp\n";
 
 }  // namespace
 
@@ -100,7 +100,7 @@ TEST_CASE("values are followed through variables, members, vectors and calls") {
     CHECK(folds(kY + kX + "%c = OpCompositeConstruct %v3 %c0 %c0 %y\n%e = OpCompositeExtract %uint %c 2\n" +
                 "%m = OpIMul %uint %e %n\n"));
     // A vector by a vector: y meets the x of NumWorkgroups only where both are in one component.
-    const std::string vectors = "%g = OpLoad %v3 %group\n%k = OpLoad %v3 %groups\n";
+    const std::string vectors = "%g = OpLoad %v3 %workgroup\n%k = OpLoad %v3 %workgroups\n";
     CHECK_FALSE(folds(vectors + "%m = OpIMul %v3 %g %k\n"));
     CHECK(folds(vectors + "%s = OpVectorShuffle %v3 %k %k 1 0 2\n%m = OpIMul %v3 %g %s\n"));
     CHECK_FALSE(folds(vectors + "%s = OpVectorShuffle %v3 %k %k 1 2 0\n%m = OpIMul %v3 %g %s\n"));
@@ -109,7 +109,7 @@ TEST_CASE("values are followed through variables, members, vectors and calls") {
 TEST_CASE("calls: parameters, results, functions that are not reached, other entry points") {
     const std::string call =
         "%v = OpVariable %pfv3 Function\n" + kX +
-        "%g = OpLoad %v3 %group\nOpStore %v %g\n%r = OpFunctionCall %uint %linear %v %n\n";
+        "%g = OpLoad %v3 %workgroup\nOpStore %v %g\n%r = OpFunctionCall %uint %linear %v %n\n";
     const auto linear = [](const std::string& result) {
         return "%linear = OpFunction %uint None %linear_type\n%a = OpFunctionParameter %pfv3\n"
                "%b = OpFunctionParameter %uint\n%e3 = OpLabel\n%ap = OpAccessChain %pfn %a %c1\n"

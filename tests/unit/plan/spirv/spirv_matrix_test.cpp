@@ -68,7 +68,7 @@ TEST_CASE("matrices need their extension") {
     DeviceSnapshot device = weft::test::h100();
     device.shader_float16 = device.vulkan_memory_model = true;
     device.subgroup_operations = ~0u;
-    for (std::uint32_t& axis : device.limits.max_group_size) axis = 1024;
+    for (std::uint32_t& axis : device.limits.max_workgroup_size) axis = 1024;
     const Reflection khr = reflect(kKhr, kOptions), nv = reflect(kNv, kOptions);
     CHECK_THROWS_AS(check_device(khr, device, "probe"), Error);
     CHECK_THROWS_AS(check_device(nv, device, "probe"), Error);

@@ -32,7 +32,7 @@ DevicePlan plan_of(const DeviceSnapshot& device, const Config& config = {}) {
 
 BatchSettings settings_for(const DeviceSnapshot& device, const BatchOptions& options = {},
                            std::uint64_t total_bytes = kGiB, const Config& config = {}) {
-    return resolve(plan_of(device, config), device, options, total_bytes);
+    return settle_options(plan_of(device, config), device, options, total_bytes);
 }
 
 std::string refusal(const DeviceSnapshot& device, const BatchOptions& options, Errc code) {
@@ -196,15 +196,15 @@ TEST_CASE("large jobs are copied on a card and never where the memory is one") {
 
 const std::vector<weft::Binding> kBindings = {{0, weft::Access::read, ""}, {1, weft::Access::write, ""}};
 
-ProgramShape shape_of(std::uint32_t elements_per_group = 256, std::uint32_t max_groups = 0) {
-    return {kBindings, 8, elements_per_group, max_groups, "copy"};
+ProgramNeeds needs_of(std::uint32_t elements_per_workgroup = 256, std::uint32_t max_workgroups = 0) {
+    return {kBindings, 8, elements_per_workgroup, max_workgroups, "copy"};
 }
 
 DeviceLimits wide_limits() {
     DeviceLimits limits;
     limits.max_storage_buffer_range = 0xffffffffu;
     limits.max_buffer_bytes = 1024 * kGiB;
-    limits.max_group_count[0] = 0x7fffffff;
+    limits.max_workgroup_count[0] = 0x7fffffff;
     return limits;
 }
 
@@ -225,7 +225,7 @@ BatchSettings exactly(std::uint64_t chunk_elements) {
     return s;
 }
 
-std::uint64_t limit_of(const ProgramShape& shape, const DeviceLimits& limits, const BatchSettings& settings,
+std::uint64_t limit_of(const ProgramNeeds& shape, const DeviceLimits& limits, const BatchSettings& settings,
                        const Job& job, bool copies) {
     return chunk_limit(shape, limits, settings, job, copies);
 }
@@ -233,27 +233,27 @@ std::uint64_t limit_of(const ProgramShape& shape, const DeviceLimits& limits, co
 TEST_CASE("a chunk that was asked for is used as it is") {
     for (const std::uint64_t chunk : {1u, 7u, 524288u, 0xffffffffu})
         for (const bool copies : {false, true})
-            CHECK(limit_of(shape_of(), wide_limits(), exactly(chunk), job_of(1000, 1, 1), copies) == chunk);
+            CHECK(limit_of(needs_of(), wide_limits(), exactly(chunk), job_of(1000, 1, 1), copies) == chunk);
 }
 
 TEST_CASE("a chunk stays within what one dispatch can count") {
     DeviceLimits limits = wide_limits();
-    limits.max_group_count[0] = 65535;
+    limits.max_workgroup_count[0] = 65535;
     const Job job = job_of(1000, 1, 1);
-    CHECK(limit_of(shape_of(1), limits, exactly(0xffffffffu), job, true) == 65535);
-    CHECK(limit_of(shape_of(64), limits, exactly(0xffffffffu), job, true) == 65535u * 64);
-    CHECK(limit_of(shape_of(64), limits, exactly(100), job, true) == 100);
-    ProgramShape folding = shape_of(1);
+    CHECK(limit_of(needs_of(1), limits, exactly(0xffffffffu), job, true) == 65535);
+    CHECK(limit_of(needs_of(64), limits, exactly(0xffffffffu), job, true) == 65535u * 64);
+    CHECK(limit_of(needs_of(64), limits, exactly(100), job, true) == 100);
+    ProgramNeeds folding = needs_of(1);
     folding.folds = true;
-    limits.max_group_count[1] = 7;
+    limits.max_workgroup_count[1] = 7;
     CHECK(limit_of(folding, limits, exactly(0xffffffffu), job, true) == 65535u * 7);
-    folding.elements_per_group = 0x80000000;  // a product beyond 64 bits would wrap to nothing
-    limits.max_group_count[0] = limits.max_group_count[1] = 0xffffffffu;
+    folding.elements_per_workgroup = 0x80000000;  // a product beyond 64 bits would wrap to nothing
+    limits.max_workgroup_count[0] = limits.max_workgroup_count[1] = 0xffffffffu;
     CHECK(limit_of(folding, limits, exactly(0xffffffffu), job, true) == 0xffffffffu);
-    // A shader that loops takes any number with any number of groups.
-    CHECK(limit_of(shape_of(1, 2112), limits, exactly(0xffffffffu), job, true) == 0xffffffffu);
+    // A shader that loops takes any number with any number of bundles.
+    CHECK(limit_of(needs_of(1, 2112), limits, exactly(0xffffffffu), job, true) == 0xffffffffu);
     // Of a job that long no chunk's last index may pass 32 bits.
-    CHECK(limit_of(shape_of(1, 2112), limits, exactly(0xffffffffu), job_of(0xffffffffu, 0, 0), true) ==
+    CHECK(limit_of(needs_of(1, 2112), limits, exactly(0xffffffffu), job_of(0xffffffffu, 0, 0), true) ==
           0x80000000u);
 }
 
@@ -261,13 +261,13 @@ TEST_CASE("a chunk stays within what one binding can span") {
     DeviceLimits limits = wide_limits();
     limits.max_storage_buffer_range = 1000;
     for (const bool copies : {false, true}) {
-        CHECK(limit_of(shape_of(), limits, exactly(5000), job_of(100000, 48, 4), copies) == 1000 / 48);
-        CHECK(limit_of(shape_of(), limits, exactly(5000), job_of(100000, 4, 48), copies) == 1000 / 48);
-        CHECK(limit_of(shape_of(), limits, exactly(5000), job_of(10, 1000, 4), copies) == 1);
+        CHECK(limit_of(needs_of(), limits, exactly(5000), job_of(100000, 48, 4), copies) == 1000 / 48);
+        CHECK(limit_of(needs_of(), limits, exactly(5000), job_of(100000, 4, 48), copies) == 1000 / 48);
+        CHECK(limit_of(needs_of(), limits, exactly(5000), job_of(10, 1000, 4), copies) == 1);
     }
     Job table = job_of(100000, 1, 1);
     table.inputs.push_back({memory, 900, true});  // bound whole, whatever the chunk
-    CHECK(limit_of(shape_of(), limits, exactly(5000), table, true) == 1000);
+    CHECK(limit_of(needs_of(), limits, exactly(5000), table, true) == 1000);
 }
 
 TEST_CASE("the spans of a chunk fit one buffer together") {
@@ -276,12 +276,12 @@ TEST_CASE("the spans of a chunk fit one buffer together") {
     limits.storage_buffer_offset_alignment = 256;
     Job job = job_of(std::uint64_t{1} << 30, 4, 4);
     job.inputs = {{memory, 16 * kGiB}, {memory, 16 * kGiB}, {memory, 512 * kMiB, true}};
-    const std::uint64_t limit = limit_of(shape_of(), limits, exactly(0xffffffffu), job, true);
+    const std::uint64_t limit = limit_of(needs_of(), limits, exactly(0xffffffffu), job, true);
     CHECK(limit * 32 + 512 * kMiB + 3 * 256 <= kGiB);
     CHECK((limit + 100) * 32 + 512 * kMiB > kGiB);  // and hardly less than fits
     job.inputs = {{memory, std::uint64_t{1} << 30}};
     job.outputs = {{memory, 16 * kGiB}, {memory, 48 * kGiB}};
-    const std::uint64_t out = limit_of(shape_of(), limits, exactly(0xffffffffu), job, true);
+    const std::uint64_t out = limit_of(needs_of(), limits, exactly(0xffffffffu), job, true);
     CHECK(out * 64 + 2 * 256 <= kGiB);
     CHECK((out + 100) * 64 > kGiB);
 }
@@ -290,16 +290,16 @@ TEST_CASE("smaller chunks keep a pipeline busy, but only where bytes are copied 
     const BatchSettings pipelined = settings_for(h100(), {}, 64 * kMiB);
     BatchSettings sequential = settings_for(h100(), {.mode = BatchMode::sequential}, 64 * kMiB);
     const Job job = job_of(1u << 20, 96, 48);
-    const std::uint64_t small = limit_of(shape_of(), wide_limits(), pipelined, job, true);
+    const std::uint64_t small = limit_of(needs_of(), wide_limits(), pipelined, job, true);
     CHECK(small < 524288);
     CHECK(small >= 1024);
-    CHECK(limit_of(shape_of(), wide_limits(), pipelined, job, false) == 524288);
-    CHECK(limit_of(shape_of(), wide_limits(), sequential, job, true) == 524288);
+    CHECK(limit_of(needs_of(), wide_limits(), pipelined, job, false) == 524288);
+    CHECK(limit_of(needs_of(), wide_limits(), sequential, job, true) == 524288);
     // More bytes in all never mean smaller chunks.
     std::uint64_t previous = 0;
     for (std::uint64_t total = kMiB; total <= 1024 * kGiB; total *= 2) {
         const std::uint64_t limit =
-            limit_of(shape_of(), wide_limits(), settings_for(h100(), {}, total), job, true);
+            limit_of(needs_of(), wide_limits(), settings_for(h100(), {}, total), job, true);
         CHECK(limit >= previous);
         previous = limit;
     }
@@ -308,29 +308,29 @@ TEST_CASE("smaller chunks keep a pipeline busy, but only where bytes are copied 
 
 TEST_CASE("a chunk limit is never zero and never wraps") {
     const BatchSettings huge = settings_for(h100(), {}, std::uint64_t{1} << 50);
-    CHECK(limit_of(shape_of(), wide_limits(), huge, job_of(0xffffffffu, 16, 16), true) == 524288);
-    CHECK(limit_of(shape_of(), wide_limits(), huge, job_of(1, 1, 1), true) >= 1);
-    CHECK(limit_of(shape_of(), DeviceLimits{}, exactly(1), job_of(1, 1, 1), true) == 1);
+    CHECK(limit_of(needs_of(), wide_limits(), huge, job_of(0xffffffffu, 16, 16), true) == 524288);
+    CHECK(limit_of(needs_of(), wide_limits(), huge, job_of(1, 1, 1), true) >= 1);
+    CHECK(limit_of(needs_of(), DeviceLimits{}, exactly(1), job_of(1, 1, 1), true) == 1);
     const BatchSettings tiny = settings_for(h100(), {}, 1);
-    CHECK(limit_of(shape_of(), wide_limits(), tiny, job_of(1, 1 << 30, 1 << 30), true) == 1);
+    CHECK(limit_of(needs_of(), wide_limits(), tiny, job_of(1, 1 << 30, 1 << 30), true) == 1);
     Job tables = job_of(1000, 1, 1);
     tables.inputs = {{memory, 3, true}};
     tables.outputs = {};
-    CHECK(limit_of(shape_of(), wide_limits(), huge, tables, true) == 524288);
+    CHECK(limit_of(needs_of(), wide_limits(), huge, tables, true) == 524288);
     Job nothing;
     nothing.elements = 1000;
-    CHECK(limit_of(shape_of(), wide_limits(), huge, nothing, true) == 524288);
+    CHECK(limit_of(needs_of(), wide_limits(), huge, nothing, true) == 524288);
 }
 
-TEST_CASE("small jobs share a group while every slot has work") {
+TEST_CASE("small jobs share a bundle while every slot has work") {
     BatchSettings s = settings_for(h100(), {}, 100 * kGiB);
-    CHECK(group_limit(s) == s.transfer.group_bytes);
+    CHECK(workgroup_limit(s) == s.transfer.bundle_bytes);
     s.total_bytes = 0;
-    CHECK(group_limit(s) == 0);
+    CHECK(workgroup_limit(s) == 0);
     s.total_bytes = 3 * kMiB;
-    CHECK(group_limit(s) * s.slots <= s.total_bytes);  // at least one group a slot
-    CHECK(group_limit(s) > 0);
-    CHECK(group_limit(settings_for(h100(), {.mode = BatchMode::sequential}, 100 * kGiB)) == 0);
+    CHECK(workgroup_limit(s) * s.slots <= s.total_bytes);  // at least one bundle a slot
+    CHECK(workgroup_limit(s) > 0);
+    CHECK(workgroup_limit(settings_for(h100(), {.mode = BatchMode::sequential}, 100 * kGiB)) == 0);
 }
 
 TEST_CASE("bytes of a job count every span, broadcast ones once") {
@@ -344,19 +344,19 @@ TEST_CASE("bytes of a job count every span, broadcast ones once") {
 
 }  // namespace
 
-TEST_CASE("a batch tapers: small pieces first and last, whole chunks between, no slivers, nothing lost") {
+TEST_CASE("a batch tapers: small chunks first and last, whole chunks between, no slivers, nothing lost") {
     constexpr std::uint64_t kMiB = std::uint64_t{1} << 20, kElement = 144, kJob = 262144, kJobs = 8;
     std::uint64_t started = 0, largest = 0;
     const std::uint64_t total = kJob * kJobs * kElement;
-    std::vector<std::uint64_t> pieces;
+    std::vector<std::uint64_t> chunks;
     for (std::uint64_t job = 0; job < kJobs; ++job) {
         for (std::uint64_t left = kJob; left != 0;) {
             const std::uint64_t count = weft::core::taper(300000, left, kElement, started, total - started);
             REQUIRE(count >= 1);
             REQUIRE(count <= left);
-            CHECK(count * kElement >= 5 * kMiB);  // half of the least piece, for the halves of a rest
+            CHECK(count * kElement >= 5 * kMiB);  // half of the least chunk, for the halves of a rest
             if (count != left) CHECK(count % 64 == 0);
-            pieces.push_back(count);
+            chunks.push_back(count);
             left -= count;
             started += count * kElement;
             largest = std::max(largest, count);
@@ -364,9 +364,9 @@ TEST_CASE("a batch tapers: small pieces first and last, whole chunks between, no
     }
     CHECK(started == total);
     CHECK(largest == kJob);
-    CHECK(pieces.front() * kElement <= 12 * kMiB);
-    CHECK(pieces.back() * kElement <= 12 * kMiB);
-    CHECK(pieces.size() <= 14);
+    CHECK(chunks.front() * kElement <= 12 * kMiB);
+    CHECK(chunks.back() * kElement <= 12 * kMiB);
+    CHECK(chunks.size() <= 14);
 }
 
 TEST_CASE("a taper never exceeds the limit or the job, whatever the element size") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups are laid out, then carried out on plain memory: what arrives in the outputs must be what the kernel
+// Bundles are laid out, then carried out on plain memory: what arrives in the outputs must be what the kernel
 // makes of the inputs, whichever way the bytes went.
 #include <algorithm>
 #include <cstring>
@@ -51,7 +51,7 @@ class Buffers {
 };
 
 /// One binding of a program under test: bytes an element, or bytes in all where it is broadcast.
-struct BindingShape {
+struct BindingNeeds {
     Access access = Access::read;
     std::uint64_t bytes = 4;
     bool broadcast = false;
@@ -59,7 +59,7 @@ struct BindingShape {
 
 struct Program {
     std::string what;
-    std::vector<BindingShape> bindings;
+    std::vector<BindingNeeds> bindings;
     bool in_place = false;  // output 0 is input 0
 };
 
@@ -75,10 +75,10 @@ const Program kPrograms[] = {
     {"writes alone", {{Access::write, 4}}},
 };
 
-bool reads(const BindingShape& b) {
+bool reads(const BindingNeeds& b) {
     return b.access != Access::write;
 }
-bool writes(const BindingShape& b) {
+bool writes(const BindingNeeds& b) {
     return b.access != Access::read;
 }
 
@@ -89,7 +89,7 @@ std::byte kernel_byte(const Program& program, std::size_t k, std::uint64_t e, st
                       const Input& input) {
     std::uint64_t sum = k * 17 + b + 1;
     for (std::size_t i = 0; i < program.bindings.size(); ++i) {
-        const BindingShape& shape = program.bindings[i];
+        const BindingNeeds& shape = program.bindings[i];
         if (reads(shape)) sum = sum * 3 + std::to_integer<std::uint64_t>(input(i, e, b % shape.bytes));
     }
     return as_byte(sum);
@@ -112,7 +112,7 @@ struct TestJob {
         job.elements = n;
         job.parameters = seed;
         memory.reserve(2 * p.bindings.size());
-        for (const BindingShape& shape : p.bindings) {
+        for (const BindingNeeds& shape : p.bindings) {
             const std::uint64_t bytes = shape.broadcast ? shape.bytes : shape.bytes * n;
             if (reads(shape)) {
                 std::byte* data = add_memory(bytes, seed++);
@@ -133,18 +133,18 @@ struct TestJob {
         compute_expected();
     }
 
-    PieceSpans spans_of(const Piece& piece) const {
-        PieceSpans spans;
+    ChunkSpans spans_of(const Chunk& chunk) const {
+        ChunkSpans spans;
         spans.job = &job;
         for (std::size_t i = 0; i < pinned_in.size(); ++i)
             if (pinned_in[i])
                 spans.inputs[i] = {
                     pinned_in[i],
-                    shift + slice(job.inputs[i].bytes, job.inputs[i].broadcast, elements, piece).offset};
+                    shift + slice(job.inputs[i].bytes, job.inputs[i].broadcast, elements, chunk).offset};
         for (std::size_t i = 0; i < pinned_out.size(); ++i)
             if (pinned_out[i])
                 spans.outputs[i] = {pinned_out[i],
-                                    shift + slice(job.outputs[i].bytes, false, elements, piece).offset};
+                                    shift + slice(job.outputs[i].bytes, false, elements, chunk).offset};
         return spans;
     }
 
@@ -169,12 +169,12 @@ struct TestJob {
         const auto input = [&](std::size_t binding, std::uint64_t e, std::uint64_t b) {
             std::size_t in = 0;
             for (std::size_t i = 0; i < binding; ++i) in += reads(program.bindings[i]) ? 1u : 0u;
-            const BindingShape& shape = program.bindings[binding];
+            const BindingNeeds& shape = program.bindings[binding];
             return static_cast<const std::byte*>(
                 job.inputs[in].data)[(shape.broadcast ? 0 : e * shape.bytes) + b];
         };
         for (std::size_t k = 0; k < program.bindings.size(); ++k) {
-            const BindingShape& shape = program.bindings[k];
+            const BindingNeeds& shape = program.bindings[k];
             if (!writes(shape)) continue;
             Bytes& out = expected.emplace_back();
             for (std::uint64_t e = 0; e < elements; ++e)
@@ -184,7 +184,7 @@ struct TestJob {
     }
 };
 
-/// A slot of exactly the size that was asked for, and a device that runs a group on it.
+/// A slot of exactly the size that was asked for, and a device that runs a bundle on it.
 class FakeSlot {
   public:
     FakeSlot(const AreaNeeds& needs, Buffers& buffers) : buffers_(buffers) {
@@ -199,10 +199,10 @@ class FakeSlot {
     }
     const Areas& areas() const { return areas_; }
 
-    void run(const Program& program, const GroupWork& work, std::uint64_t alignment) {
+    void run(const Program& program, const Bundle& work, std::uint64_t alignment) {
         for (const HostCopy& copy : work.copies_in) host_copy(copy);
         for (const CopyRegion& region : work.uploads) device_copy(region);
-        for (const PieceWork& piece : work.pieces) run_kernel(program, piece, alignment);
+        for (const ChunkDispatch& chunk : work.chunks) run_kernel(program, chunk, alignment);
         for (const CopyRegion& region : work.downloads) device_copy(region);
         for (const HostCopy& copy : work.copies_out) host_copy(copy);
     }
@@ -219,22 +219,22 @@ class FakeSlot {
         std::memcpy(buffers_.at(region.target, region.target_offset, region.bytes),
                     buffers_.at(region.source, region.source_offset, region.bytes), region.bytes);
     }
-    void run_kernel(const Program& program, const PieceWork& piece, std::uint64_t alignment) {
-        REQUIRE(piece.bound_count == program.bindings.size());
+    void run_kernel(const Program& program, const ChunkDispatch& chunk, std::uint64_t alignment) {
+        REQUIRE(chunk.bound_count == program.bindings.size());
         std::uint32_t count = 0;
-        std::memcpy(&count, piece.push.data(), 4);
-        REQUIRE(count == piece.piece.count);
+        std::memcpy(&count, chunk.push.data(), 4);
+        REQUIRE(count == chunk.chunk.count);
         std::vector<std::byte*> bound;
-        for (std::size_t i = 0; i < piece.bound_count; ++i) {
-            const BoundRange& range = piece.bound[i];
-            const BindingShape& shape = program.bindings[i];
+        for (std::size_t i = 0; i < chunk.bound_count; ++i) {
+            const BoundRange& range = chunk.bound[i];
+            const BindingNeeds& shape = program.bindings[i];
             CHECK(range.binding == 10 + i);
             CHECK(range.offset % alignment == 0);
             REQUIRE(range.bytes == (shape.broadcast ? shape.bytes : shape.bytes * count));
             bound.push_back(buffers_.at(range.buffer, range.offset, range.bytes));
         }
         const auto input = [&](std::size_t i, std::uint64_t e, std::uint64_t b) {
-            const BindingShape& shape = program.bindings[i];
+            const BindingNeeds& shape = program.bindings[i];
             return bound[i][(shape.broadcast ? 0 : e * shape.bytes) + b];
         };
         std::vector<Bytes> results(program.bindings.size());  // in place: no result feeds another
@@ -261,23 +261,23 @@ std::vector<Binding> bindings_of(const Program& program) {
     return out;
 }
 
-/// Lays out the given pieces of `jobs` as one group.
-struct Group {
+/// Lays out the given chunks of `jobs` as one bundle.
+struct Bundle {
     std::vector<Binding> bindings;
     AreaNeeds needs{};
-    GroupWork work;
+    Bundle work;
     std::unique_ptr<FakeSlot> slot;
 
-    Group(const Program& program, const std::vector<std::unique_ptr<TestJob>>& jobs,
-          const std::vector<Piece>& pieces, const Route& route, std::uint64_t alignment, Buffers& buffers)
+    Bundle(const Program& program, const std::vector<std::unique_ptr<TestJob>>& jobs,
+          const std::vector<Chunk>& chunks, const Route& route, std::uint64_t alignment, Buffers& buffers)
         : bindings(bindings_of(program)) {
-        GroupLayout layout({bindings, 16, 1, 0, "test"}, alignment);
-        for (const Piece& piece : pieces)
-            layout.measure(piece, jobs[piece.job]->spans_of(piece), route, needs);
+        BundleLayout layout({bindings, 16, 1, 0, "test"}, alignment);
+        for (const Chunk& chunk : chunks)
+            layout.measure(chunk, jobs[chunk.job]->spans_of(chunk), route, needs);
         slot = std::make_unique<FakeSlot>(needs, buffers);
         layout.restart();
-        for (const Piece& piece : pieces)
-            layout.write(piece, jobs[piece.job]->spans_of(piece), route, slot->areas(), work);
+        for (const Chunk& chunk : chunks)
+            layout.write(chunk, jobs[chunk.job]->spans_of(chunk), route, slot->areas(), work);
     }
 };
 
@@ -303,15 +303,15 @@ TEST_CASE("every route brings the right bytes to the kernel and back") {
                     std::vector<std::unique_ptr<TestJob>> jobs;
                     for (const std::uint64_t n : {100u, 1u, 65u})
                         jobs.push_back(std::make_unique<TestJob>(program, n, n, pinned, buffers));
-                    // Two groups: the first job ends in the middle of one, beside the others.
-                    Group first(program, jobs, {{0, 0, 33}, {0, 33, 3}}, route, alignment, buffers);
+                    // Two bundles: the first job ends in the middle of one, beside the others.
+                    Bundle first(program, jobs, {{0, 0, 33}, {0, 33, 3}}, route, alignment, buffers);
                     first.slot->run(program, first.work, alignment);
-                    Group second(program, jobs, {{0, 36, 64}, {1, 0, 1}, {2, 0, 65}}, route, alignment,
+                    Bundle second(program, jobs, {{0, 36, 64}, {1, 0, 1}, {2, 0, 65}}, route, alignment,
                                  buffers);
                     second.slot->run(program, second.work, alignment);
                     for (const auto& job : jobs) CHECK(job->outputs_are_right());
                     std::uint64_t bytes = 0;
-                    for (const BindingShape& shape : program.bindings)
+                    for (const BindingNeeds& shape : program.bindings)
                         bytes += (shape.broadcast ? 2 * shape.bytes : 36 * shape.bytes) *
                                  (shape.access == Access::read_write ? 2 : 1);
                     CHECK(first.work.bytes == bytes);
@@ -321,21 +321,21 @@ TEST_CASE("every route brings the right bytes to the kernel and back") {
     }
 }
 
-/// One job of 64 elements in one piece.
+/// One job of 64 elements in one chunk.
 struct Single {
     Buffers buffers;
     std::vector<std::unique_ptr<TestJob>> jobs;
-    std::unique_ptr<Group> group;
+    std::unique_ptr<Bundle> bundle;
 
     Single(const Program& program, const Route& route, Pinned pinned) {
         jobs.push_back(std::make_unique<TestJob>(program, 64, 1, pinned, buffers));
-        group = std::make_unique<Group>(program, jobs, std::vector<Piece>{{0, 0, 64}}, route, 64, buffers);
+        bundle = std::make_unique<Bundle>(program, jobs, std::vector<Chunk>{{0, 0, 64}}, route, 64, buffers);
     }
-    const GroupWork& work() const { return group->work; }
-    std::uint64_t need(Area area) const { return group->needs[static_cast<std::size_t>(area)]; }
+    const Bundle& work() const { return bundle->work; }
+    std::uint64_t need(Area area) const { return bundle->needs[static_cast<std::size_t>(area)]; }
     std::uint64_t need_in_all() const {
         std::uint64_t sum = 0;
-        for (const std::uint64_t bytes : group->needs) sum += bytes;
+        for (const std::uint64_t bytes : bundle->needs) sum += bytes;
         return sum;
     }
 };
@@ -386,16 +386,16 @@ TEST_CASE("without copies the kernel works on page-locked memory itself, where i
     Buffers buffers;
     std::vector<std::unique_ptr<TestJob>> jobs;
     jobs.push_back(std::make_unique<TestJob>(bytes, 63, 1, Pinned::aligned, buffers));
-    const Group group(bytes, jobs, {{0, 0, 63}}, kRoutes[5], 64, buffers);
-    CHECK(group.work.copies_in.empty());
-    CHECK(group.work.copies_out.size() == 1);
+    const Bundle bundle(bytes, jobs, {{0, 0, 63}}, kRoutes[5], 64, buffers);
+    CHECK(bundle.work.copies_in.empty());
+    CHECK(bundle.work.copies_out.size() == 1);
 }
 
 TEST_CASE("mapped device memory takes inputs, never outputs that the host would read back through the bus") {
-    const Single group(kPrograms[0], kRoutes[3], Pinned::none);
-    CHECK(group.need(Area::mapped_in) == 256);
-    CHECK(group.need(Area::host_in) == 0);
-    CHECK(group.need(Area::host_out) == 256);
+    const Single bundle(kPrograms[0], kRoutes[3], Pinned::none);
+    CHECK(bundle.need(Area::mapped_in) == 256);
+    CHECK(bundle.need(Area::host_in) == 0);
+    CHECK(bundle.need(Area::host_out) == 256);
     const Single both(kPrograms[2], kRoutes[3], Pinned::none);
     CHECK(both.need(Area::mapped_in) == 0);
     CHECK(both.need(Area::host_out) == 768);
@@ -406,7 +406,7 @@ TEST_CASE("slices of a span") {
         std::uint64_t bytes;
         bool broadcast;
         std::uint64_t elements;
-        Piece piece;
+        Chunk chunk;
         ByteSlice expected;
     } cases[] = {
         {400, false, 100, {0, 0, 100}, {0, 400}},
@@ -420,7 +420,7 @@ TEST_CASE("slices of a span") {
          {std::uint64_t{0xfffffffeu} * 48, 48}},
     };
     for (const auto& c : cases) {
-        const ByteSlice s = slice(c.bytes, c.broadcast, c.elements, c.piece);
+        const ByteSlice s = slice(c.bytes, c.broadcast, c.elements, c.chunk);
         CHECK(s.offset == c.expected.offset);
         CHECK(s.bytes == c.expected.bytes);
     }
@@ -449,19 +449,19 @@ TEST_CASE("push constants: count, first, then parameters, as far as the block is
     }
 }
 
-TEST_CASE("each piece carries the index of its first element and the job's parameters") {
+TEST_CASE("each chunk carries the index of its first element and the job's parameters") {
     Buffers buffers;
     std::vector<std::unique_ptr<TestJob>> jobs;
     jobs.push_back(std::make_unique<TestJob>(kPrograms[0], 100, 77, Pinned::none, buffers));
-    const Group group(kPrograms[0], jobs, {{0, 10, 20}, {0, 30, 5}}, kRoutes[0], 64, buffers);
-    REQUIRE(group.work.pieces.size() == 2);
-    for (const PieceWork& piece : group.work.pieces) {
+    const Bundle bundle(kPrograms[0], jobs, {{0, 10, 20}, {0, 30, 5}}, kRoutes[0], 64, buffers);
+    REQUIRE(bundle.work.chunks.size() == 2);
+    for (const ChunkDispatch& chunk : bundle.work.chunks) {
         std::uint32_t first = 0;
         std::uint64_t parameter = 0;
-        std::memcpy(&first, piece.push.data() + 4, 4);
-        std::memcpy(&parameter, piece.push.data() + 8, 8);
-        CHECK(piece.push_bytes == 16);
-        CHECK(first == piece.piece.first);
+        std::memcpy(&first, chunk.push.data() + 4, 4);
+        std::memcpy(&parameter, chunk.push.data() + 8, 8);
+        CHECK(chunk.push_bytes == 16);
+        CHECK(first == chunk.chunk.first);
         CHECK(parameter == 77);
     }
 }

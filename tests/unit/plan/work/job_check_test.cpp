@@ -13,14 +13,14 @@ using weft::Access;
 using weft::Binding;
 using weft::DeviceLimits;
 using weft::Job;
-using weft::core::ProgramShape;
+using weft::core::ProgramNeeds;
 
 // Checks look at pointers and lengths only, so spans may claim more than this array holds.
 alignas(64) std::byte memory[4096];
 
 const std::vector<Binding> kAdd = {{0, Access::read, "a"}, {1, Access::read, "b"}, {2, Access::write, "out"}};
 
-ProgramShape add_shape(std::uint32_t push_constant_bytes = 8) {
+ProgramNeeds add_shape(std::uint32_t push_constant_bytes = 8) {
     return {kAdd, push_constant_bytes, 256, 0, "add"};
 }
 
@@ -39,7 +39,7 @@ Job add_job() {
 }
 
 /// The text of the refusal of job 7, "accepted" without one.
-std::string refusal(const Job& job, const ProgramShape& shape = add_shape(),
+std::string refusal(const Job& job, const ProgramNeeds& shape = add_shape(),
                     const DeviceLimits& l = limits()) {
     try {
         weft::core::check_job(shape, l, job, 7);
@@ -172,7 +172,7 @@ TEST_CASE("spans of a job without elements may have any length, but no length wi
 
 TEST_CASE("a read_write binding takes an input and an output of equal size") {
     const std::vector<Binding> bindings = {{0, Access::write, ""}, {5, Access::read_write, ""}};
-    const ProgramShape shape{bindings, 8, 1, 0, "scan"};
+    const ProgramNeeds shape{bindings, 8, 1, 0, "scan"};
     Job job;
     job.elements = 10;
     job.inputs = {{memory, 40}};
