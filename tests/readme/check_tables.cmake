@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DROOT=<repository> -P check_tables.cmake
 # Fails unless docs/configuration.md names exactly the variables that Config::from_env reads and the options of the
-# build, every relative link of the README and the docs leads to a file, and the README has at most 200 lines.
+# build, every relative link of the README and the docs leads to a file, the files that architecture.md and the pages on
+# internals name exist, and the README has at most 200 lines.
 cmake_policy(VERSION 3.25)
 file(READ "${ROOT}/docs/configuration.md" page)
 
@@ -70,6 +71,22 @@ foreach(file IN ITEMS "${ROOT}/README.md" "${ROOT}/CHANGELOG.md" ${pages})
 endforeach()
 if(broken)
     message(FATAL_ERROR "links that lead nowhere:${broken}")
+endif()
+
+file(GLOB pages LIST_DIRECTORIES FALSE "${ROOT}/docs/internals/*.md")
+set(absent "")
+foreach(file IN ITEMS "${ROOT}/docs/architecture.md" ${pages})
+    file(READ "${file}" text)
+    string(REGEX REPLACE "[][;]" " " text "${text}")
+    string(REGEX MATCHALL "(include|src|shaders|tests|tools|cmake)/[a-z0-9_/]+(\\.glsl)?\\.(cpp|hpp|h|comp|cu|cmake|sh)" names "${text}")
+    foreach(name IN LISTS names)
+        if(NOT EXISTS "${ROOT}/${name}")
+            string(APPEND absent "\n  ${file}: ${name}")
+        endif()
+    endforeach()
+endforeach()
+if(absent)
+    message(FATAL_ERROR "files that are not there:${absent}")
 endif()
 
 file(READ "${ROOT}/README.md" text)
