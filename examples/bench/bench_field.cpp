@@ -225,7 +225,7 @@ double multiplications(const weft::FieldInfo& field, FieldOp op) {
 
 /// What one operation is measured beside.
 struct Beside {
-    weft::MemoryCeiling& ceiling;
+    weft::tune::MemoryCeiling& ceiling;
     std::size_t elements;
     int dispatches;
     double& patience_s;  // left for turns that the settings refuse
@@ -313,7 +313,7 @@ int run(const Settings& settings) {
     for (const weft::FieldInfo& field : weft::fields()) {
         if (!wanted(settings.fields, field.name)) continue;
         const std::size_t elements = elements_of(settings, backend, field);
-        weft::MemoryCeiling ceiling(backend, std::max<std::uint64_t>(3 * elements * field.element_bytes, 48));
+        weft::tune::MemoryCeiling ceiling(backend, std::max<std::uint64_t>(3 * elements * field.element_bytes, 48));
         Resident data(backend, field, elements, settings.kernel());
         std::printf("\n%s, %zu elements of %u bytes\n%-15s %10s %9s %9s %7s %8s %8s %-8s %10s %7s  %s\n",
                     field.name.data(), elements, field.element_bytes, "", "Gelem/s", "GB/s", "stream",

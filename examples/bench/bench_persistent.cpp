@@ -143,7 +143,7 @@ nlohmann::json resident(const Settings& settings, weft::Backend& backend) {
         backend.device().limits.max_storage_buffer_range / (kLimbs * sizeof(std::uint64_t));
     const std::size_t elements = settings.quick ? 65536 : std::min<std::size_t>(4194304, bindable);
     Vectors v(elements);
-    weft::MemoryCeiling ceiling(backend, elements * 144);
+    weft::tune::MemoryCeiling ceiling(backend, elements * 144);
     ResidentAdd add(backend, v);
     nlohmann::json out{{"elements", elements}};
     std::printf("\nresident, %zu elements\n", elements);
@@ -174,8 +174,8 @@ nlohmann::json small_call(const Settings& settings, weft::Backend& backend) {
     std::vector<double> calls, empties, kernels;
     for (int i = 0; i < (settings.quick ? 3 : 25); ++i) {
         calls.push_back(steady_ms(backend, small, 50) * 1e3);
-        empties.push_back(weft::measure_submit_wait(backend, 50) * 1e6);
-        kernels.push_back(weft::measure_dispatch_wait(backend, 50) * 1e6);
+        empties.push_back(weft::tune::measure_submit_wait(backend, 50) * 1e6);
+        kernels.push_back(weft::tune::measure_dispatch_wait(backend, 50) * 1e6);
     }
     const double call = median(std::move(calls)), empty = median(std::move(empties)),
                  kernel = median(std::move(kernels));
@@ -204,7 +204,7 @@ int run(const Settings& settings) {
     Vectors first(settings.sizes.front());
     const FirstCall cold = one_shot(config, first), warm = one_shot(config, first);
     weft::Backend backend(config);
-    const double floor_us = weft::measure_submit_wait(backend, settings.quick ? 50 : 500) * 1e6;
+    const double floor_us = weft::tune::measure_submit_wait(backend, settings.quick ? 50 : 500) * 1e6;
     std::printf("device %s, driver %s\n", backend.name().c_str(), backend.device().driver.c_str());
     std::printf("cold cache: init %.1f ms, first call %.2f ms\n", cold.init_ms, cold.call_ms);
     std::printf("warm cache: init %.1f ms, first call %.2f ms\n", warm.init_ms, warm.call_ms);

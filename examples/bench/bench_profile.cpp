@@ -119,14 +119,14 @@ bool batches(weft::Backend& backend, const std::string& memory, Memory& a, Memor
     std::fill(a.data(), a.data() + a.size(), std::uint64_t{1});
     std::fill(b.data(), b.data() + b.size(), std::uint64_t{2});
     const std::vector<weft::FieldJob> jobs = jobs_in(a, b, out);
-    for (const weft::StageTimes times : {weft::StageTimes::automatic, weft::StageTimes::off}) {
+    for (const weft::Choice times : {weft::Choice::automatic, weft::Choice::off}) {
         const Run run = [&] {
             const Clock::time_point start = Clock::now();
             const weft::BatchReport r =
                 weft::field_batch(backend, weft::FieldOp::add, jobs, {.batch = {.stage_times = times}});
             return Times{us_since(start), r.copy_in_s * 1e6, r.copy_out_s * 1e6, r.wait_s * 1e6};
         };
-        const char* const text = times == weft::StageTimes::off ? "times off" : "times on";
+        const char* const text = times == weft::Choice::off ? "times off" : "times on";
         print(std::to_string(jobs.size()) + " jobs, " + memory + ", " + text, compare(backend, run, rounds));
     }
     return std::all_of(out.data(), out.data() + out.size(), [](std::uint64_t limb) { return limb == 3; });

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything that can be set from outside, and the only list of environment variables.
+//
+// Example:
+//     weft::Config config = weft::Config::from_env();
+//     config.device = "cpu";
+//     config.memory_limit = std::uint64_t{1} << 30;
 #pragma once
 
 #include <cstdint>
@@ -35,12 +40,8 @@ enum class HostAllocator {
     cuda,  ///< required: a Backend cannot be made without
 };
 
-/// What moves results to the host while uploads run.
-enum class DownloadBy {
-    automatic,  ///< on NVIDIA GPUs, from and to page-locked memory of Vulkan's, whichever was measured faster
-    engine,     ///< the copy engine
-    shader,     ///< a copy shader of few workgroups, wherever bytes and offsets are multiples of 16
-};
+/// For settings that weft decides itself unless the caller does.
+enum class Choice { automatic, off, on };
 
 /// Khronos validation layer.
 enum class Validation {
@@ -68,10 +69,11 @@ struct Config {
     /// Elements per chunk of a streamed job, >= 1. Variable GPU_STREAM_CHUNK_ELEMS.
     /// Unset: at most kDefaultChunkElements, less where smaller chunks keep the device busy from the start.
     std::optional<std::uint64_t> chunk_elements;
-    /// true: always staged through device-local memory, false: never. Variable GPU_DEVICE_LOCAL (1, 0).
+    /// true: always staged through device-local memory, false: never. Variable GPU_DEVICE_LOCAL (1, 0), kept for
+    /// compatibility; WEFT_PATH is the general form.
     std::optional<bool> device_local;
     /// Slots in the ring, 1..16; two slots are the ping-pong of the literature. Variable WEFT_SLOTS.
-    std::optional<std::uint32_t> slots;
+    std::optional<std::uint32_t> ring_slots;
     /// Variable WEFT_PATH (auto, staged, direct, imported, host).
     Path path = Path::automatic;
     /// Threads that copy between ordinary and page-locked memory, the caller's included, 1..256.
@@ -81,8 +83,6 @@ struct Config {
     QueueMode queues = QueueMode::automatic;
     /// Variable WEFT_HOST_ALLOC (auto, vulkan, cuda).
     HostAllocator host_allocator = HostAllocator::automatic;
-    /// Variable WEFT_DOWNLOADS (auto, engine, shader).
-    DownloadBy downloads = DownloadBy::automatic;
     /// Variable WEFT_VALIDATION (0, 1, sync). Asking for it on a machine without the layer is an error.
     Validation validation = Validation::off;
     /// Messages at or above this level reach `log`. Variable WEFT_LOG (off, error, warning, info, debug).

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include <weft/cuda/memory.hpp>
+#include <weft/cuda/device.hpp>
 #include <weft/ops/field.hpp>
 
 namespace weft::cuda {
@@ -17,7 +17,7 @@ struct FieldInput {
     FieldInput() = default;  ///< none
     template <class T>
     requires(sizeof(T) == 4 || sizeof(T) == 8)
-        FieldInput(DeviceSpan<T> span)  // NOLINT(google-explicit-constructor)
+        FieldInput(DeviceSpan<T> span)
         : data(span.data()), bytes(span.bytes()), limb_bytes(sizeof(T)) {}
 
     const void* data = nullptr;
@@ -29,7 +29,7 @@ struct FieldInput {
 struct FieldOutput {
     template <class T>
     requires(!std::is_const_v<T> && (sizeof(T) == 4 || sizeof(T) == 8))
-        FieldOutput(DeviceSpan<T> span)  // NOLINT(google-explicit-constructor)
+        FieldOutput(DeviceSpan<T> span)
         : data(span.data()), bytes(span.bytes()), limb_bytes(sizeof(T)) {}
 
     void* data;

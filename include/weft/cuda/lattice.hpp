@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-#include <weft/cuda/memory.hpp>
+#include <weft/cuda/device.hpp>
 #include <weft/ops/lattice.hpp>
 #include <weft/ops/lattice_inner.hpp>
 

@@ -18,12 +18,12 @@ struct FieldInput {
     FieldInput() = default;  ///< none
     template <class T>
     requires(sizeof(T) == 4 || sizeof(T) == 8) FieldInput(const BufferView<T>& view)  // NOLINT
-        : object(view.object()),
+        : object(detail::Access::object(view)),
           offset(view.first() * sizeof(T)),
           bytes(view.bytes()),
           limb_bytes(sizeof(T)) {}
     template <class T>
-    FieldInput(const Buffer<T>& buffer) : FieldInput(buffer.view()) {}  // NOLINT(google-explicit-constructor)
+    FieldInput(const Buffer<T>& buffer) : FieldInput(buffer.view()) {}
 
     std::shared_ptr<core::BufferObject> object;
     std::uint64_t offset = 0, bytes = 0;
@@ -35,7 +35,7 @@ struct FieldOutput : FieldInput {
     template <class T>
     requires(!std::is_const_v<T>) FieldOutput(const BufferView<T>& view) : FieldInput(view) {}  // NOLINT
     template <class T>
-    FieldOutput(const Buffer<T>& buffer) : FieldInput(buffer) {}  // NOLINT(google-explicit-constructor)
+    FieldOutput(const Buffer<T>& buffer) : FieldInput(buffer) {}
 };
 
 /// Records one operation on `stream`, unchecked: values are below p (FieldOptions::checked says what happens

@@ -22,7 +22,7 @@ kernels::FieldRange range_of(const FieldInput& range) {
 }
 
 Words words_of(const FieldInput& range) {
-    return {range.object, range.offset / 4, range.bytes / 4};
+    return detail::Access::make<Words>(range.object, range.offset / 4, range.bytes / 4);
 }
 BufferView<const std::uint32_t> read_only(const FieldInput& range) {
     return words_of(range);

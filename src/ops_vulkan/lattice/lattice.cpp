@@ -173,7 +173,7 @@ void lattice_quantize(Stream& stream, const LatticeCode& code, BufferView<const 
     const Resident r = kernels::resident_vectors(function, code, x.size(), width,
                                                  code_words(code, shape.vectors()), status.size());
     kernels::check_size(function, "y", "values", y.size(), x.size());
-    kernels::check_lattice_overlap(function, x.object() == y.object(), x.first(), y.first(), x.size());
+    kernels::check_lattice_overlap(function, detail::Access::object(x) == detail::Access::object(y), x.first(), y.first(), x.size());
     dispatch(stream, LatticeOp::quantize, code, r, code.max_retries != 0, {x, y, status});
 }
 

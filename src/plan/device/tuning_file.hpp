@@ -10,28 +10,35 @@
 
 #include <weft/tune/engine.hpp>
 
+#include "plan/device/device_snapshot.hpp"
+
 namespace weft::core {
 
-/// Who a tuning belongs to. Any difference is a miss.
+/// The device that a tuning belongs to. Any difference is a miss.
 struct TuningIdentity {
     std::array<std::uint8_t, 16> device{}, driver{};  // UUIDs
     std::uint32_t driver_version = 0;
     std::string weft;  // version of the library
 };
 
+TuningIdentity tuning_identity(const DeviceSnapshot& device);
+
 inline constexpr std::size_t kMaxTuningBytes = 4096;
 
 /// One file a device.
 std::string tuning_file_name(const TuningIdentity& identity);
-std::string encode_tuning(const TuningIdentity& identity, const Tuning& tuning);
+std::string encode_tuning(const TuningIdentity& identity, const tune::Engine& tuning);
 
 struct DecodedTuning {
-    Tuning tuning;        // empty when refused
+    tune::Engine tuning;        // empty when refused
     std::string refused;  // empty: usable
 };
 DecodedTuning decode_tuning(const TuningIdentity& identity, std::string_view text);
 
 /// What is out of range; empty: nothing.
-std::string check_tuning(const Tuning& tuning);
+std::string check_tuning(const tune::Engine& tuning);
+
+/// The tuning that the cache folder holds for the device. Whatever it finds, it never throws for it.
+tune::EngineReport load_tuning(const DeviceSnapshot& device, const Config& config);
 
 }  // namespace weft::core

@@ -11,8 +11,8 @@
 #include <weft/buffer.hpp>
 
 #include "base/config_parse.hpp"
+#include "plan/device/tuning_file.hpp"
 #include "vulkan/engine/backend_state.hpp"
-#include "vulkan/backend/tuning.hpp"
 
 namespace weft {
 namespace core {
@@ -38,11 +38,10 @@ PlanReport report_plan(const DevicePlan& plan) {
     report.ordinary_path = plan.transfer.large_ordinary;
     report.small_path = plan.transfer.small;
     report.small_bytes = plan.transfer.small_bytes;
-    report.slots = plan.slots;
+    report.ring_slots = plan.ring_slots;
     report.copy_threads = plan.copy_threads;
     report.chunk_elements = plan.chunk_elements;
     report.chunk_bytes = plan.chunk_bytes;
-    report.downloads = !plan.downloads.shader ? "engine" : plan.downloads.asked ? "shader" : "measured";
     report.tuning = plan.tuning;
     report.synchronization2 = plan.synchronization2;
     report.reasons = plan.reasons;
@@ -64,9 +63,9 @@ std::shared_ptr<BackendState> open_best_device(const Config& config) {
     check_enums(config);
     auto instance = std::make_shared<Instance>(config);
     StartupReport startup;
-    startup.before_ms = milliseconds_between(process_begin, begin);
-    startup.loader_ms = instance->loader_ms();
-    startup.instance_ms = instance->create_ms();
+    startup.before_s = seconds_between(process_begin, begin);
+    startup.loader_s = instance->loader_s();
+    startup.instance_s = instance->create_s();
     const SteadyTime asking = now();
     const std::vector<VkPhysicalDevice> devices = instance->physical_devices();
     std::vector<DeviceSnapshot> snapshots = read_all(*instance, devices);
@@ -74,7 +73,7 @@ std::shared_ptr<BackendState> open_best_device(const Config& config) {
                                   [&](const DeviceSnapshot& s) { return load_tuning(s, config); });
     const std::uint32_t index = plan.device;
     StartupClock clock{startup, process_begin, now()};
-    clock.report.devices_ms = milliseconds_between(asking, clock.opening);
+    clock.report.devices_s = seconds_between(asking, clock.opening);
     return make_backend_state(std::move(instance), devices[index], index, std::move(snapshots[index]),
                         std::move(plan), config, clock);
 }
@@ -95,9 +94,9 @@ std::shared_ptr<BackendState> make_backend_state(std::shared_ptr<Instance> insta
         if (const std::string found = context->memory.host_allocator(); found != "cuda")
             throw Error(Errc::unsupported,
                         "Backend: host allocator cuda is not possible (got " + found + ")");
-    clock.report.caches_ms = context->pipelines.load_ms();
-    clock.report.device_ms =
-        milliseconds_between(clock.opening, std::chrono::steady_clock::now()) - clock.report.caches_ms;
+    clock.report.caches_s = context->pipelines.load_s();
+    clock.report.device_s =
+        seconds_between(clock.opening, std::chrono::steady_clock::now()) - clock.report.caches_s;
     return owned_by_process(std::make_unique<BackendState>(context, std::move(info), std::move(report),
                                                       clock.report, clock.process_begin, config.trace));
 }
@@ -122,7 +121,7 @@ Backend::Backend(const Config& config) : backend_state_(core::open_best_device(c
 Backend::Backend(std::shared_ptr<core::BackendState> backend_state) : backend_state_(std::move(backend_state)) {}
 Backend::Backend(Backend&&) noexcept = default;
 Backend& Backend::operator=(Backend&& other) noexcept {
-    if (backend_state_ && this != &other) backend_state_->kept().clear();
+    if (backend_state_ && this != &other) backend_state_->scratch_cache().clear();
     backend_state_ = std::move(other.backend_state_);
     return *this;
 }
@@ -134,7 +133,7 @@ Backend::~Backend() {
     } catch (const Error& e) {
         backend_state_->context()->device.log().write(LogLevel::error, e.what());
     }
-    backend_state_->kept().clear();
+    backend_state_->scratch_cache().clear();
     backend_state_->context()->pipelines.save();
     backend_state_->write_trace();
 }

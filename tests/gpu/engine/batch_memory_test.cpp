@@ -144,7 +144,7 @@ TEST_CASE("memory: a job of a pipeline that finds no room fails alone") {
             const auto unseen = pipeline.submit({{in, {large, true}}, {lost}, in.size()});
             check_error(Errc::out_of_memory, "run_batch", [&] { pipeline.wait_all(); });
             CHECK(pipeline.state(unseen) == weft::JobState::failed);
-            CHECK_NOTHROW(pipeline.wait_all());  // told once
+            CHECK_NOTHROW(pipeline.wait_all());  // reported once
         },
         limited(8u << 20));
 }
@@ -182,7 +182,7 @@ TEST_CASE("memory: spans beyond one binding are cut, on every path") {
             CAPTURE(weft::to_string(path));
             work.clear();
             const auto report = weft::run_batch(backend, program, work.jobs,
-                                                {.path = path, .chunk_elements = 0xffffffff, .slots = 1});
+                                                {.path = path, .chunk_elements = 0xffffffff, .ring_slots = 1});
             CHECK(work.right());
             CHECK(report.chunks >= 2);
             CHECK(report.chunk_elements <= range / 4);

@@ -105,7 +105,7 @@ TEST_CASE("steady state: job pipeline") {
         for (const Path path : {Path::automatic, Path::staged}) {
             CAPTURE(weft::to_string(path));
             AffineWork work({5000});
-            weft::JobPipeline pipeline(backend, program, {.path = path, .slots = 1});
+            weft::JobPipeline pipeline(backend, program, {.path = path, .ring_slots = 1});
             check_twenty(backend, [&] { pipeline.wait(pipeline.submit(work.jobs[0])); });
             CHECK(work.right());
         }
@@ -117,7 +117,7 @@ TEST_CASE("steady state: pipelines made one after the other meet the same ring")
         const Program program(backend, kAffine);
         AffineWork work({5000});
         check_twenty(backend, [&] {
-            weft::JobPipeline pipeline(backend, program, {.path = Path::staged, .slots = 1});
+            weft::JobPipeline pipeline(backend, program, {.path = Path::staged, .ring_slots = 1});
             pipeline.wait(pipeline.submit(work.jobs[0]));
         });
         CHECK(work.right());

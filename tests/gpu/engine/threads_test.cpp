@@ -17,7 +17,7 @@ using weft::Program;
 
 namespace {
 
-/// Runs body(0) ... body(count - 1) at once; a body that throws fails the test.
+/// Runs body(0) ... body(count - 1) in parallel; a body that throws fails the test.
 void in_threads(std::size_t count, const std::function<bool(std::size_t)>& body) {
     std::vector<std::thread> threads;
     std::vector<std::string> failures(count);
@@ -51,8 +51,8 @@ TEST_CASE("threads: eight run batches of all kinds on one backend") {
                     .path = kPaths[(t + round) % 4],
                     .queues = round % 2 == 0 ? weft::QueueMode::single : weft::QueueMode::split,
                     .chunk_elements = round % 4 == 1 ? 0u : 4096u,
-                    .slots = round % 5,
-                    .stage_times = weft::StageTimes::on};
+                    .ring_slots = round % 5,
+                    .stage_times = weft::Choice::on};
                 weft::run_batch(backend, program, work.jobs, options);
                 if (!work.right()) return false;
             }
@@ -77,14 +77,14 @@ TEST_CASE("threads: batches large enough that every thread's copies use the work
     });
 }
 
-TEST_CASE("threads: four job pipelines at once") {
+TEST_CASE("threads: four job pipelines in parallel") {
     on_device([](weft::Backend& backend) {
         const Program program(backend, kAffine);
         in_threads(4, [&](std::size_t t) {
             AffineWork work(std::vector<std::size_t>(60, 500 + 700 * t), static_cast<std::uint32_t>(t));
             weft::JobPipeline pipeline(backend, program,
                                        {.path = t % 2 == 0 ? Path::staged : Path::automatic,
-                                        .slots = static_cast<std::uint32_t>(t + 1)});
+                                        .ring_slots = static_cast<std::uint32_t>(t + 1)});
             std::vector<weft::JobToken> tokens;
             for (const weft::Job& job : work.jobs) {
                 tokens.push_back(pipeline.submit(job));
@@ -147,7 +147,7 @@ TEST_CASE("threads: page-locked buffers, registrations, reports and trimming com
     });
 }
 
-TEST_CASE("threads: backends are made and destroyed at once") {
+TEST_CASE("threads: backends are made and destroyed in parallel") {
     on_device([](weft::Backend& backend) {
         in_threads(3, [&](std::size_t t) {
             weft::Backend own;
