@@ -12,6 +12,7 @@
 #include <weft/error.hpp>
 
 #include "base/enum_check.hpp"
+#include "base/span_set.hpp"
 #include "ops/field/field_ranges.hpp"
 #include "ops/field/field_scalar.hpp"
 
@@ -42,11 +43,8 @@ void check_operand(const FieldCall& call, std::size_t job, const char* name, con
                std::string(name) + " is null" + got_need(array.size, "memory behind them or length 0"));
 }
 
-// Addresses as integers: spans of different arrays have no order as pointers.
-bool overlaps(const ConstHostArray& x, const ConstHostArray& y) {
-    const auto x_begin = reinterpret_cast<std::uintptr_t>(x.data);
-    const auto y_begin = reinterpret_cast<std::uintptr_t>(y.data);
-    return x_begin < y_begin + y.bytes() && y_begin < x_begin + x.bytes();
+core::JobSpan span_of(std::size_t job, const ConstHostArray& array, bool written = false) {
+    return core::span_of(array.data, array.bytes(), job, written);
 }
 
 void check_shapes(const FieldCall& call, std::size_t index) {
@@ -77,9 +75,11 @@ void check_shapes(const FieldCall& call, std::size_t index) {
 void check_job(const FieldCall& call, std::size_t index) {
     check_shapes(call, index);
     const FieldJob& job = call.jobs[index];
+    if (job.a.empty()) return;
     const bool reduction = is_reduction(call.op);
     for (const ConstHostArray* in : {&job.a, &job.b}) {
-        if (in->empty() || !overlaps(job.out, *in) || (job.out.data == in->data && !reduction)) continue;
+        if (!core::share_memory(span_of(index, job.out, true), span_of(index, *in))) continue;
+        if (job.out.data == in->data && !reduction) continue;
         refuse(call, index,
                std::string("out overlaps ") + (in->data == job.a.data ? "a" : "b") +
                    (reduction ? " (got an element of it, need other memory)"
@@ -89,18 +89,11 @@ void check_job(const FieldCall& call, std::size_t index) {
 
 // The results of reductions are written by the host, one after the other, so run_batch does not see them.
 void check_results(const FieldCall& call) {
-    std::vector<std::size_t> order(call.jobs.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    const auto address = [&](std::size_t i) {
-        return reinterpret_cast<std::uintptr_t>(call.jobs[i].out.data);
-    };
-    std::sort(order.begin(), order.end(),
-              [&](std::size_t x, std::size_t y) { return address(x) < address(y); });
-    for (std::size_t i = 1; i < order.size(); ++i)
-        if (overlaps(call.jobs[order[i - 1]].out, call.jobs[order[i]].out))
-            refuse(call, order[i],
-                   "out overlaps out of job " + std::to_string(order[i - 1]) +
-                       " (got shared memory, need none)");
+    std::vector<core::JobSpan> results;
+    for (std::size_t i = 0; i < call.jobs.size(); ++i) results.push_back(span_of(i, call.jobs[i].out, true));
+    if (const auto found = core::find_overlap(results))
+        refuse(call, found->b.job,
+               "out overlaps out of job " + std::to_string(found->a.job) + " (got shared memory, need none)");
 }
 
 // An input value that is not below p.
