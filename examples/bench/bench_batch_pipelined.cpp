@@ -52,7 +52,7 @@ class Data {
             for (auto* list : {&a_, &b_, &out_}) list->push_back(make(backend, elements * kLimbs, pinned));
             expected_.emplace_back(elements * kLimbs);
             parallel(elements, [&](std::size_t first, std::size_t last) { fill(j, first, last); });
-            work.push_back({a_[j], b_[j], out_[j]});
+            work.push_back({.a = a_[j], .b = b_[j], .out = out_[j]});
         }
     }
 
@@ -159,7 +159,7 @@ class Resident {
     /// Milliseconds a job, of several submitted together.
     double ms() {
         constexpr int kDispatches = 2;
-        for (int i = 0; i < kDispatches; ++i) weft::field_add(stream_, a_, b_, out_);
+        for (int i = 0; i < kDispatches; ++i) weft::field_add(stream_, weft::Field::bls12_381_fp, a_, b_, out_);
         const auto start = std::chrono::steady_clock::now();
         stream_.wait();
         return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count() /
@@ -174,16 +174,16 @@ class Resident {
 Row measure(weft::Backend& backend, Data& data, std::size_t elements, std::size_t jobs, bool pinned,
             int repeats, double ceiling, Resident& resident) {
     const std::span<const weft::FieldJob> work(data.work.data(), jobs);
-    const auto run = [&](weft::BatchMode mode, weft::StageTimes times) {
-        return weft::field_batch(backend, weft::FieldOp::add, work,
+    const auto run = [&](weft::BatchMode mode, weft::Choice times) {
+        return weft::field_batch(backend, weft::Field::bls12_381_fp, weft::FieldOp::add, work,
                                  {.batch = {.mode = mode, .stage_times = times}});
     };
     bool verified = true;
     std::vector<double> sequential, pipelined, resident_ms;
-    const double ceiling_now = weft::measure_copy_ceiling(backend, 2, 1, 0.01).concurrent_gb_per_s;
+    const double ceiling_now = weft::tune::measure_copy_ceiling(backend, 2, 1, 0.01).concurrent_gb_per_s;
     const auto timed = [&](weft::BatchMode mode, std::vector<double>& times, bool count) {
         data.poison();
-        const weft::BatchReport report = run(mode, weft::StageTimes::off);
+        const weft::BatchReport report = run(mode, weft::Choice::off);
         if (count) times.push_back(report.wall_s * 1e3);
         verified = verified && data.right(jobs);
     };
@@ -194,7 +194,7 @@ Row measure(weft::Backend& backend, Data& data, std::size_t elements, std::size_
         const double ms = resident.ms();
         if (i != 0) resident_ms.push_back(ms);
     }
-    const weft::BatchReport profiled = run(weft::BatchMode::pipelined, weft::StageTimes::on);
+    const weft::BatchReport profiled = run(weft::BatchMode::pipelined, weft::Choice::on);
     Row row{elements, jobs, pinned ? "pinned" : "ordinary", weft::to_string(profiled.path)};
     row.sequential_ms = median(sequential);
     row.pipelined_ms = median(pipelined);
@@ -242,7 +242,7 @@ int run(const Settings& settings) {
         std::printf(
             "note     a software device shares the processor with this program: it measures overhead, not "
             "speed\n");
-    const weft::CopyCeiling ceiling = weft::measure_copy_ceiling(backend, 2, 1, settings.quick ? 0.02 : 0.1);
+    const weft::tune::CopyCeiling ceiling = weft::tune::measure_copy_ceiling(backend, 2, 1, settings.quick ? 0.02 : 0.1);
     std::printf("copies   upload %.2f, download %.2f, both at 2:1 %.2f GB/s\n\n", ceiling.upload_gb_per_s,
                 ceiling.download_gb_per_s, ceiling.concurrent_gb_per_s);
     std::printf("%9s %5s  %-8s %-8s %10s %10s %8s %9s %8s %8s %8s %8s %9s  %s\n", "elements", "jobs",

@@ -176,7 +176,7 @@ nlohmann::json run_seed_workload(weft::Backend& backend, const Settings& setting
     const std::size_t batches = settings.quick ? 2 : 500;
     SeedRun run(backend);
     const auto inputs = run.ordinary_inputs();
-    const double upload = weft::measure_copy_ceiling(backend, 1, 0).upload_gb_per_s;
+    const double upload = weft::tune::measure_copy_ceiling(backend, 1, 0).upload_gb_per_s;
     std::printf(
         "16 qubits, %zu batches of 64, float64 in, complex64 on the device, one sum of each batch back;\n"
         "upload ceiling %.1f GB/s = %.0f vectors/s\n\n%-28s %12s %12s %12s %10s\n",

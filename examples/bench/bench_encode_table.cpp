@@ -162,9 +162,9 @@ void run_case(weft::Backend& backend, const Settings& settings, const Case& c, H
     const std::span<const double> values(memory.values);
     std::copy(values.begin(), values.end(), memory.locked_values.begin());
     const std::uint64_t bindable = 3 * backend.device().limits.max_storage_buffer_range;
-    weft::MemoryCeiling ceiling(backend, std::min(c.bytes_in + c.bytes_out, bindable / 48 * 48));
+    weft::tune::MemoryCeiling ceiling(backend, std::min(c.bytes_in + c.bytes_out, bindable / 48 * 48));
     const double copies =
-        weft::measure_copy_ceiling(backend, c.bytes_in, c.bytes_out, 0.05).concurrent_gb_per_s;
+        weft::tune::measure_copy_ceiling(backend, c.bytes_in, c.bytes_out, 0.05).concurrent_gb_per_s;
     Resident resident(backend, c, values);
     const std::size_t amplitudes = c.shape.amplitudes();
     Streamed locked(backend, c, memory.locked_values.span().first(values.size()),

@@ -46,7 +46,7 @@ struct CopyFloor {
 
     CopyFloor() = default;
     CopyFloor(weft::Backend& backend, std::size_t in, std::size_t out, double window_s) {
-        const weft::CopyCeiling c = weft::measure_copy_ceiling(backend, in, out, window_s);
+        const weft::tune::CopyCeiling c = weft::tune::measure_copy_ceiling(backend, in, out, window_s);
         const auto all = static_cast<double>(in + out) * 1e9;
         const double up = static_cast<double>(in) / all, down = static_cast<double>(out) / all;
         larger = std::max(up / c.upload_gb_per_s, down / c.download_gb_per_s);
@@ -100,7 +100,7 @@ void measure_resident(weft::Backend& backend, const Settings& s, const weft::Lat
     for (const Op op : kOps) {
         const Bytes b(code, n);
         const auto bytes = static_cast<double>(b.in(op) + b.out(op));
-        weft::MemoryCeiling ceiling(backend, std::max<std::size_t>(b.in(op) + b.out(op), 48));
+        weft::tune::MemoryCeiling ceiling(backend, std::max<std::size_t>(b.in(op) + b.out(op), 48));
         // Left alone, a device slows down.
         const double busy_s = s.quick ? 0 : n < 1000000 ? 0.05 : 0.3;
         for (const auto start = Clock::now(); bench::seconds_since(start) < busy_s;) work.seconds(op);

@@ -59,7 +59,7 @@ FirstCall one_shot(const weft::Config& config, Vectors& v) {
     weft::Backend backend(config);
     const double init = ms_since(start);
     const auto call = Clock::now();
-    weft::field_add(backend, v.a, v.b, v.out);
+    weft::field_add(backend, weft::Field::bls12_381_fp, v.a, v.b, v.out);
     const FirstCall times{init, ms_since(call)};
     v.require_right();
     return times;
@@ -69,7 +69,7 @@ double steady_ms(weft::Backend& backend, Vectors& v, int repeats) {
     std::vector<double> times;
     for (int i = 0; i < repeats + 3; ++i) {
         const auto start = Clock::now();
-        weft::field_add(backend, v.a, v.b, v.out);
+        weft::field_add(backend, weft::Field::bls12_381_fp, v.a, v.b, v.out);
         if (i >= 3) times.push_back(ms_since(start));
         v.require_right();
     }
@@ -143,7 +143,7 @@ nlohmann::json resident(const Settings& settings, weft::Backend& backend) {
         backend.device().limits.max_storage_buffer_range / (kLimbs * sizeof(std::uint64_t));
     const std::size_t elements = settings.quick ? 65536 : std::min<std::size_t>(4194304, bindable);
     Vectors v(elements);
-    weft::MemoryCeiling ceiling(backend, elements * 144);
+    weft::tune::MemoryCeiling ceiling(backend, elements * 144);
     ResidentAdd add(backend, v);
     nlohmann::json out{{"elements", elements}};
     std::printf("\nresident, %zu elements\n", elements);
@@ -151,7 +151,7 @@ nlohmann::json resident(const Settings& settings, weft::Backend& backend) {
          {std::pair{weft::FieldShader::limbs32, "limbs32"}, std::pair{weft::FieldShader::limbs64, "limbs64"},
           std::pair{weft::FieldShader::automatic, "automatic"}}) {
         if (shader == weft::FieldShader::limbs64 && !backend.device().shader_int64) continue;
-        const weft::Program program = weft::field_program(backend, weft::FieldOp::add, shader);
+        const weft::Program program = weft::field_program(backend, weft::Field::bls12_381_fp, weft::FieldOp::add, {.shader = shader});
         add.require_right(program, v);
         std::vector<double> rates, ceilings;
         for (int i = 0; i < settings.repeats; ++i) {
@@ -174,8 +174,8 @@ nlohmann::json small_call(const Settings& settings, weft::Backend& backend) {
     std::vector<double> calls, empties, kernels;
     for (int i = 0; i < (settings.quick ? 3 : 25); ++i) {
         calls.push_back(steady_ms(backend, small, 50) * 1e3);
-        empties.push_back(weft::measure_submit_wait(backend, 50) * 1e6);
-        kernels.push_back(weft::measure_dispatch_wait(backend, 50) * 1e6);
+        empties.push_back(weft::tune::measure_submit_wait(backend, 50) * 1e6);
+        kernels.push_back(weft::tune::measure_dispatch_wait(backend, 50) * 1e6);
     }
     const double call = median(std::move(calls)), empty = median(std::move(empties)),
                  kernel = median(std::move(kernels));
@@ -204,7 +204,7 @@ int run(const Settings& settings) {
     Vectors first(settings.sizes.front());
     const FirstCall cold = one_shot(config, first), warm = one_shot(config, first);
     weft::Backend backend(config);
-    const double floor_us = weft::measure_submit_wait(backend, settings.quick ? 50 : 500) * 1e6;
+    const double floor_us = weft::tune::measure_submit_wait(backend, settings.quick ? 50 : 500) * 1e6;
     std::printf("device %s, driver %s\n", backend.name().c_str(), backend.device().driver.c_str());
     std::printf("cold cache: init %.1f ms, first call %.2f ms\n", cold.init_ms, cold.call_ms);
     std::printf("warm cache: init %.1f ms, first call %.2f ms\n", warm.init_ms, warm.call_ms);

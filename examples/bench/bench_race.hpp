@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include <weft/cuda/memory.hpp>
+#include <weft/cuda/device.hpp>
 #include <weft/weft.hpp>
 
 namespace bench {

@@ -26,7 +26,7 @@ class VulkanClock {
     }
 
   private:
-    double busy() const { return profile_.report().stage(weft::ProfileStage::kernel).busy_s; }
+    double busy() const { return profile_.report().stage(weft::Stage::kernel).busy_s; }
     weft::Profile profile_;
 };
 

@@ -130,7 +130,7 @@ nlohmann::json measure(weft::Backend& backend, std::size_t dispatches, bool depe
 
 int run(const Settings& settings) {
     weft::Backend backend;
-    const double empty = weft::measure_submit_wait(backend, settings.quick ? 50 : 500) * 1e6;
+    const double empty = weft::tune::measure_submit_wait(backend, settings.quick ? 50 : 500) * 1e6;
     std::printf("device %s, driver %s\n", backend.name().c_str(), backend.device().driver.c_str());
     std::printf("empty submission and wait: %.1f us\n\n", empty);
     std::printf("%-12s %8s %9s %12s %14s %12s %14s %9s\n", "steps", "number", "barriers", "record us",

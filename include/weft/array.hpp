@@ -107,7 +107,7 @@ class ConstDeviceArray {
     ConstDeviceArray() = default;  ///< empty
     template <class T>
     requires ArrayElement<std::remove_const_t<T>> ConstDeviceArray(const BufferView<T>& view)
-        : object_(view.object()),
+        : object_(detail::Access::object(view)),
           first_(view.first()),
           size_(view.size()),
           type_(element_type<std::remove_const_t<T>>()) {}
@@ -121,9 +121,11 @@ class ConstDeviceArray {
     std::uint64_t bytes() const noexcept { return size_ * type_.bytes(); }
     ElementType type() const noexcept { return type_; }
     bool empty() const noexcept { return size_ == 0; }
-    const std::shared_ptr<core::BufferObject>& object() const noexcept { return object_; }
 
   private:
+    friend struct detail::Access;
+    const std::shared_ptr<core::BufferObject>& object() const noexcept { return object_; }
+
     std::shared_ptr<core::BufferObject> object_;
     std::uint64_t first_ = 0, size_ = 0;
     ElementType type_{};

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The persistent object that owns device, queues, memory, pipeline cache and staging rings.
+//
+// Example:
+//     weft::Backend backend;  // the best device, or what WEFT_DEVICE names
+//     std::printf("%s, uploads on %s\n", backend.name().c_str(), backend.plan().upload_queue.c_str());
 #pragma once
 
 #include <cstdint>
@@ -9,6 +13,7 @@
 
 #include <weft/config.hpp>
 #include <weft/device.hpp>
+#include <weft/error.hpp>
 #include <weft/tune/engine.hpp>
 
 namespace weft {
@@ -29,10 +34,10 @@ struct PlanReport {
     std::uint64_t chunk_elements = 0;  ///< upper bound where it was not asked for
     std::uint64_t chunk_bytes = 0;     ///< tuned, in its place; 0: not tuned
     bool synchronization2 = false;
-    std::uint32_t slots = 0;
+    std::uint32_t ring_slots = 0;
     std::uint32_t copy_threads = 0;
     std::string host_allocator;        ///< who should allocate page-locked memory: "vulkan" or "cuda"
-    TuningReport tuning;               ///< what `weft tune` stored for this device
+    tune::EngineReport tuning;               ///< what `weft tune` stored for this device
     std::vector<std::string> reasons;  ///< one line for each choice
 };
 
@@ -55,21 +60,21 @@ struct PipelineReport {
     std::uint64_t reused = 0;             ///< programs served by a pipeline already in memory
     std::uint64_t disk_bytes_loaded = 0;  ///< payload of the cache file used at start; 0: cold start
     std::string disk_state;               ///< "loaded", "absent", "off", or why the file was not used
-    double last_create_ms = 0, total_create_ms = 0;
+    double last_create_s = 0, total_create_s = 0;
 };
 
-/// Where the time from the start of the process to its first result went, in milliseconds, measured in this
+/// Where the time from the start of the process to its first result went, in seconds, measured in this
 /// run. A second backend in a process finds loader and drivers open already.
 struct StartupReport {
-    double before_ms = 0;          ///< from the start of the process until the Backend was asked for
-    double loader_ms = 0;          ///< opening the Vulkan loader
-    double instance_ms = 0;        ///< the instance: the loader opens every driver that is installed
-    double devices_ms = 0;         ///< asking each device what it can do, and the plan
-    double device_ms = 0;          ///< opening the device; queues, timelines, layouts
-    double caches_ms = 0;          ///< reading the pipeline cache; starting copy threads
-    double first_pipeline_ms = 0;  ///< checks, reflection and compilation of the first program; 0: none yet
-    double first_dispatch_ms = 0;  ///< from the first submission until it was seen done; 0: none yet
-    double first_result_ms = 0;    ///< from the start of the process until then; 0: none yet
+    double before_s = 0;          ///< from the start of the process until the Backend was asked for
+    double loader_s = 0;          ///< opening the Vulkan loader
+    double instance_s = 0;        ///< the instance: the loader opens every driver that is installed
+    double devices_s = 0;         ///< asking each device what it can do, and the plan
+    double device_s = 0;          ///< opening the device; queues, timelines, layouts
+    double caches_s = 0;          ///< reading the pipeline cache; starting copy threads
+    double first_pipeline_s = 0;  ///< checks, reflection and compilation of the first program; 0: none yet
+    double first_dispatch_s = 0;  ///< from the first submission until it was seen done; 0: none yet
+    double first_result_s = 0;    ///< from the start of the process until then; 0: none yet
 };
 
 /// A device ready for work. Move-only. May be used from many threads at once. Buffers, programs and pipelines
@@ -105,11 +110,11 @@ class Backend {
     /// Frees staging rings and scratch that no call uses at the moment, and imports of ordinary memory.
     void trim();
 
-    /// For the other parts of weft.
-    explicit Backend(std::shared_ptr<core::BackendState> runtime);
+  private:
+    friend struct detail::Access;
+    explicit Backend(std::shared_ptr<core::BackendState> backend_state);
     const std::shared_ptr<core::BackendState>& backend_state() const;
 
-  private:
     std::shared_ptr<core::BackendState> backend_state_;
 };
 

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine: many jobs in host memory through one program, with upload, kernel and download of neighbours at
-// once.
+// The engine: many jobs in host memory through one program, while upload, kernel and download of neighbouring chunks
+// overlap.
+//
+// Example:
+//     weft::Backend backend;
+//     const weft::Program program(backend, weft::compile_glsl({.file = "saxpy.comp"}));
+//     std::vector<weft::Job> jobs;
+//     const weft::BatchReport report = weft::run_batch(backend, program, jobs, {.ring_slots = 4});
+//     std::printf("%.1f GB/s, %.0f%% overlapped\n", report.gb_per_s(), 100 * report.overlap());
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -23,9 +31,6 @@ enum class BatchMode {
     sequential,  ///< one chunk after the other, each awaited before the next begins
     pipelined,   ///< upload, kernel and download of neighbouring chunks overlap
 };
-
-/// Whether stage times are taken from the device (timestamp queries).
-enum class StageTimes { automatic, off, on };  ///< automatic: on from 1 MiB a batch on, where the device can
 
 /// How far a call on host memory is, in the unit of the call: run_batch counts jobs, every other call counts
 /// what OpReport::items counts.
@@ -49,8 +54,9 @@ struct BatchOptions {
     Path path = Path::automatic;
     QueueMode queues = QueueMode::automatic;
     std::uint64_t chunk_elements = 0;  ///< 0: as configured
-    std::uint32_t slots = 0;           ///< 0: as configured
-    StageTimes stage_times = StageTimes::automatic;
+    std::uint32_t ring_slots = 0;           ///< 0: as configured
+    /// Stage times from the device's timestamps; automatic: for batches of 1 MiB or more, where the device has them.
+    Choice stage_times = Choice::automatic;
     ProgressCallback progress = {};
     /// Asked between bundles (kernel matrices: between tiles). A stop ends the call with Errc::cancelled, and
     /// outputs of unfinished jobs are undefined then. A JobPipeline cancels its queued jobs and finishes the
@@ -58,7 +64,11 @@ struct BatchOptions {
     std::stop_token cancel = {};
 };
 
-enum class Stage { upload, kernel, download };
+/// Stages of a job. The device's own timestamps time the first three; the clock of the thread that copies times the
+/// copies between ordinary and page-locked memory.
+enum class Stage { upload, kernel, download, copy_in, copy_out };
+inline constexpr std::size_t kStages = 5;
+const char* to_string(Stage stage) noexcept;  ///< "upload", "kernel", "download", "copy-in", "copy-out"
 
 /// Device time of one stage of one bundle of chunks, seconds from the first stage of the batch.
 struct StageInterval {
@@ -83,7 +93,7 @@ struct BatchReport {
     std::string host_memory;      ///< who allocated what the device copies from: "vulkan", "cuda", "import";
                                   ///< empty: the device copied nothing
     std::string queues;           ///< e.g. "upload family 1 queue 0, compute family 2 queue 0, ..."
-    std::uint32_t slots = 0;
+    std::uint32_t ring_slots = 0;
     std::uint64_t chunk_elements = 0;
     std::vector<StageInterval> intervals;  ///< empty when stage times are off
 

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory: Buffer (device), HostBuffer (page-locked), HostRegistration (the user's own pages), and what they
 // add up to.
+//
+// Example:
+//     weft::Backend backend;
+//     weft::Buffer<float> device(backend, 1024, "weights");
+//     weft::HostBuffer<float> locked(backend, 1024);  // jobs whose spans lie in it skip a copy
+//     locked[0] = 1.0f;
 #pragma once
 
 #include <cstddef>
@@ -63,19 +69,21 @@ void check_view(const char* what, std::size_t first, std::size_t count, std::siz
 template <class T>
 class BufferView {
   public:
-    BufferView(std::shared_ptr<core::BufferObject> object, std::size_t first, std::size_t count)
-        : object_(std::move(object)), first_(first), count_(count) {}
+    /// A writable view is a readable one.
     template <class U>
-    requires std::is_same_v<T, const U> BufferView(
-        const BufferView<U>& other)  // NOLINT(google-explicit-constructor): a writable view is a readable one
-        : object_(other.object()), first_(other.first()), count_(other.size()) {}
+    requires std::is_same_v<T, const U> BufferView(const BufferView<U>& other)
+        : object_(detail::Access::object(other)), first_(other.first()), count_(other.size()) {}
 
     std::size_t size() const noexcept { return count_; }
     std::size_t bytes() const noexcept { return count_ * sizeof(T); }
     std::size_t first() const noexcept { return first_; }  ///< elements from the start of the buffer
-    const std::shared_ptr<core::BufferObject>& object() const noexcept { return object_; }
 
   private:
+    friend struct detail::Access;
+    BufferView(std::shared_ptr<core::BufferObject> object, std::size_t first, std::size_t count)
+        : object_(std::move(object)), first_(first), count_(count) {}
+    const std::shared_ptr<core::BufferObject>& object() const noexcept { return object_; }
+
     std::shared_ptr<core::BufferObject> object_;
     std::size_t first_, count_;
 };
@@ -92,24 +100,25 @@ class Buffer {
     /// The same on the device that `stream` records for.
     Buffer(const Stream& stream, std::size_t count, std::string_view name = {})
         : object_(detail::make_device_buffer(stream, count, sizeof(T), name)), count_(count) {}
-    /// For the other parts of weft.
-    Buffer(std::shared_ptr<core::BufferObject> object, std::size_t count)
-        : object_(std::move(object)), count_(count) {}
     Buffer(Buffer&&) noexcept = default;
     Buffer& operator=(Buffer&&) noexcept = default;
 
     std::size_t size() const noexcept { return object_ ? count_ : 0; }
     std::size_t bytes() const noexcept { return size() * sizeof(T); }
-    BufferView<T> view() const { return {object_, 0, count_}; }
+    BufferView<T> view() const { return detail::Access::make<BufferView<T>>(object_, std::size_t{0}, count_); }
     /// Elements [first, first + count). Errors: invalid_argument - beyond the end.
     BufferView<T> view(std::size_t first, std::size_t count) const {
         detail::check_view("Buffer::view", first, count, count_);
-        return {object_, first, count};
+        return detail::Access::make<BufferView<T>>(object_, first, count);
     }
-    operator BufferView<T>() const { return view(); }        // NOLINT(google-explicit-constructor)
-    operator BufferView<const T>() const { return view(); }  // NOLINT(google-explicit-constructor)
+    operator BufferView<T>() const { return view(); }
+    operator BufferView<const T>() const { return view(); }
 
   private:
+    friend struct detail::Access;
+    Buffer(std::shared_ptr<core::BufferObject> object, std::size_t count)
+        : object_(std::move(object)), count_(count) {}
+
     std::shared_ptr<core::BufferObject> object_;
     std::size_t count_;
 };
@@ -137,11 +146,11 @@ class HostBuffer {
 
     /// For a Stream, whose steps then reach this memory when they run: change or read it only when they are
     /// done.
-    BufferView<T> view() const { return {object_, 0, count_}; }
+    BufferView<T> view() const { return detail::Access::make<BufferView<T>>(object_, std::size_t{0}, count_); }
     /// Elements [first, first + count). Errors: invalid_argument - beyond the end.
     BufferView<T> view(std::size_t first, std::size_t count) const {
         detail::check_view("HostBuffer::view", first, count, count_);
-        return {object_, first, count};
+        return detail::Access::make<BufferView<T>>(object_, first, count);
     }
 
   private:

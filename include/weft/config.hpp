@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything that can be set from outside, and the only list of environment variables.
+//
+// Example:
+//     weft::Config config = weft::Config::from_env();
+//     config.device = "cpu";
+//     config.memory_limit = std::uint64_t{1} << 30;
 #pragma once
 
 #include <cstdint>
@@ -35,6 +40,9 @@ enum class HostAllocator {
     cuda,  ///< required: a Backend cannot be made without
 };
 
+/// For settings that weft decides itself unless the caller does.
+enum class Choice { automatic, off, on };
+
 /// Khronos validation layer.
 enum class Validation {
     off,
@@ -61,10 +69,11 @@ struct Config {
     /// Elements per chunk of a streamed job, >= 1. Variable GPU_STREAM_CHUNK_ELEMS.
     /// Unset: at most kDefaultChunkElements, less where smaller chunks keep the device busy from the start.
     std::optional<std::uint64_t> chunk_elements;
-    /// true: always staged through device-local memory, false: never. Variable GPU_DEVICE_LOCAL (1, 0).
+    /// true: always staged through device-local memory, false: never. Variable GPU_DEVICE_LOCAL (1, 0), kept for
+    /// compatibility; WEFT_PATH is the general form.
     std::optional<bool> device_local;
     /// Slots in the ring, 1..16; two slots are the ping-pong of the literature. Variable WEFT_SLOTS.
-    std::optional<std::uint32_t> slots;
+    std::optional<std::uint32_t> ring_slots;
     /// Variable WEFT_PATH (auto, staged, direct, imported, host).
     Path path = Path::automatic;
     /// Threads that copy between ordinary and page-locked memory, the caller's included, 1..256.

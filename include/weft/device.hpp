@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What devices are there, what each can do, and why one cannot be used.
+//
+// Example:
+//     for (const weft::DeviceInfo& device : weft::list_devices())
+//         std::printf("%s%s\n", device.name.c_str(), device.refused.empty() ? "" : ": cannot be used");
 #pragma once
 
 #include <cstdint>

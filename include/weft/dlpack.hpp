@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // DLPack: arrays that NumPy, PyTorch, CuPy and JAX take and give without a copy. Host memory is here; that of
-// a CUDA device in weft/cuda_dlpack.hpp.
+// a CUDA device in weft/cuda/dlpack.hpp.
+//
+// Example:
+//     DLManagedTensor* const tensor = weft::to_dlpack(std::vector<float>(6), {2, 3});  // moves into the tensor
+//     const weft::HostTensor<float> array(tensor);  // takes it over
+//     std::printf("%zu elements\n", array.span().size());
 #pragma once
 
 #include <cstddef>
@@ -63,7 +68,7 @@ template <ArrayElement T>
 DLManagedTensor* to_dlpack(const HostBuffer<T>& buffer, const std::vector<std::int64_t>& shape) {
     const TensorInfo tensor{buffer.data(), TensorPlace::host, 0, element_type<T>(), shape};
     detail::check_shape("to_dlpack", tensor, buffer.size());
-    return make_dlpack(tensor, buffer.view().object());
+    return make_dlpack(tensor, detail::Access::object(buffer.view()));
 }
 
 /// The same for ordinary memory, which moves into the tensor.

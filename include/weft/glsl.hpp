@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// GLSL compute shaders compiled at run time. Needs the library weft::glsl beside weft::weft.
+// GLSL compute shaders compiled at run time. Needs the library weft::glsl in addition to weft::weft.
+//
+// Example:
+//     weft::Backend backend;
+//     const weft::Program program(backend, weft::compile_glsl({.file = "saxpy.comp"}));
 #pragma once
 
 #include <cstdint>

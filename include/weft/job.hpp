@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One unit of streamed work: spans of host memory, an element count, parameters.
+//
+// Example:
+//     std::vector<float> x(1000), y(1000);
+//     const weft::Job job{.inputs = {x, y}, .outputs = {y}, .elements = 1000, .parameters = 2.0f};
 #pragma once
 
 #include <array>
@@ -27,7 +31,7 @@ struct InputSpan {
     InputSpan(const void* pointer, std::size_t size_bytes, bool every_chunk = false)
         : data(pointer), bytes(size_bytes), broadcast(every_chunk) {}
     template <std::ranges::contiguous_range R>
-    InputSpan(const R& range)  // NOLINT(google-explicit-constructor)
+    InputSpan(const R& range)
         : InputSpan(std::ranges::data(range),
                     std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>)) {}
     /// Takes nothing but a bool, so that the length in `{array, bytes}` is never taken for a flag.
@@ -50,7 +54,7 @@ struct OutputSpan {
     OutputSpan(void* pointer, std::size_t size_bytes) : data(pointer), bytes(size_bytes) {}
     template <std::ranges::contiguous_range R>
     requires(!std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>)
-        OutputSpan(R&& range)  // NOLINT(google-explicit-constructor)
+        OutputSpan(R&& range)
         : OutputSpan(std::ranges::data(range),
                      std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>)) {}
 
@@ -63,7 +67,7 @@ template <class Span>
 class SpanList {
   public:
     SpanList() = default;
-    SpanList(std::initializer_list<Span> spans) {  // NOLINT(google-explicit-constructor)
+    SpanList(std::initializer_list<Span> spans) {
         for (const Span& s : spans) push_back(s);
     }
     void push_back(const Span& span) {
@@ -88,7 +92,7 @@ class Parameters {
     Parameters() = default;
     template <class T>
     requires std::is_trivially_copyable_v<T> Parameters(const T& value)
-        : size_(sizeof(T)) {  // NOLINT(google-explicit-constructor)
+        : size_(sizeof(T)) {
         static_assert(sizeof(T) <= kMaxParameterBytes);
         std::memcpy(bytes_.data(), &value, sizeof(T));
     }

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vulkan itself, for programs that have their own: a Backend on the application's device, and raw handles.
 // The only header of weft that includes Vulkan's; weft/weft.hpp leaves it out.
+//
+// Example:
+//     weft::Backend backend;
+//     const VkDevice device = weft::native::handles(backend).device;
+//     const weft::native::QueueLock lock(backend, weft::native::Role::compute);  // then submit to lock.queue()
 #pragma once
 
 #include <cstdint>
@@ -15,7 +20,6 @@
 
 #include <weft/backend.hpp>
 #include <weft/buffer.hpp>
-#include <weft/event.hpp>
 #include <weft/program.hpp>
 #include <weft/stream.hpp>
 
@@ -100,7 +104,7 @@ BufferRange buffer_range(const std::shared_ptr<core::BufferObject>& object, std:
 /// Errors: invalid_argument - the buffer was moved from.
 template <class T>
 BufferRange buffer(const BufferView<T>& view) {
-    return buffer_range(view.object(), view.first() * sizeof(T), view.bytes());
+    return buffer_range(detail::Access::object(view), view.first() * sizeof(T), view.bytes());
 }
 template <class T>
 BufferRange buffer(const Buffer<T>& whole) {

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a backend did while a Profile was alive: device times, bytes, overlap, memory, waits; as figures, as a
 // table, as JSON, as CSV, and as a trace for chrome://tracing and ui.perfetto.dev.
+//
+// Example:
+//     weft::Backend backend;
+//     const weft::Profile profile(backend);
+//     std::puts(profile.report().to_table().c_str());
 #pragma once
 
 #include <cstdint>
@@ -10,15 +15,9 @@
 #include <vector>
 
 #include <weft/backend.hpp>
+#include <weft/batch.hpp>
 
 namespace weft {
-
-/// Stages of a job. The first three are timed by the device's own timestamps and by nothing else, the copies
-/// between ordinary and page-locked memory by the clock of the thread that copies.
-enum class ProfileStage { upload, kernel, download, copy_in, copy_out };
-inline constexpr std::size_t kProfileStages = 5;
-const char* to_string(
-    ProfileStage stage) noexcept;  ///< "upload", "kernel", "download", "copy-in", "copy-out"
 
 /// Times of many chunks of work of one kind. Dispatches that were submitted together share their time in
 /// equal parts, and where that makes min, median and max those of such shares, count is still exact.
@@ -38,7 +37,7 @@ struct WorkTimes {
 };
 
 struct StageReport {
-    ProfileStage stage = ProfileStage::upload;
+    Stage stage = Stage::upload;
     WorkTimes times;
 };
 
@@ -82,7 +81,7 @@ struct ProfileReport {
     std::string device;
     std::string clock;                  ///< how the device's clock was brought to the host's
     double wall_s = 0;                  ///< length of the window
-    std::vector<StageReport> stages;    ///< all five, in the order of ProfileStage
+    std::vector<StageReport> stages;    ///< all five, in the order of Stage
     std::vector<KernelReport> kernels;  ///< by program, most busy first
     std::vector<TrackReport> queues;      ///< of the device
     std::vector<TrackReport> copy_tracks;   ///< threads that copied
@@ -106,7 +105,7 @@ struct ProfileReport {
     /// Share of the window in which no stage ran: checks, plans, submissions, waits, whatever else there was.
     /// What queues without timestamps did is not known and counts as nothing (WorkTimes::untimed).
     double idle() const;
-    const WorkTimes& stage(ProfileStage stage) const;
+    const WorkTimes& stage(Stage stage) const;
     std::string to_table() const;
     std::string to_json() const;
     std::string to_csv() const;  ///< one line for each stage and kernel, with a header

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A compute shader ready to run.
+//
+// Example:
+//     weft::Backend backend;
+//     std::vector<std::uint32_t> words;  // SPIR-V, of glslc or of weft::compile_glsl
+//     const weft::Program program(backend, words, {.name = "saxpy"});
 #pragma once
 
 #include <array>
@@ -123,14 +128,15 @@ class Program {
     std::array<std::uint32_t, 3> local_size() const;           ///< workgroup size, specialization applied
     std::uint32_t subgroup_size() const;                       ///< as asked for; 0: the driver chose
     bool folds() const;                                        ///< a dispatch may go on in rows along y
-    double create_ms() const;                                  ///< time the driver took for the pipeline
+    double create_s() const;                                  ///< time the driver took for the pipeline
 
+  private:
+    friend struct detail::Access;
     const std::shared_ptr<const core::ProgramObject>& object() const {
         if (!object_) throw Error(Errc::invalid_argument, "Program: used after it was moved from");
         return object_;
     }
 
-  private:
     std::shared_ptr<const core::ProgramObject> object_;
 };
 

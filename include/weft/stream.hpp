@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ordered work on resident buffers.
+// Ordered work on resident buffers, points in it, and work recorded once to run many times.
+//
+// Example:
+//     weft::Backend backend;
+//     weft::Stream stream(backend);
+//     weft::Buffer<float> x(backend, 1024);
+//     stream.upload(std::vector<float>(1024, 1.0f), x);
+//     const std::vector<float> back = stream.download(x);
 #pragma once
 
 #include <chrono>
@@ -14,14 +21,53 @@
 #include <weft/backend.hpp>
 #include <weft/batch.hpp>
 #include <weft/buffer.hpp>
-#include <weft/event.hpp>
 #include <weft/program.hpp>
 
 namespace weft {
 
 namespace core {
+class CommandList;
 class StreamState;
-}
+struct EventState;
+}  // namespace core
+
+/// A point in the work of a stream: reached when everything submitted to it before is done. Cheap to copy;
+/// may be used from any thread. A default-made Event is always reached.
+class Event {
+  public:
+    Event() = default;
+    /// Errors: device_lost.
+    bool done() const;
+    /// false: not yet reached when the time was up; nothing is lost. Errors: device_lost, driver.
+    bool wait(std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max()) const;
+
+  private:
+    friend struct detail::Access;
+    explicit Event(std::shared_ptr<const core::EventState> state) : state_(std::move(state)) {}
+    const std::shared_ptr<const core::EventState>& state() const noexcept { return state_; }
+
+    std::shared_ptr<const core::EventState> state_;
+};
+
+/// Steps recorded by Stream::record, barriers between them included, ready to run any number of times for
+/// the price of one submission. Keeps the buffers it uses alive. Cheap to copy; streams of the same backend
+/// may replay it from different threads.
+class Sequence {
+  public:
+    Sequence() = default;  ///< of no steps
+
+    std::uint64_t steps() const noexcept;       ///< dispatches, copies, fills and uploads
+    std::uint64_t dispatches() const noexcept;  ///< those of them that run a program
+    /// Barriers between the steps. Steps that do not meet in memory have none between them.
+    std::uint64_t barriers() const noexcept;
+
+  private:
+    friend struct detail::Access;
+    explicit Sequence(std::shared_ptr<core::CommandList> list) : list_(std::move(list)) {}
+    const std::shared_ptr<core::CommandList>& list() const noexcept { return list_; }
+
+    std::shared_ptr<core::CommandList> list_;
+};
 
 /// Which of the device's queues a stream submits to. Where the plan has one queue for all, they are the same.
 enum class StreamQueue { compute, upload, download };
@@ -52,7 +98,7 @@ class Stream {
     /// order. Errors: invalid_argument - sizes differ; out_of_memory.
     template <class T>
     void upload(std::span<const T> source, BufferView<T> target) {
-        upload_bytes(source.data(), source.size_bytes(), target.object(), target.first() * sizeof(T),
+        upload_bytes(source.data(), source.size_bytes(), detail::Access::object(target), target.first() * sizeof(T),
                      target.bytes());
     }
     template <class T>
@@ -64,7 +110,7 @@ class Stream {
     /// bytes.
     template <class T>
     void fill(BufferView<T> target, std::uint32_t value) {
-        fill_bytes(target.object(), target.first() * sizeof(T), target.bytes(), value);
+        fill_bytes(detail::Access::object(target), target.first() * sizeof(T), target.bytes(), value);
     }
 
     /// From device to device, or to or from a HostBuffer without a copy by the host. Within device memory
@@ -73,22 +119,22 @@ class Stream {
     /// one buffer overlap.
     template <class T>
     void copy(std::type_identity_t<BufferView<const T>> source, BufferView<T> target) {
-        copy_bytes(source.object(), source.first() * sizeof(T), source.bytes(), target.object(),
+        copy_bytes(detail::Access::object(source), source.first() * sizeof(T), source.bytes(), detail::Access::object(target),
                    target.first() * sizeof(T), target.bytes());
     }
 
     /// One bound range of a dispatch.
     struct Argument {
         template <class T>
-        Argument(const BufferView<T>& view)  // NOLINT(google-explicit-constructor)
-            : object(view.object()),
+        Argument(const BufferView<T>& view)
+            : object(detail::Access::object(view)),
               offset(view.first() * sizeof(T)),
               bytes(view.bytes()),
               writable(!std::is_const_v<T>) {}
         template <class T>
-        Argument(const Buffer<T>& buffer) : Argument(buffer.view()) {}  // NOLINT(google-explicit-constructor)
+        Argument(const Buffer<T>& buffer) : Argument(buffer.view()) {}
         template <class T>
-        Argument(const HostBuffer<T>& buffer)  // NOLINT(google-explicit-constructor)
+        Argument(const HostBuffer<T>& buffer)
             : Argument(buffer.view()) {}
         std::shared_ptr<core::BufferObject> object;
         std::uint64_t offset, bytes;
@@ -124,7 +170,7 @@ class Stream {
     /// Submits, waits, and copies the range to `target`. Errors: invalid_argument - sizes differ; as wait().
     template <class T>
     void download(std::type_identity_t<BufferView<const T>> source, std::span<T> target) {
-        download_bytes(source.object(), source.first() * sizeof(T), source.bytes(), target.data(),
+        download_bytes(detail::Access::object(source), source.first() * sizeof(T), source.bytes(), target.data(),
                        target.size_bytes());
     }
     template <class T>
@@ -138,15 +184,13 @@ class Stream {
     /// The device it records for.
     const DeviceInfo& device() const;
     const std::string& name() const;
-    /// For the other parts of weft.
-    explicit Stream(std::unique_ptr<core::StreamState> state);
-    const std::shared_ptr<core::BackendState>& backend_state() const;
-    /// Equal for equal streams, also after a move; keeps nothing alive.
-    std::weak_ptr<const void> identity() const { return state_; }
-    /// Whether steps run when somebody asks for them: inside record(), or of native::record.
-    bool deferred() const;
 
   private:
+    friend struct detail::Access;
+    explicit Stream(std::unique_ptr<core::StreamState> state);
+    const std::shared_ptr<core::BackendState>& backend_state() const;
+    std::weak_ptr<const void> identity() const { return state_; }
+    bool deferred() const;
     void upload_bytes(const void*, std::uint64_t bytes, const std::shared_ptr<core::BufferObject>&,
                       std::uint64_t offset, std::uint64_t target_bytes);
     void fill_bytes(const std::shared_ptr<core::BufferObject>&, std::uint64_t offset, std::uint64_t bytes,

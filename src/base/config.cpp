@@ -125,7 +125,7 @@ Config parse_config(const VariableLookup& lookup) {
     config.device = variables.text("WEFT_DEVICE").value_or("");
     config.chunk_elements = variables.number("GPU_STREAM_CHUNK_ELEMS", 1, kNoUpperBound);
     config.device_local = variables.word<bool>("GPU_DEVICE_LOCAL", {{"0", false}, {"1", true}});
-    config.slots = variables.small_number("WEFT_SLOTS", 1, 16);
+    config.ring_slots = variables.small_number("WEFT_SLOTS", 1, 16);
     config.path = variables
                       .word<Path>("WEFT_PATH", {{"auto", Path::automatic},
                                                 {"staged", Path::staged},

@@ -45,8 +45,8 @@ std::optional<std::uint64_t> start_ticks() {
 
 }  // namespace
 
-double milliseconds_between(SteadyTime begin, SteadyTime end) {
-    return std::chrono::duration<double, std::milli>(end - begin).count();
+double seconds_between(SteadyTime begin, SteadyTime end) {
+    return std::chrono::duration<double>(end - begin).count();
 }
 
 SteadyTime estimate_start(SteadyTime tick_begin, nanoseconds tick, SteadyTime loaded,
@@ -64,15 +64,15 @@ SteadyTime process_start() {
     return estimate_start(steady_clock::now() - ago, tick, kLoaded.at, kLoaded.processor_time);
 }
 
-double FirstWork::took_ms() const {
+double FirstWork::took_s() const {
     const std::int64_t begin = submitted_.load(), end = done_.load();
     if (begin == 0 || end == 0) return 0;
-    return std::chrono::duration<double, std::milli>(steady_clock::duration(end - begin)).count();
+    return std::chrono::duration<double>(steady_clock::duration(end - begin)).count();
 }
 
-double FirstWork::done_after_ms(SteadyTime start) const {
+double FirstWork::done_after_s(SteadyTime start) const {
     const std::int64_t end = done_.load();
-    return end == 0 ? 0 : milliseconds_between(start, SteadyTime(steady_clock::duration(end)));
+    return end == 0 ? 0 : seconds_between(start, SteadyTime(steady_clock::duration(end)));
 }
 
 }  // namespace weft::core

@@ -10,7 +10,7 @@ namespace weft::core {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-double milliseconds_between(SteadyTime begin, SteadyTime end);
+double seconds_between(SteadyTime begin, SteadyTime end);
 
 /// Where in [tick_begin, tick_begin + tick) a process started: the kernel tells the tick, and the processor
 /// time used until `loaded` tells how long before that, as long as nothing but loading programs went on.
@@ -26,10 +26,10 @@ class FirstWork {
   public:
     void submitted() { note(submitted_); }
     void done() { note(done_); }
-    /// Milliseconds from the first submission until done; 0: not yet.
-    double took_ms() const;
-    /// Milliseconds from `start` until then; 0: not yet.
-    double done_after_ms(SteadyTime start) const;
+    /// Seconds from the first submission until done; 0: not yet.
+    double took_s() const;
+    /// Seconds from `start` until then; 0: not yet.
+    double done_after_s(SteadyTime start) const;
 
   private:
     static void note(std::atomic<std::int64_t>& cell) {

@@ -49,7 +49,7 @@ void Semaphore::signal(StreamHandle stream, std::uint64_t value, const char* fun
           "cudaSignalExternalSemaphoresAsync");
 }
 
-DeviceState::DeviceState(Backend& backend) : backend_state_(backend.backend_state()) {
+DeviceState::DeviceState(Backend& backend) : backend_state_(weft::detail::Access::backend_state(backend)) {
     constexpr const char* kFunction = "cuda::Device";
     require_device(kFunction);
     info_ = match_device(list_devices(), backend.name(), backend.device().uuid);

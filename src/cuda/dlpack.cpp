@@ -33,7 +33,7 @@ void check_addresses(const Device& device, const TensorInfo& info) {
     const std::size_t bytes = info.bytes();
     if (bytes == 0) return;
     const Driver& driver = Driver::get(kFunction);
-    const CurrentContext current(device.state()->context(), kFunction);
+    const CurrentContext current(weft::detail::Access::state(device)->context(), kFunction);
     const auto first = reinterpret_cast<std::uintptr_t>(info.data);
     if (is_here(driver, device, first) && is_here(driver, device, first + bytes - 1)) return;
     throw Error(Errc::invalid_argument, std::string(kFunction) + ": no device memory of CUDA's (got " +
@@ -54,7 +54,7 @@ std::shared_ptr<SharedMemory> share(const Device& device, const TensorInfo& info
 
 std::shared_ptr<SharedMemory> copy(const Device& device, const TensorInfo& info, StreamHandle stream) {
     auto memory = allocate_shared(device, info.elements(), info.type.bits / 8, "tensor");
-    const CurrentContext current(device.state()->context(), kFunction);
+    const CurrentContext current(weft::detail::Access::state(device)->context(), kFunction);
     if (info.bytes() != 0)
         check(cudaMemcpyAsync(pointer_of(*memory), info.data, info.bytes(), cudaMemcpyDeviceToDevice, stream),
               kFunction, "cudaMemcpyAsync");

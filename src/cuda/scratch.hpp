@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include <weft/cuda/memory.hpp>
+#include <weft/cuda/device.hpp>
 
 namespace weft::cuda {
 

@@ -134,10 +134,10 @@ Range range_around(const Driver& driver, const DeviceState& state, const void* p
 std::shared_ptr<SharedMemory> allocate_shared(const Device& device, std::size_t count,
                                               std::size_t element_bytes, std::string_view name) {
     const std::uint64_t bytes = checked_bytes(count, element_bytes, "SharedBuffer");
-    const DeviceState& state = *device.state();
+    const DeviceState& state = *weft::detail::Access::state(device);
     core::require_external(state.backend_state(), "SharedBuffer");
     auto memory = std::make_shared<SharedMemory>(
-        device.state(), core::make_exportable_buffer(state.backend_state(), bytes, name_or(name, "shared buffer")));
+        weft::detail::Access::state(device), core::make_exportable_buffer(state.backend_state(), bytes, name_or(name, "shared buffer")));
     core::ExportedMemory exported = core::export_memory(*memory->object());
     const std::uint64_t mapped = bytes == 0 ? exported.bytes : bytes;
     memory->map(std::move(exported), mapped);
@@ -147,7 +147,7 @@ std::shared_ptr<SharedMemory> allocate_shared(const Device& device, std::size_t 
 std::shared_ptr<SharedMemory> import_shared(const Device& device, const void* pointer, std::size_t bytes,
                                             std::string_view name) {
     constexpr const char* kFunction = "SharedBuffer";
-    const DeviceState& state = *device.state();
+    const DeviceState& state = *weft::detail::Access::state(device);
     core::require_external(state.backend_state(), kFunction);
     const Driver& driver = Driver::get(kFunction);
     const CurrentContext current(state.context(), kFunction);
@@ -167,7 +167,7 @@ std::shared_ptr<SharedMemory> import_shared(const Device& device, const void* po
         state.backend_state(), {fd.get(), range.bytes, reinterpret_cast<CUdeviceptr>(pointer) - range.base, bytes},
         name_or(name, "imported buffer"));
     fd.release();
-    auto memory = std::make_shared<SharedMemory>(device.state(), std::move(object));
+    auto memory = std::make_shared<SharedMemory>(weft::detail::Access::state(device), std::move(object));
     memory->keep(address);
     return memory;
 }
@@ -176,7 +176,7 @@ std::shared_ptr<core::BufferObject> import_fd(const Device& device, int fd, std:
                                               std::size_t first_byte, std::size_t count,
                                               std::size_t element_bytes, std::string_view name) {
     constexpr const char* kFunction = "cuda::import_fd";
-    const core::BackendState& runtime = device.state()->backend_state();
+    const core::BackendState& runtime = weft::detail::Access::state(device)->backend_state();
     core::require_external(runtime, kFunction);
     return core::import_buffer(
         runtime, {fd, allocation_bytes, first_byte, checked_bytes(count, element_bytes, kFunction)},

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <weft/batch.hpp>
-#include <weft/cuda/memory.hpp>
+#include <weft/cuda/device.hpp>
 
 namespace weft::cuda {
 

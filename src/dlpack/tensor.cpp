@@ -148,12 +148,6 @@ bool compact(const DLTensor& t, const std::vector<std::int64_t>& shape) {
 
 }  // namespace
 
-std::string to_string(ElementType type) {
-    const char* names[] = {"int", "uint", "float", "complex"};
-    const char* const name = known_kind(type.kind) ? names[static_cast<std::size_t>(type.kind)] : "unknown";
-    return name + std::to_string(type.bits);
-}
-
 std::size_t TensorInfo::elements() const {
     return count_elements("TensorInfo", shape, type.bits);
 }

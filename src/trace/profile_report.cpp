@@ -10,17 +10,17 @@
 
 namespace weft {
 
-const char* to_string(ProfileStage stage) noexcept {
+const char* to_string(Stage stage) noexcept {
     switch (stage) {
-        case ProfileStage::upload:
+        case Stage::upload:
             return "upload";
-        case ProfileStage::kernel:
+        case Stage::kernel:
             return "kernel";
-        case ProfileStage::download:
+        case Stage::download:
             return "download";
-        case ProfileStage::copy_in:
+        case Stage::copy_in:
             return "copy-in";
-        case ProfileStage::copy_out:
+        case Stage::copy_out:
             return "copy-out";
     }
     return "unknown";
@@ -42,7 +42,7 @@ double ProfileReport::idle() const {
     return wall_s > 0 ? std::max(0.0, 1 - busy_s / wall_s) : 0;
 }
 
-const WorkTimes& ProfileReport::stage(ProfileStage stage) const {
+const WorkTimes& ProfileReport::stage(Stage stage) const {
     return stages.at(static_cast<std::size_t>(stage)).times;
 }
 
@@ -115,14 +115,14 @@ double share(double part, double whole) {
     return whole > 0 ? part / whole : 0;
 }
 
-void add_overlaps(const std::array<Times, kProfileStages>& stages, ProfileReport& report) {
-    const auto set = [&](ProfileStage stage) { return stages[static_cast<std::size_t>(stage)].intervals(); };
-    const std::array<Set, 3> device{set(ProfileStage::upload), set(ProfileStage::kernel),
-                                    set(ProfileStage::download)};
-    Set all, copies = device[0], host = set(ProfileStage::copy_in);
+void add_overlaps(const std::array<Times, kStages>& stages, ProfileReport& report) {
+    const auto set = [&](Stage stage) { return stages[static_cast<std::size_t>(stage)].intervals(); };
+    const std::array<Set, 3> device{set(Stage::upload), set(Stage::kernel),
+                                    set(Stage::download)};
+    Set all, copies = device[0], host = set(Stage::copy_in);
     for (const Set& one : device) add_all(all, one);
     add_all(copies, device[2]);
-    add_all(host, set(ProfileStage::copy_out));
+    add_all(host, set(Stage::copy_out));
     const double busy = union_length(all);
     report.device_s = busy * kNs;
     report.overlap = share(overlap_length(device), busy);
@@ -181,7 +181,7 @@ void add_streams(const TraceData& data, ProfileReport& report) {
         auto& [set, events] = streams[name_of(data, event.stream)];
         ++events;
         // Copies of the host are no work of a stream's queue.
-        const bool device = event.stage != ProfileStage::copy_in && event.stage != ProfileStage::copy_out;
+        const bool device = event.stage != Stage::copy_in && event.stage != Stage::copy_out;
         if (event.timed && device) set.push_back(interval_of(data, event));
     }
     for (const auto& [name, stream] : streams)
@@ -196,15 +196,15 @@ ProfileReport summarise(const TraceData& data) {
     report.device = data.device;
     report.clock = data.clock;
     report.wall_s = static_cast<double>(std::max<std::int64_t>(0, data.end_ns - data.begin_ns)) * kNs;
-    std::array<Times, kProfileStages> stages;
+    std::array<Times, kStages> stages;
     std::map<std::string, Times> kernels;
     for (const StageEvent& event : data.stages) {
         const Interval interval = interval_of(data, event);
         stages[static_cast<std::size_t>(event.stage)].add(event, interval);
-        if (event.stage == ProfileStage::kernel) kernels[name_of(data, event.program)].add(event, interval);
+        if (event.stage == Stage::kernel) kernels[name_of(data, event.program)].add(event, interval);
     }
-    for (std::size_t i = 0; i < kProfileStages; ++i)
-        report.stages.push_back({static_cast<ProfileStage>(i), stages[i].finish()});
+    for (std::size_t i = 0; i < kStages; ++i)
+        report.stages.push_back({static_cast<Stage>(i), stages[i].finish()});
     for (auto& [program, times] : kernels) report.kernels.push_back({program, times.finish()});
     std::stable_sort(
         report.kernels.begin(), report.kernels.end(),

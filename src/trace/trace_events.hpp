@@ -26,7 +26,7 @@ inline constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
 
 /// A stage of a bundle of chunks, or of one step of a stream.
 struct StageEvent {
-    ProfileStage stage = ProfileStage::kernel;
+    Stage stage = Stage::kernel;
     bool timed = true;  // false: the queue has no timestamps; counts, but has no interval
     TrackId row = 0;
     std::uint32_t slot = kNoSlot;

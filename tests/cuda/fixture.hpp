@@ -32,7 +32,7 @@ class CudaStream {
     ~CudaStream() { cudaStreamDestroy(stream_); }
     CudaStream(const CudaStream&) = delete;
     CudaStream& operator=(const CudaStream&) = delete;
-    operator cudaStream_t() const { return stream_; }  // NOLINT(google-explicit-constructor)
+    operator cudaStream_t() const { return stream_; }
 
   private:
     cudaStream_t stream_ = nullptr;

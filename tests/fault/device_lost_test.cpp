@@ -119,7 +119,7 @@ bool tokens_end(std::uint64_t index, weft::QueueMode queues, LostWaits waits) {
         const weft::Program program(backend, kAffine);
         AffineWork work(std::vector<std::size_t>(80, 100));
         weft::JobPipeline pipeline(backend, program,
-                                   {.path = weft::Path::staged, .queues = queues, .slots = 2});
+                                   {.path = weft::Path::staged, .queues = queues, .ring_slots = 2});
         control().fail({.calls = Calls::may_lose,
                         .index = index,
                         .result = weft_fault::kDeviceLost,

@@ -19,6 +19,8 @@ using Word = std::uint32_t;
 
 namespace {
 
+using weft::detail::Access;
+
 constexpr std::size_t kCount = 5000;
 
 bool is_open(int fd) {
@@ -26,21 +28,23 @@ bool is_open(int fd) {
 }
 
 weft::Buffer<Word> make_exportable(weft::Backend& backend) {
-    return {weft::core::make_exportable_buffer(*backend.backend_state(), kCount * sizeof(Word), "mine"), kCount};
+    return Access::make<weft::Buffer<Word>>(
+        weft::core::make_exportable_buffer(*Access::backend_state(backend), kCount * sizeof(Word), "mine"), kCount);
 }
 
 /// Words [first, first + count) of the allocation.
 weft::Buffer<Word> import_words(weft::Backend& backend, const weft::core::FileDescriptor& fd,
                                 std::uint64_t bytes, std::size_t first, std::size_t count) {
-    return {weft::core::import_buffer(
-                *backend.backend_state(), {fd.get(), bytes, first * sizeof(Word), count * sizeof(Word)}, "theirs"),
-            count};
+    return Access::make<weft::Buffer<Word>>(
+        weft::core::import_buffer(*Access::backend_state(backend),
+                                  {fd.get(), bytes, first * sizeof(Word), count * sizeof(Word)}, "theirs"),
+        count);
 }
 
 /// One round of everything. Errors are the caller's to judge; the descriptor's fate is judged here.
 void round_trip(weft::Backend& backend) {
     const weft::Buffer<Word> mine = make_exportable(backend);
-    weft::core::ExportedMemory exported = weft::core::export_memory(*mine.view().object());
+    weft::core::ExportedMemory exported = weft::core::export_memory(*Access::object(mine.view()));
     const int fd = exported.fd.get();
     std::optional<weft::Buffer<Word>> theirs;
     try {
@@ -89,13 +93,13 @@ TEST_CASE("external memory: an exportable buffer is counted, limited and given b
         }
         CHECK(backend.memory().block_bytes == 0);
         check_error(Errc::out_of_memory, "beyond Config::memory_limit",
-                    [&] { weft::core::make_exportable_buffer(*backend.backend_state(), 2 << 20, "large"); });
+                    [&] { weft::core::make_exportable_buffer(*Access::backend_state(backend), 2 << 20, "large"); });
         check_error(Errc::invalid_argument, "too large for this device", [&] {
-            weft::core::make_exportable_buffer(*backend.backend_state(), ~std::uint64_t{0} / 2, "huge");
+            weft::core::make_exportable_buffer(*Access::backend_state(backend), ~std::uint64_t{0} / 2, "huge");
         });
         check_error(Errc::invalid_argument, "not made to be shared", [&] {
             const weft::Buffer<Word> plain(backend, 4);
-            weft::core::export_memory(*plain.view().object());
+            weft::core::export_memory(*Access::object(plain.view()));
         });
     }
     check_nothing_left();
@@ -106,7 +110,7 @@ TEST_CASE("external memory: ranges that do not fit and descriptors that are none
     {
         weft::Backend backend(fault_config());
         const weft::Buffer<Word> mine = make_exportable(backend);
-        weft::core::ExportedMemory exported = weft::core::export_memory(*mine.view().object());
+        weft::core::ExportedMemory exported = weft::core::export_memory(*Access::object(mine.view()));
         const auto refused = [&](std::size_t first, std::size_t count) {
             check_error(Errc::invalid_argument, "does not fit its allocation",
                         [&] { import_words(backend, exported.fd, exported.bytes, first, count); });
@@ -157,7 +161,7 @@ TEST_CASE("external memory: a device that cannot share says what it lacks") {
         // lavapipe has no timeline semaphores that leave.
         weft::Backend backend(fault_config());
         check_error(Errc::unsupported, "got no VK_KHR_external_semaphore_fd for timeline semaphores",
-                    [&] { weft::core::require_external(*backend.backend_state(), "test"); });
+                    [&] { weft::core::require_external(*Access::backend_state(backend), "test"); });
     }
     check_nothing_left();
 }

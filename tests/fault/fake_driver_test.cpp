@@ -130,7 +130,7 @@ TEST_CASE("fake: timestamps of few bits that wrap, and queues without any") {
             AffineWork work({200000});
             const weft::BatchReport report = weft::run_batch(
                 backend, program, work.jobs,
-                {.path = weft::Path::staged, .chunk_elements = 50000, .stage_times = weft::StageTimes::on});
+                {.path = weft::Path::staged, .chunk_elements = 50000, .stage_times = weft::Choice::on});
             CHECK(work.right());
             CHECK(report.intervals.size() == 4 * c.stages);
             for (const weft::StageInterval& interval : report.intervals) {

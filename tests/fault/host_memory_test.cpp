@@ -115,8 +115,8 @@ struct World {
                 .path = kind.path,
                 .queues = kind.queues,
                 .chunk_elements = 256,
-                .slots = 2,
-                .stage_times = weft::StageTimes::on};
+                .ring_slots = 2,
+                .stage_times = weft::Choice::on};
     }
     void forget() {
         work.clear();

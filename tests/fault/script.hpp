@@ -20,8 +20,8 @@ inline void batches(weft::Backend& backend, const weft::Program& program, const 
     weft::BatchOptions options{.mode = weft::BatchMode::sequential,
                                .path = kind.path,
                                .queues = kind.queues,
-                               .slots = 2,
-                               .stage_times = weft::StageTimes::on};
+                               .ring_slots = 2,
+                               .stage_times = weft::Choice::on};
     weft::run_batch(backend, program, work.jobs, options);
     CHECK(work.right());
     work.clear();
@@ -34,7 +34,7 @@ inline void batches(weft::Backend& backend, const weft::Program& program, const 
 inline void pipeline(weft::Backend& backend, const weft::Program& program, const ScriptKind& kind) {
     AffineWork work({100, 200, 300});
     {
-        weft::JobPipeline jobs(backend, program, {.path = kind.path, .queues = kind.queues, .slots = 2});
+        weft::JobPipeline jobs(backend, program, {.path = kind.path, .queues = kind.queues, .ring_slots = 2});
         for (const weft::Job& job : work.jobs) jobs.submit(job);
         jobs.wait_all();
     }
@@ -81,7 +81,7 @@ inline void script(weft::Backend& backend, const ScriptKind& kind) {
         std::fill(in.begin(), in.end(), 5);
         weft::Job job{
             .inputs = {in}, .outputs = {out}, .elements = 200, .parameters = AffineParameters{2, 1}};
-        weft::run_batch(backend, program, {&job, 1}, {.path = kind.path, .queues = kind.queues, .slots = 2});
+        weft::run_batch(backend, program, {&job, 1}, {.path = kind.path, .queues = kind.queues, .ring_slots = 2});
         CHECK(out[199] == 5 * 2 + 1 + 199);
     }
     batches(backend, program, kind);

@@ -162,7 +162,7 @@ void run_case(Backend& backend, const Case& c) {
     if (c.wide) return;
     const GramFactors factors = normalizer.factors(false, kSkipped);
     std::vector<float> got(kSkipped + c.rows);
-    stream.download<float>(BufferView<float>(factors.range.object, 0, got.size()), got);
+    stream.download<float>(weft::detail::Access::make<BufferView<float>>(factors.range.object, 0u, got.size()), got);
     // Equal angles make the same errors on every wire: norms of 12 qubits are off by up to 3e-6 then.
     for (std::uint64_t r = 0; r < c.rows; ++r) {
         CHECK(std::abs(got[kSkipped + r] * numbers.square(kFirst + r) - 1) <= 5e-7);

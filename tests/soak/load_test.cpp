@@ -144,7 +144,7 @@ TEST_CASE("soak: sixteen threads on one backend") {
         const std::size_t rounds = scaled(30, 600);
         std::vector<std::string> failures(16);
         const auto hammer = [&](std::size_t t) {
-            weft::JobPipeline pipeline(backend, program, {.slots = 2});
+            weft::JobPipeline pipeline(backend, program, {.ring_slots = 2});
             weft::Stream stream(backend);
             for (std::size_t round = 0; round < rounds; ++round) {
                 const auto seed = static_cast<std::uint32_t>(100 * t + round);

@@ -53,7 +53,7 @@ TEST_CASE("sizes: nothing at all is nothing to do, everywhere") {
         weft::JobPipeline pipeline(backend, program);
         CHECK(pipeline.wait(pipeline.submit(job)));
         pipeline.wait_all();
-        weft::field_add(backend, {}, {}, {});
+        weft::field_add(backend, weft::Field::bls12_381_fp, {}, {}, {});
         CHECK(backend.counters().submissions == before);
         check_error(Errc::invalid_argument, "got 0 bytes",
                     [&] { weft::HostRegistration registration(backend, {}); });
@@ -103,7 +103,8 @@ TEST_CASE("sizes: counts whose bytes do not fit 64 bits are refused by number") 
             check_error(Errc::invalid_argument, "range beyond the end", [&] { buffer.view(first, count); });
         // A view made by hand must not wrap round either.
         weft::Stream stream(backend);
-        const weft::BufferView<std::uint32_t> wrapped(buffer.view().object(), kMost / 4, 2);
+        const auto wrapped = weft::detail::Access::make<weft::BufferView<std::uint32_t>>(
+            weft::detail::Access::object(buffer.view()), kMost / 4, 2u);
         check_error(Errc::invalid_argument, "beyond its buffer", [&] { stream.fill(wrapped, 1); });
 
         const Program program(backend, kAffine);

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <weft/cuda/memory.hpp>
+#include <weft/cuda/device.hpp>
 
 namespace weft_test {
 
@@ -53,7 +53,7 @@ class CudaStream {
     CudaStream() { cuda_check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
     CudaStream(CudaStream&&) = delete;
     ~CudaStream() { static_cast<void>(cudaStreamDestroy(stream_)); }
-    operator weft::cuda::StreamHandle() const { return stream_; }  // NOLINT(google-explicit-constructor)
+    operator weft::cuda::StreamHandle() const { return stream_; }
     void wait() const { cuda_check(cudaStreamSynchronize(stream_)); }
 
   private:

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // DLPack on a CUDA device: resident results of weft for PyTorch, CuPy and JAX, and their arrays for weft.
 // Target weft::cuda.
+//
+// Example:
+//     weft::Backend backend;
+//     const weft::cuda::Device device(backend);
+//     const weft::cuda::SharedBuffer<float> shared(device, 6);
+//     DLManagedTensor* const tensor = weft::cuda::to_dlpack(device, shared, {2, 3}, weft::Event(), nullptr);
+//     weft::release_dlpack(tensor);
 #pragma once
 
 #include <cstdint>
@@ -10,7 +17,6 @@
 
 #include <weft/cuda/interop.hpp>
 #include <weft/dlpack.hpp>
-#include <weft/event.hpp>
 
 namespace weft::cuda {
 
@@ -30,7 +36,7 @@ DLManagedTensor* to_dlpack(const Device& device, const SharedBuffer<T>& buffer,
                             shape};
     weft::detail::check_shape("cuda::to_dlpack", tensor, buffer.size());
     if (consumer) device.wait_for(*consumer, ready);
-    return make_dlpack(tensor, buffer.memory());
+    return make_dlpack(tensor, weft::detail::Access::memory(buffer));
 }
 
 namespace detail {
@@ -66,7 +72,7 @@ class DeviceTensor {
     /// elements of another type, or not aligned to their size; out_of_memory; driver.
     DeviceTensor(const Device& device, DLManagedTensor* tensor, StreamHandle stream)
         : taken_(detail::take_tensor(device, tensor, stream, element_type<T>())),
-          buffer_(detail::object_of(*taken_.memory), taken_.info.elements()) {}
+          buffer_(weft::detail::Access::make<Buffer<T>>(detail::object_of(*taken_.memory), taken_.info.elements())) {}
     DeviceTensor(DeviceTensor&&) noexcept = default;
     DeviceTensor& operator=(DeviceTensor&&) noexcept = default;
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <weft/cuda/memory.hpp>
+#include <weft/cuda/device.hpp>
 #include <weft/ops/encode.hpp>
 
 namespace weft::cuda {
@@ -20,7 +20,7 @@ class Scratch;
 struct EncodeValues {
     template <class T>
     requires EncodeValue<std::remove_const_t<T>> EncodeValues(
-        DeviceSpan<T> span)  // NOLINT(google-explicit-constructor)
+        DeviceSpan<T> span)
         : data(span.data()), count(span.size()), type(kValueType<std::remove_const_t<T>>) {}
 
     const void* data;
@@ -31,7 +31,7 @@ struct EncodeValues {
 /// States in device memory that begin at a multiple of 16 bytes: a DeviceSpan of c32 or c64.
 struct EncodeStates {
     template <EncodeAmplitude T>
-    EncodeStates(DeviceSpan<T> span)  // NOLINT(google-explicit-constructor)
+    EncodeStates(DeviceSpan<T> span)
         : data(span.data()), count(span.size()), type(kStateType<T>) {}
 
     void* data;

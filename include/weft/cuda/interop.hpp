@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Interop with CUDA on one GPU: the same memory for both, and an order between weft's streams and CUDA's
 // without the host. Target weft::cuda.
+//
+// Example:
+//     weft::Backend backend;
+//     const weft::cuda::Device device(backend);
+//     const weft::cuda::SharedBuffer<float> shared(device, 1024);  // shared.buffer() for weft, shared.span() for CUDA
+//     device.wait_for(nullptr, weft::Stream(backend).submit());
 #pragma once
 
 #include <cstddef>
@@ -14,9 +20,8 @@
 #include <weft/backend.hpp>
 #include <weft/buffer.hpp>
 #include <weft/cuda/device.hpp>
-#include <weft/cuda/memory.hpp>
 #include <weft/error.hpp>
-#include <weft/event.hpp>
+#include <weft/stream.hpp>
 
 namespace weft::cuda {
 
@@ -55,10 +60,10 @@ class Device {
     /// far: for batches and jobs, which have no wait_for.
     void hold_weft(StreamHandle stream) const;
 
-    /// For the other parts of weft.
+  private:
+    friend struct weft::detail::Access;
     const std::shared_ptr<detail::DeviceState>& state() const;
 
-  private:
     std::shared_ptr<detail::DeviceState> state_;
 };
 
@@ -112,15 +117,15 @@ class SharedBuffer {
         return {static_cast<T*>(detail::pointer_of(*memory_)), buffer_.size()};
     }
     DeviceSpan<T> span(std::size_t first, std::size_t count) const { return span().subspan(first, count); }
-    /// For the other parts of weft.
+
+  private:
+    friend struct weft::detail::Access;
     const std::shared_ptr<detail::SharedMemory>& memory() const {
         require();
         return memory_;
     }
-
-  private:
     SharedBuffer(std::shared_ptr<detail::SharedMemory> memory, std::size_t count)
-        : memory_(std::move(memory)), buffer_(detail::object_of(*memory_), count) {}
+        : memory_(std::move(memory)), buffer_(weft::detail::Access::make<Buffer<T>>(detail::object_of(*memory_), count)) {}
     void require() const {
         if (!memory_) throw Error(Errc::invalid_argument, "SharedBuffer: used after it was moved from");
     }
@@ -136,8 +141,8 @@ class SharedBuffer {
 template <class T>
 Buffer<T> import_fd(const Device& device, int fd, std::size_t allocation_bytes, std::size_t first_byte,
                     std::size_t count, std::string_view name = {}) {
-    return Buffer<T>(detail::import_fd(device, fd, allocation_bytes, first_byte, count, sizeof(T), name),
-                     count);
+    return weft::detail::Access::make<Buffer<T>>(
+        detail::import_fd(device, fd, allocation_bytes, first_byte, count, sizeof(T), name), count);
 }
 
 }  // namespace weft::cuda

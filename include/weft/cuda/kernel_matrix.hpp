@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <weft/cuda/memory.hpp>
+#include <weft/cuda/device.hpp>
 #include <weft/ops/kernel_matrix.hpp>
 
 namespace weft::cuda {
@@ -14,7 +14,7 @@ namespace weft::cuda {
 struct KernelFeatures {
     template <class T>
     requires KernelReal<std::remove_const_t<T>> KernelFeatures(
-        DeviceSpan<T> span)  // NOLINT(google-explicit-constructor)
+        DeviceSpan<T> span)
         : data(span.data()), count(span.size()), type(kValueType<std::remove_const_t<T>>) {}
 
     const void* data;
@@ -24,7 +24,7 @@ struct KernelFeatures {
 struct KernelStates {
     template <class T>
     requires EncodeAmplitude<std::remove_const_t<T>> KernelStates(
-        DeviceSpan<T> span)  // NOLINT(google-explicit-constructor)
+        DeviceSpan<T> span)
         : data(span.data()), count(span.size()), type(kStateType<std::remove_const_t<T>>) {}
 
     const void* data;
@@ -34,7 +34,7 @@ struct KernelStates {
 /// A kernel matrix in device memory.
 struct KernelValues {
     template <KernelReal T>
-    KernelValues(DeviceSpan<T> span)  // NOLINT(google-explicit-constructor)
+    KernelValues(DeviceSpan<T> span)
         : data(span.data()), count(span.size()), type(kValueType<T>) {}
 
     void* data;

@@ -39,16 +39,16 @@ inline constexpr StateType kStateType = std::same_as<T, c32> ? StateType::comple
 struct EncodeValues {
     template <class T>
     requires EncodeValue<std::remove_const_t<T>> EncodeValues(
-        const BufferView<T>& view)  // NOLINT(google-explicit-constructor)
-        : object(view.object()),
+        const BufferView<T>& view)
+        : object(detail::Access::object(view)),
           first(view.first()),
           count(view.size()),
           type(kValueType<std::remove_const_t<T>>) {}
     template <EncodeValue T>
     EncodeValues(const Buffer<T>& buffer)
-        : EncodeValues(buffer.view()) {}  // NOLINT(google-explicit-constructor)
+        : EncodeValues(buffer.view()) {}
     template <EncodeValue T>
-    EncodeValues(const HostBuffer<T>& buffer)  // NOLINT(google-explicit-constructor)
+    EncodeValues(const HostBuffer<T>& buffer)
         : EncodeValues(buffer.view()) {}
 
     std::shared_ptr<core::BufferObject> object;
@@ -59,13 +59,13 @@ struct EncodeValues {
 /// Resident states: a view or a buffer of c32 or c64.
 struct EncodeStates {
     template <EncodeAmplitude T>
-    EncodeStates(const BufferView<T>& view)  // NOLINT(google-explicit-constructor)
-        : object(view.object()), first(view.first()), count(view.size()), type(kStateType<T>) {}
+    EncodeStates(const BufferView<T>& view)
+        : object(detail::Access::object(view)), first(view.first()), count(view.size()), type(kStateType<T>) {}
     template <EncodeAmplitude T>
     EncodeStates(const Buffer<T>& buffer)
-        : EncodeStates(buffer.view()) {}  // NOLINT(google-explicit-constructor)
+        : EncodeStates(buffer.view()) {}
     template <EncodeAmplitude T>
-    EncodeStates(const HostBuffer<T>& buffer)  // NOLINT(google-explicit-constructor)
+    EncodeStates(const HostBuffer<T>& buffer)
         : EncodeStates(buffer.view()) {}
 
     std::shared_ptr<core::BufferObject> object;
@@ -79,7 +79,7 @@ struct EncodeSource {
         : data(pointer), count(value_count), type(value_type) {}
     template <std::ranges::contiguous_range R>
     requires EncodeValue<std::ranges::range_value_t<R>> EncodeSource(
-        const R& range)  // NOLINT(google-explicit-constructor)
+        const R& range)
         : data(std::ranges::data(range)),
           count(std::ranges::size(range)),
           type(kValueType<std::ranges::range_value_t<R>>) {}
@@ -96,7 +96,7 @@ struct EncodeTarget {
     template <std::ranges::contiguous_range R>
     requires(EncodeAmplitude<std::ranges::range_value_t<R>> &&
              !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>)
-        EncodeTarget(R&& range)  // NOLINT(google-explicit-constructor)
+        EncodeTarget(R&& range)
         : data(std::ranges::data(range)),
           count(std::ranges::size(range)),
           type(kStateType<std::ranges::range_value_t<R>>) {}

@@ -55,7 +55,6 @@ inline StateShape::operator KernelMatrixShape() const {
     return {samples, 0, qubits};
 }
 
-enum class Choice { automatic, off, on };
 
 /// How far a call on host memory is.
 struct KernelProgress {

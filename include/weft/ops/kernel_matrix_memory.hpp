@@ -22,16 +22,16 @@ struct KernelArray {
     template <class T>
     requires KernelReal<std::remove_const_t<T>> &&
         (!kWritable ||
-         !std::is_const_v<T>)KernelArray(const BufferView<T>& view)  // NOLINT(google-explicit-constructor)
-        : object(view.object()),
+         !std::is_const_v<T>)KernelArray(const BufferView<T>& view)
+        : object(detail::Access::object(view)),
           first(view.first()),
           count(view.size()),
           type(kValueType<std::remove_const_t<T>>) {}
     template <KernelReal T>
     KernelArray(const Buffer<T>& buffer)
-        : KernelArray(buffer.view()) {}  // NOLINT(google-explicit-constructor)
+        : KernelArray(buffer.view()) {}
     template <KernelReal T>
-    KernelArray(const HostBuffer<T>& buffer)  // NOLINT(google-explicit-constructor)
+    KernelArray(const HostBuffer<T>& buffer)
         : KernelArray(buffer.view()) {}
 
     std::shared_ptr<core::BufferObject> object;
@@ -45,16 +45,16 @@ using KernelValues = KernelArray<true>;
 struct KernelStates {
     template <class T>
     requires EncodeAmplitude<std::remove_const_t<T>> KernelStates(
-        const BufferView<T>& view)  // NOLINT(google-explicit-constructor)
-        : object(view.object()),
+        const BufferView<T>& view)
+        : object(detail::Access::object(view)),
           first(view.first()),
           count(view.size()),
           type(kStateType<std::remove_const_t<T>>) {}
     template <EncodeAmplitude T>
     KernelStates(const Buffer<T>& buffer)
-        : KernelStates(buffer.view()) {}  // NOLINT(google-explicit-constructor)
+        : KernelStates(buffer.view()) {}
     template <EncodeAmplitude T>
-    KernelStates(const HostBuffer<T>& buffer)  // NOLINT(google-explicit-constructor)
+    KernelStates(const HostBuffer<T>& buffer)
         : KernelStates(buffer.view()) {}
 
     std::shared_ptr<core::BufferObject> object;
@@ -69,7 +69,7 @@ struct KernelSource {
         : data(pointer), count(value_count), type(value_type) {}
     template <std::ranges::contiguous_range R>
     requires KernelReal<std::ranges::range_value_t<R>> KernelSource(
-        const R& range)  // NOLINT(google-explicit-constructor)
+        const R& range)
         : data(std::ranges::data(range)),
           count(std::ranges::size(range)),
           type(kValueType<std::ranges::range_value_t<R>>) {}
@@ -85,7 +85,7 @@ struct KernelStateSource {
         : data(pointer), count(amplitude_count), type(state_type) {}
     template <std::ranges::contiguous_range R>
     requires EncodeAmplitude<std::ranges::range_value_t<R>> KernelStateSource(
-        const R& range)  // NOLINT(google-explicit-constructor)
+        const R& range)
         : data(std::ranges::data(range)),
           count(std::ranges::size(range)),
           type(kStateType<std::ranges::range_value_t<R>>) {}
@@ -102,7 +102,7 @@ struct KernelTarget {
     template <std::ranges::contiguous_range R>
     requires(KernelReal<std::ranges::range_value_t<R>> &&
              !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>)
-        KernelTarget(R&& range)  // NOLINT(google-explicit-constructor)
+        KernelTarget(R&& range)
         : data(std::ranges::data(range)),
           count(std::ranges::size(range)),
           type(kValueType<std::ranges::range_value_t<R>>) {}

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What this machine's copies can do at most: the ceilings that benches and reports compare with.
+//
+// Example:
+//     weft::Backend backend;
+//     const weft::tune::CopyCeiling copy = weft::tune::measure_copy_ceiling(backend, 2, 1);
+//     std::printf("at most %.1f GB/s both ways\n", copy.concurrent_gb_per_s);
 #pragma once
 
 #include <cstdint>
@@ -7,13 +12,13 @@
 
 #include <weft/backend.hpp>
 
-namespace weft {
+namespace weft::tune {
 
 /// GB/s = 1e9 bytes a second, medians of several windows.
 struct CopyCeiling {
     double upload_gb_per_s = 0;      ///< page-locked host to device, alone
     double download_gb_per_s = 0;    ///< device to page-locked host, alone
-    double concurrent_gb_per_s = 0;  ///< sum of both directions at once, in the proportion asked for
+    double concurrent_gb_per_s = 0;  ///< sum of both directions simultaneously, in the proportion asked for
 };
 
 /// Copies between page-locked memory and device memory on the backend's own upload and download queues, in
@@ -50,4 +55,4 @@ double measure_submit_wait(Backend& backend, int repeats = 200);
 /// device.
 double measure_dispatch_wait(Backend& backend, int repeats = 200);
 
-}  // namespace weft
+}  // namespace weft::tune

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Settings of the engine that were measured on a device and are kept for it: what `weft tune` stores.
+//
+// Example:
+//     weft::Backend backend;
+//     weft::tune::store_engine(backend, {.chunk_bytes = 64 << 20, .ring_slots = 4});  // for backends made later
 #pragma once
 
 #include <cstdint>
@@ -13,31 +17,34 @@ namespace weft {
 
 class Backend;
 
-/// What the plan takes instead of its own defaults wherever Config says nothing. An empty optional, or
+namespace tune {
+
+/// What the plan takes instead of its own defaults wherever Config does not set a value. An empty optional, or
 /// automatic, leaves the default.
-struct Tuning {
+struct Engine {
     /// Bytes of a chunk, inputs and outputs together; unlike Config::chunk_elements it means the same for
     /// every program. 1 to 2^40.
     std::optional<std::uint64_t> chunk_bytes{};
-    std::optional<std::uint32_t> slots{};         ///< 1 to 16
+    std::optional<std::uint32_t> ring_slots{};    ///< 1 to 16
     std::optional<std::uint32_t> copy_threads{};  ///< 1 to 256
     Path page_locked_path = Path::automatic;      ///< of large jobs in page-locked memory
     Path ordinary_path = Path::automatic;         ///< of large jobs in ordinary memory
 
-    bool empty() const { return *this == Tuning{}; }
-    bool operator==(const Tuning&) const = default;
+    bool empty() const { return *this == Engine{}; }
+    bool operator==(const Engine&) const = default;
 };
 
 /// What a Backend found when it was made.
-struct TuningReport {
+struct EngineReport {
     std::string state = "off";   ///< "used", "absent", "off" (no cache), or why the file is not used
     std::filesystem::path file;  ///< empty: the cache is off
-    Tuning values;               ///< empty unless "used"
+    Engine values;               ///< empty unless "used"
 };
 
-/// Keeps `tuning` in the cache folder for backends made or adopted from now on, for this device, driver and
-/// version of weft alone; an empty one removes what is kept. The file appears whole or not at all. Errors:
-/// invalid_argument - a value out of range; unsupported - the cache is off; io.
-void store_tuning(const Backend& backend, const Tuning& tuning);
+/// Keeps `engine` in the cache folder for backends made or adopted later, for this device, driver and version of
+/// weft alone; an empty one removes what is kept. The file appears whole or not at all. Errors: invalid_argument -
+/// a value out of range; unsupported - the cache is off; io.
+void store_engine(const Backend& backend, const Engine& engine);
 
+}  // namespace tune
 }  // namespace weft

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include <weft/cuda/memory.hpp>
+#include <weft/cuda/device.hpp>
 
 #include "ops/encode/encode_plan.hpp"
 #include "shaders/encode/encode_parameters.h"

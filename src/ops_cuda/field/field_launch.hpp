@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include <weft/cuda/memory.hpp>
+#include <weft/cuda/device.hpp>
 #include <weft/ops/field.hpp>
 
 #include "shaders/field/field_table.h"

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include <weft/cuda/memory.hpp>
+#include <weft/cuda/device.hpp>
 
 #include "ops/kernel_matrix/gram_plan.hpp"
 #include "shaders/gram/gram_interface.h"

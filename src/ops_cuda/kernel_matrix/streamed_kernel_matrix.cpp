@@ -35,7 +35,7 @@ class OwnStream {
         static_cast<void>(cudaStreamSynchronize(stream_));
         static_cast<void>(cudaStreamDestroy(stream_));
     }
-    operator StreamHandle() const { return stream_; }  // NOLINT(google-explicit-constructor)
+    operator StreamHandle() const { return stream_; }
 
   private:
     cudaStream_t stream_ = nullptr;

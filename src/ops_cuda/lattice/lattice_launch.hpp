@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include <weft/cuda/memory.hpp>
+#include <weft/cuda/device.hpp>
 
 #include "ops/lattice/lattice_plan.hpp"
 #include "shaders/lattice/lattice_settings.h"

@@ -28,7 +28,7 @@ bool stages(const Backend& backend) {
 kernels::EncodeRoom kernels::room_of(const Backend& backend) {
     const PlanReport& plan = backend.plan();
     EncodeRoom room;
-    room.slots = plan.slots;
+    room.slots = plan.ring_slots;
     room.copies = stages(backend);
     room.chunk_elements = plan.chunk_elements;
     const MemoryReport memory = backend.memory();
@@ -76,7 +76,7 @@ std::uint64_t require_memory(Backend& backend, const kernels::EncodePlan& plan, 
 }  // namespace
 
 std::vector<EncodeFailure> EncodeOutcome::failures(Stream& stream) const {
-    const std::weak_ptr<const void> other = stream.identity();
+    const std::weak_ptr<const void> other = detail::Access::identity(stream);
     if (!deferred_ && (stream_.owner_before(other) || other.owner_before(stream_)))
         throw Error(Errc::invalid_argument, "EncodeOutcome: the states are made on another stream (got \"" +
                                                 stream.name() +
@@ -99,7 +99,7 @@ EncodeOutcome encode(Stream& stream, EncodeMethod method, const EncodeValues& va
         kernels::plan_encode(stream.device(), method, {values.type, states.type}, shape, features, false);
     kernels::check_alignment(plan, states);
     auto status = std::make_shared<Buffer<std::uint32_t>>(stream, 2 * shape.samples, "encode status");
-    EncodeOutcome outcome(method, status, stream.identity(), stream.deferred());
+    EncodeOutcome outcome(method, status, detail::Access::identity(stream), detail::Access::deferred(stream));
     const kernels::EncodeScratch scratch(stream, plan);
     if (options.strict) {
         kernels::encode_resident(stream, plan, scratch, values, states, status->view(), true);

@@ -111,13 +111,13 @@ struct RowScratch {
 };
 
 EncodeValues values_in(const EncodePlan& plan, const BufferView<std::uint32_t>& view, std::uint64_t count) {
-    if (plan.value_bytes == 8) return EncodeValues(BufferView<const double>(view.object(), 0, count));
-    return EncodeValues(BufferView<const float>(view.object(), 0, count));
+    if (plan.value_bytes == 8) return EncodeValues(detail::Access::make<BufferView<const double>>(detail::Access::object(view), std::size_t{0}, count));
+    return EncodeValues(detail::Access::make<BufferView<const float>>(detail::Access::object(view), std::size_t{0}, count));
 }
 
 EncodeStates states_in(const EncodePlan& plan, const BufferView<std::uint32_t>& view, std::uint64_t count) {
-    if (plan.amplitude_bytes == 16) return EncodeStates(BufferView<c64>(view.object(), 0, count));
-    return EncodeStates(BufferView<c32>(view.object(), 0, count));
+    if (plan.amplitude_bytes == 16) return EncodeStates(detail::Access::make<BufferView<c64>>(detail::Access::object(view), std::size_t{0}, count));
+    return EncodeStates(detail::Access::make<BufferView<c32>>(detail::Access::object(view), std::size_t{0}, count));
 }
 
 void row_rounds(Run& run, const EncodeRounds& rounds) {

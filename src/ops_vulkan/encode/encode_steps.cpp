@@ -22,7 +22,7 @@ const Stream& constant(const Stream& stream) {
 }  // namespace
 
 Words byte_view(const std::shared_ptr<core::BufferObject>& object, std::uint64_t byte, std::uint64_t bytes) {
-    return {object, byte / 4, bytes / 4};
+    return detail::Access::make<Words>(object, byte / 4, bytes / 4);
 }
 
 BoundValues bind_values(const EncodePlan& plan, const std::shared_ptr<core::BufferObject>& object,
@@ -54,7 +54,7 @@ void EncodeSteps::states(const BoundValues& values, std::uint64_t row, std::uint
     // device.
     const std::uint64_t begin = row / 32 * 32, rows = std::max<std::uint64_t>(1, count >> plan_.block_bits());
     const Words status =
-        byte_view(status_.object(), (status_.first() + 2 * begin) * 4, (row - begin + rows) * 8);
+        byte_view(detail::Access::object(status_), (status_.first() + 2 * begin) * 4, (row - begin + rows) * 8);
     const shared::EncodeParameters parameters{word(plan_.features),
                                               plan_.qubits,
                                               plan_.parameter_bits(),

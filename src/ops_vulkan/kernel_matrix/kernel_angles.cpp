@@ -60,10 +60,10 @@ void angles_of_source(Stream& stream, const KernelSource& x, std::uint64_t rows,
     const Buffer<std::uint32_t> features(static_cast<const Stream&>(stream), words, "kernel features");
     stream.upload(std::span<const std::uint32_t>(static_cast<const std::uint32_t*>(x.data), words),
                   features.view());
-    const auto object = features.view().object();
+    const auto object = detail::Access::object(features.view());
     record_angles(stream,
-                  x.type == ValueType::float32 ? KernelFeatures(BufferView<const float>(object, 0, count))
-                                               : KernelFeatures(BufferView<const double>(object, 0, count)),
+                  x.type == ValueType::float32 ? KernelFeatures(detail::Access::make<BufferView<const float>>(object, 0u, count))
+                                               : KernelFeatures(detail::Access::make<BufferView<const double>>(object, 0u, count)),
                   rows, variant, planes, base);
 }
 

@@ -96,7 +96,7 @@ class TilePairs {
 };
 
 GramRange range_of(const KernelValues& k) {
-    return BufferView<std::uint32_t>(k.object, k.first * (k.type == ValueType::float64 ? 2 : 1),
+    return detail::Access::make<BufferView<std::uint32_t>>(k.object, k.first * (k.type == ValueType::float64 ? 2 : 1),
                                      k.count * (k.type == ValueType::float64 ? 2 : 1));
 }
 

@@ -44,7 +44,7 @@ KernelMatrixDevice facts_of(const Owner& owner, const MemoryReport& memory, bool
     KernelMatrixDevice facts{states ? gram_device(owner) : gram_limits(owner), free_bytes(memory)};
     facts.limited = memory.limit != 0;
     facts.host_counts = facts.limited || owner.device().unified_memory;
-    facts.slots = plan_of(owner).slots;
+    facts.slots = plan_of(owner).ring_slots;
     facts.job_copies = job_copies(plan_of(owner), facts.host_counts);
     if (states && options.autotune) facts.gram.tiles = kept_tiles(owner).tiles;
     return facts;

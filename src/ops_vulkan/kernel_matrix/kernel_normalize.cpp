@@ -60,7 +60,7 @@ shared::KernelNormParameters Normalizer::parameters(const StateRows& rows, std::
 
 void Normalizer::take(Stream& stream, const Words& states, const StateRows& rows) {
     const std::uint64_t unit = plan_.states.state_bytes >> plan_.shape.qubits;
-    const BoundWords bound = bind_units(stream.device().limits, states.object(), states.first() * 4 / unit,
+    const BoundWords bound = bind_units(stream.device().limits, detail::Access::object(states), states.first() * 4 / unit,
                                         rows.count << plan_.shape.qubits, unit);
     shared::KernelNormParameters p = parameters(rows, std::uint64_t{1} << plan_.shape.qubits);
     p.before = bound.before;

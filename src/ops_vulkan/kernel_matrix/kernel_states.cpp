@@ -49,7 +49,7 @@ void upload_weights(Stream& stream, const KernelMatrixCircuit& circuit, std::uin
         turns[2 * i] = static_cast<T>(std::cos(half));
         turns[2 * i + 1] = static_cast<T>(std::sin(half));
     }
-    stream.upload(std::span<const T>(turns), BufferView<T>(target.view().object(), 0, turns.size()));
+    stream.upload(std::span<const T>(turns), detail::Access::make<BufferView<T>>(detail::Access::object(target.view()), 0u, turns.size()));
 }
 
 std::uint64_t words_of_states(const KernelMatrixPlan& plan, std::uint64_t rows) {
@@ -109,7 +109,7 @@ void CircuitStates::pack(Stream& stream, const StateRows& rows, const PackTarget
                          Normalizer* normalizer) {
     if (!plan_.states.fused) return RowMajorStates::pack(stream, rows, target, normalizer);
     const GramPlan& gram = plan_.states.gram;
-    const Words packed(target.planes.object, (target.planes.first + target.first * gram.row_bytes) / 4,
+    const auto packed = detail::Access::make<Words>(target.planes.object, (target.planes.first + target.first * gram.row_bytes) / 4,
                        gram.packed_bytes(rows.count) / 4);
     build(stream, rows, &packed);
     if (normalizer != nullptr) normalizer->take_squares(stream, *squares_, rows);
@@ -158,7 +158,7 @@ Words ResidentStates::states(Stream&, const StateRows& rows) {
     const KernelStates& states = rows.of_y ? *y_ : x_;
     const std::uint64_t first =
         states.first * amplitude_bytes(states.type) / 4 + words_of_states(plan_, rows.row);
-    return {states.object, first, words_of_states(plan_, rows.count)};
+    return detail::Access::make<Words>(states.object, first, words_of_states(plan_, rows.count));
 }
 
 HostStates::HostStates(Stream& stream, const KernelMatrixPlan& plan, const KernelStateSource& x,

@@ -11,7 +11,7 @@ BoundWords bind_units(const DeviceLimits& limits, const std::shared_ptr<core::Bu
                       std::uint64_t first, std::uint64_t count, std::uint64_t unit) {
     const std::uint64_t alignment = std::max<std::uint64_t>(limits.storage_buffer_offset_alignment, unit);
     const std::uint64_t begin = first * unit, aligned = begin / alignment * alignment;
-    return {Words(object, aligned / 4, (begin + count * unit - aligned) / 4),
+    return {detail::Access::make<Words>(object, aligned / 4, (begin + count * unit - aligned) / 4),
             static_cast<std::uint32_t>((begin - aligned) / unit)};
 }
 

@@ -54,7 +54,7 @@ void check_range(const char* name, std::optional<std::uint64_t> value, std::uint
 }
 
 void check(const Config& config) {
-    check_range("slots (WEFT_SLOTS)", config.slots, kMostSlots);
+    check_range("ring_slots (WEFT_SLOTS)", config.ring_slots, kMostSlots);
     check_range("copy_threads (WEFT_COPY_THREADS)", config.copy_threads, kMostCopyThreads);
     check_range("chunk_elements (GPU_STREAM_CHUNK_ELEMS)", config.chunk_elements, kMostChunkElements);
 }
@@ -113,7 +113,7 @@ std::string transfer_reason(const DevicePlan& plan, const Config& config) {
     if (config.path != Path::automatic)
         return text + "; forced by path=" + to_string(config.path) +
                (config.device_local ? ", which wins over device_local" : "");
-    const Tuning& tuned = plan.tuning.values;
+    const tune::Engine& tuned = plan.tuning.values;
     if (tuned.page_locked_path != Path::automatic || tuned.ordinary_path != Path::automatic)
         text += "; tuned where the device can";
     else if (plan.transfer.large_ordinary == Path::direct && plan.transfer.large_pinned == Path::staged)
@@ -158,8 +158,8 @@ void explain(DevicePlan& plan, const std::vector<DeviceSnapshot>& devices, const
     lines.push_back("page-locked memory: " + plan.host_memory_reason);
     lines.push_back("copies within the device: by " + plan.copies.reason);
     lines.push_back(transfer_reason(plan, config));
-    lines.push_back("ring: " + std::to_string(plan.slots) + " slots" +
-                    by_default(config.slots.has_value(), plan.tuning.values.slots.has_value()));
+    lines.push_back("ring: " + std::to_string(plan.ring_slots) + " slots" +
+                    by_default(config.ring_slots.has_value(), plan.tuning.values.ring_slots.has_value()));
     lines.push_back("copy threads: " + std::to_string(plan.copy_threads) +
                     by_default(config.copy_threads.has_value(), plan.tuning.values.copy_threads.has_value()));
     lines.push_back(chunk_reason(plan));
@@ -205,7 +205,7 @@ void fill(DevicePlan& plan, const DeviceSnapshot& device, const Config& config, 
     plan.cuda_host_memory = plan_cuda_host_memory(device, plan.queues, config, plan.host_memory_reason);
     plan.copies = plan_copies(device);
     plan.transfer = plan_transfer(device, plan.memory, config);
-    plan.slots = config.slots.value_or(plan.queues.split ? kDefaultSplitSlots : kDefaultSlots);
+    plan.ring_slots = config.ring_slots.value_or(plan.queues.split ? kDefaultSplitSlots : kDefaultSlots);
     plan.copy_threads = copy_threads(device, config, host);
     if (host_copies_bound(device, plan, config)) plan.transfer.large_ordinary = Path::direct;
     plan.chunk_elements = config.chunk_elements.value_or(kDefaultChunkElements);
@@ -215,10 +215,10 @@ void fill(DevicePlan& plan, const DeviceSnapshot& device, const Config& config, 
 }  // namespace
 
 void apply_tuning(DevicePlan& plan, const DeviceSnapshot& device, const Config& config,
-                  const TuningReport& tuning) {
+                  const tune::EngineReport& tuning) {
     plan.tuning = tuning;
-    const Tuning& tuned = tuning.values;
-    if (!config.slots && tuned.slots) plan.slots = *tuned.slots;
+    const tune::Engine& tuned = tuning.values;
+    if (!config.ring_slots && tuned.ring_slots) plan.ring_slots = *tuned.ring_slots;
     if (!config.copy_threads && tuned.copy_threads) plan.copy_threads = *tuned.copy_threads;
     if (!config.chunk_elements && tuned.chunk_bytes) plan.chunk_bytes = *tuned.chunk_bytes;
     if (config.path != Path::automatic || config.device_local) return;

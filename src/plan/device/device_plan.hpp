@@ -74,12 +74,12 @@ struct DevicePlan {
     QueuePlan queues;
     MemoryPlan memory;
     TransferPlan transfer;
-    std::uint32_t slots = 3;
+    std::uint32_t ring_slots = 3;
     std::uint32_t copy_threads = 1;
     std::uint64_t chunk_elements = kDefaultChunkElements;
     bool chunk_exact = false;          // chunk_elements was asked for, not a default
     std::uint64_t chunk_bytes = 0;     // tuned: cut by it, exactly; 0: not
-    TuningReport tuning;               // what was stored for the device
+    tune::EngineReport tuning;               // what was stored for the device
     std::vector<std::string> reasons;  // one line a choice, for people
 };
 
@@ -120,10 +120,10 @@ bool can_take(const DeviceSnapshot& device, const MemoryPlan& memory, Path path)
 /// Puts a stored tuning in place of defaults: what Config asked for stays, and so does the default where the
 /// device cannot take a tuned path.
 void apply_tuning(DevicePlan& plan, const DeviceSnapshot& device, const Config& config,
-                  const TuningReport& tuning);
+                  const tune::EngineReport& tuning);
 
 /// Finds what is stored for a device.
-using TuningSource = std::function<TuningReport(const DeviceSnapshot&)>;
+using TuningSource = std::function<tune::EngineReport(const DeviceSnapshot&)>;
 
 /// The whole plan for the device that choose_device picks. Errors: those of choose_device; invalid_argument -
 /// a Config value out of range; unsupported - a forced path that the device cannot take.

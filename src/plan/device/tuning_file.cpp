@@ -52,7 +52,7 @@ std::string tuning_file_name(const TuningIdentity& identity) {
     return "tuning-" + hex(identity.device) + ".json";
 }
 
-std::string encode_tuning(const TuningIdentity& identity, const Tuning& tuning) {
+std::string encode_tuning(const TuningIdentity& identity, const tune::Engine& tuning) {
     std::string out = std::string("{\n  \"schema\": ") + kSchema;
     const auto text = [&](const char* name, const std::string& value) {
         out += std::string(",\n  \"") + name + "\": \"" + value + "\"";
@@ -65,7 +65,7 @@ std::string encode_tuning(const TuningIdentity& identity, const Tuning& tuning) 
     text("driver", hex(identity.driver));
     number("driver_version", identity.driver_version);
     if (tuning.chunk_bytes) number("chunk_bytes", *tuning.chunk_bytes);
-    if (tuning.slots) number("slots", *tuning.slots);
+    if (tuning.ring_slots) number("ring_slots", *tuning.ring_slots);
     if (tuning.copy_threads) number("copy_threads", *tuning.copy_threads);
     if (tuning.page_locked_path != Path::automatic)
         text("page_locked_path", to_string(tuning.page_locked_path));
@@ -84,9 +84,9 @@ DecodedTuning decode_tuning(const TuningIdentity& identity, std::string_view tex
     if (taken(*members, "driver") != '"' + hex(identity.driver) ||
         taken(*members, "driver_version") != std::to_string(identity.driver_version))
         return refuse("belongs to another driver");
-    Tuning tuning;
+    tune::Engine tuning;
     const bool legal = take_number(*members, "chunk_bytes", tuning.chunk_bytes) &&
-                       take_number(*members, "slots", tuning.slots) &&
+                       take_number(*members, "ring_slots", tuning.ring_slots) &&
                        take_number(*members, "copy_threads", tuning.copy_threads) &&
                        take_path(*members, "page_locked_path", tuning.page_locked_path) &&
                        take_path(*members, "ordinary_path", tuning.ordinary_path);
@@ -95,7 +95,7 @@ DecodedTuning decode_tuning(const TuningIdentity& identity, std::string_view tex
     return {tuning, {}};
 }
 
-std::string check_tuning(const Tuning& tuning) {
+std::string check_tuning(const tune::Engine& tuning) {
     const auto outside = [](std::optional<std::uint64_t> value, std::uint64_t most) {
         return value && (*value < 1 || *value > most);
     };
@@ -105,7 +105,7 @@ std::string check_tuning(const Tuning& tuning) {
     };
     if (outside(tuning.chunk_bytes, std::uint64_t{1} << 40))
         return text("chunk_bytes", *tuning.chunk_bytes, "2^40");
-    if (outside(tuning.slots, 16)) return text("slots", *tuning.slots, "16");
+    if (outside(tuning.ring_slots, 16)) return text("ring_slots", *tuning.ring_slots, "16");
     if (outside(tuning.copy_threads, 256)) return text("copy_threads", *tuning.copy_threads, "256");
     for (const Path path : {tuning.page_locked_path, tuning.ordinary_path})
         if (path < Path::automatic || path > Path::host)
@@ -117,8 +117,8 @@ TuningIdentity tuning_identity(const DeviceSnapshot& device) {
     return {device.uuid, device.driver_uuid, device.driver_version, WEFT_VERSION_STRING};
 }
 
-TuningReport load_tuning(const DeviceSnapshot& device, const Config& config) {
-    TuningReport report;
+tune::EngineReport load_tuning(const DeviceSnapshot& device, const Config& config) {
+    tune::EngineReport report;
     const auto folder = config.cache_dir.empty() ? default_cache_dir() : config.cache_dir;
     if (!config.cache || folder.empty()) return report;
     report.file = folder / tuning_file_name(tuning_identity(device));

@@ -27,18 +27,18 @@ inline constexpr std::size_t kMaxTuningBytes = 4096;
 
 /// One file a device.
 std::string tuning_file_name(const TuningIdentity& identity);
-std::string encode_tuning(const TuningIdentity& identity, const Tuning& tuning);
+std::string encode_tuning(const TuningIdentity& identity, const tune::Engine& tuning);
 
 struct DecodedTuning {
-    Tuning tuning;        // empty when refused
+    tune::Engine tuning;        // empty when refused
     std::string refused;  // empty: usable
 };
 DecodedTuning decode_tuning(const TuningIdentity& identity, std::string_view text);
 
 /// What is out of range; empty: nothing.
-std::string check_tuning(const Tuning& tuning);
+std::string check_tuning(const tune::Engine& tuning);
 
 /// The tuning that the cache folder holds for the device. Whatever it finds, it never throws for it.
-TuningReport load_tuning(const DeviceSnapshot& device, const Config& config);
+tune::EngineReport load_tuning(const DeviceSnapshot& device, const Config& config);
 
 }  // namespace weft::core

@@ -11,10 +11,10 @@
 namespace weft {
 namespace {
 
-std::array<std::vector<core::Interval>, 3> by_stage(const std::vector<StageInterval>& intervals) {
+std::array<std::vector<core::Interval>, 3> device_stages(const std::vector<StageInterval>& intervals) {
     std::array<std::vector<core::Interval>, 3> sets;
     for (const StageInterval& i : intervals)
-        sets[static_cast<std::size_t>(i.stage)].push_back({i.begin_s, i.end_s});
+        if (i.stage <= Stage::download) sets[static_cast<std::size_t>(i.stage)].push_back({i.begin_s, i.end_s});
     return sets;
 }
 
@@ -38,7 +38,10 @@ double BatchReport::gb_per_s() const {
 }
 
 double BatchReport::stage_s(Stage stage) const {
-    return core::union_length(by_stage(intervals)[static_cast<std::size_t>(stage)]);
+    std::vector<core::Interval> of_stage;
+    for (const StageInterval& i : intervals)
+        if (i.stage == stage) of_stage.push_back({i.begin_s, i.end_s});
+    return core::union_length(of_stage);
 }
 
 double BatchReport::device_s() const {
@@ -49,7 +52,7 @@ double BatchReport::device_s() const {
 
 double BatchReport::overlap() const {
     const double busy = device_s();
-    return busy > 0 ? core::overlap_length(by_stage(intervals)) / busy : 0;
+    return busy > 0 ? core::overlap_length(device_stages(intervals)) / busy : 0;
 }
 
 }  // namespace weft

@@ -33,10 +33,10 @@ BatchSettings settle_options(const DevicePlan& plan, const DeviceSnapshot& devic
     check_enum("run_batch", "batch mode", options.mode, BatchMode::pipelined);
     check_enum("run_batch", "path", options.path, Path::host);
     check_enum("run_batch", "queue mode", options.queues, QueueMode::split);
-    check_enum("run_batch", "stage times", options.stage_times, StageTimes::on);
-    if (options.slots > 16)
+    check_enum("run_batch", "stage times", options.stage_times, Choice::on);
+    if (options.ring_slots > 16)
         refuse(Errc::invalid_argument,
-               "BatchOptions::slots out of range" + got_need(options.slots, "1 to 16, or 0"));
+               "BatchOptions::ring_slots out of range" + got_need(options.ring_slots, "1 to 16, or 0"));
     if (options.chunk_elements > 0xffffffffu)
         refuse(Errc::invalid_argument, "BatchOptions::chunk_elements out of range" +
                                            got_need(options.chunk_elements, "at most 4294967295"));
@@ -47,15 +47,15 @@ BatchSettings settle_options(const DevicePlan& plan, const DeviceSnapshot& devic
     s.transfer = plan.transfer;
     s.total_bytes = total_bytes;
     s.split = options.queues == QueueMode::automatic ? plan.queues.split : options.queues == QueueMode::split;
-    s.slots = options.mode == BatchMode::sequential ? 1 : options.slots != 0 ? options.slots : plan.slots;
+    s.slots = options.mode == BatchMode::sequential ? 1 : options.ring_slots != 0 ? options.ring_slots : plan.ring_slots;
     s.chunk_exact = options.chunk_elements != 0 || plan.chunk_exact;
     s.chunk_elements = options.chunk_elements != 0 ? options.chunk_elements : plan.chunk_elements;
     s.chunk_bytes = s.chunk_exact ? 0 : plan.chunk_bytes;
     // Below this the queries cost more than the times are worth.
     constexpr std::uint64_t kTimesFromBytes = std::uint64_t{1} << 20;
     s.stage_times =
-        plan.timestamps && (options.stage_times == StageTimes::on ||
-                            (options.stage_times == StageTimes::automatic && total_bytes >= kTimesFromBytes));
+        plan.timestamps && (options.stage_times == Choice::on ||
+                            (options.stage_times == Choice::automatic && total_bytes >= kTimesFromBytes));
     return s;
 }
 

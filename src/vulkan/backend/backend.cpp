@@ -38,7 +38,7 @@ PlanReport report_plan(const DevicePlan& plan) {
     report.ordinary_path = plan.transfer.large_ordinary;
     report.small_path = plan.transfer.small;
     report.small_bytes = plan.transfer.small_bytes;
-    report.slots = plan.slots;
+    report.ring_slots = plan.ring_slots;
     report.copy_threads = plan.copy_threads;
     report.chunk_elements = plan.chunk_elements;
     report.chunk_bytes = plan.chunk_bytes;
@@ -63,9 +63,9 @@ std::shared_ptr<BackendState> open_best_device(const Config& config) {
     check_enums(config);
     auto instance = std::make_shared<Instance>(config);
     StartupReport startup;
-    startup.before_ms = milliseconds_between(process_begin, begin);
-    startup.loader_ms = instance->loader_ms();
-    startup.instance_ms = instance->create_ms();
+    startup.before_s = seconds_between(process_begin, begin);
+    startup.loader_s = instance->loader_s();
+    startup.instance_s = instance->create_s();
     const SteadyTime asking = now();
     const std::vector<VkPhysicalDevice> devices = instance->physical_devices();
     std::vector<DeviceSnapshot> snapshots = read_all(*instance, devices);
@@ -73,7 +73,7 @@ std::shared_ptr<BackendState> open_best_device(const Config& config) {
                                   [&](const DeviceSnapshot& s) { return load_tuning(s, config); });
     const std::uint32_t index = plan.device;
     StartupClock clock{startup, process_begin, now()};
-    clock.report.devices_ms = milliseconds_between(asking, clock.opening);
+    clock.report.devices_s = seconds_between(asking, clock.opening);
     return make_backend_state(std::move(instance), devices[index], index, std::move(snapshots[index]),
                         std::move(plan), config, clock);
 }
@@ -94,9 +94,9 @@ std::shared_ptr<BackendState> make_backend_state(std::shared_ptr<Instance> insta
         if (const std::string found = context->memory.host_allocator(); found != "cuda")
             throw Error(Errc::unsupported,
                         "Backend: host allocator cuda is not possible (got " + found + ")");
-    clock.report.caches_ms = context->pipelines.load_ms();
-    clock.report.device_ms =
-        milliseconds_between(clock.opening, std::chrono::steady_clock::now()) - clock.report.caches_ms;
+    clock.report.caches_s = context->pipelines.load_s();
+    clock.report.device_s =
+        seconds_between(clock.opening, std::chrono::steady_clock::now()) - clock.report.caches_s;
     return owned_by_process(std::make_unique<BackendState>(context, std::move(info), std::move(report),
                                                       clock.report, clock.process_begin, config.trace));
 }

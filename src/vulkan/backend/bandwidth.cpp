@@ -13,7 +13,7 @@
 
 #include "vulkan/engine/backend_state.hpp"
 
-namespace weft {
+namespace weft::tune {
 namespace {
 
 using core::QueueRole;
@@ -153,7 +153,7 @@ CopyCeiling measure_copy_ceiling(Backend& backend, std::uint64_t bytes_in, std::
         throw Error(Errc::invalid_argument, "measure_copy_ceiling: window out of range (got " +
                                                 std::to_string(window_s) +
                                                 " s, need more than 0, at most 60)");
-    const auto& shared = backend.backend_state()->context();
+    const auto& shared = detail::Access::backend_state(backend)->context();
     shared->device.require_usable("measure_copy_ceiling");
     // Large enough for full speed on a bus, small enough for several to be under way.
     constexpr std::uint64_t kLargest = std::uint64_t{16} << 20;
@@ -226,26 +226,26 @@ double MemoryCeiling::gb_per_s() {
 }
 
 double measure_submit_wait(Backend& backend, int repeats) {
-    const auto& shared = backend.backend_state()->context();
+    const auto& shared = detail::Access::backend_state(backend)->context();
     shared->device.require_usable("measure_submit_wait");
     Lane empty(*shared, shared, QueueRole::compute, 0);
     return median_wait(*shared, repeats, empty.first());
 }
 
 double measure_dispatch_wait(Backend& backend, int repeats) {
-    const auto& shared = backend.backend_state()->context();
+    const auto& shared = detail::Access::backend_state(backend)->context();
     shared->device.require_usable("measure_dispatch_wait");
     // A sequential batch of one element leaves its commands in a slot; they are submitted again as they are.
     const Program triad(backend, kTriadSpirv, {.name = "stream_triad"});
     std::array<std::uint32_t, 4> a{1, 1, 1, 1}, b{2, 2, 2, 2}, c{};
     const Job job{.inputs = {a, b}, .outputs = {c}, .elements = 1};
-    run_batch(backend, triad, {&job, 1}, {.mode = BatchMode::sequential, .stage_times = StageTimes::off});
-    auto ring = backend.backend_state()->acquire_ring(1);
+    run_batch(backend, triad, {&job, 1}, {.mode = BatchMode::sequential, .stage_times = Choice::off});
+    auto ring = detail::Access::backend_state(backend)->acquire_ring(1);
     const core::Recording& recorded = *ring->slots[0]->active;
     const double seconds =
         median_wait(*shared, repeats, recorded.commands[static_cast<std::size_t>(QueueRole::compute)]);
-    backend.backend_state()->release_ring(std::move(ring));
+    detail::Access::backend_state(backend)->release_ring(std::move(ring));
     return seconds;
 }
 
-}  // namespace weft
+}  // namespace weft::tune

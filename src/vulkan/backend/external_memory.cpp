@@ -59,7 +59,7 @@ const void* context_of(const BackendState& backend_state) {
 }
 
 const void* context_of(const Event& event) {
-    return event.state() ? event.state()->context.get() : nullptr;
+    return detail::Access::state(event) ? detail::Access::state(event)->context.get() : nullptr;
 }
 
 FileDescriptor export_work_timeline(const BackendState& backend_state, std::size_t timeline) {
@@ -68,8 +68,8 @@ FileDescriptor export_work_timeline(const BackendState& backend_state, std::size
 }
 
 WorkPoint work_point(const Event& event) {
-    if (!event.state()) return {};
-    const EventState& state = *event.state();
+    if (!detail::Access::state(event)) return {};
+    const EventState& state = *detail::Access::state(event);
     if (state.external) return {0, state.external_value, state.external};
     return {static_cast<std::size_t>(state.token.role), state.token.value, nullptr};
 }
@@ -96,14 +96,14 @@ FileDescriptor export_timeline(const ExternalTimeline& timeline) {
 
 Event external_event(const std::shared_ptr<ExternalTimeline>& timeline, std::uint64_t value) {
     timeline->expect_value(value);
-    return Event(
+    return detail::Access::make<Event>(
         std::make_shared<const EventState>(EventState{timeline->context(), {}, {}, timeline, value}));
 }
 
 void hold_all(const BackendState& backend_state, const Event& event) {
     Context& context = *backend_state.context();
     context.device.require_usable("hold_all");
-    const EventState& state = *event.state();
+    const EventState& state = *detail::Access::state(event);
     for (std::size_t i = 0; i < kQueueRoles; ++i)
         state.external->add_waiter(
             context.timelines.submit_after(static_cast<QueueRole>(i), {}, state.point()));

@@ -9,7 +9,7 @@
 #include <string>
 
 #include <weft/backend.hpp>
-#include <weft/event.hpp>
+#include <weft/stream.hpp>
 
 #include "base/signaller_check.hpp"
 #include "base/file_descriptor.hpp"

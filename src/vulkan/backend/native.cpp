@@ -14,7 +14,7 @@ namespace weft::native {
 namespace {
 
 core::Device& device_of(const Backend& backend) {
-    return backend.backend_state()->context()->device;
+    return detail::Access::backend_state(backend)->context()->device;
 }
 
 core::QueueRole role_of(Role role, const char* function) {
@@ -63,7 +63,7 @@ void order(const Backend& backend, Role role, Point point, bool wait, const char
         core::CounterCells::add(device.counters.submissions);
     }
     // A point on weft's own timeline behind it, so that waits for all of weft's work include it.
-    backend.backend_state()->context()->timelines.submit(queue_role, VK_NULL_HANDLE);
+    detail::Access::backend_state(backend)->context()->timelines.submit(queue_role, VK_NULL_HANDLE);
 }
 
 bool records(const Stream& stream, const core::StreamState& state) {
@@ -101,21 +101,21 @@ BufferRange buffer_range(const std::shared_ptr<core::BufferObject>& object, std:
 }
 
 Pipeline pipeline(const Program& program) {
-    const core::ProgramObject& object = *program.object();
+    const core::ProgramObject& object = *detail::Access::object(program);
     const core::Device& device = object.context->device;
     return {object.pipeline->handle, device.pipeline_layout(), device.set_layout(),
             device.plan().push_constant_bytes};
 }
 
 Point last_submission(const Backend& backend, Role role) {
-    core::Timelines& timelines = backend.backend_state()->context()->timelines;
+    core::Timelines& timelines = detail::Access::backend_state(backend)->context()->timelines;
     const core::Token token = timelines.last(role_of(role, "native::last_submission"));
     return {timelines.semaphore(token.role), token.value};
 }
 
 Point point(const Event& event) {
-    if (!event.state()) return {};
-    const core::SemaphorePoint point = event.state()->point();
+    if (!detail::Access::state(event)) return {};
+    const core::SemaphorePoint point = detail::Access::state(event)->point();
     return {point.semaphore, point.value};
 }
 
@@ -124,9 +124,9 @@ std::shared_ptr<void> record(Backend& backend, VkCommandBuffer commands,
     if (commands == VK_NULL_HANDLE || !steps)
         throw Error(Errc::invalid_argument,
                     std::string("native::record: no ") + (steps ? "commands" : "steps") + " (got null)");
-    auto state = std::make_unique<core::StreamState>(backend.backend_state(), "native::record", commands);
+    auto state = std::make_unique<core::StreamState>(detail::Access::backend_state(backend), "native::record", commands);
     core::StreamState& recording = *state;
-    const auto stream = std::make_shared<Stream>(std::move(state));
+    const auto stream = std::make_shared<Stream>(detail::Access::make<Stream>(std::move(state)));
     const auto held = recording.shared_from_this();  // whatever `steps` does to the stream
     try {
         steps(*stream);
@@ -150,7 +150,7 @@ void signal_after(const Backend& backend, Role role, Point point) {
     order(backend, role, point, false, "native::signal_after");
 }
 
-QueueLock::QueueLock(const Backend& backend, Role role) : backend_state_(backend.backend_state()), role_(role) {
+QueueLock::QueueLock(const Backend& backend, Role role) : backend_state_(detail::Access::backend_state(backend)), role_(role) {
     core::PhysicalQueue& queue = backend_state_->context()->device.queue(role_of(role_, "native::QueueLock"));
     queue.mutex.lock();
     queue_ = queue.handle;

@@ -230,7 +230,7 @@ Backend adopt(const AdoptedDevice& device, const Config& config) {
     core::check_enums(config);
     core::StartupClock clock{{}, core::process_start(), {}};
     const core::SteadyTime begin = std::chrono::steady_clock::now();
-    clock.report.before_ms = core::milliseconds_between(clock.process_begin, begin);
+    clock.report.before_s = core::seconds_between(clock.process_begin, begin);
     check_handles(device);
     core::Adoption adoption = describe(device);
     auto instance = std::make_shared<core::Instance>(
@@ -245,8 +245,8 @@ Backend adopt(const AdoptedDevice& device, const Config& config) {
         core::plan_adopted(snapshot, adoption, config, core::host_facts(),
                            [&](const DeviceSnapshot& s) { return core::load_tuning(s, config); });
     clock.opening = std::chrono::steady_clock::now();
-    clock.report.devices_ms = core::milliseconds_between(begin, clock.opening);
-    return Backend(core::make_backend_state(std::move(instance), device.physical_device, index, std::move(snapshot),
+    clock.report.devices_s = core::seconds_between(begin, clock.opening);
+    return detail::Access::make<Backend>(core::make_backend_state(std::move(instance), device.physical_device, index, std::move(snapshot),
                                       std::move(plan), config, clock, std::move(taken)));
 }
 

@@ -28,7 +28,7 @@ struct Profile::Impl {
 Profile::Profile(Backend& backend, const ProfileOptions& options) {
     if (options.max_events == 0)
         throw Error(Errc::invalid_argument, "Profile: max_events is out of range (got 0, need at least 1)");
-    impl_ = std::make_unique<Impl>(backend.backend_state()->context(), options.max_events);
+    impl_ = std::make_unique<Impl>(detail::Access::backend_state(backend)->context(), options.max_events);
 }
 
 Profile::Profile(Profile&&) noexcept = default;

@@ -99,7 +99,7 @@ void CommandList::report() {
     if (timing_) timer_->finish();
 }
 
-void CommandList::time_step(ProfileStage stage, std::string_view program, std::uint64_t bytes,
+void CommandList::time_step(Stage stage, std::string_view program, std::uint64_t bytes,
                             std::uint32_t operations) {
     counts_.bytes += bytes;
     if (!timing_) return;
@@ -224,10 +224,10 @@ void CommandList::copy_by_command(const BufferRange& source, const BufferRange& 
     use(target, false, true);
     synchronize(WorkStage::transfer);
     const bool from_host = source.buffer->host_memory(), to_host = target.buffer->host_memory();
-    const ProfileStage stage = from_host == to_host ? ProfileStage::kernel
-                               : from_host          ? ProfileStage::upload
-                                                    : ProfileStage::download;
-    time_step(stage, stage == ProfileStage::kernel ? "(copy)" : "", target.bytes, operations);
+    const Stage stage = from_host == to_host ? Stage::kernel
+                               : from_host          ? Stage::upload
+                                                    : Stage::download;
+    time_step(stage, stage == Stage::kernel ? "(copy)" : "", target.bytes, operations);
     const VkBufferCopy region{source.offset, target.offset, target.bytes};
     device_.vk.vkCmdCopyBuffer(commands_, source.buffer->handle(), target.buffer->handle(), 1, &region);
 }
@@ -235,7 +235,7 @@ void CommandList::copy_by_command(const BufferRange& source, const BufferRange& 
 void CommandList::fill(const BufferRange& target, std::uint32_t value) {
     use(target, false, true);
     synchronize(WorkStage::transfer);
-    time_step(ProfileStage::kernel, "(fill)", target.bytes);
+    time_step(Stage::kernel, "(fill)", target.bytes);
     device_.vk.vkCmdFillBuffer(commands_, target.buffer->handle(), target.offset, target.bytes, value);
     ++counts_.fills;
 }
@@ -252,7 +252,7 @@ void CommandList::record_dispatch(const DispatchWork& work, std::uint64_t bytes,
     for (const BoundArgument& a : work.arguments)
         use(a.range, a.access != Access::write, a.access != Access::read);
     synchronize(WorkStage::kernel);
-    time_step(ProfileStage::kernel, work.program, bytes, operations);
+    time_step(Stage::kernel, work.program, bytes, operations);
     device_.begin_label(commands_, work.pipeline->name);
     bind(work, set);
     device_.vk.vkCmdDispatch(commands_, work.workgroups[0], work.workgroups[1], work.workgroups[2]);

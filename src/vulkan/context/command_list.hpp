@@ -116,7 +116,7 @@ class CommandList {
     AccessScope everything() const;
     void bind(const DispatchWork& work, VkDescriptorSet set);
     void forget_state();
-    void time_step(ProfileStage stage, std::string_view program, std::uint64_t bytes,
+    void time_step(Stage stage, std::string_view program, std::uint64_t bytes,
                    std::uint32_t operations = 1);
     void end_run();
 
@@ -159,7 +159,7 @@ class CommandList {
     NameId stream_ = 0;
     struct Run {
         bool open = false;
-        ProfileStage stage = ProfileStage::kernel;
+        Stage stage = Stage::kernel;
         NameId program = 0;
     } run_;
 };

@@ -153,13 +153,13 @@ Instance::Instance(const Config& config)
     try {
         create(config);
         load_table();
-        create_ms_ = milliseconds_between(opened, std::chrono::steady_clock::now());
+        create_s_ = seconds_between(opened, std::chrono::steady_clock::now());
         add_listener();
     } catch (...) {
         release();
         throw;
     }
-    loader_ms_ = milliseconds_between(begin, opened);
+    loader_s_ = seconds_between(begin, opened);
 }
 
 Instance::Instance(const Config& config, const AdoptedInstance& adopted)

@@ -68,8 +68,8 @@ class Instance {
     /// Empty when no driver is installed.
     std::vector<VkPhysicalDevice> physical_devices() const;
     const Log& log() const { return log_; }
-    double loader_ms() const { return loader_ms_; }
-    double create_ms() const { return create_ms_; }
+    double loader_s() const { return loader_s_; }
+    double create_s() const { return create_s_; }
     bool validation() const { return validation_; }
     std::uint64_t validation_messages() const { return validation_messages_.load(std::memory_order_relaxed); }
     void count_validation_message() { validation_messages_.fetch_add(1, std::memory_order_relaxed); }
@@ -86,7 +86,7 @@ class Instance {
     void release() noexcept;
 
     Log log_;
-    double loader_ms_ = 0, create_ms_ = 0;
+    double loader_s_ = 0, create_s_ = 0;
     VkInstance handle_ = VK_NULL_HANDLE;
     std::uint32_t api_version_ = 0;
     bool adopted_ = false, validation_ = false;

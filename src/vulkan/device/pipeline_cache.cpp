@@ -25,7 +25,7 @@ PipelineCache::PipelineCache(Device& device, const Config& config) : device_(dev
     if (config.cache && !folder.empty()) file_ = folder / cache_file_name(identity_of(device.snapshot()));
     const SteadyTime begin = std::chrono::steady_clock::now();
     load();
-    load_ms_ = milliseconds_between(begin, std::chrono::steady_clock::now());
+    load_s_ = seconds_between(begin, std::chrono::steady_clock::now());
 }
 
 PipelineCache::~PipelineCache() {
@@ -106,8 +106,8 @@ Pipeline PipelineCache::build(std::span<const std::uint32_t> words, const Progra
     const auto start = std::chrono::steady_clock::now();
     const VkResult result =
         device_.vk.vkCreateComputePipelines(device_.handle(), cache_, 1, &info, nullptr, &pipeline.handle);
-    pipeline.create_ms =
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    pipeline.create_s =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     device_.vk.vkDestroyShaderModule(device_.handle(), module, nullptr);
     device_.check(result, "vkCreateComputePipelines");
     CounterCells::add(device_.counters.objects, 2);
@@ -134,10 +134,10 @@ const Pipeline& PipelineCache::get(std::span<const std::uint32_t> words, const P
         check_device(reflection, device_.snapshot(), name);
         check_subgroups(options, reflection, device_.snapshot(), device_.plan(), name);
         it = pipelines_.emplace(key, build(words, options, std::move(reflection))).first;
-        if (first_ms_ == 0) first_ms_ = milliseconds_between(begin, std::chrono::steady_clock::now());
+        if (first_s_ == 0) first_s_ = seconds_between(begin, std::chrono::steady_clock::now());
         ++report_.created;
-        report_.last_create_ms = it->second.create_ms;
-        report_.total_create_ms += it->second.create_ms;
+        report_.last_create_s = it->second.create_s;
+        report_.total_create_s += it->second.create_s;
         unsaved_ = true;
     }
     last_ = nullptr;  // should the copies below fail
@@ -161,9 +161,9 @@ bool PipelineCache::is_last(std::span<const std::uint32_t> words, const ProgramO
                       last_options_.constants.end(), same);
 }
 
-double PipelineCache::first_ms() const {
+double PipelineCache::first_s() const {
     const std::lock_guard lock(mutex_);
-    return first_ms_;
+    return first_s_;
 }
 
 PipelineReport PipelineCache::report() const {

@@ -24,7 +24,7 @@ struct Pipeline {
     VkPipeline handle = VK_NULL_HANDLE;
     std::string name;  // of the program that was first to need it
     Reflection reflection;
-    double create_ms = 0;
+    double create_s = 0;
 };
 
 class PipelineCache {
@@ -39,8 +39,8 @@ class PipelineCache {
     const Pipeline& get(std::span<const std::uint32_t> words, const ProgramOptions& options);
     PipelineReport report() const;
     /// What the first pipeline took, checks and reflection included; 0: none yet.
-    double first_ms() const;
-    double load_ms() const { return load_ms_; }
+    double first_s() const;
+    double load_s() const { return load_s_; }
     /// Merged with what is on disk by now. false: cache off or not writable (logged).
     bool save() noexcept;
 
@@ -63,7 +63,7 @@ class PipelineCache {
     ProgramOptions last_options_;
     const Pipeline* last_ = nullptr;
     PipelineReport report_;
-    double first_ms_ = 0, load_ms_ = 0;
+    double first_s_ = 0, load_s_ = 0;
     bool unsaved_ = false;
 };
 

@@ -27,9 +27,9 @@ BackendState::BackendState(std::shared_ptr<Context> context, DeviceInfo info, Pl
 
 StartupReport BackendState::startup() const {
     StartupReport report = startup_;
-    report.first_pipeline_ms = context_->pipelines.first_ms();
-    report.first_dispatch_ms = context_->timelines.first_work().took_ms();
-    report.first_result_ms = context_->timelines.first_work().done_after_ms(process_begin_);
+    report.first_pipeline_s = context_->pipelines.first_s();
+    report.first_dispatch_s = context_->timelines.first_work().took_s();
+    report.first_result_s = context_->timelines.first_work().done_after_s(process_begin_);
     return report;
 }
 

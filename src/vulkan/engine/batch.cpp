@@ -12,11 +12,11 @@ namespace weft {
 BatchReport run_batch(Backend& backend, const Program& program, std::span<const Job> jobs,
                       const BatchOptions& options) {
     const auto begin = std::chrono::steady_clock::now();
-    core::BackendState& backend_state = *backend.backend_state();
+    core::BackendState& backend_state = *detail::Access::backend_state(backend);
     core::Device& device = backend_state.context()->device;
     device.require_usable("run_batch");
-    core::require_same_backend(backend_state, *program.object(), "run_batch");
-    const core::ProgramNeeds needs = core::needs_of(*program.object());
+    core::require_same_backend(backend_state, *detail::Access::object(program), "run_batch");
+    const core::ProgramNeeds needs = core::needs_of(*detail::Access::object(program));
     std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         core::check_job(needs, device.snapshot().limits, jobs[i], i);
@@ -24,7 +24,7 @@ BatchReport run_batch(Backend& backend, const Program& program, std::span<const 
     }
     const core::BatchSettings settings =
         core::settle_options(device.plan(), device.snapshot(), options, bytes);
-    core::BatchEngine engine(backend_state, program.object(), settings, nullptr);
+    core::BatchEngine engine(backend_state, detail::Access::object(program), settings, nullptr);
     auto& spans = engine.scratch().spans;
     spans.clear();
     for (std::size_t i = 0; i < jobs.size(); ++i) core::append_spans(jobs[i], i, spans);

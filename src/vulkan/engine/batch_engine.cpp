@@ -156,7 +156,7 @@ void BatchEngine::launch(Slot& slot) {
     slot.done = {};
     try {
         build(slot);
-        meter_.copy(slot, ProfileStage::copy_in);
+        meter_.copy(slot, Stage::copy_in);
         flush(slot.work);
         submit(slot);
     } catch (...) {
@@ -196,7 +196,7 @@ void BatchEngine::finish() {
     --in_flight_;
     meter_.bundle_done(slot, in_flight_ == 0);
     invalidate(slot.work);
-    meter_.copy(slot, ProfileStage::copy_out);
+    meter_.copy(slot, Stage::copy_out);
     slot.work.keep_alive.clear();
     for (const ChunkDispatch& done : slot.work.chunks) {
         PendingJob& p = pending_.at(done.chunk.job);

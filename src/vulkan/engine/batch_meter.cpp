@@ -35,7 +35,7 @@ BatchMeter::BatchMeter(BackendState& backend_state, const ProgramObject& program
       program_(program),
       settings_(settings) {
     report_.split_queues = settings_.split;
-    report_.slots = settings_.slots;
+    report_.ring_slots = settings_.slots;
     if (!settings_.stage_times) return;
     report_.intervals.reserve(64);
     context_.clocks.refresh(true);
@@ -81,14 +81,14 @@ bool BatchMeter::wait(Token done, std::chrono::nanoseconds timeout, bool spin, b
 }
 
 /// Everything of an event but its place and its times.
-StageEvent BatchMeter::event_of(const Slot& slot, ProfileStage stage) const {
+StageEvent BatchMeter::event_of(const Slot& slot, Stage stage) const {
     const Bundle& work = slot.work;
     StageEvent event;
     event.stage = stage;
-    event.bytes = stage == ProfileStage::upload     ? sum_of(work.uploads)
-                  : stage == ProfileStage::download ? sum_of(work.downloads)
+    event.bytes = stage == Stage::upload     ? sum_of(work.uploads)
+                  : stage == Stage::download ? sum_of(work.downloads)
                                                     : work.bytes;
-    event.operations = stage == ProfileStage::kernel ? static_cast<std::uint32_t>(work.chunks.size()) : 1;
+    event.operations = stage == Stage::kernel ? static_cast<std::uint32_t>(work.chunks.size()) : 1;
     event.jobs = static_cast<std::uint32_t>(work.chunks.size());
     event.job = work.chunks.front().chunk.job;
     event.job_name = context_.trace.name(work.first_job->name);
@@ -97,8 +97,8 @@ StageEvent BatchMeter::event_of(const Slot& slot, ProfileStage stage) const {
     return event;
 }
 
-void BatchMeter::copy(const Slot& slot, ProfileStage stage) {
-    const bool in = stage == ProfileStage::copy_in;
+void BatchMeter::copy(const Slot& slot, Stage stage) {
+    const bool in = stage == Stage::copy_in;
     const std::vector<HostCopy>& copies = in ? slot.work.copies_in : slot.work.copies_out;
     if (copies.empty()) return;
     CopyLabel label;
@@ -143,7 +143,7 @@ void BatchMeter::bundle_done(const Slot& slot, bool idle) {
         // The compute queue timed the stages of a submission that several share.
         const QueueRole timed_by = slot.work.submit == SubmitMode::split ? role : QueueRole::compute;
         StageEvent event;
-        if (listened) event = event_of(slot, static_cast<ProfileStage>(i));
+        if (listened) event = event_of(slot, static_cast<Stage>(i));
         event.row = context_.row_of(timed_by);
         event.timed = read_interval(slot, role, timed_by, event);
         if (listened && event.bytes != 0) context_.trace.stage(event);

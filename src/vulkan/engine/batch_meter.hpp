@@ -23,7 +23,7 @@ class BatchMeter {
     /// Errors: device_lost, driver.
     void bundle_done(const Slot& slot, bool idle);
     /// Makes the staging copies of a stage, copy_in or copy_out, and times them.
-    void copy(const Slot& slot, ProfileStage stage);
+    void copy(const Slot& slot, Stage stage);
     /// Waits up to `timeout` for a bundle and returns whether it is done. `ring_wait`: no slot is free for
     /// work that waits. Errors: device_lost, driver.
     bool wait(Token done, std::chrono::nanoseconds timeout, bool spin, bool ring_wait);
@@ -36,7 +36,7 @@ class BatchMeter {
 
   private:
     void note_route(const Bundle& work);
-    StageEvent event_of(const Slot& slot, ProfileStage stage) const;
+    StageEvent event_of(const Slot& slot, Stage stage) const;
     bool read_interval(const Slot& slot, QueueRole stage, QueueRole timed_by, StageEvent& event);
     void keep_interval(const Slot& slot, Stage stage, const StageEvent& event);
 

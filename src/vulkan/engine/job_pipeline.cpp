@@ -43,14 +43,14 @@ bool of_one_job(const std::exception_ptr& error) {
 }  // namespace
 
 JobPipeline::Impl::Impl(Backend& backend, const Program& p, const BatchOptions& options)
-    : backend_state(backend.backend_state()), program(p.object()), first_id(next_first_id()) {
+    : backend_state(detail::Access::backend_state(backend)), program(detail::Access::object(p)), first_id(next_first_id()) {
     core::Device& device = backend_state->context()->device;
     device.require_usable("JobPipeline");
     core::require_same_backend(*backend_state, *program, "JobPipeline");
     BatchOptions resolved = options;
     progress = options.progress;
     // A pipeline may run for days, so it collects intervals only on request.
-    if (resolved.stage_times == StageTimes::automatic) resolved.stage_times = StageTimes::off;
+    if (resolved.stage_times == Choice::automatic) resolved.stage_times = Choice::off;
     settings = core::settle_options(device.plan(), device.snapshot(), resolved, 0);
     settings.total_bytes = kAssumedBytesPerSlot * settings.slots;
     engine = std::make_unique<core::BatchEngine>(*backend_state, program, settings, this);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vulkan/engine/scratch_cache.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -18,6 +19,14 @@ std::shared_ptr<void> ScratchCache::take(const Key& key) {
         return held;
     }
     return nullptr;
+}
+
+std::shared_ptr<void> ScratchCache::share(const Key& key) {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return e.key == key; });
+    if (found == entries_.rend()) return nullptr;
+    std::rotate(std::prev(found.base()), found.base(), entries_.end());  // as if given back just now
+    return entries_.back().held;
 }
 
 void ScratchCache::give(Key key, std::shared_ptr<void> entry, std::uint64_t bytes) noexcept {
@@ -50,15 +59,15 @@ void ScratchCache::clear() noexcept {
 }
 
 ScratchCache& scratch_cache(Backend& backend) {
-    return backend.backend_state()->scratch_cache();
+    return detail::Access::backend_state(backend)->scratch_cache();
 }
 
 std::uint64_t memory_limit(const Backend& backend) {
-    return backend.backend_state()->context()->memory.limit();
+    return detail::Access::backend_state(backend)->context()->memory.limit();
 }
 
 void check_batch_options(Backend& backend, const BatchOptions& options) {
-    const Device& device = backend.backend_state()->context()->device;
+    const Device& device = detail::Access::backend_state(backend)->context()->device;
     settle_options(device.plan(), device.snapshot(), options, 0);
 }
 

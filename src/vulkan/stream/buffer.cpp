@@ -33,25 +33,25 @@ namespace detail {
 
 std::shared_ptr<core::BufferObject> make_device_buffer(Backend& backend, std::size_t count,
                                                        std::size_t element_bytes, std::string_view name) {
-    return weft::make_device_buffer(*backend.backend_state(), count, element_bytes, name);
+    return weft::make_device_buffer(*detail::Access::backend_state(backend), count, element_bytes, name);
 }
 
 std::shared_ptr<core::BufferObject> make_device_buffer(const Stream& stream, std::size_t count,
                                                        std::size_t element_bytes, std::string_view name) {
-    return weft::make_device_buffer(*stream.backend_state(), count, element_bytes, name);
+    return weft::make_device_buffer(*detail::Access::backend_state(stream), count, element_bytes, name);
 }
 
 const PlanReport& plan_report(const Stream& stream) {
-    return stream.backend_state()->plan_report();
+    return detail::Access::backend_state(stream)->plan_report();
 }
 
 MemoryReport memory_report(const Stream& stream) {
-    return stream.backend_state()->context()->memory.report();
+    return detail::Access::backend_state(stream)->context()->memory.report();
 }
 
 std::shared_ptr<core::BufferObject> make_host_buffer(Backend& backend, std::size_t count,
                                                      std::size_t element_bytes, std::string_view name) {
-    const auto& context = backend.backend_state()->context();
+    const auto& context = detail::Access::backend_state(backend)->context();
     context->device.require_usable("HostBuffer");
     // Download memory is the cached kind, which serves both directions: users read and write these.
     auto buffer = core::BufferObject::create(context, core::MemoryKind::download,
@@ -87,7 +87,7 @@ HostRegistration::HostRegistration(Backend& backend, std::span<std::byte> range)
         throw Error(Errc::invalid_argument, "HostRegistration: no such memory (got " +
                                                 std::to_string(range.size()) + " bytes at address " +
                                                 std::to_string(begin) + ")");
-    const auto& context = backend.backend_state()->context();
+    const auto& context = detail::Access::backend_state(backend)->context();
     context->device.require_usable("HostRegistration");
     object_ = core::BufferObject::import(context, range.data(), range.size());
 }

@@ -42,10 +42,10 @@ std::shared_ptr<const core::ProgramObject> make_program(const std::shared_ptr<co
 }  // namespace
 
 Program::Program(Backend& backend, std::span<const std::uint32_t> spirv, const ProgramOptions& options)
-    : object_(make_program(backend.backend_state()->context(), spirv, options)) {}
+    : object_(make_program(detail::Access::backend_state(backend)->context(), spirv, options)) {}
 
 Program::Program(const Stream& stream, std::span<const std::uint32_t> spirv, const ProgramOptions& options)
-    : object_(make_program(stream.backend_state()->context(), spirv, options)) {}
+    : object_(make_program(detail::Access::backend_state(stream)->context(), spirv, options)) {}
 
 const std::string& Program::name() const {
     return object()->name;
@@ -78,8 +78,8 @@ std::uint32_t Program::subgroup_size() const {
 bool Program::folds() const {
     return object()->workgroup_rule.folds;
 }
-double Program::create_ms() const {
-    return object()->pipeline->create_ms;
+double Program::create_s() const {
+    return object()->pipeline->create_s;
 }
 
 }  // namespace weft

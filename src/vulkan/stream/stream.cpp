@@ -37,7 +37,7 @@ core::QueueRole role_of(StreamQueue queue) {
 }  // namespace
 
 Stream::Stream(Backend& backend, const StreamOptions& options)
-    : state_(std::make_shared<core::StreamState>(backend.backend_state(), options.name, role_of(options.queue))) {}
+    : state_(std::make_shared<core::StreamState>(detail::Access::backend_state(backend), options.name, role_of(options.queue))) {}
 Stream::Stream(std::unique_ptr<core::StreamState> state) : state_(std::move(state)) {}
 Stream::Stream(Stream&&) noexcept = default;
 Stream& Stream::operator=(Stream&&) noexcept = default;
@@ -100,7 +100,7 @@ void Stream::dispatch(const Program& program, std::initializer_list<Argument> ar
 
 void Stream::dispatch(const Program& program, std::span<const Argument> arguments, std::uint64_t elements,
                       const Parameters& parameters) {
-    const core::ProgramObject& object = *program.object();
+    const core::ProgramObject& object = *detail::Access::object(program);
     const core::Pipeline& pipeline = *object.pipeline;
     core::StreamState& stream = state();
     core::require_same_backend(*stream.backend_state(), object, "Stream::dispatch");

@@ -116,7 +116,7 @@ CommandList& StreamState::list() {
 /// whole, so that a listener hears of every step that is submitted while it listens.
 void StreamState::listen_to(CommandList& list) const {
     if (!context_.trace.active() || list.timed()) return;
-    list.start_timing(stage_event(ProfileStage::kernel).stream);
+    list.start_timing(stage_event(Stage::kernel).stream);
 }
 
 BufferRange StreamState::range(const std::shared_ptr<BufferObject>& object, std::uint64_t offset,
@@ -140,7 +140,7 @@ void StreamState::upload(const void* source, const BufferRange& target) {
         const std::uint64_t bytes = std::min(chunk, target.bytes - at);
         CommandList& to = list();  // collects finished work first: its staging is what the next line takes
         auto staging = staging_.take(backend_state_->context(), MemoryKind::upload, bytes);
-        copy({staging->mapped(), static_cast<const std::byte*>(source) + at, bytes}, ProfileStage::copy_in);
+        copy({staging->mapped(), static_cast<const std::byte*>(source) + at, bytes}, Stage::copy_in);
         staging->flush(0, bytes);
         to.keep_staging(staging);
         to.copy({std::move(staging), 0, bytes}, {target.buffer, target.offset + at, bytes});
@@ -163,7 +163,7 @@ void StreamState::download(const BufferRange& source, void* target) {
         context_.timelines.wait(part.done);
         part.staging->invalidate(0, part.bytes);
         copy({static_cast<std::byte*>(target) + part.at, part.staging->mapped(), part.bytes},
-             ProfileStage::copy_out);
+             Stage::copy_out);
         staging_.give_back(std::move(part.staging), MemoryKind::download);
     };
     Part before;
@@ -189,7 +189,7 @@ void StreamState::refuse_while_recording(const char* what) const {
 }
 
 Event StreamState::event() const {
-    return Event(std::make_shared<const EventState>(EventState{backend_state_->context(), done_, host_writes_}));
+    return detail::Access::make<Event>(std::make_shared<const EventState>(EventState{backend_state_->context(), done_, host_writes_}));
 }
 
 Event StreamState::submit(const char* what) {
@@ -253,7 +253,7 @@ Token StreamState::submit_one(const CommandList& list) {
 
 Token StreamState::submit_sequence(const CommandList& list) {
     const bool snapshot_trace = context_.trace.active();
-    const NameId stream = snapshot_trace ? stage_event(ProfileStage::kernel).stream : NameId{};
+    const NameId stream = snapshot_trace ? stage_event(Stage::kernel).stream : NameId{};
     const Token done = submit_whole(list, "(sequence)");
     if (snapshot_trace) context_.trace.replay(stream, list.counts().dispatches);
     return done;
@@ -263,7 +263,7 @@ Token StreamState::submit_whole(const CommandList& list, const char* program) {
     if (!context_.trace.active() || list.empty()) return submit_one(list);
     if (!whole_timer_) whole_timer_ = std::make_unique<SubmissionTimer>(context_, role_);
     whole_timer_->finish();  // replays of one sequence collect nothing else meanwhile
-    StageEvent event = stage_event(ProfileStage::kernel);
+    StageEvent event = stage_event(Stage::kernel);
     event.program = context_.trace.name(program);
     event.operations = static_cast<std::uint32_t>(list.counts().steps());
     event.bytes = list.counts().bytes;
@@ -282,7 +282,7 @@ Token StreamState::submit_whole(const CommandList& list, const char* program) {
     return done;
 }
 
-StageEvent StreamState::stage_event(ProfileStage stage) const {
+StageEvent StreamState::stage_event(Stage stage) const {
     StageEvent event;
     event.stage = stage;
     // An empty name is that of batches.
@@ -290,7 +290,7 @@ StageEvent StreamState::stage_event(ProfileStage stage) const {
     return event;
 }
 
-void StreamState::copy(const HostCopy& copy, ProfileStage stage) {
+void StreamState::copy(const HostCopy& copy, Stage stage) {
     CopyLabel label;
     if (context_.trace.active()) label = {&context_.trace, stage_event(stage)};
     backend_state_->copy_workers().copy({&copy, 1}, label);
@@ -327,13 +327,13 @@ bool StreamState::wait(std::chrono::nanoseconds timeout) {
 void StreamState::wait_for(const Event& event) {
     device_.require_usable("Stream::wait_for");
     refuse_while_recording("wait_for");
-    if (!event.state()) return;
-    if (event.state()->context != backend_state_->context())
+    if (!detail::Access::state(event)) return;
+    if (detail::Access::state(event)->context != backend_state_->context())
         refuse("wait_for: event of another backend (need one of this stream's backend)");
     submit_list();
     // Submissions of one role are ordered already; another role's, or another API's, needs its semaphore.
-    const EventState& state = *event.state();
-    if (state.external || (state.token.value != 0 && state.token.role != role_)) wait_for_ = event.state();
+    const EventState& state = *detail::Access::state(event);
+    if (state.external || (state.token.value != 0 && state.token.role != role_)) wait_for_ = detail::Access::state(event);
 }
 
 Sequence StreamState::record(Stream& stream, const std::function<void(Stream&)>& steps) {
@@ -350,14 +350,14 @@ Sequence StreamState::record(Stream& stream, const std::function<void(Stream&)>&
         recording_ = nullptr;
         throw;
     }
-    return Sequence(std::exchange(recording_, nullptr));
+    return detail::Access::make<Sequence>(std::exchange(recording_, nullptr));
 }
 
 Event StreamState::replay(const Sequence& sequence) {
     refuse_while_recording("replay");
     device_.require_usable("Stream::replay");
     submit_list();
-    const std::shared_ptr<CommandList>& list = sequence.list();
+    const std::shared_ptr<CommandList>& list = detail::Access::list(sequence);
     if (!list || list->empty()) return event();
     if (list->context() != backend_state_->context())
         refuse("replay: sequence of another backend (need one of this stream's backend)");

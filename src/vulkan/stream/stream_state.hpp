@@ -104,9 +104,9 @@ class StreamState : public std::enable_shared_from_this<StreamState> {
     void invalidate_host_writes();
     Event event() const;
     /// All of an event but its figures; only while somebody listens.
-    StageEvent stage_event(ProfileStage stage) const;
+    StageEvent stage_event(Stage stage) const;
     void listen_to(CommandList& list) const;
-    void copy(const HostCopy& copy, ProfileStage stage);
+    void copy(const HostCopy& copy, Stage stage);
 
     std::shared_ptr<BackendState> backend_state_;
     Context& context_;

@@ -133,9 +133,9 @@ TEST_CASE("native: steps recorded into the application's command buffer run betw
         keep.reset();
         // Whose times would they be? The application may submit them never or often, wherever it likes.
         const weft::ProfileReport report = profile.report();
-        CHECK(report.stage(weft::ProfileStage::copy_in).bytes == 4000);
+        CHECK(report.stage(weft::Stage::copy_in).bytes == 4000);
         for (const auto stage :
-             {weft::ProfileStage::upload, weft::ProfileStage::kernel, weft::ProfileStage::download})
+             {weft::Stage::upload, weft::Stage::kernel, weft::Stage::download})
             CHECK(report.stage(stage).count == 0);
         Stream stream(backend);
         const Words got = stream.download(in);

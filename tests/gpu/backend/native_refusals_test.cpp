@@ -94,7 +94,7 @@ TEST_CASE("native: what is missing or wrong is refused by name") {
         check_error(c.code, c.part, [&] { native::adopt(described); });
     }
     weft::Config config = weft::Config::from_env();
-    config.slots = 99;
+    config.ring_slots = 99;
     check_error(Errc::invalid_argument, "WEFT_SLOTS", [&] { native::adopt(app->described(), config); });
     config = weft::Config::from_env();
     config.path = weft::Path::imported;

@@ -75,11 +75,11 @@ TEST_CASE("native: a tuning that was stored for the device is used") {
     weft::Config config = weft::Config::from_env();
     config.cache = true;
     config.cache_dir = folder.path();
-    config.slots.reset();
-    weft::store_tuning(native::adopt(app->described(), config), {.slots = 5});
+    config.ring_slots.reset();
+    weft::tune::store_engine(native::adopt(app->described(), config), {.ring_slots = 5});
     Backend backend = native::adopt(app->described(), config);
     CHECK(backend.plan().tuning.state == "used");
-    CHECK(backend.plan().slots == 5);
+    CHECK(backend.plan().ring_slots == 5);
     use_all(backend);
     check_clean(backend);
 }

@@ -17,7 +17,7 @@ weft::Config in(const std::filesystem::path& folder) {
     weft::Config config = weft::Config::from_env();
     config.cache = true;
     config.cache_dir = folder;
-    config.slots.reset();
+    config.ring_slots.reset();
     config.chunk_elements.reset();
     return config;
 }
@@ -31,42 +31,42 @@ TEST_CASE("a stored tuning is used by the next backend, and removed by an empty 
     on_device(
         [&](weft::Backend& backend) {
             CHECK(backend.plan().tuning.state == "absent");
-            weft::store_tuning(backend, {.chunk_bytes = 144 * 100, .slots = 5});
-            CHECK(backend.plan().slots != 5);  // of backends made from now on
+            weft::tune::store_engine(backend, {.chunk_bytes = 144 * 100, .ring_slots = 5});
+            CHECK(backend.plan().ring_slots != 5);  // of backends made from now on
         },
         config);
     on_device(
         [&](weft::Backend& backend) {
             CHECK(backend.plan().tuning.state == "used");
-            CHECK(backend.plan().slots == 5);
+            CHECK(backend.plan().ring_slots == 5);
             std::vector<std::uint64_t> a(kElements * weft::kBls12381FpLimbs, 1), b(a), out(a.size());
-            const std::vector<weft::FieldJob> jobs{{a, b, out}};
-            const weft::BatchReport report = weft::field_batch(backend, weft::FieldOp::add, jobs);
-            CHECK(report.slots == 5);
+            const std::vector<weft::FieldJob> jobs{{.a = a, .b = b, .out = out}};
+            const weft::BatchReport report = weft::field_batch(backend, weft::Field::bls12_381_fp, weft::FieldOp::add, jobs);
+            CHECK(report.ring_slots == 5);
             CHECK(report.chunk_elements == 100);
             CHECK(out == std::vector<std::uint64_t>(a.size(), 2));
         },
         config);
     weft::Config asked = config;
-    asked.slots = 2;
-    on_device([](weft::Backend& backend) { CHECK(backend.plan().slots == 2); }, asked);
+    asked.ring_slots = 2;
+    on_device([](weft::Backend& backend) { CHECK(backend.plan().ring_slots == 2); }, asked);
     weft::Config off = config;
     off.cache = false;
     on_device(
         [](weft::Backend& backend) {
             CHECK(backend.plan().tuning.state == "off");
-            CHECK(backend.plan().slots != 5);
+            CHECK(backend.plan().ring_slots != 5);
             check_error(weft::Errc::unsupported, "the cache is off",
-                        [&] { weft::store_tuning(backend, {}); });
+                        [&] { weft::tune::store_engine(backend, {}); });
         },
         off);
     on_device(
         [](weft::Backend& backend) {
-            check_error(weft::Errc::invalid_argument, "slots is out of range (got 17",
-                        [&] { weft::store_tuning(backend, {.slots = 17}); });
-            weft::store_tuning(backend, {});
+            check_error(weft::Errc::invalid_argument, "ring_slots is out of range (got 17",
+                        [&] { weft::tune::store_engine(backend, {.ring_slots = 17}); });
+            weft::tune::store_engine(backend, {});
             CHECK_FALSE(std::filesystem::exists(backend.plan().tuning.file));
-            weft::store_tuning(backend, {});  // nothing to remove is no error
+            weft::tune::store_engine(backend, {});  // nothing to remove is no error
         },
         config);
 }
@@ -77,7 +77,7 @@ TEST_CASE("a damaged tuning is ignored and said") {
     std::filesystem::path file;
     on_device(
         [&](weft::Backend& backend) {
-            weft::store_tuning(backend, {.slots = 5});
+            weft::tune::store_engine(backend, {.ring_slots = 5});
             file = backend.plan().tuning.file;
         },
         config);
@@ -85,7 +85,7 @@ TEST_CASE("a damaged tuning is ignored and said") {
     on_device(
         [](weft::Backend& backend) {
             CHECK(backend.plan().tuning.state == "damaged: not what weft writes");
-            CHECK(backend.plan().slots != 5);
+            CHECK(backend.plan().ring_slots != 5);
             CHECK(backend.plan().tuning.values.empty());
         },
         config);

@@ -182,7 +182,7 @@ TEST_CASE("memory: spans beyond one binding are cut, on every path") {
             CAPTURE(weft::to_string(path));
             work.clear();
             const auto report = weft::run_batch(backend, program, work.jobs,
-                                                {.path = path, .chunk_elements = 0xffffffff, .slots = 1});
+                                                {.path = path, .chunk_elements = 0xffffffff, .ring_slots = 1});
             CHECK(work.right());
             CHECK(report.chunks >= 2);
             CHECK(report.chunk_elements <= range / 4);

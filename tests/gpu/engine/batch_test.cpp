@@ -140,7 +140,7 @@ TEST_CASE("batch: options out of range name the value, nothing runs") {
         const Program program(backend, kAffine);
         AffineWork work({100});
         check_error(Errc::invalid_argument, "got 17",
-                    [&] { weft::run_batch(backend, program, work.jobs, {.slots = 17}); });
+                    [&] { weft::run_batch(backend, program, work.jobs, {.ring_slots = 17}); });
         check_error(Errc::invalid_argument, "got 4294967296", [&] {
             weft::run_batch(backend, program, work.jobs, {.chunk_elements = std::uint64_t{1} << 32});
         });
@@ -188,8 +188,8 @@ TEST_CASE("batch: every number of slots, with one queue and with three, sequenti
                                          .path = path,
                                          .queues = queues,
                                          .chunk_elements = 512,
-                                         .slots = slots,
-                                         .stage_times = weft::StageTimes::on});
+                                         .ring_slots = slots,
+                                         .stage_times = weft::Choice::on});
                         CHECK(work.right());
                     });
     });

@@ -39,7 +39,7 @@ TEST_CASE("downloads: of any size, in chunks, from a pipeline, and timed") {
             for (int round = 0; round < 3; ++round) {
                 const weft::BatchReport timed =
                     weft::run_batch(backend, program, equal.jobs,
-                                    {.chunk_elements = 4096, .stage_times = weft::StageTimes::on});
+                                    {.chunk_elements = 4096, .stage_times = weft::Choice::on});
                 if (!timed.intervals.empty()) CHECK(timed.stage_s(weft::Stage::download) > 0);
                 check_right(equal);
             }

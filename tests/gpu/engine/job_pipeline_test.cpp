@@ -93,7 +93,7 @@ TEST_CASE("pipeline: a queued job is cancelled and never runs; a running or fini
         std::vector<SlowJob> running(4);
         const Words in = words(100);
         Words out(in.size(), kGuardWord);
-        JobPipeline pipeline(backend, program, {.slots = 1});
+        JobPipeline pipeline(backend, program, {.ring_slots = 1});
         std::vector<JobToken> tokens;
         for (const SlowJob& slow : running) {
             tokens.push_back(pipeline.submit(slow.job));
@@ -151,7 +151,7 @@ TEST_CASE("pipeline: a job that does not fit is refused at submit and leaves no 
         CHECK(pipeline.wait(pipeline.submit(work.jobs[1])));
         CHECK(work.right());
         check_error(Errc::invalid_argument, "17",
-                    [&] { JobPipeline other(backend, program, {.slots = 17}); });
+                    [&] { JobPipeline other(backend, program, {.ring_slots = 17}); });
     });
 }
 
@@ -222,7 +222,7 @@ TEST_CASE("pipeline: destroyed with jobs queued and running, the backend goes on
         const Program program(backend, kSlow);
         for (int round = 0; round < 3; ++round) {
             std::vector<SlowJob> jobs(40);
-            JobPipeline pipeline(backend, program, {.slots = 2});
+            JobPipeline pipeline(backend, program, {.ring_slots = 2});
             for (const SlowJob& slow : jobs) pipeline.submit(slow.job);
         }
         check_usable(backend);
@@ -368,7 +368,7 @@ TEST_CASE("pipeline: a stop cancels the queued jobs, the running ones finish, an
         const Words in = words(100);
         Words out(in.size(), kGuardWord);
         std::stop_source stop;
-        JobPipeline pipeline(backend, program, {.slots = 1, .cancel = stop.get_token()});
+        JobPipeline pipeline(backend, program, {.ring_slots = 1, .cancel = stop.get_token()});
         std::vector<JobToken> tokens;
         for (const SlowJob& job : slow) tokens.push_back(pipeline.submit(job.job));
         while (pipeline.state(tokens[0]) == JobState::queued) {
@@ -404,7 +404,7 @@ TEST_CASE("pipeline: wait_all throws for jobs that a stop cancelled, not for tho
         const Words in = words(100);
         Words first(in.size()), second(in.size());
         std::stop_source stop;
-        JobPipeline pipeline(backend, program, {.slots = 1, .cancel = stop.get_token()});
+        JobPipeline pipeline(backend, program, {.ring_slots = 1, .cancel = stop.get_token()});
         const JobToken token = pipeline.submit(running.job);
         while (pipeline.state(token) == JobState::queued) {
         }
@@ -427,7 +427,7 @@ TEST_CASE("pipeline: its progress callback may ask for the stop") {
         const Program program(backend, kAffine);
         AffineWork work(std::vector<std::size_t>(64, 20000));
         std::stop_source stop;
-        weft::BatchOptions options{.chunk_elements = 20000, .slots = 1};
+        weft::BatchOptions options{.chunk_elements = 20000, .ring_slots = 1};
         options.cancel = stop.get_token();
         options.progress = [&](const weft::Progress& now) {
             if (now.done == 2) stop.request_stop();

@@ -51,8 +51,8 @@ TEST_CASE("threads: eight run batches of all kinds on one backend") {
                     .path = kPaths[(t + round) % 4],
                     .queues = round % 2 == 0 ? weft::QueueMode::single : weft::QueueMode::split,
                     .chunk_elements = round % 4 == 1 ? 0u : 4096u,
-                    .slots = round % 5,
-                    .stage_times = weft::StageTimes::on};
+                    .ring_slots = round % 5,
+                    .stage_times = weft::Choice::on};
                 weft::run_batch(backend, program, work.jobs, options);
                 if (!work.right()) return false;
             }
@@ -84,7 +84,7 @@ TEST_CASE("threads: four job pipelines in parallel") {
             AffineWork work(std::vector<std::size_t>(60, 500 + 700 * t), static_cast<std::uint32_t>(t));
             weft::JobPipeline pipeline(backend, program,
                                        {.path = t % 2 == 0 ? Path::staged : Path::automatic,
-                                        .slots = static_cast<std::uint32_t>(t + 1)});
+                                        .ring_slots = static_cast<std::uint32_t>(t + 1)});
             std::vector<weft::JobToken> tokens;
             for (const weft::Job& job : work.jobs) {
                 tokens.push_back(pipeline.submit(job));

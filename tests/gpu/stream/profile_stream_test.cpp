@@ -22,7 +22,7 @@ using weft::Buffer;
 using weft::HostBuffer;
 using weft::Profile;
 using weft::ProfileReport;
-using weft::ProfileStage;
+using weft::Stage;
 using weft::Program;
 using weft::Sequence;
 using weft::Stream;
@@ -55,7 +55,7 @@ std::optional<std::uint64_t> events_of(const ProfileReport& report, const std::s
 void check_timed(const ProfileReport& report) {
     CHECK(report.dropped_events == 0);
     CHECK(report.device_s <= report.wall_s * 1.05);
-    for (const ProfileStage stage : {ProfileStage::upload, ProfileStage::kernel, ProfileStage::download}) {
+    for (const Stage stage : {Stage::upload, Stage::kernel, Stage::download}) {
         const WorkTimes& t = report.stage(stage);
         CAPTURE(weft::to_string(stage));
         const bool consistent = t.untimed == 0 || t.untimed == t.count;
@@ -107,12 +107,12 @@ TEST_CASE("profile: every step of a stream, its bytes, its program and the strea
         CHECK(kernel(report, "second")->bytes == 2 * kBytes);
         CHECK(kernel(report, "(fill)")->bytes == kBytes);
         CHECK(kernel(report, "(copy)")->bytes == kBytes);
-        CHECK(report.stage(ProfileStage::upload).count == 1);
-        CHECK(report.stage(ProfileStage::upload).bytes == kBytes);
-        CHECK(report.stage(ProfileStage::download).count == 3);
-        CHECK(report.stage(ProfileStage::download).bytes == 3 * kBytes);
-        CHECK(report.stage(ProfileStage::copy_in).bytes == kBytes);
-        CHECK(report.stage(ProfileStage::copy_out).bytes == 3 * kBytes);
+        CHECK(report.stage(Stage::upload).count == 1);
+        CHECK(report.stage(Stage::upload).bytes == kBytes);
+        CHECK(report.stage(Stage::download).count == 3);
+        CHECK(report.stage(Stage::download).bytes == 3 * kBytes);
+        CHECK(report.stage(Stage::copy_in).bytes == kBytes);
+        CHECK(report.stage(Stage::copy_out).bytes == 3 * kBytes);
         CHECK(report.replays == 0);
         REQUIRE(report.streams.size() == 1);
         // Copy in, upload, fill, copy, three rounds, one run of two; three downloads, each copied out.
@@ -156,10 +156,10 @@ TEST_CASE("profile: page-locked memory that a stream copies is an upload and a d
         CHECK(std::all_of(out.begin(), out.end(), [](std::uint32_t v) { return v == 5; }));
         const ProfileReport report = profile.report();
         check_timed(report);
-        CHECK(report.stage(ProfileStage::upload).bytes == kBytes);
-        CHECK(report.stage(ProfileStage::download).bytes == kBytes);
-        CHECK(report.stage(ProfileStage::kernel).count == 0);
-        CHECK(report.stage(ProfileStage::copy_in).count == 0);
+        CHECK(report.stage(Stage::upload).bytes == kBytes);
+        CHECK(report.stage(Stage::download).bytes == kBytes);
+        CHECK(report.stage(Stage::kernel).count == 0);
+        CHECK(report.stage(Stage::copy_in).count == 0);
         CHECK(events_of(report, "stream") == 2);  // a stream without a name is no batch
     });
 }
@@ -243,8 +243,8 @@ TEST_CASE("profile: steps recorded before it and submitted within it are counted
         const ProfileReport report = profile.report();
         CHECK(dispatches(report, "(earlier steps)") == 5);
         CHECK(dispatches(report, "p") == 0);
-        CHECK(report.stage(ProfileStage::kernel).count == 5);
-        CHECK(report.stage(ProfileStage::kernel).bytes == 5 * kBytes);
+        CHECK(report.stage(Stage::kernel).count == 5);
+        CHECK(report.stage(Stage::kernel).bytes == 5 * kBytes);
         CHECK(events_of(report, "s") == 1);
         check_timed(report);
         CHECK(stream.download(x) == after_rounds(5));
@@ -378,7 +378,7 @@ TEST_CASE("trace: steps and replays of a stream carry its name") {
         CHECK(stream.download(x) == after_rounds(2));
         profile.write_trace(folder / "t.json");
         const ProfileReport report = profile.report();
-        ran = report.stage(ProfileStage::kernel).untimed == 0;
+        ran = report.stage(Stage::kernel).untimed == 0;
     });
     if (!ran) return;  // untimed work has no place in a trace
     std::ifstream in(folder / "t.json");

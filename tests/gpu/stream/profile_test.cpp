@@ -24,7 +24,7 @@ using weft::Errc;
 using weft::Path;
 using weft::Profile;
 using weft::ProfileReport;
-using weft::ProfileStage;
+using weft::Stage;
 using weft::Program;
 using weft::QueueMode;
 using weft::WorkTimes;
@@ -99,13 +99,13 @@ TEST_CASE("profile: every byte and every dispatch of a batch, each path, mode an
                     const ProfileReport report = profile.report();
                     check_sane(report);
                     CHECK(work.right());
-                    CHECK(report.stage(ProfileStage::kernel).count == batch.chunks);
-                    CHECK(report.stage(ProfileStage::kernel).bytes == 2 * bytes);
-                    CHECK(report.stage(ProfileStage::copy_in).bytes == bytes);
-                    CHECK(report.stage(ProfileStage::copy_out).bytes == bytes);
+                    CHECK(report.stage(Stage::kernel).count == batch.chunks);
+                    CHECK(report.stage(Stage::kernel).bytes == 2 * bytes);
+                    CHECK(report.stage(Stage::copy_in).bytes == bytes);
+                    CHECK(report.stage(Stage::copy_out).bytes == bytes);
                     const std::uint64_t moved = path == Path::staged ? bytes : 0;
-                    CHECK(report.stage(ProfileStage::upload).bytes == moved);
-                    CHECK(report.stage(ProfileStage::download).bytes == moved);
+                    CHECK(report.stage(Stage::upload).bytes == moved);
+                    CHECK(report.stage(Stage::download).bytes == moved);
                     REQUIRE(report.kernels.size() == 1);
                     CHECK(report.kernels[0].program == "affine");
                     CHECK(report.kernels[0].times.count == batch.chunks);
@@ -135,7 +135,7 @@ TEST_CASE("profile: the device's times lie inside the window on the host's clock
         double queues = 0;
         for (const auto& queue : report.queues) queues += queue.busy_s;
         CHECK(queues == doctest::Approx(report.device_s).epsilon(0.01));
-        CHECK(report.stage(ProfileStage::kernel).busy_s == doctest::Approx(queues).epsilon(0.5));
+        CHECK(report.stage(Stage::kernel).busy_s == doctest::Approx(queues).epsilon(0.5));
         CHECK(report.clock.find("within") != std::string::npos);
     });
 }
@@ -147,7 +147,7 @@ TEST_CASE("profile: a ring too small shows as starvation") {
         const weft::Job job{{in}, {out}, in.size(), std::uint32_t{2000}};
         Profile profile(backend);
         const weft::BatchReport batch =
-            weft::run_batch(backend, program, {&job, 1}, {.chunk_elements = 128, .slots = 1});
+            weft::run_batch(backend, program, {&job, 1}, {.chunk_elements = 128, .ring_slots = 1});
         const ProfileReport report = profile.report();
         CHECK(batch.bundles >= 2);
         CHECK(report.ring.acquires == batch.bundles);
@@ -155,7 +155,7 @@ TEST_CASE("profile: a ring too small shows as starvation") {
         CHECK(report.ring.waits <= batch.bundles - 1);  // the last wait is for the end, not for a slot
         CHECK(report.ring.wait_s > 0);
         Profile roomy(backend);
-        weft::run_batch(backend, program, {&job, 1}, {.chunk_elements = 128, .slots = 8});
+        weft::run_batch(backend, program, {&job, 1}, {.chunk_elements = 128, .ring_slots = 8});
         CHECK(roomy.report().ring.waits == 0);
     });
 }
@@ -193,17 +193,17 @@ TEST_CASE("profile: several at once, each with its own window; moved, and after 
         weft::run_batch(*backend, program, work.jobs);
         Profile inner(*backend);
         weft::run_batch(*backend, program, work.jobs);
-        CHECK(inner.report().stage(ProfileStage::kernel).count == 1);
-        CHECK(outer->report().stage(ProfileStage::kernel).count == 2);
+        CHECK(inner.report().stage(Stage::kernel).count == 1);
+        CHECK(outer->report().stage(Stage::kernel).count == 2);
         Profile moved(std::move(inner));
-        CHECK(moved.report().stage(ProfileStage::kernel).count == 1);
+        CHECK(moved.report().stage(Stage::kernel).count == 1);
         check_error(Errc::invalid_argument, "Profile: used after it was moved from", [&] { inner.report(); });
     }
     check_error(Errc::invalid_argument, "max_events is out of range (got 0",
                 [&] { Profile(*backend, {.max_events = 0}); });
     check_clean(*backend);
     backend.reset();
-    CHECK(outer->report().stage(ProfileStage::kernel).count == 2);
+    CHECK(outer->report().stage(Stage::kernel).count == 2);
 }
 
 TEST_CASE("profile: of work from many threads, and of a pipeline that was running before") {
@@ -224,7 +224,7 @@ TEST_CASE("profile: of work from many threads, and of a pipeline that was runnin
         for (std::thread& thread : threads) thread.join();
         const ProfileReport report = profile.report();
         check_sane(report);
-        CHECK(report.stage(ProfileStage::kernel).bytes == 2 * (4 * 4 * 203000 + bytes_of(piped)));
+        CHECK(report.stage(Stage::kernel).bytes == 2 * (4 * 4 * 203000 + bytes_of(piped)));
         CHECK(piped.right());
     });
 }

@@ -204,7 +204,8 @@ TEST_CASE("stream: views beyond their buffer, and objects that were moved from, 
     on_device([](weft::Backend& backend) {
         weft::Buffer<std::uint32_t> buffer(backend, 64), other(backend, 64);
         weft::Stream stream(backend);
-        const weft::BufferView<std::uint32_t> beyond(buffer.view().object(), 60, 64);
+        const auto beyond = weft::detail::Access::make<weft::BufferView<std::uint32_t>>(
+            weft::detail::Access::object(buffer.view()), 60u, 64u);
         check_error(weft::Errc::invalid_argument,
                     "view reaches beyond its buffer (got offset 240 and 256 bytes",
                     [&] { stream.fill(beyond, 1); });

@@ -46,7 +46,7 @@ void check_default(const Config& config) {
     CHECK(config.device.empty());
     CHECK_FALSE(config.chunk_elements.has_value());
     CHECK_FALSE(config.device_local.has_value());
-    CHECK_FALSE(config.slots.has_value());
+    CHECK_FALSE(config.ring_slots.has_value());
     CHECK(config.path == weft::Path::automatic);
     CHECK_FALSE(config.copy_threads.has_value());
     CHECK(config.queues == weft::QueueMode::automatic);
@@ -85,7 +85,7 @@ TEST_CASE("each variable reaches its field") {
     CHECK(config.device == "h100");
     CHECK(config.chunk_elements == 65536u);
     CHECK(config.device_local == true);
-    CHECK(config.slots == 2u);
+    CHECK(config.ring_slots == 2u);
     CHECK(config.path == weft::Path::host);
     CHECK(config.copy_threads == 8u);
     CHECK(config.queues == weft::QueueMode::split);
@@ -155,8 +155,8 @@ TEST_CASE("chunk elements: whole numbers of at least 1, nothing else") {
 }
 
 TEST_CASE("bounded numbers name their bounds") {
-    CHECK(parse({{"WEFT_SLOTS", "1"}}).slots == 1u);
-    CHECK(parse({{"WEFT_SLOTS", "16"}}).slots == 16u);
+    CHECK(parse({{"WEFT_SLOTS", "1"}}).ring_slots == 1u);
+    CHECK(parse({{"WEFT_SLOTS", "16"}}).ring_slots == 16u);
     CHECK(parse({{"WEFT_COPY_THREADS", "256"}}).copy_threads == 256u);
     // The last two would be legal if only their low 32 or 64 bits were looked at.
     for (const char* bad : {"0", "17", "-1", "two", "4294967298", "18446744073709551618"}) {

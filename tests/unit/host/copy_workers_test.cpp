@@ -152,7 +152,7 @@ TEST_CASE("what the threads of each copy did is told once, byte by byte, on rows
         const auto source = noise(size, seed);
         std::vector<unsigned char> target(size);
         weft::core::CopyLabel label{&recorder, {}};
-        label.event.stage = weft::ProfileStage::copy_in;
+        label.event.stage = weft::Stage::copy_in;
         for (int i = 0; i < kCopies; ++i) {
             const HostCopy copies[] = {{target.data(), source.data(), size},
                                        {target.data(), source.data(), 0}};

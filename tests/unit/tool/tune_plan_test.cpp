@@ -17,7 +17,7 @@ TuneFacts discrete() {
     facts.batch_bytes = std::uint64_t{16} << 20;
     facts.plan.ordinary_path = facts.plan.large_path = Path::staged;
     facts.plan.copy_threads = 12;
-    facts.plan.slots = 4;
+    facts.plan.ring_slots = 4;
     return facts;
 }
 
@@ -71,10 +71,10 @@ TEST_CASE("a gain counts only beyond the noise") {
 }
 
 TEST_CASE("what became of a tuning") {
-    Tuning tuning;
+    tune::Engine tuning;
     CHECK(tune_outcome(tuning, false, "f") == "nothing stored: the defaults stay");
     CHECK(tune_outcome(tuning, true, "f").find("stored earlier is removed") != std::string::npos);
-    tuning.slots = 5;
+    tuning.ring_slots = 5;
     CHECK(tune_outcome(tuning, false, "a/f") == "stored in a/f");
     CHECK(tune_outcome(tuning, true, "a/f") == "stored in a/f");
 }

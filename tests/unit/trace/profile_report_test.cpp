@@ -13,7 +13,7 @@ namespace {
 
 using doctest::Approx;
 using weft::ProfileReport;
-using weft::ProfileStage;
+using weft::Stage;
 using weft::WorkTimes;
 using weft::core::StageEvent;
 using weft::core::summarise;
@@ -34,13 +34,13 @@ class Made {
                      {TraceTrack::copier, true, "worker 1"}, {TraceTrack::copier, true, "worker 2"}};
         data.names = {"", "(more names)", "saxpy", "sum", "left", "right"};
     }
-    Made& add(ProfileStage stage, double begin_ms, double end_ms, std::uint64_t bytes = 0,
+    Made& add(Stage stage, double begin_ms, double end_ms, std::uint64_t bytes = 0,
               std::uint32_t operations = 1, weft::core::NameId program = 0) {
         StageEvent event;
         event.stage = stage;
-        event.row = stage == ProfileStage::upload     ? 1
-                    : stage == ProfileStage::kernel   ? 2
-                    : stage == ProfileStage::download ? 3
+        event.row = stage == Stage::upload     ? 1
+                    : stage == Stage::kernel   ? 2
+                    : stage == Stage::download ? 3
                                                       : 4;
         event.begin_ns = kStart + static_cast<std::int64_t>(begin_ms * kMs);
         event.end_ns = kStart + static_cast<std::int64_t>(end_ms * kMs);
@@ -54,9 +54,9 @@ class Made {
     TraceData data;
 };
 
-constexpr ProfileStage kUpload = ProfileStage::upload, kKernel = ProfileStage::kernel,
-                       kDownload = ProfileStage::download, kCopyIn = ProfileStage::copy_in,
-                       kCopyOut = ProfileStage::copy_out;
+constexpr Stage kUpload = Stage::upload, kKernel = Stage::kernel,
+                       kDownload = Stage::download, kCopyIn = Stage::copy_in,
+                       kCopyOut = Stage::copy_out;
 
 TEST_CASE("nothing happened: all zero, nothing divided by") {
     const ProfileReport report = Made().report();

@@ -18,10 +18,10 @@
 namespace {
 
 namespace fs = std::filesystem;
-using weft::ProfileStage;
+using weft::Stage;
 using namespace weft::core;
 
-StageEvent event(ProfileStage stage, std::int64_t begin, std::int64_t end, TrackId row = 1) {
+StageEvent event(Stage stage, std::int64_t begin, std::int64_t end, TrackId row = 1) {
     StageEvent e;
     e.stage = stage;
     e.row = row;
@@ -70,11 +70,11 @@ TEST_CASE("nobody listens: off. The first listener turns it on, the last one off
 TEST_CASE("each listener has its own window") {
     TraceRecorder recorder;
     const auto whole = recorder.open(10, 0);
-    recorder.stage(event(ProfileStage::kernel, 1, 2));
+    recorder.stage(event(Stage::kernel, 1, 2));
     const auto late = recorder.open(10, 0);
-    recorder.stage(event(ProfileStage::kernel, 3, 4));
+    recorder.stage(event(Stage::kernel, 3, 4));
     recorder.close(whole);
-    recorder.stage(event(ProfileStage::kernel, 5, 6));
+    recorder.stage(event(Stage::kernel, 5, 6));
     CHECK(recorder.read(*whole).stages.size() == 2);
     CHECK(recorder.read(*late).stages.size() == 2);
     CHECK(recorder.read(*late).stages.front().begin_ns == 3);
@@ -83,7 +83,7 @@ TEST_CASE("each listener has its own window") {
 TEST_CASE("memory is bounded: what is beyond the limit is counted, and totals stay exact") {
     TraceRecorder recorder;
     const auto sink = recorder.open(3, 0);
-    for (int i = 0; i < 10; ++i) recorder.stage(event(ProfileStage::kernel, i, i + 1));
+    for (int i = 0; i < 10; ++i) recorder.stage(event(Stage::kernel, i, i + 1));
     recorder.ring_acquire();
     recorder.ring_wait(5, 12);
     recorder.replay(0, 5000);
@@ -139,7 +139,7 @@ TEST_CASE("copy rows are used again, and never by two copies at once") {
         recorder.copies(events.size(), [&](std::size_t i) { return events[i]; });
     };
     const auto copied = [](std::int64_t begin, std::int64_t end) {
-        StageEvent e = event(ProfileStage::copy_in, begin, end, 0);
+        StageEvent e = event(Stage::copy_in, begin, end, 0);
         e.bytes = begin != end ? 1 : 0;
         return e;
     };
@@ -164,7 +164,7 @@ TEST_CASE("many threads at once lose nothing") {
     for (int t = 0; t < 8; ++t)
         threads.emplace_back([&recorder, t] {
             for (int i = 0; i < 1000; ++i) {
-                StageEvent e = event(ProfileStage::copy_in, i, i + 1);
+                StageEvent e = event(Stage::copy_in, i, i + 1);
                 e.program = recorder.name("p" + std::to_string(t));
                 recorder.stage(e);
             }
@@ -180,7 +180,7 @@ TEST_CASE("a trace has one complete event a timed stage, by time, on its row, wi
     data.device = "card";
     data.rows = {{TraceTrack::host, true, "host"}, {TraceTrack::queue, true, "queue \"q\""}};
     data.names = {"", "(more names)", "job one", "saxpy"};
-    StageEvent kernel = event(ProfileStage::kernel, 2'000'500, 2'003'000);
+    StageEvent kernel = event(Stage::kernel, 2'000'500, 2'003'000);
     kernel.slot = 3;
     kernel.bytes = 64;
     kernel.jobs = 2;
@@ -188,11 +188,11 @@ TEST_CASE("a trace has one complete event a timed stage, by time, on its row, wi
     kernel.program = 3;
     kernel.operations = 2;
     data.stages.push_back(kernel);
-    StageEvent upload = event(ProfileStage::upload, 1'000, 1'001);
+    StageEvent upload = event(Stage::upload, 1'000, 1'001);
     upload.jobs = 1;
     upload.job_name = 2;
     data.stages.push_back(upload);
-    StageEvent untimed = event(ProfileStage::download, 0, 0);
+    StageEvent untimed = event(Stage::download, 0, 0);
     untimed.timed = false;
     data.stages.push_back(untimed);
     data.instants.push_back({InstantEvent::ring_wait, 0, 5'000, 1'500, 0});

@@ -48,7 +48,7 @@ std::string run_first(Backend& backend) {
         b[0] = kB;
         std::vector<std::uint64_t> expected(a);
         expected[0] = kA + kB;
-        field_add(backend, a, b, sum);
+        field_add(backend, Field::bls12_381_fp, a, b, sum);
         return sum == expected ? "verified" : "WRONG";
     } catch (const Error& error) {
         return error.what();
@@ -170,7 +170,7 @@ Json json_of(const Chosen& c) {
             {"small_bytes", c.plan.small_bytes},
             {"chunk_elements", c.plan.chunk_elements},
             {"chunk_bytes", c.plan.chunk_bytes},
-            {"slots", c.plan.slots},
+            {"slots", c.plan.ring_slots},
             {"copy_threads", c.plan.copy_threads},
             {"host_allocator", c.plan.host_allocator},
             {"synchronization2", c.plan.synchronization2},
@@ -181,15 +181,15 @@ Json json_of(const Chosen& c) {
 }
 
 Json json_of(const StartupReport& s) {
-    return {{"before_ms", s.before_ms},
-            {"loader_ms", s.loader_ms},
-            {"instance_ms", s.instance_ms},
-            {"devices_ms", s.devices_ms},
-            {"device_ms", s.device_ms},
-            {"caches_ms", s.caches_ms},
-            {"first_pipeline_ms", s.first_pipeline_ms},
-            {"first_dispatch_ms", s.first_dispatch_ms},
-            {"first_result_ms", s.first_result_ms}};
+    return {{"before_s", s.before_s},
+            {"loader_s", s.loader_s},
+            {"instance_s", s.instance_s},
+            {"devices_s", s.devices_s},
+            {"device_s", s.device_s},
+            {"caches_s", s.caches_s},
+            {"first_pipeline_s", s.first_pipeline_s},
+            {"first_dispatch_s", s.first_dispatch_s},
+            {"first_result_s", s.first_result_s}};
 }
 
 void print_json(const Inventory& inventory) {
@@ -271,18 +271,18 @@ void print_device(const DeviceInfo& d) {
     print_limits(d.limits);
 }
 
-std::string ms_text(double ms) {
+std::string ms_text(double seconds) {
     char text[32];
-    std::snprintf(text, sizeof text, "%.1f", ms);
+    std::snprintf(text, sizeof text, "%.1f", seconds * 1e3);
     return text;
 }
 
 void print_startup(const StartupReport& s, const std::string& first_result) {
-    row("start-up", "ms: before " + ms_text(s.before_ms) + ", loader " + ms_text(s.loader_ms) +
-                        ", instance " + ms_text(s.instance_ms) + ", devices " + ms_text(s.devices_ms) +
-                        ", device " + ms_text(s.device_ms) + ", caches " + ms_text(s.caches_ms));
-    row("", "    first pipeline " + ms_text(s.first_pipeline_ms) + ", first dispatch " +
-                ms_text(s.first_dispatch_ms) + "; first result " + ms_text(s.first_result_ms) +
+    row("start-up", "ms: before " + ms_text(s.before_s) + ", loader " + ms_text(s.loader_s) +
+                        ", instance " + ms_text(s.instance_s) + ", devices " + ms_text(s.devices_s) +
+                        ", device " + ms_text(s.device_s) + ", caches " + ms_text(s.caches_s));
+    row("", "    first pipeline " + ms_text(s.first_pipeline_s) + ", first dispatch " +
+                ms_text(s.first_dispatch_s) + "; first result " + ms_text(s.first_result_s) +
                 " after the process started, " + first_result);
 }
 
@@ -296,7 +296,7 @@ void print_chosen(const Chosen& c) {
     row("engine", (c.plan.chunk_bytes != 0
                        ? "chunks of " + size_text(c.plan.chunk_bytes) + " in and out, "
                        : "chunks of at most " + std::to_string(c.plan.chunk_elements) + " elements, ") +
-                      std::to_string(c.plan.slots) + " slots, " + std::to_string(c.plan.copy_threads) +
+                      std::to_string(c.plan.ring_slots) + " slots, " + std::to_string(c.plan.copy_threads) +
                       " copy threads, page-locked memory by " + c.plan.host_allocator);
     row("tuning",
         c.plan.tuning.state + (c.plan.tuning.file.empty() ? "" : ", " + c.plan.tuning.file.string()));

@@ -25,7 +25,7 @@ Json totals(const BatchReport& last, double seconds) {
               {"queues", last.queues},
               {"chunks", last.chunks},
               {"groups", last.groups},
-              {"slots", last.slots}}}};
+              {"slots", last.ring_slots}}}};
 }
 
 }  // namespace

@@ -45,13 +45,13 @@ class TuneWork {
         fill_field(field, 2, b_.span());
         wanted_.resize(limbs);
         cpu_field(field, FieldOp::add, a_.span(), b_.span(), wanted_, cpu_threads());
-        jobs_ = {{a_.span(), b_.span(), out_.span()}};
+        jobs_ = {{.a = a_.span(), .b = b_.span(), .out = out_.span()}};
     }
     /// Errors: Failure with Exit::failed - a sum is wrong.
     double seconds(Backend& backend, const BatchOptions& options) {
-        FieldOptions all;
+        FieldHostOptions all;
         all.batch = options;
-        const double took = field_batch(backend, FieldOp::add, jobs_, all).wall_s;
+        const double took = field_batch(backend, Field::bls12_381_fp, FieldOp::add, jobs_, all).wall_s;
         verify();
         return took;
     }
@@ -86,7 +86,7 @@ class Tuner {
         config_.cache = false;
         config_.path = Path::automatic;
         config_.chunk_elements.reset();
-        config_.slots.reset();
+        config_.ring_slots.reset();
         config_.copy_threads.reset();
         config_.device_local.reset();
         backend_.emplace(open_backend(config_));
@@ -103,7 +103,7 @@ class Tuner {
         page_locked_.emplace(*backend_, arguments.elements, ReportPath::page_locked);
     }
 
-    Tuning tune() {
+    tune::Engine find() {
         tune_threads();
         tune_path("ordinary path", *ordinary_, facts_.plan.ordinary_path, candidates_.ordinary_paths,
                   tuning_.ordinary_path);
@@ -122,7 +122,7 @@ class Tuner {
     BatchOptions options(const TuneWork& work) const {
         BatchOptions o;
         o.path = &work == &*ordinary_ ? tuning_.ordinary_path : tuning_.page_locked_path;
-        o.slots = tuning_.slots.value_or(0);
+        o.ring_slots = tuning_.ring_slots.value_or(0);
         if (tuning_.chunk_bytes) o.chunk_elements = std::max<std::uint64_t>(1, *tuning_.chunk_bytes / kBytes);
         return o;
     }
@@ -177,7 +177,7 @@ class Tuner {
     TuneCandidates candidates_;
     std::optional<Backend> backend_;
     std::optional<TuneWork> ordinary_, page_locked_;
-    Tuning tuning_;
+    tune::Engine tuning_;
     std::vector<Trial> trials_;
 };
 
@@ -233,12 +233,12 @@ void Tuner::tune_slots() {
     std::vector<Run> runs;
     for (const std::uint32_t slots : candidates_.slots) {
         names.push_back(std::to_string(slots));
-        runs.push_back([this, slots] { return both(*backend_, [=](BatchOptions& o) { o.slots = slots; }); });
+        runs.push_back([this, slots] { return both(*backend_, [=](BatchOptions& o) { o.ring_slots = slots; }); });
     }
     const auto picked = pick(
-        "slots", std::to_string(facts_.plan.slots), [this] { return both(*backend_, [](BatchOptions&) {}); },
+        "slots", std::to_string(facts_.plan.ring_slots), [this] { return both(*backend_, [](BatchOptions&) {}); },
         names, runs);
-    if (picked) tuning_.slots = candidates_.slots[*picked];
+    if (picked) tuning_.ring_slots = candidates_.slots[*picked];
 }
 
 void Tuner::tune_chunk() {
@@ -255,10 +255,10 @@ void Tuner::tune_chunk() {
     if (picked) tuning_.chunk_bytes = candidates_.chunk_bytes[*picked];
 }
 
-Json json_of(const Tuning& tuning) {
+Json json_of(const tune::Engine& tuning) {
     Json json = Json::object();
     if (tuning.chunk_bytes) json["chunk_bytes"] = *tuning.chunk_bytes;
-    if (tuning.slots) json["slots"] = *tuning.slots;
+    if (tuning.ring_slots) json["slots"] = *tuning.ring_slots;
     if (tuning.copy_threads) json["copy_threads"] = *tuning.copy_threads;
     if (tuning.page_locked_path != Path::automatic)
         json["page_locked_path"] = to_string(tuning.page_locked_path);
@@ -266,7 +266,7 @@ Json json_of(const Tuning& tuning) {
     return json;
 }
 
-void print(const TuneArguments& arguments, const Tuner& tuner, const Tuning& tuning,
+void print(const TuneArguments& arguments, const Tuner& tuner, const tune::Engine& tuning,
            const std::string& outcome) {
     if (arguments.json) {
         Json json{{"device", tuner.backend().name()},
@@ -305,7 +305,7 @@ void run(const TuneArguments& arguments) {
                       "tune: WEFT_CACHE=0 leaves nowhere to keep it (need a cache, or --dry-run)");
     if (arguments.reset) {
         Backend backend = open_backend(keep);
-        store_tuning(backend, {});
+        tune::store_engine(backend, {});
         if (arguments.json)
             std::printf("%s\n",
                         Json{{"device", backend.name()}, {"outcome", "defaults again"}}.dump(2).c_str());
@@ -315,12 +315,12 @@ void run(const TuneArguments& arguments) {
     }
     if (!arguments.dry_run) require_tuning_folder(open_backend(keep));
     Tuner tuner(arguments);
-    const Tuning tuning = tuner.tune();
+    const tune::Engine tuning = tuner.find();
     std::string outcome = "not stored (--dry-run)";
     if (!arguments.dry_run) {
         Backend backend = open_backend(keep);
         const bool stored_before = backend.plan().tuning.state == "used";
-        store_tuning(backend, tuning);
+        tune::store_engine(backend, tuning);
         outcome = tune_outcome(tuning, stored_before, backend.plan().tuning.file.string());
     }
     print(arguments, tuner, tuning, outcome);

@@ -32,14 +32,14 @@ TuneCandidates tune_candidates(const TuneFacts& facts) {
     c.copy_threads.push_back(most);
     std::erase(c.copy_threads, facts.plan.copy_threads);
     for (const std::uint32_t slots : {2u, 3u, 4u, 6u, 8u})
-        if (slots != facts.plan.slots) c.slots.push_back(slots);
+        if (slots != facts.plan.ring_slots) c.slots.push_back(slots);
     for (std::uint64_t mib = 1; mib <= 128; mib *= 2)
         // Two chunks at the least, or there is nothing to overlap.
         if (mib << 20 <= facts.batch_bytes / 2) c.chunk_bytes.push_back(mib << 20);
     return c;
 }
 
-std::string tune_outcome(const Tuning& tuning, bool stored_before, const std::string& file) {
+std::string tune_outcome(const tune::Engine& tuning, bool stored_before, const std::string& file) {
     if (!tuning.empty()) return "stored in " + file;
     // What an earlier run stored gains nothing either, or it would have shown.
     return stored_before

@@ -41,7 +41,7 @@ TuneComparison compare(const Statistics& by_default, const Statistics& candidate
 
 /// What became of a tuning, in words. `file`: where it would be kept; `stored_before`: an earlier run's was
 /// in use.
-std::string tune_outcome(const Tuning& tuning, bool stored_before, const std::string& file);
+std::string tune_outcome(const tune::Engine& tuning, bool stored_before, const std::string& file);
 
 /// Distance between the medians of the upper and the lower half.
 double interquartile_range(std::vector<double> values);

@@ -279,7 +279,7 @@ bool same_proportion(const SizeResult& a, const SizeResult& b) {
 double memory_ceiling(Backend& backend) {
     constexpr std::uint64_t kLeast = std::uint64_t{96} << 20, kMost = std::uint64_t{768} << 20;
     const DeviceInfo& device = backend.device();
-    MemoryCeiling memory(backend, std::min(std::clamp(device.device_memory_bytes / 64, kLeast, kMost),
+    tune::MemoryCeiling memory(backend, std::min(std::clamp(device.device_memory_bytes / 64, kLeast, kMost),
                                            3 * device.limits.max_storage_buffer_range / 48 * 48));
     keep_busy(kAwake, [&] { memory.gb_per_s(); });
     std::vector<double> rates;
@@ -289,7 +289,7 @@ double memory_ceiling(Backend& backend) {
 
 void measure_ceilings(Backend& backend, ProcessResult& process, const SizeResult& size) {
     constexpr double kWindow = 0.02;
-    const CopyCeiling copy = measure_copy_ceiling(backend, size.bytes_in, size.bytes_out, kWindow);
+    const tune::CopyCeiling copy = tune::measure_copy_ceiling(backend, size.bytes_in, size.bytes_out, kWindow);
     process.upload_gb_per_s = copy.upload_gb_per_s;
     process.download_gb_per_s = copy.download_gb_per_s;
     process.concurrent_gb_per_s = copy.concurrent_gb_per_s;

@@ -271,7 +271,7 @@ TEST_CASE("encode: options of batches are checked by every route") {
                     weft::encode(backend, method, values, states, {1, qubits}, {.batch = batch});
                 });
             };
-            refused({.slots = 99}, "BatchOptions::slots out of range (got 99");
+            refused({.ring_slots = 99}, "BatchOptions::ring_slots out of range (got 99");
             refused({.path = static_cast<weft::Path>(77)}, "no such path (got 77");
             refused({.queues = static_cast<weft::QueueMode>(7)}, "no such queue mode (got 7");
             refused({.chunk_elements = std::uint64_t{1} << 32}, "BatchOptions::chunk_elements");

@@ -261,21 +261,21 @@ TEST_CASE("adoption: the plan says whose device it is, and refuses a Config out 
     CHECK(plan.reasons.front().find("made by the application") != std::string::npos);
     CHECK(plan.timestamps);
     CHECK(plan.device_fault);
-    CHECK(plan.slots == 4);
-    config.slots = 99;
+    CHECK(plan.ring_slots == 4);
+    config.ring_slots = 99;
     CHECK_THROWS_AS(plan_adopted(part, adoption, config, {4}), Error);
 }
 
 TEST_CASE("adoption: what was tuned for the device is used as far as the application's device can") {
     Adoption adoption = full_adoption();
     const TuningSource tuning = [](const DeviceSnapshot&) {
-        return weft::TuningReport{"used", "file", {.slots = 7, .ordinary_path = Path::imported}};
+        return weft::tune::EngineReport{"used", "file", {.ring_slots = 7, .ordinary_path = Path::imported}};
     };
     const DevicePlan all = plan_adopted(enabled_part(full_device(), adoption), adoption, {}, {4}, tuning);
-    CHECK(all.slots == 7);
+    CHECK(all.ring_slots == 7);
     CHECK(all.transfer.large_ordinary == Path::imported);
     adoption.extensions.clear();
     const DevicePlan part = plan_adopted(enabled_part(full_device(), adoption), adoption, {}, {4}, tuning);
-    CHECK(part.slots == 7);
+    CHECK(part.ring_slots == 7);
     CHECK(part.transfer.large_ordinary != Path::imported);
 }

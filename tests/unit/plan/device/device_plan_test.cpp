@@ -55,7 +55,7 @@ TEST_CASE("the plan of an H100 beside lavapipe") {
     CHECK(plan.queues.of(QueueRole::download) == QueueSlot{1, 1});
     CHECK(plan.memory.mapped_device == 4u);
     CHECK(plan.transfer.large_pinned == Path::staged);
-    CHECK(plan.slots == 4);
+    CHECK(plan.ring_slots == 4);
     CHECK(plan.copy_threads == 16);
     CHECK(plan.chunk_elements == 524288);
     CHECK_FALSE(plan.chunk_exact);
@@ -109,18 +109,18 @@ TEST_CASE("copy threads by default") {
 
 TEST_CASE("numbers of the configuration are taken as they are within their range") {
     Config config;
-    config.slots = 16;
+    config.ring_slots = 16;
     config.copy_threads = 256;
     config.chunk_elements = 0xffffffffu;
     DevicePlan plan = plan_with(config);
-    CHECK(plan.slots == 16);
+    CHECK(plan.ring_slots == 16);
     CHECK(plan.copy_threads == 256);
     CHECK(plan.chunk_elements == 0xffffffffu);
     CHECK(plan.chunk_exact);
-    config.slots = config.copy_threads = 1;
+    config.ring_slots = config.copy_threads = 1;
     config.chunk_elements = 1;
     plan = plan_with(config);
-    CHECK(plan.slots == 1);
+    CHECK(plan.ring_slots == 1);
     CHECK(plan.copy_threads == 1);
     CHECK(plan.chunk_elements == 1);
 }
@@ -138,9 +138,9 @@ std::string refusal(const Config& config) {
 TEST_CASE("numbers out of range name the limit") {
     for (const std::uint32_t bad : {0u, 17u}) {
         Config config;
-        config.slots = bad;
+        config.ring_slots = bad;
         CHECK(refusal(config) ==
-              "Backend: slots (WEFT_SLOTS) is out of range (got " + std::to_string(bad) + ", need 1 to 16)");
+              "Backend: ring_slots (WEFT_SLOTS) is out of range (got " + std::to_string(bad) + ", need 1 to 16)");
     }
     for (const std::uint32_t bad : {0u, 257u}) {
         Config config;
@@ -205,7 +205,7 @@ TEST_CASE("clocks: the older name of the extension first, none without timestamp
 TEST_CASE("reasons say what the user asked for") {
     Config config;
     config.device = "radv";
-    config.slots = 2;
+    config.ring_slots = 2;
     config.copy_threads = 5;
     config.chunk_elements = 77;
     config.device_local = true;

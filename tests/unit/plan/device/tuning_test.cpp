@@ -21,9 +21,9 @@ TuningIdentity identity() {
     return id;
 }
 
-Tuning full() {
+tune::Engine full() {
     return {.chunk_bytes = 1u << 25,
-            .slots = 6,
+            .ring_slots = 6,
             .copy_threads = 8,
             .page_locked_path = Path::host,
             .ordinary_path = Path::imported};
@@ -41,17 +41,17 @@ std::string replaced(std::string text, const std::string& what, const std::strin
     return text.replace(at, what.size(), by);
 }
 
-DevicePlan planned(const DeviceSnapshot& device, const Config& config, const Tuning& tuning) {
+DevicePlan planned(const DeviceSnapshot& device, const Config& config, const tune::Engine& tuning) {
     return plan_device({device}, config, HostFacts{16}, [&](const DeviceSnapshot&) {
-        return TuningReport{"used", "file", tuning};
+        return tune::EngineReport{"used", "file", tuning};
     });
 }
 
 }  // namespace
 
 TEST_CASE("a tuning reads back as it was written") {
-    for (const Tuning& tuning :
-         {full(), Tuning{}, Tuning{.slots = 1}, Tuning{.ordinary_path = Path::direct}}) {
+    for (const tune::Engine& tuning :
+         {full(), tune::Engine{}, tune::Engine{.ring_slots = 1}, tune::Engine{.ordinary_path = Path::direct}}) {
         const DecodedTuning decoded = decode_tuning(identity(), encode_tuning(identity(), tuning));
         CHECK(decoded.refused == "");
         CHECK(decoded.tuning == tuning);
@@ -87,14 +87,14 @@ TEST_CASE("what weft does not write is damage") {
         const char *what, *by, *refused;
     };
     const Row rows[] = {
-        {"\"slots\": 6", "\"slots\": 17", "damaged: slots is out of range (got 17, need 1 to 16)"},
-        {"\"slots\": 6", "\"slots\": 0", "damaged: slots is out of range (got 0, need 1 to 16)"},
-        {"\"slots\": 6", "\"slots\": 99999999999", "damaged: a member that weft does not write"},
-        {"\"slots\": 6", "\"slots\": \"6\"", "damaged: a member that weft does not write"},
-        {"\"slots\": 6", "\"slots\": -6", "damaged: not what weft writes"},
-        {"\"slots\": 6", "\"slots\": 6, \"slots\": 6", "damaged: not what weft writes"},
-        {"\"slots\": 6", "\"sl\\u006fts\": 6", "damaged: not what weft writes"},
-        {"\"slots\": 6", "\"colour\": 6", "damaged: a member that weft does not write"},
+        {"\"ring_slots\": 6", "\"ring_slots\": 17", "damaged: ring_slots is out of range (got 17, need 1 to 16)"},
+        {"\"ring_slots\": 6", "\"ring_slots\": 0", "damaged: ring_slots is out of range (got 0, need 1 to 16)"},
+        {"\"ring_slots\": 6", "\"ring_slots\": 99999999999", "damaged: a member that weft does not write"},
+        {"\"ring_slots\": 6", "\"ring_slots\": \"6\"", "damaged: a member that weft does not write"},
+        {"\"ring_slots\": 6", "\"ring_slots\": -6", "damaged: not what weft writes"},
+        {"\"ring_slots\": 6", "\"ring_slots\": 6, \"ring_slots\": 6", "damaged: not what weft writes"},
+        {"\"ring_slots\": 6", "\"ring_sl\\u006fts\": 6", "damaged: not what weft writes"},
+        {"\"ring_slots\": 6", "\"colour\": 6", "damaged: a member that weft does not write"},
         {"\"host\"", "\"ghost\"", "damaged: a member that weft does not write"},
         {"\"copy_threads\": 8", "\"copy_threads\": 257",
          "damaged: copy_threads is out of range (got 257, need 1 to 256)"},
@@ -113,7 +113,7 @@ TEST_CASE("config wins over tuning, and tuning over the default") {
     const DeviceSnapshot device = h100();
     const DevicePlan plain = plan_device({device}, {}, HostFacts{16});
     const DevicePlan tuned = planned(device, {}, full());
-    CHECK(tuned.slots == 6);
+    CHECK(tuned.ring_slots == 6);
     CHECK(tuned.copy_threads == 8);
     CHECK(tuned.chunk_bytes == 1u << 25);
     CHECK(tuned.transfer.large_pinned == Path::host);
@@ -122,12 +122,12 @@ TEST_CASE("config wins over tuning, and tuning over the default") {
     CHECK(tuned.tuning.state == "used");
 
     Config config;
-    config.slots = 2;
+    config.ring_slots = 2;
     config.copy_threads = 3;
     config.chunk_elements = 1000;
     config.path = Path::staged;
     const DevicePlan asked = planned(device, config, full());
-    CHECK(asked.slots == 2);
+    CHECK(asked.ring_slots == 2);
     CHECK(asked.copy_threads == 3);
     CHECK(asked.chunk_bytes == 0);
     CHECK(asked.chunk_elements == 1000);
@@ -139,7 +139,7 @@ TEST_CASE("config wins over tuning, and tuning over the default") {
     CHECK(planned(device, staged, full()).transfer.large_ordinary == Path::staged);
 
     const DevicePlan nothing = planned(device, {}, {});
-    CHECK(nothing.slots == plain.slots);
+    CHECK(nothing.ring_slots == plain.ring_slots);
     CHECK(nothing.copy_threads == plain.copy_threads);
     CHECK(nothing.transfer.large_ordinary == plain.transfer.large_ordinary);
 }

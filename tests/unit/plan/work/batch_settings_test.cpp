@@ -18,7 +18,7 @@ using weft::Config;
 using weft::Errc;
 using weft::Path;
 using weft::QueueMode;
-using weft::StageTimes;
+using weft::Choice;
 
 DevicePlan plan_of(const DeviceSnapshot& device, const Config& config = {}) {
     return plan_device({device}, config, HostFacts{16});
@@ -41,7 +41,7 @@ std::string refusal(const DeviceSnapshot& device, const BatchOptions& options, E
 
 TEST_CASE("options that are left blank come from the plan") {
     Config config;
-    config.slots = 5;
+    config.ring_slots = 5;
     const BatchSettings s = settings_for(h100(), {}, 12345, config);
     CHECK(s.mode == BatchMode::pipelined);
     CHECK(s.path == Path::automatic);
@@ -59,10 +59,10 @@ TEST_CASE("options that are left blank come from the plan") {
 
 TEST_CASE("options that are given win over the plan") {
     Config config;
-    config.slots = 5;
+    config.ring_slots = 5;
     config.chunk_elements = 1000;
     const BatchSettings s = settings_for(
-        h100(), {.path = Path::host, .queues = QueueMode::single, .chunk_elements = 7, .slots = 2}, 1,
+        h100(), {.path = Path::host, .queues = QueueMode::single, .chunk_elements = 7, .ring_slots = 2}, 1,
         config);
     CHECK(s.path == Path::host);
     CHECK(s.slots == 2);
@@ -70,26 +70,26 @@ TEST_CASE("options that are given win over the plan") {
     CHECK(s.chunk_exact);
     CHECK_FALSE(s.split);
     CHECK(settings_for(lavapipe(), {.queues = QueueMode::split}).split);
-    CHECK(settings_for(h100(), {.mode = BatchMode::sequential, .slots = 4}).slots == 1);
-    CHECK(settings_for(h100(), {.slots = 1}).slots == 1);
-    CHECK(settings_for(h100(), {.slots = 16}).slots == 16);
+    CHECK(settings_for(h100(), {.mode = BatchMode::sequential, .ring_slots = 4}).slots == 1);
+    CHECK(settings_for(h100(), {.ring_slots = 1}).slots == 1);
+    CHECK(settings_for(h100(), {.ring_slots = 16}).slots == 16);
     CHECK(settings_for(h100(), {.chunk_elements = 0xffffffffu}).chunk_elements == 0xffffffffu);
 }
 
 TEST_CASE("stage times: asked for, or from 1 MiB on, where the device has them") {
     CHECK_FALSE(settings_for(h100(), {}, kMiB - 1).stage_times);
     CHECK(settings_for(h100(), {}, kMiB).stage_times);
-    CHECK(settings_for(h100(), {.stage_times = StageTimes::on}, 1).stage_times);
-    CHECK_FALSE(settings_for(h100(), {.stage_times = StageTimes::off}, kGiB).stage_times);
+    CHECK(settings_for(h100(), {.stage_times = Choice::on}, 1).stage_times);
+    CHECK_FALSE(settings_for(h100(), {.stage_times = Choice::off}, kGiB).stage_times);
     DeviceSnapshot device = h100();
     device.host_query_reset = false;
-    CHECK_FALSE(settings_for(device, {.stage_times = StageTimes::on}).stage_times);
+    CHECK_FALSE(settings_for(device, {.stage_times = Choice::on}).stage_times);
 }
 
 TEST_CASE("options out of range are refused with what was given") {
-    CHECK(refusal(h100(), {.slots = 17}, Errc::invalid_argument) ==
-          "run_batch: BatchOptions::slots out of range (got 17, need 1 to 16, or 0)");
-    CHECK(refusal(h100(), {.mode = BatchMode::sequential, .slots = 17}, Errc::invalid_argument) !=
+    CHECK(refusal(h100(), {.ring_slots = 17}, Errc::invalid_argument) ==
+          "run_batch: BatchOptions::ring_slots out of range (got 17, need 1 to 16, or 0)");
+    CHECK(refusal(h100(), {.mode = BatchMode::sequential, .ring_slots = 17}, Errc::invalid_argument) !=
           "accepted");
     CHECK(refusal(h100(), {.chunk_elements = std::uint64_t{1} << 32}, Errc::invalid_argument) ==
           "run_batch: BatchOptions::chunk_elements out of range (got 4294967296, need at most 4294967295)");
@@ -99,7 +99,7 @@ TEST_CASE("options out of range are refused with what was given") {
           "run_batch: no such path (got -1, need 0 to 4)");
     CHECK(refusal(h100(), {.queues = static_cast<QueueMode>(3)}, Errc::invalid_argument) ==
           "run_batch: no such queue mode (got 3, need 0 to 2)");
-    CHECK(refusal(h100(), {.stage_times = static_cast<StageTimes>(3)}, Errc::invalid_argument) ==
+    CHECK(refusal(h100(), {.stage_times = static_cast<Choice>(3)}, Errc::invalid_argument) ==
           "run_batch: no such stage times (got 3, need 0 to 2)");
 }
 
