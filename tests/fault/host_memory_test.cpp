@@ -281,8 +281,8 @@ TEST_CASE("host memory: it ends on a pipeline's own thread") {
             w.forget();
             has_failed = false;
             weft::BatchOptions options = w.options();
-            options.progress = [&](std::uint64_t done, std::uint64_t) {
-                if (done == 1) begin_counting(index, from_there_on);
+            options.progress = [&](const weft::Progress& progress) {
+                if (progress.done == 1) begin_counting(index, from_there_on);
             };
             std::size_t done = 0;
             {

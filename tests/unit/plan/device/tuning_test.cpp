@@ -162,7 +162,7 @@ TEST_CASE("chunks are cut by tuned bytes, whatever an element has, unless elemen
     ProgramNeeds shape;
     shape.elements_per_workgroup = 64;
     const auto chunk = [&](const BatchOptions& options) {
-        return chunk_limit(shape, device.limits, resolve(plan, device, options, 144000), job, true);
+        return chunk_limit(shape, device.limits, settle_options(plan, device, options, 144000), job, true);
     };
     CHECK(chunk({}) == 333);  // 48000 / 144
     CHECK(chunk({.chunk_elements = 10}) == 10);
