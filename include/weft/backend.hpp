@@ -37,8 +37,6 @@ struct PlanReport {
     std::uint32_t ring_slots = 0;
     std::uint32_t copy_threads = 0;
     std::string host_allocator;        ///< who should allocate page-locked memory: "vulkan" or "cuda"
-    std::string downloads;             ///< what moves results to the host beside uploads: "engine", "shader",
-                                       ///< or "measured" - whichever is found to be faster
     tune::EngineReport tuning;               ///< what `weft tune` stored for this device
     std::vector<std::string> reasons;  ///< one line for each choice
 };

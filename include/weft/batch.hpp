@@ -32,8 +32,8 @@ enum class BatchMode {
     pipelined,   ///< upload, kernel and download of neighbouring chunks overlap
 };
 
-/// How far a call on host memory is, in the unit of the call: jobs of run_batch, else what OpReport::items
-/// counts.
+/// How far a call on host memory is, in the unit of the call: run_batch counts jobs, every other call counts
+/// what OpReport::items counts.
 struct Progress {
     std::uint64_t done = 0, total = 0;
     double elapsed_s = 0;
@@ -41,14 +41,14 @@ struct Progress {
     double remaining_s() const;  ///< at that rate; 0 before anything is done
 };
 
-/// Called when more is done. Calls on host memory call it on the caller's thread; what it throws ends the
-/// call. A JobPipeline calls it on its own thread before a wait for that job returns, `total` being the jobs
-/// submitted so far; it may submit, but not wait for jobs or destroy the pipeline. What it throws there fails
-/// every job that is not done, and later submits: both throw it.
+/// Called whenever more is done; `done` only rises. Calls on host memory call it on the caller's thread, and an
+/// exception that it throws ends the call. A JobPipeline calls it on its own thread before a wait for that job
+/// returns, and `total` counts the jobs submitted so far; the callback may submit jobs, but must not wait for
+/// jobs or destroy the pipeline. An exception that it throws there fails every job that is not done: waits for
+/// these jobs and later submits throw it.
 using ProgressCallback = std::function<void(const Progress&)>;
 
-/// Settings of one call. An empty optional or `automatic` falls back to the backend's Config, then to the
-/// plan.
+/// Settings of one call. 0 and `automatic` fall back to the backend's Config, then to the plan.
 struct BatchOptions {
     BatchMode mode = BatchMode::pipelined;
     Path path = Path::automatic;
@@ -58,8 +58,9 @@ struct BatchOptions {
     /// Stage times from the device's timestamps; automatic: for batches of 1 MiB or more, where the device has them.
     Choice stage_times = Choice::automatic;
     ProgressCallback progress = {};
-    /// Asked between bundles (kernel matrices: between tiles); a stop ends the call with Errc::cancelled, and
-    /// outputs that are not finished are undefined then.
+    /// Asked between bundles (kernel matrices: between tiles). A stop ends the call with Errc::cancelled, and
+    /// outputs of unfinished jobs are undefined then. A JobPipeline cancels its queued jobs and finishes the
+    /// running ones.
     std::stop_token cancel = {};
 };
 
@@ -91,11 +92,8 @@ struct BatchReport {
     bool split_queues = false;    ///< separate submissions for upload, kernel, download
     std::string host_memory;      ///< who allocated what the device copies from: "vulkan", "cuda", "import";
                                   ///< empty: the device copied nothing
-    std::uint32_t download_workgroups =
-        0;               ///< of the copy shader that made downloads beside uploads (Config::
-                         ///< downloads), at most; 0: the copy engine made them all
-    std::string queues;  ///< e.g. "upload family 1 queue 0, compute family 2 queue 0, ..."
-    std::uint32_t ring_slots = 0;
+    std::string queues;           ///< e.g. "upload family 1 queue 0, compute family 2 queue 0, ..."
+    std::uint32_t slots = 0;
     std::uint64_t chunk_elements = 0;
     std::vector<StageInterval> intervals;  ///< empty when stage times are off
 
@@ -124,12 +122,12 @@ struct OpReport : BatchReport {
 ///
 /// Errors: invalid_argument - spans that do not fit the program's bindings or the element count, null spans,
 /// spans that overlap where they must not, parameters that do not fit the push-constant block; nothing has
-/// run then and outputs are untouched. out_of_memory, device_lost, driver, or whatever `progress` throws:
-/// outputs of unfinished jobs are undefined, the backend stays usable (not after device_lost).
+/// run then and outputs are untouched. out_of_memory, cancelled, device_lost, driver, or whatever `progress`
+/// throws: outputs of unfinished jobs are undefined; the backend stays usable, except after device_lost.
 BatchReport run_batch(Backend& backend, const Program& program, std::span<const Job> jobs,
                       const BatchOptions& options = {});
 
-/// Identifies a job given to a JobPipeline; means nothing to any other pipeline.
+/// Identifies a job of one JobPipeline; other pipelines refuse it.
 struct JobToken {
     std::uint64_t id = 0;
 };
@@ -137,28 +135,30 @@ struct JobToken {
 enum class JobState { queued, running, done, failed, cancelled };
 
 /// A running batch that takes jobs one by one. A thread of its own moves them through the device, in order of
-/// submission, while the caller does other work. Belongs to one thread at a time. Destroying it cancels what
-/// is queued and waits for what runs.
+/// submission, while the caller does other work. Belongs to one thread at a time. Its destructor cancels the
+/// queued jobs and waits for the running ones.
 class JobPipeline {
   public:
-    /// Errors: invalid_argument - options out of range.
+    /// Errors: invalid_argument - options out of range. unsupported - a path that the device cannot take.
     JobPipeline(Backend& backend, const Program& program, const BatchOptions& options = {});
     JobPipeline(JobPipeline&&) noexcept;
     JobPipeline& operator=(JobPipeline&&) noexcept;
     ~JobPipeline();
 
-    /// Queues a job; never waits. Inputs are free and outputs ready when wait() has returned true for the
-    /// token. Errors: as run_batch; a job that overlaps the memory of one still under way is refused.
+    /// Queues a job and never waits. Its inputs may change and its outputs are ready once wait() has returned
+    /// true for the token. Errors: as run_batch; invalid_argument - the job overlaps memory of a job that is
+    /// not done; cancelled - BatchOptions::cancel was stopped.
     JobToken submit(const Job& job);
-    /// true: done. false: still queued or running when the time was up; nothing is lost, wait again.
+    /// true: the job is done. false: it was still queued or running when the time was up; wait again.
     /// Errors: the job's own failure; cancelled; invalid_argument - a token of another pipeline.
     bool wait(JobToken token, std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max());
     JobState state(JobToken token) const;
     /// true: the job had not reached the device and now never will. false: too late.
     bool cancel(JobToken token);
-    /// Waits for every job. Errors: the first failure among jobs not yet waited for.
+    /// Waits for every job. Errors: the first failure among jobs not yet waited for; cancelled - a stop of
+    /// BatchOptions::cancel cancelled one of them. Jobs that cancel() took back are no failure.
     void wait_all();
-    /// Totals over the jobs finished so far.
+    /// Totals of the jobs done so far.
     BatchReport report() const;
 
   private:

@@ -40,14 +40,7 @@ enum class HostAllocator {
     cuda,  ///< required: a Backend cannot be made without
 };
 
-/// What moves results to the host while uploads run.
-enum class DownloadBy {
-    automatic,  ///< on NVIDIA GPUs, from and to page-locked memory of Vulkan's, whichever was measured faster
-    engine,     ///< the copy engine
-    shader,     ///< a copy shader of few workgroups, wherever bytes and offsets are multiples of 16
-};
-
-/// For settings that weft decides itself unless it is told otherwise.
+/// For settings that weft decides itself unless the caller does.
 enum class Choice { automatic, off, on };
 
 /// Khronos validation layer.
@@ -90,8 +83,6 @@ struct Config {
     QueueMode queues = QueueMode::automatic;
     /// Variable WEFT_HOST_ALLOC (auto, vulkan, cuda).
     HostAllocator host_allocator = HostAllocator::automatic;
-    /// Variable WEFT_DOWNLOADS (auto, engine, shader).
-    DownloadBy downloads = DownloadBy::automatic;
     /// Variable WEFT_VALIDATION (0, 1, sync). Asking for it on a machine without the layer is an error.
     Validation validation = Validation::off;
     /// Messages at or above this level reach `log`. Variable WEFT_LOG (off, error, warning, info, debug).

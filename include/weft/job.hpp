@@ -24,8 +24,8 @@ namespace weft {
 inline constexpr std::size_t kMaxJobSpans = 8;          ///< inputs, and as many outputs
 inline constexpr std::size_t kMaxParameterBytes = 248;  ///< parameters of a job, after count and first
 
-/// Host memory that a job reads. Ordinary, HostBuffer or HostRegistration memory; not copied, must stay until
-/// the job is done.
+/// Host memory that a job reads: ordinary, HostBuffer or HostRegistration memory. The library keeps no copy,
+/// so the memory must stay valid until the job is done.
 struct InputSpan {
     InputSpan() = default;
     InputSpan(const void* pointer, std::size_t size_bytes, bool every_chunk = false)
@@ -34,7 +34,7 @@ struct InputSpan {
     InputSpan(const R& range)
         : InputSpan(std::ranges::data(range),
                     std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>)) {}
-    /// Only a bool is a flag: the length in `{array, bytes}` must not become one.
+    /// Takes nothing but a bool, so that the length in `{array, bytes}` is never taken for a flag.
     template <std::ranges::contiguous_range R, std::same_as<bool> Flag>
     InputSpan(const R& range, Flag every_chunk) : InputSpan(range) {
         broadcast = every_chunk;
@@ -47,8 +47,8 @@ struct InputSpan {
     bool broadcast = false;
 };
 
-/// Host memory that a job writes, bytes a multiple of Job::elements. May be exactly an input of the same job
-/// (in place) that is not a broadcast one; any other overlap with spans of the batch is refused.
+/// Host memory that a job writes; its bytes are a multiple of Job::elements. It may be exactly an input of the
+/// same job that is not a broadcast one (in place); any other overlap with spans of the batch is refused.
 struct OutputSpan {
     OutputSpan() = default;
     OutputSpan(void* pointer, std::size_t size_bytes) : data(pointer), bytes(size_bytes) {}

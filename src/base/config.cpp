@@ -115,7 +115,6 @@ void check_enums(const Config& config) {
     check_enum("Config", "path", config.path, Path::host);
     check_enum("Config", "queue mode", config.queues, QueueMode::split);
     check_enum("Config", "host allocator", config.host_allocator, HostAllocator::cuda);
-    check_enum("Config", "downloads", config.downloads, DownloadBy::shader);
     check_enum("Config", "validation", config.validation, Validation::sync);
     check_enum("Config", "log level", config.log_level, LogLevel::debug);
 }
@@ -145,11 +144,6 @@ Config parse_config(const VariableLookup& lookup) {
                                                                          {"vulkan", HostAllocator::vulkan},
                                                                          {"cuda", HostAllocator::cuda}})
                                 .value_or(config.host_allocator);
-    config.downloads = variables
-                           .word<DownloadBy>("WEFT_DOWNLOADS", {{"auto", DownloadBy::automatic},
-                                                                {"engine", DownloadBy::engine},
-                                                                {"shader", DownloadBy::shader}})
-                           .value_or(config.downloads);
     config.validation =
         variables
             .word<Validation>("WEFT_VALIDATION",

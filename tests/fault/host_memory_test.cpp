@@ -281,8 +281,8 @@ TEST_CASE("host memory: it ends on a pipeline's own thread") {
             w.forget();
             has_failed = false;
             weft::BatchOptions options = w.options();
-            options.progress = [&](const weft::Progress& progress) {
-                if (progress.done == 1) begin_counting(index, from_there_on);
+            options.progress = [&](const weft::Progress& now) {
+                if (now.done == 1) begin_counting(index, from_there_on);
             };
             std::size_t done = 0;
             {

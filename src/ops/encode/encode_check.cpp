@@ -12,6 +12,7 @@
 #include <weft/error.hpp>
 
 #include "base/enum_check.hpp"
+#include "base/span_set.hpp"
 #include "host/thread_parts.hpp"
 
 namespace weft {
@@ -201,7 +202,8 @@ void check_spans(const EncodeSource& values, const EncodeTarget& states) {
         refuse_span("values are not aligned to their type");
     if (out % (states.type == StateType::complex64 ? 4 : 8) != 0)
         refuse_span("states are not aligned to their type");
-    if (in < out + bytes_out && out < in + bytes_in)
+    if (core::share_memory(core::span_of(values.data, bytes_in, 0, false),
+                           core::span_of(states.data, bytes_out, 0, true)))
         refuse_span("states overlap values (need separate memory)");
 }
 

@@ -11,6 +11,7 @@
 #include <weft/error.hpp>
 
 #include "base/enum_check.hpp"
+#include "base/span_set.hpp"
 #include "ops/field/field_scalar.hpp"
 
 namespace weft::kernels {
@@ -34,12 +35,9 @@ void check_operand(const char* function, std::size_t job, const char* name, std:
                std::string(name) + " is null" + got_need(limbs.size(), "memory behind them or length 0"));
 }
 
-// Addresses as integers: spans of different arrays have no order as pointers.
 template <class Limb>
-bool overlaps(std::span<const Limb> x, std::span<const Limb> y) {
-    const auto x_begin = reinterpret_cast<std::uintptr_t>(x.data());
-    const auto y_begin = reinterpret_cast<std::uintptr_t>(y.data());
-    return x_begin < y_begin + y.size_bytes() && y_begin < x_begin + x.size_bytes();
+core::JobSpan span_of(std::size_t job, std::span<const Limb> limbs, bool written = false) {
+    return core::span_of(limbs.data(), limbs.size_bytes(), job, written);
 }
 
 template <class Limb>
@@ -74,7 +72,8 @@ void check_job(const char* function, const FieldInfo& field, FieldOp op, std::si
     if (job.a.empty()) return;
     const std::span<const Limb> out = job.out;
     for (const std::span<const Limb> in : {job.a, job.b}) {
-        if (in.empty() || !overlaps(out, in) || (out.data() == in.data() && !is_reduction(op))) continue;
+        if (!core::share_memory(span_of(index, out, true), span_of(index, in))) continue;
+        if (out.data() == in.data() && !is_reduction(op)) continue;
         refuse(function, index,
                std::string("out overlaps ") + (in.data() == job.a.data() ? "a" : "b") +
                    (is_reduction(op) ? " (got an element of it, need other memory)"
@@ -85,16 +84,12 @@ void check_job(const char* function, const FieldInfo& field, FieldOp op, std::si
 // The results of reductions are written by the host, one after the other, so run_batch does not see them.
 template <class Limb>
 void check_results(const char* function, std::span<const FieldVectors<Limb>> jobs) {
-    std::vector<std::size_t> order(jobs.size());
-    for (std::size_t i = 0; i < jobs.size(); ++i) order[i] = i;
-    const auto address = [&](std::size_t i) { return reinterpret_cast<std::uintptr_t>(jobs[i].out.data()); };
-    std::sort(order.begin(), order.end(),
-              [&](std::size_t x, std::size_t y) { return address(x) < address(y); });
-    for (std::size_t i = 1; i < order.size(); ++i)
-        if (overlaps<Limb>(jobs[order[i - 1]].out, jobs[order[i]].out))
-            refuse(function, order[i],
-                   "out overlaps out of job " + std::to_string(order[i - 1]) +
-                       " (got shared memory, need none)");
+    std::vector<core::JobSpan> results;
+    for (std::size_t i = 0; i < jobs.size(); ++i)
+        results.push_back(span_of<Limb>(i, jobs[i].out, true));
+    if (const auto found = core::find_overlap(results))
+        refuse(function, found->b.job,
+               "out overlaps out of job " + std::to_string(found->a.job) + " (got shared memory, need none)");
 }
 
 // An input value that is not below p.

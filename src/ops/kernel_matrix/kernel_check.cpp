@@ -12,6 +12,7 @@
 
 #include <weft/error.hpp>
 
+#include "base/span_set.hpp"
 #include "host/thread_parts.hpp"
 
 namespace weft {
@@ -186,7 +187,8 @@ void check_kernel_memory(const char* what, const void* data, std::uint64_t bytes
     const auto in = reinterpret_cast<std::uintptr_t>(data), out = reinterpret_cast<std::uintptr_t>(k.data);
     if (in % alignment != 0) refuse(std::string(what) + " is not aligned to its type");
     if (out % value_bytes(k.type) != 0) refuse("k is not aligned to its type");
-    if (in < out + k.count * value_bytes(k.type) && out < in + bytes)
+    if (core::share_memory(core::span_of(data, bytes, 0, false),
+                           core::span_of(k.data, k.count * value_bytes(k.type), 0, true)))
         refuse("k overlaps " + std::string(what) + " (need separate memory)");
 }
 

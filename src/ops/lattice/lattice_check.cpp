@@ -11,6 +11,7 @@
 
 #include <weft/error.hpp>
 
+#include "base/span_set.hpp"
 #include "host/thread_parts.hpp"
 
 namespace weft::kernels {
@@ -93,8 +94,7 @@ std::size_t find_bad_byte(std::span<const std::uint8_t> codes, std::uint32_t q, 
 }
 
 bool overlap(const NamedSpan& a, const NamedSpan& b) {
-    const auto at = reinterpret_cast<std::uintptr_t>(a.data), bt = reinterpret_cast<std::uintptr_t>(b.data);
-    return a.bytes != 0 && b.bytes != 0 && at < bt + b.bytes && bt < at + a.bytes;
+    return core::share_memory(core::span_of(a.data, a.bytes, 0, true), core::span_of(b.data, b.bytes, 0, true));
 }
 
 }  // namespace

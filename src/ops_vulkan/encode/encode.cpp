@@ -7,11 +7,11 @@
 
 #include <weft/error.hpp>
 
-#include "vulkan/engine/batch_options.hpp"
 #include "ops/encode/encode_check.hpp"
 #include "ops/encode/encode_plan.hpp"
 #include "ops_vulkan/encode/encode_steps.hpp"
 #include "ops_vulkan/encode/encode_streamed.hpp"
+#include "vulkan/engine/scratch_cache.hpp"
 
 namespace weft {
 

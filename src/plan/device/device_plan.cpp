@@ -156,7 +156,6 @@ void explain(DevicePlan& plan, const std::vector<DeviceSnapshot>& devices, const
                     plan.queues.reason);
     lines.push_back(memory_reason(plan.memory));
     lines.push_back("page-locked memory: " + plan.host_memory_reason);
-    lines.push_back("downloads: by " + plan.downloads.reason);
     lines.push_back("copies within the device: by " + plan.copies.reason);
     lines.push_back(transfer_reason(plan, config));
     lines.push_back("ring: " + std::to_string(plan.ring_slots) + " slots" +
@@ -204,7 +203,6 @@ void fill(DevicePlan& plan, const DeviceSnapshot& device, const Config& config, 
                                                                         : CalibratedTimestamps::none;
     plan.memory = plan_memory(device);
     plan.cuda_host_memory = plan_cuda_host_memory(device, plan.queues, config, plan.host_memory_reason);
-    plan.downloads = plan_downloads(device, plan.queues, config);
     plan.copies = plan_copies(device);
     plan.transfer = plan_transfer(device, plan.memory, config);
     plan.ring_slots = config.ring_slots.value_or(plan.queues.split ? kDefaultSplitSlots : kDefaultSlots);

@@ -14,7 +14,6 @@
 
 #include "plan/device/copy_plan.hpp"
 #include "plan/device/device_snapshot.hpp"
-#include "plan/device/download_plan.hpp"
 
 namespace weft::core {
 
@@ -68,7 +67,6 @@ struct DevicePlan {
     bool subgroup_size_extension = false;  // both through VK_EXT_subgroup_size_control, not Vulkan 1.3
     bool cuda_host_memory = false;         // large page-locked blocks from the CUDA driver library
     std::string host_memory_reason;
-    DownloadPlan downloads;
     CopyPlan copies;
     CalibratedTimestamps calibrated_timestamps = CalibratedTimestamps::none;
     std::uint32_t storage_buffers = 0;      // bindings of the one descriptor set layout

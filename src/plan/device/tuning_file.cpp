@@ -5,6 +5,9 @@
 #include <optional>
 #include <span>
 
+#include <weft/version.hpp>
+
+#include "base/cache_file.hpp"
 #include "base/flat_json.hpp"
 
 namespace weft::core {
@@ -108,6 +111,27 @@ std::string check_tuning(const tune::Engine& tuning) {
         if (path < Path::automatic || path > Path::host)
             return "path is none (got " + std::to_string(static_cast<int>(path)) + ", need one of Path)";
     return {};
+}
+
+TuningIdentity tuning_identity(const DeviceSnapshot& device) {
+    return {device.uuid, device.driver_uuid, device.driver_version, WEFT_VERSION_STRING};
+}
+
+tune::EngineReport load_tuning(const DeviceSnapshot& device, const Config& config) {
+    tune::EngineReport report;
+    const auto folder = config.cache_dir.empty() ? default_cache_dir() : config.cache_dir;
+    if (!config.cache || folder.empty()) return report;
+    report.file = folder / tuning_file_name(tuning_identity(device));
+    const auto bytes = read_cache_file(report.file);
+    if (!bytes) {
+        report.state = "absent";
+        return report;
+    }
+    const DecodedTuning decoded =
+        decode_tuning(tuning_identity(device), {reinterpret_cast<const char*>(bytes->data()), bytes->size()});
+    report.state = decoded.refused.empty() ? "used" : decoded.refused;
+    report.values = decoded.tuning;
+    return report;
 }
 
 }  // namespace weft::core

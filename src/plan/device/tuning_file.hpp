@@ -10,14 +10,18 @@
 
 #include <weft/tune/engine.hpp>
 
+#include "plan/device/device_snapshot.hpp"
+
 namespace weft::core {
 
-/// Who a tuning belongs to. Any difference is a miss.
+/// The device that a tuning belongs to. Any difference is a miss.
 struct TuningIdentity {
     std::array<std::uint8_t, 16> device{}, driver{};  // UUIDs
     std::uint32_t driver_version = 0;
     std::string weft;  // version of the library
 };
+
+TuningIdentity tuning_identity(const DeviceSnapshot& device);
 
 inline constexpr std::size_t kMaxTuningBytes = 4096;
 
@@ -33,5 +37,8 @@ DecodedTuning decode_tuning(const TuningIdentity& identity, std::string_view tex
 
 /// What is out of range; empty: nothing.
 std::string check_tuning(const tune::Engine& tuning);
+
+/// The tuning that the cache folder holds for the device. Whatever it finds, it never throws for it.
+tune::EngineReport load_tuning(const DeviceSnapshot& device, const Config& config);
 
 }  // namespace weft::core

@@ -7,7 +7,7 @@
 namespace weft::core {
 namespace {
 
-// Copies and kernels are fastest on ranges that start on a cache line; the user's own memory is taken as it
+// Copies and kernels are fastest on ranges that start on a cache line. The user's own memory is used as it
 // is.
 constexpr std::uint64_t kLine = 64;
 
@@ -33,8 +33,9 @@ bool BundleLayout::bindable(const HostRange& range, std::uint64_t bytes) const {
     return range.buffer != nullptr && range.offset % bind_alignment_ == 0 && bytes % 4 == 0;
 }
 
-BundleLayout::Placement BundleLayout::place(const Binding& binding, const Chunk& chunk, const ChunkSpans& spans,
-                                          const Route& route, std::size_t in, std::size_t out) {
+BundleLayout::Placement BundleLayout::place(const Binding& binding, const Chunk& chunk,
+                                            const ChunkSpans& spans, const Route& route, std::size_t in,
+                                            std::size_t out) {
     const bool reads = binding.access != Access::write, writes = binding.access != Access::read;
     const Job& job = *spans.job;
     Placement p;
@@ -59,7 +60,8 @@ BundleLayout::Placement BundleLayout::place(const Binding& binding, const Chunk&
     return p;
 }
 
-void BundleLayout::measure(const Chunk& chunk, const ChunkSpans& spans, const Route& route, AreaNeeds& needs) {
+void BundleLayout::measure(const Chunk& chunk, const ChunkSpans& spans, const Route& route,
+                           AreaNeeds& needs) {
     std::size_t in = 0, out = 0;
     for (const Binding& binding : program_.bindings) {
         const bool reads = binding.access != Access::write, writes = binding.access != Access::read;
@@ -76,7 +78,7 @@ void BundleLayout::measure(const Chunk& chunk, const ChunkSpans& spans, const Ro
 }
 
 void BundleLayout::write(const Chunk& chunk, const ChunkSpans& spans, const Route& route, const Areas& areas,
-                        Bundle& work) {
+                         Bundle& work) {
     const auto area = [&](Area a) { return areas[static_cast<std::size_t>(a)]; };
     const Job& job = *spans.job;
     ChunkDispatch& w = work.chunks.emplace_back();

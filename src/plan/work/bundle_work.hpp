@@ -7,10 +7,10 @@
 #include <memory>
 #include <vector>
 
-#include "plan/work/batch_plan.hpp"
 #include "host/copy_workers.hpp"
-#include "plan/work/workgroup_plan.hpp"
+#include "plan/work/chunking.hpp"
 #include "plan/work/host_range.hpp"
+#include "plan/work/workgroup_plan.hpp"
 
 namespace weft::core {
 
@@ -36,15 +36,27 @@ struct CopyRegion {
     std::uint64_t target_offset = 0, bytes = 0;
 };
 
+/// How a bundle is submitted.
+enum class SubmitMode : std::uint64_t {
+    kernel_only,  // one submission: the kernel works on memory the host reaches
+    fused,        // one submission: upload, kernel, download on the compute queue
+    split,        // three submissions, ordered by timelines
+};
+
+inline SubmitMode submit_mode(const Route& route, bool split) {
+    return !route.copies ? SubmitMode::kernel_only : split ? SubmitMode::split : SubmitMode::fused;
+}
+
 /// Reused from bundle to bundle, so that its vectors keep their capacity.
 struct Bundle {
     Route route;
+    SubmitMode submit = SubmitMode::fused;
+    const Job* first_job = nullptr;  // of chunks.front(), valid until that job is over
     std::vector<ChunkDispatch> chunks;
     std::vector<CopyRegion> uploads, downloads;
     std::vector<HostCopy> copies_in, copies_out;
     std::vector<std::shared_ptr<BufferObject>> keep_alive;  // page-locked memory of the user
     std::uint64_t bytes = 0;
-    std::uint32_t download_groups = 0;  // workgroups of the copy shader; 0: downloads by the copy engine
 
     void clear() {
         chunks.clear();
@@ -53,8 +65,8 @@ struct Bundle {
         copies_in.clear();
         copies_out.clear();
         keep_alive.clear();
+        first_job = nullptr;
         bytes = 0;
-        download_groups = 0;
     }
 };
 
@@ -68,7 +80,7 @@ enum class Area : std::uint32_t {
 };
 inline constexpr std::size_t kAreas = 5;
 
-/// An area as it exists: its buffer and, where the host reaches it, its bytes.
+/// The memory of an area: its buffer and, where the host reaches it, its bytes.
 struct AreaMemory {
     const BufferObject* buffer = nullptr;
     std::byte* mapped = nullptr;
@@ -81,13 +93,18 @@ using AreaNeeds = std::array<std::uint64_t, kAreas>;
 /// Where one chunk's spans are at this moment.
 struct ChunkSpans {
     const Job* job = nullptr;
-    std::array<HostRange, kMaxJobSpans> inputs,
-        outputs;            // page-locked ranges of the chunk; empty: ordinary memory
-    bool pinned = false;    // all of them are page-locked
-    bool imported = false;  // one of them is the user's own memory, imported
+    std::array<HostRange, kMaxJobSpans> inputs, outputs;  // page-locked ranges; empty: ordinary memory
+    bool pinned = false;                                  // all of them are page-locked
+    bool imported = false;                                // one of them is the user's own memory, imported
 };
 
-/// The block a shader finds: count, first, then the caller's parameters, as far as it is long.
+/// A chunk that the next bundle will hold.
+struct PlannedChunk {
+    Chunk chunk;
+    ChunkSpans spans;
+};
+
+/// Fills a shader's push-constant block of `bytes` bytes: count, first, then the caller's parameters.
 void fill_push_constants(std::array<std::byte, 256>& push, std::uint32_t bytes, std::uint32_t count,
                          std::uint32_t first, const Parameters& parameters);
 
@@ -97,18 +114,20 @@ struct ByteSlice {
 };
 ByteSlice slice(std::uint64_t span_bytes, bool broadcast, std::uint64_t elements, const Chunk& chunk);
 
-/// First pass, before memory is there: what each area must hold. `offset` of the chunks is implied by their
-/// order.
+/// Lays the chunks of a bundle out in the areas of a slot, in their order. The first pass measures, before
+/// there is memory; the second writes the work.
 class BundleLayout {
   public:
-    /// `bind_alignment`: what a bound offset must be a multiple of, a power of two.
+    /// Bound offsets are multiples of `bind_alignment`, a power of two.
     BundleLayout(const ProgramNeeds& program, std::uint64_t bind_alignment)
         : program_(program), bind_alignment_(bind_alignment) {}
 
-    /// Adds a chunk's needs; `write` turns the same walk into work once the areas exist.
+    /// First pass: raises `needs` to what the areas must hold with this chunk.
     void measure(const Chunk& chunk, const ChunkSpans& spans, const Route& route, AreaNeeds& needs);
+    /// Second pass: adds the chunk's copies and its dispatch to `work`.
     void write(const Chunk& chunk, const ChunkSpans& spans, const Route& route, const Areas& areas,
                Bundle& work);
+    /// Before each pass.
     void restart() { in_ = out_ = 0; }
 
   private:

@@ -38,8 +38,8 @@ std::string range_text(const DispatchRange& range) {
     return std::to_string(range.bytes) + " bytes from " + std::to_string(range.offset);
 }
 
-/// The very same range is work in place, where each invocation reads what it then writes. Ranges that meet in
-/// part make elements of one invocation those of another, and the result a matter of luck.
+/// Exactly the same range is work in place: each invocation reads what it then writes. Where ranges overlap
+/// in part, one invocation writes what another one reads, and the result depends on their order.
 void check_apart(const DispatchRequest& request, std::size_t i, std::size_t k) {
     const DispatchRange &a = request.ranges[i], &b = request.ranges[k];
     const Binding &first = request.bindings[i], &second = request.bindings[k];

@@ -15,14 +15,14 @@ namespace weft::core {
 struct DispatchRange {
     std::uint64_t offset = 0, bytes = 0;
     bool writable = true;
-    std::uint64_t buffer = 0;  // ranges of one buffer have the same number; 0: of one that meets no other
+    std::uint64_t buffer = 0;  // ranges of one buffer have the same number; 0: overlaps no other range
 };
 
 struct DispatchRequest {
-    std::string_view function;  // who asks, e.g. "Stream::dispatch"
+    std::string_view function;  // the caller, e.g. "Stream::dispatch"
     std::string_view program;
     std::span<const Binding> bindings;
-    std::span<const DispatchRange> ranges;  // of the first arguments, as many as bindings at least
+    std::span<const DispatchRange> ranges;  // of the first arguments, at least as many as bindings
     std::size_t arguments = 0;
     std::uint32_t push_constant_bytes = 0;
     std::uint64_t parameter_bytes = 0;

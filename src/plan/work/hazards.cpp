@@ -26,7 +26,7 @@ HazardBarrier HazardTracker::next(WorkStage stage, std::span<const RangeUse> use
 }
 
 void HazardTracker::clear() {
-    // Buffers of a list come again in the next one: their entries stay, so that nothing is allocated then.
+    // The next list uses the same buffers: their entries stay, so that it allocates nothing.
     constexpr std::size_t kMostBuffers = 256;
     if (buffers_.size() > kMostBuffers) buffers_.clear();
     for (auto& [buffer, spans] : buffers_) {
@@ -58,7 +58,7 @@ void HazardTracker::mark(Spans& spans, WorkStage stage, const RangeUse& use) con
     split(spans, use.begin);
     split(spans, use.end);
     const auto touch = [&](Last& last) {
-        // Earlier accesses are ordered before this write, so a later command need only look at the write.
+        // Earlier accesses are ordered before this write, so a later command only has to check the write.
         if (use.writes) last = {};
         if (use.writes) last.write[of] = now_;
         if (use.reads) last.read[of] = now_;
@@ -74,7 +74,7 @@ void HazardTracker::mark(Spans& spans, WorkStage stage, const RangeUse& use) con
         at = it->second.end;
         ++it;
     }
-    // Parts that a use of the whole made equal again become one.
+    // Parts that became equal because a command used all of them are merged.
     it = spans.lower_bound(use.begin);
     for (auto after = std::next(it); after != spans.end() && after->first < use.end;) {
         if (it->second.last == after->second.last) {

@@ -20,19 +20,19 @@ struct RangeUse {
     bool reads = false, writes = false;
 };
 
-/// What must lie between the commands before and the next one.
+/// The barrier between earlier commands and the next one.
 struct HazardBarrier {
     std::array<bool, kWorkStages> after{};  // stages of earlier commands to wait for
     bool memory = false;                    // their writes must become visible; else only order matters
     bool needed() const { return after[0] || after[1]; }
 };
 
-/// Tracks commands in the order they are recorded. A write is seen by what comes later, and nothing is
-/// overwritten before it was read or written in turn; reads of one range, and uses of ranges that do not
-/// meet, need no barrier between them.
+/// Tracks commands in the order they are recorded. Later commands see a write, and nothing is overwritten
+/// before earlier commands have read or written it. Reads of one range, and uses of ranges that do not
+/// overlap, need no barrier between them.
 class HazardTracker {
   public:
-    /// The barrier to record before the next command, which is taken as recorded then.
+    /// The barrier to record before the next command. The command counts as recorded afterwards.
     HazardBarrier next(WorkStage stage, std::span<const RangeUse> uses);
     /// Forgets everything, as after a barrier between all and all.
     void clear();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A range of host memory seen through a buffer. Apart from the buffer's own header, so that code which only
-// places ranges needs no Vulkan.
+// A range of host memory seen through a buffer. It has a header of its own, so that code which only places
+// ranges needs no Vulkan.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@ class BufferObject;
 struct HostRange {
     std::shared_ptr<BufferObject> buffer;  // empty: not page-locked
     std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;  // of the buffer from `offset` on, where find() gave the range
 };
 
 }  // namespace weft::core

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places ranges inside a block of `size` bytes: best fit, neighbours coalesced. Pure bookkeeping; not
-// thread-safe.
+// Ranges inside a block of memory: where they go, and what must be flushed of them. Pure bookkeeping.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +10,15 @@
 
 namespace weft::core {
 
+/// Places ranges inside a block of `size` bytes: best fit, neighbours coalesced. Not thread-safe.
 class OffsetAllocator {
   public:
     explicit OffsetAllocator(std::uint64_t size);
 
     /// Offset of a range of `bytes` (> 0) aligned to `alignment` (a power of two), or nothing if none fits.
-    /// Throws std::bad_alloc, and has done nothing then.
+    /// Throws std::bad_alloc, without any effect then.
     std::optional<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t alignment);
-    /// Gives back exactly a range that allocate() returned. Never allocates: buffers end in destructors.
+    /// Takes back exactly a range that allocate() returned. Never allocates, because destructors call it.
     void release(std::uint64_t offset, std::uint64_t bytes) noexcept;
 
     std::uint64_t size() const { return size_; }
@@ -38,12 +38,22 @@ class OffsetAllocator {
     void erase_free(ByOffset::iterator it) noexcept;
 
     std::uint64_t size_, used_ = 0;
-    std::uint64_t live_ = 0;  // ranges given out
+    std::uint64_t live_ = 0;  // ranges in use
     ByOffset free_by_offset_;
     BySize free_by_size_;
-    /// Between `live_` ranges are at most live_ + 1 free ones, and so many nodes there are, in use or here.
+    /// Between `live_` ranges lie at most live_ + 1 free ones. So many nodes exist, in use or in here.
     std::vector<Nodes> spare_;
     std::uint64_t nodes_ = 0;
 };
+
+struct MappedRange {
+    std::uint64_t offset = 0, bytes = 0;
+    bool operator==(const MappedRange&) const = default;
+};
+
+/// What must be flushed or invalidated for [offset, offset + bytes) of non-coherent memory: rounded out to
+/// whole atoms, clamped to the end of the allocation, whose last atom may be cut short.
+MappedRange flush_range(std::uint64_t offset, std::uint64_t bytes, std::uint64_t atom,
+                        std::uint64_t allocation_bytes);
 
 }  // namespace weft::core

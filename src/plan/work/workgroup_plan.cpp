@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t kIndices = std::uint64_t{1} << 32;  // of invocations, in a shader
 
-/// Rounded up without the sum that could pass 64 bits.
+/// Rounded up, without a sum that could exceed 64 bits.
 std::uint64_t parts(std::uint64_t whole, std::uint64_t part) {
     return whole / part + (whole % part != 0 ? 1 : 0);
 }
@@ -30,13 +30,14 @@ std::uint64_t most_workgroups(const WorkgroupRule& rule, const DeviceLimits& lim
 }
 
 std::optional<WorkgroupGrid> plan_workgroups(std::uint64_t elements, const WorkgroupRule& rule,
-                                     const DeviceLimits& limits) {
+                                             const DeviceLimits& limits) {
     const std::uint64_t workgroups = wanted_workgroups(elements, rule);
     if (workgroups > most_workgroups(rule, limits)) return std::nullopt;
     // A shader that loops adds the number of all invocations to its index once more at the end.
     const bool loops = workgroups < unbounded_workgroups(elements, rule);
     const std::uint64_t most_indices = kIndices - (loops ? std::min(elements, kIndices) : 0);
-    for (std::uint64_t rows = std::max<std::uint64_t>(1, parts(workgroups, limits.max_workgroup_count[0]));; ++rows) {
+    for (std::uint64_t rows = std::max<std::uint64_t>(1, parts(workgroups, limits.max_workgroup_count[0]));;
+         ++rows) {
         if (rows > 1 && (!rule.folds || rows > limits.max_workgroup_count[1])) return std::nullopt;
         const std::uint64_t columns = parts(workgroups, rows);
         if (columns * rows <= most_indices / rule.invocations)
@@ -45,7 +46,7 @@ std::optional<WorkgroupGrid> plan_workgroups(std::uint64_t elements, const Workg
 }
 
 std::string too_many_workgroups(const std::string& program, std::uint64_t elements, const WorkgroupRule& rule,
-                            const DeviceLimits& limits) {
+                                const DeviceLimits& limits) {
     if (wanted_workgroups(elements, rule) <= most_workgroups(rule, limits))
         return "dispatch: program \"" + program + "\" has too many elements for 32-bit indices in its last " +
                "workgroups (got " + std::to_string(elements) + ", need at most 2147483648 to be safe)";

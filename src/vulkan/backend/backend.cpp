@@ -11,8 +11,8 @@
 #include <weft/buffer.hpp>
 
 #include "base/config_parse.hpp"
+#include "plan/device/tuning_file.hpp"
 #include "vulkan/engine/backend_state.hpp"
-#include "vulkan/backend/tuning.hpp"
 
 namespace weft {
 namespace core {
@@ -42,7 +42,6 @@ PlanReport report_plan(const DevicePlan& plan) {
     report.copy_threads = plan.copy_threads;
     report.chunk_elements = plan.chunk_elements;
     report.chunk_bytes = plan.chunk_bytes;
-    report.downloads = !plan.downloads.shader ? "engine" : plan.downloads.asked ? "shader" : "measured";
     report.tuning = plan.tuning;
     report.synchronization2 = plan.synchronization2;
     report.reasons = plan.reasons;
@@ -122,7 +121,7 @@ Backend::Backend(const Config& config) : backend_state_(core::open_best_device(c
 Backend::Backend(std::shared_ptr<core::BackendState> backend_state) : backend_state_(std::move(backend_state)) {}
 Backend::Backend(Backend&&) noexcept = default;
 Backend& Backend::operator=(Backend&& other) noexcept {
-    if (backend_state_ && this != &other) backend_state_->kept().clear();
+    if (backend_state_ && this != &other) backend_state_->scratch_cache().clear();
     backend_state_ = std::move(other.backend_state_);
     return *this;
 }
@@ -134,7 +133,7 @@ Backend::~Backend() {
     } catch (const Error& e) {
         backend_state_->context()->device.log().write(LogLevel::error, e.what());
     }
-    backend_state_->kept().clear();
+    backend_state_->scratch_cache().clear();
     backend_state_->context()->pipelines.save();
     backend_state_->write_trace();
 }

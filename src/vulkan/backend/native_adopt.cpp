@@ -9,9 +9,9 @@
 
 #include "plan/device/adoption.hpp"
 #include "base/config_parse.hpp"
+#include "plan/device/tuning_file.hpp"
 #include "vulkan/device/matrix_units.hpp"
 #include "vulkan/engine/backend_state.hpp"
-#include "vulkan/backend/tuning.hpp"
 
 namespace weft::native {
 namespace {

@@ -11,7 +11,7 @@
 #include "vulkan/context/context.hpp"
 #include "vulkan/memory/external_source.hpp"
 #include "base/file_descriptor.hpp"
-#include "plan/work/mapped_range.hpp"
+#include "plan/work/offset_allocator.hpp"
 
 namespace weft::core {
 namespace {
@@ -183,14 +183,14 @@ void BufferObject::invalidate(std::uint64_t offset, std::uint64_t bytes) const {
                  "vkInvalidateMappedMemoryRanges");
 }
 
-HostRange HostRanges::find(const void* pointer, std::uint64_t bytes) const {
+HostRange HostRanges::find(const void* pointer) const {
     const auto begin = reinterpret_cast<std::uintptr_t>(pointer);
     const std::shared_lock lock(mutex_);
     auto it = by_begin_.upper_bound(begin);
     if (it == by_begin_.begin()) return {};
     --it;
-    if (begin + bytes > it->second.end) return {};
-    return {it->second.buffer.lock(), begin - it->first};
+    if (begin >= it->second.end) return {};
+    return {it->second.buffer.lock(), begin - it->first, it->second.end - begin};
 }
 
 void HostRanges::insert(const std::shared_ptr<BufferObject>& buffer) {
@@ -209,9 +209,9 @@ void HostRanges::erase(const BufferObject& buffer) noexcept {
 
 HostRange ImportRegistry::find_or_import(const std::shared_ptr<Context>& context, const void* pointer,
                                          std::uint64_t bytes) {
-    HostRange found = context->host_ranges.find(pointer, bytes);
+    HostRange found = context->host_ranges.find(pointer);
     const std::lock_guard lock(mutex_);
-    if (found.buffer) {
+    if (found.buffer && found.bytes >= bytes) {
         const auto it = std::find(recent_.begin(), recent_.end(), found.buffer);
         if (it != recent_.end()) recent_.splice(recent_.begin(), recent_, it);
         return found;

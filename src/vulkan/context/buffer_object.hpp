@@ -91,7 +91,8 @@ class BufferObject {
 /// Finds the buffer behind host pointers. HostBuffers and imports enter and leave by themselves.
 class HostRanges {
   public:
-    HostRange find(const void* pointer, std::uint64_t bytes) const;
+    /// The page-locked memory at `pointer` and how far it reaches; empty: the memory is ordinary.
+    HostRange find(const void* pointer) const;
     void insert(const std::shared_ptr<BufferObject>& buffer);
     void erase(const BufferObject& buffer) noexcept;
 

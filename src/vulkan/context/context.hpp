@@ -6,12 +6,10 @@
 #include <memory>
 
 #include "vulkan/context/buffer_object.hpp"
-#include "vulkan/device/copy_shader.hpp"
 #include "vulkan/device/device.hpp"
 #include "vulkan/context/external_timeline.hpp"
 #include "vulkan/memory/memory_pool.hpp"
 #include "vulkan/context/open_timers.hpp"
-#include "vulkan/context/paced_copy.hpp"
 #include "vulkan/device/pipeline_cache.hpp"
 #include "vulkan/device/queue_clocks.hpp"
 #include "vulkan/device/timeline.hpp"
@@ -40,7 +38,6 @@ class Context {
     QueueClocks clocks;
     MemoryPool memory;
     PipelineCache pipelines;
-    PacedCopy paced_copy;
     CopyShader copy_shader;
     HostRanges host_ranges;
     ExternalTimelines externals;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "vulkan/device/device.hpp"
-#include "base/fault_text.hpp"
+#include "base/driver_text.hpp"
 
 namespace weft::core {
 namespace {

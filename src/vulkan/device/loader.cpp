@@ -10,7 +10,7 @@
 #include <set>
 #include <type_traits>
 
-#include "base/message_text.hpp"
+#include "base/driver_text.hpp"
 #include "base/startup.hpp"
 
 namespace weft::core {

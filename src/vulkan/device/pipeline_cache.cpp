@@ -10,6 +10,10 @@
 namespace weft::core {
 namespace {
 
+constexpr std::uint32_t kDeviceCopySpirv[] = {
+#include "shaders/device_copy.spv.inc"
+};
+
 CacheIdentity identity_of(const DeviceSnapshot& s) {
     return {s.vendor_id, s.device_id, s.driver_version, s.cache_uuid};
 }
@@ -202,6 +206,12 @@ bool PipelineCache::save() noexcept {
     } catch (...) {
         return false;  // a cache is a convenience; its loss must not take a destructor or a program down
     }
+}
+
+const Pipeline& CopyShader::pipeline(PipelineCache& pipelines) {
+    const std::lock_guard lock(mutex_);
+    if (pipeline_ == nullptr) pipeline_ = &pipelines.get(kDeviceCopySpirv, {.name = "device_copy"});
+    return *pipeline_;
 }
 
 }  // namespace weft::core

@@ -67,4 +67,15 @@ class PipelineCache {
     bool unsaved_ = false;
 };
 
+/// The shader that copies within device memory; one of a context. May be used from any thread.
+class CopyShader {
+  public:
+    /// Made by the first call. Errors: out_of_memory, driver.
+    const Pipeline& pipeline(PipelineCache& pipelines);
+
+  private:
+    std::mutex mutex_;
+    const Pipeline* pipeline_ = nullptr;
+};
+
 }  // namespace weft::core

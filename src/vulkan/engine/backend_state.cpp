@@ -13,8 +13,9 @@ HostFacts host_facts() {
     return {std::max(1u, std::thread::hardware_concurrency())};
 }
 
-BackendState::BackendState(std::shared_ptr<Context> context, DeviceInfo info, PlanReport plan, StartupReport startup,
-                 SteadyTime process_begin, const std::filesystem::path& trace)
+BackendState::BackendState(std::shared_ptr<Context> context, DeviceInfo info, PlanReport plan,
+                           StartupReport startup, SteadyTime process_begin,
+                           const std::filesystem::path& trace)
     : context_(std::move(context)),
       info_(std::move(info)),
       plan_(std::move(plan)),
@@ -39,7 +40,7 @@ BackendState::~BackendState() {
 
 void BackendState::open_trace(const std::filesystem::path& path) {
     trace_path_ = claim_trace_path(path);
-    // Better told now than after a long run.
+    // Fail here rather than after a long run.
     std::error_code error;
     const std::filesystem::path folder = trace_path_.parent_path();
     if (!std::filesystem::is_directory(folder, error))
@@ -68,8 +69,7 @@ std::unique_ptr<StagingRing> BackendState::acquire_ring(std::uint32_t slots) {
     std::unique_ptr<StagingRing> ring;
     {
         const std::lock_guard lock(mutex_);
-        // The same number of slots first: a ring is used whole, and cutting it would lose what its slots
-        // hold.
+        // Only a ring with as many slots: cutting a larger one would lose what its slots hold.
         for (std::size_t i = idle_rings_.size(); i-- > 0 && !ring;) {
             if (idle_rings_[i]->slots.size() != slots) continue;
             ring = std::move(idle_rings_[i]);
@@ -98,17 +98,9 @@ void BackendState::trim() noexcept {
         const std::lock_guard lock(mutex_);
         idle.swap(idle_rings_);
     }
-    kept_.clear();
+    scratch_cache_.clear();
     imports_.clear();
     context_->memory.trim();
-}
-
-ScratchCache& scratch_cache(Backend& backend) {
-    return detail::Access::backend_state(backend)->kept();
-}
-
-std::uint64_t memory_limit(const Backend& backend) {
-    return detail::Access::backend_state(backend)->context()->memory.limit();
 }
 
 }  // namespace weft::core

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <vector>
 
-#include "vulkan/context/context.hpp"
 #include "host/copy_workers.hpp"
+#include "vulkan/context/context.hpp"
 #include "vulkan/engine/scratch_cache.hpp"
 #include "vulkan/engine/staging_ring.hpp"
 
@@ -16,9 +16,9 @@ namespace weft::core {
 
 class BackendState {
   public:
-    /// `startup`: what is known once the device is open; `trace`: Config::trace.
+    /// `startup`: the times until the device was open; `trace`: Config::trace.
     BackendState(std::shared_ptr<Context> context, DeviceInfo info, PlanReport plan, StartupReport startup,
-            SteadyTime process_begin, const std::filesystem::path& trace);
+                 SteadyTime process_begin, const std::filesystem::path& trace);
     ~BackendState();
 
     const std::shared_ptr<Context>& context() const { return context_; }
@@ -27,16 +27,16 @@ class BackendState {
     StartupReport startup() const;
     CopyWorkers& copy_workers() { return copy_workers_; }
     ImportRegistry& imports() { return imports_; }
-    /// Streams in it hold this object: who ends it clears it first.
-    ScratchCache& kept() { return kept_; }
+    /// Streams in it hold this object, so it must be cleared before the Backend lets go of it.
+    ScratchCache& scratch_cache() { return scratch_cache_; }
 
-    /// A ring nobody else uses, with at least `slots` slots; the one given back last comes first, so a steady
-    /// state always meets the same one. Errors: out_of_memory.
+    /// A ring of `slots` slots for the caller alone. The ring given back last is reused first, so a steady
+    /// state always gets the same one. Errors: out_of_memory.
     std::unique_ptr<StagingRing> acquire_ring(std::uint32_t slots);
     void release_ring(std::unique_ptr<StagingRing> ring) noexcept;
-    /// Ends the trace that Config::trace asked for and writes it; once. What fails is logged.
+    /// Ends the trace that Config::trace asked for and writes it, once. A failure is logged.
     void write_trace() noexcept;
-    /// Frees idle rings, kept scratch and imports, and empty blocks.
+    /// Frees idle rings, the scratch cache, imports and empty blocks.
     void trim() noexcept;
 
   private:
@@ -49,7 +49,7 @@ class BackendState {
     SteadyTime process_begin_;
     CopyWorkers copy_workers_;
     ImportRegistry imports_;
-    ScratchCache kept_;
+    ScratchCache scratch_cache_;
     std::filesystem::path trace_path_;
     std::shared_ptr<TraceSink> trace_;
     std::mutex mutex_;
@@ -63,9 +63,11 @@ struct StartupClock {
 };
 
 /// Everything behind a Backend, for a device whose plan is made; `index` is its place in the instance's list.
-std::shared_ptr<BackendState> make_backend_state(std::shared_ptr<Instance> instance, VkPhysicalDevice physical,
-                                      std::uint32_t index, DeviceSnapshot snapshot, DevicePlan plan,
-                                      const Config& config, StartupClock clock, AdoptedDevice adopted = {});
+std::shared_ptr<BackendState> make_backend_state(std::shared_ptr<Instance> instance,
+                                                 VkPhysicalDevice physical, std::uint32_t index,
+                                                 DeviceSnapshot snapshot, DevicePlan plan,
+                                                 const Config& config, StartupClock clock,
+                                                 AdoptedDevice adopted = {});
 
 HostFacts host_facts();
 

@@ -6,14 +6,8 @@
 #include <string>
 
 #include "vulkan/engine/batch_engine.hpp"
-#include "vulkan/engine/batch_options.hpp"
 
 namespace weft {
-
-void core::check_batch_options(Backend& backend, const BatchOptions& options) {
-    const Device& device = detail::Access::backend_state(backend)->context()->device;
-    settle_options(device.plan(), device.snapshot(), options, 0);
-}
 
 BatchReport run_batch(Backend& backend, const Program& program, std::span<const Job> jobs,
                       const BatchOptions& options) {
@@ -22,13 +16,14 @@ BatchReport run_batch(Backend& backend, const Program& program, std::span<const 
     core::Device& device = backend_state.context()->device;
     device.require_usable("run_batch");
     core::require_same_backend(backend_state, *detail::Access::object(program), "run_batch");
-    const core::ProgramNeeds shape = core::needs_of(*detail::Access::object(program));
+    const core::ProgramNeeds needs = core::needs_of(*detail::Access::object(program));
     std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
-        core::check_job(shape, device.snapshot().limits, jobs[i], i);
+        core::check_job(needs, device.snapshot().limits, jobs[i], i);
         bytes += core::job_bytes_in(jobs[i]) + core::job_bytes_out(jobs[i]);
     }
-    const core::BatchSettings settings = core::settle_options(device.plan(), device.snapshot(), options, bytes);
+    const core::BatchSettings settings =
+        core::settle_options(device.plan(), device.snapshot(), options, bytes);
     core::BatchEngine engine(backend_state, detail::Access::object(program), settings, nullptr);
     auto& spans = engine.scratch().spans;
     spans.clear();
@@ -36,13 +31,13 @@ BatchReport run_batch(Backend& backend, const Program& program, std::span<const 
     core::check_overlaps(spans);
 
     for (const Job& job : jobs) engine.add(job);
-    std::uint64_t told = 0;
+    std::uint64_t notified = 0;
     const auto elapsed = [&] {
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     };
     const auto notify = [&] {
-        for (; options.progress && told < engine.jobs_done(); ++told)
-            options.progress({told + 1, jobs.size(), elapsed()});
+        for (; options.progress && notified < engine.jobs_done(); ++notified)
+            options.progress({notified + 1, jobs.size(), elapsed()});
     };
     notify();
     while (engine.can_start() || engine.in_flight()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread of a JobPipeline.
+// The thread of a JobPipeline. Its calls are in job_pipeline_calls.cpp.
 #include "vulkan/engine/job_pipeline.hpp"
 
 #include <algorithm>
@@ -17,17 +17,17 @@ using std::chrono::nanoseconds;
 
 namespace {
 
-// How much work is to come is unknown; the chunk and bundle sizes of a batch of this many bytes a slot are
-// used.
+// The amount of work to come is unknown, so chunks and bundles are sized as in a batch of this many bytes a
+// slot.
 constexpr std::uint64_t kAssumedBytesPerSlot = std::uint64_t{96} << 20;
 
-/// Each pipeline has 2^40 of its own.
+/// Each pipeline has 2^40 tokens of its own.
 std::uint64_t next_first_id() {
     static std::atomic<std::uint64_t> pipelines{0};
     return ((pipelines.fetch_add(1, std::memory_order_relaxed) + 1) << 40) + 1;
 }
 
-/// What the driver fails at belongs to no job.
+/// A failure of the driver belongs to no single job.
 bool of_one_job(const std::exception_ptr& error) {
     try {
         std::rethrow_exception(error);
@@ -49,7 +49,7 @@ JobPipeline::Impl::Impl(Backend& backend, const Program& p, const BatchOptions& 
     core::require_same_backend(*backend_state, *program, "JobPipeline");
     BatchOptions resolved = options;
     progress = options.progress;
-    // A pipeline may run for days: intervals are collected only when asked for.
+    // A pipeline may run for days, so it collects intervals only on request.
     if (resolved.stage_times == Choice::automatic) resolved.stage_times = Choice::off;
     settings = core::settle_options(device.plan(), device.snapshot(), resolved, 0);
     settings.total_bytes = kAssumedBytesPerSlot * settings.slots;
@@ -59,12 +59,14 @@ JobPipeline::Impl::Impl(Backend& backend, const Program& p, const BatchOptions& 
         thread = std::thread([this] { run(); });
     } catch (const std::system_error& e) {
         throw Error(Errc::out_of_memory,
-                    std::string("JobPipeline: no thread to be had (got \"") + e.what() + "\")",
+                    std::string("JobPipeline: cannot start a thread (got \"") + e.what() + "\")",
                     e.code().value());
     }
+    on_stop.emplace(options.cancel, CancelQueued{this});
 }
 
 JobPipeline::Impl::~Impl() {
+    on_stop.reset();  // waits for a callback that another thread is in
     {
         const std::lock_guard lock(mutex);
         stop = true;
@@ -73,16 +75,26 @@ JobPipeline::Impl::~Impl() {
     thread.join();
 }
 
-/// Where the host has no memory left, too: what ended badly keeps its node.
+/// Allocates nothing: a job that failed or was cancelled keeps its node.
 void JobPipeline::Impl::end(std::uint64_t id, JobState state, const std::exception_ptr& error) noexcept {
     auto node = entries.extract(id);
     Entry& entry = node.mapped();
     for (const core::JobSpan& span : entry.spans) memory.erase(span);
     if (state != JobState::done) {
-        entry = {{}, state, {}, error};
+        entry = {.state = state, .error = error};
         failures.insert(std::move(node));
     }
     over.notify_all();
+}
+
+/// What a stop of BatchOptions::cancel does, on the thread that asks for it.
+void JobPipeline::Impl::cancel_queued() noexcept {
+    if (backend_state->context()->device.foreign_process())
+        return;  // a thread of the parent may hold the lock
+    const std::lock_guard lock(mutex);
+    cancelled = true;
+    for (auto it = entries.lower_bound(next_queued); it != entries.end();)
+        end(it++->first, JobState::cancelled, nullptr);
 }
 
 void JobPipeline::Impl::on_job_done(std::uint64_t sequence) {
@@ -91,8 +103,8 @@ void JobPipeline::Impl::on_job_done(std::uint64_t sequence) {
     id_of.erase(it);
 }
 
-/// The report goes first: who has waited for a job finds it counted. Where the host has no memory for it, the
-/// next one tells.
+/// The report goes first, so that it counts every job that a wait has returned for. Where the host has no
+/// memory for it, the next call updates it.
 void JobPipeline::Impl::publish() noexcept {
     if (finished.empty()) return;
     std::optional<BatchReport> now;
@@ -106,8 +118,8 @@ void JobPipeline::Impl::publish() noexcept {
     finished.clear();
 }
 
-/// Before publish(), so that who has waited for a job knows its callback has returned; without the lock, so
-/// that it may call the pipeline.
+/// Runs before publish(), so that a wait for a job returns after the job's callback, and without the lock, so
+/// that the callback may call the pipeline.
 void JobPipeline::Impl::notify() {
     if (!progress) return;
     const std::uint64_t done = engine->jobs_done();
@@ -116,9 +128,10 @@ void JobPipeline::Impl::notify() {
         const std::lock_guard lock(mutex);
         given = next_id - first_id;
     }
-    while (told < done) {
-        ++told;
-        progress({told, given, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()});
+    while (notified < done) {
+        ++notified;
+        progress({notified, given,
+                  std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()});
     }
 }
 
@@ -144,7 +157,7 @@ void JobPipeline::Impl::feed() {
     publish();  // jobs without elements are over already
 }
 
-/// A free slot may get work at any moment, so then the wait looks up now and again.
+/// A free slot may get work at any moment, so the wait looks for new jobs from time to time.
 void JobPipeline::Impl::await_oldest() {
     if (engine->has_free_slot()) {
         for (bool first = true; !engine->await_oldest(std::chrono::microseconds(200), first); first = false) {
@@ -191,7 +204,7 @@ void JobPipeline::Impl::fail_all(const std::exception_ptr& error) noexcept {
     while (!entries.empty()) end(entries.begin()->first, JobState::failed, error);
 }
 
-/// A job that finds no room, say, does not take its neighbours down.
+/// A job that finds no memory, for example, does not fail its neighbours.
 void JobPipeline::Impl::fail_one(const std::exception_ptr& error) {
     const std::uint64_t sequence = engine->failed_job();
     engine->fail(sequence);
@@ -216,7 +229,7 @@ void JobPipeline::Impl::run() {
 }
 
 void JobPipeline::Impl::fail(const std::exception_ptr& error) noexcept {
-    // Nothing after the start belongs to one job: jobs under way would never be told of.
+    // A failure after the start belongs to no single job, and the jobs under way would never end.
     try {
         if (starting && of_one_job(error)) return fail_one(error);
     } catch (...) {

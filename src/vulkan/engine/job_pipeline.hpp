@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a JobPipeline points at: an inbox in front of a BatchEngine that a thread of its own drives.
+// The object behind a JobPipeline: an inbox in front of a BatchEngine, which a thread of its own drives.
 #pragma once
 
 #include <condition_variable>
@@ -8,13 +8,15 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
 #include <weft/batch.hpp>
 
+#include "base/span_set.hpp"
 #include "vulkan/engine/batch_engine.hpp"
-#include "plan/work/span_set.hpp"
 
 namespace weft {
 
@@ -23,8 +25,8 @@ struct JobPipeline::Impl final : core::JobListener {
         Job job;
         JobState state = JobState::queued;
         std::vector<core::JobSpan> spans;
-        std::exception_ptr error;  // of one that ended; empty: cancelled
-        bool told = false;         // to a wait for the job or for all
+        std::exception_ptr error;  // of a job that failed
+        bool reported = false;     // a wait has thrown it, or cancel() was what the caller wanted
     };
 
     Impl(Backend& backend, const Program& program, const BatchOptions& options);
@@ -38,36 +40,46 @@ struct JobPipeline::Impl final : core::JobListener {
     void fail_one(const std::exception_ptr& error);
     void fail_all(const std::exception_ptr& error) noexcept;
     void end(std::uint64_t id, JobState state, const std::exception_ptr& error) noexcept;
+    void cancel_queued() noexcept;
+    [[noreturn]] void throw_failure(const char* function, std::uint64_t id, Entry& failure);
     void publish() noexcept;
     void admit(std::uint64_t id, Entry entry);
     void notify();
     void on_job_done(std::uint64_t sequence) override;
     std::uint64_t known(JobToken token) const;
-    void require_own_process(const char* what) const { backend_state->context()->device.require_own_process(what); }
+    void require_own_process(const char* what) const {
+        backend_state->context()->device.require_own_process(what);
+    }
 
     std::shared_ptr<core::BackendState> backend_state;
     std::shared_ptr<const core::ProgramObject> program;
     core::BatchSettings settings;
     std::unique_ptr<core::BatchEngine> engine;     // touched by the thread alone after construction
     std::map<std::uint64_t, std::uint64_t> id_of;  // engine sequence -> token; the thread's own
-    std::vector<std::uint64_t> finished;           // done but not yet told; the thread's own
+    std::vector<std::uint64_t> finished;           // done but not yet published; the thread's own
     bool starting = false;                         // inside engine->start(); the thread's own
     ProgressCallback progress;
     const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
-    std::uint64_t told = 0;  // jobs; the thread's own
+    std::uint64_t notified = 0;  // jobs that `progress` knows of; the thread's own
 
     mutable std::mutex mutex;  // guards everything below
     std::condition_variable inbox, over;
     std::map<std::uint64_t, Entry> entries;                    // queued and running
     const std::uint64_t first_id;                              // tokens of different pipelines never meet
     std::uint64_t next_id = first_id, next_queued = first_id;  // first id not yet handed to the engine
-    std::map<std::uint64_t, Entry> failures;  // ended badly, kept for state(): nodes of `entries`
+    std::map<std::uint64_t, Entry> failures;  // failed or cancelled, kept for state(): nodes of `entries`
     core::SpanSet memory;
     std::exception_ptr fatal;  // the device is gone
     BatchReport report;
-    bool stop = false;
+    bool stop = false;       // the destructor runs
+    bool cancelled = false;  // BatchOptions::cancel was stopped
 
     std::thread thread;
+    struct CancelQueued {
+        Impl* impl;
+        void operator()() const noexcept { impl->cancel_queued(); }
+    };
+    std::optional<std::stop_callback<CancelQueued>> on_stop;
 };
 
 }  // namespace weft

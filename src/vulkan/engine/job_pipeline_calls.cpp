@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the caller's thread does of a JobPipeline.
+// The calls of JobPipeline (batch.hpp), on the caller's thread.
 #include <algorithm>
 #include <utility>
 
@@ -11,9 +11,9 @@ using std::chrono::nanoseconds;
 
 namespace {
 
-/// The checks that run_batch makes too, with the caller's name in their texts.
+/// Runs checks of run_batch with the caller's name in their texts.
 template <class Check>
-void told_by(const std::string& caller, const Check& check) {
+void check_as(const std::string& caller, const Check& check) {
     try {
         check();
     } catch (const Error& e) {
@@ -31,6 +31,13 @@ std::uint64_t JobPipeline::Impl::known(JobToken token) const {
     return token.id;
 }
 
+void JobPipeline::Impl::throw_failure(const char* function, std::uint64_t id, Entry& failure) {
+    failure.reported = true;
+    if (failure.error) std::rethrow_exception(failure.error);
+    throw Error(Errc::cancelled,
+                std::string(function) + ": job " + std::to_string(id - first_id) + " was cancelled");
+}
+
 JobPipeline::JobPipeline(Backend& backend, const Program& program, const BatchOptions& options)
     : impl_(std::make_unique<Impl>(backend, program, options)) {}
 JobPipeline::JobPipeline(JobPipeline&&) noexcept = default;
@@ -42,7 +49,7 @@ JobPipeline& JobPipeline::operator=(JobPipeline&& other) noexcept {
 }
 
 JobPipeline::~JobPipeline() {
-    // The thread stayed in the parent: waiting for it, or for locks it held, would never end.
+    // In a forked child there is no thread: waiting for it, or for locks that it held, would never end.
     if (impl_ && impl_->backend_state->context()->device.foreign_process()) (void)impl_.release();
 }
 
@@ -51,7 +58,7 @@ JobPipeline::Impl& JobPipeline::impl() const {
     return *impl_;
 }
 
-/// All of it or nothing.
+/// Takes the job with all its spans, or nothing of it.
 void JobPipeline::Impl::admit(std::uint64_t id, Entry entry) {
     const auto it = entries.emplace(id, std::move(entry)).first;
     try {
@@ -69,9 +76,11 @@ JobToken JobPipeline::submit(const Job& job) {
     device.require_usable("JobPipeline::submit");
     const std::lock_guard lock(impl().mutex);
     if (impl().fatal) std::rethrow_exception(impl().fatal);
+    if (impl().cancelled)
+        throw Error(Errc::cancelled, "JobPipeline::submit: cancelled by BatchOptions::cancel");
     const std::uint64_t id = impl().next_id, index = id - impl().first_id;
     Impl::Entry entry{job};
-    told_by("JobPipeline::submit", [&] {
+    check_as("JobPipeline::submit", [&] {
         core::check_job(core::needs_of(*impl().program), device.snapshot().limits, job, index);
         core::append_spans(job, index, entry.spans);
         core::check_overlaps(entry.spans);
@@ -100,10 +109,7 @@ bool JobPipeline::wait(JobToken token, nanoseconds timeout) {
     }
     const auto failure = impl().failures.find(id);
     if (failure == impl().failures.end()) return true;
-    failure->second.told = true;
-    if (failure->second.error) std::rethrow_exception(failure->second.error);
-    throw Error(Errc::cancelled,
-                "JobPipeline::wait: job " + std::to_string(id - impl().first_id) + " was cancelled");
+    impl().throw_failure("JobPipeline::wait", id, failure->second);
 }
 
 JobState JobPipeline::state(JobToken token) const {
@@ -113,7 +119,7 @@ JobState JobPipeline::state(JobToken token) const {
     if (const auto it = impl().entries.find(id); it != impl().entries.end()) return it->second.state;
     const auto failure = impl().failures.find(id);
     if (failure == impl().failures.end()) return JobState::done;
-    return failure->second.error ? JobState::failed : JobState::cancelled;
+    return failure->second.state;
 }
 
 bool JobPipeline::cancel(JobToken token) {
@@ -123,6 +129,7 @@ bool JobPipeline::cancel(JobToken token) {
     const auto it = impl().entries.find(id);
     if (it == impl().entries.end() || it->second.state != JobState::queued) return false;
     impl().end(id, JobState::cancelled, nullptr);
+    impl().failures.at(id).reported = true;
     return true;
 }
 
@@ -130,11 +137,8 @@ void JobPipeline::wait_all() {
     impl().require_own_process("JobPipeline::wait_all");
     std::unique_lock lock(impl().mutex);
     impl().over.wait(lock, [&] { return impl().entries.empty(); });
-    for (auto& [id, failure] : impl().failures) {
-        if (failure.told || !failure.error) continue;  // cancelling was the caller's own wish
-        failure.told = true;
-        std::rethrow_exception(failure.error);
-    }
+    for (auto& [id, failure] : impl().failures)
+        if (!failure.reported) impl().throw_failure("JobPipeline::wait_all", id, failure);
 }
 
 BatchReport JobPipeline::report() const {

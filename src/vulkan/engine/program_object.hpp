@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a weft::Program points at.
+// The object behind a weft::Program.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
 
-#include "plan/work/batch_plan.hpp"
+#include "plan/work/job_check.hpp"
 #include "plan/work/workgroup_plan.hpp"
 #include "vulkan/device/pipeline_cache.hpp"
 
@@ -15,7 +15,7 @@ namespace weft::core {
 class Context;
 class BackendState;
 
-/// What a weft::Program points at.
+/// Shared by every copy of a Program.
 struct ProgramObject {
     std::shared_ptr<Context> context;
     const Pipeline* pipeline = nullptr;
@@ -23,7 +23,7 @@ struct ProgramObject {
     WorkgroupRule workgroup_rule;
     std::uint32_t subgroup_size = 0;
 
-    /// Workgroups for a dispatch of `elements`. Errors: invalid_argument - more than one dispatch can hold.
+    /// Workgroups for a dispatch of `elements`. Errors: invalid_argument - more than one dispatch takes.
     WorkgroupGrid workgroups(std::uint64_t elements) const;
 };
 

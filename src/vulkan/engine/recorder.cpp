@@ -10,10 +10,10 @@ namespace {
 
 class Commands {
   public:
-    Commands(Device& device, const Recording& recording, QueueRole role, SubmitMode shape, bool stage_times)
+    Commands(Device& device, const Recording& recording, QueueRole role, SubmitMode mode, bool stage_times)
         : device_(device),
           recording_(recording),
-          shape_(shape),
+          mode_(mode),
           stage_times_(stage_times && device.timestamp_bits(role) != 0),
           handle_(recording.commands[static_cast<std::size_t>(role)]) {
         const VkCommandBufferBeginInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr, 0, nullptr};
@@ -25,11 +25,11 @@ class Commands {
     }
     void begin_stage(QueueRole stage, std::string_view label) {
         device_.begin_label(handle_, label);
-        const bool begun = shape_ == SubmitMode::fused && stage != QueueRole::upload;
-        if (!begun) time(first_query(shape_, stage));
+        const bool begun = mode_ == SubmitMode::fused && stage != QueueRole::upload;
+        if (!begun) time(first_query(mode_, stage));
     }
     void end_stage(QueueRole stage) {
-        time(first_query(shape_, stage) + 1);
+        time(first_query(mode_, stage) + 1);
         device_.end_label(handle_);
     }
     VkCommandBuffer handle() const { return handle_; }
@@ -37,15 +37,15 @@ class Commands {
   private:
     void time(std::uint32_t query) {
         if (!stage_times_) return;
-        // Bottom of pipe for both: on a queue that runs one command after the other that is when the previous
-        // work ended.
+        // Bottom of pipe for both: on a queue that runs its commands in order, that is when the earlier work
+        // ended.
         device_.vk.vkCmdWriteTimestamp(handle_, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, recording_.queries,
                                        query);
     }
 
     Device& device_;
     const Recording& recording_;
-    SubmitMode shape_;
+    SubmitMode mode_;
     bool stage_times_;
     VkCommandBuffer handle_;
 };
@@ -92,40 +92,16 @@ void dispatch_chunks(const Device& device, VkCommandBuffer commands, const Bundl
     }
 }
 
-/// One region after the other: more workgroups at once would be another pace. What earlier submissions copy
-/// is over too when the first begins, for a barrier waits for all that the queue was given before.
-void dispatch_downloads(Context& context, VkCommandBuffer commands, const Bundle& work,
-                        const Recording& recording) {
-    Device& device = context.device;
-    constexpr AccessScope kKernel{AccessScope::kernel};
-    device.vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE,
-                                context.paced_copy.pipeline(context.pipelines).handle);
-    for (std::size_t i = 0; i < work.downloads.size(); ++i) {
-        const CopyRegion& region = work.downloads[i];
-        const std::array<SetEntry, 2> entries{
-            {{0, {region.source->handle(), region.source_offset, region.bytes}},
-             {1, {region.target->handle(), region.target_offset, region.bytes}}}};
-        write_set(device, recording.download_sets[i], entries);
-        const auto units = static_cast<std::uint32_t>(region.bytes / PacedCopy::kUnit);
-        barrier(device, commands, kKernel, kKernel);
-        device.vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, device.pipeline_layout(),
-                                          0, 1, &recording.download_sets[i], 0, nullptr);
-        device.vk.vkCmdPushConstants(commands, device.pipeline_layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                                     sizeof units, &units);
-        device.vk.vkCmdDispatch(commands, work.download_groups, 1, 1);
-    }
-}
-
 }  // namespace
 
-std::uint32_t first_query(SubmitMode shape, QueueRole stage) {
-    return (shape == SubmitMode::fused ? 1 : 2) * static_cast<std::uint32_t>(stage);
+std::uint32_t first_query(SubmitMode mode, QueueRole stage) {
+    return (mode == SubmitMode::fused ? 1 : 2) * static_cast<std::uint32_t>(stage);
 }
 
-void recording_key(const Bundle& work, const Pipeline& pipeline, SubmitMode shape, bool stage_times,
+void recording_key(const Bundle& work, const Pipeline& pipeline, bool stage_times,
                    std::vector<std::uint64_t>& key) {
     key.clear();
-    key.push_back(static_cast<std::uint64_t>(shape) * 2 + (stage_times ? 1 : 0));
+    key.push_back(static_cast<std::uint64_t>(work.submit) * 2 + (stage_times ? 1 : 0));
     key.push_back(reinterpret_cast<std::uintptr_t>(&pipeline));
     for (const ChunkDispatch& chunk : work.chunks) {
         key.push_back((std::uint64_t{chunk.workgroups.x} << 32) | chunk.workgroups.y);
@@ -141,7 +117,6 @@ void recording_key(const Bundle& work, const Pipeline& pipeline, SubmitMode shap
             key.push_back(chunk.bound[k].bytes);
         }
     }
-    key.push_back(work.download_groups);
     for (const auto* regions : {&work.uploads, &work.downloads}) {
         key.push_back(regions->size());
         for (const CopyRegion& region : *regions) {
@@ -154,26 +129,25 @@ void recording_key(const Bundle& work, const Pipeline& pipeline, SubmitMode shap
     }
 }
 
-void record(Context& context, const Bundle& work, const Pipeline& pipeline, SubmitMode shape, bool stage_times,
+void record(Device& device, const Bundle& work, const Pipeline& pipeline, bool stage_times,
             Recording& recording) {
-    Device& device = context.device;
     // A failure half way must not leave a key that promises these commands.
     std::vector<std::uint64_t> key;
     key.swap(recording.key);
     write_sets(device, work, recording);
     constexpr AccessScope kRead{AccessScope::transfer_read}, kWrite{AccessScope::transfer_write},
         kKernel{AccessScope::kernel}, kHost{AccessScope::host_read};
-    const bool split = shape == SubmitMode::split;
-    const bool paced = shape == SubmitMode::paced;
-    if (split || paced) {
-        Commands upload(device, recording, QueueRole::upload, shape, stage_times);
+    const SubmitMode mode = work.submit;
+    const bool split = mode == SubmitMode::split;
+    if (split) {
+        Commands upload(device, recording, QueueRole::upload, mode, stage_times);
         upload.begin_stage(QueueRole::upload, "upload");
         copy_regions(device, upload.handle(), work.uploads);
         upload.end_stage(QueueRole::upload);
         upload.end();
     }
-    Commands compute(device, recording, QueueRole::compute, shape, stage_times);
-    if (shape == SubmitMode::fused) {
+    Commands compute(device, recording, QueueRole::compute, mode, stage_times);
+    if (mode == SubmitMode::fused) {
         compute.begin_stage(QueueRole::upload, "upload");
         copy_regions(device, compute.handle(), work.uploads);
         barrier(device, compute.handle(), kWrite, kKernel);
@@ -182,23 +156,18 @@ void record(Context& context, const Bundle& work, const Pipeline& pipeline, Subm
     compute.begin_stage(QueueRole::compute, pipeline.name);
     dispatch_chunks(device, compute.handle(), work, pipeline, recording);
     compute.end_stage(QueueRole::compute);
-    if (shape == SubmitMode::fused) {
+    if (mode == SubmitMode::fused) {
         barrier(device, compute.handle(), kKernel, kRead);
         compute.begin_stage(QueueRole::download, "download");
         copy_regions(device, compute.handle(), work.downloads);
         compute.end_stage(QueueRole::download);
         barrier(device, compute.handle(), kWrite, kHost);
-    } else if (paced) {
-        compute.begin_stage(QueueRole::download, "download");
-        dispatch_downloads(context, compute.handle(), work, recording);
-        compute.end_stage(QueueRole::download);
-        barrier(device, compute.handle(), kKernel, kHost);
     } else if (!split) {
         barrier(device, compute.handle(), kKernel, kHost);
     }
     compute.end();
     if (split) {
-        Commands download(device, recording, QueueRole::download, shape, stage_times);
+        Commands download(device, recording, QueueRole::download, mode, stage_times);
         download.begin_stage(QueueRole::download, "download");
         copy_regions(device, download.handle(), work.downloads);
         download.end_stage(QueueRole::download);

@@ -10,24 +10,16 @@
 
 namespace weft::core {
 
-/// How a bundle is submitted.
-enum class SubmitMode : std::uint64_t {
-    kernel_only,  // one submission: the kernel works on memory the host reaches
-    fused,        // one submission: upload, kernel, download on the compute queue
-    split,        // three submissions, ordered by timelines
-    paced,        // two: upload; kernel and download by a copy shader
-};
-
-/// Where in Recording::queries a stage's begin is; its end comes next. Of stages in one command buffer, one
-/// begins where the one before it ends: a timestamp makes the device pause.
-std::uint32_t first_query(SubmitMode shape, QueueRole stage);
+/// Index in Recording::queries of a stage's begin; its end comes next. A timestamp makes the device pause, so
+/// stages in one command buffer share one: the end of a stage is the begin of the next.
+std::uint32_t first_query(SubmitMode mode, QueueRole stage);
 
 /// Everything the recorded commands depend on; equal keys mean equal commands.
-void recording_key(const Bundle& work, const Pipeline& pipeline, SubmitMode shape, bool stage_times,
+void recording_key(const Bundle& work, const Pipeline& pipeline, bool stage_times,
                    std::vector<std::uint64_t>& key);
 
-/// Writes descriptor sets and records the command buffers that `shape` needs.
-void record(Context& context, const Bundle& work, const Pipeline& pipeline, SubmitMode shape, bool stage_times,
+/// Writes descriptor sets and records the command buffers that the bundle's SubmitMode needs.
+void record(Device& device, const Bundle& work, const Pipeline& pipeline, bool stage_times,
             Recording& recording);
 
 }  // namespace weft::core

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "vulkan/engine/backend_state.hpp"
+
 namespace weft::core {
 
 std::shared_ptr<void> ScratchCache::take(const Key& key) {
@@ -22,7 +24,7 @@ void ScratchCache::give(Key key, std::shared_ptr<void> entry, std::uint64_t byte
     constexpr std::size_t kMost = 16;
     constexpr std::uint64_t kMostBytes = std::uint64_t{512} << 20;
     if (bytes > kMostBytes) return;
-    std::vector<Entry> old;  // goes when the lock is free again
+    std::vector<Entry> old;  // destroyed after the lock is released
     try {
         const std::lock_guard lock(mutex_);
         old.reserve(entries_.size() + 1);
@@ -45,6 +47,19 @@ void ScratchCache::clear() noexcept {
         entries.swap(entries_);
         bytes_ = 0;
     }
+}
+
+ScratchCache& scratch_cache(Backend& backend) {
+    return detail::Access::backend_state(backend)->scratch_cache();
+}
+
+std::uint64_t memory_limit(const Backend& backend) {
+    return detail::Access::backend_state(backend)->context()->memory.limit();
+}
+
+void check_batch_options(Backend& backend, const BatchOptions& options) {
+    const Device& device = detail::Access::backend_state(backend)->context()->device;
+    settle_options(device.plan(), device.snapshot(), options, 0);
 }
 
 }  // namespace weft::core

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one call leaves for the next of its kind: buffers, streams, whatever is made once and fits again.
+// What the op families use of the engine next to the public API: objects that one call leaves for the next
+// call of its kind, the limit of memory, and the check of BatchOptions.
 #pragma once
 
 #include <cstdint>
@@ -7,19 +8,19 @@
 #include <mutex>
 #include <vector>
 
-#include <weft/backend.hpp>
+#include <weft/batch.hpp>
 
 namespace weft::core {
 
-/// Used by one call at a time: who takes an entry has it alone. Belongs to a backend, ends with it, and is
-/// freed by Backend::trim().
+/// Buffers, streams and other objects that are made once and fit again. A call that takes an entry owns it
+/// until it gives it back. Belongs to a backend, ends with it, and is freed by Backend::trim().
 class ScratchCache {
   public:
     using Key = std::vector<std::uint64_t>;
-    /// The entry of that key which was given back last; null: none.
+    /// The entry with that key that was given back last; null: there is none.
     std::shared_ptr<void> take(const Key& key);
-    /// `bytes` of memory are in it. The oldest go when there are many or much is held; what is larger than
-    /// that by itself is freed, as it is where there is no memory for the list.
+    /// The entry holds `bytes` of memory. The oldest entries are freed when the cache holds many or large
+    /// ones. An entry that alone exceeds the limit is freed, and so is one that the list has no memory for.
     void give(Key key, std::shared_ptr<void> entry, std::uint64_t bytes) noexcept;
     void clear() noexcept;
 
@@ -37,5 +38,7 @@ class ScratchCache {
 ScratchCache& scratch_cache(Backend& backend);
 /// Config::memory_limit; 0: none.
 std::uint64_t memory_limit(const Backend& backend);
+/// run_batch's check of its options, for calls that take them and do not call it. Errors: as run_batch.
+void check_batch_options(Backend& backend, const BatchOptions& options);
 
 }  // namespace weft::core

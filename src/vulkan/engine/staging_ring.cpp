@@ -16,7 +16,7 @@ constexpr std::array<const char*, kQueueRoles> kRoleNames{" upload", " compute",
 }  // namespace
 
 Slot::Slot(const std::shared_ptr<Context>& context, std::size_t index)
-    : context_(context), name_("slot " + std::to_string(index)) {
+    : context_(context), index_(static_cast<std::uint32_t>(index)), name_("slot " + std::to_string(index)) {
     try {
         make_pools();
     } catch (...) {
@@ -40,8 +40,7 @@ void Slot::make_pools() {
 
 void Slot::make_objects(Recording& r) {
     Device& device = context_->device;
-    const bool paced = device.plan().downloads.shader;
-    const auto count = static_cast<std::uint32_t>(kMaxBundleChunks + (paced ? kMaxPacedRegions : 0));
+    constexpr auto count = static_cast<std::uint32_t>(kMaxBundleChunks);
     const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, count * device.plan().storage_buffers};
     VkDescriptorPoolCreateInfo pool{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO};
     pool.maxSets = count;
@@ -50,17 +49,14 @@ void Slot::make_objects(Recording& r) {
     device.check(device.vk.vkCreateDescriptorPool(device.handle(), &pool, nullptr, &r.descriptors),
                  "vkCreateDescriptorPool");
     device.set_name(VK_OBJECT_TYPE_DESCRIPTOR_POOL, r.descriptors, name_);
-    std::array<VkDescriptorSetLayout, kMaxBundleChunks + kMaxPacedRegions> layouts;
+    std::array<VkDescriptorSetLayout, kMaxBundleChunks> layouts;
     layouts.fill(device.set_layout());
-    std::array<VkDescriptorSet, kMaxBundleChunks + kMaxPacedRegions> made{};
     VkDescriptorSetAllocateInfo sets{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO};
     sets.descriptorPool = r.descriptors;
     sets.descriptorSetCount = count;
     sets.pSetLayouts = layouts.data();
-    device.check(device.vk.vkAllocateDescriptorSets(device.handle(), &sets, made.data()),
+    device.check(device.vk.vkAllocateDescriptorSets(device.handle(), &sets, r.sets.data()),
                  "vkAllocateDescriptorSets");
-    std::copy_n(made.begin(), kMaxBundleChunks, r.sets.begin());
-    std::copy_n(made.begin() + kMaxBundleChunks, kMaxPacedRegions, r.download_sets.begin());
     for (std::size_t role = 0; role < kQueueRoles; ++role) {
         VkCommandBufferAllocateInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
         info.commandPool = pools_[role];
@@ -106,9 +102,9 @@ Slot::~Slot() {
 void Slot::reserve(const AreaNeeds& needs) {
     for (std::size_t i = 0; i < kAreas; ++i) {
         if (needs[i] == 0 || (areas_[i] && areas_[i]->bytes() >= needs[i])) continue;
-        // The old area goes first: the new one may need its room.
+        // The old area is freed first: the new one may need its room.
         areas_[i].reset();
-        // A quarter MiB at least, so that growing job sizes do not reallocate at every step.
+        // At least a quarter MiB, so that growing job sizes do not reallocate at every step.
         constexpr std::uint64_t kLeast = std::uint64_t{256} << 10;
         try {
             areas_[i] = BufferObject::create(context_, kAreaKinds[i], std::max(needs[i], kLeast),

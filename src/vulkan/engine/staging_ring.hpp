@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ring of slots. What a slot needs is made once: memory areas, descriptor sets, command buffers, query
+// The ring of slots. Everything of a slot is made once: memory areas, descriptor sets, command buffers, query
 // pools.
 #pragma once
 
@@ -9,21 +9,18 @@
 #include <string>
 #include <vector>
 
-#include "vulkan/context/context.hpp"
 #include "plan/work/bundle_work.hpp"
+#include "vulkan/context/context.hpp"
 
 namespace weft::core {
 
-/// Downloads of a bundle that a copy shader makes; more are left to the copy engine.
-inline constexpr std::size_t kMaxPacedRegions = 8;
-
-/// Command buffers recorded for one shape of bundle. A slot keeps one for each of the last kRecordings shapes
-/// it met: a batch from page-locked memory has another shape for every chunk, and meets all of them again.
+/// Command buffers recorded for one kind of bundle. A slot keeps the recordings of the last kRecordings kinds
+/// that it met: in a batch from page-locked memory every bundle is of another kind, and the next batch meets
+/// all of them again.
 struct Recording {
     std::vector<std::uint64_t> key;  // everything the commands depend on; empty: never recorded
     std::array<VkCommandBuffer, kQueueRoles> commands{};
     std::array<VkDescriptorSet, kMaxBundleChunks> sets{};
-    std::array<VkDescriptorSet, kMaxPacedRegions> download_sets{};  // null where the plan has no copy shader
     VkDescriptorPool descriptors = VK_NULL_HANDLE;
     VkQueryPool queries = VK_NULL_HANDLE;  // begin and end of each stage, by QueueRole
     std::uint64_t last_use = 0;
@@ -31,7 +28,7 @@ struct Recording {
 
 class Slot {
   public:
-    /// `index`: place in its ring, for names.
+    /// `index`: place in its ring.
     Slot(const std::shared_ptr<Context>& context, std::size_t index);
     ~Slot();
     Slot(const Slot&) = delete;
@@ -39,9 +36,10 @@ class Slot {
 
     /// Grows areas that are too small; contents are lost. Only while the slot is idle. Errors: out_of_memory.
     void reserve(const AreaNeeds& needs);
-    /// Gives all areas back.
+    /// Frees all areas.
     void shrink() noexcept;
     Areas areas() const;
+    std::uint32_t index() const { return index_; }
 
     /// The recording for `key`; `fresh` when it must be recorded first. Errors: out_of_memory.
     Recording& recording(const std::vector<std::uint64_t>& key, bool& fresh);
@@ -60,19 +58,20 @@ class Slot {
     void destroy() noexcept;
 
     std::shared_ptr<Context> context_;
+    std::uint32_t index_;
     std::string name_;
     std::array<std::shared_ptr<BufferObject>, kAreas> areas_;
     std::array<VkCommandPool, kQueueRoles> pools_{};
-    std::vector<std::unique_ptr<Recording>> recordings_;  // made as shapes come
+    std::vector<std::unique_ptr<Recording>> recordings_;  // made when they are needed
     std::uint64_t uses_ = 0;
 };
 
-/// Slots of one batch or pipeline at a time, and scratch memory that keeps its capacity between batches.
+/// The slots of one batch or pipeline, and scratch memory that keeps its capacity between batches.
 struct StagingRing {
     std::vector<std::unique_ptr<Slot>> slots;
     std::vector<std::uint64_t> key;
     std::vector<JobSpan> spans;
-    std::vector<ChunkSpans> chunks;
+    std::vector<PlannedChunk> chunks;
 };
 
 }  // namespace weft::core

@@ -144,7 +144,7 @@ TEST_CASE("memory: a job of a pipeline that finds no room fails alone") {
             const auto unseen = pipeline.submit({{in, {large, true}}, {lost}, in.size()});
             check_error(Errc::out_of_memory, "run_batch", [&] { pipeline.wait_all(); });
             CHECK(pipeline.state(unseen) == weft::JobState::failed);
-            CHECK_NOTHROW(pipeline.wait_all());  // told once
+            CHECK_NOTHROW(pipeline.wait_all());  // reported once
         },
         limited(8u << 20));
 }

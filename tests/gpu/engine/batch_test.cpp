@@ -2,6 +2,7 @@
 // Jobs that must be refused, and every kind of shader interface that must not.
 #include <algorithm>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -333,23 +334,75 @@ TEST_CASE("batch: a callback that throws stops the batch, the backend goes on") 
         const Program program(backend, kAffine);
         on_every_path([&](Path path) {
             AffineWork work(std::vector<std::size_t>(8, 3000));
-            std::vector<std::size_t> told;
-            const auto progress = [&](std::size_t done, std::size_t jobs) {
-                CHECK(jobs == 8);
-                told.push_back(done);
-                if (done == 3) throw std::runtime_error("enough");
+            std::vector<std::uint64_t> reported;
+            double elapsed_s = 0;
+            const auto progress = [&](const weft::Progress& now) {
+                CHECK(now.total == 8);
+                CHECK(now.elapsed_s >= elapsed_s);
+                elapsed_s = now.elapsed_s;
+                reported.push_back(now.done);
+                if (now.done == 3) throw std::runtime_error("enough");
             };
             CHECK_THROWS_WITH_AS(
                 weft::run_batch(backend, program, work.jobs,
                                 {.path = path, .chunk_elements = 1000, .progress = progress}),
                 "enough", std::runtime_error);
-            CHECK(told == std::vector<std::size_t>{1, 2, 3});
+            CHECK(reported == std::vector<std::uint64_t>{1, 2, 3});
             for (const std::size_t job : {0u, 1u, 2u}) CHECK(work.right(job));
             work.clear();
             weft::run_batch(backend, program, work.jobs, {.path = path});
             CHECK(work.right());
             check_usable(backend);
         });
+    });
+}
+
+TEST_CASE("batch: a stop between bundles ends the batch with cancelled, the backend goes on") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kAffine);
+        on_every_path([&](Path path) {
+            for (const weft::BatchMode mode : {weft::BatchMode::sequential, weft::BatchMode::pipelined}) {
+                AffineWork work(std::vector<std::size_t>(40, 3000));
+                std::stop_source stop;
+                std::vector<std::uint64_t> reported;
+                weft::BatchOptions options{.mode = mode, .path = path, .chunk_elements = 1000};
+                options.cancel = stop.get_token();
+                options.progress = [&](const weft::Progress& now) {
+                    CHECK(now.total == 40);
+                    reported.push_back(now.done);
+                    if (now.done == 1) stop.request_stop();
+                };
+                check_error(Errc::cancelled, "run_batch: cancelled by its stop token",
+                            [&] { weft::run_batch(backend, program, work.jobs, options); });
+                REQUIRE_FALSE(reported.empty());
+                for (std::size_t i = 0; i < reported.size(); ++i) {
+                    CHECK(reported[i] == i + 1);
+                    CHECK(work.right(i));
+                }
+                CHECK(reported.size() < 40);
+                work.clear();
+                weft::run_batch(backend, program, work.jobs, {.mode = mode, .path = path});
+                CHECK(work.right());
+            }
+        });
+        check_usable(backend);
+    });
+}
+
+TEST_CASE("batch: a stop that came before the call leaves every output untouched") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kAffine);
+        AffineWork work({100, 200});
+        std::stop_source stop;
+        stop.request_stop();
+        weft::BatchOptions options;
+        options.cancel = stop.get_token();
+        options.progress = [](const weft::Progress&) { FAIL_CHECK("nothing may run"); };
+        check_error(Errc::cancelled, "0 of 2 jobs were done",
+                    [&] { weft::run_batch(backend, program, work.jobs, options); });
+        for (const weft::Job& job : work.jobs)
+            CHECK(*static_cast<const std::uint32_t*>(job.outputs[0].data) == kGuardWord);
+        check_usable(backend);
     });
 }
 

@@ -189,7 +189,7 @@ TEST_CASE("child: saves the cache") {
     }
 }
 
-TEST_CASE("cache: processes that save at once leave a whole file") {
+TEST_CASE("cache: processes that save in parallel leave a whole file") {
     const Folder folder;
     std::vector<pid_t> children;
     for (int i = 0; i < 3; ++i)

@@ -5,6 +5,7 @@
 #include <optional>
 #include <random>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <utility>
@@ -106,7 +107,7 @@ TEST_CASE("pipeline: a queued job is cancelled and never runs; a running or fini
         CHECK_FALSE(pipeline.cancel(queued));
         CHECK_FALSE(pipeline.cancel(tokens[0]));
         check_error(Errc::cancelled, "job 4", [&] { pipeline.wait(queued); });
-        // Its memory is free at once.
+        // Its memory is free immediately.
         const JobToken again = pipeline.submit({{in}, {out}, in.size(), std::uint32_t{1}});
         CHECK_NOTHROW(pipeline.wait_all());
         CHECK(pipeline.state(again) == JobState::done);
@@ -298,7 +299,7 @@ TEST_CASE("job pipeline: tokens of another pipeline are refused") {
     });
 }
 
-TEST_CASE("pipeline: progress is told job by job, on one thread, before a wait for the job returns") {
+TEST_CASE("pipeline: progress is reported job by job, on one thread, before a wait for the job returns") {
     on_device([](weft::Backend& backend) {
         const Program program(backend, kAffine);
         AffineWork work({100, 5000, 1, 70000, 12, 900});
@@ -307,7 +308,8 @@ TEST_CASE("pipeline: progress is told job by job, on one thread, before a wait f
         bool in_order = true;
         std::thread::id thread;
         weft::BatchOptions options;
-        options.progress = [&](std::size_t done, std::size_t jobs) {
+        options.progress = [&](const weft::Progress& now) {
+            const std::size_t done = now.done, jobs = now.total;
             in_order = in_order && done == ++calls && done <= jobs && jobs >= given;
             in_order = in_order && (calls == 1 || thread == std::this_thread::get_id());
             thread = std::this_thread::get_id();
@@ -336,8 +338,8 @@ TEST_CASE("pipeline: what the progress callback throws fails the jobs not yet do
         const Program program(backend, kAffine);
         AffineWork work({100, 200, 300});
         weft::BatchOptions options;
-        options.progress = [](std::size_t done, std::size_t) {
-            if (done == 2) throw std::runtime_error("enough");
+        options.progress = [](const weft::Progress& now) {
+            if (now.done == 2) throw std::runtime_error("enough");
         };
         JobPipeline pipeline(backend, program, options);
         const JobToken first = pipeline.submit(work.jobs[0]);
@@ -355,6 +357,101 @@ TEST_CASE("pipeline: what the progress callback throws fails the jobs not yet do
             }
         }
         CHECK(thrown);
+        check_usable(backend);
+    });
+}
+
+TEST_CASE("pipeline: a stop cancels the queued jobs, the running ones finish, and waits say so") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kSlow);
+        std::vector<SlowJob> slow(4);
+        const Words in = words(100);
+        Words out(in.size(), kGuardWord);
+        std::stop_source stop;
+        JobPipeline pipeline(backend, program, {.ring_slots = 1, .cancel = stop.get_token()});
+        std::vector<JobToken> tokens;
+        for (const SlowJob& job : slow) tokens.push_back(pipeline.submit(job.job));
+        while (pipeline.state(tokens[0]) == JobState::queued) {
+        }
+        const JobToken last = pipeline.submit({{in}, {out}, in.size(), std::uint32_t{1}});
+        REQUIRE(pipeline.state(last) == JobState::queued);
+        stop.request_stop();
+        CHECK(pipeline.state(last) == JobState::cancelled);
+        CHECK(pipeline.wait(tokens[0]));
+        check_error(Errc::cancelled, "JobPipeline::wait: job 4 was cancelled", [&] { pipeline.wait(last); });
+        try {
+            pipeline.wait_all();  // throws where one of the slow jobs was still queued
+        } catch (const weft::Error& error) {
+            CHECK(error.code() == Errc::cancelled);
+        }
+        for (std::size_t i = 0; i < slow.size(); ++i) {
+            const JobState state = pipeline.state(tokens[i]);
+            CHECK((state == JobState::done || state == JobState::cancelled));
+            if (state == JobState::done) CHECK(slow[i].right());
+        }
+        CHECK(out[5] == kGuardWord);
+        check_error(Errc::cancelled, "JobPipeline::submit", [&] {
+            pipeline.submit({{in}, {out}, in.size(), std::uint32_t{1}});
+        });
+        check_usable(backend);
+    });
+}
+
+TEST_CASE("pipeline: wait_all throws for jobs that a stop cancelled, not for those that cancel() took back") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kSlow);
+        SlowJob running;
+        const Words in = words(100);
+        Words first(in.size()), second(in.size());
+        std::stop_source stop;
+        JobPipeline pipeline(backend, program, {.ring_slots = 1, .cancel = stop.get_token()});
+        const JobToken token = pipeline.submit(running.job);
+        while (pipeline.state(token) == JobState::queued) {
+        }
+        const JobToken taken_back = pipeline.submit({{in}, {first}, in.size(), std::uint32_t{1}});
+        pipeline.submit({{in}, {second}, in.size(), std::uint32_t{1}});
+        REQUIRE(pipeline.cancel(taken_back));
+        stop.request_stop();
+        check_error(Errc::cancelled, "JobPipeline::wait_all: job 2", [&] { pipeline.wait_all(); });
+        CHECK_NOTHROW(pipeline.wait_all());
+        CHECK(running.right());
+        // A stop that came first leaves nothing to submit to.
+        JobPipeline late(backend, program, {.cancel = stop.get_token()});
+        check_error(Errc::cancelled, "submit", [&] { late.submit(running.job); });
+        CHECK_NOTHROW(late.wait_all());
+    });
+}
+
+TEST_CASE("pipeline: its progress callback may ask for the stop") {
+    on_device([](weft::Backend& backend) {
+        const Program program(backend, kAffine);
+        AffineWork work(std::vector<std::size_t>(64, 20000));
+        std::stop_source stop;
+        weft::BatchOptions options{.chunk_elements = 20000, .ring_slots = 1};
+        options.cancel = stop.get_token();
+        options.progress = [&](const weft::Progress& now) {
+            if (now.done == 2) stop.request_stop();
+        };
+        JobPipeline pipeline(backend, program, options);
+        std::vector<JobToken> tokens;
+        try {
+            for (const Job& job : work.jobs) tokens.push_back(pipeline.submit(job));
+        } catch (const weft::Error& error) {
+            CHECK(error.code() == Errc::cancelled);
+        }
+        try {
+            pipeline.wait_all();
+        } catch (const weft::Error& error) {
+            CHECK(error.code() == Errc::cancelled);
+        }
+        std::size_t done = 0;
+        for (std::size_t j = 0; j < tokens.size(); ++j) {
+            if (pipeline.state(tokens[j]) != JobState::done) continue;
+            ++done;
+            CHECK(work.right(j));
+        }
+        CHECK(done >= 2);
+        CHECK(pipeline.report().jobs == done);
         check_usable(backend);
     });
 }

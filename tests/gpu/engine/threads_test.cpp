@@ -17,7 +17,7 @@ using weft::Program;
 
 namespace {
 
-/// Runs body(0) ... body(count - 1) at once; a body that throws fails the test.
+/// Runs body(0) ... body(count - 1) in parallel; a body that throws fails the test.
 void in_threads(std::size_t count, const std::function<bool(std::size_t)>& body) {
     std::vector<std::thread> threads;
     std::vector<std::string> failures(count);
@@ -77,7 +77,7 @@ TEST_CASE("threads: batches large enough that every thread's copies use the work
     });
 }
 
-TEST_CASE("threads: four job pipelines at once") {
+TEST_CASE("threads: four job pipelines in parallel") {
     on_device([](weft::Backend& backend) {
         const Program program(backend, kAffine);
         in_threads(4, [&](std::size_t t) {
@@ -147,7 +147,7 @@ TEST_CASE("threads: page-locked buffers, registrations, reports and trimming com
     });
 }
 
-TEST_CASE("threads: backends are made and destroyed at once") {
+TEST_CASE("threads: backends are made and destroyed in parallel") {
     on_device([](weft::Backend& backend) {
         in_threads(3, [&](std::size_t t) {
             weft::Backend own;

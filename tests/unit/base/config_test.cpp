@@ -34,11 +34,13 @@ std::string refusal(const Values& values) {
     return "accepted";
 }
 
-const char* const kVariables[] = {
-    "WEFT_DEVICE",    "GPU_STREAM_CHUNK_ELEMS", "GPU_DEVICE_LOCAL", "WEFT_SLOTS",
-    "WEFT_PATH",      "WEFT_COPY_THREADS",      "WEFT_QUEUES",      "WEFT_HOST_ALLOC",
-    "WEFT_DOWNLOADS", "WEFT_VALIDATION",        "WEFT_LOG",         "WEFT_CACHE",
-    "WEFT_CACHE_DIR", "WEFT_VULKAN_LIBRARY",    "WEFT_TRACE"};
+const char* const kVariables[] = {"WEFT_DEVICE",         "GPU_STREAM_CHUNK_ELEMS",
+                                  "GPU_DEVICE_LOCAL",    "WEFT_SLOTS",
+                                  "WEFT_PATH",           "WEFT_COPY_THREADS",
+                                  "WEFT_QUEUES",         "WEFT_HOST_ALLOC",
+                                  "WEFT_VALIDATION",     "WEFT_LOG",
+                                  "WEFT_CACHE",          "WEFT_CACHE_DIR",
+                                  "WEFT_VULKAN_LIBRARY", "WEFT_TRACE"};
 
 void check_default(const Config& config) {
     CHECK(config.device.empty());
@@ -49,7 +51,6 @@ void check_default(const Config& config) {
     CHECK_FALSE(config.copy_threads.has_value());
     CHECK(config.queues == weft::QueueMode::automatic);
     CHECK(config.host_allocator == weft::HostAllocator::automatic);
-    CHECK(config.downloads == weft::DownloadBy::automatic);
     CHECK(config.validation == weft::Validation::off);
     CHECK(config.log_level == weft::LogLevel::warning);
     CHECK(config.cache);
@@ -74,7 +75,6 @@ TEST_CASE("each variable reaches its field") {
                                  {"WEFT_COPY_THREADS", "8"},
                                  {"WEFT_QUEUES", "split"},
                                  {"WEFT_HOST_ALLOC", "vulkan"},
-                                 {"WEFT_DOWNLOADS", "shader"},
                                  {"WEFT_VALIDATION", "sync"},
                                  {"WEFT_LOG", "debug"},
                                  {"WEFT_CACHE", "0"},
@@ -90,7 +90,6 @@ TEST_CASE("each variable reaches its field") {
     CHECK(config.copy_threads == 8u);
     CHECK(config.queues == weft::QueueMode::split);
     CHECK(config.host_allocator == weft::HostAllocator::vulkan);
-    CHECK(config.downloads == weft::DownloadBy::shader);
     CHECK(config.validation == weft::Validation::sync);
     CHECK(config.log_level == weft::LogLevel::debug);
     CHECK_FALSE(config.cache);
@@ -129,8 +128,6 @@ TEST_CASE("every word of a variable has its meaning") {
     CHECK(parse({{"WEFT_CACHE", "1"}}).cache);
     CHECK(parse({{"WEFT_HOST_ALLOC", "auto"}}).host_allocator == weft::HostAllocator::automatic);
     CHECK(parse({{"WEFT_HOST_ALLOC", "cuda"}}).host_allocator == weft::HostAllocator::cuda);
-    CHECK(parse({{"WEFT_DOWNLOADS", "auto"}}).downloads == weft::DownloadBy::automatic);
-    CHECK(parse({{"WEFT_DOWNLOADS", "engine"}}).downloads == weft::DownloadBy::engine);
     CHECK(std::string(weft::to_string(static_cast<Path>(77))) == "unknown");
     CHECK(std::string(weft::to_string(static_cast<QueueMode>(77))) == "unknown");
 }
@@ -215,8 +212,6 @@ TEST_CASE("an enum that holds none of its values is refused before a device is l
             [](Config& c) { c.queues = static_cast<weft::QueueMode>(-1); });
     refused("Config: no such host allocator (got 3, need 0 to 2)",
             [](Config& c) { c.host_allocator = static_cast<weft::HostAllocator>(3); });
-    refused("Config: no such downloads (got 3, need 0 to 2)",
-            [](Config& c) { c.downloads = static_cast<weft::DownloadBy>(3); });
     refused("Config: no such validation (got 3, need 0 to 2)",
             [](Config& c) { c.validation = static_cast<weft::Validation>(3); });
     refused("Config: no such log level (got 5, need 0 to 4)",

@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 
 #include "base/log.hpp"
-#include "base/message_text.hpp"
+#include "base/driver_text.hpp"
 
 using weft::LogLevel;
 using namespace weft::core;

@@ -173,7 +173,6 @@ Json json_of(const Chosen& c) {
             {"slots", c.plan.ring_slots},
             {"copy_threads", c.plan.copy_threads},
             {"host_allocator", c.plan.host_allocator},
-            {"downloads", c.plan.downloads},
             {"synchronization2", c.plan.synchronization2},
             {"tuning", {{"state", c.plan.tuning.state}, {"file", c.plan.tuning.file.string()}}},
             {"kernel_tiles", json_of_tiles(c)},
@@ -298,9 +297,7 @@ void print_chosen(const Chosen& c) {
                        ? "chunks of " + size_text(c.plan.chunk_bytes) + " in and out, "
                        : "chunks of at most " + std::to_string(c.plan.chunk_elements) + " elements, ") +
                       std::to_string(c.plan.ring_slots) + " slots, " + std::to_string(c.plan.copy_threads) +
-                      " copy threads, page-locked memory by " + c.plan.host_allocator +
-                      ", downloads by the copy " +
-                      (c.plan.downloads == "measured" ? "engine or shader, as measured" : c.plan.downloads));
+                      " copy threads, page-locked memory by " + c.plan.host_allocator);
     row("tuning",
         c.plan.tuning.state + (c.plan.tuning.file.empty() ? "" : ", " + c.plan.tuning.file.string()));
     const char* tiles_label = "tiles";

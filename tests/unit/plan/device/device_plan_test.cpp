@@ -178,8 +178,6 @@ TEST_CASE("reasons: one readable line for each choice") {
               "4",
               "page-locked memory: CUDA driver library for large blocks, if it is there: uploads and "
               "downloads then do not slow each other down",
-              "downloads: by the copy engine; while uploads run and page-locked memory is Vulkan's, a "
-              "paced copy shader where that is measured to be faster",
               "copies within the device: by a copy shader from 65536 bytes on",
               "paths: page-locked staged, ordinary staged, up to 1048576 bytes direct",
               "ring: 4 slots (default)", "copy threads: 16 (default)",

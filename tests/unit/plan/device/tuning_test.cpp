@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include "plan/work/batch_plan.hpp"
+#include "plan/work/batch_settings.hpp"
 #include "plan/device/device_plan.hpp"
 #include "plan/device/tuning_file.hpp"
 #include "support/snapshots.hpp"

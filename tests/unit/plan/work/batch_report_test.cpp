@@ -50,7 +50,7 @@ TEST_CASE("stages one after the other do not overlap") {
 
 TEST_CASE("stages that run together all the time overlap wholly") {
     CHECK(report_of({interval(Stage::upload, 1, 4), interval(Stage::download, 1, 4)}).overlap() == Approx(1));
-    // Three at once are not more than all the time.
+    // Three stages that overlap count no more than the whole time.
     CHECK(report_of(
               {interval(Stage::upload, 1, 4), interval(Stage::kernel, 1, 4), interval(Stage::download, 1, 4)})
               .overlap() == Approx(1));
@@ -64,7 +64,7 @@ TEST_CASE("two slots inside one stage are no overlap of stages") {
 }
 
 TEST_CASE("overlap is an intersection of intervals, not a ratio of durations") {
-    // Two copies of 10 ms back to back, each followed by 8 ms of kernel: only the second copy runs beside a
+    // Two copies of 10 ms back to back, each followed by 8 ms of kernel: only the second copy overlaps a
     // kernel. The ratio of durations would say 80 %.
     const BatchReport report =
         report_of({interval(Stage::upload, 0, 0.010), interval(Stage::upload, 0.010, 0.020),

@@ -269,7 +269,7 @@ struct Bundle {
     std::unique_ptr<FakeSlot> slot;
 
     Bundle(const Program& program, const std::vector<std::unique_ptr<TestJob>>& jobs,
-          const std::vector<Chunk>& chunks, const Route& route, std::uint64_t alignment, Buffers& buffers)
+           const std::vector<Chunk>& chunks, const Route& route, std::uint64_t alignment, Buffers& buffers)
         : bindings(bindings_of(program)) {
         BundleLayout layout({bindings, 16, 1, 0, "test"}, alignment);
         for (const Chunk& chunk : chunks)
@@ -303,11 +303,11 @@ TEST_CASE("every route brings the right bytes to the kernel and back") {
                     std::vector<std::unique_ptr<TestJob>> jobs;
                     for (const std::uint64_t n : {100u, 1u, 65u})
                         jobs.push_back(std::make_unique<TestJob>(program, n, n, pinned, buffers));
-                    // Two bundles: the first job ends in the middle of one, beside the others.
+                    // Two bundles: the first job ends in the middle of one, next to the others.
                     Bundle first(program, jobs, {{0, 0, 33}, {0, 33, 3}}, route, alignment, buffers);
                     first.slot->run(program, first.work, alignment);
                     Bundle second(program, jobs, {{0, 36, 64}, {1, 0, 1}, {2, 0, 65}}, route, alignment,
-                                 buffers);
+                                  buffers);
                     second.slot->run(program, second.work, alignment);
                     for (const auto& job : jobs) CHECK(job->outputs_are_right());
                     std::uint64_t bytes = 0;

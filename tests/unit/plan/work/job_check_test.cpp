@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 #include <weft/error.hpp>
 
-#include "plan/work/batch_plan.hpp"
+#include "plan/work/job_check.hpp"
 
 namespace {
 
@@ -193,7 +193,7 @@ TEST_CASE("an input bound whole for every chunk cannot be written by the same jo
         refusal(job) ==
         "run_batch: job 7 for program \"add\": input 1 is bound whole for every chunk while output 0 writes "
         "its memory (got an overlap of 400 bytes, need separate spans)");
-    job.inputs = {{memory + 2048, 400}, {memory + 1024, 400, true}};  // in place beside a table
+    job.inputs = {{memory + 2048, 400}, {memory + 1024, 400, true}};  // in place, next to a table
     CHECK(refusal(job) == "accepted");
     job.inputs = {{memory, 400}, {memory + 2048 - 37, 37, true}};  // a table just before the output
     CHECK(refusal(job) == "accepted");

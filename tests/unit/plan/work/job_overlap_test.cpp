@@ -8,8 +8,8 @@
 #include <doctest/doctest.h>
 #include <weft/error.hpp>
 
-#include "plan/work/batch_plan.hpp"
-#include "plan/work/span_set.hpp"
+#include "base/span_set.hpp"
+#include "plan/work/job_check.hpp"
 
 namespace {
 
@@ -30,7 +30,8 @@ std::string verdict(Spans spans) {
     return "accepted";
 }
 
-bool share_memory(const JobSpan& a, const JobSpan& b) {
+/// Not the library's own: this file is what it is compared with.
+bool meet(const JobSpan& a, const JobSpan& b) {
     return a.begin < b.end && b.begin < a.end;
 }
 
@@ -38,7 +39,7 @@ bool any_pair_collides(const Spans& spans) {
     for (std::size_t i = 0; i < spans.size(); ++i) {
         for (std::size_t k = 0; k < i; ++k) {
             const JobSpan &a = spans[i], &b = spans[k];
-            if (!share_memory(a, b) || (!a.written && !b.written)) continue;
+            if (!meet(a, b) || (!a.written && !b.written)) continue;
             const bool in_place =
                 a.job == b.job && a.written != b.written && a.begin == b.begin && a.end == b.end;
             if (!in_place) return true;
@@ -215,7 +216,7 @@ TEST_CASE("a span set agrees with a list that compares every pair") {
         const std::uintptr_t length = 1 + below(below(50) == 0 ? 200 : 8);  // a few long ones among short
         const JobSpan span{begin, begin + length, below(6), below(2) == 0};
         const auto collides = [&](const JobSpan& other) {
-            return share_memory(span, other) && (span.written || other.written);
+            return meet(span, other) && (span.written || other.written);
         };
         const bool expected = std::any_of(model.begin(), model.end(), collides);
         const JobSpan* hit = set.conflict(span);

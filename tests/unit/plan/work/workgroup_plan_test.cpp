@@ -98,8 +98,8 @@ TEST_CASE("indices of workgroups to spare do not start again at 0") {
     for (const auto& c : cases) {
         CAPTURE(c.elements);
         CAPTURE(c.rule.invocations);
-        const WorkgroupGrid grid =
-            plan_workgroups(c.elements, c.rule, limits_of(c.limit_x, c.limit_y)).value_or(WorkgroupGrid{0, 0});
+        const WorkgroupGrid grid = plan_workgroups(c.elements, c.rule, limits_of(c.limit_x, c.limit_y))
+                                       .value_or(WorkgroupGrid{0, 0});
         CHECK(grid.x == c.expected.x);
         CHECK(grid.y == c.expected.y);
     }
@@ -127,7 +127,8 @@ TEST_CASE("more workgroups than the axes allow are refused with limit and ways o
          65535,
          65535,
          "dispatch: program \"p\" needs more workgroups than the device allows on the x and y axes (got "
-         "4294967295, need 4294836225 at most; raise ProgramOptions::elements_per_workgroup or set max_workgroups)"},
+         "4294967295, need 4294836225 at most; raise ProgramOptions::elements_per_workgroup or set "
+         "max_workgroups)"},
         {31, {1, 0, true}, 10, 3, "(got 31, need 30 at most;"},
         {~std::uint64_t{0},
          {1, 0, true},

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/fault_text.hpp"
+#include "base/driver_text.hpp"
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 namespace weft::core {
 namespace {
 
-// The first few tell; a kernel that runs wild faults in every invocation.
+// The first few suffice; a kernel that runs wild faults in every invocation.
 constexpr std::size_t kMostEntries = 4;
 constexpr std::size_t kMostDescription = 256;
 
@@ -23,6 +24,12 @@ std::string hex(std::uint64_t value) {
     char text[24];
     std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
     return text;
+}
+
+std::string shortened(std::string text, std::size_t most) {
+    if (text.size() <= most) return text;
+    text.resize(most - 3);
+    return text + "...";
 }
 
 const char* type_text(std::uint32_t type) {
@@ -62,11 +69,33 @@ std::string fault_text(const DeviceFault& fault) {
     std::string line = clean(fault.description);
     append(line, fault.addresses, address_text);
     append(line, fault.vendor, vendor_text);
-    if (line.size() > kMostFaultBytes) {
-        line.resize(kMostFaultBytes - 3);
-        line += "...";
+    return shortened(std::move(line), kMostFaultBytes);
+}
+
+LogLevel message_level(MessageSeverity severity, bool about_usage) {
+    if (!about_usage) return LogLevel::debug;
+    switch (severity) {
+        case MessageSeverity::error:
+            return LogLevel::error;
+        case MessageSeverity::warning:
+            return LogLevel::warning;
+        case MessageSeverity::info:
+            return LogLevel::info;
+        case MessageSeverity::verbose:
+            break;
     }
-    return line;
+    return LogLevel::debug;
+}
+
+std::string message_text(std::string_view text, std::span<const MessageObject> objects) {
+    std::string names;
+    for (const MessageObject& object : objects) {
+        // Most layers name the objects themselves.
+        if (object.name.empty() || text.find(object.name) != std::string_view::npos) continue;
+        names +=
+            (names.empty() ? " [" : ", ") + hex(object.handle) + " is \"" + std::string(object.name) + "\"";
+    }
+    return shortened(std::string(text) + names + (names.empty() ? "" : "]"), kMostMessageBytes);
 }
 
 }  // namespace weft::core

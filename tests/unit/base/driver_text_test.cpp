@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "base/fault_text.hpp"
+#include "base/driver_text.hpp"
 
 using weft::core::DeviceFault;
 using weft::core::fault_text;

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts and times what a batch engine does: the BatchReport, and the events of traces and profiles.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "plan/work/batch_settings.hpp"
+#include "vulkan/engine/backend_state.hpp"
+#include "vulkan/engine/program_object.hpp"
+
+namespace weft::core {
+
+class BatchMeter {
+  public:
+    BatchMeter(BackendState& backend_state, const ProgramObject& program, const BatchSettings& settings);
+
+    void job_added(const Job& job);
+    void job_done() { ++report_.jobs; }
+    void bundle_started(const Bundle& work);
+    /// Reads the stage times of a bundle that is done. `idle`: no other bundle is under way.
+    /// Errors: device_lost, driver.
+    void bundle_done(const Slot& slot, bool idle);
+    /// Makes the staging copies of a stage, copy_in or copy_out, and times them.
+    void copy(const Slot& slot, Stage stage);
+    /// Waits up to `timeout` for a bundle and returns whether it is done. `ring_wait`: no slot is free for
+    /// work that waits. Errors: device_lost, driver.
+    bool wait(Token done, std::chrono::nanoseconds timeout, bool spin, bool ring_wait);
+
+    std::uint64_t jobs_done() const { return report_.jobs; }
+    /// Of all jobs added so far.
+    std::uint64_t total_bytes() const { return report_.bytes_in + report_.bytes_out; }
+    /// Its times end now.
+    BatchReport report() const;
+
+  private:
+    void note_route(const Bundle& work);
+    StageEvent event_of(const Slot& slot, Stage stage) const;
+    bool read_interval(const Slot& slot, QueueRole stage, QueueRole timed_by, StageEvent& event);
+    void keep_interval(const Slot& slot, Stage stage, const StageEvent& event);
+
+    Context& context_;
+    CopyWorkers& copy_workers_;
+    const ProgramObject& program_;
+    const BatchSettings& settings_;
+    BatchReport report_;
+    const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+    std::optional<std::int64_t> first_stage_ns_;  // the report's intervals count from here
+};
+
+}  // namespace weft::core
