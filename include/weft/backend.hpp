@@ -77,7 +77,7 @@ struct StartupReport {
     double first_result_s = 0;    ///< from the start of the process until then; 0: none yet
 };
 
-/// A device ready for work. Move-only. May be used from many threads at once. Buffers, programs and pipelines
+/// A device ready for work. Move-only. May be used from many threads simultaneously. Buffers, programs and pipelines
 /// keep the device alive, so a Backend may be destroyed before them. In a forked child every call fails with
 /// an Error.
 class Backend {

@@ -35,8 +35,8 @@ struct MemoryReport {
         std::uint64_t live_bytes = 0, peak_bytes = 0, live_count = 0;
     };
     struct Heap {
-        std::uint64_t size = 0, budget = 0,
-                      usage = 0;  ///< bytes; budget and usage as the driver tells, else 0
+        /// Bytes; budget and usage as the driver reports them, else 0.
+        std::uint64_t size = 0, budget = 0, usage = 0;
         bool device_local = false;
         std::uint64_t kept = 0;  ///< of usage: large blocks that weft holds for the next buffer of their size
     };

@@ -90,7 +90,7 @@ struct Config {
     /// Where log lines go; empty: stderr.
     LogCallback log;
     /// Where the trace of everything this backend does goes when it is destroyed; empty: no trace. A second
-    /// backend of the process that is given the same file writes "name.2.ext" beside it, and so on. Variable
+    /// backend of the process that is given the same file writes "name.2.ext" next to it, and so on. Variable
     /// WEFT_TRACE.
     std::filesystem::path trace;
     /// Pipeline cache on disk. Variable WEFT_CACHE (1, 0).

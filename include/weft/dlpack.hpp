@@ -47,7 +47,7 @@ DLManagedTensor* make_dlpack(const TensorInfo& tensor, std::shared_ptr<void> own
 /// - null, or damaged: axes, extents, null with elements, an offset or a size beyond the last address (the
 /// text says which); unsupported - gaps or another order (strides), element types that weft has no word for.
 ///
-/// A tensor is consumed once: whoever takes it over calls its deleter, after which the pointer means nothing.
+/// A tensor is consumed once: the one who takes it over calls its deleter, after which the pointer means nothing.
 /// Nothing in a raw DLManagedTensor says whether that has happened (in Python the capsule does, by its name
 /// "used_dltensor"), so weft cannot refuse a second HostTensor or cuda::DeviceTensor of one pointer: it reads
 /// memory that may be gone and deletes it again. For a second use ask the producer for a second tensor.

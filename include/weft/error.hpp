@@ -33,8 +33,8 @@ enum class Errc {
 /// Stable lower-case name of a code ("out_of_memory").
 const char* to_string(Errc code) noexcept;
 
-/// Thrown by constructors and functions of weft; never by destructors. Only std::bad_alloc, where the host's
-/// own memory ends, and what a callback of yours throws come besides.
+/// Thrown by constructors and functions of weft; never by destructors. The only other exceptions are std::bad_alloc,
+/// when host memory ends, and what a callback of the caller throws.
 class Error : public std::runtime_error {
   public:
     Error(Errc code, const std::string& what, int native_code = 0)

@@ -160,7 +160,7 @@ void signal_after(const Backend& backend, Role role, Point point);
 [[nodiscard]] std::shared_ptr<void> record(Backend& backend, VkCommandBuffer commands,
                                            const std::function<void(Stream&)>& steps);
 
-/// Keeps weft, and whoever shares its lock, off the role's queue as long as it lives, so that this thread may
+/// Keeps weft, and every other user of its lock, off the role's queue as long as it lives, so that this thread may
 /// submit to it. Keep it short: weft's submissions wait meanwhile. While holding it call nothing of weft, and
 /// take no second one: another role may be the same queue. Errors: driver - the application's lock threw.
 class QueueLock {

@@ -88,11 +88,11 @@ struct ProfileReport {
     std::vector<StreamReport> streams;
     double busy_s = 0;    ///< time within the window in which a stage ran, on the device or the host
     double device_s = 0;  ///< time in which at least one of upload, kernel, download ran
-    /// Share of device_s in which at least two of them ran at once.
+    /// Share of device_s in which at least two of them ran simultaneously.
     double overlap = 0;
-    /// Share of the device's copy time (uploads and downloads, union) that kernels ran beside.
+    /// Share of the device's copy time (uploads and downloads, union) during which kernels ran.
     double copy_hidden = 0;
-    /// Share of the host's copy time (copy-in and copy-out, union) that the device worked beside.
+    /// Share of the host's copy time (copy-in and copy-out, union) during which the device worked.
     double host_copy_hidden = 0;
     /// Mean busy time over the largest, of the queues that were used: 1 even, 1/n all on one of n.
     double queue_balance = 0, stream_balance = 0;
@@ -115,7 +115,7 @@ struct ProfileOptions {
     std::uint64_t max_events = std::uint64_t{1} << 20;  ///< kept; about 100 bytes each, taken as they come
 };
 
-/// Collects everything its backend does, on any thread, from here to its end. Several may be alive at once;
+/// Collects everything its backend does, on any thread, from here to its end. Several may be alive simultaneously;
 /// each has its own window. Move-only; keeps the device alive. One thread at a time.
 class Profile {
   public:

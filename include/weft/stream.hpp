@@ -74,14 +74,14 @@ enum class StreamQueue { compute, upload, download };
 
 struct StreamOptions {
     std::string name{};  ///< appears in traces, error texts and validation messages
-    /// Copies on the queue of uploads or downloads run beside kernels of the compute queue. Such a stream
+    /// Copies on the queue of uploads or downloads run while kernels run on the compute queue. Such a stream
     /// takes everything but dispatches.
     StreamQueue queue = StreamQueue::compute;
 };
 
 /// Ordered work on resident buffers: each step sees the results of those before it. Which steps depend on
 /// which is found from the ranges they use, so steps that do not meet in memory run at the same time, and
-/// barriers are nobody's job. Recorded work runs when it is submitted: by submit(), wait(), download() or
+/// barriers are recorded where they are needed. Recorded work runs when it is submitted: by submit(), wait(), download() or
 /// replay(), or sooner when many uploads have gathered. Streams of one queue take turns in the order of their
 /// submissions, and each sees what was submitted before; streams of different queues run at the same time and
 /// are ordered by wait_for() alone. Keeps the buffers it uses alive until the work is done. Belongs to one
@@ -94,7 +94,7 @@ class Stream {
     /// Waits for submitted work; drops what was recorded and not submitted.
     ~Stream();
 
-    /// Copies `source` aside at once, so it may be reused when this returns; written to `target` in stream
+    /// Copies `source` before it returns, so it may be reused; written to `target` in stream
     /// order. Errors: invalid_argument - sizes differ; out_of_memory.
     template <class T>
     void upload(std::span<const T> source, BufferView<T> target) {

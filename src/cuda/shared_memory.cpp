@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Completes weft/cuda/interop.hpp: the memory of SharedBuffer, allocated or imported.
 #include <limits>
 #include <optional>
 #include <string>

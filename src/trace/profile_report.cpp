@@ -10,22 +10,6 @@
 
 namespace weft {
 
-const char* to_string(Stage stage) noexcept {
-    switch (stage) {
-        case Stage::upload:
-            return "upload";
-        case Stage::kernel:
-            return "kernel";
-        case Stage::download:
-            return "download";
-        case Stage::copy_in:
-            return "copy-in";
-        case Stage::copy_out:
-            return "copy-out";
-    }
-    return "unknown";
-}
-
 double WorkTimes::gb_per_s() const {
     return busy_s > 0 ? static_cast<double>(timed_bytes) / busy_s / 1e9 : 0;
 }

@@ -38,7 +38,7 @@ std::vector<DeviceInfo> list_devices();
 /// was. Errors: invalid_argument - it names none; the text lists what is there; as list_devices.
 DeviceInfo find_device(const std::string& setting);
 
-/// A cudaStream_t or CUstream; null is CUDA's default stream. Owned by whoever made it.
+/// A cudaStream_t or CUstream; null is CUDA's default stream. Owned by its creator.
 using StreamHandle = ::CUstream_st*;
 
 /// `size` elements of T in memory that a CUDA device reads and writes. Does not own them.

@@ -46,7 +46,7 @@ class Device {
     const DeviceInfo& info() const;
 
     // All four take streams of this device that are not being captured, null for its default stream, and
-    // return at once. Errors: invalid_argument - a captured stream; driver; device_lost.
+    // return immediately. Errors: invalid_argument - a captured stream; driver; device_lost.
 
     /// What `stream` is given from now on runs after `event`, of whichever weft stream of the backend.
     /// Errors: invalid_argument - an event of another backend.

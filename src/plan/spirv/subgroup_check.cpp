@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may be asked of subgroups. The rules are those of VkPipelineShaderStageCreateInfo and
+// Completes plan/spirv/reflection.hpp: what may be asked of subgroups. The rules are those of VkPipelineShaderStageCreateInfo and
 // VkPipelineShaderStageRequiredSubgroupSizeCreateInfo.
 #include <bit>
 

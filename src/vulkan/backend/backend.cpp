@@ -13,6 +13,7 @@
 #include "base/config_parse.hpp"
 #include "plan/device/tuning_file.hpp"
 #include "vulkan/engine/backend_state.hpp"
+#include "vulkan/device/read_snapshot.hpp"
 
 namespace weft {
 namespace core {

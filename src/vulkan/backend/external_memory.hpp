@@ -50,7 +50,7 @@ const void* context_of(const Event& event);
 
 /// weft's own timelines, for others to wait on: one for each queue role.
 inline constexpr std::size_t kWorkTimelines = 3;
-/// A new descriptor of a semaphore that follows the timeline, which nobody else may signal.
+/// A new descriptor of a semaphore that follows the timeline, which nothing else may signal.
 /// Errors: device_lost, driver.
 FileDescriptor export_work_timeline(const BackendState& backend_state, std::size_t timeline);
 struct WorkPoint {

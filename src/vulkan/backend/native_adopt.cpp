@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the application's Vulkan objects to plain data, and from there to a Backend.
+// Completes weft/native.hpp: from the application's Vulkan objects to plain data, and from there to a Backend.
 #include "vulkan/device/vulkan.hpp"  // first: volk's form of the Vulkan headers
 
 #include <weft/native.hpp>
@@ -12,6 +12,7 @@
 #include "plan/device/tuning_file.hpp"
 #include "vulkan/device/matrix_units.hpp"
 #include "vulkan/engine/backend_state.hpp"
+#include "vulkan/device/read_snapshot.hpp"
 
 namespace weft::native {
 namespace {

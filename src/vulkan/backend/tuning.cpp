@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps a tuning for its device (tune/engine.hpp).
+// Completes weft/tune/engine.hpp: keeps settings for their device.
 #include <weft/tune/engine.hpp>
 
 #include <span>

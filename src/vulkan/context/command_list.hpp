@@ -154,7 +154,7 @@ class CommandList {
     std::size_t push_bytes_ = 0;
     ListCounts counts_;
 
-    std::unique_ptr<RangeTimer> timer_;  // from the first recording that somebody listened to
+    std::unique_ptr<RangeTimer> timer_;  // from the first recording that had a listener
     bool timing_ = false;
     NameId stream_ = 0;
     struct Run {

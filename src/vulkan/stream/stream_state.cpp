@@ -9,7 +9,7 @@
 namespace weft::core {
 namespace {
 
-// Lists that run at once before recording waits for the oldest.
+// Lists that run simultaneously before recording waits for the oldest.
 constexpr std::size_t kMostUnderWay = 256;
 // Larger transfers go in chunks of this size: the host copies one while the device moves the other. Uploads
 // that gather to as much are submitted by themselves, so that memory stays bounded.
@@ -80,7 +80,7 @@ StreamState::~StreamState() {
     context_.timelines.drain(done_);
     if (device_.untouchable() || !context_.trace.active()) return;
     try {
-        collect();  // a listener hears of what nobody waited for
+        collect();  // a listener gets the work that no caller waited for
     } catch (...) {
         // The device is lost, or the host has no memory: nothing to report then.
     }
