@@ -45,11 +45,11 @@ add_row(src/ops_vulkan/kernel_matrix base/ host/ ops/encode/footprint.hpp ops/ke
         shaders/kernel_matrix/ ${engine_for_ops})
 add_row(src/ops_vulkan/lattice base/ host/ ops/lattice/ shaders/lattice/ ${engine_for_ops})
 add_row(src/cuda host/ plan/device/device_match.hpp vulkan/backend/external_memory.hpp shaders/shared/)
-add_row(src/ops_cuda/field cuda/ host/ ops/field/ shaders/field/ shaders/shared/)
+add_row(src/ops_cuda/field base/ cuda/ host/ ops/field/ shaders/field/ shaders/shared/)
 add_row(src/ops_cuda/encode cuda/ host/ ops/encode/ shaders/encode/ shaders/shared/)
 add_row(src/ops_cuda/kernel_matrix cuda/ host/ ops/encode/footprint.hpp ops/kernel_matrix/ shaders/encode/ shaders/gram/
         shaders/kernel_matrix/ shaders/shared/)
-add_row(src/ops_cuda/lattice cuda/ host/ ops/lattice/ shaders/lattice/ shaders/shared/)
+add_row(src/ops_cuda/lattice base/ cuda/ host/ ops/lattice/ shaders/lattice/ shaders/shared/)
 add_row(shaders/shared)
 add_row(shaders/engine shaders/shared/)
 add_row(shaders/field shaders/shared/)
@@ -63,7 +63,10 @@ add_row(tools/weft/cpu cli/)
 add_row(tools/weft/report cli/ arrays/ cpu/)
 add_row(tools/weft/commands cli/ arrays/ cpu/ report/)
 
-# Includes of this repository: quoted paths with a folder, and <weft/..>. Without a folder they are siblings.
+# Includes of this repository: quoted paths with a folder, <paths> that begin with a folder of the table, and <weft/..>.
+# Without a folder they are siblings.
+list(TRANSFORM rows REPLACE "^(src|tools/weft)/" "" OUTPUT_VARIABLE included_as)
+list(JOIN included_as "|" included_as)
 function(check_row folder)
     file(GLOB_RECURSE files RELATIVE "${ROOT}" "${ROOT}/${folder}/*.[ch]pp" "${ROOT}/${folder}/*.h" "${ROOT}/${folder}/*.cu"
          "${ROOT}/${folder}/*.cuh" "${ROOT}/${folder}/*.comp" "${ROOT}/${folder}/*.glsl" "${ROOT}/${folder}/*.inc")
@@ -74,9 +77,9 @@ function(check_row folder)
     string(REGEX REPLACE "^(src|tools/weft)/" "" own "${folder}")
     foreach(file IN LISTS files)
         math(EXPR files_seen "${files_seen} + 1")
-        file(STRINGS "${ROOT}/${file}" includes REGEX "^[ \t]*#[ \t]*include[ \t]*\"[^\"]*/")
+        file(STRINGS "${ROOT}/${file}" includes REGEX "^[ \t]*#[ \t]*include[ \t]*(\"[^\"]*/|<(${included_as})/)")
         foreach(line IN LISTS includes)
-            string(REGEX REPLACE "^[^\"]*\"([^\"]*)\".*" "\\1" path "${line}")
+            string(REGEX REPLACE "^[^\"<]*[\"<]([^\">]*)[\">].*" "\\1" path "${line}")
             if(path MATCHES "^shaders/[a-z0-9_]+\\.(spv|inc)" OR path MATCHES "^${own}/")
                 continue()
             endif()

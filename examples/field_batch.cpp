@@ -21,15 +21,16 @@ int main() try {
             a.back()[i] = i % 6 == 0 ? i : 0;  // small values, so the sums are easy to see
             b.back()[i] = i % 6 == 0 ? n : 0;
         }
-        jobs.push_back({a.back(), b.back(), out.back()});
+        jobs.push_back({.a = a.back().span(), .b = b.back().span(), .out = out.back().span()});
     }
 
-    // checked: refuse values that are not below p, naming job and element, before anything runs.
-    const weft::BatchReport report = weft::field_batch(backend, weft::FieldOp::add, jobs, {.checked = true});
+    // check_values: refuse values that are not below p before anything runs; the text names job and element.
+    const weft::OpReport report = weft::field_batch(backend, weft::Field::bls12_381_fp, weft::FieldOp::add, jobs,
+                                                    {.check_values = true});
 
     std::printf("%s: %llu jobs, %llu elements in %.2f ms, %.2f GB/s, %.0f%% overlapped\n",
                 backend.name().c_str(), static_cast<unsigned long long>(report.jobs),
-                static_cast<unsigned long long>(report.elements), 1e3 * report.wall_s, report.gb_per_s(),
+                static_cast<unsigned long long>(report.items), 1e3 * report.wall_s, report.gb_per_s(),
                 100 * report.overlap());
     const bool right = out[7][60] == 68;  // element 10 of job 7: 60 + 8
     return right ? 0 : 1;

@@ -40,7 +40,7 @@ int main() try {
     {
         weft::Backend backend = weft::native::adopt(mine);
         std::vector<std::uint64_t> a{1, 0, 0, 0, 0, 0}, b{41, 0, 0, 0, 0, 0}, sum(6);
-        weft::field_add(backend, a, b, sum);  // all of weft works
+        weft::field_add(backend, weft::Field::bls12_381_fp, a, b, sum);  // all of weft works
         std::printf("%s: 1 + 41 = %llu\n", backend.name().c_str(), static_cast<unsigned long long>(sum[0]));
 
         weft::Buffer<std::uint32_t> buffer(backend, 1024, "shared with the application");

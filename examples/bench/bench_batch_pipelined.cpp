@@ -52,7 +52,7 @@ class Data {
             for (auto* list : {&a_, &b_, &out_}) list->push_back(make(backend, elements * kLimbs, pinned));
             expected_.emplace_back(elements * kLimbs);
             parallel(elements, [&](std::size_t first, std::size_t last) { fill(j, first, last); });
-            work.push_back({a_[j], b_[j], out_[j]});
+            work.push_back({.a = a_[j], .b = b_[j], .out = out_[j]});
         }
     }
 
@@ -159,7 +159,7 @@ class Resident {
     /// Milliseconds a job, of several submitted together.
     double ms() {
         constexpr int kDispatches = 2;
-        for (int i = 0; i < kDispatches; ++i) weft::field_add(stream_, a_, b_, out_);
+        for (int i = 0; i < kDispatches; ++i) weft::field_add(stream_, weft::Field::bls12_381_fp, a_, b_, out_);
         const auto start = std::chrono::steady_clock::now();
         stream_.wait();
         return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count() /
@@ -175,7 +175,7 @@ Row measure(weft::Backend& backend, Data& data, std::size_t elements, std::size_
             int repeats, double ceiling, Resident& resident) {
     const std::span<const weft::FieldJob> work(data.work.data(), jobs);
     const auto run = [&](weft::BatchMode mode, weft::Choice times) {
-        return weft::field_batch(backend, weft::FieldOp::add, work,
+        return weft::field_batch(backend, weft::Field::bls12_381_fp, weft::FieldOp::add, work,
                                  {.batch = {.mode = mode, .stage_times = times}});
     };
     bool verified = true;

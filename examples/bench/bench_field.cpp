@@ -7,10 +7,12 @@
 #include <bit>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -57,7 +59,7 @@ struct Settings {
     bool quick = false, plain = false;
     std::string shader = "automatic", json;
 
-    weft::FieldKernelOptions kernel() const {
+    weft::FieldOptions kernel() const {
         return {.form = plain ? FieldForm::plain : FieldForm::montgomery,
                 .shader = shader == "limbs32"   ? FieldShader::limbs32
                           : shader == "limbs64" ? FieldShader::limbs64
@@ -85,24 +87,65 @@ Words random_values(const weft::FieldInfo& field, std::size_t elements, std::uin
     return values;
 }
 
-/// One field's operands, in host memory and on the device. The buffers hold 32-bit words whatever the field's
-/// limbs are.
+/// Elements on the device in limbs of their field; in host memory they are 32-bit words here.
+class Elements {
+  public:
+    Elements(weft::Backend& backend, const weft::FieldInfo& field, std::size_t words, const char* name)
+        : words_(words), limbs_(made(backend, field, words, name)) {}
+
+    std::uint64_t bytes() const { return words_ * sizeof(std::uint32_t); }
+    weft::DeviceArray first(std::size_t words) const {
+        return std::visit(
+            [&](const auto& limbs) {
+                return weft::DeviceArray(limbs.view(0, words * limbs.size() / words_));
+            },
+            limbs_);
+    }
+    weft::DeviceArray all() const { return first(words_); }
+    void upload(weft::Stream& stream, const Words& words) const {
+        std::visit(
+            [&]<class Limb>(const weft::Buffer<Limb>& limbs) {
+                std::vector<Limb> values(limbs.size());
+                std::memcpy(values.data(), words.data(), bytes());
+                stream.upload(values, limbs);
+            },
+            limbs_);
+    }
+    Words download(weft::Stream& stream) const {
+        Words words(words_);
+        std::visit([&](const auto& limbs) { std::memcpy(words.data(), stream.download(limbs).data(), bytes()); },
+                   limbs_);
+        return words;
+    }
+
+  private:
+    using Limbs = std::variant<weft::Buffer<std::uint32_t>, weft::Buffer<std::uint64_t>>;
+    static Limbs made(weft::Backend& backend, const weft::FieldInfo& field, std::size_t words, const char* name) {
+        if (field.limb_bytes == 4) return weft::Buffer<std::uint32_t>(backend, words, name);
+        return weft::Buffer<std::uint64_t>(backend, words / 2, name);
+    }
+
+    std::size_t words_;
+    Limbs limbs_;
+};
+
+/// One field's operands, in host memory and on the device.
 class Resident {
   public:
     Resident(weft::Backend& backend, const weft::FieldInfo& field, std::size_t elements,
-             const weft::FieldKernelOptions& kernel)
+             const weft::FieldOptions& kernel)
         : field_(field),
           kernel_(kernel),
           words_(field.element_bytes / 4),
           host_a_(random_values(field, elements, 1)),
           host_b_(random_values(field, elements, 2)),
-          a_(backend, elements * words_, "a"),
-          b_(backend, elements * words_, "b"),
-          out_(backend, elements * words_, "out"),
+          a_(backend, field, elements * words_, "a"),
+          b_(backend, field, elements * words_, "b"),
+          out_(backend, field, elements * words_, "out"),
           stream_(backend),
           scalar_(random_values(field, 1, 3)) {
-        stream_.upload(host_a_, a_);
-        stream_.upload(host_b_, b_);
+        a_.upload(stream_, host_a_);
+        b_.upload(stream_, host_b_);
         stream_.wait();
     }
 
@@ -111,12 +154,15 @@ class Resident {
     }
 
     void record(FieldOp op) {
-        std::vector<std::uint64_t> scalar;
-        for (std::size_t i = 0; op == FieldOp::axpy && i < words_; i += 2)
-            scalar.push_back(scalar_[i] | (i + 1 < words_ ? std::uint64_t{scalar_[i + 1]} << 32 : 0));
-        weft::field_apply(stream_, field_.field, op, whole(a_),
-                          weft::takes_b(op) ? whole(b_) : weft::FieldInput(),
-                          range(out_, weft::is_reduction(op) ? words_ : out_.size()), scalar, kernel_);
+        const bool reduction = weft::is_reduction(op);
+        weft::ConstHostArray scalar;
+        if (op == FieldOp::axpy)
+            scalar = {scalar_.data(), field_.limbs, field_.limb_bytes == 4 ? weft::kUint32 : weft::kUint64};
+        weft::FieldOptions options = kernel_;
+        if (!reduction) options.block_elements = 0;
+        weft::field_apply(stream_, field_.field, op, a_.all(),
+                          weft::takes_b(op) ? b_.all() : weft::ConstDeviceArray(), scalar,
+                          reduction ? out_.first(words_) : out_.all(), options);
     }
 
     double seconds(FieldOp op, int dispatches) {
@@ -138,14 +184,14 @@ class Resident {
     bool verify(FieldOp op) {
         const reference::AnyField judge(field_);
         record(op);
-        Words got = stream_.download(out_);
+        Words got = out_.download(stream_);
         if (!weft::is_reduction(op))
             return right(judge, op, kernel_.form, host_a_, host_b_, got, scalar_, 100);
         got.resize(words_);
         if (op == FieldOp::sum) return got == sum(judge, host_a_, words_);
         // Products are verified by samples, their sum is made here.
         record(FieldOp::mul);
-        const Words products = stream_.download(out_);
+        const Words products = out_.download(stream_);
         return right(judge, FieldOp::mul, kernel_.form, host_a_, host_b_, products, scalar_, 100) &&
                got == sum(judge, products, words_);
     }
@@ -166,14 +212,6 @@ class Resident {
     }
 
   private:
-    weft::FieldOutput range(const weft::Buffer<std::uint32_t>& buffer, std::size_t words) const {
-        weft::FieldOutput out(buffer.view(0, words));
-        out.limb_bytes = field_.limb_bytes;
-        return out;
-    }
-    weft::FieldInput whole(const weft::Buffer<std::uint32_t>& buffer) const {
-        return range(buffer, buffer.size());
-    }
     Words first(const Words& values, std::size_t elements) const {
         return {values.begin(), values.begin() + static_cast<std::ptrdiff_t>(elements * words_)};
     }
@@ -188,10 +226,10 @@ class Resident {
     }
 
     const weft::FieldInfo& field_;
-    weft::FieldKernelOptions kernel_;
+    weft::FieldOptions kernel_;
     std::size_t words_;
     Words host_a_, host_b_;
-    weft::Buffer<std::uint32_t> a_, b_, out_;
+    Elements a_, b_, out_;
     weft::Stream stream_;
     Words scalar_;
 };

@@ -59,7 +59,7 @@ FirstCall one_shot(const weft::Config& config, Vectors& v) {
     weft::Backend backend(config);
     const double init = ms_since(start);
     const auto call = Clock::now();
-    weft::field_add(backend, v.a, v.b, v.out);
+    weft::field_add(backend, weft::Field::bls12_381_fp, v.a, v.b, v.out);
     const FirstCall times{init, ms_since(call)};
     v.require_right();
     return times;
@@ -69,7 +69,7 @@ double steady_ms(weft::Backend& backend, Vectors& v, int repeats) {
     std::vector<double> times;
     for (int i = 0; i < repeats + 3; ++i) {
         const auto start = Clock::now();
-        weft::field_add(backend, v.a, v.b, v.out);
+        weft::field_add(backend, weft::Field::bls12_381_fp, v.a, v.b, v.out);
         if (i >= 3) times.push_back(ms_since(start));
         v.require_right();
     }
@@ -151,7 +151,7 @@ nlohmann::json resident(const Settings& settings, weft::Backend& backend) {
          {std::pair{weft::FieldShader::limbs32, "limbs32"}, std::pair{weft::FieldShader::limbs64, "limbs64"},
           std::pair{weft::FieldShader::automatic, "automatic"}}) {
         if (shader == weft::FieldShader::limbs64 && !backend.device().shader_int64) continue;
-        const weft::Program program = weft::field_program(backend, weft::FieldOp::add, shader);
+        const weft::Program program = weft::field_program(backend, weft::Field::bls12_381_fp, weft::FieldOp::add, {.shader = shader});
         add.require_right(program, v);
         std::vector<double> rates, ceilings;
         for (int i = 0; i < settings.repeats; ++i) {

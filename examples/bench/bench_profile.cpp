@@ -17,6 +17,8 @@
 
 namespace {
 
+constexpr auto kField = weft::Field::bls12_381_fp;
+
 constexpr std::size_t kElements = 65536, kLimbs = kElements * weft::kBls12381FpLimbs;
 using Clock = std::chrono::steady_clock;
 
@@ -108,7 +110,7 @@ std::vector<weft::FieldJob> jobs_in(const Memory& a, const Memory& b, Memory& ou
     std::vector<weft::FieldJob> jobs;
     for (std::size_t first = 0; first < out.size(); first += kLimbs) {
         const auto part = [&](auto& v) { return std::span(v.data() + first, kLimbs); };
-        jobs.push_back({part(a), part(b), part(out)});
+        jobs.push_back({.a = part(a), .b = part(b), .out = part(out)});
     }
     return jobs;
 }
@@ -123,7 +125,7 @@ bool batches(weft::Backend& backend, const std::string& memory, Memory& a, Memor
         const Run run = [&] {
             const Clock::time_point start = Clock::now();
             const weft::BatchReport r =
-                weft::field_batch(backend, weft::FieldOp::add, jobs, {.batch = {.stage_times = times}});
+                weft::field_batch(backend, kField, weft::FieldOp::add, jobs, {.batch = {.stage_times = times}});
             return Times{us_since(start), r.copy_in_s * 1e6, r.copy_out_s * 1e6, r.wait_s * 1e6};
         };
         const char* const text = times == weft::Choice::off ? "times off" : "times on";
@@ -146,7 +148,7 @@ bool all_batches(weft::Backend& backend, const std::string& threads, bool quick)
 }
 
 bool stream(weft::Backend& backend, bool quick) {
-    const weft::Program program = weft::field_program(backend, weft::FieldOp::add);
+    const weft::Program program = weft::field_program(backend, kField, weft::FieldOp::add);
     const std::vector<std::uint64_t> a(kLimbs, 1), b(kLimbs, 2);
     std::vector<std::uint64_t> out(kLimbs);
     weft::Stream s(backend);

@@ -34,7 +34,7 @@ void race_field(weft::Backend& backend, const Settings& settings, const FieldArr
     for (const weft::FieldOp op : ops) {
         const bool two = weft::takes_b(op);
         const Twin<std::uint64_t>& out = weft::is_reduction(op) ? one : full;
-        weft::cuda::FieldInput cuda_b;
+        weft::cuda::ConstDeviceArray cuda_b;
         if (two) cuda_b = b.cuda.span();
         Operation<std::uint64_t> operation{
             .row = std::string(info.name) + " " + to_string(op),
@@ -42,11 +42,12 @@ void race_field(weft::Backend& backend, const Settings& settings, const FieldArr
             .on_vulkan =
                 [&](weft::Stream& s) {
                     weft::field_apply(s, arrays.field, op, a.vulkan,
-                                      two ? weft::FieldInput(b.vulkan) : weft::FieldInput(), out.vulkan);
+                                      two ? weft::ConstDeviceArray(b.vulkan) : weft::ConstDeviceArray(), {},
+                                      out.vulkan);
                 },
             .on_cuda =
                 [&] {
-                    weft::cuda::field_apply(nullptr, arrays.field, op, a.cuda.span(), cuda_b,
+                    weft::cuda::field_apply(nullptr, arrays.field, op, a.cuda.span(), cuda_b, {},
                                             out.cuda.span());
                 }};
         if (arrays.field == weft::Field::bls12_381_fp && op == weft::FieldOp::add)

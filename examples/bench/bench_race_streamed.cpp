@@ -81,9 +81,9 @@ void race_locked(weft::Backend& backend, const Settings& settings, const Limbs& 
     std::copy(b.begin(), b.end(), cb.data);
     const CudaStreams streams((std::size_t{8} << 20) / 48 * 6);
     const auto clear = [&] { std::fill_n(cout.data, cout.size, 0); };
-    const weft::FieldJob job{ca.span(), cb.span(), cout.span()};
+    const weft::FieldJob job{.a = ca.span(), .b = cb.span(), .out = cout.span()};
     race(settings, "streamed add, page-locked", 3.0 * static_cast<double>(a.size()) * 8, 0,
-         {{"weft Vulkan", by_wall([&] { weft::field_add(backend, va.span(), vb.span(), vout.span()); }),
+         {{"weft Vulkan", by_wall([&] { weft::field_add(backend, kField, va.span(), vb.span(), vout.span()); }),
            [&] { require_right(vout.data(), want); }},
           {"weft CUDA",
            by_wall([&] { weft::cuda::field_batch(kField, weft::FieldOp::add, std::span(&job, 1)); }),
@@ -100,9 +100,9 @@ void race_pageable(weft::Backend& backend, const Settings& settings, const Limbs
                    const Limbs& want) {
     Limbs vout(a.size()), cout(a.size()), pout(a.size()), hout(a.size());
     const CudaArray<std::uint64_t> da(a.size()), db(a.size()), dout(a.size());
-    const weft::FieldJob job{a, b, cout};
+    const weft::FieldJob job{.a = a, .b = b, .out = cout};
     race(settings, "streamed add, ordinary memory", 3.0 * static_cast<double>(a.size()) * 8, 0,
-         {{"weft Vulkan", by_wall([&] { weft::field_add(backend, a, b, vout); }),
+         {{"weft Vulkan", by_wall([&] { weft::field_add(backend, kField, a, b, vout); }),
            [&] { require_right(vout.data(), want); }},
           {"weft CUDA",
            by_wall([&] { weft::cuda::field_batch(kField, weft::FieldOp::add, std::span(&job, 1)); }),

@@ -93,7 +93,7 @@ struct BatchReport {
     std::string host_memory;      ///< who allocated what the device copies from: "vulkan", "cuda", "import";
                                   ///< empty: the device copied nothing
     std::string queues;           ///< e.g. "upload family 1 queue 0, compute family 2 queue 0, ..."
-    std::uint32_t slots = 0;
+    std::uint32_t ring_slots = 0;
     std::uint64_t chunk_elements = 0;
     std::vector<StageInterval> intervals;  ///< empty when stage times are off
 

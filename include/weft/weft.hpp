@@ -22,7 +22,6 @@
 #include <weft/profile.hpp>
 #include <weft/dlpack.hpp>
 #include <weft/ops/field.hpp>
-#include <weft/ops/field_stream.hpp>
 #include <weft/ops/encode_memory.hpp>
 #include <weft/ops/encode.hpp>
 #include <weft/ops/kernel_matrix_memory.hpp>

@@ -6,30 +6,17 @@
 
 #include "field_wide.h"
 
-#define FIELD_LIMBS Limbs12x32
-#define FIELD_LIMB uint
-#define FIELD_COUNT 12
+#define FIELD_WORDS 12
+#define FIELD_SHORT Limbs12x32
+#define FIELD_LONG Limbs6x64
+#define FIELD_TO_SHORT limbs12x32
+#define FIELD_TO_LONG limbs6x64
 #define FIELD_PARTS Parts14x28
 #define FIELD_PART_COUNT 14
 #define FIELD_PART_BITS 28
-#include "field_limbs.inc"
-#include "field_parts.inc"
-
-#define FIELD_WIDE WidePair
-#define FIELD_MONTGOMERY montgomery_in_pairs
-#define FIELD_COLUMNS PairColumns14x28
-#define FIELD_COLUMN_TOTAL column_total_in_pairs
-#include "field_montgomery.inc"
-
-#if defined(WEFT_INT64)
-#define FIELD_WIDE uint64_t
-#define FIELD_MONTGOMERY montgomery_in_64
-#define FIELD_COLUMNS Columns14x28
-#define FIELD_COLUMN_TOTAL column_total_in_64
-#include "field_montgomery.inc"
-#endif
-
-#include "field_end.inc"
+#define FIELD_PAIR_COLUMNS PairColumns14x28
+#define FIELD_LONG_COLUMNS Columns14x28
+#include "field_nx32.inc"
 
 WEFT_SHARED_BEGIN
 
@@ -47,37 +34,5 @@ WEFT_FN uvec4 part_of(Limbs12x32 a, int part) {
 }
 
 WEFT_SHARED_END
-
-#if defined(WEFT_INT64)
-
-#define FIELD_LIMBS Limbs6x64
-#define FIELD_LIMB uint64_t
-#define FIELD_COUNT 6
-#include "field_limbs.inc"
-
-#include "field_end.inc"
-
-WEFT_SHARED_BEGIN
-
-// The same elements in 64-bit limbs: the same bytes in memory.
-WEFT_FN Limbs6x64 limbs6x64(Limbs12x32 a) {
-    Limbs6x64 r;
-    WEFT_UNROLL for (int i = 0; i < 6; ++i) {
-        r.limb[i] = (uint64_t(a.limb[2 * i + 1]) << 32) | uint64_t(a.limb[2 * i]);
-    }
-    return r;
-}
-WEFT_FN Limbs12x32 limbs12x32(Limbs6x64 a) {
-    Limbs12x32 r;
-    WEFT_UNROLL for (int i = 0; i < 6; ++i) {
-        r.limb[2 * i] = uint(a.limb[i]);
-        r.limb[2 * i + 1] = uint(a.limb[i] >> 32);
-    }
-    return r;
-}
-
-WEFT_SHARED_END
-
-#endif
 
 #endif

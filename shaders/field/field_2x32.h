@@ -5,30 +5,17 @@
 
 #include "field_wide.h"
 
-#define FIELD_LIMBS Limbs2x32
-#define FIELD_LIMB uint
-#define FIELD_COUNT 2
+#define FIELD_WORDS 2
+#define FIELD_SHORT Limbs2x32
+#define FIELD_LONG Limbs1x64
+#define FIELD_TO_SHORT limbs2x32
+#define FIELD_TO_LONG limbs1x64
 #define FIELD_PARTS Parts3x28
 #define FIELD_PART_COUNT 3
 #define FIELD_PART_BITS 28
-#include "field_limbs.inc"
-#include "field_parts.inc"
-
-#define FIELD_WIDE WidePair
-#define FIELD_MONTGOMERY montgomery_in_pairs
-#define FIELD_COLUMNS PairColumns3x28
-#define FIELD_COLUMN_TOTAL column_total_in_pairs
-#include "field_montgomery.inc"
-
-#if defined(WEFT_INT64)
-#define FIELD_WIDE uint64_t
-#define FIELD_MONTGOMERY montgomery_in_64
-#define FIELD_COLUMNS Columns3x28
-#define FIELD_COLUMN_TOTAL column_total_in_64
-#include "field_montgomery.inc"
-#endif
-
-#include "field_end.inc"
+#define FIELD_PAIR_COLUMNS PairColumns3x28
+#define FIELD_LONG_COLUMNS Columns3x28
+#include "field_nx32.inc"
 
 WEFT_SHARED_BEGIN
 
@@ -45,37 +32,5 @@ WEFT_FN uvec2 part_of(Limbs2x32 a, int part) {
 }
 
 WEFT_SHARED_END
-
-#if defined(WEFT_INT64)
-
-#define FIELD_LIMBS Limbs1x64
-#define FIELD_LIMB uint64_t
-#define FIELD_COUNT 1
-#include "field_limbs.inc"
-
-#include "field_end.inc"
-
-WEFT_SHARED_BEGIN
-
-// The same elements in 64-bit limbs: the same bytes in memory.
-WEFT_FN Limbs1x64 limbs1x64(Limbs2x32 a) {
-    Limbs1x64 r;
-    WEFT_UNROLL for (int i = 0; i < 1; ++i) {
-        r.limb[i] = (uint64_t(a.limb[2 * i + 1]) << 32) | uint64_t(a.limb[2 * i]);
-    }
-    return r;
-}
-WEFT_FN Limbs2x32 limbs2x32(Limbs1x64 a) {
-    Limbs2x32 r;
-    WEFT_UNROLL for (int i = 0; i < 1; ++i) {
-        r.limb[2 * i] = uint(a.limb[i]);
-        r.limb[2 * i + 1] = uint(a.limb[i] >> 32);
-    }
-    return r;
-}
-
-WEFT_SHARED_END
-
-#endif
 
 #endif

@@ -16,6 +16,12 @@
 namespace weft::cuda {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
 constexpr std::size_t kSlots = 4;
 constexpr std::uint64_t kChunkBytes = std::uint64_t{24} << 20, kAlignment = 256;
 
@@ -150,7 +156,7 @@ class Run {
         count_ = std::max<std::uint64_t>(1, wanted / work.multiple) * work.multiple;
     }
 
-    void all() {
+    void all(BatchReport& report) {
         std::size_t next = 0;
         for (std::uint64_t first = 0; first < work_.elements; first += count_, next = (next + 1) % kSlots) {
             Slot& slot = lease_.slots()[next];
@@ -158,6 +164,17 @@ class Run {
             start(slot, first, std::min(count_, work_.elements - first));
         }
         for (std::size_t i = 0; i < kSlots; ++i) finish(lease_.slots()[(next + i) % kSlots]);
+        report.chunks += chunks_;
+        report.bundles += chunks_;
+        report.waits += chunks_;
+        report.wait_s += wait_s_;
+        report.copy_in_s += copy_in_s_;
+        report.copy_out_s += copy_out_s_;
+        report.ring_slots = kSlots;
+        report.chunk_elements = count_;
+        if (chunks_ == 0) return;
+        report.path = Path::staged;
+        report.host_memory = "cuda";
     }
 
   private:
@@ -168,6 +185,7 @@ class Run {
         slot.device.reserve(function_, need, true);
         slot.staging.reserve(function_, need, false);
         slot.chunk = {slot.stream, {}, {}, first, count};
+        ++chunks_;
         slot.busy = true;
         std::uint64_t at = 0;
         for (const HostInput& in : work_.inputs) {
@@ -198,7 +216,7 @@ class Run {
             if (!locked_in_[i])
                 copies_.push_back(
                     {staged(slot, slot.chunk.inputs[i]), source(i), bytes_of(work_.inputs[i], slot.chunk)});
-        copy_workers().copy(copies_);
+        copy(copy_in_s_);
         for (std::size_t i = 0; i < work_.inputs.size(); ++i)
             check(cudaMemcpyAsync(slot.chunk.inputs[i],
                                   locked_in_[i] ? source(i) : staged(slot, slot.chunk.inputs[i]),
@@ -221,31 +239,41 @@ class Run {
     void finish(Slot& slot) {
         if (!slot.busy) return;
         slot.busy = false;
+        const auto begin = Clock::now();
         check(cudaStreamSynchronize(slot.stream), function_, "cudaStreamSynchronize");
+        wait_s_ += seconds_since(begin);
         copies_.clear();
         for (std::size_t i = 0; i < work_.outputs.size(); ++i)
             if (!locked_out_[i])
                 copies_.push_back({target(slot, i), staged(slot, slot.chunk.outputs[i]),
                                    bytes_of(work_.outputs[i], slot.chunk)});
-        copy_workers().copy(copies_);
+        copy(copy_out_s_);
         if (work_.done) work_.done(slot.chunk);
+    }
+
+    void copy(double& seconds) {
+        if (copies_.empty()) return;
+        const auto begin = Clock::now();
+        copy_workers().copy(copies_);
+        seconds += seconds_since(begin);
     }
 
     const char* function_;
     const HostWork& work_;
     Lease lease_;
     std::vector<bool> locked_in_, locked_out_;
-    std::uint64_t count_ = 1;
+    std::uint64_t count_ = 1, chunks_ = 0;
+    double wait_s_ = 0, copy_in_s_ = 0, copy_out_s_ = 0;
     std::vector<core::HostCopy> copies_;
 };
 
 }  // namespace
 
 void run_chunks(const char* function, const HostWork& work, BatchReport& report) {
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = Clock::now();
     require_device(function);
-    Run(function, work).all();
-    report.wall_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    Run(function, work).all(report);
+    report.wall_s += seconds_since(begin);
     report.elements += work.elements;
     report.jobs += 1;
     for (const HostInput& in : work.inputs) report.bytes_in += in.bytes;

@@ -39,7 +39,7 @@ void add_reference(const std::uint64_t* x, const std::uint64_t* y, std::uint64_t
 
 double run(weft::Backend& backend, const std::vector<weft::FieldJob>& jobs, weft::BatchMode mode) {
     const auto start = std::chrono::steady_clock::now();
-    weft::field_batch(backend, weft::FieldOp::add, jobs, {.batch = {.mode = mode}});
+    weft::field_batch(backend, weft::Field::bls12_381_fp, weft::FieldOp::add, jobs, {.batch = {.mode = mode}});
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
@@ -56,8 +56,8 @@ int main() try {
         for (std::size_t i = 0; i < kElements * 6; i += 6) add_reference(&a[j][i], &b[j][i], &want[j][i]);
     }
     for (std::size_t j = 0; j < kJobs; ++j) {
-        one_by_one.push_back({a[j], b[j], sequential[j]});
-        overlapped.push_back({a[j], b[j], pipelined[j]});
+        one_by_one.push_back({.a = a[j], .b = b[j], .out = sequential[j]});
+        overlapped.push_back({.a = a[j], .b = b[j], .out = pipelined[j]});
     }
     std::printf("%s: %zu jobs of %zu elements\n", backend.name().c_str(), kJobs, kElements);
     std::printf("first call  %8.3f ms\n", run(backend, one_by_one, weft::BatchMode::sequential));

@@ -25,6 +25,8 @@ void Item::expect_equal(std::span<const std::uint64_t> got, const reference::Lim
 
 namespace {
 
+constexpr auto kField = weft::Field::bls12_381_fp;
+
 using reference::Limbs;
 using reference::Number;
 using reference::Sample;
@@ -33,8 +35,8 @@ constexpr std::array kOps = {weft::FieldOp::add, weft::FieldOp::sub, weft::Field
 
 void check_sample(Item& item, weft::Backend& backend, const Sample& sample) {
     Limbs out(sample.a.size());
-    const weft::FieldJob job{sample.a, sample.b, out};
-    weft::field_batch(backend, sample.op, {&job, 1}, {.checked = true});
+    const weft::FieldJob job{.a = sample.a, .b = sample.b, .out = out};
+    weft::field_batch(backend, kField, sample.op, {&job, 1}, {.check_values = true});
     item.expect_equal(out, sample.want, weft::to_string(sample.op));
 }
 

@@ -15,6 +15,8 @@
 
 namespace {
 
+constexpr auto kField = weft::Field::bls12_381_fp;
+
 using reference::Limbs;
 using reference::Sample;
 
@@ -52,10 +54,10 @@ void check_stray(Item& item, weft::Backend& backend, weft::FieldOp op, bool in_b
     std::array<Limbs, 3> out;
     out.fill(Limbs(30, kUntouched));
     const weft::FieldJob jobs[] = {
-        {good, b, out[0]}, {in_b ? good : bad, in_b ? bad : b, out[1]}, {good, b, out[2]}};
+        {good, b, {}, out[0]}, {in_b ? good : bad, in_b ? bad : b, {}, out[1]}, {good, b, {}, out[2]}};
     expect_refused(item, backend,
                    {"not canonical", "job 1", std::string("element 3 of ") + (in_b ? "b" : "a")},
-                   [&] { weft::field_batch(backend, op, jobs, {.checked = true}); });
+                   [&] { weft::field_batch(backend, kField, op, jobs, {.check_values = true}); });
     for (const Limbs& limbs : out) item.expect(untouched(limbs), "an output was written");
 }
 
@@ -74,9 +76,9 @@ void check_empty(Item& item, weft::Backend& backend) {
     for (const weft::FieldOp op : kOps)
         for (const bool checked : {false, true}) {
             const weft::FieldJob job;
-            const weft::FieldOptions options{.checked = checked};
-            item.expect(weft::field_batch(backend, op, {}, options).elements == 0, "0 jobs");
-            item.expect(weft::field_batch(backend, op, {&job, 1}, options).elements == 0, "n = 0");
+            const weft::FieldHostOptions options{.check_values = checked};
+            item.expect(weft::field_batch(backend, kField, op, {}, options).elements == 0, "0 jobs");
+            item.expect(weft::field_batch(backend, kField, op, {&job, 1}, options).elements == 0, "n = 0");
         }
     item.expect(backend.counters().submissions == submissions, "something was submitted");
 }
@@ -95,15 +97,15 @@ void check_lengths(Item& item, weft::Backend& backend) {
                              {12, 12, 12 + 5, "got 17 limbs", "need 12"}}) {
         const Limbs a(n.a, 1), b(n.b, 1);
         Limbs out(n.out, kUntouched);
-        expect_refused(item, backend, {n.got, n.need}, [&] { weft::field_add(backend, a, b, out); });
-        expect_refused(item, backend, {n.got, n.need}, [&] { weft::field_sub(backend, a, b, out); });
+        expect_refused(item, backend, {n.got, n.need}, [&] { weft::field_add(backend, kField, a, b, out); });
+        expect_refused(item, backend, {n.got, n.need}, [&] { weft::field_sub(backend, kField, a, b, out); });
         item.expect(untouched(out), "the output was written");
     }
     // A length that is refused before memory behind it matters.
     Limbs few(6, 1);
     const std::span<std::uint64_t> many(few.data(), std::size_t{6} << 32);
     expect_refused(item, backend, {"got 25769803776 limbs", "need fewer than 6 * 2^32"},
-                   [&] { weft::field_add(backend, many, many, many); });
+                   [&] { weft::field_add(backend, kField, many, many, many); });
 }
 
 void check_sizes(Item& item, weft::Backend& backend) {
@@ -116,9 +118,9 @@ void check_sizes(Item& item, weft::Backend& backend) {
             const Sample sample = reference::random_sample(op, n, random);
             Limbs memory(6 + n * 6 + 6, kUntouched);
             const std::span<std::uint64_t> all(memory), out = all.subspan(6, n * 6);
-            const weft::FieldJob job{sample.a, sample.b, out};
+            const weft::FieldJob job{.a = sample.a, .b = sample.b, .out = out};
             const weft::BatchReport report =
-                weft::field_batch(backend, op, {&job, 1}, {.batch = {.chunk_elements = kChunk}});
+                weft::field_batch(backend, kField, op, {&job, 1}, {.batch = {.chunk_elements = kChunk}});
             const std::string name = weft::to_string(op) + (" of " + std::to_string(n));
             item.expect_equal(out, sample.want, name);
             item.expect(untouched(all.first(6)) && untouched(all.last(6)), name + ": guards");
@@ -131,8 +133,8 @@ void check_aliases(Item& item, weft::Backend& backend) {
     for (const weft::FieldOp op : {weft::FieldOp::add, weft::FieldOp::sub}) {
         const auto run = [&](std::span<const std::uint64_t> a, std::span<const std::uint64_t> b,
                              std::span<std::uint64_t> out) {
-            const weft::FieldJob job{a, b, out};
-            weft::field_batch(backend, op, {&job, 1}, {.batch = {.chunk_elements = 100}});
+            const weft::FieldJob job{.a = a, .b = b, .out = out};
+            weft::field_batch(backend, kField, op, {&job, 1}, {.batch = {.chunk_elements = 100}});
         };
         const Sample sample = reference::random_sample(op, 257, random);
         Limbs a = sample.a, b = sample.b, out(a.size());

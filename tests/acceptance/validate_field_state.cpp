@@ -13,6 +13,8 @@
 
 namespace {
 
+constexpr auto kField = weft::Field::bls12_381_fp;
+
 using reference::Limbs;
 using reference::Sample;
 
@@ -21,8 +23,8 @@ std::vector<Limbs> outputs_of(weft::Backend& backend, const std::vector<Sample>&
     std::vector<Limbs> out;
     for (const Sample& sample : samples) out.emplace_back(sample.a.size());
     std::vector<weft::FieldJob> jobs;
-    for (std::size_t j = 0; j < samples.size(); ++j) jobs.push_back({samples[j].a, samples[j].b, out[j]});
-    weft::field_batch(backend, samples.front().op, jobs, {.batch = {.mode = mode, .chunk_elements = 1000}});
+    for (std::size_t j = 0; j < samples.size(); ++j) jobs.push_back({.a = samples[j].a, .b = samples[j].b, .out = out[j]});
+    weft::field_batch(backend, kField, samples.front().op, jobs, {.batch = {.mode = mode, .chunk_elements = 1000}});
     return out;
 }
 
@@ -32,7 +34,7 @@ void check_twice(Item& item, weft::Backend& backend) {
     Limbs out(sample.a.size());
     for (const char* time : {"first time", "second time"}) {
         out.assign(out.size(), 0);
-        weft::field_add(backend, sample.a, sample.b, out);
+        weft::field_add(backend, kField, sample.a, sample.b, out);
         item.expect_equal(out, sample.want, time);
     }
 }

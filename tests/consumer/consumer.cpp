@@ -24,7 +24,7 @@ int main() try {
     std::array<Element, 3> sum{};
     weft::Backend backend;
     const auto limbs = [](auto& elements) { return std::span(elements.front().data(), elements.size() * 6); };
-    weft::field_add(backend, limbs(a), limbs(b), limbs(sum));
+    weft::field_add(backend, weft::Field::bls12_381_fp, limbs(a), limbs(b), limbs(sum));
     if (sum != expected) {
         std::fprintf(stderr, "field_add: wrong sum\n");
         return 1;

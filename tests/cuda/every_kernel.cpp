@@ -29,14 +29,15 @@ template <class Limb>
 void run_field(const CudaStream& stream, const weft::FieldInfo& field) {
     const std::vector<Limb> ones(kCount * field.limbs, 1);
     const CudaArray<Limb> a(ones), b(ones), out(ones.size());
-    std::vector<std::uint64_t> scalar(field.limbs, 1);
+    const std::vector<Limb> scalar(field.limbs, 1);
     for (int op = 0; op <= static_cast<int>(weft::FieldOp::inner_product); ++op) {
         const auto which = static_cast<weft::FieldOp>(op);
-        weft::cuda::FieldInput second;
+        weft::cuda::ConstDeviceArray second;
+        weft::ConstHostArray factor;
+        if (which == weft::FieldOp::axpy) factor = scalar;
         if (weft::takes_b(which)) second = b.span();
-        weft::cuda::field_apply(stream, field.field, which, a.span(), second,
-                                out.span(0, weft::is_reduction(which) ? field.limbs : ones.size()),
-                                which == weft::FieldOp::axpy ? scalar : std::vector<std::uint64_t>{});
+        weft::cuda::field_apply(stream, field.field, which, a.span(), second, factor,
+                                out.span(0, weft::is_reduction(which) ? field.limbs : ones.size()));
     }
 }
 
@@ -52,17 +53,15 @@ void run_lattices(const CudaStream& stream) {
                     const CudaArray<float> x(std::vector<float>(values, 1.25f)), y(values);
                     const CudaArray<std::uint32_t> codes(weft::code_words(code, vectors)),
                         status(weft::status_words(vectors));
-                    weft::cuda::lattice_encode(stream, code, x.span(), codes.span(), status.span(), width);
-                    weft::cuda::lattice_decode(stream, code, codes.span(), status.span(), y.span(), width);
-                    weft::cuda::lattice_quantize(stream, code, x.span(), y.span(), status.span(), width);
+                    weft::cuda::lattice_encode(stream, code, x.span(), codes.span(), status.span(), {.width = width});
+                    weft::cuda::lattice_decode(stream, code, codes.span(), status.span(), y.span(), {.width = width});
+                    weft::cuda::lattice_quantize(stream, code, x.span(), y.span(), status.span(), {.width = width});
                     stream.wait();
                 }
     const weft::LatticeTable table(weft::Lattice::d4, 4);
-    const CudaArray<std::uint32_t> words(
-        std::vector<std::uint32_t>(table.words().begin(), table.words().end()));
     const CudaArray<std::uint32_t> codes(std::vector<std::uint32_t>(2 * kCount, 0x01020300));
     const CudaArray<float> out(kCount);
-    weft::cuda::lattice_inner(stream, table, words.span(), {}, codes.span(), codes.span(), out.span());
+    weft::cuda::lattice_inner(stream, table, {}, codes.span(), codes.span(), out.span());
     stream.wait();
 }
 
@@ -116,7 +115,7 @@ void run_host_forms() {
     const weft::FieldInfo& field = weft::field_info(weft::Field::bls12_381_fp);
     const std::vector<std::uint64_t> a(std::size_t{600'000} * field.limbs, 1);
     std::vector<std::uint64_t> out(a.size()), total(field.limbs);
-    const weft::FieldJob add{a, a, out}, sum{a, {}, total};
+    const weft::FieldJob add{.a = a, .b = a, .out = out}, sum{.a = a, .out = total};
     weft::cuda::field_batch(field.field, weft::FieldOp::add, std::span(&add, 1));
     weft::cuda::field_batch(field.field, weft::FieldOp::sum, std::span(&sum, 1));
     if (out[0] != 2 || total[0] != 600'000) throw std::runtime_error("sums are wrong");

@@ -35,14 +35,17 @@ void with_limb(const AnyField& f, Body&& body) {
 
 template <class Limb>
 struct Operands {
-    std::vector<Limb> a, b;
-    std::vector<std::uint64_t> scalar;
+    std::vector<Limb> a, b, scalar;
+
+    weft::ConstHostArray factor(FieldOp op) const {
+        if (op == FieldOp::axpy) return scalar;
+        return {};
+    }
 };
 
 template <class Limb>
 Operands<Limb> operands_of(const AnyField& f, const Pairs& pairs) {
-    const std::vector<Limb> scalar = packed<Limb>(f, {pairs.a.back()});
-    return {packed<Limb>(f, pairs.a), packed<Limb>(f, pairs.b), {scalar.begin(), scalar.end()}};
+    return {packed<Limb>(f, pairs.a), packed<Limb>(f, pairs.b), packed<Limb>(f, {pairs.a.back()})};
 }
 
 template <class Limb>
@@ -53,8 +56,9 @@ std::vector<Limb> by_vulkan(weft::Backend& backend, const AnyField& f, FieldOp o
     weft::Stream stream(backend);
     stream.upload(o.a, x);
     stream.upload(o.b, y);
-    weft::field_apply(stream, f.field, op, x, weft::takes_b(op) ? weft::FieldInput(y) : weft::FieldInput(), z,
-                      op == FieldOp::axpy ? o.scalar : std::vector<std::uint64_t>{}, {.form = form});
+    weft::field_apply(stream, f.field, op, x,
+                      weft::takes_b(op) ? weft::ConstDeviceArray(y) : weft::ConstDeviceArray(), o.factor(op), z,
+                      {.form = form});
     return stream.download(z);
 }
 
@@ -68,10 +72,10 @@ std::vector<Limb> by_cuda(const AnyField& f, FieldOp op, const Operands<Limb>& o
     const CudaStream stream;
     const CudaArray<Limb> x(o.a), y(o.b), z(std::vector<Limb>(limbs + kGuards, kGuard));
     const auto out = in_place ? x.span() : z.span(0, limbs);
-    weft::cuda::field_apply(stream, f.field, op, x.span(),
-                            weft::takes_b(op) ? weft::cuda::FieldInput(y.span()) : weft::cuda::FieldInput(),
-                            out, op == FieldOp::axpy ? o.scalar : std::vector<std::uint64_t>{},
-                            {.form = form});
+    weft::cuda::field_apply(
+        stream, f.field, op, x.span(),
+        weft::takes_b(op) ? weft::cuda::ConstDeviceArray(y.span()) : weft::cuda::ConstDeviceArray(), o.factor(op),
+        out, {.form = form});
     stream.wait();
     std::vector<Limb> got = z.download();
     CHECK(std::count(got.begin() + static_cast<std::ptrdiff_t>(limbs), got.end(), kGuard) == kGuards);
@@ -196,6 +200,11 @@ TEST_CASE("conformance: the same errors for the same bad input") {
         check_error(weft::Errc::invalid_argument,
                     "field_neg: a is not aligned (got an address 8 bytes behind",
                     [&] { weft::cuda::field_neg(cuda, kFp, ca.span(1, 60), cout.span()); });
+        check_error(weft::Errc::invalid_argument,
+                    "field_neg: FieldOptions::shader does not apply (got limbs64, need automatic)", [&] {
+                        weft::field_neg(cuda, kFp, ca.span(0, 60), cout.span(),
+                                        {.shader = weft::FieldShader::limbs64});
+                    });
         check_error(weft::Errc::invalid_argument,
                     "field_program: no such workgroup size (got 48, need a power of two", [&] {
                         weft::cuda::field_mul(cuda, kFp, ca.span(0, 6), ca.span(6, 6), cout.span(0, 6),

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stop_token>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -46,10 +48,14 @@ TEST_CASE("host: field operations of one element, and of many chunks") {
                 CAPTURE(weft::to_string(op));
                 CAPTURE(n);
                 Limbs cuda(weft::is_reduction(op) ? 6 : a.size()), vulkan(cuda.size());
-                weft::FieldJob job{a, b, cuda, scalar};
+                weft::FieldJob job{a, b, scalar, cuda};
                 if (!weft::takes_b(op)) job.b = {};
                 if (op != FieldOp::axpy) job.scalar = {};
-                weft::cuda::field_batch(kFp, op, std::span(&job, 1));
+                const weft::OpReport report = weft::cuda::field_batch(kFp, op, std::span(&job, 1));
+                CHECK(report.op == std::string(op == FieldOp::inner_product ? "field_inner_product"
+                                                                            : std::string("field_") + to_string(op)));
+                CHECK(report.items == n);
+                CHECK(report.chunks >= 1);
                 job.out = vulkan;
                 weft::field_batch(backend, kFp, op, std::span(&job, 1));
                 CHECK(cuda == vulkan);
@@ -68,7 +74,7 @@ TEST_CASE("host: page-locked memory, in place, from four threads at once") {
             weft::HostBuffer<std::uint64_t> locked(backend, a.size());
             for (int round = 0; round < 4; ++round) {
                 std::copy(a.begin(), a.end(), locked.span().begin());
-                const weft::FieldJob job{locked.span(), b, locked.span()};
+                const weft::FieldJob job{.a = locked.span(), .b = b, .out = locked.span()};
                 weft::cuda::field_batch(kFp, FieldOp::add, std::span(&job, 1));
                 right[t] += std::equal(want.begin(), want.end(), locked.span().begin()) ? 1 : 0;
             }
@@ -133,7 +139,7 @@ TEST_CASE("host: lattice codes of rows of any width, packed, with dither and ret
                 weft::cuda::lattice_encode(code, x, codes[1], status[1], {.width = width});
                 weft::cuda::lattice_decode(code, codes[1], status[1], decoded[1], {.width = width});
                 const auto report = weft::cuda::lattice_quantize(code, x, quantized[1], {}, {.width = width});
-                CHECK(report.vectors == vectors);
+                CHECK(report.items == vectors);
                 CHECK(codes[0] == codes[1]);
                 CHECK(status[0] == status[1]);
                 CHECK(decoded[0] == decoded[1]);
@@ -146,12 +152,12 @@ TEST_CASE("host: the search for beta tries and finds the same") {
     on_device([](weft::Backend& backend) {
         const std::vector<float> sample = normal_values(std::size_t{19} * 4'001, 5);
         const weft::LatticeCode code{.lattice = weft::Lattice::e8, .q = 4, .levels = 2};
-        std::size_t told[2] = {};
+        std::uint64_t tried[2] = {};
         const auto search = [&](int i, auto&& call) {
             return call(weft::LatticeSearchOptions{
-                .width = 19, .steps = 20, .progress = [&told, i](std::size_t done, std::size_t) {
-                    told[i] = done;
-                }});
+                .width = 19,
+                .steps = 20,
+                .batch = {.progress = [&tried, i](const weft::Progress& p) { tried[i] = p.done; }}});
         };
         const auto of_vulkan = search(0, [&](const weft::LatticeSearchOptions& options) {
             return weft::lattice_search_beta(backend, code, sample, options);
@@ -161,8 +167,8 @@ TEST_CASE("host: the search for beta tries and finds the same") {
         });
         REQUIRE(of_cuda.trials.size() >= 30);
         REQUIRE(of_vulkan.trials.size() == of_cuda.trials.size());
-        CHECK(told[0] == of_vulkan.trials.size());
-        CHECK(told[1] == of_cuda.trials.size());
+        CHECK(tried[0] == of_vulkan.trials.size());
+        CHECK(tried[1] == of_cuda.trials.size());
         CHECK(of_vulkan.best.beta == of_cuda.best.beta);
         for (std::size_t i = 0; i < of_cuda.trials.size(); ++i) {
             CHECK(of_vulkan.trials[i].beta == of_cuda.trials[i].beta);
@@ -171,6 +177,35 @@ TEST_CASE("host: the search for beta tries and finds the same") {
         }
         weft_test::check_error(weft::Errc::invalid_argument, "lattice_search_beta: the sample is empty",
                                [&] { weft::cuda::lattice_search_beta(code, {}); });
+    });
+}
+
+TEST_CASE("host: options that CUDA cannot honour are refused by name, a stop ends a call") {
+    on_device([](weft::Backend&) {
+        const Limbs a(60, 1);
+        Limbs out(60, 7);
+        const auto refused = [&](const char* text, const weft::FieldHostOptions& options) {
+            weft_test::check_error(weft::Errc::invalid_argument, text, [&] {
+                weft::cuda::field_apply(kFp, FieldOp::neg, a, {}, {}, out, options);
+            });
+        };
+        refused("field_neg: BatchOptions::path does not apply (got host, need automatic)",
+                {.batch = {.path = weft::Path::host}});
+        refused("field_neg: BatchOptions::chunk_elements does not apply (got 9, need 0)",
+                {.batch = {.chunk_elements = 9}});
+        refused("field_neg: FieldHostOptions::shader does not apply (got limbs32, need automatic)",
+                {.shader = weft::FieldShader::limbs32});
+        std::stop_source stop;
+        stop.request_stop();
+        weft_test::check_error(weft::Errc::cancelled, "field_neg: cancelled by its stop token", [&] {
+            weft::cuda::field_apply(kFp, FieldOp::neg, a, {}, {}, out, {.batch = {.cancel = stop.get_token()}});
+        });
+        CHECK(out == Limbs(60, 7));
+        const std::vector<float> x(64, 1);
+        std::vector<std::uint8_t> codes(128);
+        weft_test::check_error(weft::Errc::invalid_argument, "lattice_encode: BatchOptions::mode does not apply", [&] {
+            weft::cuda::lattice_encode({}, x, codes, {}, {.batch = {.mode = weft::BatchMode::sequential}});
+        });
     });
 }
 

@@ -38,9 +38,9 @@ Coded by_vulkan(weft::Backend& backend, const LatticeCode& code, const Floats& x
         status(backend, weft::status_words(n)), again(backend, weft::status_words(n));
     weft::Stream stream(backend);
     stream.upload(x, in);
-    weft::lattice_encode(stream, code, in, codes, status, width);
-    weft::lattice_decode(stream, code, codes.view(), status.view(), decoded, width);
-    weft::lattice_quantize(stream, code, in, quantized, again, width);
+    weft::lattice_encode(stream, code, in, codes, status, {.width = width});
+    weft::lattice_decode(stream, code, codes.view(), status.view(), decoded, {.width = width});
+    weft::lattice_quantize(stream, code, in, quantized, again, {.width = width});
     return {stream.download(codes), stream.download(status), stream.download(decoded),
             stream.download(quantized)};
 }
@@ -51,9 +51,9 @@ Coded by_cuda(const LatticeCode& code, const Floats& x, std::size_t width) {
     const CudaArray<float> in(x), decoded(x.size());
     const CudaArray<std::uint32_t> codes(weft::code_words(code, n)), status(weft::status_words(n)),
         again(weft::status_words(n));
-    weft::cuda::lattice_encode(stream, code, in.span(), codes.span(), status.span(), width);
-    weft::cuda::lattice_decode(stream, code, codes.span(), status.span(), decoded.span(), width);
-    weft::cuda::lattice_quantize(stream, code, in.span(), in.span(), again.span(), width);  // in place
+    weft::cuda::lattice_encode(stream, code, in.span(), codes.span(), status.span(), {.width = width});
+    weft::cuda::lattice_decode(stream, code, codes.span(), status.span(), decoded.span(), {.width = width});
+    weft::cuda::lattice_quantize(stream, code, in.span(), in.span(), again.span(), {.width = width});  // in place
     stream.wait();
     CHECK(again.download() == status.download());
     return {codes.download(), status.download(), decoded.download(), in.download()};
@@ -162,13 +162,12 @@ TEST_CASE("conformance: inner products of codes") {
                     std::memcpy(w.data(), bytes.data(), bytes.size());
                     return w;
                 };
-                const std::vector<std::uint32_t> entries(table.words().begin(), table.words().end());
                 const Words xw = words(x.codes), yw = words(y.codes);
                 const CudaStream stream;
-                const CudaArray<std::uint32_t> cx(xw), cy(yw), ct(entries);
+                const CudaArray<std::uint32_t> cx(xw), cy(yw);
                 const CudaArray<float> out(kRows);
-                weft::cuda::lattice_inner(stream, table, ct.span(), code, cx.span(), cy.span(), out.span(),
-                                          kWidth);
+                weft::cuda::lattice_inner(stream, table, code, cx.span(), cy.span(), out.span(),
+                                          {.width = kWidth});
                 stream.wait();
                 Floats want;
                 for (std::size_t row = 0; row < kRows; ++row) {
@@ -179,14 +178,12 @@ TEST_CASE("conformance: inner products of codes") {
                     want.push_back(static_cast<float>(sum));
                 }
                 CHECK(out.download() == want);
-                weft::Buffer<std::uint32_t> vx(backend, xw.size()), vy(backend, yw.size()),
-                    vt(backend, entries.size());
+                weft::Buffer<std::uint32_t> vx(backend, xw.size()), vy(backend, yw.size());
                 weft::Buffer<float> vout(backend, kRows);
                 weft::Stream vulkan(backend);
                 vulkan.upload(xw, vx);
                 vulkan.upload(yw, vy);
-                vulkan.upload(entries, vt);
-                weft::lattice_inner(vulkan, table, vt, code, vx, vy, vout, kWidth);
+                weft::lattice_inner(vulkan, table, code, vx, vy, vout, {.width = kWidth});
                 CHECK(out.download() == vulkan.download(vout));
             }
     });
@@ -220,6 +217,6 @@ TEST_CASE("conformance: the same errors for the same bad input") {
         both([](auto& s, auto x, auto w) { lattice_encode(s, {.q = 2}, x(0, 64), w(0, 32), w(64, 4)); });
         both([](auto& s, auto x, auto w) { lattice_encode(s, {.levels = 5}, x(0, 64), w(0, 32), w(64, 4)); });
         both([](auto& s, auto x, auto w) { lattice_quantize(s, {}, x(0, 64), x(4, 64), w(64, 4)); });
-        both([](auto& s, auto x, auto w) { lattice_decode(s, {}, w(0, 32), w(64, 4), x(0, 64), 0, 3); });
+        both([](auto& s, auto x, auto w) { lattice_decode(s, {}, w(0, 32), w(64, 4), x(0, 64), {.depth = 3}); });
     });
 }

@@ -53,7 +53,7 @@ TEST_CASE("sizes: nothing at all is nothing to do, everywhere") {
         weft::JobPipeline pipeline(backend, program);
         CHECK(pipeline.wait(pipeline.submit(job)));
         pipeline.wait_all();
-        weft::field_add(backend, {}, {}, {});
+        weft::field_add(backend, weft::Field::bls12_381_fp, {}, {}, {});
         CHECK(backend.counters().submissions == before);
         check_error(Errc::invalid_argument, "got 0 bytes",
                     [&] { weft::HostRegistration registration(backend, {}); });

@@ -108,7 +108,7 @@ inline std::uint32_t slow_result(std::uint32_t v, std::uint32_t rounds) {
 inline void check_usable(weft::Backend& backend) {
     const auto a = random_elements(37, 5), b = random_elements(37, 6);
     std::vector<std::uint64_t> out(a.size());
-    weft::field_add(backend, a, b, out);
+    weft::field_add(backend, weft::Field::bls12_381_fp, a, b, out);
     CHECK(out == expected(weft::FieldOp::add, a, b));
 }
 

@@ -117,5 +117,9 @@ struct ArraysOf<cuda::StreamHandle> {
     using Out = cuda::DeviceArray;
     static constexpr bool host = false;
 };
+/// Also where a stream's owner, or nullptr, is given in its place.
+template <class Where>
+requires std::convertible_to<Where&, cuda::StreamHandle>
+struct ArraysOf<Where> : ArraysOf<cuda::StreamHandle> {};
 
 }  // namespace weft

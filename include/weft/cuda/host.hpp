@@ -26,21 +26,22 @@
 
 namespace weft::cuda {
 
-BatchReport field_batch(Field field, FieldOp op, std::span<const FieldJob> jobs,
-                        const FieldOptions& options = {});
-BatchReport field_batch(Field field, FieldOp op, std::span<const Field31Job> jobs,
-                        const FieldOptions& options = {});
+OpReport field_batch(Field field, FieldOp op, std::span<const FieldJob> jobs,
+                     const FieldHostOptions& options = {});
+OpReport field_apply(Field field, FieldOp op, const ConstHostArray& a, const ConstHostArray& b,
+                     const ConstHostArray& scalar, const HostArray& out,
+                     const FieldHostOptions& options = {});
 
 BatchReport encode(EncodeMethod method, const EncodeSource& values, const EncodeTarget& states,
                    const StateShape& shape, const EncodeOptions& options = {});
 
-LatticeReport lattice_encode(const LatticeCode& code, std::span<const float> x, std::span<std::uint8_t> codes,
-                             std::span<std::uint8_t> status = {}, const LatticeEncodeOptions& options = {});
-LatticeReport lattice_decode(const LatticeCode& code, std::span<const std::uint8_t> codes,
-                             std::span<const std::uint8_t> status, std::span<float> x,
-                             const LatticeDecodeOptions& options = {});
-LatticeReport lattice_quantize(const LatticeCode& code, std::span<const float> x, std::span<float> y,
-                               std::span<std::uint8_t> status = {}, const LatticeEncodeOptions& options = {});
+OpReport lattice_encode(const LatticeCode& code, std::span<const float> x, std::span<std::uint8_t> codes,
+                        std::span<std::uint8_t> status = {}, const LatticeHostOptions& options = {});
+OpReport lattice_decode(const LatticeCode& code, std::span<const std::uint8_t> codes,
+                        std::span<const std::uint8_t> status, std::span<float> x,
+                        const LatticeDecodeHostOptions& options = {});
+OpReport lattice_quantize(const LatticeCode& code, std::span<const float> x, std::span<float> y,
+                          std::span<std::uint8_t> status = {}, const LatticeHostOptions& options = {});
 LatticeSearch lattice_search_beta(const LatticeCode& code, std::span<const float> sample,
                                   const LatticeSearchOptions& options = {});
 

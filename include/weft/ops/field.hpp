@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finite-field vectors in host memory, streamed through the device. Resident ones: field_stream.hpp.
+// Finite-field vectors: on a Stream or a CUDA stream for resident ones, on a Backend for those in host memory.
+//
+// Example:
+//     weft::Backend backend;
+//     const std::vector<std::uint64_t> a(6000, 1), b(6000, 2);  // 1000 elements of 6 limbs each
+//     std::vector<std::uint64_t> sum(6000);
+//     weft::field_add(backend, weft::Field::bls12_381_fp, a, b, sum, {.check_values = true});
 #pragma once
 
 #include <array>
@@ -7,10 +13,12 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
+#include <weft/array.hpp>
 #include <weft/backend.hpp>
 #include <weft/batch.hpp>
-#include <weft/buffer.hpp>
+#include <weft/program.hpp>
 #include <weft/stream.hpp>
 
 namespace weft {
@@ -37,7 +45,7 @@ struct FieldInfo {
     std::uint32_t limbs = 0;                 ///< of an element
     std::uint32_t limb_bytes = 0;            ///< 8, or 4 for the fields of 31 bits
     std::uint32_t element_bytes = 0;         ///< limbs * limb_bytes
-    const char* dtype = "";                  ///< of a limb, as NumPy writes it: "<u8" or "<u4"
+    const char* dtype = "";                  ///< of a limb, in NumPy's notation: "<u8" or "<u4"
     std::array<std::uint64_t, 6> modulus{};  ///< 64-bit limbs, least significant first, zeros behind
 };
 
@@ -71,23 +79,6 @@ bool is_reduction(FieldOp op) noexcept;      ///< sum, inner_product
 
 inline constexpr std::size_t kBls12381FpLimbs = 6;  ///< 64-bit limbs of one element of bls12-381-fp
 
-/// One vector operation in host memory; Limb is uint64_t, or uint32_t for the fields of 31 bits.
-///
-///   a, b     [n, limbs]; b is empty for operations that take none
-///   out      [n, limbs], for reductions [limbs]
-///   scalar   [limbs] for axpy, in the same form as a and b; else empty; read during the call
-///
-/// `out` may be exactly `a` or `b` (in place) and nothing else of them; for reductions nothing of them. `a`
-/// and `b` may be the same. Values are below p: see FieldOptions::checked.
-template <class Limb>
-struct FieldVectors {
-    std::span<const Limb> a, b;
-    std::span<Limb> out;
-    std::span<const Limb> scalar = {};
-};
-using FieldJob = FieldVectors<std::uint64_t>;
-using Field31Job = FieldVectors<std::uint32_t>;
-
 /// Which shader serves an operation.
 enum class FieldShader {
     automatic,  ///< the one measured faster for the kind of device
@@ -95,55 +86,136 @@ enum class FieldShader {
     limbs64,    ///< 64-bit integers, needs shaderInt64; fields of 31 bits have no use for them
 };
 
+/// Of operations on resident vectors, and of programs.
 struct FieldOptions {
-    /// Refuse values >= p before anything runs; the error names job and element. Unchecked they give, for all
-    /// fields alike: the right result of add if a + b < 2p, of products and conversions if one operand is
-    /// below p, of inverse always, of neg for p itself. Otherwise some wrong number, in that element alone
-    /// (of reductions: in the result). docs/field.md has the table.
-    bool checked = false;
-    FieldForm form = FieldForm::plain;  ///< of a, b, scalar and out
-    FieldShader shader = FieldShader::automatic;
+    FieldForm form = FieldForm::plain;             ///< of a, b, scalar and out
+    FieldShader shader = FieldShader::automatic;  ///< not on CUDA, which has one kernel for both
+    std::uint32_t workgroup_size = 0;  ///< a power of two, for reductions at most 256; 0: as planned
+    std::uint32_t block_elements = 0;  ///< only of reductions: elements of one workgroup, about; 0: as planned
+};
+
+/// Of operations in host memory.
+struct FieldHostOptions {
+    FieldForm form = FieldForm::plain;             ///< of a, b, scalar and out
+    FieldShader shader = FieldShader::automatic;  ///< not on CUDA
+    /// Refuse values >= p before anything runs; the error names job and element. Unchecked, such values give,
+    /// for all fields alike: the right result of add if a + b < 2p, of products and conversions if one
+    /// operand is below p, of inverse always, of neg for p itself. Otherwise they give some wrong number, in
+    /// that element alone (of reductions: in the result). docs/field.md has the table.
+    bool check_values = false;
     BatchOptions batch = {};
 };
 
-/// One operation on every element of every job. No elements: outputs stay as they are, reductions give 0.
-/// Reductions are cut into blocks, whose totals are added on the host.
+/// One vector operation in host memory. Limbs are uint64_t, or uint32_t for the fields of 31 bits.
 ///
-/// Errors: invalid_argument - limb counts that are no multiple of an element or differ, null with a length,
-/// overlap that is not in place, a `b` or `scalar` too many or too few, a scalar that is not below p, Limb of
-/// the wrong size for the field, and in checked mode "not canonical" with job and element index; nothing has
-/// run then and outputs are untouched. unsupported - limbs64 on a device without shaderInt64. As run_batch
-/// otherwise.
-BatchReport field_batch(Backend& backend, Field field, FieldOp op, std::span<const FieldJob> jobs,
-                        const FieldOptions& options = {});
-BatchReport field_batch(Backend& backend, Field field, FieldOp op, std::span<const Field31Job> jobs,
-                        const FieldOptions& options = {});
-
-/// Over bls12-381-fp.
-BatchReport field_batch(Backend& backend, FieldOp op, std::span<const FieldJob> jobs,
-                        const FieldOptions& options = {});
-BatchReport field_add(Backend& backend, std::span<const std::uint64_t> a, std::span<const std::uint64_t> b,
-                      std::span<std::uint64_t> out, const FieldOptions& options = {});
-BatchReport field_sub(Backend& backend, std::span<const std::uint64_t> a, std::span<const std::uint64_t> b,
-                      std::span<std::uint64_t> out, const FieldOptions& options = {});
-BatchReport field_neg(Backend& backend, std::span<const std::uint64_t> a, std::span<std::uint64_t> out,
-                      const FieldOptions& options = {});
-BatchReport field_mul(Backend& backend, std::span<const std::uint64_t> a, std::span<const std::uint64_t> b,
-                      std::span<std::uint64_t> out, const FieldOptions& options = {});
-
-/// How an operation on resident buffers, or a program, is launched.
-struct FieldKernelOptions {
-    FieldForm form = FieldForm::plain;
-    FieldShader shader = FieldShader::automatic;
-    std::uint32_t workgroup_size = 0;  ///< of a workgroup, a power of two, for reductions to 256; 0: as planned
-    std::uint32_t block_elements = 0;  ///< of reductions: elements of one workgroup, about; 0: as planned
+///   a, b     [n, limbs]; b is empty for operations that take none
+///   scalar   [limbs] for axpy, in the same form as a and b; else empty; read during the call
+///   out      [n, limbs], for reductions [limbs]
+///
+/// `out` may be exactly `a` or `b` (in place); otherwise it must not overlap them. The `out` of a reduction
+/// must not overlap them at all. `a` and `b` may be the same.
+struct FieldJob {
+    ConstHostArray a{}, b{}, scalar{};
+    HostArray out{};
 };
+
+/// One operation on every element of every job. Without elements outputs stay as they are, and reductions
+/// give 0. Reductions are cut into blocks, whose totals are added on the host. The report's items are
+/// elements; its method is the shader, for fields that have two.
+///
+/// Errors: invalid_argument - limbs of another type, limb counts that are no multiple of an element or differ,
+/// null with a length, overlap that is not in place, a `b` or `scalar` too many or too few, a scalar that is
+/// not below p, and with check_values "not canonical" with job and element; nothing has run then and outputs
+/// are untouched. unsupported - limbs64 on a device without shaderInt64. As run_batch otherwise.
+OpReport field_batch(Backend& backend, Field field, FieldOp op, std::span<const FieldJob> jobs,
+                     const FieldHostOptions& options = {});
+/// The same for one job; error texts open with "field_add" and the like and name no job.
+OpReport field_apply(Backend& backend, Field field, FieldOp op, const ConstHostArray& a,
+                     const ConstHostArray& b, const ConstHostArray& scalar, const HostArray& out,
+                     const FieldHostOptions& options = {});
+
+/// Records one operation on `stream`. Values are not checked: FieldHostOptions::check_values says what those
+/// not below p give. Shapes and in-place rules are those of FieldJob; `scalar` is read during the call.
+/// Reductions are exact, so their result does not depend on the device; without elements they give 0.
+///
+/// Errors: invalid_argument - as above; a workgroup size that the device cannot have, block_elements for
+/// an operation that is no reduction; unsupported - limbs64 on a device without shaderInt64; out_of_memory -
+/// reductions need a buffer for the totals of their blocks; as Stream::dispatch.
+void field_apply(Stream& stream, Field field, FieldOp op, const ConstDeviceArray& a,
+                 const ConstDeviceArray& b, const ConstHostArray& scalar, const DeviceArray& out,
+                 const FieldOptions& options = {});
+
+/// What field_apply and the functions below take on a `Where`: Backend, Stream or cuda::StreamHandle.
+template <class Where>
+using FieldIn = typename ArraysOf<std::remove_cvref_t<Where>>::In;
+template <class Where>
+using FieldOut = typename ArraysOf<std::remove_cvref_t<Where>>::Out;
+template <class Where>
+using FieldOptionsOf =
+    std::conditional_t<ArraysOf<std::remove_cvref_t<Where>>::host, FieldHostOptions, FieldOptions>;
+
+/// field_apply by name: `where` is a Backend for host memory, a Stream for buffers, or a CUDA stream.
+template <class Where>
+auto field_add(Where&& where, Field field, const FieldIn<Where>& a, const FieldIn<Where>& b,
+               const FieldOut<Where>& out, const FieldOptionsOf<Where>& options = {}) {
+    return field_apply(where, field, FieldOp::add, a, b, {}, out, options);
+}
+template <class Where>
+auto field_sub(Where&& where, Field field, const FieldIn<Where>& a, const FieldIn<Where>& b,
+               const FieldOut<Where>& out, const FieldOptionsOf<Where>& options = {}) {
+    return field_apply(where, field, FieldOp::sub, a, b, {}, out, options);
+}
+template <class Where>
+auto field_mul(Where&& where, Field field, const FieldIn<Where>& a, const FieldIn<Where>& b,
+               const FieldOut<Where>& out, const FieldOptionsOf<Where>& options = {}) {
+    return field_apply(where, field, FieldOp::mul, a, b, {}, out, options);
+}
+template <class Where>
+auto field_neg(Where&& where, Field field, const FieldIn<Where>& a, const FieldOut<Where>& out,
+               const FieldOptionsOf<Where>& options = {}) {
+    return field_apply(where, field, FieldOp::neg, a, {}, {}, out, options);
+}
+template <class Where>
+auto field_square(Where&& where, Field field, const FieldIn<Where>& a, const FieldOut<Where>& out,
+               const FieldOptionsOf<Where>& options = {}) {
+    return field_apply(where, field, FieldOp::square, a, {}, {}, out, options);
+}
+template <class Where>
+auto field_inverse(Where&& where, Field field, const FieldIn<Where>& a, const FieldOut<Where>& out,
+               const FieldOptionsOf<Where>& options = {}) {
+    return field_apply(where, field, FieldOp::inverse, a, {}, {}, out, options);
+}
+template <class Where>
+auto field_to_montgomery(Where&& where, Field field, const FieldIn<Where>& a, const FieldOut<Where>& out,
+               const FieldOptionsOf<Where>& options = {}) {
+    return field_apply(where, field, FieldOp::to_montgomery, a, {}, {}, out, options);
+}
+template <class Where>
+auto field_from_montgomery(Where&& where, Field field, const FieldIn<Where>& a, const FieldOut<Where>& out,
+               const FieldOptionsOf<Where>& options = {}) {
+    return field_apply(where, field, FieldOp::from_montgomery, a, {}, {}, out, options);
+}
+template <class Where>
+auto field_axpy(Where&& where, Field field, const ConstHostArray& scalar, const FieldIn<Where>& a,
+                const FieldIn<Where>& b, const FieldOut<Where>& out,
+                const FieldOptionsOf<Where>& options = {}) {
+    return field_apply(where, field, FieldOp::axpy, a, b, scalar, out, options);
+}
+template <class Where>
+auto field_sum(Where&& where, Field field, const FieldIn<Where>& a, const FieldOut<Where>& out,
+               const FieldOptionsOf<Where>& options = {}) {
+    return field_apply(where, field, FieldOp::sum, a, {}, {}, out, options);
+}
+template <class Where>
+auto field_inner_product(Where&& where, Field field, const FieldIn<Where>& a, const FieldIn<Where>& b,
+               const FieldOut<Where>& out, const FieldOptionsOf<Where>& options = {}) {
+    return field_apply(where, field, FieldOp::inner_product, a, b, {}, out, options);
+}
 
 /// The program behind an element-wise operation, for run_batch, JobPipeline or Stream::dispatch: bindings a,
 /// b, out (without b: a, out), an element is element_bytes. Parameters of axpy: the scalar in Montgomery
 /// form. Errors: unsupported - limbs64 on a device without shaderInt64; invalid_argument - a reduction, a
-/// workgroup size that is no power of two or too large.
-Program field_program(Backend& backend, Field field, FieldOp op, const FieldKernelOptions& options = {});
-Program field_program(Backend& backend, FieldOp op, FieldShader shader = FieldShader::automatic);
+/// workgroup size that is no power of two or too large, block_elements.
+Program field_program(Backend& backend, Field field, FieldOp op, const FieldOptions& options = {});
 
 }  // namespace weft

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hierarchical nested-lattice quantization: vectors of 2, 4 or 8 floats to a few small digits each, and back.
+//
+// Example:
+//     const std::vector<float> x(4096, 0.5f);  // 1024 vectors of D4
+//     const weft::LatticeCode code{.lattice = weft::Lattice::d4, .q = 4, .levels = 2, .beta = 0.1f};
+//     std::vector<std::uint8_t> codes(weft::code_bytes(code, 1024));
+//     weft::Backend backend;
+//     weft::lattice_encode(backend, code, x, codes);
 #pragma once
 
 #include <cstddef>
@@ -60,26 +67,28 @@ constexpr std::size_t status_words(std::size_t vectors) noexcept {
 /// all its digits are zero.
 inline constexpr std::uint8_t kLatticeRetries = 0x7f, kLatticeUnresolved = 0x80, kLatticeNotFinite = 0xff;
 
-struct LatticeEncodeOptions {
+/// Of resident vectors.
+struct LatticeOptions {
     std::size_t width = 0;  ///< values of a row; 0: d, vector after vector
-    bool checked = false;   ///< refuse values that are not finite before anything runs
-    BatchOptions batch = {};
+};
+struct LatticeDecodeOptions {
+    std::size_t width = 0;    ///< as it was encoded
+    std::uint32_t depth = 0;  ///< levels to decode, coarse ones first; 0: all
 };
 
-struct LatticeDecodeOptions {
+/// Of vectors in host memory.
+struct LatticeHostOptions {
+    std::size_t width = 0;      ///< values of a row; 0: d, vector after vector
+    bool check_values = false;  ///< refuse values that are not finite before anything runs
+    BatchOptions batch = {};
+};
+struct LatticeDecodeHostOptions {
     std::size_t width = 0;    ///< as it was encoded
     std::uint32_t depth = 0;  ///< levels to decode, coarse ones first; 0: all
     /// Refuse digits outside [0, q) and statuses that no encoder gives before anything runs. Unchecked, such
     /// vectors are decoded to NaN.
-    bool checked = true;
+    bool check_values = false;
     BatchOptions batch = {};
-};
-
-struct LatticeReport {
-    std::uint64_t vectors = 0;
-    std::uint64_t retried = 0;     ///< vectors with at least one retry
-    std::uint64_t unresolved = 0;  ///< vectors that overload nevertheless
-    BatchReport batch;             ///< its elements are blocks of vectors
 };
 
 /// Codes of `x` in host memory.
@@ -88,33 +97,36 @@ struct LatticeReport {
 ///   codes    code_bytes(rows * tiles) bytes: [rows, tiles, levels, d] digits, one byte each or packed
 ///   status   [rows, tiles] bytes, or empty; then the report has the totals, of an array made for the call
 ///
-/// Errors: invalid_argument - code, shape, null, overlap, values that are not finite in checked mode: nothing
+/// The report's items are vectors; `retried` and `unresolved` count the statuses.
+///
+/// Errors: invalid_argument - code, shape, null, overlap, values that are not finite with check_values: nothing
 /// has run; values that are not finite otherwise: all other vectors are coded. As run_batch otherwise.
-LatticeReport lattice_encode(Backend& backend, const LatticeCode& code, std::span<const float> x,
-                             std::span<std::uint8_t> codes, std::span<std::uint8_t> status = {},
-                             const LatticeEncodeOptions& options = {});
+OpReport lattice_encode(Backend& backend, const LatticeCode& code, std::span<const float> x,
+                        std::span<std::uint8_t> codes, std::span<std::uint8_t> status = {},
+                        const LatticeHostOptions& options = {});
 
 /// The inverse. `status` as lattice_encode made it; empty: no vector was retried. x: [rows, width].
-/// Errors: as lattice_encode; digits and statuses as `checked` says.
-LatticeReport lattice_decode(Backend& backend, const LatticeCode& code, std::span<const std::uint8_t> codes,
-                             std::span<const std::uint8_t> status, std::span<float> x,
-                             const LatticeDecodeOptions& options = {});
+/// Errors: as lattice_encode; digits and statuses as check_values says.
+OpReport lattice_decode(Backend& backend, const LatticeCode& code, std::span<const std::uint8_t> codes,
+                        std::span<const std::uint8_t> status, std::span<float> x,
+                        const LatticeDecodeHostOptions& options = {});
 
 /// lattice_encode and lattice_decode in one pass, bit for bit, without the codes. `y` may be `x`. Vectors
 /// that are not finite become NaN. Errors: as lattice_encode.
-LatticeReport lattice_quantize(Backend& backend, const LatticeCode& code, std::span<const float> x,
-                               std::span<float> y, std::span<std::uint8_t> status = {},
-                               const LatticeEncodeOptions& options = {});
+OpReport lattice_quantize(Backend& backend, const LatticeCode& code, std::span<const float> x,
+                          std::span<float> y, std::span<std::uint8_t> status = {},
+                          const LatticeHostOptions& options = {});
 
 /// The same on resident buffers, recorded on `stream`: codes have code_words(), statuses status_words() words
-/// for rows * tiles vectors. Nothing is checked but shapes: look at the statuses, where a call in host memory
-/// would throw. Errors: invalid_argument - code, sizes, `y` that overlaps `x` in part; as Stream::dispatch.
+/// for rows * tiles vectors. Only shapes are checked: read the statuses, where a call in host memory would
+/// throw. Errors: invalid_argument - code, sizes, `y` that overlaps `x` in part; as Stream::dispatch.
 void lattice_encode(Stream& stream, const LatticeCode& code, BufferView<const float> x,
-                    BufferView<std::uint32_t> codes, BufferView<std::uint32_t> status, std::size_t width = 0);
+                    BufferView<std::uint32_t> codes, BufferView<std::uint32_t> status,
+                    const LatticeOptions& options = {});
 void lattice_decode(Stream& stream, const LatticeCode& code, BufferView<const std::uint32_t> codes,
                     std::optional<BufferView<const std::uint32_t>> status, BufferView<float> x,
-                    std::size_t width = 0, std::uint32_t depth = 0);
+                    const LatticeDecodeOptions& options = {});
 void lattice_quantize(Stream& stream, const LatticeCode& code, BufferView<const float> x, BufferView<float> y,
-                      BufferView<std::uint32_t> status, std::size_t width = 0);
+                      BufferView<std::uint32_t> status, const LatticeOptions& options = {});
 
 }  // namespace weft

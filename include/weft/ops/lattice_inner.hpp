@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inner products of lattice codes, without decoding them.
+//
+// Example:
+//     weft::Backend backend;
+//     const std::vector<std::uint8_t> codes(800);  // 100 vectors of D4, two levels of four digits each
+//     std::vector<float> out(100);
+//     weft::lattice_inner(backend, weft::LatticeTable(weft::Lattice::d4, 4), {}, codes, codes, out);
 #pragma once
 
 #include <cstddef>
@@ -44,25 +50,26 @@ class LatticeTable {
     std::vector<std::uint32_t> words_;
 };
 
-struct LatticeInnerOptions {
-    std::size_t width = 0;  ///< values of a row; 0: d
-    BatchOptions batch = {};
-};
-
 /// out[r] = <x_r, y_r> of the rows that `x` and `y` are codes of; or <x_r, y_0>, where `y` is one row.
 ///
-///   x, y   codes as of lattice_encode for `code` without retries and dither; digits below q, unchecked
+///   x, y   codes as of lattice_encode for `code` without retries and dither
 ///   out    [rows] float: beta^2 times a 32-bit sum of integers, both exact, rounded once or twice
 ///
+/// Unchecked, digits that are not below q give some wrong number in their row. The report's items are the
+/// vectors of `x`.
+///
 /// Errors: invalid_argument - sizes, null, overlap; a table of another lattice or q; a code with retries or
-/// dither; rows so long that the sum may not fit 32 bits. As run_batch otherwise.
-BatchReport lattice_inner(Backend& backend, const LatticeTable& table, const LatticeCode& code,
-                          std::span<const std::uint8_t> x, std::span<const std::uint8_t> y,
-                          std::span<float> out, const LatticeInnerOptions& options = {});
+/// dither; rows so long that the sum may not fit 32 bits; with check_values digits that are not below q. As
+/// run_batch otherwise.
+OpReport lattice_inner(Backend& backend, const LatticeTable& table, const LatticeCode& code,
+                       std::span<const std::uint8_t> x, std::span<const std::uint8_t> y, std::span<float> out,
+                       const LatticeHostOptions& options = {});
 
-/// The same on resident buffers; `table` holds LatticeTable::words(), x and y code_words() for their rows.
-void lattice_inner(Stream& stream, const LatticeTable& table, BufferView<const std::uint32_t> table_words,
-                   const LatticeCode& code, BufferView<const std::uint32_t> x,
-                   BufferView<const std::uint32_t> y, BufferView<float> out, std::size_t width = 0);
+/// The same on resident buffers; x and y have code_words() words for their rows. The first call with a table
+/// uploads its words into a buffer that the backend keeps until Backend::trim(); Backend::memory() counts it as
+/// "lattice table". Errors: as above; out_of_memory - that buffer; as Stream::dispatch.
+void lattice_inner(Stream& stream, const LatticeTable& table, const LatticeCode& code,
+                   BufferView<const std::uint32_t> x, BufferView<const std::uint32_t> y,
+                   BufferView<float> out, const LatticeOptions& options = {});
 
 }  // namespace weft

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The step size of a lattice code that suits given data.
+//
+// Example:
+//     weft::Backend backend;
+//     const std::vector<float> sample(4096, 0.5f);
+//     const weft::LatticeSearch search = weft::lattice_search_beta(backend, {.q = 4}, sample);
+//     std::printf("beta %g\n", search.best.beta);
 #pragma once
 
 #include <cstddef>
@@ -18,9 +24,9 @@ struct LatticeSearchOptions {
     /// fine codes reach large values, and while the lowest betas are the best.
     float low = 0, high = 0;
     std::uint32_t steps = 40;  ///< betas tried over the range, 2 to 1000; half as many again in each valley
-    /// Betas tried, of all, which grows where the range turns out to have several valleys or to go on; what
-    /// it throws ends the search.
-    ProgressCallback progress = {};
+    /// Of each quantization. `progress` counts the betas tried, of a total that grows where the range turns out
+    /// to have several valleys or to go on.
+    BatchOptions batch = {};
 };
 
 /// What one beta does to the sample.
@@ -33,6 +39,7 @@ struct LatticeTrial {
 struct LatticeSearch {
     LatticeTrial best;                 ///< least error; the smaller beta of equals
     std::vector<LatticeTrial> trials;  ///< all, ascending beta
+    OpReport report;  ///< of all quantizations together; its items are the betas tried
 };
 
 /// Quantizes `sample` on the device with betas in geometric steps over the range, then with steps between the

@@ -92,7 +92,7 @@ FieldProducts plan_products(const shared::FieldConstants& f, FieldOp op, FieldFo
 }
 
 FieldPlan plan_field(const DeviceInfo& device, const FieldInfo& field, FieldOp op, std::uint64_t elements,
-                     const FieldKernelOptions& options) {
+                     const FieldOptions& options) {
     FieldPlan plan;
     plan.shader = plan_shader(device, field, op, options.shader);
     // Only what does not fit the x axis loops.
@@ -106,8 +106,13 @@ FieldPlan plan_field(const DeviceInfo& device, const FieldInfo& field, FieldOp o
     return plan;
 }
 
+std::string field_method(const FieldInfo& field, const FieldPlan& plan) {
+    if (field.limb_bytes == 4) return {};
+    return plan.shader == FieldShader::limbs64 ? "limbs64" : "limbs32";
+}
+
 std::uint32_t plan_field_shares(const DeviceInfo& device, const FieldInfo& field, FieldOp op,
-                                std::uint64_t elements, const FieldKernelOptions& options) {
+                                std::uint64_t elements, const FieldOptions& options) {
     const std::uint64_t row =
         std::uint64_t{plan_size(device, field, op, options.workgroup_size)} * share_each(field);
     const auto rounded_up = [&](std::uint64_t share) { return (elements + share - 1) / share; };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include <weft/device.hpp>
 #include <weft/ops/field.hpp>
@@ -34,10 +35,13 @@ FieldProducts plan_products(const shared::FieldConstants& f, FieldOp op, FieldFo
 /// `elements` of one call, 0 where it is not known. Errors: unsupported - limbs64 wanted on a device without
 /// shaderInt64; invalid_argument - a workgroup size that is no power of two, or beyond the device.
 FieldPlan plan_field(const DeviceInfo& device, const FieldInfo& field, FieldOp op, std::uint64_t elements,
-                     const FieldKernelOptions& options);
+                     const FieldOptions& options);
+
+/// OpReport::method: the shader, "limbs32" or "limbs64"; empty for fields that have one alone.
+std::string field_method(const FieldInfo& field, const FieldPlan& plan);
 
 /// Workgroups of a resident reduction, each with elements to add up; one or more. Errors: as plan_field.
 std::uint32_t plan_field_shares(const DeviceInfo& device, const FieldInfo& field, FieldOp op,
-                                std::uint64_t elements, const FieldKernelOptions& options);
+                                std::uint64_t elements, const FieldOptions& options);
 
 }  // namespace weft::kernels

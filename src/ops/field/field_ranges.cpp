@@ -12,6 +12,16 @@ std::string field_function(FieldOp op) {
     return name;
 }
 
+ElementType limb_type(const FieldInfo& field) {
+    return field.limb_bytes == 8 ? kUint64 : kUint32;
+}
+
+std::string wrong_limbs(const FieldInfo& field, const char* name, ElementType got) {
+    const std::string type = to_string(got);
+    return std::string(name) + " has " + type + " elements (got " + type + ", need " +
+           to_string(limb_type(field)) + " limbs of " + to_string(field.field) + ")";
+}
+
 namespace {
 
 [[noreturn]] void refuse(FieldOp op, const std::string& what) {
@@ -24,10 +34,7 @@ std::uint64_t limbs_of(const FieldInfo& field, const FieldRange& range) {
 
 void check_limbs(const FieldInfo& field, FieldOp op, const FieldRange& range, const char* name) {
     if (range.memory == nullptr) refuse(op, std::string(name) + " is missing (got no buffer)");
-    if (range.limb_bytes != field.limb_bytes)
-        refuse(op, std::string(name) + " has limbs of the wrong size for " + to_string(field.field) +
-                       " (got " + std::to_string(8 * range.limb_bytes) + " bits, need " +
-                       std::to_string(8 * field.limb_bytes) + ")");
+    if (range.type != limb_type(field)) refuse(op, wrong_limbs(field, name, range.type));
 }
 
 // Ranges of one buffer may overlap only as a whole; the device would read what it has just written.
@@ -53,7 +60,7 @@ void check_input(const FieldInfo& field, FieldOp op, const FieldRange& in, const
 }  // namespace
 
 void check_field_ranges(const FieldInfo& field, FieldOp op, const FieldRange& a, const FieldRange& b,
-                        const FieldRange& out, std::span<const std::uint64_t> scalar) {
+                        const FieldRange& out, const ConstHostArray& scalar, const FieldOptions& options) {
     check_limbs(field, op, out, "out");
     if (is_reduction(op) && out.bytes != field.element_bytes)
         refuse(op, "out is not one element (got " + std::to_string(limbs_of(field, out)) + " limbs, need " +
@@ -65,7 +72,10 @@ void check_field_ranges(const FieldInfo& field, FieldOp op, const FieldRange& a,
     else if (b.memory != nullptr)
         refuse(op, "there is no b (got a buffer, need none)");
     if (op != FieldOp::axpy && !scalar.empty())
-        refuse(op, "there is no scalar (got " + std::to_string(scalar.size()) + " limbs, need 0)");
+        refuse(op, "there is no scalar (got " + std::to_string(scalar.size) + " limbs, need 0)");
+    if (!is_reduction(op) && options.block_elements != 0)
+        refuse(op, "FieldOptions::block_elements does not apply (got " +
+                       std::to_string(options.block_elements) + ", need 0)");
 }
 
 }  // namespace weft::kernels

@@ -2,8 +2,11 @@
 #include "ops/field/field_scalar.hpp"
 
 #include <cstdio>
+#include <cstring>
 
 #include <weft/error.hpp>
+
+#include "ops/field/field_ranges.hpp"
 
 namespace weft::kernels {
 namespace {
@@ -30,45 +33,21 @@ FieldWords words_of(const Limbs& limbs) {
     return words;
 }
 
-template <class Limb>
-FieldWords scalar_words(const std::string& where, Field field, FieldForm form, std::span<const Limb> scalar) {
-    const shared::FieldConstants& f = field_constants(field);
-    const FieldInfo& info = field_info(field);
-    if (scalar.size() != info.limbs || scalar.data() == nullptr)
-        throw Error(Errc::invalid_argument, where + ": axpy needs a scalar (got " +
-                                                std::to_string(scalar.size()) + " limbs, need " +
-                                                std::to_string(info.limbs) + ")");
-    const FieldWords words = to_words(scalar);
-    if (!is_canonical(field, words))
-        throw Error(Errc::invalid_argument, where + ": the scalar is not canonical (got " +
-                                                hex(field, words) + ", need below p = " + hex(field, f.p) +
-                                                ")");
-    return form == FieldForm::montgomery ? words : montgomery_on_host(field, words, f.r_squared);
-}
-
 }  // namespace
 
 const shared::FieldConstants& field_constants(Field field) {
     return shared::kFieldTable[static_cast<std::size_t>(field_info(field).field)];
 }
 
-FieldWords to_words(std::span<const std::uint64_t> limbs) {
+// Limbs of 64 bits lie as two words, the low one first, on every host that Vulkan or CUDA runs on.
+FieldWords to_words(const FieldInfo& field, const void* array, std::size_t index) {
     FieldWords words{};
-    for (std::size_t i = 0; i < limbs.size(); ++i) {
-        words.word[2 * i] = static_cast<std::uint32_t>(limbs[i]);
-        words.word[2 * i + 1] = static_cast<std::uint32_t>(limbs[i] >> 32);
-    }
+    std::memcpy(words.word, static_cast<const std::byte*>(array) + index * field.element_bytes,
+                field.element_bytes);
     return words;
 }
-FieldWords to_words(std::span<const std::uint32_t> limbs) {
-    return {{limbs[0]}};
-}
-void from_words(const FieldWords& words, std::span<std::uint64_t> limbs) {
-    for (std::size_t i = 0; i < limbs.size(); ++i)
-        limbs[i] = std::uint64_t{words.word[2 * i + 1]} << 32 | words.word[2 * i];
-}
-void from_words(const FieldWords& words, std::span<std::uint32_t> limbs) {
-    limbs[0] = words.word[0];
+void from_words(const FieldInfo& field, const FieldWords& words, void* array) {
+    std::memcpy(array, words.word, field.element_bytes);
 }
 
 FieldWords add_on_host(Field field, const FieldWords& a, const FieldWords& b) {
@@ -105,28 +84,21 @@ std::string hex(Field field, const FieldWords& words) {
     return text;
 }
 
-FieldWords axpy_words(const std::string& where, Field field, FieldForm form,
-                      std::span<const std::uint64_t> scalar) {
-    if (field_info(field).limb_bytes == 8) return scalar_words(where, field, form, scalar);
-    // A field of 31 bits: one limb, whose upper half must be empty.
-    if (scalar.size() == 1 && scalar.data() != nullptr && scalar[0] >> 32 == 0) {
-        const auto narrow = static_cast<std::uint32_t>(scalar[0]);
-        return scalar_words(where, field, form, std::span(&narrow, 1));
-    }
-    const std::string p = hex(field, field_constants(field).p);
-    if (scalar.size() == 1 && scalar.data() != nullptr) {
-        char value[20];
-        std::snprintf(value, sizeof value, "0x%llx", static_cast<unsigned long long>(scalar[0]));
-        throw Error(Errc::invalid_argument,
-                    where + ": the scalar is not canonical (got " + value + ", need below p = " + p + ")");
-    }
-    throw Error(Errc::invalid_argument, where + ": axpy needs a scalar of one limb (got " +
-                                            std::to_string(scalar.size()) + " limbs, need 1 below p = " + p +
-                                            ")");
-}
-FieldWords axpy_words(const std::string& where, Field field, FieldForm form,
-                      std::span<const std::uint32_t> scalar) {
-    return scalar_words(where, field, form, scalar);
+FieldWords axpy_words(const std::string& place, Field field, FieldForm form, const ConstHostArray& scalar) {
+    const shared::FieldConstants& f = field_constants(field);
+    const FieldInfo& info = field_info(field);
+    const auto refuse = [&](const std::string& what) {
+        throw Error(Errc::invalid_argument, place + ": " + what);
+    };
+    if (scalar.size != info.limbs || scalar.data == nullptr)
+        refuse("axpy needs a scalar (got " + std::to_string(scalar.size) + " limbs, need " +
+               std::to_string(info.limbs) + ")");
+    if (scalar.type != limb_type(info)) refuse(wrong_limbs(info, "scalar", scalar.type));
+    const FieldWords words = to_words(info, scalar.data, 0);
+    if (!is_canonical(field, words))
+        refuse("the scalar is not canonical (got " + hex(field, words) + ", need below p = " + hex(field, f.p) +
+               ")");
+    return form == FieldForm::montgomery ? words : montgomery_on_host(field, words, f.r_squared);
 }
 
 }  // namespace weft::kernels

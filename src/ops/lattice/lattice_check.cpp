@@ -183,7 +183,7 @@ void check_digits(const char* function, const LatticeCode& code, std::span<const
 
 namespace {
 
-// By parts: most have nothing to tell, and loops without branches become vector code.
+// By parts: most are all zeros, and loops without branches become vector code.
 StatusCount count_range(std::span<const std::uint8_t> status, std::size_t first, std::size_t last) {
     constexpr std::size_t kPart = 4096;
     StatusCount count;
@@ -247,13 +247,24 @@ StatusCount check_statuses(const char* function, const LatticeCode& code,
                                   "at most max_retries = " + std::to_string(code.max_retries)));
 }
 
-LatticeReport forward_report(const char* function, const LatticeShape& shape, const StatusCount& count,
-                             BatchReport batch) {
+OpReport lattice_report(const char* function, const LatticeShape& shape, const StatusCount& count,
+                        BatchReport batch) {
+    OpReport report;
+    static_cast<BatchReport&>(report) = std::move(batch);
+    report.op = function;
+    report.items = shape.vectors();
+    report.retried = count.retried;
+    report.unresolved = count.unresolved;
+    return report;
+}
+
+OpReport forward_report(const char* function, const LatticeShape& shape, const StatusCount& count,
+                        BatchReport batch) {
     if (count.not_finite != 0)
         refuse(function, "vectors with values that are not finite (got " + std::to_string(count.not_finite) +
                              " of " + std::to_string(shape.vectors()) + ", the first is vector " +
                              std::to_string(count.first_not_finite) + ", need none; all others are done)");
-    return {shape.vectors(), count.retried, count.unresolved, std::move(batch)};
+    return lattice_report(function, shape, count, std::move(batch));
 }
 
 }  // namespace weft::kernels

@@ -30,12 +30,15 @@ void check_size(const char* function, const char* name, const char* unit, std::s
 void check_lattice_spans(const char* function, std::span<const NamedSpan> inputs,
                          std::span<const NamedSpan> outputs, bool in_place);
 
-/// Reads all of `x` with up to `threads` threads. Errors: invalid_argument, naming the lowest row and value.
+/// Reads all of `x` with up to `threads` threads. Errors: invalid_argument; the text names the lowest row and
+/// value.
 void check_finite(const char* function, std::span<const float> x, std::size_t width, std::uint32_t threads);
 
-/// The same for digits and, unless empty, statuses. Errors: invalid_argument, naming the lowest vector.
+/// The same for digits. Errors: invalid_argument; the text names the lowest vector.
 void check_digits(const char* function, const LatticeCode& code, std::span<const std::uint8_t> codes,
                   std::size_t vectors, std::uint32_t threads);
+
+/// What statuses amount to.
 struct StatusCount {
     std::uint64_t retried = 0, unresolved = 0, not_finite = 0;
     std::size_t first_not_finite = 0;
@@ -43,16 +46,19 @@ struct StatusCount {
 
     void add(const StatusCount& later);  // of vectors behind these
 };
-/// Of the vectors from `first` on; indices are those in `status`.
+/// Counts the vectors from `first` on; indices are those in `status`.
 StatusCount count_statuses(std::span<const std::uint8_t> status, std::uint32_t threads = 1,
                            std::size_t first = 0);
-/// What they amount to, found out on the way.
+/// The same for statuses that are to be decoded. Errors: invalid_argument; the text names the lowest vector with a
+/// status that no encoder gives for `code`.
 StatusCount check_statuses(const char* function, const LatticeCode& code,
                            std::span<const std::uint8_t> status, std::uint32_t threads);
 
-/// Of an encode or quantize that is done and left these statuses. Errors: invalid_argument - vectors that
-/// were not finite.
-LatticeReport forward_report(const char* function, const LatticeShape& shape, const StatusCount& count,
-                             BatchReport batch);
+/// The report of a call that is done; `count`: of its vectors' statuses.
+OpReport lattice_report(const char* function, const LatticeShape& shape, const StatusCount& count,
+                        BatchReport batch);
+/// The same of encode and quantize. Errors: invalid_argument - vectors that were not finite.
+OpReport forward_report(const char* function, const LatticeShape& shape, const StatusCount& count,
+                        BatchReport batch);
 
 }  // namespace weft::kernels

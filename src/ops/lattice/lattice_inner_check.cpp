@@ -58,12 +58,11 @@ bool is_one_row(std::size_t got, std::size_t one, std::size_t rows, std::size_t 
     return false;
 }
 
-bool check_inner_words(const LatticeTable& table, const LatticeCode& code, const LatticeShape& shape,
-                       std::size_t table_words, std::size_t x, std::size_t y) {
+bool check_inner_words(const LatticeCode& code, const LatticeShape& shape,
+                       std::size_t x, std::size_t y) {
     if (shape.vectors() > ~0u - 64)
         refuse("too many vectors (got " + std::to_string(shape.vectors()) + ", need fewer than 2^32 - 64)");
     const std::size_t need = code_words(code, shape.vectors()), one = code_words(code, shape.tiles);
-    check_size(kFunction, "table", "words", table_words, table.words().size());
     check_size(kFunction, "x", "words", x, need);
     return is_one_row(y, one, shape.rows, need, "words");
 }

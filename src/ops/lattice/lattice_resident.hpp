@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes, checks and push constants of lattice operations, whoever's memory the vectors lie in. Pure.
+// Shapes, checks and push constants of lattice operations on vectors in memory of any API. Pure.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search for beta, whoever quantizes.
+// The search for beta, with a function that quantizes.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 namespace weft::kernels {
 
 /// Quantizes x, which is finite, into y, of the same size.
-using QuantizeSample =
-    std::function<LatticeReport(const LatticeCode& code, std::span<const float> x, std::span<float> y)>;
+using QuantizeSample = std::function<OpReport(const LatticeCode& code, std::span<const float> x,
+                                              std::span<float> y, const LatticeHostOptions& options)>;
 
 /// As lattice_search_beta. `threads`: for the check of the sample.
 LatticeSearch search_beta(const LatticeCode& code, std::span<const float> sample,

@@ -21,16 +21,15 @@
 namespace weft::cuda {
 namespace {
 
-// All device memory is one to the checks: addresses tell what overlaps.
+// All device memory is one buffer to the checks, which compare addresses.
 constexpr char kMemory = 0;
 
-template <class Range>
-kernels::FieldRange range_of(const Range& range) {
+kernels::FieldRange range_of(const ConstDeviceArray& range) {
     return {range.data != nullptr ? &kMemory : nullptr, reinterpret_cast<std::uintptr_t>(range.data),
-            range.bytes, range.limb_bytes};
+            range.bytes(), range.type};
 }
 
-void reduce(FieldLaunch launch, const FieldInfo& field, const FieldKernelOptions& options,
+void reduce(FieldLaunch launch, const FieldInfo& field, const FieldOptions& options,
             const char* function) {
     const weft::DeviceInfo device = plan_device();
     if (launch.elements == 0)
@@ -52,20 +51,21 @@ void reduce(FieldLaunch launch, const FieldInfo& field, const FieldKernelOptions
 
 }  // namespace
 
-void field_apply(StreamHandle stream, Field field, FieldOp op, const FieldInput& a, const FieldInput& b,
-                 const FieldOutput& out, std::span<const std::uint64_t> scalar,
-                 const FieldKernelOptions& options) {
+void field_apply(StreamHandle stream, Field field, FieldOp op, const ConstDeviceArray& a,
+                 const ConstDeviceArray& b, const ConstHostArray& scalar, const DeviceArray& out,
+                 const FieldOptions& options) {
     kernels::check_field_enums("field_apply", field, op, options.form, options.shader);
     const FieldInfo& info = field_info(field);
     const std::string function = kernels::field_function(op);
-    kernels::check_field_ranges(info, op, range_of(a), range_of(b), range_of(out), scalar);
+    kernels::check_field_ranges(info, op, range_of(a), range_of(b), range_of(out), scalar, options);
+    kernels::refuse_field_shader(function, "FieldOptions", options.shader);
     const std::uintptr_t alignment = std::min<std::uint32_t>(info.element_bytes, 16);
     check_aligned(function, a.data, "a", alignment);
     check_aligned(function, b.data, "b", alignment);
     check_aligned(function, out.data, "out", alignment);
     FieldLaunch launch;
     if (op == FieldOp::axpy) launch.scalar = kernels::axpy_words(function, field, options.form, scalar);
-    launch.elements = a.bytes / info.element_bytes;
+    launch.elements = a.bytes() / info.element_bytes;
     const kernels::FieldPlan plan = kernels::plan_field(plan_device(), info, op, launch.elements, options);
     require_device(function.c_str());
     const kernels::FieldProducts products =

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// Completes <weft/cuda/host.hpp>: field vectors in host memory.
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <string>
 #include <thread>
 #include <vector>
@@ -8,110 +10,115 @@
 #include <weft/cuda/field.hpp>
 #include <weft/cuda/host.hpp>
 
+#include "base/batch_call.hpp"
 #include "cuda/check.hpp"
-#include "cuda/streamed_chunks.hpp"
 #include "cuda/scratch.hpp"
+#include "cuda/streamed_chunks.hpp"
 #include "ops/field/field_check.hpp"
+#include "ops/field/field_ranges.hpp"
 #include "ops/field/field_scalar.hpp"
 
 namespace weft::cuda {
 namespace {
 
-constexpr const char* kFunction = "field_batch";
+using kernels::FieldCall;
 
-template <class Limb>
-DeviceSpan<Limb> limbs_at(std::byte* data, std::uint64_t limbs) {
-    return {reinterpret_cast<Limb*>(data), limbs};
-}
+/// What the jobs of a call have in common.
+struct Running {
+    const FieldCall& call;
+    const std::string& function;
+    FieldForm form;
+    core::ProgressMeter& progress;
+    BatchReport& report;
+    std::uint64_t elements_done = 0;
+};
 
-template <class Limb>
-HostWork work_of(const FieldInfo& info, FieldOp op, const FieldVectors<Limb>& job) {
+HostWork work_of(Running& run, const FieldJob& job) {
+    const std::uint64_t bytes = run.call.field.element_bytes;
     HostWork work;
-    work.inputs.push_back({job.a.data(), job.a.size_bytes(), info.element_bytes});
-    if (takes_b(op)) work.inputs.push_back({job.b.data(), job.b.size_bytes(), info.element_bytes});
-    work.elements = job.a.size() / info.limbs;
+    work.inputs.push_back({job.a.data, job.a.bytes(), bytes});
+    if (takes_b(run.call.op)) work.inputs.push_back({job.b.data, job.b.bytes(), bytes});
+    work.elements = run.call.elements(job);
+    work.done = [&run](const Chunk& chunk) { run.progress.show(run.elements_done += chunk.count); };
     return work;
 }
 
-template <class Limb>
-void run_elements(const FieldInfo& info, FieldOp op, const FieldVectors<Limb>& job,
-                  const FieldOptions& options, BatchReport& report) {
-    HostWork work = work_of(info, op, job);
-    work.outputs.push_back({job.out.data(), job.out.size_bytes(), info.element_bytes});
-    const std::vector<std::uint64_t> scalar(job.scalar.begin(), job.scalar.end());
-    work.launch = [&](const Chunk& chunk) {
-        const std::uint64_t limbs = chunk.count * info.limbs;
-        FieldInput b;
-        if (takes_b(op)) b = limbs_at<Limb>(chunk.inputs[1], limbs);
-        field_apply(chunk.stream, info.field, op, limbs_at<Limb>(chunk.inputs[0], limbs), b,
-                    limbs_at<Limb>(chunk.outputs[0], limbs), scalar, {.form = options.form});
-    };
-    run_chunks(kFunction, work, report);
+/// Puts a chunk's operation on its stream.
+void launch(const Running& run, const Chunk& chunk, const ConstHostArray& scalar, std::byte* out,
+            std::uint64_t out_elements) {
+    const ElementType type = kernels::limb_type(run.call.field);
+    const std::uint64_t limbs = chunk.count * run.call.field.limbs;
+    ConstDeviceArray b;
+    if (takes_b(run.call.op)) b = {chunk.inputs[1], limbs, type};
+    field_apply(chunk.stream, run.call.field.field, run.call.op, {chunk.inputs[0], limbs, type}, b, scalar,
+                {out, out_elements * run.call.field.limbs, type}, {.form = run.form});
+}
+
+void run_elements(Running& run, const FieldJob& job) {
+    HostWork work = work_of(run, job);
+    work.outputs.push_back({job.out.data, job.out.bytes(), run.call.field.element_bytes});
+    work.launch = [&](const Chunk& chunk) { launch(run, chunk, job.scalar, chunk.outputs[0], chunk.count); };
+    run_chunks(run.function.c_str(), work, run.report);
 }
 
 // Totals of chunks stay on the device; the host adds them.
-template <class Limb>
-void run_reduction(const FieldInfo& info, FieldOp op, const FieldVectors<Limb>& job,
-                   const FieldOptions& options, BatchReport& report) {
-    HostWork work = work_of(info, op, job);
+void run_reduction(Running& run, const FieldJob& job) {
+    HostWork work = work_of(run, job);
+    const FieldInfo& field = run.call.field;
+    const char* const function = run.function.c_str();
     constexpr std::uint64_t kLeastChunkBytes = std::uint64_t{8} << 20;
-    const std::uint64_t most = job.a.size_bytes() * (takes_b(op) ? 2 : 1) / kLeastChunkBytes + 2;
-    require_device(kFunction);
-    const Scratch totals(nullptr, most * info.element_bytes, kFunction, "totals");
-    check(cudaStreamSynchronize(nullptr), kFunction, "cudaStreamSynchronize");
+    const std::uint64_t most = job.a.bytes() * (takes_b(run.call.op) ? 2 : 1) / kLeastChunkBytes + 2;
+    require_device(function);
+    const Scratch totals(nullptr, most * field.element_bytes, function, "totals");
+    check(cudaStreamSynchronize(nullptr), function, "cudaStreamSynchronize");
     std::size_t chunks = 0;
     work.launch = [&](const Chunk& chunk) {
-        const std::uint64_t limbs = chunk.count * info.limbs;
-        FieldInput b;
-        if (takes_b(op)) b = limbs_at<Limb>(chunk.inputs[1], limbs);
-        field_apply(chunk.stream, info.field, op, limbs_at<Limb>(chunk.inputs[0], limbs), b,
-                    limbs_at<Limb>(totals.as<std::byte>() + chunks++ * info.element_bytes, info.limbs), {},
-                    {.form = options.form});
+        launch(run, chunk, {}, totals.as<std::byte>() + chunks++ * field.element_bytes, 1);
     };
-    run_chunks(kFunction, work, report);
-    std::vector<Limb> values(chunks * info.limbs);
+    run_chunks(function, work, run.report);
+    std::vector<std::byte> values(chunks * field.element_bytes);
     if (chunks != 0)
-        check(cudaMemcpy(values.data(), totals.data(), values.size() * sizeof(Limb), cudaMemcpyDeviceToHost),
-              kFunction, "cudaMemcpy");
+        check(cudaMemcpy(values.data(), totals.data(), values.size(), cudaMemcpyDeviceToHost), function,
+              "cudaMemcpy");
     kernels::FieldWords sum{};
     for (std::size_t i = 0; i < chunks; ++i)
-        sum = kernels::add_on_host(
-            info.field, sum,
-            kernels::to_words(std::span<const Limb>(values).subspan(i * info.limbs, info.limbs)));
-    kernels::from_words(sum, job.out);
+        sum = kernels::add_on_host(field.field, sum, kernels::to_words(field, values.data(), i));
+    kernels::from_words(field, sum, job.out.data);
 }
 
-template <class Limb>
-BatchReport run(Field field, FieldOp op, std::span<const FieldVectors<Limb>> jobs,
-                const FieldOptions& options) {
-    kernels::check_field_enums(kFunction, field, op, options.form, options.shader);
-    const FieldInfo& info = field_info(field);
-    kernels::check_field_jobs(kFunction, field, op, jobs);
-    if (options.checked)
-        kernels::check_canonical(kFunction, field, jobs, std::max(1u, std::thread::hardware_concurrency()));
+OpReport run(Field field, FieldOp op, std::span<const FieldJob> jobs, bool batch,
+             const FieldHostOptions& options) {
+    kernels::check_field_enums(batch ? "field_batch" : "field_apply", field, op, options.form, options.shader);
+    const FieldCall call{field_info(field), op, jobs, batch};
+    const std::string function = call.function();
+    core::require_members(function.c_str(), options.batch, {});
+    kernels::refuse_field_shader(function, "FieldHostOptions", options.shader);
+    kernels::check_field_jobs(call);
+    if (options.check_values)
+        kernels::check_canonical(call, std::max(1u, std::thread::hardware_concurrency()));
     for (std::size_t i = 0; op == FieldOp::axpy && i < jobs.size(); ++i)
-        kernels::axpy_words(std::string(kFunction) + ": job " + std::to_string(i), field, options.form,
-                            jobs[i].scalar);
-    BatchReport report;
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-        if (is_reduction(op))
-            run_reduction(info, op, jobs[i], options, report);
-        else
-            run_elements(info, op, jobs[i], options, report);
-        if (options.batch.progress) options.batch.progress(i + 1, jobs.size());
-    }
+        kernels::axpy_words(call.place(i), field, options.form, jobs[i].scalar);
+    OpReport report;
+    report.op = kernels::field_function(op);
+    report.items = call.elements();
+    core::ProgressMeter progress(function.c_str(), options.batch, report.items);
+    progress.check();
+    Running running{call, function, options.form, progress, report};
+    for (const FieldJob& job : jobs) is_reduction(op) ? run_reduction(running, job) : run_elements(running, job);
     return report;
 }
 
 }  // namespace
 
-BatchReport field_batch(Field field, FieldOp op, std::span<const FieldJob> jobs,
-                        const FieldOptions& options) {
-    return run(field, op, jobs, options);
+OpReport field_batch(Field field, FieldOp op, std::span<const FieldJob> jobs,
+                     const FieldHostOptions& options) {
+    return run(field, op, jobs, true, options);
 }
-BatchReport field_batch(Field field, FieldOp op, std::span<const Field31Job> jobs,
-                        const FieldOptions& options) {
-    return run(field, op, jobs, options);
+
+OpReport field_apply(Field field, FieldOp op, const ConstHostArray& a, const ConstHostArray& b,
+                     const ConstHostArray& scalar, const HostArray& out, const FieldHostOptions& options) {
+    const FieldJob job{a, b, scalar, out};
+    return run(field, op, {&job, 1}, false, options);
 }
 
 }  // namespace weft::cuda

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+// Completes <weft/cuda/lattice.hpp>.
 #include <weft/cuda/lattice.hpp>
 
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <numeric>
+#include <tuple>
+#include <utility>
 
 #include "cuda/aligned.hpp"
 #include "cuda/check.hpp"
+#include "cuda/scratch.hpp"
 #include "ops_cuda/lattice/lattice_launch.hpp"
 #include "ops/lattice/lattice_check.hpp"
 #include "ops/lattice/lattice_inner_check.hpp"
@@ -43,13 +49,31 @@ void launch(const char* function, LatticeOp op, const LatticeCode& code, const R
           "the launch");
 }
 
+/// The table's words on the current device, uploaded by the first call and kept until the process ends.
+const std::uint32_t* device_words(const LatticeTable& table, const char* function) {
+    static std::mutex mutex;
+    static auto* const kept = new std::map<std::tuple<int, Lattice, std::uint32_t>, Scratch>;
+    int device = 0;
+    check(cudaGetDevice(&device), function, "cudaGetDevice");
+    const std::lock_guard lock(mutex);
+    const auto key = std::tuple(device, table.lattice(), table.q());
+    if (const auto found = kept->find(key); found != kept->end()) return found->second.as<std::uint32_t>();
+    Scratch words(nullptr, table.words().size_bytes(), function, "the table");
+    check(cudaMemcpyAsync(words.data(), table.words().data(), table.words().size_bytes(), cudaMemcpyHostToDevice,
+                          nullptr),
+          function, "cudaMemcpyAsync");
+    check(cudaStreamSynchronize(nullptr), function, "cudaStreamSynchronize");
+    return kept->emplace(key, std::move(words)).first->second.as<std::uint32_t>();
+}
+
 }  // namespace
 
 void lattice_encode(StreamHandle stream, const LatticeCode& code, DeviceSpan<const float> x,
-                    DeviceSpan<std::uint32_t> codes, DeviceSpan<std::uint32_t> status, std::size_t width) {
+                    DeviceSpan<std::uint32_t> codes, DeviceSpan<std::uint32_t> status,
+                    const LatticeOptions& options) {
     const char* function = "lattice_encode";
     const ResidentVectors r =
-        kernels::resident_vectors(function, code, x.size(), width, codes.size(), status.size());
+        kernels::resident_vectors(function, code, x.size(), options.width, codes.size(), status.size());
     check_aligned(function, x.data(), "x");
     check_aligned(function, codes.data(), "codes");
     launch(function, LatticeOp::encode, code, r,
@@ -61,10 +85,11 @@ void lattice_encode(StreamHandle stream, const LatticeCode& code, DeviceSpan<con
 }
 
 void lattice_quantize(StreamHandle stream, const LatticeCode& code, DeviceSpan<const float> x,
-                      DeviceSpan<float> y, DeviceSpan<std::uint32_t> status, std::size_t width) {
+                      DeviceSpan<float> y, DeviceSpan<std::uint32_t> status,
+                      const LatticeOptions& options) {
     const char* function = "lattice_quantize";
-    const kernels::LatticeShape shape = kernels::checked_shape(function, code, x.size(), width);
-    const ResidentVectors r = kernels::resident_vectors(function, code, x.size(), width,
+    const kernels::LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
+    const ResidentVectors r = kernels::resident_vectors(function, code, x.size(), options.width,
                                                         code_words(code, shape.vectors()), status.size());
     kernels::check_size(function, "y", "values", y.size(), x.size());
     kernels::check_lattice_overlap(function, true, reinterpret_cast<std::uintptr_t>(x.data()) / sizeof(float),
@@ -81,12 +106,12 @@ void lattice_quantize(StreamHandle stream, const LatticeCode& code, DeviceSpan<c
 
 void lattice_decode(StreamHandle stream, const LatticeCode& code, DeviceSpan<const std::uint32_t> codes,
                     std::optional<DeviceSpan<const std::uint32_t>> status, DeviceSpan<float> x,
-                    std::size_t width, std::uint32_t depth) {
+                    const LatticeDecodeOptions& options) {
     const char* function = "lattice_decode";
-    const kernels::LatticeShape shape = kernels::checked_shape(function, code, x.size(), width);
+    const kernels::LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
     const std::size_t words = status ? status->size() : status_words(shape.vectors());
-    ResidentVectors r = kernels::resident_vectors(function, code, x.size(), width, codes.size(), words);
-    r.parameters.layout.depth = kernels::checked_depth(function, code, depth);
+    ResidentVectors r = kernels::resident_vectors(function, code, x.size(), options.width, codes.size(), words);
+    r.parameters.layout.depth = kernels::checked_depth(function, code, options.depth);
     check_aligned(function, codes.data(), "codes");
     check_aligned(function, x.data(), "x");
     launch(function, LatticeOp::decode, code, r,
@@ -97,14 +122,12 @@ void lattice_decode(StreamHandle stream, const LatticeCode& code, DeviceSpan<con
             .status_in = status ? status->data() : nullptr});
 }
 
-void lattice_inner(StreamHandle stream, const LatticeTable& table,
-                   DeviceSpan<const std::uint32_t> table_words, const LatticeCode& code,
-                   DeviceSpan<const std::uint32_t> x, DeviceSpan<const std::uint32_t> y,
-                   DeviceSpan<float> out, std::size_t width) {
+void lattice_inner(StreamHandle stream, const LatticeTable& table, const LatticeCode& code,
+                   DeviceSpan<const std::uint32_t> x, DeviceSpan<const std::uint32_t> y, DeviceSpan<float> out,
+                   const LatticeOptions& options) {
     const char* function = "lattice_inner";
-    const kernels::LatticeShape shape = kernels::inner_shape(table, code, out.size(), width);
-    const bool single =
-        kernels::check_inner_words(table, code, shape, table_words.size(), x.size(), y.size());
+    const kernels::LatticeShape shape = kernels::inner_shape(table, code, out.size(), options.width);
+    const bool single = kernels::check_inner_words(code, shape, x.size(), y.size());
     if (shape.rows == 0) return;
     require_device(function);
     check(static_cast<cudaError_t>(launch_lattice_inner({.stream = stream,
@@ -119,7 +142,7 @@ void lattice_inner(StreamHandle stream, const LatticeTable& table,
                                                          .scale = code.beta * code.beta,
                                                          .x = x.data(),
                                                          .y = y.data(),
-                                                         .table = table_words.data(),
+                                                         .table = device_words(table, function),
                                                          .out = out.data()})),
           function, "the launch");
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Completes <weft/cuda/host.hpp>: lattice codes of vectors in host memory.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <weft/cuda/host.hpp>
 #include <weft/cuda/lattice.hpp>
 
+#include "base/batch_call.hpp"
 #include "cuda/streamed_chunks.hpp"
 #include "ops/lattice/lattice_check.hpp"
 #include "ops/lattice/lattice_resident.hpp"
@@ -45,22 +47,22 @@ struct Part {
     std::uint64_t vectors, values, codes, status;
 };
 
-HostWork work_of(const LatticeShape& shape, const BatchOptions& options) {
+/// `progress` counts vectors; a stop of the call is found there.
+HostWork work_of(const LatticeShape& shape, core::ProgressMeter& progress) {
     HostWork work;
     work.elements = (shape.rows + shape.element_rows - 1) / shape.element_rows;
     work.multiple = 32;  // statuses begin at whole words
-    if (options.progress)
-        work.done = [&options, all = work.elements, so_far = std::uint64_t{0}](const Chunk& chunk) mutable {
-            options.progress(so_far += chunk.count, all);
-        };
+    work.done = [&shape, &progress](const Chunk& chunk) {
+        progress.show(std::min(shape.vectors(), (chunk.first + chunk.count) * shape.element_vectors));
+    };
     return work;
 }
 
 // encode and quantize.
-LatticeReport forward(const char* function, bool encode, const LatticeCode& code, const LatticeShape& shape,
+OpReport forward(const char* function, bool encode, const LatticeCode& code, const LatticeShape& shape,
                       std::span<const float> x, const NamedSpan& out, void* out_data,
                       std::uint64_t out_element_bytes, std::span<std::uint8_t> status,
-                      const LatticeEncodeOptions& options) {
+                      const LatticeHostOptions& options) {
     std::vector<std::uint8_t> own;
     if (status.empty() && status.data() == nullptr) {
         own.resize(shape.vectors());
@@ -70,8 +72,10 @@ LatticeReport forward(const char* function, bool encode, const LatticeCode& code
     const std::array<NamedSpan, 1> inputs{{{"x", x.data(), x.size_bytes()}}};
     const std::array<NamedSpan, 2> outputs{{out, {"status", status.data(), status.size()}}};
     kernels::check_lattice_spans(function, inputs, outputs, !encode);
-    if (options.checked) kernels::check_finite(function, x, shape.given_width, threads());
-    HostWork work = work_of(shape, options.batch);
+    if (options.check_values) kernels::check_finite(function, x, shape.given_width, threads());
+    core::ProgressMeter progress(function, options.batch, shape.vectors());
+    progress.check();
+    HostWork work = work_of(shape, progress);
     work.inputs = {{x.data(), x.size_bytes(), shape.element_value_bytes()}};
     work.outputs = {{out_data, out.bytes, out_element_bytes},
                     {status.data(), status.size(), shape.element_vectors}};
@@ -81,10 +85,11 @@ LatticeReport forward(const char* function, bool encode, const LatticeCode& code
         const auto statuses = span_at<std::uint32_t>(chunk.outputs[1], part.status);
         if (encode)
             lattice_encode(chunk.stream, part.code, values,
-                           span_at<std::uint32_t>(chunk.outputs[0], part.codes), statuses, shape.width);
+                           span_at<std::uint32_t>(chunk.outputs[0], part.codes), statuses,
+                           {.width = shape.width});
         else
             lattice_quantize(chunk.stream, part.code, values, span_at<float>(chunk.outputs[0], part.values),
-                             statuses, shape.width);
+                             statuses, {.width = shape.width});
     };
     BatchReport batch;
     run_chunks(function, work, batch);
@@ -94,28 +99,31 @@ LatticeReport forward(const char* function, bool encode, const LatticeCode& code
 
 }  // namespace
 
-LatticeReport lattice_encode(const LatticeCode& code, std::span<const float> x, std::span<std::uint8_t> codes,
-                             std::span<std::uint8_t> status, const LatticeEncodeOptions& options) {
+OpReport lattice_encode(const LatticeCode& code, std::span<const float> x, std::span<std::uint8_t> codes,
+                             std::span<std::uint8_t> status, const LatticeHostOptions& options) {
     const char* function = "lattice_encode";
+    core::require_members(function, options.batch, {});
     const LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
     kernels::check_size(function, "codes", "bytes", codes.size(), code_bytes(code, shape.vectors()));
     return forward(function, true, code, shape, x, {"codes", codes.data(), codes.size()}, codes.data(),
                    code_bytes(code, shape.element_vectors), status, options);
 }
 
-LatticeReport lattice_quantize(const LatticeCode& code, std::span<const float> x, std::span<float> y,
-                               std::span<std::uint8_t> status, const LatticeEncodeOptions& options) {
+OpReport lattice_quantize(const LatticeCode& code, std::span<const float> x, std::span<float> y,
+                               std::span<std::uint8_t> status, const LatticeHostOptions& options) {
     const char* function = "lattice_quantize";
+    core::require_members(function, options.batch, {});
     const LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
     kernels::check_size(function, "y", "values", y.size(), x.size());
     return forward(function, false, code, shape, x, {"y", y.data(), y.size_bytes()}, y.data(),
                    shape.element_value_bytes(), status, options);
 }
 
-LatticeReport lattice_decode(const LatticeCode& code, std::span<const std::uint8_t> codes,
+OpReport lattice_decode(const LatticeCode& code, std::span<const std::uint8_t> codes,
                              std::span<const std::uint8_t> status, std::span<float> x,
-                             const LatticeDecodeOptions& options) {
+                             const LatticeDecodeHostOptions& options) {
     const char* function = "lattice_decode";
+    core::require_members(function, options.batch, {});
     const LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
     const std::uint32_t depth = kernels::checked_depth(function, code, options.depth);
     kernels::check_size(function, "codes", "bytes", codes.size(), code_bytes(code, shape.vectors()));
@@ -125,11 +133,13 @@ LatticeReport lattice_decode(const LatticeCode& code, std::span<const std::uint8
         {{"codes", codes.data(), codes.size()}, {"status", status.data(), status.size()}}};
     const std::array<NamedSpan, 1> outputs{{{"x", x.data(), x.size_bytes()}}};
     kernels::check_lattice_spans(function, inputs, outputs, false);
-    if (options.checked) {
+    if (options.check_values) {
         kernels::check_digits(function, code, codes, shape.vectors(), threads());
         kernels::check_statuses(function, code, status, threads());
     }
-    HostWork work = work_of(shape, options.batch);
+    core::ProgressMeter progress(function, options.batch, shape.vectors());
+    progress.check();
+    HostWork work = work_of(shape, progress);
     work.inputs = {{codes.data(), codes.size(), code_bytes(code, shape.element_vectors)}};
     if (retries) work.inputs.push_back({status.data(), status.size(), shape.element_vectors});
     work.outputs = {{x.data(), x.size_bytes(), shape.element_value_bytes()}};
@@ -138,19 +148,21 @@ LatticeReport lattice_decode(const LatticeCode& code, std::span<const std::uint8
         std::optional<DeviceSpan<const std::uint32_t>> statuses;
         if (retries) statuses = span_at<const std::uint32_t>(chunk.inputs[1], part.status);
         lattice_decode(chunk.stream, part.code, span_at<const std::uint32_t>(chunk.inputs[0], part.codes),
-                       statuses, span_at<float>(chunk.outputs[0], part.values), shape.width, depth);
+                       statuses, span_at<float>(chunk.outputs[0], part.values), {.width = shape.width, .depth = depth});
     };
     BatchReport batch;
     run_chunks(function, work, batch);
     const kernels::StatusCount count = kernels::count_statuses(status, threads());
-    return {shape.vectors(), count.retried, count.unresolved, std::move(batch)};
+    return kernels::lattice_report(function, shape, count, std::move(batch));
 }
 
 LatticeSearch lattice_search_beta(const LatticeCode& code, std::span<const float> sample,
                                   const LatticeSearchOptions& options) {
+    core::require_members("lattice_search_beta", options.batch, {});
     return kernels::search_beta(code, sample, options, threads(),
-                                [&](const LatticeCode& trial, std::span<const float> x, std::span<float> y) {
-                                    return lattice_quantize(trial, x, y, {}, {.width = options.width});
+                                [&](const LatticeCode& trial, std::span<const float> x, std::span<float> y,
+                                    const LatticeHostOptions& each) {
+                                    return lattice_quantize(trial, x, y, {}, each);
                                 });
 }
 

@@ -21,7 +21,7 @@ struct ModuleWords {
     std::span<const std::uint32_t> spirv;
 };
 
-// kModules, written by shaders/CMakeLists.txt: the modules it builds, and this list of them.
+// kModules: shaders/CMakeLists.txt writes this list of the modules that it builds.
 #include "shaders/field_modules.inc"
 
 struct Kernel {
@@ -75,7 +75,7 @@ std::vector<SpecConstant> constants_of(const shared::FieldConstants& f, const Fi
 // Owner: Backend or Stream. Nothing is cached here: the owner's pipeline cache makes this a look-up.
 template <class Owner>
 Program make_program(Owner& owner, Field field, FieldOp op, std::uint64_t elements,
-                     const FieldKernelOptions& options) {
+                     const FieldOptions& options) {
     const shared::FieldConstants& f = field_constants(field);
     const Kernel kernel = kernel_of(op);
     const FieldProducts products = plan_products(f, op, options.form);
@@ -102,11 +102,11 @@ Parameters first_words(const FieldWords& words) {
 }  // namespace
 
 Program make_field_program(Backend& backend, Field field, FieldOp op, std::uint64_t elements,
-                           const FieldKernelOptions& options) {
+                           const FieldOptions& options) {
     return make_program(backend, field, op, elements, options);
 }
 Program make_field_program(const Stream& stream, Field field, FieldOp op, std::uint64_t elements,
-                           const FieldKernelOptions& options) {
+                           const FieldOptions& options) {
     return make_program(stream, field, op, elements, options);
 }
 

@@ -15,9 +15,9 @@ namespace weft::kernels {
 
 /// `elements` of one call, 0 where it is not known; `form` of the values. Errors: as plan_field, Program.
 Program make_field_program(Backend& backend, Field field, FieldOp op, std::uint64_t elements,
-                           const FieldKernelOptions& options);
+                           const FieldOptions& options);
 Program make_field_program(const Stream& stream, Field field, FieldOp op, std::uint64_t elements,
-                           const FieldKernelOptions& options);
+                           const FieldOptions& options);
 
 /// The parameters of axpy and of reductions; block_elements: 0 lays the workgroups' elements between each
 /// other.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Completes <weft/ops/lattice.hpp>: vectors in host memory, and in buffers on a Stream.
 #include <weft/ops/lattice.hpp>
 
 #include <array>
@@ -70,17 +71,17 @@ class Statuses {
 };
 
 // encode and quantize: x to something of `out_element_bytes` for an element, and statuses.
-LatticeReport forward(Backend& backend, LatticeOp op, const LatticeCode& code, std::span<const float> x,
+OpReport forward(Backend& backend, LatticeOp op, const LatticeCode& code, std::span<const float> x,
                       const kernels::NamedSpan& out, void* out_data, std::size_t out_element_bytes,
                       const LatticeShape& shape, std::span<std::uint8_t> status,
-                      const LatticeEncodeOptions& options) {
+                      const LatticeHostOptions& options) {
     const char* function = kernels::function_of(op);
     const Statuses statuses(function, status, shape.vectors());
     const std::array<kernels::NamedSpan, 1> inputs{{{"x", x.data(), x.size_bytes()}}};
     const std::array<kernels::NamedSpan, 2> outputs{
         {out, {"status", statuses.span().data(), statuses.span().size()}}};
     kernels::check_lattice_spans(function, inputs, outputs, op == LatticeOp::quantize);
-    if (options.checked) kernels::check_finite(function, x, shape.given_width, backend.plan().copy_threads);
+    if (options.check_values) kernels::check_finite(function, x, shape.given_width, backend.plan().copy_threads);
     const Program program =
         make_program(backend, op, code, code.max_retries != 0, shape.element_vectors, shape.ragged);
     kernels::StatusCounter counter(statuses.span());
@@ -96,9 +97,9 @@ LatticeReport forward(Backend& backend, LatticeOp op, const LatticeCode& code, s
 
 }  // namespace
 
-LatticeReport lattice_encode(Backend& backend, const LatticeCode& code, std::span<const float> x,
+OpReport lattice_encode(Backend& backend, const LatticeCode& code, std::span<const float> x,
                              std::span<std::uint8_t> codes, std::span<std::uint8_t> status,
-                             const LatticeEncodeOptions& options) {
+                             const LatticeHostOptions& options) {
     const char* function = "lattice_encode";
     const LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
     kernels::check_size(function, "codes", "bytes", codes.size(), code_bytes(code, shape.vectors()));
@@ -106,9 +107,9 @@ LatticeReport lattice_encode(Backend& backend, const LatticeCode& code, std::spa
                    codes_bytes(shape, code), shape, status, options);
 }
 
-LatticeReport lattice_quantize(Backend& backend, const LatticeCode& code, std::span<const float> x,
+OpReport lattice_quantize(Backend& backend, const LatticeCode& code, std::span<const float> x,
                                std::span<float> y, std::span<std::uint8_t> status,
-                               const LatticeEncodeOptions& options) {
+                               const LatticeHostOptions& options) {
     const char* function = "lattice_quantize";
     const LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
     kernels::check_size(function, "y", "values", y.size(), x.size());
@@ -116,9 +117,9 @@ LatticeReport lattice_quantize(Backend& backend, const LatticeCode& code, std::s
                    shape.element_value_bytes(), shape, status, options);
 }
 
-LatticeReport lattice_decode(Backend& backend, const LatticeCode& code, std::span<const std::uint8_t> codes,
+OpReport lattice_decode(Backend& backend, const LatticeCode& code, std::span<const std::uint8_t> codes,
                              std::span<const std::uint8_t> status, std::span<float> x,
-                             const LatticeDecodeOptions& options) {
+                             const LatticeDecodeHostOptions& options) {
     const char* function = "lattice_decode";
     const LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
     LatticeParameters parameters = kernels::parameters_of(code, shape);
@@ -131,8 +132,8 @@ LatticeReport lattice_decode(Backend& backend, const LatticeCode& code, std::spa
     const std::array<kernels::NamedSpan, 1> outputs{{{"x", x.data(), x.size_bytes()}}};
     kernels::check_lattice_spans(function, inputs, outputs, false);
     const std::uint32_t threads = backend.plan().copy_threads;
-    if (options.checked) kernels::check_digits(function, code, codes, shape.vectors(), threads);
-    const kernels::StatusCount count = options.checked
+    if (options.check_values) kernels::check_digits(function, code, codes, shape.vectors(), threads);
+    const kernels::StatusCount count = options.check_values
                                            ? kernels::check_statuses(function, code, status, threads)
                                            : kernels::count_statuses(status, threads);
     const Program program =
@@ -145,7 +146,7 @@ LatticeReport lattice_decode(Backend& backend, const LatticeCode& code, std::spa
         kernels::run_lattice_jobs(backend, program, shape, of_each_job(parameters),
                                   {{codes.data(), codes.size(), codes_bytes(shape, code)}, status_input},
                                   {{x.data(), x.size_bytes(), shape.element_value_bytes()}}, options.batch);
-    return {shape.vectors(), count.retried, count.unresolved, std::move(batch)};
+    return kernels::lattice_report(function, shape, count, std::move(batch));
 }
 
 namespace {
@@ -160,17 +161,18 @@ void dispatch(Stream& stream, LatticeOp op, const LatticeCode& code, const Resid
 }  // namespace
 
 void lattice_encode(Stream& stream, const LatticeCode& code, BufferView<const float> x,
-                    BufferView<std::uint32_t> codes, BufferView<std::uint32_t> status, std::size_t width) {
+                    BufferView<std::uint32_t> codes, BufferView<std::uint32_t> status,
+                    const LatticeOptions& options) {
     const Resident r =
-        kernels::resident_vectors("lattice_encode", code, x.size(), width, codes.size(), status.size());
+        kernels::resident_vectors("lattice_encode", code, x.size(), options.width, codes.size(), status.size());
     dispatch(stream, LatticeOp::encode, code, r, code.max_retries != 0, {x, codes, status});
 }
 
 void lattice_quantize(Stream& stream, const LatticeCode& code, BufferView<const float> x, BufferView<float> y,
-                      BufferView<std::uint32_t> status, std::size_t width) {
+                      BufferView<std::uint32_t> status, const LatticeOptions& options) {
     const char* function = "lattice_quantize";
-    const LatticeShape shape = kernels::checked_shape(function, code, x.size(), width);
-    const Resident r = kernels::resident_vectors(function, code, x.size(), width,
+    const LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
+    const Resident r = kernels::resident_vectors(function, code, x.size(), options.width,
                                                  code_words(code, shape.vectors()), status.size());
     kernels::check_size(function, "y", "values", y.size(), x.size());
     kernels::check_lattice_overlap(function, detail::Access::object(x) == detail::Access::object(y), x.first(), y.first(), x.size());
@@ -179,12 +181,12 @@ void lattice_quantize(Stream& stream, const LatticeCode& code, BufferView<const 
 
 void lattice_decode(Stream& stream, const LatticeCode& code, BufferView<const std::uint32_t> codes,
                     std::optional<BufferView<const std::uint32_t>> status, BufferView<float> x,
-                    std::size_t width, std::uint32_t depth) {
+                    const LatticeDecodeOptions& options) {
     const char* function = "lattice_decode";
-    const LatticeShape shape = kernels::checked_shape(function, code, x.size(), width);
+    const LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
     const std::size_t words = status ? status->size() : status_words(shape.vectors());
-    Resident r = kernels::resident_vectors(function, code, x.size(), width, codes.size(), words);
-    r.parameters.layout.depth = kernels::checked_depth(function, code, depth);
+    Resident r = kernels::resident_vectors(function, code, x.size(), options.width, codes.size(), words);
+    r.parameters.layout.depth = kernels::checked_depth(function, code, options.depth);
     dispatch(stream, LatticeOp::decode, code, r, status.has_value(), {codes, status ? *status : codes, x});
 }
 

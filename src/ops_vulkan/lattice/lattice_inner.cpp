@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+// Completes <weft/ops/lattice_inner.hpp>: codes in host memory, and in buffers on a Stream.
 #include <weft/ops/lattice_inner.hpp>
 
+#include <algorithm>
 #include <array>
-#include <string>
+#include <utility>
+#include <vector>
 
 #include <weft/error.hpp>
 #include <weft/program.hpp>
@@ -11,6 +14,7 @@
 #include "ops/lattice/lattice_inner_check.hpp"
 #include "ops_vulkan/lattice/lattice_jobs.hpp"
 #include "ops/lattice/lattice_plan.hpp"
+#include "vulkan/engine/scratch_cache.hpp"
 
 namespace weft {
 namespace {
@@ -50,9 +54,9 @@ InnerParameters parameters_of(const LatticeCode& code, const kernels::LatticeSha
 
 }  // namespace
 
-BatchReport lattice_inner(Backend& backend, const LatticeTable& table, const LatticeCode& code,
-                          std::span<const std::uint8_t> x, std::span<const std::uint8_t> y,
-                          std::span<float> out, const LatticeInnerOptions& options) {
+OpReport lattice_inner(Backend& backend, const LatticeTable& table, const LatticeCode& code,
+                       std::span<const std::uint8_t> x, std::span<const std::uint8_t> y, std::span<float> out,
+                       const LatticeHostOptions& options) {
     const kernels::LatticeShape shape = kernels::inner_shape(table, code, out.size(), options.width);
     const std::size_t need = code_bytes(code, shape.vectors()), one = code_bytes(code, shape.tiles);
     kernels::check_size(kFunction, "x", "bytes", x.size(), need);
@@ -60,31 +64,40 @@ BatchReport lattice_inner(Backend& backend, const LatticeTable& table, const Lat
     const std::array<kernels::NamedSpan, 2> inputs{{{"x", x.data(), x.size()}, {"y", y.data(), y.size()}}};
     const std::array<kernels::NamedSpan, 1> outputs{{{"out", out.data(), out.size_bytes()}}};
     kernels::check_lattice_spans(kFunction, inputs, outputs, false);
-    // A table is bound as it lies, in whole words.
+    if (options.check_values) {
+        const std::uint32_t threads = backend.plan().copy_threads;
+        kernels::check_digits("lattice_inner: x", code, x, shape.vectors(), threads);
+        kernels::check_digits("lattice_inner: y", code, y, single ? shape.tiles : shape.vectors(), threads);
+    }
+    // An input that every element reads is bound as it lies, in whole words.
     std::vector<std::uint32_t> row((y.size() + 3) / 4);
     if (single) std::copy(y.begin(), y.end(), reinterpret_cast<std::uint8_t*>(row.data()));
     const std::size_t element_bytes = code_bytes(code, shape.element_vectors);
     const Program program = make_program(backend, table, code, shape.element_rows);
-    return kernels::run_lattice_jobs(
+    BatchReport batch = kernels::run_lattice_jobs(
         backend, program, shape, [&](std::size_t) { return Parameters(parameters_of(code, shape, single)); },
         {{x.data(), x.size(), element_bytes},
          single ? kernels::LatticeInput{row.data(), row.size() * 4, 0}
                 : kernels::LatticeInput{y.data(), y.size(), element_bytes},
          {table.words().data(), table.words().size_bytes(), 0}},
         {{out.data(), out.size_bytes(), shape.element_rows * sizeof(float)}}, options.batch);
+    return kernels::lattice_report(kFunction, shape, {}, std::move(batch));
 }
 
-void lattice_inner(Stream& stream, const LatticeTable& table, BufferView<const std::uint32_t> table_words,
-                   const LatticeCode& code, BufferView<const std::uint32_t> x,
-                   BufferView<const std::uint32_t> y, BufferView<float> out, std::size_t width) {
-    const kernels::LatticeShape shape = kernels::inner_shape(table, code, out.size(), width);
-    const bool single =
-        kernels::check_inner_words(table, code, shape, table_words.size(), x.size(), y.size());
+void lattice_inner(Stream& stream, const LatticeTable& table, const LatticeCode& code,
+                   BufferView<const std::uint32_t> x, BufferView<const std::uint32_t> y,
+                   BufferView<float> out, const LatticeOptions& options) {
+    const kernels::LatticeShape shape = kernels::inner_shape(table, code, out.size(), options.width);
+    const bool single = kernels::check_inner_words(code, shape, x.size(), y.size());
     if (shape.rows == 0) return;
     InnerParameters parameters = parameters_of(code, shape, single);
     parameters.element_rows = 1;
     parameters.rows = static_cast<std::uint32_t>(shape.rows);
-    stream.dispatch(make_program(stream, table, code, 1), {x, y, table_words, out}, shape.rows, parameters);
+    constexpr std::uint64_t kTables = 0x7461626c6573;  // keys of other families begin otherwise
+    const BufferView<const std::uint32_t> words =
+        core::kept_words(stream, {kTables, static_cast<std::uint64_t>(table.lattice()), table.q()},
+                         table.words(), "lattice table");
+    stream.dispatch(make_program(stream, table, code, 1), {x, y, words, out}, shape.rows, parameters);
 }
 
 }  // namespace weft

@@ -103,15 +103,18 @@ BatchReport run_lattice_jobs(Backend& backend, const Program& program, const Lat
         tail = std::make_unique<Tail>(whole, elements - whole, inputs, outputs);
         jobs.push_back(tail->job(parameters_of(whole * shape.element_vectors)));
     }
-    BatchOptions told = options;
-    if (in_place)
-        told.progress = [&](std::size_t done, std::size_t all) {
-            // The tail is in place only when it has been copied back.
-            if (done != 0 && done <= ends.size()) in_place(ends[done - 1]);
-            if (options.progress) options.progress(done, all);
+    BatchOptions batch = options;
+    if (in_place || options.progress)
+        batch.progress = [&](const Progress& progress) {
+            if (progress.done > ends.size()) return;  // the tail is in place only when it has been copied back
+            const std::size_t vectors = ends[progress.done - 1];
+            if (in_place) in_place(vectors);
+            if (options.progress) options.progress({vectors, shape.vectors(), progress.elapsed_s});
         };
-    BatchReport report = run_batch(backend, program, jobs, told);
-    if (tail) tail->copy_back(outputs);
+    BatchReport report = run_batch(backend, program, jobs, batch);
+    if (!tail) return report;
+    tail->copy_back(outputs);
+    if (options.progress) options.progress({shape.vectors(), shape.vectors(), report.wall_s});
     return report;
 }
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+// Completes ops/lattice/lattice_search.hpp, and <weft/ops/lattice_search.hpp> for a Backend.
 #include "ops/lattice/lattice_search.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include <weft/error.hpp>
 
@@ -40,40 +43,87 @@ Range range_of(const LatticeCode& code, std::span<const float> sample, const Lat
     return range;
 }
 
+// Totals of calls one after the other; the path and the like are those of the last.
+void add(OpReport& all, const OpReport& one) {
+    all.jobs += one.jobs;
+    all.elements += one.elements;
+    all.chunks += one.chunks;
+    all.bundles += one.bundles;
+    all.bytes_in += one.bytes_in;
+    all.bytes_out += one.bytes_out;
+    all.copy_in_s += one.copy_in_s;
+    all.copy_out_s += one.copy_out_s;
+    all.waits += one.waits;
+    all.wait_s += one.wait_s;
+    all.mixed_paths |= one.mixed_paths || (all.items != 0 && all.path != one.path);
+    all.path = one.path;
+    all.split_queues = one.split_queues;
+    all.host_memory = one.host_memory;
+    all.queues = one.queues;
+    all.ring_slots = one.ring_slots;
+    all.chunk_elements = one.chunk_elements;
+    ++all.items;
+}
+
 class Trials {
   public:
-    Trials(const kernels::QuantizeSample& quantize, const LatticeCode& code, std::span<const float> sample)
-        : quantize_(quantize), code_(code), sample_(sample), y_(sample.size()) {}
+    Trials(const kernels::QuantizeSample& quantize, const LatticeCode& code, std::span<const float> sample,
+           const LatticeSearchOptions& options)
+        : quantize_(quantize), code_(code), sample_(sample), progress_(options.batch.progress), y_(sample.size()) {
+        options_.width = options.width;
+        options_.batch = options.batch;
+        options_.batch.progress = {};
+        report_.op = kFunction;
+    }
 
-    LatticeTrial run(double beta) {
+    /// `all`: trials that there will be, as far as is known.
+    LatticeTrial run(double beta, std::size_t all) {
+        if (options_.batch.cancel.stop_requested())
+            throw Error(Errc::cancelled, std::string(kFunction) + ": cancelled by its stop token (" +
+                                             std::to_string(report_.items) + " of " + std::to_string(all) +
+                                             " betas were tried)");
         code_.beta = static_cast<float>(beta);
-        const LatticeReport report = quantize_(code_, sample_, y_);
+        const OpReport report = quantize_(code_, sample_, y_, options_);
         double sum = 0;
         for (std::size_t i = 0; i < y_.size(); ++i) {
             const double error = static_cast<double>(sample_[i]) - static_cast<double>(y_[i]);
             sum += error * error;
         }
-        const auto vectors = static_cast<double>(report.vectors);
+        add(report_, report);
+        if (progress_) progress_({report_.items, all, elapsed_s()});
+        const auto vectors = static_cast<double>(report.items);
         return {code_.beta, sum / static_cast<double>(y_.size()),
                 static_cast<double>(report.retried) / vectors,
                 static_cast<double>(report.unresolved) / vectors};
     }
 
+    OpReport report() {
+        report_.wall_s = elapsed_s();
+        return std::move(report_);
+    }
+
   private:
+    double elapsed_s() const {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    }
+
+    const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
     const kernels::QuantizeSample& quantize_;
     LatticeCode code_;
     std::span<const float> sample_;
+    const ProgressCallback& progress_;
+    LatticeHostOptions options_;
     std::vector<float> y_;
+    OpReport report_;
 };
 
 // steps betas from low to high, each the same multiple of the one before; `ends`: with low and high.
-void geometric(Trials& trials, const Range& range, std::uint32_t steps, bool ends,
-               const LatticeSearchOptions& options, std::size_t all, std::vector<LatticeTrial>& out) {
+void geometric(Trials& trials, const Range& range, std::uint32_t steps, bool ends, std::size_t all,
+               std::vector<LatticeTrial>& out) {
     const double parts = ends ? steps - 1.0 : steps + 1.0;
     for (std::uint32_t i = 0; i < steps; ++i) {
         const double at = (ends ? i : i + 1.0) / parts;
-        out.push_back(trials.run(range.low * std::pow(range.high / range.low, at)));
-        if (options.progress) options.progress(out.size(), all);
+        out.push_back(trials.run(range.low * std::pow(range.high / range.low, at), all));
     }
 }
 
@@ -101,8 +151,7 @@ void look_below(Trials& trials, const LatticeCode& code, Range range, const Latt
         if (out[best].mean_squared_error == 0) return;
         if (i == 0 ? code.max_retries == 0 && best != 0 : best >= options.steps) return;
         range = {std::max(range.low / span, kLeastBeta), std::max(range.low / step, kLeastBeta)};
-        geometric(trials, range, options.steps, true, options, out.size() + options.steps + options.steps / 2,
-                  out);
+        geometric(trials, range, options.steps, true, out.size() + options.steps + options.steps / 2, out);
         by_beta(out);
     }
 }
@@ -137,29 +186,30 @@ LatticeSearch kernels::search_beta(const LatticeCode& code, std::span<const floa
     check_finite(kFunction, sample, shape.given_width, threads);
     const Range range = range_of(checked, sample, options);
 
-    Trials trials(quantize, checked, sample);
+    Trials trials(quantize, checked, sample, options);
     LatticeSearch search;
     const std::uint32_t closer = options.steps / 2;
-    geometric(trials, range, options.steps, true, options, options.steps + closer, search.trials);
+    geometric(trials, range, options.steps, true, options.steps + closer, search.trials);
     if (options.low == 0.0f) look_below(trials, checked, range, options, search.trials);
     const std::vector<std::size_t> valleys = valleys_of(search.trials);
     const std::size_t last = search.trials.size() - 1, all = last + 1 + valleys.size() * closer;
     for (const std::size_t at : valleys) {
         const Range near{static_cast<double>(search.trials[at == 0 ? 0 : at - 1].beta),
                          static_cast<double>(search.trials[std::min(at + 1, last)].beta)};
-        geometric(trials, near, closer, false, options, all, search.trials);
+        geometric(trials, near, closer, false, all, search.trials);
     }
     by_beta(search.trials);
     search.best = search.trials[best_of(search.trials)];
+    search.report = trials.report();
     return search;
 }
 
 LatticeSearch lattice_search_beta(Backend& backend, const LatticeCode& code, std::span<const float> sample,
                                   const LatticeSearchOptions& options) {
     return kernels::search_beta(code, sample, options, backend.plan().copy_threads,
-                                [&](const LatticeCode& trial, std::span<const float> x, std::span<float> y) {
-                                    return lattice_quantize(backend, trial, x, y, {},
-                                                            {.width = options.width});
+                                [&](const LatticeCode& trial, std::span<const float> x, std::span<float> y,
+                                    const LatticeHostOptions& each) {
+                                    return lattice_quantize(backend, trial, x, y, {}, each);
                                 });
 }
 

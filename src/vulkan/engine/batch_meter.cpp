@@ -35,7 +35,7 @@ BatchMeter::BatchMeter(BackendState& backend_state, const ProgramObject& program
       program_(program),
       settings_(settings) {
     report_.split_queues = settings_.split;
-    report_.slots = settings_.slots;
+    report_.ring_slots = settings_.slots;
     if (!settings_.stage_times) return;
     report_.intervals.reserve(64);
     context_.clocks.refresh(true);

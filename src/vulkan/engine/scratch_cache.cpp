@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vulkan/engine/scratch_cache.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -18,6 +19,14 @@ std::shared_ptr<void> ScratchCache::take(const Key& key) {
         return held;
     }
     return nullptr;
+}
+
+std::shared_ptr<void> ScratchCache::share(const Key& key) {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return e.key == key; });
+    if (found == entries_.rend()) return nullptr;
+    std::rotate(std::prev(found.base()), found.base(), entries_.end());  // as if given back just now
+    return entries_.back().held;
 }
 
 void ScratchCache::give(Key key, std::shared_ptr<void> entry, std::uint64_t bytes) noexcept {

@@ -6,9 +6,12 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include <weft/batch.hpp>
+#include <weft/buffer.hpp>
 
 namespace weft::core {
 
@@ -19,6 +22,8 @@ class ScratchCache {
     using Key = std::vector<std::uint64_t>;
     /// The entry with that key that was given back last; null: there is none.
     std::shared_ptr<void> take(const Key& key);
+    /// The same, left in the cache for other calls: for entries that no call changes.
+    std::shared_ptr<void> share(const Key& key);
     /// The entry holds `bytes` of memory. The oldest entries are freed when the cache holds many or large
     /// ones. An entry that alone exceeds the limit is freed, and so is one that the list has no memory for.
     void give(Key key, std::shared_ptr<void> entry, std::uint64_t bytes) noexcept;
@@ -36,6 +41,10 @@ class ScratchCache {
 };
 
 ScratchCache& scratch_cache(Backend& backend);
+/// A buffer with `words` for streams of this backend to read: the first call with `key` fills it, in a submission
+/// of its own that it waits for, and the cache keeps it. Errors: out_of_memory, device_lost, driver.
+BufferView<const std::uint32_t> kept_words(const Stream& stream, const ScratchCache::Key& key,
+                                           std::span<const std::uint32_t> words, std::string_view name);
 /// Config::memory_limit; 0: none.
 std::uint64_t memory_limit(const Backend& backend);
 /// run_batch's check of its options, for calls that take them and do not call it. Errors: as run_batch.

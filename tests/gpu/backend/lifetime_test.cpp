@@ -171,6 +171,7 @@ TEST_CASE("child: works") {
 
 TEST_CASE("lifetime: sets that served a program with more buffers name none that is gone") {
     on_device([](weft::Backend& backend) {
+        constexpr auto kField = weft::Field::bls12_381_fp;
         weft::HostBuffer<std::uint64_t> a(backend, 6 * 64), out(backend, a.size());
         std::fill(a.begin(), a.end(), 1);
         std::optional<weft::HostBuffer<std::uint64_t>> gone(std::in_place, backend, a.size());
@@ -178,10 +179,10 @@ TEST_CASE("lifetime: sets that served a program with more buffers name none that
             return buffer.span().first(6 * elements);
         };
         for (std::size_t n = 1; n <= 40; ++n)
-            weft::field_add(backend, part(a, n), part(a, n), part(*gone, n));
-        for (std::size_t n = 1; n <= 40; ++n) weft::field_neg(backend, part(a, n), part(out, n));
+            weft::field_add(backend, kField, part(a, n), part(a, n), part(*gone, n));
+        for (std::size_t n = 1; n <= 40; ++n) weft::field_neg(backend, kField, part(a, n), part(out, n));
         gone.reset();
-        for (std::size_t n = 1; n <= 40; ++n) weft::field_neg(backend, part(a, n), part(out, n));
+        for (std::size_t n = 1; n <= 40; ++n) weft::field_neg(backend, kField, part(a, n), part(out, n));
         CHECK(backend.counters().validation_messages == 0);
     });
 }

@@ -65,13 +65,13 @@ TEST_CASE("steady state: page-locked memory, sixteen jobs, sequential and pipeli
             const auto part = [&](auto& buffer) {
                 return buffer.span().subspan(j * 6 * kElements, 6 * kElements);
             };
-            jobs.push_back({part(a), part(b), part(out)});
+            jobs.push_back({.a = part(a), .b = part(b), .out = part(out)});
         }
         for (const Path path : {Path::automatic, Path::staged, Path::direct, Path::host})
             for (const weft::BatchMode mode : {weft::BatchMode::pipelined, weft::BatchMode::sequential}) {
                 CAPTURE(weft::to_string(path));
                 check_twenty(backend, [&] {
-                    weft::field_batch(backend, weft::FieldOp::add, jobs,
+                    weft::field_batch(backend, weft::Field::bls12_381_fp, weft::FieldOp::add, jobs,
                                       {.batch = {.mode = mode, .path = path}});
                 });
                 CHECK(out[7] == 3);
@@ -94,7 +94,7 @@ TEST_CASE("steady state: one call of a few elements") {
     on_device([](weft::Backend& backend) {
         const auto a = random_elements(64, 1), b = random_elements(64, 2);
         std::vector<std::uint64_t> out(a.size());
-        check_twenty(backend, [&] { weft::field_add(backend, a, b, out); });
+        check_twenty(backend, [&] { weft::field_add(backend, weft::Field::bls12_381_fp, a, b, out); });
         CHECK(out == expected(weft::FieldOp::add, a, b));
     });
 }
@@ -135,7 +135,7 @@ TEST_CASE("ordinary memory as malloc gives it is not copied on unified memory") 
             const auto line = reinterpret_cast<std::uintptr_t>(v.data()) % 64;
             return std::span<std::uint64_t>(v).subspan((80 - line) % 64 / 8, kLimbs);
         };
-        const weft::BatchReport report = weft::field_add(backend, at16(a), at16(b), at16(out));
+        const weft::BatchReport report = weft::field_add(backend, weft::Field::bls12_381_fp, at16(a), at16(b), at16(out));
         CHECK(report.copy_in_s == 0);
         CHECK(report.copy_out_s == 0);
         CHECK(at16(out)[6] == 3);

@@ -73,31 +73,27 @@ Target::Target(const DeviceOptions& options, const Config& config) {
         backend_.emplace(open_backend(config));
 }
 
-template <class Job>
-BatchReport Target::field_batch(Field field, FieldOp op, std::span<const Job> jobs,
-                                const FieldOptions& options) {
+OpReport Target::field_batch(Field field, FieldOp op, std::span<const FieldJob> jobs,
+                             const FieldHostOptions& options) {
     ON_EITHER(field_batch, field, op, jobs, options);
 }
-template BatchReport Target::field_batch(Field, FieldOp, std::span<const FieldJob>, const FieldOptions&);
-template BatchReport Target::field_batch(Field, FieldOp, std::span<const Field31Job>, const FieldOptions&);
 
 BatchReport Target::encode(EncodeMethod method, const EncodeSource& values, const EncodeTarget& states,
                            const StateShape& shape, const EncodeOptions& options) {
     ON_EITHER(encode, method, values, states, shape, options);
 }
 
-LatticeReport Target::lattice_encode(const LatticeCode& code, std::span<const float> x,
-                                     std::span<std::uint8_t> codes, std::span<std::uint8_t> status,
-                                     const LatticeEncodeOptions& options) {
+OpReport Target::lattice_encode(const LatticeCode& code, std::span<const float> x, std::span<std::uint8_t> codes,
+                                std::span<std::uint8_t> status, const LatticeHostOptions& options) {
     ON_EITHER(lattice_encode, code, x, codes, status, options);
 }
-LatticeReport Target::lattice_quantize(const LatticeCode& code, std::span<const float> x, std::span<float> y,
-                                       std::span<std::uint8_t> status, const LatticeEncodeOptions& options) {
+OpReport Target::lattice_quantize(const LatticeCode& code, std::span<const float> x, std::span<float> y,
+                                  std::span<std::uint8_t> status, const LatticeHostOptions& options) {
     ON_EITHER(lattice_quantize, code, x, y, status, options);
 }
-LatticeReport Target::lattice_decode(const LatticeCode& code, std::span<const std::uint8_t> codes,
-                                     std::span<const std::uint8_t> status, std::span<float> x,
-                                     const LatticeDecodeOptions& options) {
+OpReport Target::lattice_decode(const LatticeCode& code, std::span<const std::uint8_t> codes,
+                                std::span<const std::uint8_t> status, std::span<float> x,
+                                const LatticeDecodeHostOptions& options) {
     ON_EITHER(lattice_decode, code, codes, status, x, options);
 }
 LatticeSearch Target::lattice_search_beta(const LatticeCode& code, std::span<const float> sample,

@@ -26,18 +26,16 @@ class Target {
     /// Null with --backend cuda.
     Backend* backend() { return backend_ ? &*backend_ : nullptr; }
 
-    template <class Job>
-    BatchReport field_batch(Field field, FieldOp op, std::span<const Job> jobs, const FieldOptions& options);
+    OpReport field_batch(Field field, FieldOp op, std::span<const FieldJob> jobs, const FieldHostOptions& options);
     BatchReport encode(EncodeMethod method, const EncodeSource& values, const EncodeTarget& states,
                        const StateShape& shape, const EncodeOptions& options = {});
-    LatticeReport lattice_encode(const LatticeCode& code, std::span<const float> x,
-                                 std::span<std::uint8_t> codes, std::span<std::uint8_t> status,
-                                 const LatticeEncodeOptions& options);
-    LatticeReport lattice_quantize(const LatticeCode& code, std::span<const float> x, std::span<float> y,
-                                   std::span<std::uint8_t> status, const LatticeEncodeOptions& options);
-    LatticeReport lattice_decode(const LatticeCode& code, std::span<const std::uint8_t> codes,
-                                 std::span<const std::uint8_t> status, std::span<float> x,
-                                 const LatticeDecodeOptions& options);
+    OpReport lattice_encode(const LatticeCode& code, std::span<const float> x, std::span<std::uint8_t> codes,
+                            std::span<std::uint8_t> status, const LatticeHostOptions& options);
+    OpReport lattice_quantize(const LatticeCode& code, std::span<const float> x, std::span<float> y,
+                              std::span<std::uint8_t> status, const LatticeHostOptions& options);
+    OpReport lattice_decode(const LatticeCode& code, std::span<const std::uint8_t> codes,
+                            std::span<const std::uint8_t> status, std::span<float> x,
+                            const LatticeDecodeHostOptions& options);
     LatticeSearch lattice_search_beta(const LatticeCode& code, std::span<const float> sample,
                                       const LatticeSearchOptions& options);
     /// `y` is null where there is none.

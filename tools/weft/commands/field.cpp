@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cinttypes>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -138,32 +140,37 @@ void check_canonical(const NpyInput& input, std::span<const Limb> rows, const Fi
     }
 }
 
-template <class Limb>
-std::vector<FieldVectors<Limb>> cut(const FieldVectors<Limb>& whole, FieldOp op, const FieldInfo& field) {
+template <class Array>
+Array part_of(const Array& whole, std::uint64_t first, std::uint64_t count) {
+    if (whole.empty()) return whole;
+    using Byte = std::conditional_t<std::is_same_v<Array, HostArray>, std::byte, const std::byte>;
+    return {static_cast<Byte*>(whole.data) + first * whole.type.bytes(), count, whole.type};
+}
+
+std::vector<FieldJob> cut(const FieldJob& whole, FieldOp op, const FieldInfo& field) {
     if (is_reduction(op)) return {whole};
-    const std::size_t most = kJobElements * field.limbs;
-    std::vector<FieldVectors<Limb>> jobs;
-    for (std::size_t first = 0; first < whole.a.size(); first += most) {
-        const std::size_t count = std::min(most, whole.a.size() - first);
-        jobs.push_back({whole.a.subspan(first, count),
-                        whole.b.empty() ? whole.b : whole.b.subspan(first, count),
-                        whole.out.subspan(first, count), whole.scalar});
+    const std::uint64_t most = kJobElements * field.limbs;
+    std::vector<FieldJob> jobs;
+    for (std::uint64_t first = 0; first < whole.a.size; first += most) {
+        const std::uint64_t count = std::min(most, whole.a.size - first);
+        jobs.push_back({part_of(whole.a, first, count), part_of(whole.b, first, count), whole.scalar,
+                        part_of(whole.out, first, count)});
     }
     return jobs;
 }
 
-void print_report(const FieldArguments& arguments, const DeviceInfo& device, const BatchReport& report) {
+void print_report(const FieldArguments& arguments, const DeviceInfo& device, const OpReport& report) {
     const char* path = report.path == Path::automatic ? "none"
                        : report.mixed_paths           ? "mixed"
                                                       : to_string(report.path);
     if (!arguments.json) {
         std::printf("%s %s: %" PRIu64 " elements in %.6f s, %s, path %s, %s\n", arguments.field.c_str(),
-                    to_string(arguments.op), report.elements, report.wall_s,
+                    to_string(arguments.op), report.items, report.wall_s,
                     si(report.gb_per_s() * 1e9, "B/s").c_str(), path, device.name.c_str());
         return;
     }
     const Json json{{"op", to_string(arguments.op)}, {"field", arguments.field},
-                    {"elements", report.elements},   {"seconds", report.wall_s},
+                    {"elements", report.items},   {"seconds", report.wall_s},
                     {"gb_per_s", report.gb_per_s()}, {"bytes_in", report.bytes_in},
                     {"bytes_out", report.bytes_out}, {"path", path},
                     {"overlap", report.overlap()},   {"queues", report.queues},
@@ -196,37 +203,35 @@ void run(const FieldArguments& arguments) {
     const FieldOp op = arguments.op;
     check_scalar(arguments);
     NpyInput a_file(arguments.a);
-    FieldVectors<Limb> whole;
-    whole.a = rows_of<Limb>(a_file, field);
+    const std::span<const Limb> a = rows_of<Limb>(a_file, field);
+    std::span<const Limb> b;
     std::optional<NpyInput> b_file;
     if (takes_b(op)) {
         b_file.emplace(arguments.b);
-        whole.b = rows_of<Limb>(*b_file, field);
-        if (whole.b.size() != whole.a.size())
+        b = rows_of<Limb>(*b_file, field);
+        if (b.size() != a.size())
             b_file->refuse("as many rows as in " + arguments.a + " are needed (got " +
                            std::to_string(b_file->shape()[0]) + ", need " +
                            std::to_string(a_file.shape()[0]) + ")");
     }
     if (arguments.checked) {
-        check_canonical(a_file, whole.a, field);
-        if (b_file) check_canonical(*b_file, whole.b, field);
+        check_canonical(a_file, a, field);
+        if (b_file) check_canonical(*b_file, b, field);
     }
     const std::vector<Limb> scalar = scalar_of<Limb>(arguments);
-    whole.scalar = scalar;
 
     Shape shape = a_file.shape();
     if (is_reduction(op)) shape[0] = 1;
     NpyOutput out(arguments.out, kDescr<Limb>, shape, shape[0] * field.element_bytes);
-    whole.out = out.elements<Limb>();
     Target target(arguments.device, config);
-    BatchReport report;
+    OpReport report;
     {
         Progress progress(std::string("field ") + to_string(op));
-        FieldOptions options;
+        FieldHostOptions options;
         options.form = arguments.montgomery ? FieldForm::montgomery : FieldForm::plain;
-        options.batch.progress = [&](std::size_t done, std::size_t jobs) { progress.show(done, jobs); };
-        const std::vector<FieldVectors<Limb>> jobs = cut(whole, op, field);
-        report = target.field_batch(field.field, op, std::span<const FieldVectors<Limb>>(jobs), options);
+        options.batch.progress = [&](const weft::Progress& p) { progress.show(p.done, p.total); };
+        const std::vector<FieldJob> jobs = cut({a, b, scalar, out.elements<Limb>()}, op, field);
+        report = target.field_batch(field.field, op, jobs, options);
     }
     out.commit();
     print_report(arguments, target.device(), report);

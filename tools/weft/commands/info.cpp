@@ -48,7 +48,7 @@ std::string run_first(Backend& backend) {
         b[0] = kB;
         std::vector<std::uint64_t> expected(a);
         expected[0] = kA + kB;
-        field_add(backend, a, b, sum);
+        field_add(backend, Field::bls12_381_fp, a, b, sum);
         return sum == expected ? "verified" : "WRONG";
     } catch (const Error& error) {
         return error.what();

@@ -29,7 +29,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What the library says about values or digits concerns the file.
+// An error of the library about values or digits is one of the file.
 template <class Call>
 auto blame(const NpyInput& in, const Call& call) {
     try {
@@ -41,12 +41,12 @@ auto blame(const NpyInput& in, const Call& call) {
 }
 
 void print_report(const LatticeArguments& a, const char* operation, const DeviceInfo& device,
-                  const LatticeReport& r) {
+                  const OpReport& r) {
     if (!a.json) {
         std::printf("lattice %s %s q %u levels %u: %" PRIu64 " vectors in %.6f s, %s, %" PRIu64
                     " retried, %" PRIu64 " unresolved, %s\n",
-                    operation, to_string(a.code.lattice), a.code.q, a.code.levels, r.vectors, r.batch.wall_s,
-                    si(r.batch.gb_per_s() * 1e9, "B/s").c_str(), r.retried, r.unresolved,
+                    operation, to_string(a.code.lattice), a.code.q, a.code.levels, r.items, r.wall_s,
+                    si(r.gb_per_s() * 1e9, "B/s").c_str(), r.retried, r.unresolved,
                     device.name.c_str());
         return;
     }
@@ -56,19 +56,19 @@ void print_report(const LatticeArguments& a, const char* operation, const Device
                     {"levels", a.code.levels},
                     {"beta", a.code.beta},
                     {"bits_per_vector", a.vector_bits()},
-                    {"vectors", r.vectors},
+                    {"vectors", r.items},
                     {"retried", r.retried},
                     {"unresolved", r.unresolved},
-                    {"seconds", r.batch.wall_s},
-                    {"gb_per_s", r.batch.gb_per_s()},
-                    {"bytes_in", r.batch.bytes_in},
-                    {"bytes_out", r.batch.bytes_out},
+                    {"seconds", r.wall_s},
+                    {"gb_per_s", r.gb_per_s()},
+                    {"bytes_in", r.bytes_in},
+                    {"bytes_out", r.bytes_out},
                     {"device", device.name},
                     {"driver", device.driver}};
     std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
 }
 
-// What could not be decoded is refused before it is written.
+// Codes that could not be decoded are refused before they are written.
 void require_decodable(const LatticeArguments& a) {
     if (a.code.max_retries != 0 && a.scales.empty())
         throw Failure(Exit::usage,
@@ -76,15 +76,15 @@ void require_decodable(const LatticeArguments& a) {
                           "are decoded with the number of their retries");
 }
 
-// A code that stands for a wrong value is no failure, but nobody should find out by the values.
-void warn_of_overload(const LatticeReport& r) {
+// A code that stands for a wrong value is no failure, but users should not have to find out from the values.
+void warn_of_overload(const OpReport& r) {
     if (r.unresolved == 0) return;
     std::fprintf(
         stderr,
         "weft: %" PRIu64 " of %" PRIu64
         " vectors overload and stand for wrong values (a larger --beta, more --levels, or --max-retries "
         "with --scales help; weft lattice beta finds a beta)\n",
-        r.unresolved, r.vectors);
+        r.unresolved, r.items);
 }
 
 // Found out before the work rather than after it; one output can be under way at a time.
@@ -107,11 +107,11 @@ void run_forward(const LatticeArguments& a, bool encode) {
                   encode ? codes_shape(a, t) : in.shape(), bytes);
     Target target(a.device, config);
     std::vector<std::uint8_t> status(t.vectors());
-    LatticeReport report;
+    OpReport report;
     {
         Progress progress(std::string("lattice ") + operation);
-        LatticeEncodeOptions options{.width = t.width, .checked = true};
-        options.batch.progress = [&](std::size_t done, std::size_t jobs) { progress.show(done, jobs); };
+        LatticeHostOptions options{.width = t.width, .check_values = true};
+        options.batch.progress = [&](const weft::Progress& p) { progress.show(p.done, p.total); };
         report = blame(in, [&] {
             return encode ? target.lattice_encode(a.full_code(), x, out.elements<std::uint8_t>(), status,
                                                   options)
@@ -136,11 +136,11 @@ void run_decode(const LatticeArguments& a) {
     if (t.rows != 0 && t.width > SIZE_MAX / 4 / t.rows) in.refuse("the result is larger than any memory");
     NpyOutput out(a.out, kDescr<float>, {t.rows, t.width}, t.rows * t.width * sizeof(float));
     Target target(a.device, config);
-    LatticeReport report;
+    OpReport report;
     {
         Progress progress("lattice decode");
-        LatticeDecodeOptions options{.width = t.width, .depth = a.depth};
-        options.batch.progress = [&](std::size_t done, std::size_t jobs) { progress.show(done, jobs); };
+        LatticeDecodeHostOptions options{.width = t.width, .depth = a.depth, .check_values = true};
+        options.batch.progress = [&](const weft::Progress& p) { progress.show(p.done, p.total); };
         report = blame(in, [&] {
             return target.lattice_decode(a.full_code(), codes, status, out.elements<float>(), options);
         });
@@ -164,11 +164,9 @@ void run_beta(const LatticeArguments& a) {
                      a.steps, a.steps, kFewSteps);
     const LatticeSearch search = blame(in, [&] {
         Progress progress("lattice beta");
-        return target.lattice_search_beta(
-            a.full_code(), x,
-            {.width = t.width, .steps = a.steps, .progress = [&](std::size_t done, std::size_t betas) {
-                 progress.show(done, betas);
-             }});
+        LatticeSearchOptions options{.width = t.width, .steps = a.steps};
+        options.batch.progress = [&](const weft::Progress& p) { progress.show(p.done, p.total); };
+        return target.lattice_search_beta(a.full_code(), x, options);
     });
     const auto json_of = [](const LatticeTrial& trial) {
         return Json{{"beta", trial.beta},

@@ -34,10 +34,11 @@ class FieldWork {
         const std::size_t limbs = elements * field.limbs;
         for (std::size_t first = 0; first < a_.size(); first += limbs) {
             const auto part = [&](std::vector<Limb>& v) { return std::span(v).subspan(first, limbs); };
-            jobs_.push_back({part(a_), takes_b(op) ? part(b_) : std::span<Limb>{}, part(out_)});
+            jobs_.push_back({.a = part(a_), .out = part(out_)});
+            if (takes_b(op)) jobs_.back().b = part(b_);
         }
     }
-    const std::vector<FieldVectors<Limb>>& jobs() const { return jobs_; }
+    const std::vector<FieldJob>& jobs() const { return jobs_; }
     void forget() { std::fill(out_.begin(), out_.end(), static_cast<Limb>(~Limb{0})); }
     /// Errors: Failure with Exit::failed.
     void verify() const {
@@ -56,7 +57,7 @@ class FieldWork {
     FieldInfo field_;
     FieldOp op_;
     std::vector<Limb> a_, b_, out_;
-    std::vector<FieldVectors<Limb>> jobs_;
+    std::vector<FieldJob> jobs_;
 };
 
 FieldOp op_named(const std::string& name) {
@@ -73,7 +74,7 @@ void run_jobs(const FieldProfile& p, const FieldInfo& field) {
     p.run.require_outputs();
     Backend backend = open_backend(p.run.device.config());
     FieldWork<Limb> work(field, op, p.elements, p.jobs);
-    FieldOptions options;
+    FieldHostOptions options;
     options.batch.mode = p.mode == "sequential" ? BatchMode::sequential : BatchMode::pipelined;
     const nlohmann::ordered_json about{{"command", "profile field"}, {"op", p.op},
                                        {"field", p.field},           {"mode", p.mode},

@@ -45,13 +45,13 @@ class TuneWork {
         fill_field(field, 2, b_.span());
         wanted_.resize(limbs);
         cpu_field(field, FieldOp::add, a_.span(), b_.span(), wanted_, cpu_threads());
-        jobs_ = {{a_.span(), b_.span(), out_.span()}};
+        jobs_ = {{.a = a_.span(), .b = b_.span(), .out = out_.span()}};
     }
     /// Errors: Failure with Exit::failed - a sum is wrong.
     double seconds(Backend& backend, const BatchOptions& options) {
-        FieldOptions all;
+        FieldHostOptions all;
         all.batch = options;
-        const double took = field_batch(backend, FieldOp::add, jobs_, all).wall_s;
+        const double took = field_batch(backend, Field::bls12_381_fp, FieldOp::add, jobs_, all).wall_s;
         verify();
         return took;
     }

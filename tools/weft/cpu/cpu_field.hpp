@@ -10,7 +10,7 @@
 
 namespace weft::tool {
 
-/// out[i] = a[i] op b[i] mod p for add, sub, neg and mul, elements below p in plain form, as FieldVectors has
+/// out[i] = a[i] op b[i] mod p for add, sub, neg and mul, elements below p in plain form, as FieldJob has
 /// them. Limb is the field's. `threads`: at most.
 void cpu_field(const FieldInfo& field, FieldOp op, std::span<const std::uint64_t> a,
                std::span<const std::uint64_t> b, std::span<std::uint64_t> out, unsigned threads);

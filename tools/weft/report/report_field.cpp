@@ -50,22 +50,22 @@ class FieldWork : public ReportWork {
         }
         out_.make(targets_.backend, size_, path);
         const bool locked = path == ReportPath::page_locked;
-        jobs_ = {{locked ? locked_a_.span() : std::span<const Limb>(a_),
-                  locked ? locked_b_.span() : std::span<const Limb>(b_), out_.span()}};
+        job_ = {.a = locked ? locked_a_.span() : std::span<const Limb>(a_),
+                .b = locked ? locked_b_.span() : std::span<const Limb>(b_),
+                .out = out_.span()};
     }
     void release() override {
         device_.reset();
-        jobs_.clear();
+        job_ = {};
         locked_a_.clear();
         locked_b_.clear();
         out_.clear();
     }
     void run(std::size_t process) override {
-        const std::span<const FieldVectors<Limb>> jobs(jobs_);
-        targets_.of(path_).field_batch(field_.field, kOps[process], jobs, {});
+        targets_.of(path_).field_batch(field_.field, kOps[process], {&job_, 1}, {});
     }
     void record(std::size_t process, Stream& stream) override {
-        field_apply(stream, field_.field, kOps[process], device_->a, device_->b, device_->out);
+        field_apply(stream, field_.field, kOps[process], device_->a, device_->b, {}, device_->out);
     }
     void verify(std::size_t process, Stream* stream) override {
         std::vector<Limb> resident;
@@ -95,7 +95,7 @@ class FieldWork : public ReportWork {
     ReportPath path_ = ReportPath::cpu;
     std::vector<Limb> a_, b_, wanted_[kOps.size()];
     HostArray<Limb> locked_a_, locked_b_, out_;
-    std::vector<FieldVectors<Limb>> jobs_;
+    FieldJob job_;
     std::unique_ptr<Resident> device_;
 };
 

@@ -17,7 +17,6 @@ using weft::Field;
 using weft::FieldForm;
 using weft::FieldOp;
 using weft::FieldShader;
-using weft::FieldVectors;
 
 constexpr FieldOp kElementwise[] = {FieldOp::add,
                                     FieldOp::sub,
@@ -50,32 +49,37 @@ struct Vectors {
           b(packed<Limb>(f, pairs.b)),
           scalar(packed<Limb>(f, {pairs.a.back()})) {}
 
-    std::vector<Limb> streamed(weft::Backend& backend, FieldOp op, const weft::FieldOptions& options) const {
+    std::vector<Limb> streamed(weft::Backend& backend, FieldOp op, const weft::FieldHostOptions& options) const {
         const std::size_t limbs = weft::is_reduction(op) ? scalar.size() : a.size();
         std::vector<Limb> out(limbs + kGuards, kGuard);
-        FieldVectors<Limb> job{a, b, std::span(out).first(limbs), scalar};
+        weft::FieldJob job{a, b, scalar, std::span(out).first(limbs)};
         if (!weft::takes_b(op)) job.b = {};
         if (op != FieldOp::axpy) job.scalar = {};
-        weft::field_batch(backend, f.field, op, std::span<const FieldVectors<Limb>>(&job, 1), options);
+        const weft::OpReport report = weft::field_batch(backend, f.field, op, {&job, 1}, options);
+        CHECK(report.items == a.size() * sizeof(Limb) / f.bytes);
+        CHECK(report.method.empty() == (sizeof(Limb) == 4));
         return without_guard(std::move(out), limbs);
     }
 
-    std::vector<Limb> resident(weft::Backend& backend, FieldOp op,
-                               const weft::FieldKernelOptions& options) const {
+    std::vector<Limb> resident(weft::Backend& backend, FieldOp op, const weft::FieldOptions& options) const {
         const std::size_t limbs = weft::is_reduction(op) ? scalar.size() : a.size();
         weft::Buffer<Limb> x(backend, a.size()), y(backend, a.size()), z(backend, limbs + kGuards);
         weft::Stream stream(backend);
         stream.upload(a, x);
         stream.upload(b, y);
         stream.upload(std::vector<Limb>(limbs + kGuards, kGuard), z);
-        std::vector<std::uint64_t> wide(scalar.begin(), scalar.end());
-        if (op != FieldOp::axpy) wide.clear();
-        weft::field_apply(stream, f.field, op, x,
-                          weft::takes_b(op) ? weft::FieldInput(y) : weft::FieldInput(), z.view(0, limbs),
-                          wide, options);
+        weft::field_apply(stream, f.field, op, x, second(op, y), factor(op), z.view(0, limbs), options);
         return without_guard(stream.download(z), limbs);
     }
 
+    static weft::ConstDeviceArray second(FieldOp op, const weft::Buffer<Limb>& b) {
+        if (weft::takes_b(op)) return b;
+        return {};
+    }
+    weft::ConstHostArray factor(FieldOp op) const {
+        if (op == FieldOp::axpy) return scalar;
+        return {};
+    }
     static std::vector<Limb> without_guard(std::vector<Limb> out, std::size_t limbs) {
         CHECK(std::count(out.begin() + static_cast<std::ptrdiff_t>(limbs), out.end(), kGuard) == kGuards);
         out.resize(limbs);
@@ -140,7 +144,7 @@ void check_operation(weft::Backend& backend, const AnyField& f, FieldOp op, Fiel
     CAPTURE(form == FieldForm::montgomery);
     with_limb(f, [&]<class Limb>(Limb) {
         const Vectors<Limb> v(f, pairs);
-        const auto streamed = v.streamed(backend, op, {.checked = true, .form = form});
+        const auto streamed = v.streamed(backend, op, {.form = form, .check_values = true});
         const auto resident = v.resident(backend, op, {.form = form});
         CHECK(streamed == resident);
         const auto got = unpacked<Limb>(f, streamed);
@@ -207,7 +211,8 @@ TEST_CASE("every size of element: both kinds of integers, workgroup sizes, and r
                                                     {.form = FieldForm::montgomery,
                                                      .shader = shader,
                                                      .workgroup_size = 64,
-                                                     .block_elements = 200});
+                                                     .block_elements =
+                                                         weft::is_reduction(op) ? 200u : 0u});
                         if (op == FieldOp::inverse)
                             check_inverses(f, FieldForm::montgomery, pairs.a, unpacked<Limb>(f, got));
                         else
@@ -263,16 +268,12 @@ TEST_CASE("every field: operations in place over a and over b, streamed and resi
                     CAPTURE(f.name);
                     CAPTURE(weft::to_string(op));
                     const auto want = v.streamed(backend, op, {});
-                    std::vector<std::uint64_t> wide(v.scalar.begin(), v.scalar.end());
-                    if (op != FieldOp::axpy) wide.clear();
                     for (const bool over_b : {false, true}) {
                         if (over_b && !weft::takes_b(op)) continue;
                         auto a = v.a, b = v.b;
-                        FieldVectors<Limb> job{a, b, over_b ? b : a, v.scalar};
+                        weft::FieldJob job{a, b, v.factor(op), over_b ? b : a};
                         if (!weft::takes_b(op)) job.b = {};
-                        if (op != FieldOp::axpy) job.scalar = {};
-                        weft::field_batch(backend, f.field, op, std::span<const FieldVectors<Limb>>(&job, 1),
-                                          {.batch = {.chunk_elements = 100}});
+                        weft::field_batch(backend, f.field, op, {&job, 1}, {.batch = {.chunk_elements = 100}});
                         CHECK((over_b ? b : a) == want);
                         CHECK((over_b ? a : b) == (over_b ? v.a : v.b));
 
@@ -280,9 +281,8 @@ TEST_CASE("every field: operations in place over a and over b, streamed and resi
                         weft::Stream stream(backend);
                         stream.upload(v.a, x);
                         stream.upload(v.b, y);
-                        weft::field_apply(stream, f.field, op, x,
-                                          weft::takes_b(op) ? weft::FieldInput(y) : weft::FieldInput(),
-                                          over_b ? y : x, wide);
+                        weft::field_apply(stream, f.field, op, x, v.second(op, y), v.factor(op),
+                                          over_b ? y : x);
                         CHECK(stream.download(over_b ? y : x) == want);
                     }
                 }

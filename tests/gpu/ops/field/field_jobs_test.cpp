@@ -2,6 +2,7 @@
 // Field jobs as batches: sizes around every edge, aliasing, kinds of memory, paths, queues, modes, bad input.
 #include <algorithm>
 #include <bit>
+#include <stop_token>
 #include <vector>
 
 #include <weft/weft.hpp>
@@ -40,7 +41,7 @@ struct Work {
             want[i].resize(out[i].size(), kGuard);
         }
         for (std::size_t i = 0; i < counts.size(); ++i)
-            jobs.push_back({a[i], b[i], std::span(out[i]).first(counts[i] * 6)});
+            jobs.push_back({a[i], b[i], {}, std::span(out[i]).first(counts[i] * 6)});
     }
     void check() const {
         for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -57,8 +58,10 @@ struct Work {
     }
 };
 
-weft::FieldOptions with(BatchMode mode, Path path = Path::automatic, QueueMode queues = QueueMode::automatic,
-                        std::uint64_t chunk = 0) {
+constexpr auto kField = weft::Field::bls12_381_fp;
+
+weft::FieldHostOptions with(BatchMode mode, Path path = Path::automatic,
+                            QueueMode queues = QueueMode::automatic, std::uint64_t chunk = 0) {
     return {.batch = {.mode = mode, .path = path, .queues = queues, .chunk_elements = chunk}};
 }
 
@@ -72,8 +75,7 @@ TEST_CASE("field jobs: sizes around workgroup and chunk edges, guards behind eac
                                             320u, 321u, 640u, 641u, 1000u}) {
                 CAPTURE(count);
                 Work work({count}, op);
-                const auto report = weft::field_batch(
-                    backend, op, work.jobs,
+                const auto report = weft::field_batch(backend, kField, op, work.jobs,
                     with(BatchMode::pipelined, Path::automatic, QueueMode::automatic, kChunk));
                 work.check();
                 CHECK(report.elements == count);
@@ -87,7 +89,7 @@ TEST_CASE("field jobs: more elements than the launched invocations, so that they
     on_device([](weft::Backend& backend) {
         Work work({5000});
         const weft::Job job{
-            .inputs = {work.a[0], work.b[0]}, .outputs = {work.jobs[0].out}, .elements = 5000};
+            .inputs = {work.a[0], work.b[0]}, .outputs = {{work.jobs[0].out.data, work.jobs[0].out.bytes()}}, .elements = 5000};
         weft::ProgramOptions options{.max_workgroups = 3};
         const Limbs p(weft::field_info(weft::Field::bls12_381_fp).modulus.begin(),
                       weft::field_info(weft::Field::bls12_381_fp).modulus.end());
@@ -111,9 +113,9 @@ TEST_CASE("field jobs: batches of every shape, every path and queue mode, pipeli
                     CAPTURE(weft::to_string(queues));
                     CAPTURE(counts.size());
                     Work pipelined(counts), sequential(counts);
-                    weft::field_batch(backend, FieldOp::add, pipelined.jobs,
+                    weft::field_batch(backend, kField, FieldOp::add, pipelined.jobs,
                                       with(BatchMode::pipelined, path, queues, 256));
-                    weft::field_batch(backend, FieldOp::add, sequential.jobs,
+                    weft::field_batch(backend, kField, FieldOp::add, sequential.jobs,
                                       with(BatchMode::sequential, path, queues, 256));
                     pipelined.check();
                     CHECK(pipelined.out == sequential.out);
@@ -123,10 +125,12 @@ TEST_CASE("field jobs: batches of every shape, every path and queue mode, pipeli
 
 TEST_CASE("field jobs: nothing to do succeeds and submits nothing") {
     on_device([](weft::Backend& backend) {
-        const auto none = weft::field_batch(backend, FieldOp::add, {});
+        const auto none = weft::field_batch(backend, kField, FieldOp::add, {});
         CHECK(none.jobs == 0);
         CHECK(none.elements == 0);
-        const auto empty = weft::field_add(backend, {}, {}, {}, {.checked = true});
+        CHECK(none.items == 0);
+        CHECK(none.op == "field_add");
+        const auto empty = weft::field_add(backend, kField, {}, {}, {}, {.check_values = true});
         CHECK(empty.jobs == 1);
         CHECK(empty.elements == 0);
         CHECK(empty.path == Path::automatic);
@@ -140,19 +144,19 @@ TEST_CASE("field jobs: in place over a, over b, a twice, and all three") {
         for (const Path path : {Path::automatic, Path::staged, Path::direct, Path::imported, Path::host})
             for (const BatchMode mode : {BatchMode::pipelined, BatchMode::sequential}) {
                 CAPTURE(weft::to_string(path));
-                const weft::FieldOptions options = with(mode, path, QueueMode::automatic, 100);
+                const weft::FieldHostOptions options = with(mode, path, QueueMode::automatic, 100);
                 Limbs a = x, b = y, out(x.size());
-                weft::field_sub(backend, a, b, a, options);
+                weft::field_sub(backend, kField, a, b, a, options);
                 CHECK(a == expected(FieldOp::sub, x, y));
                 a = x;
-                weft::field_sub(backend, a, b, b, options);
+                weft::field_sub(backend, kField, a, b, b, options);
                 CHECK(b == expected(FieldOp::sub, x, y));
-                weft::field_add(backend, a, a, out, options);
+                weft::field_add(backend, kField, a, a, out, options);
                 CHECK(out == expected(FieldOp::add, x, x));
-                weft::field_add(backend, a, a, a, options);
+                weft::field_add(backend, kField, a, a, a, options);
                 CHECK(a == expected(FieldOp::add, x, x));
                 a = x;
-                weft::field_neg(backend, a, a, options);
+                weft::field_neg(backend, kField, a, a, options);
                 CHECK(a == expected(FieldOp::neg, x, {}));
             }
     });
@@ -165,34 +169,31 @@ TEST_CASE("field jobs: refused batches leave every output as it was") {
         const auto refused = [&](const char* part, const FieldJob& second, bool checked = false) {
             FieldJob jobs[] = {work.jobs[0], second};
             check_error(Errc::invalid_argument, part,
-                        [&] { weft::field_batch(backend, FieldOp::add, jobs, {.checked = checked}); });
+                        [&] { weft::field_batch(backend, kField, FieldOp::add, jobs, {.check_values = checked}); });
             CHECK(work.untouched());
         };
-        const FieldJob good = work.jobs[1];
-        refused("job 1: b and a differ in length (got 294 limbs, need 300",
-                {good.a, good.b.first(294), good.out});
-        refused("job 1: a does not hold whole elements",
-                {good.a.first(299), good.b.first(299), good.out.first(299)});
-        refused("job 1: out overlaps a in part",
-                {std::span(work.out[1]).subspan(6, 300), good.b, std::span(work.out[1]).first(300)});
-        refused("overlap", {good.a, good.b, work.jobs[0].out.first(300)});
-        refused("overlap", {work.jobs[0].out.first(300), good.b, good.out});
-        Limbs bad(good.b.begin(), good.b.begin() + 49 * 6);
+        const std::span a(work.a[1]), b(work.b[1]), out = std::span(work.out[1]).first(300),
+                        first = std::span(work.out[0]).first(300);
+        refused("job 1: b and a differ in length (got 294 limbs, need 300", {a, b.first(294), {}, out});
+        refused("job 1: a does not hold whole elements", {a.first(299), b.first(299), {}, out.first(299)});
+        refused("job 1: out overlaps a in part", {std::span(work.out[1]).subspan(6, 300), b, {}, out});
+        refused("overlap", {a, b, {}, first});
+        refused("overlap", {first, b, {}, out});
+        Limbs bad(b.begin(), b.begin() + 49 * 6);
         append(bad, fp());
-        refused("job 1: element 49 of b is not canonical", {good.a, bad, good.out}, true);
+        refused("job 1: element 49 of b is not canonical", {a, bad, {}, out}, true);
         CHECK(backend.counters().submissions == 0);
-        check_error(Errc::invalid_argument, "field_add: job 0: ", [&] {
-            weft::field_add(backend, good.a, good.b, good.out.first(6));
-        });
+        check_error(Errc::invalid_argument, "field_add: out and a differ in length",
+                    [&] { weft::field_add(backend, kField, a, b, out.first(6)); });
     });
 }
 
 TEST_CASE("field jobs: checked mode accepts values below p and computes them") {
     on_device([](weft::Backend& backend) {
         Work work({300, 0, 5});
-        weft::FieldOptions options;
-        options.checked = true;
-        weft::field_batch(backend, FieldOp::add, work.jobs, options);
+        weft::FieldHostOptions options;
+        options.check_values = true;
+        weft::field_batch(backend, kField, FieldOp::add, work.jobs, options);
         work.check();
     });
 }
@@ -211,19 +212,19 @@ TEST_CASE("field jobs: ordinary memory at 8 modulo 16, and page-locked memory") 
         std::copy(y.begin(), y.end(), pb.begin() + 6);
         for (const Path path : {Path::automatic, Path::staged, Path::direct, Path::imported, Path::host}) {
             CAPTURE(weft::to_string(path));
-            const weft::FieldOptions options = with(BatchMode::pipelined, path, QueueMode::automatic, 128);
+            const weft::FieldHostOptions options = with(BatchMode::pipelined, path, QueueMode::automatic, 128);
             Limbs a(limbs + 2), b(limbs + 2), out(limbs + 2, kGuard);
             std::ranges::copy(x, odd(a).begin());
             std::ranges::copy(y, odd(b).begin());
-            weft::field_add(backend, odd(a), odd(b), odd(out), options);
+            weft::field_add(backend, kField, odd(a), odd(b), odd(out), options);
             CHECK(std::ranges::equal(odd(out), want));
             CHECK(std::count(out.begin(), out.end(), kGuard) == 2);
 
             std::fill(pout.begin(), pout.end(), kGuard);
-            weft::field_add(backend, pa.span(), pb.span().subspan(6), pout.span(), options);
+            weft::field_add(backend, kField, pa.span(), pb.span().subspan(6), pout.span(), options);
             CHECK(std::ranges::equal(pout.span(), want));
             std::fill(pout.begin(), pout.end(), kGuard);
-            weft::field_add(backend, odd(a), pb.span().subspan(6), pout.span(), options);
+            weft::field_add(backend, kField, odd(a), pb.span().subspan(6), pout.span(), options);
             CHECK(std::ranges::equal(pout.span(), want));
         }
     });
@@ -232,9 +233,9 @@ TEST_CASE("field jobs: ordinary memory at 8 modulo 16, and page-locked memory") 
 TEST_CASE("field jobs: the same job again gives the same bits and makes nothing new") {
     on_device([](weft::Backend& backend) {
         Work first({64}), second({64});
-        for (int i = 0; i < 3; ++i) weft::field_batch(backend, FieldOp::add, first.jobs);
+        for (int i = 0; i < 3; ++i) weft::field_batch(backend, kField, FieldOp::add, first.jobs);
         const weft::Counters before = backend.counters();
-        weft::field_batch(backend, FieldOp::add, second.jobs);
+        weft::field_batch(backend, kField, FieldOp::add, second.jobs);
         const weft::Counters after = backend.counters();
         second.check();
         CHECK(first.out == second.out);
@@ -248,12 +249,35 @@ TEST_CASE("field jobs: two backends side by side") {
     on_device([](weft::Backend& one) {
         on_device([&](weft::Backend& two) {
             Work a({1000, 10}), b({1000, 10}), c({5}, FieldOp::neg);
-            weft::field_batch(one, FieldOp::add, a.jobs);
-            weft::field_batch(two, FieldOp::add, b.jobs);
-            weft::field_batch(one, FieldOp::neg, c.jobs);
+            weft::field_batch(one, kField, FieldOp::add, a.jobs);
+            weft::field_batch(two, kField, FieldOp::add, b.jobs);
+            weft::field_batch(one, kField, FieldOp::neg, c.jobs);
             a.check();
             c.check();
             CHECK(a.out == b.out);
         });
+    });
+}
+
+TEST_CASE("field jobs: progress counts elements, and a stop ends the call") {
+    on_device([](weft::Backend& backend) {
+        Work work({1000, 0, 300, 2000});
+        weft::FieldHostOptions options = with(BatchMode::sequential, Path::automatic, QueueMode::automatic, 100);
+        std::stop_source stop;
+        options.batch.cancel = stop.get_token();
+        std::vector<std::uint64_t> done;
+        options.batch.progress = [&](const weft::Progress& progress) {
+            CHECK(progress.total == 3300);
+            done.push_back(progress.done);
+        };
+        const weft::OpReport report = weft::field_batch(backend, kField, FieldOp::add, work.jobs, options);
+        work.check();
+        CHECK(done == std::vector<std::uint64_t>{1000, 1000, 1300, 3300});
+        CHECK(report.items == 3300);
+        CHECK((report.method == "limbs32" || report.method == "limbs64"));
+        stop.request_stop();
+        for (const FieldOp op : {FieldOp::add, FieldOp::sub})
+            check_error(weft::Errc::cancelled, "cancelled by its stop token",
+                        [&] { weft::field_batch(backend, kField, op, work.jobs, options); });
     });
 }

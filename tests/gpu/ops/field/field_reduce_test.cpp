@@ -12,7 +12,6 @@ namespace {
 
 using namespace weft_test;
 using weft::Field;
-using weft::FieldKernelOptions;
 using weft::FieldOp;
 using weft::FieldShader;
 
@@ -33,7 +32,7 @@ Number small(std::uint32_t n) {
 
 // The sum of `count` elements p - 1 is -count, their inner product with themselves count.
 template <class Limb>
-void check(weft::Backend& backend, const AnyField& f, std::uint32_t count, FieldKernelOptions options) {
+void check(weft::Backend& backend, const AnyField& f, std::uint32_t count, weft::FieldOptions options) {
     CAPTURE(f.name);
     CAPTURE(count);
     CAPTURE(options.workgroup_size);
@@ -44,9 +43,9 @@ void check(weft::Backend& backend, const AnyField& f, std::uint32_t count, Field
     const weft::Buffer<Limb> a(backend, values.size()), out(backend, want_sum.size());
     weft::Stream stream(backend);
     stream.upload(values, a);
-    weft::field_apply(stream, f.field, FieldOp::inner_product, a, a, out, {}, options);
+    weft::field_apply(stream, f.field, FieldOp::inner_product, a, a, {}, out, options);
     CHECK(stream.download(out) == want_product);
-    weft::field_apply(stream, f.field, FieldOp::sum, a, {}, out, {}, options);
+    weft::field_apply(stream, f.field, FieldOp::sum, a, {}, {}, out, options);
     CHECK(stream.download(out) == want_sum);
 }
 

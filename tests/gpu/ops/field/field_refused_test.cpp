@@ -13,7 +13,6 @@ namespace {
 using namespace weft_test;
 using weft::Errc;
 using weft::Field;
-using weft::Field31Job;
 using weft::FieldForm;
 using weft::FieldJob;
 using weft::FieldOp;
@@ -28,18 +27,16 @@ const AnyField& any(Field field) {
 Number one(weft::Backend& backend, Field field, FieldOp op, const Number& a, const Number& b,
            FieldForm form = FieldForm::plain) {
     const AnyField& f = any(field);
-    const weft::FieldOptions options{.form = form};
+    const weft::FieldHostOptions options{.form = form};
     if (f.bytes == 4) {
         Limbs32 x = packed<std::uint32_t>(f, {a}), y = packed<std::uint32_t>(f, {b}), out(1);
-        const Field31Job job{
-            x, weft::takes_b(op) ? std::span<const std::uint32_t>(y) : std::span<const std::uint32_t>(), out};
-        weft::field_batch(backend, field, op, {&job, 1}, options);
+        weft::field_apply(backend, field, op, x, weft::takes_b(op) ? std::span(y) : std::span<std::uint32_t>(), {},
+                          out, options);
         return unpacked<std::uint32_t>(f, out)[0];
     }
     Limbs x = packed<std::uint64_t>(f, {a}), y = packed<std::uint64_t>(f, {b}), out(x.size());
-    const FieldJob job{
-        x, weft::takes_b(op) ? std::span<const std::uint64_t>(y) : std::span<const std::uint64_t>(), out};
-    weft::field_batch(backend, field, op, {&job, 1}, options);
+    weft::field_apply(backend, field, op, x, weft::takes_b(op) ? std::span(y) : std::span<std::uint64_t>(), {}, out,
+                      options);
     return unpacked<std::uint64_t>(f, out)[0];
 }
 
@@ -150,33 +147,33 @@ TEST_CASE("field calls that are refused leave everything as it was") {
     on_device([](weft::Backend& backend) {
         Limbs a(8, 1), b(8, 1), out(8, 77), four(4);
         Limbs32 narrow(8, 1), small(8, 77);
-        const FieldJob good{a, b, out};
+        const FieldJob good{a, b, {}, out};
         const auto refused = [&](const char* part, Field field, FieldOp op, const FieldJob& job,
-                                 const weft::FieldOptions& options = {}) {
+                                 const weft::FieldHostOptions& options = {}) {
             check_error(Errc::invalid_argument, part, [&] {
                 weft::field_batch(backend, field, op, {&job, 1}, options);
             });
             CHECK(out == Limbs(8, 77));
         };
         using enum Field;
-        refused("limbs of the wrong size for koalabear (got 64 bits, need 32", koalabear, FieldOp::mul, good);
+        refused("a has uint64 elements (got uint64, need uint32 limbs of koalabear)", koalabear, FieldOp::mul, good);
         refused("a multiple of 6", bls12_377_fp, FieldOp::mul, good);
         refused("axpy needs a scalar (got 0 limbs, need 4", bn254_fp, FieldOp::axpy, good);
         const Limbs p(weft::field_info(bn254_fp).modulus.begin(),
                       weft::field_info(bn254_fp).modulus.begin() + 4);
-        refused("job 0: the scalar is not canonical", bn254_fp, FieldOp::axpy, {a, b, out, p});
+        refused("job 0: the scalar is not canonical", bn254_fp, FieldOp::axpy, {a, b, p, out});
         refused("square takes no b", bn254_fp, FieldOp::square, good);
         refused("out is not one element (got 8 limbs, need 4", bn254_fp, FieldOp::inner_product, good);
-        refused("out overlaps a", bn254_fp, FieldOp::sum, {out, {}, std::span(out).first(4)});
+        refused("out overlaps a", bn254_fp, FieldOp::sum, {out, {}, {}, std::span(out).first(4)});
         a[3] = ~0ull;
         refused("job 0: element 0 of a is not canonical", stark252, FieldOp::inner_product,
-                {a, b, std::span(out).first(4)}, {.checked = true});
+                {a, b, {}, std::span(out).first(4)}, {.check_values = true});
         a[3] = 1;
         narrow[5] = 0x7fffffff;
-        const Field31Job job{narrow, {}, small};
+        const FieldJob job{narrow, {}, {}, small};
         check_error(Errc::invalid_argument,
                     "element 5 of a is not canonical (got 0x7fffffff, need below p = 0x7fffffff", [&] {
-                        weft::field_batch(backend, mersenne31, FieldOp::neg, {&job, 1}, {.checked = true});
+                        weft::field_batch(backend, mersenne31, FieldOp::neg, {&job, 1}, {.check_values = true});
                     });
         CHECK(small == Limbs32(8, 77));
         check_error(Errc::invalid_argument, "no such field", [&] {
@@ -186,6 +183,8 @@ TEST_CASE("field calls that are refused leave everything as it was") {
                     [&] { weft::field_program(backend, bn254_fp, FieldOp::sum); });
         check_error(Errc::invalid_argument, "no such workgroup size (got 3",
                     [&] { weft::field_program(backend, bn254_fp, FieldOp::mul, {.workgroup_size = 3}); });
+        check_error(Errc::invalid_argument, "FieldOptions::block_elements does not apply (got 8, need 0)",
+                    [&] { weft::field_program(backend, bn254_fp, FieldOp::mul, {.block_elements = 8}); });
         CHECK(backend.counters().submissions == 0);
     });
 }
@@ -193,7 +192,7 @@ TEST_CASE("field calls that are refused leave everything as it was") {
 TEST_CASE("field: enums that hold none of their values") {
     on_device([](weft::Backend& backend) {
         Limbs v(4, 1), out(4, 77);
-        const FieldJob job{v, v, out}, empty;
+        const FieldJob job{v, v, {}, out}, empty;
         weft::Buffer<std::uint64_t> buffer(backend, 4);
         weft::Stream stream(backend);
         struct Wrong {
@@ -224,7 +223,7 @@ TEST_CASE("field: enums that hold none of their values") {
                 weft::field_program(backend, w.field, w.op, {.form = w.form, .shader = w.shader});
             });
             check_error(Errc::invalid_argument, ("field_apply" + text).c_str(), [&] {
-                weft::field_apply(stream, w.field, w.op, buffer, {}, buffer, {},
+                weft::field_apply(stream, w.field, w.op, buffer, {}, {}, buffer,
                                   {.form = w.form, .shader = w.shader});
             });
         }
@@ -242,9 +241,9 @@ TEST_CASE("field calls on resident data that are refused") {
         const auto refused = [&](const char* part, auto&& call) {
             check_error(Errc::invalid_argument, part, call);
         };
-        refused("field_mul: a has limbs of the wrong size for bn254-fp (got 32 bits, need 64",
+        refused("field_mul: a has uint32 elements (got uint32, need uint64 limbs of bn254-fp)",
                 [&] { weft::field_mul(stream, bn254_fp, narrow, b, b); });
-        refused("field_add: out has limbs of the wrong size for babybear",
+        refused("field_add: out has uint64 elements (got uint64, need uint32 limbs of babybear)",
                 [&] { weft::field_add(stream, babybear, narrow, narrow, b); });
         refused("field_sum: out is not one element (got 64 limbs, need 4",
                 [&] { weft::field_sum(stream, bn254_fp, a, b); });
@@ -253,15 +252,16 @@ TEST_CASE("field calls on resident data that are refused") {
         refused("field_inner_product: b does not fit a (got 32 limbs, need 64",
                 [&] { weft::field_inner_product(stream, bn254_fp, a, b.view(0, 32), b.view(60, 4)); });
         refused("field_axpy: axpy needs a scalar", [&] { weft::field_axpy(stream, bn254_fp, {}, a, b, b); });
-        const std::uint64_t wide = 0x123456789abcdef0;
-        refused("field_axpy: the scalar is not canonical (got 0x123456789abcdef0, need below p = 0x7fffffff)",
-                [&] {
-                    weft::field_axpy(stream, mersenne31, {&wide, 1}, narrow, narrow, narrow);
-                });
+        refused("field_axpy: the scalar is not canonical (got 0x80000000, need below p = 0x7fffffff)",
+                [&] { weft::field_axpy(stream, mersenne31, Limbs32{0x80000000}, narrow, narrow, narrow); });
+        refused("field_axpy: scalar has uint64 elements (got uint64, need uint32 limbs of mersenne31)",
+                [&] { weft::field_axpy(stream, mersenne31, Limbs{5}, narrow, narrow, narrow); });
+        refused("field_mul: FieldOptions::block_elements does not apply (got 64, need 0)",
+                [&] { weft::field_mul(stream, bn254_fp, a, a, b, {.block_elements = 64}); });
         refused("field_neg: there is no b",
-                [&] { weft::field_apply(stream, bn254_fp, FieldOp::neg, a, b, b); });
+                [&] { weft::field_apply(stream, bn254_fp, FieldOp::neg, a, b, {}, b); });
         refused("field_mul: b is missing",
-                [&] { weft::field_apply(stream, bn254_fp, FieldOp::mul, a, {}, b); });
+                [&] { weft::field_apply(stream, bn254_fp, FieldOp::mul, a, {}, {}, b); });
         refused("field_square: out overlaps a in part",
                 [&] { weft::field_square(stream, bn254_fp, a.view(0, 32), a.view(4, 32)); });
         CHECK(backend.counters().submissions == 0);
@@ -271,10 +271,10 @@ TEST_CASE("field calls on resident data that are refused") {
 TEST_CASE("field calls without elements: outputs stay, reductions give 0") {
     on_device([](weft::Backend& backend) {
         Limbs out(4, 77);
-        const FieldJob none{{}, {}, out};
+        const FieldJob none{.out = out};
         CHECK(weft::field_batch(backend, Field::bn254_fr, FieldOp::sum, {&none, 1}).elements == 0);
         CHECK(out == Limbs(4, 0));
-        const FieldJob nothing{{}, {}, {}};
+        const FieldJob nothing;
         CHECK(weft::field_batch(backend, Field::bn254_fr, FieldOp::mul, {&nothing, 1}).elements == 0);
         CHECK(backend.counters().submissions == 0);
         weft::Buffer<std::uint64_t> a(backend, 8);
@@ -286,25 +286,28 @@ TEST_CASE("field calls without elements: outputs stay, reductions give 0") {
     });
 }
 
-TEST_CASE("field reductions: several jobs, progress counts jobs") {
+TEST_CASE("field reductions: several jobs, progress counts elements") {
     on_device([](weft::Backend& backend) {
         const AnyField& f = any(Field::koalabear);
         const std::size_t counts[] = {10000, 0, 1, 4096, 8192};
         std::vector<Limbs32> a, out(5, Limbs32(1, 77));
-        std::vector<Field31Job> jobs;
+        std::vector<FieldJob> jobs;
         for (std::size_t i = 0; i < 5; ++i)
             a.push_back(packed<std::uint32_t>(f, random_numbers(f, counts[i], i)));
-        for (std::size_t i = 0; i < 5; ++i) jobs.push_back({a[i], {}, out[i]});
-        std::vector<std::size_t> told;
-        weft::FieldOptions options;
-        options.batch.progress = [&](std::size_t done, std::size_t all) {
-            CHECK(all == 5);
-            told.push_back(done);
+        for (std::size_t i = 0; i < 5; ++i) jobs.push_back({.a = a[i], .out = out[i]});
+        std::vector<std::uint64_t> reported;
+        weft::FieldHostOptions options;
+        options.batch.progress = [&](const weft::Progress& progress) {
+            CHECK(progress.total == 22289);
+            reported.push_back(progress.done);
         };
-        const weft::BatchReport report = weft::field_batch(backend, f.field, FieldOp::sum, jobs, options);
+        const weft::OpReport report = weft::field_batch(backend, f.field, FieldOp::sum, jobs, options);
         CHECK(report.jobs == 5);
         CHECK(report.elements == 22289);
-        CHECK(told == std::vector<std::size_t>{1, 2, 3, 4, 5});
+        CHECK(report.op == "field_sum");
+        CHECK(report.items == 22289);
+        // Whole blocks and what is left of each job, and the end.
+        CHECK(reported == std::vector<std::uint64_t>{8192, 10000, 10001, 14097, 22289});
         for (std::size_t i = 0; i < 5; ++i) {
             std::uint64_t sum = 0;
             for (const std::uint32_t v : a[i]) sum += v;

@@ -57,13 +57,13 @@ struct Batch {
     std::vector<std::vector<Limb>> together(weft::Backend& backend, std::size_t count, BatchMode mode) const {
         std::vector<std::vector<Limb>> out;
         for (std::size_t j = 0; j < count; ++j) out.emplace_back(results_of(j));
-        std::vector<weft::FieldVectors<Limb>> jobs;
+        std::vector<weft::FieldJob> jobs;
         for (std::size_t j = 0; j < count; ++j) {
-            jobs.push_back({a[j], {}, out[j], {}});
+            jobs.push_back({.a = a[j], .out = out[j]});
             if (weft::takes_b(op)) jobs.back().b = b[j];
             if (op == FieldOp::axpy) jobs.back().scalar = scalar;
         }
-        weft::field_batch(backend, f.field, op, std::span<const weft::FieldVectors<Limb>>(jobs),
+        weft::field_batch(backend, f.field, op, jobs,
                           {.batch = {.mode = mode, .chunk_elements = chunk_of(op)}});
         return out;
     }
@@ -72,15 +72,15 @@ struct Batch {
     std::vector<std::vector<Limb>> alone(weft::Backend& backend) const {
         std::vector<std::vector<Limb>> results;
         weft::Stream stream(backend);
-        std::vector<std::uint64_t> wide(scalar.begin(), scalar.end());
-        if (op != FieldOp::axpy) wide.clear();
+        const weft::ConstHostArray factor = op == FieldOp::axpy ? weft::ConstHostArray(scalar) : weft::ConstHostArray();
         for (std::size_t j = 0; j < a.size(); ++j) {
             const weft::Buffer<Limb> x(backend, a[j].size()), y(backend, a[j].size()),
                 z(backend, results_of(j));
             stream.upload(a[j], x);
             stream.upload(b[j], y);
-            weft::field_apply(stream, f.field, op, x,
-                              weft::takes_b(op) ? weft::FieldInput(y) : weft::FieldInput(), z, wide);
+            const weft::ConstDeviceArray second =
+                weft::takes_b(op) ? weft::ConstDeviceArray(y) : weft::ConstDeviceArray();
+            weft::field_apply(stream, f.field, op, x, second, factor, z);
             results.push_back(stream.download(z));
         }
         return results;

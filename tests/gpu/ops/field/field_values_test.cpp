@@ -14,6 +14,7 @@ using weft::FieldOp;
 using weft::FieldShader;
 using Limbs = std::vector<std::uint64_t>;
 
+constexpr auto kField = weft::Field::bls12_381_fp;
 constexpr FieldOp kOps[] = {FieldOp::add, FieldOp::sub, FieldOp::neg};
 
 // Known answers of one operation first, then pairs that exercise every limb, then random values.
@@ -61,13 +62,13 @@ Limbs call(weft::Backend& backend, FieldOp op, const Operands& o) {
     Limbs out(o.a.size());
     switch (op) {
         case FieldOp::add:
-            weft::field_add(backend, o.a, o.b, out);
+            weft::field_add(backend, kField, o.a, o.b, out);
             break;
         case FieldOp::sub:
-            weft::field_sub(backend, o.a, o.b, out);
+            weft::field_sub(backend, kField, o.a, o.b, out);
             break;
         case FieldOp::neg:
-            weft::field_neg(backend, o.a, out);
+            weft::field_neg(backend, kField, o.a, out);
             break;
         default:
             FAIL("no such operation here");
@@ -95,7 +96,7 @@ TEST_CASE("field: both shaders give the same bits") {
             for (const FieldShader shader : {FieldShader::limbs32, FieldShader::limbs64}) {
                 if (shader == FieldShader::limbs64 && !backend.device().shader_int64) {
                     check_error(weft::Errc::unsupported, "shaderInt64",
-                                [&] { weft::field_program(backend, op, shader); });
+                                [&] { weft::field_program(backend, kField, op, {.shader = shader}); });
                     continue;
                 }
                 CAPTURE(weft::to_string(op));
@@ -104,7 +105,7 @@ TEST_CASE("field: both shaders give the same bits") {
                 Limbs out(o.a.size());
                 weft::Job job{.inputs = {o.a}, .outputs = {out}, .elements = o.a.size() / 6};
                 if (op != FieldOp::neg) job.inputs.push_back(o.b);
-                weft::run_batch(backend, weft::field_program(backend, op, shader), {&job, 1});
+                weft::run_batch(backend, weft::field_program(backend, kField, op, {.shader = shader}), {&job, 1});
                 check_known(op, out);
                 check_equal(out, expected(op, o.a, o.b));
             }
@@ -122,9 +123,9 @@ TEST_CASE("field: resident vectors, in place as well") {
             stream.upload(o.a, a);
             stream.upload(o.b, b);
             const auto record = [&](const weft::Buffer<std::uint64_t>& target) {
-                if (op == FieldOp::add) weft::field_add(stream, a, b, target);
-                if (op == FieldOp::sub) weft::field_sub(stream, a, b, target);
-                if (op == FieldOp::neg) weft::field_neg(stream, a, target);
+                if (op == FieldOp::add) weft::field_add(stream, kField, a, b, target);
+                if (op == FieldOp::sub) weft::field_sub(stream, kField, a, b, target);
+                if (op == FieldOp::neg) weft::field_neg(stream, kField, a, target);
             };
             const Limbs want = expected(op, o.a, o.b);
             record(out);
@@ -142,11 +143,11 @@ TEST_CASE("field: recorded steps see each other's results") {
         weft::Stream stream(backend);
         stream.upload(x, a);
         stream.upload(y, b);
-        weft::field_add(stream, a, b, c);  // c = x + y
-        weft::field_neg(stream, b, b);     // b = -y
-        weft::field_add(stream, c, b, c);  // c = x
-        weft::field_sub(stream, c, a, c);  // c = 0
-        weft::field_sub(stream, a, b, b);  // b = x + y
+        weft::field_add(stream, kField, a, b, c);  // c = x + y
+        weft::field_neg(stream, kField, b, b);     // b = -y
+        weft::field_add(stream, kField, c, b, c);  // c = x
+        weft::field_sub(stream, kField, c, a, c);  // c = 0
+        weft::field_sub(stream, kField, a, b, b);  // b = x + y
         check_equal(stream.download(c), Limbs(x.size(), 0));
         check_equal(stream.download(b), expected(FieldOp::add, x, y));
     });
@@ -158,13 +159,13 @@ TEST_CASE("field: resident calls refuse what does not fit") {
         weft::Stream stream(backend);
         using weft::Errc;
         check_error(Errc::invalid_argument, "field_add: a does not fit out (got 48 limbs, need 96",
-                    [&] { weft::field_add(stream, a.view(0, 48), b, b); });
+                    [&] { weft::field_add(stream, kField, a.view(0, 48), b, b); });
         check_error(Errc::invalid_argument, "field_add: b does not fit out",
-                    [&] { weft::field_add(stream, a, b.view(0, 48), a); });
+                    [&] { weft::field_add(stream, kField, a, b.view(0, 48), a); });
         check_error(Errc::invalid_argument, "field_neg: a does not fit out (got 95 limbs",
-                    [&] { weft::field_neg(stream, a.view(0, 95), b.view(0, 95)); });
+                    [&] { weft::field_neg(stream, kField, a.view(0, 95), b.view(0, 95)); });
         check_error(Errc::invalid_argument, "field_sub: out overlaps a in part",
-                    [&] { weft::field_sub(stream, a.view(0, 48), b.view(0, 48), a.view(6, 48)); });
+                    [&] { weft::field_sub(stream, kField, a.view(0, 48), b.view(0, 48), a.view(6, 48)); });
         CHECK(backend.counters().submissions == 0);
     });
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -71,7 +72,7 @@ TEST_CASE("lattice calls: chunks, paths, queues and modes give the same bits, an
     });
 }
 
-TEST_CASE("lattice calls: page-locked memory, in place, and statuses nobody asked for") {
+TEST_CASE("lattice calls: page-locked memory, in place, and statuses that the caller does not ask for") {
     on_device([](weft::Backend& backend) {
         const LatticeCode code{.max_retries = 2};
         const std::size_t n = 1003;
@@ -85,9 +86,10 @@ TEST_CASE("lattice calls: page-locked memory, in place, and statuses nobody aske
         CHECK(std::ranges::equal(status.span(), want.status));
         const auto retried = [](std::uint8_t s) { return (s & 0x7f) != 0; };
         const auto lost = [](std::uint8_t s) { return s >= 0x80; };
-        CHECK(report.vectors == n);
+        CHECK(report.items == n);
         CHECK(report.retried == static_cast<std::uint64_t>(std::ranges::count_if(want.status, retried)));
         CHECK(report.unresolved == static_cast<std::uint64_t>(std::ranges::count_if(want.status, lost)));
+        CHECK(report.op == "lattice_encode");
         CHECK(report.retried > 0);
         CHECK(report.unresolved > 0);
 
@@ -113,9 +115,9 @@ TEST_CASE("lattice calls: page-locked memory, in place, and statuses nobody aske
 
 TEST_CASE("lattice calls: nothing to do succeeds and submits nothing") {
     on_device([](weft::Backend& backend) {
-        CHECK(weft::lattice_encode(backend, {}, {}, {}).vectors == 0);
-        CHECK(weft::lattice_decode(backend, {}, {}, {}, {}).vectors == 0);
-        CHECK(weft::lattice_quantize(backend, {}, {}, {}, {}, {.width = 5, .checked = true}).vectors == 0);
+        CHECK(weft::lattice_encode(backend, {}, {}, {}).items == 0);
+        CHECK(weft::lattice_decode(backend, {}, {}, {}, {}).items == 0);
+        CHECK(weft::lattice_quantize(backend, {}, {}, {}, {}, {.width = 5, .check_values = true}).items == 0);
         CHECK(backend.counters().submissions == 0);
     });
 }
@@ -137,7 +139,7 @@ TEST_CASE("lattice calls: values that are not finite") {
 
                 Bytes codes(want.codes.size(), kGuard), status(n, kGuard);
                 check_error(Errc::invalid_argument, "lattice_encode: value 1 of row 20 is not finite", [&] {
-                    weft::lattice_encode(backend, code, x, codes, status, {.checked = true});
+                    weft::lattice_encode(backend, code, x, codes, status, {.check_values = true});
                 });
                 CHECK(std::count(codes.begin(), codes.end(), kGuard) ==
                       static_cast<std::ptrdiff_t>(codes.size()));
@@ -156,8 +158,10 @@ TEST_CASE("lattice calls: values that are not finite") {
                 }
                 // The status keeps them from being taken for zeros.
                 check_error(Errc::invalid_argument, "vector 20 was not finite when it was encoded",
-                            [&] { weft::lattice_decode(backend, code, codes, status, y); });
-                weft::lattice_decode(backend, code, codes, status, y, {.checked = false});
+                            [&] {
+                                weft::lattice_decode(backend, code, codes, status, y, {.check_values = true});
+                            });
+                weft::lattice_decode(backend, code, codes, status, y);
                 CHECK(std::isnan(y[at]));
                 CHECK(y[at + d] == want.values[at + d]);
             }
@@ -172,23 +176,23 @@ TEST_CASE("lattice calls: statuses of many jobs, the last rows of all among them
         for (const std::size_t v : {std::size_t{0}, n / 3, n / 2, n - 1}) x[2 * v] = 6;  // -4 to 4 fit
         for (const std::size_t v : {std::size_t{7}, n - 300'000, n - 2}) x[2 * v + 1] = -1000;
         Bytes codes(weft::code_bytes(code, n)), status(n);
-        std::vector<std::size_t> told;
-        std::size_t jobs = 0;
-        weft::LatticeEncodeOptions options;
-        options.batch.progress = [&](std::size_t done, std::size_t all) {
-            told.push_back(done);
-            jobs = all;
+        std::vector<std::uint64_t> reported;
+        weft::LatticeHostOptions options;
+        options.batch.progress = [&](const weft::Progress& progress) {
+            CHECK(progress.total == n);
+            reported.push_back(progress.done);
         };
-        const weft::LatticeReport report = weft::lattice_encode(backend, code, x, codes, status, options);
+        const weft::OpReport report = weft::lattice_encode(backend, code, x, codes, status, options);
         CHECK(report.retried == 7);
         CHECK(report.unresolved == 3);
         CHECK(std::count(status.begin(), status.end(), 1) == 4);
         CHECK(std::count(status.begin(), status.end(), 0x81) == 3);
-        CHECK(jobs > 3);
-        CHECK(told.size() == jobs);
-        CHECK(told.back() == jobs);
+        CHECK(report.items == n);
+        CHECK(reported.size() > 3);
+        CHECK(std::ranges::is_sorted(reported));
+        CHECK(reported.back() == n);
         Floats y(x.size());
-        const weft::LatticeReport back = weft::lattice_decode(backend, code, codes, status, y);
+        const weft::OpReport back = weft::lattice_decode(backend, code, codes, status, y);
         CHECK(back.retried == 7);
         CHECK(back.unresolved == 3);
         CHECK(y[2 * (n - 1)] == 6);
@@ -198,8 +202,13 @@ TEST_CASE("lattice calls: statuses of many jobs, the last rows of all among them
         const std::string first = std::to_string(n - 400'000);
         check_error(Errc::invalid_argument, "not finite (got 2 of 3145733, the first is vector " + first,
                     [&] { weft::lattice_encode(backend, code, x, codes, status); });
-        options.batch.progress = [](std::size_t, std::size_t) { throw std::runtime_error("enough"); };
+        options.batch.progress = [](const weft::Progress&) { throw std::runtime_error("enough"); };
         CHECK_THROWS_WITH(weft::lattice_encode(backend, code, x, codes, status, options), "enough");
+        std::stop_source stop;
+        options.batch.cancel = stop.get_token();
+        options.batch.progress = [&](const weft::Progress&) { stop.request_stop(); };
+        check_error(Errc::cancelled, "cancelled by its stop token",
+                    [&] { weft::lattice_encode(backend, code, x, codes, status, options); });
     });
 }
 
@@ -221,13 +230,16 @@ TEST_CASE("lattice calls: digits that are none") {
             check_error(
                 Errc::invalid_argument,
                 "lattice_decode: digit 2 of level 1 of vector 7 is out of range (got 5, need below q = 5",
-                [&] { weft::lattice_decode(backend, code, codes, status, x); });
+                [&] { weft::lattice_decode(backend, code, codes, status, x, {.check_values = true}); });
             CHECK(std::count(x.begin(), x.end(), 77.0f) == 36);
             status[3] = 3;
             check_error(Errc::invalid_argument,
                         "status of vector 3 has too many retries (got 3, need at most",
-                        [&] { weft::lattice_decode(backend, code, Bytes(codes.size(), 0), status, x); });
-            weft::lattice_decode(backend, code, codes, status, x, {.checked = false});
+                        [&] {
+                            weft::lattice_decode(backend, code, Bytes(codes.size(), 0), status, x,
+                                                 {.check_values = true});
+                        });
+            weft::lattice_decode(backend, code, codes, status, x);
             for (std::size_t v = 0; v < n; ++v)
                 for (std::size_t i = 0; i < 4; ++i) {
                     if (v == 7 || v == 3)
@@ -297,7 +309,7 @@ TEST_CASE("lattice calls: resident calls refuse what does not fit") {
         check_error(Errc::invalid_argument, "lattice_decode: status does not fit the shape",
                     [&] { weft::lattice_decode(stream, {}, codes, status.view(0, 3), x); });
         check_error(Errc::invalid_argument, "lattice_decode: depth is out of range",
-                    [&] { weft::lattice_decode(stream, {}, codes, {}, x, 0, 9); });
+                    [&] { weft::lattice_decode(stream, {}, codes, {}, x, {.depth = 9}); });
         check_error(
             Errc::invalid_argument, "lattice_quantize: y overlaps x in part (got a distance of 64 values",
             [&] { weft::lattice_quantize(stream, {}, x.view(0, 200), x.view(64, 200), status.view(0, 13)); });

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <stop_token>
 #include <vector>
 
 #include <weft/weft.hpp>
@@ -41,14 +42,12 @@ std::vector<std::uint32_t> words_of(const Bytes& bytes) {
 Floats resident(weft::Backend& backend, const LatticeTable& table, const LatticeCode& code, const Bytes& x,
                 const Bytes& y, std::size_t rows, std::size_t width) {
     const auto xw = words_of(x), yw = words_of(y);
-    weft::Buffer<std::uint32_t> xb(backend, xw.size()), yb(backend, yw.size()),
-        t(backend, table.words().size());
+    weft::Buffer<std::uint32_t> xb(backend, xw.size()), yb(backend, yw.size());
     weft::Buffer<float> out(backend, rows);
     weft::Stream stream(backend);
     stream.upload(xw, xb);
     stream.upload(yw, yb);
-    stream.upload(table.words(), t.view());
-    weft::lattice_inner(stream, table, t, code, xb, yb, out, width);
+    weft::lattice_inner(stream, table, code, xb, yb, out, {.width = width});
     return stream.download(out);
 }
 
@@ -150,8 +149,41 @@ TEST_CASE("lattice inner: what is refused") {
             weft::lattice_inner(backend, wide, {.lattice = Lattice::z2, .q = 16, .levels = 4}, codes, codes,
                                 one, {.width = 2048});
         });
+        const Bytes bad{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0};
+        check_error(Errc::invalid_argument,
+                    "lattice_inner: y: digit 1 of level 1 of vector 1 is out of range (got 4, need below q = 4)",
+                    [&] { weft::lattice_inner(backend, table, {}, x, bad, out, {.check_values = true}); });
         CHECK(out == Floats(2, 77));
         CHECK(backend.counters().submissions == 0);
+    });
+}
+
+TEST_CASE("lattice inner: a backend uploads a table once, for all streams, and counts it") {
+    on_device([](weft::Backend& backend) {
+        const LatticeTable table(Lattice::d4, 4), again(Lattice::d4, 4), other(Lattice::d4, 3);
+        const weft::Buffer<std::uint32_t> codes(backend, 2);
+        const weft::Buffer<float> out(backend, 1);
+        const auto tables = [&] {
+            for (const auto& named : backend.memory().names)
+                if (named.name == "lattice table") return named;
+            return weft::MemoryReport::Named{};
+        };
+        weft::Stream one(backend), two(backend);
+        one.upload(words_of({3, 0, 2, 0, 0, 0, 0, 0}), codes);
+        const auto steps = one.record([&](weft::Stream& s) { weft::lattice_inner(s, table, {}, codes, codes, out); });
+        CHECK(tables().live_bytes == table.words().size_bytes());
+        one.wait();
+        const std::uint64_t before = backend.counters().submissions;
+        weft::lattice_inner(two, again, {}, codes, codes, out);  // not submitted, and no upload either
+        CHECK(backend.counters().submissions == before);
+        CHECK(two.download(out) == Floats{5});
+        weft::lattice_inner(two, other, {.q = 3}, codes.view(0, 2), codes, out);
+        CHECK(tables().live_count == 2);
+        two.wait();
+        two.replay(steps);  // holds its table, whatever is trimmed
+        backend.trim();
+        CHECK(two.download(out) == Floats{5});
+        CHECK(tables().live_count == 1);
     });
 }
 
@@ -161,10 +193,10 @@ TEST_CASE("lattice search: goes on below its range where retries make that bette
         Floats sample = normal_values(4 * 2000, 5);
         for (std::size_t i = 0; i < sample.size(); ++i)
             if (i / 4 % 97 == 0) sample[i] *= 500;
-        std::size_t all_told = 0;
+        std::uint64_t total = 0;
         const weft::LatticeSearch search = weft::lattice_search_beta(
-            backend, code, sample, {.progress = [&](std::size_t, std::size_t all) { all_told = all; }});
-        CHECK(search.trials.size() == all_told);
+            backend, code, sample, {.batch = {.progress = [&](const weft::Progress& p) { total = p.total; }}});
+        CHECK(search.trials.size() == total);
         CHECK(search.trials.size() > 100);  // 40 more than the range has, and 20 in a valley at least
         CHECK(search.best.beta > search.trials.front().beta);
         CHECK(search.best.beta < search.trials.back().beta / 64);
@@ -185,21 +217,31 @@ TEST_CASE("lattice search: finds the beta with the least error of the sample") {
     on_device([](weft::Backend& backend) {
         const LatticeCode code{.beta = 1000};
         const Floats sample = normal_values(4 * 4000, 5);
-        std::vector<std::size_t> told;
-        std::size_t last_all = 0;
-        const auto note = [&](std::size_t done, std::size_t all) {
-            CHECK(all == (done <= 40 ? 60 : 80));  // a second valley shows then
-            last_all = all;
-            told.push_back(done);
+        std::vector<std::uint64_t> reported;
+        std::uint64_t last_total = 0;
+        const auto note = [&](const weft::Progress& p) {
+            CHECK(p.total == (p.done <= 40 ? 60 : 80));  // a second valley shows then
+            last_total = p.total;
+            reported.push_back(p.done);
         };
         const weft::LatticeSearch search =
-            weft::lattice_search_beta(backend, code, sample, {.progress = note});
-        CHECK(search.trials.size() == last_all);
-        REQUIRE(told.size() == last_all);
-        for (std::size_t i = 0; i < told.size(); ++i) CHECK(told[i] == i + 1);
+            weft::lattice_search_beta(backend, code, sample, {.batch = {.progress = note}});
+        CHECK(search.trials.size() == last_total);
+        REQUIRE(reported.size() == last_total);
+        for (std::size_t i = 0; i < reported.size(); ++i) CHECK(reported[i] == i + 1);
+        CHECK(search.report.op == "lattice_search_beta");
+        CHECK(search.report.items == last_total);
+        CHECK(search.report.bytes_in == last_total * sample.size() * sizeof(float));
+        CHECK(search.report.wall_s > 0);
         CHECK_THROWS_AS(weft::lattice_search_beta(backend, code, sample,
-                                                  {.progress = [](std::size_t, std::size_t) { throw 5; }}),
+                                                  {.batch = {.progress = [](const weft::Progress&) { throw 5; }}}),
                         int);
+        std::stop_source stop;
+        check_error(Errc::cancelled, "lattice_search_beta: cancelled by its stop token (1 of 60 betas were tried)", [&] {
+            weft::lattice_search_beta(backend, code, sample,
+                                      {.batch = {.progress = [&](const weft::Progress&) { stop.request_stop(); },
+                                                 .cancel = stop.get_token()}});
+        });
         CHECK(std::is_sorted(search.trials.begin(), search.trials.end(),
                              [](const auto& a, const auto& b) { return a.beta < b.beta; }));
         for (const weft::LatticeTrial& t : search.trials)

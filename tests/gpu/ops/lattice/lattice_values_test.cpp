@@ -37,7 +37,7 @@ Coded streamed(weft::Backend& backend, const LatticeCode& code, const Floats& x,
             Floats(x.size(), 77)};
     const auto report =
         weft::lattice_encode(backend, code, x, c.codes, c.status, {.width = width, .batch = batch});
-    CHECK(report.vectors == n);
+    CHECK(report.items == n);
     weft::lattice_decode(backend, code, c.codes, c.status, c.decoded, {.width = width, .batch = batch});
     Bytes status(n, 0xee);
     weft::lattice_quantize(backend, code, x, c.quantized, status, {.width = width, .batch = batch});
@@ -66,10 +66,10 @@ Coded resident(weft::Backend& backend, const LatticeCode& code, const Floats& x,
     stream.upload(x, in);
     for (const auto* b : {&codes, &status, &again}) stream.fill(b->view(), kMark);
     for (const auto* b : {&decoded, &quantized}) stream.fill(b->view(), kMark);
-    weft::lattice_encode(stream, code, in, codes.view(0, cw), status.view(0, sw), width);
+    weft::lattice_encode(stream, code, in, codes.view(0, cw), status.view(0, sw), {.width = width});
     weft::lattice_decode(stream, code, codes.view(0, cw), status.view(0, sw), decoded.view(0, x.size()),
-                         width);
-    weft::lattice_quantize(stream, code, in, quantized.view(0, x.size()), again.view(0, sw), width);
+                         {.width = width});
+    weft::lattice_quantize(stream, code, in, quantized.view(0, x.size()), again.view(0, sw), {.width = width});
     const auto codes_out = stream.download(codes), status_out = stream.download(status),
                again_out = stream.download(again);
     auto decoded_out = stream.download(decoded), quantized_out = stream.download(quantized);
@@ -143,7 +143,7 @@ TEST_CASE("lattice: what given digits decode to, all levels and the coarse ones 
             std::vector<std::uint32_t> words(n);
             std::memcpy(words.data(), v.digits.data(), v.digits.size());
             stream.upload(words, codes);
-            weft::lattice_decode(stream, v.code, codes, {}, out, 0, v.depth);
+            weft::lattice_decode(stream, v.code, codes, {}, out, {.depth = v.depth});
             CHECK(bits_of(stream.download(out)) == bits_of(v.value));
         }
     });

@@ -17,7 +17,6 @@
 namespace {
 
 using weft::Field;
-using weft::Field31Job;
 using weft::FieldJob;
 using weft::FieldOp;
 using weft::FieldShader;
@@ -33,15 +32,18 @@ std::string refusal(const std::function<void()>& call) {
     return "accepted";
 }
 
-std::string check(FieldOp op, const FieldJob& job) {
-    return refusal([&] {
-        weft::kernels::check_field_jobs<std::uint64_t>("field_batch", Field::bls12_381_fp, op, {&job, 1});
-    });
+std::string check(FieldOp op, std::span<const FieldJob> jobs, Field field = Field::bls12_381_fp,
+                  bool batch = true) {
+    return refusal([&] { weft::kernels::check_field_jobs({weft::field_info(field), op, jobs, batch}); });
+}
+std::string check(FieldOp op, const FieldJob& job, Field field = Field::bls12_381_fp, bool batch = true) {
+    return check(op, std::span(&job, 1), field, batch);
 }
 
-std::string check_values(const std::vector<FieldJob>& jobs, std::uint32_t threads = 1) {
+std::string check_values(const std::vector<FieldJob>& jobs, std::uint32_t threads = 1,
+                         Field field = Field::bls12_381_fp) {
     return refusal([&] {
-        weft::kernels::check_canonical<std::uint64_t>("field_batch", Field::bls12_381_fp, jobs, threads);
+        weft::kernels::check_canonical({weft::field_info(field), FieldOp::add, jobs, true}, threads);
     });
 }
 
@@ -69,21 +71,19 @@ void put(Limbs& limbs, std::size_t element, const weft_test::Number& value) {
 
 TEST_CASE("field check: shapes that fit are accepted") {
     Limbs a(12), b(12), out(12);
-    CHECK(check(FieldOp::add, {a, b, out}) == "accepted");
-    CHECK(check(FieldOp::sub, {a, a, out}) == "accepted");
-    CHECK(check(FieldOp::add, {a, b, a}) == "accepted");
-    CHECK(check(FieldOp::add, {a, b, b}) == "accepted");
-    CHECK(check(FieldOp::add, {a, a, a}) == "accepted");
-    CHECK(check(FieldOp::neg, {a, {}, out}) == "accepted");
-    CHECK(check(FieldOp::neg, {a, {}, a}) == "accepted");
-    CHECK(check(FieldOp::add, {}) == "accepted");
-    CHECK(check(FieldOp::add, {std::span(a).first(0), std::span(b).first(0), std::span(a).first(0)}) ==
+    CHECK(check(FieldOp::add, {a, b, {}, out}) == "accepted");
+    CHECK(check(FieldOp::sub, {a, a, {}, out}) == "accepted");
+    CHECK(check(FieldOp::add, {a, b, {}, a}) == "accepted");
+    CHECK(check(FieldOp::add, {a, b, {}, b}) == "accepted");
+    CHECK(check(FieldOp::add, {a, a, {}, a}) == "accepted");
+    CHECK(check(FieldOp::neg, {a, {}, {}, out}) == "accepted");
+    CHECK(check(FieldOp::neg, {a, {}, {}, a}) == "accepted");
+    CHECK(check(FieldOp::add, FieldJob{}) == "accepted");
+    CHECK(check(FieldOp::add, {std::span(a).first(0), std::span(b).first(0), {}, std::span(a).first(0)}) ==
           "accepted");
     // Neighbours touch and do not overlap.
-    CHECK(check(FieldOp::neg, {std::span(a).first(6), {}, std::span(a).last(6)}) == "accepted");
-    CHECK(refusal([] {
-              weft::kernels::check_field_jobs<std::uint64_t>("f", Field::bls12_381_fp, FieldOp::add, {});
-          }) == "accepted");
+    CHECK(check(FieldOp::neg, {std::span(a).first(6), {}, {}, std::span(a).last(6)}) == "accepted");
+    CHECK(check(FieldOp::add, std::span<const FieldJob>()) == "accepted");
 }
 
 TEST_CASE("field check: refusals name function, job, got and need") {
@@ -98,24 +98,24 @@ TEST_CASE("field check: refusals name function, job, got and need") {
     } rows[] = {
         {"5-limb tail",
          FieldOp::add,
-         {from(0, 11), from(11, 11), from(22, 11)},
+         {from(0, 11), from(11, 11), {}, from(22, 11)},
          {"got 11 limbs", "multiple of 6"}},
-        {"b shorter", FieldOp::add, {a, std::span(b).first(6), out}, {"b and a", "got 6 limbs", "need 12"}},
-        {"b missing", FieldOp::sub, {a, {}, out}, {"b and a", "got 0 limbs", "need 12"}},
-        {"out longer", FieldOp::add, {a, b, from(0, 18)}, {"out and a", "got 18 limbs", "need 12"}},
-        {"out missing", FieldOp::neg, {a, {}, {}}, {"out and a", "got 0 limbs", "need 12"}},
-        {"a empty alone", FieldOp::add, {{}, b, out}, {"b and a", "got 12 limbs", "need 0"}},
-        {"a null", FieldOp::add, {none, b, out}, {"a is null", "got 12 limbs"}},
-        {"b null", FieldOp::add, {a, none, out}, {"b is null", "got 12 limbs"}},
-        {"out null", FieldOp::add, {a, b, none}, {"out is null", "got 12 limbs"}},
-        {"b to neg", FieldOp::neg, {a, b, out}, {"neg takes no b", "got 12 limbs", "need 0"}},
-        {"out inside a", FieldOp::add, {from(0, 12), b, from(6, 12)}, {"out overlaps a"}},
-        {"out before a", FieldOp::add, {from(1, 12), b, from(0, 12)}, {"out overlaps a"}},
-        {"out over b", FieldOp::add, {a, from(6, 12), from(17, 12)}, {"out overlaps b"}},
-        {"out over a in neg", FieldOp::neg, {from(0, 12), {}, from(11, 12)}, {"out overlaps a"}},
+        {"b shorter", FieldOp::add, {a, std::span(b).first(6), {}, out}, {"b and a", "got 6 limbs", "need 12"}},
+        {"b missing", FieldOp::sub, {a, {}, {}, out}, {"b and a", "got 0 limbs", "need 12"}},
+        {"out longer", FieldOp::add, {a, b, {}, from(0, 18)}, {"out and a", "got 18 limbs", "need 12"}},
+        {"out missing", FieldOp::neg, {a, {}, {}, {}}, {"out and a", "got 0 limbs", "need 12"}},
+        {"a empty alone", FieldOp::add, {{}, b, {}, out}, {"b and a", "got 12 limbs", "need 0"}},
+        {"a null", FieldOp::add, {none, b, {}, out}, {"a is null", "got 12 limbs"}},
+        {"b null", FieldOp::add, {a, none, {}, out}, {"b is null", "got 12 limbs"}},
+        {"out null", FieldOp::add, {a, b, {}, none}, {"out is null", "got 12 limbs"}},
+        {"b to neg", FieldOp::neg, {a, b, {}, out}, {"neg takes no b", "got 12 limbs", "need 0"}},
+        {"out inside a", FieldOp::add, {from(0, 12), b, {}, from(6, 12)}, {"out overlaps a"}},
+        {"out before a", FieldOp::add, {from(1, 12), b, {}, from(0, 12)}, {"out overlaps a"}},
+        {"out over b", FieldOp::add, {a, from(6, 12), {}, from(17, 12)}, {"out overlaps b"}},
+        {"out over a in neg", FieldOp::neg, {from(0, 12), {}, {}, from(11, 12)}, {"out overlaps a"}},
         {"2^32 elements",
          FieldOp::neg,
-         {made_up(1ull << 40, 6ull << 32), {}, made_up(1ull << 41, 6ull << 32)},
+         {made_up(1ull << 40, 6ull << 32), {}, {}, made_up(1ull << 41, 6ull << 32)},
          {"too many elements", "got 25769803776 limbs"}},
     };
     for (const auto& row : rows) {
@@ -124,12 +124,10 @@ TEST_CASE("field check: refusals name function, job, got and need") {
         CHECK(mentions(text, {"field_batch: job 0: "}));
         CHECK(mentions(text, row.text));
     }
-    const FieldJob jobs[] = {{a, b, out}, {a, b, out}, {a, std::span(b).first(6), out}};
-    CHECK(mentions(refusal([&] {
-                       weft::kernels::check_field_jobs<std::uint64_t>("f", Field::bls12_381_fp, FieldOp::add,
-                                                                      jobs);
-                   }),
-                   {"f: job 2: b"}));
+    const FieldJob jobs[] = {{a, b, {}, out}, {a, b, {}, out}, {a, std::span(b).first(6), {}, out}};
+    CHECK(mentions(check(FieldOp::add, jobs), {"field_batch: job 2: b"}));
+    // field_apply has one job, which is not numbered.
+    CHECK(mentions(check(FieldOp::add, {a, {}, {}, out}, Field::bls12_381_fp, false), {"field_add: b and a"}));
 }
 
 TEST_CASE("field check: checked mode finds every value that is not below p") {
@@ -141,17 +139,17 @@ TEST_CASE("field check: checked mode finds every value that is not below p") {
         Limbs bad = good;
         put(bad, 3, value);
         CHECK(
-            mentions(check_values({{good, good, {}}, {good, bad, {}}}),
+            mentions(check_values({{good, good, {}, {}}, {good, bad, {}, {}}}),
                      {"field_batch: job 1: element 3 of b is not canonical", weft_test::hex(value).c_str()}));
-        CHECK(mentions(check_values({{bad, {}, {}}}),
+        CHECK(mentions(check_values({{bad, {}, {}, {}}}),
                        {"job 0: element 3 of a is not canonical", "1a0111ea397fe69a"}));
     }
     Limbs edge = good;
     put(edge, 0, minus(fp(), one));
     put(edge, 1, {});
-    CHECK(check_values({{edge, edge, {}}}) == "accepted");
+    CHECK(check_values({{edge, edge, {}, {}}}) == "accepted");
     CHECK(check_values({}) == "accepted");
-    CHECK(check_values({{{}, {}, {}}}) == "accepted");
+    CHECK(check_values({FieldJob{}}) == "accepted");
 }
 
 TEST_CASE("field check: the lowest job and element are named, however many threads look") {
@@ -162,7 +160,7 @@ TEST_CASE("field check: the lowest job and element are named, however many threa
     put(early, kCount - 1, weft_test::fp());
     put(late, kCount - 1, weft_test::fp());
     const Limbs small(6, 1);
-    const FieldJob a{good, good, {}}, b{small, small, {}}, c{late, early, {}}, d{late, late, {}};
+    const FieldJob a{good, good, {}, {}}, b{small, small, {}, {}}, c{late, early, {}, {}}, d{late, late, {}, {}};
     for (const std::uint32_t threads : {1u, 2u, 3u, 16u}) {
         CAPTURE(threads);
         CHECK(check_values({a, b, a}, threads) == "accepted");
@@ -174,35 +172,28 @@ TEST_CASE("field check: the lowest job and element are named, however many threa
 
 TEST_CASE("field check: scalars, results and limbs of other fields") {
     Limbs a(12, 1), b(12, 2), scalar(6, 3), one(6);
-    using weft::kernels::check_field_jobs;
-    CHECK(check(FieldOp::axpy, {a, b, a, scalar}) == "accepted");
-    CHECK(check(FieldOp::sum, {a, {}, one}) == "accepted");
-    CHECK(check(FieldOp::inner_product, {a, b, one}) == "accepted");
-    CHECK(check(FieldOp::inner_product, {{}, {}, one}) == "accepted");
-    CHECK(mentions(check(FieldOp::mul, {a, b, a, scalar}), {"mul takes no scalar", "got 6 limbs, need 0"}));
-    CHECK(mentions(check(FieldOp::sum, {a, b, one}), {"sum takes no b", "got 12 limbs"}));
-    CHECK(mentions(check(FieldOp::sum, {a, {}, b}), {"out is not one element", "got 12 limbs, need 6"}));
-    CHECK(mentions(check(FieldOp::sum, {a, {}, std::span(a).first(6)}), {"out overlaps a"}));
-    CHECK(mentions(check(FieldOp::inner_product, {a, b, std::span(b).last(6)}), {"out overlaps b"}));
-    const FieldJob twice[] = {{a, {}, one}, {b, {}, one}};
-    CHECK(mentions(
-        refusal([&] { check_field_jobs<std::uint64_t>("f", Field::bls12_381_fp, FieldOp::sum, twice); }),
-        {"overlaps out of job"}));
+    CHECK(check(FieldOp::axpy, {a, b, scalar, a}) == "accepted");
+    CHECK(check(FieldOp::sum, {a, {}, {}, one}) == "accepted");
+    CHECK(check(FieldOp::inner_product, {a, b, {}, one}) == "accepted");
+    CHECK(check(FieldOp::inner_product, {{}, {}, {}, one}) == "accepted");
+    CHECK(mentions(check(FieldOp::mul, {a, b, scalar, a}), {"mul takes no scalar", "got 6 limbs, need 0"}));
+    CHECK(mentions(check(FieldOp::sum, {a, b, {}, one}), {"sum takes no b", "got 12 limbs"}));
+    CHECK(mentions(check(FieldOp::sum, {a, {}, {}, b}), {"out is not one element", "got 12 limbs, need 6"}));
+    CHECK(mentions(check(FieldOp::sum, {a, {}, {}, std::span(a).first(6)}), {"out overlaps a"}));
+    CHECK(mentions(check(FieldOp::inner_product, {a, b, {}, std::span(b).last(6)}), {"out overlaps b"}));
+    const FieldJob twice[] = {{a, {}, {}, one}, {b, {}, {}, one}};
+    CHECK(mentions(check(FieldOp::sum, twice), {"overlaps out of job"}));
 
-    const FieldJob wide{a, b, a};
-    CHECK(mentions(refusal([&] {
-                       check_field_jobs<std::uint64_t>("f", Field::babybear, FieldOp::add, {&wide, 1});
-                   }),
-                   {"limbs of the wrong size for babybear (got 64 bits, need 32"}));
+    CHECK(mentions(check(FieldOp::add, {a, b, {}, a}, Field::babybear),
+                   {"a has uint64 elements (got uint64, need uint32 limbs of babybear)"}));
+    const std::vector<float> floats(12);
+    CHECK(mentions(check(FieldOp::add, {a, floats, {}, a}),
+                   {"b has float32 elements (got float32, need uint64 limbs of bls12-381-fp)"}));
     std::vector<std::uint32_t> narrow{1, 0x78000000};
-    const Field31Job bear{narrow, narrow, narrow};
-    CHECK(mentions(refusal([&] {
-                       check_field_jobs<std::uint32_t>("f", Field::goldilocks, FieldOp::add, {&bear, 1});
-                   }),
-                   {"got 32 bits, need 64"}));
-    const auto values = [&](Field field) {
-        return refusal([&] { weft::kernels::check_canonical<std::uint32_t>("f", field, {&bear, 1}, 1); });
-    };
+    const FieldJob bear{narrow, narrow, {}, narrow};
+    CHECK(mentions(check(FieldOp::add, bear, Field::goldilocks, false),
+                   {"field_add: a has uint32 elements (got uint32, need uint64 limbs of goldilocks)"}));
+    const auto values = [&](Field field) { return check_values({bear}, 1, field); };
     CHECK(values(Field::babybear) == "accepted");
     narrow[1] = 0x7fffffff;  // the second zero of Mersenne31
     CHECK(mentions(values(Field::mersenne31), {"job 0: element 1 of a is not canonical (got 0x7fffffff"}));
@@ -213,24 +204,23 @@ TEST_CASE("field check: a scalar is one element below p") {
     using weft::kernels::axpy_words;
     const Limbs p(weft::field_info(Field::stark252).modulus.begin(),
                   weft::field_info(Field::stark252).modulus.begin() + 4);
-    const auto scalar = [](Field field, const Limbs& limbs) {
-        return refusal([&] { axpy_words("here", field, weft::FieldForm::plain, std::span(limbs)); });
+    const auto scalar = [](Field field, const weft::ConstHostArray& limbs) {
+        return refusal([&] { axpy_words("here", field, weft::FieldForm::plain, limbs); });
     };
-    CHECK(scalar(Field::stark252, {0, 0, 0, 1}) == "accepted");
+    using Narrow = std::vector<std::uint32_t>;
+    CHECK(scalar(Field::stark252, Limbs{0, 0, 0, 1}) == "accepted");
     CHECK(mentions(scalar(Field::stark252, p), {"here: the scalar is not canonical"}));
-    CHECK(mentions(scalar(Field::stark252, {1, 2}), {"got 2 limbs, need 4"}));
+    CHECK(mentions(scalar(Field::stark252, Limbs{1, 2}), {"got 2 limbs, need 4"}));
     CHECK(mentions(scalar(Field::stark252, {}), {"got 0 limbs, need 4"}));
-    CHECK(scalar(Field::babybear, {7}) == "accepted");
-    CHECK(mentions(scalar(Field::babybear, {0x78000001}), {"not canonical"}));
-    CHECK(mentions(scalar(Field::babybear, {1ull << 32}),
-                   {"the scalar is not canonical (got 0x100000000, need below p = 0x78000001)"}));
+    CHECK(scalar(Field::babybear, Narrow{7}) == "accepted");
+    CHECK(mentions(scalar(Field::babybear, Narrow{0x78000001}),
+                   {"the scalar is not canonical (got 0x78000001, need below p = 0x78000001)"}));
+    CHECK(mentions(scalar(Field::babybear, Limbs{1}),
+                   {"scalar has uint64 elements (got uint64, need uint32 limbs of babybear)"}));
     // 2 in Montgomery form is 2^33 mod p; one that is given in that form stays.
-    CHECK(axpy_words("here", Field::mersenne31, weft::FieldForm::plain,
-                     std::span<const std::uint64_t>(Limbs{2}))
-              .word[0] == 4);
-    CHECK(axpy_words("here", Field::mersenne31, weft::FieldForm::montgomery,
-                     std::span<const std::uint64_t>(Limbs{2}))
-              .word[0] == 2);
+    const Narrow two{2};
+    CHECK(axpy_words("here", Field::mersenne31, weft::FieldForm::plain, two).word[0] == 4);
+    CHECK(axpy_words("here", Field::mersenne31, weft::FieldForm::montgomery, two).word[0] == 2);
 }
 
 TEST_CASE("field plan: shader and launch shape follow from the device") {
@@ -242,7 +232,7 @@ TEST_CASE("field plan: shader and launch shape follow from the device") {
     device.limits.max_workgroup_count[0] = 65535;
     device.limits.subgroup_size = 32;
     const auto plan = [&](FieldOp op, Field field = Field::bls12_381_fp,
-                          const weft::FieldKernelOptions& options = {}, std::uint64_t elements = 0) {
+                          const weft::FieldOptions& options = {}, std::uint64_t elements = 0) {
         return weft::kernels::plan_field(device, weft::field_info(field), op, elements, options);
     };
 
@@ -288,10 +278,10 @@ TEST_CASE("field plan: shader and launch shape follow from the device") {
     CHECK(plan(FieldOp::add, Field::bls12_381_fp, {.shader = FieldShader::limbs32}).shader ==
           FieldShader::limbs32);
     for (const auto& [options, code, text] :
-         {std::tuple{weft::FieldKernelOptions{.shader = FieldShader::limbs64}, weft::Errc::unsupported,
+         {std::tuple{weft::FieldOptions{.shader = FieldShader::limbs64}, weft::Errc::unsupported,
                      "shaderInt64"},
-          std::tuple{weft::FieldKernelOptions{.workgroup_size = 48}, weft::Errc::invalid_argument, "got 48"},
-          std::tuple{weft::FieldKernelOptions{.workgroup_size = 256}, weft::Errc::invalid_argument,
+          std::tuple{weft::FieldOptions{.workgroup_size = 48}, weft::Errc::invalid_argument, "got 48"},
+          std::tuple{weft::FieldOptions{.workgroup_size = 256}, weft::Errc::invalid_argument,
                      "up to 128"}}) {
         CAPTURE(text);
         try {
@@ -309,7 +299,7 @@ TEST_CASE("field plan: shares of reductions fill the device, stay few, and none 
     device.limits.max_workgroup_size[0] = 1024;
     device.limits.max_workgroup_invocations = 1024;
     const auto shares = [&](Field field, FieldOp op, std::uint64_t elements,
-                            const weft::FieldKernelOptions& options = {}) {
+                            const weft::FieldOptions& options = {}) {
         return weft::kernels::plan_field_shares(device, weft::field_info(field), op, elements, options);
     };
     CHECK(shares(Field::bls12_381_fp, FieldOp::inner_product, 1) == 1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <weft/ops/field_stream.hpp>
+// Completes <weft/ops/field.hpp>: field vectors in buffers, recorded on a Stream.
+#include <weft/ops/field.hpp>
 
 #include <string>
 
@@ -7,29 +8,33 @@
 #include <weft/program.hpp>
 
 #include "ops/field/field_check.hpp"
-#include "ops/field/field_scalar.hpp"
-#include "ops_vulkan/field/field_programs.hpp"
 #include "ops/field/field_plan.hpp"
 #include "ops/field/field_ranges.hpp"
+#include "ops/field/field_scalar.hpp"
+#include "ops_vulkan/field/field_programs.hpp"
 
 namespace weft {
 namespace {
 
 using Words = BufferView<std::uint32_t>;
 
-kernels::FieldRange range_of(const FieldInput& range) {
-    return {range.object.get(), range.offset, range.bytes, range.limb_bytes};
+std::uint64_t offset_of(const ConstDeviceArray& array) {
+    return array.first() * array.type().bytes();
 }
 
-Words words_of(const FieldInput& range) {
-    return detail::Access::make<Words>(range.object, range.offset / 4, range.bytes / 4);
-}
-BufferView<const std::uint32_t> read_only(const FieldInput& range) {
-    return words_of(range);
+kernels::FieldRange range_of(const ConstDeviceArray& array) {
+    return {detail::Access::object(array).get(), offset_of(array), array.bytes(), array.type()};
 }
 
-void record_shares(Stream& stream, const Program& program, bool two, const FieldInput& a, const FieldInput& b,
-                   const Words& out, std::uint64_t shares) {
+Words words_of(const ConstDeviceArray& array) {
+    return detail::Access::make<Words>(detail::Access::object(array), offset_of(array) / 4, array.bytes() / 4);
+}
+BufferView<const std::uint32_t> read_only(const ConstDeviceArray& array) {
+    return words_of(array);
+}
+
+void record_shares(Stream& stream, const Program& program, bool two, const ConstDeviceArray& a,
+                   const ConstDeviceArray& b, const Words& out, std::uint64_t shares) {
     const Parameters parameters = kernels::block_parameters(0);
     if (two)
         stream.dispatch(program, {read_only(a), read_only(b), out}, shares, parameters);
@@ -38,9 +43,9 @@ void record_shares(Stream& stream, const Program& program, bool two, const Field
 }
 
 // Totals of workgroups, then their sum; one workgroup needs no second step.
-void record_reduction(Stream& stream, const FieldInfo& field, FieldOp op, const FieldInput& a,
-                      const FieldInput& b, const FieldOutput& out, const FieldKernelOptions& options) {
-    const std::uint64_t elements = a.bytes / field.element_bytes;
+void record_reduction(Stream& stream, const FieldInfo& field, FieldOp op, const ConstDeviceArray& a,
+                      const ConstDeviceArray& b, const DeviceArray& out, const FieldOptions& options) {
+    const std::uint64_t elements = a.bytes() / field.element_bytes;
     if (elements == 0) return stream.fill(words_of(out), 0);
     const std::uint32_t shares = kernels::plan_field_shares(stream.device(), field, op, elements, options);
     const Program program = kernels::make_field_program(stream, field.field, op, elements, options);
@@ -53,14 +58,13 @@ void record_reduction(Stream& stream, const FieldInfo& field, FieldOp op, const 
 
 }  // namespace
 
-void field_apply(Stream& stream, Field field, FieldOp op, const FieldInput& a, const FieldInput& b,
-                 const FieldOutput& out, std::span<const std::uint64_t> scalar,
-                 const FieldKernelOptions& options) {
+void field_apply(Stream& stream, Field field, FieldOp op, const ConstDeviceArray& a, const ConstDeviceArray& b,
+                 const ConstHostArray& scalar, const DeviceArray& out, const FieldOptions& options) {
     kernels::check_field_enums("field_apply", field, op, options.form, options.shader);
     const FieldInfo& info = field_info(field);
-    kernels::check_field_ranges(info, op, range_of(a), range_of(b), range_of(out), scalar);
+    kernels::check_field_ranges(info, op, range_of(a), range_of(b), range_of(out), scalar, options);
     if (is_reduction(op)) return record_reduction(stream, info, op, a, b, out, options);
-    const std::uint64_t elements = a.bytes / info.element_bytes;
+    const std::uint64_t elements = a.bytes() / info.element_bytes;
     Parameters parameters;
     if (op == FieldOp::axpy)
         parameters = kernels::axpy_parameters(
