@@ -13,8 +13,8 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 double seconds_between(SteadyTime begin, SteadyTime end);
 
 /// Where in [tick_begin, tick_begin + tick) a process started: the kernel reports the tick. The
-/// processor time used until `loaded` is how long before `loaded` that was, if the process did nothing but load.
-/// Pure.
+/// processor time used until `loaded` is how long before `loaded` that was, if the process did nothing but
+/// load. Pure.
 SteadyTime estimate_start(SteadyTime tick_begin, std::chrono::nanoseconds tick, SteadyTime loaded,
                           std::chrono::nanoseconds processor_time);
 

@@ -10,8 +10,8 @@
 #include <mutex>
 #include <thread>
 
-#include "host/copy_workers.hpp"
 #include "cuda/check.hpp"
+#include "host/copy_workers.hpp"
 
 namespace weft::cuda {
 namespace {

@@ -25,7 +25,8 @@ std::atomic<bool> started{false};
 class ForkGate {
   public:
     void enter() {
-        // A waiting thread holds its turn, which keeps newcomers out: endless compilations do not delay a fork.
+        // A waiting thread holds its turn, which keeps newcomers out: endless compilations do not delay a
+        // fork.
         const std::lock_guard turn(turn_);
         inside_.lock_shared();
     }

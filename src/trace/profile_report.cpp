@@ -101,8 +101,7 @@ double share(double part, double whole) {
 
 void add_overlaps(const std::array<Times, kStages>& stages, ProfileReport& report) {
     const auto set = [&](Stage stage) { return stages[static_cast<std::size_t>(stage)].intervals(); };
-    const std::array<Set, 3> device{set(Stage::upload), set(Stage::kernel),
-                                    set(Stage::download)};
+    const std::array<Set, 3> device{set(Stage::upload), set(Stage::kernel), set(Stage::download)};
     Set all, copies = device[0], host = set(Stage::copy_in);
     for (const Set& one : device) add_all(all, one);
     add_all(copies, device[2]);

@@ -5,8 +5,8 @@
 // Example:
 //     weft::Backend backend;
 //     const weft::cuda::Device device(backend);
-//     const weft::cuda::SharedBuffer<float> shared(device, 1024);  // shared.buffer() for weft, shared.span() for CUDA
-//     device.wait_for(nullptr, weft::Stream(backend).submit());
+//     const weft::cuda::SharedBuffer<float> shared(device, 1024);  // shared.buffer() for weft, shared.span()
+//     for CUDA device.wait_for(nullptr, weft::Stream(backend).submit());
 #pragma once
 
 #include <cstddef>
@@ -125,7 +125,8 @@ class SharedBuffer {
         return memory_;
     }
     SharedBuffer(std::shared_ptr<detail::SharedMemory> memory, std::size_t count)
-        : memory_(std::move(memory)), buffer_(weft::detail::Access::make<Buffer<T>>(detail::object_of(*memory_), count)) {}
+        : memory_(std::move(memory)),
+          buffer_(weft::detail::Access::make<Buffer<T>>(detail::object_of(*memory_), count)) {}
     void require() const {
         if (!memory_) throw Error(Errc::invalid_argument, "SharedBuffer: used after it was moved from");
     }

@@ -107,8 +107,8 @@ MemoryPlan plan_memory(const DeviceSnapshot& device) {
     const auto device_score = [&](const Type& t) {
         return !t.device_local ? -1 : (heap_bytes(device, t) == largest ? 2 : 0) + (t.host_visible ? 0 : 1);
     };
-    // With a card that has its own memory, the host's own comes first: reading through the bus is far slower than
-    // any difference between kinds of host memory.
+    // With a card that has its own memory, the host's own comes first: reading through the bus is far slower
+    // than any difference between kinds of host memory.
     const auto placement = [&](const Type& t) { return unified || !t.device_local ? 4 : 0; };
     // Upload memory is cached too, if coherent: users read and write these buffers like any other memory.
     const auto upload_score = [&](const Type& t) {

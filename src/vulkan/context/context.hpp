@@ -5,15 +5,15 @@
 
 #include <memory>
 
+#include "trace/trace_recorder.hpp"
 #include "vulkan/context/buffer_object.hpp"
-#include "vulkan/device/device.hpp"
 #include "vulkan/context/external_timeline.hpp"
-#include "vulkan/memory/memory_pool.hpp"
 #include "vulkan/context/open_timers.hpp"
+#include "vulkan/device/device.hpp"
 #include "vulkan/device/pipeline_cache.hpp"
 #include "vulkan/device/queue_clocks.hpp"
 #include "vulkan/device/timeline.hpp"
-#include "trace/trace_recorder.hpp"
+#include "vulkan/memory/memory_pool.hpp"
 
 namespace weft::core {
 

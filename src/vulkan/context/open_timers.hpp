@@ -10,7 +10,8 @@ namespace weft::core {
 class OpenTimer {
   public:
     virtual ~OpenTimer() = default;
-    /// Reports work that is done; on any thread, also while the timer's own runs. Errors: device_lost, driver.
+    /// Reports work that is done; on any thread, also while the timer's own runs. Errors: device_lost,
+    /// driver.
     virtual void gather() = 0;
 };
 

@@ -17,9 +17,9 @@
 
 #include <weft/backend.hpp>
 
+#include "host/queue_mutex.hpp"
 #include "plan/device/device_plan.hpp"
 #include "vulkan/device/loader.hpp"
-#include "host/queue_mutex.hpp"
 #include "vulkan/device/vulkan.hpp"
 
 namespace weft::core {
@@ -50,8 +50,8 @@ struct CounterCells {
     }
 };
 
-/// Owns the VkDevice (unless the application does), its queues with their locks, and the layouts that all programs
-/// share.
+/// Owns the VkDevice (unless the application does), its queues with their locks, and the layouts that all
+/// programs share.
 class Device {
   public:
     Device(std::shared_ptr<Instance> instance, VkPhysicalDevice physical, DeviceSnapshot snapshot,

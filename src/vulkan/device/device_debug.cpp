@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "vulkan/device/device.hpp"
 #include "base/driver_text.hpp"
+#include "vulkan/device/device.hpp"
 
 namespace weft::core {
 namespace {
@@ -114,7 +114,8 @@ void Device::give_up(const std::string& reason) noexcept {
 }
 
 void Device::lose(const char* what) {
-    // The first to notice asks the driver. Other threads do not wait for that: they report the loss without it.
+    // The first to notice asks the driver. Other threads do not wait for that: they report the loss without
+    // it.
     if (!lost_.exchange(true)) {
         std::string fault = read_fault();
         if (!fault.empty()) log().write(LogLevel::error, "device lost: " + fault);

@@ -69,7 +69,8 @@ StreamState::StreamState(std::shared_ptr<BackendState> backend_state, std::strin
     device_.require_usable("Stream");
 }
 
-StreamState::StreamState(std::shared_ptr<BackendState> backend_state, std::string name, VkCommandBuffer external)
+StreamState::StreamState(std::shared_ptr<BackendState> backend_state, std::string name,
+                         VkCommandBuffer external)
     : StreamState(std::move(backend_state), std::move(name)) {
     external_ = std::make_shared<CommandList>(backend_state_->context(), external);
     external_->begin(false);
@@ -189,7 +190,8 @@ void StreamState::refuse_while_recording(const char* what) const {
 }
 
 Event StreamState::event() const {
-    return detail::Access::make<Event>(std::make_shared<const EventState>(EventState{backend_state_->context(), done_, host_writes_}));
+    return detail::Access::make<Event>(
+        std::make_shared<const EventState>(EventState{backend_state_->context(), done_, host_writes_}));
 }
 
 Event StreamState::submit(const char* what) {
@@ -333,7 +335,8 @@ void StreamState::wait_for(const Event& event) {
     submit_list();
     // Submissions of one role are ordered already; another role's, or another API's, needs its semaphore.
     const EventState& state = *detail::Access::state(event);
-    if (state.external || (state.token.value != 0 && state.token.role != role_)) wait_for_ = detail::Access::state(event);
+    if (state.external || (state.token.value != 0 && state.token.role != role_))
+        wait_for_ = detail::Access::state(event);
 }
 
 Sequence StreamState::record(Stream& stream, const std::function<void(Stream&)>& steps) {

@@ -54,7 +54,8 @@ class StagingCache {
 
 class StreamState : public std::enable_shared_from_this<StreamState> {
   public:
-    StreamState(std::shared_ptr<BackendState> backend_state, std::string name, QueueRole role = QueueRole::compute);
+    StreamState(std::shared_ptr<BackendState> backend_state, std::string name,
+                QueueRole role = QueueRole::compute);
     /// Records into a command buffer of the application; `end_external` ends what it recorded.
     StreamState(std::shared_ptr<BackendState> backend_state, std::string name, VkCommandBuffer external);
     ~StreamState();
@@ -118,14 +119,14 @@ class StreamState : public std::enable_shared_from_this<StreamState> {
     std::shared_ptr<CommandList> external_;
     bool ended_ = false;              // `external_` is
     std::deque<UnderWay> under_way_;  // oldest first
-    // The one idle longest comes first: so a caller that repeats its steps gets the same lists back, with the sets and
-    // queries they were given, however fast the device is.
+    // The one idle longest comes first: so a caller that repeats its steps gets the same lists back, with the
+    // sets and queries they were given, however fast the device is.
     std::deque<std::shared_ptr<CommandList>> idle_;
     StagingCache staging_;
     std::unique_ptr<SubmissionTimer>
-        whole_timer_;         // from the first use of submit_whole() that had a listener
-    HostWrites host_writes_;  // of everything submitted and not yet waited for
-    Token done_;              // of the last submission
+        whole_timer_;                             // from the first use of submit_whole() that had a listener
+    HostWrites host_writes_;                      // of everything submitted and not yet waited for
+    Token done_;                                  // of the last submission
     std::shared_ptr<const EventState> wait_for_;  // before the next submission; null: nothing
 };
 
