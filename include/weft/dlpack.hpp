@@ -3,9 +3,9 @@
 // a CUDA device in weft/cuda/dlpack.hpp.
 //
 // Example:
-//     DLManagedTensor* const tensor = weft::to_dlpack(std::vector<float>(6), {2, 3});  // moves into the
-//     tensor const weft::HostTensor<float> array(tensor);  // takes it over std::printf("%zu elements\n",
-//     array.span().size());
+//     DLManagedTensor* const tensor = weft::to_dlpack(std::vector<float>(6), {2, 3});
+//     const weft::HostTensor<float> array(tensor);  // takes it over
+//     std::printf("%zu elements\n", array.span().size());
 #pragma once
 
 #include <cstddef>

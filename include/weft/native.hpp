@@ -5,8 +5,8 @@
 // Example:
 //     weft::Backend backend;
 //     const VkDevice device = weft::native::handles(backend).device;
-//     const weft::native::QueueLock lock(backend, weft::native::Role::compute);  // then submit to
-//     lock.queue()
+//     const weft::native::QueueLock lock(backend, weft::native::Role::compute);
+//     // and submit to lock.queue()
 #pragma once
 
 #include <cstdint>

@@ -5,8 +5,8 @@
 // Example:
 //     weft::Backend backend;
 //     const weft::cuda::Device device(backend);
-//     const weft::cuda::SharedBuffer<float> shared(device, 1024);  // shared.buffer() for weft, shared.span()
-//     for CUDA device.wait_for(nullptr, weft::Stream(backend).submit());
+//     const weft::cuda::SharedBuffer<float> shared(device, 1024);  // buffer() for weft, span() for CUDA
+//     device.wait_for(nullptr, weft::Stream(backend).submit());
 #pragma once
 
 #include <cstddef>

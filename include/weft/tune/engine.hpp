@@ -3,8 +3,7 @@
 //
 // Example:
 //     weft::Backend backend;
-//     weft::tune::store_engine(backend, {.chunk_bytes = 64 << 20, .ring_slots = 4});  // for backends made
-//     later
+//     weft::tune::store_engine(backend, {.chunk_bytes = 64 << 20, .ring_slots = 4});  // for later backends
 #pragma once
 
 #include <cstdint>
