@@ -5,7 +5,7 @@
 // Example:
 //     weft::Backend backend;
 //     const weft::cuda::Device device(backend);
-//     const weft::cuda::SharedBuffer<float> shared(device, 1024);  // shared.buffer() for weft, shared.span() for CUDA
+//     const weft::cuda::SharedBuffer<float> shared(device, 1024);  // buffer() for weft, span() for CUDA
 //     device.wait_for(nullptr, weft::Stream(backend).submit());
 #pragma once
 
@@ -46,7 +46,7 @@ class Device {
     const DeviceInfo& info() const;
 
     // All four take streams of this device that are not being captured, null for its default stream, and
-    // return at once. Errors: invalid_argument - a captured stream; driver; device_lost.
+    // return immediately. Errors: invalid_argument - a captured stream; driver; device_lost.
 
     /// What `stream` is given from now on runs after `event`, of whichever weft stream of the backend.
     /// Errors: invalid_argument - an event of another backend.
@@ -125,7 +125,8 @@ class SharedBuffer {
         return memory_;
     }
     SharedBuffer(std::shared_ptr<detail::SharedMemory> memory, std::size_t count)
-        : memory_(std::move(memory)), buffer_(weft::detail::Access::make<Buffer<T>>(detail::object_of(*memory_), count)) {}
+        : memory_(std::move(memory)),
+          buffer_(weft::detail::Access::make<Buffer<T>>(detail::object_of(*memory_), count)) {}
     void require_memory() const {
         if (!memory_) throw Error(Errc::invalid_argument, "SharedBuffer: used after it was moved from");
     }
