@@ -42,6 +42,9 @@ enum class DownloadBy {
     shader,     ///< a copy shader of few workgroups, wherever bytes and offsets are multiples of 16
 };
 
+/// For settings that weft decides itself unless it is told otherwise.
+enum class Choice { automatic, off, on };
+
 /// Khronos validation layer.
 enum class Validation {
     off,

@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace weft {
 
@@ -40,5 +41,48 @@ class Error : public std::runtime_error {
     Errc code_;
     int native_code_;
 };
+
+namespace detail {
+
+/// How weft's own sources make its objects and reach what these hold. Of no use to a program: it may change in any
+/// version.
+struct Access {
+    template <class T, class... Arguments>
+    static T make(Arguments&&... arguments) {
+        return T(std::forward<Arguments>(arguments)...);
+    }
+    template <class T>
+    static decltype(auto) object(const T& of) {
+        return of.object();
+    }
+    template <class T>
+    static decltype(auto) state(const T& of) {
+        return of.state();
+    }
+    template <class T>
+    static decltype(auto) backend_state(const T& of) {
+        return of.backend_state();
+    }
+    template <class T>
+    static decltype(auto) list(const T& of) {
+        return of.list();
+    }
+    template <class T>
+    static decltype(auto) memory(const T& of) {
+        return of.memory();
+    }
+    /// Equal for equal streams, also after a move; keeps nothing alive.
+    template <class T>
+    static decltype(auto) identity(const T& stream) {
+        return stream.identity();
+    }
+    /// Whether the steps of a stream run when they are asked for: inside Stream::record or native::record.
+    template <class T>
+    static decltype(auto) deferred(const T& stream) {
+        return stream.deferred();
+    }
+};
+
+}  // namespace detail
 
 }  // namespace weft

@@ -10,7 +10,6 @@
 #include <weft/device.hpp>
 #include <weft/dlpack.hpp>
 #include <weft/ops/encode.hpp>
-#include <weft/ops/encode_memory.hpp>
 #include <weft/error.hpp>
 #include <weft/event.hpp>
 #include <weft/ops/field.hpp>
@@ -19,7 +18,6 @@
 #include <weft/job.hpp>
 #include <weft/ops/kernel_post.hpp>
 #include <weft/ops/kernel_matrix.hpp>
-#include <weft/ops/kernel_matrix_memory.hpp>
 #include <weft/tune/kernel_matrix.hpp>
 #include <weft/ops/lattice.hpp>
 #include <weft/ops/lattice_search.hpp>

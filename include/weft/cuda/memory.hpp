@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <type_traits>
 
+#include <weft/array.hpp>
 #include <weft/error.hpp>
 
 struct CUstream_st;  // of CUDA, whose headers are not needed here
@@ -47,4 +49,50 @@ class DeviceSpan {
     std::size_t size_ = 0;
 };
 
+/// An array in memory that a CUDA device reads, of a type that is known at run time. Does not own it.
+struct ConstDeviceArray {
+    ConstDeviceArray() = default;  ///< empty
+    ConstDeviceArray(const void* pointer, std::uint64_t elements, ElementType element)
+        : data(pointer), size(elements), type(element) {}
+    template <class T>
+    requires ArrayElement<std::remove_const_t<T>> ConstDeviceArray(DeviceSpan<T> span)
+        : data(span.data()), size(span.size()), type(element_type<std::remove_const_t<T>>()) {}
+
+    std::uint64_t bytes() const noexcept { return size * type.bytes(); }
+    bool empty() const noexcept { return size == 0; }
+
+    const void* data = nullptr;
+    std::uint64_t size = 0;  ///< in elements
+    ElementType type{};
+};
+
+/// The same to write to.
+struct DeviceArray {
+    DeviceArray() = default;  ///< empty
+    DeviceArray(void* pointer, std::uint64_t elements, ElementType element)
+        : data(pointer), size(elements), type(element) {}
+    template <ArrayElement T>
+    requires(!std::is_const_v<T>) DeviceArray(DeviceSpan<T> span)
+        : data(span.data()), size(span.size()), type(element_type<T>()) {}
+    operator ConstDeviceArray() const noexcept { return {data, size, type}; }
+
+    std::uint64_t bytes() const noexcept { return size * type.bytes(); }
+    bool empty() const noexcept { return size == 0; }
+
+    void* data = nullptr;
+    std::uint64_t size = 0;  ///< in elements
+    ElementType type{};
+};
+
 }  // namespace weft::cuda
+
+namespace weft {
+
+template <>
+struct ArraysOf<cuda::StreamHandle> {
+    using In = cuda::ConstDeviceArray;
+    using Out = cuda::DeviceArray;
+    static constexpr bool host = false;
+};
+
+}  // namespace weft

@@ -74,15 +74,15 @@ struct StatePlan {
 
 struct KernelMatrixPlan {
     KernelMatrixShape shape;
-    ValueType type = ValueType::float32;
+    ElementType type = kFloat32;
     KernelMatrixMethod method = KernelMatrixMethod::product;
     std::uint32_t layers = 0;  ///< that matter: passes of RX(w), ring and E(x) behind the first E(x)
     bool real64 = false;
     std::uint64_t stride = 0;  ///< samples of a plane of angles, Y's behind X's
     // Of the product.
     std::uint32_t parts = 2;        ///< of a Bloch vector
-    bool long_form = false;         ///< kLong of kernel_product.comp
-    bool lane_form = false;         ///< kernel_product_lanes.comp instead
+    bool long_variant = false;         ///< kLong of kernel_product.comp
+    bool lane_variant = false;         ///< kernel_product_lanes.comp instead
     std::uint64_t others_at = 0;    ///< sample of the planes that the columns of K begin at
     bool symmetric = false;         ///< one dispatch writes both triangles of a resident K
     std::uint64_t panel_rows = 0;   ///< of a resident K a dispatch, where it is not symmetric
@@ -93,7 +93,7 @@ struct KernelMatrixPlan {
     std::string obstacle;  ///< why no device memory would be enough; empty: none
 
     std::uint64_t real_bytes() const noexcept { return real64 ? 8 : 4; }
-    std::uint64_t value_bytes() const noexcept { return type == ValueType::float64 ? 8 : 4; }
+    std::uint64_t value_bytes() const noexcept { return type.bytes(); }
     std::uint64_t planes_values() const noexcept { return stride * 2 * shape.qubits; }
     std::uint64_t matrix_bytes() const noexcept { return shape.values() * value_bytes(); }
 };
@@ -103,14 +103,14 @@ std::uint32_t effective_layers(const CircuitFacts& circuit) noexcept;
 
 /// Errors: unsupported - float64 on a device without shaderFloat64.
 KernelMatrixPlan plan_kernel(const KernelMatrixDevice& device, const KernelMatrixShape& shape, const CircuitFacts& circuit,
-                       ValueType type, const KernelMatrixOptions& options);
+                       ElementType type, const KernelMatrixOptions& options);
 /// The part of it for states.
 void plan_states(KernelMatrixPlan& plan, const KernelMatrixDevice& device, const CircuitFacts& circuit,
                  const KernelMatrixOptions& options);
 
 /// plan_kernel, where the device's memory has room for it. Errors: out_of_memory besides.
 KernelMatrixPlan plan_that_fits(const KernelMatrixDevice& device, const KernelMatrixShape& shape, const CircuitFacts& circuit,
-                        ValueType type, const KernelMatrixOptions& options);
+                        ElementType type, const KernelMatrixOptions& options);
 
 /// Floating-point operations of all inner products.
 double gram_flops(const KernelMatrixPlan& plan) noexcept;

@@ -22,7 +22,7 @@ std::string gigabytes(std::uint64_t bytes) {
 
 // Why K does not depend on some layers.
 std::string layers_reason(const KernelMatrixPlan& plan, const CircuitFacts& circuit) {
-    const std::string product = ": K is a product over the qubits, in closed gram_method";
+    const std::string product = ": K is a product over the qubits, in closed form";
     if (circuit.given) return "states are given: their inner products are all there is to do";
     if (circuit.layers == 0) return "no layers" + product;
     if (!circuit.reupload)
@@ -136,7 +136,7 @@ void estimate_states(KernelMatrixEstimate& e, const KernelMatrixPlan& plan, cons
     const bool first = circuit.on_host && tunes_first(plan, device.gram, options);
     e.tile_choice = first ? "to be measured" : s.gram.tile_measured ? "measured" : "planned";
     if (first) e.reasons.push_back("autotune: tiles are measured before the job, which is long enough");
-    if (!options.autotune) e.reasons.push_back("autotune is off");
+    if (options.autotune == Choice::off) e.reasons.push_back("autotune is off");
     for (const std::string& reason : s.gram.reasons) e.reasons.push_back("inner products: " + reason);
 }
 
@@ -147,7 +147,7 @@ KernelMatrixEstimate estimate_kernel(const KernelMatrixPlan& plan, const KernelM
     KernelMatrixEstimate e;
     e.method = plan.method;
     e.layers = plan.layers;
-    e.real64 = plan.real64;
+    e.float64 = plan.real64;
     e.pairs = plan.shape.pairs();
     e.matrix_bytes = plan.matrix_bytes();
     e.available_bytes = available_bytes(device, options);

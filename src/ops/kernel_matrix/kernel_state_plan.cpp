@@ -51,7 +51,7 @@ GramProblem problem_of(const KernelMatrixPlan& plan, const CircuitFacts& circuit
     GramProblem problem;
     problem.amplitudes = std::uint64_t{1} << plan.shape.qubits;
     problem.precision = plan.real64 ? GramReal::float64 : GramReal::float32;
-    problem.output = plan.type == ValueType::float64 ? GramReal::float64 : GramReal::float32;
+    problem.output = plan.type == kFloat64 ? GramReal::float64 : GramReal::float32;
     problem.unit_rows = !circuit.given;
     problem.scaled = s.renormalize && !normalize;
     const bool whole = s.bulk && !circuit.on_host;
@@ -77,7 +77,7 @@ std::uint64_t block_of(const KernelMatrixPlan& plan) {
         {most, plan.states.tile, std::max<std::uint64_t>(part, std::min<std::uint64_t>(side, 512))});
 }
 
-// Matrix units take rows one by one: a pass over states writes whole lines of them. Other gram_methods take them
+// Matrix units take rows one by one: a pass over states writes whole lines of them. Other methods take them
 // side by side, and a workgroup has to hold enough of them for whole sectors of memory, or others read and
 // write the rest in between; a software device stores number by number whichever way.
 void plan_packing(KernelMatrixPlan& plan, const KernelMatrixDevice& device, bool normalize) {
@@ -149,7 +149,7 @@ double gram_flops(const KernelMatrixPlan& plan) noexcept {
 
 bool tunes_first(const KernelMatrixPlan& plan, const GramDevice& device,
                  const KernelMatrixOptions& options) noexcept {
-    return options.autotune && plan.method == KernelMatrixMethod::states && plan.obstacle.empty() &&
+    return options.autotune != Choice::off && plan.method == KernelMatrixMethod::states && plan.obstacle.empty() &&
            !plan.states.gram.tile_measured && gram_tuning_pays(device, gram_flops(plan));
 }
 

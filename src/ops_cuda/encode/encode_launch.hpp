@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the encode kernels are launched with: one step of an encode, as src/ops_vulkan/encode/encode_steps.cpp records
-// them.
+// What the encode kernels are launched with: one step of an encode, as
+// src/ops_vulkan/encode/encode_steps.cpp records them.
 #pragma once
 
 #include <cstdint>

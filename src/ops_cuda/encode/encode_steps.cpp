@@ -35,7 +35,7 @@ LaunchEncode launcher(const EncodePlan& plan, EncodeStep step) {
                                          launch_product_in64_real64};
     constexpr LaunchEncode kIqp[] = {launch_iqp_in32_real32, launch_iqp_in32_real64, launch_iqp_in64_real64,
                                      launch_iqp_in64_real32};
-    const bool narrow = plan.types.values == ValueType::float32;
+    const bool narrow = plan.types.values == kFloat32;
     const int variant = plan.real64 ? (narrow ? 1 : 2) : (narrow ? 0 : 3);
     if (step != EncodeStep::states) return kLong[variant];
     switch (plan.kernel) {
@@ -56,8 +56,8 @@ LaunchEncode launcher(const EncodePlan& plan, EncodeStep step) {
 /// One encode: where everything lies.
 class Encode {
   public:
-    Encode(StreamHandle stream, const EncodePlan& plan, const EncodeValues& values,
-           const EncodeStates& states, std::uint32_t* status, bool check_only)
+    Encode(StreamHandle stream, const EncodePlan& plan, const ConstDeviceArray& values,
+           const DeviceArray& states, std::uint32_t* status, bool check_only)
         : stream_(stream),
           plan_(plan),
           values_(static_cast<const std::byte*>(values.data)),
@@ -226,8 +226,8 @@ std::uint32_t held_pairs(const kernels::EncodePlan& plan, std::uint64_t multipro
     return multiprocessor_bytes / workgroup > kFew ? kFewHeld : kMostHeld;
 }
 
-void encode_resident(StreamHandle stream, const EncodePlan& plan, const EncodeValues& values,
-                     const EncodeStates& states, std::uint32_t* status, bool check_only) {
+void encode_resident(StreamHandle stream, const EncodePlan& plan, const ConstDeviceArray& values,
+                     const DeviceArray& states, std::uint32_t* status, bool check_only) {
     Encode(stream, plan, values, states, status, check_only).run();
 }
 

@@ -29,7 +29,7 @@ template <class T>
 void upload_weights(StreamHandle stream, const KernelMatrixCircuit& circuit, std::uint64_t count, void* target) {
     std::vector<T> turns(2 * count);
     for (std::uint64_t i = 0; i < count; ++i) {
-        const double half = (circuit.weights.type == ValueType::float32
+        const double half = (circuit.weights.type == kFloat32
                                  ? static_cast<double>(static_cast<const float*>(circuit.weights.data)[i])
                                  : static_cast<const double*>(circuit.weights.data)[i]) /
                             2;
@@ -46,7 +46,7 @@ Scratch make_planes(StreamHandle stream, const kernels::KernelMatrixPlan& plan) 
     return {stream, plan.planes_values() * plan.real_bytes(), kFunction, "planes"};
 }
 
-void launch_angles(StreamHandle stream, const kernels::KernelMatrixPlan& plan, const KernelFeatures& x,
+void launch_angles(StreamHandle stream, const kernels::KernelMatrixPlan& plan, const ConstDeviceArray& x,
                    std::uint64_t rows, double scale, bool halved, void* planes, std::uint64_t base) {
     const std::uint64_t bits = std::bit_cast<std::uint64_t>(scale), qubits = plan.shape.qubits;
     const std::uint64_t most = std::max<std::uint64_t>(1, (1u << 30) / qubits);
@@ -56,8 +56,8 @@ void launch_angles(StreamHandle stream, const kernels::KernelMatrixPlan& plan, c
             .stream = stream,
             .count = word(some * qubits),
             .p = {word(qubits), 0, word(base + row), word(plan.stride), word(bits), word(bits >> 32),
-                  x.type == ValueType::float64 ? 1u : 0u, halved ? 1u : 0u},
-            .features = static_cast<const std::byte*>(x.data) + row * qubits * kernels::value_bytes(x.type),
+                  x.type == kFloat64 ? 1u : 0u, halved ? 1u : 0u},
+            .features = static_cast<const std::byte*>(x.data) + row * qubits * x.type.bytes(),
             .planes = planes};
         done(plan.real64 ? launch_kernel_angles_real64(launch) : launch_kernel_angles_real32(launch));
     }
@@ -148,7 +148,7 @@ class Normalizer {
     const std::byte* factors() const { return factors_.as<std::byte>(); }
 
     void scale(std::byte* k) const {
-        const bool wide_values = plan_.type == ValueType::float64, wide = wide_values || plan_.real64;
+        const bool wide_values = plan_.type == kFloat64, wide = wide_values || plan_.real64;
         const std::uint64_t columns = plan_.shape.columns();
         const std::uint64_t most = std::max<std::uint64_t>(1, (1u << 30) / columns);
         for (std::uint64_t row = 0; row < plan_.shape.samples; row += most) {
@@ -188,7 +188,7 @@ struct PackedSide {
 /// Tiles of K one after the other.
 class Blocks {
   public:
-    Blocks(StreamHandle stream, const kernels::KernelMatrixPlan& plan, StateSource& source, const KernelValues& k,
+    Blocks(StreamHandle stream, const kernels::KernelMatrixPlan& plan, StateSource& source, const DeviceArray& k,
            const Normalizer* normalizer)
         : plan_(plan),
           source_(source),
@@ -245,7 +245,7 @@ class Blocks {
 }  // namespace
 
 void launch_blocks(StreamHandle stream, const kernels::KernelMatrixPlan& plan, StateSource& source,
-                   const KernelValues& k, const KernelMatrixOptions& options) {
+                   const DeviceArray& k, const KernelMatrixOptions& options) {
     if (!options.normalize && !plan.states.renormalize) return Blocks(stream, plan, source, k, nullptr).run();
     const Normalizer normalizer(stream, plan, options);
     Blocks(stream, plan, source, k, &normalizer).run();

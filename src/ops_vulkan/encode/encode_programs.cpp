@@ -201,7 +201,7 @@ const Forms& variants_of(const EncodePlan& plan, EncodeStep step) {
 }
 
 Words words_of(const Forms& variants, const EncodePlan& plan) {
-    if (plan.types.values == ValueType::float32) return plan.real64 ? variants.in32_real64 : variants.in32_real32;
+    if (plan.types.values == kFloat32) return plan.real64 ? variants.in32_real64 : variants.in32_real32;
     return plan.real64 ? variants.in64_real64 : variants.in64_real32;
 }
 
@@ -211,8 +211,8 @@ std::uint32_t product_method(EncodeMethod method) {
                                            : shared::kEncodeIqpZ;
 }
 
-std::uint32_t input_of_basis(ValueType type) {
-    return type == ValueType::float32 ? 0u : type == ValueType::float64 ? 1u : 2u;
+std::uint32_t input_of_basis(ElementType type) {
+    return type == kFloat32 ? 0u : type == kFloat64 ? 1u : 2u;
 }
 
 ProgramOptions element_wise(const char* name, const EncodePlan& plan) {
@@ -231,7 +231,7 @@ Program encode_program(Owner& owner, const EncodePlan& plan, EncodeStep step) {
                            .constants = {{0u, plan.local_size}},
                            .elements_per_workgroup = plan.rows_per_workgroup,
                            .max_workgroups = plan.max_workgroups};
-    const bool wide = plan.types.states == StateType::complex128;
+    const bool wide = plan.types.states == kComplex128;
     switch (step) {
         case EncodeStep::norm_block:
         case EncodeStep::norm_row:
@@ -280,12 +280,12 @@ template Program encode_program<const Stream>(const Stream&, const EncodePlan&, 
 Program wht_program(const Stream& stream, const EncodePlan& plan, std::uint32_t bits) {
     ProgramOptions options = element_wise("encode_wht", plan);
     options.constants.emplace_back(1u, bits);
-    const bool wide = plan.types.states == StateType::complex128;
+    const bool wide = plan.types.states == kComplex128;
     return {stream, wide ? Words(kWhtWork64) : Words(kWhtWork32), options};
 }
 
 Program wht_pair_program(const Stream& stream, const EncodePlan& plan) {
-    const bool wide = plan.types.states == StateType::complex128;
+    const bool wide = plan.types.states == kComplex128;
     return {stream, wide ? Words(kWhtPairWork64) : Words(kWhtPairWork32),
             element_wise("encode_wht_pair", plan)};
 }

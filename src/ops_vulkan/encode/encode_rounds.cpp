@@ -4,10 +4,12 @@
 #include <chrono>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <weft/error.hpp>
 
+#include "base/batch_call.hpp"
 #include "ops/encode/encode_check.hpp"
 #include "ops_vulkan/encode/encode_steps.hpp"
 #include "ops_vulkan/encode/encode_streamed.hpp"
@@ -33,39 +35,14 @@ struct Host {
     }
 };
 
-/// What is done so far, in samples, or in parts of them where one alone takes long.
-class Progress {
-  public:
-    Progress(const EncodePlan& plan, const BatchOptions& options)
-        : options_(options), samples_(plan.samples) {}
-    /// From the samples done on, `parts` each.
-    void cut_samples(std::uint64_t samples_done, std::uint64_t parts) {
-        parts_ = parts;
-        done_ = samples_done * parts;
-    }
-    void done(std::uint64_t count) {
-        done_ += count;
-        if (!options_.progress) return;
-        in_callback_ = true;
-        options_.progress(done_, samples_ * parts_);
-        in_callback_ = false;
-    }
-    /// What is being thrown came from the caller's function.
-    bool stopped() const { return in_callback_; }
-
-  private:
-    const BatchOptions& options_;
-    std::uint64_t samples_, parts_ = 1, done_ = 0;
-    bool in_callback_ = false;
-};
-
 /// One streamed encode, from the first sample that is not yet in place.
 struct Run {
     Backend& backend;
     const EncodePlan& whole;
     Host host;
-    Progress& progress;
+    core::ProgressMeter& meter;  ///< of samples; shown between the parts of one too
     std::vector<std::uint32_t>& status;
+    bool ahead;  ///< makes states while those before go to the host
     std::uint64_t next = 0;
 
     core::ScratchCache::Key key(EncodeScratchKind kind, std::vector<std::uint64_t> sizes) const {
@@ -110,14 +87,19 @@ struct RowScratch {
     }
 };
 
-EncodeValues values_in(const EncodePlan& plan, const BufferView<std::uint32_t>& view, std::uint64_t count) {
-    if (plan.value_bytes == 8) return EncodeValues(BufferView<const double>(view.object(), 0, count));
-    return EncodeValues(BufferView<const float>(view.object(), 0, count));
+/// The first `count` elements of the words, as what they are.
+template <class Array, class Wide, class Narrow>
+Array array_in(const BufferView<std::uint32_t>& view, bool wide, std::uint64_t count) {
+    const auto& object = detail::Access::object(view);
+    if (wide) return detail::Access::make<BufferView<Wide>>(object, std::size_t{0}, count);
+    return detail::Access::make<BufferView<Narrow>>(object, std::size_t{0}, count);
 }
-
-EncodeStates states_in(const EncodePlan& plan, const BufferView<std::uint32_t>& view, std::uint64_t count) {
-    if (plan.amplitude_bytes == 16) return EncodeStates(BufferView<c64>(view.object(), 0, count));
-    return EncodeStates(BufferView<c32>(view.object(), 0, count));
+ConstDeviceArray values_in(const EncodePlan& plan, const BufferView<std::uint32_t>& view,
+                           std::uint64_t count) {
+    return array_in<ConstDeviceArray, const double, const float>(view, plan.value_bytes == 8, count);
+}
+DeviceArray states_in(const EncodePlan& plan, const BufferView<std::uint32_t>& view, std::uint64_t count) {
+    return array_in<DeviceArray, c64, c32>(view, plan.amplitude_bytes == 16, count);
 }
 
 void row_rounds(Run& run, const EncodeRounds& rounds) {
@@ -157,7 +139,7 @@ void row_rounds(Run& run, const EncodeRounds& rounds) {
         }
         std::copy_n(set.status->data(), 2 * set.rows, run.status.data() + 2 * set.row);
         run.next = set.row + set.rows;
-        run.progress.done(set.rows);
+        run.meter.show(run.next);
     };
     std::size_t current = 0;
     start(sets[0], run.next);
@@ -214,8 +196,7 @@ void iqp_window_rounds(Run& run, const EncodeRounds& rounds) {
         for (std::uint64_t w = 0; w < count; ++w)
             stream.download<std::uint32_t>(windows[w].view(), run.host.states_at(row, w * size, size));
         stream.download<std::uint32_t>(scratch->status.view(), std::span(run.status).subspan(2 * row, 2));
-        ++run.next;
-        run.progress.done(1);
+        run.meter.show(++run.next);
     }
     scratch.give_back(rounds_bytes(run.whole, run.backend.device(), rounds));
 }
@@ -239,7 +220,6 @@ void amplitude_rounds(Run& run, const EncodeRounds& rounds) {
     EncodePlan plan = run.whole;
     plan.samples = 1;
     const AmplitudeParts& parts = rounds.parts;
-    run.progress.cut_samples(run.next, parts.count);
     const auto length = [&](std::uint64_t i) {
         return std::min(parts.size, plan.features - i * parts.size);
     };
@@ -281,14 +261,15 @@ void amplitude_rounds(Run& run, const EncodeRounds& rounds) {
         };
         make(0);
         for (std::uint64_t i = 0; i < parts.count; ++i) {
-            if (i + 1 < parts.count) make(i + 1);
+            const bool more = i + 1 < parts.count;
+            if (more && run.ahead) make(i + 1);
             stream.download<std::uint32_t>(out[i % out.size()].view(),
                                            run.host.states_at(row, i * parts.size, parts.size));
-            if (i + 1 < parts.count) run.progress.done(1);
+            if (more && !run.ahead) make(i + 1);
+            if (more) run.meter.show(run.next);
         }
         stream.download<std::uint32_t>(scratch->status.view(), std::span(run.status).subspan(2 * row, 2));
-        ++run.next;
-        run.progress.done(1);
+        run.meter.show(++run.next);
     }
     scratch.give_back(rounds_bytes(run.whole, run.backend.device(), rounds));
 }
@@ -306,24 +287,31 @@ void run_rounds(Run& run, const EncodeRounds& rounds) {
 
 }  // namespace
 
-BatchReport encode_by_rounds(Backend& backend, const EncodePlan& plan, const EncodeSource& values,
-                             const EncodeTarget& states, const BatchOptions& options, std::uint64_t most,
+void check_round_options(const BatchOptions& options) {
+    core::require_members("encode", options,
+                          {.mode = true, .path = options.path == Path::staged, .chunk_elements = true});
+}
+
+BatchReport encode_by_rounds(Backend& backend, const EncodePlan& plan, const ConstHostArray& values,
+                             const HostArray& states, const BatchOptions& options, std::uint64_t most,
                              std::vector<EncodeFailure>& failures) {
-    const auto begin = std::chrono::steady_clock::now();
     std::vector<std::uint32_t> status(2 * plan.samples);
-    Progress progress(plan, options);
+    core::ProgressMeter meter("encode", options, plan.samples);
+    meter.check();
     Run run{backend,
             plan,
             {plan, static_cast<const std::byte*>(values.data), static_cast<std::byte*>(states.data)},
-            progress,
-            status};
+            meter,
+            status,
+            options.mode == BatchMode::pipelined};
     EncodeRounds rounds = fit_rounds(plan, backend.device(), options.chunk_elements, most);
+    if (!run.ahead) rounds.sets = 1;
     while (run.next < plan.samples) {
         try {
             run_rounds(run, rounds);
         } catch (const Error& e) {
             // Others may use the memory too, or the driver grants less: smaller rounds from here on.
-            if (e.code() != Errc::out_of_memory || progress.stopped() || !shrink(rounds, plan)) throw;
+            if (e.code() != Errc::out_of_memory || meter.in_callback() || !shrink(rounds, plan)) throw;
             backend.trim();
         }
     }
@@ -334,7 +322,7 @@ BatchReport encode_by_rounds(Backend& backend, const EncodePlan& plan, const Enc
     report.bytes_in = plan.bytes_in();
     report.bytes_out = plan.bytes_out();
     report.path = Path::staged;
-    report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    report.wall_s = meter.elapsed_s();
     return report;
 }
 

@@ -22,7 +22,7 @@ const Stream& constant(const Stream& stream) {
 }  // namespace
 
 Words byte_view(const std::shared_ptr<core::BufferObject>& object, std::uint64_t byte, std::uint64_t bytes) {
-    return {object, byte / 4, bytes / 4};
+    return detail::Access::make<Words>(object, byte / 4, bytes / 4);
 }
 
 BoundValues bind_values(const EncodePlan& plan, const std::shared_ptr<core::BufferObject>& object,
@@ -54,7 +54,7 @@ void EncodeSteps::states(const BoundValues& values, std::uint64_t row, std::uint
     // device.
     const std::uint64_t begin = row / 32 * 32, rows = std::max<std::uint64_t>(1, count >> plan_.block_bits());
     const Words status =
-        byte_view(status_.object(), (status_.first() + 2 * begin) * 4, (row - begin + rows) * 8);
+        byte_view(detail::Access::object(status_), (status_.first() + 2 * begin) * 4, (row - begin + rows) * 8);
     const shared::EncodeParameters parameters{word(plan_.features),
                                               plan_.qubits,
                                               plan_.parameter_bits(),
@@ -117,22 +117,22 @@ namespace {
 /// Where values and states of a resident encode lie.
 struct Resident {
     const EncodePlan& plan;
-    const EncodeValues& values;
-    const EncodeStates& states;
+    const ConstDeviceArray& values;
+    const DeviceArray& states;
     bool check_only;
 
     BoundValues values_of(std::uint64_t row, std::uint64_t rows) const {
-        return bind_values(plan, values.object, values.first + row * plan.features, rows * plan.features);
+        return bind_values(plan, detail::Access::object(values), values.first() + row * plan.features, rows * plan.features);
     }
     Words states_of(std::uint64_t row, std::uint64_t rows) const {
-        return byte_view(states.object, states.first * plan.amplitude_bytes + row * plan.row_bytes_out(),
-                        rows * plan.row_bytes_out());
+        return byte_view(detail::Access::object(states), states.first() * plan.amplitude_bytes + row * plan.row_bytes_out(),
+                         rows * plan.row_bytes_out());
     }
     Words window(std::uint64_t row, std::uint64_t index) const {
         const std::uint64_t bytes = std::uint64_t{plan.amplitude_bytes} << plan.window_bits;
-        return byte_view(states.object,
-                        states.first * plan.amplitude_bytes + row * plan.row_bytes_out() + index * bytes,
-                        bytes);
+        return byte_view(detail::Access::object(states),
+                         states.first() * plan.amplitude_bytes + row * plan.row_bytes_out() + index * bytes,
+                         bytes);
     }
 };
 
@@ -154,8 +154,8 @@ void encode_whole_rows(EncodeSteps& steps, const Resident& r) {
     }
 }
 
-// The norms of one workgroup of rows are found while the states of the workgroup before are written: that workgroup's
-// values still lie in the device's cache.
+// The norms of some rows are found while the states of the rows before are written: the values of those still
+// lie in the device's cache.
 void encode_long_rows(EncodeSteps& steps, const Resident& r) {
     constexpr std::uint64_t kBundleBytes = std::uint64_t{16} << 20;
     const std::uint64_t step = rows_per_dispatch(r.plan, kBundleBytes), samples = r.plan.samples;
@@ -189,7 +189,7 @@ void encode_windows(EncodeSteps& steps, const Resident& r, std::uint64_t row) {
 void encode_long_windows(EncodeSteps& steps, const Resident& r, std::uint64_t row) {
     const std::uint64_t size = std::uint64_t{1} << r.plan.window_bits;
     const auto bound = [&](std::uint64_t at) {
-        return bind_values(r.plan, r.values.object, r.values.first + row * r.plan.features + at,
+        return bind_values(r.plan, detail::Access::object(r.values), r.values.first() + row * r.plan.features + at,
                            std::min(size, r.plan.features - at));
     };
     for (std::uint64_t at = 0; at < r.plan.features; at += size)
@@ -207,7 +207,7 @@ void encode_long_windows(EncodeSteps& steps, const Resident& r, std::uint64_t ro
 }  // namespace
 
 void encode_resident(Stream& stream, const EncodePlan& plan, const EncodeScratch& scratch,
-                     const EncodeValues& values, const EncodeStates& states, const Words& status,
+                     const ConstDeviceArray& values, const DeviceArray& states, const Words& status,
                      bool check_only) {
     EncodeSteps steps(stream, plan, scratch, status, check_only);
     const Resident resident{plan, values, states, check_only};

@@ -71,7 +71,7 @@ class EncodeSteps {
 
 /// Everything of plan.samples samples that are resident, into states that are.
 void encode_resident(Stream& stream, const EncodePlan& plan, const EncodeScratch& scratch,
-                     const EncodeValues& values, const EncodeStates& states, const Words& status,
+                     const ConstDeviceArray& values, const DeviceArray& states, const Words& status,
                      bool check_only);
 
 }  // namespace weft::kernels

@@ -25,7 +25,7 @@ std::uint32_t word(std::uint64_t value) {
 }
 
 BufferView<std::uint32_t> byte_view(const GramRange& range, std::uint64_t byte, std::uint64_t bytes) {
-    return {range.object, (range.first + byte) / 4, bytes / 4};
+    return detail::Access::make<BufferView<std::uint32_t>>(range.object, (range.first + byte) / 4, bytes / 4);
 }
 
 /// A range bound at an aligned offset before it.
@@ -36,7 +36,9 @@ struct Bound {
 
 Bound bind(const GramRange& range, std::uint64_t byte, std::uint64_t bytes, std::uint64_t alignment) {
     const std::uint64_t begin = range.first + byte, aligned = begin / alignment * alignment;
-    return {{range.object, aligned / 4, (begin - aligned + bytes) / 4}, begin - aligned};
+    return {detail::Access::make<BufferView<std::uint32_t>>(range.object, aligned / 4,
+                                                            (begin - aligned + bytes) / 4),
+            begin - aligned};
 }
 
 std::uint32_t factor_of(const GramRows& rows, std::uint64_t row) {

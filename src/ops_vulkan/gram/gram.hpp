@@ -17,10 +17,10 @@ namespace weft::kernels {
 /// A range of a buffer by bytes, whatever it holds.
 struct GramRange {
     template <class T>
-    GramRange(const BufferView<T>& view)  // NOLINT(google-explicit-constructor): as Stream::Argument
-        : object(view.object()), first(view.first() * sizeof(T)), bytes(view.bytes()) {}
+    GramRange(const BufferView<T>& view)
+        : object(detail::Access::object(view)), first(view.first() * sizeof(T)), bytes(view.bytes()) {}
     template <class T>
-    GramRange(const Buffer<T>& buffer) : GramRange(buffer.view()) {}  // NOLINT(google-explicit-constructor)
+    GramRange(const Buffer<T>& buffer) : GramRange(buffer.view()) {}
     std::shared_ptr<core::BufferObject> object;
     std::uint64_t first, bytes;
 };

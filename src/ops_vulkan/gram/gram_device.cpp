@@ -126,7 +126,7 @@ class Judgements {
 };
 
 GramDevice judged(const std::shared_ptr<core::BackendState>& runtime, const GramDevice& device) {
-    Backend backend(runtime);  // whose end waits for the device: once in a process
+    Backend backend = detail::Access::make<Backend>(runtime);  // whose end waits for the device: once in a process
     Judgements::all().add(backend.device(), device, judge(backend, device));
     return gram_limits(backend);
 }
@@ -141,7 +141,7 @@ GramDevice gram_limits(const Backend& backend) {
 
 GramDevice gram_device(const Backend& backend) {
     GramDevice device = gram_limits(backend);
-    return Judgements::all().known(backend.device(), device) ? device : judged(backend.backend_state(), device);
+    return Judgements::all().known(backend.device(), device) ? device : judged(detail::Access::backend_state(backend), device);
 }
 
 GramDevice gram_limits(const Stream& stream) {
@@ -152,7 +152,7 @@ GramDevice gram_limits(const Stream& stream) {
 
 GramDevice gram_device(const Stream& stream) {
     GramDevice device = gram_limits(stream);
-    return Judgements::all().known(stream.device(), device) ? device : judged(stream.backend_state(), device);
+    return Judgements::all().known(stream.device(), device) ? device : judged(detail::Access::backend_state(stream), device);
 }
 
 }  // namespace weft::kernels

@@ -7,8 +7,9 @@
 #include <optional>
 #include <utility>
 
-#include "ops_vulkan/kernel_matrix/kernel_normalize.hpp"
+#include "base/batch_call.hpp"
 #include "host/thread_team.hpp"
+#include "ops_vulkan/kernel_matrix/kernel_normalize.hpp"
 
 namespace weft::kernels {
 namespace {
@@ -95,9 +96,9 @@ class TilePairs {
     std::optional<Normalizer> normalizer_;
 };
 
-GramRange range_of(const KernelValues& k) {
-    return BufferView<std::uint32_t>(k.object, k.first * (k.type == ValueType::float64 ? 2 : 1),
-                                     k.count * (k.type == ValueType::float64 ? 2 : 1));
+GramRange range_of(const DeviceArray& k) {
+    const std::uint64_t words = k.type().bytes() / 4;
+    return words_of(detail::Access::object(k), k.first() * words, k.size() * words);
 }
 
 /// Less is copied sooner than a thread starts.
@@ -116,8 +117,8 @@ struct Slot {
 /// page-locked memory beside it, one that is copied on by the host.
 class BlockWriter {
   public:
-    BlockWriter(Backend& backend, Stream& stream, const KernelMatrixPlan& plan, const KernelTarget& k,
-                const KernelMatrixOptions& options)
+    BlockWriter(Backend& backend, Stream& stream, const KernelMatrixPlan& plan, const HostArray& k,
+                const BatchOptions& batch)
         : stream_(stream),
           copier_(backend, {.name = "kernel matrix download", .queue = StreamQueue::download}),
           plan_(plan),
@@ -125,7 +126,7 @@ class BlockWriter {
           team_(static_cast<std::uint32_t>(std::min<std::uint64_t>(
               backend.plan().copy_threads,
               1 + plan.states.block * plan.states.block * plan.value_bytes() / kBytesPerThread))),
-          meter_(options, plan.shape.pairs()),
+          meter_("kernel_matrix", batch, plan.shape.pairs()),
           backend_(backend) {
         meter_.check();
     }
@@ -220,7 +221,7 @@ class BlockWriter {
     const KernelMatrixPlan& plan_;
     std::byte* target_;
     ThreadTeam team_;
-    KernelMeter meter_;
+    core::ProgressMeter meter_;
     Backend& backend_;
     std::array<std::optional<Slot>, kBlocksUnderWay> slots_;
     std::size_t next_ = 0;
@@ -229,7 +230,7 @@ class BlockWriter {
 
 }  // namespace
 
-void blocks_resident(Stream& stream, const KernelMatrixPlan& plan, StateSource& source, const KernelValues& k,
+void blocks_resident(Stream& stream, const KernelMatrixPlan& plan, StateSource& source, const DeviceArray& k,
                      const KernelMatrixOptions& options) {
     TilePairs pairs(stream, plan, source, options);
     const std::uint64_t leading = plan.shape.columns();
@@ -247,9 +248,9 @@ void blocks_resident(Stream& stream, const KernelMatrixPlan& plan, StateSource& 
 }
 
 void blocks_streamed(Backend& backend, Stream& stream, const KernelMatrixPlan& plan, StateSource& source,
-                     const KernelTarget& k, const KernelMatrixOptions& options) {
+                     const HostArray& k, const KernelMatrixOptions& options, const BatchOptions& batch) {
     TilePairs pairs(stream, plan, source, options);
-    BlockWriter writer(backend, stream, plan, k, options);
+    BlockWriter writer(backend, stream, plan, k, batch);
     const std::uint64_t step = plan.states.block;
     pairs.each([&](const PackedSide& x, const PackedSide& y, const KernelBlock& b) {
         const bool own = plan.shape.square() && b.row == b.column;

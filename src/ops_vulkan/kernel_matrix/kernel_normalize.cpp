@@ -60,7 +60,7 @@ shared::KernelNormParameters Normalizer::parameters(const StateRows& rows, std::
 
 void Normalizer::take(Stream& stream, const Words& states, const StateRows& rows) {
     const std::uint64_t unit = plan_.states.state_bytes >> plan_.shape.qubits;
-    const BoundWords bound = bind_units(stream.device().limits, states.object(), states.first() * 4 / unit,
+    const BoundWords bound = bind_units(stream.device().limits, detail::Access::object(states), states.first() * 4 / unit,
                                         rows.count << plan_.shape.qubits, unit);
     shared::KernelNormParameters p = parameters(rows, std::uint64_t{1} << plan_.shape.qubits);
     p.before = bound.before;
@@ -83,7 +83,7 @@ void Normalizer::take_squares(Stream& stream, const Words& squares, const StateR
 void Normalizer::scale(Stream& stream, const GramRange& range, std::uint64_t origin, std::uint64_t leading,
                        const KernelBlock& block) {
     const DeviceLimits& limits = stream.device().limits;
-    const bool wide_values = plan_.type == ValueType::float64, wide = wide_values || plan_.real64;
+    const bool wide_values = plan_.type == kFloat64, wide = wide_values || plan_.real64;
     ProgramOptions options{.name = "kernel_scale", .max_workgroups = limits.max_workgroup_count[0]};
     if (wide) options.constants = {{2u, wide_values}, {3u, plan_.real64}};
     const Program program{static_cast<const Stream&>(stream),

@@ -6,7 +6,7 @@
 
 #include "ops_vulkan/gram/gram.hpp"
 #include "ops/kernel_matrix/kernel_plan.hpp"
-#include "ops_vulkan/kernel_matrix/kernel_steps.hpp"
+#include "ops_vulkan/kernel_matrix/kernel_angles.hpp"
 #include "shaders/kernel_matrix/kernel_parameters.h"
 
 namespace weft::kernels {

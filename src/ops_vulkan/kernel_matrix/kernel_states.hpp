@@ -11,7 +11,6 @@
 #include "ops_vulkan/kernel_matrix/kernel_angles.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_normalize.hpp"
 #include "ops/kernel_matrix/kernel_plan.hpp"
-#include "ops_vulkan/kernel_matrix/kernel_steps.hpp"
 
 namespace weft::kernels {
 
@@ -75,27 +74,27 @@ class CircuitStates : public RowMajorStates {
 /// States that lie in the device's memory.
 class ResidentStates : public RowMajorStates {
   public:
-    ResidentStates(const KernelMatrixPlan& plan, const KernelStates& x, const KernelStates* y)
+    ResidentStates(const KernelMatrixPlan& plan, const ConstDeviceArray& x, const ConstDeviceArray* y)
         : plan_(plan), x_(x), y_(y) {}
 
   private:
     Words states(Stream& stream, const StateRows& rows) override;
     const KernelMatrixPlan& plan_;
-    const KernelStates& x_;
-    const KernelStates* y_;
+    const ConstDeviceArray& x_;
+    const ConstDeviceArray* y_;
 };
 
 /// States in host memory.
 class HostStates : public RowMajorStates {
   public:
-    HostStates(Stream& stream, const KernelMatrixPlan& plan, const KernelStateSource& x,
-               const KernelStateSource* y);
+    HostStates(Stream& stream, const KernelMatrixPlan& plan, const ConstHostArray& x,
+               const ConstHostArray* y);
 
   private:
     Words states(Stream& stream, const StateRows& rows) override;
     const KernelMatrixPlan& plan_;
-    const KernelStateSource& x_;
-    const KernelStateSource* y_;
+    const ConstHostArray& x_;
+    const ConstHostArray* y_;
     Buffer<std::uint32_t> states_;
 };
 

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/batch_call.hpp"
+
+#include <string>
+
+#include <weft/error.hpp>
+
+namespace weft::core {
+namespace {
+
+class Refusal {
+  public:
+    explicit Refusal(const char* function) : function_(function) {}
+    void unless(bool fine, const char* member, const std::string& got, const std::string& need) const {
+        if (fine) return;
+        throw Error(Errc::invalid_argument, std::string(function_) + ": BatchOptions::" + member +
+                                                " does not apply (got " + got + ", need " + need + ")");
+    }
+
+  private:
+    const char* function_;
+};
+
+}  // namespace
+
+void require_members(const char* function, const BatchOptions& options, const BatchMembers& honoured) {
+    const BatchOptions usual;
+    const Refusal refuse(function);
+    refuse.unless(honoured.mode || options.mode == usual.mode, "mode", "sequential", "pipelined");
+    refuse.unless(honoured.path || options.path == usual.path, "path", to_string(options.path),
+                  "automatic");
+    refuse.unless(options.queues == usual.queues, "queues", to_string(options.queues),
+                  "automatic");
+    refuse.unless(honoured.chunk_elements || options.chunk_elements == 0, "chunk_elements",
+                  std::to_string(options.chunk_elements), "0");
+    refuse.unless(options.slots == 0, "slots", std::to_string(options.slots), "0");
+    refuse.unless(honoured.stage_times || options.stage_times != decltype(options.stage_times)::on,
+                  "stage_times", "on", "automatic or off");
+}
+
+void ProgressMeter::check() const {
+    if (options_.cancel.stop_requested())
+        throw Error(Errc::cancelled, std::string(function_) + ": cancelled by its stop token (" +
+                                         std::to_string(progress_.done) + " of " +
+                                         std::to_string(progress_.total) + " were done)");
+}
+
+void ProgressMeter::show(std::uint64_t done) {
+    progress_.done = done;
+    if (options_.progress) {
+        progress_.elapsed_s = elapsed_s();
+        in_callback_ = true;
+        options_.progress(progress_);
+        in_callback_ = false;
+    }
+    if (done < progress_.total) check();
+}
+
+double ProgressMeter::elapsed_s() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+}
+
+}  // namespace weft::core

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What calls on host memory other than run_batch do with BatchOptions: they refuse members that they cannot
+// honour, report progress, and end when they are cancelled. Pure.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include <weft/batch.hpp>
+
+namespace weft::core {
+
+/// What a call honours besides progress and cancel.
+struct BatchMembers {
+    bool mode = false, path = false, chunk_elements = false, stage_times = false;
+};
+
+/// Errors: invalid_argument - a member that is not honoured and not its default, by name.
+void require_members(const char* function, const BatchOptions& options, const BatchMembers& honoured);
+
+/// Belongs to one call; the options must outlive it.
+class ProgressMeter {
+  public:
+    ProgressMeter(const char* function, const BatchOptions& options, std::uint64_t total)
+        : function_(function), options_(options) {
+        progress_.total = total;
+    }
+    /// Errors: cancelled.
+    void check() const;
+    /// `done` of the total, then check() unless that is all. Errors: cancelled; what the callback throws.
+    void show(std::uint64_t done);
+    double elapsed_s() const;
+    /// What is being thrown came from the caller's function.
+    bool in_callback() const noexcept { return in_callback_; }
+
+  private:
+    const char* function_;
+    const BatchOptions& options_;
+    Progress progress_;
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+    bool in_callback_ = false;
+};
+
+}  // namespace weft::core
