@@ -212,7 +212,7 @@ std::uint64_t CommandList::copy_by_shader(const BufferRange& source, const Buffe
         record_dispatch({.pipeline = &context_->copy_shader.pipeline(context_->pipelines),
                          .program = "(copy)",
                          .arguments = arguments,
-                         .bundles = {static_cast<std::uint32_t>((part + kCopyWorkgroup - 1) / kCopyWorkgroup), 1, 1},
+                         .workgroups = {static_cast<std::uint32_t>((part + kCopyWorkgroup - 1) / kCopyWorkgroup), 1, 1},
                          .push = push},
                         part, done == 0 ? 1 : 0);
     }
@@ -255,7 +255,7 @@ void CommandList::record_dispatch(const DispatchWork& work, std::uint64_t bytes,
     time_step(ProfileStage::kernel, work.program, bytes, operations);
     device_.begin_label(commands_, work.pipeline->name);
     bind(work, set);
-    device_.vk.vkCmdDispatch(commands_, work.bundles[0], work.bundles[1], work.bundles[2]);
+    device_.vk.vkCmdDispatch(commands_, work.workgroups[0], work.workgroups[1], work.workgroups[2]);
     device_.end_label(commands_);
 }
 

@@ -35,7 +35,7 @@ struct DispatchWork {
     const Pipeline* pipeline = nullptr;
     std::string_view program;  // several programs may share a pipeline
     std::span<const BoundArgument> arguments;
-    std::array<std::uint32_t, 3> bundles{1, 1, 1};
+    std::array<std::uint32_t, 3> workgroups{1, 1, 1};
     std::span<const std::byte> push;  // multiple of 4 bytes
 };
 

@@ -6,10 +6,10 @@
 using namespace weft::tool;
 
 TEST_CASE("numbers for people") {
-    CHECK(bundled(0) == "0");
-    CHECK(bundled(999) == "999");
-    CHECK(bundled(1000) == "1,000");
-    CHECK(bundled(1234567) == "1,234,567");
+    CHECK(grouped(0) == "0");
+    CHECK(grouped(999) == "999");
+    CHECK(grouped(1000) == "1,000");
+    CHECK(grouped(1234567) == "1,234,567");
     CHECK(si(7.163e6) == "7.16 M");
     CHECK(si(999.7) == "1.00 K");
     CHECK(si(0.5) == "0.50");

@@ -24,7 +24,7 @@ std::string three_digits(double value) {
     return text;
 }
 
-std::string bundled(std::uint64_t value) {
+std::string grouped(std::uint64_t value) {
     std::string text = std::to_string(value);
     for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
     return text;

@@ -7,7 +7,7 @@
 
 namespace weft::tool {
 
-std::string bundled(std::uint64_t value);  ///< "10,000"
+std::string grouped(std::uint64_t value);  ///< "10,000"
 std::string three_digits(double value);    ///< "7.16", without an exponent
 std::string si(double value);              ///< "7.16 M"
 std::string duration(double seconds);      ///< "12.3 us"

@@ -237,7 +237,7 @@ std::string axes(const std::uint32_t (&values)[3]) {
 void print_limits(const DeviceLimits& l) {
     row("limits", "a binding spans " + size_text(l.max_storage_buffer_range) + ", a buffer holds " +
                       size_text(l.max_buffer_bytes));
-    row("", "a dispatch has " + axes(l.max_workgroup_count) + " bundles, a bundle " + axes(l.max_workgroup_size) +
+    row("", "a dispatch has " + axes(l.max_workgroup_count) + " workgroups, a workgroup " + axes(l.max_workgroup_size) +
                 ", at most " + std::to_string(l.max_workgroup_invocations) + " invocations, subgroup " +
                 std::to_string(l.subgroup_size) + " (" + std::to_string(l.min_subgroup_size) + " to " +
                 std::to_string(l.max_subgroup_size) + ")");

@@ -20,17 +20,17 @@ namespace {
 void print(const KernelResult& kernel, const std::string& process, const SizeResult& size) {
     const std::string label = kernel.kernel + " " + process;
     if (const std::string failure = size.common_failure(); !failure.empty()) {
-        std::printf("%-18s %13s  did not run: %s\n", label.c_str(), bundled(size.batch).c_str(),
+        std::printf("%-18s %13s  did not run: %s\n", label.c_str(), grouped(size.batch).c_str(),
                     failure.c_str());
         return;
     }
     for (const PathResult& path : size.paths) {
         if (!path.ran()) {
-            std::printf("%-18s %13s  %-11s did not run: %s\n", label.c_str(), bundled(size.batch).c_str(),
+            std::printf("%-18s %13s  %-11s did not run: %s\n", label.c_str(), grouped(size.batch).c_str(),
                         to_string(path.path), path.failure.c_str());
             continue;
         }
-        std::printf("%-18s %13s  %-11s %9s +- %-9s %8s/s", label.c_str(), bundled(size.batch).c_str(),
+        std::printf("%-18s %13s  %-11s %9s +- %-9s %8s/s", label.c_str(), grouped(size.batch).c_str(),
                     to_string(path.path), duration(path.timing.seconds.median).c_str(),
                     duration(path.timing.seconds.std).c_str(), si(size.per_s(path)).c_str());
         if (path.path != ReportPath::cpu && path.speedup > 0)

@@ -287,7 +287,7 @@ void print(const TuneArguments& arguments, const Tuner& tuner, const Tuning& tun
         return;
     }
     std::printf("%s: streams of %s field additions, medians of %zu runs in turns\n",
-                tuner.backend().name().c_str(), bundled(arguments.elements).c_str(), arguments.repeats);
+                tuner.backend().name().c_str(), grouped(arguments.elements).c_str(), arguments.repeats);
     std::printf("%-17s %-10s %-10s %8s %8s\n", "setting", "default", "best other", "gain", "noise");
     for (const Trial& t : tuner.trials())
         std::printf("%-17s %-10s %-10s %+7.1f%% %7.1f%%  %s\n", t.knob.c_str(), t.by_default.c_str(),

@@ -30,15 +30,15 @@ std::string sentence_of_wins(const KernelResult& result, std::size_t process) {
         if (first)
             text +=
                 std::string(from(path)) + " the device beats the CPU " +
-                (*first == least ? "at every size" : "from " + bundled(*first) + " " + result.unit + " on") +
-                ", by up to " + factor(best.path->speedup) + " (at " + bundled(best.size->batch) + ")";
+                (*first == least ? "at every size" : "from " + grouped(*first) + " " + result.unit + " on") +
+                ", by up to " + factor(best.path->speedup) + " (at " + grouped(best.size->batch) + ")";
         else if (best.path->speedup > 1)
             text += std::string(from(path)) +
                     " the device is ahead of the CPU at some sizes only, by up to " +
-                    factor(best.path->speedup) + " (at " + bundled(best.size->batch) + ")";
+                    factor(best.path->speedup) + " (at " + grouped(best.size->batch) + ")";
         else
             text += std::string(from(path)) + " the CPU stays ahead; the device comes to at most " +
-                    factor(best.path->speedup) + " of it (at " + bundled(best.size->batch) + ")";
+                    factor(best.path->speedup) + " of it (at " + grouped(best.size->batch) + ")";
     }
     return text.empty() ? text : result.label(process) + ": " + text + ".";
 }
@@ -51,7 +51,7 @@ std::string sentence_of_ceiling(const KernelResult& result, std::size_t process)
         text += (text.empty() ? "" : "; ") + std::string(from(path)) + " " +
                 percent(best.path->of_ceiling()) + " of what " +
                 (path == ReportPath::resident ? "memory allows" : "copies allow") + " (at " +
-                bundled(best.size->batch) + ")";
+                grouped(best.size->batch) + ")";
     }
     return text.empty() ? text : result.label(process) + ": at best " + text + ".";
 }
@@ -66,7 +66,7 @@ std::string sentence_of_cuda(const KernelResult& result, std::size_t process) {
     }
     if (most == nullptr) return {};
     const auto text = [&](const SizeResult& size) {
-        return factor(over(size)) + " (at " + bundled(size.batch) + ")";
+        return factor(over(size)) + " (at " + grouped(size.batch) + ")";
     };
     return result.label(process) + ": from ordinary memory CUDA has " +
            (least == most ? "" : text(*least) + " to ") + text(*most) + " the speed of Vulkan.";
@@ -85,7 +85,7 @@ std::string sentence_of_rate(const KernelResult& result, std::size_t process) {
     if (most.size == nullptr) return {};
     return result.label(process) + ": highest rate " + si(most.size->per_s(*most.path)) + " " +
            result.rate_unit + "/s, " + (path == ReportPath::cpu ? "on the CPU" : from(path)) + " at " +
-           bundled(most.size->batch) + ".";
+           grouped(most.size->batch) + ".";
 }
 
 /// A baseline that is not what this processor can do makes the device look better than it is.
@@ -99,12 +99,12 @@ std::string sentence_of_baseline(const KernelResult& result, std::size_t process
         if (cpu == nullptr) continue;
         if (fastest != nullptr && rate(size) < kFalls * rate(*fastest))
             falls += (falls.empty() ? "" : ", ") + si(rate(size)) + " " + result.rate_unit + "/s at " +
-                     bundled(size.batch) + " after " + si(rate(*fastest)) + " at " + bundled(fastest->batch);
+                     grouped(size.batch) + " after " + si(rate(*fastest)) + " at " + grouped(fastest->batch);
         if (fastest == nullptr || rate(size) > rate(*fastest)) fastest = &size;
         const Statistics& s = cpu->timing.seconds;
         if (s.std > kScatters * s.median)
             scatters +=
-                (scatters.empty() ? "" : ", ") + percent(s.std / s.median) + " at " + bundled(size.batch);
+                (scatters.empty() ? "" : ", ") + percent(s.std / s.median) + " at " + grouped(size.batch);
     }
     std::string text;
     if (!falls.empty()) text = "the CPU baseline falls with size (" + falls + ")";
@@ -124,14 +124,14 @@ std::string sentence_of_split(const KernelResult& result, const StageSplit& spli
     for (const StageTime& stage : stages)
         text += (text.empty() ? "" : ", ") + stage.stage + " " + percent(stage.busy_s / split.wall_s);
     if (split.idle) text += ", no stage " + percent(*split.idle);
-    return result.label(split.process) + ": at " + bundled(split.batch) + " " + result.unit +
+    return result.label(split.process) + ": at " + grouped(split.batch) + " " + result.unit +
            " from ordinary memory, of the time of profiled calls (" + duration(split.wall_s) +
            ") stages were busy, some at once: " + text + ".";
 }
 
 void add_failures(const KernelResult& result, std::vector<std::string>& out) {
     for (const SizeResult& size : result.sizes) {
-        const std::string at = result.label(size.process) + ": " + bundled(size.batch) + " " + result.unit;
+        const std::string at = result.label(size.process) + ": " + grouped(size.batch) + " " + result.unit;
         const std::string common = size.common_failure();
         if (!common.empty()) out.push_back(at + " did not run: " + common + ".");
         if (!common.empty()) continue;

@@ -29,7 +29,7 @@ std::string threads_text(unsigned threads) {
 std::string section_of_machine(const Report& report) {
     const Machine& m = report.machine;
     std::string sizes;
-    for (const std::uint64_t size : report.batch_sizes) sizes += (sizes.empty() ? "" : ", ") + bundled(size);
+    for (const std::uint64_t size : report.batch_sizes) sizes += (sizes.empty() ? "" : ", ") + grouped(size);
     const std::string beside = m.backend == "vulkan" && !m.cuda.empty() ? ", beside it " + m.cuda : "";
     std::string out = "| | |\n|---|---|\n";
     out += row({"device", m.device + " (" + m.type + ")"}) + row({"driver", m.driver}) +
@@ -74,19 +74,19 @@ std::string table_of(const KernelResult& result, std::size_t process) {
     for (const SizeResult& size : result.sizes) {
         if (size.process != process) continue;
         if (!size.common_failure().empty()) {
-            out += row({bundled(size.batch), "all", "did not run", "", "", "", "", "", "", ""});
+            out += row({grouped(size.batch), "all", "did not run", "", "", "", "", "", "", ""});
             continue;
         }
         for (const PathResult& path : size.paths) {
             if (!path.ran()) {
                 out += row(
-                    {bundled(size.batch), to_string(path.path), "did not run", "", "", "", "", "", "", ""});
+                    {grouped(size.batch), to_string(path.path), "did not run", "", "", "", "", "", "", ""});
                 continue;
             }
             const Statistics& s = path.timing.seconds;
             const std::string threads = path.threads == 0 ? "" : ", " + threads_text(path.threads);
             out +=
-                row({bundled(size.batch), to_string(path.path) + threads, duration(s.median), duration(s.std),
+                row({grouped(size.batch), to_string(path.path) + threads, duration(s.median), duration(s.std),
                      duration(s.min), duration(s.max), si(size.per_s(path)), rate(size.gb_per_s(path)),
                      speedups(path), path.ceiling_s > 0 ? percent(path.of_ceiling()) : ""});
         }
@@ -110,7 +110,7 @@ std::string table_of_splits(const KernelResult& result) {
         for (const StageTime& stage : split.stages)
             stages += (stages.empty() ? "" : ", ") + stage.stage + " " + duration(stage.busy_s) + " (" +
                       percent(stage.busy_s / split.wall_s) + ")";
-        out += row({result.processes[split.process].name, bundled(split.batch), std::to_string(split.calls),
+        out += row({result.processes[split.process].name, grouped(split.batch), std::to_string(split.calls),
                     duration(split.wall_s), duration(split.timed_s), stages, percent(split.overlap),
                     split.idle ? percent(*split.idle) : "unknown"});
     }
@@ -124,7 +124,7 @@ std::string compression_of(const KernelResult& result, std::size_t process) {
         if (size.process != process || size.compression <= 0) continue;
         const std::string ratio = factor(size.compression);
         if (ratio == last) continue;
-        text += (text.empty() ? "" : ", ") + ratio + " from " + bundled(size.batch) + " on";
+        text += (text.empty() ? "" : ", ") + ratio + " from " + grouped(size.batch) + " on";
         last = ratio;
     }
     return text;
