@@ -41,7 +41,7 @@ WEFT_GPU void store_packed(uint first_block, uint block_in_workgroup, uint lane,
             const vec2 high = vec2(gram_high(scaled.x), gram_high(scaled.y));
             const BlockPlace at = place_of(block);
             if (block < count)
-                packed_planes[gram_matrix_at(at.row, index_of(at.rest, inside), 2u * plane + low, 4u,
+                packed_planes[gram_matrix_at(at.row, index_of(at.rest, inside), 2u * plane + low,
                                              p.packed_blocks) /
                               2u] = packHalf2x16(low != 0u ? scaled - high : high);
         }

@@ -55,10 +55,10 @@ void check_types(weft::EncodeTypes types, double large) {
 TEST_CASE("cuda encode amplitude: rows are right wherever their values are kept") {
     on_device([](weft::Backend&) {
         using weft::ElementType, weft::ElementType;
-        check_types<double, c32>({kFloat64, kComplex64}, 1e200);
-        check_types<float, c32>({kFloat32, kComplex64}, 1e25);
-        check_types<double, c64>({kFloat64, kComplex128}, 1e200);
-        check_types<float, c64>({kFloat32, kComplex128}, 1e25);
+        check_types<double, c32>({weft::kFloat64, weft::kComplex64}, 1e200);
+        check_types<float, c32>({weft::kFloat32, weft::kComplex64}, 1e25);
+        check_types<double, c64>({weft::kFloat64, weft::kComplex128}, 1e200);
+        check_types<float, c64>({weft::kFloat32, weft::kComplex128}, 1e25);
     });
 }
 

@@ -90,11 +90,11 @@ TEST_CASE("encode products: factors shared by a workgroup and by nobody") {
                         CAPTURE(qubits);
                         CAPTURE(alone);
                         check<float, c32>(backend, method, qubits, alone, workgroups,
-                                          {kFloat32, kComplex64});
+                                          {weft::kFloat32, weft::kComplex64});
                         check<double, c32>(backend, method, qubits, alone, workgroups,
-                                           {kFloat64, kComplex64});
+                                           {weft::kFloat64, weft::kComplex64});
                         check<double, c64>(backend, method, qubits, alone, workgroups,
-                                           {kFloat64, kComplex128});
+                                           {weft::kFloat64, weft::kComplex128});
                     }
     });
 }

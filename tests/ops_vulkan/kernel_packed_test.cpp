@@ -89,7 +89,7 @@ struct Packed {
 };
 
 KernelMatrixPlan plan_of(Backend& backend, const Case& c) {
-    KernelMatrixDevice device = kernel_device(backend, false, {.autotune = false});
+    KernelMatrixDevice device = kernel_device(backend, false, {.autotune = weft::Choice::off});
     device.gram.matrix_khr = device.gram.matrix_exact = c.matrix;
     const CircuitFacts facts{FeatureMap::ryrz, static_cast<std::uint32_t>(c.layers + 1), true};
     KernelMatrixPlan plan = plan_kernel(device, {kSkipped + c.rows, 0, c.qubits}, facts,

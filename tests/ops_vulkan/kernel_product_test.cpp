@@ -109,7 +109,7 @@ const std::vector<Case>& cases() {
         {63, 0, 5, FeatureMap::ry},
         {64, 0, 5},
         {65, 0, 2},
-        {72, 0, 3, FeatureMap::angle},
+        {72, 0, 3, FeatureMap::ry},
         {130, 0, 16},
         {72, 0, 3, FeatureMap::ryrz, 8},
         {72, 0, 3, FeatureMap::ryrz, 6},

@@ -179,7 +179,8 @@ std::uint32_t check_circuit(const KernelMatrixShape& shape, const KernelMatrixCi
     if (!std::isfinite(circuit.scale))
         refuse("scale is " + std::string(name_of(circuit.scale)) + " (need a finite number)");
     const ConstHostArray& w = circuit.weights;
-    if (!w.empty()) check_real_type("weights", w.type);
+    if (!w.empty() && w.type != kFloat32 && w.type != kFloat64)
+        refuse_type("weights", " are of type ", w.type, "float32 or float64");
     if (w.size % shape.qubits != 0)
         refuse("weights: no whole layers (got " + std::to_string(w.size) + " numbers, need a multiple of " +
                std::to_string(shape.qubits) + ", the columns of X)");

@@ -5,6 +5,9 @@
 
 #include <weft/error.hpp>
 
+#include "ops/kernel_matrix/kernel_estimate.hpp"
+#include "ops/kernel_matrix/kernel_state_plan.hpp"
+
 namespace weft::kernels {
 namespace {
 
@@ -47,10 +50,6 @@ void plan_product(KernelMatrixPlan& plan, const KernelMatrixDevice& device, cons
 }
 
 }  // namespace
-
-std::uint64_t available_bytes(const KernelMatrixDevice& device, const KernelMatrixOptions& options) noexcept {
-    return static_cast<std::uint64_t>(options.vram_fraction * static_cast<double>(device.budget_bytes));
-}
 
 std::uint32_t effective_layers(const CircuitFacts& circuit) noexcept {
     return circuit.given || !circuit.reupload || circuit.layers == 0 ? 0 : circuit.layers - 1;

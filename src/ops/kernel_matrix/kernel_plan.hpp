@@ -104,43 +104,8 @@ std::uint32_t effective_layers(const CircuitFacts& circuit) noexcept;
 /// Errors: unsupported - float64 on a device without shaderFloat64.
 KernelMatrixPlan plan_kernel(const KernelMatrixDevice& device, const KernelMatrixShape& shape, const CircuitFacts& circuit,
                        ElementType type, const KernelMatrixOptions& options);
-/// The part of it for states.
-void plan_states(KernelMatrixPlan& plan, const KernelMatrixDevice& device, const CircuitFacts& circuit,
-                 const KernelMatrixOptions& options);
-
 /// plan_kernel, where the device's memory has room for it. Errors: out_of_memory besides.
 KernelMatrixPlan plan_that_fits(const KernelMatrixDevice& device, const KernelMatrixShape& shape, const CircuitFacts& circuit,
                         ElementType type, const KernelMatrixOptions& options);
-
-/// Floating-point operations of all inner products.
-double gram_flops(const KernelMatrixPlan& plan) noexcept;
-/// Whether tiles are measured before the job: none was yet, and the job is long enough to pay for it.
-bool tunes_first(const KernelMatrixPlan& plan, const GramDevice& device,
-                 const KernelMatrixOptions& options) noexcept;
-
-/// Memory, work and reasons of a plan.
-KernelMatrixEstimate estimate_kernel(const KernelMatrixPlan& plan, const KernelMatrixDevice& device,
-                               const CircuitFacts& circuit, const KernelMatrixOptions& options);
-
-/// Passes over states of `qubits` with blocks of at most 2^most_window amplitudes.
-std::vector<StatePass> state_passes(std::uint32_t qubits, std::uint32_t most_window);
-/// Invocations of a workgroup of a pass.
-std::uint32_t lanes_of(const StatePlan& states, const StatePass& pass) noexcept;
-/// Bytes of row-major states that are on the device at a time.
-std::uint64_t built_bytes(const KernelMatrixPlan& plan) noexcept;
-/// Shared memory of kernel_states.comp.
-std::uint64_t shared_bytes_of_states(std::uint32_t lanes, std::uint64_t real_bytes) noexcept;
-
-/// Whether a K in host memory is one block.
-bool one_block(const KernelMatrixPlan& plan) noexcept;
-/// Bytes of a block of K on its way to host memory, with the one across the diagonal where there is any.
-std::uint64_t block_bytes(const KernelMatrixPlan& plan) noexcept;
-
-/// vram_fraction of the budget.
-std::uint64_t available_bytes(const KernelMatrixDevice& device, const KernelMatrixOptions& options) noexcept;
-/// Bounds of the memory that a plan takes besides what the caller holds: that of the device, and page-locked
-/// memory where it counts. streamed: with features and blocks of K.
-std::uint64_t product_memory(const KernelMatrixPlan& plan, const KernelMatrixDevice& device, bool streamed) noexcept;
-std::uint64_t states_memory(const KernelMatrixPlan& plan, const KernelMatrixDevice& device, bool streamed) noexcept;
 
 }  // namespace weft::kernels

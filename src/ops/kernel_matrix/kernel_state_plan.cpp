@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/kernel_matrix/kernel_state_plan.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -6,7 +8,7 @@
 #include <weft/error.hpp>
 
 #include "ops/kernel_matrix/gram_tuning.hpp"
-#include "ops/kernel_matrix/kernel_plan.hpp"
+#include "ops/kernel_matrix/kernel_estimate.hpp"
 
 namespace weft::kernels {
 namespace {
@@ -88,7 +90,7 @@ void plan_packing(KernelMatrixPlan& plan, const KernelMatrixDevice& device, bool
     s.turned = !device.gram.software;
     const bool whole =
         s.gram.matrix() || device.gram.software || s.workgroup_rows * plan.real_bytes() >= kSectorBytes;
-    s.fused = plan.layers != 0 && !device.packs_apart && s.gram.method != GramMethod::matrix_single && whole;
+    s.fused = plan.layers != 0 && !device.packs_apart && whole;
     const std::uint32_t bits = std::max(plan.shape.qubits, 4u);
     s.squares = s.fused && (s.renormalize || normalize) ? 1u << (bits - last.window) : 0;
 }

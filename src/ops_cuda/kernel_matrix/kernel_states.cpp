@@ -11,7 +11,8 @@
 
 #include "cuda/check.hpp"
 #include "ops_cuda/kernel_matrix/kernel_launch.hpp"
-#include "ops/kernel_matrix/kernel_check.hpp"
+#include "ops/kernel_matrix/kernel_state_plan.hpp"
+#include "ops/kernel_matrix/tile_pairs.hpp"
 
 namespace weft::cuda {
 namespace {
@@ -175,8 +176,8 @@ class Normalizer {
 };
 
 /// Packed states of one side, a tile of them at a time.
-struct PackedSide {
-    PackedSide(StreamHandle stream, const kernels::KernelMatrixPlan& plan, std::uint64_t most_rows)
+struct PackedTile {
+    PackedTile(StreamHandle stream, const kernels::KernelMatrixPlan& plan, std::uint64_t most_rows)
         : planes(stream, plan.states.gram.packed_bytes(std::min(plan.states.tile, most_rows)), kFunction,
                  "packed states") {}
     GramRows rows(std::uint64_t count) const { return {planes.as<std::byte>(), 0, count, factor}; }
@@ -188,50 +189,44 @@ struct PackedSide {
 /// Tiles of K one after the other.
 class Blocks {
   public:
-    Blocks(StreamHandle stream, const kernels::KernelMatrixPlan& plan, StateSource& source, const DeviceArray& k,
-           const Normalizer* normalizer)
+    Blocks(StreamHandle stream, const kernels::KernelMatrixPlan& plan, StateSource& source,
+           const DeviceArray& k, const Normalizer* normalizer)
         : plan_(plan),
           source_(source),
           k_(static_cast<std::byte*>(k.data)),
           normalizer_(normalizer),
           product_(stream, plan.states.gram, normalizer != nullptr ? normalizer->factors() : nullptr),
-          x_(stream, plan, plan.shape.samples),
-          y_(stream, plan,
-             plan.shape.square() && plan.shape.samples <= plan.states.tile ? 0 : plan.shape.columns()) {}
+          rows_(stream, plan, plan.shape.samples),
+          columns_(stream, plan,
+                   kernels::needs_columns(plan.shape, plan.states.tile) ? plan.shape.columns() : 0) {}
 
     void run() {
-        const std::uint64_t tile = plan_.states.tile, columns = plan_.shape.columns(), leading = columns;
-        const bool square = plan_.shape.square();
-        // Y in one tile stays; so does X.
-        const bool y_stays = !square && columns <= tile;
-        if (y_stays) fill(y_, true, 0, columns);
-        for (std::uint64_t row = 0; row < plan_.shape.samples; row += tile) {
-            const std::uint64_t rows = std::min(tile, plan_.shape.samples - row);
-            fill(x_, false, row, rows);
-            for (std::uint64_t column = 0; column < (square ? row + 1 : columns); column += tile) {
-                const bool own = square && column == row;
-                const std::uint64_t across = std::min(tile, columns - column);
-                if (!own && !y_stays) fill(y_, !square, column, across);
-                const GramTarget target{k_, leading, row * leading + column, square && !own,
-                                        column * leading + row};
+        const std::uint64_t leading = plan_.shape.columns();
+        kernels::each_tile_pair(
+            plan_.shape, plan_.states.tile,
+            [&](kernels::PackedSide side, const kernels::StateRows& rows) {
+                fill(side == kernels::PackedSide::rows ? rows_ : columns_, rows);
+            },
+            [&](const kernels::KernelBlock& b, bool own) {
+                const GramTarget target{k_, leading, b.row * leading + b.column,
+                                        plan_.shape.square() && !own, b.column * leading + b.row};
                 if (own)
-                    product_.square(x_.rows(rows), target);
+                    product_.square(rows_.rows(b.rows), target);
                 else
-                    product_.multiply(x_.rows(rows), y_.rows(across), target);
-            }
-        }
+                    product_.multiply(rows_.rows(b.rows), columns_.rows(b.columns), target);
+            });
     }
 
   private:
-    void fill(PackedSide& side, bool of_y, std::uint64_t row, std::uint64_t rows) {
+    void fill(PackedTile& tile, const kernels::StateRows& rows) {
         const std::uint64_t chunk = plan_.states.chunk_rows;
-        for (std::uint64_t at = 0; at < rows; at += chunk) {
-            const std::uint64_t count = std::min(chunk, rows - at);
-            const std::byte* const states = source_.rows(of_y, row + at, count);
-            if (normalizer_ != nullptr) normalizer_->take(states, of_y, row + at, count);
-            product_.pack(states, count, side.planes.as<std::byte>(), at);
+        for (std::uint64_t at = 0; at < rows.count; at += chunk) {
+            const std::uint64_t count = std::min(chunk, rows.count - at);
+            const std::byte* const states = source_.rows(rows.of_y, rows.row + at, count);
+            if (normalizer_ != nullptr) normalizer_->take(states, rows.of_y, rows.row + at, count);
+            product_.pack(states, count, tile.planes.as<std::byte>(), at);
         }
-        side.factor = (of_y ? plan_.shape.samples : 0) + row;
+        tile.factor = (rows.of_y ? plan_.shape.samples : 0) + rows.row;
     }
 
     const kernels::KernelMatrixPlan& plan_;
@@ -239,7 +234,7 @@ class Blocks {
     std::byte* k_;
     const Normalizer* normalizer_;
     GramProduct product_;
-    PackedSide x_, y_;
+    PackedTile rows_, columns_;
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Completes ops_vulkan/encode/encode_streamed.hpp: encode_by_jobs.
 #include <algorithm>
 #include <memory>
 #include <optional>

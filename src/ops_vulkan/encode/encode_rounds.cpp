@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Completes ops_vulkan/encode/encode_streamed.hpp: encode_by_rounds.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -176,23 +177,24 @@ void iqp_window_rounds(Run& run, const EncodeRounds& rounds) {
     plan.samples = 1;
     const std::uint64_t size = std::uint64_t{1} << plan.window_bits,
                         count = std::uint64_t{1} << plan.qubits >> plan.window_bits;
-    const std::uint64_t words = size * plan.amplitude_bytes / 4, elements = size >> plan.element_bits;
+    const std::uint64_t words = size * plan.amplitude_bytes / 4;
     Kept<WindowScratch> scratch(
         run.backend, run.key(EncodeScratchKind::windows, {count, words, plan.row_bytes_in()}),
         [&] { return std::make_shared<WindowScratch>(run.backend, plan, count, words); });
     Stream& stream = scratch->stream;
     const auto& windows = scratch->windows;
-    EncodeSteps steps(stream, plan, scratch->scratch, scratch->status.view(), false);
+    EncodeSteps steps(stream, plan, scratch->scratch, scratch->status.view());
     while (run.next < run.whole.samples) {
         const std::uint64_t row = run.next;
         stream.upload(run.host.values_at(row, 0, plan.features), scratch->values.view());
         for (std::uint64_t w = 0; w < count; ++w) {
-            steps.states({scratch->values.view(), 0}, 0, w * elements, elements, windows[w].view());
-            steps.passes(windows[w].view());
+            const auto of_window = window_steps(plan, 0, 1, w * size, size, false);
+            steps.states(of_window.front(), scratch->values.view(), 0, windows[w].view());
+            for (std::size_t i = 1; i < of_window.size(); ++i) steps.pass(of_window[i], windows[w].view());
         }
         for (std::uint64_t bit = 1; bit < count; bit *= 2)
             for (std::uint64_t w = 0; w < count; ++w)
-                if ((w & bit) == 0) steps.pair(windows[w].view(), windows[w | bit].view());
+                if ((w & bit) == 0) steps.join(windows[w].view(), windows[w | bit].view());
         for (std::uint64_t w = 0; w < count; ++w)
             stream.download<std::uint32_t>(windows[w].view(), run.host.states_at(row, w * size, size));
         stream.download<std::uint32_t>(scratch->status.view(), std::span(run.status).subspan(2 * row, 2));
@@ -230,10 +232,9 @@ void amplitude_rounds(Run& run, const EncodeRounds& rounds) {
         [&] { return std::make_shared<PartScratch>(run.backend, plan, parts); });
     Stream& stream = scratch->stream;
     const auto &in = scratch->in, &out = scratch->out;
-    EncodeSteps steps(stream, plan, scratch->scratch, scratch->status.view(), false);
+    EncodeSteps steps(stream, plan, scratch->scratch, scratch->status.view());
     const auto bound = [&](std::uint64_t i) {
-        const auto& buffer = in[i % parts.held];
-        return BoundValues{buffer.view(0, length(i) * plan.value_bytes / 4), 0};
+        return ConstWords(in[i % parts.held].view(0, length(i) * plan.value_bytes / 4));
     };
     // No more uploads at a time than rounds_bytes counts staging memory for.
     std::array<Event, 3> under_way;
@@ -248,14 +249,14 @@ void amplitude_rounds(Run& run, const EncodeRounds& rounds) {
         const std::uint64_t row = run.next;
         for (std::uint64_t i = 0; i < parts.used; ++i) {
             upload(row, i);
-            steps.norm_blocks(bound(i), 0, 1, i * parts.size >> kNormBlockBits, length(i));
+            steps.norm_block(norm_block_step(plan, 0, 1, i * parts.size, length(i)), bound(i), 0);
             submit();
         }
-        steps.norm_rows(0, 1);
+        steps.norm_row(norm_row_step(plan, 0, 1));
         const auto make = [&](std::uint64_t i) {
             const bool behind = i >= parts.used;
             if (!behind && parts.held < parts.used) upload(row, i);
-            steps.scale(bound(behind ? 0 : i), 0, behind ? 0 : length(i), parts.bits,
+            steps.scale(scale_step(plan, 0, 1, i * parts.size, parts.bits), bound(behind ? 0 : i), 0,
                         out[i % out.size()].view());
             submit();
         };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the plan may know of a device, and whether its matrix units can be trusted.
+// Completes ops_vulkan/gram/gram.hpp: what the plan may know of a device, and whether its matrix units can be
+// trusted.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

@@ -6,6 +6,8 @@
 #include <weft/error.hpp>
 
 #include "base/batch_call.hpp"
+#include "ops/kernel_matrix/gram_tuning.hpp"
+#include "ops/kernel_matrix/kernel_state_plan.hpp"
 #include "ops_vulkan/gram/gram.hpp"
 #include "ops_vulkan/gram/gram_tuner.hpp"
 

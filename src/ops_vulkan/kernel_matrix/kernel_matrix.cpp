@@ -12,7 +12,7 @@
 #include <weft/profile.hpp>
 
 #include "ops/kernel_matrix/kernel_check.hpp"
-#include "ops/kernel_matrix/kernel_plan.hpp"
+#include "ops/kernel_matrix/kernel_estimate.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_angles.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_blocks.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_device.hpp"

@@ -10,7 +10,7 @@
 #include "ops_vulkan/gram/gram.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_angles.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_normalize.hpp"
-#include "ops/kernel_matrix/kernel_plan.hpp"
+#include "ops/kernel_matrix/kernel_state_plan.hpp"
 
 namespace weft::kernels {
 

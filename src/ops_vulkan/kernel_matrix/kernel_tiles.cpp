@@ -11,6 +11,7 @@
 #include <weft/error.hpp>
 
 #include "ops/kernel_matrix/kernel_check.hpp"
+#include "ops/kernel_matrix/kernel_estimate.hpp"
 #include "ops_vulkan/gram/gram_tuner.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_device.hpp"
 

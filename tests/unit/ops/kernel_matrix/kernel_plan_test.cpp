@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "ops/kernel_matrix/kernel_check.hpp"
+#include "ops/kernel_matrix/kernel_estimate.hpp"
 #include "ops/kernel_matrix/kernel_plan.hpp"
+#include "ops/kernel_matrix/kernel_state_plan.hpp"
 #include "support/error_text.hpp"
 
 namespace {
@@ -62,7 +64,7 @@ TEST_CASE("layers that cancel are left out") {
          KernelMatrixMethod::states,
          1,
          "the last of 2 layers cancels; 1 layer matters"},
-        {{FeatureMap::angle, 5, true}, KernelMatrixMethod::states, 4, "4 layers matter"},
+        {{FeatureMap::ry, 5, true}, KernelMatrixMethod::states, 4, "4 layers matter"},
         {{FeatureMap::ryrz, 0, false, true}, KernelMatrixMethod::states, 0, "states are given"},
     };
     for (const Case& c : cases) {
@@ -208,6 +210,9 @@ TEST_CASE("options, shapes and circuits that cannot be are refused") {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const std::vector<double> weights{1, 2, 3}, bad{1, nan, 3, std::numeric_limits<double>::infinity()};
     const KernelMatrixShape shape{3, 0, 2};
+    const std::vector<double> finite(4, 0.5);
+    const ConstHostArray y(bad);
+    std::vector<float> values(4);
     struct Case {
         const char* part;
         std::function<void()> call;
@@ -241,33 +246,54 @@ TEST_CASE("options, shapes and circuits that cannot be are refused") {
              check_kernel_shape({std::uint64_t{1} << 33, std::uint64_t{1} << 33, 1}, true);
          }},
         {"weights: no whole layers (got 3 numbers, need a multiple of 2",
-         [&] { check_circuit(shape, {.weights = ConstHostArray(weights)}); }},
+         [&] { circuit_facts(shape, {.weights = weights}, true); }},
         {"weights: row 0 column 1 is not a number, row 1 column 1 is infinite (got 2 such values",
-         [&] { check_circuit(shape, {.weights = ConstHostArray(bad)}); }},
-        {"scale is not a number", [&] { check_circuit(shape, {.scale = nan}); }},
-        {"no such map (got 7", [&] { check_circuit(shape, {.map = static_cast<FeatureMap>(7)}); }},
-        {"x: row 1 column 0 is too large for the scale",
+         [&] { circuit_facts(shape, {.weights = bad}, true); }},
+        {"scale is not a number", [&] { circuit_facts(shape, {.scale = nan}, true); }},
+        {"no such map (got 7", [&] { circuit_facts(shape, {.map = static_cast<FeatureMap>(7)}, true); }},
+        {"weights are of type int64 (got int64, need float32 or float64)",
+         [&] { circuit_facts(shape, {.weights = std::vector<std::int64_t>{1, 2}}, true); }},
+        {"states are of type float32 (got float32, need complex64 or complex128)",
+         [] { state_facts(kFloat32, true); }},
+        {"x is of type complex64 (got complex64, need float32 or float64)",
+         [&] { check_features({6, kComplex64}, nullptr, {9, kFloat32}, shape, {}); }},
+        {"k is of type int64 (got int64, need float32 or float64)",
+         [&] { check_states({12, kComplex64}, nullptr, {9, kInt64}, shape, {}); }},
+        {"BatchOptions::path does not apply (got host, need automatic)",
+         [] { host_options({.batch = {.path = Path::host}}, true); }},
+        {"BatchOptions::stage_times does not apply (got on, need automatic or off)",
          [] {
+             KernelMatrixHostOptions timed;
+             timed.batch.stage_times = decltype(timed.batch.stage_times)::on;
+             host_options(timed, false);
+         }},
+        {"KernelMatrixOptions::autotune does not apply to CUDA (got on, need automatic or off)",
+         [] { check_no_autotune({.autotune = Choice::on}); }},
+        {"x: row 1 column 0 is too large for the scale",
+         [&] {
              const std::vector<double> x{0, 0, 1e300, 0};
-             check_features("x", x, 2, 1e10, 4);
+             check_host_features(x, nullptr, values, {2, 0, 2}, 1e10, 4);
          }},
         {"y: row 0 column 1 is not a number, row 1 column 1 is infinite",
-         [&] { check_features("y", bad, 2, 1, 1); }},
-        {"no such map (got rx, need angle, ry or ryrz)", [] { feature_map("rx"); }},
+         [&] { check_host_features(finite, &y, values, {2, 2, 2}, 1, 1); }},
+        {"no such map (got rx, need ry or ryrz)", [] { feature_map("rx"); }},
     };
     for (const Case& c : cases) {
         INFO("expected: " << std::string(c.part));
         CHECK(weft_test::error_text(Errc::invalid_argument, c.call).find(c.part) != std::string::npos);
     }
-    CHECK(check_circuit({3, 0, 3}, {.weights = ConstHostArray(weights)}) == 1);
+    CHECK(circuit_facts({3, 0, 3}, {.weights = weights}, true).layers == 1);
     CHECK(feature_map("RyRz") == FeatureMap::ryrz);
 }
 
 TEST_CASE("faults are found whichever thread meets them") {
     std::vector<float> x(std::size_t{1} << 20, 0.5f);
     x[900001] = std::numeric_limits<float>::infinity();
+    std::vector<float> k(1);
     const std::string text =
-        weft_test::error_text(Errc::invalid_argument, [&] { check_features("x", x, 4, 1, 8); });
+        weft_test::error_text(Errc::invalid_argument, [&] {
+        check_host_features(x, nullptr, k, {std::uint64_t{1} << 18, 0, 4}, 1, 8);
+    });
     CHECK(text.find("x: row 225000 column 1 is infinite (got 1 such values, need 0)") != std::string::npos);
 }
 
