@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernel matrices: pairs a second from features to K, resident and into host memory, with states built in
-// between where the circuit needs them; beside the device's memory in the same run, and beside loops in C++
+// between where the circuit needs them; compared with the device's memory in the same run, and with loops in C++
 // on all cores. Sampled values are judged by gate-by-gate simulation.
 #include <algorithm>
 #include <chrono>

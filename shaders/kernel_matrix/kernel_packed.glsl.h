@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The end of the last pass over states: amplitudes go into the planes of shaders/gram/gram_layout.h instead of
-// row-major states, and the sums of their squares beside. Part of kernel_states.h.
+// row-major states, and the sums of their squares. Part of kernel_states.h.
 
 WEFT_GPU void put(uint block_in_workgroup, uint lane, uint shift, uint plane) {
     barrier();

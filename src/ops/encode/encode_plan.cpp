@@ -15,7 +15,7 @@ std::uint32_t workgroup_limit(const DeviceInfo& device) {
         std::max(1u, std::min(device.limits.max_workgroup_size[0], device.limits.max_workgroup_invocations)));
 }
 
-// lavapipe's invocations were seen to pass barriers too early in shaders whose loops hold some.
+// On lavapipe, invocations pass barriers inside loops too early.
 bool keeps_barriers(const DeviceInfo& device) {
     return device.type != DeviceType::cpu;
 }

@@ -100,7 +100,7 @@ GramMethod choose_method(const GramProblem& problem, const GramDevice& device, G
         refuse(Errc::unsupported, "float64 on a device without shaderFloat64");
     if (asked == GramMethod::matrix_split && !obstacle.empty())
         refuse(problem.unit_rows ? Errc::unsupported : Errc::invalid_argument,
-               std::string("method ") + to_string(asked) + " cannot be had: " + obstacle);
+               std::string("method ") + to_string(asked) + " is not available: " + obstacle);
     return asked;
 }
 

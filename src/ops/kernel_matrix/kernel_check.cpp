@@ -139,7 +139,7 @@ void check_finite_states(const char* what, const ConstHostArray& parts, std::uin
     const bool narrow = parts.type == kFloat32 || k == kFloat32;
     const double most = narrow ? 1.8e19 : 1.3e154;
     const double part = std::sqrt(most / (2 * static_cast<double>(amplitudes)));
-    // One pass over what is in range whatever the others are.
+    // One pass suffices where every value is in range.
     if (find_bad_in_parts(parts, std::numeric_limits<double>::max() / part, threads).count == 0) return;
     const BadValues bad = find_bad_in_parts(parts, 1, threads);
     if (bad.count != 0) refuse_values(what, bad, amplitudes, 2);

@@ -97,11 +97,11 @@ void explain_tiles(KernelMatrixEstimate& e, const KernelMatrixPlan& plan, const 
 std::string packing_reason(const KernelMatrixPlan& plan) {
     const StatePlan& s = plan.states;
     const std::uint64_t built = built_bytes(plan);
-    const std::string beside =
-        built == 0 ? "nothing beside packed states" : gigabytes(built) + " of states beside packed ones";
-    if (s.fused) return "the last pass packs states for inner products; " + beside;
+    const std::string memory =
+        built == 0 ? "nothing but packed states" : gigabytes(built) + " of states in addition to packed ones";
+    if (s.fused) return "the last pass packs states for inner products; " + memory;
     return "states are packed by a pass of their own: packed rows lie side by side, and a workgroup holds " +
-           number(s.workgroup_rows) + " of them; " + beside;
+           number(s.workgroup_rows) + " of them; " + memory;
 }
 
 void estimate_states(KernelMatrixEstimate& e, const KernelMatrixPlan& plan, const KernelMatrixDevice& device,

@@ -14,14 +14,13 @@
 namespace weft::kernels {
 
 inline constexpr std::uint32_t kProductTile = 64;    ///< rows and columns of a tile of kernel_product.comp
-inline constexpr std::uint32_t kLaneSamples = 8;     ///< that kernel_product_lanes.comp reads at once
-inline constexpr std::uint32_t kBlocksUnderWay = 3;  ///< of a K in host memory, by way of states
+inline constexpr std::uint32_t kLaneSamples = 8;     ///< that kernel_product_lanes.comp reads together
+inline constexpr std::uint32_t kBlocksUnderWay = 3;  ///< of a K in host memory, where it is made from states
 inline constexpr std::uint32_t kLongQubits = 32;     ///< float32 products of more are gathered by parts
-/// Mesa's software devices end all loops of an invocation, wherever they are, once they made 65535 turns. So
-/// many qubits take 45056 in kernel_product.comp and half as many in kernel_product_lanes.comp, for one tile
-/// of K.
+/// Mesa's software devices end every loop of an invocation after 65535 iterations. This many qubits take 45056
+/// iterations in kernel_product.comp and half as many in kernel_product_lanes.comp, for one tile of K.
 inline constexpr std::uint32_t kSoftwarePartQubits = 16384;
-/// So few may have all 66 tiles that the engine deals to a workgroup where a job is one row.
+/// With at most this many qubits, one workgroup can take all 66 tiles that the engine gives it for a job of one row.
 inline constexpr std::uint32_t kSoftwareJobQubits = 256;
 
 /// What a plan needs to know of a circuit, or of states that are given.
@@ -59,7 +58,7 @@ struct StatePlan {
     std::uint32_t most_lanes = 256;
     std::uint32_t norm_lanes = 128;  ///< invocations that add up a norm; few on software devices
     bool fused = false;              ///< the last pass packs states instead of writing them row by row
-    bool turned = true;             ///< by way of shared memory, where rows of packed states lie side by side
+    bool turned = true;             ///< through shared memory, where rows of packed states lie side by side
     std::uint32_t workgroup_rows = 0;   ///< of states, that a workgroup of the last pass holds parts of
     std::uint32_t squares = 0;      ///< sums of squares of a state that the last pass leaves; 0: no norms
     bool two_buffers = false;       ///< a layer reads all of the one before
@@ -104,7 +103,7 @@ std::uint32_t effective_layers(const CircuitFacts& circuit) noexcept;
 /// Errors: unsupported - float64 on a device without shaderFloat64.
 KernelMatrixPlan plan_kernel(const KernelMatrixDevice& device, const KernelMatrixShape& shape, const CircuitFacts& circuit,
                        ElementType type, const KernelMatrixOptions& options);
-/// plan_kernel, where the device's memory has room for it. Errors: out_of_memory besides.
+/// plan_kernel, where the device's memory has room for it. Errors: as plan_kernel; out_of_memory.
 KernelMatrixPlan plan_that_fits(const KernelMatrixDevice& device, const KernelMatrixShape& shape, const CircuitFacts& circuit,
                         ElementType type, const KernelMatrixOptions& options);
 

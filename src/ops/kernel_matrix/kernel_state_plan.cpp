@@ -36,7 +36,7 @@ void plan_passes(KernelMatrixPlan& plan, const KernelMatrixDevice& device) {
     plan.states.two_buffers = plan.states.passes.size() > 1 && plan.layers > 1;
 }
 
-// Enough states for a GPU's workgroups, few enough that they take little beside what is packed.
+// Enough states for a GPU's workgroups, few enough that they take little compared to what is packed.
 std::uint64_t chunk_rows(const KernelMatrixPlan& plan, const KernelMatrixDevice& device) {
     constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
     const DeviceLimits& limits = device.gram.limits;

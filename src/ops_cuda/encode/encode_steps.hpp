@@ -18,7 +18,7 @@ std::uint32_t held_pairs(const kernels::EncodePlan& plan, std::uint64_t multipro
 void encode_resident(StreamHandle stream, const kernels::EncodePlan& plan, const ConstDeviceArray& values,
                      const DeviceArray& states, std::uint32_t* status, bool check_only);
 
-/// encode() of what has been checked, for the parts of weft that look after `status` themselves.
+/// encode() of what has been checked, for callers that hold `status` themselves.
 void encode_checked(StreamHandle stream, EncodeMethod method, const ConstDeviceArray& values,
                     const DeviceArray& states, const StateShape& shape, std::uint64_t features,
                     std::uint32_t* status, bool check_only);

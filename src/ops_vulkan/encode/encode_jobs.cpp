@@ -38,7 +38,7 @@ Job make_job(const EncodePlan& plan, const ConstHostArray& values, const HostArr
     return job;
 }
 
-/// Words the device writes beside the states. Page-locked where that counts: the engine takes a chunk for
+/// Words that the device writes in addition to the states. Page-locked where that counts: the engine takes a chunk for
 /// ordinary memory if one span of it is.
 class StatusWords {
   public:

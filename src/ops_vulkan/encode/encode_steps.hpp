@@ -17,7 +17,7 @@ namespace weft::kernels {
 using Words = BufferView<std::uint32_t>;
 using ConstWords = BufferView<const std::uint32_t>;
 
-/// Device memory that an encode of plan.samples samples needs beside values, states and status.
+/// Device memory that an encode of plan.samples samples needs in addition to values, states and status.
 struct EncodeScratch {
     EncodeScratch(const Stream& stream, const EncodePlan& plan);
     std::optional<Buffer<std::uint32_t>> tasks;         ///< where workgroups share rows

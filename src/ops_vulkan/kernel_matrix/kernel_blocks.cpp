@@ -149,8 +149,8 @@ class BlockWriter {
     }
 
   private:
-    /// The next slot, made when it is first needed, while the device is busy with what is recorded so far,
-    /// for page-locked memory takes long to make.
+    /// The next slot. It is made when it is first needed, while the device works on what is recorded so far:
+    /// page-locked memory takes long to make.
     Slot& take_slot() {
         std::optional<Slot>& slot = slots_[next_];
         next_ = (next_ + 1) % slots_.size();

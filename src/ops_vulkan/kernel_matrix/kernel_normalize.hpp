@@ -24,8 +24,7 @@ class Normalizer {
     void scale(Stream& stream, const GramRange& range, std::uint64_t origin, std::uint64_t leading,
                const KernelBlock& block);
 
-    /// Whether K is to be divided by a pass of its own: KernelMatrixOptions::normalize. Else it is as it is
-    /// made.
+    /// Whether a pass of its own divides K: KernelMatrixOptions::normalize. Otherwise K is divided as it is made.
     bool scales() const noexcept { return scales_; }
     /// Those factors, from that of the state `row` of X or Y on.
     GramFactors factors(bool of_y, std::uint64_t row) const {

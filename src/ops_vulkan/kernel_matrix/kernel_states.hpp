@@ -60,7 +60,7 @@ class CircuitStates : public RowMajorStates {
     Words build(Stream& stream, const StateRows& rows, const Words* packed);
     void run(Stream& stream, const StateRows& rows, const Step& step, const Words& from, const Words& to,
              bool packs);
-    /// What is bound for these rows; where none are kept, for they are packed at once, words that nobody
+    /// What is bound for these rows. Where states are packed immediately and none are kept: words that no shader
     /// reads.
     Words held(const std::optional<Buffer<std::uint32_t>>& states, std::uint64_t rows) const;
 

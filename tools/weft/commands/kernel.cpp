@@ -184,7 +184,7 @@ std::string rate_text(const weft::Progress& progress) {
 }
 
 Json plan_json(const KernelCall& call, const KernelMatrixEstimate& plan) {
-    const bool planned = plan.streamed_bytes != 0;  // else there is no figure to tell
+    const bool planned = plan.streamed_bytes != 0;  // else there is no figure to report
     return {{"samples", call.shape.samples},
             {"columns", call.shape.columns()},
             {"qubits", call.shape.qubits},

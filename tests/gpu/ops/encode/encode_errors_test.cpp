@@ -175,7 +175,7 @@ TEST_CASE("encode: every failing sample is named, the others are right, the next
     });
 }
 
-TEST_CASE("encode: a recorded encode runs on whatever the buffers hold, and tells of that run") {
+TEST_CASE("encode: a recorded encode runs on whatever the buffers hold, and reports that run") {
     on_device([](weft::Backend& backend) {
         weft::Stream stream(backend);
         weft::Buffer<double> in(backend, 4);

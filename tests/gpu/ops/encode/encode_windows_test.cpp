@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// States larger than lavapipe can bind at once: made window by window, transformed across windows.
+// States larger than lavapipe can bind in one piece: made window by window, transformed across windows.
 #include <cmath>
 #include <vector>
 

@@ -83,7 +83,7 @@ TEST_CASE("the method follows precision, device and rows") {
     CHECK(plan_gram(any, h100()).method == GramMethod::fp64);
 }
 
-TEST_CASE("methods that cannot be had are refused with the reason") {
+TEST_CASE("methods that are not available are refused with the reason") {
     GramProblem any = square(64, 64);
     any.unit_rows = false;
     CHECK(contains(refusal(Errc::invalid_argument, any, h100(), {.method = GramMethod::matrix_split}),
@@ -210,7 +210,7 @@ TEST_CASE("panels are of one height in whole tiles, and blocks take turns that s
 
 TEST_CASE("outer sums about the square root of the terms, few tiles in parts") {
     CHECK(plan_gram(square(4096, 65536), h100()).flush == 256);
-    CHECK(plan_gram(square(4096, 1), h100()).flush == 32);  // K of few amplitudes is to be exact
+    CHECK(plan_gram(square(4096, 1), h100()).flush == 32);  // K of few amplitudes must be exact
     CHECK(plan_gram(square(4096, 1024), h100()).flush == 32);
     CHECK(plan_gram(square(4096, 2048), h100()).flush == 64);
     CHECK(plan_gram(square(4096, 1), lavapipe()).flush == 64);
