@@ -50,8 +50,8 @@ DevicePlan planned(const DeviceSnapshot& device, const Config& config, const tun
 }  // namespace
 
 TEST_CASE("a tuning reads back as it was written") {
-    for (const tune::Engine& tuning :
-         {full(), tune::Engine{}, tune::Engine{.ring_slots = 1}, tune::Engine{.ordinary_path = Path::direct}}) {
+    for (const tune::Engine& tuning : {full(), tune::Engine{}, tune::Engine{.ring_slots = 1},
+                                       tune::Engine{.ordinary_path = Path::direct}}) {
         const DecodedTuning decoded = decode_tuning(identity(), encode_tuning(identity(), tuning));
         CHECK(decoded.refused == "");
         CHECK(decoded.tuning == tuning);
@@ -87,8 +87,10 @@ TEST_CASE("what weft does not write is damage") {
         const char *what, *by, *refused;
     };
     const Row rows[] = {
-        {"\"ring_slots\": 6", "\"ring_slots\": 17", "damaged: ring_slots is out of range (got 17, need 1 to 16)"},
-        {"\"ring_slots\": 6", "\"ring_slots\": 0", "damaged: ring_slots is out of range (got 0, need 1 to 16)"},
+        {"\"ring_slots\": 6", "\"ring_slots\": 17",
+         "damaged: ring_slots is out of range (got 17, need 1 to 16)"},
+        {"\"ring_slots\": 6", "\"ring_slots\": 0",
+         "damaged: ring_slots is out of range (got 0, need 1 to 16)"},
         {"\"ring_slots\": 6", "\"ring_slots\": 99999999999", "damaged: a member that weft does not write"},
         {"\"ring_slots\": 6", "\"ring_slots\": \"6\"", "damaged: a member that weft does not write"},
         {"\"ring_slots\": 6", "\"ring_slots\": -6", "damaged: not what weft writes"},
