@@ -14,7 +14,8 @@ namespace {
 std::array<std::vector<core::Interval>, 3> device_stages(const std::vector<StageInterval>& intervals) {
     std::array<std::vector<core::Interval>, 3> sets;
     for (const StageInterval& i : intervals)
-        if (i.stage <= Stage::download) sets[static_cast<std::size_t>(i.stage)].push_back({i.begin_s, i.end_s});
+        if (i.stage <= Stage::download)
+            sets[static_cast<std::size_t>(i.stage)].push_back({i.begin_s, i.end_s});
     return sets;
 }
 

@@ -47,7 +47,9 @@ BatchSettings settle_options(const DevicePlan& plan, const DeviceSnapshot& devic
     s.transfer = plan.transfer;
     s.total_bytes = total_bytes;
     s.split = options.queues == QueueMode::automatic ? plan.queues.split : options.queues == QueueMode::split;
-    s.slots = options.mode == BatchMode::sequential ? 1 : options.ring_slots != 0 ? options.ring_slots : plan.ring_slots;
+    s.slots = options.mode == BatchMode::sequential ? 1
+              : options.ring_slots != 0             ? options.ring_slots
+                                                    : plan.ring_slots;
     s.chunk_exact = options.chunk_elements != 0 || plan.chunk_exact;
     s.chunk_elements = options.chunk_elements != 0 ? options.chunk_elements : plan.chunk_elements;
     s.chunk_bytes = s.chunk_exact ? 0 : plan.chunk_bytes;

@@ -87,7 +87,7 @@ StageEvent BatchMeter::event_of(const Slot& slot, Stage stage) const {
     event.stage = stage;
     event.bytes = stage == Stage::upload     ? sum_of(work.uploads)
                   : stage == Stage::download ? sum_of(work.downloads)
-                                                    : work.bytes;
+                                             : work.bytes;
     event.operations = stage == Stage::kernel ? static_cast<std::uint32_t>(work.chunks.size()) : 1;
     event.jobs = static_cast<std::uint32_t>(work.chunks.size());
     event.job = work.chunks.front().chunk.job;

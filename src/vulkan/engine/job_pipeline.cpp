@@ -43,7 +43,9 @@ bool of_one_job(const std::exception_ptr& error) {
 }  // namespace
 
 JobPipeline::Impl::Impl(Backend& backend, const Program& p, const BatchOptions& options)
-    : backend_state(detail::Access::backend_state(backend)), program(detail::Access::object(p)), first_id(next_first_id()) {
+    : backend_state(detail::Access::backend_state(backend)),
+      program(detail::Access::object(p)),
+      first_id(next_first_id()) {
     core::Device& device = backend_state->context()->device;
     device.require_usable("JobPipeline");
     core::require_same_backend(*backend_state, *program, "JobPipeline");

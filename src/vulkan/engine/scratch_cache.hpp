@@ -41,8 +41,9 @@ class ScratchCache {
 };
 
 ScratchCache& scratch_cache(Backend& backend);
-/// A buffer with `words` for streams of this backend to read: the first call with `key` fills it, in a submission
-/// of its own that it waits for, and the cache keeps it. Errors: out_of_memory, device_lost, driver.
+/// A buffer with `words` for streams of this backend to read: the first call with `key` fills it, in a
+/// submission of its own that it waits for, and the cache keeps it. Errors: out_of_memory, device_lost,
+/// driver.
 BufferView<const std::uint32_t> kept_words(const Stream& stream, const ScratchCache::Key& key,
                                            std::span<const std::uint32_t> words, std::string_view name);
 /// Config::memory_limit; 0: none.

@@ -416,7 +416,7 @@ TEST_CASE("batch: thousands of jobs of a few elements") {
             std::size_t last = 0;
             const auto report = weft::run_batch(
                 backend, program, work.jobs,
-                {.path = path, .progress = [&](std::size_t done, std::size_t) { CHECK(done == ++last); }});
+                {.path = path, .progress = [&](const weft::Progress& now) { CHECK(now.done == ++last); }});
             CHECK(work.right());
             CHECK(last == counts.size());
             CHECK(report.jobs == counts.size());
@@ -429,10 +429,11 @@ TEST_CASE("batch: a callback may use the backend itself") {
         const Program program(backend, kAffine);
         AffineWork work({2000, 2000, 2000});
         int calls = 0;
-        weft::run_batch(backend, program, work.jobs, {.chunk_elements = 700, .progress = [&](auto, auto) {
-                                                          check_usable(backend);
-                                                          ++calls;
-                                                      }});
+        weft::run_batch(backend, program, work.jobs,
+                        {.chunk_elements = 700, .progress = [&](const weft::Progress&) {
+                             check_usable(backend);
+                             ++calls;
+                         }});
         CHECK(calls == 3);
         CHECK(work.right());
     });
