@@ -14,7 +14,7 @@ namespace weft::core {
 BufferView<const std::uint32_t> kept_words(const Stream& stream, const ScratchCache::Key& key,
                                            std::span<const std::uint32_t> words, std::string_view name) {
     const std::shared_ptr<BackendState>& backend_state = detail::Access::backend_state(stream);
-    std::shared_ptr<void> held = backend_state->kept().share(key);
+    std::shared_ptr<void> held = backend_state->scratch_cache().share(key);
     if (!held) {
         auto buffer = std::make_shared<Buffer<std::uint32_t>>(stream, words.size(), name);
         // Not on `stream`, whose steps may run later than those of others, or never.
@@ -22,7 +22,7 @@ BufferView<const std::uint32_t> kept_words(const Stream& stream, const ScratchCa
             detail::Access::make<Stream>(std::make_unique<StreamState>(backend_state, std::string(name)));
         upload.upload(words, *buffer);
         upload.wait();
-        backend_state->kept().give(key, buffer, buffer->bytes());
+        backend_state->scratch_cache().give(key, buffer, buffer->bytes());
         held = std::move(buffer);
     }
     return static_cast<const Buffer<std::uint32_t>*>(held.get())->view();
