@@ -113,14 +113,16 @@ class Elements {
     }
     Words download(weft::Stream& stream) const {
         Words words(words_);
-        std::visit([&](const auto& limbs) { std::memcpy(words.data(), stream.download(limbs).data(), bytes()); },
-                   limbs_);
+        std::visit(
+            [&](const auto& limbs) { std::memcpy(words.data(), stream.download(limbs).data(), bytes()); },
+            limbs_);
         return words;
     }
 
   private:
     using Limbs = std::variant<weft::Buffer<std::uint32_t>, weft::Buffer<std::uint64_t>>;
-    static Limbs made(weft::Backend& backend, const weft::FieldInfo& field, std::size_t words, const char* name) {
+    static Limbs made(weft::Backend& backend, const weft::FieldInfo& field, std::size_t words,
+                      const char* name) {
         if (field.limb_bytes == 4) return weft::Buffer<std::uint32_t>(backend, words, name);
         return weft::Buffer<std::uint64_t>(backend, words / 2, name);
     }
@@ -351,7 +353,8 @@ int run(const Settings& settings) {
     for (const weft::FieldInfo& field : weft::fields()) {
         if (!wanted(settings.fields, field.name)) continue;
         const std::size_t elements = elements_of(settings, backend, field);
-        weft::tune::MemoryCeiling ceiling(backend, std::max<std::uint64_t>(3 * elements * field.element_bytes, 48));
+        weft::tune::MemoryCeiling ceiling(backend,
+                                          std::max<std::uint64_t>(3 * elements * field.element_bytes, 48));
         Resident data(backend, field, elements, settings.kernel());
         std::printf("\n%s, %zu elements of %u bytes\n%-15s %10s %9s %9s %7s %8s %8s %-8s %10s %7s  %s\n",
                     field.name.data(), elements, field.element_bytes, "", "Gelem/s", "GB/s", "stream",

@@ -123,7 +123,7 @@ class Arrays {
     }
 };
 
-/// Memory that nobody has written to.
+/// Memory that has never been written.
 template <class T>
 struct Raw {
     explicit Raw(std::size_t n) : memory(std::make_unique_for_overwrite<T[]>(n)), size(n) {}

@@ -153,7 +153,7 @@ class JobPipeline {
     JobToken submit(const Job& job);
     /// true: the job is done. false: it was still queued or running when the time was up; wait again.
     /// Errors: the job's own failure; cancelled; invalid_argument - a token of another pipeline.
-    bool wait(JobToken token, std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max());
+    bool wait(JobToken token, std::chrono::nanoseconds timeout = (std::chrono::nanoseconds::max)());
     JobState state(JobToken token) const;
     /// true: the job had not reached the device and now never will. false: too late.
     bool cancel(JobToken token);

@@ -39,7 +39,7 @@ class Event {
     /// Errors: device_lost.
     bool done() const;
     /// false: not yet reached when the time was up; nothing is lost. Errors: device_lost, driver.
-    bool wait(std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max()) const;
+    bool wait(std::chrono::nanoseconds timeout = (std::chrono::nanoseconds::max)()) const;
 
   private:
     friend struct detail::Access;
@@ -153,7 +153,7 @@ class Stream {
     /// Hands everything recorded to the device. The event is reached when that, and all before it, is done.
     Event submit();
     /// Submits, then waits. false: still running when the time was up. Errors: device_lost, driver.
-    bool wait(std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max());
+    bool wait(std::chrono::nanoseconds timeout = (std::chrono::nanoseconds::max)());
     /// Submits; what is recorded from now on runs after `event`, of whichever stream of this backend.
     /// Errors: invalid_argument - an event of another backend.
     void wait_for(const Event& event);

@@ -106,14 +106,14 @@ class SharedBuffer {
     std::size_t bytes() const noexcept { return size() * sizeof(T); }
     /// As weft sees it, for streams and kernels.
     const Buffer<T>& buffer() const {
-        require();
+        require_memory();
         return buffer_;
     }
     BufferView<T> view() const { return buffer().view(); }
     BufferView<T> view(std::size_t first, std::size_t count) const { return buffer().view(first, count); }
     /// As CUDA sees it; valid while this object lives.
     DeviceSpan<T> span() const {
-        require();
+        require_memory();
         return {static_cast<T*>(detail::pointer_of(*memory_)), buffer_.size()};
     }
     DeviceSpan<T> span(std::size_t first, std::size_t count) const { return span().subspan(first, count); }
@@ -121,13 +121,13 @@ class SharedBuffer {
   private:
     friend struct weft::detail::Access;
     const std::shared_ptr<detail::SharedMemory>& memory() const {
-        require();
+        require_memory();
         return memory_;
     }
     SharedBuffer(std::shared_ptr<detail::SharedMemory> memory, std::size_t count)
         : memory_(std::move(memory)),
           buffer_(weft::detail::Access::make<Buffer<T>>(detail::object_of(*memory_), count)) {}
-    void require() const {
+    void require_memory() const {
         if (!memory_) throw Error(Errc::invalid_argument, "SharedBuffer: used after it was moved from");
     }
 

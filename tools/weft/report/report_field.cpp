@@ -2,8 +2,8 @@
 // weft profile field: addition and multiplication.
 #include <algorithm>
 
-#include "cpu/cpu_field.hpp"
 #include "cli/cuda_calls.hpp"
+#include "cpu/cpu_field.hpp"
 #include "report/report_kernel.hpp"
 
 namespace weft::tool {

@@ -3,7 +3,7 @@
 
 #include "plan/device/device_plan.hpp"
 #include "plan/device/tuning_file.hpp"
-#include "plan/work/batch_settings.hpp"
+#include "plan/work/chunking.hpp"
 #include "support/snapshots.hpp"
 
 using namespace weft;
@@ -161,10 +161,10 @@ TEST_CASE("chunks are cut by tuned bytes, whatever an element has, unless elemen
     const Job job{.inputs = {{reinterpret_cast<void*>(4096), 96000}},
                   .outputs = {{reinterpret_cast<void*>(1 << 20), 48000}},
                   .elements = 1000};
-    ProgramNeeds shape;
-    shape.elements_per_workgroup = 64;
+    ProgramNeeds needs;
+    needs.elements_per_workgroup = 64;
     const auto chunk = [&](const BatchOptions& options) {
-        return chunk_limit(shape, device.limits, settle_options(plan, device, options, 144000), job, true);
+        return chunk_limit(needs, device.limits, settle_options(plan, device, options, 144000), job, true);
     };
     CHECK(chunk({}) == 333);  // 48000 / 144
     CHECK(chunk({.chunk_elements = 10}) == 10);
