@@ -10,7 +10,7 @@
 
 namespace weft::core {
 
-/// What a call honours besides progress and cancel.
+/// What a call honours in addition to progress and cancel.
 struct BatchMembers {
     bool mode = false, path = false, chunk_elements = false, stage_times = false;
 };
