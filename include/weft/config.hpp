@@ -43,9 +43,6 @@ enum class HostAllocator {
 /// For settings that weft decides itself unless the caller does.
 enum class Choice { automatic, off, on };
 
-/// For settings that weft decides itself unless it is told otherwise.
-enum class Choice { automatic, off, on };
-
 /// Khronos validation layer.
 enum class Validation {
     off,
