@@ -32,7 +32,7 @@ void require_members(const char* function, const BatchOptions& options, const Ba
     refuse.unless(honoured.chunk_elements || options.chunk_elements == 0, "chunk_elements",
                   std::to_string(options.chunk_elements), "0");
     refuse.unless(options.ring_slots == 0, "ring_slots", std::to_string(options.ring_slots), "0");
-    refuse.unless(honoured.stage_times || options.stage_times != decltype(options.stage_times)::on,
+    refuse.unless(honoured.stage_times || options.stage_times != Choice::on,
                   "stage_times", "on", "automatic or off");
 }
 

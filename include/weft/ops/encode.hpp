@@ -129,7 +129,7 @@ EncodeOutcome encode(Stream& stream, EncodeMethod method, const ConstDeviceArray
 /// Encodes values in host memory into states in host memory, chunk by chunk: neither has to fit the device.
 /// Arrays as above. `states` must not overlap `values`. Progress counts samples. An iqp or amplitude whose
 /// states need several dispatches is staged on one queue: there BatchOptions::chunk_elements is the most
-/// samples at a time, and path (but staged), queues, slots and stage_times do not apply.
+/// samples at a time, and path (but staged), queues, ring_slots and stage_times do not apply.
 ///
 /// Errors: as above; EncodeError when the batch is done - states not named are right, those named are zeros -
 /// or with check_values before anything is written; out_of_memory before anything is allocated or written -

@@ -79,7 +79,7 @@ void states_resident(Stream& stream, const ConstDeviceArray& x, const ConstDevic
 class ReportMaker {
   public:
     ReportMaker(Backend& backend, const BatchOptions& batch) {
-        if (batch.stage_times == decltype(batch.stage_times)::on) profile_.emplace(backend);
+        if (batch.stage_times == Choice::on) profile_.emplace(backend);
     }
     OpReport report(const KernelMatrixPlan& plan, const ConstHostArray& x, const ConstHostArray* y,
                     const HostArray& k) const {

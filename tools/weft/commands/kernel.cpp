@@ -151,7 +151,7 @@ KernelCall make_call(const KernelArguments& arguments) {
     if (arguments.no_autotune) call.options.autotune = Choice::off;
     // CUDA reports no device times.
     if (arguments.json && arguments.device.backend != "cuda")
-        call.options.batch.stage_times = decltype(call.options.batch.stage_times)::on;
+        call.options.batch.stage_times = Choice::on;
     call.options.bulk_states = bulk_choice(arguments.bulk_states);
     call.options.vram_fraction = arguments.vram_fraction;
     call.options.normalize = arguments.normalize;

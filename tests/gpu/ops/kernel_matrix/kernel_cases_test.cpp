@@ -217,7 +217,7 @@ TEST_CASE("device times are reported where they are asked for") {
         std::vector<float> k(100 * 100);
         const auto report = [&](bool timings, bool states) {
             weft::KernelMatrixHostOptions options;
-            if (timings) options.batch.stage_times = decltype(options.batch.stage_times)::on;
+            if (timings) options.batch.stage_times = weft::Choice::on;
             return weft::kernel_matrix(backend, states ? arguments.circuit : weft::KernelMatrixCircuit{},
                                        flat_x, k, {100, 0, 6}, options);
         };

@@ -264,7 +264,7 @@ TEST_CASE("options, shapes and circuits that cannot be are refused") {
         {"BatchOptions::stage_times does not apply (got on, need automatic or off)",
          [] {
              KernelMatrixHostOptions timed;
-             timed.batch.stage_times = decltype(timed.batch.stage_times)::on;
+             timed.batch.stage_times = Choice::on;
              host_options(timed, false);
          }},
         {"KernelMatrixOptions::autotune does not apply to CUDA (got on, need automatic or off)",
