@@ -59,7 +59,7 @@ class Resident {
           values_(backend, host.size()),
           states_(backend, c.shape.amplitudes()) {
         stream_.upload(host, values_.view());
-        weft::encode(stream_, c.method, values_, states_, c.shape).check(stream_);
+        weft::encode(stream_, c.method, values_, states_, c.shape).require_all(stream_);
         once_ =
             stream_.record([&](weft::Stream& to) { weft::encode(to, c.method, values_, states_, c.shape); });
         // Several in a row, so that the wait counts for little.

@@ -163,7 +163,7 @@ std::vector<Amplitude> states(std::span<const float> x, std::uint64_t samples, s
 
 void kernel_matrix(std::span<const float> x, std::uint64_t samples, std::uint32_t qubits,
                    const weft::KernelMatrixCircuit& circuit, std::span<float> k) {
-    const std::uint64_t layers = circuit.weights.count / qubits;
+    const std::uint64_t layers = circuit.weights.size / qubits;
     if (circuit.reupload && layers > 1) {
         const std::uint64_t amplitudes = std::uint64_t{1} << qubits;
         gram(pack(states(x, samples, qubits, circuit, layers - 1), samples, amplitudes), samples, amplitudes,

@@ -18,10 +18,8 @@
 #include <weft/glsl.hpp>
 #include <weft/job.hpp>
 #include <weft/ops/encode.hpp>
-#include <weft/ops/encode_memory.hpp>
 #include <weft/ops/field.hpp>
 #include <weft/ops/kernel_matrix.hpp>
-#include <weft/ops/kernel_matrix_memory.hpp>
 #include <weft/ops/kernel_post.hpp>
 #include <weft/ops/lattice.hpp>
 #include <weft/ops/lattice_inner.hpp>

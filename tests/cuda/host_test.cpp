@@ -220,15 +220,15 @@ TEST_CASE("host: kernel matrices of rows and of states") {
         for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<double>(i));
         for (std::size_t i = 0; i < y.size(); ++i) y[i] = std::cos(static_cast<double>(i));
         std::vector<double> cuda(square.values()), vulkan(square.values());
-        weft::cuda::kernel_matrix(x, cuda, square);
-        weft::kernel_matrix(backend, x, vulkan, square);
+        weft::cuda::kernel_matrix(weft::KernelMatrixCircuit{}, x, cuda, square);
+        weft::kernel_matrix(backend, weft::KernelMatrixCircuit{}, x, vulkan, square);
         CHECK(worst_apart(cuda, vulkan) < 1e-12);
         cuda.resize(cross.values());
         vulkan.resize(cross.values());
         const std::vector<double> some(x.begin(), x.begin() + 301 * 6), weights(18, 0.3);
-        const weft::KernelMatrixCircuit circuit{.weights = weft::KernelSource(weights), .reupload = true};
-        weft::cuda::kernel_matrix(some, y, cuda, cross, circuit);
-        weft::kernel_matrix(backend, some, y, vulkan, cross, circuit);
+        const weft::KernelMatrixCircuit circuit{.weights = weft::ConstHostArray(weights), .reupload = true};
+        weft::cuda::kernel_matrix(circuit, some, y, cuda, cross);
+        weft::kernel_matrix(backend, circuit, some, y, vulkan, cross);
         CHECK(worst_apart(cuda, vulkan) < 1e-11);
         std::vector<weft::c64> states(64 * 33);
         for (std::size_t i = 0; i < states.size(); ++i)

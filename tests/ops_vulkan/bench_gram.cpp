@@ -35,8 +35,7 @@ struct Settings {
 };
 
 GramMethod method_of(const std::string& name) {
-    for (const GramMethod method : {GramMethod::fp32_4m, GramMethod::fp32_3m, GramMethod::fp64, GramMethod::matrix_split,
-                                GramMethod::matrix_single})
+    for (const GramMethod method : {GramMethod::fp32_4m, GramMethod::fp32_3m, GramMethod::fp64, GramMethod::matrix_split})
         if (name == to_string(method)) return method;
     return GramMethod::automatic;
 }
@@ -247,7 +246,7 @@ int main(int argc, char** argv) try {
     CLI::App app{"The Gram product of resident states"};
     app.add_option("--rows", settings.rows, "Numbers of states");
     app.add_option("--qubits", settings.qubits, "Qubits of a state");
-    app.add_option("--methods", settings.methods, "automatic, fp32_4m, fp32_3m, matrix_split, matrix_single");
+    app.add_option("--methods", settings.methods, "automatic, fp32_4m, fp32_3m, matrix_split");
     app.add_option("--tiles", settings.tiles, "all, or as printed");
     app.add_option("--flush", settings.flush, "Amplitudes between outer sums; 0: as planned");
     app.add_option("--split", settings.split, "Parts of the sums; 0: as planned");

@@ -38,8 +38,8 @@ OpReport field_apply(Field field, FieldOp op, const ConstHostArray& a, const Con
                      const ConstHostArray& scalar, const HostArray& out,
                      const FieldHostOptions& options = {});
 
-BatchReport encode(EncodeMethod method, const EncodeSource& values, const EncodeTarget& states,
-                   const StateShape& shape, const EncodeOptions& options = {});
+OpReport encode(EncodeMethod method, const ConstHostArray& values, const HostArray& states,
+                const StateShape& shape, const EncodeHostOptions& options = {});
 
 OpReport lattice_encode(const LatticeCode& code, std::span<const float> x, std::span<std::uint8_t> codes,
                         std::span<std::uint8_t> status = {}, const LatticeHostOptions& options = {});
@@ -51,17 +51,16 @@ OpReport lattice_quantize(const LatticeCode& code, std::span<const float> x, std
 LatticeSearch lattice_search_beta(const LatticeCode& code, std::span<const float> sample,
                                   const LatticeSearchOptions& options = {});
 
-/// K, X and Y must fit the device's memory. Errors: out_of_memory - they do not.
-KernelMatrixReport kernel_matrix(const KernelSource& x, const KernelTarget& k, const KernelMatrixShape& shape,
-                                 const KernelMatrixCircuit& circuit = {},
-                                 const KernelMatrixOptions& options = {});
-KernelMatrixReport kernel_matrix(const KernelSource& x, const KernelSource& y, const KernelTarget& k,
-                                 const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit = {},
-                                 const KernelMatrixOptions& options = {});
-KernelMatrixReport kernel_matrix(const KernelStateSource& states, const KernelTarget& k,
-                                 const KernelMatrixShape& shape, const KernelMatrixOptions& options = {});
-KernelMatrixReport kernel_matrix(const KernelStateSource& x, const KernelStateSource& y,
-                                 const KernelTarget& k, const KernelMatrixShape& shape,
-                                 const KernelMatrixOptions& options = {});
+/// K, X and Y must fit the device's memory. KernelMatrixHostOptions::autotune = on is refused.
+/// Errors: out_of_memory - they do not fit.
+OpReport kernel_matrix(const KernelMatrixCircuit& circuit, const ConstHostArray& x, const HostArray& k,
+                       const KernelMatrixShape& shape, const KernelMatrixHostOptions& options = {});
+OpReport kernel_matrix(const KernelMatrixCircuit& circuit, const ConstHostArray& x, const ConstHostArray& y,
+                       const HostArray& k, const KernelMatrixShape& shape,
+                       const KernelMatrixHostOptions& options = {});
+OpReport kernel_matrix(const ConstHostArray& states, const HostArray& k, const KernelMatrixShape& shape,
+                       const KernelMatrixHostOptions& options = {});
+OpReport kernel_matrix(const ConstHostArray& states, const ConstHostArray& others, const HostArray& k,
+                       const KernelMatrixShape& shape, const KernelMatrixHostOptions& options = {});
 
 }  // namespace weft::cuda

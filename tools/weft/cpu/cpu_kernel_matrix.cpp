@@ -12,7 +12,7 @@ namespace weft::tool {
 namespace {
 
 constexpr std::size_t kTile = 16;  // rows and columns that stay in the first cache
-constexpr std::size_t kLanes = 8;  // sums beside each other: one vector register of most processors
+constexpr std::size_t kLanes = 8;  // sums side by side: one vector register of most processors
 
 /// Calls `value(i, j)` for i >= j, tile by tile, and writes it to both sides of the diagonal.
 template <class Value>
