@@ -43,7 +43,7 @@ TEST_CASE("first work: nothing until done; later work changes nothing") {
     std::this_thread::sleep_for(2ms);
     work.done();
     const double took = work.took_s(), after = work.done_after_s(start);
-    CHECK(took >= 2);
+    CHECK(took >= 0.002);
     CHECK(after >= took);
     work.submitted();
     std::this_thread::sleep_for(1ms);
