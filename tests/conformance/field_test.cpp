@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of field cases, everywhere: the same bits, which are those of the schoolbook oracle.
+#include "conformance/field_cases.hpp"
+
+#include <optional>
+#include <vector>
+
+#include <weft/weft.hpp>
+#ifdef WEFT_CONFORMANCE_CUDA
+#include <weft/cuda/field.hpp>
+#include <weft/cuda/host.hpp>
+#endif
+
+#include "conformance/places.hpp"
+#include "support/gpu_fixture.hpp"
+
+namespace {
+
+using namespace weft_test;
+using weft::Field;
+using weft::FieldForm;
+using weft::FieldOp;
+
+// One operation at `place`. Host calls check their values unless `unchecked`.
+template <class Place, class In, class Out>
+void apply(Place& place, Field field, FieldOp op, const In& a, const In& b, const weft::ConstHostArray& scalar,
+           const Out& out, FieldForm form, bool unchecked) {
+    if constexpr (!Place::kHost) {
+        if constexpr (Place::kCuda)
+            weft::cuda::field_apply(place.stream(), field, op, a, b, scalar, out, {.form = form});
+        else
+            weft::field_apply(place.stream(), field, op, a, b, scalar, out, {.form = form});
+    } else {
+        weft::FieldHostOptions options{.form = form, .check_values = !unchecked};
+        weft::OpReport report;
+        if constexpr (Place::kCuda) {
+            report = weft::cuda::field_apply(field, op, a, b, scalar, out, options);
+        } else {
+            options.batch = place.batch();
+            report = weft::field_apply(place.backend(), field, op, a, b, scalar, out, options);
+        }
+        CHECK(report.items == a.size() / weft::field_info(field).limbs);
+        CHECK(report.op == "field_" + std::string(weft::to_string(op)));
+    }
+}
+
+template <class Place, class Limb>
+std::vector<Limb> result(Place& place, const AnyField& f, FieldOp op, FieldForm form, const Pairs& pairs,
+                         Over over = Over::nothing, bool unchecked = false) {
+    const std::vector<Limb> wide_a = packed<Limb>(f, pairs.a), wide_b = packed<Limb>(f, pairs.b),
+                            scalar = packed<Limb>(f, {pairs.a.back()});
+    const std::size_t n = wide_a.size(), results = weft::is_reduction(op) ? f.bytes / sizeof(Limb) : n;
+    auto a = place.input(wide_a), b = place.input(wide_b);
+    auto own = place.template output<Limb>(over == Over::nothing ? results : 0);
+    const auto out = over == Over::a   ? place.write(a, n)
+                     : over == Over::b ? place.write(b, n)
+                                       : place.write(own);
+    const auto x = place.read(a, n);
+    const auto y = weft::takes_b(op) ? place.read(b, n) : decltype(x){};
+    apply(place, f.field, op, x, y, op == FieldOp::axpy ? weft::ConstHostArray(scalar) : weft::ConstHostArray(), out, form,
+          unchecked);
+    if (over != Over::a) CHECK(place.values(a) == wide_a);
+    if (over != Over::b) CHECK(place.values(b) == wide_b);
+    return over == Over::a ? place.values(a) : over == Over::b ? place.values(b) : place.result(own);
+}
+
+template <class Body>
+void with_limb(const AnyField& f, Body&& body) {
+    if (f.bytes == 4)
+        body(std::uint32_t{});
+    else
+        body(std::uint64_t{});
+}
+
+const AnyField& any(Field field) {
+    return any_fields()[static_cast<std::size_t>(field)];
+}
+
+// What the oracle says; of inverses it says 1 (R in Montgomery form) of products with what was inverted.
+void judge(const AnyField& f, FieldOp op, FieldForm form, const Pairs& pairs, const std::vector<Number>& got) {
+    const Number inverse_r = form == FieldForm::plain ? power(0) : inverse_r_of(f), scalar = pairs.a.back();
+    const Number one = form == FieldForm::plain ? power(0) : r_of(f);
+    std::vector<Number> want, judged = got;
+    Number total;
+    for (std::size_t i = 0; i < pairs.a.size(); ++i) {
+        if (op == FieldOp::inverse) {
+            if (!less(got.at(i), f.p)) FAIL_CHECK("an inverse is not below p");
+            judged[i] = want_of(f, FieldOp::mul, pairs.a[i], got[i], {}, inverse_r);
+            want.push_back(pairs.a[i] == Number{} ? Number{} : one);
+        } else if (op == FieldOp::sum) {
+            total = sum_mod(total, pairs.a[i], f.p);
+        } else if (op == FieldOp::inner_product) {
+            total = sum_mod(total, want_of(f, FieldOp::mul, pairs.a[i], pairs.b[i], {}, inverse_r), f.p);
+        } else {
+            want.push_back(want_of(f, op, pairs.a[i], pairs.b[i], scalar, inverse_r));
+        }
+    }
+    if (weft::is_reduction(op)) want = {total};
+    REQUIRE(judged.size() == want.size());
+    for (std::size_t i = 0; i < want.size(); ++i) {
+        if (judged[i] == want[i]) continue;
+        CAPTURE(i);
+        CHECK(hex(judged[i]) == hex(want[i]));
+        return;
+    }
+}
+
+void run(weft::Backend& backend, const FieldCase& c, const AnyField& f, FieldOp op, FieldForm form, const Pairs& pairs) {
+    INFO("case: " << c.name << ", " << f.name << ", " << weft::to_string(op));
+    CAPTURE(form == FieldForm::montgomery);
+    CAPTURE(pairs.a.size());
+    with_limb(f, [&]<class Limb>(Limb) {
+        std::optional<std::vector<Limb>> first;
+        on_places(backend, c.chunk, [&](auto& place) {
+            const std::vector<Limb> got = result<std::remove_reference_t<decltype(place)>, Limb>(place, f, op, form, pairs, c.over);
+            if (!first && c.judged) judge(f, op, form, pairs, unpacked<Limb>(f, got));
+            if (first) CHECK(got == *first);
+            if (!first) first = got;
+        });
+    });
+}
+
+}  // namespace
+
+TEST_CASE("field conformance: the table") {
+    on_device([](weft::Backend& backend) {
+        for (const FieldCase& c : field_cases())
+            for (const Field field : c.fields)
+                for (const std::size_t count : c.counts) {
+                    const AnyField& f = any(field);
+                    const Pairs pairs = c.operands(f, count);
+                    for (const FieldOp op : c.ops)
+                        for (const FieldForm form : c.forms) run(backend, c, f, op, form, pairs);
+                }
+    });
+}
+
+TEST_CASE("field conformance: known answers") {
+    on_device([](weft::Backend& backend) {
+        for (const FieldAnswer& answer : field_answers()) {
+            CAPTURE(answer.id);
+            const AnyField& f = any(answer.field);
+            const Pairs pairs{{number(answer.a)}, {number(answer.b)}};
+            with_limb(f, [&]<class Limb>(Limb) {
+                on_places(backend, 0, [&](auto& place) {
+                    const auto got = result<std::remove_reference_t<decltype(place)>, Limb>(
+                        place, f, answer.op, answer.form, pairs, Over::nothing, true);
+                    CHECK(hex(unpacked<Limb>(f, got)[0]) == answer.expected);
+                });
+            });
+        }
+    });
+}
