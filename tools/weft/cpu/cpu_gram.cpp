@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+// cpu_kernel_of_states of cpu_kernel_matrix.hpp: tiles, 4 x 8 sums in registers, and an outer sum.
 #include <algorithm>
+#include <vector>
 
-#include "kernel_loops.hpp"
+#include "cpu/cpu_kernel_matrix.hpp"
+#include "cpu/cpu_threads.hpp"
 
-namespace loops {
+namespace weft::tool {
 namespace {
 
 constexpr std::uint64_t kColumns = 8, kRows = 4, kFlush = 256, kPanel = 64;
@@ -47,16 +50,16 @@ void tile(const std::vector<float>& packed, std::uint64_t row0, std::uint64_t co
         }
 }
 
-}  // namespace
-
-std::vector<float> pack(std::span<const std::complex<float>> states, std::uint64_t rows,
-                        std::uint64_t amplitudes) {
-    const std::uint64_t groups = (rows + kPanel - 1) / kPanel * (kPanel / kColumns);
-    std::vector<float> packed(groups * amplitudes * 2 * kColumns);
-    on_all_cores((rows + kColumns - 1) / kColumns, [&](std::uint64_t group) {
-        for (std::uint64_t r = group * kColumns; r < std::min(rows, (group + 1) * kColumns); ++r)
+/// States by 8 rows, amplitude by amplitude: 8 real parts, then 8 imaginary ones.
+std::vector<float> pack(std::span<const c32> states, std::uint64_t rows, std::uint64_t amplitudes,
+                        unsigned threads) {
+    const std::uint64_t blocks = (rows + kPanel - 1) / kPanel * (kPanel / kColumns);
+    std::vector<float> packed(blocks * amplitudes * 2 * kColumns);
+    constexpr std::size_t kGrainAmplitudes = 50'000;
+    parallel_for(rows, kGrainAmplitudes / amplitudes + 1, threads, [&](std::size_t first, std::size_t last) {
+        for (std::size_t r = first; r < last; ++r)
             for (std::uint64_t k = 0; k < amplitudes; ++k) {
-                float* at = packed.data() + (group * amplitudes + k) * 2 * kColumns + r % kColumns;
+                float* at = packed.data() + (r / kColumns * amplitudes + k) * 2 * kColumns + r % kColumns;
                 at[0] = states[r * amplitudes + k].real();
                 at[kColumns] = states[r * amplitudes + k].imag();
             }
@@ -64,13 +67,17 @@ std::vector<float> pack(std::span<const std::complex<float>> states, std::uint64
     return packed;
 }
 
-void gram(const std::vector<float>& packed, std::uint64_t rows, std::uint64_t amplitudes,
-          std::span<float> k) {
-    const std::uint64_t panels = (rows + kPanel - 1) / kPanel;
-    on_all_cores(panels * panels, [&](std::uint64_t t) {
-        if (t % panels <= t / panels)
-            tile(packed, t / panels * kPanel, t % panels * kPanel, rows, amplitudes, k);
-    });
+}  // namespace
+
+void cpu_kernel_of_states(std::span<const c32> states, std::size_t samples, std::span<float> k,
+                          unsigned threads) {
+    if (samples == 0) return;
+    const std::size_t amplitudes = states.size() / samples;
+    const std::vector<float> packed = pack(states, samples, amplitudes, threads);
+    cpu_tile_pairs((samples + kPanel - 1) / kPanel, 4 * amplitudes * kPanel * kPanel, threads,
+                   [&](std::size_t row, std::size_t column) {
+                       tile(packed, row * kPanel, column * kPanel, samples, amplitudes, k);
+                   });
 }
 
-}  // namespace loops
+}  // namespace weft::tool
