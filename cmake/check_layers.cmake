@@ -46,8 +46,8 @@ add_row(src/ops_vulkan/kernel_matrix base/ host/ ops/encode/footprint.hpp ops/ke
 add_row(src/ops_vulkan/lattice base/ host/ ops/lattice/ shaders/lattice/ ${engine_for_ops})
 add_row(src/cuda host/ plan/device/device_match.hpp vulkan/backend/external_memory.hpp shaders/shared/)
 add_row(src/ops_cuda/field base/ cuda/ host/ ops/field/ shaders/field/ shaders/shared/)
-add_row(src/ops_cuda/encode cuda/ host/ ops/encode/ shaders/encode/ shaders/shared/)
-add_row(src/ops_cuda/kernel_matrix cuda/ host/ ops/encode/footprint.hpp ops/kernel_matrix/ shaders/encode/ shaders/gram/
+add_row(src/ops_cuda/encode base/ cuda/ host/ ops/encode/ shaders/encode/ shaders/shared/)
+add_row(src/ops_cuda/kernel_matrix base/ cuda/ host/ ops/encode/footprint.hpp ops/kernel_matrix/ shaders/encode/ shaders/gram/
         shaders/kernel_matrix/ shaders/shared/)
 add_row(src/ops_cuda/lattice base/ cuda/ host/ ops/lattice/ shaders/lattice/ shaders/shared/)
 add_row(shaders/shared)
@@ -141,11 +141,11 @@ check_includes("only src/vulkan may include Vulkan or volk" PATTERN "(vulkan/vul
     EXCEPT include/weft/native.hpp tests/fault/functions.hpp)
 check_includes("only src/cuda and src/ops_cuda may include CUDA" PATTERN "(cuda[._]|cuda_runtime|driver_types|vector_types|mma)"
     FOLDERS include src/base src/plan src/trace src/host src/ops src/dlpack src/glsl src/vulkan src/ops_vulkan shaders)
-check_includes("the public API knows neither src nor shaders" PATTERN "(${src_folders}|dlpack/tensor|shaders/)" FOLDERS include)
+check_includes("the public API knows neither src nor shaders" PATTERN "(${src_folders}|dlpack/dlpack|shaders/)" FOLDERS include)
 check_includes("tools, examples and gpu tests use the public API only" PATTERN "${src_folders}"
     FOLDERS tools examples tests/gpu tests/consumer)
 check_includes("only src/dlpack may include DLPack" PATTERN "dlpack/dlpack"
-    FOLDERS include ${above_the_wall} src/vulkan shaders examples tools EXCEPT src/dlpack/tensor.cpp)
+    FOLDERS include ${above_the_wall} src/vulkan shaders examples tools EXCEPT src/dlpack/dlpack.cpp)
 check_includes("only src/glsl/shaderc_front.cpp may include shaderc" PATTERN "(shaderc|glslang)/"
     FOLDERS include src shaders examples tools tests EXCEPT src/glsl/shaderc_front.cpp)
 

@@ -25,8 +25,8 @@ int main() try {
     }
 
     // check_values: refuse values that are not below p before anything runs; the text names job and element.
-    const weft::OpReport report = weft::field_batch(backend, weft::Field::bls12_381_fp, weft::FieldOp::add, jobs,
-                                                    {.check_values = true});
+    const weft::OpReport report = weft::field_batch(backend, weft::Field::bls12_381_fp, weft::FieldOp::add,
+                                                    jobs, {.check_values = true});
 
     std::printf("%s: %llu jobs, %llu elements in %.2f ms, %.2f GB/s, %.0f%% overlapped\n",
                 backend.name().c_str(), static_cast<unsigned long long>(report.jobs),

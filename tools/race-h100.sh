@@ -12,12 +12,12 @@ case "${1:-}" in "" | --*) ;; *)
     shift
     ;;
 esac
-[ -x "$build/examples/bench_race" ] || {
-    echo "no examples/bench_race in $build (need a build folder, made where nvcc is found:" \
+[ -x "$build/examples/bench/bench_race" ] || {
+    echo "no examples/bench/bench_race in $build (need a build folder, made where nvcc is found:" \
         "cmake --preset release && cmake --build --preset release --target bench_race)" >&2
     exit 1
 }
-"$build/examples/bench_race" "$@"
+"$build/examples/bench/bench_race" "$@"
 if python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
     echo
     python3 "$root/tools/race_torch.py" "$@"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's rows of the race: encoders as one writes them with tensors, on the sizes of examples/bench_race and in its
+"""PyTorch's rows of the race: encoders as one writes them with tensors, on the sizes of examples/bench/bench_race and in its
 columns. Rates by the device's clock (events), several runs in a row as there.
 
 Usage: race_torch.py [--quick]. The norms of the first and last state of every row are verified; medians of 9.

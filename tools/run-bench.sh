@@ -8,4 +8,4 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 "$root/tools/setup.sh"
 (cd "$root" && cmake --preset release && cmake --build --preset release --parallel "$(nproc)" \
     --target bench_batch_pipelined)
-exec "$root/build/release/examples/bench_batch_pipelined" "$@"
+exec "$root/build/release/examples/bench/bench_batch_pipelined" "$@"

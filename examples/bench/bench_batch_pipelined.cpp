@@ -159,7 +159,8 @@ class Resident {
     /// Milliseconds a job, of several submitted together.
     double ms() {
         constexpr int kDispatches = 2;
-        for (int i = 0; i < kDispatches; ++i) weft::field_add(stream_, weft::Field::bls12_381_fp, a_, b_, out_);
+        for (int i = 0; i < kDispatches; ++i)
+            weft::field_add(stream_, weft::Field::bls12_381_fp, a_, b_, out_);
         const auto start = std::chrono::steady_clock::now();
         stream_.wait();
         return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count() /
@@ -242,7 +243,8 @@ int run(const Settings& settings) {
         std::printf(
             "note     a software device shares the processor with this program: it measures overhead, not "
             "speed\n");
-    const weft::tune::CopyCeiling ceiling = weft::tune::measure_copy_ceiling(backend, 2, 1, settings.quick ? 0.02 : 0.1);
+    const weft::tune::CopyCeiling ceiling =
+        weft::tune::measure_copy_ceiling(backend, 2, 1, settings.quick ? 0.02 : 0.1);
     std::printf("copies   upload %.2f, download %.2f, both at 2:1 %.2f GB/s\n\n", ceiling.upload_gb_per_s,
                 ceiling.download_gb_per_s, ceiling.concurrent_gb_per_s);
     std::printf("%9s %5s  %-8s %-8s %10s %10s %8s %9s %8s %8s %8s %8s %9s  %s\n", "elements", "jobs",

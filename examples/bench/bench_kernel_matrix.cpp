@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernel matrices: pairs a second from features to K, resident and into host memory, with states built in
-// between where the circuit needs them; beside the device's memory in the same run, and beside loops in C++
+// between where the circuit needs them; compared with the device's memory in the same run, and with loops in C++
 // on all cores. Sampled values are judged by gate-by-gate simulation.
 #include <algorithm>
 #include <chrono>
@@ -124,7 +124,7 @@ Resident run_resident(weft::Backend& backend, const Settings& settings, const Ca
     const weft::Buffer<float> features(backend, x.size()), k(backend, c.samples * c.samples);
     stream.upload(x, features);
     const weft::Sequence sequence = stream.record([&](weft::Stream& s) {
-        weft::kernel_matrix(s, features, k, {c.samples, 0, c.qubits}, circuit, options);
+        weft::kernel_matrix(s, circuit, features, k, {c.samples, 0, c.qubits}, options);
     });
     const weft::Sequence fill = stream.record([&](weft::Stream& s) { s.fill(k.view(), 0xffffffffu); });
     const auto once = [&](const weft::Sequence& work, int times) {
@@ -152,7 +152,7 @@ Resident run_resident(weft::Backend& backend, const Settings& settings, const Ca
         verified(c, x, circuit, own, 1e-4);  // one running sum of float, states as their gates left them
     }
     profile_once(backend, stream, result, [&](weft::Stream& s) {
-        weft::kernel_matrix(s, features, k, {c.samples, 0, c.qubits}, circuit, options);
+        weft::kernel_matrix(s, circuit, features, k, {c.samples, 0, c.qubits}, options);
     });
     result.worst = verified(c, x, circuit, stream.download(k), bound_of(c));
     return result;
@@ -162,11 +162,11 @@ Resident run_resident(weft::Backend& backend, const Settings& settings, const Ca
 template <class Memory>
 double run_streamed(weft::Backend& backend, const Settings& settings, const Case& c,
                     const std::vector<float>& x, const weft::KernelMatrixCircuit& circuit,
-                    const weft::KernelMatrixOptions& options, Memory& k) {
+                    Memory& k) {
     std::vector<double> seconds;
     for (int trial = 0; trial < std::max(2, settings.trials / 2) + 1; ++trial) {
         const auto start = Clock::now();
-        weft::kernel_matrix(backend, x, std::span<float>(k), {c.samples, 0, c.qubits}, circuit, options);
+        weft::kernel_matrix(backend, circuit, x, std::span<float>(k), {c.samples, 0, c.qubits});
         if (trial > 0 || c.samples * c.samples > (1u << 27)) seconds.push_back(seconds_since(start));
     }
     verified(c, x, circuit, std::span<const float>(k.data(), k.size()), bound_of(c));
@@ -176,10 +176,10 @@ double run_streamed(weft::Backend& backend, const Settings& settings, const Case
 Json run_case(weft::Backend& backend, const Settings& settings, const Case& c) {
     const std::vector<float> x = features_of(c);
     const std::vector<double> weights = weights_of(settings, c.qubits);
-    const weft::KernelMatrixCircuit circuit{weft::feature_map(settings.map), weft::KernelSource(weights), c.reupload,
+    const weft::KernelMatrixCircuit circuit{weft::feature_map(settings.map), weft::ConstHostArray(weights), c.reupload,
                                       1.0};
     const weft::KernelMatrixShape shape{c.samples, 0, c.qubits};
-    const weft::KernelMatrixEstimate plan = weft::estimate_kernel_matrix(backend, shape, circuit);
+    const weft::KernelMatrixEstimate plan = weft::estimate_kernel_matrix(backend, circuit, shape);
     const Resident resident = run_resident(backend, settings, c, x, circuit, {});
     const double pairs = static_cast<double>(shape.pairs());
     Json row{{"samples", c.samples},
@@ -191,7 +191,7 @@ Json run_case(weft::Backend& backend, const Settings& settings, const Case& c) {
              {"tflops", pairs * plan.pair_flops / resident.seconds * 1e-12},
              {"fill_ms", resident.fill_seconds * 1e3},
              {"of_fill", resident.fill_seconds / resident.seconds},
-             {"form", plan.form},
+             {"form", plan.gram_method},
              {"of_gram", resident.gram_seconds / resident.seconds},
              {"gram_tflops",
               resident.gram_seconds > 0 ? pairs * plan.pair_flops / resident.gram_seconds * 1e-12 : 0.0},
@@ -200,11 +200,11 @@ Json run_case(weft::Backend& backend, const Settings& settings, const Case& c) {
              {"worst_error", resident.worst}};
     if (!settings.resident_only) {
         std::vector<float> ordinary(c.samples * c.samples);
-        row["host_ms"] = run_streamed(backend, settings, c, x, circuit, {}, ordinary) * 1e3;
+        row["host_ms"] = run_streamed(backend, settings, c, x, circuit, ordinary) * 1e3;
         ordinary = {};
         weft::HostBuffer<float> locked(backend, c.samples * c.samples);
         std::span<float> span = locked.span();
-        row["locked_ms"] = run_streamed(backend, settings, c, x, circuit, {}, span) * 1e3;
+        row["locked_ms"] = run_streamed(backend, settings, c, x, circuit, span) * 1e3;
     }
     std::printf(
         "%6llu %3u %-3s %-8s %10.3f ms %12.1f Mpairs/s %7.2f TF/s %7.2f in Gram %5.2f of fill %5.2f Gram "
@@ -214,7 +214,7 @@ Json run_case(weft::Backend& backend, const Settings& settings, const Case& c) {
         weft::to_string(plan.method), resident.seconds * 1e3, pairs / resident.seconds * 1e-6,
         row["tflops"].get<double>(), row["gram_tflops"].get<double>(), row["of_fill"].get<double>(),
         row["of_gram"].get<double>(), row.value("host_ms", 0.0), row.value("locked_ms", 0.0), resident.worst,
-        plan.form.c_str());
+        plan.gram_method.c_str());
     if (settings.loops)
         std::printf("           C++ loops, all cores %10.3f ms: the device reaches %.2f of their speed\n",
                     resident.loop_seconds * 1e3, resident.loop_seconds / resident.seconds);
@@ -244,7 +244,7 @@ double unfused_pass(weft::Backend& backend, const Case& c) {
 Json run_ablations(weft::Backend& backend, const Settings& settings, const Case& c) {
     const std::vector<float> x = features_of(c);
     const std::vector<double> weights = weights_of(settings, c.qubits);
-    const weft::KernelMatrixCircuit circuit{weft::feature_map(settings.map), weft::KernelSource(weights), true, 1.0};
+    const weft::KernelMatrixCircuit circuit{weft::feature_map(settings.map), weft::ConstHostArray(weights), true, 1.0};
     weft::HostBuffer<float> k(backend, c.samples * c.samples);
     Json rows = Json::array();
     const auto tell = [&](const char* what, const std::function<void()>& run) {
@@ -262,12 +262,12 @@ Json run_ablations(weft::Backend& backend, const Settings& settings, const Case&
         std::fflush(stdout);
         rows.push_back({{"what", what}, {"ms", median(seconds) * 1e3}});
     };
-    const auto square = [&](const weft::KernelMatrixOptions& options) {
-        weft::kernel_matrix(backend, x, k.span(), {c.samples, 0, c.qubits}, circuit, options);
+    const auto square = [&](const weft::KernelMatrixHostOptions& options) {
+        weft::kernel_matrix(backend, circuit, x, k.span(), {c.samples, 0, c.qubits}, options);
     };
     const auto tile = static_cast<std::int64_t>(c.samples / 8);
     tell("all", [&] { square({}); });
-    tell("no autotune", [&] { square({.autotune = false}); });
+    tell("no autotune", [&] { square({.autotune = weft::Choice::off}); });
     if (!rows.empty()) {
         const double all = rows[0]["ms"], pass = unfused_pass(backend, c) * 1e3;
         std::printf("%6llu %3u %-24s %9.2f ms: with a pass of %.2f ms, measured apart\n",
@@ -277,7 +277,7 @@ Json run_ablations(weft::Backend& backend, const Settings& settings, const Case&
     }
     tell("no bulk states, 8 tiles", [&] { square({.state_tile = tile, .bulk_states = weft::Choice::off}); });
     tell("not symmetric", [&] {
-        weft::kernel_matrix(backend, x, x, k.span(), {c.samples, c.samples, c.qubits}, circuit);
+        weft::kernel_matrix(backend, circuit, x, x, k.span(), {c.samples, c.samples, c.qubits});
     });
     return rows;
 }
@@ -299,7 +299,7 @@ int main(int argc, char** argv) try {
     CLI::App app{"Kernel matrices: pairs a second, resident and into host memory"};
     app.add_option("--samples", settings.samples, "Rows of X")->delimiter(',');
     app.add_option("--qubits", settings.qubits, "Columns of X")->delimiter(',');
-    app.add_option("--map", settings.map, "angle, ry or ryrz")->capture_default_str();
+    app.add_option("--map", settings.map, "ry or ryrz")->capture_default_str();
     app.add_option("--layers", settings.layers, "Of the circuit")->capture_default_str();
     app.add_option("--reupload", settings.reupload, "on, off or both")
         ->capture_default_str()

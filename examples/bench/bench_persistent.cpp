@@ -151,7 +151,8 @@ nlohmann::json resident(const Settings& settings, weft::Backend& backend) {
          {std::pair{weft::FieldShader::limbs32, "limbs32"}, std::pair{weft::FieldShader::limbs64, "limbs64"},
           std::pair{weft::FieldShader::automatic, "automatic"}}) {
         if (shader == weft::FieldShader::limbs64 && !backend.device().shader_int64) continue;
-        const weft::Program program = weft::field_program(backend, weft::Field::bls12_381_fp, weft::FieldOp::add, {.shader = shader});
+        const weft::Program program =
+            weft::field_program(backend, weft::Field::bls12_381_fp, weft::FieldOp::add, {.shader = shader});
         add.require_right(program, v);
         std::vector<double> rates, ceilings;
         for (int i = 0; i < settings.repeats; ++i) {

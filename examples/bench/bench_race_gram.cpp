@@ -112,13 +112,13 @@ void race_circuit(weft::Backend& backend, const Settings& settings, std::uint64_
     std::vector<double> weights(3 * qubits);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<float>(i % 10007));
     for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = 0.1 * static_cast<double>(i);
-    const weft::KernelMatrixCircuit circuit{.weights = weft::KernelSource(weights), .reupload = true};
+    const weft::KernelMatrixCircuit circuit{.weights = weft::ConstHostArray(weights), .reupload = true};
     weft::Buffer<float> vx(backend, x.size()), vk(backend, shape.values());
     const CudaArray<float> cx(x), ck(shape.values());
     weft::Stream stream(backend);
     stream.upload(x, vx);
     const weft::Sequence once =
-        stream.record([&](weft::Stream& s) { weft::kernel_matrix(s, vx, vk, shape, circuit); });
+        stream.record([&](weft::Stream& s) { weft::kernel_matrix(s, circuit, vx, vk, shape); });
     VulkanClock vulkan_clock(backend);
     CudaClock cuda_clock;
     const double flops =
@@ -129,7 +129,7 @@ void race_circuit(weft::Backend& backend, const Settings& settings, std::uint64_
           {"weft CUDA",
            [&] {
                return cuda_clock.time(
-                   [&] { weft::cuda::kernel_matrix(nullptr, cx.span(), ck.span(), shape, circuit); });
+                   [&] { weft::cuda::kernel_matrix(nullptr, circuit, cx.span(), ck.span(), shape); });
            },
            [&] {
                const std::vector<float> a = stream.download(vk), b = ck.download();

@@ -22,8 +22,8 @@ void race_products(weft::Backend& backend, const Settings& settings) {
         Operation<float>{
             .row = "kernel product " + std::to_string(rows) + " x " + std::to_string(qubits),
             .bytes = static_cast<double>(k.vulkan.bytes()),
-            .on_vulkan = [&](weft::Stream& s) { weft::kernel_matrix(s, x.vulkan, k.vulkan, shape); },
-            .on_cuda = [&] { weft::cuda::kernel_matrix(nullptr, x.cuda.span(), k.cuda.span(), shape); },
+            .on_vulkan = [&](weft::Stream& s) { weft::kernel_matrix(s, weft::KernelMatrixCircuit{}, x.vulkan, k.vulkan, shape); },
+            .on_cuda = [&] { weft::cuda::kernel_matrix(nullptr, weft::KernelMatrixCircuit{}, x.cuda.span(), k.cuda.span(), shape); },
             .bound = 4e-6,
             .judge =
                 [&](std::span<const float> got) {

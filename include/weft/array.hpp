@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of a type that is known at run time: what every op reads and writes, on the device and in host memory.
+// Arrays of a type that is known at run time: what every op reads and writes, on the device and in host
+// memory.
 //
 // Example:
 //     std::vector<float> x(1024);
@@ -43,9 +44,8 @@ inline constexpr ElementType kUint8{ElementKind::unsigned_integer, 8},
 
 /// Not bool, since the bytes of others may hold any number: use std::uint8_t.
 template <class T>
-concept ArrayElement =
-    (std::integral<T> && !std::same_as<T, bool>) || std::same_as<T, float> || std::same_as<T, double> ||
-    std::same_as<T, c32> || std::same_as<T, c64>;
+concept ArrayElement = (std::integral<T> && !std::same_as<T, bool>) || std::same_as<T, float> ||
+                       std::same_as<T, double> || std::same_as<T, c32> || std::same_as<T, c64>;
 
 template <ArrayElement T>
 constexpr ElementType element_type() {

@@ -37,7 +37,7 @@ struct PlanReport {
     std::uint32_t ring_slots = 0;
     std::uint32_t copy_threads = 0;
     std::string host_allocator;        ///< who should allocate page-locked memory: "vulkan" or "cuda"
-    tune::EngineReport tuning;               ///< what `weft tune` stored for this device
+    tune::EngineReport tuning;         ///< what `weft tune` stored for this device
     std::vector<std::string> reasons;  ///< one line for each choice
 };
 
@@ -77,9 +77,9 @@ struct StartupReport {
     double first_result_s = 0;    ///< from the start of the process until then; 0: none yet
 };
 
-/// A device ready for work. Move-only. May be used from many threads at once. Buffers, programs and pipelines
-/// keep the device alive, so a Backend may be destroyed before them. In a forked child every call fails with
-/// an Error.
+/// A device ready for work. Move-only. May be used from many threads simultaneously. Buffers, programs and
+/// pipelines keep the device alive, so a Backend may be destroyed before them. In a forked child every call
+/// fails with an Error.
 class Backend {
   public:
     /// Errors: no_loader; no_device - the text lists every device with its reasons; invalid_argument - a

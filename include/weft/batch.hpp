@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine: many jobs in host memory through one program, while upload, kernel and download of neighbouring chunks
-// overlap.
+// The engine: many jobs in host memory through one program, while upload, kernel and download of neighbouring
+// chunks overlap.
 //
 // Example:
 //     weft::Backend backend;
@@ -41,11 +41,11 @@ struct Progress {
     double remaining_s() const;  ///< at that rate; 0 before anything is done
 };
 
-/// Called whenever more is done; `done` only rises. Calls on host memory call it on the caller's thread, and an
-/// exception that it throws ends the call. A JobPipeline calls it on its own thread before a wait for that job
-/// returns, and `total` counts the jobs submitted so far; the callback may submit jobs, but must not wait for
-/// jobs or destroy the pipeline. An exception that it throws there fails every job that is not done: waits for
-/// these jobs and later submits throw it.
+/// Called whenever more is done; `done` only rises. Calls on host memory call it on the caller's thread, and
+/// an exception that it throws ends the call. A JobPipeline calls it on its own thread before a wait for that
+/// job returns, and `total` counts the jobs submitted so far; the callback may submit jobs, but must not wait
+/// for jobs or destroy the pipeline. An exception that it throws there fails every job that is not done:
+/// waits for these jobs and later submits throw it.
 using ProgressCallback = std::function<void(const Progress&)>;
 
 /// Settings of one call. 0 and `automatic` fall back to the backend's Config, then to the plan.
@@ -54,8 +54,9 @@ struct BatchOptions {
     Path path = Path::automatic;
     QueueMode queues = QueueMode::automatic;
     std::uint64_t chunk_elements = 0;  ///< 0: as configured
-    std::uint32_t ring_slots = 0;           ///< 0: as configured
-    /// Stage times from the device's timestamps; automatic: for batches of 1 MiB or more, where the device has them.
+    std::uint32_t ring_slots = 0;      ///< 0: as configured
+    /// Stage times from the device's timestamps; automatic: for batches of 1 MiB or more, where the device
+    /// has them.
     Choice stage_times = Choice::automatic;
     ProgressCallback progress = {};
     /// Asked between bundles (kernel matrices: between tiles). A stop ends the call with Errc::cancelled, and
@@ -64,8 +65,8 @@ struct BatchOptions {
     std::stop_token cancel = {};
 };
 
-/// Stages of a job. The device's own timestamps time the first three; the clock of the thread that copies times the
-/// copies between ordinary and page-locked memory.
+/// Stages of a job. The device's own timestamps time the first three; the clock of the thread that copies
+/// times the copies between ordinary and page-locked memory.
 enum class Stage { upload, kernel, download, copy_in, copy_out };
 inline constexpr std::size_t kStages = 5;
 const char* to_string(Stage stage) noexcept;  ///< "upload", "kernel", "download", "copy-in", "copy-out"
@@ -81,7 +82,7 @@ struct StageInterval {
 /// What a batch did; every figure measured or counted in that run.
 struct BatchReport {
     std::uint64_t jobs = 0, elements = 0, chunks = 0;
-    std::uint64_t bundles = 0;                   ///< submitted sets of chunks
+    std::uint64_t bundles = 0;                  ///< submitted sets of chunks
     std::uint64_t bytes_in = 0, bytes_out = 0;  ///< of the jobs' spans
     double wall_s = 0;                          ///< from the call to the last output in place
     double copy_in_s = 0, copy_out_s = 0;       ///< host time spent on staging copies
@@ -106,9 +107,10 @@ struct BatchReport {
 
 /// What an op did on host memory: the report of every such call of every family, on Vulkan and on CUDA.
 struct OpReport : BatchReport {
-    std::string op;           ///< "field_add", "encode", "kernel_matrix", "lattice_encode", ...
-    std::string method;       ///< how the op was computed, where it had a choice; else empty
-    std::uint64_t items = 0;  ///< elements of field ops, samples of encodes, vectors of lattices, pairs of kernel matrices
+    std::string op;      ///< "field_add", "encode", "kernel_matrix", "lattice_encode", ...
+    std::string method;  ///< how the op was computed, where it had a choice; else empty
+    std::uint64_t items =
+        0;  ///< elements of field ops, samples of encodes, vectors of lattices, pairs of kernel matrices
     double items_per_s() const;  ///< items / wall_s; 0 without either
     /// Of lattice codes: vectors with at least one retry, and vectors that overload after the last one.
     std::uint64_t retried = 0, unresolved = 0;
@@ -151,7 +153,7 @@ class JobPipeline {
     JobToken submit(const Job& job);
     /// true: the job is done. false: it was still queued or running when the time was up; wait again.
     /// Errors: the job's own failure; cancelled; invalid_argument - a token of another pipeline.
-    bool wait(JobToken token, std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max());
+    bool wait(JobToken token, std::chrono::nanoseconds timeout = (std::chrono::nanoseconds::max)());
     JobState state(JobToken token) const;
     /// true: the job had not reached the device and now never will. false: too late.
     bool cancel(JobToken token);

@@ -35,8 +35,8 @@ struct MemoryReport {
         std::uint64_t live_bytes = 0, peak_bytes = 0, live_count = 0;
     };
     struct Heap {
-        std::uint64_t size = 0, budget = 0,
-                      usage = 0;  ///< bytes; budget and usage as the driver tells, else 0
+        /// Bytes; budget and usage as the driver reports them, else 0.
+        std::uint64_t size = 0, budget = 0, usage = 0;
         bool device_local = false;
         std::uint64_t kept = 0;  ///< of usage: large blocks that weft holds for the next buffer of their size
     };
@@ -105,7 +105,9 @@ class Buffer {
 
     std::size_t size() const noexcept { return object_ ? count_ : 0; }
     std::size_t bytes() const noexcept { return size() * sizeof(T); }
-    BufferView<T> view() const { return detail::Access::make<BufferView<T>>(object_, std::size_t{0}, count_); }
+    BufferView<T> view() const {
+        return detail::Access::make<BufferView<T>>(object_, std::size_t{0}, count_);
+    }
     /// Elements [first, first + count). Errors: invalid_argument - beyond the end.
     BufferView<T> view(std::size_t first, std::size_t count) const {
         detail::check_view("Buffer::view", first, count, count_);
@@ -146,7 +148,9 @@ class HostBuffer {
 
     /// For a Stream, whose steps then reach this memory when they run: change or read it only when they are
     /// done.
-    BufferView<T> view() const { return detail::Access::make<BufferView<T>>(object_, std::size_t{0}, count_); }
+    BufferView<T> view() const {
+        return detail::Access::make<BufferView<T>>(object_, std::size_t{0}, count_);
+    }
     /// Elements [first, first + count). Errors: invalid_argument - beyond the end.
     BufferView<T> view(std::size_t first, std::size_t count) const {
         detail::check_view("HostBuffer::view", first, count, count_);

@@ -69,8 +69,8 @@ struct Config {
     /// Elements per chunk of a streamed job, >= 1. Variable GPU_STREAM_CHUNK_ELEMS.
     /// Unset: at most kDefaultChunkElements, less where smaller chunks keep the device busy from the start.
     std::optional<std::uint64_t> chunk_elements;
-    /// true: always staged through device-local memory, false: never. Variable GPU_DEVICE_LOCAL (1, 0), kept for
-    /// compatibility; WEFT_PATH is the general form.
+    /// true: always staged through device-local memory, false: never. Variable GPU_DEVICE_LOCAL (1, 0), kept
+    /// for compatibility; WEFT_PATH is the general form.
     std::optional<bool> device_local;
     /// Slots in the ring, 1..16; two slots are the ping-pong of the literature. Variable WEFT_SLOTS.
     std::optional<std::uint32_t> ring_slots;
@@ -90,7 +90,7 @@ struct Config {
     /// Where log lines go; empty: stderr.
     LogCallback log;
     /// Where the trace of everything this backend does goes when it is destroyed; empty: no trace. A second
-    /// backend of the process that is given the same file writes "name.2.ext" beside it, and so on. Variable
+    /// backend of the process that is given the same file writes "name.2.ext" next to it, and so on. Variable
     /// WEFT_TRACE.
     std::filesystem::path trace;
     /// Pipeline cache on disk. Variable WEFT_CACHE (1, 0).

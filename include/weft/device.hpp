@@ -36,7 +36,7 @@ struct DeviceLimits {
     std::uint64_t max_buffer_bytes = 0;                 ///< bytes one buffer can hold
     std::uint64_t storage_buffer_offset_alignment = 1;  ///< bytes, power of two
     std::uint64_t non_coherent_atom_bytes = 1;          ///< bytes, power of two
-    std::uint64_t import_alignment = 0;       ///< bytes for imported pointers; 0: import unsupported
+    std::uint64_t import_alignment = 0;           ///< bytes for imported pointers; 0: import unsupported
     std::uint32_t max_workgroup_count[3] = {};    ///< workgroups per axis of a dispatch
     std::uint32_t max_workgroup_size[3] = {};     ///< invocations per axis of a workgroup
     std::uint32_t max_workgroup_invocations = 0;  ///< invocations of a workgroup

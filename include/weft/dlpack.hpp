@@ -3,7 +3,7 @@
 // a CUDA device in weft/cuda/dlpack.hpp.
 //
 // Example:
-//     DLManagedTensor* const tensor = weft::to_dlpack(std::vector<float>(6), {2, 3});  // moves into the tensor
+//     DLManagedTensor* const tensor = weft::to_dlpack(std::vector<float>(6), {2, 3});
 //     const weft::HostTensor<float> array(tensor);  // takes it over
 //     std::printf("%zu elements\n", array.span().size());
 #pragma once
@@ -47,10 +47,11 @@ DLManagedTensor* make_dlpack(const TensorInfo& tensor, std::shared_ptr<void> own
 /// - null, or damaged: axes, extents, null with elements, an offset or a size beyond the last address (the
 /// text says which); unsupported - gaps or another order (strides), element types that weft has no word for.
 ///
-/// A tensor is consumed once: whoever takes it over calls its deleter, after which the pointer means nothing.
-/// Nothing in a raw DLManagedTensor says whether that has happened (in Python the capsule does, by its name
-/// "used_dltensor"), so weft cannot refuse a second HostTensor or cuda::DeviceTensor of one pointer: it reads
-/// memory that may be gone and deletes it again. For a second use ask the producer for a second tensor.
+/// A tensor is consumed once: the one who takes it over calls its deleter, after which the pointer means
+/// nothing. Nothing in a raw DLManagedTensor says whether that has happened (in Python the capsule does, by
+/// its name "used_dltensor"), so weft cannot refuse a second HostTensor or cuda::DeviceTensor of one pointer:
+/// it reads memory that may be gone and deletes it again. For a second use ask the producer for a second
+/// tensor.
 TensorInfo read_dlpack(const DLManagedTensor* tensor);
 
 /// Calls the deleter, if there is one; null: nothing.

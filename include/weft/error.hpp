@@ -33,8 +33,8 @@ enum class Errc {
 /// Stable lower-case name of a code ("out_of_memory").
 const char* to_string(Errc code) noexcept;
 
-/// Thrown by constructors and functions of weft; never by destructors. Only std::bad_alloc, where the host's
-/// own memory ends, and what a callback of yours throws come besides.
+/// Thrown by constructors and functions of weft; never by destructors. The only other exceptions are
+/// std::bad_alloc, when host memory ends, and what a callback of the caller throws.
 class Error : public std::runtime_error {
   public:
     Error(Errc code, const std::string& what, int native_code = 0)
@@ -51,8 +51,8 @@ class Error : public std::runtime_error {
 
 namespace detail {
 
-/// How weft's own sources make its objects and reach what these hold. Of no use to a program: it may change in any
-/// version.
+/// How weft's own sources make its objects and reach what these hold. Of no use to a program: it may change
+/// in any version.
 struct Access {
     template <class T, class... Arguments>
     static T make(Arguments&&... arguments) {

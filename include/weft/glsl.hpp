@@ -66,7 +66,7 @@ struct SpirV {
 /// macros, options, every included file, and every place where an include was looked for in vain. Whatever of
 /// it changed, or is damaged, is compiled again. A result that cannot be kept is no error.
 ///
-/// Threads: any number at once. A fork waits for the compilations under way.
+/// Threads: any number simultaneously. A fork waits for the compilations under way.
 ///
 /// Errors: invalid_argument - options that contradict each other or are not legal; io - `file` cannot be
 /// read, with errno; invalid_shader - what the compiler says as `compile_glsl: file:line: message`, its first

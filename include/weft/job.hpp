@@ -47,8 +47,8 @@ struct InputSpan {
     bool broadcast = false;
 };
 
-/// Host memory that a job writes; its bytes are a multiple of Job::elements. It may be exactly an input of the
-/// same job that is not a broadcast one (in place); any other overlap with spans of the batch is refused.
+/// Host memory that a job writes; its bytes are a multiple of Job::elements. It may be exactly an input of
+/// the same job that is not a broadcast one (in place); any other overlap with spans of the batch is refused.
 struct OutputSpan {
     OutputSpan() = default;
     OutputSpan(void* pointer, std::size_t size_bytes) : data(pointer), bytes(size_bytes) {}
@@ -91,8 +91,7 @@ class Parameters {
   public:
     Parameters() = default;
     template <class T>
-    requires std::is_trivially_copyable_v<T> Parameters(const T& value)
-        : size_(sizeof(T)) {
+    requires std::is_trivially_copyable_v<T> Parameters(const T& value) : size_(sizeof(T)) {
         static_assert(sizeof(T) <= kMaxParameterBytes);
         std::memcpy(bytes_.data(), &value, sizeof(T));
     }

@@ -5,7 +5,8 @@
 // Example:
 //     weft::Backend backend;
 //     const VkDevice device = weft::native::handles(backend).device;
-//     const weft::native::QueueLock lock(backend, weft::native::Role::compute);  // then submit to lock.queue()
+//     const weft::native::QueueLock lock(backend, weft::native::Role::compute);
+//     // and submit to lock.queue()
 #pragma once
 
 #include <cstdint>
@@ -160,9 +161,10 @@ void signal_after(const Backend& backend, Role role, Point point);
 [[nodiscard]] std::shared_ptr<void> record(Backend& backend, VkCommandBuffer commands,
                                            const std::function<void(Stream&)>& steps);
 
-/// Keeps weft, and whoever shares its lock, off the role's queue as long as it lives, so that this thread may
-/// submit to it. Keep it short: weft's submissions wait meanwhile. While holding it call nothing of weft, and
-/// take no second one: another role may be the same queue. Errors: driver - the application's lock threw.
+/// Keeps weft, and every other user of its lock, off the role's queue as long as it lives, so that this
+/// thread may submit to it. Keep it short: weft's submissions wait meanwhile. While holding it call nothing
+/// of weft, and take no second one: another role may be the same queue. Errors: driver - the application's
+/// lock threw.
 class QueueLock {
   public:
     QueueLock(const Backend& backend, Role role);

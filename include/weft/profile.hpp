@@ -79,20 +79,20 @@ struct PoolReport {
 
 struct ProfileReport {
     std::string device;
-    std::string clock;                  ///< how the device's clock was brought to the host's
-    double wall_s = 0;                  ///< length of the window
-    std::vector<StageReport> stages;    ///< all five, in the order of Stage
-    std::vector<KernelReport> kernels;  ///< by program, most busy first
-    std::vector<TrackReport> queues;      ///< of the device
-    std::vector<TrackReport> copy_tracks;   ///< threads that copied
+    std::string clock;                     ///< how the device's clock was brought to the host's
+    double wall_s = 0;                     ///< length of the window
+    std::vector<StageReport> stages;       ///< all five, in the order of Stage
+    std::vector<KernelReport> kernels;     ///< by program, most busy first
+    std::vector<TrackReport> queues;       ///< of the device
+    std::vector<TrackReport> copy_tracks;  ///< threads that copied
     std::vector<StreamReport> streams;
     double busy_s = 0;    ///< time within the window in which a stage ran, on the device or the host
     double device_s = 0;  ///< time in which at least one of upload, kernel, download ran
-    /// Share of device_s in which at least two of them ran at once.
+    /// Share of device_s in which at least two of them ran simultaneously.
     double overlap = 0;
-    /// Share of the device's copy time (uploads and downloads, union) that kernels ran beside.
+    /// Share of the device's copy time (uploads and downloads, union) during which kernels ran.
     double copy_hidden = 0;
-    /// Share of the host's copy time (copy-in and copy-out, union) that the device worked beside.
+    /// Share of the host's copy time (copy-in and copy-out, union) during which the device worked.
     double host_copy_hidden = 0;
     /// Mean busy time over the largest, of the queues that were used: 1 even, 1/n all on one of n.
     double queue_balance = 0, stream_balance = 0;
@@ -115,8 +115,8 @@ struct ProfileOptions {
     std::uint64_t max_events = std::uint64_t{1} << 20;  ///< kept; about 100 bytes each, taken as they come
 };
 
-/// Collects everything its backend does, on any thread, from here to its end. Several may be alive at once;
-/// each has its own window. Move-only; keeps the device alive. One thread at a time.
+/// Collects everything its backend does, on any thread, from here to its end. Several may be alive
+/// simultaneously; each has its own window. Move-only; keeps the device alive. One thread at a time.
 class Profile {
   public:
     /// Errors: invalid_argument - max_events is 0; device_lost.

@@ -100,9 +100,9 @@ struct ProgramOptions {
 /// range that ends within an element of the shader's array hides that element: its part of an output is
 /// undefined.
 ///
-/// Workgroups lie along x. A dispatch that needs more of them than DeviceLimits::max_workgroup_count[0] goes on
-/// in further rows along y if the shader takes its index from both axes (folds()), in the way of weft_index()
-/// of weft.glsl:
+/// Workgroups lie along x. A dispatch that needs more of them than DeviceLimits::max_workgroup_count[0] goes
+/// on in further rows along y if the shader takes its index from both axes (folds()), in the way of
+/// weft_index() of weft.glsl:
 ///   (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * invocations + gl_LocalInvocationIndex
 /// The last row is padded, so such a shader must compare with `count` or `.length()`. Others are refused then
 /// by Stream::dispatch; run_batch cuts their jobs into chunks instead.
@@ -128,7 +128,7 @@ class Program {
     std::array<std::uint32_t, 3> local_size() const;           ///< workgroup size, specialization applied
     std::uint32_t subgroup_size() const;                       ///< as asked for; 0: the driver chose
     bool folds() const;                                        ///< a dispatch may go on in rows along y
-    double create_s() const;                                  ///< time the driver took for the pipeline
+    double create_s() const;                                   ///< time the driver took for the pipeline
 
   private:
     friend struct detail::Access;

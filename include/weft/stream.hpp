@@ -39,7 +39,7 @@ class Event {
     /// Errors: device_lost.
     bool done() const;
     /// false: not yet reached when the time was up; nothing is lost. Errors: device_lost, driver.
-    bool wait(std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max()) const;
+    bool wait(std::chrono::nanoseconds timeout = (std::chrono::nanoseconds::max)()) const;
 
   private:
     friend struct detail::Access;
@@ -74,18 +74,18 @@ enum class StreamQueue { compute, upload, download };
 
 struct StreamOptions {
     std::string name{};  ///< appears in traces, error texts and validation messages
-    /// Copies on the queue of uploads or downloads run beside kernels of the compute queue. Such a stream
+    /// Copies on the queue of uploads or downloads run while kernels run on the compute queue. Such a stream
     /// takes everything but dispatches.
     StreamQueue queue = StreamQueue::compute;
 };
 
 /// Ordered work on resident buffers: each step sees the results of those before it. Which steps depend on
 /// which is found from the ranges they use, so steps that do not meet in memory run at the same time, and
-/// barriers are nobody's job. Recorded work runs when it is submitted: by submit(), wait(), download() or
-/// replay(), or sooner when many uploads have gathered. Streams of one queue take turns in the order of their
-/// submissions, and each sees what was submitted before; streams of different queues run at the same time and
-/// are ordered by wait_for() alone. Keeps the buffers it uses alive until the work is done. Belongs to one
-/// thread at a time.
+/// barriers are recorded where they are needed. Recorded work runs when it is submitted: by submit(), wait(),
+/// download() or replay(), or sooner when many uploads have gathered. Streams of one queue take turns in the
+/// order of their submissions, and each sees what was submitted before; streams of different queues run at
+/// the same time and are ordered by wait_for() alone. Keeps the buffers it uses alive until the work is done.
+/// Belongs to one thread at a time.
 class Stream {
   public:
     explicit Stream(Backend& backend, const StreamOptions& options = {});
@@ -94,12 +94,12 @@ class Stream {
     /// Waits for submitted work; drops what was recorded and not submitted.
     ~Stream();
 
-    /// Copies `source` aside at once, so it may be reused when this returns; written to `target` in stream
+    /// Copies `source` before it returns, so it may be reused; written to `target` in stream
     /// order. Errors: invalid_argument - sizes differ; out_of_memory.
     template <class T>
     void upload(std::span<const T> source, BufferView<T> target) {
-        upload_bytes(source.data(), source.size_bytes(), detail::Access::object(target), target.first() * sizeof(T),
-                     target.bytes());
+        upload_bytes(source.data(), source.size_bytes(), detail::Access::object(target),
+                     target.first() * sizeof(T), target.bytes());
     }
     template <class T>
     void upload(std::type_identity_t<std::span<const T>> source, const Buffer<T>& target) {
@@ -119,8 +119,8 @@ class Stream {
     /// one buffer overlap.
     template <class T>
     void copy(std::type_identity_t<BufferView<const T>> source, BufferView<T> target) {
-        copy_bytes(detail::Access::object(source), source.first() * sizeof(T), source.bytes(), detail::Access::object(target),
-                   target.first() * sizeof(T), target.bytes());
+        copy_bytes(detail::Access::object(source), source.first() * sizeof(T), source.bytes(),
+                   detail::Access::object(target), target.first() * sizeof(T), target.bytes());
     }
 
     /// One bound range of a dispatch.
@@ -134,17 +134,16 @@ class Stream {
         template <class T>
         Argument(const Buffer<T>& buffer) : Argument(buffer.view()) {}
         template <class T>
-        Argument(const HostBuffer<T>& buffer)
-            : Argument(buffer.view()) {}
+        Argument(const HostBuffer<T>& buffer) : Argument(buffer.view()) {}
         std::shared_ptr<core::BufferObject> object;
         std::uint64_t offset, bytes;
         bool writable;
     };
 
     /// Runs `program` over `elements`; one argument a binding, in ascending binding order. Zero elements:
-    /// nothing. Errors: invalid_argument - argument count, offset alignment, range or workgroup count beyond the
-    /// device's limits (the text names the limit), a read-only view for a binding that is written, ranges of
-    /// one buffer that overlap in part where one is written (the same range twice is work in place),
+    /// nothing. Errors: invalid_argument - argument count, offset alignment, range or workgroup count beyond
+    /// the device's limits (the text names the limit), a read-only view for a binding that is written, ranges
+    /// of one buffer that overlap in part where one is written (the same range twice is work in place),
     /// parameters that do not fit, or a stream of another queue than compute.
     void dispatch(const Program& program, std::initializer_list<Argument> arguments, std::uint64_t elements,
                   const Parameters& parameters = {});
@@ -154,7 +153,7 @@ class Stream {
     /// Hands everything recorded to the device. The event is reached when that, and all before it, is done.
     Event submit();
     /// Submits, then waits. false: still running when the time was up. Errors: device_lost, driver.
-    bool wait(std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max());
+    bool wait(std::chrono::nanoseconds timeout = (std::chrono::nanoseconds::max)());
     /// Submits; what is recorded from now on runs after `event`, of whichever stream of this backend.
     /// Errors: invalid_argument - an event of another backend.
     void wait_for(const Event& event);
@@ -170,8 +169,8 @@ class Stream {
     /// Submits, waits, and copies the range to `target`. Errors: invalid_argument - sizes differ; as wait().
     template <class T>
     void download(std::type_identity_t<BufferView<const T>> source, std::span<T> target) {
-        download_bytes(detail::Access::object(source), source.first() * sizeof(T), source.bytes(), target.data(),
-                       target.size_bytes());
+        download_bytes(detail::Access::object(source), source.first() * sizeof(T), source.bytes(),
+                       target.data(), target.size_bytes());
     }
     template <class T>
     std::vector<T> download(const Buffer<T>& source) {

@@ -7,30 +7,28 @@
 #pragma once
 
 // clang-format off: in the order in which they build on each other
-#include <weft/config.hpp>
-#include <weft/error.hpp>
-#include <weft/version.hpp>
-#include <weft/device.hpp>
-#include <weft/backend.hpp>
-#include <weft/buffer.hpp>
 #include <weft/array.hpp>
-#include <weft/program.hpp>
+#include <weft/backend.hpp>
+#include <weft/batch.hpp>
+#include <weft/buffer.hpp>
+#include <weft/config.hpp>
+#include <weft/device.hpp>
+#include <weft/dlpack.hpp>
+#include <weft/error.hpp>
 #include <weft/glsl.hpp>
 #include <weft/job.hpp>
-#include <weft/batch.hpp>
-#include <weft/stream.hpp>
-#include <weft/profile.hpp>
-#include <weft/dlpack.hpp>
-#include <weft/ops/field.hpp>
-#include <weft/ops/encode_memory.hpp>
 #include <weft/ops/encode.hpp>
-#include <weft/ops/kernel_matrix_memory.hpp>
+#include <weft/ops/field.hpp>
 #include <weft/ops/kernel_matrix.hpp>
 #include <weft/ops/kernel_post.hpp>
 #include <weft/ops/lattice.hpp>
-#include <weft/ops/lattice_search.hpp>
 #include <weft/ops/lattice_inner.hpp>
+#include <weft/ops/lattice_search.hpp>
+#include <weft/profile.hpp>
+#include <weft/program.hpp>
+#include <weft/stream.hpp>
+#include <weft/tune/bandwidth.hpp>
 #include <weft/tune/engine.hpp>
 #include <weft/tune/kernel_matrix.hpp>
-#include <weft/tune/bandwidth.hpp>
+#include <weft/version.hpp>
 // clang-format on

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What encode's host code tells its shaders, and what they tell it.
+// What encode's host code passes to its shaders, and what they report.
 #ifndef WEFT_SHARED_ENCODE_PARAMETERS_H
 #define WEFT_SHARED_ENCODE_PARAMETERS_H
 
@@ -21,7 +21,7 @@ struct EncodeParameters {
 
 const uint kEncodeCheckOnly = 1u;    // write the status, leave the states alone
 const uint kEncodeStatusByRow = 2u;  // status[sample]; otherwise status[element of this dispatch]
-const uint kEncodePaired = 4u;       // two values of the input may be loaded at once
+const uint kEncodePaired = 4u;       // two values of the input may be loaded together
 
 // Word x of a status; y is the position of the first value that caused it.
 const uint kEncodeGood = 0u;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fields of up to 31 bits: one limb, 4 bytes an element. A product fits two words, so nothing needs to be cut
-// into parts, and sums of products are kept nearly reduced. The names are those of field_montgomery.h.
+// into parts, and sums of products are kept nearly reduced. The names are those of field_montgomery.inc.
 #ifndef WEFT_SHARED_FIELD_1X32_H
 #define WEFT_SHARED_FIELD_1X32_H
 

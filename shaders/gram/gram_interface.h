@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the Gram product's host code tells its shaders, and how they find their tiles.
+// What the Gram product's host code passes to its shaders, and how they find their tiles.
 #ifndef WEFT_SHARED_GRAM_FORM_H
 #define WEFT_SHARED_GRAM_FORM_H
 

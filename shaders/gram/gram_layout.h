@@ -16,6 +16,7 @@ const uint kGramBlockRows = 64u;
 const uint kGramStep = 8u;         // amplitudes of a block of float or double
 const uint kGramMatrixStep = 16u;  // of float16
 const uint kGramPlanes = 2u;       // float, double: real part, imaginary part
+const uint kGramMatrixPlanes = 4u;
 
 // Rows side by side, amplitude by amplitude, plane by plane: index among floats or doubles.
 WEFT_FN uint gram_at(uint row, uint amplitude, uint plane, uint blocks) {
@@ -24,17 +25,11 @@ WEFT_FN uint gram_at(uint row, uint amplitude, uint plane, uint blocks) {
            row % kGramBlockRows;
 }
 
-// Float16, row by row in a block; planes: high and low part of the real part, then of the imaginary part
-// (4), or real and imaginary part alone (2), of which a block has two steps, one behind the other. Index
+// Float16, row by row in a block; planes: high and low part of the real part, then of the imaginary part. Index
 // among float16; amplitudes 2 k and 2 k + 1 share a word.
-WEFT_FN uint gram_matrix_steps(uint planes) {
-    return 4u / planes;
-}
-WEFT_FN uint gram_matrix_at(uint row, uint amplitude, uint plane, uint planes, uint blocks) {
-    const uint steps = gram_matrix_steps(planes), step = amplitude / kGramMatrixStep;
-    const uint block = row / kGramBlockRows * blocks + step / steps;
-    return ((block * kGramBlockRows + row % kGramBlockRows) * 4u + step % steps * planes + plane) *
-               kGramMatrixStep +
+WEFT_FN uint gram_matrix_at(uint row, uint amplitude, uint plane, uint blocks) {
+    const uint block = row / kGramBlockRows * blocks + amplitude / kGramMatrixStep;
+    return ((block * kGramBlockRows + row % kGramBlockRows) * kGramMatrixPlanes + plane) * kGramMatrixStep +
            amplitude % kGramMatrixStep;
 }
 

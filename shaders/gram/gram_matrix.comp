@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tile of |X Y^H|^2 by matrix units, from packed planes of float16: high and low parts and three products, or
-// (WEFT_SINGLE) one product. kRowGroups by kColumnGroups subgroups of 32 x 32 or 16 x 64 outputs each.
+// A tile of |X Y^H|^2 by matrix units, from packed planes of float16: high and low parts and three
+// products. kRowGroups by kColumnGroups subgroups of 32 x 32 or 16 x 64 outputs each.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "gram_units.h"
@@ -31,8 +31,8 @@ layout(set = 0, binding = 4) writeonly buffer Parts { float parts[]; };
 #include "gram_output.h"
 #include "gram_store.glsl.h"
 
-// Parts of a complex number, or (WEFT_SINGLE) those of two amplitudes that are 16 apart. In units of eight float16; rows in
-// shared memory are one longer, so that they begin in different banks.
+// Parts of a complex number. In units of eight float16; rows in shared memory are one longer, so that they begin in
+// different banks.
 const uint kPlanes = 4u, kRow = 2u * kPlanes, kStride = kRow + 1u;
 const uint kBlock = kGramBlockRows * kRow;
 const uint kSide = 16u, kSums = 4u, kFragmentColumns = kSums / kFragmentRows;
@@ -109,23 +109,6 @@ void flush() {
     }
 }
 
-#if defined(WEFT_SINGLE)
-void add_products(MatrixA a[2u * kPlanes], MatrixB b[kPlanes], uint j) {
-    const MatrixB minus = -b[1];
-    const MatrixB minus_far = -b[3];
-    WEFT_UNROLL for (uint i = 0u; i < kFragmentRows; ++i) {
-        const uint n = i * kFragmentColumns + j;
-        sum_re[n] = matrix_add_product(a[i * kPlanes + 0u], b[0], sum_re[n]);
-        sum_im[n] = matrix_add_product(a[i * kPlanes + 1u], b[0], sum_im[n]);
-        sum_re[n] = matrix_add_product(a[i * kPlanes + 1u], b[1], sum_re[n]);
-        sum_im[n] = matrix_add_product(a[i * kPlanes + 0u], minus, sum_im[n]);
-        sum_re[n] = matrix_add_product(a[i * kPlanes + 2u], b[2], sum_re[n]);
-        sum_im[n] = matrix_add_product(a[i * kPlanes + 3u], b[2], sum_im[n]);
-        sum_re[n] = matrix_add_product(a[i * kPlanes + 3u], b[3], sum_re[n]);
-        sum_im[n] = matrix_add_product(a[i * kPlanes + 2u], minus_far, sum_im[n]);
-    }
-}
-#else
 // re += ar br + ai bi, im += ai br - ar bi, each without the product of the two low parts.
 void add_products(MatrixA a[2u * kPlanes], MatrixB b[kPlanes], uint j) {
     const MatrixB minus_high = -b[2];
@@ -146,15 +129,10 @@ void add_products(MatrixA a[2u * kPlanes], MatrixB b[kPlanes], uint j) {
         sum_im[n] = matrix_add_product(a[i * kPlanes + 0u], minus_high, sum_im[n]);
     }
 }
-#endif
 
-// Where the loads of the next step stand: behind those of a, which is worth 13 % to split products by KHR and 6 to 9 % by
-// NVIDIA's name; but in front where few of them or few products follow, which is worth 5 %.
-#if defined(WEFT_KHR) && defined(WEFT_SINGLE)
-const bool kLoadLate = false;
-#else
+// Where the loads of the next step stand: behind those of a, which is worth 13 % to products by KHR and 6 to 9 % by
+// NVIDIA's name; but in front where few of them follow, which is worth 5 %.
 const bool kLoadLate = kFragmentRows == 2u;
-#endif
 
 void step(uint held_a, uint held_b, bool more) {
     if (!kLoadLate && more) load();

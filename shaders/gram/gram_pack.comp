@@ -15,7 +15,6 @@
 #endif
 
 layout(local_size_x_id = 0) in;
-layout(constant_id = 1) const uint kPlanes = 4;
 layout(push_constant) uniform Push {
     uint count;
     uint first;

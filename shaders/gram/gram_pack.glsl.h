@@ -19,16 +19,16 @@ WEFT_GPU void read(uint row0, uint k0) {
 
 #if defined(WEFT_MATRIX)
 WEFT_GPU float part(Complex value, uint plane) {
-    const float scaled = kGramScale * (plane * 2u < kPlanes ? value.x : value.y);
+    const float scaled = kGramScale * (plane < 2u ? value.x : value.y);
     const float high = gram_high(scaled);
-    return kPlanes == 4u && (plane & 1u) != 0u ? scaled - high : high;
+    return (plane & 1u) != 0u ? scaled - high : high;
 }
 
 WEFT_GPU void write(uint row0, uint k0) {
-    for (uint i = gl_LocalInvocationIndex; i < kGramBlockRows * kPlanes * 8u; i += gl_WorkGroupSize.x) {
-        const uint k = 2u * (i % 8u), plane = i / 8u % kPlanes, r = i / 8u / kPlanes;
+    for (uint i = gl_LocalInvocationIndex; i < kGramBlockRows * kGramMatrixPlanes * 8u; i += gl_WorkGroupSize.x) {
+        const uint k = 2u * (i % 8u), plane = i / 8u % kGramMatrixPlanes, r = i / 8u / kGramMatrixPlanes;
         const uint at = r * (kWidth + 1u) + k;
-        planes[gram_matrix_at(row0 + r, k0 + k, plane, kPlanes, p.blocks) / 2u] =
+        planes[gram_matrix_at(row0 + r, k0 + k, plane, p.blocks) / 2u] =
             packHalf2x16(vec2(part(held[at], plane), part(held[at + 1u], plane)));
     }
 }

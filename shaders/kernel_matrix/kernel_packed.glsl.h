@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The end of the last pass over states: amplitudes go into the planes of shaders/gram/gram_layout.h instead of
-// row-major states, and the sums of their squares beside. Part of kernel_states.h.
+// row-major states, and the sums of their squares. Part of kernel_states.h.
 
 WEFT_GPU void put(uint block_in_workgroup, uint lane, uint shift, uint plane) {
     barrier();
@@ -41,7 +41,7 @@ WEFT_GPU void store_packed(uint first_block, uint block_in_workgroup, uint lane,
             const vec2 high = vec2(gram_high(scaled.x), gram_high(scaled.y));
             const BlockPlace at = place_of(block);
             if (block < count)
-                packed_planes[gram_matrix_at(at.row, index_of(at.rest, inside), 2u * plane + low, 4u,
+                packed_planes[gram_matrix_at(at.row, index_of(at.rest, inside), 2u * plane + low,
                                              p.packed_blocks) /
                               2u] = packHalf2x16(low != 0u ? scaled - high : high);
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host code of kernel matrices tells its shaders.
+// What the host code of kernel matrices passes to its shaders.
 #ifndef WEFT_SHARED_KERNEL_PARAMETERS_H
 #define WEFT_SHARED_KERNEL_PARAMETERS_H
 

@@ -11,7 +11,7 @@
 //   nearest_bytes(g)  the point nearest to g, as nearest(g, 1, 1, kLatticeNudge), plus half the modulus
 //   quarter(n)        Q(n / 4); and what is left, n - 4 Q(n / 4), plus 4 (doubled: 8), so never negative
 //   digits_of(n)      (G^-1 n) mod 4, digit i in bits 2 i
-//   bytes_of_digits   G b modulo 8 (doubled: 16), whatever quarter() needs for what is left
+//   bytes_of_digits   G b modulo 8 (doubled: 16), in the form that quarter() needs for the rest
 //   sum_of_bytes      coordinates less `bias`, as floats
 #ifndef WEFT_SHARED_LATTICE_BASE4_H
 #define WEFT_SHARED_LATTICE_BASE4_H

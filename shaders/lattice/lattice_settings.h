@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the lattice kernels are told, and the pseudo-random numbers of their dither.
+// The settings of the lattice kernels, and the pseudo-random numbers of their dither.
 #ifndef WEFT_SHARED_LATTICE_SETTINGS_H
 #define WEFT_SHARED_LATTICE_SETTINGS_H
 

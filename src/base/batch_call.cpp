@@ -27,10 +27,8 @@ void require_members(const char* function, const BatchOptions& options, const Ba
     const BatchOptions usual;
     const Refusal refuse(function);
     refuse.unless(honoured.mode || options.mode == usual.mode, "mode", "sequential", "pipelined");
-    refuse.unless(honoured.path || options.path == usual.path, "path", to_string(options.path),
-                  "automatic");
-    refuse.unless(options.queues == usual.queues, "queues", to_string(options.queues),
-                  "automatic");
+    refuse.unless(honoured.path || options.path == usual.path, "path", to_string(options.path), "automatic");
+    refuse.unless(options.queues == usual.queues, "queues", to_string(options.queues), "automatic");
     refuse.unless(honoured.chunk_elements || options.chunk_elements == 0, "chunk_elements",
                   std::to_string(options.chunk_elements), "0");
     refuse.unless(options.ring_slots == 0, "ring_slots", std::to_string(options.ring_slots), "0");

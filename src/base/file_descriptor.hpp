@@ -19,7 +19,7 @@ class FileDescriptor {
     ~FileDescriptor();
 
     int get() const noexcept { return fd_; }
-    /// To who owns it from now on.
+    /// Releases ownership to the caller.
     int release() noexcept { return std::exchange(fd_, -1); }
 
   private:

@@ -12,13 +12,13 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 
 double seconds_between(SteadyTime begin, SteadyTime end);
 
-/// Where in [tick_begin, tick_begin + tick) a process started: the kernel tells the tick, and the processor
-/// time used until `loaded` tells how long before that, as long as nothing but loading programs went on.
-/// Pure.
+/// Where in [tick_begin, tick_begin + tick) a process started: the kernel reports the tick. The
+/// processor time used until `loaded` is how long before `loaded` that was, if the process did nothing but
+/// load. Pure.
 SteadyTime estimate_start(SteadyTime tick_begin, std::chrono::nanoseconds tick, SteadyTime loaded,
                           std::chrono::nanoseconds processor_time);
 
-/// When this process started; when weft was loaded where the kernel does not tell.
+/// When this process started; when weft was loaded where the kernel does not report it.
 SteadyTime process_start();
 
 /// When the first work was handed to a queue and when the host first saw work done. From many threads.

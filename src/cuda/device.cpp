@@ -3,9 +3,9 @@
 
 #include <weft/error.hpp>
 
-#include "plan/device/device_match.hpp"
 #include "cuda/check.hpp"
 #include "cuda/device_match.hpp"
+#include "plan/device/device_match.hpp"
 
 namespace weft::cuda {
 namespace {

@@ -148,7 +148,8 @@ void DeviceState::wait_for_all(StreamHandle stream) {
     const CurrentContext current(context_, kFunction);
     require_not_captured(stream, kFunction);
     const std::lock_guard lock(mutex_);
-    for (const core::WorkPoint& point : core::last_work(*backend_state_)) wait_locked(stream, point, kFunction);
+    for (const core::WorkPoint& point : core::last_work(*backend_state_))
+        wait_locked(stream, point, kFunction);
 }
 
 Event DeviceState::event(StreamHandle stream, const char* function) {

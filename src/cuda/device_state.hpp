@@ -10,8 +10,8 @@
 
 #include <weft/cuda/interop.hpp>
 
-#include "vulkan/backend/external_memory.hpp"
 #include "cuda/driver.hpp"
+#include "vulkan/backend/external_memory.hpp"
 
 namespace weft::cuda::detail {
 

@@ -86,7 +86,7 @@ void ReleaseAfter::operator()(DLManagedTensor* tensor) const noexcept {
     try {
         read.wait();
     } catch (...) {
-        // The device is lost: nobody reads any more.
+        // The device is lost: nothing reads any more.
     }
     release_dlpack(tensor);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Completes weft/cuda/interop.hpp: the memory of SharedBuffer, allocated or imported.
 #include <limits>
 #include <optional>
 #include <string>
@@ -137,7 +138,8 @@ std::shared_ptr<SharedMemory> allocate_shared(const Device& device, std::size_t 
     const DeviceState& state = *weft::detail::Access::state(device);
     core::require_external(state.backend_state(), "SharedBuffer");
     auto memory = std::make_shared<SharedMemory>(
-        weft::detail::Access::state(device), core::make_exportable_buffer(state.backend_state(), bytes, name_or(name, "shared buffer")));
+        weft::detail::Access::state(device),
+        core::make_exportable_buffer(state.backend_state(), bytes, name_or(name, "shared buffer")));
     core::ExportedMemory exported = core::export_memory(*memory->object());
     const std::uint64_t mapped = bytes == 0 ? exported.bytes : bytes;
     memory->map(std::move(exported), mapped);
@@ -164,7 +166,8 @@ std::shared_ptr<SharedMemory> import_shared(const Device& device, const void* po
                     "SharedBuffer: the range is not one allocation (need memory of one cuMemCreate)");
     core::FileDescriptor fd = allocation.export_fd(kFunction);
     auto object = core::import_buffer(
-        state.backend_state(), {fd.get(), range.bytes, reinterpret_cast<CUdeviceptr>(pointer) - range.base, bytes},
+        state.backend_state(),
+        {fd.get(), range.bytes, reinterpret_cast<CUdeviceptr>(pointer) - range.base, bytes},
         name_or(name, "imported buffer"));
     fd.release();
     auto memory = std::make_shared<SharedMemory>(weft::detail::Access::state(device), std::move(object));

@@ -10,8 +10,8 @@
 #include <mutex>
 #include <thread>
 
-#include "host/copy_workers.hpp"
 #include "cuda/check.hpp"
+#include "host/copy_workers.hpp"
 
 namespace weft::cuda {
 namespace {
@@ -94,7 +94,7 @@ struct Ring {
     }
 };
 
-/// Rings that nobody uses; never destroyed, because CUDA ends before a program's static objects do.
+/// Rings that no call uses; never destroyed, because CUDA ends before a program's static objects do.
 struct IdleRings {
     std::mutex mutex;
     std::vector<std::unique_ptr<Ring>> rings;

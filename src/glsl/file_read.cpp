@@ -52,7 +52,7 @@ FileRead read_file(const std::filesystem::path& file, std::uint64_t max_bytes) {
     if (size > max_bytes) return {{}, too_large(size, max_bytes), 0, false};
     FileRead result;
     result.trusted = (status.st_uid == ::geteuid() || status.st_uid == 0) && (status.st_mode & 022) == 0;
-    // One byte more than the size: whoever appends meanwhile is noticed instead of cut off.
+    // One byte more than the size: a file that grows meanwhile is noticed instead of cut off.
     result.bytes.resize(static_cast<std::size_t>(size) + 1);
     std::size_t filled = 0;
     while (filled < result.bytes.size()) {

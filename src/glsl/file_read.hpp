@@ -14,7 +14,7 @@ struct FileRead {
     std::string bytes;
     std::string refused;   ///< empty: read
     int error = 0;         ///< errno, where the system refused
-    bool trusted = false;  ///< nobody but this user and the system's can have written it
+    bool trusted = false;  ///< only this user or the system's can have written it
 
     bool absent() const;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells builds of a shared library apart.
+// Distinguishes builds of a shared library.
 #pragma once
 
 #include <string>

@@ -21,11 +21,12 @@ namespace {
 std::atomic<bool> started{false};
 
 /// Compilations pass through side by side, a fork alone: its child would inherit locks of the compiler that
-/// nobody is there to release.
+/// no thread is left to release.
 class ForkGate {
   public:
     void enter() {
-        // Whoever waits for its turn keeps newcomers out: a fork is not put off by compilations without end.
+        // A waiting thread holds its turn, which keeps newcomers out: endless compilations do not delay a
+        // fork.
         const std::lock_guard turn(turn_);
         inside_.lock_shared();
     }
@@ -107,7 +108,7 @@ shaderc_include_result* answer_include(void* user, const char* requested, int ty
     const std::string_view content = included.refused.empty() ? included.text : included.refused;
     answer->result.content = content.data();
     answer->result.content_length = content.size();
-    // A name without length is how shaderc is told that content is a reason.
+    // shaderc treats an empty name as an error and the content as its message.
     answer->result.source_name = included.name.data();
     answer->result.source_name_length = included.refused.empty() ? included.name.size() : 0;
     answer->result.user_data = answer.get();

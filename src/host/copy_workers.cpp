@@ -11,7 +11,7 @@
 namespace weft::core {
 namespace {
 
-// Large enough that taking a part costs nothing beside copying it, small enough that sixteen threads share
+// Large enough that taking a part costs nothing next to copying it, small enough that sixteen threads share
 // one chunk.
 constexpr std::size_t kPartBytes = std::size_t{128} << 10;
 // Waking a thread costs tens of microseconds: as long as it takes one thread to copy about this much.
@@ -27,7 +27,7 @@ void pause_briefly() {
 
 }  // namespace
 
-/// What one thread did of a copy; on a cache line of its own, for all threads end at once.
+/// What one thread did of a copy; on a cache line of its own, because all threads end simultaneously.
 struct alignas(64) CopySpan {
     std::int64_t begin_ns, end_ns;
     std::size_t bytes;
@@ -39,8 +39,8 @@ struct CopyWorkers::Work {
     std::size_t parts = 0;
     std::atomic<std::size_t> next{0};
     std::atomic<std::uint32_t> helpers{0};  // workers inside; raised only while the work is in open_
-    // Each thread writes one of its own and the caller tells of them all when they have left: were each to
-    // tell for itself, sixteen threads would queue at the recorder's lock before and after every copy.
+    // Each thread writes one of its own and the caller reports them all when they have left: if each
+    // reported its own, sixteen threads would queue at the recorder's lock before and after every copy.
     std::size_t entered = 1;  // threads that may have written one; the caller's is the first
     std::array<CopySpan, kMostThreads> spans;
 
@@ -133,7 +133,7 @@ void CopyWorkers::run() {
         if (stop_) return;
         Work& work = *open_.front();
         if (work.next.load() >= work.parts) {
-            // Nothing left to take; its caller removes it as well, whoever comes first.
+            // Nothing left to take; its caller removes it as well; the first of the two does it.
             open_.erase(open_.begin());
             open_count_ = open_.size();
             continue;

@@ -23,7 +23,7 @@ struct HostCopy {
 
 /// What a copy is to a listener: everything of the event but who copied, when and how much.
 struct CopyLabel {
-    TraceRecorder* recorder = nullptr;  // null: nobody listens
+    TraceRecorder* recorder = nullptr;  // null: no listener
     StageEvent event;
 };
 

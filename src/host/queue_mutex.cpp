@@ -48,7 +48,7 @@ void QueueMutex::unlock() noexcept {
     try {
         if (hooks_.unlock) hooks_.unlock();
     } catch (...) {
-        // Nobody above could do better: the work is submitted.
+        // Swallowed: the work is already submitted, no caller can react.
     }
     mutex_->unlock();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lock of a VkQueue, which may be handed to one thread at a time whoever uses it.
+// The lock of a VkQueue, which Vulkan allows one thread at a time to use.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ struct QueueLockHooks {
 };
 
 /// Everyone in this process who names the same queue shares one lock, so two backends on one device exclude
-/// each other. The application's lock is taken after weft's own. Meets BasicLockable.
+/// each other. The application's lock is taken after weft's own. Satisfies the BasicLockable requirements.
 class QueueMutex {
   public:
     QueueMutex() : mutex_(std::make_shared<std::mutex>()) {}

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kMostKnots = 64;
 constexpr long double kSecond = 1e9L;
-// Crystals are off by less than 100 parts in a million, and a sample by its error besides.
+// Clocks drift by less than 100 ppm; each sample adds its own error.
 constexpr long double kMostDrift = 5e-4L;
 // More than this is no drift.
 constexpr long double kStep = 5e6L;

@@ -8,7 +8,7 @@
 
 namespace weft::core {
 
-/// The counter read `ticks` when the host's clock read `host_ns`, give or take `error_ns`.
+/// The counter read `ticks` when the host's clock read `host_ns`, within `error_ns`.
 struct ClockSample {
     std::uint64_t ticks = 0;
     std::int64_t host_ns = 0;

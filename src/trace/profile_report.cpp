@@ -10,22 +10,6 @@
 
 namespace weft {
 
-const char* to_string(Stage stage) noexcept {
-    switch (stage) {
-        case Stage::upload:
-            return "upload";
-        case Stage::kernel:
-            return "kernel";
-        case Stage::download:
-            return "download";
-        case Stage::copy_in:
-            return "copy-in";
-        case Stage::copy_out:
-            return "copy-out";
-    }
-    return "unknown";
-}
-
 double WorkTimes::gb_per_s() const {
     return busy_s > 0 ? static_cast<double>(timed_bytes) / busy_s / 1e9 : 0;
 }
@@ -117,8 +101,7 @@ double share(double part, double whole) {
 
 void add_overlaps(const std::array<Times, kStages>& stages, ProfileReport& report) {
     const auto set = [&](Stage stage) { return stages[static_cast<std::size_t>(stage)].intervals(); };
-    const std::array<Set, 3> device{set(Stage::upload), set(Stage::kernel),
-                                    set(Stage::download)};
+    const std::array<Set, 3> device{set(Stage::upload), set(Stage::kernel), set(Stage::download)};
     Set all, copies = device[0], host = set(Stage::copy_in);
     for (const Set& one : device) add_all(all, one);
     add_all(copies, device[2]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ProfileReport as a table for people, as JSON and as CSV.
+// Completes weft/profile.hpp: a ProfileReport as a table for people, as JSON and as CSV.
 #include <array>
 #include <cstdio>
 #include <string>
@@ -68,8 +68,8 @@ std::string streams_text(const ProfileReport& r) {
 
 std::string totals_text(const ProfileReport& r) {
     std::string out = "\n";
-    out += line("device busy %.3f ms of %.3f ms; two stages or more at once %.1f%% of that", r.device_s * 1e3,
-                r.wall_s * 1e3, r.overlap * 100);
+    out += line("device busy %.3f ms of %.3f ms; two stages or more simultaneously %.1f%% of that",
+                r.device_s * 1e3, r.wall_s * 1e3, r.overlap * 100);
     out += line("no stage busy, on device or host, in %.1f%% of the %.3f ms", r.idle() * 100, r.wall_s * 1e3);
     out += line("device copies hidden behind kernels %.1f%%; host copies hidden behind the device %.1f%%",
                 r.copy_hidden * 100, r.host_copy_hidden * 100);

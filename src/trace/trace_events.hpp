@@ -19,8 +19,8 @@ inline std::int64_t monotonic_ns() {
         .count();
 }
 
-using NameId = std::uint32_t;  // index into TraceData::names; 0: none
-using TrackId = std::uint16_t;   // index into TraceData::rows; 0: the host
+using NameId = std::uint32_t;   // index into TraceData::names; 0: none
+using TrackId = std::uint16_t;  // index into TraceData::rows; 0: the host
 
 inline constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
 

@@ -83,8 +83,7 @@ class Writer {
         }
         if (event.program != 0) text_ += ", \"program\": " + name(event.program);
         if (event.stream != 0) text_ += ", \"stream\": " + name(event.stream);
-        if (event.stage == Stage::kernel)
-            text_ += ", \"dispatches\": " + std::to_string(event.operations);
+        if (event.stage == Stage::kernel) text_ += ", \"dispatches\": " + std::to_string(event.operations);
         text_ += "}}";
     }
 

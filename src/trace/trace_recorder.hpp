@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes events while somebody listens. Off, every hook is one relaxed load. Thread-safe; never throws.
+// Takes events while there is a listener. Off, every hook is one relaxed load. Thread-safe; never throws.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ class TraceRecorder {
     TraceRecorder(const TraceRecorder&) = delete;
     TraceRecorder& operator=(const TraceRecorder&) = delete;
 
-    /// Whether anybody listens. Call sites ask first, so that nothing is computed for nobody.
+    /// Whether there is a listener. Call sites ask first, so that no event is computed in vain.
     bool active() const noexcept { return active_.load(std::memory_order_relaxed); }
 
     /// `live_bytes`: in use by buffers at this moment, under the lock that guards that figure.
@@ -42,7 +42,7 @@ class TraceRecorder {
     TrackId add_row(TraceTrack row);
     /// What `count` threads copied, event_of(0) and on, nothing if no bytes; each with all but its row: that
     /// is the lowest one of copies whose last had ended when this began. So rows stay few however many
-    /// threads come and go, and two copies at once never share one.
+    /// threads come and go, and two simultaneous copies never share one.
     template <class EventOf>
     void copies(std::size_t count, const EventOf& event_of) noexcept {
         const std::lock_guard lock(mutex_);
@@ -55,7 +55,7 @@ class TraceRecorder {
     void stage(const StageEvent& event) noexcept;
     /// A slot was taken.
     void ring_acquire() noexcept;
-    /// No slot was free, and somebody waited for one.
+    /// No slot was free, and the caller waited for one.
     void ring_wait(std::int64_t begin_ns, std::int64_t end_ns) noexcept;
     /// A recorded sequence was submitted again.
     void replay(NameId stream, std::uint64_t dispatches) noexcept;

@@ -39,7 +39,8 @@ void add_reference(const std::uint64_t* x, const std::uint64_t* y, std::uint64_t
 
 double run(weft::Backend& backend, const std::vector<weft::FieldJob>& jobs, weft::BatchMode mode) {
     const auto start = std::chrono::steady_clock::now();
-    weft::field_batch(backend, weft::Field::bls12_381_fp, weft::FieldOp::add, jobs, {.batch = {.mode = mode}});
+    weft::field_batch(backend, weft::Field::bls12_381_fp, weft::FieldOp::add, jobs,
+                      {.batch = {.mode = mode}});
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 

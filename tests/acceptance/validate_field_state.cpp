@@ -23,8 +23,10 @@ std::vector<Limbs> outputs_of(weft::Backend& backend, const std::vector<Sample>&
     std::vector<Limbs> out;
     for (const Sample& sample : samples) out.emplace_back(sample.a.size());
     std::vector<weft::FieldJob> jobs;
-    for (std::size_t j = 0; j < samples.size(); ++j) jobs.push_back({.a = samples[j].a, .b = samples[j].b, .out = out[j]});
-    weft::field_batch(backend, kField, samples.front().op, jobs, {.batch = {.mode = mode, .chunk_elements = 1000}});
+    for (std::size_t j = 0; j < samples.size(); ++j)
+        jobs.push_back({.a = samples[j].a, .b = samples[j].b, .out = out[j]});
+    weft::field_batch(backend, kField, samples.front().op, jobs,
+                      {.batch = {.mode = mode, .chunk_elements = 1000}});
     return out;
 }
 

@@ -54,11 +54,11 @@ void check_types(weft::EncodeTypes types, double large) {
 
 TEST_CASE("cuda encode amplitude: rows are right wherever their values are kept") {
     on_device([](weft::Backend&) {
-        using weft::StateType, weft::ValueType;
-        check_types<double, c32>({ValueType::float64, StateType::complex64}, 1e200);
-        check_types<float, c32>({ValueType::float32, StateType::complex64}, 1e25);
-        check_types<double, c64>({ValueType::float64, StateType::complex128}, 1e200);
-        check_types<float, c64>({ValueType::float32, StateType::complex128}, 1e25);
+        using weft::ElementType, weft::ElementType;
+        check_types<double, c32>({weft::kFloat64, weft::kComplex64}, 1e200);
+        check_types<float, c32>({weft::kFloat32, weft::kComplex64}, 1e25);
+        check_types<double, c64>({weft::kFloat64, weft::kComplex128}, 1e200);
+        check_types<float, c64>({weft::kFloat32, weft::kComplex128}, 1e25);
     });
 }
 

@@ -26,14 +26,14 @@ constexpr EncodeMethod kMethods[] = {EncodeMethod::amplitude, EncodeMethod::angl
 
 template <class Amplitude, class Value>
 std::vector<Amplitude> by_cuda(EncodeMethod method, const std::vector<Value>& values, const StateShape& shape,
-                               bool strict = false) {
+                               bool check_values = false) {
     constexpr std::size_t kGuards = 64;
     std::vector<Amplitude> all(shape.amplitudes() + kGuards, guard_amplitude<Amplitude>());
     const CudaStream stream;
     const CudaArray<Value> in(values);
     const CudaArray<Amplitude> out(all);
-    weft::cuda::encode(stream, method, in.span(), out.span(0, shape.amplitudes()), shape, {.strict = strict})
-        .check(stream);
+    weft::cuda::encode(stream, method, in.span(), out.span(0, shape.amplitudes()), shape, {.check_values = check_values})
+        .require_all(stream);
     all = out.download();
     for (std::size_t i = shape.amplitudes(); i < all.size(); ++i)
         CHECK(all[i] == guard_amplitude<Amplitude>());
@@ -131,14 +131,14 @@ TEST_CASE("conformance: the same faults of samples") {
         const auto both = [&](EncodeMethod method, std::uint32_t qubits, const std::vector<double>& values,
                               std::uint64_t samples) {
             CAPTURE(weft::to_string(method));
-            for (const bool strict : {false, true})
+            for (const bool check_values : {false, true})
                 check_same_error(
                     [&] {
                         encode_by<c32>(backend, EncodeRoute::resident, method, values, {samples, qubits},
-                                       strict);
+                                       check_values);
                     },
                     [&] {
-                        by_cuda<c32>(method, values, {samples, qubits}, strict);
+                        by_cuda<c32>(method, values, {samples, qubits}, check_values);
                     });
         };
         both(EncodeMethod::amplitude, 2, {1, 2, 3, 0, 0, 0, 4, 5, 6}, 3);
@@ -179,7 +179,7 @@ TEST_CASE("conformance: the same errors for the same bad calls") {
         both(EncodeMethod::phase, 3, 8, {1, 31});
         both(static_cast<EncodeMethod>(9), 3, 8, {1, 3});
         check_error(weft::Errc::invalid_argument, "encode: states is not aligned", [&] {
-            weft::cuda::encode_angle(cuda, cx.span(0, 3), cs.span(1, 8), {1, 3});
+            weft::cuda::encode(cuda, weft::EncodeMethod::angle, cx.span(0, 3), cs.span(1, 8), {1, 3});
         });
     });
 }

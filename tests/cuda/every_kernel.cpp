@@ -53,9 +53,12 @@ void run_lattices(const CudaStream& stream) {
                     const CudaArray<float> x(std::vector<float>(values, 1.25f)), y(values);
                     const CudaArray<std::uint32_t> codes(weft::code_words(code, vectors)),
                         status(weft::status_words(vectors));
-                    weft::cuda::lattice_encode(stream, code, x.span(), codes.span(), status.span(), {.width = width});
-                    weft::cuda::lattice_decode(stream, code, codes.span(), status.span(), y.span(), {.width = width});
-                    weft::cuda::lattice_quantize(stream, code, x.span(), y.span(), status.span(), {.width = width});
+                    weft::cuda::lattice_encode(stream, code, x.span(), codes.span(), status.span(),
+                                               {.width = width});
+                    weft::cuda::lattice_decode(stream, code, codes.span(), status.span(), y.span(),
+                                               {.width = width});
+                    weft::cuda::lattice_quantize(stream, code, x.span(), y.span(), status.span(),
+                                                 {.width = width});
                     stream.wait();
                 }
     const weft::LatticeTable table(weft::Lattice::d4, 4);
@@ -79,13 +82,13 @@ void run_encoders(const CudaStream& stream) {
                     numbers[i] = Value(1e-30);
             const CudaArray<Value> values(numbers);
             const CudaArray<Amplitude> states(shape.amplitudes());
-            weft::cuda::encode(stream, method, values.span(), states.span(), shape, {.strict = true})
-                .check(stream);
+            weft::cuda::encode(stream, method, values.span(), states.span(), shape, {.check_values = true})
+                .require_all(stream);
         }
     // Rows that no workgroup of blocks holds.
     const CudaArray<Value> values(std::vector<Value>((std::size_t{1} << 21) - 5, Value(1)));
     const CudaArray<Amplitude> states(std::size_t{1} << 21);
-    weft::cuda::encode_amplitude(stream, values.span(), states.span(), {1, 21}).check(stream);
+    weft::cuda::encode(stream, weft::EncodeMethod::amplitude, values.span(), states.span(), {1, 21}).require_all(stream);
 }
 
 template <class Amplitude, class Real>
@@ -95,15 +98,12 @@ void run_kernel_matrices(const CudaStream& stream) {
             const weft::KernelMatrixShape square{rows, 0, qubits}, cross{rows, 70, qubits};
             const CudaArray<Real> x(std::vector<Real>(rows * qubits, Real(0.3))),
                 y(std::vector<Real>(70 * qubits, Real(0.4))), k(rows * rows), other(rows * 70);
-            weft::cuda::kernel_matrix(stream, x.span(), k.span(), square);
-            weft::cuda::kernel_matrix(stream, x.span(), y.span(), other.span(), cross,
-                                      {.map = weft::FeatureMap::angle});
+            weft::cuda::kernel_matrix(stream, weft::KernelMatrixCircuit{}, x.span(), k.span(), square);
+            weft::cuda::kernel_matrix(stream, {.map = weft::FeatureMap::ry}, x.span(), y.span(), other.span(), cross);
             stream.wait();
             if (qubits > 9) continue;
             const std::vector<double> weights(3 * qubits, 0.2);
-            weft::cuda::kernel_matrix(stream, x.span(), k.span(), square,
-                                      {.weights = weft::KernelSource(weights), .reupload = true},
-                                      {.normalize = true});
+            weft::cuda::kernel_matrix(stream, {.weights = weft::ConstHostArray(weights), .reupload = true}, x.span(), k.span(), square, {.normalize = true});
             const CudaArray<Amplitude> states(std::vector<Amplitude>(rows << qubits, Amplitude(0.1f, 0.1f)));
             weft::cuda::kernel_matrix(stream, states.span(), k.span(), weft::StateShape{rows, qubits});
             stream.wait();

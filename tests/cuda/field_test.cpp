@@ -57,8 +57,8 @@ std::vector<Limb> by_vulkan(weft::Backend& backend, const AnyField& f, FieldOp o
     stream.upload(o.a, x);
     stream.upload(o.b, y);
     weft::field_apply(stream, f.field, op, x,
-                      weft::takes_b(op) ? weft::ConstDeviceArray(y) : weft::ConstDeviceArray(), o.factor(op), z,
-                      {.form = form});
+                      weft::takes_b(op) ? weft::ConstDeviceArray(y) : weft::ConstDeviceArray(), o.factor(op),
+                      z, {.form = form});
     return stream.download(z);
 }
 
@@ -74,8 +74,8 @@ std::vector<Limb> by_cuda(const AnyField& f, FieldOp op, const Operands<Limb>& o
     const auto out = in_place ? x.span() : z.span(0, limbs);
     weft::cuda::field_apply(
         stream, f.field, op, x.span(),
-        weft::takes_b(op) ? weft::cuda::ConstDeviceArray(y.span()) : weft::cuda::ConstDeviceArray(), o.factor(op),
-        out, {.form = form});
+        weft::takes_b(op) ? weft::cuda::ConstDeviceArray(y.span()) : weft::cuda::ConstDeviceArray(),
+        o.factor(op), out, {.form = form});
     stream.wait();
     std::vector<Limb> got = z.download();
     CHECK(std::count(got.begin() + static_cast<std::ptrdiff_t>(limbs), got.end(), kGuard) == kGuards);

@@ -52,8 +52,9 @@ TEST_CASE("host: field operations of one element, and of many chunks") {
                 if (!weft::takes_b(op)) job.b = {};
                 if (op != FieldOp::axpy) job.scalar = {};
                 const weft::OpReport report = weft::cuda::field_batch(kFp, op, std::span(&job, 1));
-                CHECK(report.op == std::string(op == FieldOp::inner_product ? "field_inner_product"
-                                                                            : std::string("field_") + to_string(op)));
+                CHECK(report.op == std::string(op == FieldOp::inner_product
+                                                   ? "field_inner_product"
+                                                   : std::string("field_") + to_string(op)));
                 CHECK(report.items == n);
                 CHECK(report.chunks >= 1);
                 job.out = vulkan;
@@ -155,9 +156,9 @@ TEST_CASE("host: the search for beta tries and finds the same") {
         std::uint64_t tried[2] = {};
         const auto search = [&](int i, auto&& call) {
             return call(weft::LatticeSearchOptions{
-                .width = 19,
-                .steps = 20,
-                .batch = {.progress = [&tried, i](const weft::Progress& p) { tried[i] = p.done; }}});
+                .width = 19, .steps = 20, .batch = {.progress = [&tried, i](const weft::Progress& p) {
+                                              tried[i] = p.done;
+                                          }}});
         };
         const auto of_vulkan = search(0, [&](const weft::LatticeSearchOptions& options) {
             return weft::lattice_search_beta(backend, code, sample, options);
@@ -198,14 +199,17 @@ TEST_CASE("host: options that CUDA cannot honour are refused by name, a stop end
         std::stop_source stop;
         stop.request_stop();
         weft_test::check_error(weft::Errc::cancelled, "field_neg: cancelled by its stop token", [&] {
-            weft::cuda::field_apply(kFp, FieldOp::neg, a, {}, {}, out, {.batch = {.cancel = stop.get_token()}});
+            weft::cuda::field_apply(kFp, FieldOp::neg, a, {}, {}, out,
+                                    {.batch = {.cancel = stop.get_token()}});
         });
         CHECK(out == Limbs(60, 7));
         const std::vector<float> x(64, 1);
         std::vector<std::uint8_t> codes(128);
-        weft_test::check_error(weft::Errc::invalid_argument, "lattice_encode: BatchOptions::mode does not apply", [&] {
-            weft::cuda::lattice_encode({}, x, codes, {}, {.batch = {.mode = weft::BatchMode::sequential}});
-        });
+        weft_test::check_error(weft::Errc::invalid_argument,
+                               "lattice_encode: BatchOptions::mode does not apply", [&] {
+                                   weft::cuda::lattice_encode(
+                                       {}, x, codes, {}, {.batch = {.mode = weft::BatchMode::sequential}});
+                               });
     });
 }
 
@@ -216,15 +220,15 @@ TEST_CASE("host: kernel matrices of rows and of states") {
         for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<double>(i));
         for (std::size_t i = 0; i < y.size(); ++i) y[i] = std::cos(static_cast<double>(i));
         std::vector<double> cuda(square.values()), vulkan(square.values());
-        weft::cuda::kernel_matrix(x, cuda, square);
-        weft::kernel_matrix(backend, x, vulkan, square);
+        weft::cuda::kernel_matrix(weft::KernelMatrixCircuit{}, x, cuda, square);
+        weft::kernel_matrix(backend, weft::KernelMatrixCircuit{}, x, vulkan, square);
         CHECK(worst_apart(cuda, vulkan) < 1e-12);
         cuda.resize(cross.values());
         vulkan.resize(cross.values());
         const std::vector<double> some(x.begin(), x.begin() + 301 * 6), weights(18, 0.3);
-        const weft::KernelMatrixCircuit circuit{.weights = weft::KernelSource(weights), .reupload = true};
-        weft::cuda::kernel_matrix(some, y, cuda, cross, circuit);
-        weft::kernel_matrix(backend, some, y, vulkan, cross, circuit);
+        const weft::KernelMatrixCircuit circuit{.weights = weft::ConstHostArray(weights), .reupload = true};
+        weft::cuda::kernel_matrix(circuit, some, y, cuda, cross);
+        weft::kernel_matrix(backend, circuit, some, y, vulkan, cross);
         CHECK(worst_apart(cuda, vulkan) < 1e-11);
         std::vector<weft::c64> states(64 * 33);
         for (std::size_t i = 0; i < states.size(); ++i)

@@ -53,7 +53,8 @@ Coded by_cuda(const LatticeCode& code, const Floats& x, std::size_t width) {
         again(weft::status_words(n));
     weft::cuda::lattice_encode(stream, code, in.span(), codes.span(), status.span(), {.width = width});
     weft::cuda::lattice_decode(stream, code, codes.span(), status.span(), decoded.span(), {.width = width});
-    weft::cuda::lattice_quantize(stream, code, in.span(), in.span(), again.span(), {.width = width});  // in place
+    weft::cuda::lattice_quantize(stream, code, in.span(), in.span(), again.span(),
+                                 {.width = width});  // in place
     stream.wait();
     CHECK(again.download() == status.download());
     return {codes.download(), status.download(), decoded.download(), in.download()};
@@ -217,6 +218,8 @@ TEST_CASE("conformance: the same errors for the same bad input") {
         both([](auto& s, auto x, auto w) { lattice_encode(s, {.q = 2}, x(0, 64), w(0, 32), w(64, 4)); });
         both([](auto& s, auto x, auto w) { lattice_encode(s, {.levels = 5}, x(0, 64), w(0, 32), w(64, 4)); });
         both([](auto& s, auto x, auto w) { lattice_quantize(s, {}, x(0, 64), x(4, 64), w(64, 4)); });
-        both([](auto& s, auto x, auto w) { lattice_decode(s, {}, w(0, 32), w(64, 4), x(0, 64), {.depth = 3}); });
+        both([](auto& s, auto x, auto w) {
+            lattice_decode(s, {}, w(0, 32), w(64, 4), x(0, 64), {.depth = 3});
+        });
     });
 }

@@ -56,12 +56,12 @@ TEST_CASE("without a driver every kernel names what is missing") {
         lattice_inner(nullptr, table, code, codes.span(8), status.span(8), x.span(8));
     });
     check_missing("kernel_matrix", [&] {
-        kernel_matrix(nullptr, x.span(6), y.span(9), weft::KernelMatrixShape{3, 0, 2});
+        kernel_matrix(nullptr, weft::KernelMatrixCircuit{}, x.span(6), y.span(9), weft::KernelMatrixShape{3, 0, 2});
     });
     check_missing("kernel_matrix", [&] {
         kernel_matrix(nullptr, states.span(16), y.span(16), weft::StateShape{4, 2});
     });
-    check_missing("encode", [&] { encode_angle(nullptr, x.span(8), states.span(32), {2, 4}); });
+    check_missing("encode", [&] { encode(nullptr, weft::EncodeMethod::angle, x.span(8), states.span(32), {2, 4}); });
 }
 
 TEST_CASE(
@@ -86,7 +86,7 @@ TEST_CASE(
     check_missing("lattice_quantize", [&] { lattice_quantize({}, x, y, status); });
     check_missing("lattice_quantize", [&] { lattice_search_beta({}, x); });
     check_missing("kernel_matrix", [&] {
-        kernel_matrix(std::vector<float>(6, 1), k, weft::KernelMatrixShape{3, 0, 2});
+        kernel_matrix(weft::KernelMatrixCircuit{}, std::vector<float>(6, 1), k, weft::KernelMatrixShape{3, 0, 2});
     });
     check_missing("kernel_matrix", [&] {
         kernel_matrix(std::vector<weft::c32>(12), k, weft::KernelMatrixShape{3, 0, 2});

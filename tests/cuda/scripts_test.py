@@ -32,7 +32,7 @@ class Scripts(unittest.TestCase):
         return os.path.join(SOURCE, "tools", name)
 
     def test_program_that_is_not_there(self):
-        self.refused("no examples/bench_race in /no/such/build (need a build folder",
+        self.refused("no examples/bench/bench_race in /no/such/build (need a build folder",
                      self.script("race-h100.sh"), "/no/such/build")
         self.refused("no program /no/such/program (need weft_cuda_every_kernel", self.script("sanitize-cuda.sh"),
                      "/no/such/program")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a test says to the fault loader (loader.cpp), a Vulkan loader that fails on demand, fake about its
+// What a test says to the fault loader (loader.cpp), a Vulkan loader that fails on demand, lies about its
 // device and remembers what was done wrong. Given to weft by WEFT_VULKAN_LIBRARY; a test reaches the same
 // copy by dlopen.
 #pragma once
@@ -79,7 +79,7 @@ struct FakeDriver {
     std::uint64_t max_buffer = 0;
     bool hide_timeline = false, hide_int64 = false, hide_synchronization2 = false, hide_import = false;
     bool show_budget = false;  ///< VK_EXT_memory_budget with HeapLie::budget
-    /// Buffers and allocations beyond this many bytes get only so many: byte i fake at i modulo this. For
+    /// Buffers and allocations beyond this many bytes get only so many: byte i lies at i modulo this. For
     /// sizes that the machine does not have; tests use ranges that do not meet.
     std::uint64_t fold = 0;
     /// Timestamps of queues with fewer than 64 bits pass zero this many ticks after the first.
@@ -95,7 +95,7 @@ struct Live {
 class Control {
   public:
     virtual ~Control() = default;
-    /// No rules, no fake, counts of calls at 0, violations forgotten, no device lost. Living objects are
+    /// No rules, no lies, counts of calls at 0, violations forgotten, no device lost. Living objects are
     /// still counted.
     virtual void reset() = 0;
     virtual void lie(const FakeDriver& fake) = 0;

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "vulkan/backend/external_memory.hpp"
 #include "fault/fixture.hpp"
 #include "support/open_descriptors.hpp"
+#include "vulkan/backend/external_memory.hpp"
 
 using namespace weft_test;
 using weft::Errc;
@@ -29,7 +29,8 @@ bool is_open(int fd) {
 
 weft::Buffer<Word> make_exportable(weft::Backend& backend) {
     return Access::make<weft::Buffer<Word>>(
-        weft::core::make_exportable_buffer(*Access::backend_state(backend), kCount * sizeof(Word), "mine"), kCount);
+        weft::core::make_exportable_buffer(*Access::backend_state(backend), kCount * sizeof(Word), "mine"),
+        kCount);
 }
 
 /// Words [first, first + count) of the allocation.
@@ -92,10 +93,12 @@ TEST_CASE("external memory: an exportable buffer is counted, limited and given b
             CHECK(report.block_bytes < 2 * mine.bytes());  // an allocation of its own, not a block
         }
         CHECK(backend.memory().block_bytes == 0);
-        check_error(Errc::out_of_memory, "beyond Config::memory_limit",
-                    [&] { weft::core::make_exportable_buffer(*Access::backend_state(backend), 2 << 20, "large"); });
+        check_error(Errc::out_of_memory, "beyond Config::memory_limit", [&] {
+            weft::core::make_exportable_buffer(*Access::backend_state(backend), 2 << 20, "large");
+        });
         check_error(Errc::invalid_argument, "too large for this device", [&] {
-            weft::core::make_exportable_buffer(*Access::backend_state(backend), ~std::uint64_t{0} / 2, "huge");
+            weft::core::make_exportable_buffer(*Access::backend_state(backend), ~std::uint64_t{0} / 2,
+                                               "huge");
         });
         check_error(Errc::invalid_argument, "not made to be shared", [&] {
             const weft::Buffer<Word> plain(backend, 4);

@@ -10,9 +10,9 @@
 
 using namespace weft_test;
 using weft::Errc;
+using weft_fault::FakeDriver;
 using weft_fault::FamilyLie;
 using weft_fault::HeapLie;
-using weft_fault::FakeDriver;
 using weft_fault::TypeLie;
 
 namespace {
@@ -34,7 +34,8 @@ FakeDriver card(std::vector<FamilyLie> families) {
 
 /// Runs body(Backend&) on the device as described; afterwards nothing is left and nothing was done wrong.
 template <class Body>
-void on_lied(const std::string& name, const FakeDriver& fake, Body&& body, weft::Config config = fault_config()) {
+void on_lied(const std::string& name, const FakeDriver& fake, Body&& body,
+             weft::Config config = fault_config()) {
     const Watchdog watchdog(name);
     CAPTURE(name);
     control().reset();
@@ -174,7 +175,8 @@ TEST_CASE("fake: memory that must be flushed and invalidated, exactly") {
     };
     for (const auto& c : kCases)
         for (const std::uint64_t atom : {64u, 256u}) {
-            FakeDriver fake{.discrete = c.discrete, .heaps = c.heaps, .types = c.types, .non_coherent_atom = atom};
+            FakeDriver fake{
+                .discrete = c.discrete, .heaps = c.heaps, .types = c.types, .non_coherent_atom = atom};
             fake.hide_import = true;
             on_lied(
                 std::string(c.name) + ", atom " + std::to_string(atom), fake, [&](weft::Backend& backend) {

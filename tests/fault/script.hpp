@@ -81,7 +81,8 @@ inline void script(weft::Backend& backend, const ScriptKind& kind) {
         std::fill(in.begin(), in.end(), 5);
         weft::Job job{
             .inputs = {in}, .outputs = {out}, .elements = 200, .parameters = AffineParameters{2, 1}};
-        weft::run_batch(backend, program, {&job, 1}, {.path = kind.path, .queues = kind.queues, .ring_slots = 2});
+        weft::run_batch(backend, program, {&job, 1},
+                        {.path = kind.path, .queues = kind.queues, .ring_slots = 2});
         CHECK(out[199] == 5 * 2 + 1 + 199);
     }
     batches(backend, program, kind);

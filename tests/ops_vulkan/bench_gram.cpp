@@ -13,7 +13,8 @@
 #include <weft/weft.hpp>
 
 #include "bench_gram.hpp"
-#include "examples/bench/kernel_loops.hpp"
+#include "cpu/cpu_kernel_matrix.hpp"
+#include "cpu/cpu_threads.hpp"
 #include "ops_vulkan/gram/gram.hpp"
 #include "ops/kernel_matrix/gram_tuning.hpp"
 
@@ -35,8 +36,7 @@ struct Settings {
 };
 
 GramMethod method_of(const std::string& name) {
-    for (const GramMethod method : {GramMethod::fp32_4m, GramMethod::fp32_3m, GramMethod::fp64, GramMethod::matrix_split,
-                                GramMethod::matrix_single})
+    for (const GramMethod method : {GramMethod::fp32_4m, GramMethod::fp32_3m, GramMethod::fp64, GramMethod::matrix_split})
         if (name == to_string(method)) return method;
     return GramMethod::automatic;
 }
@@ -192,11 +192,11 @@ void compare(Size& size) {
         std::vector<weft::c32> host(size.rows * size.amplitudes);
         size.stream.download<weft::c32>(size.states.view(), host);
         std::vector<float> k(size.rows * size.rows);
-        const std::vector<float> packed = loops::pack(host, size.rows, size.amplitudes);
+        const std::vector<float> packed = weft::tool::cpu_pack_states(host, size.rows, weft::tool::cpu_threads());
         double ms = 1e30;
         for (int i = 0; i < size.settings.repeats; ++i) {
             const auto start = Clock::now();
-            loops::gram(packed, size.rows, size.amplitudes, k);
+            weft::tool::cpu_gram(packed, size.rows, size.amplitudes, k, weft::tool::cpu_threads());
             ms = std::min(ms, std::chrono::duration<double, std::milli>(Clock::now() - start).count());
         }
         double error = 0;
@@ -247,7 +247,7 @@ int main(int argc, char** argv) try {
     CLI::App app{"The Gram product of resident states"};
     app.add_option("--rows", settings.rows, "Numbers of states");
     app.add_option("--qubits", settings.qubits, "Qubits of a state");
-    app.add_option("--methods", settings.methods, "automatic, fp32_4m, fp32_3m, matrix_split, matrix_single");
+    app.add_option("--methods", settings.methods, "automatic, fp32_4m, fp32_3m, matrix_split");
     app.add_option("--tiles", settings.tiles, "all, or as printed");
     app.add_option("--flush", settings.flush, "Amplitudes between outer sums; 0: as planned");
     app.add_option("--split", settings.split, "Parts of the sums; 0: as planned");

@@ -81,7 +81,7 @@ void check(weft::Backend& backend, EncodeMethod method, std::uint32_t qubits, bo
 
 TEST_CASE("encode products: factors shared by a workgroup and by nobody") {
     weft_test::on_device([](weft::Backend& backend) {
-        using weft::StateType, weft::ValueType;
+        using weft::ElementType, weft::ElementType;
         for (const EncodeMethod method : {EncodeMethod::angle, EncodeMethod::phase, EncodeMethod::iqp_z})
             for (const std::uint32_t qubits : {12u, 13u, 14u})
                 for (const bool alone : {false, true})
@@ -90,11 +90,11 @@ TEST_CASE("encode products: factors shared by a workgroup and by nobody") {
                         CAPTURE(qubits);
                         CAPTURE(alone);
                         check<float, c32>(backend, method, qubits, alone, workgroups,
-                                          {ValueType::float32, StateType::complex64});
+                                          {weft::kFloat32, weft::kComplex64});
                         check<double, c32>(backend, method, qubits, alone, workgroups,
-                                           {ValueType::float64, StateType::complex64});
+                                           {weft::kFloat64, weft::kComplex64});
                         check<double, c64>(backend, method, qubits, alone, workgroups,
-                                           {ValueType::float64, StateType::complex128});
+                                           {weft::kFloat64, weft::kComplex128});
                     }
     });
 }

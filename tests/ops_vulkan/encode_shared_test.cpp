@@ -79,10 +79,10 @@ void check_types(weft::Backend& backend, weft::EncodeTypes types, double large) 
 
 TEST_CASE("encode amplitude: blocks that nobody waits for are done by the last of their row") {
     weft_test::on_device([](weft::Backend& backend) {
-        using weft::StateType, weft::ValueType;
-        check_types<double, c32>(backend, {ValueType::float64, StateType::complex64}, 1e200);
-        check_types<float, c32>(backend, {ValueType::float32, StateType::complex64}, 1e25);
-        check_types<double, c64>(backend, {ValueType::float64, StateType::complex128}, 1e200);
-        check_types<float, c64>(backend, {ValueType::float32, StateType::complex128}, 1e25);
+        using weft::ElementType, weft::ElementType;
+        check_types<double, c32>(backend, {weft::kFloat64, weft::kComplex64}, 1e200);
+        check_types<float, c32>(backend, {weft::kFloat32, weft::kComplex64}, 1e25);
+        check_types<double, c64>(backend, {weft::kFloat64, weft::kComplex128}, 1e200);
+        check_types<float, c64>(backend, {weft::kFloat32, weft::kComplex128}, 1e25);
     });
 }

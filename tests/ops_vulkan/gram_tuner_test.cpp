@@ -7,7 +7,6 @@
 
 #include "ops_vulkan/gram/gram_tuner.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_device.hpp"
-#include "ops_vulkan/kernel_matrix/kernel_tuning.hpp"
 #include "support/gpu_fixture.hpp"
 
 using namespace weft::kernels;
@@ -36,24 +35,24 @@ TEST_CASE("a long job measures tiles first, once, and only if it may") {
             forget_tiles(backend);
             KernelMatrixDevice device = kernel_device(backend, true, {});
             const KernelMatrixPlan plan = long_job(device);
-            CHECK_FALSE(tune_before(backend, device.gram, plan, {.autotune = false}));
+            CHECK_FALSE(tune_before(backend, device.gram, plan, {.autotune = weft::Choice::off}, {}));
             KernelMatrixPlan brief = plan;
             brief.shape = {100, 0, 6};
-            CHECK_FALSE(tune_before(backend, device.gram, brief, {}));
+            CHECK_FALSE(tune_before(backend, device.gram, brief, {}, {}));
             CHECK(device.gram.tiles.empty());
             std::stop_source stop;
             stop.request_stop();
             weft_test::check_error(weft::Errc::cancelled, "kernel_matrix: cancelled", [&] {
-                tune_before(backend, device.gram, plan, {.cancel = stop.get_token()});
+                tune_before(backend, device.gram, plan, {}, {.cancel = stop.get_token()});
             });
 
-            REQUIRE(tune_before(backend, device.gram, plan, {}));
+            REQUIRE(tune_before(backend, device.gram, plan, {}, {}));
             CHECK(device.gram.tiles.count(gram_class(plan.states.gram)) == 1);
             // The same job again, in a call of its own: nothing is left to measure.
             KernelMatrixDevice again = kernel_device(backend, true, {});
             CHECK(again.gram.tiles == device.gram.tiles);
-            CHECK_FALSE(tune_before(backend, again.gram, long_job(again), {}));
-            CHECK(kernel_device(backend, true, {.autotune = false}).gram.tiles.empty());
+            CHECK_FALSE(tune_before(backend, again.gram, long_job(again), {}, {}));
+            CHECK(kernel_device(backend, true, {.autotune = weft::Choice::off}).gram.tiles.empty());
             forget_tiles(backend);
         },
         without_cache());

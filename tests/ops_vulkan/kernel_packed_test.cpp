@@ -89,11 +89,11 @@ struct Packed {
 };
 
 KernelMatrixPlan plan_of(Backend& backend, const Case& c) {
-    KernelMatrixDevice device = kernel_device(backend, false, {.autotune = false});
+    KernelMatrixDevice device = kernel_device(backend, false, {.autotune = weft::Choice::off});
     device.gram.matrix_khr = device.gram.matrix_exact = c.matrix;
     const CircuitFacts facts{FeatureMap::ryrz, static_cast<std::uint32_t>(c.layers + 1), true};
     KernelMatrixPlan plan = plan_kernel(device, {kSkipped + c.rows, 0, c.qubits}, facts,
-                                  c.wide ? ValueType::float64 : ValueType::float32, {});
+                                  c.wide ? kFloat64 : kFloat32, {});
     REQUIRE(plan.states.gram.matrix() == c.matrix);
     plan.states.turned = c.turned;
     if (plan.states.fused) return plan;
@@ -146,9 +146,9 @@ void run_case(Backend& backend, const Case& c) {
     const std::vector<double> values = flat(x), weights = flat(weights_of(c));
     Stream stream(backend);
     const Buffer<std::uint32_t> planes = make_planes(stream, plan);
-    angles_of_source(stream, KernelSource(values), x.size(), {1, true}, planes_of(plan, planes), 0);
+    angles_of_source(stream, ConstHostArray(values), x.size(), {1, true}, planes_of(plan, planes), 0);
     KernelMatrixCircuit circuit;
-    circuit.weights = KernelSource(weights);
+    circuit.weights = ConstHostArray(weights);
     circuit.reupload = true;
     CircuitStates source(stream, plan, circuit, planes_of(plan, planes));
     const GramPlan& gram = plan.states.gram;

@@ -72,7 +72,7 @@ void check_case(Backend& backend, const Case& c, bool lanes) {
                    << ", parts of " << c.part);
     const KernelMatrixShape shape{c.samples, c.others, c.qubits};
     const kernels::CircuitFacts circuit{c.map, 0, false};
-    constexpr ValueType type = sizeof(Real) == 8 ? ValueType::float64 : ValueType::float32;
+    constexpr ElementType type = sizeof(Real) == 8 ? kFloat64 : kFloat32;
     kernels::KernelMatrixDevice device = kernels::kernel_device(backend, false, {});
     device.gram.software = lanes;
     if (lanes && !device.gram.float64) return;
@@ -93,9 +93,9 @@ void check_case(Backend& backend, const Case& c, bool lanes) {
     stream.upload(x, dx);
     stream.upload(y, dy);
     stream.upload(k, dk);
-    const KernelFeatures of_x(dx.view()), of_y(dy.view());
+    const ConstDeviceArray of_x(dx.view()), of_y(dy.view());
     kernels::product_resident(stream, plan, of_x, c.others == 0 ? nullptr : &of_y,
-                              KernelValues(dk.view(c.before, shape.values())), 1.0, {});
+                              DeviceArray(dk.view(c.before, shape.values())), 1.0, {});
     stream.download<Real>(dk.view(), k);
     check_values(c, x, y, k, sizeof(Real) == 8 ? 1e-12 : 2e-6);
 }
@@ -109,7 +109,7 @@ const std::vector<Case>& cases() {
         {63, 0, 5, FeatureMap::ry},
         {64, 0, 5},
         {65, 0, 2},
-        {72, 0, 3, FeatureMap::angle},
+        {72, 0, 3, FeatureMap::ry},
         {130, 0, 16},
         {72, 0, 3, FeatureMap::ryrz, 8},
         {72, 0, 3, FeatureMap::ryrz, 6},
@@ -158,7 +158,7 @@ TEST_CASE("closed variant by lanes: NaN in the row and column of a sample alone"
         if (!device.gram.float64) return;
         const KernelMatrixShape shape{21, 0, 3};
         const kernels::KernelMatrixPlan plan =
-            kernels::plan_kernel(device, shape, {FeatureMap::ryrz, 0, false}, ValueType::float32, {});
+            kernels::plan_kernel(device, shape, {FeatureMap::ryrz, 0, false}, kFloat32, {});
         std::vector<float> x = features_of<float>(21, 3, 0);
         x[10 * 3 + 1] = std::numeric_limits<float>::infinity();
         Stream stream(backend);

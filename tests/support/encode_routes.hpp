@@ -39,19 +39,20 @@ Amplitude guard_amplitude() {
 template <class Amplitude, class Value>
 std::vector<Amplitude> encode_by(weft::Backend& backend, EncodeRoute route, weft::EncodeMethod method,
                                  const std::vector<Value>& values, const weft::StateShape& shape,
-                                 bool strict = false) {
+                                 bool check_values = false) {
     constexpr std::size_t kGuards = 64;
     std::vector<Amplitude> all(shape.amplitudes() + kGuards, guard_amplitude<Amplitude>());
-    weft::EncodeOptions options{.strict = strict};
     if (route == EncodeRoute::resident) {
         weft::Buffer<Value> in(backend, values.size());
         weft::Buffer<Amplitude> out(backend, all.size());
         weft::Stream stream(backend);
         stream.upload(values, in);
         stream.upload(all, out);
-        weft::encode(stream, method, in, out.view(0, shape.amplitudes()), shape, options).check(stream);
+        weft::encode(stream, method, in, out.view(0, shape.amplitudes()), shape, {.check_values = check_values})
+            .require_all(stream);
         all = stream.download(out);
     } else {
+        weft::EncodeHostOptions options{.check_values = check_values};
         if (route == EncodeRoute::chunked) options.batch.chunk_elements = 1;
         if (route == EncodeRoute::sequential) options.batch.mode = weft::BatchMode::sequential;
         weft::encode(backend, method, values, std::span(all).first(shape.amplitudes()), shape, options);

@@ -21,6 +21,7 @@ namespace weft_test {
 struct KernelMatrixRoute {
     bool resident = false, wide_in = false, wide_out = false;
     weft::KernelMatrixOptions options = {};
+    weft::BatchOptions batch = {};
 
     double tolerance() const { return wide_out ? 1e-12 : 2e-6; }
     std::string name() const {
@@ -28,6 +29,13 @@ struct KernelMatrixRoute {
                " to " + (wide_out ? "float64" : "float32");
     }
 };
+
+/// The same for a call on host memory.
+inline weft::KernelMatrixHostOptions on_host(const weft::KernelMatrixOptions& options,
+                                             const weft::BatchOptions& batch = {}) {
+    return {options.state_tile, options.autotune, options.bulk_states, options.vram_fraction,
+            options.normalize,  options.jitter,   batch};
+}
 
 inline std::vector<KernelMatrixRoute> kernel_routes(const weft::Backend& backend) {
     std::vector<KernelMatrixRoute> routes;
@@ -46,7 +54,7 @@ struct CircuitArguments {
 
 inline CircuitArguments circuit_arguments(const OracleCircuit& oracle) {
     CircuitArguments arguments{flat(oracle.weights), {}};
-    arguments.circuit = {weft::feature_map(oracle.map), weft::KernelSource(arguments.weights), oracle.reupload,
+    arguments.circuit = {weft::feature_map(oracle.map), weft::ConstHostArray(arguments.weights), oracle.reupload,
                          oracle.scale};
     return arguments;
 }
@@ -60,10 +68,10 @@ std::vector<double> kernel_by(weft::Backend& backend, const KernelMatrixRoute& r
     const weft::KernelMatrixShape shape{x.size(), y.size(), static_cast<std::uint32_t>(x.front().size())};
     std::vector<Out> k(shape.values(), std::numeric_limits<Out>::quiet_NaN());
     if (!route.resident) {
-        const weft::KernelMatrixReport report =
-            y.empty() ? weft::kernel_matrix(backend, in_x, k, shape, arguments.circuit, route.options)
-                      : weft::kernel_matrix(backend, in_x, in_y, k, shape, arguments.circuit, route.options);
-        CHECK(report.pairs == shape.pairs());
+        const weft::OpReport report =
+            y.empty() ? weft::kernel_matrix(backend, arguments.circuit, in_x, k, shape, on_host(route.options, route.batch))
+                      : weft::kernel_matrix(backend, arguments.circuit, in_x, in_y, k, shape, on_host(route.options, route.batch));
+        CHECK(report.items == shape.pairs());
     } else {
         weft::Stream stream{backend};
         const weft::Buffer<In> buffer_x(backend, in_x.size()),
@@ -72,11 +80,10 @@ std::vector<double> kernel_by(weft::Backend& backend, const KernelMatrixRoute& r
         stream.upload(in_x, buffer_x);
         stream.upload(k, buffer_k);
         if (y.empty()) {
-            weft::kernel_matrix(stream, buffer_x, buffer_k, shape, arguments.circuit, route.options);
+            weft::kernel_matrix(stream, arguments.circuit, buffer_x, buffer_k, shape, route.options);
         } else {
             stream.upload(in_y, buffer_y);
-            weft::kernel_matrix(stream, buffer_x, buffer_y, buffer_k, shape, arguments.circuit,
-                                route.options);
+            weft::kernel_matrix(stream, arguments.circuit, buffer_x, buffer_y, buffer_k, shape, route.options);
         }
         k = stream.download(buffer_k);
     }
@@ -116,8 +123,8 @@ inline void check_close(std::span<const double> got, std::span<const double> wan
 inline double diagonal_slack(const weft::Backend& backend, const weft::KernelMatrixShape& shape,
                              const OracleCircuit& circuit) {
     const CircuitArguments arguments = circuit_arguments(circuit);
-    const weft::KernelMatrixEstimate plan = weft::estimate_kernel_matrix(backend, shape, arguments.circuit);
-    return plan.form.starts_with("matrix") && shape.qubits > 10 ? 1e-5 : 2e-6;
+    const weft::KernelMatrixEstimate plan = weft::estimate_kernel_matrix(backend, arguments.circuit, shape);
+    return plan.gram_method.starts_with("matrix") && shape.qubits > 10 ? 1e-5 : 2e-6;
 }
 
 /// Equal to its transpose bit for bit, with ones on the diagonal.

@@ -38,7 +38,7 @@ std::vector<DeviceInfo> list_devices();
 /// was. Errors: invalid_argument - it names none; the text lists what is there; as list_devices.
 DeviceInfo find_device(const std::string& setting);
 
-/// A cudaStream_t or CUstream; null is CUDA's default stream. Owned by whoever made it.
+/// A cudaStream_t or CUstream; null is CUDA's default stream. Owned by its creator.
 using StreamHandle = ::CUstream_st*;
 
 /// `size` elements of T in memory that a CUDA device reads and writes. Does not own them.
@@ -49,8 +49,7 @@ class DeviceSpan {
     constexpr DeviceSpan(T* data, std::size_t size) noexcept : data_(data), size_(size) {}
     template <class U>
     requires std::is_same_v<T, const U>
-    constexpr DeviceSpan(DeviceSpan<U> other) noexcept
-        : data_(other.data()), size_(other.size()) {}
+    constexpr DeviceSpan(DeviceSpan<U> other) noexcept : data_(other.data()), size_(other.size()) {}
 
     constexpr T* data() const noexcept { return data_; }
     constexpr std::size_t size() const noexcept { return size_; }
@@ -71,8 +70,8 @@ class DeviceSpan {
     std::size_t size_ = 0;
 };
 
-/// A typed range of CUDA device memory, of a type that is known at run time. Does not own it: the memory must stay
-/// until the work that was given it is done.
+/// A typed range of CUDA device memory, of a type that is known at run time. Does not own it: the memory must
+/// stay until the work that was given it is done.
 struct ConstDeviceArray {
     ConstDeviceArray() = default;  ///< empty
     ConstDeviceArray(const void* pointer, std::uint64_t elements, ElementType element)
@@ -120,6 +119,7 @@ struct ArraysOf<cuda::StreamHandle> {
 /// Also where a stream's owner, or nullptr, is given in its place.
 template <class Where>
 requires std::convertible_to<Where&, cuda::StreamHandle>
-struct ArraysOf<Where> : ArraysOf<cuda::StreamHandle> {};
+struct ArraysOf<Where> : ArraysOf<cuda::StreamHandle> {
+};
 
 }  // namespace weft

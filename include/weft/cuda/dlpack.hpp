@@ -72,7 +72,8 @@ class DeviceTensor {
     /// elements of another type, or not aligned to their size; out_of_memory; driver.
     DeviceTensor(const Device& device, DLManagedTensor* tensor, StreamHandle stream)
         : taken_(detail::take_tensor(device, tensor, stream, element_type<T>())),
-          buffer_(weft::detail::Access::make<Buffer<T>>(detail::object_of(*taken_.memory), taken_.info.elements())) {}
+          buffer_(weft::detail::Access::make<Buffer<T>>(detail::object_of(*taken_.memory),
+                                                        taken_.info.elements())) {}
     DeviceTensor(DeviceTensor&&) noexcept = default;
     DeviceTensor& operator=(DeviceTensor&&) noexcept = default;
 

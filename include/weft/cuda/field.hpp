@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finite-field vectors in CUDA device memory: the functions of <weft/ops/field.hpp> with a CUDA stream. Target
-// weft::cuda.
+// Finite-field vectors in CUDA device memory: the functions of <weft/ops/field.hpp> with a CUDA stream.
+// Target weft::cuda.
 //
 // Example:
 //     const weft::cuda::DeviceSpan<std::uint64_t> a, b, out;  // of memory from cudaMalloc
@@ -13,10 +13,10 @@
 
 namespace weft::cuda {
 
-/// Puts one operation on `stream`. Results, shapes, in-place rules and errors are those of weft::field_apply on
-/// a Stream, bit for bit and word for word. Arrays begin at a multiple of 16 bytes, or of an element where that
-/// is smaller. The call does not wait. Totals of reductions lie in memory that the stream orders and that is
-/// kept for the next call.
+/// Puts one operation on `stream`. Results, shapes, in-place rules and errors are those of weft::field_apply
+/// on a Stream, bit for bit and word for word. Arrays begin at a multiple of 16 bytes, or of an element where
+/// that is smaller. The call does not wait. Totals of reductions lie in memory that the stream orders and
+/// that is kept for the next call.
 ///
 /// Errors besides: no_device - no NVIDIA driver or no device, said by name; invalid_argument - memory that is
 /// not aligned, FieldOptions::shader, which does not apply; driver, out_of_memory - as CUDA says.

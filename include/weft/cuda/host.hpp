@@ -2,16 +2,22 @@
 // The kernels on arrays in host memory, by CUDA: the functions that take a weft::Backend, without one. Target
 // weft::cuda.
 //
+// Example:
+//     const std::vector<std::uint64_t> a(4000, 1), b(4000, 2);  // 1000 elements of 4 limbs each
+//     std::vector<std::uint64_t> sum(4000);
+//     weft::cuda::field_apply(weft::Field::bn254_fr, weft::FieldOp::add, a, b, {}, sum);
+//
 // Arrays are cut into chunks that go through a ring of page-locked slots with a CUDA stream each, so that
 // copies there, kernels and copies back overlap. Memory that CUDA page-locked (cudaHostAlloc,
-// cudaHostRegister) is copied from where it lies; other memory, weft::HostBuffer's too, by up to 16 threads
-// through the slots. They use the calling thread's current device (cudaSetDevice) and return when every
-// output is in place; from any number of threads at once. Rings and threads are kept for the next call.
+// cudaHostRegister) is copied from where it lies. Other memory, that of a weft::HostBuffer included, is
+// copied through the slots by up to 16 threads. The functions use the calling thread's current device
+// (cudaSetDevice) and return when every output is in place. Any number of threads may call them
+// simultaneously. Rings and threads are kept for the next call.
 //
-// Results and errors are those of the functions of the same name. Of BatchOptions, progress is told of and
-// the rest has no meaning here, nor have KernelMatrixOptions::autotune and timings. Errors besides: no_device
-// - no NVIDIA driver or no device, said by name; driver, out_of_memory - as CUDA says; outputs are undefined
-// then.
+// Results and errors are those of the functions of the same name. Of BatchOptions, progress and cancel are
+// honoured, and a stop is found between chunks; any other member that is not its default is refused by name.
+// Errors besides: no_device - no NVIDIA driver or no device, said by name; driver, out_of_memory - as CUDA
+// says; outputs are undefined then.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +38,8 @@ OpReport field_apply(Field field, FieldOp op, const ConstHostArray& a, const Con
                      const ConstHostArray& scalar, const HostArray& out,
                      const FieldHostOptions& options = {});
 
-BatchReport encode(EncodeMethod method, const EncodeSource& values, const EncodeTarget& states,
-                   const StateShape& shape, const EncodeOptions& options = {});
+OpReport encode(EncodeMethod method, const ConstHostArray& values, const HostArray& states,
+                const StateShape& shape, const EncodeHostOptions& options = {});
 
 OpReport lattice_encode(const LatticeCode& code, std::span<const float> x, std::span<std::uint8_t> codes,
                         std::span<std::uint8_t> status = {}, const LatticeHostOptions& options = {});
@@ -45,16 +51,16 @@ OpReport lattice_quantize(const LatticeCode& code, std::span<const float> x, std
 LatticeSearch lattice_search_beta(const LatticeCode& code, std::span<const float> sample,
                                   const LatticeSearchOptions& options = {});
 
-/// K, X and Y must fit the device's memory. Errors: out_of_memory - they do not.
-KernelMatrixReport kernel_matrix(const KernelSource& x, const KernelTarget& k, const KernelMatrixShape& shape,
-                                 const KernelMatrixCircuit& circuit = {}, const KernelMatrixOptions& options = {});
-KernelMatrixReport kernel_matrix(const KernelSource& x, const KernelSource& y, const KernelTarget& k,
-                                 const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit = {},
-                                 const KernelMatrixOptions& options = {});
-KernelMatrixReport kernel_matrix(const KernelStateSource& states, const KernelTarget& k,
-                                 const KernelMatrixShape& shape, const KernelMatrixOptions& options = {});
-KernelMatrixReport kernel_matrix(const KernelStateSource& x, const KernelStateSource& y,
-                                 const KernelTarget& k, const KernelMatrixShape& shape,
-                                 const KernelMatrixOptions& options = {});
+/// K, X and Y must fit the device's memory. KernelMatrixHostOptions::autotune = on is refused.
+/// Errors: out_of_memory - they do not fit.
+OpReport kernel_matrix(const KernelMatrixCircuit& circuit, const ConstHostArray& x, const HostArray& k,
+                       const KernelMatrixShape& shape, const KernelMatrixHostOptions& options = {});
+OpReport kernel_matrix(const KernelMatrixCircuit& circuit, const ConstHostArray& x, const ConstHostArray& y,
+                       const HostArray& k, const KernelMatrixShape& shape,
+                       const KernelMatrixHostOptions& options = {});
+OpReport kernel_matrix(const ConstHostArray& states, const HostArray& k, const KernelMatrixShape& shape,
+                       const KernelMatrixHostOptions& options = {});
+OpReport kernel_matrix(const ConstHostArray& states, const ConstHostArray& others, const HostArray& k,
+                       const KernelMatrixShape& shape, const KernelMatrixHostOptions& options = {});
 
 }  // namespace weft::cuda

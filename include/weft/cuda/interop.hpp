@@ -5,7 +5,7 @@
 // Example:
 //     weft::Backend backend;
 //     const weft::cuda::Device device(backend);
-//     const weft::cuda::SharedBuffer<float> shared(device, 1024);  // shared.buffer() for weft, shared.span() for CUDA
+//     const weft::cuda::SharedBuffer<float> shared(device, 1024);  // buffer() for weft, span() for CUDA
 //     device.wait_for(nullptr, weft::Stream(backend).submit());
 #pragma once
 
@@ -46,7 +46,7 @@ class Device {
     const DeviceInfo& info() const;
 
     // All four take streams of this device that are not being captured, null for its default stream, and
-    // return at once. Errors: invalid_argument - a captured stream; driver; device_lost.
+    // return immediately. Errors: invalid_argument - a captured stream; driver; device_lost.
 
     /// What `stream` is given from now on runs after `event`, of whichever weft stream of the backend.
     /// Errors: invalid_argument - an event of another backend.
@@ -106,14 +106,14 @@ class SharedBuffer {
     std::size_t bytes() const noexcept { return size() * sizeof(T); }
     /// As weft sees it, for streams and kernels.
     const Buffer<T>& buffer() const {
-        require();
+        require_memory();
         return buffer_;
     }
     BufferView<T> view() const { return buffer().view(); }
     BufferView<T> view(std::size_t first, std::size_t count) const { return buffer().view(first, count); }
     /// As CUDA sees it; valid while this object lives.
     DeviceSpan<T> span() const {
-        require();
+        require_memory();
         return {static_cast<T*>(detail::pointer_of(*memory_)), buffer_.size()};
     }
     DeviceSpan<T> span(std::size_t first, std::size_t count) const { return span().subspan(first, count); }
@@ -121,12 +121,13 @@ class SharedBuffer {
   private:
     friend struct weft::detail::Access;
     const std::shared_ptr<detail::SharedMemory>& memory() const {
-        require();
+        require_memory();
         return memory_;
     }
     SharedBuffer(std::shared_ptr<detail::SharedMemory> memory, std::size_t count)
-        : memory_(std::move(memory)), buffer_(weft::detail::Access::make<Buffer<T>>(detail::object_of(*memory_), count)) {}
-    void require() const {
+        : memory_(std::move(memory)),
+          buffer_(weft::detail::Access::make<Buffer<T>>(detail::object_of(*memory_), count)) {}
+    void require_memory() const {
         if (!memory_) throw Error(Errc::invalid_argument, "SharedBuffer: used after it was moved from");
     }
 

@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Classical values into quantum states, batch by batch: on resident buffers, or streamed from and to host
-// memory.
+// Encodes classical values into quantum states, batch by batch: on resident buffers, or streamed from and to
+// host memory.
+//
+// Example:
+//     weft::Backend backend;
+//     const std::vector<double> angles(256 * 8, 0.5);
+//     std::vector<weft::c32> states(256 << 8);
+//     weft::encode_angle(backend, angles, states, {.samples = 256, .qubits = 8});
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include <weft/array.hpp>
 #include <weft/backend.hpp>
 #include <weft/batch.hpp>
-#include <weft/ops/encode_memory.hpp>
-#include <weft/array.hpp>
 #include <weft/stream.hpp>
 
 namespace weft {
@@ -64,77 +71,118 @@ class EncodeError : public Error {
     std::vector<EncodeFailure> failures_;
 };
 
+struct EncodeOptions {
+    /// Read the values first and refuse the batch before a state is written. Otherwise the states of samples
+    /// that cannot be encoded become zeros, all others are right, and the error is reported when the work is
+    /// done.
+    bool check_values = false;
+};
+
+struct EncodeHostOptions {
+    bool check_values = false;  ///< as EncodeOptions::check_values
+    BatchOptions batch = {};
+};
+
 /// What became of the samples of one encode on a Stream. Cheap to copy; holds 8 bytes of device memory a
 /// sample.
 class EncodeOutcome {
   public:
-    /// Submits, waits, and returns every sample at fault. `stream`: the one that encode was called with; of
-    /// an encode inside Stream::record or native::record any that runs after it, and it tells of the last
-    /// run. Errors: invalid_argument - another stream; as Stream::download.
+    /// Submits, waits, and returns every sample at fault. `stream` is the one that encode was called with. For
+    /// an encode inside Stream::record or native::record it is any stream that runs after it, and the result
+    /// is that of the last run. Errors: invalid_argument - another stream; as Stream::download.
     std::vector<EncodeFailure> failures(Stream& stream) const;
-    /// The same, as an error. Errors: EncodeError - at least one sample could not be encoded.
-    void check(Stream& stream) const;
+    /// Throws them. Errors: EncodeError - at least one sample could not be encoded; as failures().
+    void require_all(Stream& stream) const;
 
-    /// For the other parts of weft.
+  private:
+    friend EncodeOutcome encode(Stream&, EncodeMethod, const ConstDeviceArray&, const DeviceArray&,
+                                const StateShape&, const EncodeOptions&);
     EncodeOutcome(EncodeMethod method, std::shared_ptr<Buffer<std::uint32_t>> status,
                   std::weak_ptr<const void> stream, bool deferred)
         : method_(method), status_(std::move(status)), stream_(std::move(stream)), deferred_(deferred) {}
 
-  private:
     EncodeMethod method_;
     std::shared_ptr<Buffer<std::uint32_t>> status_;
-    std::weak_ptr<const void> stream_;  ///< Stream::identity
+    std::weak_ptr<const void> stream_;  ///< its identity
     bool deferred_;                     ///< recorded: it runs wherever it is replayed
-};
-
-struct EncodeOptions {
-    /// Read the values first and refuse the batch before a state is written. Otherwise samples that cannot be
-    /// encoded become zeros, all others are right, and the error comes when the work is done.
-    bool strict = false;
-    BatchOptions batch = {};  ///< for streamed encodes; progress counts jobs, samples or parts of samples
 };
 
 /// Encodes resident values, recorded on `stream`.
 ///
-///   values   [samples, features] float32 or float64, basis also int64; features as encode_features says, for
-///            amplitude any number from 1 to 2^qubits
-///   states   [samples, 2^qubits] complex64 or complex128, from a multiple of 16 bytes of their buffer on,
-///   and of
-///            DeviceInfo's limits.storage_buffer_offset_alignment where that is more: complex64 views begin
-///            at an even element
+///   values   [samples, features] float32 or float64, for basis also int64; features as encode_features says,
+///            for amplitude any number from 1 to 2^qubits
+///   states   [samples, 2^qubits] complex64 or complex128; must start at a multiple of
+///            max(16, DeviceInfo's limits.storage_buffer_offset_alignment) bytes of their buffer, so that
+///            complex64 views start at an even element
 ///
-/// Amplitudes are within qubits * 2.5e-7 of their definition in float32, 1e-12 in float64; docs/encode.md
-/// says more.
-/// Computes in float64 where either of them is 64 bits wide, else in float32, and so complex64 states of an
-/// iqp that one workgroup cannot hold. The returned outcome tells which samples failed; whoever is sure of
-/// his values may drop it. Errors: invalid_argument - qubits, sizes, alignment,
-/// no samples; in strict mode EncodeError, and not inside Stream::record; unsupported - complex128 on a
-/// device without shaderFloat64; out_of_memory - scratch memory (see estimate_encode); as Stream::dispatch.
-EncodeOutcome encode(Stream& stream, EncodeMethod method, const EncodeValues& values,
-                     const EncodeStates& states, const StateShape& shape, const EncodeOptions& options = {});
-
-/// The same by name.
-EncodeOutcome encode_amplitude(Stream& stream, const EncodeValues& values, const EncodeStates& states,
-                               const StateShape& shape, const EncodeOptions& options = {});
-EncodeOutcome encode_angle(Stream& stream, const EncodeValues& values, const EncodeStates& states,
-                           const StateShape& shape, const EncodeOptions& options = {});
-EncodeOutcome encode_basis(Stream& stream, const EncodeValues& values, const EncodeStates& states,
-                           const StateShape& shape, const EncodeOptions& options = {});
-EncodeOutcome encode_phase(Stream& stream, const EncodeValues& values, const EncodeStates& states,
-                           const StateShape& shape, const EncodeOptions& options = {});
-EncodeOutcome encode_iqp(Stream& stream, const EncodeValues& values, const EncodeStates& states,
-                         const StateShape& shape, const EncodeOptions& options = {});
-EncodeOutcome encode_iqp_z(Stream& stream, const EncodeValues& values, const EncodeStates& states,
-                           const StateShape& shape, const EncodeOptions& options = {});
+/// Amplitudes are within qubits * 2.5e-7 of their definition in float32 and 1e-12 in float64; docs/encode.md
+/// has the details. Computes in float64 where values or states are 64 bits wide, else in float32; in float32
+/// too for complex64 states of an iqp that one workgroup cannot hold. The outcome says which samples failed:
+/// ignore it if the values are known to be valid.
+///
+/// Errors: invalid_argument - types, qubits, sizes, alignment, no samples; with check_values EncodeError, and
+/// not inside Stream::record; unsupported - complex128 on a device without shaderFloat64; out_of_memory -
+/// scratch memory (see estimate_encode); as Stream::dispatch.
+EncodeOutcome encode(Stream& stream, EncodeMethod method, const ConstDeviceArray& values,
+                     const DeviceArray& states, const StateShape& shape, const EncodeOptions& options = {});
 
 /// Encodes values in host memory into states in host memory, chunk by chunk: neither has to fit the device.
-/// Arrays as above. `states` must not overlap `values`.
+/// Arrays as above. `states` must not overlap `values`. Progress counts samples. An iqp or amplitude whose
+/// states need several dispatches is staged on one queue: there BatchOptions::chunk_elements is the most
+/// samples at a time, and path (but staged), queues, slots and stage_times do not apply.
 ///
 /// Errors: as above; EncodeError when the batch is done - states not named are right, those named are zeros -
-/// or in strict mode before anything is written; out_of_memory before anything is allocated or written - the
-/// smallest part that can be streamed does not fit, the text has both figures; as run_batch.
-BatchReport encode(Backend& backend, EncodeMethod method, const EncodeSource& values,
-                   const EncodeTarget& states, const StateShape& shape, const EncodeOptions& options = {});
+/// or with check_values before anything is written; out_of_memory before anything is allocated or written -
+/// the smallest part that can be streamed does not fit, the text has both figures; as run_batch.
+OpReport encode(Backend& backend, EncodeMethod method, const ConstHostArray& values, const HostArray& states,
+                const StateShape& shape, const EncodeHostOptions& options = {});
+
+namespace detail {
+template <class Where>
+using EncodeIn = typename ArraysOf<std::remove_cvref_t<Where>>::In;
+template <class Where>
+using EncodeOut = typename ArraysOf<std::remove_cvref_t<Where>>::Out;
+template <class Where>
+using EncodeOptionsOf =
+    std::conditional_t<ArraysOf<std::remove_cvref_t<Where>>::host, EncodeHostOptions, EncodeOptions>;
+}  // namespace detail
+
+/// The same by name, on a Stream, a Backend, or a CUDA stream (<weft/cuda/encode.hpp>).
+template <class Where>
+auto encode_amplitude(Where&& where, const detail::EncodeIn<Where>& values, const detail::EncodeOut<Where>& states,
+     const StateShape& shape, const detail::EncodeOptionsOf<Where>& options = {}) {
+    return encode(std::forward<Where>(where), EncodeMethod::amplitude, values, states, shape, options);
+}
+template <class Where>
+auto encode_angle(Where&& where, const detail::EncodeIn<Where>& values, const detail::EncodeOut<Where>& states,
+     const StateShape& shape, const detail::EncodeOptionsOf<Where>& options = {}) {
+    return encode(std::forward<Where>(where), EncodeMethod::angle, values, states, shape, options);
+}
+template <class Where>
+auto encode_basis(Where&& where, const detail::EncodeIn<Where>& values, const detail::EncodeOut<Where>& states,
+     const StateShape& shape, const detail::EncodeOptionsOf<Where>& options = {}) {
+    return encode(std::forward<Where>(where), EncodeMethod::basis, values, states, shape, options);
+}
+template <class Where>
+auto encode_phase(Where&& where, const detail::EncodeIn<Where>& values, const detail::EncodeOut<Where>& states,
+     const StateShape& shape, const detail::EncodeOptionsOf<Where>& options = {}) {
+    return encode(std::forward<Where>(where), EncodeMethod::phase, values, states, shape, options);
+}
+template <class Where>
+auto encode_iqp(Where&& where, const detail::EncodeIn<Where>& values, const detail::EncodeOut<Where>& states,
+     const StateShape& shape, const detail::EncodeOptionsOf<Where>& options = {}) {
+    return encode(std::forward<Where>(where), EncodeMethod::iqp, values, states, shape, options);
+}
+template <class Where>
+auto encode_iqp_z(Where&& where, const detail::EncodeIn<Where>& values, const detail::EncodeOut<Where>& states,
+     const StateShape& shape, const detail::EncodeOptionsOf<Where>& options = {}) {
+    return encode(std::forward<Where>(where), EncodeMethod::iqp_z, values, states, shape, options);
+}
+
+struct EncodeTypes {
+    ElementType values = kFloat64;
+    ElementType states = kComplex64;
+};
 
 /// What an encode takes, before anything is allocated.
 struct EncodeEstimate {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finite-field vectors: on a Stream or a CUDA stream for resident ones, on a Backend for those in host memory.
+// Finite-field vectors: on a Stream or a CUDA stream for resident ones, on a Backend for those in host
+// memory.
 //
 // Example:
 //     weft::Backend backend;
@@ -67,8 +68,8 @@ enum class FieldOp {
     mul,              ///< a[i] * b[i]
     square,           ///< a[i] * a[i]
     inverse,          ///< 1 / a[i]; 0 for 0
-    to_montgomery,    ///< a[i] * R, whatever FieldForm says
-    from_montgomery,  ///< a[i] / R, likewise
+    to_montgomery,    ///< a[i] * R; FieldForm makes no difference
+    from_montgomery,  ///< a[i] / R; FieldForm makes no difference
     axpy,             ///< scalar * a[i] + b[i]
     sum,              ///< a[0] + a[1] + ...
     inner_product,    ///< a[0] * b[0] + a[1] * b[1] + ...
@@ -88,15 +89,15 @@ enum class FieldShader {
 
 /// Of operations on resident vectors, and of programs.
 struct FieldOptions {
-    FieldForm form = FieldForm::plain;             ///< of a, b, scalar and out
+    FieldForm form = FieldForm::plain;            ///< of a, b, scalar and out
     FieldShader shader = FieldShader::automatic;  ///< not on CUDA, which has one kernel for both
     std::uint32_t workgroup_size = 0;  ///< a power of two, for reductions at most 256; 0: as planned
-    std::uint32_t block_elements = 0;  ///< only of reductions: elements of one workgroup, about; 0: as planned
+    std::uint32_t block_elements = 0;  ///< for reductions alone: elements of a workgroup; 0: as planned
 };
 
 /// Of operations in host memory.
 struct FieldHostOptions {
-    FieldForm form = FieldForm::plain;             ///< of a, b, scalar and out
+    FieldForm form = FieldForm::plain;            ///< of a, b, scalar and out
     FieldShader shader = FieldShader::automatic;  ///< not on CUDA
     /// Refuse values >= p before anything runs; the error names job and element. Unchecked, such values give,
     /// for all fields alike: the right result of add if a + b < 2p, of products and conversions if one
@@ -123,10 +124,10 @@ struct FieldJob {
 /// give 0. Reductions are cut into blocks, whose totals are added on the host. The report's items are
 /// elements; its method is the shader, for fields that have two.
 ///
-/// Errors: invalid_argument - limbs of another type, limb counts that are no multiple of an element or differ,
-/// null with a length, overlap that is not in place, a `b` or `scalar` too many or too few, a scalar that is
-/// not below p, and with check_values "not canonical" with job and element; nothing has run then and outputs
-/// are untouched. unsupported - limbs64 on a device without shaderInt64. As run_batch otherwise.
+/// Errors: invalid_argument - limbs of another type, limb counts that are no multiple of an element or
+/// differ, null with a length, overlap that is not in place, a `b` or `scalar` too many or too few, a scalar
+/// that is not below p, and with check_values "not canonical" with job and element; nothing has run then and
+/// outputs are untouched. unsupported - limbs64 on a device without shaderInt64. As run_batch otherwise.
 OpReport field_batch(Backend& backend, Field field, FieldOp op, std::span<const FieldJob> jobs,
                      const FieldHostOptions& options = {});
 /// The same for one job; error texts open with "field_add" and the like and name no job.
@@ -177,22 +178,22 @@ auto field_neg(Where&& where, Field field, const FieldIn<Where>& a, const FieldO
 }
 template <class Where>
 auto field_square(Where&& where, Field field, const FieldIn<Where>& a, const FieldOut<Where>& out,
-               const FieldOptionsOf<Where>& options = {}) {
+                  const FieldOptionsOf<Where>& options = {}) {
     return field_apply(where, field, FieldOp::square, a, {}, {}, out, options);
 }
 template <class Where>
 auto field_inverse(Where&& where, Field field, const FieldIn<Where>& a, const FieldOut<Where>& out,
-               const FieldOptionsOf<Where>& options = {}) {
+                   const FieldOptionsOf<Where>& options = {}) {
     return field_apply(where, field, FieldOp::inverse, a, {}, {}, out, options);
 }
 template <class Where>
 auto field_to_montgomery(Where&& where, Field field, const FieldIn<Where>& a, const FieldOut<Where>& out,
-               const FieldOptionsOf<Where>& options = {}) {
+                         const FieldOptionsOf<Where>& options = {}) {
     return field_apply(where, field, FieldOp::to_montgomery, a, {}, {}, out, options);
 }
 template <class Where>
 auto field_from_montgomery(Where&& where, Field field, const FieldIn<Where>& a, const FieldOut<Where>& out,
-               const FieldOptionsOf<Where>& options = {}) {
+                           const FieldOptionsOf<Where>& options = {}) {
     return field_apply(where, field, FieldOp::from_montgomery, a, {}, {}, out, options);
 }
 template <class Where>
@@ -208,7 +209,7 @@ auto field_sum(Where&& where, Field field, const FieldIn<Where>& a, const FieldO
 }
 template <class Where>
 auto field_inner_product(Where&& where, Field field, const FieldIn<Where>& a, const FieldIn<Where>& b,
-               const FieldOut<Where>& out, const FieldOptionsOf<Where>& options = {}) {
+                         const FieldOut<Where>& out, const FieldOptionsOf<Where>& options = {}) {
     return field_apply(where, field, FieldOp::inner_product, a, b, {}, out, options);
 }
 

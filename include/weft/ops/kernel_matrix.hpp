@@ -1,29 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantum kernel matrices: K[i, j] = |<psi(y_j)|psi(x_i)>|^2, from features through a circuit or from states.
+//
+// Example:
+//     weft::Backend backend;
+//     const std::vector<float> x(500 * 6, 0.5f);                      // [samples, qubits], radians
+//     std::vector<float> k(500 * 500);
+//     weft::kernel_matrix(backend, weft::KernelMatrixCircuit{}, x, k, {.samples = 500, .qubits = 6});
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <weft/backend.hpp>
-#include <weft/ops/kernel_matrix_memory.hpp>
 #include <weft/array.hpp>
+#include <weft/backend.hpp>
+#include <weft/batch.hpp>
+#include <weft/config.hpp>
 #include <weft/stream.hpp>
 
 namespace weft {
 
 /// How a row x is embedded, with t = scale * x[q] on wire q, radians.
 enum class FeatureMap {
-    angle,  ///< RY(t)
-    ry,     ///< RY(t), by its other name
-    ryrz,   ///< RY(t), then RZ(t)
+    ry,    ///< RY(t)
+    ryrz,  ///< RY(t), then RZ(t)
 };
 const char* to_string(FeatureMap map) noexcept;
-/// The map of that name, in any case. Errors: invalid_argument - the text lists the three.
+/// The map of that name, in any case. Errors: invalid_argument - the text lists both.
 FeatureMap feature_map(std::string_view name);
 
 /// psi(x) = U(w_L-1) .. U(w_0) E(x) |0>, or with `reupload` U(w_L-1) E(x) .. U(w_0) E(x) |0>. E(x) embeds the
@@ -34,7 +38,7 @@ FeatureMap feature_map(std::string_view name);
 /// map and the scale alone.
 struct KernelMatrixCircuit {
     FeatureMap map = FeatureMap::ryrz;
-    KernelSource weights = {};  ///< [layers, qubits] float or double, radians; empty: no layers
+    ConstHostArray weights = {};  ///< [layers, qubits] float32 or float64, radians; empty: no layers
     bool reupload = false;
     double scale = 1.0;
 };
@@ -55,29 +59,30 @@ inline StateShape::operator KernelMatrixShape() const {
     return {samples, 0, qubits};
 }
 
-
-/// How far a call on host memory is.
-struct KernelProgress {
-    std::uint64_t pairs_done = 0, pairs = 0;
-    double elapsed_s = 0;
-    double pairs_per_s() const;  ///< 0 before anything is done
-    double remaining_s() const;  ///< at that rate
-};
-
 struct KernelMatrixOptions {
     std::int64_t state_tile = -1;  ///< states built at a time, 1 or more; -1: planned
-    /// Use tiles measured on this device, and before a call on host memory that takes long enough (some
-    /// seconds) measure them if none was: see kernel_tuning.hpp. Values stay within the same bounds.
-    bool autotune = true;
+    /// Use tiles measured on this device (<weft/tune/kernel_matrix.hpp>). A call on host memory that takes
+    /// long enough (some seconds) measures them first if none was. Values stay within the same bounds.
+    Choice autotune = Choice::automatic;
     Choice bulk_states = Choice::automatic;  ///< build all states once; automatic: where they fit
     double vram_fraction = 0.85;             ///< of the memory budget that may be used, above 0, at most 1
     /// Divide K[i, j] by sqrt(d_i d_j), d_i = max(K[i, i] + jitter, 1e-12), and set the diagonal to 1; where
     /// Y is given, by the root of the product of both rows' values with themselves, without jitter.
     bool normalize = false;
-    double jitter = 0;     ///< at least 0; of normalize alone
-    bool timings = false;  ///< fill in states_s and product_s of the report: a Profile for the call
-    std::function<void(const KernelProgress&)> progress = {};  ///< on the caller's thread; may throw
-    std::stop_token cancel = {};  ///< asked between tiles; ends with Errc::cancelled
+    double jitter = 0;  ///< at least 0; of normalize alone
+};
+
+/// The same members for calls on host memory, and `batch`.
+struct KernelMatrixHostOptions {
+    std::int64_t state_tile = -1;
+    Choice autotune = Choice::automatic;
+    Choice bulk_states = Choice::automatic;
+    double vram_fraction = 0.85;
+    bool normalize = false;
+    double jitter = 0;
+    /// progress, which counts pairs; cancel; stage_times, which fills in OpReport::states_s and product_s where
+    /// it is on, by a Profile for the call. The other members must keep their defaults.
+    BatchOptions batch = {};
 };
 
 enum class KernelMatrixMethod {
@@ -90,24 +95,24 @@ const char* to_string(KernelMatrixMethod method) noexcept;
 struct KernelMatrixEstimate {
     KernelMatrixMethod method = KernelMatrixMethod::product;
     std::uint32_t layers = 0;  ///< of the circuit that matter; the others cancel
-    bool real64 = false;       ///< arithmetic in float64
+    bool float64 = false;      ///< arithmetic in float64
     std::uint64_t pairs = 0;
     std::uint64_t state_tile = 0;  ///< states built at a time; 0: none are
     bool bulk_states = false;      ///< all states are built once
     /// Bound on errors of K, of states with norm 1: docs/kernel_matrix.md. 0: nothing could be planned.
     double error = 0;
     std::string gram_method;  ///< of the inner products: "fp32_3m", "fp64", "matrix_split", ..; empty: none
-    std::string tile;         ///< of the inner products, as in KernelTileTrial; empty: there are none
+    std::string tile;         ///< of the inner products, as in tune::TileTrial; empty: there are none
     std::string tile_choice;  ///< "planned", "measured", or "to be measured" by a call on host memory
     std::uint64_t states_bytes = 0;  ///< of all states on the device
     std::uint64_t matrix_bytes = 0;  ///< of K
-    /// Bounds of what buffers of a call hold at a time: device memory, and page-locked memory where that is
-    /// the device's own (DeviceInfo::unified_memory) or Config::memory_limit counts it. Resident: besides
-    /// features and K. 0: nothing could be planned, for a reason that the last of `reasons` tells.
+    /// Bounds of what the buffers of a call hold at a time: device memory, and page-locked memory where that is
+    /// the device's own (DeviceInfo::unified_memory) or Config::memory_limit counts it. Features and K of a
+    /// resident call are not included. 0: nothing could be planned; the last of `reasons` says why.
     std::uint64_t resident_bytes = 0;
     std::uint64_t streamed_bytes = 0;  ///< of a call on host memory
-    std::uint64_t available_bytes =
-        0;  ///< vram_fraction of the budget, or of what Config::memory_limit leaves
+    /// vram_fraction of the budget, or of what Config::memory_limit leaves.
+    std::uint64_t available_bytes = 0;
     /// Floating-point operations: of all states, as often as they are made, and of a pair.
     double state_flops = 0, pair_flops = 0;
     double state_builds = 0;  ///< times a state is made, on average: 1 with bulk states
@@ -115,27 +120,15 @@ struct KernelMatrixEstimate {
     std::vector<std::string> reasons;  ///< one line for each decision, and for what does not fit
 };
 
-/// The plan of a call. Errors: invalid_argument - shape, map, weights or options; unsupported - as
-/// kernel_matrix.
-KernelMatrixEstimate estimate_kernel_matrix(const Backend& backend, const KernelMatrixShape& shape,
-                                      const KernelMatrixCircuit& circuit, ValueType type = ValueType::float32,
-                                      const KernelMatrixOptions& options = {});
+/// The plan of a call; `type` is that of K. Errors: invalid_argument - shape, map, weights, types or options;
+/// unsupported - as kernel_matrix.
+KernelMatrixEstimate estimate_kernel_matrix(const Backend& backend, const KernelMatrixCircuit& circuit,
+                                            const KernelMatrixShape& shape, ElementType type = kFloat32,
+                                            const KernelMatrixOptions& options = {});
 /// The same for states that are given.
-KernelMatrixEstimate estimate_kernel_matrix(const Backend& backend, const KernelMatrixShape& shape, StateType states,
-                                      ValueType type = ValueType::float32,
-                                      const KernelMatrixOptions& options = {});
-
-/// What a call on host memory did; every figure measured or counted in that run.
-struct KernelMatrixReport {
-    KernelMatrixMethod method = KernelMatrixMethod::product;
-    std::uint64_t pairs = 0;
-    double wall_s = 0;  ///< from the call to the last value in place
-    /// Device time by its timestamps: of building and packing states, and of products (pairs in closed form
-    /// included). With KernelMatrixOptions::timings, where the device has timestamps; else 0. Kernel matrices
-    /// that other threads make on the backend meanwhile are counted too.
-    double states_s = 0, product_s = 0;
-    double pairs_per_s() const;  ///< pairs / wall_s
-};
+KernelMatrixEstimate estimate_kernel_matrix(const Backend& backend, ElementType states,
+                                            const KernelMatrixShape& shape, ElementType type = kFloat32,
+                                            const KernelMatrixOptions& options = {});
 
 /// K of resident features, recorded on `stream`.
 ///
@@ -145,43 +138,46 @@ struct KernelMatrixReport {
 ///
 /// Arithmetic is of the type of `k`; angles are reduced exactly whatever the type, so adding 2 pi / scale to
 /// a feature changes K by no more than the feature's own rounding. A feature that is not finite makes its row
-/// and column NaN. `progress` and `cancel` do not apply. Errors: invalid_argument - shape, sizes, circuit,
-/// options; unsupported - float64 on a device without shaderFloat64; out_of_memory - does not fit, with the
-/// numbers, before anything is allocated; as Stream::dispatch.
-void kernel_matrix(Stream& stream, const KernelFeatures& x, const KernelValues& k, const KernelMatrixShape& shape,
-                   const KernelMatrixCircuit& circuit = {}, const KernelMatrixOptions& options = {});
-void kernel_matrix(Stream& stream, const KernelFeatures& x, const KernelFeatures& y, const KernelValues& k,
-                   const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit = {},
+/// and column NaN. Errors: invalid_argument - types, shape, sizes, circuit, options; unsupported - float64 on
+/// a device without shaderFloat64; out_of_memory - does not fit, with the numbers, before anything is
+/// allocated; as Stream::dispatch.
+void kernel_matrix(Stream& stream, const KernelMatrixCircuit& circuit, const ConstDeviceArray& x,
+                   const DeviceArray& k, const KernelMatrixShape& shape,
+                   const KernelMatrixOptions& options = {});
+void kernel_matrix(Stream& stream, const KernelMatrixCircuit& circuit, const ConstDeviceArray& x,
+                   const ConstDeviceArray& y, const DeviceArray& k, const KernelMatrixShape& shape,
                    const KernelMatrixOptions& options = {});
 
-/// K of resident states, [samples, 2^qubits] each, recorded on `stream`. complex64 is computed on in float32,
-/// complex128 in float64, whatever the type of `k`. A state with an amplitude that is not finite makes its
-/// row and column NaN; so may one with `normalize` whose norm is beyond 4.2e9 in float32 (1.1e77 in float64).
-void kernel_matrix(Stream& stream, const KernelStates& states, const KernelValues& k, const StateShape& shape,
-                   const KernelMatrixOptions& options = {});
-void kernel_matrix(Stream& stream, const KernelStates& x, const KernelStates& y, const KernelValues& k,
+/// K of resident states, complex64 or complex128 [samples, 2^qubits] and [others, 2^qubits], recorded on
+/// `stream`. complex64 is computed on in float32, complex128 in float64, whatever the type of `k`. A state
+/// with an amplitude that is not finite makes its row and column NaN; so may one with `normalize` whose norm
+/// is beyond 4.2e9 in float32 (1.1e77 in float64).
+void kernel_matrix(Stream& stream, const ConstDeviceArray& states, const DeviceArray& k,
                    const KernelMatrixShape& shape, const KernelMatrixOptions& options = {});
+void kernel_matrix(Stream& stream, const ConstDeviceArray& states, const ConstDeviceArray& others,
+                   const DeviceArray& k, const KernelMatrixShape& shape,
+                   const KernelMatrixOptions& options = {});
 
 /// K of features in host memory into host memory, tile by tile: K has to fit neither the device nor, where it
-/// is a mapped file, host memory. Arrays as above; `k` must not overlap the others.
+/// is a mapped file, host memory. Arrays as above; `k` must not overlap the others. OpReport::method is that
+/// of KernelMatrixMethod.
 ///
 /// Errors: as above; invalid_argument - also a feature or weight that is not finite, named by row and column,
 /// before anything runs; cancelled; whatever `progress` throws. After cancelled and what `progress` throws, k
 /// is undefined.
-KernelMatrixReport kernel_matrix(Backend& backend, const KernelSource& x, const KernelTarget& k,
-                                 const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit = {},
-                                 const KernelMatrixOptions& options = {});
-KernelMatrixReport kernel_matrix(Backend& backend, const KernelSource& x, const KernelSource& y,
-                                 const KernelTarget& k, const KernelMatrixShape& shape,
-                                 const KernelMatrixCircuit& circuit = {}, const KernelMatrixOptions& options = {});
+OpReport kernel_matrix(Backend& backend, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
+                       const HostArray& k, const KernelMatrixShape& shape,
+                       const KernelMatrixHostOptions& options = {});
+OpReport kernel_matrix(Backend& backend, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
+                       const ConstHostArray& y, const HostArray& k, const KernelMatrixShape& shape,
+                       const KernelMatrixHostOptions& options = {});
 
-/// K of states in host memory, [samples, 2^qubits] and [others, 2^qubits], into host memory. Errors:
-/// invalid_argument - also states of a norm above 4.2e9 where the amplitudes or K are float32, above 1.1e77
-/// else: K has its fourth power.
-KernelMatrixReport kernel_matrix(Backend& backend, const KernelStateSource& states, const KernelTarget& k,
-                                 const KernelMatrixShape& shape, const KernelMatrixOptions& options = {});
-KernelMatrixReport kernel_matrix(Backend& backend, const KernelStateSource& x, const KernelStateSource& y,
-                                 const KernelTarget& k, const KernelMatrixShape& shape,
-                                 const KernelMatrixOptions& options = {});
+/// K of states in host memory into host memory. Errors: invalid_argument - also states of a norm above 4.2e9
+/// where the amplitudes or K are float32, above 1.1e77 else: K has its fourth power.
+OpReport kernel_matrix(Backend& backend, const ConstHostArray& states, const HostArray& k,
+                       const KernelMatrixShape& shape, const KernelMatrixHostOptions& options = {});
+OpReport kernel_matrix(Backend& backend, const ConstHostArray& states, const ConstHostArray& others,
+                       const HostArray& k, const KernelMatrixShape& shape,
+                       const KernelMatrixHostOptions& options = {});
 
 }  // namespace weft

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What people do with a kernel matrix in host memory: alignment with labels, centring, projection onto the
 // positive semidefinite matrices, normalisation. Arithmetic is float64 whatever the matrix holds.
+//
+// Example:
+//     std::vector<double> k{2, 0, 0, 2};
+//     weft::normalize_kernel_matrix(k, 2);
+//     const double alignment = weft::kernel_alignment(std::span<const double>(k), std::vector<double>{1, -1});
+//     std::printf("%.2f\n", alignment);
 #pragma once
 
 #include <cstdint>

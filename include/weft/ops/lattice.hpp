@@ -99,8 +99,9 @@ struct LatticeDecodeHostOptions {
 ///
 /// The report's items are vectors; `retried` and `unresolved` count the statuses.
 ///
-/// Errors: invalid_argument - code, shape, null, overlap, values that are not finite with check_values: nothing
-/// has run; values that are not finite otherwise: all other vectors are coded. As run_batch otherwise.
+/// Errors: invalid_argument - code, shape, null, overlap; EncodeError (<weft/ops/encode.hpp>) with
+/// check_values - rows with values that are not finite; nothing has run then. invalid_argument without
+/// check_values - vectors with values that are not finite; all others are coded then. As run_batch otherwise.
 OpReport lattice_encode(Backend& backend, const LatticeCode& code, std::span<const float> x,
                         std::span<std::uint8_t> codes, std::span<std::uint8_t> status = {},
                         const LatticeHostOptions& options = {});

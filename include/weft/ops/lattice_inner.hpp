@@ -66,8 +66,8 @@ OpReport lattice_inner(Backend& backend, const LatticeTable& table, const Lattic
                        const LatticeHostOptions& options = {});
 
 /// The same on resident buffers; x and y have code_words() words for their rows. The first call with a table
-/// uploads its words into a buffer that the backend keeps until Backend::trim(); Backend::memory() counts it as
-/// "lattice table". Errors: as above; out_of_memory - that buffer; as Stream::dispatch.
+/// uploads its words into a buffer that the backend keeps until Backend::trim(); Backend::memory() counts it
+/// as "lattice table". Errors: as above; out_of_memory - that buffer; as Stream::dispatch.
 void lattice_inner(Stream& stream, const LatticeTable& table, const LatticeCode& code,
                    BufferView<const std::uint32_t> x, BufferView<const std::uint32_t> y,
                    BufferView<float> out, const LatticeOptions& options = {});

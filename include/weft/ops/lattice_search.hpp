@@ -24,8 +24,8 @@ struct LatticeSearchOptions {
     /// fine codes reach large values, and while the lowest betas are the best.
     float low = 0, high = 0;
     std::uint32_t steps = 40;  ///< betas tried over the range, 2 to 1000; half as many again in each valley
-    /// Of each quantization. `progress` counts the betas tried, of a total that grows where the range turns out
-    /// to have several valleys or to go on.
+    /// Of each quantization. `progress` counts the betas tried, of a total that grows where the range turns
+    /// out to have several valleys or to go on.
     BatchOptions batch = {};
 };
 
@@ -39,7 +39,7 @@ struct LatticeTrial {
 struct LatticeSearch {
     LatticeTrial best;                 ///< least error; the smaller beta of equals
     std::vector<LatticeTrial> trials;  ///< all, ascending beta
-    OpReport report;  ///< of all quantizations together; its items are the betas tried
+    OpReport report;                   ///< of all quantizations together; its items are the betas tried
 };
 
 /// Quantizes `sample` on the device with betas in geometric steps over the range, then with steps between the

@@ -3,7 +3,7 @@
 //
 // Example:
 //     weft::Backend backend;
-//     weft::tune::store_engine(backend, {.chunk_bytes = 64 << 20, .ring_slots = 4});  // for backends made later
+//     weft::tune::store_engine(backend, {.chunk_bytes = 64 << 20, .ring_slots = 4});  // for later backends
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ class Backend;
 
 namespace tune {
 
-/// What the plan takes instead of its own defaults wherever Config does not set a value. An empty optional, or
-/// automatic, leaves the default.
+/// What the plan takes instead of its own defaults wherever Config does not set a value. An empty optional,
+/// or automatic, leaves the default.
 struct Engine {
     /// Bytes of a chunk, inputs and outputs together; unlike Config::chunk_elements it means the same for
     /// every program. 1 to 2^40.
@@ -41,9 +41,9 @@ struct EngineReport {
     Engine values;               ///< empty unless "used"
 };
 
-/// Keeps `engine` in the cache folder for backends made or adopted later, for this device, driver and version of
-/// weft alone; an empty one removes what is kept. The file appears whole or not at all. Errors: invalid_argument -
-/// a value out of range; unsupported - the cache is off; io.
+/// Keeps `engine` in the cache folder for backends made or adopted later, for this device, driver and version
+/// of weft alone; an empty one removes what is kept. The file appears whole or not at all. Errors:
+/// invalid_argument - a value out of range; unsupported - the cache is off; io.
 void store_engine(const Backend& backend, const Engine& engine);
 
 }  // namespace tune

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiles of the inner products behind kernel matrices, measured on a device and kept for it.
+//
+// Example:
+//     weft::Backend backend;
+//     for (const weft::tune::TileReport& report :
+//          weft::tune::kernel_matrix_tiles(backend, {.samples = 4096, .qubits = 12}, {.keep = false}))
+//         std::printf("%s: %s\n", report.products.c_str(), report.trials[report.best].tile.c_str());
 #pragma once
 
 #include <cstddef>
@@ -9,58 +15,58 @@
 
 #include <weft/ops/kernel_matrix.hpp>
 
-namespace weft {
+namespace weft::tune {
 
 /// A tile, and how long the device took with it.
-struct KernelTileTrial {
-    std::string tile;    ///< "64x64/8x4/1": outputs of a workgroup, of an invocation, stages in shared memory
-    double seconds = 0;  ///< of a product, median of the repeats; by device timestamps where there are any
-    double scatter = 0;  ///< half the distance between the quartiles of its times
-    bool right = true;   ///< was made, and gave the values of the first; what does not is never kept
+struct TileTrial {
+    std::string tile;      ///< "64x64/8x4/1": outputs of a workgroup, of an invocation, stages in shared memory
+    double median_s = 0;   ///< of a product, over the repeats; by device timestamps where there are any
+    double scatter_s = 0;  ///< half the distance between the quartiles of its times
+    bool right = true;     ///< was made, and gave the values of the first; a tile that does not is never kept
 };
 
 /// What was measured for products of one class.
-struct KernelTuningReport {
-    std::string products;                 ///< "matrix_split khr 4096 of 65536": form, states, amplitudes
-    std::vector<KernelTileTrial> trials;  ///< the planned tile first
+struct TileReport {
+    std::string products;           ///< "matrix_split khr 4096 of 65536": method, states, amplitudes
+    std::vector<TileTrial> trials;  ///< the planned tile first
     /// Of these: another than the first only if it gains 3 % and more than both scatter.
     std::size_t best = 0;
-    double gain() const;         ///< 1 - seconds of the best / seconds of the first
+    double gain() const;         ///< 1 - median of the best / median of the first
     std::filesystem::path file;  ///< where it is kept; empty: in this process alone, or not at all
 };
 
-struct KernelTuningOptions {
-    ValueType type = ValueType::float32;  ///< of K and of the arithmetic: float32 or float64
-    bool given_states = false;            ///< of states that are given, which are never taken for normalised
+struct TileOptions {
+    ElementType type = kFloat32;  ///< of K and of the arithmetic: float32 or float64
+    bool given_states = false;    ///< of states that are given, which are never taken for normalised
     bool keep = true;  ///< used from then on, by this process and, through the cache folder, by others
     int repeats = 5;   ///< 1 or more; 3 or more to keep anything
     double flops = 0;  ///< at most as many operations a product; 0: the planned size
 };
 
-/// Measures the tiles that the device can run for the products that kernel_matrix would make for `shape` by
-/// way of states, on host memory and resident; one report for each class among them. A kept tile is used by
-/// calls of the same class with KernelMatrixOptions::autotune, whatever their other options; values of K stay
+/// Measures the tiles that the device can run for the products that kernel_matrix would make for `shape` from
+/// states, on host memory and resident; one report for each class among them. A kept tile is used by calls of
+/// the same class unless KernelMatrixOptions::autotune is off, whatever their other options; values of K stay
 /// within the same bounds. kernel_matrix on host memory measures by itself before jobs that are long enough.
 ///
 /// Tiles are kept in the cache folder in one file a device, for this driver, version of weft and its shaders;
 /// a file that is damaged or foreign counts as none and is replaced. Errors: invalid_argument - shape, type,
 /// repeats or flops; unsupported, out_of_memory - as kernel_matrix.
-std::vector<KernelTuningReport> tune_kernel_matrix(Backend& backend, const KernelMatrixShape& shape,
-                                                   const KernelTuningOptions& options = {});
+std::vector<TileReport> kernel_matrix_tiles(Backend& backend, const KernelMatrixShape& shape,
+                                            const TileOptions& options = {});
 
 /// A kept tile, and the class of products that it is for.
-struct KeptKernelTile {
-    std::string products, tile;  ///< as in KernelTuningReport and KernelTileTrial
+struct KeptTile {
+    std::string products, tile;  ///< as in TileReport and TileTrial
 };
 
 /// What is kept for the device of a backend, by class.
-std::vector<KeptKernelTile> kept_kernel_tiles(const Backend& backend);
+std::vector<KeptTile> kept_tiles(const Backend& backend);
 
 /// The state of what is kept for the device of a backend: "used", "absent", "off" (no cache folder), or why
 /// the file is not used.
-std::string kernel_tuning_state(const Backend& backend);
+std::string tiles_state(const Backend& backend);
 
 /// Forgets what is kept for the device. Errors: io.
-void forget_kernel_tuning(const Backend& backend);
+void forget_tiles(const Backend& backend);
 
-}  // namespace weft
+}  // namespace weft::tune

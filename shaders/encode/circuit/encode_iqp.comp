@@ -9,7 +9,7 @@
 
 layout(local_size_x_id = 0) in;                  // 2^(kSlabBits - 4)
 layout(constant_id = 2) const uint kSlabBits = 10;
-layout(constant_id = 4) const uint kQubits = 0;  // 0: the push constant tells
+layout(constant_id = 4) const uint kQubits = 0;  // 0: in the push constants
 layout(push_constant) uniform Push {
     uint count;
     uint first;

@@ -6,7 +6,7 @@
 #include "shaders/encode/encode_interface.glsl.h"
 
 layout(local_size_x_id = 0) in;
-layout(constant_id = 4) const uint kQubits = 0;  // 0: the push constant tells
+layout(constant_id = 4) const uint kQubits = 0;  // 0: in the push constants
 layout(push_constant) uniform Push {
     uint count;
     uint first;

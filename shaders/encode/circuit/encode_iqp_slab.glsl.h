@@ -64,10 +64,10 @@ WEFT_GPU Complex unit_of(Phase phase) {
     return complex(a.cosine, a.sine);
 }
 
-// Tables of a row, by the two lowest workgroups of 4 lane bits: of what such a workgroup comes to alone, and of what
+// Tables of a row, by the two lowest groups of 4 lane bits: of what such a group comes to alone, and of what
 // it adds to each higher bit of the slab.
 struct Tables {
-    uint rows, lane_bits, first_bit, workgroups, per_row;
+    uint rows, lane_bits, first_bit, groups, per_row;
 };
 
 WEFT_GPU Tables tables_of(uint rows, uint bits) {
@@ -75,16 +75,16 @@ WEFT_GPU Tables tables_of(uint rows, uint bits) {
     t.rows = rows;
     t.lane_bits = bits - 4u;
     t.first_bit = min(t.lane_bits, 4u);
-    t.workgroups = t.lane_bits > 4u ? 2u : 1u;
-    t.per_row = (bits - t.first_bit) * t.workgroups * 16u;
+    t.groups = t.lane_bits > 4u ? 2u : 1u;
+    t.per_row = (bits - t.first_bit) * t.groups * 16u;
     return t;
 }
 
-WEFT_GPU uint alone_at(uint row, uint workgroup, uint value) {
-    return row * 32u + workgroup * 16u + value;
+WEFT_GPU uint alone_at(uint row, uint group, uint value) {
+    return row * 32u + group * 16u + value;
 }
-WEFT_GPU uint with_at(Tables t, uint row, uint bit, uint workgroup, uint value) {
-    return t.rows * 32u + row * t.per_row + ((bit - t.first_bit) * t.workgroups + workgroup) * 16u + value;
+WEFT_GPU uint with_at(Tables t, uint row, uint bit, uint group, uint value) {
+    return t.rows * 32u + row * t.per_row + ((bit - t.first_bit) * t.groups + group) * 16u + value;
 }
 
 // Terms of the bits that are set in `x`, and of pairs of them. Bits above the slab are fixed, so their pairs
@@ -115,8 +115,8 @@ WEFT_GPU void prepare_tables(Tables t) {
     }
     for (uint at = gl_LocalInvocationIndex; at < t.rows * t.per_row; at += gl_WorkGroupSize.x) {
         const uint row = at / t.per_row, entry = (at - row * t.per_row) / 16u;
-        const uint bit = t.first_bit + entry / t.workgroups, workgroup = entry % t.workgroups;
-        const uint x = (at & 15u) << (4u * workgroup);
+        const uint bit = t.first_bit + entry / t.groups, group = entry % t.groups;
+        const uint x = (at & 15u) << (4u * group);
         if (x < 1u << min(bit, t.lane_bits)) cells[t.rows * 32u + at] = cell_of_phase(coupling(row, bit, x));
     }
 }
@@ -142,7 +142,7 @@ WEFT_GPU void prepare(uint rows, uint bits, uint block) {
 // What the lane bits below `bit` add to it: 4 at a time from the tables.
 WEFT_GPU Phase with_lane(Tables t, uint row, uint bit, uint lane_index) {
     Phase sum = phase_of_cell(cells[with_at(t, row, bit, 0u, lane_index & 15u)]);
-    if (t.workgroups > 1u)
+    if (t.groups > 1u)
         sum = add_phases(sum, phase_of_cell(cells[with_at(t, row, bit, 1u, (lane_index >> 4) & 15u)]));
     if (bit > 8u && (lane_index >> 8) != 0u)
         sum = add_phases(sum, angles[row * features() + pair_position(8u, bit)]);
@@ -151,7 +151,7 @@ WEFT_GPU Phase with_lane(Tables t, uint row, uint bit, uint lane_index) {
 
 WEFT_GPU Phase lane_phase(Tables t, uint row, uint lane_index) {
     Phase sum = phase_of_cell(cells[alone_at(row, 0u, lane_index & 15u)]);
-    if (t.workgroups > 1u)
+    if (t.groups > 1u)
         sum = add_phases(sum, phase_of_cell(cells[alone_at(row, 1u, (lane_index >> 4) & 15u)]));
     WEFT_UNROLL for (uint bit = 4u; bit < 8u; ++bit) if (((lane_index >> bit) & 1u) != 0u) sum =
         add_phases(sum, phase_of_cell(cells[with_at(t, row, bit, 0u, lane_index & 15u)]));

@@ -11,7 +11,6 @@
 
 #include <weft/error.hpp>
 
-#include "base/enum_check.hpp"
 #include "base/span_set.hpp"
 #include "host/thread_parts.hpp"
 
@@ -53,13 +52,6 @@ const char* to_string(EncodeFault fault) noexcept {
             return "2^24 or more, which float32 does not hold exactly";
     }
     return "unknown";
-}
-
-const char* to_string(ValueType type) noexcept {
-    return type == ValueType::float32 ? "float32" : type == ValueType::float64 ? "float64" : "int64";
-}
-const char* to_string(StateType type) noexcept {
-    return type == StateType::complex64 ? "complex64" : "complex128";
 }
 
 EncodeMethod encode_method(std::string_view name) {
@@ -160,14 +152,24 @@ std::string describe(const EncodeFailure& failure) {
     return where + " value " + std::to_string(failure.position) + " is " + to_string(failure.fault);
 }
 
+void check_types(const EncodeTypes& types) {
+    const auto refuse_type = [](const char* what, ElementType got, const char* need) {
+        throw Error(Errc::invalid_argument, std::string("encode: ") + what + " are of type " + to_string(got) +
+                                                " (got " + to_string(got) + ", need " + need + ")");
+    };
+    if (types.values != kFloat32 && types.values != kFloat64 && types.values != kInt64)
+        refuse_type("values", types.values, "float32, float64 or, for basis, int64");
+    if (types.states != kComplex64 && types.states != kComplex128)
+        refuse_type("states", types.states, "complex64 or complex128");
+}
+
 }  // namespace
 
 std::uint64_t check_encode(EncodeMethod method, const StateShape& shape, EncodeTypes types,
                            std::uint64_t values, std::uint64_t states) {
     const std::uint64_t features = encode_features(method, shape.qubits);
-    core::check_enum("encode", "type of values", types.values, ValueType::int64);
-    core::check_enum("encode", "type of states", types.states, StateType::complex128);
-    if (types.values == ValueType::int64 && method != EncodeMethod::basis)
+    check_types(types);
+    if (types.values == kInt64 && method != EncodeMethod::basis)
         refuse(method, "wrong type of values (got int64, need float32 or float64)");
     if (shape.samples == 0) refuse(method, "no samples (got 0, need at least 1)");
     // 16 bytes an amplitude must still be countable.
@@ -188,27 +190,25 @@ std::uint64_t check_encode(EncodeMethod method, const StateShape& shape, EncodeT
     return got;
 }
 
-void check_spans(const EncodeSource& values, const EncodeTarget& states) {
+void check_spans(const ConstHostArray& values, const HostArray& states) {
     const auto refuse_span = [](const std::string& what) {
         throw Error(Errc::invalid_argument, "encode: " + what);
     };
     if (values.data == nullptr) refuse_span("values are null");
     if (states.data == nullptr) refuse_span("states are null");
-    const std::uint64_t bytes_in = values.count * (values.type == ValueType::float32 ? 4 : 8);
-    const std::uint64_t bytes_out = states.count * (states.type == StateType::complex64 ? 8 : 16);
     const auto in = reinterpret_cast<std::uintptr_t>(values.data);
     const auto out = reinterpret_cast<std::uintptr_t>(states.data);
-    if (in % (values.type == ValueType::float32 ? 4 : 8) != 0)
+    if (in % values.type.bytes() != 0)
         refuse_span("values are not aligned to their type");
-    if (out % (states.type == StateType::complex64 ? 4 : 8) != 0)
+    if (out % (states.type.bytes() / 2) != 0)
         refuse_span("states are not aligned to their type");
-    if (core::share_memory(core::span_of(values.data, bytes_in, 0, false),
-                           core::span_of(states.data, bytes_out, 0, true)))
+    if (core::share_memory(core::span_of(values.data, values.bytes(), 0, false),
+                           core::span_of(states.data, states.bytes(), 0, true)))
         refuse_span("states overlap values (need separate memory)");
 }
 
-void check_alignment(const EncodePlan& plan, const EncodeStates& states) {
-    const std::uint64_t begin = states.first * plan.amplitude_bytes;
+void check_alignment(const EncodePlan& plan, std::uint64_t first_amplitude) {
+    const std::uint64_t begin = first_amplitude * plan.amplitude_bytes;
     if (begin % plan.alignment != 0)
         refuse(plan.method, "states begin where the device cannot bind them (got byte " +
                                 std::to_string(begin) + " of their buffer, need a multiple of " +
@@ -216,16 +216,16 @@ void check_alignment(const EncodePlan& plan, const EncodeStates& states) {
 }
 
 std::vector<EncodeFailure> find_faults(EncodeMethod method, std::uint32_t qubits, std::uint64_t features,
-                                       const EncodeSource& values, std::uint32_t threads) {
+                                       const ConstHostArray& values, std::uint32_t threads) {
     // Starting a thread costs what reading about 512 KiB costs.
     constexpr std::uint64_t kValuesPerThread = 1u << 18;
-    const std::uint64_t samples = values.count / features;
+    const std::uint64_t samples = values.size / features;
     std::vector<std::vector<EncodeFailure>> found(std::max(1u, threads));
     const auto scan = [&](std::uint64_t part, std::uint64_t first, std::uint64_t last) {
-        if (values.type == ValueType::float32)
+        if (values.type == kFloat32)
             find_in_rows(found[part], method, qubits, features, static_cast<const float*>(values.data), first,
                          last);
-        else if (values.type == ValueType::float64)
+        else if (values.type == kFloat64)
             find_in_rows(found[part], method, qubits, features, static_cast<const double*>(values.data),
                          first, last);
         else

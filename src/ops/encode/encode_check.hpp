@@ -13,20 +13,20 @@
 
 namespace weft::kernels {
 
-/// Qubits, samples and both counts against each other; returns values of a sample.
+/// Types, qubits, samples and both counts against each other; returns values of a sample.
 /// Errors: invalid_argument.
 std::uint64_t check_encode(EncodeMethod method, const StateShape& shape, EncodeTypes types,
                            std::uint64_t values, std::uint64_t states);
 
 /// Pointers and overlap of a streamed encode. Errors: invalid_argument.
-void check_spans(const EncodeSource& values, const EncodeTarget& states);
+void check_spans(const ConstHostArray& values, const HostArray& states);
 
-/// Where resident states begin. Errors: invalid_argument.
-void check_alignment(const EncodePlan& plan, const EncodeStates& states);
+/// Where resident states begin in their buffer. Errors: invalid_argument.
+void check_alignment(const EncodePlan& plan, std::uint64_t first_amplitude);
 
 /// Every sample of values in host memory that cannot be encoded, read with up to `threads` threads.
 std::vector<EncodeFailure> find_faults(EncodeMethod method, std::uint32_t qubits, std::uint64_t features,
-                                       const EncodeSource& values, std::uint32_t threads);
+                                       const ConstHostArray& values, std::uint32_t threads);
 
 /// The failures in status words (fault, position) of consecutive elements, of which 2^block_bits make a
 /// sample; `first` is the sample of the first.

@@ -170,7 +170,7 @@ std::uint64_t rounds_bytes(const EncodePlan& plan, const DeviceInfo& device, con
     return with_blocks(bytes_of_windows(plan));
 }
 
-// Slots grow to their largest workgroup: a chunk, or small jobs together. Each workgroup is in one slot only, so that
+// Slots grow to their largest bundle: a chunk, or small jobs together. Each bundle is in one slot only, so that
 // all of them together hold no more than the batch.
 std::uint64_t jobs_bytes(const EncodePlan& plan, const EncodeRoom& room) {
     constexpr std::uint64_t kChunkBytes = 48 * kMiB, kBundleBytes = 8 * kMiB;
@@ -183,9 +183,9 @@ std::uint64_t jobs_bytes(const EncodePlan& plan, const EncodeRoom& room) {
     const std::uint64_t asked =
         room.chunk_elements > job / element.bytes ? job : room.chunk_elements * element.bytes;
     const std::uint64_t part = room.copies ? std::min(asked, std::max(kChunkBytes, total / 64)) : asked;
-    const std::uint64_t workgroup = std::max(std::max(part, element.bytes) + element.broadcast, kBundleBytes);
+    const std::uint64_t bundle = std::max(std::max(part, element.bytes) + element.broadcast, kBundleBytes);
     const std::uint64_t copies = room.copies ? 2 : 1, slots = std::max(1u, room.slots);
-    const std::uint64_t areas = std::min(slots * workgroup, total + slots * element.broadcast);
+    const std::uint64_t areas = std::min(slots * bundle, total + slots * element.broadcast);
     return with_blocks(copies * areas + slots * kSlotBytes + status_bytes(plan));
 }
 

@@ -8,7 +8,7 @@
 
 namespace weft::kernels {
 
-/// Device memory of a resident encode besides values and states, as its buffers are rounded.
+/// Device memory of a resident encode in addition to values and states, as its buffers are rounded.
 std::uint64_t scratch_bytes(const EncodePlan& plan);
 
 /// Samples of a job of run_batch.

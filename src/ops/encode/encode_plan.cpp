@@ -15,7 +15,7 @@ std::uint32_t workgroup_limit(const DeviceInfo& device) {
         std::max(1u, std::min(device.limits.max_workgroup_size[0], device.limits.max_workgroup_invocations)));
 }
 
-// lavapipe's invocations were seen to pass barriers too early in shaders whose loops hold some.
+// On lavapipe, invocations pass barriers inside loops too early.
 bool keeps_barriers(const DeviceInfo& device) {
     return device.type != DeviceType::cpu;
 }
@@ -156,7 +156,7 @@ void plan_iqp(EncodePlan& plan, const DeviceInfo& device, bool streamed) {
 
 EncodePlan plan_encode(const DeviceInfo& device, EncodeMethod method, EncodeTypes types,
                        const StateShape& shape, std::uint64_t features, bool streamed) {
-    const bool wide = types.states == StateType::complex128;
+    const bool wide = types.states == kComplex128;
     if (wide && !device.shader_float64)
         throw Error(Errc::unsupported, "encode: complex128 states need shaderFloat64 (got " + device.name +
                                            " without it, need complex64 states)");
@@ -166,9 +166,9 @@ EncodePlan plan_encode(const DeviceInfo& device, EncodeMethod method, EncodeType
     plan.samples = shape.samples;
     plan.qubits = shape.qubits;
     plan.features = features;
-    plan.value_bytes = types.values == ValueType::float32 ? 4 : 8;
-    plan.amplitude_bytes = wide ? 16 : 8;
-    plan.real64 = wide || (types.values == ValueType::float64 && device.shader_float64);
+    plan.value_bytes = types.values.bytes();
+    plan.amplitude_bytes = types.states.bytes();
+    plan.real64 = wide || (types.values == kFloat64 && device.shader_float64);
     plan.max_workgroups = std::max(device.limits.max_workgroup_count[0], 1u);
     plan.range_bytes = std::min(device.limits.max_storage_buffer_range, device.limits.max_buffer_bytes);
     plan.alignment = std::max<std::uint64_t>(16, device.limits.storage_buffer_offset_alignment);

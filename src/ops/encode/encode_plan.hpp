@@ -48,12 +48,12 @@ struct EncodePlan {
     std::uint32_t team_size = 1;       ///< amplitude: invocations that share a row
     std::uint32_t workgroups_per_row = 1;  ///< that share a row of several tasks
     std::uint32_t task_bits = 0;       ///< values or amplitudes of a task, as a power of two
-    std::uint32_t task_words = 0;      ///< of a row, beside its status, that such workgroups share
+    std::uint32_t task_words = 0;      ///< of a row, in addition to its status, that such workgroups share
     std::uint32_t slab_bits = 0;       ///< as in EncodeParameters
     std::uint32_t element_bits = 0;    ///< amplitudes of an element, as a power of two
     std::uint32_t rows_per_workgroup = 1;  ///< elements that a workgroup takes at a time
     bool alone = false;                ///< product: invocations multiply all factors themselves
-    std::uint32_t fixed_qubits = 0;    ///< iqp: a constant of the shader; 0: it is told when it runs
+    std::uint32_t fixed_qubits = 0;    ///< iqp: a constant of the shader; 0: a parameter of the dispatch
     std::uint32_t window_bits = 0;     ///< amplitudes that one binding can hold, as a power of two
     std::uint32_t max_workgroups = 1;
     std::uint64_t range_bytes = 0;  ///< of one binding

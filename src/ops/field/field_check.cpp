@@ -27,7 +27,7 @@ std::string got_need(std::uint64_t got, const std::string& need) {
     return " (got " + std::to_string(got) + " limbs, need " + need + ")";
 }
 
-// A default-made array is empty, whatever its type says.
+// A default-made array is empty and has no type of its own.
 void check_type(const FieldCall& call, std::size_t job, const char* name, const ConstHostArray& array) {
     if (array.data == nullptr && array.empty()) return;
     if (array.type != limb_type(call.field)) refuse(call, job, wrong_limbs(call.field, name, array.type));
@@ -39,7 +39,8 @@ void check_operand(const FieldCall& call, std::size_t job, const char* name, con
     if (array.size != need)
         refuse(call, job, std::string(name) + like + got_need(array.size, std::to_string(need)));
     if (array.data == nullptr && !array.empty())
-        refuse(call, job, std::string(name) + " is null" + got_need(array.size, "memory behind them or length 0"));
+        refuse(call, job,
+               std::string(name) + " is null" + got_need(array.size, "memory behind them or length 0"));
 }
 
 core::JobSpan span_of(std::size_t job, const ConstHostArray& array, bool written = false) {
@@ -53,7 +54,8 @@ void check_shapes(const FieldCall& call, std::size_t index) {
     const std::string multiple = std::to_string(field.limbs);
     check_type(call, index, "a", job.a);
     if (job.a.size % field.limbs != 0)
-        refuse(call, index, "a does not hold whole elements" + got_need(job.a.size, "a multiple of " + multiple));
+        refuse(call, index,
+               "a does not hold whole elements" + got_need(job.a.size, "a multiple of " + multiple));
     if (call.elements(job) > UINT32_MAX)
         refuse(call, index, "too many elements" + got_need(job.a.size, "fewer than " + multiple + " * 2^32"));
     check_operand(call, index, "a", job.a, job.a.size, kUnlikeA);
@@ -62,7 +64,8 @@ void check_shapes(const FieldCall& call, std::size_t index) {
     else if (!job.b.empty())
         refuse(call, index, std::string(to_string(call.op)) + " takes no b" + got_need(job.b.size, "0"));
     if (call.op != FieldOp::axpy && !job.scalar.empty())
-        refuse(call, index, std::string(to_string(call.op)) + " takes no scalar" + got_need(job.scalar.size, "0"));
+        refuse(call, index,
+               std::string(to_string(call.op)) + " takes no scalar" + got_need(job.scalar.size, "0"));
     if (is_reduction(call.op))
         check_operand(call, index, "out", job.out, field.limbs, " is not one element");
     else
@@ -87,8 +90,7 @@ void check_job(const FieldCall& call, std::size_t index) {
 // The results of reductions are written by the host, one after the other, so run_batch does not see them.
 void check_results(const FieldCall& call) {
     std::vector<core::JobSpan> results;
-    for (std::size_t i = 0; i < call.jobs.size(); ++i)
-        results.push_back(span_of(i, call.jobs[i].out, true));
+    for (std::size_t i = 0; i < call.jobs.size(); ++i) results.push_back(span_of(i, call.jobs[i].out, true));
     if (const auto found = core::find_overlap(results))
         refuse(call, found->b.job,
                "out overlaps out of job " + std::to_string(found->a.job) + " (got shared memory, need none)");
@@ -133,7 +135,8 @@ std::optional<Stray> find_stray(const FieldCall& call, std::uint64_t first, std:
 std::optional<Stray> find_stray_threaded(const FieldCall& call, std::uint64_t total, std::size_t threads) {
     std::vector<std::optional<Stray>> found(threads);
     auto scan = [&](std::size_t t) {
-        found[t] = find_stray(call, total / threads * t, t + 1 == threads ? total : total / threads * (t + 1));
+        found[t] =
+            find_stray(call, total / threads * t, t + 1 == threads ? total : total / threads * (t + 1));
     };
     std::vector<std::jthread> workers;
     workers.reserve(threads);

@@ -25,7 +25,7 @@ struct FieldCall {
     std::span<const FieldJob> jobs;
     bool batch;
 
-    std::string function() const;            ///< "field_batch" or "field_add"
+    std::string function() const;              ///< "field_batch" or "field_add"
     std::string place(std::size_t job) const;  ///< "field_batch: job 3" or "field_add"
     std::uint64_t elements(const FieldJob& job) const { return job.a.size / field.limbs; }
     std::uint64_t elements() const;  ///< of all jobs

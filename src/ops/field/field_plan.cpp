@@ -44,12 +44,12 @@ std::uint32_t plan_size(const DeviceInfo& device, const FieldInfo& field, FieldO
     // Workgroups of reductions end with one sum each, which a CPU pays for by the invocation.
     if (is_reduction(op))
         return std::min(device.type == DeviceType::cpu ? 32u : field.element_bytes <= 8 ? 256u : 128u, fits);
-    // A CPU runs a workgroup's invocations in turn, so there a workgroup must be worth handing to a thread. Elements
-    // of one or two words leave a small workgroup too little to do as well.
+    // A CPU runs a workgroup's invocations in turn, so there a workgroup must be worth handing to a thread.
+    // Elements of one or two words leave a small workgroup too little to do as well.
     if (device.type == DeviceType::cpu || field.element_bytes <= 8) return std::min(kFieldLocalSize, fits);
     // One subgroup a workgroup and one element an invocation came first among loops and workgroup sizes on an
-    // H100 (4M elements, beside a stream of the same bytes in turns: 1.03 of it; workgroups of 256: 0.96; loops
-    // of any length: 0.83 to 0.95).
+    // H100 (4M elements, beside a stream of the same bytes in turns: 1.03 of it; workgroups of 256: 0.96;
+    // loops of any length: 0.83 to 0.95).
     const std::uint32_t subgroup = std::clamp(device.limits.subgroup_size, 32u, 64u);
     return std::min(multiplies(op) ? 64u : subgroup, fits);
 }

@@ -24,8 +24,8 @@ struct FieldRange {
     ElementType type{};
 };
 
-/// `options`: block_elements is refused for operations that are no reduction. Errors: invalid_argument - as field_apply;
-/// nothing is recorded then.
+/// `options`: block_elements is refused for operations that are no reduction. Errors: invalid_argument - as
+/// field_apply; nothing is recorded then.
 void check_field_ranges(const FieldInfo& field, FieldOp op, const FieldRange& a, const FieldRange& b,
                         const FieldRange& out, const ConstHostArray& scalar, const FieldOptions& options);
 

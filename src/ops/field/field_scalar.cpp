@@ -96,8 +96,8 @@ FieldWords axpy_words(const std::string& place, Field field, FieldForm form, con
     if (scalar.type != limb_type(info)) refuse(wrong_limbs(info, "scalar", scalar.type));
     const FieldWords words = to_words(info, scalar.data, 0);
     if (!is_canonical(field, words))
-        refuse("the scalar is not canonical (got " + hex(field, words) + ", need below p = " + hex(field, f.p) +
-               ")");
+        refuse("the scalar is not canonical (got " + hex(field, words) +
+               ", need below p = " + hex(field, f.p) + ")");
     return form == FieldForm::montgomery ? words : montgomery_on_host(field, words, f.r_squared);
 }
 

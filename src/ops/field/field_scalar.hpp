@@ -31,8 +31,8 @@ bool is_canonical(Field field, const FieldWords& a);
 /// "0x..." with as many digits as an element has.
 std::string hex(Field field, const FieldWords& words);
 
-/// The words that multiply each element of axpy by `scalar`. Errors: invalid_argument - limbs of another type,
-/// not one element, or not below p; `place` opens the text.
+/// The words that multiply each element of axpy by `scalar`. Errors: invalid_argument - limbs of another
+/// type, not one element, or not below p; `place` opens the text.
 FieldWords axpy_words(const std::string& place, Field field, FieldForm form, const ConstHostArray& scalar);
 
 }  // namespace weft::kernels

@@ -8,7 +8,6 @@
 
 #include <weft/error.hpp>
 
-#include "ops/kernel_matrix/gram_tuning.hpp"
 #include "shaders/gram/gram_layout.h"
 
 namespace weft::kernels {
@@ -25,8 +24,6 @@ const char* to_string(GramMethod method) noexcept {
             return "fp64";
         case GramMethod::matrix_split:
             return "matrix_split";
-        case GramMethod::matrix_single:
-            return "matrix_single";
     }
     return "unknown";
 }
@@ -101,10 +98,9 @@ GramMethod choose_method(const GramProblem& problem, const GramDevice& device, G
                                            (problem.precision == GramReal::float64 ? "float64" : "float32"));
     if (asked == GramMethod::fp64 && !device.float64)
         refuse(Errc::unsupported, "float64 on a device without shaderFloat64");
-    const bool matrix = asked == GramMethod::matrix_split || asked == GramMethod::matrix_single;
-    if (matrix && !obstacle.empty())
+    if (asked == GramMethod::matrix_split && !obstacle.empty())
         refuse(problem.unit_rows ? Errc::unsupported : Errc::invalid_argument,
-               std::string("method ") + to_string(asked) + " cannot be had: " + obstacle);
+               std::string("method ") + to_string(asked) + " is not available: " + obstacle);
     return asked;
 }
 
@@ -145,7 +141,7 @@ GramTile choose_tile(GramPlan& plan, const GramDevice& device, const GramOptions
         // Few tiles: matrix units, which live on reuse, rather cut their sums into parts.
         if (plan.matrix() && tile.rows == 64 && smaller > 32) return tile;
     }
-    // The first of the smallest: what lies beyond the edge of a tile is computed in vain.
+    // The first of the smallest: what lies beyond the edge of a tile is computed for nothing.
     return *std::min_element(tiles.begin(), tiles.end(),
                              [](const GramTile& a, const GramTile& b) { return a.rows < b.rows; });
 }
@@ -158,11 +154,9 @@ std::uint32_t choose_flush(const GramPlan& plan, const GramOptions& options) {
                    "flush (got " + text(*options.flush) + ", need a multiple of " + text(plan.step) + ")");
         return *options.flush;
     }
-    // What longer sums lose is nothing beside what one product does.
-    if (plan.method == GramMethod::matrix_single) return 512;
     const std::uint64_t half = (std::bit_width(plan.problem.amplitudes - 1) + 1) / 2;
     // Shorter ones cost more than they gain; but matrix units cut off what they shift out, about 4e-8 of a
-    // sum an amplitude, and K of few amplitudes is to be as exact as by other methods.
+    // sum an amplitude, and K of few amplitudes must be as exact as by other methods.
     const std::uint64_t least =
         plan.method == GramMethod::matrix_split && plan.problem.amplitudes <= 1024 ? 32 : 64;
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(std::uint64_t{1} << half, least, 1024));
@@ -213,7 +207,7 @@ bool fits(const GramTile& tile, GramMethod method, const DeviceLimits& limits) {
     if (tile.threads() > limits.max_workgroup_invocations || tile.threads() > limits.max_workgroup_size[0])
         return false;
     std::uint32_t bytes = 0;
-    if (method == GramMethod::matrix_split || method == GramMethod::matrix_single)
+    if (method == GramMethod::matrix_split)
         bytes = (tile.rows + tile.columns) * 144u;
     else if (!tile.lanes())
         bytes = (tile.rows + tile.columns) * shared::kGramStep * (method == GramMethod::fp32_3m ? 3u : 2u) *
@@ -227,11 +221,9 @@ std::string tile_text(const GramTile& tile) {
 
 // As they came out on an H200: by NVIDIA's name reads of shared memory cost more, so large tiles come first,
 // of which subgroups of 16 x 64 wait least; in smaller tiles these are the slowest and not among the choices.
-std::vector<GramTile> matrix_tiles(bool single, bool khr) {
-    constexpr GramTile kSmall{64, 64, 8, 4, 1}, kStaged{64, 64, 8, 4, 2}, kHigh{128, 64, 8, 4, 1},
-        kFlat{128, 128, 4, 8, 1}, kLarge{128, 128, 8, 4, 1}, kLeast{32, 32, 8, 4, 1};
-    if (single && khr) return {kStaged, kLarge, kSmall, kHigh, kFlat, kLeast};
-    if (single) return {kLarge, kHigh, kStaged, kSmall, kFlat, kLeast};
+std::vector<GramTile> matrix_tiles(bool khr) {
+    constexpr GramTile kSmall{64, 64, 8, 4, 1}, kHigh{128, 64, 8, 4, 1}, kFlat{128, 128, 4, 8, 1},
+        kLarge{128, 128, 8, 4, 1}, kLeast{32, 32, 8, 4, 1};
     if (khr) return {kSmall, kHigh, kFlat, kLarge, kLeast};
     return {kFlat, kHigh, kSmall, kLarge, kLeast};
 }
@@ -240,7 +232,7 @@ std::vector<GramTile> matrix_tiles(bool single, bool khr) {
 std::uint64_t panel_of(const GramPlan& plan, std::uint64_t rows) {
     const std::uint64_t most = std::min(plan.panel_rows, plan.output_rows);
     if (rows <= most) return std::max<std::uint64_t>(rows, 1);
-    // Half a tile would compute the other half in vain.
+    // Half a tile would compute the other half for nothing.
     const std::uint64_t unit = std::max<std::uint64_t>(kBlockRows, plan.tile.rows);
     if (most < unit) return most;
     const std::uint64_t panels = divide_up(rows, most / unit * unit);
@@ -294,8 +286,7 @@ std::vector<GramTile> gram_tiles(const GramDevice& device, GramMethod method) {
                      {64, 32, 4, 4, 2}};
             break;
         case GramMethod::matrix_split:
-        case GramMethod::matrix_single:
-            tiles = matrix_tiles(method == GramMethod::matrix_single, device.matrix_khr);
+            tiles = matrix_tiles(device.matrix_khr);
             break;
     }
     std::erase_if(tiles, [&](const GramTile& tile) { return !fits(tile, method, device.limits); });
@@ -308,9 +299,8 @@ GramPlan plan_gram(const GramProblem& problem, const GramDevice& device, const G
     check(plan.problem);
     plan.method = choose_method(plan.problem, device, options.method, plan.reasons);
     plan.khr = plan.matrix() && device.matrix_khr;
-    plan.planes = plan.method == GramMethod::matrix_split ? 4 : 2;
-    plan.step =
-        plan.matrix() ? shared::kGramMatrixStep * shared::gram_matrix_steps(plan.planes) : shared::kGramStep;
+    plan.planes = plan.matrix() ? shared::kGramMatrixPlanes : shared::kGramPlanes;
+    plan.step = plan.matrix() ? shared::kGramMatrixStep : shared::kGramStep;
     plan.element_bytes = plan.matrix() ? 2 : plan.method == GramMethod::fp64 ? 8 : 4;
     plan.blocks = divide_up(problem.amplitudes, plan.step);
     plan.tile = choose_tile(plan, device, options);
@@ -326,6 +316,20 @@ GramPlan plan_gram(const GramProblem& problem, const GramDevice& device, const G
         plan.reasons.push_back("panels: " + text(plan.panel_rows) + " states and " + text(plan.output_rows) +
                                " rows of K in one binding");
     return plan;
+}
+
+std::string to_string(const GramTile& tile) {
+    return std::to_string(tile.rows) + "x" + std::to_string(tile.columns) + "/" +
+           std::to_string(tile.thread_rows) + "x" + std::to_string(tile.thread_columns) + "/" +
+           std::to_string(tile.stages);
+}
+
+std::string gram_class(const GramPlan& plan) {
+    const std::uint64_t smaller = std::min(plan.problem.rows, plan.problem.columns);
+    const std::uint64_t rows = std::bit_ceil(std::clamp<std::uint64_t>(smaller, 64, kMostClassRows));
+    const std::uint64_t amplitudes = std::bit_ceil(std::min(plan.problem.amplitudes, kMostClassAmplitudes));
+    return std::string(to_string(plan.method)) + (plan.matrix() ? plan.khr ? " khr" : " nv" : "") + " " +
+           std::to_string(rows) + " of " + std::to_string(amplitudes);
 }
 
 }  // namespace weft::kernels

@@ -2,7 +2,7 @@
 // Which shader multiplies states, in which tiles, and what memory that takes: pure functions.
 //
 // K[i, j] = |<y_j|x_i>|^2 for rows x_i of X and y_j of Y. States are first packed into planes (see
-// shaders/gram/gram_layout.h), by a pass of their own or by whoever builds them.
+// shaders/gram/gram_layout.h), by a pass of their own or as they are built.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,7 @@ enum class GramMethod {
     fp32_4m,        ///< four real products
     fp32_3m,        ///< three, after Gauss: a quarter less arithmetic
     fp64,           ///< needs shaderFloat64
-    matrix_split,   ///< matrix units, float16 high and low parts, three products: as exact as float32
-    matrix_single,  ///< matrix units, one float16 product: errors up to 1e-3; never chosen by itself
+    matrix_split,  ///< matrix units, float16 high and low parts, three products: as exact as float32
 };
 const char* to_string(GramMethod method) noexcept;
 
@@ -39,7 +38,7 @@ struct GramProblem {
     GramReal precision = GramReal::float32;  ///< float32: complex64 states; float64: complex128
     GramReal output = GramReal::float32;     ///< elements of K
     std::uint64_t leading = 0;               ///< elements between rows of K; 0: columns
-    /// Every row has norm 1, give or take rounding. Matrix units hold float16 and are left alone otherwise.
+    /// Every row has norm 1 up to rounding. Matrix units hold float16; otherwise they are not used.
     bool unit_rows = false;
     /// Values of K are multiplied by a factor of their row and one of their column.
     bool scaled = false;
@@ -81,7 +80,7 @@ struct GramOptions {
 struct GramPlan {
     GramProblem problem;  ///< leading filled in
     GramMethod method = GramMethod::fp32_3m;
-    bool khr = false;  ///< of the matrix methods: by VK_KHR_cooperative_matrix
+    bool khr = false;  ///< of matrix_split: by VK_KHR_cooperative_matrix
     GramTile tile;
     bool tile_measured = false;          ///< GramDevice::tiles had it
     std::uint32_t step = 8;              ///< amplitudes of a packed block
@@ -96,7 +95,7 @@ struct GramPlan {
     std::uint64_t scratch_bytes = 0;     ///< of the parts of the sums
     std::vector<std::string> reasons{};  ///< one line for each choice
 
-    bool matrix() const noexcept { return method == GramMethod::matrix_split || method == GramMethod::matrix_single; }
+    bool matrix() const noexcept { return method == GramMethod::matrix_split; }
     /// Bytes of packed planes; rows are padded to a multiple of 64.
     std::uint64_t packed_bytes(std::uint64_t rows) const noexcept {
         return (rows + 63) / 64 * 64 * row_bytes;
@@ -139,5 +138,15 @@ class GramBlocks {
 
 /// Tiles of this method that the device can run, the default first.
 std::vector<GramTile> gram_tiles(const GramDevice& device, GramMethod method);
+
+/// From here on all sizes are one class.
+inline constexpr std::uint64_t kMostClassRows = 4096, kMostClassAmplitudes = 1 << 16;
+
+/// Products that share a tile: method, interface of the matrix units, the smaller side of K up to the next
+/// power of two (4096 stands for all above), amplitudes likewise (2^16).
+std::string gram_class(const GramPlan& plan);
+
+/// "128x64/8x4/1": outputs of a workgroup, of an invocation, stages.
+std::string to_string(const GramTile& tile);
 
 }  // namespace weft::kernels

@@ -12,7 +12,6 @@ namespace weft::kernels {
 namespace {
 
 constexpr const char* kSchema = "1";
-constexpr std::uint64_t kMostRows = 4096, kMostAmplitudes = 1 << 16;
 
 std::string hex(std::uint64_t value) {
     char text[20];
@@ -51,12 +50,6 @@ bool take_tile(std::string_view text, GramTile& tile) {
 }
 
 }  // namespace
-
-std::string to_string(const GramTile& tile) {
-    return std::to_string(tile.rows) + "x" + std::to_string(tile.columns) + "/" +
-           std::to_string(tile.thread_rows) + "x" + std::to_string(tile.thread_columns) + "/" +
-           std::to_string(tile.stages);
-}
 
 std::string gram_tuning_file_name(const GramTuningIdentity& identity) {
     std::string device;
@@ -104,14 +97,6 @@ DecodedGramTuning decode_gram_tuning(const GramTuningIdentity& identity, std::st
     return decoded;
 }
 
-std::string gram_class(const GramPlan& plan) {
-    const std::uint64_t smaller = std::min(plan.problem.rows, plan.problem.columns);
-    const std::uint64_t rows = std::bit_ceil(std::clamp<std::uint64_t>(smaller, 64, kMostRows));
-    const std::uint64_t amplitudes = std::bit_ceil(std::min(plan.problem.amplitudes, kMostAmplitudes));
-    return std::string(to_string(plan.method)) + (plan.matrix() ? plan.khr ? " khr" : " nv" : "") + " " +
-           std::to_string(rows) + " of " + std::to_string(amplitudes);
-}
-
 bool gram_tuning_pays(const GramDevice& device, double flops) {
     // A large GPU makes 1e14 in about a second, as long as it takes to compile a few pipelines; a software
     // device makes 1e12 in a minute.
@@ -122,10 +107,10 @@ GramProblem gram_trial(const GramPlan& plan, double flops) {
     constexpr std::uint64_t kLeastAmplitudes = 2048, kLeastRows = 256;
     GramProblem trial = plan.problem;
     trial.symmetric = trial.scaled = false;
-    trial.rows = std::min(plan.problem.rows, kMostRows);
-    trial.columns = std::min(plan.problem.columns, kMostRows);
+    trial.rows = std::min(plan.problem.rows, kMostClassRows);
+    trial.columns = std::min(plan.problem.columns, kMostClassRows);
     trial.leading = trial.columns;
-    trial.amplitudes = std::min(plan.problem.amplitudes, kMostAmplitudes);
+    trial.amplitudes = std::min(plan.problem.amplitudes, kMostClassAmplitudes);
     const auto work = [&] {
         return 8.0 * static_cast<double>(trial.rows) * static_cast<double>(trial.columns) *
                static_cast<double>(trial.amplitudes);

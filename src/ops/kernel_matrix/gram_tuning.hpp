@@ -33,13 +33,6 @@ struct DecodedGramTuning {
 };
 DecodedGramTuning decode_gram_tuning(const GramTuningIdentity& identity, std::string_view text);
 
-/// Products that share a tile: method, interface of the matrix units, the smaller side of K up to the next
-/// power of two (4096 stands for all above), amplitudes likewise (2^16).
-std::string gram_class(const GramPlan& plan);
-
-/// "128x64/8x4/1": outputs of a workgroup, of an invocation, stages.
-std::string to_string(const GramTile& tile);
-
 /// Whether measuring tiles first is worth it for a job of `flops` floating-point operations: what it may take
 /// is a small part of that, pipelines that have to be compiled included.
 bool gram_tuning_pays(const GramDevice& device, double flops);

@@ -12,13 +12,14 @@
 
 #include <weft/error.hpp>
 
+#include "base/batch_call.hpp"
 #include "base/span_set.hpp"
 #include "host/thread_parts.hpp"
 
 namespace weft {
 
 const char* to_string(FeatureMap map) noexcept {
-    return map == FeatureMap::angle ? "angle" : map == FeatureMap::ry ? "ry" : "ryrz";
+    return map == FeatureMap::ry ? "ry" : "ryrz";
 }
 const char* to_string(KernelMatrixMethod method) noexcept {
     return method == KernelMatrixMethod::product ? "product" : "states";
@@ -27,21 +28,10 @@ const char* to_string(KernelMatrixMethod method) noexcept {
 FeatureMap feature_map(std::string_view name) {
     std::string lower(name);
     for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    for (const FeatureMap map : {FeatureMap::angle, FeatureMap::ry, FeatureMap::ryrz})
+    for (const FeatureMap map : {FeatureMap::ry, FeatureMap::ryrz})
         if (lower == to_string(map)) return map;
     throw Error(Errc::invalid_argument,
-                "feature_map: no such map (got " + std::string(name) + ", need angle, ry or ryrz)");
-}
-
-double KernelProgress::pairs_per_s() const {
-    return elapsed_s > 0 ? static_cast<double>(pairs_done) / elapsed_s : 0;
-}
-double KernelProgress::remaining_s() const {
-    const double rate = pairs_per_s();
-    return rate > 0 ? static_cast<double>(pairs - pairs_done) / rate : 0;
-}
-double KernelMatrixReport::pairs_per_s() const {
-    return wall_s > 0 ? static_cast<double>(pairs) / wall_s : 0;
+                "feature_map: no such map (got " + std::string(name) + ", need ry or ryrz)");
 }
 
 namespace kernels {
@@ -79,16 +69,16 @@ BadValues find_bad(const T* data, std::uint64_t begin, std::uint64_t end, double
     return bad;
 }
 
-BadValues find_bad(const KernelSource& x, std::uint64_t begin, std::uint64_t end, double scale) {
-    return x.type == ValueType::float32 ? find_bad(static_cast<const float*>(x.data), begin, end, scale)
+BadValues find_bad(const ConstHostArray& x, std::uint64_t begin, std::uint64_t end, double scale) {
+    return x.type == kFloat32 ? find_bad(static_cast<const float*>(x.data), begin, end, scale)
                                         : find_bad(static_cast<const double*>(x.data), begin, end, scale);
 }
 
-BadValues find_bad_in_parts(const KernelSource& x, double scale, std::uint32_t threads) {
+BadValues find_bad_in_parts(const ConstHostArray& x, double scale, std::uint32_t threads) {
     // Starting a thread costs what reading about 512 KiB costs.
     constexpr std::uint64_t kValuesPerThread = 1u << 17;
     std::vector<BadValues> found(std::max(1u, threads));
-    in_parts(x.count, kValuesPerThread, threads,
+    in_parts(x.size, kValuesPerThread, threads,
              [&](std::uint64_t part, std::uint64_t begin, std::uint64_t end) {
                  found[part] = find_bad(x, begin, end, scale);
              });
@@ -114,15 +104,94 @@ BadValues find_bad_in_parts(const KernelSource& x, double scale, std::uint32_t t
     refuse(text + " (got " + std::to_string(bad.count) + " such values, need 0)");
 }
 
-double square_norm(const KernelSource& parts, std::uint64_t first, std::uint64_t count) {
+double square_norm(const ConstHostArray& parts, std::uint64_t first, std::uint64_t count) {
     double sum = 0;
     for (std::uint64_t i = first; i < first + count; ++i) {
-        const double value = parts.type == ValueType::float32
+        const double value = parts.type == kFloat32
                                  ? static_cast<double>(static_cast<const float*>(parts.data)[i])
                                  : static_cast<const double*>(parts.data)[i];
         sum += value * value;
     }
     return sum;
+}
+
+void check_count(const char* what, std::uint64_t got, std::uint64_t need, const char* unit) {
+    if (got != need)
+        refuse(std::string(what) + " does not fit the shape (got " + std::to_string(got) + " " + unit +
+               ", need " + std::to_string(need) + ")");
+}
+
+// Null, alignment to `alignment`, and overlap of `k` with another array.
+void check_memory(const char* what, const ConstHostArray& in, std::uint64_t alignment, const HostArray& k) {
+    if (in.data == nullptr) refuse(std::string(what) + " is null");
+    if (k.data == nullptr) refuse("k is null");
+    const auto from = reinterpret_cast<std::uintptr_t>(in.data),
+               to = reinterpret_cast<std::uintptr_t>(k.data);
+    if (from % alignment != 0) refuse(std::string(what) + " is not aligned to its type");
+    if (to % k.type.bytes() != 0) refuse("k is not aligned to its type");
+    if (core::share_memory(core::span_of(in.data, in.bytes(), 0, false), core::span_of(k.data, k.bytes(), 0, true)))
+        refuse("k overlaps " + std::string(what) + " (need separate memory)");
+}
+
+// `parts`: real and imaginary parts of states of `amplitudes` each.
+void check_finite_states(const char* what, const ConstHostArray& parts, std::uint64_t amplitudes, ElementType k,
+                         std::uint32_t threads) {
+    // K of a state with itself is its square norm's square.
+    const bool narrow = parts.type == kFloat32 || k == kFloat32;
+    const double most = narrow ? 1.8e19 : 1.3e154;
+    const double part = std::sqrt(most / (2 * static_cast<double>(amplitudes)));
+    // One pass suffices where every value is in range.
+    if (find_bad_in_parts(parts, std::numeric_limits<double>::max() / part, threads).count == 0) return;
+    const BadValues bad = find_bad_in_parts(parts, 1, threads);
+    if (bad.count != 0) refuse_values(what, bad, amplitudes, 2);
+    for (std::uint64_t row = 0; row < parts.size / 2 / amplitudes; ++row) {
+        const double square = square_norm(parts, 2 * amplitudes * row, 2 * amplitudes);
+        if (square <= most) continue;
+        char text[128];
+        std::snprintf(text, sizeof text,
+                      ": row %llu is too large for %s (got a norm of %.3g, need at most %.3g)",
+                      static_cast<unsigned long long>(row), narrow ? "float32" : "float64", std::sqrt(square),
+                      std::sqrt(most));
+        refuse(what + std::string(text));
+    }
+}
+
+[[noreturn]] void refuse_type(const char* what, const char* verb, ElementType got, const char* need) {
+    refuse(std::string(what) + verb + to_string(got) + " (got " + to_string(got) + ", need " + need + ")");
+}
+
+void check_arrays(const ArrayFacts& x, const ArrayFacts* y, const ArrayFacts& k,
+                  const KernelMatrixShape& shape, std::uint64_t row, const char* unit) {
+    check_count("x", x.size, shape.samples * row, unit);
+    if (y != nullptr) {
+        check_count("y", y->size, shape.others * row, unit);
+        if (x.type != y->type)
+            refuse("types differ (got X of " + to_string(x.type) + " and Y of " + to_string(y->type) +
+                   ", need the same)");
+    }
+    check_real_type("k", k.type);
+    check_count("k", k.size, shape.values(), "values");
+}
+
+std::uint32_t check_circuit(const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit) {
+    if (static_cast<unsigned>(circuit.map) > static_cast<unsigned>(FeatureMap::ryrz))
+        refuse("no such map (got " + std::to_string(static_cast<int>(circuit.map)) +
+               ", need 0 or 1)");
+    if (!std::isfinite(circuit.scale))
+        refuse("scale is " + std::string(name_of(circuit.scale)) + " (need a finite number)");
+    const ConstHostArray& w = circuit.weights;
+    if (!w.empty() && w.type != kFloat32 && w.type != kFloat64)
+        refuse_type("weights", " are of type ", w.type, "float32 or float64");
+    if (w.size % shape.qubits != 0)
+        refuse("weights: no whole layers (got " + std::to_string(w.size) + " numbers, need a multiple of " +
+               std::to_string(shape.qubits) + ", the columns of X)");
+    if (w.size / shape.qubits > 0xffffu)
+        refuse("weights: too many layers (got " + std::to_string(w.size / shape.qubits) +
+               ", need at most 65535)");
+    if (w.size != 0 && w.data == nullptr) refuse("weights: null with a length");
+    const BadValues bad = find_bad(w, 0, w.size, 1);
+    if (bad.count != 0) refuse_values("weights", bad, shape.qubits, 1);
+    return static_cast<std::uint32_t>(w.size / shape.qubits);
 }
 
 }  // namespace
@@ -138,24 +207,15 @@ void check_kernel_options(const KernelMatrixOptions& options) {
         refuse("jitter out of range (got " + std::to_string(options.jitter) + ", need 0 or more)");
 }
 
-std::uint32_t check_circuit(const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit) {
-    if (static_cast<unsigned>(circuit.map) > static_cast<unsigned>(FeatureMap::ryrz))
-        refuse("no such map (got " + std::to_string(static_cast<int>(circuit.map)) +
-               ", need angle, ry or ryrz)");
-    if (!std::isfinite(circuit.scale))
-        refuse("scale is " + std::string(name_of(circuit.scale)) + " (need a finite number)");
-    const KernelSource& w = circuit.weights;
-    if (w.type == ValueType::int64) refuse("weights: wrong type (got int64, need float32 or float64)");
-    if (w.count % shape.qubits != 0)
-        refuse("weights: no whole layers (got " + std::to_string(w.count) + " numbers, need a multiple of " +
-               std::to_string(shape.qubits) + ", the columns of X)");
-    if (w.count / shape.qubits > 0xffffu)
-        refuse("weights: too many layers (got " + std::to_string(w.count / shape.qubits) +
-               ", need at most 65535)");
-    if (w.count != 0 && w.data == nullptr) refuse("weights: null with a length");
-    const BadValues bad = find_bad(w, 0, w.count, 1);
-    if (bad.count != 0) refuse_values("weights", bad, shape.qubits, 1);
-    return static_cast<std::uint32_t>(w.count / shape.qubits);
+KernelMatrixOptions host_options(const KernelMatrixHostOptions& options, bool stage_times) {
+    core::require_members("kernel_matrix", options.batch, {.stage_times = stage_times});
+    return {options.state_tile,    options.autotune,  options.bulk_states,
+            options.vram_fraction, options.normalize, options.jitter};
+}
+
+void check_no_autotune(const KernelMatrixOptions& options) {
+    if (options.autotune == Choice::on)
+        refuse("KernelMatrixOptions::autotune does not apply to CUDA (got on, need automatic or off)");
 }
 
 void check_kernel_shape(const KernelMatrixShape& shape, bool with_y) {
@@ -174,49 +234,73 @@ void check_kernel_shape(const KernelMatrixShape& shape, bool with_y) {
                ", need at most 2^58 values)");
 }
 
-void check_count(const char* what, std::uint64_t got, std::uint64_t need, const char* unit) {
-    if (got != need)
-        refuse(std::string(what) + " does not fit the shape (got " + std::to_string(got) + " " + unit +
-               ", need " + std::to_string(need) + ")");
+std::uint64_t check_state_shape(const KernelMatrixShape& shape, bool with_y) {
+    check_kernel_shape(shape, with_y);
+    if (shape.qubits > 40 || std::max(shape.samples, shape.others) > std::uint64_t{1} << (58 - shape.qubits))
+        refuse("too many amplitudes (got " + std::to_string(std::max(shape.samples, shape.others)) +
+               " states of " + std::to_string(shape.qubits) + " qubits, need at most 2^58)");
+    return std::uint64_t{1} << shape.qubits;
 }
 
-void check_kernel_memory(const char* what, const void* data, std::uint64_t bytes, std::uint64_t alignment,
-                         const KernelTarget& k) {
-    if (data == nullptr) refuse(std::string(what) + " is null");
-    if (k.data == nullptr) refuse("k is null");
-    const auto in = reinterpret_cast<std::uintptr_t>(data), out = reinterpret_cast<std::uintptr_t>(k.data);
-    if (in % alignment != 0) refuse(std::string(what) + " is not aligned to its type");
-    if (out % value_bytes(k.type) != 0) refuse("k is not aligned to its type");
-    if (core::share_memory(core::span_of(data, bytes, 0, false),
-                           core::span_of(k.data, k.count * value_bytes(k.type), 0, true)))
-        refuse("k overlaps " + std::string(what) + " (need separate memory)");
+void check_real_type(const char* what, ElementType type) {
+    if (type != kFloat32 && type != kFloat64) refuse_type(what, " is of type ", type, "float32 or float64");
 }
 
-void check_features(const char* what, const KernelSource& x, std::uint32_t qubits, double scale,
-                    std::uint32_t threads) {
-    const BadValues bad = find_bad_in_parts(x, scale, threads);
-    if (bad.count != 0) refuse_values(what, bad, qubits, 1);
+CircuitFacts circuit_facts(const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit, bool on_host) {
+    CircuitFacts facts;
+    facts.map = circuit.map;
+    facts.layers = check_circuit(shape, circuit);
+    facts.reupload = circuit.reupload;
+    facts.on_host = on_host;
+    return facts;
 }
 
-void check_finite_states(const char* what, const KernelSource& parts, std::uint64_t amplitudes, ValueType k,
-                         std::uint32_t threads) {
-    // K of a state with itself is its square norm's square.
-    const bool narrow = parts.type == ValueType::float32 || k == ValueType::float32;
-    const double most = narrow ? 1.8e19 : 1.3e154;
-    const double part = std::sqrt(most / (2 * static_cast<double>(amplitudes)));
-    // One pass over what is in range whatever the others are.
-    if (find_bad_in_parts(parts, std::numeric_limits<double>::max() / part, threads).count == 0) return;
-    const BadValues bad = find_bad_in_parts(parts, 1, threads);
-    if (bad.count != 0) refuse_values(what, bad, amplitudes, 2);
-    for (std::uint64_t row = 0; row < parts.count / 2 / amplitudes; ++row) {
-        const double square = square_norm(parts, 2 * amplitudes * row, 2 * amplitudes);
-        if (square <= most) continue;
-        char text[128];
-        std::snprintf(text, sizeof text,
-                      ": row %llu is too large for %s (got a norm of %.3g, need at most %.3g)",
-                      static_cast<unsigned long long>(row), narrow ? "float32" : "float64", std::sqrt(square),
-                      std::sqrt(most));
-        refuse(what + std::string(text));
+CircuitFacts state_facts(ElementType type, bool on_host) {
+    if (type != kComplex64 && type != kComplex128)
+        refuse_type("states", " are of type ", type, "complex64 or complex128");
+    CircuitFacts facts;
+    facts.given = true;
+    facts.given64 = type == kComplex128;
+    facts.on_host = on_host;
+    return facts;
+}
+
+void check_features(const ArrayFacts& x, const ArrayFacts* y, const ArrayFacts& k,
+                    const KernelMatrixShape& shape, const KernelMatrixOptions& options) {
+    check_kernel_shape(shape, y != nullptr);
+    check_real_type("x", x.type);
+    check_kernel_options(options);
+    check_arrays(x, y, k, shape, shape.qubits, "values");
+}
+
+void check_states(const ArrayFacts& x, const ArrayFacts* y, const ArrayFacts& k,
+                  const KernelMatrixShape& shape, const KernelMatrixOptions& options) {
+    const std::uint64_t row = check_state_shape(shape, y != nullptr);
+    static_cast<void>(state_facts(x.type, false));
+    check_kernel_options(options);
+    check_arrays(x, y, k, shape, row, "amplitudes");
+}
+
+void check_host_features(const ConstHostArray& x, const ConstHostArray* y, const HostArray& k,
+                         const KernelMatrixShape& shape, double scale, std::uint32_t threads) {
+    for (const ConstHostArray* array : {&x, y}) {
+        if (array == nullptr) continue;
+        const char* what = array == y ? "y" : "x";
+        check_memory(what, *array, array->type.bytes(), k);
+        const BadValues bad = find_bad_in_parts(*array, scale, threads);
+        if (bad.count != 0) refuse_values(what, bad, shape.qubits, 1);
+    }
+}
+
+void check_host_states(const ConstHostArray& x, const ConstHostArray* y, const HostArray& k,
+                       const KernelMatrixShape& shape, std::uint32_t threads) {
+    for (const ConstHostArray* array : {&x, y}) {
+        if (array == nullptr) continue;
+        const char* what = array == y ? "y" : "x";
+        check_memory(what, *array, array->type.bytes() / 2, k);
+        const ElementType part = array->type == kComplex128 ? kFloat64 : kFloat32;
+        check_finite_states(what, {array->data, array->size * 2, part}, std::uint64_t{1} << shape.qubits,
+                            k.type, threads);
     }
 }
 

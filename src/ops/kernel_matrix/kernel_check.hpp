@@ -1,42 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
-// Refuses kernel matrices that cannot be before anything touches a device. All errors are invalid_argument.
+// Refuses kernel matrices that cannot be made before anything touches a device, wherever their arrays lie.
+// Pure. All errors are invalid_argument.
 #pragma once
 
 #include <cstdint>
 
 #include <weft/ops/kernel_matrix.hpp>
 
+#include "ops/kernel_matrix/kernel_plan.hpp"
+
 namespace weft::kernels {
 
-void check_kernel_options(const KernelMatrixOptions& options);
+/// What checks know of an array, wherever it lies.
+struct ArrayFacts {
+    std::uint64_t size = 0;  ///< in elements
+    ElementType type{};
+};
+inline ArrayFacts facts_of(const ConstHostArray& array) {
+    return {array.size, array.type};
+}
+inline ArrayFacts facts_of(const ConstDeviceArray& array) {
+    return {array.size(), array.type()};
+}
 
-/// Shape, map, scale and weights, which must be finite. Returns the layers of the weights.
-std::uint32_t check_circuit(const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit);
+void check_kernel_options(const KernelMatrixOptions& options);
+/// The options but `batch`, of which members that do not apply are refused. `stage_times`: whether it does.
+KernelMatrixOptions host_options(const KernelMatrixHostOptions& options, bool stage_times);
+/// For CUDA, which does not measure tiles: refuses autotune = on.
+void check_no_autotune(const KernelMatrixOptions& options);
 
 /// Samples and qubits; `with_y` says whether the call has a Y.
 void check_kernel_shape(const KernelMatrixShape& shape, bool with_y);
+/// The same of states; returns the amplitudes of one.
+std::uint64_t check_state_shape(const KernelMatrixShape& shape, bool with_y);
+/// `what` is of type float32 or float64.
+void check_real_type(const char* what, ElementType type);
 
-/// The numbers of an array, "x" or another name, against what the shape needs.
-void check_count(const char* what, std::uint64_t got, std::uint64_t need, const char* unit);
+/// Shape, map, scale and weights, which must be finite.
+CircuitFacts circuit_facts(const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit, bool on_host);
+/// The type of states.
+CircuitFacts state_facts(ElementType type, bool on_host);
 
-/// Pointers, alignment, and overlap of `k` with another array.
-void check_kernel_memory(const char* what, const void* data, std::uint64_t bytes, std::uint64_t alignment,
-                         const KernelTarget& k);
+/// Shape, options, types and lengths of a call with features, or with states; `y` may be null.
+void check_features(const ArrayFacts& x, const ArrayFacts* y, const ArrayFacts& k,
+                    const KernelMatrixShape& shape, const KernelMatrixOptions& options);
+void check_states(const ArrayFacts& x, const ArrayFacts* y, const ArrayFacts& k,
+                  const KernelMatrixShape& shape, const KernelMatrixOptions& options);
 
-/// Every feature times the scale must be finite; the text names rows and columns of the first that are not.
-void check_features(const char* what, const KernelSource& x, std::uint32_t qubits, double scale,
-                    std::uint32_t threads);
-
-/// The same for real and imaginary parts of states of `amplitudes` each, whose norms have to be small enough
-/// for their fourth powers, in the arithmetic and in `k`.
-void check_finite_states(const char* what, const KernelSource& parts, std::uint64_t amplitudes, ValueType k,
-                         std::uint32_t threads);
-
-inline std::uint64_t value_bytes(ValueType type) noexcept {
-    return type == ValueType::float32 ? 4 : 8;
-}
-inline std::uint64_t amplitude_bytes(StateType type) noexcept {
-    return type == StateType::complex64 ? 8 : 16;
-}
+/// Arrays in host memory: pointers, alignment, overlap with `k`. Features times the scale must be finite; so
+/// must states, and their norms small enough for their fourth powers, in the arithmetic and in `k`. The text
+/// names rows and columns of the first that are not.
+void check_host_features(const ConstHostArray& x, const ConstHostArray* y, const HostArray& k,
+                         const KernelMatrixShape& shape, double scale, std::uint32_t threads);
+void check_host_states(const ConstHostArray& x, const ConstHostArray* y, const HostArray& k,
+                       const KernelMatrixShape& shape, std::uint32_t threads);
 
 }  // namespace weft::kernels

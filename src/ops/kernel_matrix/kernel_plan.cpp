@@ -5,6 +5,9 @@
 
 #include <weft/error.hpp>
 
+#include "ops/kernel_matrix/kernel_estimate.hpp"
+#include "ops/kernel_matrix/kernel_state_plan.hpp"
+
 namespace weft::kernels {
 namespace {
 
@@ -23,12 +26,12 @@ void plan_product(KernelMatrixPlan& plan, const KernelMatrixDevice& device, cons
     constexpr std::uint64_t kJobBytes = std::uint64_t{48} << 20;
     const DeviceLimits& limits = device.gram.limits;
     plan.parts = circuit.map == FeatureMap::ryrz ? 3 : 2;
-    plan.long_form = !plan.real64 && plan.shape.qubits > kLongQubits;
-    plan.lane_form = device.gram.software && device.gram.float64 && !plan.long_form;
-    const std::uint64_t unit = plan.lane_form ? kLaneSamples : 1;
+    plan.long_variant = !plan.real64 && plan.shape.qubits > kLongQubits;
+    plan.lane_variant = device.gram.software && device.gram.float64 && !plan.long_variant;
+    const std::uint64_t unit = plan.lane_variant ? kLaneSamples : 1;
     plan.others_at = plan.shape.square() ? 0 : (plan.shape.samples + unit - 1) / unit * unit;
     const std::uint64_t end = plan.others_at + plan.shape.columns();
-    plan.stride = plan.lane_form ? (end + unit - 1) / unit * unit : (end + 3) / 4 * 4;
+    plan.stride = plan.lane_variant ? (end + unit - 1) / unit * unit : (end + 3) / 4 * 4;
     plan.by_panels = device.gram.software && plan.shape.qubits > kSoftwareJobQubits;
     plan.part_qubits =
         device.gram.software ? std::min(plan.shape.qubits, kSoftwarePartQubits) : plan.shape.qubits;
@@ -48,21 +51,17 @@ void plan_product(KernelMatrixPlan& plan, const KernelMatrixDevice& device, cons
 
 }  // namespace
 
-std::uint64_t available_bytes(const KernelMatrixDevice& device, const KernelMatrixOptions& options) noexcept {
-    return static_cast<std::uint64_t>(options.vram_fraction * static_cast<double>(device.budget_bytes));
-}
-
 std::uint32_t effective_layers(const CircuitFacts& circuit) noexcept {
     return circuit.given || !circuit.reupload || circuit.layers == 0 ? 0 : circuit.layers - 1;
 }
 
 KernelMatrixPlan plan_kernel(const KernelMatrixDevice& device, const KernelMatrixShape& shape, const CircuitFacts& circuit,
-                       ValueType type, const KernelMatrixOptions& options) {
+                       ElementType type, const KernelMatrixOptions& options) {
     KernelMatrixPlan plan;
     plan.shape = shape;
     plan.type = type;
-    plan.real64 = circuit.given ? circuit.given64 : type == ValueType::float64;
-    if ((plan.real64 || type == ValueType::float64) && !device.gram.float64)
+    plan.real64 = circuit.given ? circuit.given64 : type == kFloat64;
+    if ((plan.real64 || type == kFloat64) && !device.gram.float64)
         throw Error(Errc::unsupported,
                     "kernel_matrix: the device lacks shaderFloat64 (got float64, need float32)");
     plan.layers = effective_layers(circuit);
@@ -75,7 +74,7 @@ KernelMatrixPlan plan_kernel(const KernelMatrixDevice& device, const KernelMatri
 }
 
 KernelMatrixPlan plan_that_fits(const KernelMatrixDevice& device, const KernelMatrixShape& shape, const CircuitFacts& circuit,
-                        ValueType type, const KernelMatrixOptions& options) {
+                        ElementType type, const KernelMatrixOptions& options) {
     KernelMatrixPlan plan = plan_kernel(device, shape, circuit, type, options);
     const KernelMatrixEstimate estimate = estimate_kernel(plan, device, circuit, options);
     if (circuit.on_host ? !estimate.streamed_fits : !estimate.resident_fits)

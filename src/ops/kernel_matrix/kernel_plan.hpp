@@ -14,14 +14,13 @@
 namespace weft::kernels {
 
 inline constexpr std::uint32_t kProductTile = 64;    ///< rows and columns of a tile of kernel_product.comp
-inline constexpr std::uint32_t kLaneSamples = 8;     ///< that kernel_product_lanes.comp reads at once
-inline constexpr std::uint32_t kBlocksUnderWay = 3;  ///< of a K in host memory, by way of states
+inline constexpr std::uint32_t kLaneSamples = 8;     ///< that kernel_product_lanes.comp reads together
+inline constexpr std::uint32_t kBlocksUnderWay = 3;  ///< of a K in host memory, where it is made from states
 inline constexpr std::uint32_t kLongQubits = 32;     ///< float32 products of more are gathered by parts
-/// Mesa's software devices end all loops of an invocation, wherever they are, once they made 65535 turns. So
-/// many qubits take 45056 in kernel_product.comp and half as many in kernel_product_lanes.comp, for one tile
-/// of K.
+/// Mesa's software devices end every loop of an invocation after 65535 iterations. This many qubits take 45056
+/// iterations in kernel_product.comp and half as many in kernel_product_lanes.comp, for one tile of K.
 inline constexpr std::uint32_t kSoftwarePartQubits = 16384;
-/// So few may have all 66 tiles that the engine deals to a workgroup where a job is one row.
+/// With at most this many qubits, one workgroup can take all 66 tiles that the engine gives it for a job of one row.
 inline constexpr std::uint32_t kSoftwareJobQubits = 256;
 
 /// What a plan needs to know of a circuit, or of states that are given.
@@ -59,7 +58,7 @@ struct StatePlan {
     std::uint32_t most_lanes = 256;
     std::uint32_t norm_lanes = 128;  ///< invocations that add up a norm; few on software devices
     bool fused = false;              ///< the last pass packs states instead of writing them row by row
-    bool turned = true;             ///< by way of shared memory, where rows of packed states lie side by side
+    bool turned = true;             ///< through shared memory, where rows of packed states lie side by side
     std::uint32_t workgroup_rows = 0;   ///< of states, that a workgroup of the last pass holds parts of
     std::uint32_t squares = 0;      ///< sums of squares of a state that the last pass leaves; 0: no norms
     bool two_buffers = false;       ///< a layer reads all of the one before
@@ -74,15 +73,15 @@ struct StatePlan {
 
 struct KernelMatrixPlan {
     KernelMatrixShape shape;
-    ValueType type = ValueType::float32;
+    ElementType type = kFloat32;
     KernelMatrixMethod method = KernelMatrixMethod::product;
     std::uint32_t layers = 0;  ///< that matter: passes of RX(w), ring and E(x) behind the first E(x)
     bool real64 = false;
     std::uint64_t stride = 0;  ///< samples of a plane of angles, Y's behind X's
     // Of the product.
     std::uint32_t parts = 2;        ///< of a Bloch vector
-    bool long_form = false;         ///< kLong of kernel_product.comp
-    bool lane_form = false;         ///< kernel_product_lanes.comp instead
+    bool long_variant = false;         ///< kLong of kernel_product.comp
+    bool lane_variant = false;         ///< kernel_product_lanes.comp instead
     std::uint64_t others_at = 0;    ///< sample of the planes that the columns of K begin at
     bool symmetric = false;         ///< one dispatch writes both triangles of a resident K
     std::uint64_t panel_rows = 0;   ///< of a resident K a dispatch, where it is not symmetric
@@ -93,7 +92,7 @@ struct KernelMatrixPlan {
     std::string obstacle;  ///< why no device memory would be enough; empty: none
 
     std::uint64_t real_bytes() const noexcept { return real64 ? 8 : 4; }
-    std::uint64_t value_bytes() const noexcept { return type == ValueType::float64 ? 8 : 4; }
+    std::uint64_t value_bytes() const noexcept { return type.bytes(); }
     std::uint64_t planes_values() const noexcept { return stride * 2 * shape.qubits; }
     std::uint64_t matrix_bytes() const noexcept { return shape.values() * value_bytes(); }
 };
@@ -103,44 +102,9 @@ std::uint32_t effective_layers(const CircuitFacts& circuit) noexcept;
 
 /// Errors: unsupported - float64 on a device without shaderFloat64.
 KernelMatrixPlan plan_kernel(const KernelMatrixDevice& device, const KernelMatrixShape& shape, const CircuitFacts& circuit,
-                       ValueType type, const KernelMatrixOptions& options);
-/// The part of it for states.
-void plan_states(KernelMatrixPlan& plan, const KernelMatrixDevice& device, const CircuitFacts& circuit,
-                 const KernelMatrixOptions& options);
-
-/// plan_kernel, where the device's memory has room for it. Errors: out_of_memory besides.
+                       ElementType type, const KernelMatrixOptions& options);
+/// plan_kernel, where the device's memory has room for it. Errors: as plan_kernel; out_of_memory.
 KernelMatrixPlan plan_that_fits(const KernelMatrixDevice& device, const KernelMatrixShape& shape, const CircuitFacts& circuit,
-                        ValueType type, const KernelMatrixOptions& options);
-
-/// Floating-point operations of all inner products.
-double gram_flops(const KernelMatrixPlan& plan) noexcept;
-/// Whether tiles are measured before the job: none was yet, and the job is long enough to pay for it.
-bool tunes_first(const KernelMatrixPlan& plan, const GramDevice& device,
-                 const KernelMatrixOptions& options) noexcept;
-
-/// Memory, work and reasons of a plan.
-KernelMatrixEstimate estimate_kernel(const KernelMatrixPlan& plan, const KernelMatrixDevice& device,
-                               const CircuitFacts& circuit, const KernelMatrixOptions& options);
-
-/// Passes over states of `qubits` with blocks of at most 2^most_window amplitudes.
-std::vector<StatePass> state_passes(std::uint32_t qubits, std::uint32_t most_window);
-/// Invocations of a workgroup of a pass.
-std::uint32_t lanes_of(const StatePlan& states, const StatePass& pass) noexcept;
-/// Bytes of row-major states that are on the device at a time.
-std::uint64_t built_bytes(const KernelMatrixPlan& plan) noexcept;
-/// Shared memory of kernel_states.comp.
-std::uint64_t shared_bytes_of_states(std::uint32_t lanes, std::uint64_t real_bytes) noexcept;
-
-/// Whether a K in host memory is one block.
-bool one_block(const KernelMatrixPlan& plan) noexcept;
-/// Bytes of a block of K on its way to host memory, with the one across the diagonal where there is any.
-std::uint64_t block_bytes(const KernelMatrixPlan& plan) noexcept;
-
-/// vram_fraction of the budget.
-std::uint64_t available_bytes(const KernelMatrixDevice& device, const KernelMatrixOptions& options) noexcept;
-/// Bounds of the memory that a plan takes besides what the caller holds: that of the device, and page-locked
-/// memory where it counts. streamed: with features and blocks of K.
-std::uint64_t product_memory(const KernelMatrixPlan& plan, const KernelMatrixDevice& device, bool streamed) noexcept;
-std::uint64_t states_memory(const KernelMatrixPlan& plan, const KernelMatrixDevice& device, bool streamed) noexcept;
+                        ElementType type, const KernelMatrixOptions& options);
 
 }  // namespace weft::kernels

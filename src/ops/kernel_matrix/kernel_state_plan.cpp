@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/kernel_matrix/kernel_state_plan.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -6,7 +8,7 @@
 #include <weft/error.hpp>
 
 #include "ops/kernel_matrix/gram_tuning.hpp"
-#include "ops/kernel_matrix/kernel_plan.hpp"
+#include "ops/kernel_matrix/kernel_estimate.hpp"
 
 namespace weft::kernels {
 namespace {
@@ -34,7 +36,7 @@ void plan_passes(KernelMatrixPlan& plan, const KernelMatrixDevice& device) {
     plan.states.two_buffers = plan.states.passes.size() > 1 && plan.layers > 1;
 }
 
-// Enough states for a GPU's workgroups, few enough that they take little beside what is packed.
+// Enough states for a GPU's workgroups, few enough that they take little compared to what is packed.
 std::uint64_t chunk_rows(const KernelMatrixPlan& plan, const KernelMatrixDevice& device) {
     constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
     const DeviceLimits& limits = device.gram.limits;
@@ -51,7 +53,7 @@ GramProblem problem_of(const KernelMatrixPlan& plan, const CircuitFacts& circuit
     GramProblem problem;
     problem.amplitudes = std::uint64_t{1} << plan.shape.qubits;
     problem.precision = plan.real64 ? GramReal::float64 : GramReal::float32;
-    problem.output = plan.type == ValueType::float64 ? GramReal::float64 : GramReal::float32;
+    problem.output = plan.type == kFloat64 ? GramReal::float64 : GramReal::float32;
     problem.unit_rows = !circuit.given;
     problem.scaled = s.renormalize && !normalize;
     const bool whole = s.bulk && !circuit.on_host;
@@ -77,7 +79,7 @@ std::uint64_t block_of(const KernelMatrixPlan& plan) {
         {most, plan.states.tile, std::max<std::uint64_t>(part, std::min<std::uint64_t>(side, 512))});
 }
 
-// Matrix units take rows one by one: a pass over states writes whole lines of them. Other gram_methods take them
+// Matrix units take rows one by one: a pass over states writes whole lines of them. Other methods take them
 // side by side, and a workgroup has to hold enough of them for whole sectors of memory, or others read and
 // write the rest in between; a software device stores number by number whichever way.
 void plan_packing(KernelMatrixPlan& plan, const KernelMatrixDevice& device, bool normalize) {
@@ -88,7 +90,7 @@ void plan_packing(KernelMatrixPlan& plan, const KernelMatrixDevice& device, bool
     s.turned = !device.gram.software;
     const bool whole =
         s.gram.matrix() || device.gram.software || s.workgroup_rows * plan.real_bytes() >= kSectorBytes;
-    s.fused = plan.layers != 0 && !device.packs_apart && s.gram.method != GramMethod::matrix_single && whole;
+    s.fused = plan.layers != 0 && !device.packs_apart && whole;
     const std::uint32_t bits = std::max(plan.shape.qubits, 4u);
     s.squares = s.fused && (s.renormalize || normalize) ? 1u << (bits - last.window) : 0;
 }
@@ -149,7 +151,7 @@ double gram_flops(const KernelMatrixPlan& plan) noexcept {
 
 bool tunes_first(const KernelMatrixPlan& plan, const GramDevice& device,
                  const KernelMatrixOptions& options) noexcept {
-    return options.autotune && plan.method == KernelMatrixMethod::states && plan.obstacle.empty() &&
+    return options.autotune != Choice::off && plan.method == KernelMatrixMethod::states && plan.obstacle.empty() &&
            !plan.states.gram.tile_measured && gram_tuning_pays(device, gram_flops(plan));
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <weft/error.hpp>
+#include <weft/ops/encode.hpp>
 
 #include "base/span_set.hpp"
 #include "host/thread_parts.hpp"
@@ -70,6 +71,17 @@ std::size_t find_not_finite(const float* x, std::size_t first, std::size_t last)
             if (magnitude(x[i]) >= kInfinity) return i;
     }
     return kNone;
+}
+
+// Every row with such a value, from that of `at` on.
+std::vector<EncodeFailure> rows_not_finite(std::span<const float> x, std::size_t width, std::size_t at) {
+    std::vector<EncodeFailure> rows;
+    while ((at = find_not_finite(x.data(), at, x.size())) != kNone) {
+        rows.push_back({at / width, at % width,
+                        magnitude(x[at]) == kInfinity ? EncodeFault::infinite : EncodeFault::not_a_number});
+        at = (at / width + 1) * width;
+    }
+    return rows;
 }
 
 std::uint32_t digit_at(std::span<const std::uint8_t> codes, std::size_t index, std::uint32_t bits) {
@@ -156,8 +168,9 @@ void check_finite(const char* function, std::span<const float> x, std::size_t wi
         x.size(), 1u << 19, threads,
         [&](std::size_t first, std::size_t last) { return find_not_finite(x.data(), first, last); });
     if (at == kNone) return;
-    refuse(function, "value " + std::to_string(at % width) + " of row " + std::to_string(at / width) +
-                         " is not finite" + got_need(number(x[at]), "a number"));
+    throw EncodeError(std::string(function) + ": value " + std::to_string(at % width) + " of row " +
+                          std::to_string(at / width) + " is not finite" + got_need(number(x[at]), "a number"),
+                      rows_not_finite(x, width, at));
 }
 
 void check_digits(const char* function, const LatticeCode& code, std::span<const std::uint8_t> codes,

@@ -30,8 +30,8 @@ void check_size(const char* function, const char* name, const char* unit, std::s
 void check_lattice_spans(const char* function, std::span<const NamedSpan> inputs,
                          std::span<const NamedSpan> outputs, bool in_place);
 
-/// Reads all of `x` with up to `threads` threads. Errors: invalid_argument; the text names the lowest row and
-/// value.
+/// Reads all of `x` with up to `threads` threads. Errors: EncodeError with every row that is not finite; the
+/// text names the lowest row and value.
 void check_finite(const char* function, std::span<const float> x, std::size_t width, std::uint32_t threads);
 
 /// The same for digits. Errors: invalid_argument; the text names the lowest vector.
@@ -49,8 +49,8 @@ struct StatusCount {
 /// Counts the vectors from `first` on; indices are those in `status`.
 StatusCount count_statuses(std::span<const std::uint8_t> status, std::uint32_t threads = 1,
                            std::size_t first = 0);
-/// The same for statuses that are to be decoded. Errors: invalid_argument; the text names the lowest vector with a
-/// status that no encoder gives for `code`.
+/// The same for statuses that are to be decoded. Errors: invalid_argument; the text names the lowest vector
+/// with a status that no encoder gives for `code`.
 StatusCount check_statuses(const char* function, const LatticeCode& code,
                            std::span<const std::uint8_t> status, std::uint32_t threads);
 

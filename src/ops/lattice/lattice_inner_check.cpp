@@ -58,8 +58,7 @@ bool is_one_row(std::size_t got, std::size_t one, std::size_t rows, std::size_t 
     return false;
 }
 
-bool check_inner_words(const LatticeCode& code, const LatticeShape& shape,
-                       std::size_t x, std::size_t y) {
+bool check_inner_words(const LatticeCode& code, const LatticeShape& shape, std::size_t x, std::size_t y) {
     if (shape.vectors() > ~0u - 64)
         refuse("too many vectors (got " + std::to_string(shape.vectors()) + ", need fewer than 2^32 - 64)");
     const std::size_t need = code_words(code, shape.vectors()), one = code_words(code, shape.tiles);

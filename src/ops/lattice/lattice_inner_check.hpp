@@ -20,7 +20,6 @@ LatticeShape inner_shape(const LatticeTable& table, const LatticeCode& code, std
 bool is_one_row(std::size_t got, std::size_t one, std::size_t rows, std::size_t all, const char* unit);
 
 /// Sizes of resident arrays in words; returns is_one_row. Errors: invalid_argument.
-bool check_inner_words(const LatticeCode& code, const LatticeShape& shape,
-                       std::size_t x, std::size_t y);
+bool check_inner_words(const LatticeCode& code, const LatticeShape& shape, std::size_t x, std::size_t y);
 
 }  // namespace weft::kernels

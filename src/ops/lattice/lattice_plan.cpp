@@ -101,9 +101,9 @@ shared::LatticeSettings lattice_settings(const LatticeCode& code) {
 
 namespace {
 
-// Neighbours that a thread works on. One is best for memory, whatever it has in hand: threads side by side
-// then read and write side by side. It takes a vector whose code is whole words, or a part of a word that
-// others of the workgroup complete.
+// Neighbours that a thread works on. One is best for memory in every case, since threads side by side then
+// read and write side by side. It takes a vector whose code is whole words, or a part of a word that others
+// of the workgroup complete.
 std::uint32_t vectors_of_thread(LatticeOp op, const LatticeCode& code, std::uint32_t local_size) {
     if (op == LatticeOp::decode) return 1;
     const std::uint32_t bits = digit_bits(code) * code.levels * dimension(code.lattice);
@@ -120,12 +120,14 @@ LatticePlan plan_lattice(const DeviceInfo& device, LatticeOp op, const LatticeCo
     LatticePlan plan;
     // Worth 12 to 14 % on NVIDIA's GPUs; a software device only has the barriers of it.
     plan.staged = op == LatticeOp::decode && code.lattice == Lattice::e8 && device.type != DeviceType::cpu;
-    const std::uint32_t fits = std::min(device.limits.max_workgroup_size[0], device.limits.max_workgroup_invocations);
+    const std::uint32_t fits =
+        std::min(device.limits.max_workgroup_size[0], device.limits.max_workgroup_invocations);
     plan.local_size = std::min(64u, std::bit_floor(std::max(fits, 1u)));
     plan.max_workgroups = std::max(device.limits.max_workgroup_count[0], 1u);
     const std::uint32_t per_thread = vectors_of_thread(op, code, plan.local_size);
     const std::uint32_t vectors = plan.local_size * (per_thread == 1 ? shared::kLatticeInHand : per_thread);
-    plan.elements_per_workgroup = static_cast<std::uint32_t>(std::max<std::size_t>(1, vectors / element_vectors));
+    plan.elements_per_workgroup =
+        static_cast<std::uint32_t>(std::max<std::size_t>(1, vectors / element_vectors));
     plan.constants = {{0u, plan.local_size},
                       {1u, static_cast<float>(code.q)},
                       {2u, 1.0f / static_cast<float>(code.q)},

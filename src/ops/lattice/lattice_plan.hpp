@@ -26,7 +26,7 @@ struct LatticeShape {
     std::size_t element_value_bytes() const { return element_rows * width * sizeof(float); }
 };
 
-/// Vectors that fill whole words whatever the code: 32 values.
+/// Vectors that fill whole words with every code: 32 values.
 constexpr std::uint32_t block_vectors(Lattice lattice) {
     return 32 / dimension(lattice);
 }

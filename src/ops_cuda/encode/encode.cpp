@@ -36,12 +36,12 @@ std::vector<EncodeFailure> EncodeOutcome::failures(StreamHandle stream) const {
     return failures;
 }
 
-void EncodeOutcome::check(StreamHandle stream) const {
+void EncodeOutcome::require_all(StreamHandle stream) const {
     kernels::require_no_failures(method_, failures(stream), true);
 }
 
-void encode_checked(StreamHandle stream, EncodeMethod method, const EncodeValues& values,
-                    const EncodeStates& states, const StateShape& shape, std::uint64_t features,
+void encode_checked(StreamHandle stream, EncodeMethod method, const ConstDeviceArray& values,
+                    const DeviceArray& states, const StateShape& shape, std::uint64_t features,
                     std::uint32_t* status, bool check_only) {
     constexpr std::uint32_t kMostThreads = 1024;
     kernels::EncodePlan plan = kernels::plan_encode(plan_device(kMostThreads), method,
@@ -50,16 +50,16 @@ void encode_checked(StreamHandle stream, EncodeMethod method, const EncodeValues
     encode_resident(stream, plan, values, states, status, check_only);
 }
 
-EncodeOutcome encode(StreamHandle stream, EncodeMethod method, const EncodeValues& values,
-                     const EncodeStates& states, const StateShape& shape, const EncodeOptions& options) {
+EncodeOutcome encode(StreamHandle stream, EncodeMethod method, const ConstDeviceArray& values,
+                     const DeviceArray& states, const StateShape& shape, const EncodeOptions& options) {
     const std::uint64_t features =
-        kernels::check_encode(method, shape, {values.type, states.type}, values.count, states.count);
-    kernels::check_spans({values.data, values.count, values.type}, {states.data, states.count, states.type});
+        kernels::check_encode(method, shape, {values.type, states.type}, values.size, states.size);
+    kernels::check_spans({values.data, values.size, values.type}, {states.data, states.size, states.type});
     check_aligned("encode", states.data, "states");
     require_device("encode");
     auto status = std::make_shared<Scratch>(stream, 8 * shape.samples, "encode", "status");
-    EncodeOutcome outcome(method, shape.samples, status);
-    if (options.strict) {
+    const EncodeOutcome outcome(method, shape.samples, status);
+    if (options.check_values) {
         encode_checked(stream, method, values, states, shape, features, status->as<std::uint32_t>(), true);
         kernels::require_no_failures(method, outcome.failures(stream), false);
     }

@@ -30,20 +30,15 @@ int launch(const EncodeLaunch& l) {
 
 template <bool wide>
 int launch_input(const EncodeLaunch& l) {
-    switch (l.plan->types.values) {
-        case ValueType::float32:
-            return launch<wide, 0>(l);
-        case ValueType::float64:
-            return launch<wide, 1>(l);
-        default:
-            return launch<wide, 2>(l);
-    }
+    const ElementType type = l.plan->types.values;
+    if (type == kFloat32) return launch<wide, 0>(l);
+    return type == kFloat64 ? launch<wide, 1>(l) : launch<wide, 2>(l);
 }
 
 }  // namespace
 
 int launch_basis(const EncodeLaunch& l) {
-    return l.plan->types.states == StateType::complex128 ? launch_input<true>(l) : launch_input<false>(l);
+    return l.plan->types.states == kComplex128 ? launch_input<true>(l) : launch_input<false>(l);
 }
 
 }  // namespace weft::cuda

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the encode kernels are launched with: one step of an encode, as src/ops_vulkan/encode/encode_steps.cpp records
-// them.
+// What the encode kernels are launched with: one step of an encode, as
+// src/ops_vulkan/encode/encode_steps.cpp records them.
 #pragma once
 
 #include <cstdint>
 
 #include <weft/cuda/device.hpp>
 
-#include "ops/encode/encode_plan.hpp"
-#include "shaders/encode/encode_parameters.h"
+#include "ops/encode/encode_schedule.hpp"
 
 namespace weft::cuda {
 
@@ -16,7 +15,7 @@ namespace weft::cuda {
 /// in registers: few, where shared memory has room for the others of many workgroups, or most.
 inline constexpr std::uint32_t kSharedThreads = 128, kKeptPairs = 32, kFewHeld = 12, kMostHeld = 24;
 
-enum class EncodeStep { states, norm_block, norm_row, scale };
+using kernels::EncodeStep;
 
 /// Buffers by their names in shaders/encode_*.comp; those that a step has no use for are null.
 struct EncodeLaunch {

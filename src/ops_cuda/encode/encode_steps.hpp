@@ -15,12 +15,12 @@ namespace weft::cuda {
 std::uint32_t held_pairs(const kernels::EncodePlan& plan, std::uint64_t multiprocessor_bytes);
 
 /// `status` holds two words a sample. With `check_only` it is all that is written.
-void encode_resident(StreamHandle stream, const kernels::EncodePlan& plan, const EncodeValues& values,
-                     const EncodeStates& states, std::uint32_t* status, bool check_only);
+void encode_resident(StreamHandle stream, const kernels::EncodePlan& plan, const ConstDeviceArray& values,
+                     const DeviceArray& states, std::uint32_t* status, bool check_only);
 
-/// encode() of what has been checked, for the parts of weft that look after `status` themselves.
-void encode_checked(StreamHandle stream, EncodeMethod method, const EncodeValues& values,
-                    const EncodeStates& states, const StateShape& shape, std::uint64_t features,
+/// encode() of what has been checked, for callers that hold `status` themselves.
+void encode_checked(StreamHandle stream, EncodeMethod method, const ConstDeviceArray& values,
+                    const DeviceArray& states, const StateShape& shape, std::uint64_t features,
                     std::uint32_t* status, bool check_only);
 
 }  // namespace weft::cuda

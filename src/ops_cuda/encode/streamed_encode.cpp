@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Completes <weft/cuda/host.hpp>: encode.
 #include <thread>
 #include <utility>
 #include <vector>
@@ -6,42 +7,25 @@
 #include <weft/cuda/encode.hpp>
 #include <weft/cuda/host.hpp>
 
-#include "ops_cuda/encode/encode_steps.hpp"
+#include "base/batch_call.hpp"
 #include "cuda/streamed_chunks.hpp"
 #include "ops/encode/encode_check.hpp"
+#include "ops_cuda/encode/encode_steps.hpp"
 
 namespace weft::cuda {
-namespace {
-
-EncodeValues values_at(const std::byte* data, std::uint64_t count, ValueType type) {
-    switch (type) {
-        case ValueType::float32:
-            return DeviceSpan<const float>{reinterpret_cast<const float*>(data), count};
-        case ValueType::float64:
-            return DeviceSpan<const double>{reinterpret_cast<const double*>(data), count};
-        default:
-            return DeviceSpan<const std::int64_t>{reinterpret_cast<const std::int64_t*>(data), count};
-    }
-}
-EncodeStates states_at(std::byte* data, std::uint64_t count, StateType type) {
-    if (type == StateType::complex64) return DeviceSpan<c32>{reinterpret_cast<c32*>(data), count};
-    return DeviceSpan<c64>{reinterpret_cast<c64*>(data), count};
-}
-
-}  // namespace
-
-BatchReport encode(EncodeMethod method, const EncodeSource& values, const EncodeTarget& states,
-                   const StateShape& shape, const EncodeOptions& options) {
+OpReport encode(EncodeMethod method, const ConstHostArray& values, const HostArray& states,
+                const StateShape& shape, const EncodeHostOptions& options) {
     const std::uint64_t features =
-        kernels::check_encode(method, shape, {values.type, states.type}, values.count, states.count);
+        kernels::check_encode(method, shape, {values.type, states.type}, values.size, states.size);
     kernels::check_spans(values, states);
-    if (options.strict)
+    core::require_members("encode", options.batch, {});
+    if (options.check_values)
         kernels::require_no_failures(method,
                                      kernels::find_faults(method, shape.qubits, features, values,
                                                           std::max(1u, std::thread::hardware_concurrency())),
                                      false);
-    const std::uint64_t row_in = features * (values.type == ValueType::float32 ? 4 : 8);
-    const std::uint64_t row_out = shape.state_size() * (states.type == StateType::complex64 ? 8 : 16);
+    const std::uint64_t row_in = features * values.type.bytes();
+    const std::uint64_t row_out = shape.state_size() * states.type.bytes();
     std::vector<std::uint32_t> status(2 * shape.samples);
     HostWork work;
     work.inputs = {{values.data, shape.samples * row_in, row_in}};
@@ -50,22 +34,24 @@ BatchReport encode(EncodeMethod method, const EncodeSource& values, const Encode
     work.outputs = {{states.data, shape.samples * row_out, row_out}, {status.data(), status.size() * 4, 8}};
     work.elements = shape.samples;
     work.launch = [&](const Chunk& chunk) {
-        encode_checked(chunk.stream, method, values_at(chunk.inputs[0], chunk.count * features, values.type),
-                       states_at(chunk.outputs[0], chunk.count << shape.qubits, states.type),
+        encode_checked(chunk.stream, method, {chunk.inputs[0], chunk.count * features, values.type},
+                       {chunk.outputs[0], chunk.count << shape.qubits, states.type},
                        {chunk.count, shape.qubits}, features,
                        reinterpret_cast<std::uint32_t*>(chunk.outputs[1]), false);
     };
+    core::ProgressMeter meter("encode", options.batch, shape.samples);
+    meter.check();
     std::uint64_t samples_done = 0;
-    work.done = [&](const Chunk& chunk) {
-        samples_done += chunk.count;
-        if (options.batch.progress) options.batch.progress(samples_done, shape.samples);
-    };
-    BatchReport report;
+    work.done = [&](const Chunk& chunk) { meter.show(samples_done += chunk.count); };
+    OpReport report;
     run_chunks("encode", work, report);
     report.bytes_out -= status.size() * 4;
     std::vector<EncodeFailure> failures;
     kernels::append_failures(failures, status, 0, 0);
     kernels::require_no_failures(method, std::move(failures), true);
+    report.op = "encode";
+    report.method = to_string(method);
+    report.items = shape.samples;
     return report;
 }
 

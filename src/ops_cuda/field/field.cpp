@@ -10,13 +10,13 @@
 
 #include "cuda/aligned.hpp"
 #include "cuda/check.hpp"
-#include "ops_cuda/field/field_launch.hpp"
 #include "cuda/plan_device.hpp"
 #include "cuda/scratch.hpp"
 #include "ops/field/field_check.hpp"
-#include "ops/field/field_scalar.hpp"
 #include "ops/field/field_plan.hpp"
 #include "ops/field/field_ranges.hpp"
+#include "ops/field/field_scalar.hpp"
+#include "ops_cuda/field/field_launch.hpp"
 
 namespace weft::cuda {
 namespace {
@@ -29,8 +29,7 @@ kernels::FieldRange range_of(const ConstDeviceArray& range) {
             range.bytes(), range.type};
 }
 
-void reduce(FieldLaunch launch, const FieldInfo& field, const FieldOptions& options,
-            const char* function) {
+void reduce(FieldLaunch launch, const FieldInfo& field, const FieldOptions& options, const char* function) {
     const weft::DeviceInfo device = plan_device();
     if (launch.elements == 0)
         return check(cudaMemsetAsync(launch.out, 0, field.element_bytes, launch.stream), function,
@@ -38,7 +37,8 @@ void reduce(FieldLaunch launch, const FieldInfo& field, const FieldOptions& opti
     launch.workgroups = kernels::plan_field_shares(device, field, launch.op, launch.elements, options);
     if (launch.workgroups == 1)
         return check(static_cast<cudaError_t>(launch_field_reduction(launch)), function, "the launch");
-    const Scratch totals(launch.stream, std::size_t{launch.workgroups} * field.element_bytes, function, "totals");
+    const Scratch totals(launch.stream, std::size_t{launch.workgroups} * field.element_bytes, function,
+                         "totals");
     FieldLaunch sum = launch;
     launch.out = totals.data();
     check(static_cast<cudaError_t>(launch_field_reduction(launch)), function, "the launch");
@@ -81,7 +81,8 @@ void field_apply(StreamHandle stream, Field field, FieldOp op, const ConstDevice
     launch.workgroup_size = plan.local_size;
     if (is_reduction(op)) return reduce(launch, info, options, function.c_str());
     if (launch.elements == 0) return;
-    const std::uint64_t workgroups = (launch.elements + plan.elements_per_workgroup - 1) / plan.elements_per_workgroup;
+    const std::uint64_t workgroups =
+        (launch.elements + plan.elements_per_workgroup - 1) / plan.elements_per_workgroup;
     launch.workgroups = static_cast<std::uint32_t>(std::min<std::uint64_t>(workgroups, plan.max_workgroups));
     const int result = op == FieldOp::inverse ? launch_field_inverse(launch) : launch_field_elements(launch);
     check(static_cast<cudaError_t>(result), function.c_str(), "the launch");

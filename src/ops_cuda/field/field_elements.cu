@@ -69,7 +69,7 @@ int launch_field_elements(const FieldLaunch& l) {
                 return launch<Size, FieldOp::square>(l);
             case FieldOp::axpy:
                 return launch<Size, FieldOp::axpy>(l);
-            default:  // the factor tells into which form
+            default:  // the factor decides into which form
                 return launch<Size, FieldOp::to_montgomery>(l);
         }
     });

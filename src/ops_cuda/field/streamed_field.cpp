@@ -88,7 +88,8 @@ void run_reduction(Running& run, const FieldJob& job) {
 
 OpReport run(Field field, FieldOp op, std::span<const FieldJob> jobs, bool batch,
              const FieldHostOptions& options) {
-    kernels::check_field_enums(batch ? "field_batch" : "field_apply", field, op, options.form, options.shader);
+    kernels::check_field_enums(batch ? "field_batch" : "field_apply", field, op, options.form,
+                               options.shader);
     const FieldCall call{field_info(field), op, jobs, batch};
     const std::string function = call.function();
     core::require_members(function.c_str(), options.batch, {});
@@ -104,7 +105,8 @@ OpReport run(Field field, FieldOp op, std::span<const FieldJob> jobs, bool batch
     core::ProgressMeter progress(function.c_str(), options.batch, report.items);
     progress.check();
     Running running{call, function, options.form, progress, report};
-    for (const FieldJob& job : jobs) is_reduction(op) ? run_reduction(running, job) : run_elements(running, job);
+    for (const FieldJob& job : jobs)
+        is_reduction(op) ? run_reduction(running, job) : run_elements(running, job);
     return report;
 }
 

@@ -148,7 +148,7 @@ __device__ void store_result(Output<kWide>& output, unsigned row0, unsigned colu
         output.gram_store_mirror(row0 + e % kSide, column0 + e / kSide, scaled(e % kSide, e / kSide));
 }
 
-// The sums of this warp, whose outputs begin at (row, column) of the tile: parts of sums, or K by way of
+// The sums of this warp, whose outputs begin at (row, column) of the tile: parts of sums, or K through
 // shared memory.
 template <bool kWide, unsigned kHigh, unsigned kWidth, bool kSplit>
 __device__ __forceinline__ void write_sums(Output<kWide>& output, Sum (&re)[kSums], Sum (&im)[kSums],

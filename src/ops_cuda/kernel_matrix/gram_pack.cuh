@@ -24,9 +24,7 @@ using namespace shared;
 
 constexpr unsigned kThreads = 256;
 
-template <uint matrix_planes>
 struct GramPack {
-    static constexpr uint kPlanes = matrix_planes;
     uint count, first;
     GramPackParameters p;
     const Complex* states;
@@ -44,9 +42,8 @@ __global__ void __launch_bounds__(kThreads) gram_kernel(const __grid_constant__ 
     kernel.run();
 }
 
-template <uint matrix_planes>
 int launch_planes(const GramPackLaunch& l) {
-    GramPack<matrix_planes> kernel{};
+    GramPack kernel{};
     kernel.count = l.count;
     kernel.p = l.p;
     kernel.states = static_cast<const Complex*>(l.states);
@@ -94,11 +91,7 @@ int launch_sums(const GramLaunch& l) {
 }  // namespace
 
 int NAME(pack)(const GramPackLaunch& l) {
-#if defined(WEFT_MATRIX)
-    return l.plan->planes == 4 ? launch_planes<4>(l) : launch_planes<2>(l);
-#else
-    return launch_planes<2>(l);
-#endif
+    return launch_planes(l);
 }
 
 #if !defined(WEFT_MATRIX)

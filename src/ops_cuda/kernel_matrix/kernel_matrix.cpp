@@ -5,19 +5,20 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include "cuda/aligned.hpp"
 #include "cuda/check.hpp"
 #include "ops_cuda/kernel_matrix/kernel_launch.hpp"
 #include "ops_cuda/kernel_matrix/kernel_states.hpp"
 #include "cuda/plan_device.hpp"
-#include "ops/kernel_matrix/kernel_arrays_check.hpp"
 #include "ops/kernel_matrix/kernel_check.hpp"
 #include "ops/kernel_matrix/kernel_plan.hpp"
 
 namespace weft::cuda {
 namespace {
 
+using kernels::ArrayFacts;
 using kernels::CircuitFacts;
 using kernels::KernelMatrixPlan;
 
@@ -27,7 +28,7 @@ std::uint32_t word(std::uint64_t value) {
     return static_cast<std::uint32_t>(value);
 }
 
-// Tensor cores keep sums as exact as the Vulkan form of this product asks for; the conformance suite measures
+// Tensor cores keep sums as exact as the Vulkan shader of this product requires; the conformance suite measures
 // it.
 kernels::KernelMatrixDevice device_facts() {
     require_device(kFunction);
@@ -41,8 +42,8 @@ kernels::KernelMatrixDevice device_facts() {
     return facts;
 }
 
-void launch_product(StreamHandle stream, const KernelMatrixPlan& plan, const KernelFeatures& x,
-                    const KernelFeatures* y, const KernelValues& k, double scale,
+void launch_product(StreamHandle stream, const KernelMatrixPlan& plan, const ConstDeviceArray& x,
+                    const ConstDeviceArray* y, const DeviceArray& k, double scale,
                     const KernelMatrixOptions& options) {
     const Scratch planes = make_planes(stream, plan);
     launch_angles(stream, plan, x, plan.shape.samples, scale, false, planes.data(), 0);
@@ -58,7 +59,7 @@ void launch_product(StreamHandle stream, const KernelMatrixPlan& plan, const Ker
         .stream = stream,
         .parts = plan.parts,
         .symmetric = plan.symmetric,
-        .long_form = plan.long_form,
+        .long_variant = plan.long_variant,
         .p = {plan.shape.qubits, word(plan.stride), 0, plan.shape.square() ? 0 : word(plan.shape.samples),
               word(columns), word(plan.shape.samples), 0, word(bits), word(bits >> 32)},
         .planes = planes.data(),
@@ -83,11 +84,19 @@ void launch_product(StreamHandle stream, const KernelMatrixPlan& plan, const Ker
     }
 }
 
-void from_features(StreamHandle stream, const KernelFeatures& x, const KernelFeatures* y,
-                   const KernelValues& k, const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit,
+ArrayFacts facts_of(const ConstDeviceArray& array) {
+    return {array.size, array.type};
+}
+std::optional<ArrayFacts> facts_of_other(const ConstDeviceArray* y) {
+    return y != nullptr ? std::optional(facts_of(*y)) : std::nullopt;
+}
+
+void from_features(StreamHandle stream, const KernelMatrixCircuit& circuit, const ConstDeviceArray& x,
+                   const ConstDeviceArray* y, const DeviceArray& k, const KernelMatrixShape& shape,
                    const KernelMatrixOptions& options) {
-    kernels::check_kernel_shape(shape, y != nullptr);
-    kernels::check_arrays(x, y, k, shape, shape.qubits, "values", options);
+    const std::optional<ArrayFacts> other = facts_of_other(y);
+    kernels::check_features(facts_of(x), other ? &*other : nullptr, facts_of(k), shape, options);
+    kernels::check_no_autotune(options);
     const CircuitFacts facts = kernels::circuit_facts(shape, circuit, false);
     check_aligned(kFunction, k.data, "k");
     const KernelMatrixPlan plan = kernels::plan_that_fits(device_facts(), shape, facts, k.type, options);
@@ -101,37 +110,37 @@ void from_features(StreamHandle stream, const KernelFeatures& x, const KernelFea
     launch_blocks(stream, plan, source, k, options);
 }
 
-void from_states(StreamHandle stream, const KernelStates& x, const KernelStates* y, const KernelValues& k,
-                 const KernelMatrixShape& shape, const KernelMatrixOptions& options) {
-    const std::uint64_t row = kernels::check_state_shape(shape, y != nullptr);
-    kernels::check_arrays(x, y, k, shape, row, "amplitudes", options);
+void from_states(StreamHandle stream, const ConstDeviceArray& x, const ConstDeviceArray* y,
+                 const DeviceArray& k, const KernelMatrixShape& shape, const KernelMatrixOptions& options) {
+    const std::optional<ArrayFacts> other = facts_of_other(y);
+    kernels::check_states(facts_of(x), other ? &*other : nullptr, facts_of(k), shape, options);
+    kernels::check_no_autotune(options);
     check_aligned(kFunction, x.data, "x");
     if (y != nullptr) check_aligned(kFunction, y->data, "y");
-    const KernelMatrixPlan plan =
-        kernels::plan_that_fits(device_facts(), shape, kernels::state_facts(x.type, false), k.type, options);
+    const KernelMatrixPlan plan = kernels::plan_that_fits(
+        device_facts(), shape, kernels::state_facts(x.type, false), k.type, options);
     GivenStates source(plan, x, y);
     launch_blocks(stream, plan, source, k, options);
 }
 
 }  // namespace
 
-void kernel_matrix(StreamHandle stream, const KernelFeatures& x, const KernelValues& k,
-                   const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit,
+void kernel_matrix(StreamHandle stream, const KernelMatrixCircuit& circuit, const ConstDeviceArray& x,
+                   const DeviceArray& k, const KernelMatrixShape& shape, const KernelMatrixOptions& options) {
+    from_features(stream, circuit, x, nullptr, k, shape, options);
+}
+void kernel_matrix(StreamHandle stream, const KernelMatrixCircuit& circuit, const ConstDeviceArray& x,
+                   const ConstDeviceArray& y, const DeviceArray& k, const KernelMatrixShape& shape,
                    const KernelMatrixOptions& options) {
-    from_features(stream, x, nullptr, k, shape, circuit, options);
+    from_features(stream, circuit, x, &y, k, shape, options);
 }
-void kernel_matrix(StreamHandle stream, const KernelFeatures& x, const KernelFeatures& y,
-                   const KernelValues& k, const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit,
-                   const KernelMatrixOptions& options) {
-    from_features(stream, x, &y, k, shape, circuit, options);
-}
-void kernel_matrix(StreamHandle stream, const KernelStates& states, const KernelValues& k,
-                   const StateShape& shape, const KernelMatrixOptions& options) {
-    from_states(stream, states, nullptr, k, {shape.samples, 0, shape.qubits}, options);
-}
-void kernel_matrix(StreamHandle stream, const KernelStates& x, const KernelStates& y, const KernelValues& k,
+void kernel_matrix(StreamHandle stream, const ConstDeviceArray& states, const DeviceArray& k,
                    const KernelMatrixShape& shape, const KernelMatrixOptions& options) {
-    from_states(stream, x, &y, k, shape, options);
+    from_states(stream, states, nullptr, k, shape, options);
+}
+void kernel_matrix(StreamHandle stream, const ConstDeviceArray& states, const ConstDeviceArray& others,
+                   const DeviceArray& k, const KernelMatrixShape& shape, const KernelMatrixOptions& options) {
+    from_states(stream, states, &others, k, shape, options);
 }
 
 }  // namespace weft::cuda

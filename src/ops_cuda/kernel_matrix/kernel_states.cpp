@@ -11,7 +11,8 @@
 
 #include "cuda/check.hpp"
 #include "ops_cuda/kernel_matrix/kernel_launch.hpp"
-#include "ops/kernel_matrix/kernel_check.hpp"
+#include "ops/kernel_matrix/kernel_state_plan.hpp"
+#include "ops/kernel_matrix/tile_pairs.hpp"
 
 namespace weft::cuda {
 namespace {
@@ -29,7 +30,7 @@ template <class T>
 void upload_weights(StreamHandle stream, const KernelMatrixCircuit& circuit, std::uint64_t count, void* target) {
     std::vector<T> turns(2 * count);
     for (std::uint64_t i = 0; i < count; ++i) {
-        const double half = (circuit.weights.type == ValueType::float32
+        const double half = (circuit.weights.type == kFloat32
                                  ? static_cast<double>(static_cast<const float*>(circuit.weights.data)[i])
                                  : static_cast<const double*>(circuit.weights.data)[i]) /
                             2;
@@ -46,7 +47,7 @@ Scratch make_planes(StreamHandle stream, const kernels::KernelMatrixPlan& plan) 
     return {stream, plan.planes_values() * plan.real_bytes(), kFunction, "planes"};
 }
 
-void launch_angles(StreamHandle stream, const kernels::KernelMatrixPlan& plan, const KernelFeatures& x,
+void launch_angles(StreamHandle stream, const kernels::KernelMatrixPlan& plan, const ConstDeviceArray& x,
                    std::uint64_t rows, double scale, bool halved, void* planes, std::uint64_t base) {
     const std::uint64_t bits = std::bit_cast<std::uint64_t>(scale), qubits = plan.shape.qubits;
     const std::uint64_t most = std::max<std::uint64_t>(1, (1u << 30) / qubits);
@@ -56,8 +57,8 @@ void launch_angles(StreamHandle stream, const kernels::KernelMatrixPlan& plan, c
             .stream = stream,
             .count = word(some * qubits),
             .p = {word(qubits), 0, word(base + row), word(plan.stride), word(bits), word(bits >> 32),
-                  x.type == ValueType::float64 ? 1u : 0u, halved ? 1u : 0u},
-            .features = static_cast<const std::byte*>(x.data) + row * qubits * kernels::value_bytes(x.type),
+                  x.type == kFloat64 ? 1u : 0u, halved ? 1u : 0u},
+            .features = static_cast<const std::byte*>(x.data) + row * qubits * x.type.bytes(),
             .planes = planes};
         done(plan.real64 ? launch_kernel_angles_real64(launch) : launch_kernel_angles_real32(launch));
     }
@@ -148,7 +149,7 @@ class Normalizer {
     const std::byte* factors() const { return factors_.as<std::byte>(); }
 
     void scale(std::byte* k) const {
-        const bool wide_values = plan_.type == ValueType::float64, wide = wide_values || plan_.real64;
+        const bool wide_values = plan_.type == kFloat64, wide = wide_values || plan_.real64;
         const std::uint64_t columns = plan_.shape.columns();
         const std::uint64_t most = std::max<std::uint64_t>(1, (1u << 30) / columns);
         for (std::uint64_t row = 0; row < plan_.shape.samples; row += most) {
@@ -175,8 +176,8 @@ class Normalizer {
 };
 
 /// Packed states of one side, a tile of them at a time.
-struct PackedSide {
-    PackedSide(StreamHandle stream, const kernels::KernelMatrixPlan& plan, std::uint64_t most_rows)
+struct PackedTile {
+    PackedTile(StreamHandle stream, const kernels::KernelMatrixPlan& plan, std::uint64_t most_rows)
         : planes(stream, plan.states.gram.packed_bytes(std::min(plan.states.tile, most_rows)), kFunction,
                  "packed states") {}
     GramRows rows(std::uint64_t count) const { return {planes.as<std::byte>(), 0, count, factor}; }
@@ -188,50 +189,44 @@ struct PackedSide {
 /// Tiles of K one after the other.
 class Blocks {
   public:
-    Blocks(StreamHandle stream, const kernels::KernelMatrixPlan& plan, StateSource& source, const KernelValues& k,
-           const Normalizer* normalizer)
+    Blocks(StreamHandle stream, const kernels::KernelMatrixPlan& plan, StateSource& source,
+           const DeviceArray& k, const Normalizer* normalizer)
         : plan_(plan),
           source_(source),
           k_(static_cast<std::byte*>(k.data)),
           normalizer_(normalizer),
           product_(stream, plan.states.gram, normalizer != nullptr ? normalizer->factors() : nullptr),
-          x_(stream, plan, plan.shape.samples),
-          y_(stream, plan,
-             plan.shape.square() && plan.shape.samples <= plan.states.tile ? 0 : plan.shape.columns()) {}
+          rows_(stream, plan, plan.shape.samples),
+          columns_(stream, plan,
+                   kernels::needs_columns(plan.shape, plan.states.tile) ? plan.shape.columns() : 0) {}
 
     void run() {
-        const std::uint64_t tile = plan_.states.tile, columns = plan_.shape.columns(), leading = columns;
-        const bool square = plan_.shape.square();
-        // Y in one tile stays; so does X.
-        const bool y_stays = !square && columns <= tile;
-        if (y_stays) fill(y_, true, 0, columns);
-        for (std::uint64_t row = 0; row < plan_.shape.samples; row += tile) {
-            const std::uint64_t rows = std::min(tile, plan_.shape.samples - row);
-            fill(x_, false, row, rows);
-            for (std::uint64_t column = 0; column < (square ? row + 1 : columns); column += tile) {
-                const bool own = square && column == row;
-                const std::uint64_t across = std::min(tile, columns - column);
-                if (!own && !y_stays) fill(y_, !square, column, across);
-                const GramTarget target{k_, leading, row * leading + column, square && !own,
-                                        column * leading + row};
+        const std::uint64_t leading = plan_.shape.columns();
+        kernels::each_tile_pair(
+            plan_.shape, plan_.states.tile,
+            [&](kernels::PackedSide side, const kernels::StateRows& rows) {
+                fill(side == kernels::PackedSide::rows ? rows_ : columns_, rows);
+            },
+            [&](const kernels::KernelBlock& b, bool own) {
+                const GramTarget target{k_, leading, b.row * leading + b.column,
+                                        plan_.shape.square() && !own, b.column * leading + b.row};
                 if (own)
-                    product_.square(x_.rows(rows), target);
+                    product_.square(rows_.rows(b.rows), target);
                 else
-                    product_.multiply(x_.rows(rows), y_.rows(across), target);
-            }
-        }
+                    product_.multiply(rows_.rows(b.rows), columns_.rows(b.columns), target);
+            });
     }
 
   private:
-    void fill(PackedSide& side, bool of_y, std::uint64_t row, std::uint64_t rows) {
+    void fill(PackedTile& tile, const kernels::StateRows& rows) {
         const std::uint64_t chunk = plan_.states.chunk_rows;
-        for (std::uint64_t at = 0; at < rows; at += chunk) {
-            const std::uint64_t count = std::min(chunk, rows - at);
-            const std::byte* const states = source_.rows(of_y, row + at, count);
-            if (normalizer_ != nullptr) normalizer_->take(states, of_y, row + at, count);
-            product_.pack(states, count, side.planes.as<std::byte>(), at);
+        for (std::uint64_t at = 0; at < rows.count; at += chunk) {
+            const std::uint64_t count = std::min(chunk, rows.count - at);
+            const std::byte* const states = source_.rows(rows.of_y, rows.row + at, count);
+            if (normalizer_ != nullptr) normalizer_->take(states, rows.of_y, rows.row + at, count);
+            product_.pack(states, count, tile.planes.as<std::byte>(), at);
         }
-        side.factor = (of_y ? plan_.shape.samples : 0) + row;
+        tile.factor = (rows.of_y ? plan_.shape.samples : 0) + rows.row;
     }
 
     const kernels::KernelMatrixPlan& plan_;
@@ -239,13 +234,13 @@ class Blocks {
     std::byte* k_;
     const Normalizer* normalizer_;
     GramProduct product_;
-    PackedSide x_, y_;
+    PackedTile rows_, columns_;
 };
 
 }  // namespace
 
 void launch_blocks(StreamHandle stream, const kernels::KernelMatrixPlan& plan, StateSource& source,
-                   const KernelValues& k, const KernelMatrixOptions& options) {
+                   const DeviceArray& k, const KernelMatrixOptions& options) {
     if (!options.normalize && !plan.states.renormalize) return Blocks(stream, plan, source, k, nullptr).run();
     const Normalizer normalizer(stream, plan, options);
     Blocks(stream, plan, source, k, &normalizer).run();

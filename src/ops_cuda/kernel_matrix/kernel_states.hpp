@@ -15,7 +15,7 @@ namespace weft::cuda {
 
 /// Cosines and sines of scale times feature, or of half of it: planes, Y's columns behind X's.
 Scratch make_planes(StreamHandle stream, const kernels::KernelMatrixPlan& plan);
-void launch_angles(StreamHandle stream, const kernels::KernelMatrixPlan& plan, const KernelFeatures& x,
+void launch_angles(StreamHandle stream, const kernels::KernelMatrixPlan& plan, const ConstDeviceArray& x,
                    std::uint64_t rows, double scale, bool halved, void* planes, std::uint64_t base);
 
 /// Row-major states of X and Y, asked for some rows at a time.
@@ -28,14 +28,14 @@ class StateSource {
 
 class GivenStates : public StateSource {
   public:
-    GivenStates(const kernels::KernelMatrixPlan& plan, const KernelStates& x, const KernelStates* y)
+    GivenStates(const kernels::KernelMatrixPlan& plan, const ConstDeviceArray& x, const ConstDeviceArray* y)
         : plan_(plan), x_(x), y_(y) {}
     const std::byte* rows(bool of_y, std::uint64_t row, std::uint64_t count) override;
 
   private:
     const kernels::KernelMatrixPlan& plan_;
-    const KernelStates& x_;
-    const KernelStates* y_;
+    const ConstDeviceArray& x_;
+    const ConstDeviceArray* y_;
 };
 
 class CircuitStates : public StateSource {
@@ -58,6 +58,6 @@ class CircuitStates : public StateSource {
 
 /// All of K from packed tiles of states.
 void launch_blocks(StreamHandle stream, const kernels::KernelMatrixPlan& plan, StateSource& source,
-                   const KernelValues& k, const KernelMatrixOptions& options);
+                   const DeviceArray& k, const KernelMatrixOptions& options);
 
 }  // namespace weft::cuda

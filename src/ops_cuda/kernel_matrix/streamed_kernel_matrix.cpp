@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
+// Completes <weft/cuda/host.hpp>: kernel_matrix.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <chrono>
+#include <optional>
 #include <thread>
 
 #include <weft/cuda/host.hpp>
 #include <weft/cuda/kernel_matrix.hpp>
 
+#include "base/batch_call.hpp"
 #include "cuda/check.hpp"
 #include "cuda/streamed_chunks.hpp"
 #include "cuda/scratch.hpp"
-#include "ops/kernel_matrix/kernel_arrays_check.hpp"
 #include "ops/kernel_matrix/kernel_check.hpp"
 
 namespace weft::cuda {
 namespace {
+
+using kernels::ArrayFacts;
+using kernels::facts_of;
 
 constexpr const char* kFunction = "kernel_matrix";
 
@@ -48,33 +52,13 @@ Scratch uploaded(StreamHandle stream, const void* data, std::uint64_t bytes) {
     return memory;
 }
 
-KernelFeatures array_of(const Scratch& memory, const KernelSource& x) {
-    if (x.type == ValueType::float32) return DeviceSpan<const float>{memory.as<const float>(), x.count};
-    return DeviceSpan<const double>{memory.as<const double>(), x.count};
-}
-KernelStates array_of(const Scratch& memory, const KernelStateSource& x) {
-    if (x.type == StateType::complex64) return DeviceSpan<const c32>{memory.as<const c32>(), x.count};
-    return DeviceSpan<const c64>{memory.as<const c64>(), x.count};
-}
-std::uint64_t bytes_of(const KernelSource& x) {
-    return x.count * kernels::value_bytes(x.type);
-}
-std::uint64_t bytes_of(const KernelStateSource& x) {
-    return x.count * kernels::amplitude_bytes(x.type);
-}
-
-KernelValues values_of(const Scratch& memory, const KernelTarget& k) {
-    if (k.type == ValueType::float32) return DeviceSpan<float>{memory.as<float>(), k.count};
-    return DeviceSpan<double>{memory.as<double>(), k.count};
-}
-
 // K, made, by the ring into the caller's memory.
-void download(StreamHandle stream, const Scratch& memory, const KernelTarget& k) {
+void download(StreamHandle stream, const Scratch& memory, const HostArray& k) {
     check(cudaStreamSynchronize(stream), kFunction, "cudaStreamSynchronize");
-    const std::uint64_t unit = kernels::value_bytes(k.type);
+    const std::uint64_t unit = k.type.bytes();
     HostWork work;
-    work.outputs = {{k.data, k.count * unit, unit}};
-    work.elements = k.count;
+    work.outputs = {{k.data, k.bytes(), unit}};
+    work.elements = k.size;
     work.launch = [&](const Chunk& chunk) {
         check(cudaMemcpyAsync(chunk.outputs[0], memory.as<std::byte>() + chunk.first * unit,
                               chunk.count * unit, cudaMemcpyDeviceToDevice, chunk.stream),
@@ -85,96 +69,97 @@ void download(StreamHandle stream, const Scratch& memory, const KernelTarget& k)
 }
 
 // make(stream, x, y, k) puts the kernel on the stream; y is null where there is none.
-template <class Source, class Make>
-KernelMatrixReport run(const Source& x, const Source* y, const KernelTarget& k, const KernelMatrixShape& shape,
-                       KernelMatrixMethod method, const KernelMatrixOptions& options, const Make& make) {
-    const auto begin = std::chrono::steady_clock::now();
-    if (options.cancel.stop_requested())
-        throw Error(Errc::cancelled, "kernel_matrix: cancelled (its stop token was asked to stop)");
+template <class Make>
+OpReport run(const ConstHostArray& x, const ConstHostArray* y, const HostArray& k,
+             const KernelMatrixShape& shape, KernelMatrixMethod method, const BatchOptions& batch,
+             const Make& make) {
+    core::ProgressMeter meter(kFunction, batch, shape.pairs());
+    meter.check();
     require_device(kFunction);
     {
         const OwnStream stream;
-        const Scratch x_memory = uploaded(stream, x.data, bytes_of(x));
-        const Scratch y_memory = y != nullptr ? uploaded(stream, y->data, bytes_of(*y)) : Scratch();
-        const Scratch k_memory(stream, k.count * kernels::value_bytes(k.type), kFunction, "K");
-        const auto x_array = array_of(x_memory, x);
+        const Scratch x_memory = uploaded(stream, x.data, x.bytes());
+        const Scratch y_memory = y != nullptr ? uploaded(stream, y->data, y->bytes()) : Scratch();
+        const Scratch k_memory(stream, k.bytes(), kFunction, "K");
+        const ConstDeviceArray x_array(x_memory.data(), x.size, x.type);
+        const DeviceArray k_array(k_memory.data(), k.size, k.type);
         if (y != nullptr) {
-            const auto y_array = array_of(y_memory, *y);
-            make(stream, x_array, &y_array, values_of(k_memory, k));
+            const ConstDeviceArray y_array(y_memory.data(), y->size, y->type);
+            make(stream, x_array, &y_array, k_array);
         } else {
-            make(stream, x_array, static_cast<decltype(&x_array)>(nullptr), values_of(k_memory, k));
+            make(stream, x_array, static_cast<const ConstDeviceArray*>(nullptr), k_array);
         }
         download(stream, k_memory, k);
     }
-    KernelMatrixReport report;
-    report.method = method;
-    report.pairs = shape.pairs();
-    report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    if (options.progress) options.progress({report.pairs, report.pairs, report.wall_s});
+    OpReport report;
+    report.op = kFunction;
+    report.method = to_string(method);
+    report.items = shape.pairs();
+    report.jobs = 1;
+    report.elements = k.size;
+    report.bytes_in = x.bytes() + (y != nullptr ? y->bytes() : 0);
+    report.bytes_out = k.bytes();
+    report.wall_s = meter.elapsed_s();
+    meter.show(report.items);
     return report;
 }
 
-KernelMatrixReport from_features(const KernelSource& x, const KernelSource* y, const KernelTarget& k,
-                                 const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit,
-                                 const KernelMatrixOptions& options) {
-    kernels::check_kernel_shape(shape, y != nullptr);
-    kernels::check_type(x.type);
-    kernels::check_arrays(x, y, k, shape, shape.qubits, "values", options);
+OpReport from_features(const KernelMatrixCircuit& circuit, const ConstHostArray& x, const ConstHostArray* y,
+                       const HostArray& k, const KernelMatrixShape& shape,
+                       const KernelMatrixHostOptions& host) {
+    const KernelMatrixOptions options = kernels::host_options(host, false);
+    const std::optional<ArrayFacts> other = y != nullptr ? std::optional(facts_of(*y)) : std::nullopt;
+    kernels::check_features(facts_of(x), other ? &*other : nullptr, facts_of(k), shape, options);
+    kernels::check_no_autotune(options);
     const kernels::CircuitFacts facts = kernels::circuit_facts(shape, circuit, true);
-    for (const KernelSource* source : {&x, y}) {
-        if (source == nullptr) continue;
-        const char* what = source == y ? "y" : "x";
-        const std::uint64_t unit = kernels::value_bytes(source->type);
-        kernels::check_kernel_memory(what, source->data, source->count * unit, unit, k);
-        kernels::check_features(what, *source, shape.qubits, circuit.scale, threads());
-    }
+    kernels::check_host_features(x, y, k, shape, circuit.scale, threads());
     const KernelMatrixMethod method =
         kernels::effective_layers(facts) != 0 ? KernelMatrixMethod::states : KernelMatrixMethod::product;
-    return run(
-        x, y, k, shape, method, options,
-        [&](StreamHandle stream, const KernelFeatures& dx, const KernelFeatures* dy, const KernelValues& dk) {
-            if (dy != nullptr)
-                kernel_matrix(stream, dx, *dy, dk, shape, circuit, options);
-            else
-                kernel_matrix(stream, dx, dk, shape, circuit, options);
-        });
+    return run(x, y, k, shape, method, host.batch,
+               [&](StreamHandle stream, const ConstDeviceArray& dx, const ConstDeviceArray* dy,
+                   const DeviceArray& dk) {
+                   if (dy != nullptr)
+                       kernel_matrix(stream, circuit, dx, *dy, dk, shape, options);
+                   else
+                       kernel_matrix(stream, circuit, dx, dk, shape, options);
+               });
 }
 
-KernelMatrixReport from_states(const KernelStateSource& x, const KernelStateSource* y, const KernelTarget& k,
-                               const KernelMatrixShape& shape, const KernelMatrixOptions& options) {
-    const std::uint64_t row = kernels::check_state_shape(shape, y != nullptr);
-    kernels::check_arrays(x, y, k, shape, row, "amplitudes", options);
-    kernels::check_state_memory("x", x, k, row, threads());
-    if (y != nullptr) kernels::check_state_memory("y", *y, k, row, threads());
-    return run(
-        x, y, k, shape, KernelMatrixMethod::states, options,
-        [&](StreamHandle stream, const KernelStates& dx, const KernelStates* dy, const KernelValues& dk) {
-            if (dy != nullptr)
-                kernel_matrix(stream, dx, *dy, dk, shape, options);
-            else
-                kernel_matrix(stream, dx, dk, StateShape{shape.samples, shape.qubits}, options);
-        });
+OpReport from_states(const ConstHostArray& x, const ConstHostArray* y, const HostArray& k,
+                     const KernelMatrixShape& shape, const KernelMatrixHostOptions& host) {
+    const KernelMatrixOptions options = kernels::host_options(host, false);
+    const std::optional<ArrayFacts> other = y != nullptr ? std::optional(facts_of(*y)) : std::nullopt;
+    kernels::check_states(facts_of(x), other ? &*other : nullptr, facts_of(k), shape, options);
+    kernels::check_no_autotune(options);
+    kernels::check_host_states(x, y, k, shape, threads());
+    return run(x, y, k, shape, KernelMatrixMethod::states, host.batch,
+               [&](StreamHandle stream, const ConstDeviceArray& dx, const ConstDeviceArray* dy,
+                   const DeviceArray& dk) {
+                   if (dy != nullptr)
+                       kernel_matrix(stream, dx, *dy, dk, shape, options);
+                   else
+                       kernel_matrix(stream, dx, dk, shape, options);
+               });
 }
 
 }  // namespace
 
-KernelMatrixReport kernel_matrix(const KernelSource& x, const KernelTarget& k, const KernelMatrixShape& shape,
-                                 const KernelMatrixCircuit& circuit, const KernelMatrixOptions& options) {
-    return from_features(x, nullptr, k, shape, circuit, options);
+OpReport kernel_matrix(const KernelMatrixCircuit& circuit, const ConstHostArray& x, const HostArray& k,
+                       const KernelMatrixShape& shape, const KernelMatrixHostOptions& options) {
+    return from_features(circuit, x, nullptr, k, shape, options);
 }
-KernelMatrixReport kernel_matrix(const KernelSource& x, const KernelSource& y, const KernelTarget& k,
-                                 const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit,
-                                 const KernelMatrixOptions& options) {
-    return from_features(x, &y, k, shape, circuit, options);
+OpReport kernel_matrix(const KernelMatrixCircuit& circuit, const ConstHostArray& x, const ConstHostArray& y,
+                       const HostArray& k, const KernelMatrixShape& shape,
+                       const KernelMatrixHostOptions& options) {
+    return from_features(circuit, x, &y, k, shape, options);
 }
-KernelMatrixReport kernel_matrix(const KernelStateSource& states, const KernelTarget& k,
-                                 const KernelMatrixShape& shape, const KernelMatrixOptions& options) {
+OpReport kernel_matrix(const ConstHostArray& states, const HostArray& k, const KernelMatrixShape& shape,
+                       const KernelMatrixHostOptions& options) {
     return from_states(states, nullptr, k, shape, options);
 }
-KernelMatrixReport kernel_matrix(const KernelStateSource& x, const KernelStateSource& y,
-                                 const KernelTarget& k, const KernelMatrixShape& shape,
-                                 const KernelMatrixOptions& options) {
-    return from_states(x, &y, k, shape, options);
+OpReport kernel_matrix(const ConstHostArray& states, const ConstHostArray& others, const HostArray& k,
+                       const KernelMatrixShape& shape, const KernelMatrixHostOptions& options) {
+    return from_states(states, &others, k, shape, options);
 }
 
 }  // namespace weft::cuda

@@ -14,10 +14,10 @@
 #include "cuda/aligned.hpp"
 #include "cuda/check.hpp"
 #include "cuda/scratch.hpp"
-#include "ops_cuda/lattice/lattice_launch.hpp"
 #include "ops/lattice/lattice_check.hpp"
 #include "ops/lattice/lattice_inner_check.hpp"
 #include "ops/lattice/lattice_resident.hpp"
+#include "ops_cuda/lattice/lattice_launch.hpp"
 
 namespace weft::cuda {
 namespace {
@@ -59,8 +59,8 @@ const std::uint32_t* device_words(const LatticeTable& table, const char* functio
     const auto key = std::tuple(device, table.lattice(), table.q());
     if (const auto found = kept->find(key); found != kept->end()) return found->second.as<std::uint32_t>();
     Scratch words(nullptr, table.words().size_bytes(), function, "the table");
-    check(cudaMemcpyAsync(words.data(), table.words().data(), table.words().size_bytes(), cudaMemcpyHostToDevice,
-                          nullptr),
+    check(cudaMemcpyAsync(words.data(), table.words().data(), table.words().size_bytes(),
+                          cudaMemcpyHostToDevice, nullptr),
           function, "cudaMemcpyAsync");
     check(cudaStreamSynchronize(nullptr), function, "cudaStreamSynchronize");
     return kept->emplace(key, std::move(words)).first->second.as<std::uint32_t>();
@@ -85,8 +85,7 @@ void lattice_encode(StreamHandle stream, const LatticeCode& code, DeviceSpan<con
 }
 
 void lattice_quantize(StreamHandle stream, const LatticeCode& code, DeviceSpan<const float> x,
-                      DeviceSpan<float> y, DeviceSpan<std::uint32_t> status,
-                      const LatticeOptions& options) {
+                      DeviceSpan<float> y, DeviceSpan<std::uint32_t> status, const LatticeOptions& options) {
     const char* function = "lattice_quantize";
     const kernels::LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
     const ResidentVectors r = kernels::resident_vectors(function, code, x.size(), options.width,
@@ -110,7 +109,8 @@ void lattice_decode(StreamHandle stream, const LatticeCode& code, DeviceSpan<con
     const char* function = "lattice_decode";
     const kernels::LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
     const std::size_t words = status ? status->size() : status_words(shape.vectors());
-    ResidentVectors r = kernels::resident_vectors(function, code, x.size(), options.width, codes.size(), words);
+    ResidentVectors r =
+        kernels::resident_vectors(function, code, x.size(), options.width, codes.size(), words);
     r.parameters.layout.depth = kernels::checked_depth(function, code, options.depth);
     check_aligned(function, codes.data(), "codes");
     check_aligned(function, x.data(), "x");
@@ -123,8 +123,8 @@ void lattice_decode(StreamHandle stream, const LatticeCode& code, DeviceSpan<con
 }
 
 void lattice_inner(StreamHandle stream, const LatticeTable& table, const LatticeCode& code,
-                   DeviceSpan<const std::uint32_t> x, DeviceSpan<const std::uint32_t> y, DeviceSpan<float> out,
-                   const LatticeOptions& options) {
+                   DeviceSpan<const std::uint32_t> x, DeviceSpan<const std::uint32_t> y,
+                   DeviceSpan<float> out, const LatticeOptions& options) {
     const char* function = "lattice_inner";
     const kernels::LatticeShape shape = kernels::inner_shape(table, code, out.size(), options.width);
     const bool single = kernels::check_inner_words(code, shape, x.size(), y.size());

@@ -11,8 +11,9 @@
 
 namespace weft::cuda {
 
-/// The constants of shaders/lattice/lattice_interface.glsl.h, its push constants and the buffers of an operation: `in`, `out`
-/// and `status` are x, codes, status (encode), codes, y, status (decode), x, y, status (quantize).
+/// The constants of shaders/lattice/lattice_interface.glsl.h, its push constants and the buffers of an
+/// operation: `in`, `out` and `status` are x, codes, status (encode), codes, y, status (decode), x, y, status
+/// (quantize).
 struct LatticeLaunch {
     StreamHandle stream = nullptr;
     float q = 4, inverse_q = 0.25f;

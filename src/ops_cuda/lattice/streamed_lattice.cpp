@@ -60,9 +60,9 @@ HostWork work_of(const LatticeShape& shape, core::ProgressMeter& progress) {
 
 // encode and quantize.
 OpReport forward(const char* function, bool encode, const LatticeCode& code, const LatticeShape& shape,
-                      std::span<const float> x, const NamedSpan& out, void* out_data,
-                      std::uint64_t out_element_bytes, std::span<std::uint8_t> status,
-                      const LatticeHostOptions& options) {
+                 std::span<const float> x, const NamedSpan& out, void* out_data,
+                 std::uint64_t out_element_bytes, std::span<std::uint8_t> status,
+                 const LatticeHostOptions& options) {
     std::vector<std::uint8_t> own;
     if (status.empty() && status.data() == nullptr) {
         own.resize(shape.vectors());
@@ -100,7 +100,7 @@ OpReport forward(const char* function, bool encode, const LatticeCode& code, con
 }  // namespace
 
 OpReport lattice_encode(const LatticeCode& code, std::span<const float> x, std::span<std::uint8_t> codes,
-                             std::span<std::uint8_t> status, const LatticeHostOptions& options) {
+                        std::span<std::uint8_t> status, const LatticeHostOptions& options) {
     const char* function = "lattice_encode";
     core::require_members(function, options.batch, {});
     const LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
@@ -110,7 +110,7 @@ OpReport lattice_encode(const LatticeCode& code, std::span<const float> x, std::
 }
 
 OpReport lattice_quantize(const LatticeCode& code, std::span<const float> x, std::span<float> y,
-                               std::span<std::uint8_t> status, const LatticeHostOptions& options) {
+                          std::span<std::uint8_t> status, const LatticeHostOptions& options) {
     const char* function = "lattice_quantize";
     core::require_members(function, options.batch, {});
     const LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
@@ -120,8 +120,8 @@ OpReport lattice_quantize(const LatticeCode& code, std::span<const float> x, std
 }
 
 OpReport lattice_decode(const LatticeCode& code, std::span<const std::uint8_t> codes,
-                             std::span<const std::uint8_t> status, std::span<float> x,
-                             const LatticeDecodeHostOptions& options) {
+                        std::span<const std::uint8_t> status, std::span<float> x,
+                        const LatticeDecodeHostOptions& options) {
     const char* function = "lattice_decode";
     core::require_members(function, options.batch, {});
     const LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
@@ -148,7 +148,8 @@ OpReport lattice_decode(const LatticeCode& code, std::span<const std::uint8_t> c
         std::optional<DeviceSpan<const std::uint32_t>> statuses;
         if (retries) statuses = span_at<const std::uint32_t>(chunk.inputs[1], part.status);
         lattice_decode(chunk.stream, part.code, span_at<const std::uint32_t>(chunk.inputs[0], part.codes),
-                       statuses, span_at<float>(chunk.outputs[0], part.values), {.width = shape.width, .depth = depth});
+                       statuses, span_at<float>(chunk.outputs[0], part.values),
+                       {.width = shape.width, .depth = depth});
     };
     BatchReport batch;
     run_chunks(function, work, batch);
@@ -159,11 +160,10 @@ OpReport lattice_decode(const LatticeCode& code, std::span<const std::uint8_t> c
 LatticeSearch lattice_search_beta(const LatticeCode& code, std::span<const float> sample,
                                   const LatticeSearchOptions& options) {
     core::require_members("lattice_search_beta", options.batch, {});
-    return kernels::search_beta(code, sample, options, threads(),
-                                [&](const LatticeCode& trial, std::span<const float> x, std::span<float> y,
-                                    const LatticeHostOptions& each) {
-                                    return lattice_quantize(trial, x, y, {}, each);
-                                });
+    return kernels::search_beta(
+        code, sample, options, threads(),
+        [&](const LatticeCode& trial, std::span<const float> x, std::span<float> y,
+            const LatticeHostOptions& each) { return lattice_quantize(trial, x, y, {}, each); });
 }
 
 }  // namespace weft::cuda

@@ -87,21 +87,21 @@ std::vector<EncodeFailure> EncodeOutcome::failures(Stream& stream) const {
     return failures;
 }
 
-void EncodeOutcome::check(Stream& stream) const {
+void EncodeOutcome::require_all(Stream& stream) const {
     kernels::require_no_failures(method_, failures(stream), true);
 }
 
-EncodeOutcome encode(Stream& stream, EncodeMethod method, const EncodeValues& values,
-                     const EncodeStates& states, const StateShape& shape, const EncodeOptions& options) {
-    const std::uint64_t features =
-        kernels::check_encode(method, shape, {values.type, states.type}, values.count, states.count);
+EncodeOutcome encode(Stream& stream, EncodeMethod method, const ConstDeviceArray& values,
+                     const DeviceArray& states, const StateShape& shape, const EncodeOptions& options) {
+    const EncodeTypes types{values.type(), states.type()};
+    const std::uint64_t features = kernels::check_encode(method, shape, types, values.size(), states.size());
     const kernels::EncodePlan plan =
-        kernels::plan_encode(stream.device(), method, {values.type, states.type}, shape, features, false);
-    kernels::check_alignment(plan, states);
+        kernels::plan_encode(stream.device(), method, types, shape, features, false);
+    kernels::check_alignment(plan, states.first());
     auto status = std::make_shared<Buffer<std::uint32_t>>(stream, 2 * shape.samples, "encode status");
     EncodeOutcome outcome(method, status, detail::Access::identity(stream), detail::Access::deferred(stream));
     const kernels::EncodeScratch scratch(stream, plan);
-    if (options.strict) {
+    if (options.check_values) {
         kernels::encode_resident(stream, plan, scratch, values, states, status->view(), true);
         kernels::require_no_failures(method, outcome.failures(stream), false);
     }
@@ -109,50 +109,30 @@ EncodeOutcome encode(Stream& stream, EncodeMethod method, const EncodeValues& va
     return outcome;
 }
 
-EncodeOutcome encode_amplitude(Stream& stream, const EncodeValues& values, const EncodeStates& states,
-                               const StateShape& shape, const EncodeOptions& options) {
-    return encode(stream, EncodeMethod::amplitude, values, states, shape, options);
-}
-EncodeOutcome encode_angle(Stream& stream, const EncodeValues& values, const EncodeStates& states,
-                           const StateShape& shape, const EncodeOptions& options) {
-    return encode(stream, EncodeMethod::angle, values, states, shape, options);
-}
-EncodeOutcome encode_basis(Stream& stream, const EncodeValues& values, const EncodeStates& states,
-                           const StateShape& shape, const EncodeOptions& options) {
-    return encode(stream, EncodeMethod::basis, values, states, shape, options);
-}
-EncodeOutcome encode_phase(Stream& stream, const EncodeValues& values, const EncodeStates& states,
-                           const StateShape& shape, const EncodeOptions& options) {
-    return encode(stream, EncodeMethod::phase, values, states, shape, options);
-}
-EncodeOutcome encode_iqp(Stream& stream, const EncodeValues& values, const EncodeStates& states,
-                         const StateShape& shape, const EncodeOptions& options) {
-    return encode(stream, EncodeMethod::iqp, values, states, shape, options);
-}
-EncodeOutcome encode_iqp_z(Stream& stream, const EncodeValues& values, const EncodeStates& states,
-                           const StateShape& shape, const EncodeOptions& options) {
-    return encode(stream, EncodeMethod::iqp_z, values, states, shape, options);
-}
-
-BatchReport encode(Backend& backend, EncodeMethod method, const EncodeSource& values,
-                   const EncodeTarget& states, const StateShape& shape, const EncodeOptions& options) {
-    const std::uint64_t features =
-        kernels::check_encode(method, shape, {values.type, states.type}, values.count, states.count);
+OpReport encode(Backend& backend, EncodeMethod method, const ConstHostArray& values, const HostArray& states,
+                const StateShape& shape, const EncodeHostOptions& options) {
+    const EncodeTypes types{values.type, states.type};
+    const std::uint64_t features = kernels::check_encode(method, shape, types, values.size, states.size);
     kernels::check_spans(values, states);
     core::check_batch_options(backend, options.batch);
     const kernels::EncodePlan plan =
-        kernels::plan_encode(backend.device(), method, {values.type, states.type}, shape, features, true);
+        kernels::plan_encode(backend.device(), method, types, shape, features, true);
+    if (!plan.single_dispatch()) kernels::check_round_options(options.batch);
     const std::uint64_t most = require_memory(backend, plan, options.batch);
-    if (options.strict)
+    if (options.check_values)
         kernels::require_no_failures(
             method, kernels::find_faults(method, shape.qubits, features, values, backend.plan().copy_threads),
             false);
     std::vector<EncodeFailure> failures;
-    BatchReport report =
+    OpReport report;
+    static_cast<BatchReport&>(report) =
         plan.single_dispatch()
             ? kernels::encode_by_jobs(backend, plan, values, states, options.batch, failures)
             : kernels::encode_by_rounds(backend, plan, values, states, options.batch, most, failures);
     kernels::require_no_failures(method, std::move(failures), true);
+    report.op = "encode";
+    report.method = to_string(method);
+    report.items = shape.samples;
     return report;
 }
 

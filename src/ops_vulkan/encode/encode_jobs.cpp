@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Completes ops_vulkan/encode/encode_streamed.hpp: encode_by_jobs.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -16,7 +17,7 @@
 namespace weft::kernels {
 namespace {
 
-Job make_job(const EncodePlan& plan, const EncodeSource& values, const EncodeTarget& states,
+Job make_job(const EncodePlan& plan, const ConstHostArray& values, const HostArray& states,
              std::uint32_t* status, std::uint32_t* tasks, std::uint64_t row, std::uint64_t rows) {
     const bool by_element = plan.whole_rows();
     Job job;
@@ -37,7 +38,7 @@ Job make_job(const EncodePlan& plan, const EncodeSource& values, const EncodeTar
     return job;
 }
 
-/// Words the device writes beside the states. Page-locked where that counts: the engine takes a chunk for
+/// Words that the device writes in addition to the states. Page-locked where that counts: the engine takes a chunk for
 /// ordinary memory if one span of it is.
 class StatusWords {
   public:
@@ -64,8 +65,8 @@ class StatusWords {
 
 }  // namespace
 
-BatchReport encode_by_jobs(Backend& backend, const EncodePlan& plan, const EncodeSource& values,
-                           const EncodeTarget& states, const BatchOptions& options,
+BatchReport encode_by_jobs(Backend& backend, const EncodePlan& plan, const ConstHostArray& values,
+                           const HostArray& states, const BatchOptions& options,
                            std::vector<EncodeFailure>& failures) {
     const Program program = encode_program(backend, plan, EncodeStep::states);
     const std::uint64_t moved = plan.bytes_in() + plan.bytes_out();
@@ -78,7 +79,12 @@ BatchReport encode_by_jobs(Backend& backend, const EncodePlan& plan, const Encod
     for (std::uint64_t row = 0; row < plan.samples; row += step)
         jobs.push_back(make_job(plan, values, states, status.data(), tasks->span().data(), row,
                                 std::min(step, plan.samples - row)));
-    BatchReport report = run_batch(backend, program, jobs, options);
+    BatchOptions batch = options;
+    if (options.progress)
+        batch.progress = [&](const Progress& jobs_done) {
+            options.progress({std::min(jobs_done.done * step, plan.samples), plan.samples, jobs_done.elapsed_s});
+        };
+    BatchReport report = run_batch(backend, program, jobs, batch);
     append_failures(failures, status, plan.block_bits(), 0);
     words.give_back(words->span().size_bytes());
     tasks.give_back(tasks->span().size_bytes());

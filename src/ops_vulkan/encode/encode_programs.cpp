@@ -142,34 +142,34 @@ constexpr std::uint32_t kBasis[] = {
 };
 
 /// One shader in its variants: by type of values, then by type of arithmetic.
-struct Forms {
+struct Variants {
     const char* name;
     Words in32_real32, in32_real64, in64_real32, in64_real64;
 };
 
-constexpr Forms kAmplitude{"encode_amplitude", kAmplitudeIn32Work32, kAmplitudeIn32Work64,
+constexpr Variants kAmplitude{"encode_amplitude", kAmplitudeIn32Work32, kAmplitudeIn32Work64,
                            kAmplitudeIn64Work32, kAmplitudeIn64Work64};
-constexpr Forms kAmplitudeShared{"encode_amplitude_shared", kAmplitudeSharedIn32Work32,
+constexpr Variants kAmplitudeShared{"encode_amplitude_shared", kAmplitudeSharedIn32Work32,
                                  kAmplitudeSharedIn32Work64, kAmplitudeSharedIn64Work32,
                                  kAmplitudeSharedIn64Work64};
-constexpr Forms kAmplitudeShuffled{"encode_amplitude_shared_shuffled", kAmplitudeShuffledIn32Work32,
+constexpr Variants kAmplitudeShuffled{"encode_amplitude_shared_shuffled", kAmplitudeShuffledIn32Work32,
                                    kAmplitudeShuffledIn32Work64, kAmplitudeShuffledIn64Work32,
                                    kAmplitudeShuffledIn64Work64};
-constexpr Forms kProduct{"encode_product", kProductIn32Work32, kProductIn32Work64, kProductIn64Work32,
+constexpr Variants kProduct{"encode_product", kProductIn32Work32, kProductIn32Work64, kProductIn64Work32,
                          kProductIn64Work64};
-constexpr Forms kIqp{"encode_iqp", kIqpIn32Work32, kIqpIn32Work64, kIqpIn64Work32, kIqpIn64Work64};
-constexpr Forms kIqpTasks{"encode_iqp_tasks", kIqpTasksIn32Work32, kIqpTasksIn32Work64, kIqpTasksIn64Work32,
+constexpr Variants kIqp{"encode_iqp", kIqpIn32Work32, kIqpIn32Work64, kIqpIn64Work32, kIqpIn64Work64};
+constexpr Variants kIqpTasks{"encode_iqp_tasks", kIqpTasksIn32Work32, kIqpTasksIn32Work64, kIqpTasksIn64Work32,
                           kIqpTasksIn64Work64};
-constexpr Forms kIqpDirect{"encode_iqp_direct", kIqpDirectIn32Work32, kIqpDirectIn32Work64,
+constexpr Variants kIqpDirect{"encode_iqp_direct", kIqpDirectIn32Work32, kIqpDirectIn32Work64,
                            kIqpDirectIn64Work32, kIqpDirectIn64Work64};
-constexpr Forms kNormBlock{"encode_norm_block", kNormBlockIn32Work32, kNormBlockIn32Work64,
+constexpr Variants kNormBlock{"encode_norm_block", kNormBlockIn32Work32, kNormBlockIn32Work64,
                            kNormBlockIn64Work32, kNormBlockIn64Work64};
-constexpr Forms kScale{"encode_scale", kScaleIn32Work32, kScaleIn32Work64, kScaleIn64Work32,
+constexpr Variants kScale{"encode_scale", kScaleIn32Work32, kScaleIn32Work64, kScaleIn64Work32,
                        kScaleIn64Work64};
-constexpr Forms kNormRow{"encode_norm_row", kNormRowWork32, kNormRowWork64, kNormRowWork32, kNormRowWork64};
-constexpr Forms kBasisForms{"encode_basis", kBasis, kBasis, kBasis, kBasis};
+constexpr Variants kNormRow{"encode_norm_row", kNormRowWork32, kNormRowWork64, kNormRowWork32, kNormRowWork64};
+constexpr Variants kBasisVariants{"encode_basis", kBasis, kBasis, kBasis, kBasis};
 
-const Forms& variants_of(const EncodePlan& plan, EncodeStep step) {
+const Variants& variants_of(const EncodePlan& plan, EncodeStep step) {
     switch (step) {
         case EncodeStep::norm_block:
             return kNormBlock;
@@ -177,14 +177,14 @@ const Forms& variants_of(const EncodePlan& plan, EncodeStep step) {
             return kNormRow;
         case EncodeStep::scale:
             return kScale;
-        case EncodeStep::states:
+        default:
             break;
     }
     switch (plan.kernel) {
         case EncodeKernel::product:
             return kProduct;
         case EncodeKernel::basis:
-            return kBasisForms;
+            return kBasisVariants;
         case EncodeKernel::iqp_direct:
             return kIqpDirect;
         case EncodeKernel::iqp:
@@ -200,8 +200,8 @@ const Forms& variants_of(const EncodePlan& plan, EncodeStep step) {
     return kAmplitude;
 }
 
-Words words_of(const Forms& variants, const EncodePlan& plan) {
-    if (plan.types.values == ValueType::float32) return plan.real64 ? variants.in32_real64 : variants.in32_real32;
+Words words_of(const Variants& variants, const EncodePlan& plan) {
+    if (plan.types.values == kFloat32) return plan.real64 ? variants.in32_real64 : variants.in32_real32;
     return plan.real64 ? variants.in64_real64 : variants.in64_real32;
 }
 
@@ -211,8 +211,8 @@ std::uint32_t product_method(EncodeMethod method) {
                                            : shared::kEncodeIqpZ;
 }
 
-std::uint32_t input_of_basis(ValueType type) {
-    return type == ValueType::float32 ? 0u : type == ValueType::float64 ? 1u : 2u;
+std::uint32_t input_of_basis(ElementType type) {
+    return type == kFloat32 ? 0u : type == kFloat64 ? 1u : 2u;
 }
 
 ProgramOptions element_wise(const char* name, const EncodePlan& plan) {
@@ -226,12 +226,12 @@ ProgramOptions element_wise(const char* name, const EncodePlan& plan) {
 
 template <class Owner>
 Program encode_program(Owner& owner, const EncodePlan& plan, EncodeStep step) {
-    const Forms& variants = variants_of(plan, step);
+    const Variants& variants = variants_of(plan, step);
     ProgramOptions options{.name = variants.name,
                            .constants = {{0u, plan.local_size}},
                            .elements_per_workgroup = plan.rows_per_workgroup,
                            .max_workgroups = plan.max_workgroups};
-    const bool wide = plan.types.states == StateType::complex128;
+    const bool wide = plan.types.states == kComplex128;
     switch (step) {
         case EncodeStep::norm_block:
         case EncodeStep::norm_row:
@@ -241,7 +241,7 @@ Program encode_program(Owner& owner, const EncodePlan& plan, EncodeStep step) {
             options = element_wise(variants.name, plan);
             options.constants.emplace_back(1u, wide);
             return {owner, words_of(variants, plan), options};
-        case EncodeStep::states:
+        default:
             break;
     }
     options.constants.emplace_back(1u, wide);
@@ -280,12 +280,12 @@ template Program encode_program<const Stream>(const Stream&, const EncodePlan&, 
 Program wht_program(const Stream& stream, const EncodePlan& plan, std::uint32_t bits) {
     ProgramOptions options = element_wise("encode_wht", plan);
     options.constants.emplace_back(1u, bits);
-    const bool wide = plan.types.states == StateType::complex128;
+    const bool wide = plan.types.states == kComplex128;
     return {stream, wide ? Words(kWhtWork64) : Words(kWhtWork32), options};
 }
 
 Program wht_pair_program(const Stream& stream, const EncodePlan& plan) {
-    const bool wide = plan.types.states == StateType::complex128;
+    const bool wide = plan.types.states == kComplex128;
     return {stream, wide ? Words(kWhtPairWork64) : Words(kWhtPairWork32),
             element_wise("encode_wht_pair", plan)};
 }

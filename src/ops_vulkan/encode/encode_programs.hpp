@@ -5,17 +5,12 @@
 #include <weft/program.hpp>
 #include <weft/stream.hpp>
 
-#include "ops/encode/encode_plan.hpp"
+#include "ops/encode/encode_schedule.hpp"
 
 namespace weft::kernels {
 
-enum class EncodeStep {
-    states,      ///< bindings values, states, status
-    norm_block,  ///< values, norms
-    norm_row,    ///< norms, rows, status
-    scale,       ///< values, rows, states
-};
-
+/// The program of a step but pass and join. Bindings: values, states, status (and tasks) of states; values,
+/// norms of norm_block; norms, rows, status of norm_row; values, rows, states of scale.
 template <class Owner>
 Program encode_program(Owner& owner, const EncodePlan& plan, EncodeStep step);
 

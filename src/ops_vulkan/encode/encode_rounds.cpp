@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+// Completes ops_vulkan/encode/encode_streamed.hpp: encode_by_rounds.
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <weft/error.hpp>
 
+#include "base/batch_call.hpp"
 #include "ops/encode/encode_check.hpp"
 #include "ops_vulkan/encode/encode_steps.hpp"
 #include "ops_vulkan/encode/encode_streamed.hpp"
@@ -33,39 +36,14 @@ struct Host {
     }
 };
 
-/// What is done so far, in samples, or in parts of them where one alone takes long.
-class Progress {
-  public:
-    Progress(const EncodePlan& plan, const BatchOptions& options)
-        : options_(options), samples_(plan.samples) {}
-    /// From the samples done on, `parts` each.
-    void cut_samples(std::uint64_t samples_done, std::uint64_t parts) {
-        parts_ = parts;
-        done_ = samples_done * parts;
-    }
-    void done(std::uint64_t count) {
-        done_ += count;
-        if (!options_.progress) return;
-        in_callback_ = true;
-        options_.progress(done_, samples_ * parts_);
-        in_callback_ = false;
-    }
-    /// What is being thrown came from the caller's function.
-    bool stopped() const { return in_callback_; }
-
-  private:
-    const BatchOptions& options_;
-    std::uint64_t samples_, parts_ = 1, done_ = 0;
-    bool in_callback_ = false;
-};
-
 /// One streamed encode, from the first sample that is not yet in place.
 struct Run {
     Backend& backend;
     const EncodePlan& whole;
     Host host;
-    Progress& progress;
+    core::ProgressMeter& meter;  ///< of samples; shown between the parts of one too
     std::vector<std::uint32_t>& status;
+    bool ahead;  ///< makes states while those before go to the host
     std::uint64_t next = 0;
 
     core::ScratchCache::Key key(EncodeScratchKind kind, std::vector<std::uint64_t> sizes) const {
@@ -110,14 +88,19 @@ struct RowScratch {
     }
 };
 
-EncodeValues values_in(const EncodePlan& plan, const BufferView<std::uint32_t>& view, std::uint64_t count) {
-    if (plan.value_bytes == 8) return EncodeValues(detail::Access::make<BufferView<const double>>(detail::Access::object(view), std::size_t{0}, count));
-    return EncodeValues(detail::Access::make<BufferView<const float>>(detail::Access::object(view), std::size_t{0}, count));
+/// The first `count` elements of the words, as what they are.
+template <class Array, class Wide, class Narrow>
+Array array_in(const BufferView<std::uint32_t>& view, bool wide, std::uint64_t count) {
+    const auto& object = detail::Access::object(view);
+    if (wide) return detail::Access::make<BufferView<Wide>>(object, std::size_t{0}, count);
+    return detail::Access::make<BufferView<Narrow>>(object, std::size_t{0}, count);
 }
-
-EncodeStates states_in(const EncodePlan& plan, const BufferView<std::uint32_t>& view, std::uint64_t count) {
-    if (plan.amplitude_bytes == 16) return EncodeStates(detail::Access::make<BufferView<c64>>(detail::Access::object(view), std::size_t{0}, count));
-    return EncodeStates(detail::Access::make<BufferView<c32>>(detail::Access::object(view), std::size_t{0}, count));
+ConstDeviceArray values_in(const EncodePlan& plan, const BufferView<std::uint32_t>& view,
+                           std::uint64_t count) {
+    return array_in<ConstDeviceArray, const double, const float>(view, plan.value_bytes == 8, count);
+}
+DeviceArray states_in(const EncodePlan& plan, const BufferView<std::uint32_t>& view, std::uint64_t count) {
+    return array_in<DeviceArray, c64, c32>(view, plan.amplitude_bytes == 16, count);
 }
 
 void row_rounds(Run& run, const EncodeRounds& rounds) {
@@ -157,7 +140,7 @@ void row_rounds(Run& run, const EncodeRounds& rounds) {
         }
         std::copy_n(set.status->data(), 2 * set.rows, run.status.data() + 2 * set.row);
         run.next = set.row + set.rows;
-        run.progress.done(set.rows);
+        run.meter.show(run.next);
     };
     std::size_t current = 0;
     start(sets[0], run.next);
@@ -194,28 +177,28 @@ void iqp_window_rounds(Run& run, const EncodeRounds& rounds) {
     plan.samples = 1;
     const std::uint64_t size = std::uint64_t{1} << plan.window_bits,
                         count = std::uint64_t{1} << plan.qubits >> plan.window_bits;
-    const std::uint64_t words = size * plan.amplitude_bytes / 4, elements = size >> plan.element_bits;
+    const std::uint64_t words = size * plan.amplitude_bytes / 4;
     Kept<WindowScratch> scratch(
         run.backend, run.key(EncodeScratchKind::windows, {count, words, plan.row_bytes_in()}),
         [&] { return std::make_shared<WindowScratch>(run.backend, plan, count, words); });
     Stream& stream = scratch->stream;
     const auto& windows = scratch->windows;
-    EncodeSteps steps(stream, plan, scratch->scratch, scratch->status.view(), false);
+    EncodeSteps steps(stream, plan, scratch->scratch, scratch->status.view());
     while (run.next < run.whole.samples) {
         const std::uint64_t row = run.next;
         stream.upload(run.host.values_at(row, 0, plan.features), scratch->values.view());
         for (std::uint64_t w = 0; w < count; ++w) {
-            steps.states({scratch->values.view(), 0}, 0, w * elements, elements, windows[w].view());
-            steps.passes(windows[w].view());
+            const auto of_window = window_steps(plan, 0, 1, w * size, size, false);
+            steps.states(of_window.front(), scratch->values.view(), 0, windows[w].view());
+            for (std::size_t i = 1; i < of_window.size(); ++i) steps.pass(of_window[i], windows[w].view());
         }
         for (std::uint64_t bit = 1; bit < count; bit *= 2)
             for (std::uint64_t w = 0; w < count; ++w)
-                if ((w & bit) == 0) steps.pair(windows[w].view(), windows[w | bit].view());
+                if ((w & bit) == 0) steps.join(windows[w].view(), windows[w | bit].view());
         for (std::uint64_t w = 0; w < count; ++w)
             stream.download<std::uint32_t>(windows[w].view(), run.host.states_at(row, w * size, size));
         stream.download<std::uint32_t>(scratch->status.view(), std::span(run.status).subspan(2 * row, 2));
-        ++run.next;
-        run.progress.done(1);
+        run.meter.show(++run.next);
     }
     scratch.give_back(rounds_bytes(run.whole, run.backend.device(), rounds));
 }
@@ -239,7 +222,6 @@ void amplitude_rounds(Run& run, const EncodeRounds& rounds) {
     EncodePlan plan = run.whole;
     plan.samples = 1;
     const AmplitudeParts& parts = rounds.parts;
-    run.progress.cut_samples(run.next, parts.count);
     const auto length = [&](std::uint64_t i) {
         return std::min(parts.size, plan.features - i * parts.size);
     };
@@ -250,10 +232,9 @@ void amplitude_rounds(Run& run, const EncodeRounds& rounds) {
         [&] { return std::make_shared<PartScratch>(run.backend, plan, parts); });
     Stream& stream = scratch->stream;
     const auto &in = scratch->in, &out = scratch->out;
-    EncodeSteps steps(stream, plan, scratch->scratch, scratch->status.view(), false);
+    EncodeSteps steps(stream, plan, scratch->scratch, scratch->status.view());
     const auto bound = [&](std::uint64_t i) {
-        const auto& buffer = in[i % parts.held];
-        return BoundValues{buffer.view(0, length(i) * plan.value_bytes / 4), 0};
+        return ConstWords(in[i % parts.held].view(0, length(i) * plan.value_bytes / 4));
     };
     // No more uploads at a time than rounds_bytes counts staging memory for.
     std::array<Event, 3> under_way;
@@ -268,27 +249,28 @@ void amplitude_rounds(Run& run, const EncodeRounds& rounds) {
         const std::uint64_t row = run.next;
         for (std::uint64_t i = 0; i < parts.used; ++i) {
             upload(row, i);
-            steps.norm_blocks(bound(i), 0, 1, i * parts.size >> kNormBlockBits, length(i));
+            steps.norm_block(norm_block_step(plan, 0, 1, i * parts.size, length(i)), bound(i), 0);
             submit();
         }
-        steps.norm_rows(0, 1);
+        steps.norm_row(norm_row_step(plan, 0, 1));
         const auto make = [&](std::uint64_t i) {
             const bool behind = i >= parts.used;
             if (!behind && parts.held < parts.used) upload(row, i);
-            steps.scale(bound(behind ? 0 : i), 0, behind ? 0 : length(i), parts.bits,
+            steps.scale(scale_step(plan, 0, 1, i * parts.size, parts.bits), bound(behind ? 0 : i), 0,
                         out[i % out.size()].view());
             submit();
         };
         make(0);
         for (std::uint64_t i = 0; i < parts.count; ++i) {
-            if (i + 1 < parts.count) make(i + 1);
+            const bool more = i + 1 < parts.count;
+            if (more && run.ahead) make(i + 1);
             stream.download<std::uint32_t>(out[i % out.size()].view(),
                                            run.host.states_at(row, i * parts.size, parts.size));
-            if (i + 1 < parts.count) run.progress.done(1);
+            if (more && !run.ahead) make(i + 1);
+            if (more) run.meter.show(run.next);
         }
         stream.download<std::uint32_t>(scratch->status.view(), std::span(run.status).subspan(2 * row, 2));
-        ++run.next;
-        run.progress.done(1);
+        run.meter.show(++run.next);
     }
     scratch.give_back(rounds_bytes(run.whole, run.backend.device(), rounds));
 }
@@ -306,24 +288,31 @@ void run_rounds(Run& run, const EncodeRounds& rounds) {
 
 }  // namespace
 
-BatchReport encode_by_rounds(Backend& backend, const EncodePlan& plan, const EncodeSource& values,
-                             const EncodeTarget& states, const BatchOptions& options, std::uint64_t most,
+void check_round_options(const BatchOptions& options) {
+    core::require_members("encode", options,
+                          {.mode = true, .path = options.path == Path::staged, .chunk_elements = true});
+}
+
+BatchReport encode_by_rounds(Backend& backend, const EncodePlan& plan, const ConstHostArray& values,
+                             const HostArray& states, const BatchOptions& options, std::uint64_t most,
                              std::vector<EncodeFailure>& failures) {
-    const auto begin = std::chrono::steady_clock::now();
     std::vector<std::uint32_t> status(2 * plan.samples);
-    Progress progress(plan, options);
+    core::ProgressMeter meter("encode", options, plan.samples);
+    meter.check();
     Run run{backend,
             plan,
             {plan, static_cast<const std::byte*>(values.data), static_cast<std::byte*>(states.data)},
-            progress,
-            status};
+            meter,
+            status,
+            options.mode == BatchMode::pipelined};
     EncodeRounds rounds = fit_rounds(plan, backend.device(), options.chunk_elements, most);
+    if (!run.ahead) rounds.sets = 1;
     while (run.next < plan.samples) {
         try {
             run_rounds(run, rounds);
         } catch (const Error& e) {
             // Others may use the memory too, or the driver grants less: smaller rounds from here on.
-            if (e.code() != Errc::out_of_memory || progress.stopped() || !shrink(rounds, plan)) throw;
+            if (e.code() != Errc::out_of_memory || meter.in_callback() || !shrink(rounds, plan)) throw;
             backend.trim();
         }
     }
@@ -334,7 +323,7 @@ BatchReport encode_by_rounds(Backend& backend, const EncodePlan& plan, const Enc
     report.bytes_in = plan.bytes_in();
     report.bytes_out = plan.bytes_out();
     report.path = Path::staged;
-    report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    report.wall_s = meter.elapsed_s();
     return report;
 }
 

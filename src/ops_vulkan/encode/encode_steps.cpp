@@ -6,7 +6,7 @@
 
 #include <weft/error.hpp>
 
-#include "shaders/encode/encode_parameters.h"
+#include "ops_vulkan/encode/encode_programs.hpp"
 
 namespace weft::kernels {
 namespace {
@@ -15,22 +15,16 @@ std::uint32_t word(std::uint64_t value) {
     return static_cast<std::uint32_t>(value);
 }
 
-const Stream& constant(const Stream& stream) {
+const Stream& as_const(const Stream& stream) {
     return stream;
 }
 
-}  // namespace
-
+/// Words [byte / 4, (byte + bytes) / 4) of a buffer.
 Words byte_view(const std::shared_ptr<core::BufferObject>& object, std::uint64_t byte, std::uint64_t bytes) {
     return detail::Access::make<Words>(object, byte / 4, bytes / 4);
 }
 
-BoundValues bind_values(const EncodePlan& plan, const std::shared_ptr<core::BufferObject>& object,
-                        std::uint64_t first, std::uint64_t count) {
-    const std::uint64_t begin = first * plan.value_bytes, aligned = begin / plan.alignment * plan.alignment;
-    const std::uint64_t end = begin + count * plan.value_bytes;
-    return {byte_view(object, aligned, end - aligned), word((begin - aligned) / plan.value_bytes)};
-}
+}  // namespace
 
 EncodeScratch::EncodeScratch(const Stream& stream, const EncodePlan& plan) {
     if (plan.task_words != 0) tasks.emplace(stream, plan.samples * plan.task_words, "encode tasks");
@@ -39,77 +33,56 @@ EncodeScratch::EncodeScratch(const Stream& stream, const EncodePlan& plan) {
     rows.emplace(stream, plan.samples * kNormBytes / 4, "encode norms");
 }
 
-EncodeSteps::EncodeSteps(Stream& stream, const EncodePlan& plan, const EncodeScratch& scratch, Words status,
-                         bool check_only)
-    : stream_(stream),
-      plan_(plan),
-      scratch_(scratch),
-      status_(std::move(status)),
-      flags_(shared::kEncodeStatusByRow | (check_only ? shared::kEncodeCheckOnly : 0u)) {}
+EncodeSteps::EncodeSteps(Stream& stream, const EncodePlan& plan, const EncodeScratch& scratch, Words status)
+    : stream_(stream), plan_(plan), scratch_(scratch), status_(std::move(status)) {}
 
-void EncodeSteps::states(const BoundValues& values, std::uint64_t row, std::uint64_t base,
-                         std::uint64_t count, const Words& states) {
-    const bool paired = plan_.features % 2 == 0 && values.before % 2 == 0;
+void EncodeSteps::states(const EncodeDispatch& step, const ConstWords& values, std::uint32_t before,
+                         const Words& states) {
     // The status of all samples may be more than one binding holds; 32 samples are 256 bytes, which suits any
     // device.
-    const std::uint64_t begin = row / 32 * 32, rows = std::max<std::uint64_t>(1, count >> plan_.block_bits());
-    const Words status =
-        byte_view(detail::Access::object(status_), (status_.first() + 2 * begin) * 4, (row - begin + rows) * 8);
-    const shared::EncodeParameters parameters{word(plan_.features),
-                                              plan_.qubits,
-                                              plan_.parameter_bits(),
-                                              values.before,
-                                              word(base),
-                                              word(row - begin),
-                                              flags_ | (paired ? shared::kEncodePaired : 0u)};
-    const Program program = encode_program(constant(stream_), plan_, EncodeStep::states);
+    const std::uint64_t begin = step.row / 32 * 32;
+    const Words status = byte_view(detail::Access::object(status_), (status_.first() + 2 * begin) * 4,
+                                   (step.row - begin + step.rows) * kStatusBytes);
+    shared::EncodeParameters parameters = step.parameters;
+    parameters.in_base = before;
+    parameters.row_base = word(step.row - begin);
+    if (before % 2 != 0) parameters.flags &= ~shared::kEncodePaired;
+    const Program program = encode_program(as_const(stream_), plan_, step.step);
     if (plan_.task_words == 0) {
-        stream_.dispatch(program, {values.words, states, status}, count, parameters);
+        stream_.dispatch(program, {values, states, status}, step.count, parameters);
         return;
     }
-    const Words tasks = scratch_.tasks->view(0, count * plan_.task_words);
+    const Words tasks = scratch_.tasks->view(0, step.count * plan_.task_words);
     stream_.fill(tasks, 0);
-    stream_.dispatch(program, {values.words, states, status, tasks}, count, parameters);
+    stream_.dispatch(program, {values, states, status, tasks}, step.count, parameters);
 }
 
-void EncodeSteps::passes(const Words& states) {
-    const std::uint32_t unit_bits = plan_.amplitude_bytes == 16 ? 0 : 1;
-    for (const EncodePass& pass : plan_.passes) {
-        const shared::EncodeParameters parameters{0, 0, 0, 0, pass.low - unit_bits, 0, 0};
-        stream_.dispatch(wht_program(stream_, plan_, pass.bits), {states}, states.bytes() / 16 >> pass.bits,
-                         parameters);
-    }
+void EncodeSteps::norm_block(const EncodeDispatch& step, const ConstWords& values, std::uint32_t before) {
+    shared::EncodeParameters parameters = step.parameters;
+    parameters.in_base = before;
+    stream_.dispatch(encode_program(as_const(stream_), plan_, step.step), {values, *scratch_.blocks},
+                     step.count, parameters);
 }
 
-void EncodeSteps::pair(const Words& lower, const Words& upper) {
+void EncodeSteps::norm_row(const EncodeDispatch& step) {
+    stream_.dispatch(encode_program(as_const(stream_), plan_, step.step),
+                     {*scratch_.blocks, *scratch_.rows, status_}, step.count, step.parameters);
+}
+
+void EncodeSteps::scale(const EncodeDispatch& step, const ConstWords& values, std::uint32_t before,
+                        const Words& states) {
+    shared::EncodeParameters parameters = step.parameters;
+    parameters.in_base = before;
+    stream_.dispatch(encode_program(as_const(stream_), plan_, step.step), {values, *scratch_.rows, states},
+                     step.count, parameters);
+}
+
+void EncodeSteps::pass(const EncodeDispatch& step, const Words& states) {
+    stream_.dispatch(wht_program(stream_, plan_, step.bits), {states}, step.count, step.parameters);
+}
+
+void EncodeSteps::join(const Words& lower, const Words& upper) {
     stream_.dispatch(wht_pair_program(stream_, plan_), {lower, upper}, lower.bytes() / 16);
-}
-
-void EncodeSteps::norm_blocks(const BoundValues& values, std::uint64_t row, std::uint64_t rows,
-                              std::uint64_t block, std::uint64_t features) {
-    const std::uint64_t blocks = (features + (std::uint64_t{1} << kNormBlockBits) - 1) >> kNormBlockBits;
-    const shared::EncodeParameters parameters{word(features),
-                                              word(blocks),
-                                              kNormBlockBits,
-                                              values.before,
-                                              word(block),
-                                              word(row * plan_.norm_blocks() + block),
-                                              0};
-    stream_.dispatch(encode_program(constant(stream_), plan_, EncodeStep::norm_block),
-                     {values.words, *scratch_.blocks}, rows * blocks, parameters);
-}
-
-void EncodeSteps::norm_rows(std::uint64_t row, std::uint64_t rows) {
-    const shared::EncodeParameters parameters{word(plan_.norm_blocks()), 0, 0, 0, 0, word(row), 0};
-    stream_.dispatch(encode_program(constant(stream_), plan_, EncodeStep::norm_row),
-                     {*scratch_.blocks, *scratch_.rows, status_}, rows, parameters);
-}
-
-void EncodeSteps::scale(const BoundValues& values, std::uint64_t row, std::uint64_t features,
-                        std::uint32_t bits, const Words& states) {
-    const shared::EncodeParameters parameters{word(features), 0, bits, values.before, 0, word(row), 0};
-    stream_.dispatch(encode_program(constant(stream_), plan_, EncodeStep::scale),
-                     {values.words, *scratch_.rows, states}, states.bytes() / 16, parameters);
 }
 
 namespace {
@@ -117,110 +90,72 @@ namespace {
 /// Where values and states of a resident encode lie.
 struct Resident {
     const EncodePlan& plan;
-    const EncodeValues& values;
-    const EncodeStates& states;
-    bool check_only;
+    const ConstDeviceArray& values;
+    const DeviceArray& states;
 
-    BoundValues values_of(std::uint64_t row, std::uint64_t rows) const {
-        return bind_values(plan, values.object, values.first + row * plan.features, rows * plan.features);
+    struct Bound {
+        ConstWords words;
+        std::uint32_t before;
+    };
+    /// Bound at an aligned offset before them. Steps that read none get some.
+    Bound values_of(const EncodeDispatch& d) const {
+        const std::uint64_t read = d.values != 0 ? d.values : std::min(d.amplitudes, plan.features);
+        const std::uint64_t first = values.first() + d.row * plan.features + d.value;
+        const std::uint64_t count = d.rows > 1 ? d.rows * plan.features : read;
+        const std::uint64_t begin = first * plan.value_bytes, aligned = begin / plan.alignment * plan.alignment;
+        return {byte_view(detail::Access::object(values), aligned, begin + count * plan.value_bytes - aligned),
+                word((begin - aligned) / plan.value_bytes)};
     }
-    Words states_of(std::uint64_t row, std::uint64_t rows) const {
-        return byte_view(states.object, states.first * plan.amplitude_bytes + row * plan.row_bytes_out(),
-                        rows * plan.row_bytes_out());
+    Words states_at(std::uint64_t row, std::uint64_t amplitude, std::uint64_t amplitudes) const {
+        const std::uint64_t first = states.first() + (row << plan.qubits) + amplitude;
+        return byte_view(detail::Access::object(states), first * plan.amplitude_bytes,
+                         amplitudes * plan.amplitude_bytes);
     }
-    Words window(std::uint64_t row, std::uint64_t index) const {
-        const std::uint64_t bytes = std::uint64_t{plan.amplitude_bytes} << plan.window_bits;
-        return byte_view(states.object,
-                        states.first * plan.amplitude_bytes + row * plan.row_bytes_out() + index * bytes,
-                        bytes);
+    Words states_of(const EncodeDispatch& d) const {
+        return states_at(d.row, d.amplitude, d.rows * d.amplitudes);
     }
 };
 
-// Multiples of 64 rows, or rows of more than 64 KiB, begin at aligned offsets.
-std::uint64_t rows_per_dispatch(const EncodePlan& plan, std::uint64_t wanted_bytes) {
-    const std::uint64_t room = std::min(plan.range_bytes, wanted_bytes);
-    std::uint64_t rows =
-        std::min(room / plan.row_bytes_out(), (plan.range_bytes - plan.alignment) / plan.row_bytes_in());
-    if (rows > 64) rows = rows / 64 * 64;
-    return std::clamp<std::uint64_t>(rows, 1, plan.samples);
-}
-
-void encode_whole_rows(EncodeSteps& steps, const Resident& r) {
-    const std::uint64_t step = rows_per_dispatch(r.plan, r.plan.range_bytes);
-    for (std::uint64_t row = 0; row < r.plan.samples; row += step) {
-        const std::uint64_t rows = std::min(step, r.plan.samples - row);
-        steps.states(r.values_of(row, rows), row, 0, rows << r.plan.block_bits(), r.states_of(row, rows));
-        if (!r.check_only) steps.passes(r.states_of(row, rows));
-    }
-}
-
-// The norms of one workgroup of rows are found while the states of the workgroup before are written: that workgroup's
-// values still lie in the device's cache.
-void encode_long_rows(EncodeSteps& steps, const Resident& r) {
-    constexpr std::uint64_t kBundleBytes = std::uint64_t{16} << 20;
-    const std::uint64_t step = rows_per_dispatch(r.plan, kBundleBytes), samples = r.plan.samples;
-    const auto count = [&](std::uint64_t row) { return std::min(step, samples - row); };
-    const auto norms = [&](std::uint64_t row) {
-        steps.norm_blocks(r.values_of(row, count(row)), row, count(row), 0, r.plan.features);
-    };
-    norms(0);
-    for (std::uint64_t row = 0; row < samples; row += step) {
-        steps.norm_rows(row, count(row));
-        if (row + step < samples) norms(row + step);
-        if (!r.check_only)
-            steps.scale(r.values_of(row, count(row)), row, r.plan.features, r.plan.qubits,
-                        r.states_of(row, count(row)));
-    }
-}
-
-void encode_windows(EncodeSteps& steps, const Resident& r, std::uint64_t row) {
-    const std::uint64_t windows = std::uint64_t{1} << (r.plan.qubits - r.plan.window_bits);
-    const std::uint64_t elements = std::uint64_t{1} << (r.plan.window_bits - r.plan.element_bits);
-    for (std::uint64_t w = 0; w < windows; ++w) {
-        steps.states(r.values_of(row, 1), row, w * elements, elements, r.window(row, w));
-        if (!r.check_only) steps.passes(r.window(row, w));
-    }
-    if (r.plan.kernel != EncodeKernel::iqp || r.check_only) return;
-    for (std::uint64_t bit = 1; bit < windows; bit *= 2)
-        for (std::uint64_t w = 0; w < windows; ++w)
-            if ((w & bit) == 0) steps.pair(r.window(row, w), r.window(row, w | bit));
-}
-
-void encode_long_windows(EncodeSteps& steps, const Resident& r, std::uint64_t row) {
-    const std::uint64_t size = std::uint64_t{1} << r.plan.window_bits;
-    const auto bound = [&](std::uint64_t at) {
-        return bind_values(r.plan, r.values.object, r.values.first + row * r.plan.features + at,
-                           std::min(size, r.plan.features - at));
-    };
-    for (std::uint64_t at = 0; at < r.plan.features; at += size)
-        steps.norm_blocks(bound(at), row, 1, at >> kNormBlockBits, std::min(size, r.plan.features - at));
-    steps.norm_rows(row, 1);
-    if (r.check_only) return;
-    for (std::uint64_t at = 0; at < std::uint64_t{1} << r.plan.qubits; at += size) {
-        const bool behind = at >= r.plan.features;
-        const std::uint64_t features = behind ? 0 : std::min(size, r.plan.features - at);
-        steps.scale(bound(behind ? 0 : at), row, features, r.plan.window_bits,
-                    r.window(row, at >> r.plan.window_bits));
-    }
+// A bit above the windows: every window without it meets the one with it.
+void join_windows(EncodeSteps& steps, const Resident& r, const EncodeDispatch& d) {
+    const std::uint64_t size = std::uint64_t{1} << r.plan.window_bits, bit = std::uint64_t{1} << d.bits;
+    for (std::uint64_t at = 0; at < d.amplitudes; at += size)
+        if ((at & bit) == 0) steps.join(r.states_at(d.row, at, size), r.states_at(d.row, at | bit, size));
 }
 
 }  // namespace
 
 void encode_resident(Stream& stream, const EncodePlan& plan, const EncodeScratch& scratch,
-                     const EncodeValues& values, const EncodeStates& states, const Words& status,
+                     const ConstDeviceArray& values, const DeviceArray& states, const Words& status,
                      bool check_only) {
-    EncodeSteps steps(stream, plan, scratch, status, check_only);
-    const Resident resident{plan, values, states, check_only};
-    if (plan.kernel == EncodeKernel::amplitude_long) {
-        if (plan.row_fits())
-            encode_long_rows(steps, resident);
-        else
-            for (std::uint64_t row = 0; row < plan.samples; ++row) encode_long_windows(steps, resident, row);
-    } else if (plan.row_fits()) {
-        encode_whole_rows(steps, resident);
-    } else {
-        for (std::uint64_t row = 0; row < plan.samples; ++row) encode_windows(steps, resident, row);
-    }
+    EncodeSteps steps(stream, plan, scratch, status);
+    const Resident r{plan, values, states};
+    for (const EncodeDispatch& d : encode_schedule(plan, check_only)) switch (d.step) {
+            case EncodeStep::states: {
+                const Resident::Bound bound = r.values_of(d);
+                steps.states(d, bound.words, bound.before, r.states_of(d));
+                break;
+            }
+            case EncodeStep::norm_block: {
+                const Resident::Bound bound = r.values_of(d);
+                steps.norm_block(d, bound.words, bound.before);
+                break;
+            }
+            case EncodeStep::norm_row:
+                steps.norm_row(d);
+                break;
+            case EncodeStep::scale: {
+                const Resident::Bound bound = r.values_of(d);
+                steps.scale(d, bound.words, bound.before, r.states_of(d));
+                break;
+            }
+            case EncodeStep::pass:
+                steps.pass(d, r.states_of(d));
+                break;
+            case EncodeStep::join:
+                join_windows(steps, r, d);
+                break;
+        }
 }
 
 }  // namespace weft::kernels

@@ -44,13 +44,15 @@ class Kept {
 EncodeRoom room_of(const Backend& backend);
 
 /// Appends the samples that failed. Arguments have been checked.
-BatchReport encode_by_jobs(Backend& backend, const EncodePlan& plan, const EncodeSource& values,
-                           const EncodeTarget& states, const BatchOptions& options,
+BatchReport encode_by_jobs(Backend& backend, const EncodePlan& plan, const ConstHostArray& values,
+                           const HostArray& states, const BatchOptions& options,
                            std::vector<EncodeFailure>& failures);
 
+/// Of BatchOptions, what encode_by_rounds cannot honour is refused. Errors: invalid_argument.
+void check_round_options(const BatchOptions& options);
 /// `most`: bytes it may take.
-BatchReport encode_by_rounds(Backend& backend, const EncodePlan& plan, const EncodeSource& values,
-                             const EncodeTarget& states, const BatchOptions& options, std::uint64_t most,
+BatchReport encode_by_rounds(Backend& backend, const EncodePlan& plan, const ConstHostArray& values,
+                             const HostArray& states, const BatchOptions& options, std::uint64_t most,
                              std::vector<EncodeFailure>& failures);
 
 }  // namespace weft::kernels

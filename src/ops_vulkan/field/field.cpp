@@ -32,8 +32,7 @@ Job to_job(const FieldCall& call, FieldForm form, std::size_t index) {
     job.elements = call.elements(vectors);
     if (call.op == FieldOp::axpy)
         job.parameters = kernels::axpy_parameters(
-            call.field.field,
-            kernels::axpy_words(call.place(index), call.field.field, form, vectors.scalar));
+            call.field.field, kernels::axpy_words(call.place(index), call.field.field, form, vectors.scalar));
     return job;
 }
 
@@ -72,7 +71,8 @@ BatchReport run_elements(Backend& backend, const FieldCall& call, const FieldHos
 
 OpReport run(Backend& backend, Field field, FieldOp op, std::span<const FieldJob> jobs, bool batch,
              const FieldHostOptions& options) {
-    kernels::check_field_enums(batch ? "field_batch" : "field_apply", field, op, options.form, options.shader);
+    kernels::check_field_enums(batch ? "field_batch" : "field_apply", field, op, options.form,
+                               options.shader);
     const FieldCall call{field_info(field), op, jobs, batch};
     kernels::check_field_jobs(call);
     if (options.check_values) kernels::check_canonical(call, backend.plan().copy_threads);
@@ -107,8 +107,9 @@ Program field_program(Backend& backend, Field field, FieldOp op, const FieldOpti
                     std::string("field_program: reductions take more than one program (got ") +
                         to_string(op) + ", need an element-wise operation)");
     if (options.block_elements != 0)
-        throw Error(Errc::invalid_argument, "field_program: FieldOptions::block_elements does not apply (got " +
-                                                std::to_string(options.block_elements) + ", need 0)");
+        throw Error(Errc::invalid_argument,
+                    "field_program: FieldOptions::block_elements does not apply (got " +
+                        std::to_string(options.block_elements) + ", need 0)");
     return kernels::make_field_program(backend, field, op, 0, options);
 }
 

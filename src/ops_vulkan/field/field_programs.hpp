@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include <weft/ops/field.hpp>
 #include <weft/job.hpp>
+#include <weft/ops/field.hpp>
 #include <weft/program.hpp>
 #include <weft/stream.hpp>
 

@@ -55,7 +55,8 @@ class Reduction {
         Job job;
         for (const ConstHostArray* in : {&call_.jobs[j].a, &call_.jobs[j].b})
             if (!in->empty())
-                job.inputs.push_back({static_cast<const std::byte*>(in->data) + first * bytes, count * bytes});
+                job.inputs.push_back(
+                    {static_cast<const std::byte*>(in->data) + first * bytes, count * bytes});
         job.outputs.push_back({totals_.data() + block * bytes, blocks * bytes});
         job.elements = blocks;
         job.parameters = block_parameters(kFieldStreamedBlock);

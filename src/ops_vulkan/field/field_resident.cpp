@@ -27,7 +27,8 @@ kernels::FieldRange range_of(const ConstDeviceArray& array) {
 }
 
 Words words_of(const ConstDeviceArray& array) {
-    return detail::Access::make<Words>(detail::Access::object(array), offset_of(array) / 4, array.bytes() / 4);
+    return detail::Access::make<Words>(detail::Access::object(array), offset_of(array) / 4,
+                                       array.bytes() / 4);
 }
 BufferView<const std::uint32_t> read_only(const ConstDeviceArray& array) {
     return words_of(array);
@@ -58,8 +59,9 @@ void record_reduction(Stream& stream, const FieldInfo& field, FieldOp op, const 
 
 }  // namespace
 
-void field_apply(Stream& stream, Field field, FieldOp op, const ConstDeviceArray& a, const ConstDeviceArray& b,
-                 const ConstHostArray& scalar, const DeviceArray& out, const FieldOptions& options) {
+void field_apply(Stream& stream, Field field, FieldOp op, const ConstDeviceArray& a,
+                 const ConstDeviceArray& b, const ConstHostArray& scalar, const DeviceArray& out,
+                 const FieldOptions& options) {
     kernels::check_field_enums("field_apply", field, op, options.form, options.shader);
     const FieldInfo& info = field_info(field);
     kernels::check_field_ranges(info, op, range_of(a), range_of(b), range_of(out), scalar, options);

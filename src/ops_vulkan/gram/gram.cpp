@@ -36,7 +36,9 @@ struct Bound {
 
 Bound bind(const GramRange& range, std::uint64_t byte, std::uint64_t bytes, std::uint64_t alignment) {
     const std::uint64_t begin = range.first + byte, aligned = begin / alignment * alignment;
-    return {byte_view(range, aligned - range.first, begin - aligned + bytes), begin - aligned};
+    return {detail::Access::make<BufferView<std::uint32_t>>(range.object, aligned / 4,
+                                                            (begin - aligned + bytes) / 4),
+            begin - aligned};
 }
 
 std::uint32_t factor_of(const GramRows& rows, std::uint64_t row) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Completes ops_vulkan/gram/gram_programs.hpp: check_block.
 #include <string>
 
 #include <weft/error.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the plan may know of a device, and whether its matrix units can be trusted.
+// Completes ops_vulkan/gram/gram.hpp: what the plan may know of a device, and whether its matrix units can be
+// trusted.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -126,7 +127,7 @@ class Judgements {
 };
 
 GramDevice judged(const std::shared_ptr<core::BackendState>& runtime, const GramDevice& device) {
-    Backend backend = detail::Access::make<Backend>(runtime);  // whose end waits for the device: once in a process
+    Backend backend = detail::Access::make<Backend>(runtime);  // its destructor waits for the device: once in a process
     Judgements::all().add(backend.device(), device, judge(backend, device));
     return gram_limits(backend);
 }

@@ -43,13 +43,6 @@ constexpr std::uint32_t kSplitKhr[] = {
 constexpr std::uint32_t kSplitNv[] = {
 #include "shaders/gram_matrix_split_nv.spv.inc"
 };
-constexpr std::uint32_t kSingleKhr[] = {
-#include "shaders/gram_matrix_single_khr.spv.inc"
-};
-constexpr std::uint32_t kSingleNv[] = {
-#include "shaders/gram_matrix_single_nv.spv.inc"
-};
-
 std::uint32_t local_size(const DeviceLimits& limits) {
     constexpr std::uint32_t kWanted = 256;
     return std::min({kWanted, limits.max_workgroup_invocations, limits.max_workgroup_size[0]});
@@ -57,9 +50,7 @@ std::uint32_t local_size(const DeviceLimits& limits) {
 
 template <class Owner>
 Program matrix_program(Owner& owner, const GramPlan& plan) {
-    const bool split = plan.method == GramMethod::matrix_split;
-    const Words words = plan.khr ? (split ? Words(kSplitKhr) : Words(kSingleKhr))
-                                 : (split ? Words(kSplitNv) : Words(kSingleNv));
+    const Words words = plan.khr ? Words(kSplitKhr) : Words(kSplitNv);
     const DeviceInfo& device = owner.device();
     ProgramOptions options{.name = "gram_matrix",
                            .constants = {{0u, plan.tile.threads()},
@@ -85,7 +76,7 @@ std::uint64_t gram_programs_digest() {
         std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a over words
         for (const Words words :
              {Words(kTile4m), Words(kLanes), Words(kTile3m), Words(kTile64), Words(kReduce32),
-              Words(kReduce64), Words(kSplitKhr), Words(kSplitNv), Words(kSingleKhr), Words(kSingleNv)})
+              Words(kReduce64), Words(kSplitKhr), Words(kSplitNv)})
             for (const std::uint32_t word : words) hash = (hash ^ word) * 0x100000001b3u;
         return hash;
     }();
@@ -123,10 +114,9 @@ Program gram_tile_program(Owner& owner, const GramPlan& plan) {
 }
 
 Program gram_pack_program(const Stream& stream, const GramPlan& plan) {
-    ProgramOptions options{.name = "gram_pack",
+    const ProgramOptions options{.name = "gram_pack",
                            .constants = {{0u, local_size(stream.device().limits)}},
                            .elements_per_workgroup = 1};
-    if (plan.matrix()) options.constants.emplace_back(1u, plan.planes);
     const Words words = plan.matrix()                 ? Words(kPackMatrix)
                         : plan.method == GramMethod::fp64 ? Words(kPack64)
                                                       : Words(kPack32);

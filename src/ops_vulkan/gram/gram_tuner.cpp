@@ -217,7 +217,7 @@ void forget_tiles(const Backend& backend) {
 }
 
 std::size_t best_tile(std::span<const GramTrial> trials) {
-    constexpr double kGain = 0.03;  // what a driver's mood may make is no gain
+    constexpr double kGain = 0.03;  // the run-to-run variation of drivers
     std::size_t best = 0;
     for (std::size_t i = 1; i < trials.size(); ++i) {
         const GramTrial &planned = trials[0], &tried = trials[i];

@@ -7,29 +7,30 @@
 #include <optional>
 #include <utility>
 
-#include "ops_vulkan/kernel_matrix/kernel_normalize.hpp"
+#include "base/batch_call.hpp"
 #include "host/thread_team.hpp"
+#include "ops_vulkan/kernel_matrix/kernel_normalize.hpp"
 
 namespace weft::kernels {
 namespace {
 
 /// Packed states of one side, a tile of them at a time.
-class PackedSide {
+class PackedTile {
   public:
-    PackedSide(const Stream& stream, const KernelMatrixPlan& plan, std::uint64_t rows)
+    PackedTile(const Stream& stream, const KernelMatrixPlan& plan, std::uint64_t rows)
         : plan_(plan),
           planes_(stream, plan.states.gram.packed_bytes(std::min(plan.states.tile, rows)) / 4,
                   "kernel packed states") {}
 
-    /// Rows [row, row + rows) of the side become those that are packed.
-    void fill(Stream& stream, GramProduct& product, StateSource& source, Normalizer* normalizer, bool of_y,
-              std::uint64_t row, std::uint64_t rows) {
+    /// These rows become those that are packed.
+    void fill(Stream& stream, GramProduct& product, StateSource& source, Normalizer* normalizer,
+              const StateRows& rows) {
         const std::uint64_t chunk = plan_.states.chunk_rows;
-        for (std::uint64_t at = 0; at < rows; at += chunk)
-            source.pack(stream, {of_y, row + at, std::min(chunk, rows - at)}, {product, planes_, at},
-                        normalizer);
-        first_ = row;
-        if (plan_.states.gram.problem.scaled) factors_ = normalizer->factors(of_y, row);
+        for (std::uint64_t at = 0; at < rows.count; at += chunk)
+            source.pack(stream, {rows.of_y, rows.row + at, std::min(chunk, rows.count - at)},
+                        {product, planes_, at}, normalizer);
+        first_ = rows.row;
+        if (plan_.states.gram.problem.scaled) factors_ = normalizer->factors(rows.of_y, rows.row);
     }
     /// Rows of the side, by their number in it, as they are packed.
     GramRows rows(std::uint64_t row, std::uint64_t count) const {
@@ -45,37 +46,29 @@ class PackedSide {
     std::optional<GramFactors> factors_;
 };
 
-/// Goes through pairs of tiles of states; what to do with a pair is the caller's.
-class TilePairs {
+/// Packed tiles of both sides, and what multiplies pairs of them.
+class PackedTiles {
   public:
-    TilePairs(Stream& stream, const KernelMatrixPlan& plan, StateSource& source, const KernelMatrixOptions& options)
+    PackedTiles(Stream& stream, const KernelMatrixPlan& plan, StateSource& source,
+                const KernelMatrixOptions& options)
         : stream_(stream), plan_(plan), source_(source), product_(std::as_const(stream), plan.states.gram) {
-        x_.emplace(std::as_const(stream), plan, plan.shape.samples);
-        if (!plan.shape.square() || plan.shape.samples > plan.states.tile)
-            y_.emplace(std::as_const(stream), plan, plan.shape.columns());
+        rows_.emplace(std::as_const(stream), plan, plan.shape.samples);
+        if (needs_columns(plan.shape, plan.states.tile))
+            columns_.emplace(std::as_const(stream), plan, plan.shape.columns());
         if (options.normalize || plan.states.renormalize)
             normalizer_.emplace(std::as_const(stream), plan, options);
     }
 
-    /// work(x, y, pair): `y` is `x` where the pair is on the diagonal of a square K; only pairs on or below
-    /// it come.
+    /// work(rows, columns, block): both are one where the block is on the diagonal of a square K.
     template <class Work>
     void each(const Work& work) {
-        const std::uint64_t tile = plan_.states.tile, columns = plan_.shape.columns();
-        const bool square = plan_.shape.square();
-        // Y in one tile stays; so does X.
-        const bool y_stays = !square && columns <= tile;
-        if (y_stays) fill(*y_, true, 0, columns);
-        for (std::uint64_t row = 0; row < plan_.shape.samples; row += tile) {
-            const std::uint64_t rows = std::min(tile, plan_.shape.samples - row);
-            fill(*x_, false, row, rows);
-            for (std::uint64_t column = 0; column < (square ? row + 1 : columns); column += tile) {
-                const bool own = square && column == row;
-                const std::uint64_t across = std::min(tile, columns - column);
-                if (!own && !y_stays) fill(*y_, !square, column, across);
-                work(*x_, own ? *x_ : *y_, KernelBlock{row, rows, column, across});
-            }
-        }
+        each_tile_pair(
+            plan_.shape, plan_.states.tile,
+            [&](PackedSide side, const StateRows& rows) {
+                (side == PackedSide::rows ? rows_ : columns_)
+                    ->fill(stream_, product_, source_, normalizer_ ? &*normalizer_ : nullptr, rows);
+            },
+            [&](const KernelBlock& block, bool own) { work(*rows_, own ? *rows_ : *columns_, block); });
     }
 
     GramProduct& product() { return product_; }
@@ -83,21 +76,17 @@ class TilePairs {
     Normalizer* scaler() { return normalizer_ && normalizer_->scales() ? &*normalizer_ : nullptr; }
 
   private:
-    void fill(PackedSide& side, bool of_y, std::uint64_t row, std::uint64_t rows) {
-        side.fill(stream_, product_, source_, normalizer_ ? &*normalizer_ : nullptr, of_y, row, rows);
-    }
-
     Stream& stream_;
     const KernelMatrixPlan& plan_;
     StateSource& source_;
     GramProduct product_;
-    std::optional<PackedSide> x_, y_;
+    std::optional<PackedTile> rows_, columns_;
     std::optional<Normalizer> normalizer_;
 };
 
-GramRange range_of(const KernelValues& k) {
-    return detail::Access::make<BufferView<std::uint32_t>>(k.object, k.first * (k.type == ValueType::float64 ? 2 : 1),
-                                     k.count * (k.type == ValueType::float64 ? 2 : 1));
+GramRange range_of(const DeviceArray& k) {
+    const std::uint64_t words = k.type().bytes() / 4;
+    return words_of(detail::Access::object(k), k.first() * words, k.size() * words);
 }
 
 /// Less is copied sooner than a thread starts.
@@ -113,11 +102,11 @@ struct Slot {
 };
 
 /// Blocks of K into the caller's memory, three on their way: one that is made, one that is copied to
-/// page-locked memory beside it, one that is copied on by the host.
+/// page-locked memory, one that the host copies from there.
 class BlockWriter {
   public:
-    BlockWriter(Backend& backend, Stream& stream, const KernelMatrixPlan& plan, const KernelTarget& k,
-                const KernelMatrixOptions& options)
+    BlockWriter(Backend& backend, Stream& stream, const KernelMatrixPlan& plan, const HostArray& k,
+                const BatchOptions& batch)
         : stream_(stream),
           copier_(backend, {.name = "kernel matrix download", .queue = StreamQueue::download}),
           plan_(plan),
@@ -125,12 +114,12 @@ class BlockWriter {
           team_(static_cast<std::uint32_t>(std::min<std::uint64_t>(
               backend.plan().copy_threads,
               1 + plan.states.block * plan.states.block * plan.value_bytes() / kBytesPerThread))),
-          meter_(options, plan.shape.pairs()),
+          meter_("kernel_matrix", batch, plan.shape.pairs()),
           backend_(backend) {
         meter_.check();
     }
 
-    void write(TilePairs& pairs, const PackedSide& x, const PackedSide& y, const KernelBlock& block) {
+    void write(PackedTiles& tiles, const PackedTile& x, const PackedTile& y, const KernelBlock& block) {
         Slot& slot = take_slot();
         slot.block = block;
         const std::uint64_t step = plan_.states.block;
@@ -139,10 +128,10 @@ class BlockWriter {
         const GramRows left = x.rows(block.row, block.rows), right = y.rows(block.column, block.columns);
         const GramTarget target{slot.made, step, 0, slot.mirrored, step * step};
         if (own)
-            pairs.product().square(stream_, left, target);
+            tiles.product().square(stream_, left, target);
         else
-            pairs.product().multiply(stream_, left, right, target);
-        if (Normalizer* normalizer = pairs.scaler()) {
+            tiles.product().multiply(stream_, left, right, target);
+        if (Normalizer* normalizer = tiles.scaler()) {
             normalizer->scale(stream_, slot.made, 0, step, block);
             if (slot.mirrored)
                 normalizer->scale(stream_, slot.made, step * step, step,
@@ -160,8 +149,8 @@ class BlockWriter {
     }
 
   private:
-    /// The next slot, made when it is first needed, while the device is busy with what is recorded so far,
-    /// for page-locked memory takes long to make.
+    /// The next slot. It is made when it is first needed, while the device works on what is recorded so far:
+    /// page-locked memory takes long to make.
     Slot& take_slot() {
         std::optional<Slot>& slot = slots_[next_];
         next_ = (next_ + 1) % slots_.size();
@@ -220,7 +209,7 @@ class BlockWriter {
     const KernelMatrixPlan& plan_;
     std::byte* target_;
     ThreadTeam team_;
-    KernelMeter meter_;
+    core::ProgressMeter meter_;
     Backend& backend_;
     std::array<std::optional<Slot>, kBlocksUnderWay> slots_;
     std::size_t next_ = 0;
@@ -229,33 +218,33 @@ class BlockWriter {
 
 }  // namespace
 
-void blocks_resident(Stream& stream, const KernelMatrixPlan& plan, StateSource& source, const KernelValues& k,
+void blocks_resident(Stream& stream, const KernelMatrixPlan& plan, StateSource& source, const DeviceArray& k,
                      const KernelMatrixOptions& options) {
-    TilePairs pairs(stream, plan, source, options);
+    PackedTiles tiles(stream, plan, source, options);
     const std::uint64_t leading = plan.shape.columns();
-    pairs.each([&](const PackedSide& x, const PackedSide& y, const KernelBlock& b) {
+    tiles.each([&](const PackedTile& x, const PackedTile& y, const KernelBlock& b) {
         const bool square = plan.shape.square(), own = square && b.row == b.column;
         const GramTarget target{range_of(k), leading, b.row * leading + b.column, square && !own,
                                 b.column * leading + b.row};
         if (own)
-            pairs.product().square(stream, x.rows(b.row, b.rows), target);
+            tiles.product().square(stream, x.rows(b.row, b.rows), target);
         else
-            pairs.product().multiply(stream, x.rows(b.row, b.rows), y.rows(b.column, b.columns), target);
+            tiles.product().multiply(stream, x.rows(b.row, b.rows), y.rows(b.column, b.columns), target);
     });
-    if (Normalizer* normalizer = pairs.scaler())
+    if (Normalizer* normalizer = tiles.scaler())
         normalizer->scale(stream, range_of(k), 0, leading, {0, plan.shape.samples, 0, plan.shape.columns()});
 }
 
 void blocks_streamed(Backend& backend, Stream& stream, const KernelMatrixPlan& plan, StateSource& source,
-                     const KernelTarget& k, const KernelMatrixOptions& options) {
-    TilePairs pairs(stream, plan, source, options);
-    BlockWriter writer(backend, stream, plan, k, options);
+                     const HostArray& k, const KernelMatrixOptions& options, const BatchOptions& batch) {
+    PackedTiles tiles(stream, plan, source, options);
+    BlockWriter writer(backend, stream, plan, k, batch);
     const std::uint64_t step = plan.states.block;
-    pairs.each([&](const PackedSide& x, const PackedSide& y, const KernelBlock& b) {
+    tiles.each([&](const PackedTile& x, const PackedTile& y, const KernelBlock& b) {
         const bool own = plan.shape.square() && b.row == b.column;
         for (std::uint64_t row = 0; row < b.rows; row += step)
             for (std::uint64_t column = 0; column < (own ? row + 1 : b.columns); column += step)
-                writer.write(pairs, x, y,
+                writer.write(tiles, x, y,
                              {b.row + row, std::min(step, b.rows - row), b.column + column,
                               std::min(step, b.columns - column)});
     });

@@ -10,11 +10,11 @@
 namespace weft::kernels {
 
 /// Records K into resident memory.
-void blocks_resident(Stream& stream, const KernelMatrixPlan& plan, StateSource& source, const KernelValues& k,
+void blocks_resident(Stream& stream, const KernelMatrixPlan& plan, StateSource& source, const DeviceArray& k,
                      const KernelMatrixOptions& options);
 
-/// K into host memory. Waits for every block.
+/// K into host memory. Waits for every block. Errors: cancelled; what the batch's callback throws.
 void blocks_streamed(Backend& backend, Stream& stream, const KernelMatrixPlan& plan, StateSource& source,
-                     const KernelTarget& k, const KernelMatrixOptions& options);
+                     const HostArray& k, const KernelMatrixOptions& options, const BatchOptions& batch);
 
 }  // namespace weft::kernels

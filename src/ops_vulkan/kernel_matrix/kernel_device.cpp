@@ -3,6 +3,11 @@
 
 #include <algorithm>
 
+#include <weft/error.hpp>
+
+#include "base/batch_call.hpp"
+#include "ops/kernel_matrix/gram_tuning.hpp"
+#include "ops/kernel_matrix/kernel_state_plan.hpp"
 #include "ops_vulkan/gram/gram.hpp"
 #include "ops_vulkan/gram/gram_tuner.hpp"
 
@@ -46,7 +51,7 @@ KernelMatrixDevice facts_of(const Owner& owner, const MemoryReport& memory, bool
     facts.host_counts = facts.limited || owner.device().unified_memory;
     facts.slots = plan_of(owner).ring_slots;
     facts.job_copies = job_copies(plan_of(owner), facts.host_counts);
-    if (states && options.autotune) facts.gram.tiles = kept_tiles(owner).tiles;
+    if (states && options.autotune != Choice::off) facts.gram.tiles = kept_tiles(owner).tiles;
     return facts;
 }
 
@@ -57,6 +62,23 @@ KernelMatrixDevice kernel_device(const Stream& stream, bool states, const Kernel
 }
 KernelMatrixDevice kernel_device(const Backend& backend, bool states, const KernelMatrixOptions& options) {
     return facts_of(backend, backend.memory(), states, options);
+}
+
+bool tune_before(Backend& backend, GramDevice& device, const KernelMatrixPlan& plan,
+                 const KernelMatrixOptions& options, const BatchOptions& batch) {
+    if (!tunes_first(plan, device, options)) return false;
+    core::ProgressMeter("kernel_matrix", batch, plan.shape.pairs()).check();
+    try {
+        const GramTrials trials =
+            try_tiles(backend, device, plan.states.gram, gram_flops(plan) * kGramTrialShare);
+        const GramTile& tile = trials.trials[trials.best].tile;
+        keep_tile(backend, trials.name, tile);
+        device.tiles.insert_or_assign(trials.name, tile);
+        return true;
+    } catch (const Error& error) {
+        if (error.code() != Errc::out_of_memory) throw;
+        return false;
+    }
 }
 
 }  // namespace weft::kernels

@@ -11,41 +11,47 @@
 #include <weft/error.hpp>
 #include <weft/profile.hpp>
 
-#include "ops_vulkan/kernel_matrix/kernel_angles.hpp"
-#include "ops/kernel_matrix/kernel_arrays_check.hpp"
-#include "ops_vulkan/kernel_matrix/kernel_blocks.hpp"
 #include "ops/kernel_matrix/kernel_check.hpp"
+#include "ops/kernel_matrix/kernel_estimate.hpp"
+#include "ops_vulkan/kernel_matrix/kernel_angles.hpp"
+#include "ops_vulkan/kernel_matrix/kernel_blocks.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_device.hpp"
-#include "ops/kernel_matrix/kernel_plan.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_product.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_states.hpp"
-#include "ops_vulkan/kernel_matrix/kernel_tuning.hpp"
 
 namespace weft {
 namespace {
 
+using kernels::ArrayFacts;
 using kernels::CircuitFacts;
+using kernels::facts_of;
 using kernels::KernelMatrixPlan;
 
+template <class Array>
+std::optional<ArrayFacts> facts_of_other(const Array* y) {
+    return y != nullptr ? std::optional(facts_of(*y)) : std::nullopt;
+}
+
 /// For a call on host memory, which may measure tiles first.
-KernelMatrixPlan tuned_plan(Backend& backend, bool states, const KernelMatrixShape& shape, const CircuitFacts& circuit,
-                      ValueType type, const KernelMatrixOptions& options) {
+KernelMatrixPlan tuned_plan(Backend& backend, bool states, const KernelMatrixShape& shape,
+                            const CircuitFacts& circuit, ElementType type, const KernelMatrixOptions& options,
+                            const BatchOptions& batch) {
     kernels::KernelMatrixDevice device = kernels::kernel_device(backend, states, options);
     const KernelMatrixPlan plan = kernels::plan_that_fits(device, shape, circuit, type, options);
-    return kernels::tune_before(backend, device.gram, plan, options)
+    return kernels::tune_before(backend, device.gram, plan, options, batch)
                ? kernels::plan_that_fits(device, shape, circuit, type, options)
                : plan;
 }
 
-void features_resident(Stream& stream, const KernelFeatures& x, const KernelFeatures* y,
-                       const KernelValues& k, const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit,
+void features_resident(Stream& stream, const KernelMatrixCircuit& circuit, const ConstDeviceArray& x,
+                       const ConstDeviceArray* y, const DeviceArray& k, const KernelMatrixShape& shape,
                        const KernelMatrixOptions& options) {
-    kernels::check_kernel_shape(shape, y != nullptr);
-    kernels::check_arrays(x, y, k, shape, shape.qubits, "values", options);
+    const std::optional<ArrayFacts> other = facts_of_other(y);
+    kernels::check_features(facts_of(x), other ? &*other : nullptr, facts_of(k), shape, options);
     const CircuitFacts facts = kernels::circuit_facts(shape, circuit, false);
     const bool states = kernels::effective_layers(facts) != 0;
-    const KernelMatrixPlan plan =
-        kernels::plan_that_fits(kernels::kernel_device(stream, states, options), shape, facts, k.type, options);
+    const KernelMatrixPlan plan = kernels::plan_that_fits(kernels::kernel_device(stream, states, options),
+                                                          shape, facts, k.type(), options);
     if (plan.method == KernelMatrixMethod::product)
         return kernels::product_resident(stream, plan, x, y, k, circuit.scale, options);
     const Buffer<std::uint32_t> planes = kernels::make_planes(stream, plan);
@@ -57,12 +63,14 @@ void features_resident(Stream& stream, const KernelFeatures& x, const KernelFeat
     kernels::blocks_resident(stream, plan, source, k, options);
 }
 
-void states_resident(Stream& stream, const KernelStates& x, const KernelStates* y, const KernelValues& k,
-                     const KernelMatrixShape& shape, const KernelMatrixOptions& options) {
-    const std::uint64_t row = kernels::check_state_shape(shape, y != nullptr);
-    kernels::check_arrays(x, y, k, shape, row, "amplitudes", options);
-    const KernelMatrixPlan plan = kernels::plan_that_fits(kernels::kernel_device(stream, true, options), shape,
-                                                  kernels::state_facts(x.type, false), k.type, options);
+void states_resident(Stream& stream, const ConstDeviceArray& x, const ConstDeviceArray* y,
+                     const DeviceArray& k, const KernelMatrixShape& shape,
+                     const KernelMatrixOptions& options) {
+    const std::optional<ArrayFacts> other = facts_of_other(y);
+    kernels::check_states(facts_of(x), other ? &*other : nullptr, facts_of(k), shape, options);
+    const KernelMatrixPlan plan =
+        kernels::plan_that_fits(kernels::kernel_device(stream, true, options), shape,
+                                kernels::state_facts(x.type(), false), k.type(), options);
     kernels::ResidentStates source(plan, x, y);
     kernels::blocks_resident(stream, plan, source, k, options);
 }
@@ -70,20 +78,26 @@ void states_resident(Stream& stream, const KernelStates& x, const KernelStates* 
 /// Times a call on host memory.
 class ReportMaker {
   public:
-    ReportMaker(Backend& backend, const KernelMatrixOptions& options) {
-        if (options.timings) profile_.emplace(backend);
+    ReportMaker(Backend& backend, const BatchOptions& batch) {
+        if (batch.stage_times == decltype(batch.stage_times)::on) profile_.emplace(backend);
     }
-    KernelMatrixReport report(const KernelMatrixPlan& plan) const {
-        KernelMatrixReport report;
-        report.method = plan.method;
-        report.pairs = plan.shape.pairs();
+    OpReport report(const KernelMatrixPlan& plan, const ConstHostArray& x, const ConstHostArray* y,
+                    const HostArray& k) const {
+        OpReport report;
+        report.op = "kernel_matrix";
+        report.method = to_string(plan.method);
+        report.items = plan.shape.pairs();
+        report.jobs = 1;
+        report.elements = plan.shape.values();
+        report.bytes_in = x.bytes() + (y != nullptr ? y->bytes() : 0);
+        report.bytes_out = k.bytes();
         report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
         if (profile_) add_device_times(report);
         return report;
     }
 
   private:
-    void add_device_times(KernelMatrixReport& report) const {
+    void add_device_times(OpReport& report) const {
         constexpr std::array kOfStates{"kernel_angles", "kernel_states", "kernel_norms", "gram_pack"};
         constexpr std::array kOfProducts{"kernel_product", "gram_tile", "gram_matrix", "gram_reduce",
                                          "kernel_scale"};
@@ -98,26 +112,20 @@ class ReportMaker {
     std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-KernelMatrixReport features_streamed(Backend& backend, const KernelSource& x, const KernelSource* y,
-                                     const KernelTarget& k, const KernelMatrixShape& shape,
-                                     const KernelMatrixCircuit& circuit, const KernelMatrixOptions& options) {
-    const ReportMaker maker(backend, options);
-    kernels::check_kernel_shape(shape, y != nullptr);
-    kernels::check_type(x.type);
-    kernels::check_arrays(x, y, k, shape, shape.qubits, "values", options);
+OpReport features_streamed(Backend& backend, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
+                           const ConstHostArray* y, const HostArray& k, const KernelMatrixShape& shape,
+                           const KernelMatrixHostOptions& host) {
+    const KernelMatrixOptions options = kernels::host_options(host, true);
+    const ReportMaker maker(backend, host.batch);
+    const std::optional<ArrayFacts> other = facts_of_other(y);
+    kernels::check_features(facts_of(x), other ? &*other : nullptr, facts_of(k), shape, options);
     const CircuitFacts facts = kernels::circuit_facts(shape, circuit, true);
-    for (const KernelSource* source : {&x, y}) {
-        if (source == nullptr) continue;
-        const char* what = source == y ? "y" : "x";
-        const std::uint64_t unit = kernels::value_bytes(source->type);
-        kernels::check_kernel_memory(what, source->data, source->count * unit, unit, k);
-        kernels::check_features(what, *source, shape.qubits, circuit.scale, backend.plan().copy_threads);
-    }
+    kernels::check_host_features(x, y, k, shape, circuit.scale, backend.plan().copy_threads);
     const bool states = kernels::effective_layers(facts) != 0;
-    const KernelMatrixPlan plan = tuned_plan(backend, states, shape, facts, k.type, options);
+    const KernelMatrixPlan plan = tuned_plan(backend, states, shape, facts, k.type, options, host.batch);
     if (plan.method == KernelMatrixMethod::product) {
-        kernels::product_streamed(backend, plan, x, y, k, circuit.scale, options);
-        return maker.report(plan);
+        kernels::product_streamed(backend, plan, x, y, k, circuit.scale, options, host.batch);
+        return maker.report(plan, x, y, k);
     }
     Stream stream(backend, {.name = "kernel matrix"});
     const Buffer<std::uint32_t> planes = kernels::make_planes(stream, plan);
@@ -126,28 +134,28 @@ KernelMatrixReport features_streamed(Backend& backend, const KernelSource& x, co
     if (y != nullptr)
         kernels::angles_of_source(stream, *y, shape.others, {circuit.scale, true}, angles, shape.samples);
     kernels::CircuitStates source(stream, plan, circuit, angles);
-    kernels::blocks_streamed(backend, stream, plan, source, k, options);
-    return maker.report(plan);
+    kernels::blocks_streamed(backend, stream, plan, source, k, options, host.batch);
+    return maker.report(plan, x, y, k);
 }
 
-KernelMatrixReport states_streamed(Backend& backend, const KernelStateSource& x, const KernelStateSource* y,
-                                   const KernelTarget& k, const KernelMatrixShape& shape,
-                                   const KernelMatrixOptions& options) {
-    const ReportMaker maker(backend, options);
-    const std::uint64_t row = kernels::check_state_shape(shape, y != nullptr);
-    kernels::check_arrays(x, y, k, shape, row, "amplitudes", options);
-    kernels::check_state_memory("x", x, k, row, backend.plan().copy_threads);
-    if (y != nullptr) kernels::check_state_memory("y", *y, k, row, backend.plan().copy_threads);
-    const KernelMatrixPlan plan =
-        tuned_plan(backend, true, shape, kernels::state_facts(x.type, true), k.type, options);
+OpReport states_streamed(Backend& backend, const ConstHostArray& x, const ConstHostArray* y,
+                         const HostArray& k, const KernelMatrixShape& shape,
+                         const KernelMatrixHostOptions& host) {
+    const KernelMatrixOptions options = kernels::host_options(host, true);
+    const ReportMaker maker(backend, host.batch);
+    const std::optional<ArrayFacts> other = facts_of_other(y);
+    kernels::check_states(facts_of(x), other ? &*other : nullptr, facts_of(k), shape, options);
+    kernels::check_host_states(x, y, k, shape, backend.plan().copy_threads);
+    const KernelMatrixPlan plan = tuned_plan(backend, true, shape, kernels::state_facts(x.type, true), k.type,
+                                             options, host.batch);
     Stream stream(backend, {.name = "kernel matrix"});
     kernels::HostStates source(stream, plan, x, y);
-    kernels::blocks_streamed(backend, stream, plan, source, k, options);
-    return maker.report(plan);
+    kernels::blocks_streamed(backend, stream, plan, source, k, options, host.batch);
+    return maker.report(plan, x, y, k);
 }
 
 KernelMatrixEstimate both_estimates(const Backend& backend, const KernelMatrixShape& shape, CircuitFacts facts,
-                              ValueType type, const KernelMatrixOptions& options) {
+                              ElementType type, const KernelMatrixOptions& options) {
     const bool states = facts.given || kernels::effective_layers(facts) != 0;
     const kernels::KernelMatrixDevice device = kernels::kernel_device(backend, states, options);
     const auto estimate = [&](bool on_host) {
@@ -164,58 +172,59 @@ KernelMatrixEstimate both_estimates(const Backend& backend, const KernelMatrixSh
 
 }  // namespace
 
-KernelMatrixEstimate estimate_kernel_matrix(const Backend& backend, const KernelMatrixShape& shape,
-                                      const KernelMatrixCircuit& circuit, ValueType type,
-                                      const KernelMatrixOptions& options) {
+KernelMatrixEstimate estimate_kernel_matrix(const Backend& backend, const KernelMatrixCircuit& circuit,
+                                            const KernelMatrixShape& shape, ElementType type,
+                                            const KernelMatrixOptions& options) {
     kernels::check_kernel_options(options);
     kernels::check_kernel_shape(shape, shape.others != 0);
-    kernels::check_type(type);
+    kernels::check_real_type("k", type);
     return both_estimates(backend, shape, kernels::circuit_facts(shape, circuit, true), type, options);
 }
-KernelMatrixEstimate estimate_kernel_matrix(const Backend& backend, const KernelMatrixShape& shape, StateType states,
-                                      ValueType type, const KernelMatrixOptions& options) {
+KernelMatrixEstimate estimate_kernel_matrix(const Backend& backend, ElementType states,
+                                            const KernelMatrixShape& shape, ElementType type,
+                                            const KernelMatrixOptions& options) {
     kernels::check_kernel_options(options);
     kernels::check_state_shape(shape, shape.others != 0);
-    kernels::check_type(type);
+    kernels::check_real_type("k", type);
     return both_estimates(backend, shape, kernels::state_facts(states, true), type, options);
 }
 
-void kernel_matrix(Stream& stream, const KernelFeatures& x, const KernelValues& k, const KernelMatrixShape& shape,
-                   const KernelMatrixCircuit& circuit, const KernelMatrixOptions& options) {
-    features_resident(stream, x, nullptr, k, shape, circuit, options);
+void kernel_matrix(Stream& stream, const KernelMatrixCircuit& circuit, const ConstDeviceArray& x,
+                   const DeviceArray& k, const KernelMatrixShape& shape, const KernelMatrixOptions& options) {
+    features_resident(stream, circuit, x, nullptr, k, shape, options);
 }
-void kernel_matrix(Stream& stream, const KernelFeatures& x, const KernelFeatures& y, const KernelValues& k,
-                   const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit,
+void kernel_matrix(Stream& stream, const KernelMatrixCircuit& circuit, const ConstDeviceArray& x,
+                   const ConstDeviceArray& y, const DeviceArray& k, const KernelMatrixShape& shape,
                    const KernelMatrixOptions& options) {
-    features_resident(stream, x, &y, k, shape, circuit, options);
+    features_resident(stream, circuit, x, &y, k, shape, options);
 }
-void kernel_matrix(Stream& stream, const KernelStates& states, const KernelValues& k, const StateShape& shape,
-                   const KernelMatrixOptions& options) {
-    states_resident(stream, states, nullptr, k, {shape.samples, 0, shape.qubits}, options);
-}
-void kernel_matrix(Stream& stream, const KernelStates& x, const KernelStates& y, const KernelValues& k,
+void kernel_matrix(Stream& stream, const ConstDeviceArray& states, const DeviceArray& k,
                    const KernelMatrixShape& shape, const KernelMatrixOptions& options) {
-    states_resident(stream, x, &y, k, shape, options);
+    states_resident(stream, states, nullptr, k, shape, options);
+}
+void kernel_matrix(Stream& stream, const ConstDeviceArray& states, const ConstDeviceArray& others,
+                   const DeviceArray& k, const KernelMatrixShape& shape, const KernelMatrixOptions& options) {
+    states_resident(stream, states, &others, k, shape, options);
 }
 
-KernelMatrixReport kernel_matrix(Backend& backend, const KernelSource& x, const KernelTarget& k,
-                                 const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit,
-                                 const KernelMatrixOptions& options) {
-    return features_streamed(backend, x, nullptr, k, shape, circuit, options);
+OpReport kernel_matrix(Backend& backend, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
+                       const HostArray& k, const KernelMatrixShape& shape,
+                       const KernelMatrixHostOptions& options) {
+    return features_streamed(backend, circuit, x, nullptr, k, shape, options);
 }
-KernelMatrixReport kernel_matrix(Backend& backend, const KernelSource& x, const KernelSource& y,
-                                 const KernelTarget& k, const KernelMatrixShape& shape,
-                                 const KernelMatrixCircuit& circuit, const KernelMatrixOptions& options) {
-    return features_streamed(backend, x, &y, k, shape, circuit, options);
+OpReport kernel_matrix(Backend& backend, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
+                       const ConstHostArray& y, const HostArray& k, const KernelMatrixShape& shape,
+                       const KernelMatrixHostOptions& options) {
+    return features_streamed(backend, circuit, x, &y, k, shape, options);
 }
-KernelMatrixReport kernel_matrix(Backend& backend, const KernelStateSource& states, const KernelTarget& k,
-                                 const KernelMatrixShape& shape, const KernelMatrixOptions& options) {
+OpReport kernel_matrix(Backend& backend, const ConstHostArray& states, const HostArray& k,
+                       const KernelMatrixShape& shape, const KernelMatrixHostOptions& options) {
     return states_streamed(backend, states, nullptr, k, shape, options);
 }
-KernelMatrixReport kernel_matrix(Backend& backend, const KernelStateSource& x, const KernelStateSource& y,
-                                 const KernelTarget& k, const KernelMatrixShape& shape,
-                                 const KernelMatrixOptions& options) {
-    return states_streamed(backend, x, &y, k, shape, options);
+OpReport kernel_matrix(Backend& backend, const ConstHostArray& states, const ConstHostArray& others,
+                       const HostArray& k, const KernelMatrixShape& shape,
+                       const KernelMatrixHostOptions& options) {
+    return states_streamed(backend, states, &others, k, shape, options);
 }
 
 }  // namespace weft

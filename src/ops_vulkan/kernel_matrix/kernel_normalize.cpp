@@ -83,7 +83,7 @@ void Normalizer::take_squares(Stream& stream, const Words& squares, const StateR
 void Normalizer::scale(Stream& stream, const GramRange& range, std::uint64_t origin, std::uint64_t leading,
                        const KernelBlock& block) {
     const DeviceLimits& limits = stream.device().limits;
-    const bool wide_values = plan_.type == ValueType::float64, wide = wide_values || plan_.real64;
+    const bool wide_values = plan_.type == kFloat64, wide = wide_values || plan_.real64;
     ProgramOptions options{.name = "kernel_scale", .max_workgroups = limits.max_workgroup_count[0]};
     if (wide) options.constants = {{2u, wide_values}, {3u, plan_.real64}};
     const Program program{static_cast<const Stream&>(stream),

@@ -4,23 +4,13 @@
 
 #include <weft/ops/kernel_matrix.hpp>
 
-#include "ops_vulkan/gram/gram.hpp"
 #include "ops/kernel_matrix/kernel_plan.hpp"
-#include "ops_vulkan/kernel_matrix/kernel_steps.hpp"
+#include "ops/kernel_matrix/tile_pairs.hpp"
+#include "ops_vulkan/gram/gram.hpp"
+#include "ops_vulkan/kernel_matrix/kernel_angles.hpp"
 #include "shaders/kernel_matrix/kernel_parameters.h"
 
 namespace weft::kernels {
-
-/// A block of K: `rows` by `columns` of it, which are the states from `row` and `column` on.
-struct KernelBlock {
-    std::uint64_t row = 0, rows = 0, column = 0, columns = 0;
-};
-
-/// Rows of X or Y, by their number in it.
-struct StateRows {
-    bool of_y = false;
-    std::uint64_t row = 0, count = 0;
-};
 
 /// Factors of all states, and K times them: as KernelMatrixOptions::normalize asks, or only to take out what
 /// rounding did to the norms of states that were built.
@@ -34,8 +24,7 @@ class Normalizer {
     void scale(Stream& stream, const GramRange& range, std::uint64_t origin, std::uint64_t leading,
                const KernelBlock& block);
 
-    /// Whether K is to be divided by a pass of its own: KernelMatrixOptions::normalize. Else it is as it is
-    /// made.
+    /// Whether a pass of its own divides K: KernelMatrixOptions::normalize. Otherwise K is divided as it is made.
     bool scales() const noexcept { return scales_; }
     /// Those factors, from that of the state `row` of X or Y on.
     GramFactors factors(bool of_y, std::uint64_t row) const {

@@ -9,8 +9,8 @@
 #include <weft/batch.hpp>
 #include <weft/job.hpp>
 
+#include "base/batch_call.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_angles.hpp"
-#include "ops_vulkan/kernel_matrix/kernel_steps.hpp"
 #include "shaders/kernel_matrix/kernel_parameters.h"
 
 namespace weft::kernels {
@@ -125,7 +125,7 @@ void record_product(Stream& stream, const KernelMatrixPlan& plan, const Buffer<s
 
 // The planes, made on the device, in page-locked memory: the engine hands them to every job.
 HostBuffer<std::uint32_t> planes_in_host_memory(Backend& backend, const KernelMatrixPlan& plan,
-                                                const KernelSource& x, const KernelSource* y, double scale) {
+                                                const ConstHostArray& x, const ConstHostArray* y, double scale) {
     Stream stream(backend, {.name = "kernel matrix"});
     const Buffer<std::uint32_t> planes = make_planes(stream, plan);
     HostBuffer<std::uint32_t> out(backend, planes.size(), "kernel planes");
@@ -139,7 +139,7 @@ HostBuffer<std::uint32_t> planes_in_host_memory(Backend& backend, const KernelMa
 }
 
 std::vector<Job> row_jobs(const KernelMatrixPlan& plan, const HostBuffer<std::uint32_t>& planes,
-                          const KernelTarget& k, const KernelMatrixOptions& options) {
+                          const HostArray& k, const KernelMatrixOptions& options) {
     std::vector<Job> jobs;
     const std::uint64_t columns = plan.shape.columns(), row_bytes = columns * plan.real_bytes();
     for (std::uint64_t row = 0; row < plan.shape.samples; row += plan.job_rows) {
@@ -156,9 +156,16 @@ std::vector<Job> row_jobs(const KernelMatrixPlan& plan, const HostBuffer<std::ui
     return jobs;
 }
 
-void product_by_panels(Backend& backend, const KernelMatrixPlan& plan, const KernelSource& x, const KernelSource* y,
-                       const KernelTarget& k, double scale, const KernelMatrixOptions& options,
-                       KernelMeter& meter) {
+// The pairs of `part` of `parts` of K.
+std::uint64_t pairs_done(const KernelMatrixPlan& plan, std::uint64_t part, std::uint64_t parts) {
+    if (part == parts) return plan.shape.pairs();
+    return static_cast<std::uint64_t>(static_cast<double>(plan.shape.pairs()) * static_cast<double>(part) /
+                                      static_cast<double>(parts));
+}
+
+void product_by_panels(Backend& backend, const KernelMatrixPlan& plan, const ConstHostArray& x, const ConstHostArray* y,
+                       const HostArray& k, double scale, const KernelMatrixOptions& options,
+                       core::ProgressMeter& meter) {
     Stream stream(backend, {.name = "kernel matrix"});
     const Buffer<std::uint32_t> planes = make_planes(stream, plan);
     angles_of_source(stream, x, plan.shape.samples, {scale, false}, planes_of(plan, planes), 0);
@@ -175,56 +182,48 @@ void product_by_panels(Backend& backend, const KernelMatrixPlan& plan, const Ker
         record_product(stream, plan, planes, {words, 0}, false, rows * columns, parameters);
         stream.download<std::uint32_t>(
             words, std::span(static_cast<std::uint32_t*>(k.data) + row * row_words, words.size()));
-        const auto part = static_cast<double>(row + rows) / static_cast<double>(plan.shape.samples);
-        meter.show(row + rows == plan.shape.samples
-                       ? plan.shape.pairs()
-                       : static_cast<std::uint64_t>(static_cast<double>(plan.shape.pairs()) * part));
+        meter.show(pairs_done(plan, row + rows, plan.shape.samples));
     }
 }
 
 }  // namespace
 
-void product_resident(Stream& stream, const KernelMatrixPlan& plan, const KernelFeatures& x,
-                      const KernelFeatures* y, const KernelValues& k, double scale,
+void product_resident(Stream& stream, const KernelMatrixPlan& plan, const ConstDeviceArray& x,
+                      const ConstDeviceArray* y, const DeviceArray& k, double scale,
                       const KernelMatrixOptions& options) {
     const Buffer<std::uint32_t> planes = make_planes(stream, plan);
     record_angles(stream, x, plan.shape.samples, {scale, false}, planes_of(plan, planes), 0);
     if (y != nullptr)
         record_angles(stream, *y, plan.shape.others, {scale, false}, planes_of(plan, planes), plan.others_at);
-    const std::uint64_t columns = plan.shape.columns(), unit = plan.real_bytes();
+    const std::uint64_t columns = plan.shape.columns();
     const DeviceLimits& limits = stream.device().limits;
     shared::KernelProductParameters parameters = product_parameters(plan, options);
     if (plan.symmetric) {
         const std::uint64_t tiles = (columns + kProductTile - 1) / kProductTile;
-        record_product(stream, plan, planes, bind_units(limits, k.object, k.first, k.count, unit), true,
+        record_product(stream, plan, planes, bind_elements(limits, k, 0, k.size()), true,
                        tiles * (tiles + 1) / 2, parameters);
         return;
     }
     for (std::uint64_t row = 0; row < plan.shape.samples; row += plan.panel_rows) {
         const std::uint64_t rows = std::min(plan.panel_rows, plan.shape.samples - row);
-        const BoundWords bound = bind_units(limits, k.object, k.first + row * columns, rows * columns, unit);
+        const BoundWords bound = bind_elements(limits, k, row * columns, rows * columns);
         parameters.row_base = word(row);
         record_product(stream, plan, planes, bound, false, rows * columns, parameters);
     }
 }
 
-void product_streamed(Backend& backend, const KernelMatrixPlan& plan, const KernelSource& x, const KernelSource* y,
-                      const KernelTarget& k, double scale, const KernelMatrixOptions& options) {
-    KernelMeter meter(options, plan.shape.pairs());
+void product_streamed(Backend& backend, const KernelMatrixPlan& plan, const ConstHostArray& x,
+                      const ConstHostArray* y, const HostArray& k, double scale,
+                      const KernelMatrixOptions& options, const BatchOptions& batch) {
+    core::ProgressMeter meter("kernel_matrix", batch, plan.shape.pairs());
     meter.check();
     if (plan.by_panels) return product_by_panels(backend, plan, x, y, k, scale, options, meter);
     const HostBuffer<std::uint32_t> planes = planes_in_host_memory(backend, plan, x, y, scale);
     const std::vector<Job> jobs = row_jobs(plan, planes, k, options);
-    BatchOptions batch;
-    batch.chunk_elements = std::min<std::uint64_t>(plan.job_rows * plan.shape.columns(), 0xffffffffu);
-    batch.progress = [&](std::size_t done, std::size_t all) {
-        meter.show(done == all
-                       ? plan.shape.pairs()
-                       : static_cast<std::uint64_t>(static_cast<double>(plan.shape.pairs()) *
-                                                    static_cast<double>(done) / static_cast<double>(all)));
-    };
-    const BatchReport report = run_batch(backend, product_program(backend, plan, {}), jobs, batch);
-    static_cast<void>(report);
+    BatchOptions of_jobs;
+    of_jobs.chunk_elements = std::min<std::uint64_t>(plan.job_rows * plan.shape.columns(), 0xffffffffu);
+    of_jobs.progress = [&](const Progress& done) { meter.show(pairs_done(plan, done.done, done.total)); };
+    static_cast<void>(run_batch(backend, product_program(backend, plan, {}), jobs, of_jobs));
 }
 
 }  // namespace weft::kernels

@@ -9,12 +9,13 @@
 namespace weft::kernels {
 
 /// Records K of resident features; `y` may be null.
-void product_resident(Stream& stream, const KernelMatrixPlan& plan, const KernelFeatures& x,
-                      const KernelFeatures* y, const KernelValues& k, double scale,
+void product_resident(Stream& stream, const KernelMatrixPlan& plan, const ConstDeviceArray& x,
+                      const ConstDeviceArray* y, const DeviceArray& k, double scale,
                       const KernelMatrixOptions& options);
 
-/// K in host memory, jobs of rows through the batch engine; `y` may be null.
-void product_streamed(Backend& backend, const KernelMatrixPlan& plan, const KernelSource& x, const KernelSource* y,
-                      const KernelTarget& k, double scale, const KernelMatrixOptions& options);
+/// K in host memory, jobs of rows through the batch engine; `y` may be null. Errors: as run_batch.
+void product_streamed(Backend& backend, const KernelMatrixPlan& plan, const ConstHostArray& x, const ConstHostArray* y,
+                      const HostArray& k, double scale, const KernelMatrixOptions& options,
+                      const BatchOptions& batch);
 
 }  // namespace weft::kernels

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "ops/kernel_matrix/kernel_check.hpp"
 #include "shaders/kernel_matrix/kernel_parameters.h"
 
 namespace weft::kernels {
@@ -34,8 +33,8 @@ std::uint32_t word(std::uint64_t value) {
     return static_cast<std::uint32_t>(value);
 }
 
-double weight_at(const KernelSource& weights, std::uint64_t i) {
-    return weights.type == ValueType::float32
+double weight_at(const ConstHostArray& weights, std::uint64_t i) {
+    return weights.type == kFloat32
                ? static_cast<double>(static_cast<const float*>(weights.data)[i])
                : static_cast<const double*>(weights.data)[i];
 }
@@ -49,7 +48,9 @@ void upload_weights(Stream& stream, const KernelMatrixCircuit& circuit, std::uin
         turns[2 * i] = static_cast<T>(std::cos(half));
         turns[2 * i + 1] = static_cast<T>(std::sin(half));
     }
-    stream.upload(std::span<const T>(turns), detail::Access::make<BufferView<T>>(detail::Access::object(target.view()), 0u, turns.size()));
+    stream.upload(std::span<const T>(turns),
+                  detail::Access::make<BufferView<T>>(detail::Access::object(target.view()), std::size_t{0},
+                                                      turns.size()));
 }
 
 std::uint64_t words_of_states(const KernelMatrixPlan& plan, std::uint64_t rows) {
@@ -109,8 +110,9 @@ void CircuitStates::pack(Stream& stream, const StateRows& rows, const PackTarget
                          Normalizer* normalizer) {
     if (!plan_.states.fused) return RowMajorStates::pack(stream, rows, target, normalizer);
     const GramPlan& gram = plan_.states.gram;
-    const auto packed = detail::Access::make<Words>(target.planes.object, (target.planes.first + target.first * gram.row_bytes) / 4,
-                       gram.packed_bytes(rows.count) / 4);
+    const Words packed =
+        words_of(target.planes.object, (target.planes.first + target.first * gram.row_bytes) / 4,
+                 gram.packed_bytes(rows.count) / 4);
     build(stream, rows, &packed);
     if (normalizer != nullptr) normalizer->take_squares(stream, *squares_, rows);
 }
@@ -155,14 +157,14 @@ void CircuitStates::run(Stream& stream, const StateRows& rows, const Step& step,
 }
 
 Words ResidentStates::states(Stream&, const StateRows& rows) {
-    const KernelStates& states = rows.of_y ? *y_ : x_;
+    const ConstDeviceArray& states = rows.of_y ? *y_ : x_;
     const std::uint64_t first =
-        states.first * amplitude_bytes(states.type) / 4 + words_of_states(plan_, rows.row);
-    return detail::Access::make<Words>(states.object, first, words_of_states(plan_, rows.count));
+        states.first() * states.type().bytes() / 4 + words_of_states(plan_, rows.row);
+    return words_of(detail::Access::object(states), first, words_of_states(plan_, rows.count));
 }
 
-HostStates::HostStates(Stream& stream, const KernelMatrixPlan& plan, const KernelStateSource& x,
-                       const KernelStateSource* y)
+HostStates::HostStates(Stream& stream, const KernelMatrixPlan& plan, const ConstHostArray& x,
+                       const ConstHostArray* y)
     : plan_(plan),
       x_(x),
       y_(y),
@@ -170,7 +172,7 @@ HostStates::HostStates(Stream& stream, const KernelMatrixPlan& plan, const Kerne
               "kernel states") {}
 
 Words HostStates::states(Stream& stream, const StateRows& rows) {
-    const KernelStateSource& states = rows.of_y ? *y_ : x_;
+    const ConstHostArray& states = rows.of_y ? *y_ : x_;
     const auto* words = static_cast<const std::uint32_t*>(states.data) + words_of_states(plan_, rows.row);
     const Words target = states_.view(0, words_of_states(plan_, rows.count));
     stream.upload(std::span<const std::uint32_t>(words, target.size()), target);

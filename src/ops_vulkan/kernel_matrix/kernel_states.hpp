@@ -10,8 +10,7 @@
 #include "ops_vulkan/gram/gram.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_angles.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_normalize.hpp"
-#include "ops/kernel_matrix/kernel_plan.hpp"
-#include "ops_vulkan/kernel_matrix/kernel_steps.hpp"
+#include "ops/kernel_matrix/kernel_state_plan.hpp"
 
 namespace weft::kernels {
 
@@ -61,7 +60,7 @@ class CircuitStates : public RowMajorStates {
     Words build(Stream& stream, const StateRows& rows, const Words* packed);
     void run(Stream& stream, const StateRows& rows, const Step& step, const Words& from, const Words& to,
              bool packs);
-    /// What is bound for these rows; where none are kept, for they are packed at once, words that nobody
+    /// What is bound for these rows. Where states are packed immediately and none are kept: words that no shader
     /// reads.
     Words held(const std::optional<Buffer<std::uint32_t>>& states, std::uint64_t rows) const;
 
@@ -75,27 +74,27 @@ class CircuitStates : public RowMajorStates {
 /// States that lie in the device's memory.
 class ResidentStates : public RowMajorStates {
   public:
-    ResidentStates(const KernelMatrixPlan& plan, const KernelStates& x, const KernelStates* y)
+    ResidentStates(const KernelMatrixPlan& plan, const ConstDeviceArray& x, const ConstDeviceArray* y)
         : plan_(plan), x_(x), y_(y) {}
 
   private:
     Words states(Stream& stream, const StateRows& rows) override;
     const KernelMatrixPlan& plan_;
-    const KernelStates& x_;
-    const KernelStates* y_;
+    const ConstDeviceArray& x_;
+    const ConstDeviceArray* y_;
 };
 
 /// States in host memory.
 class HostStates : public RowMajorStates {
   public:
-    HostStates(Stream& stream, const KernelMatrixPlan& plan, const KernelStateSource& x,
-               const KernelStateSource* y);
+    HostStates(Stream& stream, const KernelMatrixPlan& plan, const ConstHostArray& x,
+               const ConstHostArray* y);
 
   private:
     Words states(Stream& stream, const StateRows& rows) override;
     const KernelMatrixPlan& plan_;
-    const KernelStateSource& x_;
-    const KernelStateSource* y_;
+    const ConstHostArray& x_;
+    const ConstHostArray* y_;
     Buffer<std::uint32_t> states_;
 };
 

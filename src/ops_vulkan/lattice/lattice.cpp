@@ -8,11 +8,11 @@
 #include <weft/program.hpp>
 
 #include "ops/lattice/lattice_check.hpp"
-#include "ops_vulkan/lattice/lattice_jobs.hpp"
 #include "ops/lattice/lattice_plan.hpp"
 #include "ops/lattice/lattice_resident.hpp"
-#include "ops_vulkan/lattice/lattice_shaders.hpp"
 #include "ops/lattice/status_counter.hpp"
+#include "ops_vulkan/lattice/lattice_jobs.hpp"
+#include "ops_vulkan/lattice/lattice_shaders.hpp"
 #include "shaders/lattice/lattice_settings.h"
 
 namespace weft {
@@ -72,16 +72,17 @@ class Statuses {
 
 // encode and quantize: x to something of `out_element_bytes` for an element, and statuses.
 OpReport forward(Backend& backend, LatticeOp op, const LatticeCode& code, std::span<const float> x,
-                      const kernels::NamedSpan& out, void* out_data, std::size_t out_element_bytes,
-                      const LatticeShape& shape, std::span<std::uint8_t> status,
-                      const LatticeHostOptions& options) {
+                 const kernels::NamedSpan& out, void* out_data, std::size_t out_element_bytes,
+                 const LatticeShape& shape, std::span<std::uint8_t> status,
+                 const LatticeHostOptions& options) {
     const char* function = kernels::function_of(op);
     const Statuses statuses(function, status, shape.vectors());
     const std::array<kernels::NamedSpan, 1> inputs{{{"x", x.data(), x.size_bytes()}}};
     const std::array<kernels::NamedSpan, 2> outputs{
         {out, {"status", statuses.span().data(), statuses.span().size()}}};
     kernels::check_lattice_spans(function, inputs, outputs, op == LatticeOp::quantize);
-    if (options.check_values) kernels::check_finite(function, x, shape.given_width, backend.plan().copy_threads);
+    if (options.check_values)
+        kernels::check_finite(function, x, shape.given_width, backend.plan().copy_threads);
     const Program program =
         make_program(backend, op, code, code.max_retries != 0, shape.element_vectors, shape.ragged);
     kernels::StatusCounter counter(statuses.span());
@@ -98,8 +99,8 @@ OpReport forward(Backend& backend, LatticeOp op, const LatticeCode& code, std::s
 }  // namespace
 
 OpReport lattice_encode(Backend& backend, const LatticeCode& code, std::span<const float> x,
-                             std::span<std::uint8_t> codes, std::span<std::uint8_t> status,
-                             const LatticeHostOptions& options) {
+                        std::span<std::uint8_t> codes, std::span<std::uint8_t> status,
+                        const LatticeHostOptions& options) {
     const char* function = "lattice_encode";
     const LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
     kernels::check_size(function, "codes", "bytes", codes.size(), code_bytes(code, shape.vectors()));
@@ -108,8 +109,8 @@ OpReport lattice_encode(Backend& backend, const LatticeCode& code, std::span<con
 }
 
 OpReport lattice_quantize(Backend& backend, const LatticeCode& code, std::span<const float> x,
-                               std::span<float> y, std::span<std::uint8_t> status,
-                               const LatticeHostOptions& options) {
+                          std::span<float> y, std::span<std::uint8_t> status,
+                          const LatticeHostOptions& options) {
     const char* function = "lattice_quantize";
     const LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
     kernels::check_size(function, "y", "values", y.size(), x.size());
@@ -118,8 +119,8 @@ OpReport lattice_quantize(Backend& backend, const LatticeCode& code, std::span<c
 }
 
 OpReport lattice_decode(Backend& backend, const LatticeCode& code, std::span<const std::uint8_t> codes,
-                             std::span<const std::uint8_t> status, std::span<float> x,
-                             const LatticeDecodeHostOptions& options) {
+                        std::span<const std::uint8_t> status, std::span<float> x,
+                        const LatticeDecodeHostOptions& options) {
     const char* function = "lattice_decode";
     const LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
     LatticeParameters parameters = kernels::parameters_of(code, shape);
@@ -163,8 +164,8 @@ void dispatch(Stream& stream, LatticeOp op, const LatticeCode& code, const Resid
 void lattice_encode(Stream& stream, const LatticeCode& code, BufferView<const float> x,
                     BufferView<std::uint32_t> codes, BufferView<std::uint32_t> status,
                     const LatticeOptions& options) {
-    const Resident r =
-        kernels::resident_vectors("lattice_encode", code, x.size(), options.width, codes.size(), status.size());
+    const Resident r = kernels::resident_vectors("lattice_encode", code, x.size(), options.width,
+                                                 codes.size(), status.size());
     dispatch(stream, LatticeOp::encode, code, r, code.max_retries != 0, {x, codes, status});
 }
 
@@ -175,7 +176,8 @@ void lattice_quantize(Stream& stream, const LatticeCode& code, BufferView<const 
     const Resident r = kernels::resident_vectors(function, code, x.size(), options.width,
                                                  code_words(code, shape.vectors()), status.size());
     kernels::check_size(function, "y", "values", y.size(), x.size());
-    kernels::check_lattice_overlap(function, detail::Access::object(x) == detail::Access::object(y), x.first(), y.first(), x.size());
+    kernels::check_lattice_overlap(function, detail::Access::object(x) == detail::Access::object(y),
+                                   x.first(), y.first(), x.size());
     dispatch(stream, LatticeOp::quantize, code, r, code.max_retries != 0, {x, y, status});
 }
 

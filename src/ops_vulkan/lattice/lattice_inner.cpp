@@ -12,8 +12,8 @@
 
 #include "ops/lattice/lattice_check.hpp"
 #include "ops/lattice/lattice_inner_check.hpp"
-#include "ops_vulkan/lattice/lattice_jobs.hpp"
 #include "ops/lattice/lattice_plan.hpp"
+#include "ops_vulkan/lattice/lattice_jobs.hpp"
 #include "vulkan/engine/scratch_cache.hpp"
 
 namespace weft {

@@ -106,7 +106,8 @@ BatchReport run_lattice_jobs(Backend& backend, const Program& program, const Lat
     BatchOptions batch = options;
     if (in_place || options.progress)
         batch.progress = [&](const Progress& progress) {
-            if (progress.done > ends.size()) return;  // the tail is in place only when it has been copied back
+            if (progress.done > ends.size())
+                return;  // the tail is in place only when it has been copied back
             const std::size_t vectors = ends[progress.done - 1];
             if (in_place) in_place(vectors);
             if (options.progress) options.progress({vectors, shape.vectors(), progress.elapsed_s});

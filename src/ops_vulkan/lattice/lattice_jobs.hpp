@@ -29,8 +29,8 @@ using LatticeParametersOf = std::function<Parameters(std::size_t first_vector)>;
 /// Called, as the device works on, with how many vectors from the first on have their outputs in place.
 using VectorsInPlace = std::function<void(std::size_t vectors)>;
 
-/// Runs `program` over all rows of `shape`; `options.progress` counts vectors. The rows that fill no whole element
-/// go through padded memory of their own, so that arrays may have any length. Errors: as run_batch.
+/// Runs `program` over all rows of `shape`; `options.progress` counts vectors. The rows that fill no whole
+/// element go through padded memory of their own, so that arrays may have any length. Errors: as run_batch.
 BatchReport run_lattice_jobs(Backend& backend, const Program& program, const LatticeShape& shape,
                              const LatticeParametersOf& parameters_of,
                              const std::vector<LatticeInput>& inputs,

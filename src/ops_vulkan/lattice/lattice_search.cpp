@@ -69,7 +69,11 @@ class Trials {
   public:
     Trials(const kernels::QuantizeSample& quantize, const LatticeCode& code, std::span<const float> sample,
            const LatticeSearchOptions& options)
-        : quantize_(quantize), code_(code), sample_(sample), progress_(options.batch.progress), y_(sample.size()) {
+        : quantize_(quantize),
+          code_(code),
+          sample_(sample),
+          progress_(options.batch.progress),
+          y_(sample.size()) {
         options_.width = options.width;
         options_.batch = options.batch;
         options_.batch.progress = {};
@@ -206,11 +210,10 @@ LatticeSearch kernels::search_beta(const LatticeCode& code, std::span<const floa
 
 LatticeSearch lattice_search_beta(Backend& backend, const LatticeCode& code, std::span<const float> sample,
                                   const LatticeSearchOptions& options) {
-    return kernels::search_beta(code, sample, options, backend.plan().copy_threads,
-                                [&](const LatticeCode& trial, std::span<const float> x, std::span<float> y,
-                                    const LatticeHostOptions& each) {
-                                    return lattice_quantize(backend, trial, x, y, {}, each);
-                                });
+    return kernels::search_beta(
+        code, sample, options, backend.plan().copy_threads,
+        [&](const LatticeCode& trial, std::span<const float> x, std::span<float> y,
+            const LatticeHostOptions& each) { return lattice_quantize(backend, trial, x, y, {}, each); });
 }
 
 }  // namespace weft

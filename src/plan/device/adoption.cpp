@@ -43,7 +43,7 @@ void check_queue(const DeviceSnapshot& device, const char* role, QueueSlot slot)
 }
 
 /// No device is made with what neither it nor a layer lists, so such a name is a slip: of the pen, or an
-/// extension of the instance. Which of the others were enabled Vulkan does not tell.
+/// extension of the instance. Vulkan does not report which of the others were enabled.
 void check_extensions(const DeviceSnapshot& device, const Adoption& adoption) {
     for (const std::string& name : adoption.extensions)
         if (std::find(adoption.possible_extensions.begin(), adoption.possible_extensions.end(), name) ==

@@ -27,7 +27,8 @@ std::uint64_t shader_part(const DeviceLimits& limits, std::uint64_t source_offse
         std::max<std::uint64_t>(kCopyUnit, limits.storage_buffer_offset_alignment);
     if (source_offset % alignment != 0 || target_offset % alignment != 0) return 0;
     const std::uint64_t workgroups = std::max<std::uint64_t>(limits.max_workgroup_count[0], 1);
-    const std::uint64_t most = std::min<std::uint64_t>(limits.max_storage_buffer_range, workgroups * kCopyWorkgroup);
+    const std::uint64_t most =
+        std::min<std::uint64_t>(limits.max_storage_buffer_range, workgroups * kCopyWorkgroup);
     if (bytes > most) return most - most % alignment;
     return bytes - bytes % kCopyUnit;
 }

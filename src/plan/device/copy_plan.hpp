@@ -2,7 +2,7 @@
 // Copies within device memory on the compute queue: by the copy command, or by a shader. Pure.
 //
 // Why: by the copy command of NVIDIA's driver device memory moves at a fifth of the rate that it has, by a
-// shader at all of it (docs/benchmarks.md).
+// shader at all of it (docs/benchmarks/h200.md).
 #pragma once
 
 #include <cstdint>

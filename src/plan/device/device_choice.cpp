@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which device: refusals, and the choice among the rest.
+// Completes plan/device/device_plan.hpp: which device, by refusals and the choice among the rest.
 #include <algorithm>
 
 #include <weft/error.hpp>

@@ -47,11 +47,11 @@ struct MemoryPlan {
 struct TransferPlan {
     Path large_pinned = Path::staged, large_ordinary = Path::staged;
     Path small = Path::host;
-    std::uint64_t small_bytes = 0;         // a bundle of at most this many bytes takes `small`
+    std::uint64_t small_bytes = 0;          // a bundle of at most this many bytes takes `small`
     std::uint64_t bundle_bytes = 8u << 20;  // neighbouring small jobs share a bundle up to this
-    bool keep_imports = false;             // device reads through the process's own page tables
-    std::uint64_t import_min_bytes = 0;    // smaller ordinary spans are copied instead of imported
-    bool spin_wait = false;                // poll the timeline for a moment before sleeping
+    bool keep_imports = false;              // device reads through the process's own page tables
+    std::uint64_t import_min_bytes = 0;     // smaller ordinary spans are copied instead of imported
+    bool spin_wait = false;                 // poll the timeline for a moment before sleeping
 };
 
 /// The extension that reads the device's and the host's clock together.
@@ -79,7 +79,7 @@ struct DevicePlan {
     std::uint64_t chunk_elements = kDefaultChunkElements;
     bool chunk_exact = false;          // chunk_elements was asked for, not a default
     std::uint64_t chunk_bytes = 0;     // tuned: cut by it, exactly; 0: not
-    tune::EngineReport tuning;               // what was stored for the device
+    tune::EngineReport tuning;         // what was stored for the device
     std::vector<std::string> reasons;  // one line a choice, for people
 };
 

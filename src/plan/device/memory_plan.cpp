@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which memory serves what, and by which path bytes reach a kernel.
+// Completes plan/device/device_plan.hpp: which memory serves what, and by which path bytes reach a kernel.
 #include <algorithm>
 
 #include <weft/error.hpp>
@@ -107,8 +107,8 @@ MemoryPlan plan_memory(const DeviceSnapshot& device) {
     const auto device_score = [&](const Type& t) {
         return !t.device_local ? -1 : (heap_bytes(device, t) == largest ? 2 : 0) + (t.host_visible ? 0 : 1);
     };
-    // Beside a separate card memory the host's own comes first: reading through the bus is far slower than
-    // any difference between kinds of host memory.
+    // With a card that has its own memory, the host's own comes first: reading through the bus is far slower
+    // than any difference between kinds of host memory.
     const auto placement = [&](const Type& t) { return unified || !t.device_local ? 4 : 0; };
     // Upload memory is cached too, if coherent: users read and write these buffers like any other memory.
     const auto upload_score = [&](const Type& t) {
@@ -142,7 +142,7 @@ bool plan_cuda_host_memory(const DeviceSnapshot& device, const QueuePlan& queues
     else if (config.host_allocator == HostAllocator::cuda)
         return reason = "CUDA driver library for large blocks (asked for)", true;
     else if (!two_ways)
-        reason = "Vulkan (copies do not go both ways at once)";
+        reason = "Vulkan (copies do not go both ways simultaneously)";
     else
         return reason =
                    "CUDA driver library for large blocks, if it is there: uploads and downloads then do not "

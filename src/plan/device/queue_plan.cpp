@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which queue carries uploads, kernels and downloads.
+// Completes plan/device/device_plan.hpp: which queue carries uploads, kernels and downloads.
 #include <algorithm>
 
 #include <weft/error.hpp>
@@ -83,9 +83,9 @@ Slots with_transfer_family(const DeviceSnapshot& device, std::uint32_t compute, 
         slots.reason = one + "a spare queue of the compute " + family_text(compute);
     } else if (const auto special = find_family(device, is_special_transfer, 1, transfer)) {
         slots.download = {*special, 0};
-        slots.reason = one + family_text(*special) + ", the only other one that can copy beside kernels";
+        slots.reason = one + family_text(*special) + ", the only other one that can copy while kernels run";
     } else {
-        slots.reason = one + "it too, there is no other queue beside the kernels";
+        slots.reason = one + "it too, there is no other queue but that of the kernels";
     }
     return slots;
 }

@@ -30,7 +30,7 @@ std::string tuning_file_name(const TuningIdentity& identity);
 std::string encode_tuning(const TuningIdentity& identity, const tune::Engine& tuning);
 
 struct DecodedTuning {
-    tune::Engine tuning;        // empty when refused
+    tune::Engine tuning;  // empty when refused
     std::string refused;  // empty: usable
 };
 DecodedTuning decode_tuning(const TuningIdentity& identity, std::string_view text);

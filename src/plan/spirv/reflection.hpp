@@ -46,7 +46,8 @@ void check_device(const Reflection& reflection, const DeviceSnapshot& device, co
 
 /// Errors: unsupported - subgroup size or full subgroups asked for where the plan has neither;
 /// invalid_argument - a size that is no power of two or outside the device's range, a workgroup that is no
-/// multiple of it along x where subgroups must be full, or of more subgroups than the device runs at once.
+/// multiple of it along x where subgroups must be full, or of more subgroups than the device runs
+/// simultaneously.
 void check_subgroups(const ProgramOptions& options, const Reflection& reflection,
                      const DeviceSnapshot& device, const DevicePlan& plan, const std::string& name);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Completes plan/spirv/reflection.hpp: whether a module is whole, and what of it the device takes.
 #include <spirv_cross/spirv.h>
 
 #include <algorithm>

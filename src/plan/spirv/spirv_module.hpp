@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What SPIRV-Cross does not tell: values of constant expressions, the workgroup size they give, and the
+// What SPIRV-Cross does not report: values of constant expressions, the workgroup size they give, and the
 // bytes of Workgroup memory an entry point reaches. One pass over the words, no recursion, so that neither
 // long chains of constants nor deep call graphs cost more than their length.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may be asked of subgroups. The rules are those of VkPipelineShaderStageCreateInfo and
-// VkPipelineShaderStageRequiredSubgroupSizeCreateInfo.
+// Completes plan/spirv/reflection.hpp: what may be asked of subgroups. The rules are those of
+// VkPipelineShaderStageCreateInfo and VkPipelineShaderStageRequiredSubgroupSizeCreateInfo.
 #include <bit>
 
 #include <weft/error.hpp>

@@ -20,6 +20,22 @@ std::array<std::vector<core::Interval>, 3> device_stages(const std::vector<Stage
 
 }  // namespace
 
+const char* to_string(Stage stage) noexcept {
+    switch (stage) {
+        case Stage::upload:
+            return "upload";
+        case Stage::kernel:
+            return "kernel";
+        case Stage::download:
+            return "download";
+        case Stage::copy_in:
+            return "copy-in";
+        case Stage::copy_out:
+            return "copy-out";
+    }
+    return "unknown";
+}
+
 double Progress::per_s() const {
     return done != 0 && elapsed_s > 0 ? static_cast<double>(done) / elapsed_s : 0;
 }

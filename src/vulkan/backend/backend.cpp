@@ -12,6 +12,7 @@
 
 #include "base/config_parse.hpp"
 #include "plan/device/tuning_file.hpp"
+#include "vulkan/device/read_snapshot.hpp"
 #include "vulkan/engine/backend_state.hpp"
 
 namespace weft {
@@ -75,14 +76,16 @@ std::shared_ptr<BackendState> open_best_device(const Config& config) {
     StartupClock clock{startup, process_begin, now()};
     clock.report.devices_s = seconds_between(asking, clock.opening);
     return make_backend_state(std::move(instance), devices[index], index, std::move(snapshots[index]),
-                        std::move(plan), config, clock);
+                              std::move(plan), config, clock);
 }
 
 }  // namespace
 
-std::shared_ptr<BackendState> make_backend_state(std::shared_ptr<Instance> instance, VkPhysicalDevice physical,
-                                      std::uint32_t index, DeviceSnapshot snapshot, DevicePlan plan,
-                                      const Config& config, StartupClock clock, AdoptedDevice adopted) {
+std::shared_ptr<BackendState> make_backend_state(std::shared_ptr<Instance> instance,
+                                                 VkPhysicalDevice physical, std::uint32_t index,
+                                                 DeviceSnapshot snapshot, DevicePlan plan,
+                                                 const Config& config, StartupClock clock,
+                                                 AdoptedDevice adopted) {
     for (const std::string& reason : plan.reasons) instance->log().write(LogLevel::info, "plan: " + reason);
     DeviceInfo info = describe(snapshot, index);
     info.chosen = true;
@@ -98,7 +101,7 @@ std::shared_ptr<BackendState> make_backend_state(std::shared_ptr<Instance> insta
     clock.report.device_s =
         seconds_between(clock.opening, std::chrono::steady_clock::now()) - clock.report.caches_s;
     return owned_by_process(std::make_unique<BackendState>(context, std::move(info), std::move(report),
-                                                      clock.report, clock.process_begin, config.trace));
+                                                           clock.report, clock.process_begin, config.trace));
 }
 
 }  // namespace core
@@ -118,7 +121,8 @@ std::vector<DeviceInfo> list_devices(const Config& config) {
 }
 
 Backend::Backend(const Config& config) : backend_state_(core::open_best_device(config)) {}
-Backend::Backend(std::shared_ptr<core::BackendState> backend_state) : backend_state_(std::move(backend_state)) {}
+Backend::Backend(std::shared_ptr<core::BackendState> backend_state)
+    : backend_state_(std::move(backend_state)) {}
 Backend::Backend(Backend&&) noexcept = default;
 Backend& Backend::operator=(Backend&& other) noexcept {
     if (backend_state_ && this != &other) backend_state_->scratch_cache().clear();

@@ -193,7 +193,7 @@ struct MemoryCeiling::Impl {
         stream.dispatch(triad, {a, b, c}, vectors);
         const auto start = steady_clock::now();
         stream.wait();
-        // Several passes a submission where a pass is short, so that what the host adds stays small beside
+        // Several passes a submission where a pass is short, so that what the host adds stays small next to
         // them.
         passes = static_cast<int>(std::clamp(0.002 / seconds_since(start), 1.0, 8.0));
     }

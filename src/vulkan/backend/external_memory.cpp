@@ -82,7 +82,8 @@ std::array<WorkPoint, kWorkTimelines> last_work(const BackendState& backend_stat
     return points;
 }
 
-std::shared_ptr<ExternalTimeline> make_external_timeline(const BackendState& backend_state, SignallerCheck check) {
+std::shared_ptr<ExternalTimeline> make_external_timeline(const BackendState& backend_state,
+                                                         SignallerCheck check) {
     const std::shared_ptr<Context>& context = backend_state.context();
     auto timeline = std::make_shared<ExternalTimeline>(context, std::move(check));
     context->externals.add(timeline);

@@ -11,8 +11,8 @@
 #include <weft/backend.hpp>
 #include <weft/stream.hpp>
 
-#include "base/signaller_check.hpp"
 #include "base/file_descriptor.hpp"
+#include "base/signaller_check.hpp"
 
 namespace weft::core {
 
@@ -50,7 +50,7 @@ const void* context_of(const Event& event);
 
 /// weft's own timelines, for others to wait on: one for each queue role.
 inline constexpr std::size_t kWorkTimelines = 3;
-/// A new descriptor of a semaphore that follows the timeline, which nobody else may signal.
+/// A new descriptor of a semaphore that follows the timeline, which nothing else may signal.
 /// Errors: device_lost, driver.
 FileDescriptor export_work_timeline(const BackendState& backend_state, std::size_t timeline);
 struct WorkPoint {
@@ -66,7 +66,8 @@ std::array<WorkPoint, kWorkTimelines> last_work(const BackendState& backend_stat
 /// A timeline for another API to signal; starts at 0. Lives until no work of weft's waits for it any more:
 /// the destructor of the last reference waits for such work. Where `check` finds the other API dead, the
 /// device counts as lost: what waits would run on data that never came.
-std::shared_ptr<ExternalTimeline> make_external_timeline(const BackendState& backend_state, SignallerCheck check);
+std::shared_ptr<ExternalTimeline> make_external_timeline(const BackendState& backend_state,
+                                                         SignallerCheck check);
 FileDescriptor export_timeline(const ExternalTimeline& timeline);
 /// Reached when the other API has signalled `value` or more.
 Event external_event(const std::shared_ptr<ExternalTimeline>& timeline, std::uint64_t value);

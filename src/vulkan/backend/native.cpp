@@ -124,7 +124,8 @@ std::shared_ptr<void> record(Backend& backend, VkCommandBuffer commands,
     if (commands == VK_NULL_HANDLE || !steps)
         throw Error(Errc::invalid_argument,
                     std::string("native::record: no ") + (steps ? "commands" : "steps") + " (got null)");
-    auto state = std::make_unique<core::StreamState>(detail::Access::backend_state(backend), "native::record", commands);
+    auto state = std::make_unique<core::StreamState>(detail::Access::backend_state(backend), "native::record",
+                                                     commands);
     core::StreamState& recording = *state;
     const auto stream = std::make_shared<Stream>(detail::Access::make<Stream>(std::move(state)));
     const auto held = recording.shared_from_this();  // whatever `steps` does to the stream
@@ -150,7 +151,8 @@ void signal_after(const Backend& backend, Role role, Point point) {
     order(backend, role, point, false, "native::signal_after");
 }
 
-QueueLock::QueueLock(const Backend& backend, Role role) : backend_state_(detail::Access::backend_state(backend)), role_(role) {
+QueueLock::QueueLock(const Backend& backend, Role role)
+    : backend_state_(detail::Access::backend_state(backend)), role_(role) {
     core::PhysicalQueue& queue = backend_state_->context()->device.queue(role_of(role_, "native::QueueLock"));
     queue.mutex.lock();
     queue_ = queue.handle;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the application's Vulkan objects to plain data, and from there to a Backend.
+// Completes weft/native.hpp: from the application's Vulkan objects to plain data, and from there to a
+// Backend.
 #include "vulkan/device/vulkan.hpp"  // first: volk's form of the Vulkan headers
 
 #include <weft/native.hpp>
@@ -7,10 +8,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "plan/device/adoption.hpp"
 #include "base/config_parse.hpp"
+#include "plan/device/adoption.hpp"
 #include "plan/device/tuning_file.hpp"
 #include "vulkan/device/matrix_units.hpp"
+#include "vulkan/device/read_snapshot.hpp"
 #include "vulkan/engine/backend_state.hpp"
 
 namespace weft::native {
@@ -246,8 +248,9 @@ Backend adopt(const AdoptedDevice& device, const Config& config) {
                            [&](const DeviceSnapshot& s) { return core::load_tuning(s, config); });
     clock.opening = std::chrono::steady_clock::now();
     clock.report.devices_s = core::seconds_between(begin, clock.opening);
-    return detail::Access::make<Backend>(core::make_backend_state(std::move(instance), device.physical_device, index, std::move(snapshot),
-                                      std::move(plan), config, clock, std::move(taken)));
+    return detail::Access::make<Backend>(core::make_backend_state(std::move(instance), device.physical_device,
+                                                                  index, std::move(snapshot), std::move(plan),
+                                                                  config, clock, std::move(taken)));
 }
 
 }  // namespace weft::native

@@ -6,8 +6,8 @@
 #include <weft/error.hpp>
 
 #include "trace/profile_report.hpp"
-#include "vulkan/engine/backend_state.hpp"
 #include "trace/trace_file.hpp"
+#include "vulkan/engine/backend_state.hpp"
 
 namespace weft {
 

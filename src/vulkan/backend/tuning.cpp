@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps a tuning for its device (tune/engine.hpp).
+// Completes weft/tune/engine.hpp: keeps settings for their device.
 #include <weft/tune/engine.hpp>
 
 #include <span>
@@ -30,8 +30,8 @@ void tune::store_engine(const Backend& backend, const tune::Engine& tuning) {
                         error.value());
         return;
     }
-    const std::string text =
-        core::encode_tuning(core::tuning_identity(detail::Access::backend_state(backend)->context()->device.snapshot()), tuning);
+    const std::string text = core::encode_tuning(
+        core::tuning_identity(detail::Access::backend_state(backend)->context()->device.snapshot()), tuning);
     std::string reason;
     if (!core::write_cache_file(file, std::as_bytes(std::span(text)), &reason))
         throw Error(Errc::io, "store_engine: " + reason);

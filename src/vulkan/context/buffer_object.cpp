@@ -8,10 +8,10 @@
 #include <atomic>
 #include <utility>
 
-#include "vulkan/context/context.hpp"
-#include "vulkan/memory/external_source.hpp"
 #include "base/file_descriptor.hpp"
 #include "plan/work/offset_allocator.hpp"
+#include "vulkan/context/context.hpp"
+#include "vulkan/memory/external_source.hpp"
 
 namespace weft::core {
 namespace {

@@ -22,8 +22,8 @@ class ExportSource;
 /// What a buffer of `bytes` takes. Errors: invalid_argument - larger than the device's buffers can be.
 std::uint64_t padded_bytes(const Device& device, std::uint64_t bytes);
 
-/// Owned by whoever may still use it: the user's Buffer, and every submitted chunk of work until it is done.
-/// So freeing never waits and never happens too early.
+/// Owned by everything that may still use it: the user's Buffer, and every submitted chunk of work until it
+/// is done. So freeing never waits and never happens too early.
 class BufferObject {
   public:
     /// Errors: out_of_memory; invalid_argument - larger than the device's buffers can be.

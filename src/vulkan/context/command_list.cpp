@@ -209,12 +209,13 @@ std::uint64_t CommandList::copy_by_shader(const BufferRange& source, const Buffe
         const auto units = static_cast<std::uint32_t>(part / kCopyUnit);
         std::array<std::byte, sizeof units> push{};
         std::memcpy(push.data(), &units, sizeof units);
-        record_dispatch({.pipeline = &context_->copy_shader.pipeline(context_->pipelines),
-                         .program = "(copy)",
-                         .arguments = arguments,
-                         .workgroups = {static_cast<std::uint32_t>((part + kCopyWorkgroup - 1) / kCopyWorkgroup), 1, 1},
-                         .push = push},
-                        part, done == 0 ? 1 : 0);
+        record_dispatch(
+            {.pipeline = &context_->copy_shader.pipeline(context_->pipelines),
+             .program = "(copy)",
+             .arguments = arguments,
+             .workgroups = {static_cast<std::uint32_t>((part + kCopyWorkgroup - 1) / kCopyWorkgroup), 1, 1},
+             .push = push},
+            part, done == 0 ? 1 : 0);
     }
 }
 
@@ -224,9 +225,7 @@ void CommandList::copy_by_command(const BufferRange& source, const BufferRange& 
     use(target, false, true);
     synchronize(WorkStage::transfer);
     const bool from_host = source.buffer->host_memory(), to_host = target.buffer->host_memory();
-    const Stage stage = from_host == to_host ? Stage::kernel
-                               : from_host          ? Stage::upload
-                                                    : Stage::download;
+    const Stage stage = from_host == to_host ? Stage::kernel : from_host ? Stage::upload : Stage::download;
     time_step(stage, stage == Stage::kernel ? "(copy)" : "", target.bytes, operations);
     const VkBufferCopy region{source.offset, target.offset, target.bytes};
     device_.vk.vkCmdCopyBuffer(commands_, source.buffer->handle(), target.buffer->handle(), 1, &region);

@@ -10,10 +10,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "vulkan/context/context.hpp"
 #include "plan/work/hazards.hpp"
-#include "vulkan/device/barriers.hpp"
+#include "vulkan/context/context.hpp"
 #include "vulkan/context/stage_timer.hpp"
+#include "vulkan/device/barriers.hpp"
 
 namespace weft::core {
 
@@ -116,8 +116,7 @@ class CommandList {
     AccessScope everything() const;
     void bind(const DispatchWork& work, VkDescriptorSet set);
     void forget_state();
-    void time_step(Stage stage, std::string_view program, std::uint64_t bytes,
-                   std::uint32_t operations = 1);
+    void time_step(Stage stage, std::string_view program, std::uint64_t bytes, std::uint32_t operations = 1);
     void end_run();
 
     std::shared_ptr<Context> context_;
@@ -154,7 +153,7 @@ class CommandList {
     std::size_t push_bytes_ = 0;
     ListCounts counts_;
 
-    std::unique_ptr<RangeTimer> timer_;  // from the first recording that somebody listened to
+    std::unique_ptr<RangeTimer> timer_;  // from the first recording that had a listener
     bool timing_ = false;
     NameId stream_ = 0;
     struct Run {

@@ -20,8 +20,8 @@ void Context::add_queue_rows() {
             roles += (roles.empty() ? "" : ", ") + std::string(kNames[k]);
         }
         const TrackId row = trace.add_row({TraceTrack::queue, clocks.timed(role),
-                                         "queue family " + std::to_string(slot.family) + " queue " +
-                                             std::to_string(slot.queue) + " (" + roles + ")"});
+                                           "queue family " + std::to_string(slot.family) + " queue " +
+                                               std::to_string(slot.queue) + " (" + roles + ")"});
         for (std::size_t k = i; k < kQueueRoles; ++k)
             if (&device.queue(static_cast<QueueRole>(k)) == &device.queue(role)) queue_rows_[k] = row;
     }

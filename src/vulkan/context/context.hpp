@@ -5,18 +5,19 @@
 
 #include <memory>
 
+#include "trace/trace_recorder.hpp"
 #include "vulkan/context/buffer_object.hpp"
-#include "vulkan/device/device.hpp"
 #include "vulkan/context/external_timeline.hpp"
-#include "vulkan/memory/memory_pool.hpp"
 #include "vulkan/context/open_timers.hpp"
+#include "vulkan/device/device.hpp"
 #include "vulkan/device/pipeline_cache.hpp"
 #include "vulkan/device/queue_clocks.hpp"
 #include "vulkan/device/timeline.hpp"
-#include "trace/trace_recorder.hpp"
+#include "vulkan/memory/memory_pool.hpp"
 
 namespace weft::core {
 
+/// Owns one Device and what is made from it for every Backend, buffer and stream that uses it.
 class Context {
   public:
     Context(std::shared_ptr<Instance> instance, VkPhysicalDevice physical, DeviceSnapshot snapshot,
@@ -46,7 +47,7 @@ class Context {
     /// A listener of `trace` that knows what memory is in use, with the clocks calibrated for it.
     /// Errors: device_lost, driver.
     std::shared_ptr<TraceSink> add_listener(std::uint64_t max_events);
-    /// What it snapshot_trace so far, with all work that is done by now.
+    /// What the listener has got so far, with all work that is done by now.
     TraceData snapshot_trace(const TraceSink& sink);
 
   private:

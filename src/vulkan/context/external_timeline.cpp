@@ -39,8 +39,8 @@ void ExternalTimeline::poll() noexcept {
     }
 }
 
-/// Signals in place of the other API, so that queues end. First of all the device is given up: who waited
-/// must not take what was computed from data that never came for a result.
+/// Signals in place of the other API, so that queues end. The device is given up first: a waiting
+/// caller must not take what was computed from data that never came for a result.
 void ExternalTimeline::abandon(const std::string& reason) noexcept {
     Device& device = context_->device;
     if (device.untouchable() || device.lost()) return;

@@ -26,7 +26,7 @@ class ExternalTimeline {
     SemaphorePoint point(std::uint64_t value) const { return {semaphore_, value}; }
     /// The submission behind `token` waits for this timeline.
     void add_waiter(Token token);
-    /// Somebody was told to expect this value.
+    /// A caller expects this value from now on.
     void expect_value(std::uint64_t value);
     void poll() noexcept;
 

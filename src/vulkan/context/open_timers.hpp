@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a listener finds the timers of work that may be done although nobody waited for it.
+// Where a listener finds the timers of work that may be done although no caller waited for it.
 #pragma once
 
 #include <mutex>
@@ -10,11 +10,12 @@ namespace weft::core {
 class OpenTimer {
   public:
     virtual ~OpenTimer() = default;
-    /// Reports work that is done; on any thread, beside the timer's own. Errors: device_lost, driver.
+    /// Reports work that is done; on any thread, also while the timer's own runs. Errors: device_lost,
+    /// driver.
     virtual void gather() = 0;
 };
 
-/// Thread-safe. A timer is here from its first breath to its last.
+/// Thread-safe. A timer is registered for as long as it exists.
 class OpenTimers {
   public:
     void add(OpenTimer& timer);

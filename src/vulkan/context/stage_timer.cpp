@@ -40,7 +40,7 @@ RangeTimer::RangeTimer(Context& context, QueueRole role)
 
 RangeTimer::~RangeTimer() {
     Device& device = context_.device;
-    // The lock of a forked child may be locked for ever, and nobody listens there.
+    // The lock of a forked child may be locked for ever, and there is no listener in it.
     if (device.foreign_process()) return;
     context_.timers.remove(*this);
     if (device.untouchable()) return;

@@ -5,18 +5,18 @@
 //
 //   recording    RangeTimer, if context.trace.active() at begin(): timer.begin_recording(); then around each
 //                step, or around a run of steps between two barriers: timer.begin(commands, event) ...
-//                timer.end(commands). Times of steps that run at once cannot be told apart, so a run of
+//                timer.end(commands). Times of steps that run simultaneously cannot be separated, so a run of
 //                independent dispatches of one program is one range with `operations` of them.
 //   submitting   timer.before_submit() right before, which resets the queries, timer.submitted(token) right
 //                after, and timer.finish() before the next before_submit(): queries hold one run's times
 //                only.
-//   replaying    a recording made while nobody listened holds no queries, and one that may be under way
+//   replaying    a recording made without a listener holds no queries, and one that may be under way
 //                twice must not have any. SubmissionTimer times such a submission as a whole:
 //                {before, after} = timer.take(event); submit before, commands, after together; finish() when
 //                the token has passed. context.trace.replay(stream, dispatches) counts it.
 //
-// Neither waits for anything, and neither touches a command buffer while nobody listens. Both are found in
-// Context::timers, so that a listener hears of all work that is done, whoever waited for it or nobody; only
+// Neither waits for anything, and neither touches a command buffer without a listener. Both are found in
+// Context::timers, so that a listener gets all work that is done, whether or not a caller waited for it; only
 // for that they have locks.
 #pragma once
 

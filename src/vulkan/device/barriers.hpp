@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <span>
 
-#include "vulkan/device/device.hpp"
 #include "plan/work/hazards.hpp"
+#include "vulkan/device/device.hpp"
 
 namespace weft::core {
 

@@ -17,20 +17,15 @@
 
 #include <weft/backend.hpp>
 
+#include "host/queue_mutex.hpp"
 #include "plan/device/device_plan.hpp"
 #include "vulkan/device/loader.hpp"
-#include "host/queue_mutex.hpp"
 #include "vulkan/device/vulkan.hpp"
 
 namespace weft::core {
 
 /// Younger than the oldest Vulkan headers that weft builds with.
 inline constexpr const char* kKhrCalibratedTimestamps = "VK_KHR_calibrated_timestamps";
-
-DeviceSnapshot read_snapshot(const Instance& instance, VkPhysicalDevice device);
-/// Names of the extensions that a device may be made with: its own, or with `layer` that layer's.
-std::vector<std::string> device_extensions(const InstanceTable& vk, VkPhysicalDevice device,
-                                           const char* layer);
 
 /// A VkQueue may be handed to one thread at a time; roles that alias one queue share its lock.
 struct PhysicalQueue {
@@ -55,6 +50,8 @@ struct CounterCells {
     }
 };
 
+/// Owns the VkDevice (unless the application does), its queues with their locks, and the layouts that all
+/// programs share.
 class Device {
   public:
     Device(std::shared_ptr<Instance> instance, VkPhysicalDevice physical, DeviceSnapshot snapshot,

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Device tells people: names and labels for tools, and why it was lost.
+// Completes vulkan/device/device.hpp: names and labels for tools, and why the device was lost.
 #include <algorithm>
 #include <string>
 #include <vector>
 
-#include "vulkan/device/device.hpp"
 #include "base/driver_text.hpp"
+#include "vulkan/device/device.hpp"
 
 namespace weft::core {
 namespace {
 
-/// Longer names help nobody, and some tools copy them into buffers of fixed size.
+/// Longer names are of no use, and some tools copy them into buffers of fixed size.
 constexpr std::size_t kMostNameBytes = 255;
 
 }  // namespace
@@ -98,7 +98,7 @@ std::string Device::read_fault() const noexcept {
         const std::string line = fault_text(fault);
         return line.empty() ? line : "the driver reports: " + line;
     } catch (...) {
-        return {};  // the loss itself must be told all the same
+        return {};  // the loss itself must be reported all the same
     }
 }
 
@@ -114,7 +114,8 @@ void Device::give_up(const std::string& reason) noexcept {
 }
 
 void Device::lose(const char* what) {
-    // The first to notice asks the driver. Nobody waits for that: others tell of the loss without it.
+    // The first to notice asks the driver. Other threads do not wait for that: they report the loss without
+    // it.
     if (!lost_.exchange(true)) {
         std::string fault = read_fault();
         if (!fault.empty()) log().write(LogLevel::error, "device lost: " + fault);

@@ -100,7 +100,7 @@ VkDebugUtilsMessengerCreateInfoEXT messenger_info(Instance* instance) {
     VkDebugUtilsMessengerCreateInfoEXT info{VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT};
     info.messageSeverity =
         VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
-    // The layer is told what nobody reads, so that it need not make it.
+    // The layer learns which messages are not read, so that it need not make them.
     if (instance->log().enabled(LogLevel::info))
         info.messageSeverity |= VK_DEBUG_UTILS_MESSAGE_SEVERITY_INFO_BIT_EXT;
     if (instance->log().enabled(LogLevel::debug))
@@ -217,7 +217,7 @@ void Instance::add_listener() {
 }
 
 void Instance::load_device_table(VkDevice device, VolkDeviceTable& table) const {
-    // volk asks through a global; every table is loaded here, so that nobody sees it change.
+    // volk asks through a global; every table is loaded here, so that no other thread sees it change.
     static std::mutex mutex;
     const std::lock_guard lock(mutex);
     vkGetDeviceProcAddr = vk.vkGetDeviceProcAddr;

@@ -56,7 +56,8 @@ class Instance {
     /// absent; driver.
     explicit Instance(const Config& config);
     /// Used, never destroyed. With validation asked for, the messages of the layer that the application
-    /// enabled are snapshot_trace. Errors: no_loader; invalid_argument - the loader does not know the instance.
+    /// enabled are snapshot_trace. Errors: no_loader; invalid_argument - the loader does not know the
+    /// instance.
     Instance(const Config& config, const AdoptedInstance& adopted);
     ~Instance();
     Instance(const Instance&) = delete;

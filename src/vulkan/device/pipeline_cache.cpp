@@ -106,8 +106,7 @@ Pipeline PipelineCache::build(std::span<const std::uint32_t> words, const Progra
     const auto start = std::chrono::steady_clock::now();
     const VkResult result =
         device_.vk.vkCreateComputePipelines(device_.handle(), cache_, 1, &info, nullptr, &pipeline.handle);
-    pipeline.create_s =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    pipeline.create_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     device_.vk.vkDestroyShaderModule(device_.handle(), module, nullptr);
     device_.check(result, "vkCreateComputePipelines");
     CounterCells::add(device_.counters.objects, 2);

@@ -14,9 +14,9 @@
 
 #include <weft/program.hpp>
 
-#include "vulkan/device/device.hpp"
 #include "plan/spirv/pipeline_key.hpp"
 #include "plan/spirv/reflection.hpp"
+#include "vulkan/device/device.hpp"
 
 namespace weft::core {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/device/device_snapshot.hpp"
+#include "vulkan/device/read_snapshot.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -200,7 +200,7 @@ bool Timelines::wait(SemaphorePoint point, nanoseconds timeout, bool spin) {
             device_.vk.vkWaitSemaphores(device_.handle(), &info, static_cast<std::uint64_t>(slice.count()));
         device_.check(result, "vkWaitSemaphores");
         device_.require_usable("wait");
-        // A wait on a lost device may end with success or never; only the counter tells what was done.
+        // After device loss a wait may return success or hang; only the counter value can be trusted.
         if (passed(point)) return true;
         if (result == VK_SUCCESS) device_.check(VK_ERROR_DEVICE_LOST, "vkWaitSemaphores");
         if (timeout != nanoseconds::max() && steady_clock::now() - start >= timeout) return false;

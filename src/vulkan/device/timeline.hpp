@@ -10,8 +10,8 @@
 #include <mutex>
 #include <span>
 
-#include "vulkan/device/device.hpp"
 #include "base/startup.hpp"
+#include "vulkan/device/device.hpp"
 
 namespace weft::core {
 

@@ -14,6 +14,7 @@
 
 namespace weft::core {
 
+/// Owns what one Backend adds to its Context: staging rings, copy threads, imports, kept scratch and its reports.
 class BackendState {
   public:
     /// `startup`: the times until the device was open; `trace`: Config::trace.

@@ -23,7 +23,8 @@ std::shared_ptr<void> ScratchCache::take(const Key& key) {
 
 std::shared_ptr<void> ScratchCache::share(const Key& key) {
     const std::lock_guard lock(mutex_);
-    const auto found = std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return e.key == key; });
+    const auto found =
+        std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return e.key == key; });
     if (found == entries_.rend()) return nullptr;
     std::rotate(std::prev(found.base()), found.base(), entries_.end());  // as if given back just now
     return entries_.back().held;

@@ -3,7 +3,7 @@
 // context.
 //
 // Why: host memory that Vulkan allocates is cacheable in the GPU's L2, where uploads and downloads that run
-// at once get in each other's way. The library's own is not, and can be imported into Vulkan.
+// simultaneously slow each other down. The library's own is not, and can be imported into Vulkan.
 #pragma once
 
 #include <array>

@@ -16,7 +16,7 @@ class CudaHostSource final : public BlockSource {
     CudaHostSource(Device& device, std::uint32_t memory_type) : device_(device), type_(memory_type) {}
 
     /// Whether the library is there and a block went to the device and back unharmed. The first call finds
-    /// out, which takes a tenth of a second, so nobody should ask who does not need large blocks. May be
+    /// out, which takes a tenth of a second, so do not call it unless a large block is needed. May be
     /// called from any thread.
     bool ready();
     /// What is missing; empty: nothing, or not yet asked.

@@ -145,7 +145,7 @@ std::uint64_t MemoryPool::common_block_bytes() const {
     return limit_ == 0 ? kBlockBytes : std::clamp(std::bit_floor(limit_ / 64), kLeastBytes, kBlockBytes);
 }
 
-// Half a block and more would leave a hole nobody fits into.
+// A request of half a block or more would leave an unusable gap.
 bool MemoryPool::wants_own_block(std::uint64_t bytes) const {
     return bytes >= common_block_bytes() / 2;
 }

@@ -11,11 +11,11 @@
 
 #include <weft/buffer.hpp>
 
-#include "vulkan/memory/cuda_pinned_source.hpp"
-#include "vulkan/memory/pinned_allocator.hpp"
 #include "base/name_totals.hpp"
 #include "plan/work/offset_allocator.hpp"
 #include "trace/trace_recorder.hpp"
+#include "vulkan/memory/cuda_pinned_source.hpp"
+#include "vulkan/memory/pinned_allocator.hpp"
 
 namespace weft::core {
 

@@ -18,7 +18,8 @@ BufferView<const std::uint32_t> kept_words(const Stream& stream, const ScratchCa
     if (!held) {
         auto buffer = std::make_shared<Buffer<std::uint32_t>>(stream, words.size(), name);
         // Not on `stream`, whose steps may run later than those of others, or never.
-        Stream upload = detail::Access::make<Stream>(std::make_unique<StreamState>(backend_state, std::string(name)));
+        Stream upload =
+            detail::Access::make<Stream>(std::make_unique<StreamState>(backend_state, std::string(name)));
         upload.upload(words, *buffer);
         upload.wait();
         backend_state->kept().give(key, buffer, buffer->bytes());

@@ -7,8 +7,8 @@
 #include <weft/stream.hpp>
 
 #include "vulkan/context/context.hpp"
-#include "vulkan/engine/program_object.hpp"
 #include "vulkan/engine/backend_state.hpp"
+#include "vulkan/engine/program_object.hpp"
 
 namespace weft {
 
@@ -25,11 +25,12 @@ std::shared_ptr<const core::ProgramObject> make_program(const std::shared_ptr<co
     const core::Reflection& reflection = object->pipeline->reflection;
     const auto& size = reflection.local_size;
     const std::uint32_t invocations = size[0] * size[1] * size[2];  // within the device's limit
-    object->workgroup_rule = {options.elements_per_workgroup != 0 ? options.elements_per_workgroup : invocations,
-                          options.max_workgroups, reflection.folds, invocations,
-                          std::max(1u, options.workgroups_per_element)};
+    object->workgroup_rule = {
+        options.elements_per_workgroup != 0 ? options.elements_per_workgroup : invocations,
+        options.max_workgroups, reflection.folds, invocations, std::max(1u, options.workgroups_per_element)};
     object->subgroup_size = options.subgroup_size;
-    const std::uint64_t limit = core::most_workgroups(object->workgroup_rule, context->device.snapshot().limits);
+    const std::uint64_t limit =
+        core::most_workgroups(object->workgroup_rule, context->device.snapshot().limits);
     if (options.max_workgroups > limit)
         throw Error(Errc::invalid_argument, "Program: ProgramOptions::max_workgroups of \"" + object->name +
                                                 "\" is beyond the device's " +

@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "vulkan/engine/batch_engine.hpp"
-#include "plan/work/dispatch_check.hpp"
 #include "base/enum_check.hpp"
+#include "plan/work/dispatch_check.hpp"
+#include "vulkan/engine/batch_engine.hpp"
 #include "vulkan/engine/program_object.hpp"
 #include "vulkan/stream/stream_state.hpp"
 
@@ -37,7 +37,8 @@ core::QueueRole role_of(StreamQueue queue) {
 }  // namespace
 
 Stream::Stream(Backend& backend, const StreamOptions& options)
-    : state_(std::make_shared<core::StreamState>(detail::Access::backend_state(backend), options.name, role_of(options.queue))) {}
+    : state_(std::make_shared<core::StreamState>(detail::Access::backend_state(backend), options.name,
+                                                 role_of(options.queue))) {}
 Stream::Stream(std::unique_ptr<core::StreamState> state) : state_(std::move(state)) {}
 Stream::Stream(Stream&&) noexcept = default;
 Stream& Stream::operator=(Stream&&) noexcept = default;

@@ -9,7 +9,7 @@
 namespace weft::core {
 namespace {
 
-// Lists that run at once before recording waits for the oldest.
+// Lists that run simultaneously before recording waits for the oldest.
 constexpr std::size_t kMostUnderWay = 256;
 // Larger transfers go in chunks of this size: the host copies one while the device moves the other. Uploads
 // that gather to as much are submitted by themselves, so that memory stays bounded.
@@ -69,7 +69,8 @@ StreamState::StreamState(std::shared_ptr<BackendState> backend_state, std::strin
     device_.require_usable("Stream");
 }
 
-StreamState::StreamState(std::shared_ptr<BackendState> backend_state, std::string name, VkCommandBuffer external)
+StreamState::StreamState(std::shared_ptr<BackendState> backend_state, std::string name,
+                         VkCommandBuffer external)
     : StreamState(std::move(backend_state), std::move(name)) {
     external_ = std::make_shared<CommandList>(backend_state_->context(), external);
     external_->begin(false);
@@ -80,7 +81,7 @@ StreamState::~StreamState() {
     context_.timelines.drain(done_);
     if (device_.untouchable() || !context_.trace.active()) return;
     try {
-        collect();  // a listener hears of what nobody waited for
+        collect();  // a listener gets the work that no caller waited for
     } catch (...) {
         // The device is lost, or the host has no memory: nothing to report then.
     }
@@ -189,7 +190,8 @@ void StreamState::refuse_while_recording(const char* what) const {
 }
 
 Event StreamState::event() const {
-    return detail::Access::make<Event>(std::make_shared<const EventState>(EventState{backend_state_->context(), done_, host_writes_}));
+    return detail::Access::make<Event>(
+        std::make_shared<const EventState>(EventState{backend_state_->context(), done_, host_writes_}));
 }
 
 Event StreamState::submit(const char* what) {
@@ -333,7 +335,8 @@ void StreamState::wait_for(const Event& event) {
     submit_list();
     // Submissions of one role are ordered already; another role's, or another API's, needs its semaphore.
     const EventState& state = *detail::Access::state(event);
-    if (state.external || (state.token.value != 0 && state.token.role != role_)) wait_for_ = detail::Access::state(event);
+    if (state.external || (state.token.value != 0 && state.token.role != role_))
+        wait_for_ = detail::Access::state(event);
 }
 
 Sequence StreamState::record(Stream& stream, const std::function<void(Stream&)>& steps) {

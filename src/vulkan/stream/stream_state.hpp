@@ -54,7 +54,8 @@ class StagingCache {
 
 class StreamState : public std::enable_shared_from_this<StreamState> {
   public:
-    StreamState(std::shared_ptr<BackendState> backend_state, std::string name, QueueRole role = QueueRole::compute);
+    StreamState(std::shared_ptr<BackendState> backend_state, std::string name,
+                QueueRole role = QueueRole::compute);
     /// Records into a command buffer of the application; `end_external` ends what it recorded.
     StreamState(std::shared_ptr<BackendState> backend_state, std::string name, VkCommandBuffer external);
     ~StreamState();
@@ -97,13 +98,13 @@ class StreamState : public std::enable_shared_from_this<StreamState> {
     Token submit_one(const CommandList& list);
     Token submit_own(CommandList& list);
     Token submit_sequence(const CommandList& list);
-    /// A list without times of its own; somebody who listens gets one interval for all of it.
+    /// A list without times of its own; a listener gets one interval for all of it.
     Token submit_whole(const CommandList& list, const char* program);
     void collect();
     void complete_job(UnderWay& work);
     void invalidate_host_writes();
     Event event() const;
-    /// All of an event but its figures; only while somebody listens.
+    /// All of an event but its figures; only while there is a listener.
     StageEvent stage_event(Stage stage) const;
     void listen_to(CommandList& list) const;
     void copy(const HostCopy& copy, Stage stage);
@@ -118,14 +119,14 @@ class StreamState : public std::enable_shared_from_this<StreamState> {
     std::shared_ptr<CommandList> external_;
     bool ended_ = false;              // `external_` is
     std::deque<UnderWay> under_way_;  // oldest first
-    // The one idle longest comes first: so who repeats the same steps meets the same lists, with the sets and
-    // queries they were given, however fast the device is.
+    // The one idle longest comes first: so a caller that repeats its steps gets the same lists back, with the
+    // sets and queries they were given, however fast the device is.
     std::deque<std::shared_ptr<CommandList>> idle_;
     StagingCache staging_;
     std::unique_ptr<SubmissionTimer>
-        whole_timer_;         // from the first use of submit_whole() that somebody listened to
-    HostWrites host_writes_;  // of everything submitted and not yet waited for
-    Token done_;              // of the last submission
+        whole_timer_;                             // from the first use of submit_whole() that had a listener
+    HostWrites host_writes_;                      // of everything submitted and not yet waited for
+    Token done_;                                  // of the last submission
     std::shared_ptr<const EventState> wait_for_;  // before the next submission; null: nothing
 };
 

@@ -134,8 +134,7 @@ TEST_CASE("native: steps recorded into the application's command buffer run betw
         // Whose times would they be? The application may submit them never or often, wherever it likes.
         const weft::ProfileReport report = profile.report();
         CHECK(report.stage(weft::Stage::copy_in).bytes == 4000);
-        for (const auto stage :
-             {weft::Stage::upload, weft::Stage::kernel, weft::Stage::download})
+        for (const auto stage : {weft::Stage::upload, weft::Stage::kernel, weft::Stage::download})
             CHECK(report.stage(stage).count == 0);
         Stream stream(backend);
         const Words got = stream.download(in);

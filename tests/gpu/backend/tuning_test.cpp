@@ -41,7 +41,8 @@ TEST_CASE("a stored tuning is used by the next backend, and removed by an empty 
             CHECK(backend.plan().ring_slots == 5);
             std::vector<std::uint64_t> a(kElements * weft::kBls12381FpLimbs, 1), b(a), out(a.size());
             const std::vector<weft::FieldJob> jobs{{.a = a, .b = b, .out = out}};
-            const weft::BatchReport report = weft::field_batch(backend, weft::Field::bls12_381_fp, weft::FieldOp::add, jobs);
+            const weft::BatchReport report =
+                weft::field_batch(backend, weft::Field::bls12_381_fp, weft::FieldOp::add, jobs);
             CHECK(report.ring_slots == 5);
             CHECK(report.chunk_elements == 100);
             CHECK(out == std::vector<std::uint64_t>(a.size(), 2));

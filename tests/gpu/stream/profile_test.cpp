@@ -24,9 +24,9 @@ using weft::Errc;
 using weft::Path;
 using weft::Profile;
 using weft::ProfileReport;
-using weft::Stage;
 using weft::Program;
 using weft::QueueMode;
+using weft::Stage;
 using weft::WorkTimes;
 
 namespace {

@@ -115,8 +115,9 @@ TEST_CASE("program: constants change workgroup size and result; max_workgroups l
         for (const std::uint32_t size : {1u, 7u, 64u})
             for (const std::uint32_t factor : {3u, 10u})
                 for (const std::uint32_t workgroups : {0u, 1u, 3u}) {
-                    const Program program(backend, kStrided,
-                                          {.constants = {{1u, factor}, {0u, size}}, .max_workgroups = workgroups});
+                    const Program program(
+                        backend, kStrided,
+                        {.constants = {{1u, factor}, {0u, size}}, .max_workgroups = workgroups});
                     CHECK(program.local_size()[0] == size);
                     const Words in = words(1001);
                     Words out(in.size()), want(in);

@@ -8,8 +8,8 @@
 
 #include <doctest/doctest.h>
 
-#include "base/log.hpp"
 #include "base/driver_text.hpp"
+#include "base/log.hpp"
 
 using weft::LogLevel;
 using namespace weft::core;

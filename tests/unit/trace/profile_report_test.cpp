@@ -41,7 +41,7 @@ class Made {
         event.row = stage == Stage::upload     ? 1
                     : stage == Stage::kernel   ? 2
                     : stage == Stage::download ? 3
-                                                      : 4;
+                                               : 4;
         event.begin_ns = kStart + static_cast<std::int64_t>(begin_ms * kMs);
         event.end_ns = kStart + static_cast<std::int64_t>(end_ms * kMs);
         event.bytes = bytes;
@@ -54,9 +54,8 @@ class Made {
     TraceData data;
 };
 
-constexpr Stage kUpload = Stage::upload, kKernel = Stage::kernel,
-                       kDownload = Stage::download, kCopyIn = Stage::copy_in,
-                       kCopyOut = Stage::copy_out;
+constexpr Stage kUpload = Stage::upload, kKernel = Stage::kernel, kDownload = Stage::download,
+                kCopyIn = Stage::copy_in, kCopyOut = Stage::copy_out;
 
 TEST_CASE("nothing happened: all zero, nothing divided by") {
     const ProfileReport report = Made().report();

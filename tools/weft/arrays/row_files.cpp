@@ -20,7 +20,7 @@ void RowSource::refuse(const std::string& what) const {
     throw Failure(Exit::usage, path_ + ": " + what);
 }
 
-void RowSource::set_shape(ValueType type, const std::string& type_name, std::uint64_t samples,
+void RowSource::set_shape(ElementType type, const std::string& type_name, std::uint64_t samples,
                           std::uint64_t features) {
     if (samples == 0 || features == 0)
         refuse("no values (got " + tool::to_string(Shape{samples, features}) +
@@ -38,11 +38,11 @@ class NpyRows : public RowSource {
     explicit NpyRows(const std::string& file)
         : RowSource(file), file_(file), watch_(file_.get()), input_(file, true) {
         const NpyHeader& header = input_.header();
-        ValueType type = ValueType::float64;
+        ElementType type = kFloat64;
         if (header.descr == kDescr<float>)
-            type = ValueType::float32;
+            type = kFloat32;
         else if (header.descr == kDescr<std::int64_t>)
-            type = ValueType::int64;
+            type = kInt64;
         else if (header.descr != kDescr<double>)
             refuse("wrong dtype (got '" + header.descr + "', need '<f4', '<f8' or '<i8')");
         if (header.shape.size() != 2)
@@ -55,7 +55,7 @@ class NpyRows : public RowSource {
         const std::byte* data = input_.data().data();
         if (!input_.header().fortran_order)
             std::memcpy(to, data + first * row_bytes(), rows * row_bytes());
-        else if (type() == ValueType::float32)
+        else if (type() == kFloat32)
             gather<4>(data, first, rows, to);
         else
             gather<8>(data, first, rows, to);

@@ -103,8 +103,8 @@ class Hdf5Rows : public RowSource {
         const Handle file_space(H5Dget_space(set_.get()), H5Sclose);
         const std::array<hsize_t, 2> start{first, 0}, count{rows, features()};
         const Handle memory_space(H5Screate_simple(2, count.data(), nullptr), H5Sclose);
-        const hid_t memory = type() == ValueType::float32   ? H5T_NATIVE_FLOAT
-                             : type() == ValueType::float64 ? H5T_NATIVE_DOUBLE
+        const hid_t memory = type() == kFloat32   ? H5T_NATIVE_FLOAT
+                             : type() == kFloat64 ? H5T_NATIVE_DOUBLE
                                                             : H5T_NATIVE_INT64;
         const bool read =
             H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
@@ -214,13 +214,13 @@ class Hdf5Rows : public RowSource {
         }
         if (!whole) refuse("the data set holds fewer values than its shape says");
     }
-    ValueType value_type(hid_t type) const {
+    ElementType value_type(hid_t type) const {
         const H5T_class_t kind = H5Tget_class(type);
         const std::size_t bytes = H5Tget_size(type);
-        if (kind == H5T_FLOAT && bytes == 4) return ValueType::float32;
-        if (kind == H5T_FLOAT && bytes == 8) return ValueType::float64;
+        if (kind == H5T_FLOAT && bytes == 4) return kFloat32;
+        if (kind == H5T_FLOAT && bytes == 8) return kFloat64;
         const bool fits = bytes < 8 || (bytes == 8 && H5Tget_sign(type) == H5T_SGN_2);
-        if (kind == H5T_INTEGER && fits) return ValueType::int64;
+        if (kind == H5T_INTEGER && fits) return kInt64;
         refuse("wrong type (got " + name_of(type) +
                ", need float32, float64, or integers of up to 64 bits with sign)");
     }

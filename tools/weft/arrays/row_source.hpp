@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include <weft/ops/encode_memory.hpp>
+#include <weft/array.hpp>
 
 namespace weft::tool {
 
@@ -19,12 +19,12 @@ class RowSource {
     RowSource& operator=(const RowSource&) = delete;
 
     const std::string& path() const noexcept { return path_; }
-    ValueType type() const noexcept { return type_; }
+    ElementType type() const noexcept { return type_; }
     /// As the file names it: '<f4', int32; read as type().
     const std::string& type_name() const noexcept { return type_name_; }
     std::uint64_t samples() const noexcept { return samples_; }
     std::uint64_t features() const noexcept { return features_; }
-    std::uint64_t row_bytes() const noexcept { return features_ * (type_ == ValueType::float32 ? 4 : 8); }
+    std::uint64_t row_bytes() const noexcept { return features_ * type_.bytes(); }
     /// The file that the values lie in: a link in an HDF5 file may lead into another.
     virtual std::string file() const { return path_; }
     /// Rows [first, first + rows) in C order. Errors: Failure with Exit::usage - the file cannot be read, or
@@ -35,19 +35,19 @@ class RowSource {
 
   protected:
     explicit RowSource(std::string path) : path_(std::move(path)) {}
-    void set_shape(ValueType type, const std::string& type_name, std::uint64_t samples,
+    void set_shape(ElementType type, const std::string& type_name, std::uint64_t samples,
                    std::uint64_t features);
 
   private:
     std::string path_, type_name_;
-    ValueType type_ = ValueType::float64;
+    ElementType type_ = kFloat64;
     std::uint64_t samples_ = 0, features_ = 0;
 };
 
 /// What raw files do not say about themselves.
 struct RawShape {
     std::uint64_t samples = 0, features = 0;
-    ValueType type = ValueType::float64;
+    ElementType type = kFloat64;
 };
 
 /// A .npy file of float32, float64 or int64 in either order. Errors: as NpyInput; other types and ranks.

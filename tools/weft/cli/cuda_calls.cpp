@@ -78,8 +78,8 @@ OpReport Target::field_batch(Field field, FieldOp op, std::span<const FieldJob> 
     ON_EITHER(field_batch, field, op, jobs, options);
 }
 
-BatchReport Target::encode(EncodeMethod method, const EncodeSource& values, const EncodeTarget& states,
-                           const StateShape& shape, const EncodeOptions& options) {
+OpReport Target::encode(EncodeMethod method, const ConstHostArray& values, const weft::HostArray& states,
+                        const StateShape& shape, const EncodeHostOptions& options) {
     ON_EITHER(encode, method, values, states, shape, options);
 }
 
@@ -101,17 +101,17 @@ LatticeSearch Target::lattice_search_beta(const LatticeCode& code, std::span<con
     ON_EITHER(lattice_search_beta, code, sample, options);
 }
 
-KernelMatrixReport Target::kernel_matrix(const KernelSource& x, const KernelSource* y, const KernelTarget& k,
-                                         const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit,
-                                         const KernelMatrixOptions& options) {
-    if (y != nullptr) ON_EITHER(kernel_matrix, x, *y, k, shape, circuit, options);
-    ON_EITHER(kernel_matrix, x, k, shape, circuit, options);
+OpReport Target::kernel_matrix(const KernelMatrixCircuit& circuit, const ConstHostArray& x,
+                               const ConstHostArray* y, const weft::HostArray& k,
+                               const KernelMatrixShape& shape, const KernelMatrixHostOptions& options) {
+    if (y != nullptr) ON_EITHER(kernel_matrix, circuit, x, *y, k, shape, options);
+    ON_EITHER(kernel_matrix, circuit, x, k, shape, options);
 }
-KernelMatrixReport Target::kernel_matrix(const KernelStateSource& x, const KernelStateSource* y,
-                                         const KernelTarget& k, const KernelMatrixShape& shape,
-                                         const KernelMatrixOptions& options) {
-    if (y != nullptr) ON_EITHER(kernel_matrix, x, *y, k, shape, options);
-    ON_EITHER(kernel_matrix, x, k, shape, options);
+OpReport Target::kernel_matrix(const ConstHostArray& states, const ConstHostArray* others,
+                               const weft::HostArray& k, const KernelMatrixShape& shape,
+                               const KernelMatrixHostOptions& options) {
+    if (others != nullptr) ON_EITHER(kernel_matrix, states, *others, k, shape, options);
+    ON_EITHER(kernel_matrix, states, k, shape, options);
 }
 
 }  // namespace weft::tool

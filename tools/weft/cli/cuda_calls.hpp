@@ -27,8 +27,8 @@ class Target {
     Backend* backend() { return backend_ ? &*backend_ : nullptr; }
 
     OpReport field_batch(Field field, FieldOp op, std::span<const FieldJob> jobs, const FieldHostOptions& options);
-    BatchReport encode(EncodeMethod method, const EncodeSource& values, const EncodeTarget& states,
-                       const StateShape& shape, const EncodeOptions& options = {});
+    OpReport encode(EncodeMethod method, const ConstHostArray& values, const weft::HostArray& states,
+                    const StateShape& shape, const EncodeHostOptions& options = {});
     OpReport lattice_encode(const LatticeCode& code, std::span<const float> x, std::span<std::uint8_t> codes,
                             std::span<std::uint8_t> status, const LatticeHostOptions& options);
     OpReport lattice_quantize(const LatticeCode& code, std::span<const float> x, std::span<float> y,
@@ -39,12 +39,12 @@ class Target {
     LatticeSearch lattice_search_beta(const LatticeCode& code, std::span<const float> sample,
                                       const LatticeSearchOptions& options);
     /// `y` is null where there is none.
-    KernelMatrixReport kernel_matrix(const KernelSource& x, const KernelSource* y, const KernelTarget& k,
-                                     const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit,
-                                     const KernelMatrixOptions& options);
-    KernelMatrixReport kernel_matrix(const KernelStateSource& x, const KernelStateSource* y,
-                                     const KernelTarget& k, const KernelMatrixShape& shape,
-                                     const KernelMatrixOptions& options);
+    OpReport kernel_matrix(const KernelMatrixCircuit& circuit, const ConstHostArray& x,
+                           const ConstHostArray* y, const weft::HostArray& k, const KernelMatrixShape& shape,
+                           const KernelMatrixHostOptions& options);
+    OpReport kernel_matrix(const ConstHostArray& states, const ConstHostArray* others,
+                           const weft::HostArray& k, const KernelMatrixShape& shape,
+                           const KernelMatrixHostOptions& options);
 
   private:
     std::optional<Backend> backend_;

@@ -45,10 +45,10 @@ std::string check_method(const std::string& name) try {
     return "no such method (got " + name + ", need amplitude, angle, basis, phase, iqp or iqp-z)";
 }
 
-ValueType value_type(const std::string& name) {
-    if (name == "float32") return ValueType::float32;
-    if (name == "int64") return ValueType::int64;
-    return ValueType::float64;
+ElementType value_type(const std::string& name) {
+    if (name == "float32") return kFloat32;
+    if (name == "int64") return kInt64;
+    return kFloat64;
 }
 
 RawShape raw_shape(const EncodeArguments& arguments) {
@@ -117,9 +117,9 @@ std::string rate_text(double rows, double all, std::chrono::steady_clock::time_p
 
 // A row that cannot be encoded fails the run, but not before all such rows are known.
 double encode_rows(Target& target_device, EncodeMethod method, RowSource& source, NpyOutput& out,
-                   const StateShape& shape, StateType states, const ReadPlan& reading) {
+                   const StateShape& shape, ElementType states, const ReadPlan& reading) {
     const auto begin = std::chrono::steady_clock::now();
-    const std::uint64_t row_bytes = shape.state_size() * (states == StateType::complex64 ? 8 : 16);
+    const std::uint64_t row_bytes = shape.state_size() * states.bytes();
     const auto all = static_cast<double>(source.samples());
     Progress progress(std::string("encode ") + to_string(method));
     const auto show = [&](double rows) {
@@ -129,12 +129,11 @@ double encode_rows(Target& target_device, EncodeMethod method, RowSource& source
     const auto target = out.elements<std::byte>();
     BadRows bad;
     for (RowChunk chunk = reader.next(); chunk.rows != 0; chunk = reader.next()) {
-        const EncodeSource in(chunk.memory->data(), chunk.rows * source.features(), source.type());
-        const EncodeTarget to(target.data() + chunk.first * row_bytes, chunk.rows << shape.qubits, states);
-        EncodeOptions options;
-        options.batch.progress = [&](std::size_t done, std::size_t of) {
-            show(static_cast<double>(chunk.first) +
-                 static_cast<double>(chunk.rows) * static_cast<double>(done) / static_cast<double>(of));
+        const ConstHostArray in(chunk.memory->data(), chunk.rows * source.features(), source.type());
+        const HostArray to(target.data() + chunk.first * row_bytes, chunk.rows << shape.qubits, states);
+        EncodeHostOptions options;
+        options.batch.progress = [&](const weft::Progress& p) {
+            show(static_cast<double>(chunk.first + p.done));
         };
         try {
             target_device.encode(method, in, to, {chunk.rows, shape.qubits}, options);
@@ -233,7 +232,7 @@ void require_columns(const RowSource& source, EncodeMethod method, std::uint32_t
         source.refuse("wrong number of columns (got " + std::to_string(source.features()) + ", need " +
                       (any_length ? "1 to " : "") + std::to_string(most) + " for " + std::to_string(qubits) +
                       " qubits)");
-    if (source.type() == ValueType::int64 && method != EncodeMethod::basis)
+    if (source.type() == kInt64 && method != EncodeMethod::basis)
         source.refuse("wrong type (got " + source.type_name() + ", need float32 or float64; " +
                       to_string(method) + " takes no whole numbers)");
 }
@@ -246,7 +245,7 @@ void run(const EncodeArguments& arguments) {
     const EncodeMethod method = encode_method(arguments.method);
     const std::unique_ptr<RowSource> source = open_source(arguments);
     const StateShape shape{source->samples(), arguments.qubits};
-    const StateType states = arguments.dtype == "complex64" ? StateType::complex64 : StateType::complex128;
+    const ElementType states = arguments.dtype == "complex64" ? kComplex64 : kComplex128;
     require_apart({{"output", arguments.out}}, {{"input", file_of(arguments)}, {"input", source->file()}});
     require_columns(*source, method, arguments.qubits);
     require_countable(*source, arguments.qubits);
@@ -258,7 +257,7 @@ void run(const EncodeArguments& arguments) {
     memory.disk_bytes.reset();  // NpyOutput's to refuse
     if (const std::vector<std::string> reasons = shortages(memory); !reasons.empty())
         throw Failure(Exit::usage, source->path() + ": too large: " + reasons.front());
-    NpyOutput out(arguments.out, states == StateType::complex64 ? "<c8" : "<c16",
+    NpyOutput out(arguments.out, states == kComplex64 ? "<c8" : "<c16",
                   {shape.samples, shape.state_size()}, needs.output_bytes);
     const double seconds = encode_rows(target, method, *source, out, shape, states, needs.reading);
     out.commit();

@@ -17,12 +17,12 @@
 #include <nlohmann/json.hpp>
 #include <weft/weft.hpp>
 
-#include "commands/commands.hpp"
+#include "arrays/npy.hpp"
 #include "cli/cuda_calls.hpp"
 #include "cli/device_options.hpp"
 #include "cli/figures.hpp"
-#include "arrays/npy.hpp"
 #include "cli/progress.hpp"
+#include "commands/commands.hpp"
 
 namespace weft::tool {
 namespace {
@@ -170,7 +170,7 @@ void print_report(const FieldArguments& arguments, const DeviceInfo& device, con
         return;
     }
     const Json json{{"op", to_string(arguments.op)}, {"field", arguments.field},
-                    {"elements", report.items},   {"seconds", report.wall_s},
+                    {"elements", report.items},      {"seconds", report.wall_s},
                     {"gb_per_s", report.gb_per_s()}, {"bytes_in", report.bytes_in},
                     {"bytes_out", report.bytes_out}, {"path", path},
                     {"overlap", report.overlap()},   {"queues", report.queues},

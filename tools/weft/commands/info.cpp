@@ -29,7 +29,7 @@ struct Chosen {
     StartupReport startup;
     std::string first_result;  // "verified", or what went wrong
     std::string tiles_state;   // of kernel matrices
-    std::vector<KeptKernelTile> tiles;
+    std::vector<tune::KeptTile> tiles;
 };
 
 /// Everything that is printed; `failure` says why `chosen` is empty.
@@ -75,8 +75,8 @@ Inventory take_inventory(const Config& config) {
                       backend.memory(),
                       {},
                       {},
-                      kernel_tuning_state(backend),
-                      kept_kernel_tiles(backend)};
+                      tune::tiles_state(backend),
+                      tune::kept_tiles(backend)};
         chosen.first_result = run_first(backend);
         chosen.startup = backend.startup();
         inventory.chosen = std::move(chosen);
@@ -147,7 +147,7 @@ Json json_of(const DeviceInfo& d) {
 
 Json json_of_tiles(const Chosen& c) {
     Json kept = Json::array();
-    for (const KeptKernelTile& tile : c.tiles)
+    for (const tune::KeptTile& tile : c.tiles)
         kept.push_back({{"products", tile.products}, {"tile", tile.tile}});
     return {{"state", c.tiles_state}, {"kept", std::move(kept)}};
 }
@@ -302,7 +302,7 @@ void print_chosen(const Chosen& c) {
         c.plan.tuning.state + (c.plan.tuning.file.empty() ? "" : ", " + c.plan.tuning.file.string()));
     const char* tiles_label = "tiles";
     if (c.tiles.empty()) row(tiles_label, c.tiles_state + ", of kernel matrices");
-    for (const KeptKernelTile& kept : c.tiles) {
+    for (const tune::KeptTile& kept : c.tiles) {
         row(tiles_label, kept.tile + " for " + kept.products);
         tiles_label = "";
     }

@@ -16,6 +16,7 @@
 #include "cli/device_options.hpp"
 #include "cli/figures.hpp"
 #include "cli/file_paths.hpp"
+#include "cli/map_name.hpp"
 #include "arrays/npy.hpp"
 #include "cli/number_options.hpp"
 #include "cli/progress.hpp"
@@ -45,27 +46,27 @@ struct KernelCall {
     std::unique_ptr<NpyInput> x, y, weights;
     KernelMatrixShape shape;
     KernelMatrixCircuit circuit;
-    KernelMatrixOptions options;
-    ValueType type = ValueType::float32;
+    KernelMatrixHostOptions options;
+    ElementType type = kFloat32;
     bool states = false;
 };
 
 std::string check_map(const std::string& name) try {
-    feature_map(name);
+    map_named(name);
     return {};
 } catch (const Error&) {
     return "no such map (got " + name + ", need angle, ry or ryrz)";
 }
 
-KernelSource numbers_of(NpyInput& input) {
-    if (input.header().descr == "<f4") return KernelSource(input.elements<float>());
-    if (input.header().descr == "<f8") return KernelSource(input.elements<double>());
+ConstHostArray numbers_of(NpyInput& input) {
+    if (input.header().descr == "<f4") return ConstHostArray(input.elements<float>());
+    if (input.header().descr == "<f8") return ConstHostArray(input.elements<double>());
     input.refuse("wrong type (got " + input.header().descr + ", need <f4 or <f8)");
 }
 
-KernelStateSource states_of(NpyInput& input) {
-    if (input.header().descr == "<c8") return KernelStateSource(input.elements<c32>());
-    if (input.header().descr == "<c16") return KernelStateSource(input.elements<c64>());
+ConstHostArray states_of(NpyInput& input) {
+    if (input.header().descr == "<c8") return ConstHostArray(input.elements<c32>());
+    if (input.header().descr == "<c16") return ConstHostArray(input.elements<c64>());
     input.refuse("wrong type (got " + input.header().descr + ", need <c8 or <c16 for --states)");
 }
 
@@ -143,12 +144,14 @@ KernelCall make_call(const KernelArguments& arguments) {
     KernelCall call;
     call.states = arguments.states;
     call.circuit = {
-        feature_map(arguments.map.empty() ? "ryrz" : arguments.map), {}, arguments.reupload, arguments.scale};
+        map_named(arguments.map.empty() ? "ryrz" : arguments.map), {}, arguments.reupload, arguments.scale};
     read_inputs(call, arguments);
-    call.type = arguments.dtype == "float64" ? ValueType::float64 : ValueType::float32;
+    call.type = arguments.dtype == "float64" ? kFloat64 : kFloat32;
     call.options.state_tile = arguments.tile;
-    call.options.autotune = !arguments.no_autotune;
-    call.options.timings = arguments.json;
+    if (arguments.no_autotune) call.options.autotune = Choice::off;
+    // CUDA reports no device times.
+    if (arguments.json && arguments.device.backend != "cuda")
+        call.options.batch.stage_times = decltype(call.options.batch.stage_times)::on;
     call.options.bulk_states = bulk_choice(arguments.bulk_states);
     call.options.vram_fraction = arguments.vram_fraction;
     call.options.normalize = arguments.normalize;
@@ -157,41 +160,43 @@ KernelCall make_call(const KernelArguments& arguments) {
 }
 
 KernelMatrixEstimate estimate_of(const Backend& backend, KernelCall& call) {
-    if (!call.states)
-        return estimate_kernel_matrix(backend, call.shape, call.circuit, call.type, call.options);
-    return estimate_kernel_matrix(backend, call.shape, states_of(*call.x).type, call.type, call.options);
+    const KernelMatrixHostOptions& o = call.options;
+    const KernelMatrixOptions options{o.state_tile,    o.autotune,  o.bulk_states,
+                                      o.vram_fraction, o.normalize, o.jitter};
+    if (!call.states) return estimate_kernel_matrix(backend, call.circuit, call.shape, call.type, options);
+    return estimate_kernel_matrix(backend, states_of(*call.x).type, call.shape, call.type, options);
 }
 
-KernelMatrixReport run_call(Target& target, KernelCall& call, const KernelTarget& k) {
+OpReport run_call(Target& target, KernelCall& call, const HostArray& k) {
     if (call.states) {
-        std::optional<KernelStateSource> y;
+        std::optional<ConstHostArray> y;
         if (call.y) y = states_of(*call.y);
         return target.kernel_matrix(states_of(*call.x), y ? &*y : nullptr, k, call.shape, call.options);
     }
-    std::optional<KernelSource> y;
+    std::optional<ConstHostArray> y;
     if (call.y) y = numbers_of(*call.y);
-    return target.kernel_matrix(numbers_of(*call.x), y ? &*y : nullptr, k, call.shape, call.circuit,
+    return target.kernel_matrix(call.circuit, numbers_of(*call.x), y ? &*y : nullptr, k, call.shape,
                                 call.options);
 }
 
-std::string rate_text(const KernelProgress& progress) {
-    return " " + si(progress.pairs_per_s(), "pairs/s") + ", " + duration(progress.remaining_s()) + " left";
+std::string rate_text(const weft::Progress& progress) {
+    return " " + si(progress.per_s(), "pairs/s") + ", " + duration(progress.remaining_s()) + " left";
 }
 
 Json plan_json(const KernelCall& call, const KernelMatrixEstimate& plan) {
-    const bool planned = plan.streamed_bytes != 0;  // else there is no figure to tell
+    const bool planned = plan.streamed_bytes != 0;  // else there is no figure to report
     return {{"samples", call.shape.samples},
             {"columns", call.shape.columns()},
             {"qubits", call.shape.qubits},
             {"pairs", plan.pairs},
             {"method", to_string(plan.method)},
             {"layers_that_matter", plan.layers},
-            {"arithmetic", plan.real64 ? "float64" : "float32"},
+            {"arithmetic", plan.float64 ? "float64" : "float32"},
             {"state_tile", plan.state_tile},
             {"bulk_states", plan.bulk_states},
             {"state_builds", plan.state_builds},
             {"error", planned ? Json(plan.error) : Json()},
-            {"form", plan.form},
+            {"form", plan.gram_method},
             {"tile", plan.tile},
             {"tile_choice", plan.tile_choice},
             {"states_bytes", plan.states_bytes},
@@ -233,11 +238,11 @@ void explain(const KernelArguments& arguments, const DeviceInfo& device, const K
 }
 
 void print_report(const KernelArguments& arguments, const DeviceInfo& device, const KernelCall& call,
-                  const KernelMatrixEstimate& plan, const KernelMatrixReport& report) {
+                  const KernelMatrixEstimate& plan, const OpReport& report) {
     if (!arguments.json) {
         std::printf("kernel: %" PRIu64 " x %" PRIu64 ", %u qubits, by %s, in %.6f s, %s, %s\n",
-                    call.shape.samples, call.shape.columns(), call.shape.qubits, to_string(report.method),
-                    report.wall_s, si(report.pairs_per_s(), "pairs/s").c_str(), device.name.c_str());
+                    call.shape.samples, call.shape.columns(), call.shape.qubits, report.method.c_str(),
+                    report.wall_s, si(report.items_per_s(), "pairs/s").c_str(), device.name.c_str());
         return;
     }
     Json json = plan_json(call, plan);
@@ -245,10 +250,10 @@ void print_report(const KernelArguments& arguments, const DeviceInfo& device, co
         json = {{"samples", call.shape.samples},
                 {"columns", call.shape.columns()},
                 {"qubits", call.shape.qubits},
-                {"pairs", report.pairs},
-                {"method", to_string(report.method)}};
+                {"pairs", report.items},
+                {"method", report.method}};
     json["seconds"] = report.wall_s;
-    json["pairs_per_s"] = report.pairs_per_s();
+    json["pairs_per_s"] = report.items_per_s();
     json["states_s"] = report.states_s;
     json["product_s"] = report.product_s;
     json["device"] = device.name;
@@ -271,14 +276,14 @@ void run(const KernelArguments& arguments) {
     if (target.backend() != nullptr && !plan.streamed_fits)
         throw Failure(Exit::usage, "K " + plan.reasons.back());
     Progress progress("kernel");
-    call.options.progress = [&](const KernelProgress& p) {
-        progress.show(p.pairs_done, p.pairs, rate_text(p));
+    call.options.batch.progress = [&](const weft::Progress& p) {
+        progress.show(p.done, p.total, rate_text(p));
     };
-    const bool wide = call.type == ValueType::float64;
+    const bool wide = call.type == kFloat64;
     NpyOutput out(arguments.out, wide ? "<f8" : "<f4", {call.shape.samples, call.shape.columns()},
-                  call.shape.values() * (wide ? 8 : 4));
+                  call.shape.values() * call.type.bytes());
     const std::span<std::byte> bytes = out.elements<std::byte>();
-    const KernelMatrixReport report = run_call(target, call, {bytes.data(), call.shape.values(), call.type});
+    const OpReport report = run_call(target, call, {bytes.data(), call.shape.values(), call.type});
     out.commit();
     print_report(arguments, target.device(), call, plan, report);
 }

@@ -13,16 +13,16 @@
 #include <nlohmann/json.hpp>
 #include <weft/weft.hpp>
 
-#include "commands/commands.hpp"
+#include "arrays/lattice_files.hpp"
+#include "arrays/npy.hpp"
 #include "cli/cuda_calls.hpp"
 #include "cli/device_options.hpp"
 #include "cli/figures.hpp"
 #include "cli/file_paths.hpp"
-#include "arrays/lattice_files.hpp"
-#include "commands/lattice_options.hpp"
-#include "arrays/npy.hpp"
 #include "cli/number_options.hpp"
 #include "cli/progress.hpp"
+#include "commands/commands.hpp"
+#include "commands/lattice_options.hpp"
 
 namespace weft::tool {
 namespace {
@@ -46,8 +46,7 @@ void print_report(const LatticeArguments& a, const char* operation, const Device
         std::printf("lattice %s %s q %u levels %u: %" PRIu64 " vectors in %.6f s, %s, %" PRIu64
                     " retried, %" PRIu64 " unresolved, %s\n",
                     operation, to_string(a.code.lattice), a.code.q, a.code.levels, r.items, r.wall_s,
-                    si(r.gb_per_s() * 1e9, "B/s").c_str(), r.retried, r.unresolved,
-                    device.name.c_str());
+                    si(r.gb_per_s() * 1e9, "B/s").c_str(), r.retried, r.unresolved, device.name.c_str());
         return;
     }
     const Json json{{"op", operation},

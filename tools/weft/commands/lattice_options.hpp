@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options that say which lattice code is meant, for every subcommand that has one. Bounds are the library's;
-// told here, the answer names the option.
+// The options of a lattice code, for every subcommand that has one. Bounds are those of the library; they are
+// checked here too, so that the answer names the option.
 #pragma once
 
 #include <vector>

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "cpu/cpu_field.hpp"
-#include "cpu/cpu_threads.hpp"
 #include "cli/failure.hpp"
 #include "cli/number_options.hpp"
 #include "commands/profile_report.hpp"
 #include "commands/profile_run.hpp"
+#include "cpu/cpu_field.hpp"
+#include "cpu/cpu_threads.hpp"
 
 namespace weft::tool {
 namespace {

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "commands/lattice_options.hpp"
+#include "cli/map_name.hpp"
 #include "cli/number_options.hpp"
 #include "commands/profile_report.hpp"
 
@@ -76,7 +77,7 @@ struct MatrixChoice {
     void add_to(CLI::App& command) {
         command
             .add_option_function<std::string>(
-                "--map", [this](const std::string& text) { map = feature_map(text); }, "angle, ry or ryrz")
+                "--map", [this](const std::string& text) { map = map_named(text); }, "angle, ry or ryrz")
             ->default_str("ryrz")
             ->type_name("NAME")
             ->group(kKernel)

@@ -24,7 +24,7 @@ Json totals(const BatchReport& last, double seconds) {
               {"path", to_string(last.path)},
               {"queues", last.queues},
               {"chunks", last.chunks},
-              {"groups", last.groups},
+              {"bundles", last.bundles},
               {"slots", last.ring_slots}}}};
 }
 
@@ -53,8 +53,8 @@ void ProfileRun::run(Backend& backend, const std::string& label, const Json& abo
     {
         Progress bar(label);
         std::size_t run = 0;
-        const ProgressCallback show = [&](std::size_t done, std::size_t jobs) {
-            bar.show(run * jobs + done, (warmup + repeats) * jobs);
+        const ProgressCallback show = [&](const weft::Progress& at) {
+            bar.show(run * at.total + at.done, (warmup + repeats) * at.total);
         };
         for (; run < warmup; ++run) work(show);
         if (warmup != 0) verify();

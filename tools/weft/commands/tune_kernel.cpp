@@ -31,28 +31,28 @@ struct TuneKernelArguments {
     DeviceOptions device;
 };
 
-Json json_of(const KernelTuningReport& report) {
+Json json_of(const tune::TileReport& report) {
     Json json{{"products", report.products},
               {"best", report.trials[report.best].tile},
               {"gain", report.gain()},
               {"file", report.file.string()},
               {"trials", Json::array()}};
-    for (const KernelTileTrial& trial : report.trials)
+    for (const tune::TileTrial& trial : report.trials)
         json["trials"].push_back({{"tile", trial.tile},
-                                  {"seconds", trial.seconds},
-                                  {"scatter", trial.scatter},
+                                  {"seconds", trial.median_s},
+                                  {"scatter", trial.scatter_s},
                                   {"right", trial.right}});
     return json;
 }
 
-void print(const KernelTuningReport& report) {
+void print(const tune::TileReport& report) {
     std::printf("%s\n", report.products.c_str());
     for (std::size_t i = 0; i < report.trials.size(); ++i) {
-        const KernelTileTrial& trial = report.trials[i];
-        const double planned = report.trials[0].seconds;
-        const double gain = planned > 0 ? 100 * (1 - trial.seconds / planned) : 0;
-        std::printf("  %-16s %10.4f ms +- %.4f%s", trial.tile.c_str(), trial.seconds * 1e3,
-                    trial.scatter * 1e3, i == 0 ? "  planned" : "");
+        const tune::TileTrial& trial = report.trials[i];
+        const double planned = report.trials[0].median_s;
+        const double gain = planned > 0 ? 100 * (1 - trial.median_s / planned) : 0;
+        std::printf("  %-16s %10.4f ms +- %.4f%s", trial.tile.c_str(), trial.median_s * 1e3,
+                    trial.scatter_s * 1e3, i == 0 ? "  planned" : "");
         if (i != 0 && trial.right) std::printf("  %+.1f %%", gain);
         std::printf("%s%s\n", i == report.best ? "  best" : "",
                     trial.right ? "" : "  WRONG VALUES, left out");
@@ -66,7 +66,7 @@ void print(const KernelTuningReport& report) {
 
 void reset(const TuneKernelArguments& arguments) {
     Backend backend = open_backend(arguments.device.config());
-    forget_kernel_tuning(backend);
+    tune::forget_tiles(backend);
     if (arguments.json)
         std::printf("%s\n",
                     Json{{"device", backend.name()}, {"outcome", "planned tiles again"}}.dump(2).c_str());
@@ -86,15 +86,14 @@ void choose_sizes(TuneKernelArguments& arguments, DeviceType type) {
 }
 
 /// Before anything is measured. Errors: Failure with Exit::usage, as weft kernel has.
-void require_fit(const Backend& backend, const KernelMatrixShape& shape, const KernelTuningOptions& options) {
+void require_fit(const Backend& backend, const KernelMatrixShape& shape, const tune::TileOptions& options) {
     const std::vector<double> weights(2 * std::size_t{shape.qubits});
     const KernelMatrixCircuit circuit{.weights = weights, .reupload = true};
-    const StateType states =
-        options.type == ValueType::float64 ? StateType::complex128 : StateType::complex64;
+    const ElementType states = options.type == kFloat64 ? kComplex128 : kComplex64;
     const KernelMatrixEstimate plan =
         options.given_states
-            ? estimate_kernel_matrix(backend, shape, states, options.type, {.autotune = false})
-            : estimate_kernel_matrix(backend, shape, circuit, options.type, {.autotune = false});
+            ? estimate_kernel_matrix(backend, states, shape, options.type, {.autotune = Choice::off})
+            : estimate_kernel_matrix(backend, circuit, shape, options.type, {.autotune = Choice::off});
     if (!plan.streamed_fits)
         throw Failure(Exit::usage, "tune kernel: " + std::to_string(shape.samples) + " states of " +
                                        std::to_string(shape.qubits) + " qubits: K " + plan.reasons.back());
@@ -111,8 +110,8 @@ void run(TuneKernelArguments arguments) {
                                        std::to_string(arguments.repeats) + ", need 3 or more, or --dry-run)");
     Backend backend = open_backend(config);
     choose_sizes(arguments, backend.device().type);
-    KernelTuningOptions options;
-    options.type = arguments.dtype == "float64" ? ValueType::float64 : ValueType::float32;
+    tune::TileOptions options;
+    options.type = arguments.dtype == "float64" ? kFloat64 : kFloat32;
     options.given_states = arguments.states;
     options.keep = !arguments.dry_run;
     options.repeats = arguments.repeats;
@@ -128,8 +127,8 @@ void run(TuneKernelArguments arguments) {
     std::size_t done = 0;
     for (const std::uint32_t qubits : arguments.qubits)
         for (const std::uint64_t samples : arguments.samples) {
-            for (const KernelTuningReport& report :
-                 tune_kernel_matrix(backend, {samples, 0, qubits}, options)) {
+            for (const tune::TileReport& report :
+                 tune::kernel_matrix_tiles(backend, {samples, 0, qubits}, options)) {
                 if (!seen.insert(report.products).second) continue;  // two sizes of one class
                 kept = kept && !report.file.empty();
                 rows.push_back(json_of(report));

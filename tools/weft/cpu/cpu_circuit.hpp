@@ -60,7 +60,7 @@ inline State state_of(std::span<const float> row, const KernelMatrixCircuit& cir
     State state(std::size_t{1} << row.size());
     state[0] = 1;
     const auto* weights = static_cast<const double*>(circuit.weights.data);
-    const std::size_t layers = circuit.weights.count / row.size();
+    const std::size_t layers = circuit.weights.size / row.size();
     if (!circuit.reupload || layers == 0) embed(state, row, circuit);
     for (std::size_t layer = 0; layer < layers; ++layer) {
         if (circuit.reupload) embed(state, row, circuit);

@@ -32,7 +32,7 @@ void add(Sums& sums, const float* a, const float* b, std::uint64_t count) {
         }
 }
 
-void tile(const std::vector<float>& packed, std::uint64_t row0, std::uint64_t column0, std::uint64_t rows,
+void tile(std::span<const float> packed, std::uint64_t row0, std::uint64_t column0, std::uint64_t rows,
           std::uint64_t amplitudes, std::span<float> k) {
     for (std::uint64_t i = row0; i < std::min(rows, row0 + kPanel); i += kRows)
         for (std::uint64_t j = column0; j < std::min(rows, column0 + kPanel); j += kColumns) {
@@ -50,34 +50,37 @@ void tile(const std::vector<float>& packed, std::uint64_t row0, std::uint64_t co
         }
 }
 
-/// States by 8 rows, amplitude by amplitude: 8 real parts, then 8 imaginary ones.
-std::vector<float> pack(std::span<const c32> states, std::uint64_t rows, std::uint64_t amplitudes,
-                        unsigned threads) {
-    const std::uint64_t blocks = (rows + kPanel - 1) / kPanel * (kPanel / kColumns);
+}  // namespace
+
+std::vector<float> cpu_pack_states(std::span<const c32> states, std::size_t samples, unsigned threads) {
+    const std::size_t amplitudes = samples == 0 ? 0 : states.size() / samples;
+    const std::size_t blocks = (samples + kPanel - 1) / kPanel * (kPanel / kColumns);
     std::vector<float> packed(blocks * amplitudes * 2 * kColumns);
-    constexpr std::size_t kGrainAmplitudes = 50'000;
-    parallel_for(rows, kGrainAmplitudes / amplitudes + 1, threads, [&](std::size_t first, std::size_t last) {
-        for (std::size_t r = first; r < last; ++r)
-            for (std::uint64_t k = 0; k < amplitudes; ++k) {
-                float* at = packed.data() + (r / kColumns * amplitudes + k) * 2 * kColumns + r % kColumns;
-                at[0] = states[r * amplitudes + k].real();
-                at[kColumns] = states[r * amplitudes + k].imag();
-            }
-    });
+    constexpr std::size_t kGrainAmplitudes = 50'000;  // about as long as starting a thread
+    parallel_for(samples, kGrainAmplitudes / std::max<std::size_t>(amplitudes, 1) + 1, threads,
+                 [&](std::size_t first, std::size_t last) {
+                     for (std::size_t r = first; r < last; ++r)
+                         for (std::size_t k = 0; k < amplitudes; ++k) {
+                             float* at = packed.data() + (r / kColumns * amplitudes + k) * 2 * kColumns;
+                             at[r % kColumns] = states[r * amplitudes + k].real();
+                             at[kColumns + r % kColumns] = states[r * amplitudes + k].imag();
+                         }
+                 });
     return packed;
 }
 
-}  // namespace
-
-void cpu_kernel_of_states(std::span<const c32> states, std::size_t samples, std::span<float> k,
-                          unsigned threads) {
-    if (samples == 0) return;
-    const std::size_t amplitudes = states.size() / samples;
-    const std::vector<float> packed = pack(states, samples, amplitudes, threads);
+void cpu_gram(std::span<const float> packed, std::size_t samples, std::size_t amplitudes, std::span<float> k,
+              unsigned threads) {
     cpu_tile_pairs((samples + kPanel - 1) / kPanel, 4 * amplitudes * kPanel * kPanel, threads,
                    [&](std::size_t row, std::size_t column) {
                        tile(packed, row * kPanel, column * kPanel, samples, amplitudes, k);
                    });
+}
+
+void cpu_kernel_of_states(std::span<const c32> states, std::size_t samples, std::span<float> k,
+                          unsigned threads) {
+    if (samples != 0)
+        cpu_gram(cpu_pack_states(states, samples, threads), samples, states.size() / samples, k, threads);
 }
 
 }  // namespace weft::tool

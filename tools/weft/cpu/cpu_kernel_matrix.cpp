@@ -193,7 +193,7 @@ void cpu_kernel_of_features(const KernelMatrixCircuit& circuit, std::span<const 
                             std::span<float> k, unsigned threads) {
     if (samples == 0) return;
     const auto qubits = static_cast<std::uint32_t>(x.size() / samples);
-    const std::uint64_t layers = circuit.weights.count / qubits;
+    const std::uint64_t layers = circuit.weights.size / qubits;
     if (circuit.reupload && layers > 1)
         cpu_kernel_of_states(states(x, samples, qubits, circuit, layers - 1, threads), samples, k, threads);
     else if (circuit.map == FeatureMap::ryrz)

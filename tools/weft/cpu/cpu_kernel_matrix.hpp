@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include <weft/ops/kernel_matrix.hpp>
 
@@ -16,9 +17,14 @@ namespace weft::tool {
 void cpu_kernel_of_features(const KernelMatrixCircuit& circuit, std::span<const float> x, std::size_t samples,
                             std::span<float> k, unsigned threads);
 
-/// K of states [samples, size] with themselves: cpu_gram.cpp.
+/// K of states [samples, amplitudes] with themselves: this and the next two are in cpu_gram.cpp.
 void cpu_kernel_of_states(std::span<const c32> states, std::size_t samples, std::span<float> k,
                           unsigned threads);
+
+/// Its two steps. States by 8 rows, amplitude by amplitude: 8 real parts, then 8 imaginary ones.
+std::vector<float> cpu_pack_states(std::span<const c32> states, std::size_t samples, unsigned threads);
+void cpu_gram(std::span<const float> packed, std::size_t samples, std::size_t amplitudes, std::span<float> k,
+              unsigned threads);
 
 /// `body(row, column)` for all pairs of tiles with column <= row; `work`: about what a pair takes, in
 /// multiplications.

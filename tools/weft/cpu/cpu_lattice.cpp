@@ -13,7 +13,7 @@
 namespace weft::tool {
 namespace {
 
-constexpr std::size_t kBlock = 8;    // vectors: whole bytes whatever the bits of a digit
+constexpr std::size_t kBlock = 8;    // vectors: whole bytes for every number of bits of a digit
 constexpr std::size_t kGrain = 128;  // blocks a thread: about as long as starting it
 constexpr std::size_t kMostDigits = 4 * 8;
 

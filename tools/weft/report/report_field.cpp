@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "cpu/cpu_field.hpp"
 #include "cli/cuda_calls.hpp"
+#include "cpu/cpu_field.hpp"
 #include "report/report_kernel.hpp"
 
 namespace weft::tool {

@@ -68,17 +68,17 @@ class KernelWork : public ReportWork {
         const bool locked = path_ == ReportPath::page_locked;
         Target& target = targets_.of(path_);
         if (process == kFeatures)
-            target.kernel_matrix(KernelSource(locked ? locked_features_.span() : std::span<float>(features_)),
-                                 nullptr, k_.span(), shape_, circuit_, {});
-        else
-            target.kernel_matrix(KernelStateSource(locked ? locked_states_.span() : std::span<c32>(states_)),
+            target.kernel_matrix(circuit_, locked ? locked_features_.span() : std::span<float>(features_),
                                  nullptr, k_.span(), shape_, {});
+        else
+            target.kernel_matrix(locked ? locked_states_.span() : std::span<c32>(states_), nullptr, k_.span(),
+                                 shape_, {});
     }
     void record(std::size_t process, Stream& stream) override {
         if (process == kFeatures)
-            kernel_matrix(stream, device_->features, device_->k, shape_, circuit_);
+            kernel_matrix(stream, circuit_, device_->features, device_->k, shape_);
         else
-            kernel_matrix(stream, KernelStates(device_->states), device_->k, states_shape_);
+            kernel_matrix(stream, device_->states, device_->k, states_shape_);
     }
     void verify(std::size_t process, Stream* stream) override {
         std::vector<float> resident;

@@ -112,28 +112,28 @@ StateShape shape_of(const BadSamples& bad) {
 }
 
 template <class Amplitude, class Value>
-void check_streamed(weft::Backend& backend, const BadSamples& bad, std::uint64_t chunk, bool strict) {
+void check_streamed(weft::Backend& backend, const BadSamples& bad, std::uint64_t chunk, bool check_values) {
     const StateShape shape = shape_of(bad);
     const auto values = cast_values<Value>(bad.values);
     std::vector<Amplitude> states(shape.amplitudes(), guard_amplitude<Amplitude>());
-    weft::EncodeOptions options{.strict = strict};
+    weft::EncodeHostOptions options{.check_values = check_values};
     options.batch.chunk_elements = chunk;
     try {
         weft::encode(backend, bad.method, values, states, shape, options);
         FAIL_CHECK("nothing was thrown");
     } catch (const weft::EncodeError& error) {
         check_failures(error, bad);
-        CHECK(std::string(error.what()).find(strict ? "nothing was written" : "are zeros") !=
+        CHECK(std::string(error.what()).find(check_values ? "nothing was written" : "are zeros") !=
               std::string::npos);
     }
-    if (!strict)
+    if (!check_values)
         check_states(bad, states);
     else
         for (const Amplitude& a : states) CHECK(a == guard_amplitude<Amplitude>());
 }
 
 template <class Amplitude, class Value>
-void check_resident(weft::Backend& backend, const BadSamples& bad, bool strict) {
+void check_resident(weft::Backend& backend, const BadSamples& bad, bool check_values) {
     const StateShape shape = shape_of(bad);
     weft::Stream stream(backend);
     const auto values = cast_values<Value>(bad.values);
@@ -142,13 +142,13 @@ void check_resident(weft::Backend& backend, const BadSamples& bad, bool strict) 
     stream.upload(values, in);
     stream.fill(out.view(), 0x3f000000u);
     try {
-        weft::encode(stream, bad.method, in, out, shape, {.strict = strict}).check(stream);
+        weft::encode(stream, bad.method, in, out, shape, {.check_values = check_values}).require_all(stream);
         FAIL_CHECK("nothing was thrown");
     } catch (const weft::EncodeError& error) {
         check_failures(error, bad);
     }
     const auto states = stream.download(out);
-    if (!strict) return check_states(bad, states);
+    if (!check_values) return check_states(bad, states);
     for (const Amplitude& a : states) CHECK(std::bit_cast<std::uint32_t>(static_cast<float>(a.real())) != 0);
 }
 
@@ -158,14 +158,14 @@ TEST_CASE("encode: every failing sample is named, the others are right, the next
     on_device([](weft::Backend& backend) {
         for (const BadSamples& bad : bad_samples()) {
             CAPTURE(weft::to_string(bad.method));
-            for (const bool strict : {false, true}) {
-                CAPTURE(strict);
-                check_streamed<c64, double>(backend, bad, 0, strict);
-                check_streamed<c64, double>(backend, bad, 1, strict);
-                check_resident<c64, double>(backend, bad, strict);
+            for (const bool check_values : {false, true}) {
+                CAPTURE(check_values);
+                check_streamed<c64, double>(backend, bad, 0, check_values);
+                check_streamed<c64, double>(backend, bad, 1, check_values);
+                check_resident<c64, double>(backend, bad, check_values);
                 if (bad.method == EncodeMethod::basis) continue;  // some of these indices are other floats
-                check_streamed<c32, float>(backend, bad, 0, strict);
-                check_resident<c32, float>(backend, bad, strict);
+                check_streamed<c32, float>(backend, bad, 0, check_values);
+                check_resident<c32, float>(backend, bad, check_values);
             }
             const auto good = sample_values(bad.method, bad.qubits, 5);
             const auto states =
@@ -175,7 +175,7 @@ TEST_CASE("encode: every failing sample is named, the others are right, the next
     });
 }
 
-TEST_CASE("encode: a recorded encode runs on whatever the buffers hold, and tells of that run") {
+TEST_CASE("encode: a recorded encode runs on whatever the buffers hold, and reports that run") {
     on_device([](weft::Backend& backend) {
         weft::Stream stream(backend);
         weft::Buffer<double> in(backend, 4);
@@ -197,12 +197,12 @@ TEST_CASE("encode: a recorded encode runs on whatever the buffers hold, and tell
                 CHECK(worst_difference(states, 4, angle_state(std::vector{bad, 0.4})) < 1e-15);
             } else {
                 CHECK(states[5] == c64(0));
-                check_error(Errc::invalid_argument, "sample 1 value 0", [&] { outcome->check(stream); });
+                check_error(Errc::invalid_argument, "sample 1 value 0", [&] { outcome->require_all(stream); });
             }
         }
         check_error(Errc::invalid_argument, "download", [&] {
             stream.record([&](weft::Stream& to) {
-                weft::encode_angle(to, in, out, {2, 2}, {.strict = true});
+                weft::encode_angle(to, in, out, {2, 2}, {.check_values = true});
             });
         });
     });
@@ -220,7 +220,7 @@ TEST_CASE("encode: an outcome is asked for on the stream that makes the states, 
             const weft::EncodeOutcome outcome = weft::encode_amplitude(first, in, out, {1, 2});
             const auto refused = [&](weft::Stream& stream) {
                 check_error(Errc::invalid_argument, "made on another stream (got \"second\", need",
-                            [&] { outcome.check(stream); });
+                            [&] { outcome.require_all(stream); });
             };
             refused(second);
             first.submit();
@@ -252,7 +252,7 @@ TEST_CASE("encode: states begin where the device can bind them, values anywhere"
                     });
         const std::size_t first =
             std::max<std::size_t>(2, backend.device().limits.storage_buffer_offset_alignment / sizeof(c32));
-        weft::encode_amplitude(stream, in.view(1, 2), out.view(first, 2), {1, 1}).check(stream);
+        weft::encode_amplitude(stream, in.view(1, 2), out.view(first, 2), {1, 1}).require_all(stream);
         CHECK(std::abs(stream.download(out)[first + 1] - c32(0.70710678f)) < 1e-6f);
     });
 }
@@ -354,15 +354,19 @@ TEST_CASE("encode: wrong calls are refused before anything is written") {
         });
         check_error(Errc::invalid_argument, "overlap", [&] {
             weft::encode(backend, EncodeMethod::angle,
-                         weft::EncodeSource(states.data(), 2, weft::ValueType::float32), states, {1, 2});
+                         weft::ConstHostArray(states.data(), 2, weft::kFloat32), states, {1, 2});
         });
-        check_error(Errc::invalid_argument, "encode: no such type of states (got 7, need 0 to 1)", [&] {
-            weft::encode(backend, EncodeMethod::basis, whole,
-                         weft::EncodeTarget(states.data(), 4, static_cast<weft::StateType>(7)), {2, 1});
-        });
-        check_error(Errc::invalid_argument, "encode: no such type of values (got 3, need 0 to 2)", [&] {
-            weft::estimate_encode(backend, EncodeMethod::angle, {1, 2},
-                                  {.values = static_cast<weft::ValueType>(3)});
+        std::vector<float> no_states(4);
+        check_error(Errc::invalid_argument,
+                    "encode: states are of type float32 (got float32, need complex64 or complex128)",
+                    [&] { weft::encode(backend, EncodeMethod::basis, whole, no_states, {2, 1}); });
+        check_error(
+            Errc::invalid_argument,
+            "encode: values are of type int32 (got int32, need float32, float64 or, for basis, int64)", [&] {
+                weft::encode_basis(backend, std::vector<std::int32_t>{1, 2}, states, {2, 1});
+            });
+        check_error(Errc::invalid_argument, "encode: values are of type uint64", [&] {
+            weft::estimate_encode(backend, EncodeMethod::angle, {1, 2}, {.values = weft::kUint64});
         });
         check_error(Errc::invalid_argument, "need amplitude, angle, basis",
                     [] { weft::encode_method("angel"); });
@@ -381,7 +385,7 @@ TEST_CASE("encode: what it takes is known before") {
         CHECK(small.streamed_fits);
         CHECK(small.reason.empty());
         const auto huge = weft::estimate_encode(backend, EncodeMethod::iqp, {1u << 20, 30},
-                                                {weft::ValueType::float64, weft::StateType::complex128});
+                                                {weft::kFloat64, weft::kComplex128});
         CHECK(huge.bytes_out == std::uint64_t{1} << 54);
         CHECK_FALSE(huge.resident_fits);
         CHECK(huge.reason.find("got") != std::string::npos);

@@ -158,7 +158,7 @@ TEST_CASE(
             CHECK(encode_by<c32>(backend, route, EncodeMethod::amplitude, values, shape) == resident);
         std::fill_n(values.begin() + static_cast<std::ptrdiff_t>(3 * features), features, 0.0f);
         std::vector<c32> states(shape.amplitudes(), guard_amplitude<c32>());
-        weft::EncodeOptions options;
+        weft::EncodeHostOptions options;
         options.batch.chunk_elements = 2;
         try {
             weft::encode(backend, EncodeMethod::amplitude, values, states, shape, options);
@@ -191,7 +191,7 @@ TEST_CASE("encode amplitude: a streamed row that goes in rounds") {
     });
 }
 
-// Jobs, samples by rounds, and parts of 2^23 values of one sample.
+// By jobs, by rounds of samples, and by parts of 2^23 values of one sample, between which it is called too.
 TEST_CASE("encode: progress of a streamed encode rises to all there is, and what it throws ends the call") {
     on_device([](weft::Backend& backend) {
         struct Call {
@@ -207,13 +207,17 @@ TEST_CASE("encode: progress of a streamed encode rises to all there is, and what
             const std::vector<float> values(call.shape.samples * call.features, 0.5f);
             std::vector<c32> states(call.shape.amplitudes());
             std::vector<std::pair<std::size_t, std::size_t>> seen;
-            weft::EncodeOptions options;
-            options.batch.progress = [&](std::size_t done, std::size_t all) { seen.emplace_back(done, all); };
-            weft::encode(backend, call.method, values, states, call.shape, options);
+            weft::EncodeHostOptions options;
+            options.batch.progress = [&](const weft::Progress& p) { seen.emplace_back(p.done, p.total); };
+            const weft::OpReport report =
+                weft::encode(backend, call.method, values, states, call.shape, options);
+            CHECK(report.op == "encode");
+            CHECK(report.items == call.shape.samples);
             REQUIRE(seen.size() >= call.least);
-            for (std::size_t i = 1; i < seen.size(); ++i) CHECK(seen[i].first > seen[i - 1].first);
-            CHECK(seen.back().first == seen.back().second);
-            options.batch.progress = [](std::size_t, std::size_t) {
+            for (std::size_t i = 1; i < seen.size(); ++i) CHECK(seen[i].first >= seen[i - 1].first);
+            CHECK(seen.back().first == call.shape.samples);
+            CHECK(seen.back().second == call.shape.samples);
+            options.batch.progress = [](const weft::Progress&) {
                 throw weft::Error(weft::Errc::invalid_argument, "enough");
             };
             check_error(weft::Errc::invalid_argument, "enough",
@@ -261,7 +265,7 @@ TEST_CASE("encode amplitude: one sample of 2^26 values") {
         weft::Stream stream(backend);
         stream.fill(in.view(), 0x3f800000u);              // 1
         stream.fill(in.view(kSize - 1, 1), 0x46000000u);  // 2^13, as much as all others together
-        weft::encode_amplitude(stream, in, out, {1, 26}).check(stream);
+        weft::encode_amplitude(stream, in, out, {1, 26}).require_all(stream);
         const double norm = std::sqrt(static_cast<double>(2 * kSize - 1));
         for (const std::uint64_t first : {std::uint64_t{0}, kSize / 2 - 64, kSize - 129}) {
             std::vector<c32> some(128);

@@ -43,7 +43,7 @@ std::vector<float> values_of(const Case& c) {
 }
 
 weft::EncodeTypes types() {
-    return {weft::ValueType::float32, weft::StateType::complex64};
+    return {weft::kFloat32, weft::kComplex64};
 }
 
 weft::Config limited(std::uint64_t bytes) {

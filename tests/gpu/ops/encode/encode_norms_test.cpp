@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Amplitudes beside long double, relative to themselves: norms of every size, in rows of every kernel.
+// Amplitudes compared with long double, relative to themselves: norms of every size, in rows of every kernel.
 #include <cmath>
 #include <cstdint>
 #include <vector>

@@ -227,7 +227,7 @@ TEST_CASE("encode iqp: so many samples that the shader has their qubits for a co
             weft::Buffer<weft::c32> out(backend, many * size);
             weft::Stream stream(backend);
             stream.upload(values, in);
-            weft::encode_iqp(stream, in, out, {many, qubits}).check(stream);
+            weft::encode_iqp(stream, in, out, {many, qubits}).require_all(stream);
             const std::vector<weft::c32> states = stream.download(out);
             const std::vector<Exact> want = expected_state(EncodeMethod::iqp, one, qubits);
             for (const std::size_t row : {std::size_t{0}, many / 2, many - 1})

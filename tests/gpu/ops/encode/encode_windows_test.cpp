@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// States larger than lavapipe can bind at once: made window by window, transformed across windows.
+// States larger than lavapipe can bind in one piece: made window by window, transformed across windows.
 #include <cmath>
 #include <vector>
 
@@ -47,7 +47,7 @@ TEST_CASE("encode: amplitude and phase beyond one binding") {
         weft::Buffer<c32> out(backend, std::size_t{1} << kQubits);
         weft::Stream stream(backend);
         stream.upload(values, in);
-        weft::encode_amplitude(stream, in, out, {1, kQubits}).check(stream);
+        weft::encode_amplitude(stream, in, out, {1, kQubits}).require_all(stream);
         auto states = stream.download(out);
         const float want = static_cast<float>(1 / std::sqrt(static_cast<double>(kFeatures)));
         CHECK(std::abs(states[0].real() / want - 1) < 1.2e-7f);
@@ -65,7 +65,7 @@ TEST_CASE("encode: amplitude and phase beyond one binding") {
         const auto angles = sample_values(EncodeMethod::phase, kQubits, 8);
         weft::Buffer<float> phases(backend, kQubits);
         stream.upload(cast_values<float>(angles), phases);
-        weft::encode_phase(stream, phases, out, {1, kQubits}).check(stream);
+        weft::encode_phase(stream, phases, out, {1, kQubits}).require_all(stream);
         states = stream.download(out);
         for (const std::size_t i : {std::size_t{0}, std::size_t{1}, std::size_t{0x7fffff},
                                     std::size_t{0x800000}, std::size_t{0xabcdef}, std::size_t{0xffffff}}) {

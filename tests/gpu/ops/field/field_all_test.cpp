@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every field with every operation: streamed and resident, plain and in Montgomery form, in 32- and 64-bit
-// integers, judged by the schoolbook oracle; and laws of algebra on more elements than the oracle is asked
+// integers, checked by the schoolbook oracle; and laws of algebra on more elements than the oracle is asked
 // for.
 #include <algorithm>
 #include <vector>
@@ -49,7 +49,8 @@ struct Vectors {
           b(packed<Limb>(f, pairs.b)),
           scalar(packed<Limb>(f, {pairs.a.back()})) {}
 
-    std::vector<Limb> streamed(weft::Backend& backend, FieldOp op, const weft::FieldHostOptions& options) const {
+    std::vector<Limb> streamed(weft::Backend& backend, FieldOp op,
+                               const weft::FieldHostOptions& options) const {
         const std::size_t limbs = weft::is_reduction(op) ? scalar.size() : a.size();
         std::vector<Limb> out(limbs + kGuards, kGuard);
         weft::FieldJob job{a, b, scalar, std::span(out).first(limbs)};
@@ -211,8 +212,7 @@ TEST_CASE("every size of element: both kinds of integers, workgroup sizes, and r
                                                     {.form = FieldForm::montgomery,
                                                      .shader = shader,
                                                      .workgroup_size = 64,
-                                                     .block_elements =
-                                                         weft::is_reduction(op) ? 200u : 0u});
+                                                     .block_elements = weft::is_reduction(op) ? 200u : 0u});
                         if (op == FieldOp::inverse)
                             check_inverses(f, FieldForm::montgomery, pairs.a, unpacked<Limb>(f, got));
                         else
@@ -273,7 +273,8 @@ TEST_CASE("every field: operations in place over a and over b, streamed and resi
                         auto a = v.a, b = v.b;
                         weft::FieldJob job{a, b, v.factor(op), over_b ? b : a};
                         if (!weft::takes_b(op)) job.b = {};
-                        weft::field_batch(backend, f.field, op, {&job, 1}, {.batch = {.chunk_elements = 100}});
+                        weft::field_batch(backend, f.field, op, {&job, 1},
+                                          {.batch = {.chunk_elements = 100}});
                         CHECK((over_b ? b : a) == want);
                         CHECK((over_b ? a : b) == (over_b ? v.a : v.b));
 

@@ -75,7 +75,8 @@ TEST_CASE("field jobs: sizes around workgroup and chunk edges, guards behind eac
                                             320u, 321u, 640u, 641u, 1000u}) {
                 CAPTURE(count);
                 Work work({count}, op);
-                const auto report = weft::field_batch(backend, kField, op, work.jobs,
+                const auto report = weft::field_batch(
+                    backend, kField, op, work.jobs,
                     with(BatchMode::pipelined, Path::automatic, QueueMode::automatic, kChunk));
                 work.check();
                 CHECK(report.elements == count);
@@ -88,8 +89,9 @@ TEST_CASE("field jobs: sizes around workgroup and chunk edges, guards behind eac
 TEST_CASE("field jobs: more elements than the launched invocations, so that they loop") {
     on_device([](weft::Backend& backend) {
         Work work({5000});
-        const weft::Job job{
-            .inputs = {work.a[0], work.b[0]}, .outputs = {{work.jobs[0].out.data, work.jobs[0].out.bytes()}}, .elements = 5000};
+        const weft::Job job{.inputs = {work.a[0], work.b[0]},
+                            .outputs = {{work.jobs[0].out.data, work.jobs[0].out.bytes()}},
+                            .elements = 5000};
         weft::ProgramOptions options{.max_workgroups = 3};
         const Limbs p(weft::field_info(weft::Field::bls12_381_fp).modulus.begin(),
                       weft::field_info(weft::Field::bls12_381_fp).modulus.end());
@@ -168,12 +170,13 @@ TEST_CASE("field jobs: refused batches leave every output as it was") {
         Work work({100, 50});
         const auto refused = [&](const char* part, const FieldJob& second, bool checked = false) {
             FieldJob jobs[] = {work.jobs[0], second};
-            check_error(Errc::invalid_argument, part,
-                        [&] { weft::field_batch(backend, kField, FieldOp::add, jobs, {.check_values = checked}); });
+            check_error(Errc::invalid_argument, part, [&] {
+                weft::field_batch(backend, kField, FieldOp::add, jobs, {.check_values = checked});
+            });
             CHECK(work.untouched());
         };
         const std::span a(work.a[1]), b(work.b[1]), out = std::span(work.out[1]).first(300),
-                        first = std::span(work.out[0]).first(300);
+                                                    first = std::span(work.out[0]).first(300);
         refused("job 1: b and a differ in length (got 294 limbs, need 300", {a, b.first(294), {}, out});
         refused("job 1: a does not hold whole elements", {a.first(299), b.first(299), {}, out.first(299)});
         refused("job 1: out overlaps a in part", {std::span(work.out[1]).subspan(6, 300), b, {}, out});
@@ -212,7 +215,8 @@ TEST_CASE("field jobs: ordinary memory at 8 modulo 16, and page-locked memory") 
         std::copy(y.begin(), y.end(), pb.begin() + 6);
         for (const Path path : {Path::automatic, Path::staged, Path::direct, Path::imported, Path::host}) {
             CAPTURE(weft::to_string(path));
-            const weft::FieldHostOptions options = with(BatchMode::pipelined, path, QueueMode::automatic, 128);
+            const weft::FieldHostOptions options =
+                with(BatchMode::pipelined, path, QueueMode::automatic, 128);
             Limbs a(limbs + 2), b(limbs + 2), out(limbs + 2, kGuard);
             std::ranges::copy(x, odd(a).begin());
             std::ranges::copy(y, odd(b).begin());
@@ -262,7 +266,8 @@ TEST_CASE("field jobs: two backends side by side") {
 TEST_CASE("field jobs: progress counts elements, and a stop ends the call") {
     on_device([](weft::Backend& backend) {
         Work work({1000, 0, 300, 2000});
-        weft::FieldHostOptions options = with(BatchMode::sequential, Path::automatic, QueueMode::automatic, 100);
+        weft::FieldHostOptions options =
+            with(BatchMode::sequential, Path::automatic, QueueMode::automatic, 100);
         std::stop_source stop;
         options.batch.cancel = stop.get_token();
         std::vector<std::uint64_t> done;

@@ -76,7 +76,8 @@ TEST_CASE("field reductions: workgroups of every size and number") {
                     for (const std::uint32_t count : {1u, 3u, 4095u, 20001u}) {
                         const AnyField& f = any_fields()[static_cast<std::size_t>(field)];
                         with_limb(f, [&]<class Limb>(Limb) {
-                            check<Limb>(backend, f, count, {.workgroup_size = workgroup, .block_elements = block});
+                            check<Limb>(backend, f, count,
+                                        {.workgroup_size = workgroup, .block_elements = block});
                         });
                     }
     });

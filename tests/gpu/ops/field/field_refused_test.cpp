@@ -30,13 +30,13 @@ Number one(weft::Backend& backend, Field field, FieldOp op, const Number& a, con
     const weft::FieldHostOptions options{.form = form};
     if (f.bytes == 4) {
         Limbs32 x = packed<std::uint32_t>(f, {a}), y = packed<std::uint32_t>(f, {b}), out(1);
-        weft::field_apply(backend, field, op, x, weft::takes_b(op) ? std::span(y) : std::span<std::uint32_t>(), {},
-                          out, options);
+        weft::field_apply(backend, field, op, x,
+                          weft::takes_b(op) ? std::span(y) : std::span<std::uint32_t>(), {}, out, options);
         return unpacked<std::uint32_t>(f, out)[0];
     }
     Limbs x = packed<std::uint64_t>(f, {a}), y = packed<std::uint64_t>(f, {b}), out(x.size());
-    weft::field_apply(backend, field, op, x, weft::takes_b(op) ? std::span(y) : std::span<std::uint64_t>(), {}, out,
-                      options);
+    weft::field_apply(backend, field, op, x, weft::takes_b(op) ? std::span(y) : std::span<std::uint64_t>(),
+                      {}, out, options);
     return unpacked<std::uint64_t>(f, out)[0];
 }
 
@@ -127,7 +127,7 @@ TEST_CASE("field values that are not below p: what unchecked calls give") {
         // T25 beyond p: one subtraction leaves 2^64 or more, of which the low 64 bits remain.
         CHECK(call(goldilocks, FieldOp::add, "fffffffff0000fff", "fffffffff0000fff") == "e0001ffd");
         CHECK(call(goldilocks, FieldOp::add, "ffffffff00000005", "7") == "b");
-        // Products reduce one factor, whatever it is; inverses reduce everything.
+        // Products reduce one factor of any size; inverses reduce everything.
         for (const Field field : {bls12_381_fp, bls12_381_fr, goldilocks, babybear}) {
             const AnyField& f = any(field);
             CAPTURE(f.name);
@@ -156,7 +156,8 @@ TEST_CASE("field calls that are refused leave everything as it was") {
             CHECK(out == Limbs(8, 77));
         };
         using enum Field;
-        refused("a has uint64 elements (got uint64, need uint32 limbs of koalabear)", koalabear, FieldOp::mul, good);
+        refused("a has uint64 elements (got uint64, need uint32 limbs of koalabear)", koalabear, FieldOp::mul,
+                good);
         refused("a multiple of 6", bls12_377_fp, FieldOp::mul, good);
         refused("axpy needs a scalar (got 0 limbs, need 4", bn254_fp, FieldOp::axpy, good);
         const Limbs p(weft::field_info(bn254_fp).modulus.begin(),
@@ -171,10 +172,11 @@ TEST_CASE("field calls that are refused leave everything as it was") {
         a[3] = 1;
         narrow[5] = 0x7fffffff;
         const FieldJob job{narrow, {}, {}, small};
-        check_error(Errc::invalid_argument,
-                    "element 5 of a is not canonical (got 0x7fffffff, need below p = 0x7fffffff", [&] {
-                        weft::field_batch(backend, mersenne31, FieldOp::neg, {&job, 1}, {.check_values = true});
-                    });
+        check_error(
+            Errc::invalid_argument,
+            "element 5 of a is not canonical (got 0x7fffffff, need below p = 0x7fffffff", [&] {
+                weft::field_batch(backend, mersenne31, FieldOp::neg, {&job, 1}, {.check_values = true});
+            });
         CHECK(small == Limbs32(8, 77));
         check_error(Errc::invalid_argument, "no such field", [&] {
             weft::field_batch(backend, static_cast<Field>(99), FieldOp::add, {&good, 1});

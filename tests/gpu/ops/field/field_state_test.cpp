@@ -72,7 +72,8 @@ struct Batch {
     std::vector<std::vector<Limb>> alone(weft::Backend& backend) const {
         std::vector<std::vector<Limb>> results;
         weft::Stream stream(backend);
-        const weft::ConstHostArray factor = op == FieldOp::axpy ? weft::ConstHostArray(scalar) : weft::ConstHostArray();
+        const weft::ConstHostArray factor =
+            op == FieldOp::axpy ? weft::ConstHostArray(scalar) : weft::ConstHostArray();
         for (std::size_t j = 0; j < a.size(); ++j) {
             const weft::Buffer<Limb> x(backend, a[j].size()), y(backend, a[j].size()),
                 z(backend, results_of(j));

@@ -105,7 +105,8 @@ TEST_CASE("field: both shaders give the same bits") {
                 Limbs out(o.a.size());
                 weft::Job job{.inputs = {o.a}, .outputs = {out}, .elements = o.a.size() / 6};
                 if (op != FieldOp::neg) job.inputs.push_back(o.b);
-                weft::run_batch(backend, weft::field_program(backend, kField, op, {.shader = shader}), {&job, 1});
+                weft::run_batch(backend, weft::field_program(backend, kField, op, {.shader = shader}),
+                                {&job, 1});
                 check_known(op, out);
                 check_equal(out, expected(op, o.a, o.b));
             }

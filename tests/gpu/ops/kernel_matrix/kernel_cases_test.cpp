@@ -121,8 +121,7 @@ TEST_CASE("weights that are not finite are named by layer and qubit, and K stays
             weights[2] = value;
             std::vector<float> k(4, -7.0f);
             check_error(weft::Errc::invalid_argument, "weights: row 1 column 0 is", [&] {
-                weft::kernel_matrix(backend, x, k, {2, 0, 2},
-                                    {.weights = weft::KernelSource(weights), .reupload = true});
+                weft::kernel_matrix(backend, {.weights = weft::ConstHostArray(weights), .reupload = true}, x, k, {2, 0, 2});
             });
             for (const float kept : k) CHECK(kept == -7.0f);
         }
@@ -132,10 +131,10 @@ TEST_CASE("weights that are not finite are named by layer and qubit, and K stays
 TEST_CASE("pairs are those of one triangle, and rates divide by what was measured") {
     CHECK(weft::KernelMatrixShape{20000, 0, 16}.pairs() == 200010000);
     CHECK(weft::KernelMatrixShape{20000, 30, 16}.pairs() == 600000);
-    CHECK(weft::KernelProgress{}.pairs_per_s() == 0);
-    CHECK(weft::KernelProgress{.pairs_done = 50, .pairs = 100, .elapsed_s = 2}.pairs_per_s() == 25);
-    CHECK(weft::KernelProgress{.pairs_done = 50, .pairs = 100, .elapsed_s = 2}.remaining_s() == 2);
-    CHECK(weft::KernelMatrixReport{}.pairs_per_s() == 0);
+    CHECK(weft::Progress{}.per_s() == 0);
+    CHECK(weft::Progress{.done = 50, .total = 100, .elapsed_s = 2}.per_s() == 25);
+    CHECK(weft::Progress{.done = 50, .total = 100, .elapsed_s = 2}.remaining_s() == 2);
+    CHECK(weft::OpReport{}.items_per_s() == 0);
 }
 
 TEST_CASE("memory that does not hold all states: tiles of them, and the same values") {
@@ -147,8 +146,8 @@ TEST_CASE("memory that does not hold all states: tiles of them, and the same val
         weft::KernelMatrixEstimate plan;
         do {
             route.options.vram_fraction *= 0.97;
-            plan = weft::estimate_kernel_matrix(backend, {300, 0, 9}, arguments.circuit,
-                                                weft::ValueType::float32, route.options);
+            plan = weft::estimate_kernel_matrix(backend, arguments.circuit, {300, 0, 9},
+                                                weft::kFloat32, route.options);
             REQUIRE(plan.streamed_fits);
         } while (plan.bulk_states);
         CHECK(plan.state_tile < 300);
@@ -182,16 +181,16 @@ TEST_CASE("buffers of a call hold no more than its plan says, whatever may be us
                 x[i] = static_cast<float>(std::sin(0.7 * static_cast<double>(i)));
             const std::vector<double> weights(2 * run.qubits, 0.3);
             const weft::KernelMatrixCircuit circuit{.weights = weights, .reupload = run.reupload};
-            const weft::KernelMatrixOptions options{.autotune = false, .vram_fraction = run.fraction};
+            const weft::KernelMatrixOptions options{.autotune = weft::Choice::off, .vram_fraction = run.fraction};
             const weft::KernelMatrixShape shape{run.rows, 0, run.qubits};
             // What a device with matrix units is asked first has its own memory.
             const weft::KernelMatrixEstimate plan =
-                weft::estimate_kernel_matrix(backend, shape, circuit, weft::ValueType::float32, options);
+                weft::estimate_kernel_matrix(backend, circuit, shape, weft::kFloat32, options);
             REQUIRE(plan.streamed_fits);
             CHECK(plan.streamed_bytes <= plan.available_bytes);
             if (run.limit != 0) CHECK(plan.available_bytes <= run.limit);
             const weft::MemoryReport before = backend.memory();
-            weft::kernel_matrix(backend, x, k, shape, circuit, options);
+            weft::kernel_matrix(backend, circuit, x, k, shape, on_host(options));
             const weft::MemoryReport after = backend.memory();
             CHECK(k[0] == doctest::Approx(1).epsilon(1e-5));
             if (run.limit != 0) CHECK(after.peak_bytes <= run.limit);
@@ -204,24 +203,25 @@ TEST_CASE("buffers of a call hold no more than its plan says, whatever may be us
         config.memory_limit = std::uint64_t{1} << 20;
         const weft::Backend backend{config};
         const weft::KernelMatrixCircuit circuit{};
-        const weft::KernelMatrixEstimate plan = weft::estimate_kernel_matrix(backend, {100000, 0, 64}, circuit);
+        const weft::KernelMatrixEstimate plan = weft::estimate_kernel_matrix(backend, circuit, {100000, 0, 64});
         CHECK(plan.available_bytes <= config.memory_limit);
         CHECK(!plan.streamed_fits);
     });
 }
 
-TEST_CASE("device times are told where they are asked for") {
+TEST_CASE("device times are reported where they are asked for") {
     on_device([](weft::Backend& backend) {
         const Table x = wave_rows(100, 6);
         const CircuitArguments arguments = circuit_arguments(reupload(6));
         const std::vector<double> flat_x = flat(x);
         std::vector<float> k(100 * 100);
         const auto report = [&](bool timings, bool states) {
-            return weft::kernel_matrix(backend, flat_x, k, {100, 0, 6},
-                                       states ? arguments.circuit : weft::KernelMatrixCircuit{},
-                                       {.timings = timings});
+            weft::KernelMatrixHostOptions options;
+            if (timings) options.batch.stage_times = decltype(options.batch.stage_times)::on;
+            return weft::kernel_matrix(backend, states ? arguments.circuit : weft::KernelMatrixCircuit{},
+                                       flat_x, k, {100, 0, 6}, options);
         };
-        const weft::KernelMatrixReport plain = report(false, true), timed = report(true, true);
+        const weft::OpReport plain = report(false, true), timed = report(true, true);
         CHECK(plain.states_s == 0);
         CHECK(plain.product_s == 0);
         CHECK(timed.states_s > 0);

@@ -48,12 +48,12 @@ std::vector<Published> published() {
          {0.511514060207841, 0.317003229373116, 0.842259826899613}},
         {"two qubits, angle",
          x2,
-         reupload("angle", w2),
+         reupload("ry", w2),
          {0.664601061157782, 0.039084690723088, 0.114690246412488}},
         {"scale", x2, reupload("ryrz", w2, 0.5), {0.852935296647782, 0.225372883921087, 0.170381635467106}},
         {"three qubits, angle",
          x3,
-         reupload("angle", w3),
+         reupload("ry", w3),
          {0.877701797619603, 0.264097422717237, 0.130103270954013}},
         {"three qubits, ryrz",
          x3,
@@ -67,7 +67,7 @@ std::vector<Published> published() {
           0.173079062017578}},
         {"five qubits, angle",
          x5,
-         reupload("angle", w5),
+         reupload("ry", w5),
          {0.581178674106956, 0.661638978769918, 0.321673460054243, 0.835421658757682, 0.041279841433195,
           0.211851385771533}},
     };
@@ -286,8 +286,7 @@ TEST_CASE("normalising takes the states' own norms out") {
         const double d0 = std::sqrt(16.5), d1 = std::sqrt(4.5);
         check_close(std::vector<double>(k.begin(), k.end()),
                     std::vector<double>{1, 4 / (d0 * d1), 0, 4 / (d0 * d1), 1, 0, 0, 0, 1}, 2e-6);
-        weft::kernel_matrix(backend, x, y, kc, weft::KernelMatrixShape{3, 1, 1},
-                            {.normalize = true, .jitter = 0.5});
+        weft::kernel_matrix(backend, x, y, kc, weft::KernelMatrixShape{3, 1, 1}, {.normalize = true, .jitter = 0.5});
         check_close(std::vector<double>(kc.begin(), kc.end()), std::vector<double>{1, 0.5, 0}, 2e-6);
 
         const std::array want{0.506319608824447, 0.311606454834439, 0.831032349033618};
@@ -338,9 +337,9 @@ TEST_CASE("progress ends with all pairs, and a stop token or a callback ends the
             c.reupload = states;
             KernelMatrixRoute route{false, true, false};
             std::vector<std::uint64_t> told;
-            route.options.progress = [&](const weft::KernelProgress& p) {
-                told.push_back(p.pairs_done);
-                CHECK(p.pairs == 150 * 151 / 2);
+            route.batch.progress = [&](const weft::Progress& p) {
+                told.push_back(p.done);
+                CHECK(p.total == 150 * 151 / 2);
                 CHECK(p.remaining_s() >= 0);
             };
             const Table x = wave_rows(150, 3);
@@ -350,8 +349,8 @@ TEST_CASE("progress ends with all pairs, and a stop token or a callback ends the
             CHECK(told.back() == 150 * 151 / 2);
 
             std::stop_source stop;
-            route.options.cancel = stop.get_token();
-            route.options.progress = [&](const weft::KernelProgress&) { stop.request_stop(); };
+            route.batch.cancel = stop.get_token();
+            route.batch.progress = [&](const weft::Progress&) { stop.request_stop(); };
             if (states) {
                 route.options.state_tile = 64;
                 route.options.bulk_states = weft::Choice::off;
@@ -361,8 +360,8 @@ TEST_CASE("progress ends with all pairs, and a stop token or a callback ends the
             stop.request_stop();
             check_error(weft::Errc::cancelled, "kernel_matrix: cancelled",
                         [&] { kernel_by(backend, route, x, {}, c); });
-            route.options.cancel = {};
-            route.options.progress = [](const weft::KernelProgress&) { throw 42; };
+            route.batch.cancel = {};
+            route.batch.progress = [](const weft::Progress&) { throw 42; };
             CHECK_THROWS_AS(kernel_by(backend, route, x, {}, c), int);
         }
     });

@@ -35,8 +35,9 @@ OracleCircuit circuit() {
 
 weft::KernelMatrixEstimate estimate(const weft::Backend& backend, bool autotune = true) {
     const CircuitArguments arguments = circuit_arguments(circuit());
-    return weft::estimate_kernel_matrix(backend, kShape, arguments.circuit, weft::ValueType::float32,
-                                        {.autotune = autotune});
+    return weft::estimate_kernel_matrix(
+        backend, arguments.circuit, kShape, weft::kFloat32,
+        {.autotune = autotune ? weft::Choice::automatic : weft::Choice::off});
 }
 
 std::string text_of(const std::filesystem::path& file) {
@@ -67,18 +68,18 @@ TEST_CASE("tiles are measured, kept, used by the next backend, and forgotten") {
     std::filesystem::path file;
     on_device(
         [&](weft::Backend& backend) {
-            CHECK(weft::kernel_tuning_state(backend) == "absent");
+            CHECK(weft::tune::tiles_state(backend) == "absent");
             CHECK(estimate(backend).tile_choice == "planned");
-            const auto dry = weft::tune_kernel_matrix(backend, kShape, {.keep = false, .repeats = 1});
-            CHECK(weft::kernel_tuning_state(backend) == "absent");
-            const auto reports = weft::tune_kernel_matrix(backend, kShape, {.repeats = 3});
+            const auto dry = weft::tune::kernel_matrix_tiles(backend, kShape, {.keep = false, .repeats = 1});
+            CHECK(weft::tune::tiles_state(backend) == "absent");
+            const auto reports = weft::tune::kernel_matrix_tiles(backend, kShape, {.repeats = 3});
             REQUIRE(!reports.empty());
             CHECK(reports.size() == dry.size());
-            for (const weft::KernelTuningReport& report : reports) {
+            for (const weft::tune::TileReport& report : reports) {
                 REQUIRE(report.best < report.trials.size());
                 CHECK(report.trials.size() > 1);
-                for (const weft::KernelTileTrial& trial : report.trials) {
-                    CHECK(trial.seconds > 0);
+                for (const weft::tune::TileTrial& trial : report.trials) {
+                    CHECK(trial.median_s > 0);
                     CHECK_MESSAGE(trial.right, trial.tile);
                 }
                 file = report.file;
@@ -91,13 +92,13 @@ TEST_CASE("tiles are measured, kept, used by the next backend, and forgotten") {
         in(folder.path()));
     on_device(
         [&](weft::Backend& backend) {
-            CHECK(weft::kernel_tuning_state(backend) == "used");
+            CHECK(weft::tune::tiles_state(backend) == "used");
             CHECK(estimate(backend).tile_choice == "measured");
-            weft::forget_kernel_tuning(backend);
+            weft::tune::forget_tiles(backend);
             CHECK_FALSE(std::filesystem::exists(file));
-            CHECK(weft::kernel_tuning_state(backend) == "absent");
+            CHECK(weft::tune::tiles_state(backend) == "absent");
             CHECK(estimate(backend).tile_choice == "planned");
-            weft::forget_kernel_tuning(backend);  // nothing to forget is no error
+            weft::tune::forget_tiles(backend);  // nothing to forget is no error
         },
         in(folder.path()));
 }
@@ -106,12 +107,12 @@ TEST_CASE("damaged and foreign tiles count as none, and are replaced") {
     const ScratchFolder folder;
     on_device(
         [&](weft::Backend& backend) {
-            const auto file = weft::tune_kernel_matrix(backend, kShape, {.repeats = 3}).front().file;
+            const auto file = weft::tune::kernel_matrix_tiles(backend, kShape, {.repeats = 3}).front().file;
             const std::string good = text_of(file);
             const Table x = wave_rows(20, 4);
             const auto check = [&](const std::string& text, const std::string& state) {
                 std::ofstream(file, std::ios::trunc) << text;
-                CHECK(weft::kernel_tuning_state(backend) == state);
+                CHECK(weft::tune::tiles_state(backend) == state);
                 CHECK(estimate(backend).tile_choice == "planned");
                 check_close(kernel_by(backend, {false, true, false}, x, {}, circuit()),
                             oracle_kernel(x, circuit()), 2e-6);
@@ -120,8 +121,8 @@ TEST_CASE("damaged and foreign tiles count as none, and are replaced") {
             check("", "damaged: not what weft writes");
             const std::size_t at = good.find("\"driver_version\": ") + 18;
             check(good.substr(0, at) + "9" + good.substr(at), "belongs to another driver");
-            weft::tune_kernel_matrix(backend, kShape, {.repeats = 3});
-            CHECK(weft::kernel_tuning_state(backend) == "used");
+            weft::tune::kernel_matrix_tiles(backend, kShape, {.repeats = 3});
+            CHECK(weft::tune::tiles_state(backend) == "used");
             CHECK(estimate(backend).tile_choice == "measured");
         },
         in(folder.path()));
@@ -131,10 +132,10 @@ TEST_CASE("whatever tile is kept, values stay within the bounds and the matrix s
     const ScratchFolder folder;
     on_device(
         [&](weft::Backend& backend) {
-            const auto reports = weft::tune_kernel_matrix(backend, kShape, {.repeats = 3});
+            const auto reports = weft::tune::kernel_matrix_tiles(backend, kShape, {.repeats = 3});
             const Table x = wave_rows(100, 4);
             const std::vector<double> want = oracle_kernel(x, circuit());
-            for (const weft::KernelTileTrial& trial : reports.front().trials) {
+            for (const weft::tune::TileTrial& trial : reports.front().trials) {
                 rewrite(reports.front().file, trial.tile);
                 REQUIRE(estimate(backend).tile == trial.tile);
                 for (const bool resident : {false, true}) {
@@ -156,19 +157,19 @@ TEST_CASE("without a cache folder tiles are kept in the process") {
     off.cache = false;
     on_device(
         [](weft::Backend& backend) {
-            CHECK(weft::kernel_tuning_state(backend) == "off");
-            const auto reports = weft::tune_kernel_matrix(backend, kShape, {.repeats = 3});
+            CHECK(weft::tune::tiles_state(backend) == "off");
+            const auto reports = weft::tune::kernel_matrix_tiles(backend, kShape, {.repeats = 3});
             CHECK(reports.front().file.empty());
             CHECK(estimate(backend).tile_choice == "measured");
-            weft::forget_kernel_tuning(backend);
+            weft::tune::forget_tiles(backend);
             CHECK(estimate(backend).tile_choice == "planned");
             check_error(weft::Errc::invalid_argument,
-                        "too few repeats to keep what they tell (got 2, need 3 or more",
-                        [&] { weft::tune_kernel_matrix(backend, kShape, {.repeats = 2}); });
+                        "too few repeats to keep a tile (got 2, need 3 or more",
+                        [&] { weft::tune::kernel_matrix_tiles(backend, kShape, {.repeats = 2}); });
             check_error(weft::Errc::invalid_argument, "repeats out of range (got 0",
-                        [&] { weft::tune_kernel_matrix(backend, kShape, {.repeats = 0}); });
+                        [&] { weft::tune::kernel_matrix_tiles(backend, kShape, {.repeats = 0}); });
             check_error(weft::Errc::out_of_memory, "does not fit", [&] {
-                weft::tune_kernel_matrix(backend, {2, 0, 30}, {.repeats = 3});
+                weft::tune::kernel_matrix_tiles(backend, {2, 0, 30}, {.repeats = 3});
             });
         },
         off);

@@ -57,7 +57,7 @@ std::vector<Published> product_values() {
          {0.876645262691814, 0.313294196676095, 0.123266245085645}},
         {"two qubits, angle",
          x2,
-         circuit("angle", w2, false),
+         circuit("ry", w2, false),
          {0.876645262691814, 0.313294196676095, 0.123266245085645}},
         {"scale 2",
          x2,
@@ -65,13 +65,13 @@ std::vector<Published> product_values() {
          {0.633910695216884, 0.091240923362661, 0.175938948298043}},
         {"three qubits, angle",
          x3,
-         circuit("angle", w3, false),
+         circuit("ry", w3, false),
          {0.934489718581650, 0.527412824531324, 0.380415466260578}},
         {"three qubits, ryrz",
          x3,
          circuit("ryrz", w3, false),
          {0.928077709802020, 0.583213263111870, 0.571560239570174}},
-        {"one qubit", {{0}, {kPi / 2}, {kPi}}, circuit("angle", {{0.5}}, false), {0.5, 0, 0.5}},
+        {"one qubit", {{0}, {kPi / 2}, {kPi}}, circuit("ry", {{0.5}}, false), {0.5, 0, 0.5}},
         {"five qubits", wave_of_five(), circuit("ryrz", weights_of_five(), false), ryrz5},
         {"one layer with re-upload", wave_of_five(), circuit("ryrz", {weights_of_five()[0]}, true), ryrz5},
         {"ten qubits, ryrz",
@@ -80,7 +80,7 @@ std::vector<Published> product_values() {
          {0.731827707611461, 0.247576525520468, 0.668081259468536}},
         {"ten qubits, angle",
          ramp_of_ten(),
-         circuit("angle", {}, false),
+         circuit("ry", {}, false),
          {0.784823754805054, 0.371443786375792, 0.784823754805054}},
     };
 }
@@ -98,7 +98,7 @@ TEST_CASE("orthogonal states give zero, and equal ones exactly one") {
         for (const KernelMatrixRoute& route : kernel_routes(backend)) {
             INFO("route: " << route.name());
             const std::vector<double> k =
-                kernel_by(backend, route, {{0}, {kPi}, {0}}, {}, circuit("angle", {}, false));
+                kernel_by(backend, route, {{0}, {kPi}, {0}}, {}, circuit("ry", {}, false));
             CHECK(k[1] <= (route.wide_in && route.wide_out ? 1e-15 : 1e-13));
             CHECK(k[0] == 1);
             CHECK(k[2] == 1);
@@ -244,8 +244,7 @@ TEST_CASE("one row against thousands, of many qubits: a workgroup has few tiles"
         constexpr std::uint32_t kQubits = 1500;
         std::vector<float> x(kQubits, 0.3f), y(kOthers * kQubits), k(kOthers, -1);
         for (std::uint64_t i = 0; i < y.size(); ++i) y[i] = 0.3f + 1e-5f * static_cast<float>(i / kQubits);
-        weft::kernel_matrix(backend, std::span<const float>(x), std::span<const float>(y),
-                            std::span<float>(k), {1, kOthers, kQubits}, {.map = weft::FeatureMap::ry});
+        weft::kernel_matrix(backend, {.map = weft::FeatureMap::ry}, std::span<const float>(x), std::span<const float>(y), std::span<float>(k), {1, kOthers, kQubits});
         std::uint64_t wrong = 0;
         for (std::uint64_t j = 0; j < kOthers; ++j) {
             const double apart = (static_cast<double>(x[0]) - static_cast<double>(y[j * kQubits])) / 2;

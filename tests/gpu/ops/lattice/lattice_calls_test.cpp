@@ -143,6 +143,19 @@ TEST_CASE("lattice calls: values that are not finite") {
                 });
                 CHECK(std::count(codes.begin(), codes.end(), kGuard) ==
                       static_cast<std::ptrdiff_t>(codes.size()));
+                Floats more = x;
+                more[20 * d] = more.back() = std::nanf("");
+                try {
+                    weft::lattice_encode(backend, code, more, codes, status, {.check_values = true});
+                    FAIL_CHECK("was accepted");
+                } catch (const weft::EncodeError& error) {
+                    REQUIRE(error.failures().size() == 2);
+                    CHECK(error.failures()[0].sample == 20);
+                    CHECK(error.failures()[0].position == 0);
+                    CHECK(error.failures()[1].sample == n - 1);
+                    CHECK(error.failures()[1].position == d - 1);
+                    CHECK(error.failures()[1].fault == weft::EncodeFault::not_a_number);
+                }
                 check_error(Errc::invalid_argument, "not finite (got 1 of 50, the first is vector 20",
                             [&] { weft::lattice_encode(backend, code, x, codes, status); });
                 CHECK(codes == want.codes);
@@ -157,10 +170,9 @@ TEST_CASE("lattice calls: values that are not finite") {
                         CHECK(y[i] == want.values[i]);
                 }
                 // The status keeps them from being taken for zeros.
-                check_error(Errc::invalid_argument, "vector 20 was not finite when it was encoded",
-                            [&] {
-                                weft::lattice_decode(backend, code, codes, status, y, {.check_values = true});
-                            });
+                check_error(Errc::invalid_argument, "vector 20 was not finite when it was encoded", [&] {
+                    weft::lattice_decode(backend, code, codes, status, y, {.check_values = true});
+                });
                 weft::lattice_decode(backend, code, codes, status, y);
                 CHECK(std::isnan(y[at]));
                 CHECK(y[at + d] == want.values[at + d]);
@@ -234,8 +246,7 @@ TEST_CASE("lattice calls: digits that are none") {
             CHECK(std::count(x.begin(), x.end(), 77.0f) == 36);
             status[3] = 3;
             check_error(Errc::invalid_argument,
-                        "status of vector 3 has too many retries (got 3, need at most",
-                        [&] {
+                        "status of vector 3 has too many retries (got 3, need at most", [&] {
                             weft::lattice_decode(backend, code, Bytes(codes.size(), 0), status, x,
                                                  {.check_values = true});
                         });

@@ -69,7 +69,8 @@ Coded resident(weft::Backend& backend, const LatticeCode& code, const Floats& x,
     weft::lattice_encode(stream, code, in, codes.view(0, cw), status.view(0, sw), {.width = width});
     weft::lattice_decode(stream, code, codes.view(0, cw), status.view(0, sw), decoded.view(0, x.size()),
                          {.width = width});
-    weft::lattice_quantize(stream, code, in, quantized.view(0, x.size()), again.view(0, sw), {.width = width});
+    weft::lattice_quantize(stream, code, in, quantized.view(0, x.size()), again.view(0, sw),
+                           {.width = width});
     const auto codes_out = stream.download(codes), status_out = stream.download(status),
                again_out = stream.download(again);
     auto decoded_out = stream.download(decoded), quantized_out = stream.download(quantized);

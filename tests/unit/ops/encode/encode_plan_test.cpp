@@ -34,9 +34,9 @@ DeviceInfo device_with(std::uint64_t range, std::uint32_t shared, bool float64 =
 }
 
 constexpr std::uint64_t kSmallRange = std::uint64_t{128} << 20, kLargeRange = 0xffffffff;
-constexpr EncodeTypes kNarrow{ValueType::float32, StateType::complex64};
-constexpr EncodeTypes kMixed{ValueType::float64, StateType::complex64};
-constexpr EncodeTypes kWide{ValueType::float64, StateType::complex128};
+constexpr EncodeTypes kNarrow{kFloat32, kComplex64};
+constexpr EncodeTypes kMixed{kFloat64, kComplex64};
+constexpr EncodeTypes kWide{kFloat64, kComplex128};
 
 EncodePlan plan(const DeviceInfo& device, EncodeMethod method, EncodeTypes types, std::uint32_t qubits,
                 bool streamed = false) {
@@ -100,7 +100,7 @@ TEST_CASE("encode plan: workgroups of product states fit the shader's tables") {
                 CAPTURE(most_lanes);
                 CAPTURE(qubits);
                 const EncodePlan p = plan(device, EncodeMethod::phase, types, qubits);
-                const std::uint32_t pair = types.states == StateType::complex64 ? 2 : 1;
+                const std::uint32_t pair = types.states == kComplex64 ? 2 : 1;
                 const std::uint32_t row = 1u << p.element_bits;
                 CHECK(p.rows_per_workgroup * row == 1u << p.slab_bits);
                 CHECK(p.rows_per_workgroup <= p.local_size);
@@ -288,7 +288,7 @@ TEST_CASE("encode check: faults of host values by sample and position, threads o
     for (int i = 0; i < 1024; ++i)
         values[900 * 1024 + static_cast<std::size_t>(i)] = i % 2 == 0 ? 0.0f : -0.0f;
     for (const std::uint32_t threads : {1u, 4u}) {
-        const auto faults = find_faults(EncodeMethod::amplitude, 10, 1024, EncodeSource(values), threads);
+        const auto faults = find_faults(EncodeMethod::amplitude, 10, 1024, ConstHostArray(values), threads);
         REQUIRE(faults.size() == 2);
         CHECK(faults[0].sample == 3);
         CHECK(faults[0].position == 7);

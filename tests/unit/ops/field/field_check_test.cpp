@@ -10,8 +10,8 @@
 #include <weft/error.hpp>
 
 #include "ops/field/field_check.hpp"
-#include "ops/field/field_scalar.hpp"
 #include "ops/field/field_plan.hpp"
+#include "ops/field/field_scalar.hpp"
 #include "support/field_oracle.hpp"
 
 namespace {
@@ -100,7 +100,10 @@ TEST_CASE("field check: refusals name function, job, got and need") {
          FieldOp::add,
          {from(0, 11), from(11, 11), {}, from(22, 11)},
          {"got 11 limbs", "multiple of 6"}},
-        {"b shorter", FieldOp::add, {a, std::span(b).first(6), {}, out}, {"b and a", "got 6 limbs", "need 12"}},
+        {"b shorter",
+         FieldOp::add,
+         {a, std::span(b).first(6), {}, out},
+         {"b and a", "got 6 limbs", "need 12"}},
         {"b missing", FieldOp::sub, {a, {}, {}, out}, {"b and a", "got 0 limbs", "need 12"}},
         {"out longer", FieldOp::add, {a, b, {}, from(0, 18)}, {"out and a", "got 18 limbs", "need 12"}},
         {"out missing", FieldOp::neg, {a, {}, {}, {}}, {"out and a", "got 0 limbs", "need 12"}},
@@ -127,7 +130,8 @@ TEST_CASE("field check: refusals name function, job, got and need") {
     const FieldJob jobs[] = {{a, b, {}, out}, {a, b, {}, out}, {a, std::span(b).first(6), {}, out}};
     CHECK(mentions(check(FieldOp::add, jobs), {"field_batch: job 2: b"}));
     // field_apply has one job, which is not numbered.
-    CHECK(mentions(check(FieldOp::add, {a, {}, {}, out}, Field::bls12_381_fp, false), {"field_add: b and a"}));
+    CHECK(
+        mentions(check(FieldOp::add, {a, {}, {}, out}, Field::bls12_381_fp, false), {"field_add: b and a"}));
 }
 
 TEST_CASE("field check: checked mode finds every value that is not below p") {
@@ -160,7 +164,8 @@ TEST_CASE("field check: the lowest job and element are named, however many threa
     put(early, kCount - 1, weft_test::fp());
     put(late, kCount - 1, weft_test::fp());
     const Limbs small(6, 1);
-    const FieldJob a{good, good, {}, {}}, b{small, small, {}, {}}, c{late, early, {}, {}}, d{late, late, {}, {}};
+    const FieldJob a{good, good, {}, {}}, b{small, small, {}, {}}, c{late, early, {}, {}},
+        d{late, late, {}, {}};
     for (const std::uint32_t threads : {1u, 2u, 3u, 16u}) {
         CAPTURE(threads);
         CHECK(check_values({a, b, a}, threads) == "accepted");
@@ -281,8 +286,7 @@ TEST_CASE("field plan: shader and launch shape follow from the device") {
          {std::tuple{weft::FieldOptions{.shader = FieldShader::limbs64}, weft::Errc::unsupported,
                      "shaderInt64"},
           std::tuple{weft::FieldOptions{.workgroup_size = 48}, weft::Errc::invalid_argument, "got 48"},
-          std::tuple{weft::FieldOptions{.workgroup_size = 256}, weft::Errc::invalid_argument,
-                     "up to 128"}}) {
+          std::tuple{weft::FieldOptions{.workgroup_size = 256}, weft::Errc::invalid_argument, "up to 128"}}) {
         CAPTURE(text);
         try {
             plan(FieldOp::add, Field::bls12_381_fp, options);

@@ -83,10 +83,10 @@ TEST_CASE("the method follows precision, device and rows") {
     CHECK(plan_gram(any, h100()).method == GramMethod::fp64);
 }
 
-TEST_CASE("methods that cannot be had are refused with the reason") {
+TEST_CASE("methods that are not available are refused with the reason") {
     GramProblem any = square(64, 64);
     any.unit_rows = false;
-    CHECK(contains(refusal(Errc::invalid_argument, any, h100(), {.method = GramMethod::matrix_single}),
+    CHECK(contains(refusal(Errc::invalid_argument, any, h100(), {.method = GramMethod::matrix_split}),
                    "norms other than 1"));
     CHECK(contains(refusal(Errc::unsupported, square(64, 64), lavapipe(), {.method = GramMethod::matrix_split}),
                    "no matrix units"));
@@ -210,7 +210,7 @@ TEST_CASE("panels are of one height in whole tiles, and blocks take turns that s
 
 TEST_CASE("outer sums about the square root of the terms, few tiles in parts") {
     CHECK(plan_gram(square(4096, 65536), h100()).flush == 256);
-    CHECK(plan_gram(square(4096, 1), h100()).flush == 32);  // K of few amplitudes is to be exact
+    CHECK(plan_gram(square(4096, 1), h100()).flush == 32);  // K of few amplitudes must be exact
     CHECK(plan_gram(square(4096, 1024), h100()).flush == 32);
     CHECK(plan_gram(square(4096, 2048), h100()).flush == 64);
     CHECK(plan_gram(square(4096, 1), lavapipe()).flush == 64);
@@ -228,7 +228,7 @@ TEST_CASE("tiles fit the device") {
         GramDevice device = h100();
         device.limits.max_shared_memory_bytes = shared;
         for (const GramMethod method : {GramMethod::fp32_4m, GramMethod::fp32_3m, GramMethod::fp64,
-                                    GramMethod::matrix_split, GramMethod::matrix_single})
+                                    GramMethod::matrix_split})
             for (const GramTile& tile : gram_tiles(device, method)) {
                 CHECK(tile.threads() <= 1024);
                 CHECK(tile.rows % tile.columns == 0);
@@ -263,16 +263,9 @@ TEST_CASE("large tiles by NVIDIA's name where there are enough of them, small on
     for (const GramTile& tile : gram_tiles(nv, GramMethod::matrix_split))
         CHECK((tile == GramTile{128, 128, 4, 8, 1} || tile.thread_rows == 8));
     CHECK(plan_gram(square(4096, 65536), h100()).tile == GramTile{64, 64, 8, 4, 1});
-    const GramPlan single = plan_gram(square(4096, 65536), h100(), {.method = GramMethod::matrix_single});
-    CHECK(single.tile == GramTile{64, 64, 8, 4, 2});
-    CHECK(single.step == 32);
-    CHECK(plan_gram(square(4096, 17), h100(), {.method = GramMethod::matrix_single}).row_bytes == 128);
-    CHECK(plan_gram(square(4096, 65536), nv, {.method = GramMethod::matrix_single}).tile ==
-          GramTile{128, 128, 8, 4, 1});
+    CHECK(plan_gram(square(4096, 17), h100()).row_bytes == 256);
     nv.limits.max_shared_memory_bytes = 32768;
     CHECK(plan_gram(square(4096, 65536), nv).tile == GramTile{128, 64, 8, 4, 1});
-    CHECK(plan_gram(square(4096, 65536), nv, {.method = GramMethod::matrix_single}).tile ==
-          GramTile{128, 64, 8, 4, 1});
 }
 
 TEST_CASE("every tile that holds an element on or below the diagonal comes once") {
@@ -320,19 +313,16 @@ TEST_CASE("every tile of a rectangle comes once, neighbours in both directions c
 
 TEST_CASE("the packed layout gives every number a place of its own") {
     const std::uint32_t rows = 128, amplitudes = 32;
-    std::set<std::uint32_t> seen, halves, single;
+    std::set<std::uint32_t> seen, halves;
     for (std::uint32_t row = 0; row < rows; ++row)
         for (std::uint32_t k = 0; k < amplitudes; ++k) {
             for (std::uint32_t plane = 0; plane < 2; ++plane)
                 CHECK(seen.insert(shared::gram_at(row, k, plane, amplitudes / 8)).second);
             for (std::uint32_t plane = 0; plane < 4; ++plane)
-                CHECK(halves.insert(shared::gram_matrix_at(row, k, plane, 4, amplitudes / 16)).second);
-            for (std::uint32_t plane = 0; plane < 2; ++plane)
-                CHECK(single.insert(shared::gram_matrix_at(row, k, plane, 2, amplitudes / 32)).second);
+                CHECK(halves.insert(shared::gram_matrix_at(row, k, plane, amplitudes / 16)).second);
         }
     CHECK(*seen.rbegin() == rows * amplitudes * 2 - 1);
     CHECK(*halves.rbegin() == rows * amplitudes * 4 - 1);
-    CHECK(*single.rbegin() == rows * amplitudes * 2 - 1);
 }
 
 TEST_CASE("the high part is the nearest of 11 bits, the rest is exact") {

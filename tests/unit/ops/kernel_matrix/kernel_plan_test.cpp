@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "ops/kernel_matrix/kernel_check.hpp"
+#include "ops/kernel_matrix/kernel_estimate.hpp"
 #include "ops/kernel_matrix/kernel_plan.hpp"
+#include "ops/kernel_matrix/kernel_state_plan.hpp"
 #include "support/error_text.hpp"
 
 namespace {
@@ -35,7 +37,7 @@ KernelMatrixDevice device_with(std::uint64_t budget, std::uint64_t range = 0xfff
 }
 
 KernelMatrixEstimate estimate(const KernelMatrixDevice& device, const KernelMatrixShape& shape, CircuitFacts circuit,
-                        ValueType type = ValueType::float32, const KernelMatrixOptions& options = {}) {
+                        ElementType type = kFloat32, const KernelMatrixOptions& options = {}) {
     circuit.on_host = true;
     return estimate_kernel(plan_kernel(device, shape, circuit, type, options), device, circuit, options);
 }
@@ -62,7 +64,7 @@ TEST_CASE("layers that cancel are left out") {
          KernelMatrixMethod::states,
          1,
          "the last of 2 layers cancels; 1 layer matters"},
-        {{FeatureMap::angle, 5, true}, KernelMatrixMethod::states, 4, "4 layers matter"},
+        {{FeatureMap::ry, 5, true}, KernelMatrixMethod::states, 4, "4 layers matter"},
         {{FeatureMap::ryrz, 0, false, true}, KernelMatrixMethod::states, 0, "states are given"},
     };
     for (const Case& c : cases) {
@@ -84,18 +86,18 @@ TEST_CASE("pairs are those that have to be computed") {
 TEST_CASE("product kernels: numbers a qubit, gram_methods and parts") {
     const KernelMatrixDevice device = device_with(80 * kGiB);
     const CircuitFacts ry{FeatureMap::ry, 2, false}, ryrz{FeatureMap::ryrz, 2, false};
-    CHECK(plan_kernel(device, {10, 0, 4}, ry, ValueType::float32, {}).parts == 2);
-    const KernelMatrixPlan plan = plan_kernel(device, {20000, 0, 16}, ryrz, ValueType::float32, {});
+    CHECK(plan_kernel(device, {10, 0, 4}, ry, kFloat32, {}).parts == 2);
+    const KernelMatrixPlan plan = plan_kernel(device, {20000, 0, 16}, ryrz, kFloat32, {});
     CHECK(plan.parts == 3);
     CHECK(plan.symmetric);
-    CHECK(!plan.long_form);
+    CHECK(!plan.long_variant);
     CHECK(plan.stride == 20000);
     CHECK(plan.job_rows % 64 == 0);
     CHECK(plan.job_rows * 20000 * 4 <= std::uint64_t{48} << 20);
     CHECK(plan.job_rows * 20000 * 4 > std::uint64_t{40} << 20);
-    CHECK(plan_kernel(device, {10, 0, 33}, ryrz, ValueType::float32, {}).long_form);
-    CHECK(!plan_kernel(device, {10, 0, 3000}, ryrz, ValueType::float64, {}).long_form);
-    const KernelMatrixPlan cross = plan_kernel(device, {10, 7, 4}, ryrz, ValueType::float32, {});
+    CHECK(plan_kernel(device, {10, 0, 33}, ryrz, kFloat32, {}).long_variant);
+    CHECK(!plan_kernel(device, {10, 0, 3000}, ryrz, kFloat64, {}).long_variant);
+    const KernelMatrixPlan cross = plan_kernel(device, {10, 7, 4}, ryrz, kFloat32, {});
     CHECK(!cross.symmetric);
     CHECK(cross.stride == 20);
 }
@@ -103,10 +105,10 @@ TEST_CASE("product kernels: numbers a qubit, gram_methods and parts") {
 TEST_CASE("software devices make no more turns of loops than they may: qubits in parts, K in panels") {
     KernelMatrixDevice device = device_with(8 * kGiB);
     const CircuitFacts ry{FeatureMap::ry, 0, false};
-    CHECK(plan_kernel(device, {8, 0, 300000}, ry, ValueType::float32, {}).part_qubits == 300000);
-    CHECK(!plan_kernel(device, {8, 0, 300000}, ry, ValueType::float32, {}).by_panels);
+    CHECK(plan_kernel(device, {8, 0, 300000}, ry, kFloat32, {}).part_qubits == 300000);
+    CHECK(!plan_kernel(device, {8, 0, 300000}, ry, kFloat32, {}).by_panels);
     device.gram.software = true;
-    for (const ValueType type : {ValueType::float32, ValueType::float64}) {
+    for (const ElementType type : {kFloat32, kFloat64}) {
         const KernelMatrixPlan plan = plan_kernel(device, {8, 0, 300000}, ry, type, {});
         // 11 turns for 4 qubits, as kernel_product.comp makes them.
         CHECK(plan.part_qubits * 11 / 4 < 65535);
@@ -120,27 +122,27 @@ TEST_CASE("software devices take products by lanes, whose planes end at multiple
     KernelMatrixDevice device = device_with(8 * kGiB);
     device.gram.float64 = true;
     const CircuitFacts ry{FeatureMap::ry, 0, false};
-    CHECK(!plan_kernel(device, {10, 7, 4}, ry, ValueType::float32, {}).lane_form);
-    CHECK(plan_kernel(device, {10, 7, 4}, ry, ValueType::float32, {}).others_at == 10);
+    CHECK(!plan_kernel(device, {10, 7, 4}, ry, kFloat32, {}).lane_variant);
+    CHECK(plan_kernel(device, {10, 7, 4}, ry, kFloat32, {}).others_at == 10);
     device.gram.software = true;
-    const KernelMatrixPlan cross = plan_kernel(device, {10, 7, 4}, ry, ValueType::float32, {});
-    CHECK(cross.lane_form);
+    const KernelMatrixPlan cross = plan_kernel(device, {10, 7, 4}, ry, kFloat32, {});
+    CHECK(cross.lane_variant);
     CHECK(cross.others_at == 16);
     CHECK(cross.stride == 24);
-    CHECK(plan_kernel(device, {9, 0, 4}, ry, ValueType::float32, {}).stride == 16);
-    CHECK(!plan_kernel(device, {9, 0, 33}, ry, ValueType::float32, {}).lane_form);
-    CHECK(plan_kernel(device, {9, 0, 33}, ry, ValueType::float64, {}).lane_form);
+    CHECK(plan_kernel(device, {9, 0, 4}, ry, kFloat32, {}).stride == 16);
+    CHECK(!plan_kernel(device, {9, 0, 33}, ry, kFloat32, {}).lane_variant);
+    CHECK(plan_kernel(device, {9, 0, 33}, ry, kFloat64, {}).lane_variant);
     device.gram.float64 = false;
-    CHECK(!plan_kernel(device, {9, 0, 4}, ry, ValueType::float32, {}).lane_form);
+    CHECK(!plan_kernel(device, {9, 0, 4}, ry, kFloat32, {}).lane_variant);
 }
 
 TEST_CASE("a K beyond one binding is made in panels of whole tiles") {
     const KernelMatrixPlan plan = plan_kernel(device_with(8 * kGiB, std::uint64_t{128} << 20), {20000, 0, 4},
-                                        {FeatureMap::ry, 0, false}, ValueType::float32, {});
+                                        {FeatureMap::ry, 0, false}, kFloat32, {});
     CHECK(!plan.symmetric);
     CHECK(plan.panel_rows == 1664);  // 128 MiB are 1677 rows of 80000 bytes
     const KernelMatrixPlan wide = plan_kernel(device_with(8 * kGiB, std::uint64_t{128} << 20), {2, 10'000'000, 1},
-                                        {FeatureMap::ry, 0, false}, ValueType::float32, {});
+                                        {FeatureMap::ry, 0, false}, kFloat32, {});
     CHECK(wide.panel_rows == 2);
     CHECK(wide.job_rows == 2);
 }
@@ -166,11 +168,11 @@ TEST_CASE("jobs of a product are cut to the memory that may be used") {
     for (const bool host_counts : {false, true}) {
         device.host_counts = host_counts;
         device.job_copies = host_counts ? 2 : 1;
-        const KernelMatrixEstimate e = estimate(device, {5000, 0, 4}, ry, ValueType::float32, tenth);
+        const KernelMatrixEstimate e = estimate(device, {5000, 0, 4}, ry, kFloat32, tenth);
         CHECK(e.streamed_fits);
         CHECK(e.streamed_bytes <= e.available_bytes);
         // A job in each of three slots.
-        const KernelMatrixPlan plan = plan_kernel(device, {5000, 0, 4}, ry, ValueType::float32, tenth);
+        const KernelMatrixPlan plan = plan_kernel(device, {5000, 0, 4}, ry, kFloat32, tenth);
         CHECK(e.streamed_bytes >= 3 * device.job_copies * plan.job_rows * 5000 * 4);
     }
     // Where the engine copies nothing, the numbers of the samples are all there is, and slots.
@@ -187,19 +189,19 @@ TEST_CASE("jobs of a product are cut to the memory that may be used") {
 TEST_CASE("states that are asked for a few at a time are made once where all of them fit") {
     const CircuitFacts two{FeatureMap::ryrz, 2, true, false, false, true};
     const KernelMatrixEstimate e =
-        estimate(device_with(8 * kGiB), {12000, 0, 4}, two, ValueType::float32, {.state_tile = 1});
+        estimate(device_with(8 * kGiB), {12000, 0, 4}, two, kFloat32, {.state_tile = 1});
     CHECK(e.bulk_states);
     CHECK(e.state_builds == 1);
     CHECK(has_reason(e, "in two tiles each would be made 1.5 times"));
     const KernelMatrixPlan plan =
-        plan_kernel(device_with(8 * kGiB), {12000, 0, 4}, two, ValueType::float32, {.state_tile = 1});
+        plan_kernel(device_with(8 * kGiB), {12000, 0, 4}, two, kFloat32, {.state_tile = 1});
     CHECK(plan.states.tile == 12032);
     CHECK(plan.states.chunk_rows == 64);
 }
 
 TEST_CASE("float64 needs the device's consent") {
     const std::string text = weft_test::error_text(Errc::unsupported, [] {
-        plan_kernel(device_with(kGiB, 0xffffffff, false), {4, 0, 2}, {}, ValueType::float64, {});
+        plan_kernel(device_with(kGiB, 0xffffffff, false), {4, 0, 2}, {}, kFloat64, {});
     });
     CHECK(text == "kernel_matrix: the device lacks shaderFloat64 (got float64, need float32)");
 }
@@ -208,6 +210,9 @@ TEST_CASE("options, shapes and circuits that cannot be are refused") {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const std::vector<double> weights{1, 2, 3}, bad{1, nan, 3, std::numeric_limits<double>::infinity()};
     const KernelMatrixShape shape{3, 0, 2};
+    const std::vector<double> finite(4, 0.5);
+    const ConstHostArray y(bad);
+    std::vector<float> values(4);
     struct Case {
         const char* part;
         std::function<void()> call;
@@ -241,33 +246,54 @@ TEST_CASE("options, shapes and circuits that cannot be are refused") {
              check_kernel_shape({std::uint64_t{1} << 33, std::uint64_t{1} << 33, 1}, true);
          }},
         {"weights: no whole layers (got 3 numbers, need a multiple of 2",
-         [&] { check_circuit(shape, {.weights = KernelSource(weights)}); }},
+         [&] { circuit_facts(shape, {.weights = weights}, true); }},
         {"weights: row 0 column 1 is not a number, row 1 column 1 is infinite (got 2 such values",
-         [&] { check_circuit(shape, {.weights = KernelSource(bad)}); }},
-        {"scale is not a number", [&] { check_circuit(shape, {.scale = nan}); }},
-        {"no such map (got 7", [&] { check_circuit(shape, {.map = static_cast<FeatureMap>(7)}); }},
-        {"x: row 1 column 0 is too large for the scale",
+         [&] { circuit_facts(shape, {.weights = bad}, true); }},
+        {"scale is not a number", [&] { circuit_facts(shape, {.scale = nan}, true); }},
+        {"no such map (got 7", [&] { circuit_facts(shape, {.map = static_cast<FeatureMap>(7)}, true); }},
+        {"weights are of type int64 (got int64, need float32 or float64)",
+         [&] { circuit_facts(shape, {.weights = std::vector<std::int64_t>{1, 2}}, true); }},
+        {"states are of type float32 (got float32, need complex64 or complex128)",
+         [] { state_facts(kFloat32, true); }},
+        {"x is of type complex64 (got complex64, need float32 or float64)",
+         [&] { check_features({6, kComplex64}, nullptr, {9, kFloat32}, shape, {}); }},
+        {"k is of type int64 (got int64, need float32 or float64)",
+         [&] { check_states({12, kComplex64}, nullptr, {9, kInt64}, shape, {}); }},
+        {"BatchOptions::path does not apply (got host, need automatic)",
+         [] { host_options({.batch = {.path = Path::host}}, true); }},
+        {"BatchOptions::stage_times does not apply (got on, need automatic or off)",
          [] {
+             KernelMatrixHostOptions timed;
+             timed.batch.stage_times = decltype(timed.batch.stage_times)::on;
+             host_options(timed, false);
+         }},
+        {"KernelMatrixOptions::autotune does not apply to CUDA (got on, need automatic or off)",
+         [] { check_no_autotune({.autotune = Choice::on}); }},
+        {"x: row 1 column 0 is too large for the scale",
+         [&] {
              const std::vector<double> x{0, 0, 1e300, 0};
-             check_features("x", x, 2, 1e10, 4);
+             check_host_features(x, nullptr, values, {2, 0, 2}, 1e10, 4);
          }},
         {"y: row 0 column 1 is not a number, row 1 column 1 is infinite",
-         [&] { check_features("y", bad, 2, 1, 1); }},
-        {"no such map (got rx, need angle, ry or ryrz)", [] { feature_map("rx"); }},
+         [&] { check_host_features(finite, &y, values, {2, 2, 2}, 1, 1); }},
+        {"no such map (got rx, need ry or ryrz)", [] { feature_map("rx"); }},
     };
     for (const Case& c : cases) {
         INFO("expected: " << std::string(c.part));
         CHECK(weft_test::error_text(Errc::invalid_argument, c.call).find(c.part) != std::string::npos);
     }
-    CHECK(check_circuit({3, 0, 3}, {.weights = KernelSource(weights)}) == 1);
+    CHECK(circuit_facts({3, 0, 3}, {.weights = weights}, true).layers == 1);
     CHECK(feature_map("RyRz") == FeatureMap::ryrz);
 }
 
 TEST_CASE("faults are found whichever thread meets them") {
     std::vector<float> x(std::size_t{1} << 20, 0.5f);
     x[900001] = std::numeric_limits<float>::infinity();
+    std::vector<float> k(1);
     const std::string text =
-        weft_test::error_text(Errc::invalid_argument, [&] { check_features("x", x, 4, 1, 8); });
+        weft_test::error_text(Errc::invalid_argument, [&] {
+        check_host_features(x, nullptr, k, {std::uint64_t{1} << 18, 0, 4}, 1, 8);
+    });
     CHECK(text.find("x: row 225000 column 1 is infinite (got 1 such values, need 0)") != std::string::npos);
 }
 
@@ -300,7 +326,7 @@ TEST_CASE("states: workgroups fit shared memory, buffers and tiles fit what may 
     for (const std::uint32_t shared : {16384u, 32768u, 49152u}) {
         KernelMatrixDevice device = device_with(80 * kGiB);
         device.gram.limits.max_shared_memory_bytes = shared;
-        for (const ValueType type : {ValueType::float32, ValueType::float64}) {
+        for (const ElementType type : {kFloat32, kFloat64}) {
             const KernelMatrixPlan plan = plan_kernel(device, {1000, 0, 16}, deep, type, {});
             CHECK(shared_bytes_of_states(plan.states.most_lanes, plan.real_bytes()) <= shared);
             CHECK(plan.states.two_buffers);
@@ -308,7 +334,7 @@ TEST_CASE("states: workgroups fit shared memory, buffers and tiles fit what may 
         }
     }
     CHECK(
-        !plan_kernel(device_with(80 * kGiB), {1000, 0, 10}, deep, ValueType::float32, {}).states.two_buffers);
+        !plan_kernel(device_with(80 * kGiB), {1000, 0, 10}, deep, kFloat32, {}).states.two_buffers);
 
     // 20000 states of 16 qubits are 10.5 GB.
     const KernelMatrixShape shape{20000, 0, 16};
@@ -324,10 +350,10 @@ TEST_CASE("states: workgroups fit shared memory, buffers and tiles fit what may 
     CHECK(has_reason(
         small, "tiles of 4096 states: all would take 10.5 GB; each is made 3 times, with bulk states once"));
     const KernelMatrixEstimate forced =
-        estimate(device_with(8 * kGiB), shape, two, ValueType::float32, {.bulk_states = Choice::on});
+        estimate(device_with(8 * kGiB), shape, two, kFloat32, {.bulk_states = Choice::on});
     CHECK(!forced.streamed_fits);
     CHECK(has_reason(forced, "does not fit: needs"));
-    const KernelMatrixEstimate asked = estimate(device_with(80 * kGiB), shape, two, ValueType::float32,
+    const KernelMatrixEstimate asked = estimate(device_with(80 * kGiB), shape, two, kFloat32,
                                           {.state_tile = 100, .bulk_states = Choice::off});
     CHECK(asked.state_tile == 128);
     CHECK(!asked.bulk_states);
@@ -353,30 +379,30 @@ TEST_CASE("the pass that finishes states packs them where a workgroup holds rows
     };
     struct Case {
         Device device;
-        ValueType type;
+        ElementType type;
         std::uint32_t qubits;
         bool fused;
     };
     constexpr Device kUnits{"matrix units", true, false, false},
         kPlain{"no matrix units", false, false, false}, kSoftware{"software", false, true, false},
         kApart{"packs apart", true, false, true};
-    for (const Case& c : std::vector<Case>{{kUnits, ValueType::float32, 1, true},
-                                           {kUnits, ValueType::float32, 12, true},
-                                           {kUnits, ValueType::float32, 20, true},
-                                           {kUnits, ValueType::float64, 10, false},
-                                           {kPlain, ValueType::float32, 4, true},
-                                           {kPlain, ValueType::float32, 9, true},
-                                           {kPlain, ValueType::float32, 10, false},
-                                           {kPlain, ValueType::float32, 12, false},
-                                           {kPlain, ValueType::float32, 13, true},
-                                           {kPlain, ValueType::float32, 17, true},
-                                           {kPlain, ValueType::float32, 18, false},
-                                           {kPlain, ValueType::float64, 9, true},
-                                           {kPlain, ValueType::float64, 10, false},
-                                           {kPlain, ValueType::float64, 12, true},
-                                           {kSoftware, ValueType::float32, 12, true},
-                                           {kSoftware, ValueType::float64, 11, true},
-                                           {kApart, ValueType::float32, 8, false}}) {
+    for (const Case& c : std::vector<Case>{{kUnits, kFloat32, 1, true},
+                                           {kUnits, kFloat32, 12, true},
+                                           {kUnits, kFloat32, 20, true},
+                                           {kUnits, kFloat64, 10, false},
+                                           {kPlain, kFloat32, 4, true},
+                                           {kPlain, kFloat32, 9, true},
+                                           {kPlain, kFloat32, 10, false},
+                                           {kPlain, kFloat32, 12, false},
+                                           {kPlain, kFloat32, 13, true},
+                                           {kPlain, kFloat32, 17, true},
+                                           {kPlain, kFloat32, 18, false},
+                                           {kPlain, kFloat64, 9, true},
+                                           {kPlain, kFloat64, 10, false},
+                                           {kPlain, kFloat64, 12, true},
+                                           {kSoftware, kFloat32, 12, true},
+                                           {kSoftware, kFloat64, 11, true},
+                                           {kApart, kFloat32, 8, false}}) {
         CAPTURE(std::string(c.device.name));
         CAPTURE(c.qubits);
         KernelMatrixDevice device = device_with(80 * kGiB);
@@ -389,7 +415,7 @@ TEST_CASE("the pass that finishes states packs them where a workgroup holds rows
         CHECK(plan.states.fused == c.fused);
         CHECK(plan.states.turned == !c.device.software);
         // Sums of squares of every block of the last pass, for float32 alone.
-        const bool norms = c.fused && c.type == ValueType::float32;
+        const bool norms = c.fused && c.type == kFloat32;
         CHECK((plan.states.squares != 0) == norms);
         const std::uint32_t window = plan.states.passes.back().window;
         if (norms) CHECK((plan.states.squares << window) == std::max(16u, 1u << c.qubits));
@@ -402,7 +428,7 @@ TEST_CASE("states that are packed at once take no other memory") {
     KernelMatrixDevice device = device_with(80 * kGiB);
     device.gram.matrix_khr = device.gram.matrix_exact = true;
     const auto plan = [&](std::uint32_t qubits, std::uint32_t layers) {
-        return plan_kernel(device, {4000, 0, qubits}, {FeatureMap::ryrz, layers, true}, ValueType::float32,
+        return plan_kernel(device, {4000, 0, qubits}, {FeatureMap::ryrz, layers, true}, kFloat32,
                            {});
     };
     const KernelMatrixPlan once = plan(12, 2);
@@ -415,32 +441,32 @@ TEST_CASE("states that are packed at once take no other memory") {
     CHECK(built_bytes(deep) == 2 * deep.states.chunk_rows * (std::uint64_t{8} << 16));
     CircuitFacts given;
     given.given = true;
-    CHECK(!plan_kernel(device, {4000, 0, 8}, given, ValueType::float32, {}).states.fused);
+    CHECK(!plan_kernel(device, {4000, 0, 8}, given, kFloat32, {}).states.fused);
 }
 
 TEST_CASE("K of float32 circuits is divided by the norms of states as it is made, unless a pass does it") {
     const CircuitFacts circuit{FeatureMap::ry, 2, true};
-    const auto scaled = [&](const CircuitFacts& facts, ValueType type, bool normalize) {
+    const auto scaled = [&](const CircuitFacts& facts, ElementType type, bool normalize) {
         return plan_kernel(device_with(80 * kGiB), {100, 0, 8}, facts, type, {.normalize = normalize})
             .states.gram.problem.scaled;
     };
     CircuitFacts given;
     given.given = true;
-    CHECK(scaled(circuit, ValueType::float32, false));
-    CHECK(!scaled(circuit, ValueType::float32, true));
-    CHECK(!scaled(circuit, ValueType::float64, false));
-    CHECK(!scaled(given, ValueType::float32, false));
+    CHECK(scaled(circuit, kFloat32, false));
+    CHECK(!scaled(circuit, kFloat32, true));
+    CHECK(!scaled(circuit, kFloat64, false));
+    CHECK(!scaled(given, kFloat32, false));
 }
 
 TEST_CASE("norms of float32 states of circuits are taken") {
     const KernelMatrixDevice device = device_with(80 * kGiB);
-    const auto plan = [&](const CircuitFacts& circuit, ValueType type) {
+    const auto plan = [&](const CircuitFacts& circuit, ElementType type) {
         return plan_kernel(device, {100, 0, 8}, circuit, type, {}).states.renormalize;
     };
     const CircuitFacts two{FeatureMap::ry, 2, true};
     CircuitFacts given;
     given.given = true;
-    CHECK(plan(two, ValueType::float32));
-    CHECK(!plan(two, ValueType::float64));
-    CHECK(!plan(given, ValueType::float32));
+    CHECK(plan(two, kFloat32));
+    CHECK(!plan(two, kFloat64));
+    CHECK(!plan(given, kFloat32));
 }

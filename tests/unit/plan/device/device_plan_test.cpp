@@ -139,8 +139,8 @@ TEST_CASE("numbers out of range name the limit") {
     for (const std::uint32_t bad : {0u, 17u}) {
         Config config;
         config.ring_slots = bad;
-        CHECK(refusal(config) ==
-              "Backend: ring_slots (WEFT_SLOTS) is out of range (got " + std::to_string(bad) + ", need 1 to 16)");
+        CHECK(refusal(config) == "Backend: ring_slots (WEFT_SLOTS) is out of range (got " +
+                                     std::to_string(bad) + ", need 1 to 16)");
     }
     for (const std::uint32_t bad : {0u, 257u}) {
         Config config;

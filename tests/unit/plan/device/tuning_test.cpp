@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include "plan/work/batch_settings.hpp"
 #include "plan/device/device_plan.hpp"
 #include "plan/device/tuning_file.hpp"
+#include "plan/work/chunking.hpp"
 #include "support/snapshots.hpp"
 
 using namespace weft;
@@ -50,8 +50,8 @@ DevicePlan planned(const DeviceSnapshot& device, const Config& config, const tun
 }  // namespace
 
 TEST_CASE("a tuning reads back as it was written") {
-    for (const tune::Engine& tuning :
-         {full(), tune::Engine{}, tune::Engine{.ring_slots = 1}, tune::Engine{.ordinary_path = Path::direct}}) {
+    for (const tune::Engine& tuning : {full(), tune::Engine{}, tune::Engine{.ring_slots = 1},
+                                       tune::Engine{.ordinary_path = Path::direct}}) {
         const DecodedTuning decoded = decode_tuning(identity(), encode_tuning(identity(), tuning));
         CHECK(decoded.refused == "");
         CHECK(decoded.tuning == tuning);
@@ -87,8 +87,10 @@ TEST_CASE("what weft does not write is damage") {
         const char *what, *by, *refused;
     };
     const Row rows[] = {
-        {"\"ring_slots\": 6", "\"ring_slots\": 17", "damaged: ring_slots is out of range (got 17, need 1 to 16)"},
-        {"\"ring_slots\": 6", "\"ring_slots\": 0", "damaged: ring_slots is out of range (got 0, need 1 to 16)"},
+        {"\"ring_slots\": 6", "\"ring_slots\": 17",
+         "damaged: ring_slots is out of range (got 17, need 1 to 16)"},
+        {"\"ring_slots\": 6", "\"ring_slots\": 0",
+         "damaged: ring_slots is out of range (got 0, need 1 to 16)"},
         {"\"ring_slots\": 6", "\"ring_slots\": 99999999999", "damaged: a member that weft does not write"},
         {"\"ring_slots\": 6", "\"ring_slots\": \"6\"", "damaged: a member that weft does not write"},
         {"\"ring_slots\": 6", "\"ring_slots\": -6", "damaged: not what weft writes"},
@@ -159,10 +161,10 @@ TEST_CASE("chunks are cut by tuned bytes, whatever an element has, unless elemen
     const Job job{.inputs = {{reinterpret_cast<void*>(4096), 96000}},
                   .outputs = {{reinterpret_cast<void*>(1 << 20), 48000}},
                   .elements = 1000};
-    ProgramNeeds shape;
-    shape.elements_per_workgroup = 64;
+    ProgramNeeds needs;
+    needs.elements_per_workgroup = 64;
     const auto chunk = [&](const BatchOptions& options) {
-        return chunk_limit(shape, device.limits, resolve(plan, device, options, 144000), job, true);
+        return chunk_limit(needs, device.limits, settle_options(plan, device, options, 144000), job, true);
     };
     CHECK(chunk({}) == 333);  // 48000 / 144
     CHECK(chunk({.chunk_elements = 10}) == 10);

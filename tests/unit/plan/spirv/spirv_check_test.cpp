@@ -157,7 +157,8 @@ DeviceSnapshot roomy() {
     device.limits.max_push_constant_bytes = 128;
     device.limits.max_shared_memory_bytes = 32768;
     device.limits.max_workgroup_invocations = 1024;
-    for (std::size_t axis = 0; axis < 3; ++axis) device.limits.max_workgroup_size[axis] = axis == 2 ? 64 : 1024;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+        device.limits.max_workgroup_size[axis] = axis == 2 ? 64 : 1024;
     return device;
 }
 

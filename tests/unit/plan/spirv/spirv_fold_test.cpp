@@ -50,24 +50,25 @@ bool folds(std::span<const std::uint32_t> words) {
 
 /// A module whose main holds `body`, written as compilers write it without optimization.
 bool folds(const std::string& body, const std::string& functions = {}, const std::string& entry = "main") {
-    return reflect(weft::test::assemble(
-                       "OpCapability Shader\nOpMemoryModel Logical GLSL450\n"
-                       "OpEntryPoint GLCompute %main \"main\" %workgroup %workgroups\n"
-                       "OpEntryPoint GLCompute %other \"other\" %workgroup %workgroups\n"
-                       "OpExecutionMode %main LocalSize 8 1 1\nOpExecutionMode %other LocalSize 8 1 1\n"
-                       "OpDecorate %workgroup BuiltIn WorkgroupId\nOpDecorate %workgroups BuiltIn NumWorkgroups\n"
-                       "%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%uint = OpTypeInt 32 0\n"
-                       "%v3 = OpTypeVector %uint 3\n%pv3 = OpTypePointer Input %v3\n"
-                       "%pin = OpTypePointer Input %uint\n%pfn = OpTypePointer Function %uint\n"
-                       "%pfv3 = OpTypePointer Function %v3\n%linear_type = OpTypeFunction %uint %pfv3 %uint\n"
-                       "%c0 = OpConstant %uint 0\n%c1 = OpConstant %uint 1\n"
-                       "%workgroup = OpVariable %pv3 Input\n%workgroups = OpVariable %pv3 Input\n"
-                       "%main = OpFunction %void None %fn\n%entry = OpLabel\n" +
-                       body +
-                       "OpReturn\nOpFunctionEnd\n"
-                       "%other = OpFunction %void None %fn\n%entry2 = OpLabel\nOpReturn\nOpFunctionEnd\n" +
-                       functions),
-                   {.entry = entry})
+    return reflect(
+               weft::test::assemble(
+                   "OpCapability Shader\nOpMemoryModel Logical GLSL450\n"
+                   "OpEntryPoint GLCompute %main \"main\" %workgroup %workgroups\n"
+                   "OpEntryPoint GLCompute %other \"other\" %workgroup %workgroups\n"
+                   "OpExecutionMode %main LocalSize 8 1 1\nOpExecutionMode %other LocalSize 8 1 1\n"
+                   "OpDecorate %workgroup BuiltIn WorkgroupId\nOpDecorate %workgroups BuiltIn NumWorkgroups\n"
+                   "%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%uint = OpTypeInt 32 0\n"
+                   "%v3 = OpTypeVector %uint 3\n%pv3 = OpTypePointer Input %v3\n"
+                   "%pin = OpTypePointer Input %uint\n%pfn = OpTypePointer Function %uint\n"
+                   "%pfv3 = OpTypePointer Function %v3\n%linear_type = OpTypeFunction %uint %pfv3 %uint\n"
+                   "%c0 = OpConstant %uint 0\n%c1 = OpConstant %uint 1\n"
+                   "%workgroup = OpVariable %pv3 Input\n%workgroups = OpVariable %pv3 Input\n"
+                   "%main = OpFunction %void None %fn\n%entry = OpLabel\n" +
+                   body +
+                   "OpReturn\nOpFunctionEnd\n"
+                   "%other = OpFunction %void None %fn\n%entry2 = OpLabel\nOpReturn\nOpFunctionEnd\n" +
+                   functions),
+               {.entry = entry})
         .folds;
 }
 

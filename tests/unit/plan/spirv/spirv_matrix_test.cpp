@@ -20,9 +20,6 @@ constexpr std::uint32_t kKhr[] = {
 constexpr std::uint32_t kNv[] = {
 #include "shaders/gram_matrix_split_nv.spv.inc"
 };
-constexpr std::uint32_t kSingle[] = {
-#include "shaders/gram_matrix_single_khr.spv.inc"
-};
 constexpr std::uint32_t kPlain[] = {
 #include "shaders/saxpy.spv.inc"
 };
@@ -58,10 +55,9 @@ TEST_CASE("modules with matrices of either name are reflected like others") {
 TEST_CASE("stages and the shape of subgroups are constants") {
     ProgramOptions two = kOptions, flat = kOptions;
     two.constants.emplace_back(6u, 2u);
-    CHECK(reflect(kSingle, two).shared_memory_bytes == 2 * (64 + 64) * 144);
+    CHECK(reflect(kKhr, two).shared_memory_bytes == 2 * (64 + 64) * 144);
     flat.constants = {{0u, 512u}, {1u, 8u}, {2u, 2u}, {7u, 512u}, {8u, 1u}};
     CHECK(reflect(kNv, flat).shared_memory_bytes == (128 + 128) * 144);
-    CHECK(reflect(kSingle, kOptions).bindings.size() == 6);
 }
 
 TEST_CASE("matrices need their extension") {

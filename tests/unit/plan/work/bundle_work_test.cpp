@@ -262,14 +262,15 @@ std::vector<Binding> bindings_of(const Program& program) {
 }
 
 /// Lays out the given chunks of `jobs` as one bundle.
-struct Bundle {
+struct PlacedBundle {
     std::vector<Binding> bindings;
     AreaNeeds needs{};
     Bundle work;
     std::unique_ptr<FakeSlot> slot;
 
-    Bundle(const Program& program, const std::vector<std::unique_ptr<TestJob>>& jobs,
-           const std::vector<Chunk>& chunks, const Route& route, std::uint64_t alignment, Buffers& buffers)
+    PlacedBundle(const Program& program, const std::vector<std::unique_ptr<TestJob>>& jobs,
+                 const std::vector<Chunk>& chunks, const Route& route, std::uint64_t alignment,
+                 Buffers& buffers)
         : bindings(bindings_of(program)) {
         BundleLayout layout({bindings, 16, 1, 0, "test"}, alignment);
         for (const Chunk& chunk : chunks)
@@ -304,10 +305,10 @@ TEST_CASE("every route brings the right bytes to the kernel and back") {
                     for (const std::uint64_t n : {100u, 1u, 65u})
                         jobs.push_back(std::make_unique<TestJob>(program, n, n, pinned, buffers));
                     // Two bundles: the first job ends in the middle of one, next to the others.
-                    Bundle first(program, jobs, {{0, 0, 33}, {0, 33, 3}}, route, alignment, buffers);
+                    PlacedBundle first(program, jobs, {{0, 0, 33}, {0, 33, 3}}, route, alignment, buffers);
                     first.slot->run(program, first.work, alignment);
-                    Bundle second(program, jobs, {{0, 36, 64}, {1, 0, 1}, {2, 0, 65}}, route, alignment,
-                                  buffers);
+                    PlacedBundle second(program, jobs, {{0, 36, 64}, {1, 0, 1}, {2, 0, 65}}, route, alignment,
+                                        buffers);
                     second.slot->run(program, second.work, alignment);
                     for (const auto& job : jobs) CHECK(job->outputs_are_right());
                     std::uint64_t bytes = 0;
@@ -325,11 +326,12 @@ TEST_CASE("every route brings the right bytes to the kernel and back") {
 struct Single {
     Buffers buffers;
     std::vector<std::unique_ptr<TestJob>> jobs;
-    std::unique_ptr<Bundle> bundle;
+    std::unique_ptr<PlacedBundle> bundle;
 
     Single(const Program& program, const Route& route, Pinned pinned) {
         jobs.push_back(std::make_unique<TestJob>(program, 64, 1, pinned, buffers));
-        bundle = std::make_unique<Bundle>(program, jobs, std::vector<Chunk>{{0, 0, 64}}, route, 64, buffers);
+        bundle =
+            std::make_unique<PlacedBundle>(program, jobs, std::vector<Chunk>{{0, 0, 64}}, route, 64, buffers);
     }
     const Bundle& work() const { return bundle->work; }
     std::uint64_t need(Area area) const { return bundle->needs[static_cast<std::size_t>(area)]; }
@@ -386,7 +388,7 @@ TEST_CASE("without copies the kernel works on page-locked memory itself, where i
     Buffers buffers;
     std::vector<std::unique_ptr<TestJob>> jobs;
     jobs.push_back(std::make_unique<TestJob>(bytes, 63, 1, Pinned::aligned, buffers));
-    const Bundle bundle(bytes, jobs, {{0, 0, 63}}, kRoutes[5], 64, buffers);
+    const PlacedBundle bundle(bytes, jobs, {{0, 0, 63}}, kRoutes[5], 64, buffers);
     CHECK(bundle.work.copies_in.empty());
     CHECK(bundle.work.copies_out.size() == 1);
 }
@@ -453,7 +455,7 @@ TEST_CASE("each chunk carries the index of its first element and the job's param
     Buffers buffers;
     std::vector<std::unique_ptr<TestJob>> jobs;
     jobs.push_back(std::make_unique<TestJob>(kPrograms[0], 100, 77, Pinned::none, buffers));
-    const Bundle bundle(kPrograms[0], jobs, {{0, 10, 20}, {0, 30, 5}}, kRoutes[0], 64, buffers);
+    const PlacedBundle bundle(kPrograms[0], jobs, {{0, 10, 20}, {0, 30, 5}}, kRoutes[0], 64, buffers);
     REQUIRE(bundle.work.chunks.size() == 2);
     for (const ChunkDispatch& chunk : bundle.work.chunks) {
         std::uint32_t first = 0;

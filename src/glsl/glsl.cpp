@@ -31,7 +31,7 @@ SearchRoots search_roots(const GlslSource& source) {
     std::error_code error;
     roots.working = std::filesystem::current_path(error);
     if (error)
-        throw Error(Errc::io, "compile_glsl: the working folder cannot be told (" + error.message() + ")",
+        throw Error(Errc::io, "compile_glsl: the working folder cannot be found (" + error.message() + ")",
                     error.value());
     roots.source_folder = source.file.parent_path();
     roots.has_folder = !source.file.empty();

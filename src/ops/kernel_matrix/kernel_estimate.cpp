@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plan takes and why, for people.
+#include "ops/kernel_matrix/kernel_estimate.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
-#include "ops/kernel_matrix/gram_tuning.hpp"
-#include "ops/kernel_matrix/kernel_plan.hpp"
+#include "ops/encode/footprint.hpp"
+#include "ops/kernel_matrix/kernel_state_plan.hpp"
 
 namespace weft::kernels {
 namespace {
@@ -22,7 +23,7 @@ std::string gigabytes(std::uint64_t bytes) {
 
 // Why K does not depend on some layers.
 std::string layers_reason(const KernelMatrixPlan& plan, const CircuitFacts& circuit) {
-    const std::string product = ": K is a product over the qubits, in closed gram_method";
+    const std::string product = ": K is a product over the qubits, in closed form";
     if (circuit.given) return "states are given: their inner products are all there is to do";
     if (circuit.layers == 0) return "no layers" + product;
     if (!circuit.reupload)
@@ -76,7 +77,7 @@ std::string times_text(double times) {
     return text;
 }
 
-void tell_tiles(KernelMatrixEstimate& e, const KernelMatrixPlan& plan, const KernelMatrixOptions& options) {
+void explain_tiles(KernelMatrixEstimate& e, const KernelMatrixPlan& plan, const KernelMatrixOptions& options) {
     const StatePlan& s = plan.states;
     const std::uint64_t rows = plan.shape.samples + plan.shape.others;
     if (s.bulk) {
@@ -96,11 +97,11 @@ void tell_tiles(KernelMatrixEstimate& e, const KernelMatrixPlan& plan, const Ker
 std::string packing_reason(const KernelMatrixPlan& plan) {
     const StatePlan& s = plan.states;
     const std::uint64_t built = built_bytes(plan);
-    const std::string beside =
-        built == 0 ? "nothing beside packed states" : gigabytes(built) + " of states beside packed ones";
-    if (s.fused) return "the last pass packs states for inner products; " + beside;
+    const std::string memory =
+        built == 0 ? "nothing but packed states" : gigabytes(built) + " of states in addition to packed ones";
+    if (s.fused) return "the last pass packs states for inner products; " + memory;
     return "states are packed by a pass of their own: packed rows lie side by side, and a workgroup holds " +
-           number(s.workgroup_rows) + " of them; " + beside;
+           number(s.workgroup_rows) + " of them; " + memory;
 }
 
 void estimate_states(KernelMatrixEstimate& e, const KernelMatrixPlan& plan, const KernelMatrixDevice& device,
@@ -129,25 +130,90 @@ void estimate_states(KernelMatrixEstimate& e, const KernelMatrixPlan& plan, cons
     if (plan.layers != 0) e.reasons.push_back(packing_reason(plan));
     if (s.renormalize)
         e.reasons.push_back("K is divided by the norms of states as it is made: rounding of gates adds up");
-    tell_tiles(e, plan, options);
+    explain_tiles(e, plan, options);
     e.gram_method = to_string(s.gram.method);
     e.error = plan.real64 ? 1e-12 : plan.shape.qubits <= 10 ? 2e-6 : 2e-5;
     e.tile = to_string(s.gram.tile);
     const bool first = circuit.on_host && tunes_first(plan, device.gram, options);
     e.tile_choice = first ? "to be measured" : s.gram.tile_measured ? "measured" : "planned";
     if (first) e.reasons.push_back("autotune: tiles are measured before the job, which is long enough");
-    if (!options.autotune) e.reasons.push_back("autotune is off");
+    if (options.autotune == Choice::off) e.reasons.push_back("autotune is off");
     for (const std::string& reason : s.gram.reasons) e.reasons.push_back("inner products: " + reason);
 }
 
+// Features come as float or double, which a plan does not ask for.
+std::uint64_t feature_bytes(const KernelMatrixPlan& plan) {
+    return (plan.shape.samples + plan.shape.others) * plan.shape.qubits * 8;
+}
+
+// Staging buffers of a Stream for uploads of `bytes` in all, `each` at a time, of which four are under way.
+std::uint64_t upload_staging(std::uint64_t bytes, std::uint64_t each) {
+    const std::uint64_t part = std::min(each, 32 * kMiB), buffer = staging_bytes(each);
+    return std::min(4 * buffer, buffer * (bytes / std::max<std::uint64_t>(1, part) + 1));
+}
+
+// Two parts of a download take turns.
+std::uint64_t download_staging(std::uint64_t bytes) {
+    return 2 * std::min((bytes + kMiB - 1) / kMiB * kMiB, 32 * kMiB);
+}
+
+std::uint64_t within(const KernelMatrixDevice& device, std::uint64_t bytes) {
+    return device.limited ? with_blocks(bytes) : bytes;
+}
+
 }  // namespace
+
+std::uint64_t available_bytes(const KernelMatrixDevice& device, const KernelMatrixOptions& options) noexcept {
+    return static_cast<std::uint64_t>(options.vram_fraction * static_cast<double>(device.budget_bytes));
+}
+
+std::uint64_t product_memory(const KernelMatrixPlan& plan, const KernelMatrixDevice& device, bool streamed) noexcept {
+    const std::uint64_t planes = plan.planes_values() * plan.real_bytes();
+    if (!streamed) return within(device, planes);
+    const std::uint64_t features = feature_bytes(plan), host = device.host_counts ? 1 : 0;
+    const std::uint64_t rows = plan.job_rows * plan.shape.columns() * plan.real_bytes();
+    const std::uint64_t made = planes + features + host * upload_staging(features, features);
+    if (plan.by_panels) return within(device, made + rows + host * download_staging(rows));
+    // An area of a slot is not smaller.
+    constexpr std::uint64_t kSlotBytes = std::uint64_t{5} << 18;
+    const std::uint64_t jobs =
+        (plan.shape.samples + plan.job_rows - 1) / std::max<std::uint64_t>(1, plan.job_rows);
+    const std::uint64_t slots = std::min<std::uint64_t>(device.slots, jobs);
+    const std::uint64_t in_slots = slots * (device.job_copies * (planes + rows) + kSlotBytes);
+    return within(device, host * planes + std::max(made, in_slots));
+}
+
+std::uint64_t states_memory(const KernelMatrixPlan& plan, const KernelMatrixDevice& device, bool streamed) noexcept {
+    const StatePlan& s = plan.states;
+    const std::uint64_t columns = plan.shape.square() ? 0 : plan.shape.others;
+    const std::uint64_t packed = s.bulk
+                                     ? s.gram.packed_bytes(plan.shape.samples) + s.gram.packed_bytes(columns)
+                                     : 2 * s.tile * s.gram.row_bytes;
+    const std::uint64_t angles = plan.layers != 0 ? plan.planes_values() * plan.real_bytes() : 0;
+    const std::uint64_t factors = (plan.shape.samples + plan.shape.others) * plan.real_bytes();
+    const std::uint64_t squares = s.chunk_rows * s.squares * plan.real_bytes();
+    const std::uint64_t weights = std::uint64_t{plan.layers + 1} * plan.shape.qubits * 2 * plan.real_bytes();
+    std::uint64_t bytes =
+        packed + built_bytes(plan) + angles + weights + factors + squares + s.gram.scratch_bytes;
+    if (!streamed) return within(device, bytes);
+    const std::uint64_t host = device.host_counts ? 1 : 0;
+    bytes += (1 + host) * (one_block(plan) ? 1 : kBlocksUnderWay) * block_bytes(plan);
+    if (plan.layers != 0) {
+        const std::uint64_t features = feature_bytes(plan);
+        bytes += features + host * (upload_staging(features, features) + upload_staging(weights, weights));
+    } else {
+        bytes += host * upload_staging((plan.shape.samples + plan.shape.others) * s.state_bytes,
+                                       s.chunk_rows * s.state_bytes);
+    }
+    return within(device, bytes);
+}
 
 KernelMatrixEstimate estimate_kernel(const KernelMatrixPlan& plan, const KernelMatrixDevice& device,
                                const CircuitFacts& circuit, const KernelMatrixOptions& options) {
     KernelMatrixEstimate e;
     e.method = plan.method;
     e.layers = plan.layers;
-    e.real64 = plan.real64;
+    e.float64 = plan.real64;
     e.pairs = plan.shape.pairs();
     e.matrix_bytes = plan.matrix_bytes();
     e.available_bytes = available_bytes(device, options);

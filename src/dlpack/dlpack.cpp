@@ -14,7 +14,7 @@ namespace {
 // What NumPy, PyTorch and JAX make at most.
 constexpr std::size_t kMostAxes = 64;
 
-/// What a tensor of weft's points at besides its memory.
+/// What a tensor of weft's points at in addition to its memory.
 struct Held {
     DLManagedTensor tensor{};
     std::vector<std::int64_t> shape, strides;
