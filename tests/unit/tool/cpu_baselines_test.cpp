@@ -279,18 +279,17 @@ TEST_CASE("states of every method, from one qubit on, all amplitudes against the
         std::vector<c64> state;
     };
     const std::vector<double> six{0.1, 0.2, 0.3, 0.4, 0.5, 0.6};
-    for (const Known& k : std::vector<Known>{{EncodeMethod::amplitude, {3, 4}, {0.6, 0.8}},
-                                             {EncodeMethod::amplitude, {3, 4, 0}, {0.6, 0.8, 0, 0}},
-                                             {EncodeMethod::angle, {0.3}, {c, s}},
-                                             {EncodeMethod::angle, {0, 0.3}, {c, 0, s, 0}},
-                                             {EncodeMethod::basis, {2}, {0, 0, 1, 0}},
-                                             {EncodeMethod::phase, {0.3}, {root, root * std::polar(1.0, 0.3)}},
-                                             {EncodeMethod::iqp, {0.3}, iqp({0.3}, 1)},
-                                             {EncodeMethod::iqp, six, iqp(six, 3)},
-                                             {EncodeMethod::iqp_z, {0.3}, iqp({0.3}, 1)},
-                                             {EncodeMethod::iqp_z,
-                                              {0.1, 0.2, 0.3},
-                                              iqp({0.1, 0.2, 0.3, 0, 0, 0}, 3)}}) {
+    for (const Known& k :
+         std::vector<Known>{{EncodeMethod::amplitude, {3, 4}, {0.6, 0.8}},
+                            {EncodeMethod::amplitude, {3, 4, 0}, {0.6, 0.8, 0, 0}},
+                            {EncodeMethod::angle, {0.3}, {c, s}},
+                            {EncodeMethod::angle, {0, 0.3}, {c, 0, s, 0}},
+                            {EncodeMethod::basis, {2}, {0, 0, 1, 0}},
+                            {EncodeMethod::phase, {0.3}, {root, root * std::polar(1.0, 0.3)}},
+                            {EncodeMethod::iqp, {0.3}, iqp({0.3}, 1)},
+                            {EncodeMethod::iqp, six, iqp(six, 3)},
+                            {EncodeMethod::iqp_z, {0.3}, iqp({0.3}, 1)},
+                            {EncodeMethod::iqp_z, {0.1, 0.2, 0.3}, iqp({0.1, 0.2, 0.3, 0, 0, 0}, 3)}}) {
         CAPTURE(to_string(k.method));
         const auto qubits = static_cast<std::uint32_t>(std::countr_zero(k.state.size()));
         std::vector<c32> got(k.state.size()), of_float(got.size());
@@ -315,7 +314,9 @@ TEST_CASE("kernel matrices of circuits with layers, against gates one after the 
             cpu_kernel_of_features(circuit, x, kSamples, k, 2);
             for (std::size_t i = 0; i < kSamples; i += 23)
                 for (std::size_t j = 0; j < kSamples; j += 3) {
-                    const auto row = [&](std::size_t r) { return std::span(x).subspan(r * kQubits, kQubits); };
+                    const auto row = [&](std::size_t r) {
+                        return std::span(x).subspan(r * kQubits, kQubits);
+                    };
                     const double wanted = overlap_of(state_of(row(i), circuit), state_of(row(j), circuit));
                     REQUIRE(std::abs(static_cast<double>(k[i * kSamples + j]) - wanted) < 2e-6);
                 }

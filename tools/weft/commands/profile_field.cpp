@@ -64,15 +64,13 @@ class FieldWork {
     std::vector<FieldJob> jobs_;
 };
 
-constexpr std::array kOps{FieldOp::add,           FieldOp::sub,
-                          FieldOp::neg,           FieldOp::mul,
-                          FieldOp::square,        FieldOp::inverse,
-                          FieldOp::to_montgomery, FieldOp::from_montgomery,
-                          FieldOp::axpy,          FieldOp::sum,
-                          FieldOp::inner_product};
+constexpr std::array kOps{FieldOp::add,    FieldOp::sub,     FieldOp::neg,           FieldOp::mul,
+                          FieldOp::square, FieldOp::inverse, FieldOp::to_montgomery, FieldOp::from_montgomery,
+                          FieldOp::axpy,   FieldOp::sum,     FieldOp::inner_product};
 
 FieldOp op_named(const std::string& name) {
-    const auto found = std::find_if(kOps.begin(), kOps.end(), [&](FieldOp op) { return name == to_string(op); });
+    const auto found =
+        std::find_if(kOps.begin(), kOps.end(), [&](FieldOp op) { return name == to_string(op); });
     if (found == kOps.end()) throw CLI::ValidationError("no such operation (got " + name + ")");
     return *found;
 }

@@ -2,9 +2,9 @@
 // weft profile encode, lattice and all: what each kernel lets one choose.
 #include <sstream>
 
-#include "commands/lattice_options.hpp"
 #include "cli/map_name.hpp"
 #include "cli/number_options.hpp"
+#include "commands/lattice_options.hpp"
 #include "commands/profile_report.hpp"
 
 namespace weft::tool {
@@ -103,7 +103,8 @@ void add_profile_encode(CLI::App& profile) {
     all->report.add_to(command);
     command.footer(
         "Example: weft profile encode --method angle --qubits 12 --batch-sizes 1,100,10000\n"
-        "Example: weft profile encode --method amplitude --qubits 16 --values float64 --keep-states --batch-sizes 6400");
+        "Example: weft profile encode --method amplitude --qubits 16 --values float64 --keep-states "
+        "--batch-sizes 6400");
     command.callback([all] {
         ReportKernels kernels;
         kernels.push_back(report_encode(all->encode));

@@ -77,7 +77,7 @@ inline double overlap_of(const State& a, const State& b) {
 
 /// The closed form of circuits whose layers cancel.
 inline double closed_form(std::span<const float> x, std::span<const float> y,
-                      const KernelMatrixCircuit& circuit) {
+                          const KernelMatrixCircuit& circuit) {
     double k = 1;
     for (std::size_t q = 0; q < x.size(); ++q) {
         const double a = circuit.scale * static_cast<double>(x[q]),

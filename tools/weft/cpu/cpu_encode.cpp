@@ -130,7 +130,7 @@ void cpu_encode(EncodeMethod method, std::span<const Value> values, std::span<c3
                      std::vector<double> scratch;
                      for (std::size_t s = first; s < last; ++s)
                          encode_one<Value>(method, values.subspan(s * features, features), shape.qubits,
-                                    states.subspan(s * size, size), scratch);
+                                           states.subspan(s * size, size), scratch);
                  });
 }
 

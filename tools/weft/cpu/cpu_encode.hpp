@@ -10,8 +10,8 @@
 
 namespace weft::tool {
 
-/// states as weft::encode writes them, float32 or float64 in and complex64 out; threads share out the samples. Errors:
-/// within 4e-6 of the definition for up to 20 qubits. Values must be fit to be encoded.
+/// states as weft::encode writes them, float32 or float64 in and complex64 out; threads share out the
+/// samples. Errors: within 4e-6 of the definition for up to 20 qubits. Values must be fit to be encoded.
 template <class Value>
 void cpu_encode(EncodeMethod method, std::span<const Value> values, std::span<c32> states,
                 const StateShape& shape, unsigned threads);

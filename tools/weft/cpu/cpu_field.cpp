@@ -170,14 +170,13 @@ class FieldLoop {
             case FieldOp::from_montgomery:
                 return each([&](const Element& x, const Element&) { return numbers_.montgomery(x, {1}); });
             case FieldOp::axpy:
-                return each([&](const Element& x, const Element& y) {
-                    return numbers_.add(product(scalar, x), y);
-                });
+                return each(
+                    [&](const Element& x, const Element& y) { return numbers_.add(product(scalar, x), y); });
             case FieldOp::sum:
                 return put(0, total([](const Element& x, const Element&) { return x; }));
             case FieldOp::inner_product: {
-                const Element over_r = total(
-                    [&](const Element& x, const Element& y) { return numbers_.montgomery(x, y); });
+                const Element over_r =
+                    total([&](const Element& x, const Element& y) { return numbers_.montgomery(x, y); });
                 return put(0, plain_ ? numbers_.montgomery(over_r, numbers_.r_squared()) : over_r);
             }
             case FieldOp::inverse:
@@ -227,7 +226,8 @@ class FieldLoop {
             Element before[kBatch], all = numbers_.montgomery(numbers_.r_squared(), {1});
             for (std::size_t k = 0; k < count; ++k) {
                 before[k] = all;
-                if (const Element x = at(job_.a, first + k); x != Element{}) all = numbers_.montgomery(all, x);
+                if (const Element x = at(job_.a, first + k); x != Element{})
+                    all = numbers_.montgomery(all, x);
             }
             // R^2 over the product, which is the inverse in Montgomery form; every result takes its factor.
             Element inverse = numbers_.power_of_p_less_2(all);

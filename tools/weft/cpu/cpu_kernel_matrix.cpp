@@ -136,7 +136,7 @@ std::vector<std::uint32_t> ring(std::uint32_t qubits) {
 }
 
 std::vector<c32> states(std::span<const float> x, std::size_t samples, std::uint32_t qubits,
-                  const KernelMatrixCircuit& circuit, std::uint64_t layers, unsigned threads) {
+                        const KernelMatrixCircuit& circuit, std::uint64_t layers, unsigned threads) {
     const std::uint64_t amplitudes = std::uint64_t{1} << qubits;
     const auto* weights = static_cast<const double*>(circuit.weights.data);
     const std::vector<std::uint32_t> to = ring(qubits);
@@ -176,7 +176,8 @@ void cpu_tile_pairs(std::size_t tiles, std::size_t work, unsigned threads,
                     const std::function<void(std::size_t row, std::size_t column)>& body) {
     parallel_for(tiles * (tiles + 1) / 2, kGrainWork / std::max<std::size_t>(work, 1) + 1, threads,
                  [&](std::size_t first, std::size_t last) {
-                     auto row = static_cast<std::size_t>((std::sqrt(8.0 * static_cast<double>(first) + 1) - 1) / 2);
+                     auto row =
+                         static_cast<std::size_t>((std::sqrt(8.0 * static_cast<double>(first) + 1) - 1) / 2);
                      while (row * (row + 1) / 2 > first) --row;
                      while ((row + 1) * (row + 2) / 2 <= first) ++row;
                      for (std::size_t column = first - row * (row + 1) / 2; first < last; ++first) {

@@ -42,8 +42,8 @@ std::string csv_text(const Report& report, const KernelResult& result) {
                        nine_digits(s.min * 1e3) + "," + nine_digits(s.max * 1e3) + "," +
                        nine_digits(size.per_s(path)) + "," + nine_digits(size.gb_per_s(path)) + "," +
                        (cpu ? "" : known(path.speedup)) + "," + known(path.over_vulkan) + "," +
-                       known(path.of_ceiling()) + "," + known(path.arithmetic_s > 0 ? path.of_floor() : 0) + "," +
-                       known(path.of_resident);
+                       known(path.of_ceiling()) + "," + known(path.arithmetic_s > 0 ? path.of_floor() : 0) +
+                       "," + known(path.of_resident);
             else
                 out += ",,,,,,,,,,";
             out += "," + known(size.compression) + "," + (path.verified ? "yes" : "no") + "," +

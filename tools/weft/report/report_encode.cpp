@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "cpu/cpu_encode.hpp"
 #include "cli/cuda_calls.hpp"
+#include "cpu/cpu_encode.hpp"
 #include "report/report_kernel.hpp"
 
 namespace weft::tool {
@@ -64,8 +64,8 @@ class EncodeWork : public ReportWork {
             if (!keep_states_) return;
         }
         stream_ = std::make_unique<Stream>(*targets_.backend, StreamOptions{.name = "encode"});
-        copies_ = std::make_unique<Stream>(
-            *targets_.backend, StreamOptions{.name = "copies", .queue = StreamQueue::upload});
+        copies_ = std::make_unique<Stream>(*targets_.backend,
+                                           StreamOptions{.name = "copies", .queue = StreamQueue::upload});
         for (const std::vector<Value>& values : values_) {
             resident_.emplace_back(*targets_.backend, values.size());
             if (path == ReportPath::resident) stream_->upload(values, resident_.back());
@@ -164,8 +164,8 @@ class EncodeReport : public ReportKernel {
     double host_bytes(std::uint64_t batch) const override {
         double values = 0;
         for (const EncodeMethod method : choice_.methods)
-            values += (choice_.float64 ? 16.0 : 8.0) *
-                      static_cast<double>(encode_features(method, choice_.qubits));
+            values +=
+                (choice_.float64 ? 16.0 : 8.0) * static_cast<double>(encode_features(method, choice_.qubits));
         // One state for each method's own result, and two at a time for the path being measured.
         const double states = static_cast<double>(choice_.methods.size() + 2) * sizeof(c32) *
                               std::ldexp(1.0, static_cast<int>(choice_.qubits));

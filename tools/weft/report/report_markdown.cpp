@@ -55,7 +55,8 @@ constexpr const char* kLegend =
     "page-locked "
     "and device memory allow, of\nwhat a plain pass over device memory allows for `resident`; arrays that a "
     "cache "
-    "holds, and unified memory, may exceed it. *multiply*: share of what its multiplications take at the pace "
+    "holds, and unified memory, may exceed it. *multiply*: share of what its multiplications take at the "
+    "pace "
     "of plain\nproducts, where that is more. *of resident*: the time of `resident` over its own.\n";
 
 constexpr const char* kLegendOfCuda =
@@ -87,8 +88,8 @@ std::string table_of(const KernelResult& result, std::size_t process) {
         }
         for (const PathResult& path : size.paths) {
             if (!path.ran()) {
-                out += row(
-                    {grouped(size.batch), to_string(path.path), "did not run", "", "", "", "", "", "", "", ""});
+                out += row({grouped(size.batch), to_string(path.path), "did not run", "", "", "", "", "", "",
+                            "", ""});
                 continue;
             }
             const Statistics& s = path.timing.seconds;

@@ -51,7 +51,7 @@ struct SizeResult {
     std::size_t process = 0;
     std::uint64_t batch = 0, bytes_in = 0, bytes_out = 0;
     std::uint64_t bytes_resident = 0;  ///< that pass through device memory where arrays are resident
-    double items = 0;        ///< what rates count
+    double items = 0;                  ///< what rates count
     double compression = 0;  ///< bytes of values over bytes of code, as written; 0: means nothing here
     std::vector<PathResult> paths;
 
