@@ -16,8 +16,9 @@
 #include <nlohmann/json.hpp>
 #include <weft/weft.hpp>
 
-#include "kernel_loops.hpp"
-#include "kernel_reference.hpp"
+#include "cpu/cpu_circuit.hpp"
+#include "cpu/cpu_kernel_matrix.hpp"
+#include "cpu/cpu_threads.hpp"
 
 namespace {
 
@@ -78,14 +79,14 @@ double verified(const Case& c, const std::vector<float>& x, const weft::KernelMa
     const auto row = [&](std::uint64_t i) {
         return std::span<const float>(x.data() + i * c.qubits, c.qubits);
     };
-    std::vector<reference::State> states;
+    std::vector<weft::tool::State> states;
     if (c.qubits <= kMostSimulated)
-        for (const std::uint64_t i : rows) states.push_back(reference::state_of(row(i), circuit));
+        for (const std::uint64_t i : rows) states.push_back(weft::tool::state_of(row(i), circuit));
     double worst = 0;
     for (std::size_t i = 0; i < rows.size(); ++i)
         for (std::size_t j = 0; j < rows.size(); ++j) {
-            const double want = states.empty() ? reference::product(row(rows[i]), row(rows[j]), circuit)
-                                               : reference::overlap(states[i], states[j]);
+            const double want = states.empty() ? weft::tool::closed_form(row(rows[i]), row(rows[j]), circuit)
+                                               : weft::tool::overlap_of(states[i], states[j]);
             worst = std::max(worst, std::abs(want - static_cast<double>(k[rows[i] * c.samples + rows[j]])));
         }
     if (!(worst <= bound))
@@ -142,7 +143,7 @@ Resident run_resident(weft::Backend& backend, const Settings& settings, const Ca
         seconds.push_back(once(sequence, times));
         if (!settings.loops) continue;
         const auto start = Clock::now();
-        loops::kernel_matrix(x, c.samples, c.qubits, circuit, own);
+        weft::tool::cpu_kernel_of_features(circuit, x, c.samples, own, weft::tool::cpu_threads());
         loop_seconds.push_back(seconds_since(start));
     }
     Resident result{median(seconds), median(fills)};

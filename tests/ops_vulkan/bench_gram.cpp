@@ -13,7 +13,8 @@
 #include <weft/weft.hpp>
 
 #include "bench_gram.hpp"
-#include "examples/bench/kernel_loops.hpp"
+#include "cpu/cpu_kernel_matrix.hpp"
+#include "cpu/cpu_threads.hpp"
 #include "ops_vulkan/gram/gram.hpp"
 #include "ops/kernel_matrix/gram_tuning.hpp"
 
@@ -191,11 +192,11 @@ void compare(Size& size) {
         std::vector<weft::c32> host(size.rows * size.amplitudes);
         size.stream.download<weft::c32>(size.states.view(), host);
         std::vector<float> k(size.rows * size.rows);
-        const std::vector<float> packed = loops::pack(host, size.rows, size.amplitudes);
+        const std::vector<float> packed = weft::tool::cpu_pack_states(host, size.rows, weft::tool::cpu_threads());
         double ms = 1e30;
         for (int i = 0; i < size.settings.repeats; ++i) {
             const auto start = Clock::now();
-            loops::gram(packed, size.rows, size.amplitudes, k);
+            weft::tool::cpu_gram(packed, size.rows, size.amplitudes, k, weft::tool::cpu_threads());
             ms = std::min(ms, std::chrono::duration<double, std::milli>(Clock::now() - start).count());
         }
         double error = 0;

@@ -80,6 +80,11 @@ class Case(unittest.TestCase):
                 self.assertAlmostEqual(path[unit + "_per_s"] * path["median_s"] / result["batch_size"], 1, places=6)
                 moved = result["bytes_in"] + result["bytes_out"]
                 self.assertAlmostEqual(path["gb_per_s"] * path["median_s"] * 1e9 / moved, 1, places=6)
+                self.assertTrue(path["median_s"] <= path["p95_s"] <= path["max_s"])
+                resident = {p["path"]: p["median_s"] for p in result["paths"]}.get("resident")
+                self.assertEqual("of_resident" in path, path["path"] not in ("cpu", "resident") and resident is not None)
+                if "of_resident" in path:
+                    self.assertAlmostEqual(path["of_resident"], resident / path["median_s"], places=6)
                 if path is not cpu:
                     self.assertAlmostEqual(path["speedup"], cpu["median_s"] / path["median_s"], places=6)
                     self.assertAlmostEqual(path["of_ceiling"], path["ceiling_s"] / path["median_s"], places=6)
@@ -135,6 +140,51 @@ class Reports(Case):
         results = self.results("encode")
         self.assertEqual([c["process"] for c in results["ceilings"]], ["basis", "phase", "iqp-z"])
         self.check_figures(results, "samples")
+
+    def test_every_operation_of_a_field_in_montgomery_form_beside_its_multiplications(self):
+        ops = ["add", "sub", "neg", "mul", "square", "inverse", "to-montgomery", "from-montgomery", "axpy", "sum",
+               "inner-product"]
+        for field, element in ("mersenne31", 4), ("bls12-377-fp", 48):
+            self.report("field", "--field", field, "--ops", "all", "--form", "montgomery", "--batch-sizes", "700",
+                        "--no-plot")
+            results = self.results("field")
+            self.assertEqual([r["process"] for r in results["results"]], ops)
+            self.assertEqual(results["configuration"]["form"], "montgomery")
+            self.check_figures(results, "elements")
+            for result in results["results"]:
+                op, resident = result["process"], result["paths"][3]
+                self.assertEqual(result["bytes_in"],
+                                 700 * element * (2 if op in ("add", "sub", "mul", "axpy", "inner-product") else 1))
+                self.assertEqual(result["bytes_out"], element * (1 if op in ("sum", "inner-product") else 700))
+                self.assertEqual("arithmetic_s" in resident, op not in ("add", "sub", "neg", "sum"))
+                if "arithmetic_s" in resident:
+                    floors = {"memory": resident["ceiling_s"], "multiply": resident["arithmetic_s"]}
+                    self.assertEqual(resident["bound"], max(floors, key=floors.get))
+                    self.assertAlmostEqual(resident["of_floor"], max(floors.values()) / resident["median_s"], places=6)
+            for name in os.listdir(self.out):
+                os.remove(os.path.join(self.out, name))
+        self.report("field", "--field", "goldilocks", "--ops", "sum,mul", "--shader", "limbs32", "--workgroup-size", "64",
+                    "--block-elements", "4096", "--batch-sizes", "10000", "--no-plot")
+        results = self.results("field")
+        self.check_figures(results, "elements")
+        self.assertFalse([p for r in results["results"] for p in r["paths"] if "of_floor" in p])  # in plain form
+
+    def test_float64_values_and_states_that_stay_on_the_device(self):
+        every = "amplitude,angle,basis,phase,iqp,iqp-z"
+        self.report("encode", "--method", every, "--qubits", "1", "--values", "float64", "--batch-sizes", "70", "--no-plot")
+        results = self.results("encode")
+        self.assertEqual(results["configuration"]["values"], "float64")
+        self.assertEqual(results["results"][0]["bytes_in"], 70 * 2 * 8)
+        self.check_figures(results, "samples")
+        os.remove(self.file(r"encode_results_.*"))
+        self.report("encode", "--method", every, "--qubits", "6", "--values", "float64", "--keep-states", "--batch-sizes",
+                    "64,200", "--no-plot")
+        results = self.results("encode")
+        for result in results["results"]:
+            self.assertEqual(result["bytes_out"], 0)
+            self.assertEqual([p["path"] for p in result["paths"][:4]], PATHS)
+            for path in result["paths"][:4]:
+                self.assertTrue(path["verified"], path)
 
     def test_kernel(self):
         self.report("kernel", "--map", "ry", "--qubits", "3", "--batch-sizes", "1,50", "--no-plot")

@@ -2,6 +2,7 @@
 // The baselines of reports, against values worked out by hand or in another way. Reports compare them with
 // the device besides.
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <mutex>
 #include <set>
@@ -11,6 +12,7 @@
 
 #include <doctest/doctest.h>
 
+#include "cpu/cpu_circuit.hpp"
 #include "cpu/cpu_encode.hpp"
 #include "cpu/cpu_field.hpp"
 #include "cpu/cpu_kernel_matrix.hpp"
@@ -73,7 +75,7 @@ TEST_CASE("field arithmetic at the ends of every field") {
                 }
         const auto apply = [&](FieldOp op) {
             std::vector<std::uint64_t> out(a.size());
-            cpu_field(field, op, a, b, out, 1);
+            cpu_field<std::uint64_t>(field, op, {.a = a, .b = b, .out = out}, 1);
             return out;
         };
         const auto element = [&](const std::vector<std::uint64_t>& v, std::size_t i) {
@@ -103,11 +105,74 @@ TEST_CASE("fields of 31 bits against 64-bit arithmetic") {
     std::vector<std::uint32_t> a(5000), b(a.size()), out(a.size());
     fill_field(field, 1, std::span<std::uint32_t>(a));
     fill_field(field, 2, std::span<std::uint32_t>(b));
-    cpu_field(field, FieldOp::mul, std::span<const std::uint32_t>(a), std::span<const std::uint32_t>(b),
-              std::span<std::uint32_t>(out), 2);
+    cpu_field<std::uint32_t>(field, FieldOp::mul, {.a = a, .b = b, .out = out}, 2);
     for (std::size_t i = 0; i < a.size(); ++i) REQUIRE(out[i] == std::uint64_t{a[i]} * b[i] % p);
     CHECK(a[1] == p - 1);
     CHECK(a[2] == 0);
+}
+
+TEST_CASE("all operations of a field of 31 bits against 64-bit arithmetic, in both forms") {
+    const FieldInfo& field = field_info(Field::koalabear);
+    const std::uint64_t p = field.modulus[0], r = (std::uint64_t{1} << 32) % p;
+    const auto power = [&](std::uint64_t x, std::uint64_t exponent) {
+        std::uint64_t result = 1;
+        for (; exponent != 0; exponent >>= 1, x = x * x % p)
+            if ((exponent & 1) != 0) result = result * x % p;
+        return result;
+    };
+    const std::uint64_t r_inverse = power(r, p - 2);
+    std::vector<std::uint32_t> a(5003), b(a.size()), scalar{12345};
+    fill_field(field, 1, std::span<std::uint32_t>(a));
+    fill_field(field, 2, std::span<std::uint32_t>(b));
+    for (const FieldForm form : {FieldForm::plain, FieldForm::montgomery}) {
+        CAPTURE(form == FieldForm::plain);
+        const std::uint64_t over = form == FieldForm::plain ? 1 : r_inverse;  // of a product
+        const std::uint64_t one = form == FieldForm::plain ? 1 : r;
+        const auto run = [&](FieldOp op) {
+            std::vector<std::uint32_t> out(is_reduction(op) ? 1 : a.size());
+            CpuFieldJob<std::uint32_t> job{.a = a, .out = out, .form = form};
+            if (takes_b(op)) job.b = b;
+            if (op == FieldOp::axpy) job.scalar = scalar;
+            cpu_field(field, op, job, 3);
+            return out;
+        };
+        const auto square = run(FieldOp::square), inverse = run(FieldOp::inverse),
+                   to = run(FieldOp::to_montgomery), from = run(FieldOp::from_montgomery),
+                   axpy = run(FieldOp::axpy), neg = run(FieldOp::neg);
+        std::uint64_t sum = 0, products = 0;
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            const std::uint64_t x = a[i], y = b[i];
+            REQUIRE(square[i] == x * x % p * over % p);
+            REQUIRE(x * inverse[i] % p * over % p == (x == 0 ? 0 : one));
+            REQUIRE(to[i] == x * r % p);
+            REQUIRE(from[i] == x * r_inverse % p);
+            REQUIRE(axpy[i] == (scalar[0] * x % p * over + y) % p);
+            REQUIRE((neg[i] + x) % p == 0);
+            sum += x;
+            products = (products + x * y % p * over) % p;
+        }
+        CHECK(run(FieldOp::sum)[0] == sum % p);
+        CHECK(run(FieldOp::inner_product)[0] == products);
+    }
+}
+
+TEST_CASE("inverses in fields of many limbs, and sums of all operands with their negatives") {
+    for (const Field name : {Field::goldilocks, Field::bn254_fr, Field::bls12_381_fp}) {
+        const FieldInfo& field = field_info(name);
+        CAPTURE(field.name);
+        constexpr std::size_t kElements = 100;
+        std::vector<std::uint64_t> a(kElements * field.limbs), inverse(a.size()), product(a.size());
+        fill_field(field, 1, std::span<std::uint64_t>(a));
+        cpu_field<std::uint64_t>(field, FieldOp::inverse, {.a = a, .out = inverse}, 1);
+        cpu_field<std::uint64_t>(field, FieldOp::mul, {.a = a, .b = inverse, .out = product}, 1);
+        for (std::size_t i = 0; i < a.size(); ++i)
+            REQUIRE(product[i] == (i % field.limbs == 0 && i / field.limbs != 2 ? 1 : 0));  // element 2 is 0
+        std::vector<std::uint64_t> total(field.limbs), negated(a.size());
+        cpu_field<std::uint64_t>(field, FieldOp::neg, {.a = a, .out = negated}, 1);
+        negated.insert(negated.end(), a.begin(), a.end());
+        cpu_field<std::uint64_t>(field, FieldOp::sum, {.a = negated, .out = total}, 2);
+        CHECK(total == std::vector<std::uint64_t>(field.limbs));
+    }
 }
 
 TEST_CASE("lattice codes worked out by hand") {
@@ -156,12 +221,12 @@ TEST_CASE("encoded states have norm 1 and the amplitudes of the definition") {
         CAPTURE(to_string(method));
         const std::size_t features = encode_features(method, shape.qubits);
         std::vector<float> x(shape.samples * features);
-        fill_encode(method, shape, x);
+        fill_encode<float>(method, shape, x);
         if (method == EncodeMethod::iqp)  // without pairs it must be iqp-z
             for (std::size_t i = 0; i < x.size(); ++i)
                 if (i % features >= shape.qubits) x[i] = 0;
         std::vector<c32> states(shape.amplitudes());
-        cpu_encode(method, x, states, shape, 2);
+        cpu_encode<float>(method, x, states, shape, 2);
         for (std::size_t s = 0; s < shape.samples; ++s) {
             double norm = 0;
             for (std::size_t i = 0; i < shape.state_size(); ++i) norm += std::norm(c64(states[s * 16 + i]));
@@ -186,11 +251,83 @@ TEST_CASE("encoded states have norm 1 and the amplitudes of the definition") {
     }
 }
 
+TEST_CASE("states of every method, from one qubit on, all amplitudes against the definition") {
+    const double c = std::cos(0.3), s = std::sin(0.3), root = std::sqrt(0.5);
+    // H^n diag(exp(j theta)) H^n of the zero state, every term by itself.
+    const auto iqp = [](const std::vector<double>& d, unsigned qubits) {
+        std::vector<c64> state;
+        for (unsigned x = 0; x < 1u << qubits; ++x) {
+            c64 sum = 0;
+            for (unsigned z = 0; z < 1u << qubits; ++z) {
+                double theta = 0;
+                unsigned flips = 0, next = qubits;
+                for (unsigned i = 0; i < qubits; ++i) {
+                    theta += d[i] * (z >> i & 1);
+                    flips += x >> i & z >> i & 1;
+                }
+                for (unsigned i = 0; i < qubits; ++i)
+                    for (unsigned j = i + 1; j < qubits; ++j) theta += d[next++] * (z >> i & z >> j & 1);
+                sum += std::polar(flips % 2 == 0 ? 1.0 : -1.0, theta);
+            }
+            state.push_back(sum / static_cast<double>(1u << qubits));
+        }
+        return state;
+    };
+    struct Known {
+        EncodeMethod method;
+        std::vector<double> row;
+        std::vector<c64> state;
+    };
+    const std::vector<double> six{0.1, 0.2, 0.3, 0.4, 0.5, 0.6};
+    for (const Known& k :
+         std::vector<Known>{{EncodeMethod::amplitude, {3, 4}, {0.6, 0.8}},
+                            {EncodeMethod::amplitude, {3, 4, 0}, {0.6, 0.8, 0, 0}},
+                            {EncodeMethod::angle, {0.3}, {c, s}},
+                            {EncodeMethod::angle, {0, 0.3}, {c, 0, s, 0}},
+                            {EncodeMethod::basis, {2}, {0, 0, 1, 0}},
+                            {EncodeMethod::phase, {0.3}, {root, root * std::polar(1.0, 0.3)}},
+                            {EncodeMethod::iqp, {0.3}, iqp({0.3}, 1)},
+                            {EncodeMethod::iqp, six, iqp(six, 3)},
+                            {EncodeMethod::iqp_z, {0.3}, iqp({0.3}, 1)},
+                            {EncodeMethod::iqp_z, {0.1, 0.2, 0.3}, iqp({0.1, 0.2, 0.3, 0, 0, 0}, 3)}}) {
+        CAPTURE(to_string(k.method));
+        const auto qubits = static_cast<std::uint32_t>(std::countr_zero(k.state.size()));
+        std::vector<c32> got(k.state.size()), of_float(got.size());
+        cpu_encode<double>(k.method, k.row, got, {.samples = 1, .qubits = qubits}, 1);
+        const std::vector<float> row(k.row.begin(), k.row.end());
+        cpu_encode<float>(k.method, row, of_float, {.samples = 1, .qubits = qubits}, 1);
+        for (std::size_t i = 0; i < got.size(); ++i) {
+            CHECK(std::abs(c64(got[i]) - k.state[i]) < 2e-7);
+            CHECK(std::abs(c64(of_float[i]) - k.state[i]) < 2e-7);
+        }
+    }
+}
+
+TEST_CASE("kernel matrices of circuits with layers, against gates one after the other") {
+    constexpr std::size_t kSamples = 70, kQubits = 3;  // more than a tile
+    std::vector<float> x(kSamples * kQubits), k(kSamples * kSamples);
+    fill_encode<float>(EncodeMethod::phase, {.samples = kSamples, .qubits = kQubits}, x);
+    const std::vector<double> weights{0.1, -0.7, 0.4, 1.2, 0.3, -0.2};
+    for (const FeatureMap map : {FeatureMap::ry, FeatureMap::ryrz})
+        for (const bool reupload : {false, true}) {
+            const KernelMatrixCircuit circuit{map, weights, reupload, 0.8};
+            cpu_kernel_of_features(circuit, x, kSamples, k, 2);
+            for (std::size_t i = 0; i < kSamples; i += 23)
+                for (std::size_t j = 0; j < kSamples; j += 3) {
+                    const auto row = [&](std::size_t r) {
+                        return std::span(x).subspan(r * kQubits, kQubits);
+                    };
+                    const double wanted = overlap_of(state_of(row(i), circuit), state_of(row(j), circuit));
+                    REQUIRE(std::abs(static_cast<double>(k[i * kSamples + j]) - wanted) < 2e-6);
+                }
+        }
+}
+
 TEST_CASE("kernel matrices: of features by their overlap, of states by their product, larger than a tile") {
     constexpr std::size_t kSamples = 37, kQubits = 3;
     std::vector<float> x(kSamples * kQubits);
-    fill_encode(EncodeMethod::phase, {.samples = kSamples, .qubits = kQubits}, x);
-    for (const FeatureMap map : {FeatureMap::angle, FeatureMap::ryrz}) {
+    fill_encode<float>(EncodeMethod::phase, {.samples = kSamples, .qubits = kQubits}, x);
+    for (const FeatureMap map : {FeatureMap::ry, FeatureMap::ryrz}) {
         std::vector<c32> states(kSamples << kQubits);
         for (std::size_t s = 0; s < kSamples; ++s)
             for (std::size_t i = 0; i < std::size_t{1} << kQubits; ++i) {
@@ -204,7 +341,7 @@ TEST_CASE("kernel matrices: of features by their overlap, of states by their pro
                 states[(s << kQubits) + i] = c32(amplitude);
             }
         std::vector<float> of_features(kSamples * kSamples), of_states(of_features.size());
-        cpu_kernel_of_features(map, x, kSamples, of_features, 2);
+        cpu_kernel_of_features({.map = map}, x, kSamples, of_features, 2);
         cpu_kernel_of_states(states, kSamples, of_states, 3);
         for (std::size_t i = 0; i < kSamples; ++i)
             for (std::size_t j = 0; j < kSamples; ++j) {
@@ -223,7 +360,7 @@ TEST_CASE("pairs of iqp: two qubits by hand") {
     // theta = (0, a, b, a + b + c); amplitude 0 is their mean turn.
     const std::vector<float> x{0.3f, -1.1f, 0.7f};
     std::vector<c32> state(4);
-    cpu_encode(EncodeMethod::iqp, x, state, {.samples = 1, .qubits = 2}, 1);
+    cpu_encode<float>(EncodeMethod::iqp, x, state, {.samples = 1, .qubits = 2}, 1);
     const c64 sum = 1.0 + std::polar(1.0, 0.3) + std::polar(1.0, -1.1) + std::polar(1.0, 0.3 - 1.1 + 0.7);
     CHECK(std::abs(c64(state[0]) - sum / 4.0) < 1e-6);
 }

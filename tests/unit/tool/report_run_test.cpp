@@ -192,3 +192,38 @@ TEST_CASE("files show CUDA over the CPU and over Vulkan") {
     CHECK(all.find("title 'cuda'") != std::string::npos);
     CHECK(all.find("resident") == std::string::npos);
 }
+
+TEST_CASE("files show the share of resident, and of multiplications where they are the higher floor") {
+    Report report = report_on({10}, {ReportPath::cpu, ReportPath::ordinary});
+    SizeResult& size = report.kernels[0].sizes[0];
+    PathResult& ordinary = size.paths[1];
+    ordinary.timing.seconds.median = 4e-3;
+    PathResult resident;
+    resident.path = ReportPath::resident;
+    resident.timing.seconds = statistics({2e-3});
+    resident.verified = true;
+    resident.ceiling_s = 0.5e-3;
+    resident.arithmetic_s = 1.5e-3;
+    size.paths.push_back(resident);
+    size.compare();
+    CHECK(size.paths[1].of_resident == doctest::Approx(0.5));
+    CHECK(size.paths[2].of_resident == 0);
+    CHECK(size.paths[2].of_ceiling() == doctest::Approx(0.25));
+    CHECK(size.paths[2].of_floor() == doctest::Approx(0.75));
+    const KernelResult& result = report.kernels[0];
+    CHECK(markdown_text(report).find("| 25 %; multiply 75 % |  |") != std::string::npos);
+    CHECK(markdown_text(report).find("| 50 % |") != std::string::npos);
+    CHECK(csv_text(report, result).find(",0.25,0.75,,,yes,") != std::string::npos);
+    const std::string json = json_text(report, result);
+    for (const char* part : {"\"of_resident\": 0.5", "\"arithmetic_s\": 0.0015", "\"of_floor\": 0.75",
+                             "\"bound\": \"multiply\""}) {
+        CAPTURE(part);
+        CHECK(json.find(part) != std::string::npos);
+    }
+    size.paths[2].arithmetic_s = 0.1e-3;  // below the memory's
+    CHECK(size.paths[2].of_floor() == doctest::Approx(0.25));
+    CHECK(markdown_text(report).find("multiply 2") == std::string::npos);
+    CHECK(json_text(report, result).find("\"bound\": \"memory\"") != std::string::npos);
+    size.paths[2].arithmetic_s = 0;
+    CHECK(json_text(report, result).find("\"bound\"") == std::string::npos);
+}

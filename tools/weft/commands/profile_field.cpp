@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft profile field: the report, or a single run of many jobs.
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -18,6 +21,7 @@ namespace {
 
 struct FieldProfile {
     std::string op = "add", field = "bls12-381-fp", mode = "pipelined";
+    FieldChoice choice;  // of the report
     std::uint64_t elements = 65536, jobs = 16;
     ProfileRun run;
     ReportOptions report;
@@ -43,9 +47,9 @@ class FieldWork {
     /// Errors: Failure with Exit::failed.
     void verify() const {
         std::vector<Limb> wanted(out_.size());
-        cpu_field(field_, op_, std::span<const Limb>(a_),
-                  takes_b(op_) ? std::span<const Limb>(b_) : std::span<const Limb>{}, std::span<Limb>(wanted),
-                  cpu_threads());
+        CpuFieldJob<Limb> job{.a = a_, .out = wanted};
+        if (takes_b(op_)) job.b = b_;
+        cpu_field(field_, op_, job, cpu_threads());
         const auto wrong = std::mismatch(out_.begin(), out_.end(), wanted.begin()).first;
         if (wrong != out_.end())
             throw Failure(Exit::failed, "profile field: element " +
@@ -60,10 +64,59 @@ class FieldWork {
     std::vector<FieldJob> jobs_;
 };
 
+constexpr std::array kOps{FieldOp::add,    FieldOp::sub,     FieldOp::neg,           FieldOp::mul,
+                          FieldOp::square, FieldOp::inverse, FieldOp::to_montgomery, FieldOp::from_montgomery,
+                          FieldOp::axpy,   FieldOp::sum,     FieldOp::inner_product};
+
 FieldOp op_named(const std::string& name) {
-    for (const FieldOp op : {FieldOp::sub, FieldOp::neg, FieldOp::mul})
-        if (name == to_string(op)) return op;
-    return FieldOp::add;
+    const auto found =
+        std::find_if(kOps.begin(), kOps.end(), [&](FieldOp op) { return name == to_string(op); });
+    if (found == kOps.end()) throw CLI::ValidationError("no such operation (got " + name + ")");
+    return *found;
+}
+
+std::vector<FieldOp> ops_named(const std::string& text) {
+    if (text == "all") return {kOps.begin(), kOps.end()};
+    std::vector<FieldOp> ops;
+    std::istringstream words(text + ",");
+    for (std::string word; std::getline(words, word, ',');) ops.push_back(op_named(word));
+    return ops;
+}
+
+/// What the report has and a single run has not.
+std::vector<CLI::Option*> add_choice(CLI::App& command, FieldChoice& choice) {
+    const auto one_of = [&](const char* name, const char* usual, const char* about,
+                            const std::vector<std::string>& words,
+                            const std::function<void(const std::string&)>& take) {
+        return command.add_option_function<std::string>(name, take, about)
+            ->default_str(usual)
+            ->type_name("NAME")
+            ->check(CLI::IsMember(words).description(""));
+    };
+    std::vector<CLI::Option*> added{
+        command
+            .add_option_function<std::string>(
+                "--ops", [&choice](const std::string& text) { choice.ops = ops_named(text); },
+                "Operations with commas between, or all")
+            ->default_str("add,mul")
+            ->type_name("OP,OP,.."),
+        one_of("--form", "plain", "plain or montgomery", {"plain", "montgomery"},
+               [&choice](const std::string& text) {
+                   choice.options.form = text == "plain" ? FieldForm::plain : FieldForm::montgomery;
+               }),
+        one_of("--shader", "automatic", "automatic, limbs32 or limbs64", {"automatic", "limbs32", "limbs64"},
+               [&choice](const std::string& text) {
+                   choice.options.shader = text == "limbs32"   ? FieldShader::limbs32
+                                           : text == "limbs64" ? FieldShader::limbs64
+                                                               : FieldShader::automatic;
+               }),
+        add_number(command, "--workgroup-size", choice.options.workgroup_size,
+                   "Of resident arrays; 0: as planned", {0, 1024}),
+        add_number(command, "--block-elements", choice.options.block_elements,
+                   "Elements of a workgroup, of reductions of resident arrays; 0: as planned",
+                   {0, std::uint32_t{1} << 30})};
+    for (CLI::Option* option : added) option->group("Report");
+    return added;
 }
 
 template <class Limb>
@@ -97,24 +150,31 @@ void run(const FieldProfile& p, bool single) {
     if (p.repeats_given) report.repeats.repeats = p.run.repeats;
     if (p.warmup_given) report.repeats.warmup = p.run.warmup;
     ReportKernels kernels;
-    kernels.push_back(report_field(field.field));
+    FieldChoice choice = p.choice;
+    choice.field = field.field;
+    kernels.push_back(report_field(choice));
     run_report("field", report, kernels);
 }
 
 }  // namespace
+
+CLI::Option* add_field_name(CLI::App& command, std::string& field) {
+    std::vector<std::string> names;
+    for (const FieldInfo& info : fields()) names.emplace_back(info.name);
+    return command.add_option("--field", field, "One of `weft field list`")
+        ->capture_default_str()
+        ->type_name("NAME")
+        ->check(CLI::IsMember(names).description(""));
+}
 
 void add_profile_field(CLI::App& profile) {
     CLI::App& command = *profile.add_subcommand(
         "field",
         "Report: field arithmetic by size, beside the CPU and the ceilings; or a single run of many jobs");
     const auto p = std::make_shared<FieldProfile>();
-    std::vector<std::string> names;
-    for (const FieldInfo& info : fields()) names.emplace_back(info.name);
-    command.add_option("--field", p->field, "One of `weft field list`")
-        ->capture_default_str()
-        ->type_name("NAME")
-        ->check(CLI::IsMember(names).description(""));
-    const std::vector<CLI::Option*> of_report = p->report.add_report(command);
+    add_field_name(command, p->field);
+    std::vector<CLI::Option*> of_report = p->report.add_report(command);
+    for (CLI::Option* option : add_choice(command, p->choice)) of_report.push_back(option);
     std::vector<CLI::Option*> single;
     const auto add = [&](CLI::Option* option) {
         single.push_back(option->group("Single run: any of these"));
@@ -134,6 +194,7 @@ void add_profile_field(CLI::App& profile) {
         for (CLI::Option* other : of_report) one->excludes(other);
     command.footer(
         "Example: weft profile field --batch-sizes 1000,1000000 --output-dir report\n"
+        "Example: weft profile field --ops all --form montgomery --batch-sizes 4000000\n"
         "Example: weft profile field --op add --elements 65536 --jobs 16 --json report.json");
     command.callback([p, single, &command] {
         p->repeats_given = command.count("--repeats") != 0;

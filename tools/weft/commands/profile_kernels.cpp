@@ -2,9 +2,9 @@
 // weft profile encode, lattice and all: what each kernel lets one choose.
 #include <sstream>
 
-#include "commands/lattice_options.hpp"
 #include "cli/map_name.hpp"
 #include "cli/number_options.hpp"
+#include "commands/lattice_options.hpp"
 #include "commands/profile_report.hpp"
 
 namespace weft::tool {
@@ -26,25 +26,33 @@ std::string check_methods(const std::string& text) try {
     return "no such method (got " + text + ", need some of amplitude, angle, basis, phase, iqp, iqp-z)";
 }
 
-struct EncodeChoice {
-    std::vector<EncodeMethod> methods{EncodeMethod::amplitude, EncodeMethod::angle, EncodeMethod::iqp};
-    std::uint32_t qubits = 8;
+void add_qubits(CLI::App& command, EncodeChoice& choice) {
+    add_number(command, "--qubits", choice.qubits, "Qubits of a state, 1 to 30", {1, 30})->group(kKernel);
+}
 
-    void add_to(CLI::App& command) {
-        command
-            .add_option_function<std::string>(
-                "--method", [this](const std::string& text) { methods = parse_methods(text); },
-                "amplitude, angle, basis, phase, iqp, iqp-z; several with commas between")
-            ->default_str("amplitude,angle,iqp")
-            ->type_name("M,M,..")
-            ->group(kKernel)
-            ->check(CLI::Validator(check_methods, ""));
-        add_qubits(command);
-    }
-    void add_qubits(CLI::App& command) {
-        add_number(command, "--qubits", qubits, "Qubits of a state, 1 to 30", {1, 30})->group(kKernel);
-    }
-};
+void add_encode(CLI::App& command, EncodeChoice& choice) {
+    command
+        .add_option_function<std::string>(
+            "--method", [&choice](const std::string& text) { choice.methods = parse_methods(text); },
+            "amplitude, angle, basis, phase, iqp, iqp-z; several with commas between")
+        ->default_str("amplitude,angle,iqp")
+        ->type_name("M,M,..")
+        ->group(kKernel)
+        ->check(CLI::Validator(check_methods, ""));
+    add_qubits(command, choice);
+    command
+        .add_option_function<std::string>(
+            "--values", [&choice](const std::string& text) { choice.float64 = text == "float64"; },
+            "float32 or float64")
+        ->default_str("float32")
+        ->type_name("TYPE")
+        ->group(kKernel)
+        ->check(CLI::IsMember({"float32", "float64"}).description(""));
+    command
+        .add_flag("--keep-states", choice.keep_states,
+                  "States stay on the device: from host memory come values alone, 64 samples at a time")
+        ->group(kKernel);
+}
 
 struct LatticeChoice {
     LatticeCode code{.packed = true};
@@ -60,20 +68,6 @@ struct LatticeChoice {
         LatticeCode all = code;
         all.packed = !bytes;
         return all;
-    }
-};
-
-struct FieldChoice {
-    std::string field = "bls12-381-fp";
-
-    void add_to(CLI::App& command) {
-        std::vector<std::string> names;
-        for (const FieldInfo& info : fields()) names.emplace_back(info.name);
-        command.add_option("--field", field, "One of `weft field list`")
-            ->capture_default_str()
-            ->type_name("NAME")
-            ->group(kKernel)
-            ->check(CLI::IsMember(names).description(""));
     }
 };
 
@@ -93,7 +87,7 @@ struct MatrixChoice {
 
 struct AllChoices {
     ReportOptions report;
-    FieldChoice field;
+    std::string field = "bls12-381-fp";
     EncodeChoice encode;
     LatticeChoice lattice;
     MatrixChoice matrix;
@@ -105,12 +99,15 @@ void add_profile_encode(CLI::App& profile) {
     CLI::App& command =
         *profile.add_subcommand("encode", "Report: encoders by size, beside the CPU and the ceilings");
     const auto all = std::make_shared<AllChoices>();
-    all->encode.add_to(command);
+    add_encode(command, all->encode);
     all->report.add_to(command);
-    command.footer("Example: weft profile encode --method angle --qubits 12 --batch-sizes 1,100,10000");
+    command.footer(
+        "Example: weft profile encode --method angle --qubits 12 --batch-sizes 1,100,10000\n"
+        "Example: weft profile encode --method amplitude --qubits 16 --values float64 --keep-states "
+        "--batch-sizes 6400");
     command.callback([all] {
         ReportKernels kernels;
-        kernels.push_back(report_encode(all->encode.methods, all->encode.qubits));
+        kernels.push_back(report_encode(all->encode));
         run_report("encode", all->report, kernels);
     });
 }
@@ -120,7 +117,7 @@ void add_profile_kernel(CLI::App& profile) {
         *profile.add_subcommand("kernel", "Report: kernel matrices by size, beside the CPU and the ceilings");
     const auto all = std::make_shared<AllChoices>();
     all->matrix.add_to(command);
-    all->encode.add_qubits(command);
+    add_qubits(command, all->encode);
     all->report.add_to(command);
     command.footer("Example: weft profile kernel --qubits 10 --batch-sizes 10,100,1000");
     command.callback([all] {
@@ -149,16 +146,16 @@ void add_profile_all(CLI::App& profile) {
     CLI::App& command =
         *profile.add_subcommand("all", "Report on all kernels, with a picture of them together");
     const auto all = std::make_shared<AllChoices>();
-    all->field.add_to(command);
-    all->encode.add_to(command);
+    add_field_name(command, all->field)->group(kKernel);
+    add_encode(command, all->encode);
     all->lattice.add_to(command);
     all->matrix.add_to(command);
     all->report.add_to(command);
     command.footer("Example: weft profile all --batch-sizes 1,1000,1000000 --output-dir report");
     command.callback([all] {
         ReportKernels kernels;
-        kernels.push_back(report_field(*find_field(all->field.field)));
-        kernels.push_back(report_encode(all->encode.methods, all->encode.qubits));
+        kernels.push_back(report_field({.field = *find_field(all->field)}));
+        kernels.push_back(report_encode(all->encode));
         kernels.push_back(report_kernel_matrix(all->matrix.map, all->encode.qubits));
         kernels.push_back(report_lattice(all->lattice.full()));
         run_report("all", all->report, kernels);

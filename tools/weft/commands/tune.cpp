@@ -44,7 +44,7 @@ class TuneWork {
         fill_field(field, 1, a_.span());
         fill_field(field, 2, b_.span());
         wanted_.resize(limbs);
-        cpu_field(field, FieldOp::add, a_.span(), b_.span(), wanted_, cpu_threads());
+        cpu_field<std::uint64_t>(field, FieldOp::add, {.a = a_.span(), .b = b_.span(), .out = wanted_}, cpu_threads());
         jobs_ = {{.a = a_.span(), .b = b_.span(), .out = out_.span()}};
     }
     /// Errors: Failure with Exit::failed - a sum is wrong.

@@ -34,22 +34,25 @@ void product(std::span<c32> state, std::uint32_t qubits, c32 first, Factor&& fac
     }
 }
 
-void amplitude(std::span<const float> x, std::span<c32> state) {
+template <class Value>
+void amplitude(std::span<const Value> x, std::span<c32> state) {
     double squares = 0;
-    for (const float v : x) squares += double{v} * double{v};
+    for (const Value v : x) squares += double{v} * double{v};
     const double scale = 1 / std::sqrt(squares);
     for (std::size_t i = 0; i < x.size(); ++i) state[i] = {static_cast<float>(double{x[i]} * scale), 0.0f};
     std::fill(state.begin() + static_cast<std::ptrdiff_t>(x.size()), state.end(), c32{});
 }
 
-void basis(std::span<const float> x, std::span<c32> state) {
+template <class Value>
+void basis(std::span<const Value> x, std::span<c32> state) {
     std::fill(state.begin(), state.end(), c32{});
     state[static_cast<std::size_t>(x[0])] = 1;
 }
 
 /// theta(i) for all i: the upper half of each doubling is the lower with one more bit, whose angle and pairs
 /// with the bits below are a table that doubles likewise.
-void iqp_angles(std::span<const float> x, std::uint32_t n, std::span<double> theta, std::span<double> pairs) {
+template <class Value>
+void iqp_angles(std::span<const Value> x, std::uint32_t n, std::span<double> theta, std::span<double> pairs) {
     theta[0] = 0;
     for (std::uint32_t k = 0; k < n; ++k) {
         pairs[0] = double{x[k]};
@@ -74,7 +77,8 @@ void walsh_hadamard(std::span<c32> state) {
             }
 }
 
-void iqp(std::span<const float> x, std::uint32_t n, std::span<c32> state, std::vector<double>& scratch) {
+template <class Value>
+void iqp(std::span<const Value> x, std::uint32_t n, std::span<c32> state, std::vector<double>& scratch) {
     scratch.resize(2 * state.size());
     const std::span<double> theta = std::span(scratch).first(state.size());
     iqp_angles(x, n, theta, std::span(scratch).subspan(state.size()));
@@ -86,7 +90,8 @@ void iqp(std::span<const float> x, std::uint32_t n, std::span<c32> state, std::v
     walsh_hadamard(state);
 }
 
-void encode_one(EncodeMethod method, std::span<const float> x, std::uint32_t n, std::span<c32> state,
+template <class Value>
+void encode_one(EncodeMethod method, std::span<const Value> x, std::uint32_t n, std::span<c32> state,
                 std::vector<double>& scratch) {
     using Pair = std::pair<c32, c32>;
     switch (method) {
@@ -115,7 +120,8 @@ void encode_one(EncodeMethod method, std::span<const float> x, std::uint32_t n, 
 
 }  // namespace
 
-void cpu_encode(EncodeMethod method, std::span<const float> values, std::span<c32> states,
+template <class Value>
+void cpu_encode(EncodeMethod method, std::span<const Value> values, std::span<c32> states,
                 const StateShape& shape, unsigned threads) {
     constexpr std::size_t kGrainAmplitudes = 16384;  // about as long as starting a thread
     const std::size_t features = values.size() / shape.samples, size = shape.state_size();
@@ -123,14 +129,18 @@ void cpu_encode(EncodeMethod method, std::span<const float> values, std::span<c3
                  [&](std::size_t first, std::size_t last) {
                      std::vector<double> scratch;
                      for (std::size_t s = first; s < last; ++s)
-                         encode_one(method, values.subspan(s * features, features), shape.qubits,
-                                    states.subspan(s * size, size), scratch);
+                         encode_one<Value>(method, values.subspan(s * features, features), shape.qubits,
+                                           states.subspan(s * size, size), scratch);
                  });
 }
 
-void fill_encode(EncodeMethod method, const StateShape& shape, std::span<float> values) {
+template void cpu_encode(EncodeMethod, std::span<const float>, std::span<c32>, const StateShape&, unsigned);
+template void cpu_encode(EncodeMethod, std::span<const double>, std::span<c32>, const StateShape&, unsigned);
+
+template <class Value>
+void fill_encode(EncodeMethod method, const StateShape& shape, std::span<Value> values) {
     std::uint32_t state = 1;
-    for (float& v : values) {
+    for (Value& v : values) {
         state = state * 1664525u + 1013904223u;
         const float unit = static_cast<float>(state >> 8) * 0x1p-24f;  // [0, 1)
         if (method == EncodeMethod::basis)
@@ -139,5 +149,7 @@ void fill_encode(EncodeMethod method, const StateShape& shape, std::span<float> 
             v = method == EncodeMethod::amplitude ? unit + 0.01f : 6.0f * unit - 3.0f;
     }
 }
+template void fill_encode(EncodeMethod, const StateShape&, std::span<float>);
+template void fill_encode(EncodeMethod, const StateShape&, std::span<double>);
 
 }  // namespace weft::tool

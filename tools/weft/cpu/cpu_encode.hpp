@@ -10,12 +10,14 @@
 
 namespace weft::tool {
 
-/// states as weft::encode writes them, float32 in and complex64 out; threads share out the samples. Errors:
-/// within 4e-6 of the definition for up to 20 qubits. Values must be fit to be encoded.
-void cpu_encode(EncodeMethod method, std::span<const float> values, std::span<c32> states,
+/// states as weft::encode writes them, float32 or float64 in and complex64 out; threads share out the
+/// samples. Errors: within 4e-6 of the definition for up to 20 qubits. Values must be fit to be encoded.
+template <class Value>
+void cpu_encode(EncodeMethod method, std::span<const Value> values, std::span<c32> states,
                 const StateShape& shape, unsigned threads);
 
 /// Pseudo-random values that can be encoded; for amplitude 2^qubits a sample.
-void fill_encode(EncodeMethod method, const StateShape& shape, std::span<float> values);
+template <class Value>
+void fill_encode(EncodeMethod method, const StateShape& shape, std::span<Value> values);
 
 }  // namespace weft::tool

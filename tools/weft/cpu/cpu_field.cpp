@@ -66,7 +66,18 @@ class Modulus {
     /// a b = (a b / R) R^2 / R.
     Element mul(const Element& a, const Element& b) const { return montgomery(montgomery(a, b), r_squared_); }
 
-  private:
+    const Element& r_squared() const { return r_squared_; }
+    /// Of x in Montgomery form, in that form: its inverse.
+    Element power_of_p_less_2(const Element& x) const {
+        Element two{2}, exponent;
+        minus(p_, two, exponent);
+        Element power = montgomery(r_squared_, {1});  // 1
+        for (std::size_t bit = N * kBits; bit-- > 0;) {
+            power = montgomery(power, power);
+            if ((exponent[bit / kBits] >> (bit % kBits) & 1) != 0) power = montgomery(power, x);
+        }
+        return power;
+    }
     /// The product over R, limb by limb of b (Koc, Acar, Kaliski 1996: coarsely integrated operand scanning).
     Element montgomery(const Element& a, const Element& b) const {
         std::array<Limb, N + 2> t{};
@@ -88,6 +99,8 @@ class Modulus {
         std::copy_n(t.begin(), N, low.begin());
         return reduced(low, t[N]);
     }
+
+  private:
     /// Low half of sum + x y + carry; the high half becomes the carry.
     static Limb step(Limb sum, Limb x, Limb y, Limb& carry) {
         const Wide w = Wide{x} * y + sum + carry;
@@ -127,34 +140,115 @@ const Modulus<Limb, N>& modulus_of(const FieldInfo& field) {
 
 constexpr std::size_t kGrain = 4096;  // elements a thread: about as long as starting it
 
+/// One operation over elements of N limbs.
 template <class Limb, std::size_t N>
-void apply(const FieldInfo& field, FieldOp op, std::span<const Limb> a, std::span<const Limb> b,
-           std::span<Limb> out, unsigned threads) {
-    using Element = typename Modulus<Limb, N>::Element;
-    const Modulus<Limb, N>& modulus = modulus_of<Limb, N>(field);
-    const auto each = [&](auto&& operation) {
-        parallel_for(out.size() / N, kGrain, threads, [&](std::size_t first, std::size_t last) {
-            for (std::size_t i = first * N; i < last * N; i += N) {
-                Element x, y{};
-                std::copy_n(a.begin() + static_cast<std::ptrdiff_t>(i), N, x.begin());
-                if (!b.empty()) std::copy_n(b.begin() + static_cast<std::ptrdiff_t>(i), N, y.begin());
-                const Element z = operation(x, y);
-                std::copy_n(z.begin(), N, out.begin() + static_cast<std::ptrdiff_t>(i));
+class FieldLoop {
+  public:
+    using Numbers = Modulus<Limb, N>;
+    using Element = typename Numbers::Element;
+
+    FieldLoop(const Numbers& numbers, const CpuFieldJob<Limb>& job, unsigned threads)
+        : numbers_(numbers), job_(job), plain_(job.form == FieldForm::plain), threads_(threads) {}
+
+    void run(FieldOp op) const {
+        const Element scalar = job_.scalar.empty() ? Element{} : at(job_.scalar, 0);
+        switch (op) {
+            case FieldOp::add:
+                return each([&](const Element& x, const Element& y) { return numbers_.add(x, y); });
+            case FieldOp::sub:
+                return each([&](const Element& x, const Element& y) { return numbers_.sub(x, y); });
+            case FieldOp::neg:
+                return each([&](const Element& x, const Element&) { return numbers_.sub(Element{}, x); });
+            case FieldOp::mul:
+                return each([&](const Element& x, const Element& y) { return product(x, y); });
+            case FieldOp::square:
+                return each([&](const Element& x, const Element&) { return product(x, x); });
+            case FieldOp::to_montgomery:
+                return each([&](const Element& x, const Element&) {
+                    return numbers_.montgomery(x, numbers_.r_squared());
+                });
+            case FieldOp::from_montgomery:
+                return each([&](const Element& x, const Element&) { return numbers_.montgomery(x, {1}); });
+            case FieldOp::axpy:
+                return each(
+                    [&](const Element& x, const Element& y) { return numbers_.add(product(scalar, x), y); });
+            case FieldOp::sum:
+                return put(0, total([](const Element& x, const Element&) { return x; }));
+            case FieldOp::inner_product: {
+                const Element over_r =
+                    total([&](const Element& x, const Element& y) { return numbers_.montgomery(x, y); });
+                return put(0, plain_ ? numbers_.montgomery(over_r, numbers_.r_squared()) : over_r);
             }
-        });
-    };
-    switch (op) {
-        case FieldOp::add:
-            return each([&](const Element& x, const Element& y) { return modulus.add(x, y); });
-        case FieldOp::sub:
-            return each([&](const Element& x, const Element& y) { return modulus.sub(x, y); });
-        case FieldOp::neg:
-            return each([&](const Element& x, const Element&) { return modulus.sub(Element{}, x); });
-        case FieldOp::mul:
-            return each([&](const Element& x, const Element& y) { return modulus.mul(x, y); });
-        default:
-            throw std::invalid_argument("cpu_field: no such operation on the processor");
+            case FieldOp::inverse:
+                return parallel_for(elements(), kGrain / 16, threads_,
+                                    [&](std::size_t first, std::size_t last) { invert(first, last); });
+        }
     }
+
+  private:
+    std::size_t elements() const { return job_.a.size() / N; }
+    static Element at(std::span<const Limb> from, std::size_t i) {
+        Element x;
+        std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(i * N), N, x.begin());
+        return x;
+    }
+    void put(std::size_t i, const Element& x) const {
+        std::copy_n(x.begin(), N, job_.out.begin() + static_cast<std::ptrdiff_t>(i * N));
+    }
+    Element product(const Element& x, const Element& y) const {
+        return plain_ ? numbers_.mul(x, y) : numbers_.montgomery(x, y);
+    }
+    template <class Operation>
+    void each(Operation&& operation) const {
+        parallel_for(elements(), kGrain, threads_, [&](std::size_t first, std::size_t last) {
+            for (std::size_t i = first; i < last; ++i)
+                put(i, operation(at(job_.a, i), job_.b.empty() ? Element{} : at(job_.b, i)));
+        });
+    }
+    template <class Term>
+    Element total(Term&& term) const {
+        std::mutex mutex;
+        Element all{};
+        parallel_for(elements(), kGrain, threads_, [&](std::size_t first, std::size_t last) {
+            Element part{};
+            for (std::size_t i = first; i < last; ++i)
+                part = numbers_.add(part, term(at(job_.a, i), job_.b.empty() ? Element{} : at(job_.b, i)));
+            const std::lock_guard lock(mutex);
+            all = numbers_.add(all, part);
+        });
+        return all;
+    }
+    /// Up to 32 elements share one power p - 2, that of their product (Montgomery 1987); 0 gives 0.
+    void invert(std::size_t first, std::size_t last) const {
+        constexpr std::size_t kBatch = 32;
+        for (; first < last; first += kBatch) {
+            const std::size_t count = std::min(kBatch, last - first);
+            Element before[kBatch], all = numbers_.montgomery(numbers_.r_squared(), {1});
+            for (std::size_t k = 0; k < count; ++k) {
+                before[k] = all;
+                if (const Element x = at(job_.a, first + k); x != Element{})
+                    all = numbers_.montgomery(all, x);
+            }
+            // R^2 over the product, which is the inverse in Montgomery form; every result takes its factor.
+            Element inverse = numbers_.power_of_p_less_2(all);
+            for (int i = 0; plain_ && i < 2; ++i) inverse = numbers_.montgomery(inverse, {1});
+            for (std::size_t k = count; k-- > 0;) {
+                const Element x = at(job_.a, first + k);
+                put(first + k, x == Element{} ? x : numbers_.montgomery(inverse, before[k]));
+                if (x != Element{}) inverse = numbers_.montgomery(inverse, x);
+            }
+        }
+    }
+
+    const Numbers& numbers_;
+    const CpuFieldJob<Limb>& job_;
+    bool plain_;
+    unsigned threads_;
+};
+
+template <class Limb, std::size_t N>
+void run_loop(const FieldInfo& field, FieldOp op, const CpuFieldJob<Limb>& job, unsigned threads) {
+    FieldLoop<Limb, N>(modulus_of<Limb, N>(field), job, threads).run(op);
 }
 
 /// SplitMix64 (Steele, Lea, Flood 2014).
@@ -165,8 +259,23 @@ std::uint64_t random(std::uint64_t& state) {
     return z ^ (z >> 31);
 }
 
+}  // namespace
+
 template <class Limb>
-void fill(const FieldInfo& field, std::uint64_t seed, std::span<Limb> out) {
+void cpu_field(const FieldInfo& field, FieldOp op, const CpuFieldJob<Limb>& job, unsigned threads) {
+    if (field.limb_bytes != sizeof(Limb)) throw std::invalid_argument("cpu_field: limbs of another size");
+    if constexpr (sizeof(Limb) == 8) {
+        if (field.limbs == 4) return run_loop<Limb, 4>(field, op, job, threads);
+        if (field.limbs == 6) return run_loop<Limb, 6>(field, op, job, threads);
+    }
+    if (field.limbs != 1) throw std::invalid_argument("cpu_field: no field of so many limbs");
+    run_loop<Limb, 1>(field, op, job, threads);
+}
+template void cpu_field(const FieldInfo&, FieldOp, const CpuFieldJob<std::uint32_t>&, unsigned);
+template void cpu_field(const FieldInfo&, FieldOp, const CpuFieldJob<std::uint64_t>&, unsigned);
+
+template <class Limb>
+void fill_field(const FieldInfo& field, std::uint64_t seed, std::span<Limb> out) {
     const std::size_t n = field.limbs;
     for (std::size_t i = 0; i < out.size() / n; ++i) {
         const std::span<Limb> element = out.subspan(i * n, n);
@@ -178,28 +287,7 @@ void fill(const FieldInfo& field, std::uint64_t seed, std::span<Limb> out) {
         if (i % 1000 == 2) std::fill(element.begin(), element.end(), Limb{0});
     }
 }
-
-}  // namespace
-
-void cpu_field(const FieldInfo& field, FieldOp op, std::span<const std::uint64_t> a,
-               std::span<const std::uint64_t> b, std::span<std::uint64_t> out, unsigned threads) {
-    if (field.limbs == 1) return apply<std::uint64_t, 1>(field, op, a, b, out, threads);
-    if (field.limbs == 4) return apply<std::uint64_t, 4>(field, op, a, b, out, threads);
-    if (field.limbs == 6) return apply<std::uint64_t, 6>(field, op, a, b, out, threads);
-    throw std::invalid_argument("cpu_field: no field of so many limbs");
-}
-
-void cpu_field(const FieldInfo& field, FieldOp op, std::span<const std::uint32_t> a,
-               std::span<const std::uint32_t> b, std::span<std::uint32_t> out, unsigned threads) {
-    apply<std::uint32_t, 1>(field, op, a, b, out, threads);
-}
-
-void fill_field(const FieldInfo& field, std::uint64_t seed, std::span<std::uint64_t> out) {
-    fill(field, seed, out);
-}
-
-void fill_field(const FieldInfo& field, std::uint64_t seed, std::span<std::uint32_t> out) {
-    fill(field, seed, out);
-}
+template void fill_field(const FieldInfo&, std::uint64_t, std::span<std::uint32_t>);
+template void fill_field(const FieldInfo&, std::uint64_t, std::span<std::uint64_t>);
 
 }  // namespace weft::tool

@@ -10,15 +10,20 @@
 
 namespace weft::tool {
 
-/// out[i] = a[i] op b[i] mod p for add, sub, neg and mul, elements below p in plain form, as FieldJob has
-/// them. Limb is the field's. `threads`: at most.
-void cpu_field(const FieldInfo& field, FieldOp op, std::span<const std::uint64_t> a,
-               std::span<const std::uint64_t> b, std::span<std::uint64_t> out, unsigned threads);
-void cpu_field(const FieldInfo& field, FieldOp op, std::span<const std::uint32_t> a,
-               std::span<const std::uint32_t> b, std::span<std::uint32_t> out, unsigned threads);
+/// As FieldJob; Limb is the field's.
+template <class Limb>
+struct CpuFieldJob {
+    std::span<const Limb> a, b{}, scalar{};
+    std::span<Limb> out;
+    FieldForm form = FieldForm::plain;
+};
+
+/// What field_apply gives, for values below p. `threads`: at most.
+template <class Limb>
+void cpu_field(const FieldInfo& field, FieldOp op, const CpuFieldJob<Limb>& job, unsigned threads);
 
 /// Values below p: pseudo-random ones, and of each thousand one 0 and one p - 1.
-void fill_field(const FieldInfo& field, std::uint64_t seed, std::span<std::uint64_t> out);
-void fill_field(const FieldInfo& field, std::uint64_t seed, std::span<std::uint32_t> out);
+template <class Limb>
+void fill_field(const FieldInfo& field, std::uint64_t seed, std::span<Limb> out);
 
 }  // namespace weft::tool

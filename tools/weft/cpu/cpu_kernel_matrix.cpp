@@ -2,7 +2,6 @@
 #include "cpu/cpu_kernel_matrix.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <vector>
 
@@ -11,85 +10,197 @@
 namespace weft::tool {
 namespace {
 
-constexpr std::size_t kTile = 16;  // rows and columns that stay in the first cache
-constexpr std::size_t kLanes = 8;  // sums side by side: one vector register of most processors
+constexpr std::size_t kGrainWork = 200'000;  // multiplications; about as long as starting a thread
+constexpr std::size_t kGrainAngles = 4000;   // likewise, sines and cosines
 
-/// Calls `value(i, j)` for i >= j, tile by tile, and writes it to both sides of the diagonal.
-template <class Value>
-void symmetric(std::size_t n, std::span<float> k, unsigned threads, std::size_t work, Value&& value) {
-    const std::size_t tiles = (n + kTile - 1) / kTile, pairs = tiles * (tiles + 1) / 2;
-    constexpr std::size_t kGrainWork = 200'000;  // about as long as starting a thread
-    parallel_for(
-        pairs, std::max<std::size_t>(1, kGrainWork / (work * kTile * kTile)), threads,
-        [&](std::size_t first, std::size_t last) {
-            for (std::size_t pair = first; pair < last; ++pair) {
-                auto row = static_cast<std::size_t>((std::sqrt(8.0 * static_cast<double>(pair) + 1) - 1) / 2);
-                while (row * (row + 1) / 2 > pair) --row;
-                while ((row + 1) * (row + 2) / 2 <= pair) ++row;
-                const std::size_t column = pair - row * (row + 1) / 2;
-                for (std::size_t i = row * kTile; i < std::min(n, (row + 1) * kTile); ++i)
-                    for (std::size_t j = column * kTile; j < std::min(i + 1, (column + 1) * kTile); ++j)
-                        k[i * n + j] = k[j * n + i] = value(i, j);
-            }
-        });
+/// Halves of Bloch vectors, [qubit][part][samples].
+std::vector<float> bloch_vectors(std::span<const float> x, std::size_t samples, std::uint32_t qubits,
+                                 const KernelMatrixCircuit& circuit, unsigned threads) {
+    const bool rz = circuit.map == FeatureMap::ryrz;
+    const std::uint64_t parts = rz ? 3 : 2;
+    std::vector<float> vectors(qubits * parts * samples);
+    const auto each = [&](std::size_t q) {
+        float* to = vectors.data() + q * parts * samples;
+        for (std::uint64_t i = 0; i < samples; ++i) {
+            const double angle = circuit.scale * static_cast<double>(x[i * qubits + q]);
+            const double c = std::cos(angle), s = std::sin(angle);
+            to[i] = static_cast<float>(c);
+            to[samples + i] = static_cast<float>(rz ? s * c : s);
+            if (rz) to[2 * samples + i] = static_cast<float>(s * s);
+        }
+    };
+    parallel_for(qubits, kGrainAngles / std::max<std::size_t>(samples, 1) + 1, threads,
+                 [&](std::size_t first, std::size_t last) {
+                     for (std::size_t q = first; q < last; ++q) each(q);
+                 });
+    return vectors;
 }
 
-/// Of a wire: squares and products of cos and sin of half the angle, cos and sin of the angle.
-struct Wire {
-    float c, s, cos, sin;
+// Values of `kRows` rows and `kColumns` columns: product over the qubits of (1 + r.s) / 2.
+constexpr std::uint64_t kRows = 4, kColumns = 64, kTile = 64;
+
+template <std::uint64_t kParts>
+void product_strip(const float* vectors, std::size_t samples, std::uint32_t qubits, std::uint64_t row,
+                   std::uint64_t column, std::uint64_t rows, std::uint64_t columns,
+                   float (&values)[kRows][kColumns]) {
+    for (auto& line : values)
+        for (float& value : line) value = 1;
+    for (std::uint32_t q = 0; q < qubits; ++q) {
+        const float* at = vectors + q * kParts * samples;
+        for (std::uint64_t r = 0; r < rows; ++r) {
+            float a[kParts];
+            for (std::uint64_t part = 0; part < kParts; ++part) a[part] = 0.5f * at[part * samples + row + r];
+            for (std::uint64_t c = 0; c < columns; ++c) {
+                float fidelity = 0.5f;
+                for (std::uint64_t part = 0; part < kParts; ++part)
+                    fidelity += a[part] * at[part * samples + column + c];
+                values[r][c] *= fidelity;
+            }
+        }
+    }
+}
+
+template <std::uint64_t kParts>
+void product(std::span<const float> x, std::size_t samples, std::uint32_t qubits,
+             const KernelMatrixCircuit& circuit, std::span<float> k, unsigned threads) {
+    const std::vector<float> vectors = bloch_vectors(x, samples, qubits, circuit, threads);
+    const std::size_t work = (1 + kParts) * qubits * kTile * kTile;
+    cpu_tile_pairs((samples + kTile - 1) / kTile, work, threads, [&](std::size_t i, std::size_t j) {
+        const std::uint64_t row0 = i * kTile, column = j * kTile;
+        const std::uint64_t columns = std::min(kTile, samples - column);
+        float values[kRows][kColumns];
+        for (std::uint64_t row = row0; row < std::min(samples, row0 + kTile); row += kRows) {
+            const std::uint64_t rows = std::min(kRows, samples - row);
+            product_strip<kParts>(vectors.data(), samples, qubits, row, column, rows, columns, values);
+            for (std::uint64_t r = 0; r < rows; ++r)
+                for (std::uint64_t c = 0; c < columns; ++c)
+                    k[(row + r) * samples + column + c] = values[r][c];
+            for (std::uint64_t c = 0; c < columns; ++c)
+                for (std::uint64_t r = 0; r < rows; ++r) k[(column + c) * samples + row + r] = values[r][c];
+        }
+    });
+}
+
+struct Gate {
+    c32 m[2][2];
 };
+
+Gate after(const Gate& a, const Gate& b) {
+    Gate result{};
+    for (int i = 0; i < 2; ++i)
+        for (int j = 0; j < 2; ++j) result.m[i][j] = a.m[i][0] * b.m[0][j] + a.m[i][1] * b.m[1][j];
+    return result;
+}
+
+Gate embedding(double angle, bool rz) {
+    const auto c = static_cast<float>(std::cos(angle / 2)), s = static_cast<float>(std::sin(angle / 2));
+    const c32 turn = rz ? c32(c, s) : c32(1);  // exp(i angle / 2)
+    return {{{std::conj(turn) * c, std::conj(turn) * -s}, {turn * s, turn * c}}};
+}
+
+Gate rotation_x(double angle) {
+    const auto c = static_cast<float>(std::cos(angle / 2)), s = static_cast<float>(std::sin(angle / 2));
+    return {{{c, c32(0, -s)}, {c32(0, -s), c}}};
+}
+
+// On bit log2(half) of the index; by parts, which compilers vectorise.
+void apply(const Gate& gate, float* state, std::uint64_t amplitudes, std::uint64_t half) {
+    float m[8];
+    for (int i = 0; i < 4; ++i) {
+        m[2 * i] = gate.m[i / 2][i % 2].real();
+        m[2 * i + 1] = gate.m[i / 2][i % 2].imag();
+    }
+    float *re = state, *im = state + amplitudes;
+    for (std::uint64_t base = 0; base < amplitudes; base += 2 * half)
+        for (std::uint64_t i = base; i < base + half; ++i) {
+            const float ar = re[i], ai = im[i], br = re[i + half], bi = im[i + half];
+            re[i] = m[0] * ar - m[1] * ai + m[2] * br - m[3] * bi;
+            im[i] = m[0] * ai + m[1] * ar + m[2] * bi + m[3] * br;
+            re[i + half] = m[4] * ar - m[5] * ai + m[6] * br - m[7] * bi;
+            im[i + half] = m[4] * ai + m[5] * ar + m[6] * bi + m[7] * br;
+        }
+}
+
+/// Where the CNOTs of a ring take each index.
+std::vector<std::uint32_t> ring(std::uint32_t qubits) {
+    std::vector<std::uint32_t> to(std::uint64_t{1} << qubits);
+    for (std::uint32_t i = 0; i < to.size(); ++i) {
+        std::uint32_t at = i;
+        for (std::uint32_t q = 0; q < (qubits < 3 ? qubits - 1 : qubits); ++q) {
+            const std::uint32_t control = qubits - 1 - q, target = qubits - 1 - (q + 1) % qubits;
+            at ^= (at >> control & 1u) << target;
+        }
+        to[i] = at;
+    }
+    return to;
+}
+
+std::vector<c32> states(std::span<const float> x, std::size_t samples, std::uint32_t qubits,
+                        const KernelMatrixCircuit& circuit, std::uint64_t layers, unsigned threads) {
+    const std::uint64_t amplitudes = std::uint64_t{1} << qubits;
+    const auto* weights = static_cast<const double*>(circuit.weights.data);
+    const std::vector<std::uint32_t> to = ring(qubits);
+    std::vector<c32> all(samples * amplitudes);
+    const auto each = [&](std::size_t sample) {
+        std::vector<float> state(2 * amplitudes), moved(2 * amplitudes);
+        state[0] = 1;
+        std::vector<Gate> embeddings(qubits);
+        for (std::uint32_t q = 0; q < qubits; ++q)
+            embeddings[q] = embedding(circuit.scale * static_cast<double>(x[sample * qubits + q]),
+                                      circuit.map == FeatureMap::ryrz);
+        for (std::uint64_t layer = 0; layer <= layers; ++layer) {
+            for (std::uint32_t q = 0; q < qubits; ++q)
+                apply(layer < layers ? after(rotation_x(weights[layer * qubits + q]), embeddings[q])
+                                     : embeddings[q],
+                      state.data(), amplitudes, amplitudes >> (q + 1));
+            if (layer == layers) break;
+            for (std::uint64_t i = 0; i < amplitudes; ++i) {
+                moved[to[i]] = state[i];
+                moved[amplitudes + to[i]] = state[amplitudes + i];
+            }
+            state.swap(moved);
+        }
+        for (std::uint64_t i = 0; i < amplitudes; ++i)
+            all[sample * amplitudes + i] = {state[i], state[amplitudes + i]};
+    };
+    const std::size_t work = 8 * qubits * (layers + 1) * amplitudes;
+    parallel_for(samples, kGrainWork / work + 1, threads, [&](std::size_t first, std::size_t last) {
+        for (std::size_t sample = first; sample < last; ++sample) each(sample);
+    });
+    return all;
+}
 
 }  // namespace
 
-void cpu_kernel_of_features(FeatureMap map, std::span<const float> x, std::size_t samples, std::span<float> k,
-                            unsigned threads) {
-    const std::size_t qubits = samples == 0 ? 0 : x.size() / samples;
-    std::vector<Wire> wires;
-    for (const float angle : x) {
-        const double t = static_cast<double>(angle);
-        wires.push_back({static_cast<float>(std::cos(t / 2)), static_cast<float>(std::sin(t / 2)),
-                         static_cast<float>(std::cos(t)), static_cast<float>(std::sin(t))});
-    }
-    const bool turns = map == FeatureMap::ryrz;
-    symmetric(samples, k, threads, 6 * qubits, [&](std::size_t i, std::size_t j) {
-        const Wire *a = &wires[i * qubits], *b = &wires[j * qubits];
-        float product = 1;
-        for (std::size_t q = 0; q < qubits; ++q) {
-            // <b|a> = c c' + s s' e^(j (a - b)), but for a phase that all share.
-            const float cc = a[q].c * b[q].c, ss = a[q].s * b[q].s;
-            const float turn = turns ? a[q].cos * b[q].cos + a[q].sin * b[q].sin : 1.0f;
-            product *= cc * cc + ss * ss + 2 * cc * ss * turn;
-        }
-        return product;
-    });
+void cpu_tile_pairs(std::size_t tiles, std::size_t work, unsigned threads,
+                    const std::function<void(std::size_t row, std::size_t column)>& body) {
+    parallel_for(tiles * (tiles + 1) / 2, kGrainWork / std::max<std::size_t>(work, 1) + 1, threads,
+                 [&](std::size_t first, std::size_t last) {
+                     auto row =
+                         static_cast<std::size_t>((std::sqrt(8.0 * static_cast<double>(first) + 1) - 1) / 2);
+                     while (row * (row + 1) / 2 > first) --row;
+                     while ((row + 1) * (row + 2) / 2 <= first) ++row;
+                     for (std::size_t column = first - row * (row + 1) / 2; first < last; ++first) {
+                         body(row, column);
+                         if (++column > row) {
+                             ++row;
+                             column = 0;
+                         }
+                     }
+                 });
 }
 
-void cpu_kernel_of_states(std::span<const c32> states, std::size_t samples, std::span<float> k,
-                          unsigned threads) {
-    const std::size_t size = samples == 0 ? 0 : states.size() / samples;
-    // Real and imaginary parts apart, padded, so that lanes are whole.
-    const std::size_t width = (size + kLanes - 1) / kLanes * kLanes;
-    std::vector<float> re(samples * width), im(samples * width);
-    for (std::size_t i = 0; i < samples; ++i)
-        for (std::size_t n = 0; n < size; ++n) {
-            re[i * width + n] = states[i * size + n].real();
-            im[i * width + n] = states[i * size + n].imag();
-        }
-    symmetric(samples, k, threads, 4 * width, [&](std::size_t i, std::size_t j) {
-        const float *ar = &re[i * width], *ai = &im[i * width], *br = &re[j * width], *bi = &im[j * width];
-        std::array<float, kLanes> real{}, imaginary{};
-        for (std::size_t n = 0; n < width; n += kLanes)
-            for (std::size_t lane = 0; lane < kLanes; ++lane) {
-                real[lane] += ar[n + lane] * br[n + lane] + ai[n + lane] * bi[n + lane];
-                imaginary[lane] += ai[n + lane] * br[n + lane] - ar[n + lane] * bi[n + lane];
-            }
-        float x = 0, y = 0;
-        for (std::size_t lane = 0; lane < kLanes; ++lane) {
-            x += real[lane];
-            y += imaginary[lane];
-        }
-        return x * x + y * y;
-    });
+void cpu_kernel_of_features(const KernelMatrixCircuit& circuit, std::span<const float> x, std::size_t samples,
+                            std::span<float> k, unsigned threads) {
+    if (samples == 0) return;
+    const auto qubits = static_cast<std::uint32_t>(x.size() / samples);
+    const std::uint64_t layers = circuit.weights.size / qubits;
+    if (circuit.reupload && layers > 1)
+        cpu_kernel_of_states(states(x, samples, qubits, circuit, layers - 1, threads), samples, k, threads);
+    else if (circuit.map == FeatureMap::ryrz)
+        product<3>(x, samples, qubits, circuit, k, threads);
+    else
+        product<2>(x, samples, qubits, circuit, k, threads);
 }
 
 }  // namespace weft::tool

@@ -1,21 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantum kernel matrices on the processor: the baseline of reports and the check of results. Shares no code
-// with the shaders.
+// Quantum kernel matrices on the processor: the baseline of reports and benches, and the check of results.
+// Shares no code with the shaders. float32 arithmetic, vectorised by the compiler.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
+#include <vector>
 
 #include <weft/ops/kernel_matrix.hpp>
 
 namespace weft::tool {
 
-/// K of features x [samples, qubits] with themselves, circuits without layers, float32 arithmetic.
-void cpu_kernel_of_features(FeatureMap map, std::span<const float> x, std::size_t samples, std::span<float> k,
-                            unsigned threads);
+/// K of features x [samples, qubits] with themselves: by the closed form where the circuit cancels, else by
+/// states, of which the last layer is left out, and their products. Weights must be double.
+void cpu_kernel_of_features(const KernelMatrixCircuit& circuit, std::span<const float> x, std::size_t samples,
+                            std::span<float> k, unsigned threads);
 
-/// K of states [samples, size] with themselves, float32 arithmetic.
+/// K of states [samples, amplitudes] with themselves: this and the next two are in cpu_gram.cpp.
 void cpu_kernel_of_states(std::span<const c32> states, std::size_t samples, std::span<float> k,
                           unsigned threads);
+
+/// Its two steps. States by 8 rows, amplitude by amplitude: 8 real parts, then 8 imaginary ones.
+std::vector<float> cpu_pack_states(std::span<const c32> states, std::size_t samples, unsigned threads);
+void cpu_gram(std::span<const float> packed, std::size_t samples, std::size_t amplitudes, std::span<float> k,
+              unsigned threads);
+
+/// `body(row, column)` for all pairs of tiles with column <= row; `work`: about what a pair takes, in
+/// multiplications.
+void cpu_tile_pairs(std::size_t tiles, std::size_t work, unsigned threads,
+                    const std::function<void(std::size_t row, std::size_t column)>& body);
 
 }  // namespace weft::tool

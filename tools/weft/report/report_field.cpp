@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft profile field: addition and multiplication.
+// weft profile field: any operations of a field.
 #include <algorithm>
+#include <bit>
 
 #include "cli/cuda_calls.hpp"
 #include "cpu/cpu_field.hpp"
@@ -9,28 +10,64 @@
 namespace weft::tool {
 namespace {
 
-constexpr std::array kOps{FieldOp::add, FieldOp::mul};
+/// 32-bit multiplications of an element in Montgomery form; 0: none.
+double multiplications(const FieldInfo& field, FieldOp op) {
+    const std::uint32_t words = field.element_bytes / 4;
+    const double parts = words == 12 ? 14 : words == 8 ? 9 : words == 2 ? 3 : 1;
+    const double product = 2 * parts * parts + parts;
+    if (op == FieldOp::add || op == FieldOp::sub || op == FieldOp::neg || op == FieldOp::sum) return 0;
+    if (op == FieldOp::inner_product) return parts * parts;  // reduced once for many products
+    if (op != FieldOp::inverse) return product;
+    double ones = 0;  // of the power p - 2, which many elements share; three products are their own
+    std::uint64_t borrow = 2;
+    for (const std::uint64_t limb : field.modulus) {
+        ones += std::popcount(limb - borrow);
+        borrow = limb < borrow ? 1 : 0;
+    }
+    return product * (3 + (field.bits + ones) / (words == 1 ? 8 : 32));
+}
 
 template <class Limb>
 class FieldWork : public ReportWork {
   public:
-    FieldWork(const ReportTargets& targets, const FieldInfo& field, std::uint64_t batch, unsigned threads)
+    FieldWork(const ReportTargets& targets, const FieldInfo& field, const FieldChoice& choice,
+              std::uint64_t batch, unsigned threads)
         : ReportWork(threads),
           targets_(targets),
           field_(field),
+          ops_(choice.ops),
+          options_(choice.options),
           size_(batch * field.limbs),
           a_(size_),
-          b_(size_) {
+          b_(size_),
+          scalar_(field.limbs),
+          wanted_(ops_.size()) {
         fill_field(field_, 1, std::span<Limb>(a_));
         fill_field(field_, 2, std::span<Limb>(b_));
+        fill_field(field_, 3, std::span<Limb>(scalar_));
     }
-    std::uint64_t bytes_in(std::size_t) const override { return 2 * size_ * sizeof(Limb); }
-    std::uint64_t bytes_out(std::size_t) const override { return size_ * sizeof(Limb); }
+    std::uint64_t bytes_in(std::size_t process) const override {
+        return (takes_b(ops_[process]) ? 2 : 1) * size_ * sizeof(Limb);
+    }
+    std::uint64_t bytes_out(std::size_t process) const override { return limbs_out(process) * sizeof(Limb); }
+    /// Plain products are two of those in Montgomery form for the bytes of one: on most devices they get past
+    /// the memory's bound.
+    double products(std::size_t process) const override {
+        return options_.form == FieldForm::plain
+                   ? 0
+                   : multiplications(field_, ops_[process]) / multiplications(field_, FieldOp::mul) / 2;
+    }
+    void record_products(Stream& stream) override {
+        field_mul(stream, field_.field, device_->a, device_->b, device_->out,
+                  {.shader = options_.shader, .workgroup_size = options_.workgroup_size});
+    }
     void run_cpu(std::size_t process) override {
-        std::vector<Limb>& out = wanted_[process];
-        out.resize(size_);
-        cpu_field(field_, kOps[process], std::span<const Limb>(a_), std::span<const Limb>(b_),
-                  std::span<Limb>(out), threads_);
+        const FieldOp op = ops_[process];
+        wanted_[process].resize(limbs_out(process));
+        CpuFieldJob<Limb> job{.a = a_, .out = wanted_[process], .form = options_.form};
+        if (takes_b(op)) job.b = b_;
+        if (op == FieldOp::axpy) job.scalar = scalar_;
+        cpu_field(field_, op, job, threads_);
     }
     void prepare(ReportPath path) override {
         path_ = path;
@@ -49,28 +86,38 @@ class FieldWork : public ReportWork {
             std::copy(b_.begin(), b_.end(), locked_b_.span().begin());
         }
         out_.make(targets_.backend, size_, path);
-        const bool locked = path == ReportPath::page_locked;
-        job_ = {.a = locked ? locked_a_.span() : std::span<const Limb>(a_),
-                .b = locked ? locked_b_.span() : std::span<const Limb>(b_),
-                .out = out_.span()};
     }
     void release() override {
         device_.reset();
-        job_ = {};
         locked_a_.clear();
         locked_b_.clear();
         out_.clear();
     }
     void run(std::size_t process) override {
-        targets_.of(path_).field_batch(field_.field, kOps[process], {&job_, 1}, {});
+        const FieldOp op = ops_[process];
+        const bool locked = path_ == ReportPath::page_locked;
+        FieldJob job{.a = locked ? locked_a_.span() : std::span<Limb>(a_),
+                     .out = out_.span().first(limbs_out(process))};
+        if (takes_b(op)) job.b = locked ? locked_b_.span() : std::span<Limb>(b_);
+        if (op == FieldOp::axpy) job.scalar = scalar_;
+        FieldHostOptions options{.form = options_.form};
+        if (path_ != ReportPath::cuda) options.shader = options_.shader;
+        targets_.of(path_).field_batch(field_.field, op, {&job, 1}, options);
     }
     void record(std::size_t process, Stream& stream) override {
-        field_apply(stream, field_.field, kOps[process], device_->a, device_->b, {}, device_->out);
+        const FieldOp op = ops_[process];
+        FieldOptions options = options_;
+        if (!is_reduction(op)) options.block_elements = 0;
+        field_apply(stream, field_.field, op, device_->a,
+                    takes_b(op) ? ConstDeviceArray(device_->b) : ConstDeviceArray(),
+                    op == FieldOp::axpy ? ConstHostArray(scalar_) : ConstHostArray(),
+                    device_->out.view(0, limbs_out(process)), options);
     }
     void verify(std::size_t process, Stream* stream) override {
-        std::vector<Limb> resident;
-        if (device_) resident = stream->download(device_->out);
-        const std::span<Limb> got = device_ ? std::span<Limb>(resident) : out_.span();
+        std::vector<Limb> resident(limbs_out(process));
+        if (device_)
+            stream->template download<Limb>(device_->out.view(0, resident.size()), std::span(resident));
+        const std::span<Limb> got = device_ ? std::span<Limb>(resident) : out_.span().first(resident.size());
         const std::vector<Limb>& wanted = wanted_[process];
         const auto found = std::mismatch(got.begin(), got.end(), wanted.begin()).first;
         if (found != got.end())
@@ -83,6 +130,9 @@ class FieldWork : public ReportWork {
     }
 
   private:
+    std::size_t limbs_out(std::size_t process) const {
+        return is_reduction(ops_[process]) ? field_.limbs : size_;
+    }
     struct Resident {
         Buffer<Limb> a, b, out;
         Resident(Backend& backend, std::size_t size)
@@ -91,42 +141,54 @@ class FieldWork : public ReportWork {
 
     ReportTargets targets_;
     FieldInfo field_;
+    std::vector<FieldOp> ops_;
+    FieldOptions options_;
     std::size_t size_;
     ReportPath path_ = ReportPath::cpu;
-    std::vector<Limb> a_, b_, wanted_[kOps.size()];
+    std::vector<Limb> a_, b_, scalar_;
+    std::vector<std::vector<Limb>> wanted_;
     HostArray<Limb> locked_a_, locked_b_, out_;
-    FieldJob job_;
     std::unique_ptr<Resident> device_;
 };
 
 class FieldReport : public ReportKernel {
   public:
-    explicit FieldReport(Field field) : field_(field_info(field)) {}
+    explicit FieldReport(FieldChoice choice) : field_(field_info(choice.field)), choice_(std::move(choice)) {}
     std::string name() const override { return "field"; }
     std::string unit() const override { return "elements"; }
     std::vector<std::pair<std::string, std::string>> configuration() const override {
+        const char* shader = choice_.options.shader == FieldShader::limbs32   ? "limbs32"
+                             : choice_.options.shader == FieldShader::limbs64 ? "limbs64"
+                                                                              : "automatic";
         return {{"field", std::string(field_.name)},
-                {"element", std::to_string(field_.element_bytes) + " bytes"}};
+                {"element", std::to_string(field_.element_bytes) + " bytes"},
+                {"form", choice_.options.form == FieldForm::plain ? "plain" : "montgomery"},
+                {"shader", shader}};
     }
-    std::vector<std::string> processes() const override { return {"add", "mul"}; }
+    std::vector<std::string> processes() const override {
+        std::vector<std::string> names;
+        for (const FieldOp op : choice_.ops) names.emplace_back(to_string(op));
+        return names;
+    }
     double host_bytes(std::uint64_t batch) const override {
-        return 7.0 * static_cast<double>(batch) * field_.element_bytes;
+        return static_cast<double>((5 + choice_.ops.size()) * batch * field_.element_bytes);
     }
     std::unique_ptr<ReportWork> make(const ReportTargets& targets, std::uint64_t batch,
                                      unsigned threads) const override {
         if (field_.limb_bytes == 4)
-            return std::make_unique<FieldWork<std::uint32_t>>(targets, field_, batch, threads);
-        return std::make_unique<FieldWork<std::uint64_t>>(targets, field_, batch, threads);
+            return std::make_unique<FieldWork<std::uint32_t>>(targets, field_, choice_, batch, threads);
+        return std::make_unique<FieldWork<std::uint64_t>>(targets, field_, choice_, batch, threads);
     }
 
   private:
     FieldInfo field_;
+    FieldChoice choice_;
 };
 
 }  // namespace
 
-std::unique_ptr<ReportKernel> report_field(Field field) {
-    return std::make_unique<FieldReport>(field);
+std::unique_ptr<ReportKernel> report_field(FieldChoice choice) {
+    return std::make_unique<FieldReport>(std::move(choice));
 }
 
 }  // namespace weft::tool

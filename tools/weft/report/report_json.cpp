@@ -21,6 +21,7 @@ Json json_of(const KernelResult& result, const SizeResult& size, const PathResul
     json["std_s"] = s.std;
     json["min_s"] = s.min;
     json["max_s"] = s.max;
+    json["p95_s"] = s.p95;
     json["all_s"] = s.all;
     json["calls_a_sample"] = path.timing.calls;
     json[result.rate_unit + "_per_s"] = size.per_s(path);
@@ -33,6 +34,11 @@ Json json_of(const KernelResult& result, const SizeResult& size, const PathResul
         json["over_vulkan"] = path.over_vulkan > 0 ? Json(path.over_vulkan) : Json();
     json["ceiling_s"] = path.ceiling_s > 0 ? Json(path.ceiling_s) : Json();
     json["of_ceiling"] = path.ceiling_s > 0 ? Json(path.of_ceiling()) : Json();
+    if (path.of_resident > 0) json["of_resident"] = path.of_resident;
+    if (path.arithmetic_s <= 0) return json;
+    json["arithmetic_s"] = path.arithmetic_s;
+    json["of_floor"] = path.of_floor();
+    json["bound"] = path.arithmetic_s > path.ceiling_s ? "multiply" : "memory";
     return json;
 }
 

@@ -38,6 +38,14 @@ class ReportWork {
     ReportWork& operator=(const ReportWork&) = delete;
     virtual std::uint64_t bytes_in(std::size_t process) const = 0;
     virtual std::uint64_t bytes_out(std::size_t process) const = 0;
+    /// Bytes that resident arrays have to move through device memory.
+    virtual std::uint64_t bytes_resident(std::size_t process) const {
+        return bytes_in(process) + bytes_out(process);
+    }
+    /// What record_products() takes, times this, is the least that the process's multiplications take;
+    /// 0: nothing is known of them.
+    virtual double products(std::size_t /*process*/) const { return 0; }
+    virtual void record_products(Stream& /*stream*/) {}
     /// The baseline, whose results are kept for verify().
     virtual void run_cpu(std::size_t process) = 0;
     virtual void prepare(ReportPath path) = 0;
@@ -96,13 +104,30 @@ class HostArray {
         if (auto* buffer = std::get_if<HostBuffer<T>>(&memory_)) return buffer->span();
         return {};
     }
+    /// Of page-locked memory alone.
+    BufferView<T> view(std::size_t first, std::size_t count) const {
+        return std::get<HostBuffer<T>>(memory_).view(first, count);
+    }
 
   private:
     std::variant<std::monostate, std::vector<T>, HostBuffer<T>> memory_;
 };
 
-std::unique_ptr<ReportKernel> report_field(Field field);
-std::unique_ptr<ReportKernel> report_encode(std::vector<EncodeMethod> methods, std::uint32_t qubits);
+struct FieldChoice {
+    Field field = Field::bls12_381_fp;
+    std::vector<FieldOp> ops{FieldOp::add, FieldOp::mul};
+    FieldOptions options{};  ///< workgroups and blocks are of resident arrays
+};
+
+struct EncodeChoice {
+    std::vector<EncodeMethod> methods{EncodeMethod::amplitude, EncodeMethod::angle, EncodeMethod::iqp};
+    std::uint32_t qubits = 8;
+    bool float64 = false;      ///< values; else float32
+    bool keep_states = false;  ///< on the device: values alone come from host memory, 64 samples at a time
+};
+
+std::unique_ptr<ReportKernel> report_field(FieldChoice choice);
+std::unique_ptr<ReportKernel> report_encode(EncodeChoice choice);
 std::unique_ptr<ReportKernel> report_kernel_matrix(FeatureMap map, std::uint32_t qubits);
 std::unique_ptr<ReportKernel> report_lattice(const LatticeCode& code);
 

@@ -26,8 +26,8 @@ class KernelWork : public ReportWork {
           features_(samples * qubits),
           states_(states_shape_.amplitudes()) {
         circuit_.map = map;
-        fill_encode(EncodeMethod::phase, states_shape_, features_);
-        cpu_encode(EncodeMethod::phase, features_, states_, states_shape_, threads);
+        fill_encode<float>(EncodeMethod::phase, states_shape_, features_);
+        cpu_encode<float>(EncodeMethod::phase, features_, states_, states_shape_, threads);
     }
     std::uint64_t bytes_in(std::size_t process) const override {
         return process == kFeatures ? features_.size() * sizeof(float) : states_.size() * sizeof(c32);
@@ -36,7 +36,7 @@ class KernelWork : public ReportWork {
     void run_cpu(std::size_t process) override {
         wanted_[process].resize(shape_.values());
         if (process == kFeatures)
-            cpu_kernel_of_features(circuit_.map, features_, shape_.samples, wanted_[process], threads_);
+            cpu_kernel_of_features(circuit_, features_, shape_.samples, wanted_[process], threads_);
         else
             cpu_kernel_of_states(states_, shape_.samples, wanted_[process], threads_);
     }

@@ -55,7 +55,9 @@ constexpr const char* kLegend =
     "page-locked "
     "and device memory allow, of\nwhat a plain pass over device memory allows for `resident`; arrays that a "
     "cache "
-    "holds, and unified memory, may exceed it.\n";
+    "holds, and unified memory, may exceed it. *multiply*: share of what its multiplications take at the "
+    "pace "
+    "of plain\nproducts, where that is more. *of resident*: the time of `resident` over its own.\n";
 
 constexpr const char* kLegendOfCuda =
     "`cuda`: the same call as `ordinary` by CUDA; *of Vulkan*: `ordinary`'s time over its own.\n";
@@ -67,20 +69,27 @@ std::string speedups(const PathResult& path) {
            (path.over_vulkan > 0 ? "; " + factor(path.over_vulkan) + " of Vulkan" : std::string());
 }
 
+/// Of the memory or the copies, and of the multiplications where they take longer.
+std::string ceilings(const PathResult& path) {
+    if (path.ceiling_s <= 0) return {};
+    return percent(path.of_ceiling()) +
+           (path.arithmetic_s > path.ceiling_s ? "; multiply " + percent(path.of_floor()) : std::string());
+}
+
 std::string table_of(const KernelResult& result, std::size_t process) {
     std::string out = row({"batch", "path", "median", "std", "min", "max", result.rate_unit + "/s",
-                           "bandwidth", "speed-up", "of ceiling"}) +
-                      "|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|\n";
+                           "bandwidth", "speed-up", "of ceiling", "of resident"}) +
+                      "|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n";
     for (const SizeResult& size : result.sizes) {
         if (size.process != process) continue;
         if (!size.common_failure().empty()) {
-            out += row({grouped(size.batch), "all", "did not run", "", "", "", "", "", "", ""});
+            out += row({grouped(size.batch), "all", "did not run", "", "", "", "", "", "", "", ""});
             continue;
         }
         for (const PathResult& path : size.paths) {
             if (!path.ran()) {
-                out += row(
-                    {grouped(size.batch), to_string(path.path), "did not run", "", "", "", "", "", "", ""});
+                out += row({grouped(size.batch), to_string(path.path), "did not run", "", "", "", "", "", "",
+                            "", ""});
                 continue;
             }
             const Statistics& s = path.timing.seconds;
@@ -88,7 +97,7 @@ std::string table_of(const KernelResult& result, std::size_t process) {
             out +=
                 row({grouped(size.batch), to_string(path.path) + threads, duration(s.median), duration(s.std),
                      duration(s.min), duration(s.max), si(size.per_s(path)), rate(size.gb_per_s(path)),
-                     speedups(path), path.ceiling_s > 0 ? percent(path.of_ceiling()) : ""});
+                     speedups(path), ceilings(path), path.of_resident > 0 ? percent(path.of_resident) : ""});
         }
     }
     return out;

@@ -25,6 +25,7 @@ Statistics statistics(std::vector<double> values) {
     const std::size_t n = sorted.size();
     s.min = sorted.front();
     s.max = sorted.back();
+    s.p95 = sorted[(95 * n + 99) / 100 - 1];
     s.median = n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
     s.mean = std::accumulate(sorted.begin(), sorted.end(), 0.0) / static_cast<double>(n);
     double squares = 0;

@@ -10,6 +10,7 @@ namespace weft::tool {
 
 struct Statistics {
     double median = 0, mean = 0, std = 0, min = 0, max = 0;  ///< std: of a sample, n - 1; 0 for one value
+    double p95 = 0;                                          ///< the slow tail: 95 % take no longer
     std::vector<double> all;                                 ///< in the order they were measured
 };
 

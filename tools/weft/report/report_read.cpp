@@ -72,6 +72,7 @@ PathResult path_of(const Json& json) {
     if (json.contains("threads"))
         path.threads = static_cast<unsigned>(whole(json.at("threads"), "threads", 0, kMostThreads));
     path.ceiling_s = at_least_0(json, "ceiling_s");
+    path.arithmetic_s = at_least_0(json, "arithmetic_s");
     return path;
 }
 

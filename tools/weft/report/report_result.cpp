@@ -30,7 +30,7 @@ const PathResult* SizeResult::of(ReportPath path) const {
 void SizeResult::compare() {
     const PathResult* cpu = of(ReportPath::cpu);
     if (cpu == nullptr) return;
-    const PathResult* vulkan = of(ReportPath::ordinary);
+    const PathResult *vulkan = of(ReportPath::ordinary), *resident = of(ReportPath::resident);
     const double baseline = cpu->timing.seconds.median;
     bool any_verified = false;
     for (PathResult& path : paths) {
@@ -38,6 +38,9 @@ void SizeResult::compare() {
         if (path.ran() && median > 0) path.speedup = baseline / median;
         if (path.path == ReportPath::cuda && path.ran() && median > 0 && vulkan != nullptr)
             path.over_vulkan = vulkan->timing.seconds.median / median;
+        if (path.ran() && median > 0 && resident != nullptr && path.path != ReportPath::cpu &&
+            path.path != ReportPath::resident)
+            path.of_resident = resident->timing.seconds.median / median;
         any_verified = any_verified || path.verified;
     }
     for (PathResult& path : paths)

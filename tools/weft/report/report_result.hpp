@@ -2,6 +2,7 @@
 // What a report holds: plain data between measuring and writing.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -33,11 +34,15 @@ struct PathResult {
     unsigned threads = 0;      ///< of cpu: that it may take here; 0: another path, or unknown
     double speedup = 0;        ///< over the CPU; 0: unknown
     double over_vulkan = 0;    ///< of cuda: over the same call by Vulkan; 0: unknown
+    double of_resident = 0;    ///< of calls from host memory: resident arrays' time over its own; 0: unknown
     double ceiling_s = 0;      ///< least time that copies or memory allow; 0: unknown
+    double arithmetic_s = 0;   ///< of resident arrays: least time that multiplications take; 0: unknown
     double of_ceiling() const  ///< share of what copies or memory allow; 0: unknown
     {
         return failure.empty() && timing.seconds.median > 0 ? ceiling_s / timing.seconds.median : 0;
     }
+    /// Share of the higher of both floors; 0: unknown.
+    double of_floor() const { return of_ceiling() * std::max(1.0, arithmetic_s / ceiling_s); }
     bool ran() const { return failure.empty(); }
 };
 
@@ -45,7 +50,8 @@ struct PathResult {
 struct SizeResult {
     std::size_t process = 0;
     std::uint64_t batch = 0, bytes_in = 0, bytes_out = 0;
-    double items = 0;        ///< what rates count
+    std::uint64_t bytes_resident = 0;  ///< that pass through device memory where arrays are resident
+    double items = 0;                  ///< what rates count
     double compression = 0;  ///< bytes of values over bytes of code, as written; 0: means nothing here
     std::vector<PathResult> paths;
 

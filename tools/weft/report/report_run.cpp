@@ -117,6 +117,7 @@ class SizeRun {
         for (SizeResult& size : sizes_) {
             if (work_) size.bytes_in = work_->bytes_in(size.process);
             if (work_) size.bytes_out = work_->bytes_out(size.process);
+            if (work_) size.bytes_resident = work_->bytes_resident(size.process);
             if (work_) size.compression = kernel.compression(size.process, size.bytes_in, size.bytes_out);
             if (!work_) fail_all(size, failure);
         }
@@ -200,19 +201,27 @@ class SizeRun {
         std::optional<Stream> stream;
         if (resident) stream.emplace(*targets_.backend, StreamOptions{.name = "report"});
         Stream* const downloads = resident ? &*stream : nullptr;
-        std::map<std::size_t, Sequence> recorded;
-        const TimedWork run = [&](std::size_t calls) {
-            if (!resident) return work_->run(process);
-            if (!recorded.contains(calls))
-                recorded[calls] = stream->record([&](Stream& steps) {
-                    for (std::size_t i = 0; i < calls; ++i) work_->record(process, steps);
-                });
-            stream->replay(recorded[calls]);
-            stream->wait();
+        const auto replays = [&](const std::function<void(Stream&)>& record) -> TimedWork {
+            return
+                [&stream, record, recorded = std::map<std::size_t, Sequence>()](std::size_t calls) mutable {
+                    if (!recorded.contains(calls))
+                        recorded[calls] = stream->record([&](Stream& steps) {
+                            for (std::size_t i = 0; i < calls; ++i) record(steps);
+                        });
+                    stream->replay(recorded[calls]);
+                    stream->wait();
+                };
         };
+        const TimedWork run = resident ? replays([&](Stream& steps) { work_->record(process, steps); })
+                                       : [&](std::size_t) { work_->run(process); };
         run(1);
         work_->verify(process, downloads);
         keep_busy(kAwake, [&] { run(1); });
+        if (const double products = resident ? work_->products(process) : 0; products > 0)
+            result.arithmetic_s =
+                products * measure(settings_.repeats, kLeastResidentSample, kMostDispatches,
+                                   replays([&](Stream& steps) { work_->record_products(steps); }))
+                               .seconds.median;
         result.timing = resident ? measure(settings_.repeats, kLeastResidentSample, kMostDispatches, run)
                                  : measure(settings_.repeats, 0, 1, run);
         work_->verify(process, downloads);
@@ -280,7 +289,7 @@ double memory_ceiling(Backend& backend) {
     constexpr std::uint64_t kLeast = std::uint64_t{96} << 20, kMost = std::uint64_t{768} << 20;
     const DeviceInfo& device = backend.device();
     tune::MemoryCeiling memory(backend, std::min(std::clamp(device.device_memory_bytes / 64, kLeast, kMost),
-                                           3 * device.limits.max_storage_buffer_range / 48 * 48));
+                                                 3 * device.limits.max_storage_buffer_range / 48 * 48));
     keep_busy(kAwake, [&] { memory.gb_per_s(); });
     std::vector<double> rates;
     keep_busy(2 * kAwake, [&] { rates.push_back(memory.gb_per_s()); });
@@ -289,7 +298,8 @@ double memory_ceiling(Backend& backend) {
 
 void measure_ceilings(Backend& backend, ProcessResult& process, const SizeResult& size) {
     constexpr double kWindow = 0.02;
-    const tune::CopyCeiling copy = tune::measure_copy_ceiling(backend, size.bytes_in, size.bytes_out, kWindow);
+    const tune::CopyCeiling copy =
+        tune::measure_copy_ceiling(backend, size.bytes_in, size.bytes_out, kWindow);
     process.upload_gb_per_s = copy.upload_gb_per_s;
     process.download_gb_per_s = copy.download_gb_per_s;
     process.concurrent_gb_per_s = copy.concurrent_gb_per_s;
@@ -303,7 +313,8 @@ double over(double bytes, double gb_per_s) {
 void apply_ceilings(const ProcessResult& process, SizeResult& size) {
     const auto in = static_cast<double>(size.bytes_in), out = static_cast<double>(size.bytes_out);
     for (PathResult& path : size.paths) {
-        if (path.path == ReportPath::resident) path.ceiling_s = over(in + out, process.memory_gb_per_s);
+        if (path.path == ReportPath::resident)
+            path.ceiling_s = over(static_cast<double>(size.bytes_resident), process.memory_gb_per_s);
         if (path.path != ReportPath::cpu && path.path != ReportPath::resident)
             path.ceiling_s =
                 std::max({over(in, process.upload_gb_per_s), over(out, process.download_gb_per_s),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gate-by-gate simulation in double, for benches to judge kernel values by.
+// Circuits of kernel matrices gate by gate in double, for benches to judge kernel values by.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@
 
 #include <weft/ops/kernel_matrix.hpp>
 
-namespace reference {
+namespace weft::tool {
 
 using State = std::vector<std::complex<double>>;
 
@@ -22,11 +22,11 @@ void on_wire(State& state, std::size_t wire, std::size_t wires, const Pair& pair
         if ((i & bit) == 0) pair(state[i], state[i | bit]);
 }
 
-inline void embed(State& state, std::span<const float> row, const weft::KernelMatrixCircuit& circuit) {
+inline void embed(State& state, std::span<const float> row, const KernelMatrixCircuit& circuit) {
     for (std::size_t q = 0; q < row.size(); ++q) {
         const double t = circuit.scale * static_cast<double>(row[q]), c = std::cos(t / 2),
                      s = std::sin(t / 2);
-        const std::complex<double> turn = circuit.map == weft::FeatureMap::ryrz ? std::polar(1.0, t / 2) : 1.0;
+        const std::complex<double> turn = circuit.map == FeatureMap::ryrz ? std::polar(1.0, t / 2) : 1.0;
         on_wire(state, q, row.size(), [&](auto& zero, auto& one) {
             const auto was = zero;
             zero = std::conj(turn) * (c * was - s * one);
@@ -56,7 +56,7 @@ inline void entangle(State& state, const double* weights, std::size_t wires) {
 }
 
 /// Weights must be double.
-inline State state_of(std::span<const float> row, const weft::KernelMatrixCircuit& circuit) {
+inline State state_of(std::span<const float> row, const KernelMatrixCircuit& circuit) {
     State state(std::size_t{1} << row.size());
     state[0] = 1;
     const auto* weights = static_cast<const double*>(circuit.weights.data);
@@ -69,23 +69,23 @@ inline State state_of(std::span<const float> row, const weft::KernelMatrixCircui
     return state;
 }
 
-inline double overlap(const State& a, const State& b) {
+inline double overlap_of(const State& a, const State& b) {
     std::complex<double> sum = 0;
     for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * std::conj(b[i]);
     return std::norm(sum);
 }
 
 /// The closed form of circuits whose layers cancel.
-inline double product(std::span<const float> x, std::span<const float> y,
-                      const weft::KernelMatrixCircuit& circuit) {
+inline double closed_form(std::span<const float> x, std::span<const float> y,
+                          const KernelMatrixCircuit& circuit) {
     double k = 1;
     for (std::size_t q = 0; q < x.size(); ++q) {
         const double a = circuit.scale * static_cast<double>(x[q]),
                      b = circuit.scale * static_cast<double>(y[q]);
         const double c = std::pow(std::cos((a - b) / 2), 2);
-        k *= circuit.map == weft::FeatureMap::ryrz ? c * c + (1 - c) * std::pow(std::cos((a + b) / 2), 2) : c;
+        k *= circuit.map == FeatureMap::ryrz ? c * c + (1 - c) * std::pow(std::cos((a + b) / 2), 2) : c;
     }
     return k;
 }
 
-}  // namespace reference
+}  // namespace weft::tool
