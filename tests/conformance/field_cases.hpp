@@ -88,15 +88,4 @@ inline const std::vector<FieldCase>& field_cases() {
     return cases;
 }
 
-/// Known answers of one element, computed apart from this library.
-struct FieldAnswer {
-    std::string id;
-    weft::Field field;
-    weft::FieldOp op;
-    weft::FieldForm form;
-    std::string a, b, expected;
-};
-
-std::vector<FieldAnswer> field_answers();
-
 }  // namespace weft_test

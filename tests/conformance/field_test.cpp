@@ -6,11 +6,8 @@
 #include <vector>
 
 #include <weft/weft.hpp>
-#ifdef WEFT_CONFORMANCE_CUDA
-#include <weft/cuda/field.hpp>
-#include <weft/cuda/host.hpp>
-#endif
 
+#include "conformance/field_answers.hpp"
 #include "conformance/places.hpp"
 #include "support/gpu_fixture.hpp"
 
@@ -21,44 +18,30 @@ using weft::Field;
 using weft::FieldForm;
 using weft::FieldOp;
 
-// One operation at `place`. Host calls check their values unless `unchecked`.
-template <class Place, class In, class Out>
-void apply(Place& place, Field field, FieldOp op, const In& a, const In& b, const weft::ConstHostArray& scalar,
-           const Out& out, FieldForm form, bool unchecked) {
-    if constexpr (!Place::kHost) {
-        if constexpr (Place::kCuda)
-            weft::cuda::field_apply(place.stream(), field, op, a, b, scalar, out, {.form = form});
-        else
-            weft::field_apply(place.stream(), field, op, a, b, scalar, out, {.form = form});
-    } else {
-        weft::FieldHostOptions options{.form = form, .check_values = !unchecked};
-        weft::OpReport report;
-        if constexpr (Place::kCuda) {
-            report = weft::cuda::field_apply(field, op, a, b, scalar, out, options);
-        } else {
-            options.batch = place.batch();
-            report = weft::field_apply(place.backend(), field, op, a, b, scalar, out, options);
-        }
-        CHECK(report.items == a.size() / weft::field_info(field).limbs);
-        CHECK(report.op == "field_" + std::string(weft::to_string(op)));
-    }
-}
-
-template <class Place, class Limb>
-std::vector<Limb> result(Place& place, const AnyField& f, FieldOp op, FieldForm form, const Pairs& pairs,
+// Host calls check their values unless `unchecked`.
+template <class Limb, class Place>
+std::vector<Limb> result_at(Place& place, const AnyField& f, FieldOp op, FieldForm form, const Pairs& pairs,
                          Over over = Over::nothing, bool unchecked = false) {
-    const std::vector<Limb> wide_a = packed<Limb>(f, pairs.a), wide_b = packed<Limb>(f, pairs.b),
-                            scalar = packed<Limb>(f, {pairs.a.back()});
+    const std::vector<Limb> wide_a = packed<Limb>(f, pairs.a), wide_b = packed<Limb>(f, pairs.b);
+    std::vector<Limb> factor;
+    if (op == FieldOp::axpy) factor = packed<Limb>(f, {pairs.a.back()});
     const std::size_t n = wide_a.size(), results = weft::is_reduction(op) ? f.bytes / sizeof(Limb) : n;
     auto a = place.input(wide_a), b = place.input(wide_b);
     auto own = place.template output<Limb>(over == Over::nothing ? results : 0);
-    const auto out = over == Over::a   ? place.write(a, n)
-                     : over == Over::b ? place.write(b, n)
-                                       : place.write(own);
-    const auto x = place.read(a, n);
-    const auto y = weft::takes_b(op) ? place.read(b, n) : decltype(x){};
-    apply(place, f.field, op, x, y, op == FieldOp::axpy ? weft::ConstHostArray(scalar) : weft::ConstHostArray(), out, form,
-          unchecked);
+    const typename Place::Out out = over == Over::a   ? place.write(a, n)
+                                    : over == Over::b ? place.write(b, n)
+                                                      : place.write(own);
+    const typename Place::In x = place.read(a, n);
+    typename Place::In y;
+    if (weft::takes_b(op)) y = place.read(b, n);
+    const weft::ConstHostArray scalar = factor;
+    if constexpr (Place::kHost) {
+        const weft::FieldHostOptions options{.form = form, .check_values = !unchecked, .batch = place.batch()};
+        const weft::OpReport report = call_field_apply(place, f.field, op, x, y, scalar, out, options);
+        CHECK(report.items == pairs.a.size());
+    } else {
+        call_field_apply(place, f.field, op, x, y, scalar, out, weft::FieldOptions{.form = form});
+    }
     if (over != Over::a) CHECK(place.values(a) == wide_a);
     if (over != Over::b) CHECK(place.values(b) == wide_b);
     return over == Over::a ? place.values(a) : over == Over::b ? place.values(b) : place.result(own);
@@ -112,7 +95,7 @@ void run(weft::Backend& backend, const FieldCase& c, const AnyField& f, FieldOp 
     with_limb(f, [&]<class Limb>(Limb) {
         std::optional<std::vector<Limb>> first;
         on_places(backend, c.chunk, [&](auto& place) {
-            const std::vector<Limb> got = result<std::remove_reference_t<decltype(place)>, Limb>(place, f, op, form, pairs, c.over);
+            const std::vector<Limb> got = result_at<Limb>(place, f, op, form, pairs, c.over);
             if (!first && c.judged) judge(f, op, form, pairs, unpacked<Limb>(f, got));
             if (first) CHECK(got == *first);
             if (!first) first = got;
@@ -143,7 +126,7 @@ TEST_CASE("field conformance: known answers") {
             const Pairs pairs{{number(answer.a)}, {number(answer.b)}};
             with_limb(f, [&]<class Limb>(Limb) {
                 on_places(backend, 0, [&](auto& place) {
-                    const auto got = result<std::remove_reference_t<decltype(place)>, Limb>(
+                    const auto got = result_at<Limb>(
                         place, f, answer.op, answer.form, pairs, Over::nothing, true);
                     CHECK(hex(unpacked<Limb>(f, got)[0]) == answer.expected);
                 });

@@ -9,12 +9,16 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <weft/weft.hpp>
 #ifdef WEFT_CONFORMANCE_CUDA
-#include <weft/cuda/device.hpp>
+#include <weft/cuda/encode.hpp>
+#include <weft/cuda/field.hpp>
+#include <weft/cuda/host.hpp>
+#include <weft/cuda/kernel_matrix.hpp>
+#include <weft/cuda/lattice.hpp>
 
 #include "support/cuda_array.hpp"
 #endif
@@ -51,6 +55,9 @@ struct Output {
 class VulkanResident {
   public:
     static constexpr bool kHost = false, kCuda = false;
+    using In = weft::ConstDeviceArray;
+    using Out = weft::DeviceArray;
+
     explicit VulkanResident(weft::Backend& backend) : backend_(backend), stream_(backend) {}
 
     static const char* name() { return "Vulkan, resident"; }
@@ -59,7 +66,7 @@ class VulkanResident {
     template <class T>
     weft::Buffer<T> input(const std::vector<T>& values) {
         weft::Buffer<T> buffer(backend_, std::max<std::size_t>(values.size(), 1));
-        if (!values.empty()) stream_.upload(values, buffer.view(0, values.size()));
+        if (!values.empty()) stream_.upload(std::span<const T>(values), buffer.view(0, values.size()));
         return buffer;
     }
     template <class T>
@@ -67,12 +74,12 @@ class VulkanResident {
         return {input(guarded<T>(count)), count};
     }
     template <class T>
-    weft::BufferView<const T> read(const weft::Buffer<T>& input, std::size_t count) {
-        return input.view(0, count);
+    weft::BufferView<const T> read(const weft::Buffer<T>& input, std::size_t count, std::size_t first = 0) {
+        return input.view(first, count);
     }
     template <class T>
-    weft::BufferView<T> write(const weft::Buffer<T>& input, std::size_t count) {
-        return input.view(0, count);
+    weft::BufferView<T> write(const weft::Buffer<T>& input, std::size_t count, std::size_t first = 0) {
+        return input.view(first, count);
     }
     template <class T>
     weft::BufferView<T> write(const Output<weft::Buffer<T>>& output) {
@@ -96,6 +103,8 @@ class VulkanResident {
 class HostMemory {
   public:
     static constexpr bool kHost = true;
+    using In = weft::ConstHostArray;
+    using Out = weft::HostArray;
 
     template <class T>
     std::vector<T> input(const std::vector<T>& values) {
@@ -106,12 +115,12 @@ class HostMemory {
         return {guarded<T>(count), count};
     }
     template <class T>
-    std::span<const T> read(const std::vector<T>& input, std::size_t count) {
-        return std::span(input).first(count);
+    std::span<const T> read(const std::vector<T>& input, std::size_t count, std::size_t first = 0) {
+        return std::span(input).subspan(first, count);
     }
     template <class T>
-    std::span<T> write(std::vector<T>& input, std::size_t count) {
-        return std::span(input).first(count);
+    std::span<T> write(std::vector<T>& input, std::size_t count, std::size_t first = 0) {
+        return std::span(input).subspan(first, count);
     }
     template <class T>
     std::span<T> write(Output<std::vector<T>>& output) {
@@ -147,6 +156,8 @@ class VulkanStreamed : public HostMemory {
 class CudaResident {
   public:
     static constexpr bool kHost = false, kCuda = true;
+    using In = weft::cuda::ConstDeviceArray;
+    using Out = weft::cuda::DeviceArray;
 
     static const char* name() { return "CUDA, resident"; }
     weft::cuda::StreamHandle stream() { return stream_; }
@@ -160,12 +171,12 @@ class CudaResident {
         return {CudaArray<T>(guarded<T>(count)), count};
     }
     template <class T>
-    weft::cuda::DeviceSpan<const T> read(const CudaArray<T>& input, std::size_t count) {
-        return input.span(0, count);
+    weft::cuda::DeviceSpan<const T> read(const CudaArray<T>& input, std::size_t count, std::size_t first = 0) {
+        return input.span(first, count);
     }
     template <class T>
-    weft::cuda::DeviceSpan<T> write(const CudaArray<T>& input, std::size_t count) {
-        return input.span(0, count);
+    weft::cuda::DeviceSpan<T> write(const CudaArray<T>& input, std::size_t count, std::size_t first = 0) {
+        return input.span(first, count);
     }
     template <class T>
     weft::cuda::DeviceSpan<T> write(const Output<CudaArray<T>>& output) {
@@ -190,8 +201,41 @@ class CudaStreamed : public HostMemory {
   public:
     static constexpr bool kCuda = true;
     static const char* name() { return "CUDA, from host memory"; }
+    static weft::BatchOptions batch() { return {}; }
 };
 #endif
+
+// call_<op>(place, arguments ...): the op of the place's back end, with what stands for the place before its arguments.
+#define WEFT_CALL_BY_VULKAN(op)                                     \
+    template <class... Arguments>                                   \
+    auto call_##op(VulkanResident& place, const Arguments&... a) {  \
+        return weft::op(place.stream(), a...);                      \
+    }                                                               \
+    template <class... Arguments>                                   \
+    auto call_##op(VulkanStreamed& place, const Arguments&... a) {  \
+        return weft::op(place.backend(), a...);                     \
+    }
+#ifdef WEFT_CONFORMANCE_CUDA
+#define WEFT_CALL_EVERYWHERE(op)                                    \
+    WEFT_CALL_BY_VULKAN(op)                                         \
+    template <class... Arguments>                                   \
+    auto call_##op(CudaResident& place, const Arguments&... a) {    \
+        return weft::cuda::op(place.stream(), a...);                \
+    }                                                               \
+    template <class... Arguments>                                   \
+    auto call_##op(CudaStreamed&, const Arguments&... a) {          \
+        return weft::cuda::op(a...);                                \
+    }
+#else
+#define WEFT_CALL_EVERYWHERE(op) WEFT_CALL_BY_VULKAN(op)
+#endif
+WEFT_CALL_EVERYWHERE(field_apply)
+WEFT_CALL_EVERYWHERE(encode)
+WEFT_CALL_EVERYWHERE(kernel_matrix)
+WEFT_CALL_EVERYWHERE(lattice_encode)
+WEFT_CALL_EVERYWHERE(lattice_decode)
+WEFT_CALL_EVERYWHERE(lattice_quantize)
+WEFT_CALL_EVERYWHERE(lattice_inner)
 
 /// Calls body(place) for every place of this program. Chunks of `chunk_elements` cut a job of a case in several; 0 leaves
 /// such a place out.

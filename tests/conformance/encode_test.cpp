@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of encode, everywhere: states within the stated bound of their definition, the same bits wherever one back
+// end makes them, and the same faults.
+#include "conformance/encode_cases.hpp"
+
+#include <cstring>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <weft/weft.hpp>
+
+#include "conformance/places.hpp"
+#include "support/encode_routes.hpp"
+#include "support/gpu_fixture.hpp"
+
+namespace {
+
+using namespace weft_test;
+using weft::c32;
+using weft::c64;
+using weft::EncodeMethod;
+using weft::StateShape;
+
+// The states, whether or not samples could be encoded; `failed` gets what was thrown.
+template <class Amplitude, class Value, class Place>
+std::vector<Amplitude> encode_at(Place& place, EncodeMethod method, const std::vector<Value>& values, const StateShape& shape,
+                                 std::optional<weft::EncodeError>* failed = nullptr, bool check_values = false) {
+    const auto in = place.input(values);
+    auto out = place.template output<Amplitude>(shape.amplitudes());
+    const typename Place::In x = place.read(in, values.size());
+    const typename Place::Out states = place.write(out);
+    try {
+        if constexpr (Place::kHost) {
+            const weft::EncodeHostOptions options{.check_values = check_values, .batch = place.batch()};
+            const weft::OpReport report = call_encode(place, method, x, states, shape, options);
+            CHECK(report.items == shape.samples);
+        } else {
+            const weft::EncodeOptions options{.check_values = check_values};
+            call_encode(place, method, x, states, shape, options).require_all(place.stream());
+        }
+    } catch (const weft::EncodeError& error) {
+        if (failed == nullptr) throw;
+        failed->emplace(error);
+    }
+    return place.result(out);
+}
+
+template <class Body>
+void with_types(const EncodeTypeCase& types, Body&& body) {
+    if (types.wide_values)
+        types.wide_states ? body(double{}, c64{}) : body(double{}, c32{});
+    else
+        types.wide_states ? body(float{}, c64{}) : body(float{}, c32{});
+}
+
+// Equal bits on a back end; `previous` is what that back end gave before.
+template <class Amplitude>
+void check_same_bits(const std::vector<Amplitude>& got, std::optional<std::vector<Amplitude>>& previous) {
+    if (!previous) {
+        previous = got;
+        return;
+    }
+    REQUIRE(got.size() == previous->size());
+    CHECK(std::memcmp(got.data(), previous->data(), got.size() * sizeof(Amplitude)) == 0);
+}
+
+void run(weft::Backend& backend, const EncodeCase& c, EncodeMethod method, std::uint32_t qubits, std::uint64_t samples,
+         const EncodeTypeCase& types) {
+    INFO("case: " << c.name << ", " << weft::to_string(method));
+    CAPTURE(qubits);
+    CAPTURE(samples);
+    CAPTURE(types.wide_values);
+    CAPTURE(types.wide_states);
+    if (types.wide_states && !backend.device().shader_float64) return;
+    const std::uint64_t step = samples > c.judged ? samples / 3 : 1;
+    std::vector<double> values;
+    std::vector<std::vector<Exact>> want;
+    for (std::uint64_t s = 0; s < samples; ++s) {
+        const std::vector<double> row = c.row(method, qubits, s);
+        values.insert(values.end(), row.begin(), row.end());
+        if (s % step == 0) want.push_back(expected_state(method, row, qubits));
+    }
+    with_types(types, [&]<class Value, class Amplitude>(Value, Amplitude) {
+        const double bound =
+            types.wide_states ? c.bound64 : tolerance<Amplitude>(method, qubits);
+        std::optional<std::vector<Amplitude>> by_vulkan, by_cuda;
+        on_places(backend, c.chunks ? 1 : 0, [&](auto& place) {
+            const auto states = encode_at<Amplitude>(place, method, cast_values<Value>(values), {samples, qubits});
+            for (std::size_t w = 0; w < want.size(); ++w)
+                CHECK(worst_difference(states, w * step << qubits, want[w]) < bound);
+            check_same_bits(states, place.kCuda ? by_cuda : by_vulkan);
+        });
+    });
+}
+
+template <class Amplitude, class Value>
+void check_answer(weft::Backend& backend, const EncodeAnswer& answer) {
+    on_places(backend, 0, [&](auto& place) {
+        const auto state =
+            encode_at<Amplitude>(place, answer.method, cast_values<Value>(answer.values), {1, answer.qubits});
+        double norm = 0;
+        for (const Amplitude& a : state) norm += std::norm(c64(a.real(), a.imag()));
+        CHECK(norm == doctest::Approx(1).epsilon(2e-6));
+        for (const auto& [index, want] : answer.amplitudes) {
+            CAPTURE(index);
+            // Values as printed hold 15 decimals; those of float32 values and states 7.
+            const double slack = std::is_same_v<Value, double> && std::is_same_v<Amplitude, c64> ? 2e-15 : 3e-7;
+            CHECK(std::abs(state[index].real() - want.real()) < slack);
+            CHECK(std::abs(state[index].imag() - want.imag()) < slack);
+        }
+    });
+}
+
+// Failed samples are zeros, the others right; with check_values nothing was written.
+template <class Amplitude, class Value>
+void check_faults(weft::Backend& backend, const EncodeFaults& bad, bool check_values) {
+    CAPTURE(sizeof(Value));
+    CAPTURE(check_values);
+    const std::uint64_t most = weft::encode_features(bad.method, bad.qubits);
+    const std::uint64_t features = bad.method != EncodeMethod::amplitude || bad.values.size() <= most ? most
+                                   : bad.qubits == 2                                                  ? 3
+                                                                                                      : 2;
+    const StateShape shape{bad.values.size() / features, bad.qubits};
+    on_places(backend, 1, [&](auto& place) {
+        std::optional<weft::EncodeError> failed;
+        const auto states =
+            encode_at<Amplitude>(place, bad.method, cast_values<Value>(bad.values), shape, &failed, check_values);
+        REQUIRE(failed.has_value());
+        INFO("error: " << failed->what());
+        CHECK(std::string(failed->what()).find(bad.text) != std::string::npos);
+        CHECK(std::string(failed->what()).find(check_values ? "nothing was written" : "are zeros") != std::string::npos);
+        REQUIRE(failed->failures().size() == bad.failures.size());
+        std::vector<bool> zero(shape.samples);
+        for (std::size_t i = 0; i < bad.failures.size(); ++i) {
+            const weft::EncodeFailure &got = failed->failures()[i], &want = bad.failures[i];
+            CHECK(got.sample == want.sample);
+            CHECK(got.position == want.position);
+            CHECK(std::string(weft::to_string(got.fault)) == weft::to_string(want.fault));
+            zero[want.sample] = true;
+        }
+        if (check_values) {
+            const auto before = guarded<Amplitude>(states.size());
+            CHECK(std::memcmp(states.data(), before.data(), states.size() * sizeof(Amplitude)) == 0);
+            return;
+        }
+        for (std::uint64_t s = 0; s < shape.samples; ++s) {
+            CAPTURE(s);
+            std::vector<Exact> want(shape.state_size());
+            if (!zero[s])
+                want = expected_state(bad.method, std::span(bad.values).subspan(s * features, features), bad.qubits);
+            CHECK(worst_difference(states, s << bad.qubits, want) < tolerance<Amplitude>(bad.method, bad.qubits));
+        }
+    });
+}
+
+}  // namespace
+
+TEST_CASE("encode conformance: published values") {
+    on_device([](weft::Backend& backend) {
+        for (const EncodeAnswer& answer : encode_answers()) {
+            CAPTURE(weft::to_string(answer.method));
+            CAPTURE(answer.qubits);
+            check_answer<c32, double>(backend, answer);
+            check_answer<c32, float>(backend, answer);
+            if (!backend.device().shader_float64) continue;
+            check_answer<c64, double>(backend, answer);
+            check_answer<c64, float>(backend, answer);
+        }
+    });
+}
+
+// One case, one backend: a software device takes longer to compile the shaders than to run them.
+TEST_CASE("encode conformance: the table") {
+    on_device([](weft::Backend& backend) {
+        for (const EncodeCase& c : encode_cases())
+            for (const EncodeMethod method : c.methods)
+                for (const auto& [qubits, samples] : c.sizes)
+                    for (const EncodeTypeCase& types : c.types) run(backend, c, method, qubits, samples, types);
+    });
+}
+
+TEST_CASE("encode conformance: samples that cannot be encoded are named, the others are right") {
+    on_device([](weft::Backend& backend) {
+        for (const EncodeFaults& bad : encode_faults()) {
+            CAPTURE(weft::to_string(bad.method));
+            for (const bool check_values : {false, true}) {
+                if (backend.device().shader_float64) check_faults<c64, double>(backend, bad, check_values);
+                if (bad.method == EncodeMethod::basis) continue;  // some of these indices are other floats
+                check_faults<c32, float>(backend, bad, check_values);
+            }
+        }
+    });
+}
+
+// Where all factors are equal, their errors add up instead of cancelling: no other states come as close to
+// the bound. The first angles are the worst that were found, the others lie around multiples of a turn.
+TEST_CASE("encode conformance: equal angles stay within the bound for their number of qubits") {
+    on_device([](weft::Backend& backend) {
+        std::vector<float> angles{443278.75f, 813132.125f, 532434.0f, 0.022393635f, 1e-3f};
+        for (int i = 0; i < 59; ++i)
+            angles.push_back(static_cast<float>(i * 6.283185307179586 * 1709 + 0.001 * i * i - 0.7));
+        for (const auto& [method, qubits, count] : {std::tuple{EncodeMethod::angle, 12u, std::size_t{64}},
+                                                    {EncodeMethod::iqp_z, 12u, std::size_t{64}},
+                                                    {EncodeMethod::iqp, 12u, std::size_t{64}},
+                                                    {EncodeMethod::iqp_z, 18u, std::size_t{8}},
+                                                    {EncodeMethod::iqp, 16u, std::size_t{5}}}) {
+            CAPTURE(weft::to_string(method));
+            CAPTURE(qubits);
+            const std::size_t features = weft::encode_features(method, qubits);
+            std::vector<float> values(count * features, 0.0f);  // no pairs in iqp: a product state as well
+            for (std::size_t s = 0; s < count; ++s)
+                std::fill_n(values.begin() + static_cast<std::ptrdiff_t>(s * features), qubits, angles[s]);
+            on_places(backend, 0, [&, method = method, qubits = qubits, count = count](auto& place) {
+                const auto states = encode_at<c32>(place, method, values, {count, qubits});
+                double worst = 0;
+                for (std::size_t s = 0; s < count; ++s) {
+                    const auto x = static_cast<long double>(angles[s]);
+                    const bool angle = method == EncodeMethod::angle;
+                    const Exact zero = angle ? Exact(std::cos(x)) : (Exact(1) + std::polar(1.0L, x)) / 2.0L;
+                    const Exact one = angle ? Exact(std::sin(x)) : (Exact(1) - std::polar(1.0L, x)) / 2.0L;
+                    for (const std::size_t i : {std::size_t{0}, (std::size_t{1} << qubits) - 1, std::size_t{5}}) {
+                        Exact want = 1;
+                        for (std::uint32_t k = 0; k < qubits; ++k) want *= (i >> k & 1) != 0 ? one : zero;
+                        const c32 got = states[(s << qubits) + i];
+                        worst = std::max(worst,
+                                         static_cast<double>(std::abs(Exact(got.real(), got.imag()) - want)));
+                    }
+                }
+                CHECK(worst < tolerance<c32>(method, qubits));
+            });
+        }
+    });
+}
