@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of encode: published values, sizes and types judged by the definition, and samples that cannot be encoded.
+// The tables of encode: published values, sizes and types judged by the definition, and samples that cannot
+// be encoded.
 #pragma once
 
 #include <cmath>
@@ -30,8 +31,8 @@ struct EncodeCase {
     std::vector<std::pair<std::uint32_t, std::uint64_t>> sizes;  ///< qubits, samples
     std::vector<EncodeTypeCase> types;
     std::function<std::vector<double>(weft::EncodeMethod, std::uint32_t qubits, std::uint64_t sample)> row;
-    bool chunks = true;      ///< also with the samples of the batch in several chunks
-    double bound64 = 1e-12;  ///< of complex128
+    bool chunks = true;        ///< also with the samples of the batch in several chunks
+    double bound64 = 1e-12;    ///< of complex128
     std::uint64_t judged = 6;  ///< about as many samples are compared with the definition
 };
 
@@ -60,16 +61,25 @@ inline const std::vector<EncodeCase>& encode_cases() {
             return row;
         };
     };
-    static const std::vector<std::pair<std::uint32_t, std::uint64_t>> kRows{{3, 1}, {9, 1}, {14, 1}, {15, 1}, {21, 1}},
-        kEdges{{1, 3}, {2, 3},  {3, 3},  {4, 3},  {5, 3},  {6, 3},  {7, 3},
+    static const std::vector<std::pair<std::uint32_t, std::uint64_t>> kRows{
+        {3, 1}, {9, 1}, {14, 1}, {15, 1}, {21, 1}},
+        kEdges{{1, 3}, {2, 3}, {3, 3},  {4, 3},  {5, 3},  {6, 3},  {7, 3},
                {8, 3}, {9, 3}, {10, 3}, {11, 3}, {12, 3}, {13, 3}, {14, 3}};
     static const std::vector<EncodeCase> cases{
         // On either side of every switch: slabs of small states, one slab, several, passes.
         {"every size", kEvery, kEdges, {kAllFloat64, kAllFloat32}, samples},
-        {"types that differ", kEvery, {{1, 2}, {5, 2}, {8, 2}, {12, 2}, {13, 2}}, {kWidened, kNarrowed}, samples},
+        {"types that differ",
+         kEvery,
+         {{1, 2}, {5, 2}, {8, 2}, {12, 2}, {13, 2}},
+         {kWidened, kNarrowed},
+         samples},
         {"many small states", kEvery, {{4, 3001}, {9, 301}}, {kAllFloat32}, samples, false},
-        {"states of several passes", {amplitude, angle, basis, phase, iqp_z}, {{15, 3}, {17, 2}},
-         {kAllFloat32, kAllFloat64}, samples, false},
+        {"states of several passes",
+         {amplitude, angle, basis, phase, iqp_z},
+         {{15, 3}, {17, 2}},
+         {kAllFloat32, kAllFloat64},
+         samples,
+         false},
         {"large angles", kAngles, {{12, 1}}, {kAllFloat64, kAllFloat32}, large, false, 1e-14},
         {"rows as long as the state", {amplitude}, kRows, {kAllFloat32}, cut(0, 1), false},
         {"rows that end before the state", {amplitude}, kRows, {kAllFloat32, kAllFloat64}, cut(1, 1), false},
@@ -245,9 +255,16 @@ inline const std::vector<EncodeFaults>& encode_faults() {
           {9, 0, EncodeFault::out_of_range},
           {10, 0, EncodeFault::fractional}},
          "and so on (9 samples"},
-        {EncodeMethod::amplitude, 16, with(std::size_t{1} << 16, 1, 40000, kNaN), {{0, 40000, EncodeFault::not_a_number}},
+        {EncodeMethod::amplitude,
+         16,
+         with(std::size_t{1} << 16, 1, 40000, kNaN),
+         {{0, 40000, EncodeFault::not_a_number}},
          "sample 0 value 40000 is not a number"},
-        {EncodeMethod::angle, 16, with(16, 0.5, 7, kInf), {{0, 7, EncodeFault::infinite}}, "sample 0 value 7 is infinite"},
+        {EncodeMethod::angle,
+         16,
+         with(16, 0.5, 7, kInf),
+         {{0, 7, EncodeFault::infinite}},
+         "sample 0 value 7 is infinite"},
     };
     return all;
 }

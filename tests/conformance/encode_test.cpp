@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of encode, everywhere: states within the stated bound of their definition, the same bits wherever one back
-// end makes them, and the same faults.
+// The tables of encode, everywhere: states within the stated bound of their definition, the same bits
+// wherever one back end makes them, and the same faults.
 #include "conformance/encode_cases.hpp"
 
 #include <cstring>
@@ -24,8 +24,9 @@ using weft::StateShape;
 
 // The states, whether or not samples could be encoded; `failed` gets what was thrown.
 template <class Amplitude, class Value, class Place>
-std::vector<Amplitude> encode_at(Place& place, EncodeMethod method, const std::vector<Value>& values, const StateShape& shape,
-                                 std::optional<weft::EncodeError>* failed = nullptr, bool check_values = false) {
+std::vector<Amplitude> encode_at(Place& place, EncodeMethod method, const std::vector<Value>& values,
+                                 const StateShape& shape, std::optional<weft::EncodeError>* failed = nullptr,
+                                 bool check_values = false) {
     const auto in = place.input(values);
     auto out = place.template output<Amplitude>(shape.amplitudes());
     const typename Place::In x = place.read(in, values.size());
@@ -65,9 +66,9 @@ void check_same_bits(const std::vector<Amplitude>& got, std::optional<std::vecto
     CHECK(std::memcmp(got.data(), previous->data(), got.size() * sizeof(Amplitude)) == 0);
 }
 
-void run(weft::Backend& backend, const EncodeCase& c, EncodeMethod method, std::uint32_t qubits, std::uint64_t samples,
-         const EncodeTypeCase& types) {
-    INFO("case: " << c.name << ", " << weft::to_string(method));
+void run(weft::Backend& backend, const EncodeCase& c, EncodeMethod method, std::uint32_t qubits,
+         std::uint64_t samples, const EncodeTypeCase& types) {
+    INFO("case: " << std::string(c.name) << ", " << std::string(weft::to_string(method)));
     CAPTURE(qubits);
     CAPTURE(samples);
     CAPTURE(types.wide_values);
@@ -82,11 +83,11 @@ void run(weft::Backend& backend, const EncodeCase& c, EncodeMethod method, std::
         if (s % step == 0) want.push_back(expected_state(method, row, qubits));
     }
     with_types(types, [&]<class Value, class Amplitude>(Value, Amplitude) {
-        const double bound =
-            types.wide_states ? c.bound64 : tolerance<Amplitude>(method, qubits);
+        const double bound = types.wide_states ? c.bound64 : tolerance<Amplitude>(method, qubits);
         std::optional<std::vector<Amplitude>> by_vulkan, by_cuda;
         on_places(backend, c.chunks ? 1 : 0, [&](auto& place) {
-            const auto states = encode_at<Amplitude>(place, method, cast_values<Value>(values), {samples, qubits});
+            const auto states =
+                encode_at<Amplitude>(place, method, cast_values<Value>(values), {samples, qubits});
             for (std::size_t w = 0; w < want.size(); ++w)
                 CHECK(worst_difference(states, w * step << qubits, want[w]) < bound);
             check_same_bits(states, place.kCuda ? by_cuda : by_vulkan);
@@ -105,7 +106,8 @@ void check_answer(weft::Backend& backend, const EncodeAnswer& answer) {
         for (const auto& [index, want] : answer.amplitudes) {
             CAPTURE(index);
             // Values as printed hold 15 decimals; those of float32 values and states 7.
-            const double slack = std::is_same_v<Value, double> && std::is_same_v<Amplitude, c64> ? 2e-15 : 3e-7;
+            const double slack =
+                std::is_same_v<Value, double> && std::is_same_v<Amplitude, c64> ? 2e-15 : 3e-7;
             CHECK(std::abs(state[index].real() - want.real()) < slack);
             CHECK(std::abs(state[index].imag() - want.imag()) < slack);
         }
@@ -124,12 +126,13 @@ void check_faults(weft::Backend& backend, const EncodeFaults& bad, bool check_va
     const StateShape shape{bad.values.size() / features, bad.qubits};
     on_places(backend, 1, [&](auto& place) {
         std::optional<weft::EncodeError> failed;
-        const auto states =
-            encode_at<Amplitude>(place, bad.method, cast_values<Value>(bad.values), shape, &failed, check_values);
+        const auto states = encode_at<Amplitude>(place, bad.method, cast_values<Value>(bad.values), shape,
+                                                 &failed, check_values);
         REQUIRE(failed.has_value());
-        INFO("error: " << failed->what());
+        INFO("error: " << std::string(failed->what()));
         CHECK(std::string(failed->what()).find(bad.text) != std::string::npos);
-        CHECK(std::string(failed->what()).find(check_values ? "nothing was written" : "are zeros") != std::string::npos);
+        CHECK(std::string(failed->what()).find(check_values ? "nothing was written" : "are zeros") !=
+              std::string::npos);
         REQUIRE(failed->failures().size() == bad.failures.size());
         std::vector<bool> zero(shape.samples);
         for (std::size_t i = 0; i < bad.failures.size(); ++i) {
@@ -148,8 +151,10 @@ void check_faults(weft::Backend& backend, const EncodeFaults& bad, bool check_va
             CAPTURE(s);
             std::vector<Exact> want(shape.state_size());
             if (!zero[s])
-                want = expected_state(bad.method, std::span(bad.values).subspan(s * features, features), bad.qubits);
-            CHECK(worst_difference(states, s << bad.qubits, want) < tolerance<Amplitude>(bad.method, bad.qubits));
+                want = expected_state(bad.method, std::span(bad.values).subspan(s * features, features),
+                                      bad.qubits);
+            CHECK(worst_difference(states, s << bad.qubits, want) <
+                  tolerance<Amplitude>(bad.method, bad.qubits));
         }
     });
 }
@@ -176,7 +181,8 @@ TEST_CASE("encode conformance: the table") {
         for (const EncodeCase& c : encode_cases())
             for (const EncodeMethod method : c.methods)
                 for (const auto& [qubits, samples] : c.sizes)
-                    for (const EncodeTypeCase& types : c.types) run(backend, c, method, qubits, samples, types);
+                    for (const EncodeTypeCase& types : c.types)
+                        run(backend, c, method, qubits, samples, types);
     });
 }
 
@@ -203,7 +209,9 @@ TEST_CASE("encode conformance: equal angles stay within the bound for their numb
         for (const auto& [method, qubits, count] : {std::tuple{EncodeMethod::angle, 12u, std::size_t{64}},
                                                     {EncodeMethod::iqp_z, 12u, std::size_t{64}},
                                                     {EncodeMethod::iqp, 12u, std::size_t{64}},
+                                                    {EncodeMethod::angle, 22u, std::size_t{3}},
                                                     {EncodeMethod::iqp_z, 18u, std::size_t{8}},
+                                                    {EncodeMethod::iqp_z, 22u, std::size_t{3}},
                                                     {EncodeMethod::iqp, 16u, std::size_t{5}}}) {
             CAPTURE(weft::to_string(method));
             CAPTURE(qubits);
@@ -219,7 +227,8 @@ TEST_CASE("encode conformance: equal angles stay within the bound for their numb
                     const bool angle = method == EncodeMethod::angle;
                     const Exact zero = angle ? Exact(std::cos(x)) : (Exact(1) + std::polar(1.0L, x)) / 2.0L;
                     const Exact one = angle ? Exact(std::sin(x)) : (Exact(1) - std::polar(1.0L, x)) / 2.0L;
-                    for (const std::size_t i : {std::size_t{0}, (std::size_t{1} << qubits) - 1, std::size_t{5}}) {
+                    for (const std::size_t i :
+                         {std::size_t{0}, (std::size_t{1} << qubits) - 1, std::size_t{5}}) {
                         Exact want = 1;
                         for (std::uint32_t k = 0; k < qubits; ++k) want *= (i >> k & 1) != 0 ? one : zero;
                         const c32 got = states[(s << qubits) + i];
@@ -228,6 +237,8 @@ TEST_CASE("encode conformance: equal angles stay within the bound for their numb
                     }
                 }
                 CHECK(worst < tolerance<c32>(method, qubits));
+                if (method == EncodeMethod::iqp_z && qubits == 18)
+                    CHECK(worst > 1e-6);  // so it grows with them
             });
         }
     });

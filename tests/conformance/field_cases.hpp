@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of field cases: which fields, ops and forms meet which operands. A new op is a word in kEvery or kElementwise
-// and a branch of want_of in support/any_field.hpp.
+// The table of field cases: which fields, ops and forms meet which operands. A new op is a word in kEvery or
+// kElementwise and a branch of want_of in support/any_field.hpp.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct FieldCase {
     std::vector<std::size_t> counts;  ///< of elements; 0: as many as `operands` gives
     std::function<Pairs(const AnyField&, std::size_t count)> operands;
     Over over = Over::nothing;
-    bool judged = true;            ///< by the oracle; else the places must agree
-    std::uint64_t chunk = 100;     ///< elements of a chunk where jobs are cut
+    bool judged = true;         ///< by the oracle; else the places must agree
+    std::uint64_t chunk = 100;  ///< elements of a chunk where jobs are cut
 };
 
 inline const std::vector<weft::Field>& all_fields() {
@@ -42,9 +42,8 @@ inline const std::vector<FieldCase>& field_cases() {
     using enum weft::FieldOp;
     using weft::FieldForm;
     using weft::FieldOp;
-    static const std::vector<FieldOp> kElementwise{add,    sub,     neg,           mul,
-                                                   square, inverse, to_montgomery, from_montgomery,
-                                                   axpy},
+    static const std::vector<FieldOp> kElementwise{
+        add, sub, neg, mul, square, inverse, to_montgomery, from_montgomery, axpy},
         kReductions{sum, inner_product}, kProducts{mul, square, axpy};
     static const std::vector<FieldForm> kPlain{FieldForm::plain}, kMontgomery{FieldForm::montgomery};
     // One field of each size of element.
@@ -65,23 +64,53 @@ inline const std::vector<FieldCase>& field_cases() {
             }
         return pairs;
     };
-    static const std::vector<std::size_t> kEdges{1,   2,   5,   31,  63,  64,   65,   127,  128,  129,  255, 256,
-                                                 257, 511, 512, 513, 1023, 1024, 1025, 4095, 4096, 4097, 8193};
+    static const std::vector<std::size_t> kEdges{1,    2,    5,    31,   63,   64,   65,  127,
+                                                 128,  129,  255,  256,  257,  511,  512, 513,
+                                                 1023, 1024, 1025, 4095, 4096, 4097, 8193};
     static const std::vector<FieldCase> cases{
         {"carries and borrows at every limb", {bls12_381_fp}, {add, sub, neg}, kPlain, {0}, directed},
         {"every field, element by element", all_fields(), kElementwise, kPlain, {0}, judged(101)},
         {"every field in Montgomery form", all_fields(), kProducts, kMontgomery, {0}, judged(101)},
-        {"inverses in Montgomery form", {bls12_377_fp, stark252, goldilocks, koalabear}, {inverse}, kMontgomery,
-         {0}, judged(20)},
+        {"inverses in Montgomery form",
+         {bls12_377_fp, stark252, goldilocks, koalabear},
+         {inverse},
+         kMontgomery,
+         {0},
+         judged(20)},
         {"every field, sums", all_fields(), kReductions, kPlain, {0}, judged(100)},
-        {"sums of products in Montgomery form", {bn254_fp, goldilocks, mersenne31}, {inner_product}, kMontgomery,
-         {0}, judged(100)},
-        {"counts at edges of workgroups, shares and chunks", kSizes, {add, sum, inner_product}, kPlain, kEdges,
-         random, Over::nothing, true, 320},
-        {"inverses at edges of shares", kSizes, {inverse}, kPlain, {1, 31, 65, 129, 257, 1025}, random, Over::nothing,
-         true, 320},
-        {"many elements", kOtherSizes, {add, mul, axpy, inverse, sum, inner_product}, kPlain, {70001}, random,
-         Over::nothing, false, 4096},
+        {"sums of products in Montgomery form",
+         {bn254_fp, goldilocks, mersenne31},
+         {inner_product},
+         kMontgomery,
+         {0},
+         judged(100)},
+        {"counts at edges of workgroups, shares and chunks",
+         kSizes,
+         {add, sum, inner_product},
+         kPlain,
+         kEdges,
+         random,
+         Over::nothing,
+         true,
+         320},
+        {"inverses at edges of shares",
+         kSizes,
+         {inverse},
+         kPlain,
+         {1, 31, 65, 129, 257, 1025},
+         random,
+         Over::nothing,
+         true,
+         320},
+        {"many elements",
+         kOtherSizes,
+         {add, mul, axpy, inverse, sum, inner_product},
+         kPlain,
+         {70001},
+         random,
+         Over::nothing,
+         false,
+         4096},
         {"over a", all_fields(), kElementwise, kPlain, {131}, random, Over::a, true, 40},
         {"over b", all_fields(), {add, sub, mul, axpy}, kPlain, {131}, random, Over::b, true, 40},
     };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of kernel matrices, everywhere: values within the stated bound, symmetric to the bit, and what must hold of
-// every kernel.
+// The tables of kernel matrices, everywhere: values within the stated bound, symmetric to the bit, and what
+// must hold of every kernel.
 #include "conformance/kernel_matrix_cases.hpp"
 
 #include <algorithm>
@@ -33,8 +33,9 @@ std::vector<double> call(Place& place, const std::vector<In>& x, const std::vect
     const typename Place::Out k = place.write(out);
     if constexpr (Place::kHost) {
         const weft::KernelMatrixHostOptions host = on_host(options, place.batch());
-        const weft::OpReport report = shape.square() ? call_kernel_matrix(place, circuit..., rows, k, shape, host)
-                                                     : call_kernel_matrix(place, circuit..., rows, others, k, shape, host);
+        const weft::OpReport report =
+            shape.square() ? call_kernel_matrix(place, circuit..., rows, k, shape, host)
+                           : call_kernel_matrix(place, circuit..., rows, others, k, shape, host);
         CHECK(report.items == shape.pairs());
     } else if (shape.square()) {
         call_kernel_matrix(place, circuit..., rows, k, shape, options);
@@ -50,8 +51,9 @@ std::vector<double> kernel_at(Place& place, const Table& x, const Table& y, cons
                               const weft::KernelMatrixOptions& options = {}) {
     const CircuitArguments arguments = circuit_arguments(oracle);
     const std::vector<double> wide_x = flat(x), wide_y = flat(y);
-    return call<Out>(place, std::vector<In>(wide_x.begin(), wide_x.end()), std::vector<In>(wide_y.begin(), wide_y.end()),
-                     {x.size(), y.size(), static_cast<std::uint32_t>(x.front().size())}, options, arguments.circuit);
+    return call<Out>(
+        place, std::vector<In>(wide_x.begin(), wide_x.end()), std::vector<In>(wide_y.begin(), wide_y.end()),
+        {x.size(), y.size(), static_cast<std::uint32_t>(x.front().size())}, options, arguments.circuit);
 }
 
 // body(In{}, Out{}) for every type of features and of K.
@@ -87,7 +89,8 @@ void run(weft::Backend& backend, const KernelCase& c) {
             check_close(k, want, bound);
             if (c.y.empty()) check_symmetric(k, c.x.size(), bound);
             if (!c.values.empty())
-                check_close(c.y.empty() ? upper(k, c.x.size()) : k, c.values, wide_in && wide_out ? 1e-12 : 2e-6);
+                check_close(c.y.empty() ? upper(k, c.x.size()) : k, c.values,
+                            wide_in && wide_out ? 1e-12 : 2e-6);
         });
     });
 }
@@ -107,16 +110,17 @@ bool positive(std::vector<double> k, std::size_t rows, double shift) {
     return true;
 }
 
-// body(circuit, kernel(x) in float32 and float64 of features in float64, bound) for a circuit that cancels and one that
-// needs states.
+// body(circuit, kernel(x) in float32 and float64 of features in float64, bound) for a circuit that cancels
+// and one that needs states.
 template <class Body>
 void for_kernels(weft::Backend& backend, std::size_t qubits, Body&& body) {
     for (const OracleCircuit& c : {circuit("ryrz", {}, false), reupload("ryrz", wave_weights(2, qubits))}) {
         CAPTURE(c.reupload);
         on_places(backend, 0, [&](auto& place) {
             for_types(backend, false, true, [&]<class In, class Out>(In, Out) {
-                body(c, [&](const Table& x) { return kernel_at<In, Out>(place, x, {}, c); },
-                     std::is_same_v<Out, double> ? 1e-12 : 2e-6);
+                body(
+                    c, [&](const Table& x) { return kernel_at<In, Out>(place, x, {}, c); },
+                    std::is_same_v<Out, double> ? 1e-12 : 2e-6);
             });
         });
     }
@@ -134,7 +138,8 @@ void check_given(weft::Backend& backend, const KernelStatesCase& c) {
         for (std::uint64_t r = 0; r < count; ++r)
             for (std::uint64_t i = 0; i < size; ++i) {
                 const double t = static_cast<double>((r * 37 + i * 11 + seed) % 1013);
-                const double modulus = c.unit ? 1 / std::sqrt(static_cast<double>(size)) : 0.3 + 0.001 * t / 32;
+                const double modulus =
+                    c.unit ? 1 / std::sqrt(static_cast<double>(size)) : 0.3 + 0.001 * t / 32;
                 s[r * size + i] = Amplitude(std::polar(modulus, 0.05 * t));
             }
         return s;
@@ -146,7 +151,8 @@ void check_given(weft::Backend& backend, const KernelStatesCase& c) {
     for (std::uint64_t i = 0; i < c.rows; ++i)
         for (std::uint64_t j = 0; j < shape.columns(); ++j) {
             c64 sum = 0;
-            for (std::uint64_t a = 0; a < size; ++a) sum += c64(x[i * size + a]) * std::conj(c64(y[j * size + a]));
+            for (std::uint64_t a = 0; a < size; ++a)
+                sum += c64(x[i * size + a]) * std::conj(c64(y[j * size + a]));
             want.push_back(std::norm(sum));
             most = std::max(most, want.back());
         }
@@ -162,7 +168,8 @@ TEST_CASE("kernel matrix conformance: published values") {
     on_device([](weft::Backend& backend) {
         for (const KernelCase& c : published_kernels()) {
             // The oracle earns its trust here.
-            const std::vector<double> k = c.y.empty() ? oracle_kernel(c.x, c.circuit) : oracle_kernel(c.x, c.y, c.circuit);
+            const std::vector<double> k =
+                c.y.empty() ? oracle_kernel(c.x, c.circuit) : oracle_kernel(c.x, c.y, c.circuit);
             check_close(c.y.empty() ? upper(k, c.x.size()) : k, c.values, 1e-14);
             run(backend, c);
         }
@@ -206,7 +213,8 @@ TEST_CASE("kernel matrix conformance: equal rows have equal kernels, and one wit
         x[131] = x[3];
         for_kernels(backend, 5, [&](const OracleCircuit& c, const auto& kernel, double bound) {
             const std::vector<double> k = kernel(x);
-            // Of states one row is the left factor of a pair where the other is the right: the last bit may differ.
+            // Of states one row is the left factor of a pair where the other is the right: the last bit may
+            // differ.
             const double slack = c.reupload ? bound : 0;
             CHECK(std::abs(k[3 * 140 + 131] - 1) <= slack);
             double apart = 0;
@@ -253,17 +261,29 @@ TEST_CASE("kernel matrix conformance: normalising divides by the jitter and sets
             std::vector<double> values;  // above the diagonal
         } rows[] = {{circuit("ryrz", {}, false),
                      {0.881398184544714 / 1.01, 0.219039574114769 / 1.01, 0.401203388635380 / 1.01}},
-                    {reupload("ryrz", two_qubit_weights()), {0.506319608824447, 0.311606454834439, 0.831032349033618}}};
+                    {reupload("ryrz", two_qubit_weights()),
+                     {0.506319608824447, 0.311606454834439, 0.831032349033618}}};
         for (const auto& row : rows)
             on_places(backend, 0, [&](auto& place) {
                 for_types(backend, true, true, [&]<class In, class Out>(In, Out) {
-                    const double bound = std::is_same_v<In, double> && std::is_same_v<Out, double> ? 1e-12 : 2e-6;
+                    const double bound =
+                        std::is_same_v<In, double> && std::is_same_v<Out, double> ? 1e-12 : 2e-6;
                     const weft::KernelMatrixOptions options{.normalize = true, .jitter = 0.01};
-                    const std::vector<double> k = kernel_at<In, Out>(place, two_qubit_rows(), {}, row.circuit, options);
+                    const std::vector<double> k =
+                        kernel_at<In, Out>(place, two_qubit_rows(), {}, row.circuit, options);
                     check_close(upper(k, 3), row.values, bound);
                     for (std::size_t i = 0; i < 3; ++i) CHECK(k[4 * i] == 1);
                 });
             });
+        // Of a cross kernel both rows' own values are 1; and without normalising the jitter means nothing.
+        on_places(backend, 0, [&](auto& place) {
+            const OracleCircuit c = circuit("ryrz", {}, false);
+            check_close(kernel_at<double, float>(place, two_qubit_rows(), {{0, 0}}, c,
+                                                 {.normalize = true, .jitter = 0.01}),
+                        std::vector{0.987560267580271, 0.901737655666900, 0.224827593488711}, 2e-6);
+            check_close(upper(kernel_at<double, float>(place, two_qubit_rows(), {}, c, {.jitter = 0.01}), 3),
+                        std::vector{0.881398184544714, 0.219039574114769, 0.401203388635380}, 2e-6);
+        });
         // Over several tiles.
         const Table x = wave_rows(200, 3);
         const OracleCircuit c = reupload("ryrz", wave_weights(2, 3));

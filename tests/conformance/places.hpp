@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where an op can run, each place with arrays of its own: Vulkan on buffers and on host memory, CUDA on device memory
-// and on host memory. A table of cases runs on all places that its program has.
+// Where an op can run, each place with arrays of its own: Vulkan on buffers and on host memory, CUDA on
+// device memory and on host memory. A table of cases runs on all places that its program has.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -171,7 +172,8 @@ class CudaResident {
         return {CudaArray<T>(guarded<T>(count)), count};
     }
     template <class T>
-    weft::cuda::DeviceSpan<const T> read(const CudaArray<T>& input, std::size_t count, std::size_t first = 0) {
+    weft::cuda::DeviceSpan<const T> read(const CudaArray<T>& input, std::size_t count,
+                                         std::size_t first = 0) {
         return input.span(first, count);
     }
     template <class T>
@@ -205,26 +207,27 @@ class CudaStreamed : public HostMemory {
 };
 #endif
 
-// call_<op>(place, arguments ...): the op of the place's back end, with what stands for the place before its arguments.
-#define WEFT_CALL_BY_VULKAN(op)                                     \
-    template <class... Arguments>                                   \
-    auto call_##op(VulkanResident& place, const Arguments&... a) {  \
-        return weft::op(place.stream(), a...);                      \
-    }                                                               \
-    template <class... Arguments>                                   \
-    auto call_##op(VulkanStreamed& place, const Arguments&... a) {  \
-        return weft::op(place.backend(), a...);                     \
+// call_<op>(place, arguments ...): the op of the place's back end, with what stands for the place before its
+// arguments.
+#define WEFT_CALL_BY_VULKAN(op)                                    \
+    template <class... Arguments>                                  \
+    auto call_##op(VulkanResident& place, const Arguments&... a) { \
+        return weft::op(place.stream(), a...);                     \
+    }                                                              \
+    template <class... Arguments>                                  \
+    auto call_##op(VulkanStreamed& place, const Arguments&... a) { \
+        return weft::op(place.backend(), a...);                    \
     }
 #ifdef WEFT_CONFORMANCE_CUDA
-#define WEFT_CALL_EVERYWHERE(op)                                    \
-    WEFT_CALL_BY_VULKAN(op)                                         \
-    template <class... Arguments>                                   \
-    auto call_##op(CudaResident& place, const Arguments&... a) {    \
-        return weft::cuda::op(place.stream(), a...);                \
-    }                                                               \
-    template <class... Arguments>                                   \
-    auto call_##op(CudaStreamed&, const Arguments&... a) {          \
-        return weft::cuda::op(a...);                                \
+#define WEFT_CALL_EVERYWHERE(op)                                 \
+    WEFT_CALL_BY_VULKAN(op)                                      \
+    template <class... Arguments>                                \
+    auto call_##op(CudaResident& place, const Arguments&... a) { \
+        return weft::cuda::op(place.stream(), a...);             \
+    }                                                            \
+    template <class... Arguments>                                \
+    auto call_##op(CudaStreamed&, const Arguments&... a) {       \
+        return weft::cuda::op(a...);                             \
     }
 #else
 #define WEFT_CALL_EVERYWHERE(op) WEFT_CALL_BY_VULKAN(op)
@@ -237,12 +240,12 @@ WEFT_CALL_EVERYWHERE(lattice_decode)
 WEFT_CALL_EVERYWHERE(lattice_quantize)
 WEFT_CALL_EVERYWHERE(lattice_inner)
 
-/// Calls body(place) for every place of this program. Chunks of `chunk_elements` cut a job of a case in several; 0 leaves
-/// such a place out.
+/// Calls body(place) for every place of this program. Chunks of `chunk_elements` cut a job of a case in
+/// several; 0 leaves such a place out.
 template <class Body>
 void on_places(weft::Backend& backend, std::uint64_t chunk_elements, Body&& body) {
     const auto at = [&](auto&& place) {
-        INFO("place: " << place.name());
+        INFO("place: " << std::string(place.name()));
         body(place);
     };
     at(VulkanResident(backend));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names that other people's headers define as macros. What uses one of them does not compile behind this file: `@` is
-// no token of C++. Only what is a function there is a function here: `(min)(a, b)` is the known way around.
+// Names that other people's headers define as macros. What uses one of them does not compile behind this
+// file: `@` is no token of C++. Only what is a function there is a function here: `(min)(a, b)` is the known
+// way around.
 
 // Qt, unless QT_NO_KEYWORDS is set
 #define slots @slots

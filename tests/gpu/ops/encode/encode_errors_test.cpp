@@ -23,157 +23,7 @@ using weft::StateShape;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-struct BadSamples {
-    EncodeMethod method;
-    std::uint32_t qubits;
-    std::vector<double> values;                 // of all samples
-    std::vector<weft::EncodeFailure> failures;  // expected
-    const char* text;
-};
-
-const std::vector<BadSamples>& bad_samples() {
-    static const std::vector<BadSamples> all{
-        {EncodeMethod::amplitude,
-         2,
-         {1, 2, 3, 0, 0, 0, 4, 5, 6},
-         {{1, 0, EncodeFault::zero_norm}},
-         "sample 1 has zero norm"},
-        {EncodeMethod::amplitude,
-         1,
-         {1, kNaN, 3, 4, kInf, 1, -kInf, kNaN},
-         {{0, 1, EncodeFault::not_a_number}, {2, 0, EncodeFault::infinite}, {3, 0, EncodeFault::infinite}},
-         "sample 0 value 1 is not a number"},
-        {EncodeMethod::angle,
-         3,
-         {0, 1, 2, 3, 4, kNaN, 0, 0, 0},
-         {{1, 2, EncodeFault::not_a_number}},
-         "sample 1 value 2 is not a number"},
-        {EncodeMethod::phase,
-         2,
-         {0, -kInf, 1, 1, kNaN, kNaN},
-         {{0, 1, EncodeFault::infinite}, {2, 0, EncodeFault::not_a_number}},
-         "sample 0 value 1 is infinite"},
-        {EncodeMethod::iqp_z, 2, {0, 0, kInf, kNaN}, {{1, 0, EncodeFault::infinite}}, "sample 1 value 0"},
-        {EncodeMethod::iqp, 2, {0, kInf, 0, 1, 1, 1}, {{0, 1, EncodeFault::infinite}}, "sample 0 value 1"},
-        {EncodeMethod::basis,
-         3,
-         {-1, 8, 2.5, kNaN, 1e300, 3, -0.0, -0.5, kInf, 4294967296.0, 4503599627370495.5},
-         {{0, 0, EncodeFault::negative},
-          {1, 0, EncodeFault::out_of_range},
-          {2, 0, EncodeFault::fractional},
-          {3, 0, EncodeFault::not_a_number},
-          {4, 0, EncodeFault::out_of_range},
-          {7, 0, EncodeFault::negative},
-          {8, 0, EncodeFault::infinite},
-          {9, 0, EncodeFault::out_of_range},
-          {10, 0, EncodeFault::fractional}},
-         "and so on (9 samples"},
-    };
-    return all;
-}
-
-void check_failures(const weft::EncodeError& error, const BadSamples& bad) {
-    CHECK(std::string(error.what()).find(bad.text) != std::string::npos);
-    REQUIRE(error.failures().size() == bad.failures.size());
-    for (std::size_t i = 0; i < bad.failures.size(); ++i) {
-        CHECK(error.failures()[i].sample == bad.failures[i].sample);
-        CHECK(error.failures()[i].position == bad.failures[i].position);
-        CHECK(weft::to_string(error.failures()[i].fault) ==
-              std::string(weft::to_string(bad.failures[i].fault)));
-    }
-}
-
-bool failed(const BadSamples& bad, std::uint64_t sample) {
-    for (const weft::EncodeFailure& f : bad.failures)
-        if (f.sample == sample) return true;
-    return false;
-}
-
-// Failed samples are zeros, the others right.
-template <class Amplitude>
-void check_states(const BadSamples& bad, const std::vector<Amplitude>& states) {
-    const std::size_t size = std::size_t{1} << bad.qubits, samples = states.size() / size;
-    const std::size_t features = bad.values.size() / samples;
-    for (std::size_t s = 0; s < samples; ++s) {
-        CAPTURE(s);
-        std::vector<Exact> want(size);
-        if (!failed(bad, s))
-            want =
-                expected_state(bad.method, std::span(bad.values).subspan(s * features, features), bad.qubits);
-        CHECK(worst_difference(states, s * size, want) < tolerance<Amplitude>(bad.method, bad.qubits));
-    }
-}
-
-StateShape shape_of(const BadSamples& bad) {
-    const std::uint64_t features = bad.method == EncodeMethod::amplitude
-                                       ? (bad.qubits == 2 ? 3 : 2)
-                                       : weft::encode_features(bad.method, bad.qubits);
-    return {bad.values.size() / features, bad.qubits};
-}
-
-template <class Amplitude, class Value>
-void check_streamed(weft::Backend& backend, const BadSamples& bad, std::uint64_t chunk, bool check_values) {
-    const StateShape shape = shape_of(bad);
-    const auto values = cast_values<Value>(bad.values);
-    std::vector<Amplitude> states(shape.amplitudes(), guard_amplitude<Amplitude>());
-    weft::EncodeHostOptions options{.check_values = check_values};
-    options.batch.chunk_elements = chunk;
-    try {
-        weft::encode(backend, bad.method, values, states, shape, options);
-        FAIL_CHECK("nothing was thrown");
-    } catch (const weft::EncodeError& error) {
-        check_failures(error, bad);
-        CHECK(std::string(error.what()).find(check_values ? "nothing was written" : "are zeros") !=
-              std::string::npos);
-    }
-    if (!check_values)
-        check_states(bad, states);
-    else
-        for (const Amplitude& a : states) CHECK(a == guard_amplitude<Amplitude>());
-}
-
-template <class Amplitude, class Value>
-void check_resident(weft::Backend& backend, const BadSamples& bad, bool check_values) {
-    const StateShape shape = shape_of(bad);
-    weft::Stream stream(backend);
-    const auto values = cast_values<Value>(bad.values);
-    weft::Buffer<Value> in(backend, values.size());
-    weft::Buffer<Amplitude> out(backend, shape.amplitudes());
-    stream.upload(values, in);
-    stream.fill(out.view(), 0x3f000000u);
-    try {
-        weft::encode(stream, bad.method, in, out, shape, {.check_values = check_values}).require_all(stream);
-        FAIL_CHECK("nothing was thrown");
-    } catch (const weft::EncodeError& error) {
-        check_failures(error, bad);
-    }
-    const auto states = stream.download(out);
-    if (!check_values) return check_states(bad, states);
-    for (const Amplitude& a : states) CHECK(std::bit_cast<std::uint32_t>(static_cast<float>(a.real())) != 0);
-}
-
 }  // namespace
-
-TEST_CASE("encode: every failing sample is named, the others are right, the next batch too") {
-    on_device([](weft::Backend& backend) {
-        for (const BadSamples& bad : bad_samples()) {
-            CAPTURE(weft::to_string(bad.method));
-            for (const bool check_values : {false, true}) {
-                CAPTURE(check_values);
-                check_streamed<c64, double>(backend, bad, 0, check_values);
-                check_streamed<c64, double>(backend, bad, 1, check_values);
-                check_resident<c64, double>(backend, bad, check_values);
-                if (bad.method == EncodeMethod::basis) continue;  // some of these indices are other floats
-                check_streamed<c32, float>(backend, bad, 0, check_values);
-                check_resident<c32, float>(backend, bad, check_values);
-            }
-            const auto good = sample_values(bad.method, bad.qubits, 5);
-            const auto states =
-                encode_by<c64>(backend, EncodeRoute::streamed, bad.method, good, {1, bad.qubits});
-            CHECK(worst_difference(states, 0, expected_state(bad.method, good, bad.qubits)) < 1e-12);
-        }
-    });
-}
 
 TEST_CASE("encode: a recorded encode runs on whatever the buffers hold, and reports that run") {
     on_device([](weft::Backend& backend) {
@@ -197,7 +47,8 @@ TEST_CASE("encode: a recorded encode runs on whatever the buffers hold, and repo
                 CHECK(worst_difference(states, 4, angle_state(std::vector{bad, 0.4})) < 1e-15);
             } else {
                 CHECK(states[5] == c64(0));
-                check_error(Errc::invalid_argument, "sample 1 value 0", [&] { outcome->require_all(stream); });
+                check_error(Errc::invalid_argument, "sample 1 value 0",
+                            [&] { outcome->require_all(stream); });
             }
         }
         check_error(Errc::invalid_argument, "download", [&] {
@@ -310,61 +161,11 @@ TEST_CASE("encode: indices of basis by type, as they are stored") {
 
 TEST_CASE("encode: wrong calls are refused before anything is written") {
     on_device([](weft::Backend& backend) {
-        struct Wrong {
-            EncodeMethod method;
-            std::size_t values;
-            StateShape shape;
-            std::size_t states;
-            const char* text;
-        };
-        for (const Wrong& wrong : {
-                 Wrong{EncodeMethod::amplitude,
-                       5,
-                       {1, 2},
-                       4,
-                       "wrong number of values a sample (got 5, need 1 to 4"},
-                 Wrong{EncodeMethod::amplitude, 0, {1, 2}, 4, "wrong number of values a sample (got 0"},
-                 Wrong{EncodeMethod::amplitude, 7, {2, 2}, 8, "do not divide by the samples"},
-                 Wrong{EncodeMethod::angle, 2, {1, 3}, 8, "(got 2, need 3 for 3 qubits)"},
-                 Wrong{EncodeMethod::angle, 0, {0, 3}, 0, "no samples"},
-                 Wrong{EncodeMethod::basis, 3, {1, 2}, 4, "(got 3, need 1"},
-                 Wrong{EncodeMethod::iqp, 2, {1, 2}, 4, "(got 2, need 3"},
-                 Wrong{EncodeMethod::iqp, 4, {1, 2}, 4, "(got 4, need 3"},
-                 Wrong{EncodeMethod::phase, 1, {1, 0}, 1, "qubits out of range (got 0, need 1 to 30)"},
-                 Wrong{EncodeMethod::phase, 31, {1, 31}, 1, "qubits out of range (got 31, need 1 to 30)"},
-                 Wrong{EncodeMethod::iqp_z,
-                       3,
-                       {1, 3},
-                       7,
-                       "states do not fit the shape (got 7 amplitudes, need 8)"},
-                 Wrong{EncodeMethod::basis, 1, {std::uint64_t{1} << 60, 2}, 4, "too many samples"},
-                 Wrong{static_cast<EncodeMethod>(6), 2, {1, 2}, 4, "no such method (got 6, need 0 to 5)"},
-             }) {
-            CAPTURE(wrong.text);
-            const std::vector<double> values(wrong.values, 0.5);
-            std::vector<c32> states(wrong.states, guard_amplitude<c32>());
-            check_error(Errc::invalid_argument, wrong.text,
-                        [&] { weft::encode(backend, wrong.method, values, states, wrong.shape); });
-            for (const c32& a : states) CHECK(a == guard_amplitude<c32>());
-        }
-        const std::vector<std::int64_t> whole{1, 2};
         std::vector<c32> states(4);
-        check_error(Errc::invalid_argument, "got int64, need float32 or float64", [&] {
-            weft::encode(backend, EncodeMethod::angle, whole, states, {1, 2});
-        });
         check_error(Errc::invalid_argument, "overlap", [&] {
-            weft::encode(backend, EncodeMethod::angle,
-                         weft::ConstHostArray(states.data(), 2, weft::kFloat32), states, {1, 2});
+            weft::encode(backend, EncodeMethod::angle, weft::ConstHostArray(states.data(), 2, weft::kFloat32),
+                         states, {1, 2});
         });
-        std::vector<float> no_states(4);
-        check_error(Errc::invalid_argument,
-                    "encode: states are of type float32 (got float32, need complex64 or complex128)",
-                    [&] { weft::encode(backend, EncodeMethod::basis, whole, no_states, {2, 1}); });
-        check_error(
-            Errc::invalid_argument,
-            "encode: values are of type int32 (got int32, need float32, float64 or, for basis, int64)", [&] {
-                weft::encode_basis(backend, std::vector<std::int32_t>{1, 2}, states, {2, 1});
-            });
         check_error(Errc::invalid_argument, "encode: values are of type uint64", [&] {
             weft::estimate_encode(backend, EncodeMethod::angle, {1, 2}, {.values = weft::kUint64});
         });

@@ -344,49 +344,6 @@ TEST_CASE("encode amplitude: rows of every length around blocks, zeros behind th
     });
 }
 
-// Where all factors are equal, their errors add up instead of cancelling: no other states come as close to
-// the bound. The first angles are the worst that were found, the others lie around multiples of a turn.
-TEST_CASE("encode: equal angles stay within the bound for their number of qubits") {
-    on_device([](weft::Backend& backend) {
-        std::vector<float> angles{443278.75f, 813132.125f, 532434.0f, 0.022393635f, 1e-3f};
-        for (int i = 0; i < 59; ++i)
-            angles.push_back(static_cast<float>(i * 6.283185307179586 * 1709 + 0.001 * i * i - 0.7));
-        for (const auto& [method, qubits, count] : {std::tuple{EncodeMethod::angle, 12u, std::size_t{64}},
-                                                    {EncodeMethod::iqp_z, 12u, std::size_t{64}},
-                                                    {EncodeMethod::iqp, 12u, std::size_t{64}},
-                                                    {EncodeMethod::angle, 22u, std::size_t{3}},
-                                                    {EncodeMethod::iqp_z, 18u, std::size_t{8}},
-                                                    {EncodeMethod::iqp_z, 22u, std::size_t{3}},
-                                                    {EncodeMethod::iqp, 16u, std::size_t{5}}}) {
-            CAPTURE(weft::to_string(method));
-            CAPTURE(qubits);
-            const std::size_t features = weft::encode_features(method, qubits);
-            std::vector<float> values(count * features, 0.0f);  // no pairs in iqp: a product state as well
-            for (std::size_t s = 0; s < count; ++s)
-                std::fill_n(values.begin() + static_cast<std::ptrdiff_t>(s * features), qubits, angles[s]);
-            const auto states =
-                encode_by<c32>(backend, EncodeRoute::streamed, method, values, {count, qubits});
-            double worst = 0;
-            for (std::size_t s = 0; s < count; ++s) {
-                const auto x = static_cast<long double>(angles[s]);
-                const bool angle = method == EncodeMethod::angle;
-                const Exact zero = angle ? Exact(std::cos(x)) : (Exact(1) + std::polar(1.0L, x)) / 2.0L;
-                const Exact one = angle ? Exact(std::sin(x)) : (Exact(1) - std::polar(1.0L, x)) / 2.0L;
-                for (const std::size_t i : {std::size_t{0}, (std::size_t{1} << qubits) - 1, std::size_t{5}}) {
-                    Exact want = 1;
-                    for (std::uint32_t k = 0; k < qubits; ++k) want *= (i >> k & 1) != 0 ? one : zero;
-                    const c32 got = states[(s << qubits) + i];
-                    worst =
-                        std::max(worst, static_cast<double>(std::abs(Exact(got.real(), got.imag()) - want)));
-                }
-            }
-            CAPTURE(worst);
-            CHECK(worst < tolerance<c32>(method, qubits));
-            if (method == EncodeMethod::iqp_z && qubits == 18) CHECK(worst > 1e-6);  // so it grows with them
-        }
-    });
-}
-
 TEST_CASE("encode: angles that are denormal floats keep their sine in complex128") {
     on_device([](weft::Backend& backend) {
         const std::vector<float> angles{1e-40f, -2.2956e-41f, 1.1745908e-38f, 1e-45f, 1e-38f, 0.0f, -0.0f};

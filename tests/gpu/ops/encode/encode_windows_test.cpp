@@ -84,3 +84,28 @@ TEST_CASE("encode iqp: across windows, resident and streamed") {
         check_iqp(backend, EncodeRoute::streamed, 23);
     });
 }
+
+TEST_CASE("encode iqp: so many samples that the shader has their qubits for a constant") {
+    on_device([](weft::Backend& backend) {
+        for (const std::uint32_t qubits : {4u, 8u, 11u}) {
+            CAPTURE(qubits);
+            const std::size_t size = std::size_t{1} << qubits, many = (std::size_t{1} << 22) / size + 1;
+            const std::vector<double> one = sample_values(EncodeMethod::iqp, qubits, 5);
+            std::vector<float> values;
+            for (std::size_t i = 0; i < many; ++i) values.insert(values.end(), one.begin(), one.end());
+            weft::Buffer<float> in(backend, values.size());
+            weft::Buffer<weft::c32> out(backend, many * size);
+            weft::Stream stream(backend);
+            stream.upload(values, in);
+            weft::encode_iqp(stream, in, out, {many, qubits}).require_all(stream);
+            const std::vector<weft::c32> states = stream.download(out);
+            const std::vector<Exact> want = expected_state(EncodeMethod::iqp, one, qubits);
+            for (const std::size_t row : {std::size_t{0}, many / 2, many - 1})
+                for (std::size_t i = 0; i < size; ++i) {
+                    const weft::c32 got = states[row * size + i];
+                    REQUIRE(std::abs(Exact(got.real(), got.imag()) - want[i]) <
+                            tolerance<weft::c32>(EncodeMethod::iqp, qubits));
+                }
+        }
+    });
+}

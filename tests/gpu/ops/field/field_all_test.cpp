@@ -18,15 +18,6 @@ using weft::FieldForm;
 using weft::FieldOp;
 using weft::FieldShader;
 
-constexpr FieldOp kElementwise[] = {FieldOp::add,
-                                    FieldOp::sub,
-                                    FieldOp::neg,
-                                    FieldOp::mul,
-                                    FieldOp::square,
-                                    FieldOp::to_montgomery,
-                                    FieldOp::from_montgomery,
-                                    FieldOp::axpy};
-
 // Calls body with a value of the field's limb type.
 template <class Body>
 void with_limb(const AnyField& f, Body&& body) {
@@ -40,7 +31,7 @@ const AnyField& any(Field field) {
     return any_fields()[static_cast<std::size_t>(field)];
 }
 
-// Packed operands of one field, a guard behind each output, and calls of an operation both ways.
+// Packed operands of one field, a guard behind each output, and calls of an operation.
 template <class Limb>
 struct Vectors {
     Vectors(const AnyField& field, const Pairs& pairs)
@@ -48,19 +39,6 @@ struct Vectors {
           a(packed<Limb>(f, pairs.a)),
           b(packed<Limb>(f, pairs.b)),
           scalar(packed<Limb>(f, {pairs.a.back()})) {}
-
-    std::vector<Limb> streamed(weft::Backend& backend, FieldOp op,
-                               const weft::FieldHostOptions& options) const {
-        const std::size_t limbs = weft::is_reduction(op) ? scalar.size() : a.size();
-        std::vector<Limb> out(limbs + kGuards, kGuard);
-        weft::FieldJob job{a, b, scalar, std::span(out).first(limbs)};
-        if (!weft::takes_b(op)) job.b = {};
-        if (op != FieldOp::axpy) job.scalar = {};
-        const weft::OpReport report = weft::field_batch(backend, f.field, op, {&job, 1}, options);
-        CHECK(report.items == a.size() * sizeof(Limb) / f.bytes);
-        CHECK(report.method.empty() == (sizeof(Limb) == 4));
-        return without_guard(std::move(out), limbs);
-    }
 
     std::vector<Limb> resident(weft::Backend& backend, FieldOp op, const weft::FieldOptions& options) const {
         const std::size_t limbs = weft::is_reduction(op) ? scalar.size() : a.size();
@@ -137,61 +115,7 @@ void check_inverses(const AnyField& f, FieldForm form, const std::vector<Number>
     }
 }
 
-// Streamed, and resident in the other kind of integers.
-void check_operation(weft::Backend& backend, const AnyField& f, FieldOp op, FieldForm form,
-                     const Pairs& pairs) {
-    CAPTURE(f.name);
-    CAPTURE(weft::to_string(op));
-    CAPTURE(form == FieldForm::montgomery);
-    with_limb(f, [&]<class Limb>(Limb) {
-        const Vectors<Limb> v(f, pairs);
-        const auto streamed = v.streamed(backend, op, {.form = form, .check_values = true});
-        const auto resident = v.resident(backend, op, {.form = form});
-        CHECK(streamed == resident);
-        const auto got = unpacked<Limb>(f, streamed);
-        if (op == FieldOp::inverse)
-            check_inverses(f, form, pairs.a, got);
-        else
-            check_equal(got, wanted(f, op, form, pairs));
-    });
-}
-
 }  // namespace
-
-TEST_CASE("every field: element-wise operations in both forms") {
-    on_device([](weft::Backend& backend) {
-        for (const AnyField& f : any_fields()) {
-            const Pairs pairs = judged_pairs(f, 101);
-            for (const FieldOp op : kElementwise) {
-                check_operation(backend, f, op, FieldForm::plain, pairs);
-                if (op == FieldOp::mul || op == FieldOp::square || op == FieldOp::axpy)
-                    check_operation(backend, f, op, FieldForm::montgomery, pairs);
-            }
-        }
-    });
-}
-
-TEST_CASE("every field: inverses, with zeros among them") {
-    on_device([](weft::Backend& backend) {
-        for (const AnyField& f : any_fields())
-            check_operation(backend, f, FieldOp::inverse, FieldForm::plain, judged_pairs(f, 20));
-        for (const Field field : {Field::bls12_377_fp, Field::stark252, Field::goldilocks, Field::koalabear})
-            check_operation(backend, any(field), FieldOp::inverse, FieldForm::montgomery,
-                            judged_pairs(any(field), 20));
-    });
-}
-
-TEST_CASE("every field: sums and inner products") {
-    on_device([](weft::Backend& backend) {
-        for (const AnyField& f : any_fields()) {
-            check_operation(backend, f, FieldOp::sum, FieldForm::plain, judged_pairs(f, 100));
-            check_operation(backend, f, FieldOp::inner_product, FieldForm::plain, judged_pairs(f, 100));
-        }
-        for (const Field field : {Field::bn254_fp, Field::goldilocks, Field::mersenne31})
-            check_operation(backend, any(field), FieldOp::inner_product, FieldForm::montgomery,
-                            judged_pairs(any(field), 100));
-    });
-}
 
 TEST_CASE("every size of element: both kinds of integers, workgroup sizes, and results below p") {
     on_device([](weft::Backend& backend) {
@@ -220,74 +144,6 @@ TEST_CASE("every size of element: both kinds of integers, workgroup sizes, and r
                     });
                 }
         }
-    });
-}
-
-TEST_CASE("every size of element: counts around workgroup, share and block edges") {
-    on_device([](weft::Backend& backend) {
-        for (const Field field :
-             {Field::bls12_377_fp, Field::bn254_fr, Field::goldilocks, Field::mersenne31}) {
-            const AnyField& f = any(field);
-            const std::vector<Number> a = random_numbers(f, 4 * 4097, 5), b = random_numbers(f, 4 * 4097, 6);
-            for (const std::size_t count :
-                 {1u,   2u,   5u,   31u,  63u,   64u,   65u,   127u,  128u,  129u,  255u, 256u,
-                  257u, 511u, 512u, 513u, 1023u, 1024u, 1025u, 4095u, 4096u, 4097u, 8193u}) {
-                CAPTURE(f.name);
-                CAPTURE(count);
-                const auto first = [&](const std::vector<Number>& v) {
-                    return std::vector<Number>(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(count));
-                };
-                const Pairs pairs{first(a), first(b)};
-                with_limb(f, [&]<class Limb>(Limb) {
-                    const Vectors<Limb> v(f, pairs);
-                    const auto sum = v.streamed(backend, FieldOp::sum, {.batch = {.chunk_elements = 4096}});
-                    CHECK(v.resident(backend, FieldOp::sum, {}) == sum);
-                    check_equal(unpacked<Limb>(f, sum), wanted(f, FieldOp::sum, FieldForm::plain, pairs));
-                    const auto dot = v.streamed(backend, FieldOp::inner_product, {});
-                    CHECK(v.resident(backend, FieldOp::inner_product, {}) == dot);
-                    const auto add = v.streamed(backend, FieldOp::add, {.batch = {.chunk_elements = 320}});
-                    check_equal(unpacked<Limb>(f, add), wanted(f, FieldOp::add, FieldForm::plain, pairs));
-                    // 1 / (1 / x), over as many shares of an inversion as there are.
-                    Vectors<Limb> inverses = v;
-                    inverses.a = v.streamed(backend, FieldOp::inverse, {});
-                    CHECK(inverses.resident(backend, FieldOp::inverse, {}) == v.a);
-                });
-            }
-        }
-    });
-}
-
-TEST_CASE("every field: operations in place over a and over b, streamed and resident") {
-    on_device([](weft::Backend& backend) {
-        for (const AnyField& f : any_fields())
-            with_limb(f, [&]<class Limb>(Limb) {
-                const Vectors<Limb> v(f, {random_numbers(f, 777, 11), random_numbers(f, 777, 12)});
-                std::vector<FieldOp> ops(std::begin(kElementwise), std::end(kElementwise));
-                ops.push_back(FieldOp::inverse);
-                for (const FieldOp op : ops) {
-                    CAPTURE(f.name);
-                    CAPTURE(weft::to_string(op));
-                    const auto want = v.streamed(backend, op, {});
-                    for (const bool over_b : {false, true}) {
-                        if (over_b && !weft::takes_b(op)) continue;
-                        auto a = v.a, b = v.b;
-                        weft::FieldJob job{a, b, v.factor(op), over_b ? b : a};
-                        if (!weft::takes_b(op)) job.b = {};
-                        weft::field_batch(backend, f.field, op, {&job, 1},
-                                          {.batch = {.chunk_elements = 100}});
-                        CHECK((over_b ? b : a) == want);
-                        CHECK((over_b ? a : b) == (over_b ? v.a : v.b));
-
-                        const weft::Buffer<Limb> x(backend, v.a.size()), y(backend, v.a.size());
-                        weft::Stream stream(backend);
-                        stream.upload(v.a, x);
-                        stream.upload(v.b, y);
-                        weft::field_apply(stream, f.field, op, x, v.second(op, y), v.factor(op),
-                                          over_b ? y : x);
-                        CHECK(stream.download(over_b ? y : x) == want);
-                    }
-                }
-            });
     });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Field results: known answers, directed carries and random values, through every way to call.
+// Field programs of both kinds of integers, and steps that see each other's results.
 #include <vector>
 
 #include <weft/weft.hpp>
@@ -58,37 +58,7 @@ void check_equal(const Limbs& got, const Limbs& want) {
     CHECK(got == want);
 }
 
-Limbs call(weft::Backend& backend, FieldOp op, const Operands& o) {
-    Limbs out(o.a.size());
-    switch (op) {
-        case FieldOp::add:
-            weft::field_add(backend, kField, o.a, o.b, out);
-            break;
-        case FieldOp::sub:
-            weft::field_sub(backend, kField, o.a, o.b, out);
-            break;
-        case FieldOp::neg:
-            weft::field_neg(backend, kField, o.a, out);
-            break;
-        default:
-            FAIL("no such operation here");
-    }
-    return out;
-}
-
 }  // namespace
-
-TEST_CASE("field: known, directed and random values from host memory") {
-    on_device([](weft::Backend& backend) {
-        for (const FieldOp op : kOps) {
-            CAPTURE(weft::to_string(op));
-            const Operands o = operands_for(op);
-            const Limbs out = call(backend, op, o);
-            check_known(op, out);
-            check_equal(out, expected(op, o.a, o.b));
-        }
-    });
-}
 
 TEST_CASE("field: both shaders give the same bits") {
     on_device([](weft::Backend& backend) {
@@ -113,30 +83,6 @@ TEST_CASE("field: both shaders give the same bits") {
     });
 }
 
-TEST_CASE("field: resident vectors, in place as well") {
-    on_device([](weft::Backend& backend) {
-        for (const FieldOp op : kOps) {
-            CAPTURE(weft::to_string(op));
-            const Operands o = operands_for(op);
-            weft::Buffer<std::uint64_t> a(backend, o.a.size()), b(backend, o.a.size()),
-                out(backend, o.a.size());
-            weft::Stream stream(backend);
-            stream.upload(o.a, a);
-            stream.upload(o.b, b);
-            const auto record = [&](const weft::Buffer<std::uint64_t>& target) {
-                if (op == FieldOp::add) weft::field_add(stream, kField, a, b, target);
-                if (op == FieldOp::sub) weft::field_sub(stream, kField, a, b, target);
-                if (op == FieldOp::neg) weft::field_neg(stream, kField, a, target);
-            };
-            const Limbs want = expected(op, o.a, o.b);
-            record(out);
-            check_equal(stream.download(out), want);
-            record(a);
-            check_equal(stream.download(a), want);
-        }
-    });
-}
-
 TEST_CASE("field: recorded steps see each other's results") {
     on_device([](weft::Backend& backend) {
         const Limbs x = random_elements(1000, 21), y = random_elements(1000, 22);
@@ -151,22 +97,5 @@ TEST_CASE("field: recorded steps see each other's results") {
         weft::field_sub(stream, kField, a, b, b);  // b = x + y
         check_equal(stream.download(c), Limbs(x.size(), 0));
         check_equal(stream.download(b), expected(FieldOp::add, x, y));
-    });
-}
-
-TEST_CASE("field: resident calls refuse what does not fit") {
-    on_device([](weft::Backend& backend) {
-        weft::Buffer<std::uint64_t> a(backend, 96), b(backend, 96);
-        weft::Stream stream(backend);
-        using weft::Errc;
-        check_error(Errc::invalid_argument, "field_add: a does not fit out (got 48 limbs, need 96",
-                    [&] { weft::field_add(stream, kField, a.view(0, 48), b, b); });
-        check_error(Errc::invalid_argument, "field_add: b does not fit out",
-                    [&] { weft::field_add(stream, kField, a, b.view(0, 48), a); });
-        check_error(Errc::invalid_argument, "field_neg: a does not fit out (got 95 limbs",
-                    [&] { weft::field_neg(stream, kField, a.view(0, 95), b.view(0, 95)); });
-        check_error(Errc::invalid_argument, "field_sub: out overlaps a in part",
-                    [&] { weft::field_sub(stream, kField, a.view(0, 48), b.view(0, 48), a.view(6, 48)); });
-        CHECK(backend.counters().submissions == 0);
     });
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel matrices that need states: circuits with re-upload, and states that are given.
+// Kernel matrices of states on Vulkan: mistakes that would show, views, norms, progress. The table of
+// circuits is in tests/conformance.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -30,56 +31,7 @@ Table wave_weights(std::size_t layers, std::size_t qubits) {
     return rows;
 }
 
-std::vector<Published> published() {
-    const Table &x2 = two_qubit_rows(), &w2 = two_qubit_weights();
-    const Table &x3 = three_qubit_rows(), &w3 = three_qubit_weights();
-    Table x5(4, std::vector<double>(5)), w5(3, std::vector<double>(5));
-    for (std::size_t i = 0; i < 4; ++i)
-        for (std::size_t q = 0; q < 5; ++q) x5[i][q] = std::sin(static_cast<double>(7 * i + 3 * q + 1));
-    for (std::size_t l = 0; l < 3; ++l)
-        for (std::size_t q = 0; q < 5; ++q) w5[l][q] = 0.1 * std::cos(static_cast<double>(5 * l + 2 * q));
-    const std::vector<double> ryrz2{0.511382804912692, 0.314722519382784, 0.839342672523955};
-    return {
-        {"two qubits, ryrz", x2, reupload("ryrz", w2), ryrz2},
-        {"the last layer cancels", x2, reupload("ryrz", {w2[0], {9, -5}}), ryrz2},
-        {"the first does not",
-         x2,
-         reupload("ryrz", {{0.31, 0.7}, w2[1]}),
-         {0.511514060207841, 0.317003229373116, 0.842259826899613}},
-        {"two qubits, angle",
-         x2,
-         reupload("ry", w2),
-         {0.664601061157782, 0.039084690723088, 0.114690246412488}},
-        {"scale", x2, reupload("ryrz", w2, 0.5), {0.852935296647782, 0.225372883921087, 0.170381635467106}},
-        {"three qubits, angle",
-         x3,
-         reupload("ry", w3),
-         {0.877701797619603, 0.264097422717237, 0.130103270954013}},
-        {"three qubits, ryrz",
-         x3,
-         reupload("ryrz", w3),
-         {0.757765802420804, 0.438089651672432, 0.376842005852745}},
-        {"one qubit", {{0.3}, {1.1}}, reupload("ryrz", {{0.5}, {0.25}}), {0.384437712527361}},
-        {"five qubits, three layers",
-         x5,
-         reupload("ryrz", w5),
-         {0.398574985334020, 0.580659497227801, 0.335569313097167, 0.749741890574208, 0.068016147399252,
-          0.173079062017578}},
-        {"five qubits, angle",
-         x5,
-         reupload("ry", w5),
-         {0.581178674106956, 0.661638978769918, 0.321673460054243, 0.835421658757682, 0.041279841433195,
-          0.211851385771533}},
-    };
-}
-
 }  // namespace
-
-TEST_CASE("published values of circuits with re-upload") {
-    on_device([](weft::Backend& backend) {
-        for (const Published& want : published()) check_published(backend, want);
-    });
-}
 
 TEST_CASE("values of circuits built wrongly do not appear") {
     struct Wrong {
@@ -122,85 +74,6 @@ TEST_CASE("values of circuits built wrongly do not appear") {
             double apart = 0;
             for (std::size_t i = 0; i < 3; ++i) apart = std::max(apart, std::abs(k[i] - wrong.values[i]));
             CHECK(apart > 1e-3);
-        }
-    });
-}
-
-TEST_CASE("cross kernels with re-upload, and their transpose") {
-    const Table y{{0, 0}, {0.3, -0.3}};
-    const std::vector<double> want{0.936694574986341, 0.672936807780476, 0.671794441582328,
-                                   0.958384037211097, 0.446075436160675, 0.776141729151221};
-    on_device([&](weft::Backend& backend) {
-        const OracleCircuit circuit = reupload("ryrz", two_qubit_weights());
-        for (const KernelMatrixRoute& route : kernel_routes(backend)) {
-            INFO("route: " << route.name());
-            const double tolerance = route.wide_in ? route.tolerance() : 2e-6;
-            check_close(kernel_by(backend, route, two_qubit_rows(), y, circuit), want, tolerance);
-            const std::vector<double> turned = kernel_by(backend, route, y, two_qubit_rows(), circuit);
-            for (std::size_t i = 0; i < 3; ++i)
-                for (std::size_t j = 0; j < 2; ++j)
-                    CHECK(std::abs(turned[3 * j + i] - want[2 * i + j]) <= tolerance);
-        }
-    });
-}
-
-TEST_CASE("states of every width are those of the oracle, in one pass and in several") {
-    on_device([](weft::Backend& backend) {
-        for (const std::size_t qubits : {1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u, 9u, 10u, 11u, 12u, 13u, 14u}) {
-            CAPTURE(qubits);
-            const std::size_t layers = qubits % 2 == 0 ? 3 : 2;
-            const Table x = wave_rows(3, qubits, 1.2);
-            const OracleCircuit circuit =
-                reupload(qubits % 3 == 0 ? "ry" : "ryrz", wave_weights(layers, qubits));
-            for (KernelMatrixRoute route : kernel_routes(backend)) {
-                if (!route.wide_in || (route.resident && qubits > 12)) continue;
-                INFO("route: " << route.name());
-                const std::vector<double> k = kernel_by(backend, route, x, {}, circuit);
-                check_close(k, oracle_kernel(x, circuit), route.wide_out ? 1e-12 : qubits > 10 ? 1e-5 : 2e-6);
-                const weft::KernelMatrixShape shape{x.size(), 0, static_cast<std::uint32_t>(qubits)};
-                check_symmetric(k, x.size(),
-                                route.wide_out ? 1e-12 : diagonal_slack(backend, shape, circuit));
-            }
-        }
-    });
-}
-
-TEST_CASE("every size around the tiles, whatever the tile of states and however often they are made") {
-    struct Size {
-        std::size_t rows, columns;  // no columns: square
-    };
-    on_device([](weft::Backend& backend) {
-        const OracleCircuit circuit = reupload("ryrz", wave_weights(2, 3));
-        for (const Size size : {Size{1, 0},
-                                {15, 0},
-                                {17, 0},
-                                {33, 0},
-                                {63, 0},
-                                {64, 0},
-                                {65, 0},
-                                {100, 0},
-                                {129, 0},
-                                {257, 0},
-                                {1, 70},
-                                {70, 1},
-                                {100, 130},
-                                {200, 65}}) {
-            const Table x = wave_rows(size.rows, 3), y = wave_rows(size.columns, 3, 1.5);
-            const std::vector<double> want =
-                size.columns == 0 ? oracle_kernel(x, circuit) : oracle_kernel(x, y, circuit);
-            for (const bool resident : {false, true})
-                for (const auto& [tile, bulk] :
-                     {std::pair{-1, weft::Choice::automatic}, std::pair{64, weft::Choice::off},
-                      std::pair{1, weft::Choice::off}, std::pair{100, weft::Choice::off}}) {
-                    INFO(size.rows << " x " << size.columns << (resident ? " resident" : " streamed")
-                                   << " tile " << tile);
-                    KernelMatrixRoute route{resident, true, false};
-                    route.options.state_tile = tile;
-                    route.options.bulk_states = bulk;
-                    const std::vector<double> k = kernel_by(backend, route, x, y, circuit);
-                    check_close(k, want, 2e-6);
-                    if (size.columns == 0) check_symmetric(k, size.rows, 2e-6);
-                }
         }
     });
 }
@@ -282,11 +155,13 @@ TEST_CASE("normalising takes the states' own norms out") {
         const std::vector<weft::c32> x{{2, 0}, {0, 0}, {1, 0}, {0, 1}, {0, 0}, {0, 0}}, y{{0, 3}, {0, 0}};
         std::vector<float> k(9), kc(3);
         // Norms 2, sqrt(2) and 0: values with themselves 16, 4 and 0.
-        weft::kernel_matrix(backend, x, k, weft::KernelMatrixShape{3, 0, 1}, {.normalize = true, .jitter = 0.5});
+        weft::kernel_matrix(backend, x, k, weft::KernelMatrixShape{3, 0, 1},
+                            {.normalize = true, .jitter = 0.5});
         const double d0 = std::sqrt(16.5), d1 = std::sqrt(4.5);
         check_close(std::vector<double>(k.begin(), k.end()),
                     std::vector<double>{1, 4 / (d0 * d1), 0, 4 / (d0 * d1), 1, 0, 0, 0, 1}, 2e-6);
-        weft::kernel_matrix(backend, x, y, kc, weft::KernelMatrixShape{3, 1, 1}, {.normalize = true, .jitter = 0.5});
+        weft::kernel_matrix(backend, x, y, kc, weft::KernelMatrixShape{3, 1, 1},
+                            {.normalize = true, .jitter = 0.5});
         check_close(std::vector<double>(kc.begin(), kc.end()), std::vector<double>{1, 0.5, 0}, 2e-6);
 
         const std::array want{0.506319608824447, 0.311606454834439, 0.831032349033618};

@@ -35,9 +35,8 @@ OracleCircuit circuit() {
 
 weft::KernelMatrixEstimate estimate(const weft::Backend& backend, bool autotune = true) {
     const CircuitArguments arguments = circuit_arguments(circuit());
-    return weft::estimate_kernel_matrix(
-        backend, arguments.circuit, kShape, weft::kFloat32,
-        {.autotune = autotune ? weft::Choice::automatic : weft::Choice::off});
+    return weft::estimate_kernel_matrix(backend, arguments.circuit, kShape, weft::kFloat32,
+                                        {.autotune = autotune ? weft::Choice::automatic : weft::Choice::off});
 }
 
 std::string text_of(const std::filesystem::path& file) {
@@ -163,8 +162,7 @@ TEST_CASE("without a cache folder tiles are kept in the process") {
             CHECK(estimate(backend).tile_choice == "measured");
             weft::tune::forget_tiles(backend);
             CHECK(estimate(backend).tile_choice == "planned");
-            check_error(weft::Errc::invalid_argument,
-                        "too few repeats to keep a tile (got 2, need 3 or more",
+            check_error(weft::Errc::invalid_argument, "too few repeats to keep a tile (got 2, need 3 or more",
                         [&] { weft::tune::kernel_matrix_tiles(backend, kShape, {.repeats = 2}); });
             check_error(weft::Errc::invalid_argument, "repeats out of range (got 0",
                         [&] { weft::tune::kernel_matrix_tiles(backend, kShape, {.repeats = 0}); });

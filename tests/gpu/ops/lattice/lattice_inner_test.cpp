@@ -20,35 +20,10 @@ using weft::LatticeTable;
 using Bytes = std::vector<std::uint8_t>;
 using Floats = std::vector<float>;
 
-// Products of rows in units of beta^2, exact; y of one row serves all.
-Floats products(const Floats& x, const Floats& y, std::size_t width) {
-    Floats out;
-    for (std::size_t row = 0; row < x.size() / width; ++row) {
-        double sum = 0;
-        for (std::size_t i = 0; i < width; ++i)
-            sum += static_cast<double>(x[row * width + i]) *
-                   static_cast<double>(y[(y.size() == width ? 0 : row * width) + i]);
-        out.push_back(static_cast<float>(sum));
-    }
-    return out;
-}
-
 std::vector<std::uint32_t> words_of(const Bytes& bytes) {
     std::vector<std::uint32_t> words((bytes.size() + 3) / 4, 0);
     if (!bytes.empty()) std::memcpy(words.data(), bytes.data(), bytes.size());
     return words;
-}
-
-Floats resident(weft::Backend& backend, const LatticeTable& table, const LatticeCode& code, const Bytes& x,
-                const Bytes& y, std::size_t rows, std::size_t width) {
-    const auto xw = words_of(x), yw = words_of(y);
-    weft::Buffer<std::uint32_t> xb(backend, xw.size()), yb(backend, yw.size());
-    weft::Buffer<float> out(backend, rows);
-    weft::Stream stream(backend);
-    stream.upload(xw, xb);
-    stream.upload(yw, yb);
-    weft::lattice_inner(stream, table, code, xb, yb, out, {.width = width});
-    return stream.download(out);
 }
 
 }  // namespace
@@ -76,48 +51,6 @@ TEST_CASE("lattice inner: the known product of two D4 codes") {
         CHECK(out[0] == 7);
         weft::lattice_inner(backend, table, {.beta = 0.5f}, x, y, out);
         CHECK(out[0] == 1.75f);
-    });
-}
-
-TEST_CASE("lattice inner: rows of any width, packed or not, against one row or as many") {
-    const struct {
-        LatticeCode code;
-        std::size_t width, rows;
-    } shapes[] = {{{.packed = true}, 4, 500},
-                  {{.packed = true}, 64, 33},
-                  {{.q = 3, .levels = 3}, 10, 21},
-                  {{.q = 5, .levels = 1, .packed = true}, 7, 19},
-                  {{.lattice = Lattice::z2, .q = 16, .levels = 2, .packed = true}, 9, 40},
-                  {{.lattice = Lattice::z2, .q = 3, .levels = 1, .packed = true}, 2, 77}};
-    on_device([&](weft::Backend& backend) {
-        for (const auto& s : shapes) {
-            CAPTURE(s.width);
-            const LatticeTable table(s.code.lattice, s.code.q);
-            const auto range = static_cast<float>(
-                std::bit_floor(static_cast<unsigned>(std::pow(s.code.q, s.code.levels) / 2)));
-            const Floats x = dyadic_values(s.width * s.rows, range, 1), y = dyadic_values(x.size(), range, 2);
-            const OracleCodes cx = oracle_codes(s.code, x, s.width), cy = oracle_codes(s.code, y, s.width);
-            // Only what fills its tiles has codes whose padding is zero; decoded padding may be anything.
-            LatticeCode code = s.code;
-            const std::size_t d = dimension(code.lattice), tiles = weft::lattice_tiles(code.lattice, s.width);
-            Floats xd(s.rows * tiles * d), yd(xd.size());
-            weft::lattice_decode(backend, code, cx.codes, {}, xd);
-            weft::lattice_decode(backend, code, cy.codes, {}, yd);
-            const Floats want = products(xd, yd, tiles * d);
-            Floats out(s.rows, 77);
-            weft::lattice_inner(backend, table, code, cx.codes, cy.codes, out,
-                                {.width = s.width, .batch = {.chunk_elements = 2}});
-            CHECK(out == want);
-            CHECK(resident(backend, table, code, cx.codes, cy.codes, s.rows, s.width) == want);
-
-            const Floats first(yd.begin(), yd.begin() + static_cast<std::ptrdiff_t>(tiles * d));
-            Floats y0(y.begin(), y.begin() + static_cast<std::ptrdiff_t>(s.width));
-            const Bytes one = oracle_codes(code, y0, s.width).codes;
-            weft::lattice_inner(backend, table, code, cx.codes, one, out, {.width = s.width});
-            CHECK(out == products(xd, first, tiles * d));
-            CHECK(resident(backend, table, code, cx.codes, one, s.rows, s.width) ==
-                  products(xd, first, tiles * d));
-        }
     });
 }
 

@@ -45,127 +45,9 @@ Coded streamed(weft::Backend& backend, const LatticeCode& code, const Floats& x,
     return c;
 }
 
-template <class T>
-Bytes first_bytes(const std::vector<T>& words, std::size_t bytes) {
-    Bytes out(bytes);
-    if (bytes != 0) std::memcpy(out.data(), words.data(), bytes);
-    return out;
-}
-
-// Buffers are longer than needed by a guard, which must stay as it was.
-Coded resident(weft::Backend& backend, const LatticeCode& code, const Floats& x, std::size_t width = 0) {
-    constexpr std::size_t kGuard = 64;
-    constexpr std::uint32_t kMark = 0xdeadbeef;
-    const std::size_t n = vectors_of(code, x.size(), width), cw = weft::code_words(code, n),
-                      sw = weft::status_words(n);
-    weft::Buffer<float> in(backend, x.size()), decoded(backend, x.size() + kGuard),
-        quantized(backend, x.size() + kGuard);
-    weft::Buffer<std::uint32_t> codes(backend, cw + kGuard), status(backend, sw + kGuard),
-        again(backend, sw + kGuard);
-    weft::Stream stream(backend);
-    stream.upload(x, in);
-    for (const auto* b : {&codes, &status, &again}) stream.fill(b->view(), kMark);
-    for (const auto* b : {&decoded, &quantized}) stream.fill(b->view(), kMark);
-    weft::lattice_encode(stream, code, in, codes.view(0, cw), status.view(0, sw), {.width = width});
-    weft::lattice_decode(stream, code, codes.view(0, cw), status.view(0, sw), decoded.view(0, x.size()),
-                         {.width = width});
-    weft::lattice_quantize(stream, code, in, quantized.view(0, x.size()), again.view(0, sw),
-                           {.width = width});
-    const auto codes_out = stream.download(codes), status_out = stream.download(status),
-               again_out = stream.download(again);
-    auto decoded_out = stream.download(decoded), quantized_out = stream.download(quantized);
-    for (const auto* words : {&codes_out, &status_out, &again_out})
-        CHECK(std::count(words->end() - kGuard, words->end(), kMark) == kGuard);
-    for (auto* floats : {&decoded_out, &quantized_out}) {
-        for (std::size_t i = x.size(); i < floats->size(); ++i)
-            CHECK(std::bit_cast<std::uint32_t>((*floats)[i]) == kMark);
-        floats->resize(x.size());
-    }
-    CHECK(first_bytes(status_out, n) == first_bytes(again_out, n));
-    return {first_bytes(codes_out, weft::code_bytes(code, n)), first_bytes(status_out, n),
-            std::move(decoded_out), std::move(quantized_out)};
-}
-
-void check_equal(const Coded& got, const OracleCodes& want) {
-    CHECK(got.codes == want.codes);
-    CHECK(got.status == want.status);
-    CHECK(bits_of(got.decoded) == bits_of(want.values));
-    CHECK(bits_of(got.quantized) == bits_of(want.values));
-}
-
-void check_both(weft::Backend& backend, const LatticeCode& code, const Floats& x, std::size_t width = 0) {
-    CAPTURE(weft::to_string(code.lattice));
-    CAPTURE(code.q);
-    CAPTURE(code.levels);
-    CAPTURE(code.packed);
-    CAPTURE(width);
-    const OracleCodes want = oracle_codes(code, x, width);
-    REQUIRE(std::count(want.near_tie.begin(), want.near_tie.end(), true) == 0);
-    check_equal(streamed(backend, code, x, width), want);
-    check_equal(resident(backend, code, x, width), want);
-}
-
 constexpr Lattice kLattices[] = {Lattice::z2, Lattice::d4, Lattice::e8};
 
 }  // namespace
-
-TEST_CASE("lattice: known answers, one vector at a time") {
-    on_device([](weft::Backend& backend) {
-        for (const LatticeVector& v : lattice_vectors())
-            for (const bool packed : {false, true}) {
-                if (packed && v.packed.empty()) continue;  // each kind of code is compiled for itself
-                CAPTURE(v.id);
-                LatticeCode code = v.code;
-                code.packed = packed;
-                for (const Coded& got : {streamed(backend, code, v.x), resident(backend, code, v.x)}) {
-                    if (!packed) CHECK(got.codes == Bytes(v.digits.begin(), v.digits.end()));
-                    if (packed) CHECK(got.codes == v.packed);
-                    CHECK(got.status == Bytes{v.status});
-                    for (std::size_t i = 0; i < v.value.size(); ++i) {
-                        CHECK(got.decoded[i] == static_cast<float>(v.value[i]) * code.beta);
-                    }
-                    CHECK(bits_of(got.quantized) == bits_of(got.decoded));
-                }
-            }
-    });
-}
-
-TEST_CASE("lattice: what given digits decode to, all levels and the coarse ones alone") {
-    on_device([](weft::Backend& backend) {
-        for (const LatticeDecodeVector& v : lattice_decode_vectors()) {
-            CAPTURE(v.id);
-            Floats x(v.value.size(), 77);
-            weft::lattice_decode(backend, v.code, v.digits, {}, x, {.depth = v.depth});
-            CHECK(bits_of(x) == bits_of(v.value));
-            const std::size_t n = (v.digits.size() + 3) / 4;
-            weft::Buffer<std::uint32_t> codes(backend, n);
-            weft::Buffer<float> out(backend, x.size());
-            weft::Stream stream(backend);
-            std::vector<std::uint32_t> words(n);
-            std::memcpy(words.data(), v.digits.data(), v.digits.size());
-            stream.upload(words, codes);
-            weft::lattice_decode(stream, v.code, codes, {}, out, {.depth = v.depth});
-            CHECK(bits_of(stream.download(out)) == bits_of(v.value));
-        }
-    });
-}
-
-TEST_CASE("lattice: every lattice with bases and levels of every kind, on numbers full of ties") {
-    const struct {
-        std::uint32_t q, levels;
-        bool packed;
-    } forms[] = {{4, 2, true}, {3, 3, true}, {5, 1, true}, {7, 2, false}, {16, 4, true}};
-    on_device([&](weft::Backend& backend) {
-        for (const Lattice lattice : kLattices)
-            for (const auto& f : forms) {
-                const LatticeCode code{
-                    .lattice = lattice, .q = f.q, .levels = f.levels, .max_retries = 3, .packed = f.packed};
-                const auto range =
-                    static_cast<float>(std::bit_floor(static_cast<unsigned>(std::pow(f.q, f.levels))));
-                check_both(backend, code, dyadic_values(257 * dimension(lattice), range, f.q));
-            }
-    });
-}
 
 TEST_CASE("lattice: all code words of D4, base 4, two levels, decode to different points and come back") {
     on_device([](weft::Backend& backend) {
@@ -296,8 +178,7 @@ TEST_CASE("lattice: retries are exact for whole alpha, and their scale is undone
     on_device([](weft::Backend& backend) {
         for (const Lattice lattice : kLattices) {
             const LatticeCode code{.lattice = lattice, .max_retries = 10};
-            Floats x = dyadic_values(64 * dimension(lattice), 512.0f, 3);
-            check_both(backend, code, x);
+            const Floats x = dyadic_values(64 * dimension(lattice), 512.0f, 3);
             const Coded got = streamed(backend, code, x);
             CHECK(*std::max_element(got.status.begin(), got.status.end()) >= 6);
         }
@@ -308,27 +189,6 @@ TEST_CASE("lattice: retries are exact for whole alpha, and their scale is undone
         CHECK(report.unresolved == 1);
         CHECK(report.retried == 1);
         CHECK(int{status[0]} == 0x8a);
-        check_both(backend, {.max_retries = 10}, x);
-        // Where a denormal number is flushed it has no sign, so it must not have one elsewhere.
-        for (const float tiny : {1e-45f, -1e-45f, 1e-39f, -1e-39f}) {
-            check_both(backend, {}, {tiny, 1, 0, 0, 1, tiny, 0, 0});
-            check_both(backend, {.lattice = Lattice::e8}, {tiny, 1, 0, tiny, 0, 0, 0, 0});
-        }
-        check_both(backend, {.max_retries = 10}, {std::numeric_limits<float>::max(), -1e38f, 0, 1e-45f});
-    });
-}
-
-TEST_CASE("lattice: vectors far outside the code, by every coordinate") {
-    on_device([](weft::Backend& backend) {
-        for (const Lattice lattice : kLattices)
-            for (const std::uint32_t q : {3u, 4u, 5u, 16u})
-                for (const std::uint32_t levels : {1u, 2u, 3u})
-                    for (const float range : {64.0f, 1024.0f, 32768.0f}) {
-                        CAPTURE(range);
-                        const LatticeCode code{
-                            .lattice = lattice, .q = q, .levels = levels, .beta = 0.5f, .packed = q == 4};
-                        check_both(backend, code, dyadic_values(64 * dimension(lattice), range, q + levels));
-                    }
     });
 }
 
@@ -344,7 +204,6 @@ TEST_CASE("lattice: dither is reproduced by seed and number of the vector, acros
                              .dither_seed = 0xfedcba9876543210u,
                              .dither_first = 0xfffffff0u};
             const Floats x = dyadic_values(100 * d, 4.0f, 21);
-            check_both(backend, code, x);
             const Coded whole = streamed(backend, code, x);
             const Coded cut = streamed(backend, code, x, 0, {.chunk_elements = 2});
             CHECK(cut.codes == whole.codes);
@@ -373,20 +232,5 @@ TEST_CASE("lattice: more vectors than one job holds go on counting, in codes and
         code.dither_first = n - last;
         const OracleCodes want = oracle_codes(code, end);
         CHECK(std::equal(want.codes.begin(), want.codes.end(), codes.end() - last));
-    });
-}
-
-TEST_CASE("lattice: rows of any width, their last vector padded") {
-    on_device([](weft::Backend& backend) {
-        const struct {
-            Lattice lattice;
-            std::size_t width, rows;
-        } shapes[] = {{Lattice::z2, 1, 35},  {Lattice::z2, 7, 21}, {Lattice::d4, 3, 19},
-                      {Lattice::d4, 10, 33}, {Lattice::d4, 12, 5}, {Lattice::e8, 5, 9},
-                      {Lattice::e8, 100, 7}, {Lattice::e8, 16, 3}};
-        for (const auto& s : shapes) {
-            const LatticeCode code{.lattice = s.lattice, .max_retries = 2, .packed = true};
-            check_both(backend, code, dyadic_values(s.width * s.rows, 16.0f, s.width), s.width);
-        }
     });
 }
