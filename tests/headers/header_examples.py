@@ -57,10 +57,12 @@ def examples(include, headers):
 
 
 def includes(include, headers):
+    # Of every header, since each of `headers` includes others; only those of the list may need Vulkan's.
     system = set()
-    for header in headers:
-        for name in re.findall(r"^\s*#\s*include\s+<([^>]+)>", (include / header).read_text(), re.MULTILINE):
-            if not name.startswith("weft/"):
+    for header in sorted(include.rglob("weft/**/*.hpp")):
+        for name in re.findall(r"^\s*#\s*include\s+<([^>]+)>", header.read_text(), re.MULTILINE):
+            listed = str(header.relative_to(include)) in headers
+            if not name.startswith("weft/") and (listed or not name.startswith("vulkan/")):
                 system.add(name)
     first = "".join(f"#include <{name}>\n" for name in sorted(system))
     return first + BETWEEN + "".join(f"#include <{header}>\n" for header in headers)
