@@ -14,7 +14,6 @@
 
 #include "conformance/places.hpp"
 #include "support/gpu_fixture.hpp"
-#include "support/kernel_published.hpp"
 #include "support/kernel_routes.hpp"
 
 namespace {

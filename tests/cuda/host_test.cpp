@@ -17,7 +17,6 @@
 #include "support/cuda_array.hpp"
 #include "support/gpu_fixture.hpp"
 #include "support/lattice_oracle.hpp"
-#include "support/same_error.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every way to call an encode, behind one function, with guard words behind what it writes.
+// Ways to call an encode on Vulkan, behind one function, with guard words behind what it writes.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -20,15 +20,8 @@ namespace weft_test {
 enum class EncodeRoute {
     resident,
     streamed,
-    chunked,     ///< streamed with chunks of one element, so that boundaries lie inside the batch
-    sequential,  ///< streamed, one chunk after the other
+    chunked,  ///< streamed with chunks of one element, so that boundaries lie inside the batch
 };
-inline constexpr EncodeRoute kEncodeRoutes[] = {EncodeRoute::resident, EncodeRoute::streamed,
-                                                EncodeRoute::chunked, EncodeRoute::sequential};
-inline const char* name_of(EncodeRoute route) {
-    constexpr const char* kNames[] = {"resident", "streamed", "chunked", "sequential"};
-    return kNames[static_cast<int>(route)];
-}
 
 template <class Amplitude>
 Amplitude guard_amplitude() {
@@ -54,7 +47,6 @@ std::vector<Amplitude> encode_by(weft::Backend& backend, EncodeRoute route, weft
     } else {
         weft::EncodeHostOptions options{.check_values = check_values};
         if (route == EncodeRoute::chunked) options.batch.chunk_elements = 1;
-        if (route == EncodeRoute::sequential) options.batch.mode = weft::BatchMode::sequential;
         weft::encode(backend, method, values, std::span(all).first(shape.amplitudes()), shape, options);
     }
     for (std::size_t i = shape.amplitudes(); i < all.size(); ++i)

@@ -120,6 +120,14 @@ inline std::vector<double> flat(const Table& rows) {
     return values;
 }
 
+/// The values above the diagonal, row by row.
+inline std::vector<double> upper(const std::vector<double>& k, std::size_t rows) {
+    std::vector<double> values;
+    for (std::size_t i = 0; i < rows; ++i)
+        for (std::size_t j = i + 1; j < rows; ++j) values.push_back(k[i * rows + j]);
+    return values;
+}
+
 inline const Table& two_qubit_rows() {
     static const Table rows{{0.1, 0.2}, {0.5, -0.4}, {1.0, 2.0}};
     return rows;

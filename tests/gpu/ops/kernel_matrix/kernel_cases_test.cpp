@@ -10,7 +10,6 @@
 
 #include "support/gpu_fixture.hpp"
 #include "support/kernel_oracle.hpp"
-#include "support/kernel_published.hpp"
 #include "support/kernel_routes.hpp"
 
 namespace {
