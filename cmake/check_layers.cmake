@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DROOT=<repository> -P check_layers.cmake
-# Fails, with file and line, when a file includes what its folder must not know. Every file that a compiler reads is
-# checked: C++, CUDA and GLSL.
+# Fails, with file and line, if a file includes a header that its folder may not include. All files that a compiler
+# reads are checked: C++, CUDA and GLSL.
 cmake_policy(VERSION 3.25)
 
 set(violations "")
 set(files_seen 0)
 
 # add_row(<folder> <includes of this repository that it may use ...>)
-# A row for each folder, in the order of the tree: a folder includes only what stands above it. Names end in "/" for
-# folders and in ".hpp" or ".h" for single files; the folder itself, include/weft and generated words of shaders
+# Adds a row for a folder. Rows are in the order of the tree: a folder includes only folders above it. Names end in "/"
+# for folders and in ".hpp" or ".h" for single files; the folder itself, include/weft and generated words of shaders
 # ("shaders/<name>.spv.inc", "shaders/field_modules.inc") are always allowed.
 set(rows "")
 function(add_row folder)
@@ -63,8 +63,8 @@ add_row(tools/weft/cpu cli/)
 add_row(tools/weft/report cli/ arrays/ cpu/)
 add_row(tools/weft/commands cli/ arrays/ cpu/ report/)
 
-# Includes of this repository: quoted paths with a folder, <paths> that begin with a folder of the table, and <weft/..>.
-# Without a folder they are siblings.
+# Includes of this repository are quoted paths with a folder, <paths> that begin with a folder of the table, and
+# <weft/..>. A quoted path without a folder is a file of the same folder.
 list(TRANSFORM rows REPLACE "^(src|tools/weft)/" "" OUTPUT_VARIABLE included_as)
 list(JOIN included_as "|" included_as)
 function(check_row folder)
@@ -102,7 +102,7 @@ foreach(folder IN LISTS rows)
     check_row("${folder}")
 endforeach()
 
-# Every folder with sources has a row, so that a new one is a decision.
+# Every folder with sources must have a row, so that adding a folder includes deciding what it may include.
 file(GLOB_RECURSE all RELATIVE "${ROOT}" "${ROOT}/src/*.cpp" "${ROOT}/src/*.cu" "${ROOT}/shaders/*.comp" "${ROOT}/tools/weft/*.cpp")
 foreach(file IN LISTS all)
     set(found FALSE)

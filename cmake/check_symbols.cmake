@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DNM=<nm> -DLIBRARY=<libweft.a or .so> -P check_symbols.cmake
-# Fails when the library defines a name of Vulkan, volk, SPIRV-Tools, shaderc or glslang, which would collide with a
-# program's own.
+# Fails if the library defines a name of Vulkan, volk, SPIRV-Tools, shaderc or glslang, which would collide with the same
+# name in a program that links its own copy.
 set(flags -g --defined-only)
 if(LIBRARY MATCHES "\\.so(\\.|$)")
     list(APPEND flags -D)

@@ -17,18 +17,18 @@ if(NOT CMAKE_CUDA_COMPILER OR NOT CUDAToolkit_FOUND)
     return()
 endif()
 if(NOT CMAKE_CUDA_ARCHITECTURES)
-    # One machine code and one intermediate form that newer drivers translate: each further one is a compilation.
+    # One machine code, and one intermediate code that newer drivers translate: each further entry costs a compilation.
     set(CMAKE_CUDA_ARCHITECTURES "75-virtual;90-real" CACHE STRING "GPUs that CUDA kernels are compiled for")
 endif()
 if(WEFT_CCACHE AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
     set(CMAKE_CUDA_COMPILER_LAUNCHER "${WEFT_CCACHE}")
 endif()
 enable_language(CUDA)
-# CMake 3.25 does not know that nvcc has C++20, so it cannot be asked for as a feature.
+# CMake 3.25 does not know that nvcc has C++20, so the standard cannot be requested as a compile feature.
 string(APPEND CMAKE_CUDA_FLAGS " -std=c++20")
 
-# A kernel header that is compiled once for each set of macros, as shaders are: a file that defines them includes it.
-# <header> is relative to src/ops_cuda; the file's path goes to `kernel_variant`.
+# Compiles a kernel header with one set of macros, as shaders are compiled: a generated file defines the macros and
+# includes the header. <header> is relative to src/ops_cuda; the path of the generated file goes to `kernel_variant`.
 function(weft_write_kernel_variant header name)
     list(TRANSFORM ARGN PREPEND "#define ")
     list(JOIN ARGN "\n" defines)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Install rules: a package that works from whatever folder it is moved to.
+# Install rules of a package that can be moved to any folder.
 include(CMakePackageConfigHelpers)
 
 set(weft_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/weft")
 install(TARGETS weft EXPORT weft-targets FILE_SET HEADERS)
 install(EXPORT weft-targets NAMESPACE weft:: DESTINATION "${weft_config_dir}")
 if(TARGET weft_glsl)
-    # An export of its own: only programs that ask for the component need what it links.
+    # A separate export, because only programs that request the component need the libraries that it links.
     install(TARGETS weft_glsl EXPORT weft-glsl-targets)
     install(EXPORT weft-glsl-targets NAMESPACE weft:: DESTINATION "${weft_config_dir}")
 endif()
@@ -26,7 +26,7 @@ install(FILES "${PROJECT_BINARY_DIR}/generated/package/weft-config.cmake"
               "${PROJECT_BINARY_DIR}/generated/package/weft-config-version.cmake"
         DESTINATION "${weft_config_dir}")
 
-# pkg-config finds the prefix from the place of the .pc file itself.
+# The prefix is relative to the .pc file, so that pkg-config finds it after the package has been moved.
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}"
            OUTPUT_VARIABLE weft_pc_libdir)
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_INCLUDEDIR BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}"

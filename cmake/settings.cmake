@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Compiler settings of this build. Nothing here reaches those who link weft.
+# Compiler settings of this build. They do not affect programs that link weft.
 
 if(PROJECT_IS_TOP_LEVEL)
     get_property(weft_multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
@@ -22,7 +22,7 @@ if(WEFT_SANITIZE)
                             "need 'address', 'undefined', 'address,undefined' or 'thread')")
     endif()
     set(weft_sanitizer_flags -fsanitize=${WEFT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
-    # Of a file for CUDA only the calls of kernels are the host's, and nvcc takes such flags apart.
+    # Not for CUDA: the host code of such a file only calls kernels, and nvcc splits such flags at their commas.
     add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:${weft_sanitizer_flags}>")
     add_link_options(${weft_sanitizer_flags})
 endif()
@@ -34,10 +34,10 @@ target_compile_options(weft_warnings INTERFACE
         # VkXInfo{sType} with the rest zero is how Vulkan structures are made.
         -Wno-missing-field-initializers>
     $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${WEFT_WERROR}>>:-Werror>
-    # What nvcc generates for the host is not clean under -Wconversion.
+    # The host code that nvcc generates is not clean under -Wconversion.
     $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>
     $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${WEFT_WERROR}>>:-Werror=all-warnings>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-    # GCC 12 warns of an overlap in its own std::string for `"text" + string` (GCC bug 105651).
+    # GCC 12 reports an overlap within its own std::string for `"text" + string` (GCC bug 105651).
     target_compile_options(weft_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()

@@ -2,9 +2,9 @@
 # Finds libshaderc for weft::glsl. Sets weft_shaderc_found, weft_shaderc_libraries (names for the linker, in order),
 # weft_shaderc_include_dir and weft_shaderc_identity (a fingerprint of what is linked into the program, if anything is).
 #
-# Packages differ in what their library holds: the shared one is complete upstream, while Debian 12's refers to parts
-# of glslang and SPIRV-Tools that it neither holds nor names, so that no program links with it alone. What links is
-# found by trying: shared, all-in-one archive, archive with the archives it is made of.
+# The contents of the library depend on the package. The shared library is complete upstream. That of Debian 12 refers
+# to parts of glslang and SPIRV-Tools that it neither contains nor names, so no program links with it alone. Therefore
+# links are tried in turn: the shared library, the all-in-one archive, the archive with the archives it is made of.
 include(CheckCXXSourceCompiles)
 
 set(weft_shaderc_found FALSE)
@@ -14,7 +14,8 @@ if(NOT WEFT_SHADERC_INCLUDE_DIR)
     return()
 endif()
 
-# The parts of glslang and SPIRV-Tools that are there, users before what they use. Their number changed over time.
+# The archives of glslang and SPIRV-Tools that are installed, each before the archives that it uses. Their number
+# depends on the version.
 set(weft_shaderc_parts "")
 foreach(part IN ITEMS glslang MachineIndependent GenericCodeGen OSDependent OGLCompiler SPIRV SPIRV-Tools-opt
                       SPIRV-Tools)

@@ -7,10 +7,9 @@
 #                                        #include "shaders/<name>.spv.inc"
 #                                        };
 #   shaders/<name>.spv       the same module as a file; its path goes to SPV_VARIABLE
-# <target> waits for both and finds the first. Includes are looked up next to the source, in the
-# root of the repository ("shaders/field/..") and in shaders/shared ("weft.glsl"). A change
-# of an included file rebuilds exactly the shaders that include it. spirv-val checks each module where it is
-# installed. WEFT_GLSL is 1 in every shader.
+# <target> depends on both and can include the first. Includes are looked up next to the source, in the root of the
+# repository ("shaders/field/..") and in shaders/shared ("weft.glsl"). A change of an included file rebuilds exactly the
+# shaders that include it. If spirv-val is installed, it checks each module. WEFT_GLSL is 1 in every shader.
 
 find_program(WEFT_GLSLC glslc REQUIRED DOC "GLSL to SPIR-V compiler")
 find_program(WEFT_SPIRV_OPT spirv-opt DOC "SPIR-V optimizer, used when found")
@@ -21,10 +20,10 @@ endif()
 
 set(weft_shader_flags --target-env=vulkan1.2 -O0 -DWEFT_GLSL=1 "-I${PROJECT_SOURCE_DIR}"
     "-I${PROJECT_SOURCE_DIR}/shaders/shared")
-# The passes of spirv-opt -O but for loop-unroll, whose copies of a loop's body are no longer NoContraction: what
-# `precise` forbids would be done from the second turn on, by spirv-opt itself (mul and add become Fma) or by the
-# driver. Drivers unroll what is marked [[unroll]]. UNROLLED is for shaders whose results hold their bounds however
-# they are contracted and whose arrays a driver might not keep in registers otherwise.
+# The passes of spirv-opt -O except loop-unroll. Its copies of a loop's body lose the decoration NoContraction: from the
+# second iteration on, spirv-opt itself (mul and add become Fma) or the driver would do what `precise` forbids. Drivers
+# unroll the loops that are marked [[unroll]]. UNROLLED is for shaders whose results stay within their bounds with any
+# contraction, and whose arrays a driver might otherwise not keep in registers.
 set(weft_spirv_passes
     --wrap-opkill --eliminate-dead-branches --merge-return --inline-entry-points-exhaustive --eliminate-dead-functions
     --eliminate-dead-code-aggressive --private-to-local --eliminate-local-single-block --eliminate-local-single-store
@@ -45,7 +44,7 @@ endif()
 if(SHADER_STRICT)
     list(APPEND weft_shader_flags -Werror)
 endif()
-# Kept where a parent project that calls the function from another folder still sees them.
+# Global properties, so that a parent project that calls the function from another folder can read them.
 set_property(GLOBAL PROPERTY WEFT_SHADER_FLAGS "${weft_shader_flags}")
 set_property(GLOBAL PROPERTY WEFT_SPIRV_PASSES "${weft_spirv_passes}")
 string(REPLACE "--ccp;--eliminate-dead-code-aggressive" "--ccp;--eliminate-dead-code-aggressive;--loop-unroll"
@@ -100,8 +99,8 @@ endfunction()
 
 # weft_embed_spirv(<target> FILE <file.spv> NAME <name>)
 #
-# The same .spv.inc from a module that is kept in the source tree, because the compiler that makes it is newer than
-# those that build weft (tools/build-spirv.sh).
+# Makes the same .spv.inc from a module in the source tree. Such modules need a newer compiler than the build does
+# (tools/build-spirv.sh).
 function(weft_embed_spirv target)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "FILE;NAME" "")
     cmake_path(ABSOLUTE_PATH arg_FILE BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# volk is compiled into weft. Its function pointers carry the names of the Vulkan functions, so a program that
-# links weft statically and also links the loader (or a volk of its own) would get two definitions of each.
-# Every identifier volk declares is therefore renamed by a header that is included before all else.
+# volk is compiled into weft. Its function pointers have the names of the Vulkan functions, so a program that links weft
+# statically and also links the loader, or its own volk, would get two definitions of each. Therefore a header that is
+# included before all others renames every identifier that volk declares.
 
 find_path(WEFT_VOLK_INCLUDE_DIR volk.h DOC "Folder of volk.h and volk.c")
 find_path(WEFT_VULKAN_INCLUDE_DIR vulkan/vulkan.h DOC "Folder of vulkan/vulkan.h")
@@ -31,7 +31,7 @@ function(weft_write_volk_names)
 endfunction()
 weft_write_volk_names()
 
-# What a target needs to include volk.h. Given to src/core alone.
+# The settings with which a target can include volk.h. Only src/vulkan gets them.
 add_library(weft_volk_headers INTERFACE)
 target_include_directories(weft_volk_headers SYSTEM INTERFACE
     "${WEFT_VOLK_INCLUDE_DIR}" "${WEFT_VULKAN_INCLUDE_DIR}")

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The race on one NVIDIA card: weft on Vulkan, weft on CUDA, cuBLAS, plain CUDA streams and a CPU loop, then PyTorch's
-# encoders where PyTorch is installed. Every row is verified; a row that is wrong ends the run. Written for an H100; the
-# card that it ran on stands in the first line.
+# Compares, on one NVIDIA card, weft on Vulkan, weft on CUDA, cuBLAS, plain CUDA streams and a CPU loop, then PyTorch's
+# encoders if PyTorch is installed. Every row is verified; a wrong row ends the run. The sizes are chosen for an H100; the
+# first line of the output names the card.
 # Usage: tools/race-h100.sh [BUILD_DIRECTORY] [--quick]
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's rows of the race: encoders as one writes them with tensors, on the sizes of examples/bench/bench_race and in its
-columns. Rates by the device's clock (events), several runs in a row as there.
+"""PyTorch's rows of the comparison: encoders written with tensors in the usual way, with the sizes and columns of
+examples/bench/bench_race. As there, rates are by the device's clock (events), and each time covers several runs.
 
-Usage: race_torch.py [--quick]. The norms of the first and last state of every row are verified; medians of 9.
-Exit status: 2 without PyTorch or of wrong arguments, 3 without a CUDA device, 1 if a norm is wrong.
+Usage: race_torch.py [--quick]. Figures are medians of 9. The norms of the first and last state of every row are verified.
+Exit status: 2 without PyTorch or for wrong arguments, 3 without a CUDA device, 1 if a norm is wrong.
 """
 import statistics
 import sys
@@ -35,7 +35,7 @@ def amplitude(x):
 
 
 def product(zero, one):
-    """States of one factor a qubit, qubit 0 the lowest bit."""
+    """States that are products of one factor for each qubit; qubit 0 is the lowest bit of the index."""
     state = torch.ones(zero.shape[0], 1, dtype=zero.dtype, device=zero.device)
     for k in range(zero.shape[1]):
         state = torch.cat((state * zero[:, k:k + 1], state * one[:, k:k + 1]), dim=1)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# run-bench.sh [arguments of bench_batch_pipelined]: set-up, release build, run. Relative file names in the arguments
-# are relative to the caller's folder.
+# run-bench.sh [arguments of bench_batch_pipelined]: installs what is missing, makes a release build and runs the bench.
+# Relative file names in the arguments are relative to the caller's folder.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 

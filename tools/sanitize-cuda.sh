@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Every CUDA kernel under each tool of compute-sanitizer, on an NVIDIA GPU; ends with a status that is not 0 where one of
-# them finds something.
+# Runs every CUDA kernel under each tool of compute-sanitizer, on an NVIDIA GPU. The exit status is not 0 if one of the
+# tools finds an error.
 # Usage: tools/sanitize-cuda.sh [PROGRAM [TOOL...]], by default build/ci/tests/weft_cuda_every_kernel and memcheck,
-# racecheck, initcheck and synccheck. JOBS (4) of them run at once.
+# racecheck, initcheck and synccheck. JOBS of them (default 4) run simultaneously.
 set -eu
 program=${1:-$(cd "$(dirname "$0")/.." && pwd)/build/ci/tests/weft_cuda_every_kernel}
 [ $# -eq 0 ] || shift
@@ -12,7 +12,7 @@ program=${1:-$(cd "$(dirname "$0")/.." && pwd)/build/ci/tests/weft_cuda_every_ke
     echo "no program $program (need weft_cuda_every_kernel: cmake --build BUILD --target weft_cuda_every_kernel)" >&2
     exit 1
 }
-"$program" device > /dev/null  # says what is missing
+"$program" device > /dev/null  # reports what is missing
 PATH=$PATH:/usr/local/cuda/bin
 command -v compute-sanitizer > /dev/null || {
     echo "no compute-sanitizer (need the CUDA toolkit's on the PATH)" >&2

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs what weft needs to build, test and run. Debian and Ubuntu: missing packages are installed; elsewhere the
-# exact list of what is missing is printed. Prints one line when everything is there. What only some people need is not
-# here: clang-format and clang-tidy 14 to change weft, NumPy for the README's example of the command.
+# Installs what weft needs to build, test and run. On Debian and Ubuntu, missing packages are installed; on other systems
+# the exact list of what is missing is printed. If everything is present, one line is printed. Not included are
+# clang-format and clang-tidy 14, which are needed to change weft, and NumPy, which the example in docs/command.md needs.
 set -euo pipefail
 
-# One line each: Debian package | how its presence shows | what that means elsewhere.
+# One line for each package: the Debian package | how its presence is checked | what to install on other systems.
 needs=(
     "g++|command c++|a C++20 compiler (GCC 12 or Clang 15 on)"
     "cmake|command cmake|CMake 3.25 or newer"
@@ -20,7 +20,7 @@ needs=(
     "libspirv-cross-c-shared-dev|module spirv-cross-c-shared|SPIRV-Cross, shared C API"
     "libdlpack-dev|header dlpack/dlpack.h|DLPack (arrays to and from NumPy, PyTorch and others; one header)"
     "doctest-dev|header doctest/doctest.h|doctest"
-    "libeigen3-dev|module eigen3|Eigen (eigenvalues for clip_kernel; headers alone)"
+    "libeigen3-dev|module eigen3|Eigen (eigenvalues for clip_kernel_matrix; headers alone)"
     "libcli11-dev|header CLI/CLI.hpp|CLI11"
     "libhdf5-dev|module hdf5|HDF5 (the weft command reads its data sets)"
     "nlohmann-json3-dev|header nlohmann/json.hpp|nlohmann-json"
@@ -32,7 +32,7 @@ needs=(
     "libclang-rt-dev|command clang++|the runtime libraries of Clang, for the fuzz tests"
 )
 
-# present KIND WHAT: is it on this machine, whoever installed it?
+# present KIND WHAT: succeeds if it is on this machine, even if it was not installed as a package.
 present() {
     local folder
     case $1 in
@@ -47,7 +47,7 @@ present() {
     esac
 }
 
-# Succeeds when all is there; otherwise lists what is not.
+# Succeeds if everything is present; otherwise lists what is missing.
 probe_all() {
     local need package kind_what meaning missing=0
     for need in "${needs[@]}"; do
@@ -91,7 +91,7 @@ cmake_is_new_enough() {
 if command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; then
     mapfile -t packages < <(missing_packages)
     if [ ${#packages[@]} -gt 0 ] && ! install_packages "${packages[@]}"; then
-        # Installed by hand is as good.
+        # The missing packages may have been installed in another way.
         probe_all || { echo "setup: the packages above could not be installed" >&2; exit 1; }
     fi
 else

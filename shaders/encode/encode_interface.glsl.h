@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types an encode_*.comp works in. WEFT_REAL64: double arithmetic, else float and no optional feature.
-// WEFT_IN64: values of the input are doubles, else floats; they are loaded as words, so either form reads
-// either. Specialization constant 1 says whether amplitudes are stored as complex128.
+// The types of an encode_*.comp. With WEFT_REAL64 arithmetic is double, otherwise float, which needs no
+// optional feature. With WEFT_IN64 the values of the input are doubles, otherwise floats; they are loaded as
+// words, so arithmetic of either type can read either. Specialization constant 1: amplitudes are stored as
+// complex128.
 #if defined(WEFT_REAL64)
 #define WEFT_FLOAT64
 #endif
@@ -11,7 +12,7 @@
 WEFT_CONSTANT(1, bool, kStoreWide, false);
 
 #if defined(WEFT_IN64)
-// Low word in x.
+// The low word is in x.
 #define Raw uvec2
 WEFT_GPU uvec2 words_of(Raw raw) {
     return raw;
@@ -64,7 +65,7 @@ WEFT_GPU SinCos sincos_of(Raw raw) {
     if ((words.y & 0x7fffffffu) < 0x3fe921fbu) return short_sincos64(packDouble2x32(words));
     return sincos64_of_turns(turns_of(words.y, words.x));
 }
-// 2^-n, n below 64.
+// 2^-n for n below 64.
 WEFT_GPU Real two_to_minus(uint n) {
     return WEFT_F64((1023u - n) << 20, 0u);
 }
@@ -93,7 +94,7 @@ WEFT_GPU SinCos sincos_of_phase(Phase phase) {
     return sincos_of_turn32(phase);
 }
 
-// The nearest float of a finite double that is below 1 in magnitude.
+// The float nearest to a finite double whose magnitude is below 1.
 WEFT_GPU float narrow_short(uvec2 words) {
     const uint exponent = (words.y >> 20) & 0x7ffu;
     if (exponent < 897u) return 0.0f;
@@ -129,7 +130,7 @@ WEFT_GPU Complex multiply(Complex a, Complex b) {
     return complex(re, im);
 }
 
-// The 16 bytes of a store: two amplitudes of complex64 or, where stored wide, the first alone.
+// The 16 bytes of a store: two amplitudes of complex64 or, with kStoreWide, only the first one as complex128.
 WEFT_GPU uvec4 packed(Complex a, Complex b) {
 #if defined(WEFT_REAL64)
     if (kStoreWide) return uvec4(unpackDouble2x32(a.re), unpackDouble2x32(a.im));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies within device memory, 16 bytes an invocation: on an H200 as fast as any other shape, or faster.
+// Copies within device memory, 16 bytes for each invocation. On an H200 no other workgroup size and number of bytes is
+// faster.
 #version 450
 
 layout(local_size_x = 256) in;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads two arrays and writes a third with 16-byte accesses: the ceiling that memory-bound kernels are compared with.
+// Reads two arrays and writes a third with 16-byte accesses. Its speed is the ceiling for kernels that memory limits.
 #version 450
 
 layout(local_size_x = 256) in;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields of up to 31 bits: one limb, 4 bytes an element. A product fits two words, so nothing needs to be cut
-// into parts, and sums of products are kept nearly reduced. The names are those of field_montgomery.inc.
+// Fields of up to 31 bits: one limb, 4 bytes an element. A product fits two words, so elements need not be
+// cut into parts, and sums of products are kept nearly reduced. The names are those of field_montgomery.inc.
 #ifndef WEFT_SHARED_FIELD_1X32_H
 #define WEFT_SHARED_FIELD_1X32_H
 
@@ -15,7 +15,7 @@
 
 WEFT_SHARED_BEGIN
 
-// a * b / 2^32 mod p, below p whenever a * b < p * 2^32; p < 2^31.
+// a * b / 2^32 mod p. The result is below p if a * b < p * 2^32; p < 2^31.
 WEFT_FN Limbs1x32 montgomery_in_pairs(Limbs1x32 a, Limbs1x32 b, Limbs1x32 p, uint n0) {
     uint high, low, multiple, cancelled;
     umulExtended(a.limb[0], b.limb[0], high, low);
@@ -28,8 +28,8 @@ WEFT_FN Limbs1x32 montgomery_in_pairs(Limbs1x32 a, Limbs1x32 b, Limbs1x32 p, uin
 
 const uint kProducts1x32 = 0x80000000u, kProductsTotal1x32 = 0x80000000u;
 
-// A sum of products below p * 2^32, in two words: a product adds less than half of that, and taking p from
-// the upper word takes p * 2^32.
+// A sum of products, kept below p * 2^32 in two words. A product adds less than half of this bound, and
+// subtracting p from the upper word subtracts p * 2^32.
 struct PairColumns1x32 {
     uint low, high;
 };

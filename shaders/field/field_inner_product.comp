@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// out[g] = the sum of a[i] * b[i] mod p over the elements i of share g, one workgroup a share; see field_shares.h.
-// `count` is the number of shares. Products are summed unreduced for as long as their columns hold, and factor() takes
-// out what the reductions divide by. Exact, so the order of the additions does not show.
+// out[g] = the sum of a[i] * b[i] mod p over the elements i of share g, with one workgroup for each share; see
+// field_shares.h. `count` is the number of shares. Products are summed without reduction as long as the columns can
+// hold them, and factor() cancels the divisor of the reductions. Arithmetic is exact, so the order of the additions
+// does not matter.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "field_interface.h"
@@ -33,7 +34,7 @@ void main() {
             Element next_x[kShareEach], next_y[kShareEach];
             READ_PAIRS(next_x, next_y, at)
 #endif
-            // Rolled up: several products in a row are more code than instruction caches hold.
+            // Not unrolled: the code of several products would not fit the instruction cache.
             WEFT_ROLL for (; at < share.end && products < kProductsTotal; at += share.step) {
                 Element x[kShareEach], y[kShareEach];
 #if kShareAhead

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all field_*.comp share: the form of an element, chosen by
+// The common interface of all field_*.comp. Two macros select the representation of an element:
 //   WEFT_FIELD_WORDS   32-bit words of an element: 12, 8, 2 or 1
 //   WEFT_LIMBS64       sums in 64-bit integers; without it no optional feature is used
-// Of a size of element: kEach elements an invocation in element-wise shaders; in reductions kShareEach at a
-// time, with kShareAhead those after them read meanwhile (field_plan.cpp knows kShareEach too). Chosen on an
-// H100.
+// For each size of element, element-wise shaders process kEach elements in an invocation. Reductions process
+// kShareEach elements at a time, and with kShareAhead they load the next ones at the same time
+// (field_plan.cpp repeats the values of kShareEach). The values are the fastest on an H100.
 //
-// And the constants of a field, which are specialization constants: one module serves all fields of its size,
-// and drivers fold them as they would literal ones. src/ops_vulkan/field/field_programs.cpp fills them.
+// The constants of a field are specialization constants: one module serves all fields of its size, and
+// drivers fold them like literals. src/ops_vulkan/field/field_programs.cpp sets them.
 #ifndef WEFT_SHARED_FIELD_FORM_H
 #define WEFT_SHARED_FIELD_FORM_H
 
@@ -28,7 +28,7 @@ layout(constant_id = 10) const uint kP9 = 0u;
 layout(constant_id = 11) const uint kP10 = 0u;
 layout(constant_id = 12) const uint kP11 = 0u;
 layout(constant_id = 13) const uint kN0 = 0u;      // -1 / p mod 2^32
-layout(constant_id = 14) const uint kPasses = 1u;  // products an element, all but the first by factor()
+layout(constant_id = 14) const uint kPasses = 1u;  // products for each element, all but the first by factor()
 layout(constant_id = 20) const uint kFactor0 = 0u;
 layout(constant_id = 21) const uint kFactor1 = 0u;
 layout(constant_id = 22) const uint kFactor2 = 0u;
@@ -150,8 +150,8 @@ Element factor() {
 }
 #endif
 
-// Always kN0, but compilers do not know: with a literal they carry out the product behind it in 64 bits,
-// which costs two instructions more for each of the products that follow.
+// The value is always kN0, but compilers cannot know this. With a literal they would compute the next product
+// in 64 bits, which costs two more instructions for each of the products that follow.
 uint n0() {
     return kN0 * gl_NumWorkGroups.z;
 }
@@ -188,8 +188,9 @@ Element mul_elements(Element x, Element y) {
 }
 #endif
 
-// The k-th element of an invocation whose first one is `first`. EACH(STEP) is STEP(k) for all of them,
-// written out so that all loads come before the first store and no element is indexed by a variable.
+// AT(k) is the index of the k-th element of an invocation whose first element is `first`. EACH(STEP) is
+// STEP(k) for all of them, written out so that all loads come before the first store and no index is a
+// variable.
 #define AT(k) (first + (k)*gl_WorkGroupSize.x)
 
 Element zero_element() {

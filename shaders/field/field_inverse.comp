@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// out[i] = 1 / a[i], 0 for 0 mod p; `out` may be `a`. Each invocation inverts the product of up to kBatch elements as its
-// power p - 2 and takes the inverse of each out of it: three products an element and a share of the power.
+// out[i] = 1 / a[i] mod p, and 0 for 0; `out` may be `a`. Each invocation inverts the product of up to kBatch elements
+// with one power of p - 2, and derives the inverse of each element from it. This costs three products for each element
+// and a share of the power.
 //
-// The product starts with factor(), which cancels out of each result. The power is then multiplied by factor() / R once,
-// for what the form of the values asks for: R does nothing, 1 / R is right for plain ones.
+// The product starts with factor(), which cancels in each result. The power is then multiplied by factor() / R once, to
+// suit the form of the values: a factor of R changes nothing, and 1 / R is right for plain values.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "field_interface.h"
@@ -50,7 +51,7 @@ void main() {
             }
             STORE(result, i, z);
         }
-        // stride * kBatch may pass 2^32.
+        // stride * kBatch may exceed 2^32.
         if (stride > (count - first - 1) / kBatch) break;
         first += stride * kBatch;
     }

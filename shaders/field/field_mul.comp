@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// out[i] = a[i] * b[i] / R mod p; in two passes times factor() / R, which with R^2 is the product of plain values.
-// `out` may be `a` or `b`: an element is loaded whole before it is stored, and nothing is
-// restrict.
+// out[i] = a[i] * b[i] / R mod p. A second pass multiplies by factor() / R; with a factor of R^2 the result is the
+// product of plain values. `out` may be `a` or `b`: an element is loaded completely before it is stored, and no buffer
+// is declared restrict.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "field_interface.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// out[i] = a[i] * factor() / R mod p: into Montgomery form with R^2, out of it with 1. `out` may be `a`: an element is loaded whole before it is stored, and nothing is
-// restrict.
+// out[i] = a[i] * factor() / R mod p. A factor of R^2 converts to Montgomery form, a factor of 1 converts back. `out`
+// may be `a`: an element is loaded completely before it is stored, and no buffer is declared restrict.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "field_interface.h"

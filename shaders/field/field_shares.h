@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the reductions of field_*.comp have in common: which elements a workgroup adds up, and how their sum
-// is made. GLSL only; included behind the push constants.
+// The common code of the reductions of field_*.comp: which elements a workgroup adds up, and how their sum is
+// computed. GLSL only; include it after the push constants.
 //
-// block != 0: share g is the elements from g * block on, `block` of them, the last one fewer: shares lie
-// apart, and run_batch can cut between them. block == 0: the shares are laid between each other, so that all
-// workgroups together read the arrays from front to back.
+// If block != 0, share g has the `block` elements from g * block on, and the last share may have fewer. These
+// shares are contiguous, so run_batch can cut between them. If block == 0, the shares are interleaved, so
+// that all workgroups together read the arrays from front to back.
 #ifndef WEFT_SHARED_FIELD_SHARES_H
 #define WEFT_SHARED_FIELD_SHARES_H
 
 shared Element partial[gl_WorkGroupSize.x];
 
-// Element numbers of one invocation: `begin` and, gl_WorkGroupSize.x apart, kShareEach - 1 more, then `step`
-// further.
+// The elements of one invocation: `begin` and kShareEach - 1 more at distances of gl_WorkGroupSize.x, then
+// the same `step` elements further.
 struct Share {
     uint begin, end, step;
 };
@@ -24,9 +24,9 @@ Share share_of(uint g, uint elements) {
                  block == 0u ? count * row : row);
 }
 
-// The sum of all invocations' totals, in the first one. For all of them to call.
+// The sum of the totals of all invocations, valid in the first one. All invocations must call it.
 Element sum_of_workgroup(Element total) {
-    barrier();  // what was left in `partial` is read
+    barrier();  // the values of an earlier call have been read from `partial`
     partial[gl_LocalInvocationID.x] = total;
     for (uint half_size = gl_WorkGroupSize.x / 2; half_size > 0; half_size /= 2) {
         barrier();

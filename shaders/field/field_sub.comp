@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// out[i] = a[i] - b[i] mod p. `out` may be `a` or `b`: an element is loaded whole before it is stored, and nothing is
-// restrict.
+// out[i] = a[i] - b[i] mod p. `out` may be `a` or `b`: an element is loaded completely before it is stored, and no
+// buffer is declared restrict.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "field_interface.h"

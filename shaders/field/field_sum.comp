@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// out[g] = the sum of a[i] mod p over the elements i of share g, one workgroup a share; see field_shares.h.
-// `count` is the number of shares. Exact, so the order of the additions does not show.
+// out[g] = the sum of a[i] mod p over the elements i of share g, with one workgroup for each share; see field_shares.h.
+// `count` is the number of shares. Arithmetic is exact, so the order of the additions does not matter.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "field_interface.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fields. A modulus is written here and nowhere else; all other constants follow from it when C++ or CUDA
-// compile. GLSL does not read this file: its modules get the same numbers as specialization constants.
+// The fields. This is the only place with the moduli; all other constants are computed from them when C++ or
+// CUDA is compiled. GLSL does not read this file: its modules get the same numbers as specialization
+// constants.
 #ifndef WEFT_SHARED_FIELD_TABLE_H
 #define WEFT_SHARED_FIELD_TABLE_H
 
@@ -15,7 +16,7 @@
 
 namespace weft::shared {
 
-/// 32-bit words, least significant first; a field uses as many as its elements have.
+/// 32-bit words, least significant first. A field uses as many words as its elements have.
 struct FieldWords {
     uint word[12];
 };
@@ -29,20 +30,19 @@ struct FieldConstants {
     FieldWords r{};          // R = 2^(32 * words) mod p: 1 in Montgomery form
     FieldWords r_squared{};  // mod p
     FieldWords r_inverse{};  // mod p
-    // What the total of columns is multiplied by for a sum of products of plain values, and of values in
-    // Montgomery form: the columns' reduction divides by R * 2^spare.
+    // The factors that complete the total of columns, for a sum of products of plain values and for one of
+    // values in Montgomery form: the reduction of the columns divides by R * 2^spare.
     FieldWords plain_total{}, montgomery_total{};
 };
 
-/// 1 / odd mod 2^32, negated. Each step doubles the bits that are right; an odd number is its own inverse
-/// mod 8.
+/// -1 / odd mod 2^32. Each step doubles the number of right bits; an odd number is its own inverse mod 8.
 constexpr uint negated_inverse(uint odd) {
     uint inverse = odd;
     for (int i = 0; i < 4; ++i) inverse *= 2u - odd * inverse;
     return 0u - inverse;
 }
 
-/// The bits by which the parts of an element are longer than its words.
+/// The number of bits that the parts of an element have more than its words.
 constexpr uint spare_part_bits(uint words) {
     return words == 12 ? 14 * 28 - 384 : words == 8 ? 9 * 29 - 256 : words == 2 ? 3 * 28 - 64 : 0;
 }
@@ -120,7 +120,7 @@ inline constexpr std::array kFieldTable{
     make_field("mersenne31", "7fffffff"),
 };
 
-/// Words as limbs, for the functions of the field's class.
+/// Words as limbs, for the functions of the field's size.
 template <class Limbs>
 constexpr Limbs limbs_from(const FieldWords& words) {
     Limbs limbs{};

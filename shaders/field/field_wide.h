@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of products of 32-bit numbers, below 2^64: in a pair of 32-bit numbers, which needs no optional
-// feature, and, with WEFT_INT64, in a uint64_t, which drivers turn into one multiply-and-add a product where
-// the device has that.
+// Sums of products of 32-bit numbers, below 2^64. They are kept in a pair of 32-bit numbers, which needs no
+// optional feature, or, with WEFT_INT64, in a uint64_t. For the latter, drivers use one instruction for each
+// product, multiply-and-add, where the device has it.
 #ifndef WEFT_SHARED_FIELD_WIDE_H
 #define WEFT_SHARED_FIELD_WIDE_H
 
 #include "shaders/shared/portable.h"
 
-// The loop over the steps of a product: rolled up where a shader has several and small code matters more.
+// The loop over the steps of a product. It is not unrolled in shaders with several products, where small code
+// matters more.
 #if defined(WEFT_FIELD_ROLLED)
 #define FIELD_STEPS WEFT_ROLL
 #else

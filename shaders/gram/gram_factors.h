@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GLSL alone: factors of rows, whose products scale the values of K. Needs Real.
+// The factors of rows, whose products scale the values of K. Needs Real. GLSL only.
 #ifndef WEFT_SHARED_GRAM_FACTORS_H
 #define WEFT_SHARED_GRAM_FACTORS_H
 

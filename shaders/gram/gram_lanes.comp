@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tile of 64 x 64 values of |X Y^H|^2 from packed planes of float, for devices that load and store lane by lane, as
-// software devices do (see kernel_product_lanes.comp): an invocation has 8 x 8 complex sums in registers and reads eight
-// rows at once, nothing is shared.
+// software devices do (see kernel_product_lanes.comp). An invocation has 8 x 8 complex sums in registers and reads
+// eight rows in one access. There is no shared memory.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "gram_interface.h"
@@ -35,7 +35,7 @@ const uint kBlock = kGramPlanes * kPlaneUnits;
 float a[kGramPlanes][kDepth][kSide], b[kGramPlanes][kDepth][kSide];
 float sum_re[kSide][kSide], sum_im[kSide][kSide], re[kSide][kSide], im[kSide][kSide];
 
-// kDepth amplitudes of eight rows on each side, from these units on.
+// Loads kDepth amplitudes of eight rows on each side, from these units on.
 void load(uint from_x, uint from_y) {
     WEFT_UNROLL for (uint plane = 0u; plane < kGramPlanes; ++plane) WEFT_UNROLL for (uint k = 0u; k < kDepth; ++k) {
         const uint at = plane * kPlaneUnits + k * kGramBlockRows / kSide;
@@ -47,7 +47,7 @@ void load(uint from_x, uint from_y) {
     }
 }
 
-// Amplitudes innermost: a sum stays where it is meanwhile.
+// The loop over amplitudes is the innermost one, so that a sum stays in its register.
 void add_products() {
     WEFT_UNROLL for (uint i = 0u; i < kSide; ++i) WEFT_UNROLL for (uint j = 0u; j < kSide; ++j)
         WEFT_UNROLL for (uint k = 0u; k < kDepth; ++k) {
@@ -77,13 +77,13 @@ void add_blocks(uint block, uint end, uint from_x, uint from_y) {
     }
 }
 
-// Whether all 8 x 8 values are wanted, and rows of them lie in one unit, in K as in its mirror image.
+// Whether all 8 x 8 values are stored, and each row of them is one unit, both in K and in its mirror image.
 bool in_units(uint row, uint column) {
     return !kWide && (p.leading | p.origin | p.mirror_origin) % kSide == 0u && row + kSide <= p.rows &&
            column + kSide <= p.columns && (p.across != 0u || row > column);
 }
 
-// As gram_scaled, with every factor loaded once.
+// Like gram_scaled, but every factor is loaded once.
 void scale_all(uint row, uint column) {
     float of_row[kSide], of_column[kSide];
     WEFT_UNROLL for (uint i = 0u; i < kSide; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tile of |X Y^H|^2 by matrix units, from packed planes of float16: high and low parts and three
-// products. kRowGroups by kColumnGroups subgroups of 32 x 32 or 16 x 64 outputs each.
+// A tile of |X Y^H|^2 by matrix units, from packed planes of float16: high and low parts, and three products. There are
+// kRowGroups by kColumnGroups subgroups, each with 32 x 32 or 16 x 64 outputs.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "gram_units.h"
@@ -16,8 +16,8 @@ layout(constant_id = 3) const bool kWide = false;
 layout(constant_id = 4) const uint kFlushBlocks = 16;
 layout(constant_id = 5) const uint kParts = 1;
 layout(constant_id = 6) const uint kStages = 1;
-layout(constant_id = 7) const uint kThreads = 256;     // as local_size_x_id
-layout(constant_id = 8) const uint kFragmentRows = 2;  // 16 x 16 results of a subgroup, one below another
+layout(constant_id = 7) const uint kThreads = 256;     // the same as local_size_x_id
+layout(constant_id = 8) const uint kFragmentRows = 2;  // rows of 16 x 16 results of a subgroup
 
 layout(push_constant) uniform Push {
     uint count;
@@ -31,26 +31,27 @@ layout(set = 0, binding = 4) writeonly buffer Parts { float parts[]; };
 #include "gram_output.h"
 #include "gram_store.glsl.h"
 
-// Parts of a complex number. In units of eight float16; rows in shared memory are one longer, so that they begin in
-// different banks.
+// A complex number has kPlanes parts. Sizes are in units of eight float16; rows in shared memory are longer by one
+// unit, so that they begin in different banks.
 const uint kPlanes = 4u, kRow = 2u * kPlanes, kStride = kRow + 1u;
 const uint kBlock = kGramBlockRows * kRow;
 const uint kSide = 16u, kSums = 4u, kFragmentColumns = kSums / kFragmentRows;
 const uint kSpanHigh = kFragmentRows * kSide, kSpanWide = kFragmentColumns * kSide;
 const uint kHigh = kRowGroups * kSpanHigh, kWidth = kColumnGroups * kSpanWide;
-// Rows of a block follow each other, so an invocation's loads are a constant apart.
+// Rows of a block follow each other, so the loads of an invocation have a constant distance.
 const uint kLoadsX = kHigh * kRow / kThreads, kLoadsY = kWidth * kRow / kThreads;
 const uint kBlocksX = (kHigh + kGramBlockRows - 1u) / kGramBlockRows;
 const uint kBlocksY = (kWidth + kGramBlockRows - 1u) / kGramBlockRows;
 const uint kRowsApart = kThreads / kRow;
-// A subgroup's 16 x 16 results pass through here too.
+// The same memory is used for the 16 x 16 results of each subgroup.
 const uint kResult = kSide * kSide / 4u;
 const uint kTileUnits = (kHigh + kWidth) * kStride, kResultUnits = kRowGroups * kColumnGroups * kResult;
 
 shared uvec4 held[kStages * kTileUnits > kResultUnits ? kStages * kTileUnits : kResultUnits];
 const uint kHeldY = kHigh * kStride;
 
-// Sums since the last flush, and outer sums. One a declaration: glslang 13 forgets the use of a matrix after the first.
+// Outer sums, and sums since the last flush. Each has its own declaration, because glslang 13 drops the `use` of a
+// cooperative matrix after the first name of a declaration.
 MatrixSum re[kSums];
 MatrixSum im[kSums];
 MatrixSum sum_re[kSums];
@@ -59,8 +60,8 @@ MatrixSum sum_im[kSums];
 uvec4 next_x[kLoadsX], next_y[kLoadsY];
 uint from_x[kBlocksX], from_y[kBlocksY];
 
-// Where this invocation's part of packed block `block` begins, of the `n`th 64 rows of a tile that begins at row `base`.
-// Tiles may reach beyond the last 64 rows: they read those again.
+// Where this invocation's part of packed block `block` begins, in the `n`th 64 rows of a tile that begins at row
+// `base`. A tile may extend beyond the last 64 rows; it then reads those again.
 uint source(uint base, uint n, uint rows, uint block) {
     const uint at = min(base / kGramBlockRows + n, (rows - 1u) / kGramBlockRows);
     return (at * p.blocks + block) * kBlock + base % kGramBlockRows * kRow + gl_LocalInvocationIndex;
@@ -80,8 +81,9 @@ void hold(uint to) {
     WEFT_UNROLL for (uint i = 0u; i < kLoadsY; ++i) held[to + kHeldY + i * kRowsApart * kStride] = next_y[i];
 }
 
-// Rows of 16 x 16 results in this subgroup's part of shared memory: lanes side by side write elements side by side, of
-// K and of its mirror image. A subgroup is a multiple of 16 lanes: each stays in its column, and then in its row.
+// Stores the 16 x 16 results in this subgroup's part of shared memory: neighbouring lanes write neighbouring elements,
+// in K and in its mirror image. A subgroup is a multiple of 16 lanes, so a lane stays in its column, and then in its
+// row.
 void store_result(uint row0, uint column0, uint at) {
     const uint own = gl_SubgroupInvocationID % kSide;
     const float of_own_column = gram_column_factor(column0 + own);
@@ -101,7 +103,7 @@ void clear_sums() {
     WEFT_UNROLL for (uint n = 0u; n < kSums; ++n) sum_re[n] = sum_im[n] = MatrixSum(0.0);
 }
 
-// The sums so far go to the outer sums, whose rounding errors are those of few additions.
+// Adds the sums to the outer sums, which have few additions and so small rounding errors.
 void flush() {
     WEFT_UNROLL for (uint n = 0u; n < kSums; ++n) {
         re[n] += sum_re[n];
@@ -109,7 +111,7 @@ void flush() {
     }
 }
 
-// re += ar br + ai bi, im += ai br - ar bi, each without the product of the two low parts.
+// re += ar br + ai bi, im += ai br - ar bi, each without the products of two low parts.
 void add_products(MatrixA a[2u * kPlanes], MatrixB b[kPlanes], uint j) {
     const MatrixB minus_high = -b[2];
     const MatrixB minus_low = -b[3];
@@ -130,8 +132,8 @@ void add_products(MatrixA a[2u * kPlanes], MatrixB b[kPlanes], uint j) {
     }
 }
 
-// Where the loads of the next step stand: behind those of a, which is worth 13 % to products by KHR and 6 to 9 % by
-// NVIDIA's name; but in front where few of them follow, which is worth 5 %.
+// Whether the loads of the next step come after those of `a`: this makes products 13 % faster through KHR and 6 to 9 %
+// through NVIDIA's extension. With one row of fragments the loads come first, which makes products 5 % faster.
 const bool kLoadLate = kFragmentRows == 2u;
 
 void step(uint held_a, uint held_b, bool more) {
@@ -150,7 +152,8 @@ void step(uint held_a, uint held_b, bool more) {
     }
 }
 
-// The squared moduli, or a part of the sums, of a subgroup whose outputs begin at `row` and `column` of the tile.
+// Stores the squared moduli, or a part of the sums, of a subgroup whose outputs begin at `row` and `column` of the
+// tile.
 void finish(uint index, uvec2 base, uint row, uint column) {
     const float unscale = 1.0 / (kGramScale * kGramScale);
     const uint at = gl_SubgroupID * kResult;
@@ -197,7 +200,7 @@ void main() {
             hold(stage + to);
             barrier();
             step(stage + row * kStride, stage + kHeldY + column * kStride, block + 1u < end);
-            // With two stages who is late still reads the other one.
+            // With two stages, a late invocation still reads the other stage, so no barrier is needed.
             if (kStages == 1u) barrier();
             else stage = kTileUnits - stage;
         }

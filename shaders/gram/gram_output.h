@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GLSL alone: the buffers that the Gram product's shaders write to.
+// The buffers that the Gram product's shaders write to. GLSL only.
 #ifndef WEFT_SHARED_GRAM_OUTPUT_H
 #define WEFT_SHARED_GRAM_OUTPUT_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Row-major states into the planes of shaders/gram/gram_layout.h: float, double (WEFT_REAL64) or float16 (WEFT_MATRIX).
-// A workgroup turns 64 rows by 16 amplitudes round in shared memory.
+// Packs row-major states into the planes of shaders/gram/gram_layout.h: float, double (WEFT_REAL64) or float16
+// (WEFT_MATRIX). A workgroup transposes 64 rows by 16 amplitudes in shared memory.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "gram_interface.h"

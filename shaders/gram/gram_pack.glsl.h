@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Row-major states into the planes of shaders/gram/gram_layout.h: float, double (WEFT_REAL64) or float16
-// (WEFT_MATRIX). A workgroup turns 64 rows by 16 amplitudes round in shared memory. Needs the push constants
-// and buffers of gram_pack.comp from the shader. No include guard: read once for each kernel.
+// Packs row-major states into the planes of shaders/gram/gram_layout.h: float, double (WEFT_REAL64) or
+// float16 (WEFT_MATRIX). A workgroup transposes 64 rows by 16 amplitudes in shared memory. Needs the push
+// constants and buffers of gram_pack.comp from the shader. No include guard: read once for each kernel.
 
 WEFT_CONST uint kWidth = kGramPackAmplitudes;
-// One more, so that a column does not lie in one bank.
+// Rows are longer by one number, so that a column is spread over the banks.
 WEFT_GROUP(Complex, held, kGramBlockRows*(kWidth + 1u));
 
 WEFT_GPU void read(uint row0, uint k0) {
@@ -25,7 +25,8 @@ WEFT_GPU float part(Complex value, uint plane) {
 }
 
 WEFT_GPU void write(uint row0, uint k0) {
-    for (uint i = gl_LocalInvocationIndex; i < kGramBlockRows * kGramMatrixPlanes * 8u; i += gl_WorkGroupSize.x) {
+    for (uint i = gl_LocalInvocationIndex; i < kGramBlockRows * kGramMatrixPlanes * 8u;
+         i += gl_WorkGroupSize.x) {
         const uint k = 2u * (i % 8u), plane = i / 8u % kGramMatrixPlanes, r = i / 8u / kGramMatrixPlanes;
         const uint at = r * (kWidth + 1u) + k;
         planes[gram_matrix_at(row0 + r, k0 + k, plane, p.blocks) / 2u] =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds the parts of sums that gram_tile.comp left, and stores the squared moduli.
+// Adds the parts of sums that gram_tile.comp stored, and stores the squared moduli.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "gram_interface.h"

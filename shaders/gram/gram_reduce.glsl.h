@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds the parts of sums that gram_tile.comp left, and stores the squared moduli.
+// Adds the parts of sums that gram_tile.comp stored, and stores the squared moduli.
 // Needs the push constants and buffers of gram_reduce.comp from the shader.
 // No include guard: read once for each kernel.
 

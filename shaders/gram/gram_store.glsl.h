@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outputs of the Gram product's shaders. An output is K, once or also mirrored, or a part of the
-// sums. Needs Real, kWide (elements of K are double), kScaled (of states that keep the norms that rounding
-// gave them), the push constants `p`, the buffers of gram_output.h and `factors`.
+// Stores the outputs of the Gram product's shaders: K, and its mirror image if wanted. Needs Real, kWide
+// (elements of K are double), kScaled (values are multiplied by factors, because rounding changed the norms
+// of the states), the push constants `p`, the buffers of gram_output.h and `factors`.
 #if defined(WEFT_REAL64)
 WEFT_GPU uvec2 gram_double(Real value) {
     return unpackDouble2x32(value);
@@ -12,7 +12,8 @@ WEFT_GPU uvec2 gram_double(Real value) {
 }
 #endif
 
-// A tile on the diagonal holds both (i, j) and (j, i), which may differ in the last bit: one of them counts.
+// A tile on the diagonal has both (i, j) and (j, i), which may differ in the last bit; only one of them is
+// used.
 WEFT_GPU bool gram_wanted(uint row, uint column) {
     return row < p.rows && column < p.columns && (p.across != 0u || row >= column);
 }
@@ -24,7 +25,7 @@ WEFT_GPU Real gram_column_factor(uint column) {
     return kScaled ? factors[p.factor_column + min(column, p.columns - 1u)] : Real(1.0);
 }
 
-// What is to be stored, the same to the bit for the mirror image.
+// The value to store. It has the same bits for the mirror image.
 WEFT_GPU Real gram_times(Real value, Real row_factor, Real column_factor) {
     if (!kScaled) return value;
     WEFT_PRECISE const Real factor = row_factor * column_factor;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tile of |X Y^H|^2 from packed planes of float, or of double (WEFT_REAL64): kRowThreads by kColumnThreads
+// A tile of |X Y^H|^2 from packed planes of float, or of double (WEFT_REAL64). There are kRowThreads by kColumnThreads
 // invocations, each with kRows by 4 complex sums in registers.
 #version 450
 #extension GL_GOOGLE_include_directive : require

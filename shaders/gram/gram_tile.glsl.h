@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tile of |X Y^H|^2 from packed planes of float, or of double (WEFT_REAL64): kRowThreads by kColumnThreads
-// invocations, each with kRows by 4 complex sums in registers.
+// A tile of |X Y^H|^2 from packed planes of float, or of double (WEFT_REAL64). There are kRowThreads by
+// kColumnThreads invocations, each with kRows by 4 complex sums in registers.
 // Needs the push constants and buffers of gram_tile.comp from the shader.
 // No include guard: read once for each kernel.
 
-// In units of four rows.
+// Sizes are in units of four rows.
 WEFT_CONST uint kUnits = kRows / 4u;
 WEFT_CONST uint kHigh = kRowThreads * kUnits, kWidth = kColumnThreads;
 WEFT_CONST uint kBlockUnits = kGramBlockRows / 4u;
@@ -23,8 +23,8 @@ Real4 next_x[2u * kLoadsX], next_y[2u * kLoadsY];
 uint from_x[kLoadsX], from_y[kLoadsY];
 Real4 sums[kSums * kRows], re[kRows], im[kRows];
 
-// Where unit `item` of a stage lies in packed block `block`, of rows that begin at `base` (in units), `high`
-// of them. Tiles may reach beyond the last rows: they read the last again.
+// Where unit `item` of a stage is in packed block `block`. The stage has `high` units of rows from `base` on.
+// A tile may extend beyond the last rows; it then reads the last ones again.
 WEFT_GPU uint source(uint base, uint item, uint high, uint rows, uint block) {
     const uint at = min(base + item % high, (rows - 1u) / kGramBlockRows * kBlockUnits + kBlockUnits - 1u);
     return (at / kBlockUnits * p.blocks + block) * kBlock + item / high * kBlockUnits + at % kBlockUnits;
@@ -37,7 +37,8 @@ WEFT_GPU void aim(uint base_x, uint base_y, uint block) {
         source(base_y, i * kThreads + gl_LocalInvocationIndex, kWidth, p.columns, block);
 }
 
-// What belongs to a stage only in part of the invocations.
+// Whether item i of this invocation belongs to the stage; for some i it does only in a part of the
+// invocations.
 WEFT_GPU bool held_here(uint i, uint items) {
     return items % kThreads == 0u || i * kThreads + gl_LocalInvocationIndex < items;
 }
@@ -107,7 +108,7 @@ WEFT_GPU void multiply(uint stage, uint row, uint column) {
     }
 }
 
-// The sums so far go to the outer sums, whose rounding errors are those of few additions.
+// Adds the sums to the outer sums, which have few additions and so small rounding errors.
 WEFT_GPU void flush() {
     WEFT_UNROLL for (uint i = 0u; i < kRows; ++i) {
 #if defined(WEFT_3M)

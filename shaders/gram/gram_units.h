@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GLSL alone: matrix units by their two names. WEFT_KHR: GL_KHR_cooperative_matrix, for compilers that know
-// it; else GL_NV_cooperative_matrix.
+// One set of names for matrix units through two extensions. GLSL only. With WEFT_KHR, for compilers that have
+// it, GL_KHR_cooperative_matrix is used, otherwise GL_NV_cooperative_matrix.
 #ifndef WEFT_SHARED_GRAM_UNITS_H
 #define WEFT_SHARED_GRAM_UNITS_H
 

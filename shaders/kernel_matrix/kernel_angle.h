@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Angles of kernel matrices: scale times feature, as a double, on integers alone, so that a device without
-// double arithmetic gets the same angle and reduces it as exactly.
+// Angles of kernel matrices: scale times feature, as a double. The arithmetic uses only integers, so that a
+// device without double arithmetic gets the same angle and reduces it with the same accuracy.
 #ifndef WEFT_SHARED_KERNEL_ANGLE_H
 #define WEFT_SHARED_KERNEL_ANGLE_H
 
@@ -12,21 +12,21 @@ WEFT_FN uint double_exponent(uvec2 a) {
     return (a.y >> 20) & 0x7ffu;
 }
 
-// 53 bits with the leading one.
+// The 53 bits of the mantissa, including the leading one.
 WEFT_FN uvec2 double_mantissa(uvec2 a) {
     return uvec2(a.x, (a.y & 0xfffffu) | 0x100000u);
 }
 
-// a * b, rounded to nearest, ties to even, as IEEE 754 has it; low word in x. Denormal numbers count as 0,
-// and a result below 2^-1022 becomes 0: such angles are. Infinite or NaN where an operand is, or the product
-// too large.
+// a * b, rounded to nearest, ties to even, as in IEEE 754; the low word is in x. Denormal numbers count as 0,
+// and a result below 2^-1022 becomes 0, because such an angle counts as 0. The result is infinite or NaN if
+// an operand is, and infinite if the product is too large.
 WEFT_FN uvec2 multiply_doubles(uvec2 a, uvec2 b) {
     const uint sign = (a.y ^ b.y) & 0x80000000u, ea = double_exponent(a), eb = double_exponent(b);
     if (ea == 2047u) return a;
     if (eb == 2047u) return b;
     if (ea == 0u || eb == 0u) return uvec2(0u, sign);
     const uvec2 m = double_mantissa(a), n = double_mantissa(b);
-    uint word[4];  // of the product, 105 or 106 bits
+    uint word[4];  // the product has 105 or 106 bits
     uint high, low, carry;
     umulExtended(m.x, n.x, word[1], word[0]);
     umulExtended(m.y, n.y, word[3], word[2]);

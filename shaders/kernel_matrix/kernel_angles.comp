@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cosine and sine of scale times feature, or of half of it: planes [qubit][cosine, sine][stride].
+// Computes cosine and sine of scale times feature, or of half of it, in planes [qubit][cosine, sine][stride].
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #define WEFT_TURNS_BY_SHIFTS

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cosine and sine of scale times feature, or of half of it: planes [qubit][cosine, sine][stride].
+// Computes cosine and sine of scale times feature, or of half of it, in planes [qubit][cosine, sine][stride].
 // Needs the push constants and buffers of kernel_angles.comp from the shader.
 // No include guard: read once for each kernel.
 
-// Either type of features in one program: angles are doubles whatever they come from.
+// One program serves both types of features, because angles are doubles in either case.
 WEFT_GPU uvec2 feature_at(uint at) {
     return p.wide != 0u ? uvec2(features[2u * at], features[2u * at + 1u]) : widen_float(features[at]);
 }

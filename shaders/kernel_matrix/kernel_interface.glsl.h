@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Angles of kernel matrices. The types are those of encode_interface.h: WEFT_REAL64 for double arithmetic.
+// Sine and cosine of the angles of kernel matrices. The types are those of encode_interface.glsl.h:
+// WEFT_REAL64 selects double arithmetic.
 #define WEFT_IN64  // angles are doubles whatever the features were
 #include "shaders/encode/encode_interface.glsl.h"
 #include "kernel_angle.h"
@@ -11,7 +12,7 @@
 #define kNotANumber uintBitsToFloat(0x7fc00000u)
 #endif
 
-// NaN for an angle that is not finite: it shows in every kernel value of its sample.
+// The result is NaN for an angle that is not finite, so that every kernel value of its sample becomes NaN.
 WEFT_GPU SinCos sincos_of_angle(uvec2 angle) {
     if (double_exponent(angle) == 2047u) {
         SinCos none;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernel values of a state are divided by: 1 / sqrt(max(norm^4 + jitter, 1e-12)). A workgroup a state.
+// The factors that normalise the kernel values of states: 1 / sqrt(max(norm^4 + jitter, 1e-12)), with a workgroup for
+// each state.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "kernel_interface.glsl.h"

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernel values of a state are divided by: 1 / sqrt(max(norm^4 + jitter, 1e-12)). A workgroup a state.
-// WEFT_SQUARES: from sums of squares of parts of it, as many as p.amplitudes.
-// Needs the push constants and buffers of kernel_norms.comp from the shader.
-// No include guard: read once for each kernel.
+// The factors that normalise the kernel values of states: 1 / sqrt(max(norm^4 + jitter, 1e-12)), with a
+// workgroup for each state. With WEFT_SQUARES they are computed from p.amplitudes sums of squares of parts of
+// a state. Needs the push constants and buffers of kernel_norms.comp from the shader. No include guard: read
+// once for each kernel.
 
 WEFT_GROUP(Real, sums, 128);
 
 WEFT_MAIN() {
     for (uint row = gl_WorkGroupID.x; row < count; row += gl_NumWorkGroups.x) {
         Real sum = kZero;
-        WEFT_PRECISE Real lost = kZero;  // what rounding took from the sum so far
+        WEFT_PRECISE Real lost = kZero;  // the rounding error of the sum so far
         for (uint i = gl_LocalInvocationIndex; i < p.amplitudes; i += gl_WorkGroupSize.x) {
 #if defined(WEFT_SQUARES)
             WEFT_PRECISE const Real term = squares[row * p.amplitudes + i] - lost;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of the last pass over states: amplitudes go into the planes of shaders/gram/gram_layout.h instead of
-// row-major states, and the sums of their squares. Part of kernel_states.h.
+// The end of the last pass over states: it stores amplitudes in the planes of shaders/gram/gram_layout.h
+// instead of row-major states, and the sums of their squares. Part of kernel_states.glsl.h.
 
 WEFT_GPU void put(uint block_in_workgroup, uint lane, uint shift, uint plane) {
     barrier();
@@ -9,7 +9,7 @@ WEFT_GPU void put(uint block_in_workgroup, uint lane, uint shift, uint plane) {
     barrier();
 }
 
-// The sum of a block's squares, in pairs: what rounding does to it stays small.
+// The sum of a block's squares. They are added in pairs, which keeps the rounding error small.
 WEFT_GPU void add_squares(BlockPlace at, uint lane, uint lanes, bool there) {
     Real sums[kHeld];
     WEFT_UNROLL for (uint j = 0; j < kHeld; ++j) sums[j] = re[j] * re[j] + im[j] * im[j];
@@ -27,7 +27,8 @@ WEFT_GPU void add_squares(BlockPlace at, uint lane, uint lanes, bool there) {
 }
 
 #if defined(WEFT_MATRIX)
-// Two neighbours of a plane are a word; eight words of it and eight of the next one follow each other.
+// Two neighbours of a plane form a word; eight words of a plane and eight of the next plane follow each
+// other.
 WEFT_GPU void store_packed(uint first_block, uint block_in_workgroup, uint lane, uint shift) {
     const uint lane_bits = p.window - kHeldBits;
     WEFT_UNROLL for (uint plane = 0u; plane < 2u; ++plane) {
@@ -48,7 +49,7 @@ WEFT_GPU void store_packed(uint first_block, uint block_in_workgroup, uint lane,
     }
 }
 #else
-// All of a workgroup's blocks are the same one of rows side by side.
+// All blocks of a workgroup have the same place in neighbouring rows.
 WEFT_GPU void store_packed(uint first_block, uint block_in_workgroup, uint lane, uint shift) {
     const uint blocks = kLanes >> (p.window - kHeldBits);
     const BlockPlace first = place_of(first_block);

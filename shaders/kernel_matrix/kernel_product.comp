@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel values of product states: K = product over the qubits of 1 - |r - s|^2 / 4, r and s the Bloch vectors
-// of the two samples. This form of the fidelity (1 + r.s) / 2 loses nothing where states are nearly equal: equal
-// samples give exactly 1, and exchanging them changes no bit.
-// A workgroup takes tiles of 64 x 64 values, an invocation 8 x 4 of them.
+// Kernel values of product states: K = product over the qubits of 1 - |r - s|^2 / 4, where r and s are the Bloch
+// vectors of the two samples. This expression for the fidelity (1 + r.s) / 2 keeps its accuracy if states are nearly
+// equal: equal samples give exactly 1, and exchanging them changes no bit. A workgroup computes tiles of 64 x 64
+// values, an invocation 8 x 4 of them.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "kernel_interface.glsl.h"
 
 layout(local_size_x = 128) in;
-layout(constant_id = 2) const uint kParts = 2;  // of a Bloch vector: 2 in a plane, else 3
-// Of the lower triangle of tiles each, mirrored into the upper one; else the values [first, first + count) of the
-// job's rows, of which the first bound one is `first`.
+layout(constant_id = 2) const uint kParts = 2;  // components of a Bloch vector: 2 if all are in one plane, else 3
+// If set, the elements are tiles of the lower triangle, which are mirrored into the upper one. Otherwise they are the
+// values [first, first + count) of the job's rows, and `first` is the first value that is bound.
 layout(constant_id = 3) const bool kSymmetric = false;
-// Rounding of every factor near 1 adds up over many qubits. There the deviation from 1 is gathered over 16
-// qubits, with an error relative to itself, before it is taken from a product of twice the digits.
+// Over many qubits the rounding errors of factors near 1 add up. Then the deviation from 1 is gathered over 16 qubits,
+// with an error relative to itself, before it is subtracted from a product with twice the digits.
 layout(constant_id = 4) const bool kLong = false;
-// K begins at a multiple of four values, and its rows are as long.
+// K begins at a multiple of four values, and the length of its rows is a multiple of four.
 layout(constant_id = 5) const bool kFours = false;
 layout(push_constant) uniform Push {
     uint count;
@@ -28,7 +28,8 @@ layout(push_constant) uniform Push {
 #define Real4 vec4
 #endif
 layout(set = 0, binding = 0) readonly buffer Planes { Real planes[]; };
-// WEFT_TIMES: the values of other qubits are there, and are multiplied by those of these; not by fours.
+// WEFT_TIMES: the buffer has the values of other qubits, which are multiplied by those of these qubits; not with
+// kFours.
 #if defined(WEFT_TIMES)
 layout(set = 0, binding = 1) buffer Values { Real values[]; };
 #else

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel values of product states: K = product over the qubits of 1 - |r - s|^2 / 4, r and s the Bloch
-// vectors of the two samples. This form of the fidelity (1 + r.s) / 2 loses nothing where states are nearly
-// equal: equal samples give exactly 1, and exchanging them changes no bit. A workgroup takes tiles of 64 x 64
-// values, an invocation 8 x 4 of them. Needs the push constants and buffers of kernel_product.comp from the
-// shader. No include guard: read once for each kernel.
+// Kernel values of product states: K = product over the qubits of 1 - |r - s|^2 / 4, where r and s are the
+// Bloch vectors of the two samples. This expression for the fidelity (1 + r.s) / 2 keeps its accuracy if
+// states are nearly equal: equal samples give exactly 1, and exchanging them changes no bit. A workgroup
+// computes tiles of 64 x 64 values, an invocation 8 x 4 of them. Needs the push constants and buffers of
+// kernel_product.comp from the shader. No include guard: read once for each kernel.
 
 WEFT_CONST uint kTile = 64, kDepth = 4, kMostParts = 3, kLongDepth = 16;
-WEFT_CONST uint kRows = 8, kColumns = 4, kAcross = 16;  // of an invocation; invocations side by side
+WEFT_CONST uint kRows = 8, kColumns = 4, kAcross = 16;  // values of an invocation; invocations side by side
 
-// Four samples side by side, which an invocation loads at once.
+// Four samples side by side, which an invocation loads in one access.
 WEFT_GROUP_ROWS(Real4, left, kDepth* kMostParts, kTile / 4u);
 WEFT_GROUP_ROWS(Real4, right, kDepth* kMostParts, kTile / 4u);
 WEFT_GROUP_ROWS(Real, strip, kAcross, kTile + 1);
 
 Real product[kRows][kColumns];
 Real rest[kRows][kColumns];       // lower digits of product
-Real deviation[kRows][kColumns];  // 1 - product of the qubits gathered
+Real deviation[kRows][kColumns];  // 1 - product of the qubits since the last gather()
 
 struct Tile {
     uint row, column;            // first
@@ -30,7 +30,7 @@ WEFT_GPU void load(Tile tile, uint qubit, uint depth) {
     for (uint k = 0; k < depth; ++k) {
         const Real cosine = planes[2u * (qubit + k) * p.stride + at];
         const Real sine = planes[(2u * (qubit + k) + 1u) * p.stride + at];
-        // Halved. RY alone stays in a plane; RZ by the same angle turns that.
+        // Half of the Bloch vector. With RY alone it stays in a plane; RZ with the same angle rotates it.
         Real part[kMostParts];
         part[0] = kHalf * cosine;
         part[1] = kHalf * sine;
@@ -112,7 +112,8 @@ WEFT_GPU void make_values(Tile tile) {
     WEFT_UNROLL for (uint i = 0; i < kRows; ++i) WEFT_UNROLL for (uint j = 0; j < kColumns; ++j) {
         if (kLong) {
             product[i][j] += rest[i][j];
-            // By bits: drivers make max() of a comparison, and NaN has to stay. Of -0 to minus infinity.
+            // Sets values from -0 to minus infinity to 0. It compares bits, because drivers replace a
+            // comparison by max(), and NaN must be kept.
             if (floatBitsToUint(float(product[i][j])) - 0x80000000u <= 0x7f800000u) product[i][j] = kZero;
         }
         if (row + i != column + j) product[i][j] *= shrink;
@@ -127,7 +128,7 @@ WEFT_GPU void put(uint at, Real value) {
 }
 
 #if !defined(WEFT_TIMES)
-// A tile that is there as a whole, four values at a time from where they are.
+// Stores a tile that lies completely within K, four values at a time from their registers.
 WEFT_GPU void store_whole(Tile tile, uint first_row, bool mirrored) {
     const uint row = tile.row + gl_LocalInvocationIndex / kAcross * kRows;
     const uint column = tile.column + gl_LocalInvocationIndex % kAcross * kColumns, step = p.columns / 4u;
@@ -143,8 +144,9 @@ WEFT_GPU void store_whole(Tile tile, uint first_row, bool mirrored) {
 
 #endif
 
-// A strip of columns at a time through shared memory, so that neighbours write neighbours: as it is, and
-// across the diagonal where `mirrored`. `skipped` values of the first row are not bound.
+// Stores a strip of columns at a time through shared memory, so that neighbouring invocations write
+// neighbouring values; if `mirrored`, also across the diagonal. `skipped` values of the first row are not
+// bound.
 WEFT_GPU void store(Tile tile, uint first_row, uint skipped, uint bound, bool mirrored) {
 #if !defined(WEFT_TIMES)
     if (kFours && skipped == 0u && tile.row + kTile - 1u <= tile.last_row &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernel_product.comp computes, for devices that load and store lane by lane, as software devices do: there a
-// value in shared memory costs more than the arithmetic on it. An invocation has 8 x 8 values in registers and reads
-// eight samples at once; a workgroup takes tiles of 64 x 64. Up to 32 qubits in float.
+// Computes the same as kernel_product.comp, for devices that load and store lane by lane, as software devices do: there
+// an access to shared memory costs more than the arithmetic on the value. An invocation has 8 x 8 values in registers
+// and reads eight samples in one access; a workgroup computes tiles of 64 x 64. Up to 32 qubits in float.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #define WEFT_FLOAT64  // words of eight bytes are what such devices load fastest
@@ -10,8 +10,8 @@
 
 layout(local_size_x = 64) in;
 layout(constant_id = 2) const uint kParts = 2;           // as in kernel_product.comp
-layout(constant_id = 3) const bool kSymmetric = false;   // as there
-// Values that are stored as one: 8, 2 or 1. Rows of a symmetric K are as many of them, or several times.
+layout(constant_id = 3) const bool kSymmetric = false;   // as in kernel_product.comp
+// Values in one store: 8, 2 or 1. The length of the rows of a symmetric K is a multiple of it.
 layout(constant_id = 5) const uint kTogether = 1;
 layout(push_constant) uniform Push {
     uint count;
@@ -30,7 +30,7 @@ layout(set = 0, binding = 1) writeonly buffer Eights { dvec4 eights[]; };
 const uint kSide = kUnitFloats, kTile = 64, kMostParts = 3;
 Real a[kMostParts][kSide], b[kMostParts][kSide], product[kSide][kSide];
 
-// Half of the Bloch vectors of eight samples from `at` on, a multiple of 8. Planes end at such a multiple.
+// Half of the Bloch vectors of eight samples from `at` on, which is a multiple of 8, as is the length of a plane.
 #if defined(WEFT_REAL64)
 const uint kUnits = 2;  // of four doubles
 Real element(dvec4 units[kUnits], uint e) {
@@ -61,7 +61,7 @@ void take(uint at, uint qubit, out Real vectors[kMostParts][kSide]) {
     }
 }
 
-// Of samples `row` .. and `column` .., multiples of 8.
+// Computes the values of eight samples from `row` on and eight from `column` on; both are multiples of 8.
 void make_values(uint row, uint column) {
     const uint last = p.stride - kSide;
     WEFT_UNROLL for (uint i = 0; i < kSide; ++i) WEFT_UNROLL for (uint j = 0; j < kSide; ++j) product[i][j] = kOne;
@@ -104,7 +104,7 @@ void put(uint at, Real value) {
     values[at] = value;
 }
 
-// The first `valid` of eight values side by side, to value `at` on.
+// Stores the first `valid` of eight values side by side, from value `at` on.
 void store(uint at, Real of[kSide], uint valid) {
 #if !defined(WEFT_TIMES)
     if (kTogether == kSide) {
@@ -123,7 +123,7 @@ void store(uint at, Real of[kSide], uint valid) {
         if (i < valid) put(at + i, of[i]);
 }
 
-// No loop around a tile: code behind one runs under masks there.
+// There is no loop around a tile, because software devices run code after a loop under masks.
 void symmetric_tile(uint t, uint down, uint across) {
     if (t >= count) return;
     uint tile_row = uint((sqrt(8.0f * float(t) + 1.0f) - 1.0f) * 0.5f);
@@ -144,7 +144,7 @@ void symmetric_tile(uint t, uint down, uint across) {
 
 void plain_tiles(uint down, uint across) {
     const uint first_row = first / p.columns, skipped = first - first_row * p.columns;
-    // Samples are read from multiples of 8 on; values of rows before the first are left out.
+    // Samples are read from multiples of 8 on; values of rows before the first one are not stored.
     const uint before = (p.row_base + first_row) % kSide;
     const uint rows = before + (skipped + count + p.columns - 1u) / p.columns;
     const uint tiles_across = (p.columns + kTile - 1u) / kTile, tiles = (rows + kTile - 1u) / kTile * tiles_across;

@@ -7,8 +7,9 @@
 
 WEFT_SHARED_BEGIN
 
-// Where the amplitude at `index` was before CNOTs 0 to 1, 1 to 2, .., the last to 0; of two wires the first
-// CNOT alone. They make bit k of a wire the sum of bits 0 to k, and bit 0 that of all others.
+// The index of the amplitude at `index` before the CNOTs 0 to 1, 1 to 2, .., the last to 0; with two wires
+// there is only the first CNOT. They make the bit of wire k the sum modulo 2 of the bits of wires 0 to k, and
+// the bit of wire 0 that of all other wires.
 WEFT_FN uint before_ring(uint index, uint qubits) {
     const uint before = index ^ (index >> 1);
     const uint top = qubits > 2u ? 3u << (qubits - 2u) : 0u;

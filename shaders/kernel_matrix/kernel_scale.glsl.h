@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalises a block of K: every value times the factors of its row and of its column; on the
-// diagonal 1, or NaN where it was.
-// Needs the push constants and buffers of kernel_scale.comp from the shader.
-// No include guard: read once for each kernel.
+// Normalises a block of K: every value is multiplied by the factors of its row and of its column. On the
+// diagonal the result is 1, or NaN if the value was NaN. Needs the push constants and buffers of
+// kernel_scale.comp from the shader. No include guard: read once for each kernel.
 
 WEFT_GPU Real factor_at(uint i) {
 #if defined(WEFT_REAL64)
@@ -11,7 +10,7 @@ WEFT_GPU Real factor_at(uint i) {
     return Real(uintBitsToFloat(factors[i]));
 }
 
-// By bits: drivers may take comparisons with NaN for decided.
+// It compares bits, because drivers may assume that no value is NaN.
 WEFT_GPU bool is_nan32(uint bits) {
     return (bits & 0x7fffffffu) > 0x7f800000u;
 }

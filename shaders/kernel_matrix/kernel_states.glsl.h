@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pass of building circuit states: amplitudes come from a product state or from memory, through the ring
-// of CNOTs where a layer begins, and get the gates of some wires, RX, RZ and RY of a wire being one 2 x 2
-// matrix. A block is 2^window amplitudes: the lowest `carried` bits of the index, so that neighbours load
-// neighbours, and those from bit `from` on. An invocation holds 16 of them and applies 4 gates to them, then
-// blocks are dealt anew through shared memory. Small states share a workgroup. The last pass may pack
-// (WEFT_PACKED), see kernel_packed.h. Needs the push constants and buffers of kernel_states.comp from the
-// shader. No include guard: read once for each kernel.
+// One pass of building circuit states. Amplitudes come from a product state or from memory, and pass the ring
+// of CNOTs where a layer begins. Then the gates of some wires are applied; RX, RZ and RY of a wire form one 2
+// x 2 matrix. A block has 2^window amplitudes, which differ in the lowest `carried` bits of the index, so
+// that neighbouring invocations load neighbouring amplitudes, and in the bits from `from` on. An invocation
+// holds 16 of them and applies 4 gates to them; then the amplitudes of a block are redistributed through
+// shared memory. Small states share a workgroup. The last pass may pack the states (WEFT_PACKED), see
+// kernel_packed.glsl.h. Needs the push constants and buffers of kernel_states.comp from the shader. No
+// include guard: read once for each kernel.
 
 WEFT_CONST uint kHeld = 16, kHeldBits = 4, kMostGates = 128, kMostFactors = 128;
 
@@ -14,8 +15,8 @@ struct Gate {
 };
 
 WEFT_GROUP(Real, dealt, kLanes*(kHeld + 1u));
-WEFT_GROUP(Gate, gates, kMostGates);            // of bit b of block i: [i * window + b]
-WEFT_GROUP(Real2, factors, 2u * kMostFactors);  // of wire q of block i, for bit v: [2 * (i * qubits + q) + v]
+WEFT_GROUP(Gate, gates, kMostGates);            // bit b of block i: [i * window + b]
+WEFT_GROUP(Real2, factors, 2u * kMostFactors);  // value v of wire q of block i: [2 * (i * qubits + q) + v]
 
 Real re[kHeld];
 Real im[kHeld];
@@ -26,8 +27,8 @@ WEFT_GPU Real2 times(Real2 a, Real2 b) {
     return Real2(x, y);
 }
 
-// Which blocks follow each other: those of a sample, but where rows of packed planes lie side by side the
-// same block of all samples.
+// The order of blocks. Normally the blocks of a sample follow each other. If rows of packed planes are side
+// by side, the same block of all samples comes first.
 struct BlockPlace {
     uint row, rest;
 };
@@ -45,16 +46,16 @@ WEFT_GPU BlockPlace place_of(uint block) {
     return at;
 }
 
-// Of rows that only fill up packed blocks the gates are those of the last.
+// Rows that only fill up packed blocks use the gates of the last sample.
 WEFT_GPU uint sample_of(uint block) {
     return min(place_of(block).row, p.rows - 1u);
 }
 
-// RX(weight) RZ(t) RY(t) of a wire, without RZ where the map has none, and without RX where `layer` is none.
+// RX(weight) RZ(t) RY(t) of a wire, without RZ if the map has none, and without RX if there is no layer.
 WEFT_GPU Gate gate_of(uint row, uint wire, uint layer) {
     const uint at = 2u * wire * p.stride + p.column_base + row;
     const Real c = planes[at], s = planes[at + p.stride];
-    const Real2 turn = p.rz != 0u ? Real2(c, s) : Real2(kOne, kZero);  // half the angle turns by itself
+    const Real2 turn = p.rz != 0u ? Real2(c, s) : Real2(kOne, kZero);  // its phase is half of the angle
     const Real2 back = Real2(turn.x, -turn.y);
     const Gate e = Gate(c * back, -s * back, s * turn, c * turn);
     if (layer == kKernelNoLayer) return e;
@@ -64,7 +65,7 @@ WEFT_GPU Gate gate_of(uint row, uint wire, uint layer) {
                 times(off, e.m00) + w.x * e.m10, times(off, e.m01) + w.x * e.m11);
 }
 
-// Bit of the index that bit `bit` of a block is.
+// The bit of the index that corresponds to bit `bit` of a block.
 WEFT_GPU uint index_bit(uint bit) {
     return bit < p.carried ? bit : bit - p.carried + p.from;
 }
@@ -107,9 +108,9 @@ WEFT_GPU Real2 factor_at(uint block, uint bit, uint value) {
     return factors[2u * (block * p.qubits + p.qubits - 1u - bit) + (value & 1u)];
 }
 
-// The same of the 16 amplitudes from `first` on, a multiple of 16, behind the ring. In front of it they
-// differ in the lowest four bits, and together in the two highest, which go with the lowest. All other wires
-// are multiplied once.
+// The same for the 16 amplitudes from `first` on, a multiple of 16, after the ring. Their indices before the
+// ring differ in the lowest four bits and, depending on the lowest bit, in the two highest ones. The factors
+// of all other wires are multiplied once.
 WEFT_GPU void generate_held(uint block, uint first) {
     const uint from = before_ring(first, p.qubits), highest = p.qubits - 1u;
     Real2 others = Real2(kOne, kZero);
@@ -130,7 +131,8 @@ WEFT_GPU void generate_held(uint block, uint first) {
     }
 }
 
-// Of the 16 amplitudes that invocation `lane` of a block holds, bits [shift, shift + 4) of the place differ.
+// The place of amplitude j of invocation `lane`. The 16 places of an invocation differ in bits [shift, shift
+// + 4).
 WEFT_GPU uint place(uint lane, uint shift, uint j) {
     return (lane & ((1u << shift) - 1u)) | (j << shift) | ((lane >> shift) << (shift + kHeldBits));
 }
@@ -173,16 +175,18 @@ WEFT_GPU void apply_round(uint block_in_workgroup, uint first_bit, uint shift) {
 
 WEFT_GPU uint slot(uint block_in_workgroup, uint inside) {
     const uint at = (block_in_workgroup << p.window) + inside;
-    return at + at / kHeld;  // a step aside for every 16: no two lanes meet in a bank
+    return at + at / kHeld;  // a gap after every 16, so that no two lanes use the same bank
 }
 
 WEFT_GPU void deal(uint block_in_workgroup, uint lane, uint from, uint to) {
     barrier();
-    WEFT_UNROLL for (uint j = 0; j < kHeld; ++j) dealt[slot(block_in_workgroup, place(lane, from, j))] = re[j];
+    WEFT_UNROLL for (uint j = 0; j < kHeld; ++j) dealt[slot(block_in_workgroup, place(lane, from, j))] =
+        re[j];
     barrier();
     WEFT_UNROLL for (uint j = 0; j < kHeld; ++j) re[j] = dealt[slot(block_in_workgroup, place(lane, to, j))];
     barrier();
-    WEFT_UNROLL for (uint j = 0; j < kHeld; ++j) dealt[slot(block_in_workgroup, place(lane, from, j))] = im[j];
+    WEFT_UNROLL for (uint j = 0; j < kHeld; ++j) dealt[slot(block_in_workgroup, place(lane, from, j))] =
+        im[j];
     barrier();
     WEFT_UNROLL for (uint j = 0; j < kHeld; ++j) im[j] = dealt[slot(block_in_workgroup, place(lane, to, j))];
 }
@@ -191,7 +195,7 @@ WEFT_GPU void deal(uint block_in_workgroup, uint lane, uint from, uint to) {
 #include "kernel_packed.glsl.h"
 #else
 WEFT_GPU void store_states(uint base, uint rest, uint lane, uint shift, bool there) {
-    barrier();  // in place: everything has been loaded
+    barrier();  // states are written in place, so all loads must be done
     WEFT_UNROLL for (uint j = 0; j < kHeld; ++j) {
         const uint index = index_of(rest, place(lane, shift, j));
         if (there && index < (1u << p.qubits)) states[base + index] = Real2(re[j], im[j]);

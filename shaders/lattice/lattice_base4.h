@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Codes of base 4 with one or two levels, for which a GPU's arithmetic, not its memory, would be the bound:
-// from the first quantization on, the coordinates of a point are bytes of a word and are worked on together.
-// The results are those of lattice_points.h, bit for bit.
+// Codes of base 4 with one or two levels. With lattice_points.h, a GPU's arithmetic and not its memory would
+// limit their speed. Here, from the first quantization on, the coordinates of a point are bytes of a word and
+// are processed together. The results are those of lattice_points.h, bit for bit.
 //
-// A level maps n to Q(n / 4), and digits depend on n modulo 4^levels times the lattice only, so a byte has
-// room for both levels: coordinates are right modulo 128, 32, 8 before the first, second and third level (E8,
-// whose points are doubled: 256, 64, 16). So is half of that on top of them, which keeps bytes from being
-// negative and which no digit notices. No sum of bytes below leaves its byte.
+// A level maps n to Q(n / 4), and digits depend only on n modulo 4^levels times the lattice, so a byte has
+// room for both levels. Coordinates are right modulo 128, 32 and 8 before the first, second and third level
+// (E8, whose points are doubled: 256, 64, 16). Half of this modulus is added to them, so that bytes are not
+// negative; it changes no digit. No sum of bytes below overflows its byte.
 //
 //   nearest_bytes(g)  the point nearest to g, as nearest(g, 1, 1, kLatticeNudge), plus half the modulus
-//   quarter(n)        Q(n / 4); and what is left, n - 4 Q(n / 4), plus 4 (doubled: 8), so never negative
+//   quarter(n)        Q(n / 4), and the remainder n - 4 Q(n / 4) plus 4 (doubled: 8), so never negative
 //   digits_of(n)      (G^-1 n) mod 4, digit i in bits 2 i
-//   bytes_of_digits   G b modulo 8 (doubled: 16), in the form that quarter() needs for the rest
-//   sum_of_bytes      coordinates less `bias`, as floats
+//   bytes_of_digits   G b modulo 8 (doubled: 16), with the offset that quarter() needs for its remainder
+//   sum_of_bytes      coordinates minus `bias`, as floats
 #ifndef WEFT_SHARED_LATTICE_BASE4_H
 #define WEFT_SHARED_LATTICE_BASE4_H
 
@@ -22,7 +22,7 @@ WEFT_SHARED_BEGIN
 
 const uint kLatticeOnes = 0x01010101u;
 
-// Z2 uses the low half. lattice_base4_e8.h has the same for E8.
+// Z2 uses the low half of the word. lattice_base4_e8.h has the same functions for E8.
 struct Z2Bytes {
     uint v[1];
 };
@@ -46,7 +46,7 @@ WEFT_FN uint first_of(uint mask) {
     return mask & (~mask + 1u);
 }
 
-// Byte `at` less a number, without a conversion.
+// Byte `at` minus a number, without a conversion.
 WEFT_FN float byte_value(uint bytes, uint at, float less) {
     uint bits = 0x4b000000u | ((bytes >> (8u * at)) & 0xffu);  // 2^23 + byte
     return uintBitsToFloat(bits) - (8388608.0f + less);
@@ -57,7 +57,7 @@ WEFT_FN float floor_of(float x) {
     return below;
 }
 
-// x less the middle between two integers; never -0.
+// x minus the middle between the integers `below` and below + 1; never -0.
 WEFT_FN float centred_on(float x, float below) {
     WEFT_PRECISE float centred = x - (below + 0.5f);
     return centred;
@@ -69,8 +69,9 @@ WEFT_FN uint signs_of(float a, float b, float c, float d) {
     return low | ((floatBitsToUint(c) >> 31) << 16) | ((floatBitsToUint(d) >> 31) << 24);
 }
 
-// Bytes of four integers plus `bias`, which makes them 0 to 255. As bits of a float the sum of the second
-// pair goes up to the first pair's exponent, 0x4b40, which it therefore lacks.
+// The bytes of four integers plus `bias`, which must be 0 to 255. The bits of the second pair's float are
+// added to the upper half, where the first pair's float already has its exponent, 0x4b40; so kExponent is
+// subtracted.
 WEFT_FN uint bytes_of(float a, float b, float c, float d, float bias) {
     const float kZero = 12582912.0f, kExponent = 19264.0f;
     WEFT_PRECISE float low = a + (kZero + 257.0f * bias);
@@ -112,7 +113,7 @@ WEFT_FN D4Bytes nearest_bytes(D4Point x) {
         below[i] = floor_of(x.v[i]);
         centred[i] = centred_on(x.v[i], below[i]);
     }
-    // The largest residual, the first of equals.
+    // Finds the largest residual, the first one of equals.
     bool second = abs(centred[1]) < abs(centred[0]), fourth = abs(centred[3]) < abs(centred[2]);
     float early = min(abs(centred[0]), abs(centred[1])), late = min(abs(centred[2]), abs(centred[3]));
     uint early_bit = second ? 0x100u : 1u, late_bit = fourth ? 0x1000000u : 0x10000u;
@@ -143,7 +144,7 @@ WEFT_FN D4Quarter quarter(D4Bytes n) {
 }
 
 WEFT_FN uint digits_of(D4Bytes n) {
-    // Byte i: the sum of coordinates 0 to i.
+    // Byte i is the sum of coordinates 0 to i.
     uint sums = (n.v[0] & 0x07070707u) * kLatticeOnes;
     uint all = sums >> 24, half_all = sums >> 25;
     uint b = ((sums << 8) + 0x20202020u - half_all * 0x0101u - all * 0x01010000u) & 0x03030303u;
@@ -159,7 +160,7 @@ WEFT_FN D4Bytes bytes_of_digits(uint digits, D4Bytes shape) {
     return shape;
 }
 
-// --- back to numbers
+// --- conversion back to floats
 
 WEFT_FN Z2Point sum_of_bytes(Z2Bytes n, float bias) {
     Z2Point x;

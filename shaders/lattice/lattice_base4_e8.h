@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lattice_base4.h for E8.
+// The functions of lattice_base4.h for E8.
 //
-// The quantization itself takes few of the operations that a GPU does at half its pace, such as comparisons,
-// selections and logic: choices are numbers that are 0 or 1, made by clamp(), and multiplied. All of them are
-// exact, for what is compared are multiples of 2^-25 of at most 1/2, and stay so when a compiler fuses or
-// reorders them; what would not is precise.
+// The quantization itself avoids operations that a GPU executes at half speed, such as comparisons,
+// selections and logic. Decisions are numbers 0 or 1, computed by clamp(), and are multiplied. All of this is
+// exact, because the compared numbers are multiples of 2^-25 of at most 1/2. It stays exact if a compiler
+// fuses or reorders operations; where it would not, variables are precise.
 #ifndef WEFT_SHARED_LATTICE_BASE4_E8_H
 #define WEFT_SHARED_LATTICE_BASE4_E8_H
 
@@ -12,7 +12,7 @@
 
 WEFT_SHARED_BEGIN
 
-// Coordinates 0, 2, 4, 6 and 1, 3, 5, 7.
+// v[0] has coordinates 0, 2, 4, 6, and v[1] has 1, 3, 5, 7.
 struct E8Bytes {
     uint v[2];
 };
@@ -22,10 +22,10 @@ struct E8Quarter {
 
 // A coordinate between two integers.
 struct LatticeSplit {
-    float middle;   // of both
-    float centred;  // x less that
-    float rises;    // 1 if x is nearer to the upper one or between them, else 0
-    float size;     // |centred| - 1/4, at most 1/4 either way
+    float middle;   // the middle of both integers
+    float centred;  // x - middle
+    float rises;    // 1 if x is nearer to the upper integer or in the middle, else 0
+    float size;     // |centred| - 1/4, between -1/4 and 1/4
 };
 
 const float kLatticeSharp = 33554432.0f;  // 2^25
@@ -46,7 +46,7 @@ WEFT_FN float is_negative(float x) {
     return clamp(x * -kLatticeSharp, 0.0f, 1.0f);
 }
 
-// The middle, and `aside` from it to the nearer side.
+// The middle, moved by `aside` towards the nearer integer.
 WEFT_FN float moved_aside(LatticeSplit s, float aside) {
     return s.middle + (2.0f * s.rises - 1.0f) * aside;
 }
@@ -57,10 +57,10 @@ WEFT_FN float twice_odd(float n) {
     return uintBitsToFloat((floatBitsToUint(moved) & 1u) << 30);
 }
 
-// Finds the first size that equals a target which none exceeds (way 1) or falls short of (way -1).
+// Finds the first size that equals a target. The target is the largest (way 1) or the smallest (way -1) size.
 struct LatticeSearch {
     float sharp, level;
-    float left;  // what next_move() gives for it, 0 afterwards
+    float left;  // the result of next_move() for this size; 0 afterwards
 };
 
 WEFT_FN LatticeSearch search_for(float target, float way, float move) {
@@ -78,7 +78,7 @@ WEFT_FN float next_move(WEFT_INOUT(LatticeSearch) search, float size) {
     return move;
 }
 
-// Which coset is nearer where both are as near: whether the halves are, by the first residual.
+// Which coset wins if both are equally near, by the first residual: 1 for the halves.
 WEFT_FN float halves_win_tie(LatticeSplit first, float most, float least, bool odd_half, bool odd_whole) {
     bool up = first.centred >= 0.0f;
     bool half_moves_first = odd_half && first.size == most;
@@ -87,7 +87,7 @@ WEFT_FN float halves_win_tie(LatticeSplit first, float most, float least, bool o
     return whole_smaller ? 0.0f : 1.0f;
 }
 
-// Costs are those of nearest(), as products that are exact.
+// The costs are those of nearest(), computed as exact products.
 WEFT_FN E8Bytes nearest_bytes(E8Point x) {
     LatticeSplit c[8];
     float least = 0.25f, most = -0.25f, sum = 0.0f, rises = 0.0f;
@@ -107,7 +107,8 @@ WEFT_FN E8Bytes nearest_bytes(E8Point x) {
     float halves = is_negative(difference);
     if (difference == 0.0f) halves = halves_win_tie(c[0], most, least, odd_half != 0.0f, odd_whole != 0.0f);
 
-    // Halves lie in the middle, integers 1/2 up or down, and what moves is 1 off: halves away, integers back.
+    // A half is at the middle, and an integer is 1/2 above or below it. The coordinate that moves for parity
+    // moves by 1: a half away from the middle towards x, an integer back across the middle.
     float way = 2.0f * halves - 1.0f, aside = 0.5f - 0.5f * halves;
     float odd = odd_whole + halves * (odd_half - odd_whole);
     LatticeSearch search = search_for(least + halves * (most - least), way, 0.5f * way * odd);
@@ -122,8 +123,8 @@ WEFT_FN E8Bytes nearest_bytes(E8Point x) {
     return bytes;
 }
 
-// In nibbles, coordinate i in nibble i: centred = n mod 8 - 4. All coordinates are even or all are odd, so
-// |centred| is 4 or 3 (large), 2 (middle), 0 or 1 (small).
+// Works on nibbles, with coordinate i in nibble i: centred = n mod 8 - 4. Either all coordinates are even or
+// all are odd, so |centred| is 4 or 3 (large), 2 (middle), 0 or 1 (small).
 WEFT_FN E8Quarter quarter(E8Bytes n) {
     const uint kNibbles = 0x11111111u;
     uint nibbles = (n.v[0] & 0x0f0f0f0fu) | ((n.v[1] << 4) & 0xf0f0f0f0u);
@@ -135,21 +136,21 @@ WEFT_FN E8Quarter quarter(E8Bytes n) {
     uint odd_half = uint(bitCount(nibbles & 0x88888888u)) & 1u;
     uint odd_whole = uint(bitCount(nibbles & 0xccccccccu)) & 1u;
 
-    // Half of what nearest() compares: sum |centred| - 16, which large and small coordinates are off by as
-    // much as they are many, and the costs of parity.
+    // Half of the difference in nearest(): sum |centred| - 16, which depends only on the numbers of large and
+    // small coordinates, and the costs of parity.
     int other = odd != 0u ? 3 : (middle != 0u ? 2 : 4);
     int half_cost = large != 0u ? int(odd) : other, whole_cost = small != 0u ? int(odd) : other;
     int spread = (bitCount(large) - bitCount(small)) >> odd;
     int difference = spread + int(odd_half) * half_cost - int(odd_whole) * whole_cost;
     uint rest = middle != 0u ? middle : kNibbles;
     uint most = large != 0u ? large : rest, least = small != 0u ? small : rest;
-    // Bit 0: whether the integers' first residual is the smaller one.
+    // Bit 0 is set if the first residual of the integers is the smaller one.
     uint half_moves_first = odd_half & most, whole_goes_up = ups ^ (odd_whole & least);
     uint whole_smaller = (half_moves_first & ~ups) | (~half_moves_first & whole_goes_up);
     bool take_half = 2 * difference + int(whole_smaller & 1u) <= 0;
     uint moved = first_of(take_half ? most : least) * (take_half ? odd_half : odd_whole);
 
-    // One more than the doubled step from the integer below to the point, 0 to 4.
+    // The doubled step from the integer below to the point, plus 1: 0 to 4.
     uint halves = 2u * kNibbles + 2u * moved - 4u * (moved & ~ups);
     uint wholes = kNibbles + 2u * ((ups ^ moved) & kNibbles);
     uint steps = take_half ? halves : wholes;
@@ -165,12 +166,12 @@ WEFT_FN E8Quarter quarter(E8Bytes n) {
 WEFT_FN uint digits_of(E8Bytes n) {
     uint last = n.v[1] >> 24;
     uint less = 16u * kLatticeOnes - (last & 15u) * kLatticeOnes;
-    // Half the differences to the last coordinate, modulo 8.
+    // Half of the difference between each coordinate and the last one, modulo 8.
     uint even = (((n.v[0] & 0x0f0f0f0fu) + less) >> 1) & 0x07070707u;
     uint odd = (((n.v[1] & 0x0f0f0f0fu) + less) >> 1) & 0x07070707u;
     uint sums = (even + odd) * kLatticeOnes;
     uint all = sums >> 24;
-    uint tails = all * kLatticeOnes - (sums << 8);  // byte k: of coordinates 2 k to 6
+    uint tails = all * kLatticeOnes - (sums << 8);  // byte k is the sum of coordinates 2 k to 6
     uint b_even = (tails & 0x03030300u) | ((all >> 1) & 3u);
     uint b_odd = ((tails - even) & 0x00030303u) | ((last & 3u) << 24);
     uint b = b_even | (b_odd << 2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vectors that codes stand for. Digits outside [0, q) and a status that no encoder of these settings writes
-// make a vector of NaN.
+// Decodes lattice codes to vectors. Digits outside [0, q), and a status that no encoder with these settings writes,
+// decode to a vector of NaN.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "lattice_types.h"

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vectors that codes stand for. Digits outside [0, q) and a status that no encoder of these settings
-// writes make a vector of NaN. Needs lattice_interface.h and `codes`, `status` (one word unless kRetries) and `y`
-// from the shader.
+// Decodes lattice codes to vectors. Digits outside [0, q), and a status that no encoder with these settings
+// writes, decode to a vector of NaN. Needs lattice_interface.glsl.h and `codes`, `status` (one word unless
+// kRetries) and `y` from the shader.
 
 #include "lattice_store.glsl.h"
 #if LATTICE_STAGED
 #include "lattice_staged.glsl.h"
 #endif
 
-uint word, used, bits;  // of the code: word at hand, bits taken of it
+uint word, used, bits;  // position in the code: index of the current word, bits taken of it, the word itself
 
-// The next digit. A word is read only when a bit of it is needed, so never one behind the last.
+// The next digit. A word is read only when a bit of it is needed, so no word after the last one is read.
 WEFT_GPU uint take() {
     if (used >= 32) {
         bits = codes[++word];
@@ -26,7 +26,7 @@ WEFT_GPU uint take() {
     return digit & ((1u << kBits) - 1);
 }
 
-// The point of the digits at hand. Returns whether they are digits.
+// The point of the next digits. Returns whether all of them are below q.
 WEFT_GPU bool decode_any(WEFT_OUT(Point) n) {
     Code code;
     code.rest = zero_point();
@@ -43,7 +43,7 @@ WEFT_GPU bool decode_any(WEFT_OUT(Point) n) {
     return good;
 }
 
-// Vectors are parts of a word or whole words.
+// For base 4. A vector is a part of a word or a number of whole words.
 WEFT_GPU bool decode_base4(WEFT_OUT(Point) n) {
     uint digits = bits >> used, strange = 0;
     if (kBits == 8) {
@@ -63,7 +63,7 @@ WEFT_GPU bool decode_base4(WEFT_OUT(Point) n) {
     return strange == 0;
 }
 
-// What is read of a vector before anything else.
+// The data of a vector that is loaded first.
 struct Start {
     uint word, used, bits, status;
 };
@@ -75,8 +75,9 @@ WEFT_GPU Start start_of(uint vector) {
     s.word = (vector >> 5) * kVectorBits + (at >> 5);
     s.used = kVectorBits % 32 == 0 ? 0 : at & 31;
     s.bits = vector < vectors_end() ? codes[s.word] : 0;
-    // Without statuses 0, for the depth is small, but compilers do not know: with the choice of NaN folded
-    // away NVIDIA's took 318 us for 2^24 vectors of E8 on an H200, and 183 with it.
+    // Without statuses the value is 0, because the depth is small, but compilers cannot know this. If the
+    // selection of NaN is folded away, NVIDIA's code takes 318 us for 2^24 vectors of E8 on an H200; with it,
+    // 183 us.
     s.status = kRetries && vector < vectors_end() ? status[vector / 4] : s.bits & (shape.depth >> 31);
     return s;
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lattice codes and a status byte for each vector of x. Needs lattice_interface.h and `values`, `codes` and
-// `status` from the shader.
+// Lattice codes and a status byte for each vector of x. Needs lattice_interface.glsl.h and `values`, `codes`
+// and `status` from the shader.
 
 #include "lattice_group.glsl.h"
 #include "lattice_load.glsl.h"
 
-uint word, filled, bits;  // of the code: word to write next, bits gathered for it
+uint word, filled,
+    bits;  // position in the code: next word to write, number of bits gathered for it, these bits
 
 WEFT_GPU uint words_end() {
     return min(count * (shape.element_vectors * kVectorBits / 32), shape.code_words);
@@ -21,7 +22,7 @@ WEFT_GPU void put(uint value, uint width) {
     bits = filled == 0 ? 0 : value >> (width - filled);
 }
 
-// Puts the digits of a vector and returns its status.
+// Writes the digits of a vector and returns its status.
 WEFT_GPU uint encode(uint vector, Point x) {
     if (is_base4()) {
         const Base4 code = base4_vector(x, dither_at(vector), kDither, tries(), kLevels);
@@ -45,8 +46,8 @@ WEFT_GPU uint encode(uint vector, Point x) {
     return r.status;
 }
 
-// kLatticeInHand vectors a thread, a workgroup apart, whose bits are whole words or a power of two below. All are
-// read before the first is coded: memory is far away.
+// kLatticeInHand vectors for each thread, at distances of a workgroup, whose bits are whole words or a
+// smaller power of two. All of them are read before the first one is coded, to hide the latency of memory.
 WEFT_GPU void encode_group(uint first) {
     const uint local = gl_LocalInvocationID.x, size = gl_WorkGroupSize.x;
     Point x[kLatticeInHand];
@@ -68,7 +69,7 @@ WEFT_GPU void encode_group(uint first) {
     }
 }
 
-// kPerThread neighbours, whose digits and statuses fill whole words.
+// kPerThread neighbouring vectors, whose digits and statuses fill whole words.
 WEFT_GPU void encode_neighbours(uint thread) {
     uint gathered = 0;
     word = thread * (kPerThread * kVectorBits / 32);
@@ -77,8 +78,9 @@ WEFT_GPU void encode_neighbours(uint thread) {
     for (uint j = 0; j < kPerThread; ++j) {
         const uint vector = thread * kPerThread + j;
         const Point x = next;
-        if (j + 1 < kPerThread) next = load(vector + 1);  // under way while x is coded
-        if (kVectorBits % 32 == 0) filled = bits = 0;     // true anyway; makes every shift below a constant
+        if (j + 1 < kPerThread) next = load(vector + 1);  // loads while x is coded
+        if (kVectorBits % 32 == 0)
+            filled = bits = 0;  // they are 0 already; makes every shift below a constant
         gathered |= encode(vector, x) << (8 * (j & 3));
         if ((j & 3) != 3) continue;
         if (vector / 4 < shape.status_words) status[vector / 4] = gathered;

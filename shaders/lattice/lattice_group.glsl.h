@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Neighbouring threads work on neighbouring vectors, so that they read neighbouring memory, and put what is
-// less than a word together in shared memory. Needs 32 or 64 threads a workgroup.
+// Neighbouring threads process neighbouring vectors, so that they read neighbouring memory. Data of less than
+// a word is joined to words in shared memory. Needs 32 or 64 threads in a workgroup.
 
-WEFT_GROUP(uint, kept, 256);    // what each thread has for the word
-WEFT_GROUP(uint, marked, 256);  // its vector's status
+WEFT_GROUP(uint, kept, 256);    // the bits that each thread adds to a word
+WEFT_GROUP(uint, marked, 256);  // the status of each vector
 
-// Word `local` of what the threads keep, `bits` each.
+// Word `local` of the data in `kept`, of which each entry has `bits` bits.
 WEFT_GPU uint together(uint local, uint bits) {
     const uint each = 32 / bits;
     uint word = 0;

@@ -13,9 +13,9 @@ layout(constant_id = 5) const uint kPoints = 256;  // q^d
 
 layout(push_constant) uniform Push {
     uint count, first;
-    uint element_rows, rows;  // rows of an element; those from `rows` on are not there
+    uint element_rows, rows;  // rows of an element; number of all rows
     uint tiles;               // vectors of a row
-    uint y_step;              // 1; 0 where y is one row
+    uint y_step;              // 1, or 0 if y is one row
     float scale;              // beta^2
 };
 layout(set = 0, binding = 0) readonly buffer X { uint x[]; };

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inner products of rows of lattice codes by table: out[r] = scale sum over tiles, levels m and n of
-// q^(m+n) table[B_m q^d + B'_n]. A thread takes a row. Digits that are none read inside the table all the
-// same. Needs the constants, push constants and buffers of lattice_inner.comp. No include guard, as
-// lattice_interface.h.
+// Inner products of rows of lattice codes by table: out[r] = scale sum over tiles, levels m and n of q^(m+n)
+// table[B_m q^d + B'_n]. A thread takes a row. Digits of q or more also read inside the table. Needs the
+// constants, push constants and buffers of lattice_inner.comp. No include guard: read once for each kernel.
 #define kVectorBits (kLevels * kDim * kBits)
 
 WEFT_GPU uint word_of(bool of_y, uint word) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the lattice kernels have in common. Needs lattice_types.h, the constants of a kernel and the push
+// The common functions of the lattice kernels. Needs lattice_types.h, the constants of a kernel and the push
 // constants `count`, `first`, `settings` and `shape` from the shader. No include guard: read once for each
-// kernel, as the other headers of kernels' own functions are.
+// kernel, like the other bodies of kernels.
 WEFT_CONST uint kDim = WEFT_LATTICE;
 
 WEFT_GPU Point zero_point() {
@@ -16,14 +16,14 @@ WEFT_GPU Point dither_at(uint vector) {
     return dither_of(key, zero_point());
 }
 
-// Vectors that exist.
+// The end of the vectors that exist.
 WEFT_GPU uint vectors_end() {
     return min(count * shape.element_vectors, shape.vectors);
 }
 
 #define kVectorBits (kLevels * kDim * kBits)
 
-// See lattice_base4.h. A function, as floats make no specialization constants.
+// See lattice_base4.h. It is a function, because no specialization constant can be computed from a float.
 WEFT_GPU bool is_base4() {
     return kQ == 4.0f && kLevels <= 2;
 }

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lattices Z2, D4 and E8: nearest point, digits of a point, point of digits (Conway & Sloane 1982).
 //
-// Everything is float, and exact: points, digits and residuals of the second quantization on are integers
-// below 2^22, and float arithmetic is the fastest that a GPU has. Only what comes before, the user's values
-// times 1/beta, rounds; the functions here round nothing for |x| <= kLatticeReach but a distance to 1/2 below
-// 2^-25.
+// All numbers are floats, because float arithmetic is the fastest on a GPU, and the arithmetic is exact:
+// points, digits, and residuals from the second quantization on are integers below 2^22. Only the first step
+// rounds, the product of the user's values and 1/beta. For |x| <= kLatticeReach the functions here round only
+// a distance to 1/2 that is below 2^-25.
 //
-//   nearest(x, scale, inverse, nudge)   the point nearest to x / scale. Ties are equivariant, Q(x + l) = Q(x)
-//   + l:
-//       halves round up; where the parity must change, the coordinate with the largest residual (the first of
-//       equals) moves towards x, up where it lies on x; between the cosets of E8 the lexicographically
-//       smaller residual wins. `inverse` is 1 / scale to an ulp. `nudge` is added to x before floor: 1/4 for
-//       integers, which no division by `scale` then pushes below a multiple of it, and kLatticeNudge for real
-//       numbers, which makes negative denormal numbers 0 whether the device flushes them or not.
+//   nearest(x, scale, inverse, nudge)   the point nearest to x / scale. Ties are equivariant,
+//   Q(x + l) = Q(x) + l:
+//       halves round up; if the parity must change, the coordinate with the largest residual (the first of
+//       equals) moves towards x, and upwards if the residual is 0; between the cosets of E8 the
+//       lexicographically smaller residual wins. `inverse` is 1 / scale to an ulp. `nudge` is added to x
+//       before floor. It is 1/4 for integers, so that the division by `scale` does not push them below a
+//       multiple of it. It is kLatticeNudge for real numbers, so that negative denormal numbers become 0
+//       whether the device flushes them or not.
 //   digits_of(n, q, inverse)            (G^-1 n) mod q, G as in `point_of`; `inverse` is 1 / q to an ulp
 //   point_of(b)                         G b
 //
-// Points of E8 are held doubled, so that all are integers: nearest returns 2 Q(x / scale), digits_of and
-// point_of work on 2 n.
+// Points of E8 are stored doubled, so that all coordinates are integers: nearest returns 2 Q(x / scale), and
+// digits_of and point_of work on 2 n.
 #ifndef WEFT_SHARED_LATTICE_POINTS_H
 #define WEFT_SHARED_LATTICE_POINTS_H
 
@@ -25,7 +26,7 @@
 
 WEFT_SHARED_BEGIN
 
-const float kLatticeReach = 131072.0f;                 // 2^17: twice what q^levels <= 2^16 can code
+const float kLatticeReach = 131072.0f;  // 2^17: twice the range of a code with q^levels <= 2^16
 const float kLatticeNudge = 9.31322574615478516e-10f;  // 2^-30
 
 struct Z2Point {
@@ -42,7 +43,8 @@ WEFT_FN bool is_odd(float n) {
     return n - 2.0f * floor(n * 0.5f) != 0.0f;
 }
 
-// 0 for -0, which compilers are free to make of a sum of zeros. Bits, since x + 0 may become x.
+// Returns 0 for -0, which compilers may produce from a sum of zeros. It compares bits, since x + 0 may become
+// x.
 WEFT_FN float unsigned_zero(float n) {
     uint bits = floatBitsToUint(n);
     return uintBitsToFloat(bits == 0x80000000u ? 0u : bits);
@@ -63,8 +65,8 @@ WEFT_FN Z2Point nearest(Z2Point x, float scale, float inverse, float nudge) {
     return n;
 }
 
-// The residual of the nearer integer is 1/2 - |centred|, so the largest residual has the smallest |centred|;
-// moving that coordinate the other way is rounding it the other way.
+// The residual of the nearer integer is 1/2 - |centred|, so the largest residual has the smallest |centred|.
+// The coordinate that moves for parity is rounded in the other direction.
 WEFT_FN D4Point nearest(D4Point x, float scale, float inverse, float nudge) {
     float below[4], centred[4];
     float sum = 0.0f, least = scale;
@@ -86,9 +88,9 @@ WEFT_FN D4Point nearest(D4Point x, float scale, float inverse, float nudge) {
     return n;
 }
 
-// Both cosets share floor(x): residuals are r = c +- 1/2 for the integers and c for the halves (in units of
-// scale), so |r| = 1/2 - |c|. The difference of the squared distances, with the cost of a coordinate moved
-// for parity, is then a sum of |c| without squares:
+// Both cosets use floor(x). In units of scale, residuals are r = c +- 1/2 for the integers, so |r| = 1/2 -
+// |c|, and c for the halves. Then the difference of the squared distances, with the cost of a coordinate that
+// moves for parity, is a sum of |c| without squares:
 //   (half - whole) / scale = sum |c| - 2 + odd_half (1 - 2 max |c|) - odd_whole 2 min |c|
 WEFT_FN E8Point nearest(E8Point x, float scale, float inverse, float nudge) {
     float below[8], centred[8];
@@ -111,7 +113,7 @@ WEFT_FN E8Point nearest(E8Point x, float scale, float inverse, float nudge) {
     WEFT_PRECISE float whole_cost = odd_whole ? 2.0f * least : 0.0f;
     WEFT_PRECISE float difference = (even + half_cost) - whole_cost;
 
-    // On a tie the first residuals decide, which always differ: one is the other +- scale / 2.
+    // A tie is decided by the first residuals, which always differ: one is the other +- scale / 2.
     bool up = centred[0] >= 0.0f;
     bool half_moves_first = odd_half && abs(centred[0]) == most;
     bool whole_goes_up = up != (odd_whole && abs(centred[0]) == least);
@@ -142,7 +144,7 @@ WEFT_FN Z2Point point_of(Z2Point b) {
     return b;
 }
 
-// G = (-1,-1,0,0) (1,-1,0,0) (0,1,-1,0) (0,0,1,-1) as columns.
+// The columns of G are (-1,-1,0,0) (1,-1,0,0) (0,1,-1,0) (0,0,1,-1).
 WEFT_FN D4Point digits_of(D4Point n, float q, float inverse) {
     float tail = n.v[2] + n.v[3];
     D4Point b;
@@ -163,7 +165,8 @@ WEFT_FN D4Point point_of(D4Point b) {
     return n;
 }
 
-// G = (2,0..), then for k = 2..7 -1 at k-1 and +1 at k, then (1/2)^8, as columns; n is doubled.
+// The columns of G are (2,0..), then for k = 2..7 the vector with -1 at k-1 and +1 at k (counted from 1),
+// then (1/2)^8; n is doubled.
 WEFT_FN E8Point digits_of(E8Point n, float q, float inverse) {
     float last = n.v[7], tail = 0.0f;
     E8Point b;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What decoding the code of each vector of x gives, without making the code, and its status byte. `y` may be `x`.
+// For each vector of x: the result of decoding its code, without making the code, and its status byte. `y` may be `x`.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "lattice_types.h"

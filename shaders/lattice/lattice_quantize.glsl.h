@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What decoding the code of each vector of x gives, without making the code, and its status byte. `y` may be
-// `x`. Needs lattice_interface.h and `values`, `y` and `status` from the shader.
+// For each vector of x: the result of decoding its code, without making the code, and its status byte. `y`
+// may be `x`. Needs lattice_interface.glsl.h and `values`, `y` and `status` from the shader.
 
 #include "lattice_group.glsl.h"
 #include "lattice_load.glsl.h"
@@ -46,7 +46,7 @@ WEFT_MAIN() {
             Point next = load(4 * t);
             for (uint j = 0; j < 4; ++j) {
                 const Point x = next;
-                if (j < 3) next = load(4 * t + j + 1);  // under way while x is quantized
+                if (j < 3) next = load(4 * t + j + 1);  // loads while x is quantized
                 gathered |= quantize(x, 4 * t + j) << (8 * j);
             }
             if (t < shape.status_words) status[t] = gathered;

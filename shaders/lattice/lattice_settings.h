@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The settings of the lattice kernels, and the pseudo-random numbers of their dither.
+// The parameters of the lattice kernels, and the pseudo-random numbers of their dither.
 #ifndef WEFT_SHARED_LATTICE_SETTINGS_H
 #define WEFT_SHARED_LATTICE_SETTINGS_H
 
@@ -7,29 +7,29 @@
 
 WEFT_SHARED_BEGIN
 
-// A status byte: retries in the low 7 bits; the top bit is set where the last try still overloaded; all bits
-// are set where the vector held a value that is not finite.
+// A status byte has the number of retries in its low 7 bits. The top bit is set if the last try overloaded
+// too. All bits are set if the vector held a value that is not finite.
 const uint kLatticeOverload = 0x80u;
 const uint kLatticeBad = 0xffu;
 
-// Vectors that a thread reads before it works on the first of them, so that the next are under way.
+// The number of vectors that a thread reads before it processes the first one, so that their loads overlap.
 const uint kLatticeInHand = 4u;
 
 struct LatticeSettings {
     float beta, inverse_beta;  // inverse_beta: 1 / beta rounded to float by the host
-    float shrink, grow;        // 2^-alpha and 2^alpha, one factor a retry
+    float shrink, grow;        // 2^-alpha and 2^alpha, a factor for each retry
     uint max_retries;
-    uint seed_low, seed_high;    // of the dither
-    uint index_low, index_high;  // the vector number that vector 0 of the job has for the dither
+    uint seed_low, seed_high;    // seed of the dither
+    uint index_low, index_high;  // number of the job's vector 0 for the dither
 };
 
 // The layout of a dispatch, in vectors (tiles of d values) and 32-bit words.
 struct LatticeLayout {
-    uint element_vectors;  // of an element of the job; `count` and `first` are in elements
-    uint vectors;          // those from here on are padding: not read, coded as zero
+    uint element_vectors;  // vectors of an element of the job; `count` and `first` are in elements
+    uint vectors;          // vectors of the job; later ones are padding, which is not read and coded as zero
     uint code_words, status_words;
     uint width, tiles;  // values and tiles of a row
-    uint depth;         // decode: levels to sum, coarse ones first
+    uint depth;         // for decode: number of levels to sum, the coarse ones first
 };
 
 // Spreads every bit over all others (the finalizer "lowbias32" of Chris Wellons' hash prospector).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors into a buffer `y` of LATTICE_VALUES.
+// Stores vectors in a buffer `y` of LATTICE_VALUES.
 WEFT_GPU void store(uint vector, Point p) {
     if (vector >= vectors_end()) return;
 #if defined(WEFT_ROWS)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lattice that WEFT_LATTICE names, by the names that lattice_interface.h and what needs it use. With WEFT_ROWS
-// defined rows have any width and their last tile is padded with zeros; without, vectors follow each other
-// and are read and written with wide accesses.
+// Selects the lattice WEFT_LATTICE: defines the names that lattice_interface.glsl.h and the kernels use. With
+// WEFT_ROWS, rows have any width and their last tile is padded with zeros. Without it, vectors follow each
+// other and are read and written with wide accesses.
 #ifndef WEFT_SHARED_LATTICE_TYPES_H
 #define WEFT_SHARED_LATTICE_TYPES_H
 
@@ -38,7 +38,7 @@
 #define LATTICE_VALUES float
 #define LATTICE_STAGED 0
 #else
-#define LATTICE_STAGED (WEFT_LATTICE == 8)  // see lattice_staged.h
+#define LATTICE_STAGED (WEFT_LATTICE == 8)  // see lattice_staged.glsl.h
 #define LATTICE_VALUES WIDE
 #endif
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eight floats as one unit of four doubles, which devices that load and store lane by lane move fastest.
-// Shaders alone.
+// Eight floats as one unit of four doubles, the fastest access on devices that load and store lane by lane.
+// GLSL only.
 const uint kUnitFloats = 8u;
 
 float unit_element(dvec4 unit, uint e) {

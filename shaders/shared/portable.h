@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The language bridge of shaders/shared: GLSL (built with WEFT_GLSL=1), CUDA and C++ read those headers
-// alike. They use GLSL's names for types and functions (uint, uvec4, umulExtended), which this file gives to
-// the other two; no other file may test for the language. GLSL knows uint64_t only with WEFT_INT64 defined;
-// the shader then needs the optional feature shaderInt64; likewise double, WEFT_FLOAT64 and shaderFloat64.
-// WEFT_PRECISE marks a value that must be rounded after each operation (no multiply-add in one); C++ that
-// needs it is compiled with -ffp-contract=off. WEFT_F64(high, low) is the double of these bits: GLSL's
-// literals of type double are none to C++. WEFT_TABLE marks a constant array of a function.
+// The language bridge of the guarded headers: GLSL (built with WEFT_GLSL=1), CUDA and C++ all compile them.
+// They use GLSL's names for types and functions (uint, uvec4, umulExtended), which this file defines for
+// the other two languages; no other file may test for the language. In GLSL, uint64_t exists only if
+// WEFT_INT64 is defined, and the shader then needs the optional feature shaderInt64; the same holds for
+// double, WEFT_FLOAT64 and shaderFloat64. WEFT_PRECISE marks a value that must be rounded after each
+// operation (no fused multiply-add); C++ that needs this is compiled with -ffp-contract=off.
+// WEFT_F64(high, low) is the double with these bits, because C++ does not accept GLSL's double literals.
+// WEFT_TABLE marks a constant array within a function.
 //
-// Functions of a shader's own, which need its buffers, push constants and shared memory, are read by GLSL and
-// by CUDA, where they become members of a struct of these (src/cuda/*.cuh): WEFT_GPU marks them, WEFT_CONST
-// their constants, WEFT_CONSTANT what the other side specialises, WEFT_GROUP memory that a workgroup shares.
-// WEFT_AT is an element of a buffer that lies `offset` behind `base`: where offsets are constants CUDA adds
-// none. WEFT_HELD is an array of an invocation's own; CUDA keeps the first kHeld in registers, where
-// constants must say which, and the others in shared memory, where WEFT_APART finds them. WEFT_LOAD_APART
-// loads one of these from memory; it may still do so when WEFT_AWAIT_LOADS waits for all of them.
+// Bodies of shaders use buffers, push constants and shared memory. GLSL and CUDA compile them; in CUDA they
+// become members of a struct that also has these as members (src/ops_cuda/*/*.cuh). WEFT_GPU marks functions,
+// WEFT_CONST constants, WEFT_CONSTANT specialization constants, WEFT_GROUP memory that a workgroup shares.
+// WEFT_AT is the element of a buffer that is `offset` elements after `base`: if offsets are constants, CUDA
+// needs no addition for them. WEFT_HELD is a private array of an invocation. CUDA keeps its first kHeld
+// elements in registers, for which the index must be constant, and the others in shared memory, where
+// WEFT_APART accesses them. WEFT_LOAD_APART starts to load one of the latter from memory, and
+// WEFT_AWAIT_LOADS waits until all of these loads are done.
 #ifndef WEFT_SHARED_PORTABLE_H
 #define WEFT_SHARED_PORTABLE_H
 
@@ -80,7 +82,7 @@ WEFT_SHARED_BEGIN
 using uint = std::uint32_t;
 using std::abs, std::floor, std::fma, std::sqrt;
 using std::uint64_t;
-// By value: a reference to a constant of the host is nothing that CUDA's device code may hold.
+// By value, because CUDA's device code must not hold a reference to a constant of the host.
 template <class T>
 WEFT_FN T min(T a, T b) {
     return b < a ? b : a;

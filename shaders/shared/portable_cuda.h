@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For portable.h: what functions of a shader need besides, in CUDA. Vectors, GLSL's names for where an
-// invocation is, shared memory, atomics.
+// The part of portable.h for bodies of shaders in CUDA: vectors, GLSL's names for the position of an
+// invocation, shared memory, atomics.
 #ifndef WEFT_SHARED_PORTABLE_CUDA_H
 #define WEFT_SHARED_PORTABLE_CUDA_H
 
@@ -8,8 +8,8 @@
 #define WEFT_MAIN WEFT_GPU void run
 #define WEFT_CONST static constexpr
 #define WEFT_CONSTANT(id, type, name, value)
-#define WEFT_GROUP_SIZE kWorkgroupSize  // of the struct: what a kernel is launched with
-// Members of a struct: where they are used, memory of the block.
+#define WEFT_GROUP_SIZE kWorkgroupSize  // a member of the struct: the size of a block in the launch
+// Members of a struct that give access to shared memory of the block.
 #define WEFT_GROUP(type, name, size)              \
     struct name##_memory {                        \
         WEFT_GPU type& operator[](uint i) const { \
@@ -34,14 +34,14 @@
         WEFT_GPU void operator=(type value) const { memory() = value; } \
     } name
 #define WEFT_AT(array, base, offset) ((array) + (base))[offset]
-#define WEFT_HELD(type, name, size)                                                 \
-    struct name##_memory {                                                          \
-        type held[kHeld];                                                           \
-        WEFT_GPU type& operator[](uint i) { return held[i]; }                       \
-        WEFT_GPU type& apart(uint i) const {                                        \
+#define WEFT_HELD(type, name, size)                                                     \
+    struct name##_memory {                                                              \
+        type held[kHeld];                                                               \
+        WEFT_GPU type& operator[](uint i) { return held[i]; }                           \
+        WEFT_GPU type& apart(uint i) const {                                            \
             __shared__ type memory[(size > kHeld ? size - kHeld : 1) * kWorkgroupSize]; \
             return memory[(i - kHeld) * kWorkgroupSize + threadIdx.x];                  \
-        }                                                                           \
+        }                                                                               \
     } name
 #define WEFT_APART(name, i) name.apart(i)
 #define WEFT_LOAD_APART(name, i, from) ::weft::shared::load_apart(name.apart(i), from)
@@ -71,7 +71,7 @@ WEFT_GPU void memoryBarrierBuffer() {
 WEFT_GPU uint atomicAdd(volatile uint& word, uint value) {
     return ::atomicAdd(const_cast<uint*>(&word), value);
 }
-// Four words at once, from and to memory that others write and read meanwhile.
+// Four words in one access, from and to memory that other workgroups write and read simultaneously.
 WEFT_GPU uvec4 load_volatile(const volatile uint* at) {
     uvec4 quad;
     asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -85,7 +85,7 @@ WEFT_GPU void store_volatile(volatile uint* at, uvec4 quad) {
                  "r"(quad.x), "r"(quad.y), "r"(quad.z), "r"(quad.w)
                  : "memory");
 }
-// Loads that go to shared memory without a register in between, where the device can.
+// Loads into shared memory, on devices that can do so without a register in between.
 template <class T>
 WEFT_GPU void load_apart(T& to, const T& from) {
 #if __CUDA_ARCH__ >= 800

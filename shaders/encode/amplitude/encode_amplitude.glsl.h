@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// amplitude: a row divided by its Euclidean norm, zeros behind it. A team of kTeam invocations makes a state;
-// it holds the row, of up to 2 kKept values an invocation, so that it is read once. Rows whose norm takes
-// more care, which are few, are read again. Needs encode_interface.h, and the push constants and buffers of
-// encode_amplitude.comp from the shader. No include guard: read once for each kernel.
+// amplitude: a row divided by its Euclidean norm, followed by zeros. A team of kTeam invocations makes a
+// state. It keeps the row in registers, up to 2 kKept values in each invocation, so that the row is read
+// once. Rows whose norm needs the careful way, which are few, are read again. Needs encode_interface.glsl.h,
+// and the push constants and buffers of encode_amplitude.comp from the shader. No include guard: read once
+// for each kernel.
 
 uint row_begin;
 
@@ -14,7 +15,8 @@ WEFT_GPU Raw value_at(uint i) {
 
 WEFT_GROUP_ONE(bool, some_need_care);
 
-// The inverse of the norm of what the team's invocations hold; 0 where that takes more care.
+// The inverse of the norm of the values that the team's invocations hold; 0 if the norm needs the careful
+// way.
 WEFT_GPU Real inverse_norm(Real sum, Real rest) {
     if (gl_LocalInvocationIndex == 0u) some_need_care = false;
     gather_sums(sum, rest);
@@ -29,7 +31,7 @@ WEFT_GPU Real inverse_norm(Real sum, Real rest) {
     return norm_sum[gl_LocalInvocationIndex - team_member()];
 }
 
-// Every team of the workgroup comes along: there are barriers inside.
+// All teams of the workgroup must call it, because it contains barriers.
 WEFT_GPU void make_with_care(uint row, bool mine, uint to) {
     const Norm norm = norm_with_care(mine ? p.features : 0u);
     if (!mine) return;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// amplitude, rows that no workgroup can hold alone: several share one, a block of 2^slab_bits values each, which they
-// keep while they wait for each other's norms. Workgroups take blocks in order, so those of a row run at the same time
-// wherever a device can run as many. None relies on that: who has waited for long leaves its block to the last one of
-// the row, who waits for nobody.
+// amplitude for rows that one workgroup cannot hold: several workgroups share a row. Each one keeps a block of
+// 2^slab_bits values while it waits for the norms of the others. Workgroups take blocks in order, so the workgroups of
+// a row run simultaneously if the device can run as many. Correctness does not depend on this: a workgroup that has
+// waited too long leaves its block to the last workgroup of the row, which waits for no other.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #if defined(WEFT_SHUFFLES)
@@ -36,9 +36,9 @@ void set_task_quad(uint at, uvec4 quad) {
     task_quads[at] = quad;
 }
 
-layout(constant_id = 2) const uint kKept = 8;  // pairs of a block that an invocation takes
+layout(constant_id = 2) const uint kKept = 8;  // pairs of a block that an invocation keeps
 #define kHeld kKept
 #if defined(WEFT_SHUFFLES)
-layout(constant_id = 3) const uint kSubgroup = 32;  // invocations of a subgroup, all of which are there
+layout(constant_id = 3) const uint kSubgroup = 32;  // invocations of a subgroup; subgroups are full
 #endif
 #include "encode_amplitude_shared.glsl.h"

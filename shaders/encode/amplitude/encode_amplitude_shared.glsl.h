@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// amplitude, rows that no workgroup can hold alone: several share one, a block of 2^slab_bits values each,
-// which they keep while they wait for each other's norms. Workgroups take blocks in order, so those of a row
-// run at the same time wherever a device can run as many. None relies on that: who has waited for long leaves
-// its block to the last one of the row, who waits for nobody but for what has been written already. Needs
-// encode_interface.h, and the push constants, buffers and task_quad() of encode_amplitude_shared.comp from the
-// shader. No include guard: read once for each kernel.
+// amplitude for rows that one workgroup cannot hold: several workgroups share a row. Each one keeps a block
+// of 2^slab_bits values while it waits for the norms of the others. Workgroups take blocks in order, so the
+// workgroups of a row run simultaneously if the device can run as many. Correctness does not depend on this:
+// a workgroup that has waited too long leaves its block to the last workgroup of the row, which waits only
+// for data that has already been written. Needs encode_interface.glsl.h, and the push constants, buffers and
+// task_quad() of encode_amplitude_shared.comp from the shader. No include guard: read once for each kernel.
 
 uint row_begin, block_begin;
 
@@ -15,13 +15,14 @@ WEFT_GPU Raw value_at(uint i) {
 #include "encode_norm_record.glsl.h"
 #include "encode_pairs.glsl.h"
 
-// Words of a row: how far it is; then a record of each block, the norm of one that takes care, and in the
-// last word whether the block was left; then a signal of each. All words must be 0 before.
+// The words of a row are its progress, then a record of each block, then a signal of each block. A record has
+// the norm of a block that needs the careful way, and its last word is set if the block was left to the last
+// workgroup. All words must be 0 at the start.
 WEFT_CONST uint kProgress = 0u, kBlockRecords = 8u, kRecordWords = 8u, kLeft = 7u, kSignalWords = 4u;
 WEFT_CONST uint kBlockDone = 1u, kBlockLeft = 1u << 16;  // in kProgress
-WEFT_CONST uint kPatience = 200u;                        // looks at memory
+WEFT_CONST uint kPatience = 200u;                        // reads of memory before a wait is given up
 
-WEFT_GROUP_ONE(uint, progress);  // before this block was done
+WEFT_GROUP_ONE(uint, progress);  // its value before this block was done
 WEFT_GROUP_ONE(bool, all_done);
 WEFT_GROUP_ONE(bool, some_missing);
 WEFT_GROUP_ONE(bool, some_need_care);
@@ -50,12 +51,13 @@ WEFT_GPU Norm read_record(uint at) {
     return norm;
 }
 
-// What a block says about its norm: 16 bytes that are written and read at once, of which neither x nor y nor
-// z is 0. Whoever finds none has all of it: no barrier must tell, which would take as long again.
+// The signal of a block has its norm: 16 bytes that are written and read in one access, of which neither x
+// nor y nor z is 0. So a reader that finds these three set has the whole signal, and needs no memory barrier,
+// which would take as long again.
 WEFT_CONST uint kSeeRecord = 0xffffffffu;  // x
 
 #if defined(WEFT_REAL64)
-// The sum's last bit is 1, what that changes goes to the rest, of which the high word is enough.
+// The last bit of the sum is set to 1. The change is added to the rest, of which the high word is enough.
 WEFT_GPU uvec4 signal_of(Real sum, Real rest) {
     uvec2 words = unpackDouble2x32(sum);
     words.x |= 1u;
@@ -91,7 +93,7 @@ WEFT_GPU bool complete(uvec4 signal) {
     return signal.x != 0u && signal.y != 0u && signal.z != 0u;
 }
 
-// Of a block whose signal has been seen.
+// The norm of a block whose signal has been read.
 WEFT_GPU Norm norm_at(uint block) {
     const uvec4 signal = read_signal(block);
     if (signal.x == kSeeRecord) return read_record(record_base + kBlockRecords + block * kRecordWords);
@@ -107,12 +109,12 @@ WEFT_GPU Norm norm_at(uint block) {
 
 WEFT_HELD(RawPair, kept, kKept);
 
-// Step k of a block, as load_pair takes it.
+// Step k of a block, as an argument of load_pair.
 WEFT_GPU uint step_of(uint block, uint k) {
     return (block << (p.slab_bits - 1u)) + k * WEFT_GROUP_SIZE;
 }
 
-// All loads are under way before the first is waited for, which a condition for each would prevent.
+// All loads are started before the first one is waited for. A condition for each load would prevent this.
 WEFT_GPU void load_block(uint block) {
     const uint lane = gl_LocalInvocationIndex, lanes = WEFT_GROUP_SIZE;
     const bool whole = (p.flags & kEncodePaired) != 0u && (block + 1u) << p.slab_bits <= p.features;
@@ -132,11 +134,11 @@ WEFT_GPU void load_block(uint block) {
     }
 }
 
-// The sums of the first `parts` invocations, a power of two, for all; of the others they are 0. What they go
-// through may be used again after the next barrier.
+// Gives all invocations the sum over the first `parts` of them, a power of two; the sums of the others must
+// be 0. The shared memory that it uses may be used again after the next barrier.
 #if defined(WEFT_SHUFFLES)
-// Within subgroups, all of whose invocations are there; then each for itself takes what the subgroups have,
-// all of them: nobody says in which the first invocations are.
+// Sums are joined within subgroups, which are full. Then each invocation adds up the sums of all subgroups,
+// because it is not specified which subgroups the first invocations are in.
 WEFT_GPU void join_sums(WEFT_INOUT(Real) sum, WEFT_INOUT(Real) rest, uint parts) {
     WEFT_UNROLL for (uint apart = kSubgroup / 2u; apart > 0u; apart /= 2u) {
         const Real more = subgroupShuffleXor(sum, apart);
@@ -164,7 +166,8 @@ WEFT_GPU void join_sums(WEFT_INOUT(Real) sum, WEFT_INOUT(Real) rest, uint parts)
 }
 #endif
 
-// The block's norm, for the workgroup; what others need of it, and that it is done, for them.
+// Computes the norm of the block for the workgroup, writes what other workgroups need of it, and counts the
+// block as done.
 WEFT_GPU void make_norm(uint block) {
     Norm norm;
     norm.sum = kZero;
@@ -209,14 +212,14 @@ WEFT_GPU void store_block(uint to, uint block, Norm norm) {
     }
 }
 
-// Blocks behind the values: they wait for no norm.
+// Blocks after the last value are zeros and need no norm.
 WEFT_GPU void store_zeros(uint to, uint block, uint blocks) {
     for (block += blocks; block < 1u << (p.qubits - p.slab_bits); block += blocks)
         for (uint k = 0u; k < kKept; ++k)
             store_pair(to, step_of(block, k), gl_LocalInvocationIndex, WEFT_GROUP_SIZE, kZero, kZero);
 }
 
-// By one invocation, so that the looks of others leave memory to those who load and store.
+// Called by one invocation only, because polling by all would slow down the loads and stores of others.
 WEFT_GPU bool await_blocks(uint blocks) {
     if (progress % kBlockLeft + 1u == blocks) return true;
     for (uint look = 0u; look < kPatience; ++look)
@@ -224,8 +227,8 @@ WEFT_GPU bool await_blocks(uint blocks) {
     return false;
 }
 
-// Waits for the row's blocks and sums what their signals say, which means nothing if some ask for care.
-// False: some are missing. A signal may be seen later than that its block is done.
+// Waits for the row's blocks and adds up their signals; the sum has no meaning if a block needs the careful
+// way. Returns false if signals are missing: a signal may become visible after its block is counted as done.
 WEFT_GPU bool look_at_signals(uint blocks, WEFT_INOUT(Norm) joined) {
     if (gl_LocalInvocationIndex == 0u) all_done = await_blocks(blocks);
     barrier();
@@ -246,8 +249,8 @@ WEFT_GPU bool look_at_signals(uint blocks, WEFT_INOUT(Norm) joined) {
     return !some_missing;
 }
 
-// False: this block has been left to the last of the row. The last one itself looks until it sees what all
-// others have written before.
+// Returns false if this block has been left to the last workgroup of the row. The last workgroup itself polls
+// until the data of all others, which they wrote before, is visible.
 WEFT_GPU bool go_on_waiting(uint block, uint blocks) {
     if (gl_LocalInvocationIndex == 0u) {
         left_to_others = false;
@@ -263,8 +266,9 @@ WEFT_GPU bool go_on_waiting(uint block, uint blocks) {
     return !left_to_others;
 }
 
-// Every workgroup of a row joins the norms for itself, which takes less time than to wait for one that does.
-// False: as go_on_waiting. The norm's sum is the inverse of its root.
+// Every workgroup of a row joins the norms itself, which takes less time than waiting for one workgroup that
+// does it. Returns false as go_on_waiting does. The sum in `all` is the inverse of the root of the joined
+// sums.
 WEFT_GPU bool await_norms(uint block, uint blocks, WEFT_OUT(Norm) all) {
     while (!look_at_signals(blocks, all))
         if (!go_on_waiting(block, blocks)) return false;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Norms that neither overflow nor underflow nor lose digits: squares are summed with compensation, and where
-// the sum leaves the range in which that is exact enough, the values are scaled by a power of two first.
-// Needs encode_interface.h and `Raw value_at(uint i)` from the shader. kTeam, a power of two, is the number of
-// invocations that share a row: a workgroup, where the shader does not say otherwise.
-// A sum of squares of values scaled by 2^-exponent; `fault` as in encode_parameters.h.
+// Norms that neither overflow nor underflow nor lose digits. Squares are summed with compensation. If the sum
+// leaves the range in which this is exact enough, the careful way scales the values by a power of two first.
+// Needs encode_interface.glsl.h and `Raw value_at(uint i)` from the shader. kTeam, a power of two, is the
+// number of invocations that share a row; by default it is the workgroup. A sum of squares of values scaled
+// by 2^-exponent; `fault` as in encode_parameters.h.
 struct Norm {
-    Real sum, rest;  // sum + rest
-    int exponent;    // kPlain: the values as they are
+    Real sum, rest;  // the value is sum + rest
+    int exponent;    // kPlain: the values are not scaled
     uint fault, position;
 };
 WEFT_CONST int kPlain = -100000;
@@ -18,7 +18,7 @@ WEFT_GROUP(Real, norm_sum, WEFT_GROUP_SIZE);
 WEFT_GROUP(Real, norm_rest, WEFT_GROUP_SIZE);
 WEFT_GROUP(uint, norm_word, WEFT_GROUP_SIZE);
 
-// The sum of two numbers without error, added to a sum in two parts.
+// Adds a number to a sum in two parts without error (two-sum).
 WEFT_GPU void add_to(WEFT_INOUT(Real) sum, WEFT_INOUT(Real) rest, Real more) {
     WEFT_PRECISE Real total = sum + more;
     WEFT_PRECISE Real part = total - sum;
@@ -35,12 +35,13 @@ WEFT_GPU void add_square(WEFT_INOUT(Real) sum, WEFT_INOUT(Real) rest, Real value
 
 #if defined(WEFT_REAL64)
 
-// Between these, squares that underflow and sums of them cannot matter.
+// Between these bounds, squares that underflow, and sums of them, are too small to matter.
 WEFT_GPU bool sums_exactly(Real sum) {
     return sum >= WEFT_F64(0x07b00000u, 0u) && sum <= WEFT_F64(0x7b000000u, 0u);
 }
 
-// The value times 2^-exponent; what is then below 2^-1022 is 0. Largest values come out below 2.
+// The value times 2^-exponent, or 0 if this is below 2^-1022. With the exponent of the largest value, all
+// results are below 2.
 WEFT_GPU Real scaled(Raw raw, int exponent) {
     uvec2 words;
     int shift = exponent;
@@ -92,7 +93,7 @@ WEFT_GPU Real scaled(Raw raw, int exponent) {
         wanted = int(magnitude >> 23) - 1074 - exponent;
         if (magnitude == 0u) return 0.0f;
     } else {
-        // Rounding up may carry into the exponent, which is right.
+        // Rounding up may carry into the exponent, which gives the right result.
         magnitude = (((raw.y & 0xfffffu) << 3) | (raw.x >> 29)) + ((raw.x >> 28) & 1u);
         wanted = int((raw.y >> 20) & 0x7ffu) - 896 - exponent + int(magnitude >> 23);
     }
@@ -130,8 +131,8 @@ WEFT_GPU uint team_member() {
     return gl_LocalInvocationIndex & (kTeam - 1u);
 }
 
-// The sums of a team's first `parts` invocations, a power of two: in norm_sum and norm_rest of its first one,
-// for that one to read, and after a barrier for all.
+// Adds up the sums of a team's first `parts` invocations, a power of two. The result is in norm_sum and
+// norm_rest of the team's first invocation, which may read it immediately; the others need a barrier before.
 WEFT_GPU void gather_parts(Real sum, Real rest, uint parts) {
     const uint lane = gl_LocalInvocationIndex, member = team_member();
     norm_sum[lane] = sum;
@@ -156,7 +157,7 @@ WEFT_GPU void gather_sums(Real sum, Real rest) {
     gather_parts(sum, rest, kTeam);
 }
 
-// Of the invocations' sums, the same for all of them.
+// Adds up the sums of all invocations of a team; all of them get the result.
 WEFT_GPU void reduce_sum(WEFT_INOUT(Real) sum, WEFT_INOUT(Real) rest) {
     gather_sums(sum, rest);
     barrier();
@@ -179,7 +180,7 @@ WEFT_GPU uint reduce_max(uint word) {
     return result;
 }
 
-// The power of two at or below the largest of the values whose magnitudes have these words.
+// The exponent of the largest of the values; `high` and `low` are the largest words of their magnitudes.
 WEFT_GPU int exponent_of(uint high, uint low) {
 #if defined(WEFT_IN64)
     if (high >= 0x100000u) return int(high >> 20) - 1023;
@@ -189,7 +190,7 @@ WEFT_GPU int exponent_of(uint high, uint low) {
 #endif
 }
 
-// The slow way, for what the plain sum cannot tell: values value_at(0) to value_at(length - 1).
+// The careful way, for values value_at(0) to value_at(length - 1) whose plain sum is out of range.
 WEFT_GPU Norm norm_with_care(uint length) {
     Norm norm;
     norm.fault = kEncodeGood;
@@ -219,7 +220,7 @@ WEFT_GPU Norm norm_with_care(uint length) {
     } else {
         norm.exponent = exponent_of(high, low);
     }
-    // Nobody has left: teams of one workgroup meet at the same barriers, whatever their rows are like.
+    // No early return: all teams of a workgroup must reach the same barriers, whatever their rows hold.
     const uint summed = norm.fault == kEncodeGood ? length : 0u;
     for (uint i = team_member(); i < summed; i += kTeam)
         add_square(norm.sum, norm.rest, scaled(value_at(i), norm.exponent));
@@ -227,8 +228,9 @@ WEFT_GPU Norm norm_with_care(uint length) {
     return norm;
 }
 
-// 1 / sqrt(sum + rest), right to the last place or two where a device's is to half of its places: a step of
-// Newton's method. Sums lie where sums_exactly says, or are those of scaled values: nothing overflows.
+// 1 / sqrt(sum + rest) by a step of Newton's method: it is right to the last place or two even if the
+// device's inversesqrt is right to half of the places only. Sums are within the range of sums_exactly or come
+// from scaled values, so nothing overflows.
 WEFT_GPU Real inverse_root(Real sum, Real rest) {
     WEFT_PRECISE Real total = sum + rest;
     WEFT_PRECISE Real inverse = inversesqrt(total);

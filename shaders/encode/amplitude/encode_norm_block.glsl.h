@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// amplitude, long rows, first step: the norm of each block of a row by a workgroup. A row's blocks lie behind
-// each other in `norms`. A row that is too long to be bound whole comes in several dispatches. Needs
-// encode_interface.h, and the push constants and buffers of encode_norm_block.comp from the shader. No include
-// guard: read once for each kernel.
+// amplitude, long rows, first step: a workgroup computes the norm of a block of a row. The blocks of a row
+// follow each other in `norms`. A row that is too long for one binding takes several dispatches. Needs
+// encode_interface.glsl.h, and the push constants and buffers of encode_norm_block.comp from the shader. No
+// include guard: read once for each kernel.
 
 uint row_begin;
 WEFT_GPU Raw value_at(uint i) {

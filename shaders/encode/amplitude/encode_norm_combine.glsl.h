@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The norms of a row's blocks become one. Needs encode_norm.h and `Norm norm_at(uint block)` from the shader;
-// for a whole workgroup, all of which get the result.
+// Joins the norms of a row's blocks. Needs encode_norm.glsl.h and `Norm norm_at(uint block)` from the shader.
+// All invocations of a workgroup must call combine_norms, and all get the result.
 WEFT_CONST int kBias = 1 << 20;  // makes exponents, kPlain included, sort as unsigned numbers
 
-// Times 4^shift, shift <= 0.
+// value * 4^shift for shift <= 0.
 WEFT_GPU Real shrink(Real value, int shift) {
     const Real quarter = kHalf * kHalf;
     if (shift < -600) return kZero;
@@ -11,7 +11,7 @@ WEFT_GPU Real shrink(Real value, int shift) {
     return value;
 }
 
-// The norm whose sum is the inverse of the root of all sums.
+// The joined norm; its sum is the inverse of the root of all sums.
 WEFT_GPU Norm combine_norms(uint blocks) {
     Norm all, norm;
     all.sum = kZero;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// amplitude, long rows, second step: the norms of a row's blocks become one, by a workgroup a row. The record that
-// comes out holds the inverse of the norm where those of blocks hold sums.
+// amplitude, long rows, second step: a workgroup joins the norms of a row's blocks. The record that it writes holds the
+// inverse of the norm in the place where records of blocks hold sums.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "shaders/encode/encode_interface.glsl.h"

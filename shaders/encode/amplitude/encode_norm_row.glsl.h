@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// amplitude, long rows, second step: the norms of a row's blocks become one, by a workgroup a row. The record
-// that comes out holds the inverse of the norm where those of blocks hold sums. Needs encode_interface.h, and the
-// push constants and buffers of encode_norm_row.comp from the shader. No include guard: read once for each
-// kernel.
+// amplitude, long rows, second step: a workgroup joins the norms of a row's blocks. The record that it writes
+// holds the inverse of the norm in the place where records of blocks hold sums. Needs
+// encode_interface.glsl.h, and the push constants and buffers of encode_norm_row.comp from the shader. No
+// include guard: read once for each kernel.
 
 WEFT_GPU Raw value_at(uint i) {
     return Raw(0u);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// amplitude, long rows, third step: values times the inverse of their row's norm. An element is 16 bytes of a
-// state. Needs encode_interface.h, and the push constants and buffers of encode_scale.comp from the shader. No
-// include guard: read once for each kernel.
+// amplitude, long rows, third step: multiplies values by the inverse of their row's norm. An element is 16
+// bytes of a state. Needs encode_interface.glsl.h, and the push constants and buffers of encode_scale.comp
+// from the shader. No include guard: read once for each kernel.
 
 WEFT_GPU Raw value_at(uint i) {
     return values[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// basis: one amplitude of a state is 1, the others are 0. Every invocation makes 16 bytes at a time.
+// basis: one amplitude of a state is 1, the others are 0. Every invocation stores 16 bytes at a time.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "shaders/encode/encode_parameters.h"

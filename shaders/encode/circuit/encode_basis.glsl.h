@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// basis: one amplitude of a state is 1, the others are 0. Every invocation makes 16 bytes at a time. Needs
-// encode_interface.h, and the push constants and buffers of encode_basis.comp from the shader. No include guard:
-// read once for each kernel.
+// basis: one amplitude of a state is 1, the others are 0. Every invocation stores 16 bytes at a time. Needs
+// encode_parameters.h, encode_turns.h, and the constants, push constants and buffers of encode_basis.comp
+// from the shader. No include guard: read once for each kernel.
 
 WEFT_CONST uint kPerStore = kStoreWide ? 1u : 2u;
-WEFT_CONST uint kStores = 8;               // of an invocation, as the host counts workgroups
-WEFT_CONST uint kNoIndex = 0xffffffffu;    // further from any amplitude than a store is wide
-WEFT_GROUP(uint, indices, kStores * 256);  // of the elements that a workgroup's stores meet
+WEFT_CONST uint kStores = 8;               // stores of an invocation; the host counts workgroups by it
+WEFT_CONST uint kNoIndex = 0xffffffffu;    // differs from every amplitude by more than a store is wide
+WEFT_GROUP(uint, indices, kStores * 256);  // of the elements that a workgroup's stores overlap
 
-// x: the index, y: what is wrong with it. A float from 2^24 on may stand for another integer than was meant.
+// x: the index, y: its fault. A float of 2^24 or more may be the rounded value of another integer.
 WEFT_GPU uvec2 whole_number(uvec2 words) {
     const uint magnitude = words.y & 0x7fffffffu;
     if (magnitude >= 0x7ff00000u) {
@@ -35,7 +35,7 @@ WEFT_GPU uvec2 index_of(uint row) {
     const uint at = p.in_base + row;
     uvec2 index;
     if (kInput == 0u)
-        // A float that widening takes for 0 is a fraction.
+        // A denormal float, which widen_float turns into 0, is a fraction.
         index = (values[at] & 0x7f800000u) == 0u && (values[at] & 0x7fffffffu) != 0u
                     ? uvec2(0u, (values[at] >> 31) != 0u ? kEncodeNegative : kEncodeFractional)
                     : whole_number(widen_float(values[at]));
@@ -50,8 +50,8 @@ WEFT_GPU uvec2 index_of(uint row) {
     return index;
 }
 
-// The index of every element that [begin, end) of the stores meets, once for all invocations; and the status
-// of those that begin there.
+// Finds the index of every element that the stores [begin, end) overlap, once for all invocations, and writes
+// the status of the elements that begin there.
 WEFT_GPU void find_indices(uint begin, uint end, uint bits, uint block_bits) {
     const uint from = (begin * kPerStore) >> bits, elements = (((end - 1u) * kPerStore) >> bits) - from + 1u;
     const bool by_row = (p.flags & kEncodeStatusByRow) != 0u;
@@ -71,7 +71,7 @@ WEFT_MAIN() {
     const uint bits = min(p.qubits, p.slab_bits), block_bits = p.qubits - bits;
     const uint stores = (count << bits) / kPerStore, share = kStores * gl_WorkGroupSize.x;
     const uint one = kStoreWide ? 0x3ff00000u : 0x3f800000u;
-    // A workgroup's stores lie together, so that few elements have to be looked up.
+    // The stores of a workgroup are contiguous, so that few indices are needed.
     for (uint begin = gl_WorkGroupID.x * share; begin < stores; begin += gl_NumWorkGroups.x * share) {
         const uint end = min(begin + share, stores);
         barrier();

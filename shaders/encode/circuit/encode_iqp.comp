@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // iqp from 7 qubits on: phases, then a Walsh-Hadamard transform over the lowest kSlabBits bits of the index. Each
-// invocation holds 16 amplitudes and transforms 4 bits at a time; in between they are dealt out anew through shared
-// memory. With WEFT_TASKS the same dispatch transforms up to 8 bits above, see encode_tasks.h; without, what lies above
-// kSlabBits is encode_wht.comp's.
+// invocation holds 16 amplitudes and transforms 4 bits at a time; in between, amplitudes are redistributed through
+// shared memory. With WEFT_TASKS the same dispatch transforms up to 8 bits above (see encode_tasks.h); without it,
+// encode_wht.comp transforms the bits above kSlabBits.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "shaders/encode/encode_interface.glsl.h"
 
 layout(local_size_x_id = 0) in;                  // 2^(kSlabBits - 4)
 layout(constant_id = 2) const uint kSlabBits = 10;
-layout(constant_id = 4) const uint kQubits = 0;  // 0: in the push constants
+layout(constant_id = 4) const uint kQubits = 0;  // 0: the number is in the push constants
 layout(push_constant) uniform Push {
     uint count;
     uint first;

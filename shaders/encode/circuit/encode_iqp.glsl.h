@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The quadratic phases of iqp: theta(x) = sum d_i x_i + sum over i < j of d_ij x_i x_j, as exact turns. Needs
-// encode_interface.h, `p`, `values` and a constant kMostRows from the shader; a workgroup makes one slab or
-// several small states.
-// Constants where the kernel was made for one number of qubits.
+// encode_interface.glsl.h, `p`, `values` and the constants kMostAngles and kMostRows from the shader. A
+// workgroup makes one slab or several small states. qubits() and features() are constants if the kernel was
+// specialized for one number of qubits.
 WEFT_GPU uint qubits() {
     return kQubits != 0u ? kQubits : p.qubits;
 }
@@ -10,7 +10,7 @@ WEFT_GPU uint features() {
     return kQubits != 0u ? kQubits * (kQubits + 1u) / 2u : p.features;
 }
 
-WEFT_GROUP(Phase, angles, kMostAngles);  // of row r: [r * features + i]
+WEFT_GROUP(Phase, angles, kMostAngles);  // angle i of row r: [r * features + i]
 WEFT_GROUP(uint, bad_position, kMostRows);
 WEFT_GROUP(uint, bad_fault, kMostRows);
 WEFT_GROUP_ONE(uint, any_bad);
@@ -41,7 +41,7 @@ WEFT_GPU void load_angles(uint row, uint rows) {
     }
 }
 
-// Position of d_ij, i < j, among the angles of a row: pairs (0,1) (0,2) .. (1,2) .. behind the d_i.
+// Position of d_ij, i < j, among the angles of a row: pairs (0,1) (0,2) .. (1,2) .. follow the d_i.
 WEFT_GPU uint pair_position(uint i, uint j) {
     return qubits() + i * qubits() - i * (i + 1u) / 2u + j - i - 1u;
 }
@@ -68,7 +68,7 @@ WEFT_GPU Phase theta(uint row, uint x) {
     return sum;
 }
 
-// What the rows of a workgroup came to, for the host.
+// Writes the status of the rows of a workgroup.
 WEFT_GPU void write_status(uint row, uint from, uint rows, uint block) {
     const bool by_row = (p.flags & kEncodeStatusByRow) != 0u;
     for (uint r = gl_LocalInvocationIndex; r < rows; r += gl_WorkGroupSize.x)

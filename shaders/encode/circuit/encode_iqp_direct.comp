@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // iqp of up to 6 qubits: an invocation sums the signed phases of one amplitude. A workgroup of 2^slab_bits invocations
-// makes as many states as it has invocations for.
+// makes as many whole states as it has invocations for.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "shaders/encode/encode_interface.glsl.h"
 
 layout(local_size_x_id = 0) in;
-layout(constant_id = 4) const uint kQubits = 0;  // 0: in the push constants
+layout(constant_id = 4) const uint kQubits = 0;  // 0: the number is in the push constants
 layout(push_constant) uniform Push {
     uint count;
     uint first;

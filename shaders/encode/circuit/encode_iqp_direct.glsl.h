@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // iqp of up to 6 qubits: an invocation sums the signed phases of one amplitude. A workgroup of 2^slab_bits
-// invocations makes as many states as it has invocations for. Needs encode_interface.h, and the push constants and
-// buffers of encode_iqp_direct.comp from the shader. No include guard: read once for each kernel.
+// invocations makes as many whole states as it has invocations for. Needs encode_interface.glsl.h, and the
+// push constants and buffers of encode_iqp_direct.comp from the shader. No include guard: read once for each
+// kernel.
 
-WEFT_CONST uint kMostAngles = 192, kMostRows = 128;  // of 256 amplitudes, by number of qubits
+WEFT_CONST uint kMostAngles = 192, kMostRows = 128;  // maxima over the number of qubits, for 256 amplitudes
 #include "encode_iqp.glsl.h"
 
 WEFT_GROUP(Complex, phases, 256);
@@ -12,8 +13,10 @@ WEFT_MAIN() {
     const uint lane = gl_LocalInvocationIndex, size = 1u << p.qubits,
                per_workgroup = gl_WorkGroupSize.x >> p.qubits;
     const uint row_in_workgroup = lane >> p.qubits, z = lane & (size - 1u);
-    for (uint workgroup = gl_WorkGroupID.x; workgroup * per_workgroup < count; workgroup += gl_NumWorkGroups.x) {
-        const uint from = workgroup * per_workgroup, rows = min(per_workgroup, count - from), row = p.base + first + from;
+    for (uint workgroup = gl_WorkGroupID.x; workgroup * per_workgroup < count;
+         workgroup += gl_NumWorkGroups.x) {
+        const uint from = workgroup * per_workgroup, rows = min(per_workgroup, count - from),
+                   row = p.base + first + from;
         load_angles(row, rows);
         write_status(row, from, rows, 0u);
         Real scale = two_to_minus(p.qubits);

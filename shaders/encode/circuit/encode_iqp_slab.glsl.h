@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The phases of a slab and its transform, in registers. Needs encode_iqp.h and kSlabBits from the shader.
-// A Real or a Phase in shared memory.
+// The phases of a slab and its transform, in registers. Needs encode_iqp.glsl.h and kSlabBits from the
+// shader. A Real or a Phase in shared memory.
 #if defined(WEFT_REAL64)
 #define Cell uvec2
 WEFT_GPU Cell cell_of(Real value) {
@@ -34,11 +34,11 @@ WEFT_GPU Phase phase_of_cell(Cell cell) {
 }
 #endif
 
-// First the tables of phases, then values dealt out: one part, real or imaginary, at a time, so that twice as
-// large slabs fit; a gap after every 32 values keeps strided accesses on different banks.
+// Holds the tables of phases first, then values to be redistributed: one part, real or imaginary, at a time,
+// so that slabs of twice the size fit. A gap after every 32 values puts strided accesses on different banks.
 WEFT_GROUP(Cell, cells, (1u << kSlabBits) + (1u << (kSlabBits - 5u)));
-WEFT_GROUP(Phase, linear, kMostRows * 9u);   // of qubit i of row r, [r * qubits + i], see prepare()
-WEFT_GROUP(Complex, held, kMostRows * 16u);  // phases of the 4 held bits, and of those above the slab, alone
+WEFT_GROUP(Phase, linear, kMostRows * 9u);   // qubit i of row r: [r * qubits + i], see prepare()
+WEFT_GROUP(Complex, held, kMostRows * 16u);  // phases of the 4 held bits and the bits above the slab alone
 
 Complex v[16];
 
@@ -46,13 +46,13 @@ WEFT_GPU uint gap(uint at) {
     return at + (at >> 5);
 }
 
-// Where value k of this invocation lies in the slab when its values differ in bits low .. low + 3.
+// The place in the slab of value k of this invocation, if its values differ in bits low .. low + 3.
 WEFT_GPU uint place(uint low, uint k) {
     const uint lane = gl_LocalInvocationIndex;
     return (lane & ((1u << low) - 1u)) | (k << low) | ((lane >> low) << (low + 4u));
 }
 
-// The same when they are to be stored: neighbours of 16 bytes by neighbouring invocations.
+// The same for the stores: neighbouring invocations store neighbouring 16 bytes.
 WEFT_GPU uint store_place(uint k) {
     const uint lane = gl_LocalInvocationIndex;
     return kStoreWide ? lane | (k << (kSlabBits - 4u))
@@ -64,8 +64,8 @@ WEFT_GPU Complex unit_of(Phase phase) {
     return complex(a.cosine, a.sine);
 }
 
-// Tables of a row, by the two lowest groups of 4 lane bits: of what such a group comes to alone, and of what
-// it adds to each higher bit of the slab.
+// Tables of a row for each of the two lowest sets of 4 lane bits: the phases of such a set alone, and the
+// phases that it adds to each higher bit of the slab.
 struct Tables {
     uint rows, lane_bits, first_bit, groups, per_row;
 };
@@ -87,8 +87,8 @@ WEFT_GPU uint with_at(Tables t, uint row, uint bit, uint group, uint value) {
     return t.rows * 32u + row * t.per_row + ((bit - t.first_bit) * t.groups + group) * 16u + value;
 }
 
-// Terms of the bits that are set in `x`, and of pairs of them. Bits above the slab are fixed, so their pairs
-// with a bit count as terms of that bit.
+// The terms of the bits that are set in `x`, and of pairs of them. Bits above the slab are fixed, so their
+// pairs with a bit count as terms of that bit.
 WEFT_GPU Phase terms(uint row, uint x) {
     Phase sum = no_phase();
     while (x != 0u) {
@@ -121,8 +121,8 @@ WEFT_GPU void prepare_tables(Tables t) {
     }
 }
 
-// theta of held bits, lane bits and bits above the slab is the sum of what each of the three comes to, and of
-// the pairs between lane and held bits.
+// theta is the sum of the terms of held bits, of lane bits and of bits above the slab, and of the pairs
+// between lane and held bits.
 WEFT_GPU void prepare(uint rows, uint bits, uint block) {
     const uint lane_bits = bits - 4u;
     const Real scale = two_to_minus(qubits());
@@ -139,7 +139,7 @@ WEFT_GPU void prepare(uint rows, uint bits, uint block) {
     barrier();
 }
 
-// What the lane bits below `bit` add to it: 4 at a time from the tables.
+// The pairs of `bit` with the lane bits below it, 4 bits at a time from the tables.
 WEFT_GPU Phase with_lane(Tables t, uint row, uint bit, uint lane_index) {
     Phase sum = phase_of_cell(cells[with_at(t, row, bit, 0u, lane_index & 15u)]);
     if (t.groups > 1u)
@@ -201,8 +201,8 @@ WEFT_GPU void deal(uint from_low, uint to_low, bool to_store) {
         real_of_cell(cells[gap(to_store ? store_place(k) : place(to_low, k))]);
 }
 
-// Slab `block` of `rows` rows from `row` on, more than one where a slab holds them whole, into 16 bytes from
-// `to` on.
+// Makes slab `block` of `rows` rows from `row` on, and stores it in units of 16 bytes from `to` on. `rows` is
+// more than 1 if a slab holds several whole rows.
 WEFT_GPU void make_slab(uint row, uint rows, uint bits, uint block, uint to) {
     const uint lane_bits = bits - 4u, lane = gl_LocalInvocationIndex;
     prepare(rows, bits, block);

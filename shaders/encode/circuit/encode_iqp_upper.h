@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transform of the kUpperBits bits above a slab, in place, by tiles of 2^kSlabBits units of 16 bytes: all
-// 2^kUpperBits places that these bits tell apart, of neighbouring units. A unit is an amplitude of complex128
-// or two of complex64.
+// The transform over the kUpperBits bits above a slab, in place, in tiles of 2^kSlabBits units of 16 bytes. A
+// tile has neighbouring units, each at all 2^kUpperBits places that differ in these bits only. A unit is one
+// amplitude of complex128 or two of complex64.
 #ifndef WEFT_SHARED_ENCODE_IQP_UPPER_H
 #define WEFT_SHARED_ENCODE_IQP_UPPER_H
 
 WEFT_CONST uint kRunBits = kSlabBits - kUpperBits;               // neighbouring units of a tile
 WEFT_CONST uint kUnitBits = kSlabBits - (kStoreWide ? 0u : 1u);  // units of a slab
-// Bits that are transformed in the second of two turns.
+// The number of bits that are transformed in the second of two steps.
 WEFT_CONST uint kLateBits = kUpperBits > 4u ? kUpperBits - 4u : 0u;
 
 uvec4 units[16];
@@ -45,8 +45,8 @@ WEFT_GPU void transform_units(uint bits) {
     }
 }
 
-// Unit k of this invocation in the tile: place among the 2^kUpperBits in the high bits, neighbour in the low
-// ones.
+// The position in the tile of unit k of this invocation. Its high bits are the place among the 2^kUpperBits,
+// its low bits the neighbour.
 WEFT_GPU uint early_place(uint k) {
     const uint lane = gl_LocalInvocationIndex;
     if (kUpperBits >= 4u) return (k << (kSlabBits - 4u)) | lane;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// angle, phase and iqp-z: every amplitude is the product of one factor a qubit, chosen by that qubit's bit of the
-// index.
-// A workgroup makes one slab, or as many small states as a slab holds, each by its share of the invocations.
+// angle, phase and iqp-z: every amplitude is the product of one factor for each qubit, selected by the qubit's bit of
+// the index. A workgroup makes one slab, or as many small states as a slab holds, each by its share of the invocations.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "shaders/encode/encode_interface.glsl.h"

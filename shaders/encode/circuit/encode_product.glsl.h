@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// angle, phase and iqp-z: every amplitude is the product of one factor a qubit, chosen by that qubit's bit of
-// the index. A workgroup makes one slab, or as many small states as a slab holds. Needs encode_interface.h, and
-// the push constants and buffers of encode_product.comp from the shader. No include guard: read once for each
-// kernel.
+// angle, phase and iqp-z: every amplitude is the product of one factor for each qubit, selected by the
+// qubit's bit of the index. A workgroup makes one slab, or as many small states as a slab holds. Needs
+// encode_interface.glsl.h, and the push constants and buffers of encode_product.comp from the shader. No
+// include guard: read once for each kernel.
 
-WEFT_CONST uint kPairBits = kStoreWide ? 0u : 1u;  // of the index, within a store of 16 bytes
-WEFT_CONST uint kPassBits = 4u - kPairBits;        // of an invocation, in store_alone()
-WEFT_CONST uint kMostFactors = 256;                // of a workgroup: rows * qubits
-WEFT_CONST uint kMostUpper = 512;                  // of a workgroup: rows * passes
+WEFT_CONST uint kPairBits = kStoreWide ? 0u : 1u;  // bits of the index within a store of 16 bytes
+WEFT_CONST uint kPassBits = 4u - kPairBits;        // an invocation has 2^kPassBits passes in store_alone()
+WEFT_CONST uint kMostFactors = 256;                // most rows * qubits of a workgroup
+WEFT_CONST uint kMostUpper = 512;                  // most rows * passes of a workgroup
 
-WEFT_GROUP(Complex, factors, 2 * kMostFactors);  // of qubit k of row r, for bit b: [2 * (r * qubits + k) + b]
-WEFT_GROUP(Complex, upper, kMostUpper);        // of pass i of row r: product over the bits that a pass fixes
+WEFT_GROUP(Complex, factors, 2 * kMostFactors);  // bit b of qubit k of row r: [2 * (r * qubits + k) + b]
+WEFT_GROUP(Complex, upper, kMostUpper);        // pass i of row r: the product over the bits that a pass fixes
 WEFT_GROUP(uint, bad_position, kMostFactors);  // by row
 WEFT_GROUP(uint, bad_fault, kMostFactors);
 WEFT_GROUP_ONE(uint, any_bad);
@@ -22,7 +22,8 @@ WEFT_GPU void make_factors(uint at, Raw raw) {
         zero = complex(a.cosine, kZero);
         one = complex(a.sine, kZero);
     } else if (kMethod == kEncodePhase) {
-        // 2^-n/2 is one factor 2^-1 in every second qubit, and sqrt(1/2) in the last of an odd number.
+        // 2^-n/2 is a factor of 1/2 in every second qubit, and of sqrt(1/2) in the last qubit of an odd
+        // number.
         const uint k = at % p.qubits;
         Real scale = (k & 1u) != 0u ? kHalf : kOne;
 #if defined(WEFT_REAL64)
@@ -49,8 +50,8 @@ WEFT_GPU Complex times(Complex product, uint row, uint qubit, uint bit) {
     return both(product, factors[2 * (row * p.qubits + qubit) + (bit & 1u)]);
 }
 
-// The factors of `rows` states from `row` on, and which of them are not finite. The first value of each
-// invocation is on its way while others write.
+// Makes the factors of `rows` states from `row` on, and finds values that are not finite. The load of the
+// first value of each invocation overlaps with the writes of others.
 WEFT_GPU void load(uint row, uint rows) {
     const uint begin = p.in_base + row * p.qubits;
     for (uint r = gl_LocalInvocationIndex; r < rows; r += gl_WorkGroupSize.x) {
@@ -81,7 +82,8 @@ WEFT_GPU void load(uint row, uint rows) {
     }
 }
 
-// The factors of qubits [from, to) for the low bits of `index`. By two chains, whose latencies overlap.
+// The product of the factors of qubits [from, to) for the low bits of `index`, by two chains whose latencies
+// overlap.
 WEFT_GPU Complex product_of(uint row, uint from, uint to, uint index) {
     Complex even = complex(kOne, kZero), odd = even;
     for (uint k = from; k < to; k += 2u, index >>= 2u) {
@@ -91,8 +93,8 @@ WEFT_GPU Complex product_of(uint row, uint from, uint to, uint index) {
     return both(even, odd);
 }
 
-// As store(), of a slab of one state, without waiting for others once more: every invocation multiplies the
-// factors of the passes itself.
+// Like store(), for a slab of one state, but without another barrier: every invocation multiplies the factors
+// of the passes itself.
 WEFT_GPU void store_alone(uint from, uint block) {
     const uint lane = gl_LocalInvocationIndex, lane_bits = findMSB(gl_WorkGroupSize.x);
     const uint pass_at = lane_bits + kPairBits;
@@ -116,8 +118,8 @@ WEFT_GPU void store_alone(uint from, uint block) {
     }
 }
 
-// The index of an amplitude is, from its low bits on, place in a store, invocation within the row, pass,
-// block.
+// From its low bits on, the index of an amplitude has these parts: place in a store, invocation within the
+// row, pass, block.
 WEFT_GPU void store(uint from, uint rows, uint block) {
     const uint bits = min(p.qubits, p.slab_bits), lane = gl_LocalInvocationIndex;
     const uint lane_bits = findMSB(gl_WorkGroupSize.x) - (p.slab_bits - bits),
@@ -145,7 +147,8 @@ WEFT_MAIN() {
     const bool slabs = p.qubits >= p.slab_bits;
     const uint per_workgroup = slabs ? 1u : 1u << (p.slab_bits - p.qubits);
     const uint block_bits = slabs ? p.qubits - p.slab_bits : 0u;
-    for (uint workgroup = gl_WorkGroupID.x; workgroup * per_workgroup < count; workgroup += gl_NumWorkGroups.x) {
+    for (uint workgroup = gl_WorkGroupID.x; workgroup * per_workgroup < count;
+         workgroup += gl_NumWorkGroups.x) {
         const uint from = workgroup * per_workgroup, rows = min(per_workgroup, count - from);
         const uint element = p.base + first + from, row = element >> block_bits;
         const uint block = element & ((1u << block_bits) - 1u);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two steps in one dispatch: rows are cut into blocks, and no second step of a row may begin before all of
-// its first steps are done. Workgroups take such tasks one by one; second steps go first, so that what first
-// steps read or wrote still lies in the device's cache.
+// its first steps are done. Workgroups take such tasks one by one. Second steps are taken first, while the
+// data of the first steps is still in the device's cache.
 //
-// No workgroup relies on another one to run: who finds nothing to do leaves, after some patience, and who
-// lets second steps begin goes on until none is left or somebody else has let more begin. So all is done
-// whatever the order in which the device runs workgroups. Scratch words must be 0 before.
+// No workgroup depends on another one to run. A workgroup that finds no task leaves after some tries. A
+// workgroup that opens a row, which lets its second steps begin, continues until no task is left or another
+// workgroup has opened a later row. So all tasks are done in whatever order the device runs workgroups.
+// Scratch words must be 0 at the start.
 //
-// Needs `count` (rows) and `p` from the shader; behind kTaskHeader the words of a row are the shader's.
+// Needs `count` (rows) and `p` from the shader; after kTaskHeader the words of a row belong to the shader.
 #ifndef WEFT_SHARED_ENCODE_TASKS_H
 #define WEFT_SHARED_ENCODE_TASKS_H
 
@@ -15,14 +16,15 @@ layout(set = 0, binding = 3) coherent volatile buffer Tasks {
     uint tasks[];
 };
 
-// Words of the whole dispatch, in the first row's header: tasks taken of either step; second steps that may
-// be taken, which may fall below 0 for a moment; rows, in order, whose second steps may be taken; how often
-// rows were finished, and how often second steps were let begin. Then two words of each row.
+// Words of the whole dispatch, in the header of the first row: the numbers of first and of second steps that
+// were taken; the number of second steps that may be taken, which may be below 0 for a moment; the number of
+// rows, in order, that are open; how often rows were finished, and how often rows were opened. Two words of
+// each row follow.
 WEFT_CONST uint kFirstTaken = 0u, kSecondTaken = 1u, kOpen = 2u, kOpenRows = 3u, kFinishes = 4u,
                 kOpenings = 5u;
 WEFT_CONST uint kDone = 6u, kReady = 7u, kTaskHeader = 8u;
 WEFT_CONST uint kNoTask = 0u, kFirstStep = 1u, kSecondStep = 2u;
-WEFT_CONST uint kPatience = 200u;  // looks at memory
+WEFT_CONST uint kPatience = 200u;  // tries before a workgroup leaves
 
 struct Task {
     uint step, row, block;
@@ -34,14 +36,15 @@ WEFT_GROUP_ONE(uint, task_answer);
 WEFT_GROUP_ONE(uint, task_opening);
 WEFT_GROUP_ONE(uint, task_openings);
 
-// By one invocation, as all down to next_task().
+// Called by one invocation, like all functions down to next_task().
 WEFT_GPU bool take_second() {
     while (int(tasks[kOpen]) > 0) {
         if (int(atomicAdd(tasks[kOpen], 0xffffffffu)) > 0) {
             task_index = atomicAdd(tasks[kSecondTaken], 1u);
             return true;
         }
-        // Given back; whoever is the last to do so sees what was opened meanwhile.
+        // The count is restored; the last invocation that does so sees steps that were opened in the
+        // meantime.
         atomicAdd(tasks[kOpen], 1u);
     }
     return false;
@@ -62,7 +65,7 @@ WEFT_GPU void take_task(uint firsts, uint seconds, bool more_firsts) {
     }
 }
 
-// A second step, or, with `or_first`, any.
+// Takes a second step or, with `or_first`, a step of either kind.
 WEFT_GPU Task next_task(uint firsts, uint seconds, bool or_first) {
     barrier();
     if (gl_LocalInvocationIndex == 0u) take_task(firsts, seconds, or_first);
@@ -76,7 +79,7 @@ WEFT_GPU Task next_task(uint firsts, uint seconds, bool or_first) {
     return task;
 }
 
-// A first step is done, all that the workgroup wrote for it included. True for the last of its row.
+// Counts a first step as done, after all writes of the workgroup. Returns true for the last one of its row.
 WEFT_GPU bool finish_first(uint row, uint firsts, uint row_words) {
     memoryBarrierBuffer();
     barrier();
@@ -86,8 +89,8 @@ WEFT_GPU bool finish_first(uint row, uint firsts, uint row_words) {
     return task_answer == firsts;
 }
 
-// Rows are opened in order, by whoever finds the next one ready. Of two that finish rows at once, the one
-// whose count comes second sees what both did.
+// Rows are opened in order, by the workgroup that finds the next one ready. If two workgroups finish rows
+// simultaneously, the one that increments the count second sees the writes of both.
 WEFT_GPU uint open_rows(uint row, uint seconds, uint row_words) {
     atomicExchange(tasks[row * row_words + kReady], 1u);
     memoryBarrierBuffer();
@@ -107,7 +110,7 @@ WEFT_GPU uint open_rows(uint row, uint seconds, uint row_words) {
     return opening;
 }
 
-// Lets the second steps of a row begin. Not 0: the number of this opening, which relieved() asks for.
+// Opens a row and returns the number of this opening, for relieved(). Returns 0 if it opened none.
 WEFT_GPU uint finish_row(uint row, uint seconds, uint row_words) {
     memoryBarrierBuffer();
     barrier();
@@ -117,7 +120,7 @@ WEFT_GPU uint finish_row(uint row, uint seconds, uint row_words) {
     return task_opening;
 }
 
-// Whether the workgroup of opening `mine` may leave the rest to that of a later one.
+// Whether the workgroup of opening `mine` may leave the rest to the workgroup of a later opening.
 WEFT_GPU bool relieved(uint mine) {
     barrier();
     if (gl_LocalInvocationIndex == 0u) task_openings = tasks[kOpenings];

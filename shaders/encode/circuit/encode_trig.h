@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sine and cosine of our own: GLSL's have no stated error beyond a few turns and no double form. Polynomials
-// fitted to the Chebyshev points of [0, pi/4]; arguments are reduced as turns. Absolute error, tested: below
-// 1.2e-7 (float) and 3e-16 (double) for every finite argument; relative error of the sine below 2 units in
-// the last place where |x| <= pi/4, so small angles stay what they are.
+// Sine and cosine. GLSL's own functions have no stated error beyond a few turns and no version for double.
+// These are polynomials fitted at the Chebyshev points of [0, pi/4]; arguments are reduced as turns. The
+// absolute error is tested: below 1.2e-7 (float) and 3e-16 (double) for every finite argument. For |x| <=
+// pi/4 the relative error of the sine is below 2 units in the last place, so small angles keep their
+// accuracy.
 #ifndef WEFT_SHARED_ENCODE_TRIG_H
 #define WEFT_SHARED_ENCODE_TRIG_H
 
@@ -14,7 +15,7 @@ struct SinCos32 {
     float sine, cosine;
 };
 
-// |x| <= pi/4.
+// For |x| <= pi/4.
 WEFT_FN SinCos32 short_sincos32(float x) {
     WEFT_PRECISE float z = x * x;
     WEFT_PRECISE float s = -0.00019587825f * z + 0.008332748f;
@@ -29,7 +30,7 @@ WEFT_FN SinCos32 short_sincos32(float x) {
     return result;
 }
 
-// Turned by `quarter` right angles.
+// The values for an angle that is larger by `quarter` right angles.
 WEFT_FN SinCos32 turn_quarters32(SinCos32 at, uint quarter) {
     SinCos32 result;
     result.sine = (quarter & 1u) != 0u ? at.cosine : at.sine;
@@ -39,14 +40,14 @@ WEFT_FN SinCos32 turn_quarters32(SinCos32 at, uint quarter) {
     return result;
 }
 
-// Of `turn` / 2^32 of a turn.
+// The values for `turn` / 2^32 of a turn.
 WEFT_FN SinCos32 sincos_of_turn32(uint turn) {
     const uint quarter = (turn + 0x20000000u) >> 30;
     WEFT_PRECISE float x = float(int(turn - (quarter << 30))) * 1.4629181e-09f;
     return turn_quarters32(short_sincos32(x), quarter);
 }
 
-// Of turns that were sums: rounded to 32 bits.
+// The values for a sum of turns, rounded to 32 bits.
 WEFT_FN SinCos32 sincos32_of_turns(Turns turns) {
     return sincos_of_turn32(turns.high + (turns.low >> 31));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Angles as fixed-point turns: an angle x becomes the fraction of x / (2 pi) in 64 bits, which is exact to
-// 2^-64 turn for every finite x. Sums of angles are sums of integers then, right modulo a turn however many
-// there are. Integers only, so that no compiler can contract, reorder or flush anything.
+// 2^-64 turn for every finite x. Sums of angles are then sums of integers, which are right modulo a turn for
+// any number of terms. All arithmetic is on integers, so that no compiler can contract, reorder or flush it.
 #ifndef WEFT_SHARED_ENCODE_TURNS_H
 #define WEFT_SHARED_ENCODE_TURNS_H
 
@@ -9,7 +9,7 @@
 
 WEFT_SHARED_BEGIN
 
-// (high * 2^32 + low) / 2^64 of a turn.
+// The angle is (high * 2^32 + low) / 2^64 of a turn.
 struct Turns {
     uint high, low;
 };
@@ -28,7 +28,7 @@ WEFT_FN Turns minus_turns(Turns a) {
     return result;
 }
 
-// Word i of the bits of 1 / (2 pi) behind the binary point; 0 outside of what any double needs.
+// Word i of the bits of 1 / (2 pi) after the binary point; 0 outside of the words that a double can need.
 WEFT_FN uint inverse_turn_word(int i) {
     WEFT_TABLE uint words[36] = {
         0x28be60dbu, 0x9391054au, 0x7f09d5f4u, 0x7d4d3770u, 0x36d8a566u, 0x4f10e410u,
@@ -40,14 +40,14 @@ WEFT_FN uint inverse_turn_word(int i) {
     return i < 0 || i > 35 ? 0u : words[i];
 }
 
-// 32 bits of 1 / (2 pi), the first of them `offset` bits behind the binary point.
+// 32 bits of 1 / (2 pi), the first of them `offset` bits after the binary point.
 WEFT_FN uint inverse_turn_bits(int offset) {
     const int index = offset >> 5, shift = offset & 31;
     const uint word = inverse_turn_word(index);
     return shift == 0 ? word : (word << shift) | (inverse_turn_word(index + 1) >> (32 - shift));
 }
 
-// The same for offsets `offset`, and 32, 64 and 96 more: words 0 to 3.
+// The same at `offset` and 32, 64 and 96 bits further, in words 0 to 3.
 struct TurnBits {
     uint word[4];
 };
@@ -57,11 +57,11 @@ WEFT_FN TurnBits turn_bits_of_table(int offset) {
     return bits;
 }
 
-// That without a table that is indexed: software devices need longer for eight look-ups of their lanes than
-// for these selections. All words, shifted down by the binary digits of how many come before the first that
-// is wanted.
+// The same without an indexed table: on software devices, look-ups of eight lanes take longer than these
+// selections. All words are shifted down by the number of words before the first one needed, one binary digit
+// of this number at a time.
 WEFT_FN TurnBits turn_bits_by_shifts(int offset) {
-    const uint before = uint((offset >> 5) + 34), shift = uint(offset & 31);  // offsets from -1074 on
+    const uint before = uint((offset >> 5) + 34), shift = uint(offset & 31);  // the least offset is -1074
     uint w[70];
     WEFT_UNROLL for (int i = 0; i < 70; ++i) w[i] = inverse_turn_word(i - 34);
     if ((before & 64u) != 0u) {
@@ -96,15 +96,15 @@ WEFT_FN TurnBits turn_bits_by_shifts(int offset) {
 #define turn_bits turn_bits_of_table
 #endif
 
-// The turns of the double whose bits are high, low. x = m * 2^q with an integer m below 2^53, so the fraction
-// of x / (2 pi) is that of m times the bits of 1 / (2 pi) behind position q. 128 of them leave an error below
-// 2^-75. Of no meaning where x is not finite.
+// The turns of the double x with the words `high` and `low`. x = m * 2^q with an integer m below 2^53, so the
+// fraction of x / (2 pi) is that of m times the bits of 1 / (2 pi) after position q. With 128 of these bits
+// the error is below 2^-75. The result has no meaning if x is not finite.
 WEFT_FN Turns turns_of(uint high, uint low) {
     const int exponent = int((high >> 20) & 0x7ffu);
     const uint m[2] = {low, (high & 0xfffffu) | (exponent == 0 ? 0u : 0x100000u)};
     const int q = (exponent == 0 ? 1 : exponent) - 1075;
-    const TurnBits f = turn_bits(q);     // the last of them the lowest
-    uint product[4] = {0u, 0u, 0u, 0u};  // modulo 2^128, which is a turn
+    const TurnBits f = turn_bits(q);     // word 3 is the lowest
+    uint product[4] = {0u, 0u, 0u, 0u};  // modulo 2^128, which is one turn
     WEFT_UNROLL for (int i = 0; i < 2; ++i) {
         uint carry = 0u;
         WEFT_UNROLL for (int k = i; k < 4; ++k) {
@@ -126,8 +126,8 @@ WEFT_FN Turns turns_of(uint high, uint low) {
     return turns;
 }
 
-// The double that equals a float, high word in y and low word in x as in packDouble2x32. Floats below 2^-126
-// become 0: their angle is.
+// The double that equals a float, with the high word in y and the low word in x as in packDouble2x32. Floats
+// below 2^-126 become 0, because such an angle counts as 0.
 WEFT_FN uvec2 widen_float(uint bits) {
     const uint exponent = (bits >> 23) & 0xffu, mantissa = bits & 0x7fffffu;
     const uint sign = bits & 0x80000000u;
@@ -136,7 +136,7 @@ WEFT_FN uvec2 widen_float(uint bits) {
     return uvec2(mantissa << 29, sign | (wide << 20) | (mantissa >> 3));
 }
 
-// The same without that exception: as an angle such a float is its own sine, which a double holds.
+// The same without this exception: such an angle is its own sine, which a double can represent.
 WEFT_FN uvec2 widen_any_float(uint bits) {
     const uint mantissa = bits & 0x7fffffu;
     if ((bits & 0x7f800000u) != 0u || mantissa == 0u) return widen_float(bits);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pass of a Walsh-Hadamard transform in place: kBits bits of the index from bit `base` on, counted in units of 16
-// bytes. An element is 2^kBits units.
+// One pass of a Walsh-Hadamard transform in place, over kBits bits of the index from bit `base` on. The index counts
+// units of 16 bytes, and an element is 2^kBits units.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "shaders/encode/encode_parameters.h"

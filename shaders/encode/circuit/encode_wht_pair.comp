@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A butterfly between two ranges of a state that is too large to be bound whole: the bit of the index that tells them
-// apart.
+// A butterfly between two ranges of a state that is too large for one binding. It transforms the bit of the index in
+// which the two ranges differ.
 #version 450
 
 #if defined(WEFT_REAL64)
