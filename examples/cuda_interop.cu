@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft encodes samples, a CUDA kernel of the application's changes the states where they lie, weft makes the
-// kernel matrix of them. The three are ordered on the GPU; the host waits once, for the result.
+// weft encodes samples, a CUDA kernel of the application changes the states in place, and weft computes their
+// kernel matrix. The three steps are ordered on the GPU; the host waits once, for the result.
 #include <cuda_runtime_api.h>
 
 #include <cstdio>
@@ -11,7 +11,7 @@
 
 namespace {
 
-/// The states of sample 0 in the place of sample 1's.
+/// Replaces the state of sample 1 by that of sample 0.
 __global__ void repeat_first(float2* states, std::size_t amplitudes) {
     const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
     if (i < amplitudes) states[amplitudes + i] = states[i];

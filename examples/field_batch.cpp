@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How to stream field additions: jobs of any size over your own arrays, uploads and downloads overlapped.
+// Streams field additions: jobs of any size over the caller's own arrays, with overlapped uploads and downloads.
 #include <cstdint>
 #include <cstdio>
 #include <vector>
@@ -14,7 +14,7 @@ int main() try {
     std::vector<weft::FieldJob> jobs;
     for (std::size_t n = 1; n <= 8; ++n) {
         const std::size_t limbs = n * 100000 * weft::kBls12381FpLimbs;
-        a.emplace_back(backend, limbs);  // page-locked: no staging copy. std::vector works as well
+        a.emplace_back(backend, limbs);  // page-locked: no staging copy; a std::vector works too
         b.emplace_back(backend, limbs);
         out.emplace_back(backend, limbs);
         for (std::size_t i = 0; i < limbs; ++i) {
@@ -24,7 +24,7 @@ int main() try {
         jobs.push_back({.a = a.back().span(), .b = b.back().span(), .out = out.back().span()});
     }
 
-    // check_values: refuse values that are not below p before anything runs; the text names job and element.
+    // check_values refuses values that are not below p before anything runs; the text names job and element.
     const weft::OpReport report = weft::field_batch(backend, weft::Field::bls12_381_fp, weft::FieldOp::add,
                                                     jobs, {.check_values = true});
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many steps a number takes to reach 1, halved when even and tripled plus 1 when odd; MAX_STEPS at most.
+// Counts the steps in which a number reaches 1, up to MAX_STEPS. A step halves an even number, and replaces an odd
+// number n by 3 n + 1.
 #version 450
 #include "weft.glsl"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds a million field elements on the best device of this machine, and prints how fast.
+// Adds a million field elements on the best device of this machine, and prints the speed.
 #include <weft/weft.hpp>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data that stays on the device: angles, encoded into states, into a kernel matrix, and one download.
+// Keeps data on the device: angles are encoded into states, a kernel matrix is computed, and only it is downloaded.
 #include <cmath>
 #include <cstdio>
 #include <vector>
@@ -30,7 +30,7 @@ int main() try {
     const std::vector<float> values = stream.download(k);  // submits, waits, returns
     std::printf("K[0,1] = %.6f\n", static_cast<double>(values[1]));
 
-    // These states are products over the qubits, so K is known: cos^2 of every difference.
+    // These states are products over the qubits, so K is known: the product of cos^2 of the differences.
     const std::vector<float> a = read_angles();
     double want = 1;
     for (std::size_t q = 0; q < shape.qubits; ++q)

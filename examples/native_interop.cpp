@@ -16,7 +16,7 @@ void require(VkResult result) {
 }  // namespace
 
 int main() try {
-    // The application's own Vulkan, as it had it before weft.
+    // The application's own Vulkan objects, made without weft.
     VkApplicationInfo about{VK_STRUCTURE_TYPE_APPLICATION_INFO};
     about.apiVersion = VK_API_VERSION_1_3;
     VkInstanceCreateInfo instance_info{VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO};
@@ -25,7 +25,7 @@ int main() try {
     require(vkCreateInstance(&instance_info, nullptr, &mine.instance));
     std::uint32_t one = 1;
     if (vkEnumeratePhysicalDevices(mine.instance, &one, &mine.physical_device) < 0 || one == 0) return 1;
-    // Family 0 can compute on all common devices; a real application looks. The one feature that weft needs:
+    // Family 0 can compute on all common devices; a real application checks this. weft needs one feature:
     VkPhysicalDeviceVulkan12Features v12{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
     v12.timelineSemaphore = VK_TRUE;
     const VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &v12, {}};
@@ -66,7 +66,7 @@ int main() try {
         }
         last = stream.download(buffer).back();  // on the same queue, so after the fill
         vkDestroyCommandPool(mine.device, pool, nullptr);
-    }  // weft is gone; device and instance are still the application's
+    }  // weft is destroyed; device and instance still belong to the application
     vkDestroyDevice(mine.device, nullptr);
     vkDestroyInstance(mine.instance, nullptr);
     std::printf("the application's own command filled weft's buffer with %u\n", last);

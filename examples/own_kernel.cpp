@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams a shader of the user's own (own_kernel.comp) over many jobs in ordinary host memory.
+// Streams the user's own shader (own_kernel.comp) over many jobs in ordinary host memory.
 #include <weft/weft.hpp>
 
 #include <cstdio>
@@ -23,7 +23,7 @@ int main() try {
     for (std::size_t j = 0; j < kJobs; ++j) {
         x[j].assign(kElements + j, 2.0f);
         y[j].assign(kElements + j, static_cast<float>(j));
-        jobs.push_back({.inputs = {x[j], y[j]},  // binding 0, and what binding 1 starts from
+        jobs.push_back({.inputs = {x[j], y[j]},  // binding 0, and the initial values of binding 1
                         .outputs = {y[j]},       // binding 1 again: it is neither readonly nor writeonly
                         .elements = x[j].size(),
                         .parameters = 10.0f});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What streaming is worth on this machine: BLS12-381 Fp addition over batches in host memory, one job after
-// the other against pipelined, from ordinary and from page-locked memory, beside the copy ceiling measured
-// first.
+// Measures the gain from streaming on this machine: BLS12-381 Fp addition over batches in host memory,
+// sequential and pipelined, from ordinary and from page-locked memory, compared with the copy ceiling that is
+// measured first.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -43,8 +43,7 @@ struct Row {
     bool verified = false;
 };
 
-/// Inputs, outputs and expected outputs of one size; every job has memory of its own, in ordinary or
-/// page-locked form.
+/// Inputs, outputs and expected outputs of one size. Every job has separate memory, ordinary or page-locked.
 class Data {
   public:
     Data(weft::Backend& backend, std::size_t elements, std::size_t jobs, bool pinned) {
@@ -144,7 +143,7 @@ double median_ratio(const std::vector<double>& over, const std::vector<double>& 
     return median(std::move(ratios));
 }
 
-/// The same kernel on data that is in device memory already.
+/// The same kernel on data that is already in device memory.
 class Resident {
   public:
     Resident(weft::Backend& backend, std::size_t elements)
@@ -156,7 +155,7 @@ class Resident {
         stream_.fill(b_.view(), 2);
         stream_.wait();
     }
-    /// Milliseconds a job, of several submitted together.
+    /// Milliseconds for each of several jobs that are submitted together.
     double ms() {
         constexpr int kDispatches = 2;
         for (int i = 0; i < kDispatches; ++i)
@@ -188,7 +187,7 @@ Row measure(weft::Backend& backend, Data& data, std::size_t elements, std::size_
         if (count) times.push_back(report.wall_s * 1e3);
         verified = verified && data.right(jobs);
     };
-    // In turns, so that a busy moment of the machine hits both alike; the first round warms up.
+    // Both modes take turns, so that a busy moment of the machine affects both; the first round warms up.
     for (int i = 0; i < repeats + 1; ++i) {
         timed(weft::BatchMode::sequential, sequential, i != 0);
         timed(weft::BatchMode::pipelined, pipelined, i != 0);
@@ -199,7 +198,7 @@ Row measure(weft::Backend& backend, Data& data, std::size_t elements, std::size_
     Row row{elements, jobs, pinned ? "pinned" : "ordinary", weft::to_string(profiled.path)};
     row.sequential_ms = median(sequential);
     row.pipelined_ms = median(pipelined);
-    // Of what was measured next to each other: a machine that changes pace between rounds changes both sides.
+    // The ratio of neighbouring measurements, because a machine may change its speed between rounds.
     row.speedup = median_ratio(sequential, pipelined);
     row.gb_per_s = static_cast<double>(3 * elements * kElementBytes * jobs) / row.pipelined_ms / 1e6;
     row.ceiling_fraction = row.gb_per_s / ceiling;
@@ -260,7 +259,7 @@ int run(const Settings& settings) {
     bool all_right = true;
     for (const bool pinned : {false, true}) {
         for (const std::size_t elements : settings.sizes) {
-            // Short runs scatter more, so they are repeated more.
+            // Short runs scatter more, so they are repeated more often.
             const int repeats =
                 elements <= 65536 && !settings.quick ? 3 * settings.repeats : settings.repeats;
             Resident resident(backend, elements);
@@ -309,7 +308,7 @@ int main(int argc, char** argv) try {
         if (app.count("--jobs") == 0) settings.jobs = {2, 4};
         if (app.count("--repeats") == 0) settings.repeats = 3;
     }
-    // Found out now rather than after minutes of measuring.
+    // Fails here rather than after minutes of measuring.
     if (!settings.json.empty() && !std::ofstream(settings.json, std::ios::app)) {
         std::fprintf(stderr, "bench_batch_pipelined: cannot write %s\n", settings.json.c_str());
         return 4;

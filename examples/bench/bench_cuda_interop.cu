@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a hand-over between weft and CUDA costs: a small step of weft's, one of CUDA's, and so on, ordered on
-// the GPU; the same with the host waiting at each hand-over; and with the data taken through the host
-// besides. Then the same while another CUDA stream keeps the GPU busy, beside hand-overs between two streams
-// of CUDA's: weft and CUDA are two contexts, which a busy GPU serves in turns.
+// Measures the cost of a hand-over between weft and CUDA: small steps of weft and of CUDA alternate, ordered on
+// the GPU; then the host waits at each hand-over; then the data also goes through the host. After that it measures
+// the same while another CUDA stream keeps the GPU busy, and compares with hand-overs between two CUDA streams.
+// weft and CUDA are two contexts, which a busy GPU serves in turns.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ __global__ void add_one(Word* x, std::size_t count) {
     for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step) ++x[i];
 }
 
-/// Every multiprocessor for as long as it is told.
+/// Keeps every multiprocessor busy for the given time.
 __global__ void spin(unsigned nanoseconds) {
     const auto now = [] {
         unsigned long long time;
@@ -41,7 +41,7 @@ __global__ void spin(unsigned nanoseconds) {
     }
 }
 
-/// Such kernels, one behind the other without a gap, on a CUDA stream of their own while this lives.
+/// Runs such kernels without a gap on a separate CUDA stream while this object lives.
 class Load {
   public:
     Load(int device, unsigned microseconds) {
@@ -109,7 +109,7 @@ struct Bench {
         stream.copy<Word>(x.view(), y.view());
     }
 
-    /// The same between two streams of CUDA's.
+    /// The same between two CUDA streams.
     void round_trip_within_cuda(const weft::cuda::SharedBuffer<Word>& x) {
         require(cudaMemsetAsync(x.span().data(), 0, x.bytes(), second));
         require(cudaEventRecord(there, second));
@@ -126,7 +126,7 @@ struct Bench {
     std::vector<Word> host;
 };
 
-/// A round trip: of so many in a row, the median of seven times, or of three under load.
+/// The time of a round trip, measured over several in a row: the median of seven times, or of three under load.
 template <class Run>
 double microseconds(int rounds, int runs, const Run& run) {
     std::vector<double> times;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel matrices: pairs a second from features to K, resident and into host memory, with states built in
-// between where the circuit needs them; compared with the device's memory in the same run, and with loops in C++
-// on all cores. Sampled values are judged by gate-by-gate simulation.
+// Measures kernel matrices in pairs a second from features to K, resident and into host memory, including the
+// states if the circuit needs them. It compares with the speed of the device's memory in the same run, and with
+// loops in C++ on all cores. Sampled values are compared with a gate-by-gate simulation.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -52,7 +52,7 @@ struct Case {
 
 std::vector<float> features_of(const Case& c) {
     std::vector<float> x(c.samples * c.qubits);
-    // Close enough that kernel values are not all zero at 16 qubits.
+    // Rows are close to each other, so that kernel values of 16 qubits are not all zero.
     for (std::size_t i = 0; i < x.size(); ++i)
         x[i] = static_cast<float>(
             0.6 * std::sin(0.7310 * static_cast<double>(i) + 0.0001 * static_cast<double>(i % 977)));
@@ -65,13 +65,13 @@ std::vector<double> weights_of(const Settings& settings, std::uint32_t qubits) {
     return w;
 }
 
-// Of weft's values.
+// The bound on weft's values.
 double bound_of(const Case& c) {
     return c.qubits > 10 ? 2e-5 : 2e-6;
 }
 
-// Largest error of some values against simulation, or against the closed form where states are too large to
-// simulate. Throws where one is beyond the bound.
+// The largest error of some values, compared with the simulation, or with the closed expression if states are too
+// large to simulate. Throws if an error exceeds the bound.
 double verified(const Case& c, const std::vector<float>& x, const weft::KernelMatrixCircuit& circuit,
                 std::span<const float> k, double bound) {
     constexpr std::uint32_t kMostSimulated = 18;
@@ -99,10 +99,10 @@ struct Resident {
     double seconds = 0, fill_seconds = 0, worst = 0;
     Json kernels = Json::object();  // milliseconds by program
     double gram_seconds = 0;
-    double loop_seconds = 0;  // 0: not asked for
+    double loop_seconds = 0;  // 0: not measured
 };
 
-// Device time of each program in one run.
+// The device time of each program in one run.
 void profile_once(weft::Backend& backend, weft::Stream& stream, Resident& result,
                   const std::function<void(weft::Stream&)>& run) {
     const weft::Profile profile(backend);
@@ -116,7 +116,7 @@ void profile_once(weft::Backend& backend, weft::Stream& stream, Resident& result
     }
 }
 
-// The whole of K on the device, and a fill of K, in turns.
+// Times all of K on the device and a fill of K, in turns.
 Resident run_resident(weft::Backend& backend, const Settings& settings, const Case& c,
                       const std::vector<float>& x, const weft::KernelMatrixCircuit& circuit,
                       const weft::KernelMatrixOptions& options) {
@@ -149,7 +149,7 @@ Resident run_resident(weft::Backend& backend, const Settings& settings, const Ca
     Resident result{median(seconds), median(fills)};
     if (settings.loops) {
         result.loop_seconds = median(loop_seconds);
-        verified(c, x, circuit, own, 1e-4);  // one running sum of float, states as their gates left them
+        verified(c, x, circuit, own, 1e-4);  // the loops use a single float sum and states that are not normalised
     }
     profile_once(backend, stream, result, [&](weft::Stream& s) {
         weft::kernel_matrix(s, circuit, features, k, {c.samples, 0, c.qubits}, options);
@@ -158,7 +158,7 @@ Resident run_resident(weft::Backend& backend, const Settings& settings, const Ca
     return result;
 }
 
-// From host memory to host memory; page-locked or ordinary.
+// Times a call from host memory to host memory, page-locked or ordinary.
 template <class Memory>
 double run_streamed(weft::Backend& backend, const Settings& settings, const Case& c,
                     const std::vector<float>& x, const weft::KernelMatrixCircuit& circuit,
@@ -225,8 +225,8 @@ Json run_case(weft::Backend& backend, const Settings& settings, const Case& c) {
     return row;
 }
 
-// Seconds of what a separate pass for the squared modulus would move: complex products of half of K, written
-// and read.
+// The seconds that a separate pass for the squared modulus would take to write and read the complex products of
+// half of K.
 double unfused_pass(weft::Backend& backend, const Case& c) {
     const weft::Buffer<float> from(backend, c.samples * c.samples), to(backend, c.samples * c.samples);
     weft::Stream stream{backend};
@@ -240,7 +240,7 @@ double unfused_pass(weft::Backend& backend, const Case& c) {
     return median(seconds);
 }
 
-// What bulk states, measured tiles, symmetry and the fused epilogue are worth, into host memory.
+// Measures the gain from bulk states, measured tiles, symmetry and the fused epilogue, into host memory.
 Json run_ablations(weft::Backend& backend, const Settings& settings, const Case& c) {
     const std::vector<float> x = features_of(c);
     const std::vector<double> weights = weights_of(settings, c.qubits);
@@ -270,7 +270,7 @@ Json run_ablations(weft::Backend& backend, const Settings& settings, const Case&
     tell("no autotune", [&] { square({.autotune = weft::Choice::off}); });
     if (!rows.empty()) {
         const double all = rows[0]["ms"], pass = unfused_pass(backend, c) * 1e3;
-        std::printf("%6llu %3u %-24s %9.2f ms: with a pass of %.2f ms, measured apart\n",
+        std::printf("%6llu %3u %-24s %9.2f ms: with a pass of %.2f ms, measured separately\n",
                     static_cast<unsigned long long>(c.samples), c.qubits, "epilogue not fused", all + pass,
                     pass);
         rows.push_back({{"what", "epilogue not fused"}, {"ms", all + pass}});
@@ -310,7 +310,7 @@ int main(int argc, char** argv) try {
     app.add_flag("--programs", settings.programs, "Device time of each program");
     app.add_flag("--loops", settings.loops, "Compare with loops in C++ on all cores");
     app.add_flag("--ablations", settings.ablations,
-                 "What bulk states, autotune, symmetry and the fused epilogue are worth, with re-upload");
+                 "The gain from bulk states, autotune, symmetry and the fused epilogue, with re-upload");
     app.add_flag("--quick", settings.quick, "A smoke test: its figures mean nothing");
     CLI11_PARSE(app, argc, argv);
     if (settings.quick) {

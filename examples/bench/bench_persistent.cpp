@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a persistent backend saves: one-shot calls against calls on a backend that stays, from first call to
-// steady state, and how close the kernel on resident data comes to the memory's own speed.
+// Measures what a persistent backend saves: calls that make a backend each time, and calls on a backend that is
+// kept, from the first call to the steady state. Also measures how close the kernel on resident data comes to the
+// speed of the memory.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -30,7 +31,8 @@ double median(std::vector<double> values) {
     return values[values.size() / 2];
 }
 
-/// a + b = out with known answer: low limbs i and 2^64 - 1, so every element carries into its second limb.
+/// a + b = out with a known answer: the low limbs are i and 2^64 - 1, so every element but 0 carries into its
+/// second limb.
 struct Vectors {
     explicit Vectors(std::size_t elements) : a(elements * kLimbs, 0), b(a), out(a) {
         for (std::size_t i = 0; i < elements; ++i) {
@@ -53,7 +55,7 @@ struct FirstCall {
     double init_ms, call_ms;
 };
 
-/// A backend made, used once and destroyed.
+/// Makes a backend, uses it once and destroys it.
 FirstCall one_shot(const weft::Config& config, Vectors& v) {
     const auto start = Clock::now();
     weft::Backend backend(config);
@@ -76,7 +78,7 @@ double steady_ms(weft::Backend& backend, Vectors& v, int repeats) {
     return median(std::move(times));
 }
 
-/// The addition on resident buffers, its result checked once.
+/// The addition on resident buffers, whose result is checked once.
 class ResidentAdd {
   public:
     ResidentAdd(weft::Backend& backend, Vectors& v)
@@ -103,7 +105,7 @@ class ResidentAdd {
     }
 
   private:
-    int dispatches_;  // a submission: several where one is too short to time
+    int dispatches_;  // of a submission: several if one is too short to time
     weft::Buffer<std::uint64_t> a_, b_, out_;
     weft::Stream stream_;
 };
@@ -137,7 +139,7 @@ nlohmann::json calls(const Settings& settings, weft::Backend& backend, const wef
     return rows;
 }
 
-/// Kernels and ceiling in turns: what slows the device's memory down for a moment hits both.
+/// Kernels and ceiling take turns, so that a moment with slow device memory affects both.
 nlohmann::json resident(const Settings& settings, weft::Backend& backend) {
     const std::size_t bindable =
         backend.device().limits.max_storage_buffer_range / (kLimbs * sizeof(std::uint64_t));
@@ -168,8 +170,8 @@ nlohmann::json resident(const Settings& settings, weft::Backend& backend) {
     return out;
 }
 
-/// The call of 64 elements beside its floors, in turns: the wake-up time of threads, which is most of all
-/// three, changes with the state of the machine.
+/// The call of 64 elements and its two floors, in turns: the time to wake threads, which is most of all three,
+/// changes with the state of the machine.
 nlohmann::json small_call(const Settings& settings, weft::Backend& backend) {
     Vectors small(64);
     std::vector<double> calls, empties, kernels;
@@ -188,8 +190,7 @@ nlohmann::json small_call(const Settings& settings, weft::Backend& backend) {
 }
 
 int run(const Settings& settings) {
-    // A pipeline cache of its own: the first call is cold, the second warm, and the user's cache stays as it
-    // is.
+    // A separate pipeline cache: the first call is cold, the second warm, and the user's cache does not change.
     const auto folder = std::filesystem::temp_directory_path() / ("weft-bench-" + std::to_string(getpid()));
     struct Cleanup {
         std::filesystem::path folder;
@@ -248,7 +249,7 @@ int main(int argc, char** argv) try {
         if (app.count("--sizes") == 0) settings.sizes = {64, 4096, 65536};
         if (app.count("--repeats") == 0) settings.repeats = 3;
     }
-    // Found out now rather than after minutes of measuring.
+    // Fails here rather than after minutes of measuring.
     if (!settings.json.empty() && !std::ofstream(settings.json, std::ios::app)) {
         std::fprintf(stderr, "bench_persistent: cannot write %s\n", settings.json.c_str());
         return 4;

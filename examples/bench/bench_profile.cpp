@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Profile costs: the same work with and without one, in turns, and where the difference goes. Work is
-// 65,536 field additions a job: a batch from ordinary memory (the host copies), from page-locked memory (it
-// does not), with device times as they are by default and without any, and a stream that uploads, dispatches
-// and downloads.
+// Measures the cost of a Profile: the same work with and without one, in turns, and where the difference arises.
+// A job has 65,536 field additions. Batches run from ordinary memory, which the host copies, and from page-locked
+// memory, which it does not, each with the default device times and with none. A stream uploads, dispatches and
+// downloads.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -31,14 +31,14 @@ double median(std::vector<double> values) {
     return values[values.size() / 2];
 }
 
-/// One run, in microseconds: all of it, and the host's parts as BatchReport tells them.
+/// The times of one run in microseconds: the total, and the host's parts as BatchReport reports them.
 struct Times {
     double wall = 0, copy_in = 0, copy_out = 0, wait = 0;
     double rest() const { return wall - copy_in - copy_out - wait; }
 };
 using Run = std::function<Times()>;
 
-/// Medians of one kind of turn, and what those turns made of Vulkan, a run.
+/// The medians of one kind of turn, and the Vulkan work of each run.
 struct Turns {
     std::vector<Times> times;
     double recordings = 0, objects = 0, submissions = 0;
@@ -65,7 +65,7 @@ struct Comparison {
     std::vector<double> ratios, open_us, read_us;
 };
 
-/// With the order of the two changing from round to round, so that a drift of the clocks favours neither.
+/// The order of the two changes from round to round, so that a drift of the clocks favours neither.
 Comparison compare(weft::Backend& backend, const Run& run, int rounds) {
     Comparison c;
     for (int round = -2; round < rounds; ++round) {
@@ -183,7 +183,7 @@ int main(int argc, char** argv) try {
     one_thread.copy_threads = 1;
     weft::Backend backend;
     std::printf(
-        "%s\n%zu elements a job, microseconds; in turns, medians; what a profile adds, by part of the "
+        "%s\n%zu elements a job, microseconds; medians of turns; what a profile adds to each part of the "
         "host's time\n%-38s %9s %9s %7s %8s %8s %8s %8s   %s %7s %7s\n",
         backend.name().c_str(), kElements, "work", "without", "with", "ratio", "copy in", "copy out", "wait",
         "rest", "rec/obj/subm", "open", "read");

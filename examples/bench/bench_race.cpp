@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft on Vulkan, weft on CUDA, and the best independent way to do the same, on one NVIDIA card in one run:
-// medians of turns, every row verified. tools/race-h100.sh runs it and PyTorch's rows.
+// Compares weft on Vulkan, weft on CUDA, and the best independent way to do the same, on one NVIDIA card in one
+// run. Figures are medians of turns, and every row is verified. tools/race-h100.sh runs it and PyTorch's rows.
 #include "bench_race.hpp"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ void race(const Settings& settings, const std::string& row, double bytes, double
         double median_of_what_counts() const { return median(device) > 0 ? median(device) : median(wall); }
     };
     std::vector<Times> times(runners.size());
-    for (const Runner& runner : runners) runner.run();  // whatever is made once
+    for (const Runner& runner : runners) runner.run();  // warms up: makes everything that is made once
     for (const Runner& runner : runners) runner.verify();
     for (int t = 0; t < settings.trials; ++t)
         for (std::size_t i = 0; i < runners.size(); ++i) {
@@ -110,8 +110,8 @@ int main(int argc, char** argv) try {
     if (same == devices.end()) throw std::runtime_error("CUDA does not show the device that Vulkan runs on");
     bench::cuda_check(cudaSetDevice(same->ordinal));
     std::printf(
-        "%s, %s; medians of %d turns. Rates by the device's clock, where there is none by the wall's;\n"
-        "last column: time over weft on Vulkan's\n\n",
+        "%s, %s; medians of %d turns. Rates are by the device's clock, or by the wall clock if there is none;\n"
+        "the last column is the time divided by that of weft on Vulkan\n\n",
         same->name.c_str(), backend.device().driver.c_str(), settings.trials);
     std::printf("%-32s %-20s %10s %10s %18s %6s\n", "row", "by", "device ms", "wall ms", "rate", "ratio");
     for (const auto& [name, run] : parts)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of the race between weft on Vulkan, weft on CUDA and others, on one card in one run.
+// The rows of the comparison of weft on Vulkan, weft on CUDA and others, on one card in one run.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -20,16 +20,16 @@ struct Settings {
     int trials = 9;
 };
 
-/// One way to do a row's work. `run` does it once and returns the seconds that it took by the device's clock,
-/// 0 where only the wall's counts; `verify` throws where the result is wrong.
+/// One way to do the work of a row. `run` does it once and returns the seconds that it took by the device's clock,
+/// or 0 if only the wall clock is used. `verify` throws if the result is wrong.
 struct Runner {
     std::string name;
     std::function<double()> run;
     std::function<void()> verify;
 };
 
-/// Runs all in turns, so that each meets the same pace of the card; prints medians, rates, and the time over
-/// the first runner's. `bytes` of a run, or `flops` where they are not 0.
+/// Runs all runners in turns, so that changes of the card's speed affect all of them. Prints medians, rates, and
+/// the time divided by that of the first runner. Rates use the `bytes` of a run, or `flops` if it is not 0.
 void race(const Settings& settings, const std::string& row, double bytes, double flops,
           const std::vector<Runner>& runners);
 
@@ -37,7 +37,7 @@ inline void cuda_check(cudaError_t result) {
     if (result != cudaSuccess) throw std::runtime_error(cudaGetErrorString(result));
 }
 
-/// Host memory page-locked by CUDA.
+/// Host memory that CUDA page-locked.
 template <class T>
 struct Locked {
     explicit Locked(std::size_t count) : size(count) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What cuBLAS' CHERK lacks to make a kernel matrix.
+// The step that turns the result of cuBLAS' CHERK into a kernel matrix.
 #include "bench_race.hpp"
 
 namespace bench {

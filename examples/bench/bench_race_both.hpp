@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One operation on arrays of the same contents on both back ends, timed by the device's clock on each.
+// Runs one operation on arrays with the same contents on both back ends, timed by the device's clock.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,9 @@
 
 namespace bench {
 
-/// Seconds by the device's clock from the first command of a sequence to the end of its last. Make it after
-/// the sequence: of what is recorded while a profile listens, each step is timed, which takes time.
+/// Seconds by the device's clock from the first command of a sequence to the end of its last. Construct it after
+/// the sequence was recorded: steps that are recorded while a profile exists are timed one by one, which takes
+/// time.
 class VulkanClock {
   public:
     explicit VulkanClock(weft::Backend& backend) : profile_(backend) {}
@@ -30,7 +31,7 @@ class VulkanClock {
     weft::Profile profile_;
 };
 
-/// Seconds by the device's clock of what a function puts on CUDA's default stream.
+/// Seconds by the device's clock of the work that a function adds to CUDA's default stream.
 class CudaClock {
   public:
     CudaClock() {
@@ -57,7 +58,7 @@ class CudaClock {
     cudaEvent_t begin_ = nullptr, end_ = nullptr;
 };
 
-/// act(first, last) over parts of [0, count) on all cores; rethrows what one of them threw.
+/// Calls act(first, last) for parts of [0, count) on all cores, and rethrows an exception of one of them.
 template <class Act>
 void in_parallel(std::size_t count, const Act& act) {
     const std::size_t threads = std::max(1u, std::thread::hardware_concurrency());
@@ -85,7 +86,7 @@ double distance(T a, T b) {
         return std::max(distance(a.real(), b.real()), distance(a.imag(), b.imag()));
 }
 
-/// An array that both back ends have.
+/// An array that exists on both back ends.
 template <class T>
 struct Twin {
     Twin(weft::Backend& backend, std::size_t size) : vulkan(backend, size), cuda(size) {}
@@ -98,7 +99,7 @@ struct Twin {
     CudaArray<T> cuda;
 };
 
-/// Page-locked arrays that results are brought to.
+/// Page-locked arrays for the results.
 template <class T>
 struct Results {
     Results(weft::Backend& backend, std::size_t size) : vulkan(backend, size), cuda(size) {}
@@ -106,7 +107,7 @@ struct Results {
     Locked<T> cuda;
 };
 
-/// `block` again and again.
+/// `block`, repeated.
 template <class T>
 std::vector<T> repeated(const std::vector<T>& block, std::size_t size) {
     std::vector<T> values(size);
@@ -116,7 +117,8 @@ std::vector<T> repeated(const std::vector<T>& block, std::size_t size) {
     return values;
 }
 
-/// What `vulkan` and `cuda` left in `out` of either back end: the same up to `bound`, and right to `judge`.
+/// Checks the results of `vulkan` and `cuda` in `out` of each back end: they are equal up to `bound`, and `judge`
+/// accepts them.
 template <class T>
 void verify_twins(weft::Stream& stream, const Twin<T>& out, const Results<T>& results, double bound,
                   const std::function<void(std::span<const T>)>& judge) {
@@ -135,7 +137,7 @@ void verify_twins(weft::Stream& stream, const Twin<T>& out, const Results<T>& re
     if (judge) judge(a);
 }
 
-/// What a row of the race is about.
+/// The description of a row.
 template <class T>
 struct Operation {
     std::string row;
@@ -146,12 +148,13 @@ struct Operation {
     std::function<void(std::span<const T>)> judge{};
 };
 
-/// Runs it several times in a row, in one submission on Vulkan, so that starting the first counts for little.
+/// Runs the operation several times in a row, in one submission on Vulkan, so that the start of the first run
+/// matters little.
 template <class T>
 void race_twins(weft::Backend& backend, const Settings& settings, weft::Stream& stream, const Twin<T>& out,
                 const Results<T>& results, const Operation<T>& operation) {
     constexpr int kRepeats = 4;
-    // Not the same on both, so that what neither writes is found.
+    // The outputs begin with different contents, so that elements that are not written are found.
     stream.fill(out.vulkan.view(), 0x5a5a5a5au);
     stream.wait();
     cuda_check(cudaMemset(out.cuda.span().data(), 0xa5, out.vulkan.bytes()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies and fills within device memory, against CUDA's own.
+// Copies and fills within device memory, compared with those of CUDA.
 #include "bench_race_both.hpp"
 
 namespace bench {
@@ -29,7 +29,7 @@ void race_copy(weft::Backend& backend, const Settings& settings, std::size_t meb
                    .judge =
                        [&](std::span<const Word> got) {
                            if (!std::equal(got.begin(), got.end(), words.begin()))
-                               throw std::runtime_error("a copy that is none");
+                               throw std::runtime_error("a copy has wrong contents");
                        }});
     race_twins(
         backend, settings, stream, to, results,
@@ -41,7 +41,7 @@ void race_copy(weft::Backend& backend, const Settings& settings, std::size_t meb
             .judge =
                 [&](std::span<const Word> got) {
                     if (std::any_of(got.begin(), got.end(), [](Word w) { return w != 0x07070707u; }))
-                        throw std::runtime_error("a fill that is none");
+                        throw std::runtime_error("a fill has wrong contents");
                 }});
 }
 

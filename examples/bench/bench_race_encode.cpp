@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encoders on resident arrays far beyond the card's cache.
+// Encoders on resident arrays that are much larger than the card's cache.
 #include <weft/cuda/encode.hpp>
 
 #include "bench_race_both.hpp"
@@ -19,7 +19,7 @@ std::vector<float> values_of(EncodeMethod method, const weft::StateShape& shape)
     return repeated(block, size);
 }
 
-// Of states here and there; that the others are the same on both back ends has been compared.
+// Checks the norms of a few states; all states have been compared between the back ends.
 void judge_norms(const weft::StateShape& shape, std::span<const weft::c32> got) {
     const std::size_t size = shape.state_size();
     for (const std::size_t row : {std::size_t{0}, shape.samples / 3, shape.samples - 1}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Field kernels on resident arrays far beyond the card's cache.
+// Field kernels on resident arrays that are much larger than the card's cache.
 #include <weft/cuda/field.hpp>
 
 #include "bench_race_both.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel matrices of given states and of circuits: weft's Gram product beside cuBLAS' CHERK and |.|^2.
+// Kernel matrices of given states and of circuits: weft's Gram product compared with cuBLAS' CHERK and |.|^2.
 #include <dlfcn.h>
 
 #include <cmath>
@@ -14,7 +14,7 @@
 namespace bench {
 namespace {
 
-/// cublasCherk through the library's C interface, opened at run time: the bench builds without it.
+/// cublasCherk through the library's C interface. The library is opened at run time, so the bench builds without it.
 class Cublas {
   public:
     Cublas() {
@@ -26,7 +26,7 @@ class Cublas {
         if (create == nullptr || cherk_ == nullptr || create(&handle_) != 0) handle_ = nullptr;
     }
     bool there() const { return handle_ != nullptr; }
-    // Rows of states are columns to cuBLAS: of C = A^H A, element (j, i) above the diagonal is <x_j|x_i>.
+    // Rows of states are columns in cuBLAS: element (j, i) of C = A^H A, above the diagonal, is <x_j|x_i>.
     void cherk(int rows, int amplitudes, const void* states, void* products) const {
         constexpr int kUpper = 1, kConjugate = 2;
         const float one = 1, zero = 0;
@@ -37,7 +37,7 @@ class Cublas {
 
   private:
     using Cherk = int(void*, int, int, int, int, const float*, const void*, int, const float*, void*, int);
-    void *library_ = nullptr, *handle_ = nullptr;  // never closed: CUDA does not survive that
+    void *library_ = nullptr, *handle_ = nullptr;  // never closed, because CUDA crashes then
     Cherk* cherk_ = nullptr;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lattice codes on resident arrays far beyond the card's cache.
+// Lattice codes on resident arrays that are much larger than the card's cache.
 #include <cmath>
 
 #include <weft/cuda/lattice.hpp>
@@ -21,7 +21,7 @@ void judge_decoded(const std::vector<float>& x, std::span<const float> got) {
     in_parallel(got.size(), [&](std::size_t first, std::size_t last) {
         for (std::size_t i = first; i < last; ++i)
             if (!(std::abs(got[i] - x[i]) <= 0.4f * 1.01f))
-                throw std::runtime_error("a value is decoded too far off");
+                throw std::runtime_error("the error of a decoded value is too large");
     });
 }
 

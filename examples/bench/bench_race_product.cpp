@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel matrices of product states, which writing K bounds.
+// Kernel matrices of product states, whose speed is limited by writing K.
 #include <cmath>
 
 #include <weft/cuda/kernel_matrix.hpp>
@@ -29,7 +29,7 @@ void race_products(weft::Backend& backend, const Settings& settings) {
                 [&](std::span<const float> got) {
                     for (std::size_t i = 0; i < rows; ++i)
                         if (!(std::abs(got[i * (rows + 1)] - 1) <= 1e-6f))
-                            throw std::runtime_error("a diagonal that is not 1");
+                            throw std::runtime_error("the diagonal is not 1");
                 }});
 }
 

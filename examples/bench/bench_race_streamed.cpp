@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From host memory and back: field add by weft on either back end beside plain CUDA and beside a loop on the
-// CPU, and encoders by both back ends.
+// From host memory and back: field addition by weft on either back end, compared with plain CUDA and with a loop
+// on the CPU; and encoders on both back ends.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -19,7 +19,7 @@ using Limbs = std::vector<std::uint64_t>;
 constexpr weft::Field kField = weft::Field::bls12_381_fp;
 constexpr std::uint32_t kQubits = 16;
 
-/// What one would write with CUDA alone: streams in turns, each copying in, computing and copying out a
+/// The usual program with CUDA alone: several streams take turns, and each copies in, computes and copies out a
 /// chunk.
 class CudaStreams {
   public:
@@ -118,7 +118,7 @@ void race_pageable(weft::Backend& backend, const Settings& settings, const Limbs
            [&] { require_right(hout.data(), want); }}});
 }
 
-/// Both back ends' encode() of `in` to `out`, arrays in host memory of either.
+/// Compares encode() of both back ends, from `in` to `out` in host memory of each.
 void race_encode(weft::Backend& backend, const Settings& settings, weft::EncodeMethod method,
                  const char* memory, std::span<const float> vulkan_in, std::span<weft::c32> vulkan_out,
                  std::span<const float> cuda_in, std::span<weft::c32> cuda_out) {

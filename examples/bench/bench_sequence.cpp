@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a dispatch costs in a recorded sequence: one after the other on the same memory, and independent of
-// each other; recorded each time, and replayed.
+// Measures the cost of a dispatch in sequences of dependent dispatches, which use the same memory, and of
+// independent ones; recorded each time, and replayed.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -41,7 +41,7 @@ struct Times {
     std::vector<double> record, submit, total;  // us
 };
 
-/// A number of increments, all of one range or each of its own.
+/// A number of increments, all of the same range or each of a separate one.
 class Increments {
   public:
     Increments(weft::Backend& backend, std::size_t dispatches, bool dependent)
@@ -107,7 +107,7 @@ nlohmann::json measure(weft::Backend& backend, std::size_t dispatches, bool depe
         work.recorded_each_time(warm_up);
         work.replayed(sequence, warm_up);
     }
-    for (int i = 0; i < repeats; ++i) {  // in turns, so that a slow moment hits both
+    for (int i = 0; i < repeats; ++i) {  // in turns, so that a slow moment affects both
         work.recorded_each_time(recorded);
         work.replayed(sequence, replayed);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What validate_field_add prints: one line an item, and how many items went wrong.
+// The output of validate_field_add: one line for each item, and the number of items that failed.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 #include "field_reference.hpp"
 
-/// Counts of the item under way.
+/// The counts of the current item.
 struct Item {
     std::size_t checks = 0, wrong = 0;
     std::string first_wrong;
@@ -21,7 +21,7 @@ struct Item {
         ++checks;
         if (!right && wrong++ == 0) first_wrong = what;
     }
-    /// One check an element.
+    /// Makes one check for each element.
     void expect_equal(std::span<const std::uint64_t> got, const reference::Limbs& want,
                       const std::string& what);
 };
@@ -48,7 +48,7 @@ class Validation {
     std::size_t items_wrong_ = 0;
 };
 
-/// T19 to T23: what is refused and what is left alone.
+/// T19 to T23: what must be refused, and what must not be changed.
 void validate_limits(Validation& validation, weft::Backend& backend);
-/// T28: results do not depend on what ran before, beside, or in which mode.
+/// T28: results do not depend on earlier or simultaneous work, nor on the mode.
 void validate_state(Validation& validation, weft::Backend& backend);

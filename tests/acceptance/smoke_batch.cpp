@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The quickest proof that a machine works: two jobs of 4096 additions, one after the other and then
-// pipelined.
+// The shortest check that a machine works: two jobs of 4096 additions, sequential and then pipelined.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Validates field_add and its neighbours on this machine: known answers, every limb's carries, random values,
-// and the promises of the interface, against an implementation of its own. Exit code 1 on any mismatch.
+// Validates field_add, field_sub and field_neg on this machine: known answers, the carries of every limb, random
+// values, and the promises of the interface, compared with a separate implementation. The exit status is 1 on any
+// mismatch.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -40,7 +41,7 @@ void check_sample(Item& item, weft::Backend& backend, const Sample& sample) {
     item.expect_equal(out, sample.want, weft::to_string(sample.op));
 }
 
-// The reference has to know the answers as well, or the items after these prove nothing.
+// The reference must give the known answers too; otherwise the later items prove nothing.
 void validate_known_answers(Validation& validation, weft::Backend& backend) {
     const std::vector<KnownAnswer> answers = known_answers();
     for (auto row = answers.begin(); row != answers.end();) {
@@ -61,7 +62,8 @@ void validate_known_answers(Validation& validation, weft::Backend& backend) {
     }
 }
 
-// 0, p - 1, and around every 32-bit limb: powers, runs of ones, sums that hit p or miss it by one limb.
+// 0, p - 1, and values around every 32-bit limb: powers, runs of ones, sums that are p or differ from it by one
+// limb.
 std::vector<Number> edge_values() {
     const Number one = reference::number("1"), p = reference::kP;
     std::vector<Number> values = {Number{}, reference::minus(p, one),

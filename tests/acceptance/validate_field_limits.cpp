@@ -28,7 +28,7 @@ bool untouched(std::span<const std::uint64_t> limbs) {
     return std::all_of(limbs.begin(), limbs.end(), [](std::uint64_t limb) { return limb == kUntouched; });
 }
 
-// `call` must throw invalid_argument with every text in it, and hand nothing to the device.
+// `call` must throw invalid_argument with all of these texts, and submit nothing to the device.
 template <class Call>
 void expect_refused(Item& item, weft::Backend& backend, const std::vector<std::string>& texts, Call&& call) {
     const std::uint64_t submissions = backend.counters().submissions;
@@ -101,7 +101,7 @@ void check_lengths(Item& item, weft::Backend& backend) {
         expect_refused(item, backend, {n.got, n.need}, [&] { weft::field_sub(backend, kField, a, b, out); });
         item.expect(untouched(out), "the output was written");
     }
-    // A length that is refused before memory behind it matters.
+    // This length is refused before any memory is read.
     Limbs few(6, 1);
     const std::span<std::uint64_t> many(few.data(), std::size_t{6} << 32);
     expect_refused(item, backend, {"got 25769803776 limbs", "need fewer than 6 * 2^32"},

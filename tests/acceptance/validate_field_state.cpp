@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// T28: a job gives the same bits again, beside another backend, in a batch of any shape, in either mode.
+// T28: a job gives the same bits when repeated, next to another backend, in a batch of any shape, in either mode.
 #include <cstdint>
 #include <future>
 #include <random>
@@ -80,6 +80,6 @@ void validate_state(Validation& validation, weft::Backend& backend) {
         validation.item("T28", what, [&](Item& counts) { check(counts, backend); });
     };
     item("the same job twice", check_twice);
-    item("two backends at once", check_two_backends);
+    item("two backends simultaneously", check_two_backends);
     item("1, 2, 3, 4, 16 jobs, pipelined and sequential", check_batches);
 }
