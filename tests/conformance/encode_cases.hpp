@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of encode: published values, sizes and types judged by the definition, and samples that cannot
-// be encoded.
+// The tables of encode: published values, sizes and types that are compared with the definition, and samples
+// that cannot be encoded.
 #pragma once
 
 #include <cmath>
@@ -18,7 +18,7 @@
 
 namespace weft_test {
 
-/// Of values and of states.
+/// The types of values and of states.
 struct EncodeTypeCase {
     bool wide_values, wide_states;
 };
@@ -31,9 +31,9 @@ struct EncodeCase {
     std::vector<std::pair<std::uint32_t, std::uint64_t>> sizes;  ///< qubits, samples
     std::vector<EncodeTypeCase> types;
     std::function<std::vector<double>(weft::EncodeMethod, std::uint32_t qubits, std::uint64_t sample)> row;
-    bool chunks = true;        ///< also with the samples of the batch in several chunks
-    double bound64 = 1e-12;    ///< of complex128
-    std::uint64_t judged = 6;  ///< about as many samples are compared with the definition
+    bool chunks = true;        ///< also run with the samples of the batch in several chunks
+    double bound64 = 1e-12;    ///< bound of complex128
+    std::uint64_t judged = 6;  ///< about this many samples are compared with the definition
 };
 
 inline const std::vector<EncodeCase>& encode_cases() {
@@ -52,7 +52,7 @@ inline const std::vector<EncodeCase>& encode_cases() {
                                                 (1e6 - 12345.678 * static_cast<double>(i + sample))));
         return angles;
     };
-    // Some values fewer than amplitudes, of a magnitude whose square is no float32.
+    // Fewer values than amplitudes, with magnitudes whose squares are out of the range of float32.
     const auto cut = [](std::size_t divisor, double scale) {
         return [divisor, scale](EncodeMethod method, std::uint32_t qubits, std::uint64_t) {
             std::vector<double> row = sample_values(method, qubits, 4);
@@ -66,7 +66,8 @@ inline const std::vector<EncodeCase>& encode_cases() {
         kEdges{{1, 3}, {2, 3}, {3, 3},  {4, 3},  {5, 3},  {6, 3},  {7, 3},
                {8, 3}, {9, 3}, {10, 3}, {11, 3}, {12, 3}, {13, 3}, {14, 3}};
     static const std::vector<EncodeCase> cases{
-        // On either side of every switch: slabs of small states, one slab, several, passes.
+        // Sizes on both sides of every change of method: slabs of small states, one slab, several slabs,
+        // passes.
         {"every size", kEvery, kEdges, {kAllFloat64, kAllFloat32}, samples},
         {"types that differ",
          kEvery,
@@ -206,7 +207,7 @@ struct EncodeFaults {
     std::uint32_t qubits;
     std::vector<double> values;                 ///< of all samples
     std::vector<weft::EncodeFailure> failures;  ///< expected
-    const char* text;                           ///< a part of the error's
+    const char* text;                           ///< a part of the error's text
 };
 
 inline const std::vector<EncodeFaults>& encode_faults() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of encode, everywhere: states within the stated bound of their definition, the same bits
-// wherever one back end makes them, and the same faults.
+// The tables of encode in every place: states are within the stated bound of their definition, have the same
+// bits in all places of one back end, and have the same faults.
 #include "conformance/encode_cases.hpp"
 
 #include <cstring>
@@ -22,7 +22,7 @@ using weft::c64;
 using weft::EncodeMethod;
 using weft::StateShape;
 
-// The states, whether or not samples could be encoded; `failed` gets what was thrown.
+// The states, even if some samples could not be encoded; `failed` gets the error that was thrown.
 template <class Amplitude, class Value, class Place>
 std::vector<Amplitude> encode_at(Place& place, EncodeMethod method, const std::vector<Value>& values,
                                  const StateShape& shape, std::optional<weft::EncodeError>* failed = nullptr,
@@ -55,7 +55,7 @@ void with_types(const EncodeTypeCase& types, Body&& body) {
         types.wide_states ? body(float{}, c64{}) : body(float{}, c32{});
 }
 
-// Equal bits on a back end; `previous` is what that back end gave before.
+// Checks that bits are equal on a back end; `previous` is its earlier result.
 template <class Amplitude>
 void check_same_bits(const std::vector<Amplitude>& got, std::optional<std::vector<Amplitude>>& previous) {
     if (!previous) {
@@ -105,7 +105,7 @@ void check_answer(weft::Backend& backend, const EncodeAnswer& answer) {
         CHECK(norm == doctest::Approx(1).epsilon(2e-6));
         for (const auto& [index, want] : answer.amplitudes) {
             CAPTURE(index);
-            // Values as printed hold 15 decimals; those of float32 values and states 7.
+            // Published values have 15 decimals; results of float32 values and states are right to 7.
             const double slack =
                 std::is_same_v<Value, double> && std::is_same_v<Amplitude, c64> ? 2e-15 : 3e-7;
             CHECK(std::abs(state[index].real() - want.real()) < slack);
@@ -114,7 +114,7 @@ void check_answer(weft::Backend& backend, const EncodeAnswer& answer) {
     });
 }
 
-// Failed samples are zeros, the others right; with check_values nothing was written.
+// Failed samples must be zeros and the others right; with check_values nothing may be written.
 template <class Amplitude, class Value>
 void check_faults(weft::Backend& backend, const EncodeFaults& bad, bool check_values) {
     CAPTURE(sizeof(Value));
@@ -175,7 +175,8 @@ TEST_CASE("encode conformance: published values") {
     });
 }
 
-// One case, one backend: a software device takes longer to compile the shaders than to run them.
+// One test case with one backend, because a software device takes longer to compile the shaders than to run
+// them.
 TEST_CASE("encode conformance: the table") {
     on_device([](weft::Backend& backend) {
         for (const EncodeCase& c : encode_cases())
@@ -192,15 +193,15 @@ TEST_CASE("encode conformance: samples that cannot be encoded are named, the oth
             CAPTURE(weft::to_string(bad.method));
             for (const bool check_values : {false, true}) {
                 if (backend.device().shader_float64) check_faults<c64, double>(backend, bad, check_values);
-                if (bad.method == EncodeMethod::basis) continue;  // some of these indices are other floats
+                if (bad.method == EncodeMethod::basis) continue;  // some of these indices change as float32
                 check_faults<c32, float>(backend, bad, check_values);
             }
         }
     });
 }
 
-// Where all factors are equal, their errors add up instead of cancelling: no other states come as close to
-// the bound. The first angles are the worst that were found, the others lie around multiples of a turn.
+// If all factors are equal, their errors add up instead of cancelling, so these states come closest to the
+// bound. The first angles have the largest known errors; the others are near multiples of a turn.
 TEST_CASE("encode conformance: equal angles stay within the bound for their number of qubits") {
     on_device([](weft::Backend& backend) {
         std::vector<float> angles{443278.75f, 813132.125f, 532434.0f, 0.022393635f, 1e-3f};
@@ -216,7 +217,7 @@ TEST_CASE("encode conformance: equal angles stay within the bound for their numb
             CAPTURE(weft::to_string(method));
             CAPTURE(qubits);
             const std::size_t features = weft::encode_features(method, qubits);
-            std::vector<float> values(count * features, 0.0f);  // no pairs in iqp: a product state as well
+            std::vector<float> values(count * features, 0.0f);  // iqp without pairs is a product state too
             for (std::size_t s = 0; s < count; ++s)
                 std::fill_n(values.begin() + static_cast<std::ptrdiff_t>(s * features), qubits, angles[s]);
             on_places(backend, 0, [&, method = method, qubits = qubits, count = count](auto& place) {
@@ -238,7 +239,7 @@ TEST_CASE("encode conformance: equal angles stay within the bound for their numb
                 }
                 CHECK(worst < tolerance<c32>(method, qubits));
                 if (method == EncodeMethod::iqp_z && qubits == 18)
-                    CHECK(worst > 1e-6);  // so it grows with them
+                    CHECK(worst > 1e-6);  // so the error does grow with the number of qubits
             });
         }
     });

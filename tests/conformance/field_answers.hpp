@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Known answers of field operations on one element, computed apart from this library.
+// Known answers of field operations on one element, computed without this library.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of field cases: which fields, ops and forms meet which operands. A new op is a word in kEvery or
-// kElementwise and a branch of want_of in support/any_field.hpp.
+// The table of field cases: the fields, operations, forms and operands that are combined. A new operation
+// needs a word in kEvery or kElementwise, and a branch of want_of in support/any_field.hpp.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,18 @@
 
 namespace weft_test {
 
-enum class Over { nothing, a, b };  ///< what the output of an op lies over
+enum class Over { nothing, a, b };  ///< the operand whose memory is also the output
 
 struct FieldCase {
     const char* name;
     std::vector<weft::Field> fields;
     std::vector<weft::FieldOp> ops;
     std::vector<weft::FieldForm> forms;
-    std::vector<std::size_t> counts;  ///< of elements; 0: as many as `operands` gives
+    std::vector<std::size_t> counts;  ///< numbers of elements; 0: as many as `operands` gives
     std::function<Pairs(const AnyField&, std::size_t count)> operands;
     Over over = Over::nothing;
-    bool judged = true;         ///< by the oracle; else the places must agree
-    std::uint64_t chunk = 100;  ///< elements of a chunk where jobs are cut
+    bool judged = true;         ///< compared with the oracle; otherwise the places must agree
+    std::uint64_t chunk = 100;  ///< elements of a chunk in places that cut jobs
 };
 
 inline const std::vector<weft::Field>& all_fields() {

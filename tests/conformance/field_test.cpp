@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of field cases, everywhere: the same bits, which are those of the schoolbook oracle.
+// The table of field cases in every place: the results have the bits of the schoolbook oracle.
 #include "conformance/field_cases.hpp"
 
 #include <optional>
@@ -61,7 +61,8 @@ const AnyField& any(Field field) {
     return any_fields()[static_cast<std::size_t>(field)];
 }
 
-// What the oracle says; of inverses it says 1 (R in Montgomery form) of products with what was inverted.
+// The result of the oracle. For inverses it is 1 (R in Montgomery form), for their products with the
+// operands.
 void judge(const AnyField& f, FieldOp op, FieldForm form, const Pairs& pairs,
            const std::vector<Number>& got) {
     const Number inverse_r = form == FieldForm::plain ? power(0) : inverse_r_of(f), scalar = pairs.a.back();

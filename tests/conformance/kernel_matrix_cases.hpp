@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of kernel matrices: circuits and rows, with published values or judged by gate-by-gate
+// The table of kernel matrices: circuits and rows, with published values or with those of a gate-by-gate
 // simulation.
 #pragma once
 
@@ -16,8 +16,8 @@
 namespace weft_test {
 
 enum class KernelJudge {
-    simulation,  ///< gate by gate, of all qubits together
-    product,     ///< by the closed form of circuits that cancel, for any number of qubits
+    simulation,  ///< gate by gate, with all qubits together
+    product,     ///< the closed expression for circuits that cancel, for any number of qubits
 };
 
 struct KernelCase {
@@ -25,17 +25,17 @@ struct KernelCase {
     Table x, y;  ///< no y: square
     OracleCircuit circuit;
     std::vector<double> values =
-        {};  ///< published: all of a cross kernel, above the diagonal of a square one
+        {};  ///< published values: all of a cross kernel matrix, or above the diagonal of a square one
     KernelJudge judge = KernelJudge::simulation;
     double bound32 = 2e-6, bound64 = 1e-12;  ///< for results in float32 and float64
     std::int64_t state_tile = -1;
     weft::Choice bulk_states = weft::Choice::automatic;
-    bool float32_too = true;  ///< features in float32 as well; else in float64 alone
-    bool float64_too = true;  ///< results in float64 as well; else in float32 alone
+    bool float32_too = true;  ///< features also in float32; otherwise only in float64
+    bool float64_too = true;  ///< results also in float64; otherwise only in float32
 };
 
-/// K of circuits that cancel: the overlap of two rows is the product of those of their qubits. In long
-/// double, since what is off in one of thousands of equal factors is off in all.
+/// K of circuits that cancel: the overlap of two rows is the product of the overlaps of their qubits. It uses
+/// long double, because an error in one of thousands of equal factors occurs in all of them.
 inline std::vector<double> product_kernel(const Table& x, const Table& y, const OracleCircuit& circuit) {
     const auto of_qubit = [&](double left, double right) {
         const long double a = circuit.scale * static_cast<long double>(left),
@@ -69,7 +69,7 @@ inline OracleCircuit reupload(const char* map, const Table& weights, double scal
     return {map, weights, true, scale, {}};
 }
 
-/// Values that others published, or that were worked out by hand.
+/// Published values, and values that were computed by hand.
 inline std::vector<KernelCase> published_kernels() {
     constexpr double kPi = 3.14159265358979323846;
     struct Row {
@@ -127,7 +127,7 @@ inline std::vector<KernelCase> published_kernels() {
          x10,
          circuit("ry", {}, false),
          {0.784823754805054, 0.371443786375792, 0.784823754805054}},
-        // With re-upload all but the last layer count.
+        // With re-upload, all layers but the last one change K.
         {"two qubits, ryrz", x2, reupload("ryrz", w2), again2},
         {"the last layer cancels", x2, reupload("ryrz", {w2[0], {9, -5}}), again2},
         {"the first does not",
@@ -209,8 +209,8 @@ inline std::vector<KernelCase> kernel_cases() {
                          circuit("ryrz", {}, false),
                          {},
                          KernelJudge::product});
-    // Every qubit of a pair deviates alike, the worst case for rounding that adds up. Mesa's software devices
-    // end loops of an invocation after 65535 turns in all.
+    // Every qubit of a pair deviates equally, the worst case for rounding errors that add up. Mesa's software
+    // devices end the loops of an invocation after 65535 iterations in all.
     for (const auto& [qubits, at] : {std::pair{2500u, std::vector{0.3, 0.3004, 0.31, 0.34, 0.3, 2.0}},
                                      {66000u, std::vector{0.3, 0.3001, 0.301, 0.304}}}) {
         KernelCase c{"equal features of thousands of qubits",
@@ -232,7 +232,7 @@ inline std::vector<KernelCase> kernel_cases() {
             wave_rows(3, qubits, 1.2),
             {},
             reupload(qubits % 3 == 0 ? "ry" : "ryrz", wave_weights(qubits % 2 == 0 ? 3 : 2, qubits))};
-        // Matrix units cut off what they shift out.
+        // Matrix units truncate the bits that they shift out.
         c.bound32 = qubits > 10 ? 1e-5 : 2e-6;
         c.float32_too = qubits < 6;
         cases.push_back(c);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of kernel matrices, everywhere: values within the stated bound, symmetric to the bit, and what
-// must hold of every kernel.
+// The tables of kernel matrices in every place: values are within the stated bound and symmetric to the bit,
+// and the general properties of kernel matrices hold.
 #include "conformance/kernel_matrix_cases.hpp"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ std::vector<double> kernel_at(Place& place, const Table& x, const Table& y, cons
         {x.size(), y.size(), static_cast<std::uint32_t>(x.front().size())}, options, arguments.circuit);
 }
 
-// body(In{}, Out{}) for every type of features and of K.
+// Calls body(In{}, Out{}) for every type of features and of K.
 template <class Body>
 void for_types(const weft::Backend& backend, bool float32_too, bool float64_too, Body&& body) {
     body(double{}, float{});
@@ -109,8 +109,8 @@ bool positive(std::vector<double> k, std::size_t rows, double shift) {
     return true;
 }
 
-// body(circuit, kernel(x) in float32 and float64 of features in float64, bound) for a circuit that cancels
-// and one that needs states.
+// Calls body(circuit, kernel, bound) for a circuit that cancels and for one that needs states; kernel(x)
+// computes K in float32 and float64 from features in float64.
 template <class Body>
 void for_kernels(weft::Backend& backend, std::size_t qubits, Body&& body) {
     for (const OracleCircuit& c : {circuit("ryrz", {}, false), reupload("ryrz", wave_weights(2, qubits))}) {
@@ -166,7 +166,7 @@ void check_given(weft::Backend& backend, const KernelStatesCase& c) {
 TEST_CASE("kernel matrix conformance: published values") {
     on_device([](weft::Backend& backend) {
         for (const KernelCase& c : published_kernels()) {
-            // The oracle earns its trust here.
+            // This checks the oracle itself.
             const std::vector<double> k =
                 c.y.empty() ? oracle_kernel(c.x, c.circuit) : oracle_kernel(c.x, c.y, c.circuit);
             check_close(c.y.empty() ? upper(k, c.x.size()) : k, c.values, 1e-14);
@@ -212,8 +212,8 @@ TEST_CASE("kernel matrix conformance: equal rows have equal kernels, and one wit
         x[131] = x[3];
         for_kernels(backend, 5, [&](const OracleCircuit& c, const auto& kernel, double bound) {
             const std::vector<double> k = kernel(x);
-            // Of states one row is the left factor of a pair where the other is the right: the last bit may
-            // differ.
+            // With states, a row is the left factor in one pair and the right factor in another, so the last
+            // bit may differ.
             const double slack = c.reupload ? bound : 0;
             CHECK(std::abs(k[3 * 140 + 131] - 1) <= slack);
             double apart = 0;
@@ -241,13 +241,14 @@ TEST_CASE("kernel matrix conformance: turns added to features change nothing") {
 
 TEST_CASE("kernel matrix conformance: positive semidefinite up to rounding") {
     on_device([](weft::Backend& backend) {
-        // More than the 16 x 16 dimensions that K spans at 4 qubits leave full rank.
+        // K of 4 qubits has a rank of at most 16 x 16, and less for product states: many rows include
+        // eigenvalues of 0.
         constexpr std::size_t kRows = 200;
         for_kernels(backend, 4, [&](const OracleCircuit&, const auto& kernel, double bound) {
             const std::vector<double> k = kernel(wave_rows(kRows, 4));
             CHECK(positive(k, kRows, bound < 1e-9 ? 1e-12 * kRows : 1e-5));
             std::vector<double> negative = k;
-            negative[0] = -1;  // the check would notice
+            negative[0] = -1;  // shows that the check detects such a matrix
             CHECK_FALSE(positive(negative, kRows, 1e-5));
         });
     });
@@ -274,7 +275,8 @@ TEST_CASE("kernel matrix conformance: normalising divides by the jitter and sets
                     for (std::size_t i = 0; i < 3; ++i) CHECK(k[4 * i] == 1);
                 });
             });
-        // Of a cross kernel both rows' own values are 1; and without normalising the jitter means nothing.
+        // In a cross kernel matrix both rows' values with themselves are 1; without normalising, jitter has
+        // no effect.
         on_places(backend, 0, [&](auto& place) {
             const OracleCircuit c = circuit("ryrz", {}, false);
             check_close(kernel_at<double, float>(place, two_qubit_rows(), {{0, 0}}, c,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of lattice codes: codes of every kind on vectors full of ties, far outside, dithered, padded.
+// The table of lattice codes: codes of every kind, on vectors with many ties, far outside, dithered and
+// padded.
 #pragma once
 
 #include <bit>
@@ -19,12 +20,12 @@ struct LatticeCase {
     LatticeCode code;
     std::vector<float> x;
     std::size_t width = 0;
-    bool judged = true;  ///< by the oracle, which takes its time; else all places must give the same
-    bool finite = true;  ///< else calls on host memory say so when they are done
+    bool judged = true;  ///< compared with the oracle, which is slow; otherwise all places must agree
+    bool finite = true;  ///< otherwise calls on host memory throw when they are done
 };
 
-/// `every_code`: of the cases with ties all bases and levels, else a choice: each code is compiled for
-/// itself, which takes a software device longer than to run it.
+/// `every_code`: cases with ties have all bases and levels, otherwise a selection of them. Each code is
+/// compiled separately, which takes a software device longer than running it.
 inline std::vector<LatticeCase> lattice_cases(bool every_code) {
     constexpr Lattice kLattices[] = {Lattice::z2, Lattice::d4, Lattice::e8};
     std::vector<LatticeCase> cases;
@@ -68,7 +69,7 @@ inline std::vector<LatticeCase> lattice_cases(bool every_code) {
         cases.push_back({"many, dithered", dithered, normal_values(5003 * 8, 5), 0, false});
         cases.push_back({"many, dithered, in rows that end within a vector", dithered,
                          normal_values(19 * 701, 6), 19, false});
-        // Where a denormal number is flushed it has no sign, so it must not have one elsewhere.
+        // A denormal number that is flushed has no sign, so its sign must not matter on other devices either.
         for (const float tiny : {1e-45f, -1e-45f, 1e-39f, -1e-39f})
             cases.push_back({"denormal numbers", {.lattice = lattice}, {tiny, 1, 0, tiny, 0, 0, 0, 0}});
         std::vector<float> x = dyadic_values(8 * 64, 6, 9);
@@ -84,7 +85,7 @@ inline std::vector<LatticeCase> lattice_cases(bool every_code) {
                              false,
                              false});
     }
-    // Too large for any number of retries: a value of the right range all the same.
+    // Too large for any number of retries; the decoded value must still be in range.
     cases.push_back({"overload after all retries", {.max_retries = 10}, {1e6f, 0, 0, 0}});
     cases.push_back(
         {"largest numbers", {.max_retries = 10}, {std::numeric_limits<float>::max(), -1e38f, 0, 1e-45f}});

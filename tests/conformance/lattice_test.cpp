@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of lattice codes, everywhere: the same bits, which are those of the exact oracle.
+// The tables of lattice codes in every place: the results have the bits of the exact oracle.
 #include "conformance/lattice_cases.hpp"
 
 #include <algorithm>
@@ -61,7 +61,7 @@ auto decode_options_at(Place& place, std::size_t width, std::uint32_t depth, boo
         return weft::LatticeDecodeOptions{.width = width, .depth = depth};
 }
 
-// Runs `call`, which on the host ends with an error if there are values that are not finite.
+// Runs `call`, which throws on host memory if there are values that are not finite.
 template <class Place, class Call>
 void finish(bool finite, const Call& call) {
     if (Place::kHost && !finite)
@@ -117,7 +117,7 @@ void run(weft::Backend& backend, const LatticeCase& c) {
         REQUIRE(std::count(oracle.near_tie.begin(), oracle.near_tie.end(), true) == 0);
         want = Coded{oracle.codes, oracle.status, oracle.values, oracle.values};
     }
-    // Eight chunks, whose edges lie anywhere.
+    // Eight chunks with edges at arbitrary places.
     on_places(backend, x.size() / dimension(c.code.lattice) / 8 + 1, [&](auto& place) {
         const Coded got = coded_at(place, c.code, x, c.width, c.finite);
         if (!want) want = got;
@@ -128,7 +128,7 @@ void run(weft::Backend& backend, const LatticeCase& c) {
     });
 }
 
-// Products of rows in units of beta^2, exact; y of one row serves all.
+// The exact products of rows in units of beta^2; if y has one row, it is used for all rows of x.
 Floats products(const Floats& x, const Floats& y, std::size_t width) {
     Floats out;
     for (std::size_t row = 0; row < x.size() / width; ++row) {
@@ -147,7 +147,7 @@ TEST_CASE("lattice conformance: known codes, one vector at a time") {
     on_device([](weft::Backend& backend) {
         for (const LatticeVector& v : lattice_vectors())
             for (const bool packed : {false, true}) {
-                if (packed && v.packed.empty()) continue;  // each kind of code is compiled for itself
+                if (packed && v.packed.empty()) continue;  // each kind of code is compiled separately
                 CAPTURE(v.id);
                 LatticeCode code = v.code;
                 code.packed = packed;
@@ -163,7 +163,7 @@ TEST_CASE("lattice conformance: known codes, one vector at a time") {
     });
 }
 
-TEST_CASE("lattice conformance: what given digits decode to, all levels and the coarse ones alone") {
+TEST_CASE("lattice conformance: values of given digits, of all levels and of the coarse ones alone") {
     on_device([](weft::Backend& backend) {
         for (const LatticeDecodeVector& v : lattice_decode_vectors()) {
             CAPTURE(v.id);
@@ -207,14 +207,14 @@ TEST_CASE("lattice conformance: inner products of codes, against one row or as m
                 const Floats some(y.begin(), y.begin() + static_cast<std::ptrdiff_t>(others * c.width));
                 const Bytes cx = oracle_codes(c.code, x, c.width).codes,
                             cy = oracle_codes(c.code, some, c.width).codes;
-                // Only what fills its tiles has codes whose padding is zero; decoded padding may be anything.
+                // Codes have zero padding only if rows fill their tiles; decoded padding may have any value.
                 Floats xd(c.rows * tiles * d), yd(others * tiles * d);
                 weft::lattice_decode(backend, c.code, cx, {}, xd);
                 weft::lattice_decode(backend, c.code, cy, {}, yd);
                 const Floats want = products(xd, yd, tiles * d);
                 on_places(backend, 2, [&](auto& place) {
                     using Place = std::remove_reference_t<decltype(place)>;
-                    // There is none by CUDA on host memory.
+                    // CUDA has no such call on host memory.
                     if constexpr (!(Place::kCuda && Place::kHost)) {
                         const auto ux = as_units<Place>(cx), uy = as_units<Place>(cy);
                         const auto ix = place.input(ux), iy = place.input(uy);

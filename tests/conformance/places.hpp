@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where an op can run, each place with arrays of its own: Vulkan on buffers and on host memory, CUDA on
-// device memory and on host memory. A table of cases runs on all places that its program has.
+// The places where an op can run, each with its own arrays: Vulkan on buffers and on host memory, CUDA on
+// device memory and on host memory. A table of cases runs in all places that its program has.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -26,7 +26,7 @@
 
 namespace weft_test {
 
-/// Bytes behind every output, which must stay as they were.
+/// The number of bytes after every output, which must not change.
 inline constexpr std::size_t kGuardBytes = 256;
 inline constexpr unsigned char kGuardByte = 0xa5;
 
@@ -46,7 +46,7 @@ std::vector<T> without_guard(std::vector<T> all) {
     return all;
 }
 
-/// An array that an op writes: `all` is what it lies in, guard included.
+/// An array that an op writes. `all` is the memory that contains it, including the guard.
 template <class Array>
 struct Output {
     Array all;
@@ -100,7 +100,7 @@ class VulkanResident {
     weft::Stream stream_;
 };
 
-// What places on host memory share.
+// The common part of the places on host memory.
 class HostMemory {
   public:
     static constexpr bool kHost = true;
@@ -207,8 +207,8 @@ class CudaStreamed : public HostMemory {
 };
 #endif
 
-// call_<op>(place, arguments ...): the op of the place's back end, with what stands for the place before its
-// arguments.
+// call_<op>(place, arguments ...) calls the op of the place's back end; the backend or stream of the place
+// comes before the arguments.
 #define WEFT_CALL_BY_VULKAN(op)                                    \
     template <class... Arguments>                                  \
     auto call_##op(VulkanResident& place, const Arguments&... a) { \
@@ -240,8 +240,8 @@ WEFT_CALL_EVERYWHERE(lattice_decode)
 WEFT_CALL_EVERYWHERE(lattice_quantize)
 WEFT_CALL_EVERYWHERE(lattice_inner)
 
-/// Calls body(place) for every place of this program. Chunks of `chunk_elements` cut a job of a case in
-/// several; 0 leaves such a place out.
+/// Calls body(place) for every place of this program. One place cuts jobs into chunks of `chunk_elements`; 0
+/// leaves this place out.
 template <class Body>
 void on_places(weft::Backend& backend, std::uint64_t chunk_elements, Body&& body) {
     const auto at = [&](auto&& place) {

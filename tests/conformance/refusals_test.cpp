@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls that are refused: the same error in the same words wherever the op runs, outputs as they were, and no
-// work.
+// Calls that are refused: the error has the same text in every place, outputs do not change, and no work
+// runs.
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -21,7 +21,7 @@ using weft::Errc;
 using Wide = std::vector<std::uint64_t>;
 using Narrow = std::vector<std::uint32_t>;
 
-// Calls rows(place, refuse) everywhere; refuse(text, call) is a row of its table.
+// Calls rows(place, refuse) for every place; refuse(text, call) is a row of the table.
 template <class Rows>
 void refuse_everywhere(const Rows& rows) {
     on_device([&](weft::Backend& backend) {
@@ -62,7 +62,7 @@ TEST_CASE("refusals: field") {
         };
         const Wide five{5}, p_of_goldilocks{0xffffffff00000001}, all_ones{~std::uint64_t{0}};
         const Narrow p_of_mersenne31{0x7fffffff};
-        // Where jobs may be many, arrays are compared with the job's own a.
+        // If there may be many jobs, arrays are compared with `a` of the same job.
         constexpr bool kJobs = Place::kHost;
         row(kJobs ? "field_add: b and a differ in length (got 54 limbs, need 60"
                   : "field_add: b does not fit out (got 54 limbs, need 60",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The least that shows headers, library and its private dependencies fit together: three additions on a
-// device.
+// The smallest program that shows that the headers, the library and its private dependencies fit together:
+// three additions on a device.
 #include <array>
 #include <cstdint>
 #include <cstdio>

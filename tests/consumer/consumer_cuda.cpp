@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The least that shows that weft::cuda brings the CUDA runtime with it and starts without an NVIDIA driver.
+// The smallest program that shows that weft::cuda links the CUDA runtime and starts without an NVIDIA driver.
 #include <cstdio>
 
 #include <weft/cuda/device.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The least that shows that weft::glsl brings its compiler and its own include with it: a shader from text to
-// numbers.
+// The smallest program that shows that weft::glsl contains the compiler and weft.glsl: it compiles a shader
+// and checks its numbers.
 #include <cstdint>
 #include <cstdio>
 #include <vector>

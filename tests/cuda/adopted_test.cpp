@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device of the application's shares with CUDA if it was made for that.
+// A device of the application can share memory with CUDA if it was made with the extensions for it.
 #include "cuda/fixture.hpp"
 #include "support/native_app.hpp"
 
@@ -7,7 +7,7 @@ using namespace weft_test;
 using weft::Errc;
 using Word = std::uint32_t;
 
-TEST_CASE("adopted: shares with CUDA where the application enabled the extensions") {
+TEST_CASE("adopted: shares with CUDA if the application enabled the extensions") {
     App app({.extensions = {"VK_KHR_external_memory_fd", "VK_KHR_external_semaphore_fd"}});
     {
         weft::Backend backend = weft::native::adopt(app.described());

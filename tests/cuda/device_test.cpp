@@ -19,7 +19,7 @@ bool driver_installed() {
 
 }  // namespace
 
-TEST_CASE("list_devices: without a driver the error names what is missing, otherwise each device is told") {
+TEST_CASE("list_devices: without a driver the error names what is missing, otherwise each device is listed") {
     if (!driver_installed()) {
         weft_test::check_error(weft::Errc::no_device,
                                "cuda::list_devices: no NVIDIA driver (libcuda.so.1 cannot be opened)",
@@ -34,7 +34,7 @@ TEST_CASE("list_devices: without a driver the error names what is missing, other
             CHECK_GE(d.compute_major, 5);
         }
     } catch (const weft::Error& e) {
-        // The driver without a device, or with all of them hidden.
+        // There is a driver, but no device, or all devices are hidden.
         CHECK(e.code() == weft::Errc::no_device);
         CHECK(std::string_view(e.what()).starts_with("cuda::list_devices: "));
     }
@@ -53,7 +53,7 @@ TEST_CASE("Device: a Vulkan device that CUDA does not have is refused with both 
                            [&] { weft::cuda::match_device({}, "llvmpipe", std::string(32, 'c')); });
 }
 
-TEST_CASE("find_device: what a setting names, as it would of Vulkan's devices") {
+TEST_CASE("find_device: takes the same settings as Vulkan's devices") {
     const std::vector<weft::cuda::DeviceInfo> devices{{0, "NVIDIA A", std::string(32, 'a'), 9, 0},
                                                       {1, "NVIDIA B", std::string(32, 'b'), 9, 0}};
     const std::pair<const char*, int> rows[] = {{"", 0},    {"1", 1},    {"01", 1},    {"nvidia", 0},
@@ -81,7 +81,7 @@ TEST_CASE("Device: on a software device the error says what is missing") {
     });
 }
 
-TEST_CASE("dlpack_stream: what Python may pass") {
+TEST_CASE("dlpack_stream: all values that Python may pass") {
     using weft::cuda::dlpack_stream;
     CHECK_FALSE(dlpack_stream(-1));
     CHECK(reinterpret_cast<std::intptr_t>(dlpack_stream(1).value()) == 1);
@@ -91,7 +91,7 @@ TEST_CASE("dlpack_stream: what Python may pass") {
 }
 
 TEST_CASE("DeviceSpan: a subspan is checked, a writable span is a readable one") {
-    std::array<int, 8> words{};  // host memory: a span never looks at what it spans
+    std::array<int, 8> words{};  // host memory is enough, because a span never reads its elements
     const weft::cuda::DeviceSpan<int> all{words.data(), words.size()};
     CHECK_EQ(all.bytes(), 32u);
     const weft::cuda::DeviceSpan<const int> part = all.subspan(3, 5);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DLPack's order: a consumer's stream waits for weft, weft for a producer's; another stream than the one that
-// was named is early, which shows that it is the stream that makes it.
+// The order of DLPack: a consumer's stream waits for weft, and weft waits for a producer's stream. A stream
+// other than the named one reads too early, which shows that the order comes from the named stream.
 #include <memory>
 
 #include <weft/cuda/dlpack.hpp>
@@ -28,7 +28,7 @@ weft::cuda::DeviceSpan<Word> span_of(const Tensor& tensor) {
 
 }  // namespace
 
-TEST_CASE("dlpack order: the consumer's stream waits for weft, any other is early") {
+TEST_CASE("dlpack order: the consumer's stream waits for weft, any other reads too early") {
     on_cuda([](weft::Backend& backend, const weft::cuda::Device& device) {
         constexpr std::size_t kCount = 1000;
         weft::Stream stream(backend);
@@ -55,7 +55,7 @@ TEST_CASE("dlpack order: the consumer's stream waits for weft, any other is earl
     });
 }
 
-TEST_CASE("dlpack order: weft waits for the producer's stream, with another one it is early") {
+TEST_CASE("dlpack order: weft waits for the producer's stream, with another one it reads too early") {
     on_cuda([](weft::Backend& backend, const weft::cuda::Device& device) {
         constexpr std::size_t kCount = 1000;
         weft::Stream stream(backend);
@@ -66,7 +66,7 @@ TEST_CASE("dlpack order: weft waits for the producer's stream, with another one 
         const auto given = [&] { return weft::cuda::to_dlpack(device, x, {kCount}, {}, std::nullopt); };
         Hold hold(producer);
         cuda_affine(x.span(), x.span(), 0, 7, producer);
-        // Kept until the end: CUDA gives memory back when all streams are done.
+        // It is kept until the end, because freeing CUDA memory waits for all streams.
         const DeviceTensor<Word> wrong(device, given(), other);
         stream.wait_for(wrong.ready());
         CHECK(stream.download(wrong.buffer()) == std::vector<Word>(kCount, 1));
@@ -81,7 +81,7 @@ TEST_CASE("dlpack order: weft waits for the producer's stream, with another one 
     });
 }
 
-TEST_CASE("dlpack order: what is refused leaves the tensor to the caller") {
+TEST_CASE("dlpack order: a refused call leaves the tensor to the caller") {
     on_cuda([](weft::Backend&, const weft::cuda::Device& device) {
         const CudaStream cuda;
         const SharedBuffer<Word> x(device, 100);
@@ -115,7 +115,7 @@ TEST_CASE("dlpack: memory that is not the device's is refused and stays the call
         refused(allocated, std::int64_t{1} << 44, device.ordinal(), "no device memory of CUDA's");
         refused(allocated, 16, device.ordinal() + 1, "tensor of another device");
         need(cudaFree(allocated));
-        // And CUDA's context is as good as it was.
+        // CUDA's context still works.
         weft::Stream work(backend);
         const SharedBuffer<Word> x(device, values.size());
         work.fill(x.view(), 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Amplitude rows that workgroups share, by CUDA: of what a workgroup keeps, more or less lies in shared
+// Amplitude rows that workgroups share, on CUDA, with different parts of a workgroup's values in shared
 // memory.
 #include <doctest/doctest.h>
 
@@ -7,10 +7,10 @@
 
 #include <weft/weft.hpp>
 
-#include "ops_cuda/encode/encode_launch.hpp"
-#include "ops_cuda/encode/encode_steps.hpp"
 #include "cuda/plan_device.hpp"
 #include "ops/encode/encode_plan.hpp"
+#include "ops_cuda/encode/encode_launch.hpp"
+#include "ops_cuda/encode/encode_steps.hpp"
 #include "support/cuda_array.hpp"
 #include "support/gpu_fixture.hpp"
 #include "support/shared_rows.hpp"
@@ -52,7 +52,7 @@ void check_types(weft::EncodeTypes types, double large) {
 
 }  // namespace
 
-TEST_CASE("cuda encode amplitude: rows are right wherever their values are kept") {
+TEST_CASE("cuda encode amplitude: rows are right with values in registers and in shared memory") {
     on_device([](weft::Backend&) {
         using weft::ElementType, weft::ElementType;
         check_types<double, c32>({weft::kFloat64, weft::kComplex64}, 1e200);
@@ -62,7 +62,8 @@ TEST_CASE("cuda encode amplitude: rows are right wherever their values are kept"
     });
 }
 
-TEST_CASE("cuda encode amplitude: registers keep most where shared memory has no room for more workgroups") {
+TEST_CASE(
+    "cuda encode amplitude: registers keep most values if shared memory has no room for more workgroups") {
     weft::kernels::EncodePlan plan;
     plan.kernel = weft::kernels::EncodeKernel::amplitude_shared;
     plan.kept_pairs = kKeptPairs;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every CUDA kernel once or more, on small inputs at awkward sizes, without Vulkan: what compute-sanitizer
-// runs (tools/sanitize-cuda.sh); the name of a part runs that alone, and "device" none: it tells whether
-// there is a device to run on. What the kernels compute is judged by the conformance tests.
+// Runs every CUDA kernel at least once, on small inputs of awkward sizes, without Vulkan, for
+// compute-sanitizer (tools/sanitize-cuda.sh). The name of a part runs this part alone; "device" runs none and
+// reports whether there is a device. The conformance tests check the results of the kernels.
 #include <weft/cuda/device.hpp>
 #include <weft/cuda/encode.hpp>
 #include <weft/cuda/field.hpp>
@@ -76,7 +76,7 @@ void run_encoders(const CudaStream& stream) {
         for (const std::uint32_t qubits : {1u, 3u, 6u, 7u, 8u, 9u, 11u, 12u, 13u, 15u}) {
             const weft::StateShape shape{3, qubits};
             std::vector<Value> numbers(shape.samples * weft::encode_features(method, qubits), Value(1));
-            // A row whose norm takes care, between rows whose norms do not.
+            // A row whose norm needs the careful way, between rows whose norms do not.
             if (method == EncodeMethod::amplitude)
                 for (std::size_t i = numbers.size() / 3; i < numbers.size() / 3 * 2; ++i)
                     numbers[i] = Value(1e-30);
@@ -85,10 +85,11 @@ void run_encoders(const CudaStream& stream) {
             weft::cuda::encode(stream, method, values.span(), states.span(), shape, {.check_values = true})
                 .require_all(stream);
         }
-    // Rows that no workgroup of blocks holds.
+    // Rows that are too long for workgroups that share a row.
     const CudaArray<Value> values(std::vector<Value>((std::size_t{1} << 21) - 5, Value(1)));
     const CudaArray<Amplitude> states(std::size_t{1} << 21);
-    weft::cuda::encode(stream, weft::EncodeMethod::amplitude, values.span(), states.span(), {1, 21}).require_all(stream);
+    weft::cuda::encode(stream, weft::EncodeMethod::amplitude, values.span(), states.span(), {1, 21})
+        .require_all(stream);
 }
 
 template <class Amplitude, class Real>
@@ -99,11 +100,13 @@ void run_kernel_matrices(const CudaStream& stream) {
             const CudaArray<Real> x(std::vector<Real>(rows * qubits, Real(0.3))),
                 y(std::vector<Real>(70 * qubits, Real(0.4))), k(rows * rows), other(rows * 70);
             weft::cuda::kernel_matrix(stream, weft::KernelMatrixCircuit{}, x.span(), k.span(), square);
-            weft::cuda::kernel_matrix(stream, {.map = weft::FeatureMap::ry}, x.span(), y.span(), other.span(), cross);
+            weft::cuda::kernel_matrix(stream, {.map = weft::FeatureMap::ry}, x.span(), y.span(), other.span(),
+                                      cross);
             stream.wait();
             if (qubits > 9) continue;
             const std::vector<double> weights(3 * qubits, 0.2);
-            weft::cuda::kernel_matrix(stream, {.weights = weft::ConstHostArray(weights), .reupload = true}, x.span(), k.span(), square, {.normalize = true});
+            weft::cuda::kernel_matrix(stream, {.weights = weft::ConstHostArray(weights), .reupload = true},
+                                      x.span(), k.span(), square, {.normalize = true});
             const CudaArray<Amplitude> states(std::vector<Amplitude>(rows << qubits, Amplitude(0.1f, 0.1f)));
             weft::cuda::kernel_matrix(stream, states.span(), k.span(), weft::StateShape{rows, qubits});
             stream.wait();
@@ -125,7 +128,7 @@ void run_host_forms() {
 
 int main(int argc, char** argv) try {
     const std::string part = argc > 1 ? argv[1] : "";
-    // Names what is missing, which the runtime would call an insufficient driver.
+    // Reports what is missing; the error of the runtime would be "insufficient driver".
     const std::vector<weft::cuda::DeviceInfo> devices = weft::cuda::list_devices();
     if (part == "device") {
         std::printf("%s\n", devices.front().name.c_str());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests with CUDA need: checked calls, streams, a stream that is held up, memory from cuMemCreate.
+// Support for tests with CUDA: checked calls, streams, a stream that can be stopped, memory from cuMemCreate.
 #pragma once
 
 #include <cuda.h>
@@ -38,8 +38,8 @@ class CudaStream {
     cudaStream_t stream_ = nullptr;
 };
 
-/// Stops a CUDA stream where it is put, until let go: the signals behind it are not given. Lets go by itself
-/// in the end, so that a test that waits for what is behind it fails instead of hanging.
+/// Stops a CUDA stream at its position until it is released: signals after it are not given. It releases
+/// itself after some time, so that a test that waits for later work fails instead of hanging.
 class Hold {
   public:
     explicit Hold(cudaStream_t stream) {
@@ -65,7 +65,7 @@ class Hold {
     std::atomic<bool> open_{false}, passed_{false};
 };
 
-/// Device memory as cuMemCreate gives it, mapped: `parts` allocations of `bytes` each, one behind the other.
+/// Mapped device memory from cuMemCreate: `parts` contiguous allocations of `bytes` each.
 class VirtualMemory {
   public:
     explicit VirtualMemory(std::size_t bytes, bool exportable = true, std::size_t parts = 1) {
@@ -126,15 +126,16 @@ class VirtualMemory {
     std::size_t bytes_ = 0, part_bytes_ = 0;
 };
 
-/// CUDA loads a kernel with its first launch, and may wait for all streams then: one that is held up would
-/// never let it.
+/// CUDA loads a kernel at its first launch and may then wait for all streams, which would never end while a
+/// stream is stopped.
 inline void load_cuda_kernels() {
     cuda_affine({}, {}, 0, 0, nullptr);
     cuda_spin(0, nullptr);
     need(cudaDeviceSynchronize());
 }
 
-/// A Backend on an NVIDIA GPU with its CUDA device; nothing of weft is left afterwards.
+/// Runs a test with a Backend on an NVIDIA GPU and its CUDA device, and checks that no object of weft is
+/// left.
 template <class Body>
 void on_cuda(Body&& body) {
     on_device([&](weft::Backend& backend) {

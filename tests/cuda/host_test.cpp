@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels on arrays in host memory: page-locked memory, several threads, the search for beta, what is
-// refused. Values are in tests/conformance.
+// The ops on arrays in host memory: page-locked memory, several threads, the search for beta, refused calls.
+// Values are checked in tests/conformance.
 #include <weft/cuda/host.hpp>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ constexpr weft::Field kFp = weft::Field::bls12_381_fp;
 
 }  // namespace
 
-TEST_CASE("host: page-locked memory, in place, from four threads at once") {
+TEST_CASE("host: page-locked memory, in place, from four threads simultaneously") {
     on_device([](weft::Backend& backend) {
         constexpr std::size_t kElements = 300'000;
         const Limbs a = random_elements(kElements, 4), b = random_elements(kElements, 5);
@@ -51,7 +51,7 @@ TEST_CASE("host: page-locked memory, in place, from four threads at once") {
     });
 }
 
-TEST_CASE("host: the search for beta tries and finds the same") {
+TEST_CASE("host: the search for beta tries and finds the same values as on Vulkan") {
     on_device([](weft::Backend& backend) {
         const std::vector<float> sample = normal_values(std::size_t{19} * 4'001, 5);
         const weft::LatticeCode code{.lattice = weft::Lattice::e8, .q = 4, .levels = 2};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where no NVIDIA driver is, every entry point says so by name, after the checks of what it was given.
+// Without an NVIDIA driver, every entry point checks its arguments and then reports the missing driver by
+// name.
 #include <weft/cuda/encode.hpp>
 #include <weft/cuda/field.hpp>
 #include <weft/cuda/host.hpp>
@@ -19,7 +20,7 @@
 namespace {
 
 template <class T>
-struct Memory {  // never read: there is no device that could
+struct Memory {  // never read, because there is no device
     alignas(16) std::array<T, 512> values{};
     weft::cuda::DeviceSpan<T> span(std::size_t count) { return {values.data(), count}; }
 };
@@ -35,7 +36,7 @@ void check_missing(const char* function, const Call& call) {
 }  // namespace
 
 TEST_CASE("without a driver every kernel names what is missing") {
-    if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) != nullptr) return;  // device_test tells what is there
+    if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) != nullptr) return;  // device_test reports the devices
     Memory<std::uint64_t> a, b, out;
     Memory<float> x, y;
     Memory<std::uint32_t> codes, status;
@@ -56,16 +57,18 @@ TEST_CASE("without a driver every kernel names what is missing") {
         lattice_inner(nullptr, table, code, codes.span(8), status.span(8), x.span(8));
     });
     check_missing("kernel_matrix", [&] {
-        kernel_matrix(nullptr, weft::KernelMatrixCircuit{}, x.span(6), y.span(9), weft::KernelMatrixShape{3, 0, 2});
+        kernel_matrix(nullptr, weft::KernelMatrixCircuit{}, x.span(6), y.span(9),
+                      weft::KernelMatrixShape{3, 0, 2});
     });
     check_missing("kernel_matrix", [&] {
         kernel_matrix(nullptr, states.span(16), y.span(16), weft::StateShape{4, 2});
     });
-    check_missing("encode", [&] { encode(nullptr, weft::EncodeMethod::angle, x.span(8), states.span(32), {2, 4}); });
+    check_missing("encode", [&] {
+        encode(nullptr, weft::EncodeMethod::angle, x.span(8), states.span(32), {2, 4});
+    });
 }
 
-TEST_CASE(
-    "without a driver every kernel on host memory names what is missing, and outputs stay as they are") {
+TEST_CASE("without a driver every op on host memory names what is missing, and outputs do not change") {
     if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) != nullptr) return;
     const std::vector<std::uint64_t> a(8, 1), b(8, 2);
     std::vector<std::uint64_t> out(8, 7), total(4, 7);
@@ -86,7 +89,8 @@ TEST_CASE(
     check_missing("lattice_quantize", [&] { lattice_quantize({}, x, y, status); });
     check_missing("lattice_quantize", [&] { lattice_search_beta({}, x); });
     check_missing("kernel_matrix", [&] {
-        kernel_matrix(weft::KernelMatrixCircuit{}, std::vector<float>(6, 1), k, weft::KernelMatrixShape{3, 0, 2});
+        kernel_matrix(weft::KernelMatrixCircuit{}, std::vector<float>(6, 1), k,
+                      weft::KernelMatrixShape{3, 0, 2});
     });
     check_missing("kernel_matrix", [&] {
         kernel_matrix(std::vector<weft::c32>(12), k, weft::KernelMatrixShape{3, 0, 2});

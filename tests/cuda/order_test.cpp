@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Order between weft and CUDA without the host: that it holds, and that it is the signals that make it.
+// The order between weft and CUDA without the host: it holds, and it comes from the signals.
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -22,13 +22,13 @@ TEST_CASE("order: weft stalls until CUDA's signal comes, and not a moment less")
         REQUIRE(stream.wait());
         Hold hold(cuda);
         cuda_affine(x.span(), x.span(), 1, 41, cuda);
-        // Without a wait weft is early.
+        // Without a wait, weft reads too early.
         CHECK(stream.download(x.buffer())[0] == 1);
         const weft::Event signal = device.event(cuda);
         CHECK_FALSE(signal.done());
         CHECK_FALSE(signal.wait(200ms));
         stream.wait_for(signal);
-        const weft::Event behind = stream.submit();  // of nothing but the wait
+        const weft::Event behind = stream.submit();  // contains only the wait
         weft::Buffer<Word> y(backend, 1000);
         stream.copy<Word>(x.view(), y.view());
         CHECK_FALSE(stream.wait(500ms));
@@ -53,7 +53,7 @@ TEST_CASE("order: CUDA stalls until weft's signal comes") {
         stream.fill(x.view(), 2);
         device.wait_for(second, stream.submit());
         device.wait_for_all(all);
-        cuda_affine(x.span(), early.span(), 1, 0, free);  // without a wait CUDA is early
+        cuda_affine(x.span(), early.span(), 1, 0, free);  // without a wait, CUDA reads too early
         need(cudaStreamSynchronize(free));
         CHECK(from_cuda(early.span())[5] == 1);
         cuda_affine(x.span(), x.span(), 10, 1, second);
@@ -73,7 +73,7 @@ TEST_CASE("order: jobs wait for CUDA through hold_weft") {
         weft::Stream stream(backend);
         const CudaStream cuda;
         constexpr std::size_t kPages = 2048, kCount = kPages * 4096 / sizeof(Word);
-        // Memory that both APIs reach by themselves: what the host would copy no semaphore could hold.
+        // Memory that both APIs can access directly, because a semaphore does not delay copies by the host.
         const std::unique_ptr<void, decltype(&std::free)> pages(std::aligned_alloc(4096, kPages * 4096),
                                                                 std::free);
         const std::span<Word> in(static_cast<Word*>(pages.get()), kCount);
@@ -178,7 +178,7 @@ TEST_CASE("order: many CUDA streams, each with points of its own, more than ther
     });
 }
 
-TEST_CASE("order: what makes no sense is refused by name") {
+TEST_CASE("order: invalid uses are refused by name") {
     on_cuda([](weft::Backend& backend, const weft::cuda::Device& device) {
         const CudaStream cuda;
         weft::Stream stream(backend);
@@ -216,7 +216,7 @@ TEST_CASE("child: a kernel that breaks the context") {
     cuda_trap(cuda);
     stream.wait_for(device.event(cuda));
     stream.fill(x.view(), 3);
-    // Nothing hangs, and nothing is taken for a result.
+    // No call hangs, and no old data is returned as a result.
     check_error(Errc::device_lost, "CUDA failed and will never signal", [&] { stream.wait(); });
     check_error(Errc::device_lost, "the device was lost", [&] {
         stream.fill(x.view(), 4);
@@ -224,6 +224,6 @@ TEST_CASE("child: a kernel that breaks the context") {
     });
 }
 
-TEST_CASE("order: when CUDA's context breaks, weft says so instead of waiting for ever") {
+TEST_CASE("order: if CUDA's context breaks, weft reports it instead of waiting for ever") {
     CHECK(run_case("child: a kernel that breaks the context") == 0);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The scripts about CUDA say what is missing: a program that is not built, NVIDIA's driver.
+"""The scripts for CUDA report what is missing: a program that is not built, or NVIDIA's driver.
 
 Usage: scripts_test.py SOURCE_FOLDER PATH_OF_weft_cuda_every_kernel [unittest arguments].
 """

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One memory for both sides: values, ranges, lifetimes, what is left behind, what is refused.
+// Memory that both sides share: values, ranges, lifetimes, leaks, refused calls.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -10,7 +10,7 @@ using weft::Errc;
 using weft::cuda::SharedBuffer;
 using Word = std::uint32_t;
 
-TEST_CASE("SharedBuffer: what either side writes the other reads, at sizes around every boundary") {
+TEST_CASE("SharedBuffer: each side reads what the other wrote, at sizes around every boundary") {
     on_cuda([](weft::Backend& backend, const weft::cuda::Device& device) {
         weft::Stream stream(backend);
         const CudaStream cuda;
@@ -34,7 +34,7 @@ TEST_CASE("SharedBuffer: what either side writes the other reads, at sizes aroun
     });
 }
 
-TEST_CASE("SharedBuffer: ranges of one buffer keep to themselves") {
+TEST_CASE("SharedBuffer: ranges of one buffer do not affect each other") {
     on_cuda([](weft::Backend& backend, const weft::cuda::Device& device) {
         weft::Stream stream(backend);
         const CudaStream cuda;
@@ -56,7 +56,7 @@ TEST_CASE("SharedBuffer: ranges of one buffer keep to themselves") {
     });
 }
 
-TEST_CASE("SharedBuffer: memory of CUDA's is a buffer of weft's, whole or in part, in kernels too") {
+TEST_CASE("SharedBuffer: CUDA memory becomes a buffer of weft, whole or in part, in kernels too") {
     on_cuda([](weft::Backend& backend, const weft::cuda::Device& device) {
         weft::Stream stream(backend);
         const weft::Program program(backend, kAffine);
@@ -82,8 +82,7 @@ TEST_CASE("SharedBuffer: memory of CUDA's is a buffer of weft's, whole or in par
     });
 }
 
-TEST_CASE(
-    "SharedBuffer: of two allocations that lie one behind the other each is shared for itself, or refused") {
+TEST_CASE("SharedBuffer: two contiguous allocations are shared separately, or refused") {
     on_cuda([](weft::Backend& backend, const weft::cuda::Device& device) {
         weft::Stream stream(backend);
         const VirtualMemory memory(2 << 20, true, 2);
@@ -102,7 +101,7 @@ TEST_CASE(
     });
 }
 
-TEST_CASE("SharedBuffer: either side may let go first") {
+TEST_CASE("SharedBuffer: either side may release it first") {
     on_cuda([](weft::Backend& backend, const weft::cuda::Device& device) {
         weft::Stream stream(backend);
         const weft::Program program(backend, kAffine);
@@ -114,7 +113,7 @@ TEST_CASE("SharedBuffer: either side may let go first") {
             need(cudaMemcpyAsync(x.span().data(), in.data(), x.bytes(), cudaMemcpyDefault, cuda));
             stream.wait_for(device.event(cuda));
             stream.dispatch(program, {x.buffer(), kept}, in.size(), AffineParameters{1, 0});
-        }  // recorded only: the stream holds it
+        }  // the step is only recorded; the stream keeps the buffer
         std::vector<Word> out = stream.download(kept);
         CHECK(out[77] == in[77] + 77);
         auto memory = std::make_unique<VirtualMemory>(4 << 20);
@@ -122,7 +121,7 @@ TEST_CASE("SharedBuffer: either side may let go first") {
         cuda_affine(memory->span<Word>(), memory->span<Word>(), 0, 3, cuda);
         stream.wait_for(device.event(cuda));
         need(cudaStreamSynchronize(cuda));
-        memory.reset();  // weft's import holds the allocation
+        memory.reset();  // weft's import keeps the allocation
         CHECK(stream.download(imported.buffer())[99'999] == 3);
         {
             const SharedBuffer<Word> busy(device, 1 << 20);
@@ -174,7 +173,7 @@ TEST_CASE("import_fd: takes the descriptor on success only") {
     });
 }
 
-TEST_CASE("SharedBuffer: what cannot be shared is refused by name") {
+TEST_CASE("SharedBuffer: memory that cannot be shared is refused by name") {
     on_cuda([](weft::Backend&, const weft::cuda::Device& device) {
         const auto refused = [&](Errc code, const char* part, void* pointer, std::size_t count) {
             check_error(code, part, [&] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a test says to the fault loader (loader.cpp), a Vulkan loader that fails on demand, lies about its
-// device and remembers what was done wrong. Given to weft by WEFT_VULKAN_LIBRARY; a test reaches the same
-// copy by dlopen.
+// The interface between a test and the fault loader (loader.cpp). This is a Vulkan loader that fails on
+// demand, describes its device as another one, and records wrong uses. WEFT_VULKAN_LIBRARY gives it to weft;
+// a test gets the same copy by dlopen.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace weft_fault {
 
-/// The values of VkResult that are injected.
+/// The values of VkResult that can be injected.
 enum Result : int {
     kOutOfHostMemory = -1,
     kOutOfDeviceMemory = -2,
@@ -23,18 +23,18 @@ enum Result : int {
 
 /// Which calls a rule counts.
 enum class Calls {
-    may_run_out,   ///< all that may return one of the out-of-memory codes
-    may_allocate,  ///< of these, all that neither submit nor wait
-    may_lose,      ///< all on a device that may return VK_ERROR_DEVICE_LOST
-    named,         ///< those of Rule::function
+    may_run_out,   ///< all calls that may return one of the out-of-memory codes
+    may_allocate,  ///< those of may_run_out that neither submit nor wait
+    may_lose,      ///< all calls on a device that may return VK_ERROR_DEVICE_LOST
+    named,         ///< calls of Rule::function
 };
 
-/// What waits do on a lost device. The specification allows the first two; the third is a defect seen in the
-/// wild.
+/// The behaviour of waits on a lost device. The specification allows the first two; the third is a defect of
+/// real drivers.
 enum class LostWaits { say_lost, succeed, time_out };
 
 /// The `index`-th counted call from now on (from 0) returns `result` without reaching the driver. After
-/// kDeviceLost every later call that may say so does, unless `once`.
+/// kDeviceLost every later call that may report the loss does so, unless `once` is set.
 struct Rule {
     Calls calls = Calls::may_run_out;
     std::string function = {};
@@ -61,10 +61,11 @@ struct FamilyLie {
     std::uint32_t timestamp_bits = 64;
 };
 
-/// What instances made from now on say of their first device. Empty or zero: the truth.
+/// How instances that are made from now on describe their first device. Empty or zero members give the real
+/// values.
 ///
-/// Memory that is host-visible and not coherent is given out as a copy of the real one, so that a flush or
-/// invalidation that is missing, or that covers more than it should, makes wrong numbers.
+/// For host-visible memory that is not coherent, weft gets a copy of the real memory. So a flush or an
+/// invalidation that is missing, or that covers too much, gives wrong numbers.
 struct FakeDriver {
     bool discrete = false;
     std::uint32_t vendor = 0;
@@ -74,19 +75,19 @@ struct FakeDriver {
     std::uint64_t non_coherent_atom = 0;
     std::uint32_t max_workgroup_count_x = 0;
     std::uint32_t max_storage_range = 0;
-    std::uint64_t max_allocation = 0;  ///< more is refused,
+    std::uint64_t max_allocation = 0;  ///< larger allocations are refused,
     bool soft_allocation = false;      ///< unless this is set
     std::uint64_t max_buffer = 0;
     bool hide_timeline = false, hide_int64 = false, hide_synchronization2 = false, hide_import = false;
     bool show_budget = false;  ///< VK_EXT_memory_budget with HeapLie::budget
-    /// Buffers and allocations beyond this many bytes get only so many: byte i lies at i modulo this. For
-    /// sizes that the machine does not have; tests use ranges that do not meet.
+    /// Buffers and allocations of more bytes get only this many: byte i is at i modulo this number. It allows
+    /// sizes that the machine does not have; tests use ranges that do not overlap.
     std::uint64_t fold = 0;
-    /// Timestamps of queues with fewer than 64 bits pass zero this many ticks after the first.
+    /// Timestamps of queues with fewer than 64 bits wrap this many ticks after the first one.
     std::optional<std::uint64_t> ticks_to_wrap = {};
 };
 
-/// Objects of one type that are alive now.
+/// The number of living objects of one type.
 struct Live {
     std::string type;
     std::int64_t count = 0;
@@ -95,31 +96,30 @@ struct Live {
 class Control {
   public:
     virtual ~Control() = default;
-    /// No rules, no lies, counts of calls at 0, violations forgotten, no device lost. Living objects are
-    /// still counted.
+    /// Removes rules, descriptions, counts of calls, violations and losses. Living objects are still counted.
     virtual void reset() = 0;
     virtual void lie(const FakeDriver& fake) = 0;
     virtual void fail(const Rule& rule) = 0;
-    /// No more failures; a device that is lost stays so until it is destroyed.
+    /// Ends failures; a device that is lost stays lost until it is destroyed.
     virtual void fail_no_more() = 0;
-    /// Counted since the last fail() or reset().
+    /// Calls that were counted since the last fail() or reset().
     virtual std::uint64_t calls(Calls calls) const = 0;
     virtual std::uint64_t calls(const std::string& function) const = 0;
-    /// The function that the rule made fail first; empty: none yet.
+    /// The first function that the rule made fail; empty if none failed yet.
     virtual std::string failed() const = 0;
     /// Types with living objects.
     virtual std::vector<Live> live() const = 0;
-    /// Objects that were left on purpose no longer count.
+    /// Stops counting the objects that are alive now, which were left on purpose.
     virtual void forget_living() = 0;
-    /// What was done that the device as described does not allow.
+    /// The uses that the device as described does not allow.
     virtual std::vector<std::string> violations() const = 0;
     /// Bytes of device memory allocated and not freed.
     virtual std::uint64_t live_bytes() const = 0;
-    /// Whether the calling thread is inside a hook: what it allocates there is no affair of weft's.
+    /// Whether the calling thread is inside a hook, whose allocations are not those of weft.
     virtual bool inside() const = 0;
 };
 
-/// Name of the exported function `Control* weft_fault_control()`.
+/// The name of the exported function `Control* weft_fault_control()`.
 inline constexpr const char* kControlEntry = "weft_fault_control";
 using ControlEntry = Control* (*)();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies within device memory on what looks like a card of NVIDIA's, where a shader makes them: which bytes
-// by whom, and that they are the right ones in the right order.
+// Copies within device memory on a device that is described as a card of NVIDIA, where a shader makes them:
+// which bytes the shader copies and which the copy command, and that the bytes and their order are right.
 #include <cstdint>
 #include <numeric>
 #include <vector>
@@ -12,7 +12,7 @@ using Word = std::uint32_t;
 
 namespace {
 
-/// Workgroups enough for parts of 80 KiB.
+/// The limit on workgroups makes copies run in parts of 80 KiB.
 weft_fault::FakeDriver nvidia_card() {
     constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
     weft_fault::FakeDriver fake{.discrete = true, .vendor = 0x10de};
@@ -48,7 +48,7 @@ std::vector<Word> counted(std::size_t size, Word first) {
 
 }  // namespace
 
-TEST_CASE("device copies: who makes them, and that no other byte is touched") {
+TEST_CASE("device copies: by shader or by command, and no other byte is touched") {
     constexpr std::size_t kWords = 100000;
     struct Case {
         std::size_t from, to, count, dispatches, commands;
@@ -87,15 +87,16 @@ TEST_CASE("device copies: who makes them, and that no other byte is touched") {
 }
 
 TEST_CASE("device copies: in the order of the steps around them") {
-    // A tail that the command copies; 20 workgroups; where a binding may begin.
+    // The words have a tail that the command copies, and take 20 workgroups; kSecond is where a binding may
+    // begin.
     constexpr std::size_t kWords = 50001, kAdded = 1280, kSecond = 50064;
     on_card([](weft::Backend& backend) {
         weft::Stream stream(backend);
         const weft::Program add(backend, kInPlace);
         const weft::Buffer<Word> a(backend, kWords), b(backend, kWords), both(backend, kSecond + kWords);
         stream.upload(counted(kWords, 7), a);
-        stream.copy<Word>(a.view(), b.view());  // reads what a copy command wrote
-        stream.fill(a.view(), 9);               // and is overwritten after
+        stream.copy<Word>(a.view(), b.view());  // reads data that a copy command wrote
+        stream.fill(a.view(), 9);               // overwrites its source afterwards
         stream.dispatch(add, {b.view(0, kAdded)}, kAdded);
         stream.copy<Word>(b.view(), both.view(0, kWords));
         stream.copy<Word>(both.view(0, kWords - 8), both.view(kSecond, kWords - 8));  // within one buffer

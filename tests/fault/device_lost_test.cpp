@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device is lost at every call that may say so: everything pending ends, later calls say so, all is given
-// back.
+// The device is lost at every call that may report it: all pending work ends, later calls report the loss,
+// and everything is freed.
 #include <functional>
 #include <optional>
 #include <string>
@@ -17,7 +17,7 @@ using weft_fault::Rule;
 
 namespace {
 
-/// Objects that a user may still hold when the device goes.
+/// Objects that a user may still hold when the device is lost.
 struct Held {
     explicit Held(weft::Backend& backend)
         : program(backend, kAffine), a(backend, 64), b(backend, 64), host(backend, 64), stream(backend) {}
@@ -27,7 +27,7 @@ struct Held {
     weft::Stream stream;
 };
 
-/// Every call on a lost backend says so; what needs no device still works.
+/// Every call on a lost backend must report the loss; calls that need no device still work.
 void check_dead(weft::Backend& backend, Held& held) {
     AffineWork work({100});
     std::vector<std::byte> memory(1 << 16);
@@ -79,7 +79,8 @@ bool survives(const Rule& rule, const ScriptKind& kind) {
             CHECK(error.code() == Errc::device_lost);
             lost = true;
         }
-        // A result that came in spite of the loss is right, which the script checks; the loss shows later.
+        // A result that arrives in spite of the loss must be right, which the script checks; later calls
+        // report the loss.
         if (!control().failed().empty() && !lost) {
             check_error(Errc::device_lost, ":", [&] { script(*backend, kind); });
             lost = true;
@@ -108,7 +109,7 @@ void lose_everywhere(LostWaits waits) {
     }
 }
 
-/// The device goes at the `index`-th such call while many jobs are queued and running.
+/// The device is lost at the `index`-th such call while many jobs are queued and running.
 bool tokens_end(std::uint64_t index, weft::QueueMode queues, LostWaits waits) {
     const Watchdog watchdog("pipeline, lost at call " + std::to_string(index));
     CAPTURE(index);
@@ -162,15 +163,15 @@ bool tokens_end(std::uint64_t index, weft::QueueMode queues, LostWaits waits) {
 
 }  // namespace
 
-TEST_CASE("lost: at each call that may say so, waits say so too") {
+TEST_CASE("lost: at each call that may report it, waits report it too") {
     lose_everywhere(LostWaits::say_lost);
 }
 
-TEST_CASE("lost: at each call that may say so, waits end with success") {
+TEST_CASE("lost: at each call that may report it, waits end with success") {
     lose_everywhere(LostWaits::succeed);
 }
 
-TEST_CASE("lost: at each call that may say so, waits time out for ever") {
+TEST_CASE("lost: at each call that may report it, waits always time out") {
     lose_everywhere(LostWaits::time_out);
 }
 
@@ -183,7 +184,7 @@ TEST_CASE("lost: every token of a pipeline ends") {
         }
 }
 
-TEST_CASE("lost: creating the device fails so, the next backend works") {
+TEST_CASE("lost: creating the device reports the loss, and the next backend works") {
     const Watchdog watchdog("create");
     control().reset();
     control().fail({.calls = Calls::named, .function = "vkCreateDevice", .result = weft_fault::kDeviceLost});
@@ -193,7 +194,7 @@ TEST_CASE("lost: creating the device fails so, the next backend works") {
     check_usable(backend);
 }
 
-TEST_CASE("lost: another backend beside the lost one, and after it, works") {
+TEST_CASE("lost: another backend works next to the lost one and after it") {
     const Watchdog watchdog("beside");
     control().reset();
     {
@@ -240,7 +241,7 @@ TEST_CASE("lost: threads that wait when another one loses the device all end") {
     check_nothing_left();
 }
 
-TEST_CASE("lost: work that can no longer be waited for is left alone, the backend is dead") {
+TEST_CASE("lost: work that cannot be waited for is not freed, and the backend is unusable") {
     const Watchdog watchdog("wedged");
     control().reset();
     {
@@ -253,7 +254,7 @@ TEST_CASE("lost: work that can no longer be waited for is left alone, the backen
         control().fail_no_more();
         check_error(Errc::device_lost, ":", [&] { check_usable(backend); });
     }
-    // What the device may still use is not freed: a leak, where everything else would be a crash.
+    // Memory that the device may still use is not freed: a leak is better than a crash.
     CHECK(!control().live().empty());
     CHECK(control().violations().empty());
     control().forget_living();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that leaves and enters as a file descriptor: who owns it, whatever fails. A private part: interop
-// with CUDA is made of it, and a software device has it too.
+// Memory that is exported and imported as a file descriptor: who owns it, whichever call fails. This is a
+// private part, on which interop with CUDA is built; software devices support it too.
 #include <fcntl.h>
 
 #include <cstdint>
@@ -42,7 +42,7 @@ weft::Buffer<Word> import_words(weft::Backend& backend, const weft::core::FileDe
         count);
 }
 
-/// One round of everything. Errors are the caller's to judge; the descriptor's fate is judged here.
+/// One round of all calls. The caller checks errors; this function checks the descriptor.
 void round_trip(weft::Backend& backend) {
     const weft::Buffer<Word> mine = make_exportable(backend);
     weft::core::ExportedMemory exported = weft::core::export_memory(*Access::object(mine.view()));
@@ -51,10 +51,10 @@ void round_trip(weft::Backend& backend) {
     try {
         theirs.emplace(import_words(backend, exported.fd, exported.bytes, 1024, 1000));
     } catch (...) {
-        CHECK(is_open(fd));  // the caller's still
+        CHECK(is_open(fd));  // still belongs to the caller
         throw;
     }
-    CHECK_FALSE(is_open(fd));  // weft's, and closed
+    CHECK_FALSE(is_open(fd));  // belonged to weft and was closed
     exported.fd.release();
     weft::Stream stream(backend);
     const std::vector<Word> in = words(kCount);
@@ -65,7 +65,7 @@ void round_trip(weft::Backend& backend) {
 
 }  // namespace
 
-TEST_CASE("external memory: what is written on one side is read on the other, and no descriptor is left") {
+TEST_CASE("external memory: each side reads what the other wrote, and no descriptor is left") {
     control().reset();
     {
         weft::Backend backend(fault_config());
@@ -90,7 +90,7 @@ TEST_CASE("external memory: an exportable buffer is counted, limited and given b
             const weft::MemoryReport report = backend.memory();
             CHECK(report.live_buffers == 1);
             CHECK(report.block_bytes >= mine.bytes());
-            CHECK(report.block_bytes < 2 * mine.bytes());  // an allocation of its own, not a block
+            CHECK(report.block_bytes < 2 * mine.bytes());  // a dedicated allocation, not a block
         }
         CHECK(backend.memory().block_bytes == 0);
         check_error(Errc::out_of_memory, "beyond Config::memory_limit", [&] {
@@ -108,7 +108,7 @@ TEST_CASE("external memory: an exportable buffer is counted, limited and given b
     check_nothing_left();
 }
 
-TEST_CASE("external memory: ranges that do not fit and descriptors that are none are refused") {
+TEST_CASE("external memory: ranges that do not fit and invalid descriptors are refused") {
     control().reset();
     {
         weft::Backend backend(fault_config());
@@ -130,7 +130,7 @@ TEST_CASE("external memory: ranges that do not fit and descriptors that are none
     check_nothing_left();
 }
 
-TEST_CASE("external memory: whichever call fails, descriptors and memory are where they belong") {
+TEST_CASE("external memory: whichever call fails, no descriptor and no memory is lost") {
     std::size_t before = 0;
     std::uint64_t index = 0;
     for (bool done = false; !done; ++index) {
@@ -158,10 +158,10 @@ TEST_CASE("external memory: whichever call fails, descriptors and memory are whe
     CHECK(index > 8);
 }
 
-TEST_CASE("external memory: a device that cannot share says what it lacks") {
+TEST_CASE("external memory: the error for a device that cannot share names what it lacks") {
     control().reset();
     {
-        // lavapipe has no timeline semaphores that leave.
+        // lavapipe cannot export timeline semaphores.
         weft::Backend backend(fault_config());
         check_error(Errc::unsupported, "got no VK_KHR_external_semaphore_fd for timeline semaphores",
                     [&] { weft::core::require_external(*Access::backend_state(backend), "test"); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every call that may run out of memory, or fail otherwise, does so once.
+// Every call that may run out of memory, or fail otherwise, is made to fail once.
 #include <optional>
 #include <string>
 
@@ -17,13 +17,13 @@ bool allowed(Errc code, int result) {
     return code == Errc::out_of_memory;
 }
 
-/// What holds after any failure but a lost device: everything is given back and the next work is right.
+/// Checks after any failure but a lost device: everything is freed and the next work is right.
 void check_recovered(weft::Backend& backend, const ScriptKind& kind) {
     backend.wait_idle();
     const weft::MemoryReport memory = backend.memory();
     for (const auto& named : memory.names) {
         CAPTURE(named.name);
-        // Areas stay with their rings.
+        // The areas of slots are kept with their rings.
         CHECK((named.live_count == 0 || named.name.starts_with("slot ")));
     }
     script(backend, kind);
@@ -31,7 +31,7 @@ void check_recovered(weft::Backend& backend, const ScriptKind& kind) {
     CHECK(backend.memory().live_buffers == 0);
 }
 
-/// Runs the script under a rule. false: the rule's turn never came.
+/// Runs the script under a rule. Returns false if the rule was never applied.
 bool survives(const Rule& rule, const ScriptKind& kind) {
     const std::string what = std::string(kind.name) + ", result " + std::to_string(rule.result) + ", call " +
                              std::to_string(rule.index) + (rule.for_ever ? " and later" : "");
@@ -68,7 +68,7 @@ void run_all(int result, const ScriptKind& kind, std::uint64_t step, bool for_ev
     while (survives({.calls = calls, .index = index, .result = result, .for_ever = for_ever}, kind))
         index += step;
     MESSAGE(std::string(kind.name) << ", result " << result << ": " << index << " calls");
-    CHECK(index > 50);  // the script does reach the driver
+    CHECK(index > 50);  // the script does call the driver
 }
 
 }  // namespace
@@ -81,6 +81,6 @@ TEST_CASE("failures: each call fails to initialize") {
     run_all(weft_fault::kInitializationFailed, kScripts[0], 1, false);
 }
 
-TEST_CASE("failures: from some point on nothing can be made any more") {
+TEST_CASE("failures: from each point on no object can be made") {
     run_all(weft_fault::kOutOfHostMemory, kScripts[0], 3, true);
 }

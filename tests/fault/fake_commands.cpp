@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is recorded: whether the family and the limits as described allow it; timestamps of few bits.
+// Hooks of recorded commands: they check that the family and the limits as described allow them, and make
+// timestamps of few bits.
 #include <algorithm>
 #include <cstring>
 #include <unordered_map>
@@ -25,7 +26,7 @@ std::mutex mutex;
 std::unordered_map<VkQueryPool, std::unordered_map<std::uint32_t, std::uint32_t>> query_bits;
 std::optional<std::uint64_t> first_tick;
 
-/// Which bits a query's value has, for when it is read.
+/// The number of bits that a query's value has when it is read.
 void note_query(VkCommandBuffer commands, VkQueryPool pool, std::uint32_t query) {
     const FamilyLie* family = family_of(commands);
     if (family == nullptr) return;
@@ -103,7 +104,7 @@ void act(Tag<Id::vkCmdPipelineBarrier>, VkCommandBuffer commands, VkPipelineStag
 
 void act(Tag<Id::vkCmdPipelineBarrier2>, VkCommandBuffer commands, const VkDependencyInfo* wanted) {
     VkDependencyInfo info = *wanted;
-    if (fake().hide_synchronization2) State::get().violation("vkCmdPipelineBarrier2: is not there");
+    if (fake().hide_synchronization2) State::get().violation("vkCmdPipelineBarrier2: not available");
     for (std::uint32_t i = 0; i < info.memoryBarrierCount; ++i)
         check_stages(commands, info.pMemoryBarriers[i].srcStageMask | info.pMemoryBarriers[i].dstStageMask,
                      "vkCmdPipelineBarrier2");

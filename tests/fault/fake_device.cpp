@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the device claims to be.
+// Hooks that describe the device as another one.
 #include <algorithm>
 #include <cstring>
 
@@ -101,19 +101,19 @@ std::vector<VkExtensionProperties> real_extensions(VkPhysicalDevice device) {
     return all;
 }
 
-/// Features that were hidden must not be asked for.
+/// Features that were hidden must not be enabled.
 void check_features(const VkDeviceCreateInfo& info) {
     const FakeDriver& l = fake();
     State& state = State::get();
     if (info.pEnabledFeatures != nullptr && l.hide_int64 && info.pEnabledFeatures->shaderInt64)
-        state.violation("vkCreateDevice: shaderInt64 is not there");
+        state.violation("vkCreateDevice: shaderInt64 is not available");
     for_each_in_chain(const_cast<void*>(info.pNext), [&](VkBaseOutStructure* s) {
         if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2 && l.hide_int64 &&
             reinterpret_cast<VkPhysicalDeviceFeatures2*>(s)->features.shaderInt64)
-            state.violation("vkCreateDevice: shaderInt64 is not there");
+            state.violation("vkCreateDevice: shaderInt64 is not available");
         if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES && l.hide_synchronization2 &&
             reinterpret_cast<VkPhysicalDeviceVulkan13Features*>(s)->synchronization2)
-            state.violation("vkCreateDevice: synchronization2 is not there");
+            state.violation("vkCreateDevice: synchronization2 is not available");
     });
 }
 
@@ -126,7 +126,7 @@ void check_queues(const VkDeviceCreateInfo& info) {
                                    std::to_string(q.queueFamilyIndex) + " has");
         for (std::uint32_t k = 0; k < i; ++k)
             if (info.pQueueCreateInfos[k].queueFamilyIndex == q.queueFamilyIndex)
-                State::get().violation("vkCreateDevice: a family twice");
+                State::get().violation("vkCreateDevice: a family is listed twice");
     }
 }
 
@@ -222,7 +222,7 @@ VkResult act(Tag<Id::vkCreateDevice>, VkPhysicalDevice device, const VkDeviceCre
                                         info.ppEnabledExtensionNames + info.enabledExtensionCount);
     std::erase_if(extensions, [&](const char* name) {
         if (fake().hide_import && std::strcmp(name, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME) == 0)
-            State::get().violation("vkCreateDevice: external memory of the host is not there");
+            State::get().violation("vkCreateDevice: external memory of the host is not available");
         return fake().show_budget && std::strcmp(name, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME) == 0;
     });
     info.enabledExtensionCount = static_cast<std::uint32_t>(extensions.size());

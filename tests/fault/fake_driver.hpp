@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hooks that do more than count: what they say of the device, and what they check for it.
+// The hooks that do more than count: how they describe the device, and what they check.
 #pragma once
 
 #include "fault/state.hpp"
@@ -8,7 +8,7 @@ namespace weft_fault {
 
 #define WEFT_FAULT_ACT(name, result, ...) result act(Tag<Id::name>, __VA_ARGS__)
 
-// device_lies.cpp
+// fake_device.cpp
 WEFT_FAULT_ACT(vkEnumerateDeviceExtensionProperties, VkResult, VkPhysicalDevice, const char*, std::uint32_t*,
                VkExtensionProperties*);
 WEFT_FAULT_ACT(vkGetPhysicalDeviceProperties, void, VkPhysicalDevice, VkPhysicalDeviceProperties*);
@@ -30,7 +30,7 @@ WEFT_FAULT_ACT(vkCreatePipelineCache, VkResult, VkDevice, const VkPipelineCacheC
 // loader.cpp
 WEFT_FAULT_ACT(vkGetDeviceProcAddr, PFN_vkVoidFunction, VkDevice, const char*);
 
-// memory_lies.cpp
+// fake_memory.cpp
 WEFT_FAULT_ACT(vkCreateBuffer, VkResult, VkDevice, const VkBufferCreateInfo*, const VkAllocationCallbacks*,
                VkBuffer*);
 WEFT_FAULT_ACT(vkDestroyBuffer, void, VkDevice, VkBuffer, const VkAllocationCallbacks*);
@@ -47,7 +47,7 @@ WEFT_FAULT_ACT(vkMapMemory, VkResult, VkDevice, VkDeviceMemory, VkDeviceSize, Vk
 WEFT_FAULT_ACT(vkFlushMappedMemoryRanges, VkResult, VkDevice, std::uint32_t, const VkMappedMemoryRange*);
 WEFT_FAULT_ACT(vkInvalidateMappedMemoryRanges, VkResult, VkDevice, std::uint32_t, const VkMappedMemoryRange*);
 
-// command_lies.cpp
+// fake_commands.cpp
 WEFT_FAULT_ACT(vkUpdateDescriptorSets, void, VkDevice, std::uint32_t, const VkWriteDescriptorSet*,
                std::uint32_t, const VkCopyDescriptorSet*);
 WEFT_FAULT_ACT(vkCmdDispatch, void, VkCommandBuffer, std::uint32_t, std::uint32_t, std::uint32_t);
@@ -65,7 +65,7 @@ WEFT_FAULT_ACT(vkCmdWriteTimestamp2, void, VkCommandBuffer, VkPipelineStageFlags
 WEFT_FAULT_ACT(vkGetQueryPoolResults, VkResult, VkDevice, VkQueryPool, std::uint32_t, std::uint32_t,
                std::size_t, void*, VkDeviceSize, VkQueryResultFlags);
 
-// queue_lies.cpp
+// fake_queue.cpp
 WEFT_FAULT_ACT(vkGetDeviceQueue, void, VkDevice, std::uint32_t, std::uint32_t, VkQueue*);
 WEFT_FAULT_ACT(vkGetDeviceQueue2, void, VkDevice, const VkDeviceQueueInfo2*, VkQueue*);
 WEFT_FAULT_ACT(vkQueueSubmit, VkResult, VkQueue, std::uint32_t, const VkSubmitInfo*, VkFence);
@@ -82,13 +82,13 @@ WEFT_FAULT_ACT(vkFreeCommandBuffers, void, VkDevice, VkCommandPool, std::uint32_
 
 #undef WEFT_FAULT_ACT
 
-/// The family as described that a command buffer was made for; nothing where families are the driver's own.
+/// The described family that a command buffer was made for; nothing if families are not described.
 const FamilyLie* family_of(VkCommandBuffer commands);
 void forget_queues(VkDevice device);
 
-/// Bytes allocated from a heap as described.
+/// Bytes allocated from a described heap.
 VkDeviceSize used_of_heap(std::uint32_t heap);
-/// A range of a buffer as the driver has it. Records a violation if it does not lie in the buffer as made.
+/// The driver's range for a range of a buffer. Records a violation if the range exceeds the buffer.
 VkDeviceSize fold(VkBuffer buffer, VkDeviceSize offset, VkDeviceSize bytes, const char* what);
 
 /// Walks a chain of Vulkan structures.

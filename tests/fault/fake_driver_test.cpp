@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices that no machine for tests has, made of lavapipe: several queues, memory the device does not snoop,
-// odd limits.
+// Devices that no test machine has, simulated with lavapipe: several queues, memory that is not coherent,
+// unusual limits.
 #include <set>
 #include <string>
 #include <thread>
@@ -32,7 +32,8 @@ FakeDriver card(std::vector<FamilyLie> families) {
     return {.discrete = true, .heaps = kCardHeaps, .types = kCardTypes, .families = std::move(families)};
 }
 
-/// Runs body(Backend&) on the device as described; afterwards nothing is left and nothing was done wrong.
+/// Runs body(Backend&) on the device as described, and checks that no object is left and no wrong use was
+/// recorded.
 template <class Body>
 void on_lied(const std::string& name, const FakeDriver& fake, Body&& body,
              weft::Config config = fault_config()) {
@@ -86,7 +87,7 @@ TEST_CASE("fake: separate queues of many kinds of families") {
         });
 }
 
-TEST_CASE("fake: threads on separate queues, each queue in one hand at a time") {
+TEST_CASE("fake: threads on separate queues, one thread on each queue at a time") {
     on_lied("threads", card({family(1, "gct"), family(2, "t")}), [](weft::Backend& backend) {
         std::vector<std::string> failures(6);
         std::vector<std::thread> threads;
@@ -183,7 +184,7 @@ TEST_CASE("fake: memory that must be flushed and invalidated, exactly") {
                     for (const weft::QueueMode queues : {weft::QueueMode::single, weft::QueueMode::split})
                         script(backend, {"", c.path, queues});
                     check_usable(backend);
-                    // Neighbours of odd lengths: what belongs to one must not take another's with it.
+                    // Neighbours of odd lengths: a flush of one must not include bytes of another.
                     const weft::Program program(backend, kInPlace);
                     std::vector<weft::HostBuffer<std::uint32_t>> data;
                     std::vector<weft::Job> jobs;
@@ -220,7 +221,7 @@ TEST_CASE("fake: the budget of the driver is binding") {
 }
 
 TEST_CASE(
-    "fake: large memory that is free waits for the next buffer of its size, and goes before one is refused") {
+    "fake: large free memory is kept for the next buffer of its size, and is freed before one is refused") {
     FakeDriver fake = card({family(1, "gct")});
     fake.show_budget = true;
     fake.heaps = {{kGiB, true, 200 * kMiB}, {kGiB, false, 800 * kMiB}};
@@ -253,7 +254,7 @@ TEST_CASE(
     });
 }
 
-TEST_CASE("fake: small heaps and allocations; batches shrink, buffers say why") {
+TEST_CASE("fake: small heaps and allocations; batches shrink, buffers are refused with the reason") {
     FakeDriver fake = card({family(1, "gct"), family(2, "t")});
     fake.heaps = {{6 * kMiB, true}, {6 * kMiB, false}};
     fake.max_allocation = 2 * kMiB;
@@ -270,7 +271,7 @@ TEST_CASE("fake: small heaps and allocations; batches shrink, buffers say why") 
     });
 }
 
-TEST_CASE("fake: few workgroups and short ranges are kept to") {
+TEST_CASE("fake: limits of few workgroups and short ranges are respected") {
     FakeDriver fake;
     fake.max_workgroup_count_x = 2;
     fake.max_storage_range = 4096;
@@ -327,7 +328,7 @@ TEST_CASE("fake: buffers and offsets beyond 4 GiB arrive whole") {
     fake.max_allocation = 4 * kGiB - 2 * kMiB;
     fake.soft_allocation = true;
     fake.max_buffer = 16 * kGiB;
-    fake.fold = 100 * kMiB;  // no divisor of 4 GiB: an offset cut to 32 bits would land elsewhere
+    fake.fold = 100 * kMiB;  // no divisor of 4 GiB, so an offset cut to 32 bits maps to another place
     on_lied("huge", fake, [](weft::Backend& backend) {
         const weft::Program program(backend, kAffine);
         constexpr std::size_t kFirst = (4 * kGiB + 12 * 256) / 4, kCount = 1000;
@@ -337,7 +338,7 @@ TEST_CASE("fake: buffers and offsets beyond 4 GiB arrive whole") {
         weft::Stream s(backend);
         const auto in = words(kCount);
         const auto far_a = a.view(kFirst, kCount), far_b = b.view(kFirst + 64, kCount);
-        s.fill(b.view(64, kCount), 1);  // where a cut offset would write
+        s.fill(b.view(64, kCount), 1);  // the range that an offset cut to 32 bits would write
         s.upload(std::span<const std::uint32_t>(in), far_a);
         s.dispatch(program, {far_a, far_b}, kCount, AffineParameters{3, 4});
         s.copy(far_b, a.view(kFirst + 2 * kCount, kCount));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory types that are not there, memory the device does not snoop, sizes that the machine does not have.
+// Hooks for memory types that do not exist, memory that is not coherent, and sizes that the machine does not
+// have.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -18,12 +19,12 @@ struct Memory {
     VkDeviceSize bytes = 0, real_bytes = 0;
     std::uint32_t heap = 0;
     bool imported = false, visible = true, coherent = true;
-    std::byte* mapped = nullptr;            // the driver's
-    std::unique_ptr<std::byte[]> shadow{};  // what weft gets where it must flush
+    std::byte* mapped = nullptr;            // the driver's mapping
+    std::unique_ptr<std::byte[]> shadow{};  // the copy for weft, if it must flush
 };
 
 std::mutex mutex;
-std::unordered_map<VkBuffer, VkDeviceSize> buffers;  // bytes as made
+std::unordered_map<VkBuffer, VkDeviceSize> buffers;  // requested bytes
 std::unordered_map<VkDeviceMemory, Memory> memories;
 std::unordered_map<std::uint32_t, VkDeviceSize> heap_use;
 
@@ -46,7 +47,7 @@ void change(VkBuffer buffer, VkMemoryRequirements& needs) {
         needs.size = (it->second + needs.alignment - 1) / needs.alignment * needs.alignment;
 }
 
-/// Where the driver's memory for a range is; nothing and a violation if the range is not allowed.
+/// The driver's memory for a range; returns nothing and records a violation if the range is not allowed.
 Memory* flushable(const VkMappedMemoryRange& range, VkDeviceSize& bytes, const char* what) {
     const auto it = memories.find(range.memory);
     const VkDeviceSize atom = std::max<VkDeviceSize>(fake().non_coherent_atom, 1);
@@ -67,7 +68,7 @@ Memory* flushable(const VkMappedMemoryRange& range, VkDeviceSize& bytes, const c
     return m.shadow ? &m : nullptr;
 }
 
-/// Whether the heap as described has room; without a description it has.
+/// Whether the described heap has room; without a description it always has.
 VkResult charge(const VkMemoryAllocateInfo& info, Memory& m) {
     if (fake().types.empty()) return VK_SUCCESS;
     if (info.memoryTypeIndex >= fake().types.size()) {
@@ -172,9 +173,9 @@ VkResult act(Tag<Id::vkAllocateMemory>, VkDevice device, const VkMemoryAllocateI
         const std::lock_guard lock(mutex);
         if (const VkResult room = charge(info, m); room != VK_SUCCESS) return room;
     }
-    if (!fake().types.empty()) info.memoryTypeIndex = 0;  // lavapipe has one
+    if (!fake().types.empty()) info.memoryTypeIndex = 0;  // lavapipe has only one type
     if (fake().fold != 0 && info.allocationSize > fake().fold)
-        info.allocationSize = fake().fold + (1u << 20);  // what the driver adds for alignment
+        info.allocationSize = fake().fold + (1u << 20);  // room for the driver's alignment
     m.real_bytes = info.allocationSize;
     const VkResult result = real<Id::vkAllocateMemory>()(device, &info, allocator, out);
     const std::lock_guard lock(mutex);
@@ -209,11 +210,11 @@ VkResult act(Tag<Id::vkMapMemory>, VkDevice device, VkDeviceMemory memory, VkDev
     if (result != VK_SUCCESS) return result;
     const std::lock_guard lock(mutex);
     Memory& m = memories[memory];
-    if (!m.visible) State::get().violation("vkMapMemory: the host cannot see this type");
+    if (!m.visible) State::get().violation("vkMapMemory: this type is not host-visible");
     m.mapped = static_cast<std::byte*>(*out) - offset;
     if (m.coherent) return result;
     m.shadow = std::make_unique<std::byte[]>(m.real_bytes + 4096);
-    // What was never invalidated must not look like a result.
+    // Memory that was never invalidated must not contain results.
     std::memset(m.shadow.get(), 0xa5, m.real_bytes + 4096);
     const auto base = reinterpret_cast<std::uintptr_t>(m.shadow.get());
     *out = m.shadow.get() + (4096 - base % 4096) % 4096 + offset;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many queues made of the driver's one, and the rules that drivers leave to their users.
+// Simulates many queues on the driver's single queue, and checks the rules that Vulkan leaves to its users.
 #include <atomic>
 #include <memory>
 #include <unordered_map>
@@ -45,7 +45,7 @@ VkQueue give_queue(VkDevice device, std::uint32_t family, std::uint32_t index, V
     return handle;
 }
 
-/// A queue belongs to one thread at a time, and waiting for the device counts as using all.
+/// A queue belongs to one thread at a time, and waiting for the device counts as a use of all queues.
 class Use {
   public:
     Use(VkQueue handle, const char* what) {
@@ -78,16 +78,16 @@ void check_signal(VkQueue queue, VkSemaphore semaphore, std::uint64_t value) {
     Signals& s = signals[semaphore];
     if (s.by != VK_NULL_HANDLE && s.by != queue)
         State::get().violation("vkQueueSubmit: two queues signal one timeline");
-    if (value <= s.last) State::get().violation("vkQueueSubmit: a timeline that does not rise");
+    if (value <= s.last) State::get().violation("vkQueueSubmit: a timeline does not rise");
     s.by = queue;
     s.last = value;
 }
 
-/// Waiting within one queue for what comes later would never end; weft submits in order everywhere.
+/// A wait for work that comes later in the same queue would never end; weft always submits in order.
 void check_wait(VkSemaphore semaphore, std::uint64_t value) {
     const std::lock_guard lock(mutex);
     if (signals[semaphore].last < value)
-        State::get().violation("vkQueueSubmit: waits for what was not submitted yet");
+        State::get().violation("vkQueueSubmit: waits for work that was not submitted yet");
 }
 
 }  // namespace
@@ -145,7 +145,7 @@ VkResult act(Tag<Id::vkQueueSubmit>, VkQueue handle, std::uint32_t count, const 
 VkResult act(Tag<Id::vkQueueSubmit2>, VkQueue handle, std::uint32_t count, const VkSubmitInfo2* infos,
              VkFence fence) {
     const Use queue(handle, "vkQueueSubmit2");
-    if (fake().hide_synchronization2) State::get().violation("vkQueueSubmit2: is not there");
+    if (fake().hide_synchronization2) State::get().violation("vkQueueSubmit2: not available");
     for (std::uint32_t i = 0; i < count; ++i) {
         const VkSubmitInfo2& info = infos[i];
         for (std::uint32_t k = 0; k < info.commandBufferInfoCount; ++k)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame of tests on the fault loader: its control, a watchdog, and the proof that nothing is left.
+// Support for tests on the fault loader: its control, a watchdog, and checks that no object is left.
 #pragma once
 
 #include <dlfcn.h>
@@ -21,7 +21,7 @@
 
 namespace weft_test {
 
-/// The loader's copy that weft uses, named by WEFT_VULKAN_LIBRARY.
+/// The copy of the loader that weft uses, named by WEFT_VULKAN_LIBRARY.
 inline weft_fault::Control& control() {
     static weft_fault::Control* found = [] {
         const char* path = std::getenv("WEFT_VULKAN_LIBRARY");
@@ -36,7 +36,7 @@ inline weft_fault::Control& control() {
     return *found;
 }
 
-/// Ends the process, with the case's name, when something takes so long that it must have hung.
+/// Ends the process and prints the name of the case, if the case takes so long that it must hang.
 class Watchdog {
   public:
     explicit Watchdog(std::string what, std::chrono::seconds limit = std::chrono::seconds(60))
@@ -66,7 +66,7 @@ class Watchdog {
     std::thread thread_;
 };
 
-/// Without a cache on disk, so that every run makes the same calls.
+/// A configuration without a cache on disk, so that every run makes the same calls.
 inline weft::Config fault_config() {
     weft::Config config = weft::Config::from_env();
     config.cache = false;
@@ -74,7 +74,7 @@ inline weft::Config fault_config() {
     return config;
 }
 
-/// Every Vulkan object is gone and nothing was done that the device, as described, does not allow.
+/// Checks that every Vulkan object is destroyed, and that no use violated the device as described.
 inline void check_nothing_left() {
     for (const weft_fault::Live& live : control().live())
         FAIL_CHECK("alive: " << live.count << " of type " << live.type);

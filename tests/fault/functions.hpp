@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that the fault loader stands in front of. All others are the real loader's own.
+// The functions that the fault loader hooks. All other functions are those of the real loader.
 #pragma once
 
 #ifndef VK_NO_PROTOTYPES
@@ -12,13 +12,13 @@
 
 namespace weft_fault {
 
-/// What a function may do, as far as it matters here.
+/// The properties of a function that matter here.
 enum Traits : unsigned {
     kPlain = 0,
     kRunsOut = 1,   // may return an out-of-memory code
     kLoses = 2,     // may return VK_ERROR_DEVICE_LOST
     kCreates = 4,   // its last argument receives one object
-    kDestroys = 8,  // its last argument but one is an object that ends
+    kDestroys = 8,  // its last argument but one is an object that is destroyed
     kWaits = 16,    // waits for the device
 };
 
@@ -145,7 +145,7 @@ struct TypeOf;
 WEFT_FAULT_FUNCTIONS(WEFT_FAULT_TYPE)
 #undef WEFT_FAULT_TYPE
 
-/// The real loader's function; null where it has none.
+/// The function of the real loader; null if it has none.
 PFN_vkVoidFunction real_function(Id id);
 
 template <Id id>

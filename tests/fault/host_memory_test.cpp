@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's own memory ends at every allocation, once and for good: no leak, no crash, no hang, and the
-// backend goes on.
+// The host's memory runs out at every allocation, once or from then on: no leak, no crash, no hang, and the
+// backend continues to work.
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -16,11 +16,11 @@ using namespace weft_test;
 
 namespace {
 
-/// Allocations that this thread may make until one fails; below zero: as many as it likes.
+/// The number of allocations that this thread may make until one fails; below zero: no limit.
 thread_local std::int64_t allowed_allocations = -1;
 thread_local bool for_ever = false;
 std::atomic<bool> has_failed{false};
-/// Control of the loader, once it is there: finding it allocates.
+/// The control of the loader, after it was found, because finding it allocates.
 const weft_fault::Control* known_control = nullptr;
 
 bool must_fail() {
@@ -59,7 +59,7 @@ bool end_counting() {
 
 }  // namespace
 
-// All forms, for a sanitizer's library does not call one from the other.
+// All overloads are replaced, because those of a sanitizer's library do not call each other.
 #define WEFT_TEST_NEW(name)                                                                              \
     void* operator name(std::size_t bytes) {                                                             \
         return allocate(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);                                        \
@@ -75,7 +75,7 @@ bool end_counting() {
     }
 WEFT_TEST_NEW(new)
 WEFT_TEST_NEW(new[])
-// Where GCC inlines one of these and not its partner, it takes the two for a mismatch.
+// If GCC inlines one of these functions and not its partner, it reports a mismatch.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 #endif
@@ -103,7 +103,7 @@ WEFT_TEST_DELETE(delete[])
 
 namespace {
 
-/// Made before anything fails, and used again and again.
+/// Objects that are made before anything fails, and are used repeatedly.
 struct World {
     explicit World(const ScriptKind& k) : kind(k), backend(fault_config()), program(backend, kAffine) {}
 
@@ -211,7 +211,7 @@ std::string living() {
     return all;
 }
 
-/// One failure. false: its turn never came, and nothing failed.
+/// Injects one failure. Returns false if the scenario ended before it, so nothing failed.
 bool survives(World& w, const Scenario& scenario, std::int64_t index, bool from_there_on) {
     w.forget();
     std::string error;
@@ -230,7 +230,7 @@ bool survives(World& w, const Scenario& scenario, std::int64_t index, bool from_
     const bool failed = end_counting();
     CAPTURE(error);
     CHECK((failed || error.empty()));
-    if (error.empty()) CHECK(scenario.right(w));  // what was short of memory and did not matter
+    if (error.empty()) CHECK(scenario.right(w));  // the failed allocation was not essential
     w.forget();
     scenario.run(w);
     CHECK(scenario.right(w));
@@ -270,8 +270,8 @@ TEST_CASE("host memory: each allocation of every kind of work fails once") {
         for (const ScriptKind& kind : {kScripts[1], kScripts[2]}) run_all(kind, scenario, false, 1);
 }
 
-TEST_CASE("host memory: it ends on a pipeline's own thread") {
-    // There the counting begins when the first job is done.
+TEST_CASE("host memory: it runs out on a pipeline's own thread") {
+    // On that thread the counting begins when the first job is done.
     const Watchdog watchdog("pipeline's own thread");
     control().reset();
     known_control = &control();
@@ -299,7 +299,7 @@ TEST_CASE("host memory: it ends on a pipeline's own thread") {
                         CHECK(w.work.right(i));
                         ++done;
                     } catch (const std::bad_alloc&) {
-                        // The job failed, or the pipeline says that it is no more.
+                        // The job failed, or the pipeline reports that it has ended.
                         if (token) CHECK(pipeline.state(*token) == weft::JobState::failed);
                     } catch (const weft::Error& e) {
                         CHECK(e.code() == weft::Errc::out_of_memory);
@@ -317,6 +317,6 @@ TEST_CASE("host memory: it ends on a pipeline's own thread") {
     check_nothing_left();
 }
 
-TEST_CASE("host memory: from each allocation on there is none") {
+TEST_CASE("host memory: all allocations fail from each one on") {
     for (const Scenario& scenario : kScenarios) run_all(kScripts[0], scenario, true, 1);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Vulkan loader for tests: the real one behind hooks that count, fail, lie and check. Never part of weft.
+// A Vulkan loader for tests: hooks that count, fail, describe other devices and check, in front of the real
+// loader. It is not a part of weft.
 #include <dlfcn.h>
 
 #include <cstdio>

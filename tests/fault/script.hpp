@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A little of everything a backend does, as short as it gets: what fails in its course is injected.
+// A short script that uses each function of a backend once; tests inject failures into its calls.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace weft_test {
 
-/// How the batches of a script travel.
+/// The path of the batches of a script.
 struct ScriptKind {
     const char* name;
     weft::Path path;
@@ -73,7 +73,7 @@ inline void stream(weft::Backend& backend, const weft::Program& program) {
     CHECK(out[50] == in[0] * 2 + 3);
 }
 
-/// Throws what weft throws; whatever does not throw must be right.
+/// Throws the errors of weft; results of calls that do not throw must be right.
 inline void script(weft::Backend& backend, const ScriptKind& kind) {
     const weft::Program program(backend, kAffine);
     {

@@ -110,7 +110,8 @@ std::uint64_t State::live_bytes() const {
     return static_cast<std::uint64_t>(bytes_.load());
 }
 
-/// The driver's own device is well: it must have come to rest before weft frees what it works on.
+/// The driver's real device is not lost, so its work must have ended before weft frees the memory of this
+/// work.
 void State::settle(VkDevice device) {
     const std::lock_guard lock(queue_mutex_);
     real<Id::vkDeviceWaitIdle>()(device);
@@ -161,7 +162,8 @@ void State::destroyed(Id id, std::uint64_t handle) {
     if (live_[type_name(id)].erase(handle) == 0)
         violations_.push_back(std::string(kFunctionTable[static_cast<std::size_t>(id)].name) +
                               " of an object that is not alive");
-    if (id == Id::vkDestroyDevice) lost_.erase(reinterpret_cast<VkDevice>(handle));  // its address returns
+    if (id == Id::vkDestroyDevice)
+        lost_.erase(reinterpret_cast<VkDevice>(handle));  // its address may be used again
 }
 
 void State::violation(const std::string& what) {

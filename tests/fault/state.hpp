@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules, counts, living objects and violations of the fault loader; what the hooks of all files share.
+// The common state of all hooks of the fault loader: rules, counts, living objects and violations.
 #pragma once
 
 #include <atomic>
@@ -35,18 +35,17 @@ class State final : public Control {
 
     static inline thread_local int depth = 0;
 
-    /// Counts a call on `device` (null: on none); the result to give instead of making it, if any.
+    /// Counts a call on `device` (null: on no device). If the call must fail, returns the result for it.
     std::optional<VkResult> before(Id id, VkDevice device);
-    /// What a wait or query says once the device is lost; nothing while it is not.
+    /// The result of a wait or query on a lost device; nothing if the device is not lost.
     std::optional<VkResult> if_lost(Id id, VkDevice device) const;
     void created(Id id, std::uint64_t handle);
     void destroyed(Id id, std::uint64_t handle);
     void violation(const std::string& what);
 
-    /// Read by the hooks. Changed only by tests, while no backend is alive.
+    /// The hooks read it. Only tests change it, while no backend is alive.
     const FakeDriver& fake() const { return fake_; }
-    /// The driver's one queue, whatever a test made of it, and what must not change while work is handed
-    /// over.
+    /// Protects the driver's single queue, and everything that must not change while work is submitted.
     std::mutex& queue_mutex() { return queue_mutex_; }
     void add_bytes(std::int64_t bytes) { bytes_ += bytes; }
 
@@ -73,7 +72,7 @@ std::uint64_t value_of(Handle handle) {
     return reinterpret_cast<std::uint64_t>(handle);
 }
 
-/// The device a call is about.
+/// The device of a call.
 inline VkDevice device_of(VkDevice device) {
     return device;
 }
@@ -87,7 +86,7 @@ VkDevice device_of(Other) {
 template <Id id>
 struct Tag {};
 
-/// Any function without an overload of its own: the real one.
+/// For a function without an overload, calls the real function.
 template <Id id, class... Arguments>
 auto act(Tag<id>, Arguments... arguments) {
     return real<id>()(arguments...);

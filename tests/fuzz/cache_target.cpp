@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a pipeline cache file. Nothing but what encode_cache made of a payload with the driver's
-// header of this very device may be taken.
+// Reads any bytes as a pipeline cache file. Only a file that encode_cache made, from a payload with the
+// driver's header of the same device, may be accepted.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -36,10 +36,10 @@ void judge(std::span<const std::byte> file) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::span<const std::byte> bytes(reinterpret_cast<const std::byte*>(data), size);
     judge(bytes);
-    // With a header that fits, since no random one has the right checksum.
+    // The payload gets a matching header, because random bytes never have the right checksum.
     std::vector<std::byte> file = encode_cache(kIdentity, bytes);
     judge(file);
-    // And with one byte of it changed.
+    // The same file with one byte changed.
     if (size < 2) return 0;
     file[std::to_integer<std::size_t>(bytes[0]) % file.size()] ^= bytes[1];
     judge(file);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fuzz target without libFuzzer: every file of the folders given, as it is, cut short, and with words
-// changed.
+// Runs a fuzz target without libFuzzer on every file of the given folders: unchanged, truncated, and with
+// changed words.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as SPIR-V: checked, validated, reflected, judged for a device. Only weft::Error may come of it,
-// with one of the documented codes; what is accepted must keep its promises.
+// Treats any bytes as SPIR-V: they are checked, validated, reflected and compared with a device. Only a
+// weft::Error with one of the documented codes may be thrown, and an accepted module must fit the documented
+// limits.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
 
-#include "plan/spirv/reflection.hpp"
 #include "fuzz/target.hpp"
+#include "plan/spirv/reflection.hpp"
 #include "support/snapshots.hpp"
 
 using namespace weft;
@@ -26,7 +27,7 @@ void check_promises(const core::Reflection& r) {
     for (const std::uint32_t size : r.local_size) require(size != 0, "workgroups have a size");
 }
 
-/// What the device takes must fit the arrays that are sized for it.
+/// A module that the device accepts must fit the arrays that are sized for the device.
 void check_fits(const core::Reflection& r, const core::DeviceSnapshot& device) {
     require(r.push_constant_bytes <= device.limits.max_push_constant_bytes, "push constants fit");
     for (const Binding& binding : r.bindings)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the public headers show and include, as sources that compile it.
+"""Makes sources that compile the examples and the includes of the public headers.
 
 header_examples.py check INCLUDE HEADER...             fails and names each header without an example
 header_examples.py examples OUTPUT INCLUDE HEADER...   one function for each header that has an example
@@ -47,7 +47,7 @@ def examples(include, headers):
     for header in headers:
         first, lines = example(include / header)
         includes += [line.split(None, 1)[1] for line in lines if line.startswith("#include ")]
-        # An include was moved to the top; an empty line in its place keeps the numbers right.
+        # An include is moved to the top; an empty line in its place keeps the line numbers right.
         body = "\n".join("" if line.startswith("#include ") else line for line in lines)
         if not body.strip():
             continue
@@ -57,7 +57,7 @@ def examples(include, headers):
 
 
 def includes(include, headers):
-    # Of every header, since each of `headers` includes others; only those of the list may need Vulkan's.
+    # All headers are read, because each of `headers` includes others; only headers of the list may need Vulkan.
     system = set()
     for header in sorted(include.rglob("weft/**/*.hpp")):
         for name in re.findall(r"^\s*#\s*include\s+<([^>]+)>", header.read_text(), re.MULTILINE):

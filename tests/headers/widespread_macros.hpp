@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names that other people's headers define as macros. What uses one of them does not compile behind this
-// file: `@` is no token of C++. Only what is a function there is a function here: `(min)(a, b)` is the known
-// way around.
+// Names that headers of other libraries define as macros. Code that uses one of them does not compile after
+// this file, because `@` is not a token of C++. Function-like macros are function-like here too, because
+// `(min)(a, b)` is the usual way to avoid them.
 
 // Qt, unless QT_NO_KEYWORDS is set
 #define slots @slots
@@ -89,7 +89,7 @@
 #define linux @linux
 #define unix @unix
 
-// What build systems and loggers are fond of
+// Common in build systems and loggers
 #define CHECK(...) @CHECK
 #define DEBUG @DEBUG
 #define INFO @INFO

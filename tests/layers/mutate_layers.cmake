@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DROOT=<repository> -DWORK=<folder> -P mutate_layers.cmake
-# The check of layers finds what it is for: in a copy of the tree, each folder of its table gets includes of every folder
-# below it, in one file of each kind that it has, and the check must name each of them. So must it for what its other
-# rules forbid.
+# Tests the check of layers. In a copy of the tree, each folder of the table gets includes of every folder below it, in one
+# file of each kind, and the check must report each of them. It must also report includes that its other rules forbid.
 cmake_policy(VERSION 3.25)
 set(check "${ROOT}/cmake/check_layers.cmake")
 
@@ -25,7 +24,7 @@ set(expected "")  # "<file>: <line>" of each wrong include
 function(add_wrong_include file path)
     set(line "#include ${path}")
     if(NOT EXISTS "${WORK}/${file}")
-        message(FATAL_ERROR "${file} is not there: this test is out of date")
+        message(FATAL_ERROR "${file} does not exist: this test is out of date")
     endif()
     file(APPEND "${WORK}/${file}" "\n${line}\n")
     set(expected "${expected};${file}: ${line}" PARENT_SCOPE)
@@ -38,7 +37,7 @@ if(count LESS 30)
     message(FATAL_ERROR "only ${count} rows found in ${check}")
 endif()
 foreach(row IN LISTS rows)
-    # What stands below it in its own tree, and one folder of another tree or of the other back end.
+    # The folders below it in the same tree, and one folder of another tree or of the other back end.
     list(FIND rows "${row}" at)
     string(REGEX REPLACE "^(src|shaders|tools/weft)/.*" "\\1" tree "${row}")
     set(wrong "")
@@ -68,7 +67,7 @@ foreach(row IN LISTS rows)
             math(EXPR files_changed "${files_changed} + 1")
         endif()
     endforeach()
-    # Bodies of shaders, and the other way to write an include of a folder that the compiler looks in.
+    # Bodies of shaders, and an include with <...> of a folder in which the compiler searches.
     file(GLOB files RELATIVE "${WORK}" "${WORK}/${row}/*.glsl.h")
     if(files)
         list(GET files 0 file)
@@ -90,12 +89,12 @@ foreach(row IN LISTS rows)
     endif()
 endforeach()
 
-# Who may see Vulkan, CUDA, DLPack and shaderc.
+# Files that may not include Vulkan, CUDA, DLPack and shaderc.
 foreach(header IN ITEMS "<vulkan/vulkan.h>" "<cuda_runtime.h>" "\"base/error.hpp\"" "\"shaders/shared/portable.h\""
                         "<dlpack/dlpack.h>" "<shaderc/shaderc.h>")
     add_wrong_include(include/weft/error.hpp "${header}")
 endforeach()
-# add_wrong_includes(<path> <folder ...>): into the first source of each.
+# add_wrong_includes(<path> <folder ...>): adds an include of <path> to the first source of each folder.
 macro(add_wrong_includes path)
     foreach(folder ${ARGN})
         file(GLOB files RELATIVE "${WORK}" "${WORK}/${folder}/*.cpp")
@@ -105,7 +104,7 @@ macro(add_wrong_includes path)
 endmacro()
 add_wrong_includes("<volk.h>" src/base src/plan/device src/ops/field src/ops_vulkan/field src/cuda examples tests/gpu/engine)
 add_wrong_includes("<cuda_runtime.h>" src/base src/ops/field src/vulkan/device src/ops_vulkan/lattice)
-# Who may see src.
+# Files that may not include src.
 add_wrong_includes("\"vulkan/engine/runtime.hpp\"" examples examples/bench tools/weft/cli tests/gpu/engine tests/consumer)
 # A folder without a row.
 file(WRITE "${WORK}/src/new_folder/new.cpp" "\n")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast and how exact the Gram product |X X^H|^2 of resident states is, method by method, against cuBLAS where
-// it is found and loops in C++ where asked for. States are structured and nearly equal: constant modulus,
-// phases that differ a little, so that rounding errors line up.
+// Measures the speed and the accuracy of each method of the Gram product |X X^H|^2 of resident states. It
+// compares with cuBLAS if that is found, and on request with loops in C++. States are structured and nearly
+// equal: they have constant modulus and phases that differ a little, so that rounding errors add up.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -15,8 +15,8 @@
 #include "bench_gram.hpp"
 #include "cpu/cpu_kernel_matrix.hpp"
 #include "cpu/cpu_threads.hpp"
-#include "ops_vulkan/gram/gram.hpp"
 #include "ops/kernel_matrix/gram_tuning.hpp"
+#include "ops_vulkan/gram/gram.hpp"
 
 namespace {
 
@@ -36,7 +36,8 @@ struct Settings {
 };
 
 GramMethod method_of(const std::string& name) {
-    for (const GramMethod method : {GramMethod::fp32_4m, GramMethod::fp32_3m, GramMethod::fp64, GramMethod::matrix_split})
+    for (const GramMethod method :
+         {GramMethod::fp32_4m, GramMethod::fp32_3m, GramMethod::fp64, GramMethod::matrix_split})
         if (name == to_string(method)) return method;
     return GramMethod::automatic;
 }
@@ -59,7 +60,7 @@ struct Size {
     weft::Buffer<weft::c32> states{backend, rows* amplitudes, "states"};
     std::vector<std::uint64_t> checked = checked_rows(rows);
     std::vector<weft::c32> some{};  // the checked rows
-    std::vector<double> exact{};    // of their pairs, column <= row
+    std::vector<double> exact{};    // exact values of their pairs, column <= row
 
     void build(std::uint32_t qubits) {
         std::vector<float> angles(rows * qubits);
@@ -89,7 +90,8 @@ struct Size {
     }
 };
 
-/// Median milliseconds of one of `steps`, which is recorded often enough to outlast the submission.
+/// The median milliseconds of one of `steps`, which are recorded often enough to take longer than the
+/// submission.
 template <class Steps>
 double time_of(Size& size, const Steps& steps) {
     std::uint64_t times = 1;
@@ -180,7 +182,7 @@ void compare(Size& size) {
         const bench::Herk herk =
             bench::run_cherk(host, size.rows, size.amplitudes, checked, size.settings.repeats);
         if (!herk.absent.empty()) std::printf("cuBLAS: %s\n", herk.absent.c_str());
-        // Rows checked are in ascending order, so their pairs come first in `exact` too.
+        // The checked rows are in ascending order, so the pairs of the first rows come first in `exact` too.
         double error = 0;
         for (std::size_t i = 0; i < herk.products.size(); ++i)
             error = std::max(error,
@@ -192,7 +194,8 @@ void compare(Size& size) {
         std::vector<weft::c32> host(size.rows * size.amplitudes);
         size.stream.download<weft::c32>(size.states.view(), host);
         std::vector<float> k(size.rows * size.rows);
-        const std::vector<float> packed = weft::tool::cpu_pack_states(host, size.rows, weft::tool::cpu_threads());
+        const std::vector<float> packed =
+            weft::tool::cpu_pack_states(host, size.rows, weft::tool::cpu_threads());
         double ms = 1e30;
         for (int i = 0; i < size.settings.repeats; ++i) {
             const auto start = Clock::now();

@@ -26,7 +26,7 @@ class Library {
     }
 
   private:
-    void* handle_ = nullptr;  // never closed: CUDA does not survive that
+    void* handle_ = nullptr;  // never closed, because CUDA crashes then
 };
 
 void require(int status, const char* what) {
@@ -77,7 +77,8 @@ Herk run(Cuda& cuda, std::span<const std::complex<float>> states, std::uint64_t 
         const float one = 1, zero = 0;
         const int n = static_cast<int>(rows), k = static_cast<int>(amplitudes);
         require(cuda.record(begin, nullptr), "cudaEventRecord");
-        // Rows of states are columns to cuBLAS: C = A^H A, of which element (j, i) above is <x_j|x_i>.
+        // Rows of states are columns in cuBLAS: element (j, i) of C = A^H A, above the diagonal, is
+        // <x_j|x_i>.
         require(cuda.cherk(handle, kUpper, kConjugate, n, k, &one, a.get(), k, &zero, c.get(), n),
                 "cublasCherk");
         require(cuda.record(end, nullptr), "cudaEventRecord");

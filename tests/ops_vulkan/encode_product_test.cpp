@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Product states whose factors workgroups share or every invocation multiplies by itself, whichever the plan
-// takes on this device, against products in long double.
+// Product states, with the factors of passes shared by a workgroup or multiplied by every invocation. Both
+// variants run, whichever the plan selects on this device, and are compared with products in long double.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -21,7 +21,7 @@ using weft::c32;
 using weft::c64;
 using weft::EncodeMethod;
 
-constexpr std::uint64_t kRows = 3, kBad = 1;  // the bad row's fault is in its last value but one
+constexpr std::uint64_t kRows = 3, kBad = 1;  // the fault of the bad row is in its last value but one
 constexpr std::uint32_t kInfinite = 3;        // shaders/encode/encode_parameters.h
 using Exact = std::complex<long double>;
 
@@ -79,7 +79,7 @@ void check(weft::Backend& backend, EncodeMethod method, std::uint32_t qubits, bo
 
 }  // namespace
 
-TEST_CASE("encode products: factors shared by a workgroup and by nobody") {
+TEST_CASE("encode products: factors shared by a workgroup and not shared") {
     weft_test::on_device([](weft::Backend& backend) {
         using weft::ElementType, weft::ElementType;
         for (const EncodeMethod method : {EncodeMethod::angle, EncodeMethod::phase, EncodeMethod::iqp_z})

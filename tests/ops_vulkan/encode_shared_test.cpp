@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Amplitude rows that workgroups share, with fewer workgroups than a row has blocks: all but the last block
-// of a row are left after some patience, and the last one must do them. With sums joined by shuffles where
+// Amplitude rows that workgroups share, with fewer workgroups than a row has blocks: after some tries, all
+// blocks but the last one of a row are left to the workgroup of the last one. Sums are joined by shuffles if
 // the device has them, and through shared memory alone.
 #include <doctest/doctest.h>
 
@@ -59,7 +59,8 @@ void check_plan(weft::Backend& backend, const EncodePlan& plan, const std::vecto
 template <class Value, class Amplitude>
 void check_types(weft::Backend& backend, weft::EncodeTypes types, double large) {
     weft::DeviceInfo device = backend.device();
-    // A software device runs too few workgroups for rows to be shared, but it can.
+    // On a software device the plan never shares rows, because it runs few workgroups, but the shader works
+    // there.
     if (device.type == DeviceType::cpu) device.type = DeviceType::integrated;
     for (const std::uint64_t features : {std::uint64_t{1} << kSharedQubits, std::uint64_t{50001}}) {
         EncodePlan plan = plan_encode(device, weft::EncodeMethod::amplitude, types,
@@ -77,7 +78,7 @@ void check_types(weft::Backend& backend, weft::EncodeTypes types, double large) 
 
 }  // namespace
 
-TEST_CASE("encode amplitude: blocks that nobody waits for are done by the last of their row") {
+TEST_CASE("encode amplitude: blocks that were left are done by the last workgroup of their row") {
     weft_test::on_device([](weft::Backend& backend) {
         using weft::ElementType, weft::ElementType;
         check_types<double, c32>(backend, {weft::kFloat64, weft::kComplex64}, 1e200);

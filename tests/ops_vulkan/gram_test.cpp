@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Gram product against sums in extended precision on the host.
+// The Gram product, compared with sums in extended precision on the host.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -52,7 +52,8 @@ bool untouched(Output value) {
     return std::all_of(std::begin(words), std::end(words), [](std::uint32_t w) { return w == kUntouched; });
 }
 
-/// Every element against the host's, every word beyond K untouched. Returns the largest error.
+/// Compares every element with that of the host, and checks that no word beyond K was written. Returns the
+/// largest error.
 template <class Real, class Output>
 double check_matrix(const Case& c, const States<Real>& x, const States<Real>& y, const std::vector<Output>& k,
                     double bound) {
@@ -97,7 +98,7 @@ double run_case(weft::Backend& backend, const GramDevice& device, const Case& c,
     weft::Buffer<Output> k(backend, c.rows * (c.columns + c.extra) + kGuard);
     stream.upload(x, states_x);
     stream.upload(y, states_y);
-    // What packing leaves out would be NaN in every sum.
+    // Memory that packing does not write holds NaN, which would appear in every sum.
     stream.fill(planes_x.view(), kUntouched);
     stream.fill(planes_y.view(), kUntouched);
     stream.fill(k.view(), kUntouched);
@@ -173,7 +174,7 @@ TEST_CASE("16 qubits: sums of sums keep what one running sum loses") {
         const GramDevice device = gram_limits(backend);
         for (const GramMethod method : {GramMethod::fp32_4m, GramMethod::fp32_3m}) {
             const double error = run_case<float>(backend, device, {6, 6, 65536, true, {method}}, 2e-5);
-            // The test would notice: one sum from end to end is worse by far.
+            // Shows that the test detects this: a single sum is much worse.
             GramOptions one{.method = method, .flush = 65536, .split = 1};
             const double lost = run_case<float>(backend, device, {6, 6, 65536, true, one}, 1e-2);
             CHECK(lost > 10 * error);
@@ -192,7 +193,7 @@ TEST_CASE("bindings smaller than states and K: panels give the same bits") {
     });
 }
 
-TEST_CASE("blocks go where they are asked to go, mirrored or not") {
+TEST_CASE("blocks are stored at the requested place, mirrored or not") {
     weft_test::on_device([](weft::Backend& backend) {
         const std::uint64_t n = 192, d = 32, leading = 200;
         const Case c{n, n, d, true, {GramMethod::fp32_4m}, leading - n};
@@ -253,7 +254,7 @@ TEST_CASE("a product refuses what does not fit it") {
 
 namespace {
 
-/// The device by each name of its matrix units; none where it has none that can be trusted.
+/// The device with each extension of its matrix units; none if no extension passed the check.
 std::vector<GramDevice> matrix_devices(weft::Backend& backend) {
     const GramDevice device = gram_device(backend);
     std::vector<GramDevice> devices;

@@ -48,7 +48,7 @@ TEST_CASE("a long job measures tiles first, once, and only if it may") {
 
             REQUIRE(tune_before(backend, device.gram, plan, {}, {}));
             CHECK(device.gram.tiles.count(gram_class(plan.states.gram)) == 1);
-            // The same job again, in a call of its own: nothing is left to measure.
+            // The same job in another call: there is nothing left to measure.
             KernelMatrixDevice again = kernel_device(backend, true, {});
             CHECK(again.gram.tiles == device.gram.tiles);
             CHECK_FALSE(tune_before(backend, again.gram, long_job(again), {}, {}));
@@ -58,7 +58,7 @@ TEST_CASE("a long job measures tiles first, once, and only if it may") {
         without_cache());
 }
 
-TEST_CASE("what is measured is what the plan would run, each tile once") {
+TEST_CASE("the measured products are those that the plan would run, each tile once") {
     weft_test::on_device(
         [](weft::Backend& backend) {
             const GramDevice device = gram_limits(backend);
@@ -81,7 +81,7 @@ TEST_CASE("what is measured is what the plan would run, each tile once") {
         without_cache());
 }
 
-TEST_CASE("a tile is best only where it gains more than its times and those of the planned one scatter") {
+TEST_CASE("a tile is best only if its gain exceeds its scatter and that of the planned tile") {
     const auto best = [](std::vector<GramTrial> trials) { return weft::kernels::best_tile(trials); };
     const GramTile tile;
     CHECK(best({{tile, 1.0, 0.0}}) == 0);
@@ -91,5 +91,6 @@ TEST_CASE("a tile is best only where it gains more than its times and those of t
     CHECK(best({{tile, 1.0, 0.02}, {tile, 0.94, 0.01}}) == 1);
     CHECK(best({{tile, 1.0, 0.0}, {tile, 0.5, 0.0, false}}) == 0);  // wrong values
     CHECK(best({{tile, 1.0, 0.0}, {tile, 0.9, 0.0}, {tile, 0.8, 0.0}}) == 2);
-    CHECK(best({{tile, 1.0, 0.0}, {tile, 0.9, 0.0}, {tile, 0.8, 0.3}}) == 1);  // the faster one may be luck
+    CHECK(best({{tile, 1.0, 0.0}, {tile, 0.9, 0.0}, {tile, 0.8, 0.3}}) ==
+          1);  // the gain of the faster one may be chance
 }

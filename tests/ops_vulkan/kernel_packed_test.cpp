@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// States that are packed by the pass that builds them, number by number against gate-by-gate simulation, in
-// every order of packed planes, whatever the device multiplies by.
+// States that are packed by the pass that builds them, compared number by number with a gate-by-gate
+// simulation, in every order of packed planes, whichever the device uses.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -26,7 +26,7 @@ constexpr std::uint64_t kFirst = 64;   // packed row
 struct Case {
     std::uint32_t qubits;
     std::uint64_t rows;
-    std::size_t layers;  // that matter
+    std::size_t layers;  // layers that change K
     bool wide = false, matrix = false, turned = true;
 };
 
@@ -58,7 +58,8 @@ double half_value(std::uint16_t bits) {
     return (bits & 0x8000) != 0 ? -size : size;
 }
 
-/// Numbers of packed rows, as their layout is described: 64 rows by a step of amplitudes make a block.
+/// The numbers of packed rows, by the description of the layout: 64 rows by a step of amplitudes form a
+/// block.
 struct Packed {
     std::vector<std::uint32_t> words;
     const Case& c;
@@ -92,12 +93,12 @@ KernelMatrixPlan plan_of(Backend& backend, const Case& c) {
     KernelMatrixDevice device = kernel_device(backend, false, {.autotune = weft::Choice::off});
     device.gram.matrix_khr = device.gram.matrix_exact = c.matrix;
     const CircuitFacts facts{FeatureMap::ryrz, static_cast<std::uint32_t>(c.layers + 1), true};
-    KernelMatrixPlan plan = plan_kernel(device, {kSkipped + c.rows, 0, c.qubits}, facts,
-                                  c.wide ? kFloat64 : kFloat32, {});
+    KernelMatrixPlan plan =
+        plan_kernel(device, {kSkipped + c.rows, 0, c.qubits}, facts, c.wide ? kFloat64 : kFloat32, {});
     REQUIRE(plan.states.gram.matrix() == c.matrix);
     plan.states.turned = c.turned;
     if (plan.states.fused) return plan;
-    // What is not worth it on this device has to be right all the same.
+    // Variants that are not the fastest on this device must be right too.
     plan.states.fused = true;
     plan.states.squares = c.wide ? 0 : 1u << (std::max(c.qubits, 4u) - plan.states.passes.back().window);
     return plan;
@@ -129,8 +130,8 @@ void check_numbers(const Packed& packed, const Case& c, const Table& x) {
     CHECK(touched == 0);
 }
 
-/// Waves; but first a row whose state begins as one amplitude of 1, the largest there is, one of equal
-/// moduli, and one of a single amplitude again.
+/// Waves after three special rows: a state that begins as one amplitude of 1, the largest possible one, a
+/// state of equal moduli, and another state of a single amplitude.
 Table rows_of(const Case& c) {
     Table x = wave_rows(kSkipped + c.rows, c.qubits);
     for (std::uint64_t i = 0; i < std::min<std::uint64_t>(3, c.rows); ++i)
@@ -162,8 +163,9 @@ void run_case(Backend& backend, const Case& c) {
     if (c.wide) return;
     const GramFactors factors = normalizer.factors(false, kSkipped);
     std::vector<float> got(kSkipped + c.rows);
-    stream.download<float>(weft::detail::Access::make<BufferView<float>>(factors.range.object, 0u, got.size()), got);
-    // Equal angles make the same errors on every wire: norms of 12 qubits are off by up to 3e-6 then.
+    stream.download<float>(
+        weft::detail::Access::make<BufferView<float>>(factors.range.object, 0u, got.size()), got);
+    // Equal angles give the same errors on every wire; norms of 12 qubits are then off by up to 3e-6.
     for (std::uint64_t r = 0; r < c.rows; ++r) {
         CHECK(std::abs(got[kSkipped + r] * numbers.square(kFirst + r) - 1) <= 5e-7);
         CHECK(std::abs(got[kSkipped + r] - 1) <= 1e-5f);

@@ -141,7 +141,7 @@ const std::vector<Case>& cases() {
 
 }  // namespace
 
-TEST_CASE("closed variant by shared memory and by lanes: edges, offsets, panels") {
+TEST_CASE("closed expression by shared memory and by lanes: edges, offsets, panels") {
     on_device([](Backend& backend) {
         for (const bool lanes : {false, true})
             for (const Case& c : cases()) {
@@ -151,7 +151,7 @@ TEST_CASE("closed variant by shared memory and by lanes: edges, offsets, panels"
     });
 }
 
-TEST_CASE("closed variant by lanes: NaN in the row and column of a sample alone") {
+TEST_CASE("closed expression by lanes: NaN only in the row and column of one sample") {
     on_device([](Backend& backend) {
         kernels::KernelMatrixDevice device = kernels::kernel_device(backend, false, {});
         device.gram.software = true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two ways in which E8's decoder stores vectors, whichever the plan takes on this device: the same bits.
+// The two ways in which E8's decoder stores vectors give the same bits, whichever the plan selects on this
+// device.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -24,7 +25,7 @@ using namespace weft;
 using namespace weft_test;
 
 constexpr std::uint32_t kUntouched = 0x7fc00abcu;
-constexpr std::size_t kBeyond = 64;  // values behind the last vector
+constexpr std::size_t kBeyond = 64;  // values after the last vector
 
 struct Case {
     LatticeCode code;

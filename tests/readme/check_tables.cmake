@@ -50,7 +50,7 @@ list(TRANSFORM declared REPLACE "^[a-z]+\\(([A-Z_]+) .*" "\\1")
 list(REMOVE_DUPLICATES declared)
 require_same("build options" "${options}" "${declared}")
 
-# Brackets and semicolons would make lists of a page, so they go before links are searched for.
+# CMake would treat brackets and semicolons as parts of a list, so they are removed before the search for links.
 file(GLOB_RECURSE pages LIST_DIRECTORIES FALSE "${ROOT}/docs/*.md")
 set(broken "")
 foreach(file IN ITEMS "${ROOT}/README.md" "${ROOT}/CHANGELOG.md" ${pages})
@@ -70,7 +70,7 @@ foreach(file IN ITEMS "${ROOT}/README.md" "${ROOT}/CHANGELOG.md" ${pages})
     endforeach()
 endforeach()
 if(broken)
-    message(FATAL_ERROR "links that lead nowhere:${broken}")
+    message(FATAL_ERROR "links to files that do not exist:${broken}")
 endif()
 
 file(GLOB pages LIST_DIRECTORIES FALSE "${ROOT}/docs/internals/*.md")
@@ -86,7 +86,7 @@ foreach(file IN ITEMS "${ROOT}/docs/architecture.md" ${pages})
     endforeach()
 endforeach()
 if(absent)
-    message(FATAL_ERROR "files that are not there:${absent}")
+    message(FATAL_ERROR "files that do not exist:${absent}")
 endif()
 
 file(READ "${ROOT}/README.md" text)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How objects, processes and waits end: in any order, in a forked child, by exit(), too early.
+// The ends of objects, processes and waits: in any order, in a forked child, by exit(), too early.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -45,7 +45,7 @@ struct SlowWork {
     weft::Job job;
 };
 
-/// One of everything, with work under way.
+/// One object of each type, with work under way.
 struct Everything {
     explicit Everything(std::vector<std::byte>& memory, SlowWork& work)
         : backend(std::in_place, config()),
@@ -102,7 +102,8 @@ struct Everything {
 
 TEST_CASE("endings: every order of destruction, with work under way") {
     if (!make_backend()) return;
-    // All 40320 orders would take an hour: steps that share no factor with it meet every pair in both orders.
+    // All 40320 orders would take an hour. A step without a common factor with 40320 gives every pair in both
+    // orders.
     const std::size_t step = full_soak() ? 7 : 331;
     std::array<int, Everything::kParts> order;
     std::iota(order.begin(), order.end(), 0);
@@ -119,7 +120,7 @@ TEST_CASE("endings: every order of destruction, with work under way") {
     on_device([](Backend& backend) { check_usable(backend); });
 }
 
-TEST_CASE("endings: objects that were moved from refuse by name, take new values, and go") {
+TEST_CASE("endings: objects that were moved from refuse by name, take new values, and can be destroyed") {
     on_device([](Backend& backend) {
         const Program program(backend, kAffine);
         SlowWork work(1);
@@ -138,7 +139,7 @@ TEST_CASE("endings: objects that were moved from refuse by name, take new values
         Program program2(std::move(copy));
         weft::Sequence sequence2(std::move(sequence));
         weft::Event event2(std::move(event));
-        // NOLINTBEGIN(bugprone-use-after-move): what it is about
+        // NOLINTBEGIN(bugprone-use-after-move): this is what the case tests
         const struct {
             const char* text;
             std::function<void()> call;
@@ -163,7 +164,7 @@ TEST_CASE("endings: objects that were moved from refuse by name, take new values
         };
         for (const auto& c : kCalls) check_error(Errc::invalid_argument, c.text, c.call);
         CHECK(host.data() == nullptr);
-        stream2.replay(sequence);  // nothing is recorded in it
+        stream2.replay(sequence);  // the sequence has no steps
         CHECK(sequence.steps() == 0);
         CHECK(event.done());
         CHECK(event.wait());
@@ -179,7 +180,7 @@ TEST_CASE("endings: objects that were moved from refuse by name, take new values
     });
 }
 
-TEST_CASE("endings: waits that expire tell so, and the same wait ends later") {
+TEST_CASE("endings: waits that expire report it, and the same wait ends later") {
     on_device([](Backend& backend) {
         const Program program(backend, kSlow);
         SlowWork work(20000, 16384);
@@ -210,7 +211,7 @@ TEST_CASE("endings: waits that expire tell so, and the same wait ends later") {
 
 #if !defined(__SANITIZE_THREAD__)
 
-TEST_CASE("endings: fork in the middle of batches and pipelines, the child refuses, the parent goes on") {
+TEST_CASE("endings: fork in the middle of batches and pipelines, the child refuses, the parent continues") {
     std::optional<Backend> backend = make_backend();
     if (!backend) return;
     const Program program(*backend, kAffine);
@@ -263,12 +264,13 @@ TEST_CASE("endings: fork in the middle of batches and pipelines, the child refus
 
 namespace {
 
-/// Leaves by `leave` while a batch, a stream and a pipeline run; the objects are globals of a sort.
+/// Ends the process by `leave` while a batch, a stream and a pipeline run; the objects live as long as
+/// globals.
 [[noreturn]] void leave_busy(const std::function<void()>& leave) {
     static std::vector<std::byte> memory(1 << 16);
     static SlowWork work(20000, 16384);
     static Everything everything(memory, work);
-    // Made for a process that other threads still run in: the main thread is inside a batch.
+    // Other threads of the process still run: the main thread is inside a batch.
     static const auto start = [] {
         SlowWork* batch = new SlowWork(5000);
         const Program program(*everything.backend, kSlow);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many of everything, one after the other and at once: memory and counters come to rest.
+// Many objects of each kind, one after the other and simultaneously: memory and counters stop changing.
 #include <algorithm>
 #include <string>
 #include <thread>
@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kPlainMemory = false;  // a sanitizer keeps what was freed
+constexpr bool kPlainMemory = false;  // a sanitizer keeps freed memory
 #else
 constexpr bool kPlainMemory = true;
 #endif
@@ -67,7 +67,7 @@ TEST_CASE("soak: jobs of mixed sizes through a pipeline, memory and counters at 
         }
         CHECK(work.right());
         CHECK(pipeline.report().jobs == rounds * std::size(kSizes));
-        // How jobs gather in bundles is a matter of timing, so new shapes of bundles may be recorded late.
+        // Timing decides how jobs are joined to bundles, so new kinds of bundles may be recorded late.
         const Weight after = weigh(backend);
         CHECK(before.memory.live_bytes == after.memory.live_bytes);
         CHECK(before.memory.blocks == after.memory.blocks);
@@ -95,12 +95,12 @@ TEST_CASE("soak: batches of mixed sizes on every path, memory and counters at re
     });
 }
 
-TEST_CASE("soak: a stream that never ends, buffers that come and go") {
+TEST_CASE("soak: a stream that never ends, buffers that are made and destroyed") {
     on_device([](weft::Backend& backend) {
         const Program program(backend, kAffine);
         weft::Stream stream(backend);
         const auto in = words(1000);
-        // Descriptor sets of buffers that are gone are kept up to a number, which the warm-up must pass.
+        // Descriptor sets of destroyed buffers are kept up to a number, which the warm-up must exceed.
         const std::size_t rounds = scaled(600, 40000), warm = scaled(100, 10000);
         Weight before;
         for (std::size_t round = 0; round < rounds; ++round) {
@@ -134,7 +134,7 @@ TEST_CASE("soak: backends made and destroyed, one after the other") {
         weft::Backend backend(config);
         check_usable(backend);
     }
-    // Drivers and the loader keep a little for each instance.
+    // Drivers and the loader keep some memory for each instance.
     if (kPlainMemory) CHECK(resident_bytes() < before + 4 * kMiB + (rounds - warm) * 64 * 1024);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long soak tests run, and what the process weighs.
+// The length of soak tests, and the memory of the process.
 #pragma once
 
 #include <unistd.h>
@@ -11,7 +11,7 @@
 
 namespace weft_test {
 
-/// The long forms: WEFT_SOAK=full.
+/// Whether the long versions run: WEFT_SOAK=full.
 inline bool full_soak() {
     const char* value = std::getenv("WEFT_SOAK");
     return value != nullptr && std::string_view(value) == "full";

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes at both ends: nothing at all, odd numbers of bytes, more than 32 bits can count, more than there can
-// be.
+// Extreme sizes: nothing at all, odd numbers of bytes, more than 32 bits can count, more than is possible.
 #include <cstring>
 #include <limits>
 #include <string>
@@ -29,7 +28,7 @@ std::vector<std::uint8_t> bytes(std::size_t count, std::uint32_t seed) {
 
 }  // namespace
 
-TEST_CASE("sizes: nothing at all is nothing to do, everywhere") {
+TEST_CASE("sizes: empty arrays and jobs run nothing, in every call") {
     on_device([](weft::Backend& backend) {
         const Program program(backend, kAffine);
         const std::uint64_t before = backend.counters().submissions;
@@ -101,7 +100,7 @@ TEST_CASE("sizes: counts whose bytes do not fit 64 bits are refused by number") 
                                            {kMost / 4, kMost / 4},
                                            {kMost, kMost}})
             check_error(Errc::invalid_argument, "range beyond the end", [&] { buffer.view(first, count); });
-        // A view made by hand must not wrap round either.
+        // The size of a view that is made by hand must not overflow either.
         weft::Stream stream(backend);
         const auto wrapped = weft::detail::Access::make<weft::BufferView<std::uint32_t>>(
             weft::detail::Access::object(buffer.view()), kMost / 4, 2u);
@@ -153,7 +152,7 @@ TEST_CASE("sizes: buffers beyond 4 GiB are whole, where the device has such") {
         std::size_t wrong = 0;
         for (std::uint32_t i = 0; i < kCount; ++i) wrong += out[i] == in[i] * 3 + 4 + i ? 0u : 1u;
         CHECK(wrong == 0);
-        // What 32 bits would have made of these offsets is untouched.
+        // The ranges that these offsets would have if they were cut to 32 bits are untouched.
         stream.download<std::uint32_t>(a.view(12 * 64, kCount), std::span(low));
         CHECK(low == std::vector<std::uint32_t>(kCount, 1));
         stream.download<std::uint32_t>(b.view(12 * 64 + 64, kCount), std::span(low));

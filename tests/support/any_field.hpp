@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The schoolbook oracle for every field: moduli typed apart from the library's, products by doubling and
-// adding.
+// The schoolbook oracle for every field. Its moduli are typed separately from those of the library, and
+// products are computed by doubling and adding.
 #pragma once
 
 #include <cstring>
@@ -83,8 +83,8 @@ inline Number inverse_r_of(const AnyField& f) {
     return r;
 }
 
-/// What an element-wise operation gives for a, b and scalar below p; not for inverse, whose results are
-/// judged by multiplying them. `inverse_r` is 1 / R, or 1 for plain values.
+/// The result of an element-wise operation for a, b and scalar below p. Results of inverse are checked by
+/// multiplying them instead. `inverse_r` is 1 / R, or 1 for plain values.
 inline Number want_of(const AnyField& f, weft::FieldOp op, const Number& a, const Number& b,
                       const Number& scalar, const Number& inverse_r) {
     const auto product = [&](const Number& x, const Number& y) {
@@ -140,8 +140,8 @@ struct Pairs {
     std::vector<Number> a, b;
 };
 
-/// Values at the edges with each other; carries and borrows at every limb of 32 and 64 bits that the field
-/// has, and at every part of 28 and 29 bits in which products are taken; then random values.
+/// All pairs of edge values; carries and borrows at every limb of 32 and 64 bits of the field, and at every
+/// part of 28 and 29 bits that products use; then random values.
 inline Pairs judged_pairs(const AnyField& f, std::size_t random_count) {
     Pairs pairs;
     const auto push = [&](const Number& a, const Number& b) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_reliability.py REPOSITORY: every report in docs/reliability.md names test cases that exist, or says why not."""
+"""check_reliability.py REPOSITORY: every report in docs/reliability.md must name test cases that exist, or a reason."""
 import pathlib
 import re
 import sys
@@ -9,14 +9,14 @@ import sys
 def cases(root):
     names = set()
     for file in (root / "tests").rglob("*.cpp"):
-        # A long name may stand on a line of its own, in parts.
+        # A long name may be on a separate line, in several strings.
         for match in re.finditer(r'TEST_CASE\(\s*((?:"(?:[^"\\]|\\.)*"\s*)+)', file.read_text()):
             names.add("".join(re.findall(r'"((?:[^"\\]|\\.)*)"', match[1])))
     return names
 
 
 def reports(text):
-    """Each report as (numbers, text, lines below it): `- **1, 2.** text` and then `  - ` for each test or reason."""
+    """Each report as (numbers, text, lines below it). It has the form `- **1, 2.** text`, then `  - ` for each test."""
     found = []
     for line in text.splitlines():
         head = re.match(r"- \*\*(\d+(?:, \d+)*)\.\*\* (.*)", line)

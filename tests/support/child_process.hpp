@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a test case of this program in a process of its own, where the environment may be changed or where a
-// hang or a crash is the very thing to be found.
+// Runs a test case of this program in a separate process, in which the environment may be changed, and in
+// which a hang or a crash can be detected.
 #pragma once
 
 #include <sys/wait.h>
@@ -18,7 +18,7 @@ namespace weft_test {
 
 inline constexpr int kHung = -1000;
 
-/// Exit code of `child`, minus the signal that ended it, or kHung (it is killed then).
+/// The exit code of `child`, the negative number of the signal that ended it, or kHung after it was killed.
 inline int await_exit(pid_t child, std::chrono::seconds limit = std::chrono::seconds(60)) {
     const auto end = std::chrono::steady_clock::now() + limit;
     int status = 0;
@@ -40,7 +40,7 @@ inline bool is_child() {
     return std::getenv(kChildVariable) != nullptr;
 }
 
-/// Starts this program again for one case, named "child: ...", under changed variables.
+/// Starts this program again for one case, named "child: ...", with changed environment variables.
 inline pid_t start_case(const std::string& name,
                         const std::vector<std::pair<std::string, std::string>>& variables = {}) {
     std::vector<std::string> arguments{"/proc/self/exe", "--test-case=" + name, "--minimal"};

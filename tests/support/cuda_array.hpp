@@ -17,7 +17,7 @@ inline void cuda_check(cudaError_t result) {
     if (result != cudaSuccess) throw std::runtime_error(cudaGetErrorString(result));
 }
 
-/// `size` elements, owned.
+/// Owns `size` elements of device memory.
 template <class T>
 class CudaArray {
   public:
@@ -26,7 +26,7 @@ class CudaArray {
     }
     explicit CudaArray(const std::vector<T>& values) : CudaArray(values.size()) {
         cuda_check(cudaMemcpy(data_, values.data(), size_ * sizeof(T), cudaMemcpyHostToDevice));
-        // A small copy from ordinary memory may be under way still, and the streams below do not wait for it.
+        // A small copy from ordinary memory may still be under way, and the streams below do not wait for it.
         cuda_check(cudaDeviceSynchronize());
     }
     CudaArray(CudaArray&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(other.size_) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encoded states by definition, in long double and by direct sums, for judging the shaders: it shares no code
-// with them.
+// Encoded states by their definition, in long double and by direct sums. It checks the shaders and shares no
+// code with them.
 #pragma once
 
 #include <bit>
@@ -28,7 +28,7 @@ inline std::vector<Exact> amplitude_state(std::span<const double> x, std::uint32
     return state;
 }
 
-/// Product states by factors of bit 0 and bit 1 of each qubit.
+/// Product states from the factors for bit values 0 and 1 of each qubit.
 inline std::vector<Exact> product_state(std::span<const Exact> zero, std::span<const Exact> one) {
     std::vector<Exact> state(std::size_t{1} << zero.size());
     for (std::size_t i = 0; i < state.size(); ++i) {
@@ -58,7 +58,7 @@ inline std::vector<Exact> phase_state(std::span<const double> x) {
     return state;
 }
 
-/// In place, unnormalised.
+/// The transform is in place and not normalised.
 inline void walsh_hadamard(std::vector<Exact>& state) {
     for (std::size_t step = 1; step < state.size(); step *= 2)
         for (std::size_t i = 0; i < state.size(); ++i)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ways to call an encode on Vulkan, behind one function, with guard words behind what it writes.
+// One function for all ways to call an encode on Vulkan, with guard words after the outputs.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -20,7 +20,7 @@ namespace weft_test {
 enum class EncodeRoute {
     resident,
     streamed,
-    chunked,  ///< streamed with chunks of one element, so that boundaries lie inside the batch
+    chunked,  ///< streamed with chunks of one element, so that boundaries are within the batch
 };
 
 template <class Amplitude>
@@ -41,7 +41,8 @@ std::vector<Amplitude> encode_by(weft::Backend& backend, EncodeRoute route, weft
         weft::Stream stream(backend);
         stream.upload(values, in);
         stream.upload(all, out);
-        weft::encode(stream, method, in, out.view(0, shape.amplitudes()), shape, {.check_values = check_values})
+        weft::encode(stream, method, in, out.view(0, shape.amplitudes()), shape,
+                     {.check_values = check_values})
             .require_all(stream);
         all = stream.download(out);
     } else {
@@ -69,7 +70,7 @@ double worst_difference(const std::vector<Amplitude>& got, std::size_t first,
     for (std::size_t i = 0; i < want.size(); ++i) {
         const Exact g(got[first + i].real(), got[first + i].imag());
         const double difference = static_cast<double>(std::abs(g - want[i]));
-        if (!(difference <= worst)) worst = difference;  // NaN counts as worst
+        if (!(difference <= worst)) worst = difference;  // NaN counts as the worst difference
     }
     return worst;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole text of what a call throws.
+// The whole text of the error that a call throws.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -10,7 +10,7 @@
 
 namespace weft_test {
 
-/// Fails the test where nothing, or an Error of another code, is thrown.
+/// Fails the test if nothing, or an Error of another code, is thrown.
 template <class Call>
 std::string error_text(weft::Errc code, Call&& call) {
     try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Field arithmetic by schoolbook on single bytes, for judging the shaders: it shares no code, no constant and
-// no limb width with them.
+// Schoolbook field arithmetic on single bytes. It checks the shaders, and shares no code, no constant and no
+// limb width with them.
 #pragma once
 
 #include <array>
@@ -66,7 +66,7 @@ inline Number minus(const Number& a, const Number& b) {
     return d;
 }
 
-/// a + b modulo 2^384, and whether it passed 2^384.
+/// a + b modulo 2^384, and whether the sum reached 2^384.
 inline std::pair<Number, bool> plus(const Number& a, const Number& b) {
     Number s;
     int carry = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs that break wrong carry chains: known answers, and pairs that put a carry or borrow at every limb.
-// Random values alone pass a kernel that loses carries into all-ones limbs.
+// Inputs that find wrong carry chains: known answers, and pairs with a carry or borrow at every limb. Random
+// values alone do not find a kernel that loses carries into all-ones limbs.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct FieldVector {
     std::string a, b, expected;
 };
 
-/// Known answers, computed apart from this library.
+/// Known answers, computed without this library.
 inline std::vector<FieldVector> known_vectors() {
     using enum weft::FieldOp;
     const auto repeat = [](char digit, std::size_t count) { return std::string(count, digit); };
@@ -76,8 +76,8 @@ inline Number shifted(std::uint64_t value, std::size_t bit) {
     return n;
 }
 
-/// Pairs of values below p; for limbs of `width` bits (32 or 64) each limb gets carries in and out, borrows
-/// in and out, all-ones operands under them, chains from and to it, and sums that differ from p in it alone.
+/// Pairs of values below p. For limbs of `width` bits (32 or 64), each limb gets carries in and out, borrows
+/// in and out, all-ones operands with them, chains from and to it, and sums that differ from p only in it.
 inline std::vector<std::pair<Number, Number>> directed_pairs(std::size_t width, const Number& p = fp()) {
     const Number one = power(0);
     const std::uint64_t ones = width == 64 ? ~0ull : 0xffffffffull;
@@ -92,7 +92,7 @@ inline std::vector<std::pair<Number, Number>> directed_pairs(std::size_t width, 
                  {one, power(bit), minus(power(bit), one), shifted(0x5a5a5a5a5a5a5a5a, bit)})
                 pairs.emplace_back(part, minus(near, part));
         if (bit == 0) continue;
-        // A carry from the limb below meets limbs v + ones, a borrow v - ones.
+        // A carry from the limb below goes to limbs v + ones, a borrow to v - ones.
         for (const std::uint64_t v : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{5}, ones - 1, ones}) {
             const Number low_ones = shifted(ones, bit - width), low_one = shifted(1, bit - width);
             pairs.emplace_back(plus(shifted(v, bit), low_ones).first,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame of every test that needs a device: a Backend from the environment, and nothing left behind.
+// The frame of every test that needs a device: makes a Backend from the environment, and checks that nothing
+// is left.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -21,7 +22,7 @@ inline bool device_required() {
     return value != nullptr && std::string_view(value) == "1";
 }
 
-/// A Backend, or nothing with a message where the machine has no device and none is required.
+/// A Backend, or nothing and a message if the machine has no device and none is required.
 inline std::optional<weft::Backend> make_backend(const weft::Config& config = weft::Config::from_env()) {
     try {
         return std::optional<weft::Backend>(std::in_place, config);
@@ -33,7 +34,7 @@ inline std::optional<weft::Backend> make_backend(const weft::Config& config = we
     }
 }
 
-/// Fails the test if buffers are alive or the validation layer spoke.
+/// Fails the test if buffers are alive or the validation layer reported anything.
 inline void check_clean(weft::Backend& backend) {
     backend.wait_idle();
     backend.trim();
@@ -46,8 +47,8 @@ inline void check_clean(weft::Backend& backend) {
     CHECK(backend.counters().validation_messages == 0);
 }
 
-/// Runs body(Backend&) and checks that it left nothing; the body owns every buffer, stream and program it
-/// makes.
+/// Runs body(Backend&) and checks that no object is left; the body owns every buffer, stream and program that
+/// it makes.
 template <class Body>
 void on_device(Body&& body, const weft::Config& config = weft::Config::from_env()) {
     std::optional<weft::Backend> backend = make_backend(config);
@@ -56,7 +57,7 @@ void on_device(Body&& body, const weft::Config& config = weft::Config::from_env(
     check_clean(*backend);
 }
 
-/// Expects an Error with `code` whose text holds `part`.
+/// Expects an Error with `code` whose text contains `part`.
 template <class Call>
 void check_error(weft::Errc code, std::string_view part, Call&& call) {
     try {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Structured states and what their kernel matrix must be. Rows are nearly equal and of constant modulus, with
-// phases as feature maps make them, so that rounding errors line up instead of cancelling: random vectors
-// would hide a sum that is added up badly.
+// Structured states and their exact kernel matrices. Rows are nearly equal and of constant modulus, with
+// phases like those of feature maps, so that rounding errors add up instead of cancelling. Random vectors
+// would hide an inaccurate sum.
 #pragma once
 
 #include <cmath>
@@ -14,7 +14,7 @@ namespace weft_test {
 template <class Real>
 using States = std::vector<std::complex<Real>>;
 
-/// Row r differs from row 0 by small phases; `offset` tells two sets apart.
+/// Row r differs from row 0 by small phases; different values of `offset` give different sets.
 template <class Real>
 States<Real> structured_states(std::uint64_t rows, std::uint64_t amplitudes, std::uint64_t offset = 0) {
     States<Real> states(rows * amplitudes);
@@ -22,7 +22,7 @@ States<Real> structured_states(std::uint64_t rows, std::uint64_t amplitudes, std
     for (std::uint64_t r = 0; r < rows; ++r) {
         const double shift = 1e-3 * static_cast<double>((r + offset) % 97);
         for (std::uint64_t k = 0; k < amplitudes; ++k) {
-            // Sum of +-1 over the bits, as the diagonal of an IQP circuit.
+            // The sum of +-1 over the bits, like the diagonal of an IQP circuit.
             double z = 0, zz = 0, last = 1;
             for (std::uint64_t bit = 1; bit < amplitudes; bit *= 2) {
                 const double sign = (k & bit) != 0 ? -1 : 1;

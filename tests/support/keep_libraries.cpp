@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Part of sanitizer builds only. Reports come at the end of the process, when drivers and layers would be
-// unloaded: suppressions could not name them, and what their globals hold would look leaked.
+// Part of sanitizer builds only. Leaks are reported at the end of the process. If drivers and layers were
+// unloaded by then, suppressions could not name them, and memory of their globals would look leaked.
 extern "C" __attribute__((visibility("default"))) int dlclose(void* /*handle*/) noexcept {
     return 0;
 }

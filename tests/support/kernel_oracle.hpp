@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantum kernels by gate-by-gate simulation in double: what the kernel matrices of weft are judged by. Knows
-// no identity, no fusing, no tiles; shares nothing with shaders or src.
+// Quantum kernels by gate-by-gate simulation in double, with which the kernel matrices of weft are compared.
+// It uses no identities, no fusing and no tiles, and shares nothing with shaders or src.
 #pragma once
 
 #include <cmath>
@@ -18,7 +18,7 @@ using Amplitude = std::complex<double>;
 using State = std::vector<Amplitude>;
 using Table = std::vector<std::vector<double>>;  // rows
 
-/// Deliberate mistakes, to show that a test would see them.
+/// Deliberate mistakes, to show that a test detects them.
 struct KernelMistake {
     bool rz_first = false, open_chain = false, reversed_cnot = false, two_cnots = false;
 };
@@ -145,7 +145,7 @@ inline const Table& three_qubit_weights() {
     return rows;
 }
 
-/// Rows of sines: deterministic, no two alike.
+/// Rows of sines: deterministic, and all different.
 inline Table wave_rows(std::size_t samples, std::size_t qubits, double spread = 3) {
     Table rows(samples, std::vector<double>(qubits));
     for (std::size_t i = 0; i < samples; ++i)

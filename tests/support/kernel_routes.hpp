@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ways a kernel matrix can be asked for, as one function. Outputs are NaN beforehand, so that a value
-// that nobody wrote shows.
+// One function for all ways to compute a kernel matrix. Outputs hold NaN before, so that a value that is not
+// written is found.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -33,8 +33,13 @@ struct KernelMatrixRoute {
 /// The same for a call on host memory.
 inline weft::KernelMatrixHostOptions on_host(const weft::KernelMatrixOptions& options,
                                              const weft::BatchOptions& batch = {}) {
-    return {options.state_tile, options.autotune, options.bulk_states, options.vram_fraction,
-            options.normalize,  options.jitter,   batch};
+    return {options.state_tile,
+            options.autotune,
+            options.bulk_states,
+            options.vram_fraction,
+            options.normalize,
+            options.jitter,
+            batch};
 }
 
 inline std::vector<KernelMatrixRoute> kernel_routes(const weft::Backend& backend) {
@@ -54,8 +59,8 @@ struct CircuitArguments {
 
 inline CircuitArguments circuit_arguments(const OracleCircuit& oracle) {
     CircuitArguments arguments{flat(oracle.weights), {}};
-    arguments.circuit = {weft::feature_map(oracle.map), weft::ConstHostArray(arguments.weights), oracle.reupload,
-                         oracle.scale};
+    arguments.circuit = {weft::feature_map(oracle.map), weft::ConstHostArray(arguments.weights),
+                         oracle.reupload, oracle.scale};
     return arguments;
 }
 
@@ -68,9 +73,11 @@ std::vector<double> kernel_by(weft::Backend& backend, const KernelMatrixRoute& r
     const weft::KernelMatrixShape shape{x.size(), y.size(), static_cast<std::uint32_t>(x.front().size())};
     std::vector<Out> k(shape.values(), std::numeric_limits<Out>::quiet_NaN());
     if (!route.resident) {
-        const weft::OpReport report =
-            y.empty() ? weft::kernel_matrix(backend, arguments.circuit, in_x, k, shape, on_host(route.options, route.batch))
-                      : weft::kernel_matrix(backend, arguments.circuit, in_x, in_y, k, shape, on_host(route.options, route.batch));
+        const weft::OpReport report = y.empty()
+                                          ? weft::kernel_matrix(backend, arguments.circuit, in_x, k, shape,
+                                                                on_host(route.options, route.batch))
+                                          : weft::kernel_matrix(backend, arguments.circuit, in_x, in_y, k,
+                                                                shape, on_host(route.options, route.batch));
         CHECK(report.items == shape.pairs());
     } else {
         weft::Stream stream{backend};
@@ -83,14 +90,15 @@ std::vector<double> kernel_by(weft::Backend& backend, const KernelMatrixRoute& r
             weft::kernel_matrix(stream, arguments.circuit, buffer_x, buffer_k, shape, route.options);
         } else {
             stream.upload(in_y, buffer_y);
-            weft::kernel_matrix(stream, arguments.circuit, buffer_x, buffer_y, buffer_k, shape, route.options);
+            weft::kernel_matrix(stream, arguments.circuit, buffer_x, buffer_y, buffer_k, shape,
+                                route.options);
         }
         k = stream.download(buffer_k);
     }
     return std::vector<double>(k.begin(), k.end());
 }
 
-/// K of x with y, or with itself where y is empty.
+/// K of x with y, or of x with itself if y is empty.
 inline std::vector<double> kernel_by(weft::Backend& backend, const KernelMatrixRoute& route, const Table& x,
                                      const Table& y, const OracleCircuit& oracle) {
     if (route.wide_in)
@@ -100,7 +108,7 @@ inline std::vector<double> kernel_by(weft::Backend& backend, const KernelMatrixR
                           : kernel_by<float, float>(backend, route, x, y, oracle);
 }
 
-/// What the route reads: rows as float32 holds them, where it reads float32.
+/// The rows that the route reads: rounded to float32 if it reads float32.
 inline Table seen_by(const KernelMatrixRoute& route, Table rows) {
     if (!route.wide_in)
         for (auto& row : rows)
@@ -119,7 +127,8 @@ inline void check_close(std::span<const double> got, std::span<const double> wan
     CHECK(worst <= tolerance);
 }
 
-/// How far the diagonal of states of circuits may be from 1: matrix units cut off what they shift out.
+/// The allowed distance of the diagonal from 1 for states of circuits: matrix units truncate the bits that
+/// they shift out.
 inline double diagonal_slack(const weft::Backend& backend, const weft::KernelMatrixShape& shape,
                              const OracleCircuit& circuit) {
     const CircuitArguments arguments = circuit_arguments(circuit);
@@ -127,7 +136,7 @@ inline double diagonal_slack(const weft::Backend& backend, const weft::KernelMat
     return plan.gram_method.starts_with("matrix") && shape.qubits > 10 ? 1e-5 : 2e-6;
 }
 
-/// Equal to its transpose bit for bit, with ones on the diagonal.
+/// Checks that K equals its transpose bit for bit and has ones on the diagonal.
 inline void check_symmetric(std::span<const double> k, std::size_t rows, double tolerance) {
     std::size_t differences = 0;
     double worst = 0;

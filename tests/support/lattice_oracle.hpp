@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nested-lattice codes the slow way: exact integers, basis matrices, squared distances. Shares nothing with
-// the shaders. Points are held doubled, so that those of E8 are integers.
+// Nested-lattice codes in a slow way: exact integers, basis matrices, squared distances. It shares nothing
+// with the shaders. Points are stored doubled, so that those of E8 are integers.
 #pragma once
 
 #include <array>
@@ -26,7 +26,8 @@ inline std::int64_t floor_div(Wide a, Wide b) {
     return static_cast<std::int64_t>(a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q);
 }
 
-/// The point of D_n (or Z^2) nearest to x / scale, plus 1/2 in every coordinate where `half`; doubled.
+/// The point of D_n (or Z^2) nearest to x / scale, doubled; with `half`, of the lattice moved by 1/2 in every
+/// coordinate.
 inline Ints nearest_coset(bool even_sum, const std::vector<Wide>& x, Wide scale, bool half) {
     std::vector<Wide> f(x.size()), r(x.size());
     Wide sum = 0;
@@ -63,8 +64,8 @@ inline long double squared(const std::vector<Wide>& r, Wide scale) {
     return sum;
 }
 
-/// Nearest point of the lattice to x / scale, doubled. `near_tie`: the cosets of E8 are so close that float
-/// arithmetic may take either.
+/// The point of the lattice nearest to x / scale, doubled. `near_tie` is set if the cosets of E8 are so close
+/// that float arithmetic may select either.
 inline Ints oracle_nearest(Lattice lattice, const std::vector<Wide>& x, Wide scale,
                            bool* near_tie = nullptr) {
     if (lattice != Lattice::e8) return nearest_coset(lattice == Lattice::d4, x, scale, false);
@@ -78,7 +79,7 @@ inline Ints oracle_nearest(Lattice lattice, const std::vector<Wide>& x, Wide sca
     return rw < rh ? whole : half;
 }
 
-/// Columns are basis vectors; entries doubled.
+/// The basis vectors as columns; entries are doubled.
 inline std::vector<Ints> basis(Lattice lattice) {
     if (lattice == Lattice::z2) return {{2, 0}, {0, 2}};
     if (lattice == Lattice::d4) return {{-2, 2, 0, 0}, {-2, -2, 2, 0}, {0, 0, -2, 2}, {0, 0, 0, -2}};
@@ -101,7 +102,7 @@ inline Ints point(Lattice lattice, const Ints& b) {
     return n;
 }
 
-/// Solves G b = n (n doubled) by elimination in double, exact for these matrices.
+/// Solves G b = n (n doubled) by elimination in double, which is exact for these matrices.
 inline Ints coordinates(Lattice lattice, const Ints& n) {
     const std::vector<Ints> g = basis(lattice);
     const std::size_t d = n.size();
@@ -126,7 +127,7 @@ inline Ints coordinates(Lattice lattice, const Ints& n) {
     return b;
 }
 
-/// The dither of a vector, in steps of 2^-12, as docs/lattice.md defines it; exact.
+/// The exact dither of a vector, in steps of 2^-12, as docs/lattice.md defines it.
 inline std::vector<Wide> oracle_dither(Lattice lattice, std::uint64_t seed, std::uint64_t index) {
     const auto mix = [](std::uint32_t v) {
         v = (v ^ v >> 16) * 0x7feb352du;
@@ -149,14 +150,14 @@ inline std::vector<Wide> oracle_dither(Lattice lattice, std::uint64_t seed, std:
 
 struct OracleVector {
     Ints digits;   // [levels, d]
-    Ints point;    // of Q(x / beta), doubled
-    Ints decoded;  // of the digits, doubled
+    Ints point;    // Q(x / beta), doubled
+    Ints decoded;  // the point of the digits, doubled
     std::uint8_t status = 0;
     bool near_tie = false;
     std::vector<float> value;  // decoded times beta 2^(alpha T), less dither
 };
 
-/// Point of digits, the top `depth` levels only; doubled.
+/// The point of the top `depth` levels of digits, doubled.
 inline Ints oracle_decode(const LatticeCode& code, const Ints& digits, std::uint32_t depth) {
     const std::size_t d = dimension(code.lattice);
     Ints sum(d, 0);
@@ -172,7 +173,8 @@ inline Ints oracle_decode(const LatticeCode& code, const Ints& digits, std::uint
     return sum;
 }
 
-/// What a decoded point stands for. Volatile: nothing may fuse or keep more bits.
+/// The value of a decoded point. Variables are volatile, so that no compiler fuses operations or keeps more
+/// bits.
 inline std::vector<float> oracle_value(const LatticeCode& code, const Ints& n, std::uint32_t retries,
                                        const std::vector<Wide>& dither) {
     volatile float scale = code.beta;
@@ -187,7 +189,7 @@ inline std::vector<float> oracle_value(const LatticeCode& code, const Ints& n, s
     return value;
 }
 
-/// To compare values bit for bit: 0 and -0 are two.
+/// Bits of values, for comparisons in which 0 and -0 differ.
 inline std::vector<std::uint32_t> bits_of(std::span<const float> values) {
     std::vector<std::uint32_t> bits(values.size());
     if (!bits.empty()) std::memcpy(bits.data(), values.data(), values.size_bytes());
@@ -237,7 +239,7 @@ inline OracleVector oracle_vector(const LatticeCode& code, const float* values, 
     }
 }
 
-/// Bit i of the code fake in byte i / 8, least significant first; digits follow each other.
+/// Bit i of the code is in byte i / 8, least significant first; digits follow each other.
 inline void append_digits(std::vector<std::uint8_t>& codes, std::size_t& bit, const Ints& digits,
                           std::uint32_t bits) {
     for (const std::int64_t digit : digits)
@@ -253,7 +255,7 @@ struct OracleCodes {
     std::vector<bool> near_tie;
 };
 
-/// Everything for rows of `width` values (0: d).
+/// Codes, statuses and values for rows of `width` values (0: d).
 inline OracleCodes oracle_codes(const LatticeCode& code, const std::vector<float>& x, std::size_t width = 0) {
     const std::size_t d = dimension(code.lattice);
     if (width == 0) width = d;
@@ -280,14 +282,14 @@ inline std::vector<float> dyadic_values(std::size_t count, float range, std::uin
     for (float& v : x) {
         state = state * 6364136223846793005u + 1442695040888963407u;
         const auto step = static_cast<std::int64_t>(state >> 43) % 2048 - 1024;
-        // Coarse numbers more often than fine ones, for ties.
+        // Coarse numbers are more frequent than fine ones, for ties.
         const std::int64_t grain = state >> 33 & 3 ? 256 : 1;
         v = static_cast<float>(step / grain * grain) / 1024.0f * range;
     }
     return x;
 }
 
-/// About normal numbers, the same on every machine: sums of integers, scaled.
+/// Approximately normal numbers that are the same on every machine: scaled sums of integers.
 inline std::vector<float> normal_values(std::size_t count, std::uint64_t seed) {
     std::vector<float> x(count);
     std::uint64_t state = seed * 2 + 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Known answers for lattice codes, each worked out by exact arithmetic and confirmed by enumeration.
+// Known answers for lattice codes, each computed by exact arithmetic and confirmed by enumeration.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct LatticeVector {
     std::vector<int> digits;    // [levels, d]
     std::vector<double> value;  // in units of 1 (not beta)
     std::uint8_t status = 0;
-    std::vector<std::uint8_t> packed = {};  // where it is known
+    std::vector<std::uint8_t> packed = {};  // empty if it is not known
 };
 
 inline const std::vector<LatticeVector>& lattice_vectors() {
@@ -128,7 +128,7 @@ inline const std::vector<LatticeVector>& lattice_vectors() {
     return all;
 }
 
-/// What all digits q - 1 stand for, and what the coarse level alone of a code gives.
+/// The values of codes with all digits q - 1, and the values of the coarse level alone.
 struct LatticeDecodeVector {
     const char* id;
     weft::LatticeCode code;

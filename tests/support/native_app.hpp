@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An application with a Vulkan instance and device of its own, made with the linked loader, which weft then
-// adopts. The validation layer watches both.
+// An application with its own Vulkan instance and device, made with the linked loader, which weft then
+// adopts. The validation layer checks both.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -20,7 +20,7 @@
 
 namespace weft_test {
 
-/// What the validation layer told the application itself.
+/// The messages of the validation layer to the application.
 struct AppMessages {
     std::atomic<int> count{0};
     std::mutex mutex;
@@ -64,7 +64,7 @@ class App {
     App(const App&) = delete;
     App& operator=(const App&) = delete;
 
-    /// Everything as it is; tests spoil parts of it.
+    /// A correct description; tests make parts of it wrong.
     weft::native::AdoptedDevice described() const {
         weft::native::AdoptedDevice d;
         d.instance = instance;
@@ -78,7 +78,7 @@ class App {
         return d;
     }
 
-    /// Commands of the application's own, recorded by `record` and run to the end.
+    /// Runs the application's own commands, which `record` records, and waits for them.
     template <class Record>
     void run(weft::Backend* backend, Record&& record) {
         const VkCommandBuffer commands = begin();
@@ -153,7 +153,7 @@ class App {
         REQUIRE(make(instance, &listen, nullptr, &messenger_) == VK_SUCCESS);
     }
 
-    /// The device that weft itself would take, so that WEFT_DEVICE chooses here too.
+    /// The device that weft itself would take, so that WEFT_DEVICE selects it here too.
     void choose() {
         std::uint32_t index = 0;
         for (const weft::DeviceInfo& info : weft::list_devices())
@@ -216,7 +216,7 @@ class App {
     VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
 };
 
-/// An App, or nothing with a message where the machine has no device and none is required.
+/// An App, or nothing and a message if the machine has no device and none is required.
 inline std::unique_ptr<App> make_app(const AppOptions& options = {}) {
     if (!make_backend()) return nullptr;
     return std::make_unique<App>(options);

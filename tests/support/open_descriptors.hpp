@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many file descriptors this process has, to find those that were left open.
+// The number of file descriptors of this process, to find those that were left open.
 #pragma once
 
 #include <dirent.h>

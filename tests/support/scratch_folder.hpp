@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder of a test's own, gone at its end.
+// A temporary folder of a test, which is removed at its end.
 #pragma once
 
 #include <stdlib.h>
@@ -28,7 +28,7 @@ class ScratchFolder {
 
     const std::filesystem::path& path() const { return path_; }
 
-    /// Writes a file, and the folders it is in.
+    /// Writes a file, and makes its folders.
     std::filesystem::path write(const std::filesystem::path& name, std::string_view text) const {
         const std::filesystem::path file = path_ / name;
         std::filesystem::create_directories(file.parent_path());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The test shaders, jobs for the most general of them, and the proof that a backend still works.
+// The test shaders, jobs for the most general of them, and a check that a backend still works.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -45,7 +45,7 @@ struct AffineParameters {
     std::uint32_t factor, offset;
 };
 
-/// Jobs for affine.comp, y[i] = x[i] * factor + offset + i, with guard words behind each output.
+/// Jobs for affine.comp, y[i] = x[i] * factor + offset + i, with guard words after each output.
 class AffineWork {
   public:
     explicit AffineWork(const std::vector<std::size_t>& counts, std::uint32_t seed = 1) {
@@ -98,13 +98,13 @@ class AffineWork {
     std::vector<AffineParameters> parameters_;
 };
 
-/// What slow.comp makes of a value.
+/// The result of slow.comp for a value.
 inline std::uint32_t slow_result(std::uint32_t v, std::uint32_t rounds) {
     for (std::uint32_t k = 0; k < 8 * rounds; ++k) v = v * 1664525u + 1013904223u;
     return v;
 }
 
-/// After a refused call the next one must run as if nothing had been.
+/// Checks that the next call runs normally after a refused call.
 inline void check_usable(weft::Backend& backend) {
     const auto a = random_elements(37, 5), b = random_elements(37, 6);
     std::vector<std::uint64_t> out(a.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Amplitude rows that several workgroups share: blocks of all kinds beside each other, and what they must
-// become.
+// Amplitude rows that several workgroups share, with blocks of all kinds next to each other, and their exact
+// states.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -15,7 +15,8 @@ namespace weft_test {
 constexpr std::uint64_t kSharedRows = 5;
 constexpr std::uint32_t kSharedQubits = 16;
 
-/// Plain, not a number in the third block, zeros, blocks of far scales, plain but for an empty block.
+/// The rows are: plain values, NaN in the third block, zeros, blocks of very different scales, and plain
+/// values with an empty block.
 inline std::vector<double> shared_rows(std::uint64_t features, double large) {
     std::vector<double> values(kSharedRows * features);
     for (std::uint64_t i = 0; i < features; ++i) {
@@ -28,9 +29,10 @@ inline std::vector<double> shared_rows(std::uint64_t features, double large) {
     return values;
 }
 
-/// How far an amplitude may be from its definition, relative to it. In roundings of what is computed in: half
-/// of one each for squares and sum, which the root halves; one each for the step to the inverse root, for its
-/// result and for the product with that. What is rounded to float at last has one of float besides.
+/// The relative bound on the error of an amplitude, counted in roundings of the arithmetic: half of a
+/// rounding each for squares and sum, because the root halves them; one each for the step to the inverse
+/// root, for its result and for the product with it. A result that is rounded to float has one rounding of
+/// float in addition.
 template <class Value, class Part>
 double amplitude_bound() {
     constexpr double kFloat = 0x1p-24, kDouble = 0x1p-53;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices built by hand for tests of the pure parts: real machines as their drivers report them, and ones
+// Hand-made snapshots for tests of the pure parts: real machines as their drivers report them, and machines
 // with a single defect.
 #pragma once
 
@@ -32,7 +32,7 @@ inline MemoryTypeSnapshot memory(std::uint32_t heap, const std::string& flags) {
     return {heap, has('d'), has('v'), has('o'), has('c')};
 }
 
-/// UUID and driver UUID of one repeated byte each.
+/// A UUID and a driver UUID, each of one repeated byte.
 inline void identify(DeviceSnapshot& device, std::uint8_t gpu, std::uint8_t driver) {
     device.uuid.fill(gpu);
     device.driver_uuid.fill(driver);
@@ -77,7 +77,7 @@ inline DeviceSnapshot h100() {
     return device;
 }
 
-/// Two copy engines in one transfer family; the host sees 256 MiB of the card's memory.
+/// A card with two copy engines in one transfer family; the host maps 256 MiB of its memory.
 inline DeviceSnapshot amd_small_bar() {
     DeviceSnapshot device = modern_device("AMD Radeon RX 6800 (RADV NAVI21)", DeviceType::discrete);
     device.driver_text = "radv Mesa 23.1";
@@ -151,7 +151,7 @@ inline DeviceSnapshot vulkan_1_1() {
     return device;
 }
 
-/// Copies on its compute family, whose transfer bit the driver leaves out.
+/// A device that copies on its compute family, although the driver does not set the transfer bit.
 inline DeviceSnapshot without_transfer_bit() {
     DeviceSnapshot device = amd_full_bar();
     device.name = "Card that omits the transfer bit";

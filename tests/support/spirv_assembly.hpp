@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SPIR-V from its assembly, for modules that no GLSL compiler would write.
+// Assembles SPIR-V, for modules that no GLSL compiler produces.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""weft field, encode, kernel and lattice with --backend cuda: the files of --backend vulkan, bit by bit or within the
-bounds of floating results, and the same errors. Where weft::cuda or NVIDIA's driver is missing, each command says which.
+"""weft field, encode, kernel and lattice with --backend cuda write the files of --backend vulkan, bit by bit or within the
+bounds of floating results, and report the same errors. If weft::cuda or NVIDIA's driver is missing, each command names it.
 
 Usage: backends_test.py PATH_OF_WEFT [unittest arguments].
 """
@@ -39,7 +39,7 @@ class Backends(Case):
         self.built = "or cuda" in self.succeed("field", "neg", "--help")
 
     def close(self, one, other):
-        """Equal bits, or floating results within their bounds of each other."""
+        """Checks for equal bits, or for floating results that differ by less than their bounds."""
         (header, data), (header_other, data_other) = contents(one), contents(other)
         self.assertEqual(header, header_other)
         descr = eval(header[10:].decode("latin1"), {})["descr"]
@@ -50,7 +50,7 @@ class Backends(Case):
         self.assertLessEqual(max(abs(p - q) for p, q in pairs), bound)
 
     def both(self, *arguments):
-        """`arguments` on either back end; `-o` is added."""
+        """Runs `arguments` on each back end; `-o` is added."""
         name = "-".join(arguments[:2]).replace("/", "").replace(".", "")[-40:]
         by_vulkan, by_cuda = self.path(name + "-vulkan.npy"), self.path(name + "-cuda.npy")
         self.succeed(*arguments, "-o", by_vulkan)
@@ -103,7 +103,7 @@ class Backends(Case):
                 self.assertEqual(self.succeed(*beta, "--backend", "cuda"), by_vulkan)
 
     def test_explain(self):
-        """The plan is Vulkan's; of CUDA there is none, whether a device is there or not, and no file is looked at."""
+        """The plan is that of Vulkan. CUDA has none, with and without a device, and no file is read."""
         text = "--explain: the plan is that of vulkan .got --backend cuda" if self.built else "not available in this build"
         for arguments in (["encode", "angle", self.x, "--qubits", "8"], ["kernel", self.x],
                           ["encode", "angle", self.path("none.npy"), "--qubits", "8"],
@@ -114,7 +114,7 @@ class Backends(Case):
                     self.succeed(*arguments, "--explain", "--backend", "vulkan")
 
     def test_same_errors(self):
-        """Of arguments and files, which are judged before a device is asked for."""
+        """Errors of arguments and files, which are checked before the search for a device."""
         wide = self.write("wide.npy", floats([[1.0] * 17] * 2))
         for arguments in (["field", "add", self.a, self.x], ["field", "neg", self.path("none.npy")],
                           ["encode", "amplitude", wide, "--qubits", "4"], ["encode", "angle", self.x, "--qubits", "31"],

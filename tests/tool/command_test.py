@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The weft command from outside: results against Python's integers, exit statuses, files left behind.
+"""The weft command: results compared with Python's integers, exit statuses, files that are left.
 
-Usage: command_test.py PATH_OF_WEFT [unittest arguments]. Needs the standard library only; .npy files are made byte
-by byte, so that nothing here shares code with what it judges.
+Usage: command_test.py PATH_OF_WEFT [unittest arguments]. Needs the standard library only; .npy files are made byte by
+byte, so that the test shares no code with the command.
 """
 import ctypes
 import json
@@ -44,7 +44,7 @@ def header_text(descr, shape, fortran=False):
 
 
 def with_header(text, data, version=1, pad=64):
-    """A .npy file around a header text; pad=1 leaves the data where the text happens to end."""
+    """A .npy file with this header text; with pad=1 the data begins directly after the text."""
     raw = text if isinstance(text, bytes) else text.encode("latin1" if version < 3 else "utf8")
     preamble = 10 if version == 1 else 12
     raw += b" " * (-(preamble + len(raw) + 1) % pad) + b"\n"
@@ -57,7 +57,7 @@ def npy(values, **kwargs):
 
 
 def read_result(path):
-    """Elements of a version 1 file, with the header checked as strictly as NumPy's own."""
+    """Elements of a version 1 file, whose header is checked as strictly as by NumPy."""
     with open(path, "rb") as file:
         raw = file.read()
     assert raw[:8] == b"\x93NUMPY\x01\x00", raw[:8]
@@ -99,7 +99,7 @@ class Case(unittest.TestCase):
         return done.stdout
 
     def refuse(self, status, pattern, *arguments, **kwargs):
-        """Ends with this status and exactly one line of ours on stderr; drivers may add lines of their own."""
+        """Ends with this status and exactly one line of weft on stderr; drivers may add other lines."""
         done = self.run_weft(*arguments, **kwargs)
         lines = [line for line in done.stderr.splitlines() if line.startswith("weft: ")]
         self.assertEqual(done.returncode, status, (arguments, done.stdout, done.stderr))
@@ -128,7 +128,7 @@ FIELDS = {
 
 
 def wanted(p, r, pairs, scalar, montgomery):
-    """What every operation gives for pairs (a, b), in Python's own integers."""
+    """The results of every operation for pairs (a, b), in Python's integers."""
     k = pow(r, -1, p) if montgomery else 1
     return {
         "add": [(a + b) % p for a, b in pairs],
@@ -258,7 +258,7 @@ class Values(Case):
         self.assertEqual(self.files(), ["a.npy", "b.npy", "out.npy"])
 
     def test_more_elements_than_one_job(self):
-        # Two jobs and a bit; blocks repeat so that Python need not add two million numbers.
+        # Slightly more than two jobs; blocks repeat, so that Python need not add two million numbers.
         block = [random.Random(7).randrange(P) for _ in range(997)]
         times = (2 << 20) // len(block) + 1
         n = times * len(block)
@@ -453,7 +453,7 @@ class BadInput(Case):
         self.assertEqual(self.files(), ["good.npy"])
 
     def test_cuda(self):
-        """Without weft::cuda in the build or without a driver: which of the two is missing."""
+        """Without weft::cuda in the build or without a driver, the error names the missing one."""
         arguments = ["field", "neg", self.good, "-o", self.out, "--backend", "cuda"]
         help_text = self.succeed("field", "neg", "--help")
         if "or cuda" not in help_text:
@@ -629,7 +629,7 @@ class Lattice(Case):
         self.refuse(USAGE, "need --rows", "lattice", "decode", self.codes, "-o", self.y, *ragged)
         self.succeed("lattice", "decode", self.codes, "-o", self.y, *ragged, "--rows", "0")
         self.assertEqual(load(self.y), ("<f4", (0, 2), []))
-        # Nothing has an encoding; but no beta is best for nothing, and rows of no values are no vectors.
+        # An array without rows can be encoded, but it has no best beta; rows without values are refused.
         self.refuse(USAGE, r"x.npy: .*the sample is empty \(got 0 values, need", "lattice", "beta", empty)
         no_width = self.write("w.npy", with_header(header_text("<f4", "(4, 0)"), b""))
         self.refuse(USAGE, r"w.npy: wrong shape \(got \(4, 0\)", "lattice", "encode", no_width, "-o", self.codes)
@@ -701,7 +701,7 @@ def number_options():
 
 
 class Numbers(Case):
-    """Refused before any file or device is looked for, and with the bounds."""
+    """Wrong numbers are refused with the bounds, before the search for files and devices."""
 
     def test_refused(self):
         fractions, wholes = number_options()
@@ -734,7 +734,7 @@ class Numbers(Case):
 
 
 class Rates(Case):
-    """Small jobs have small rates, which are no zeros."""
+    """Small jobs have small rates, which are not shown as zeros."""
 
     def test_small_jobs(self):
         rate = r" \d+\.?\d* [KMG]?%s/s, "
@@ -812,7 +812,7 @@ class Outputs(Case):
     def test_signals_leave_nothing_behind(self):
         n = 8 << 20
         big = self.path("big.npy")
-        with open(big, "wb") as file:  # zeros: a sparse file
+        with open(big, "wb") as file:  # a sparse file of zeros
             file.write(with_header(header_text("<u8", "(%d, 6)" % n), b""))
             file.truncate(file.tell() + 48 * n)
         self.write("out.npy", b"before")
@@ -822,7 +822,7 @@ class Outputs(Case):
             deadline = time.monotonic() + 60
             while len(self.files()) < 4 and process.poll() is None and time.monotonic() < deadline:
                 time.sleep(0.001)
-            self.assertEqual(len(self.files()), 4, "the temporary file lies beside the output")
+            self.assertEqual(len(self.files()), 4, "the temporary file is next to the output")
             process.send_signal(number)
             self.assertEqual(process.wait(60), -number)
             self.assertEqual(self.files(), ["big.npy", "good.npy", "out.npy"])
@@ -841,7 +841,7 @@ class Outputs(Case):
         while not mapped and process.poll() is None:
             with open("/proc/%d/maps" % process.pid) as maps:
                 mapped = "big.npy" in maps.read()
-        # Checking the values has begun and takes a while.
+        # The check of the values has begun and takes some time.
         os.truncate(big, 4096)
         _, errors = process.communicate(timeout=60)
         self.assertEqual(process.returncode, USAGE, errors)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""weft encode from outside: states against sums in Python's complex numbers, every kind of file, refusals.
+"""The command weft encode: states compared with sums in Python's complex numbers, every kind of file, refusals.
 
 Usage: encode_command_test.py PATH_OF_WEFT PATH_OF_MAKE_HDF5 [unittest arguments].
 """
@@ -80,7 +80,7 @@ def rows_for(method, n, samples):
     numbers = random.Random(n)
     if method == "basis":
         return [[numbers.randrange(2**n)] for _ in range(samples)]
-    # Numbers that float32 holds.
+    # Numbers that float32 represents exactly.
     return [[numbers.randrange(-1000, 1000) / 256 for _ in range(METHODS[method][1](n))] for _ in range(samples)]
 
 
@@ -136,7 +136,7 @@ class Encode(Case):
         self.hdf5("x.h5", "/group/x", "float64", rows, "<f8")
         self.succeed("encode", "amplitude", self.path("x.h5") + ":/group/x", *common)
         self.assertEqual(read_states(out, "<c16", (200, 64)), want)
-        same = self.path("same.npy")  # a name that does not begin at the root
+        same = self.path("same.npy")  # a relative name
         self.succeed("encode", "amplitude", self.path("x.h5") + ":group/x", "-o", same, *common[2:])
         self.assertEqual(open(same, "rb").read(), open(out, "rb").read())
         self.hdf5("x32.h5", "/x", "float32", rows, "<f4")
@@ -165,7 +165,7 @@ class Encode(Case):
                        input=array(rows, descr), check=True)
 
     def test_more_rows_than_one_chunk(self):
-        # 128 MiB of states a chunk: 2 chunks and a remainder, of which the last holds a row that fails.
+        # A chunk has 128 MiB of states: there are 2 chunks and a remainder, which contains a row that fails.
         n, samples = 16, 600
         raw = struct.pack("<%dd" % n, *[0.01 * k for k in range(n)]) * samples
         x = self.write("x.bin", raw)
@@ -202,7 +202,7 @@ class Encode(Case):
     def test_more_states_than_can_be_counted(self):
         x, out = self.path("x.bin"), self.path("s.npy")
         with open(x, "wb") as file:
-            file.truncate(4 * ((1 << 28) + 1))  # takes no room on the disk
+            file.truncate(4 * ((1 << 28) + 1))  # takes no space on the disk
         common = ["encode", "basis", x, "-o", out, "--shape", f"{(1 << 28) + 1},1", "--dtype-in", "float32"]
         self.refuse(USAGE, r"x\.bin: too many rows \(got 268435457 for 30 qubits, need at most 2\^58 amplitudes\)",
                     *common, "--qubits", "30")
@@ -215,7 +215,7 @@ class Encode(Case):
         self.assertEqual((plan["bytes_in"], plan["bytes_out"], plan["host_bytes"]), (24000, 16000 << 30, 3 * 24))
         self.assertNotIn("disk_bytes", plan)
         self.assertGreater(plan["host_memory_bytes"], 1 << 20)
-        # 17 TB are more than any disk that tests run on, and nothing of them is taken.
+        # 17 TB are more than any test machine's disk, and no space is allocated.
         self.assertIn("no room on the disk", self.succeed(*common, "-o", out, "--explain"))
         self.refuse(FAILED, r"s\.npy: cannot be written: no room on the disk \(got [0-9]+ bytes, need 17179869184[0-9]+\)",
                     *common, "-o", out)
@@ -228,8 +228,8 @@ class Encode(Case):
         self.refuse(USAGE, "output: no file name", "encode", "amplitude", x, "--qubits", "2")
 
     def test_what_one_call_takes(self):
-        # 52 GB of states go through the device 256 rows at a time: 128 MiB of states, 32 KiB of values, and memory that
-        # copies are staged in.
+        # 52 GB of states pass through the device 256 rows at a time: 128 MiB of states, 32 KiB of values, and staging
+        # memory.
         x = self.write("x.bin", b"")
         os.truncate(x, 100000 * 16 * 8)
         common = ["encode", "angle", x, "--shape", "100000,16", "--dtype-in", "float64", "--qubits", "16", "--explain"]
@@ -271,7 +271,7 @@ class Encode(Case):
                     self.path("d:/none.h5:/x"), *common)
 
     def test_progress_on_a_terminal_alone(self):
-        # One row in pieces of 2^23 values, and memory that is never written costs no disk.
+        # One row in parts of 2^23 values; parts of the file that are never written take no space on the disk.
         n = 24
         x = self.write("x.bin", b"")
         with open(x, "r+b") as file:
@@ -287,14 +287,14 @@ class Encode(Case):
             while True:
                 try:
                     some = os.read(ours, 1 << 16)
-                except OSError:  # how Linux ends a terminal that nobody has open
+                except OSError:  # Linux reports the end of a terminal that no process has open in this way
                     break
                 if not some:
                     break
                 text += some
         os.close(ours)
         self.assertEqual(done.returncode, 0, text)
-        if b"[" in text:  # a run of half a second shows none
+        if b"[" in text:  # a run of less than half a second shows no bar
             self.assertRegex(text, rb"encode amplitude \[[#.]{30}\] +[0-9]+% .*samples/s, [0-9]+ s left")
             self.assertTrue(text.endswith(b"\r\x1b[K"), text)
 
@@ -304,7 +304,7 @@ class Encode(Case):
             whole = file.read()
         numbers, out = random.Random(1), self.path("s.npy")
         damaged = [whole[:length] for length in (0, 7, 100, len(whole) // 2, len(whole) - 1)]
-        # A byte of the header that tells how large a chunk is: the library itself would read beyond it.
+        # A byte of the header with the size of a chunk is changed; the HDF5 library itself would read beyond the chunk.
         for _ in range(25):
             some = bytearray(whole)
             for _ in range(3):

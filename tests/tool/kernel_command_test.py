@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""weft kernel from outside: published values, every form of the call, refusals.
+"""The command weft kernel: published values, every kind of call, refusals.
 
 Usage: kernel_command_test.py PATH_OF_WEFT [unittest arguments].
 """

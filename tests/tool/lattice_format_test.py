@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Codes of D4 and E8 as docs/lattice.md defines them, written from that page alone, against `weft lattice encode`.
+"""Codes of D4 and E8 by the definition in docs/lattice.md, compared with `weft lattice encode`.
 
-Values are multiples of beta / 8, where most vectors are as near to several points, and where float sums decide.
+Values are multiples of beta / 8, where most vectors are equally near to several points, and where float sums decide.
 
 Usage: lattice_format_test.py PATH_OF_WEFT [unittest arguments]. Needs the standard library only.
 """
@@ -19,7 +19,7 @@ WEFT = ""
 
 
 def fl(value):
-    """To the nearest float; of a sum or product of two floats that is exact, being a double before."""
+    """Rounds to the nearest float. A sum or product of two floats is rounded once, because it is exact as a double."""
     return struct.unpack("<f", struct.pack("<f", value))[0]
 
 

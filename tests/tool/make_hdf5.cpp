@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// make_hdf5 FILE SET TYPE ROWS COLUMNS < bytes: a data set of float32, float64, int32 (all big-endian, to be
-// converted), int64 or uint64, chunked where it has several rows. For command tests, which need no h5py then.
+// make_hdf5 FILE SET TYPE ROWS COLUMNS < bytes: writes a data set of float32, float64, int32 (all big-endian,
+// so that they are converted), int64 or uint64, in chunks if it has several rows. With it, command tests need
+// no h5py.
 #include <hdf5.h>
 
 #include <array>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Traces against the trace event format, and `weft profile` from outside.
+"""Checks traces against the trace event format, and the command `weft profile`.
 
 Usage: profile_test.py PATH_OF_WEFT [unittest arguments]. Needs the standard library only.
 """
@@ -56,7 +56,7 @@ class Case(unittest.TestCase):
         return sorted(os.listdir(self.folder.name))
 
     def read_trace(self, name):
-        """The complete events of a trace, after everything the format asks for has been checked."""
+        """The complete events of a trace, after a check of all requirements of the format."""
         with open(self.path(name), encoding="utf8") as file:
             trace = json.load(file)
         self.assertEqual(trace["otherData"]["dropped_events"], 0)
@@ -139,7 +139,7 @@ class Traces(Case):
         """On one clock: a chunk is copied in before it is uploaded, and so on; the clocks of device and host agree."""
         events = self.trace_of_field(400000, {"WEFT_PATH": "staged", "GPU_STREAM_CHUNK_ELEMS": "100000"})
         order = {"copy-in": 0, "upload": 1, "kernel": 2, "download": 3, "copy-out": 4}
-        tolerance = 200  # microseconds; what a calibration may be off
+        tolerance = 200  # the allowed error of a calibration in microseconds
         for slot in {event["args"]["slot"] for event in events}:
             mine = [event for event in events if event["args"]["slot"] == slot]
             kernels = [event for event in mine if event["name"] == "kernel"]
@@ -195,7 +195,7 @@ class ProfileField(Case):
         self.assertEqual(stages["kernel"]["count"], 12)  # every chunk is a dispatch
         self.assertEqual(profile["kernels"][0]["program"], "field_add")
         self.assertEqual(profile["dropped_events"], 0)
-        # The trace holds the same bytes and the same time.
+        # The trace has the same bytes and the same time.
         events = self.read_trace("p.trace")
         self.assertEqual(self.bytes_by_stage(events), {name: stage["bytes"] for name, stage in stages.items()})
         for name, stage in stages.items():
@@ -236,7 +236,7 @@ class ProfileField(Case):
                 self.refuse(FAILED, pattern, "profile", "field", *self.SMALL, option, self.path(bad))
         self.refuse(USAGE, "--json and --csv are the same file", "profile", "field", *self.SMALL, "--json", self.path("one"), "--csv",
                     self.path("one"))
-        # A device or a pipe is nobody's to replace.
+        # A device or a pipe must not be replaced.
         os.mkfifo(self.path("pipe"))
         self.refuse(FAILED, "pipe: cannot be written: not a regular file", "profile", "field", *self.SMALL, "--json",
                     self.path("pipe"))
@@ -252,7 +252,7 @@ class ProfileField(Case):
                               timeout=240).returncode
 
     def test_progress_bar_on_a_terminal_only(self):
-        # Long enough for its patience, on any machine: 200 runs are shown as they end.
+        # Long enough for the progress display on any machine: 200 runs are shown as they end.
         work = ["profile", "field", "--elements", "100000", "--jobs", "8", "--repeats", "60"]
         with open(self.path("plain"), "wb") as plain:
             self.assertEqual(self.stderr_of(*work, stderr=plain), 0)

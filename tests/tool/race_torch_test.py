@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""race_torch.py says in one line what it lacks: PyTorch, a CUDA device, right arguments.
+"""race_torch.py reports in one line what is missing: PyTorch, a CUDA device, right arguments.
 
 Usage: race_torch_test.py PATH_OF_race_torch.py [unittest arguments].
 """
@@ -15,7 +15,7 @@ SCRIPT = ""
 
 class RaceTorch(unittest.TestCase):
     def refused(self, status, text, torch, *arguments):
-        """`torch`: what stands for PyTorch."""
+        """`torch` is the text of a module in place of PyTorch."""
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "torch.py"), "w") as file:
                 file.write(torch)

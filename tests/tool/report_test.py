@@ -126,7 +126,7 @@ class Reports(Case):
         for word in ("lattice: E8", "CPU baseline", "driver", "## Findings", "highest rate", "of ceiling", "## Files",
                      "Where the time goes", results["machine"]["driver"]):
             self.assertIn(word, summary)
-        for name in os.listdir(self.out):  # all but the report itself are named in it
+        for name in os.listdir(self.out):  # the report names all other files
             self.assertIn(name, summary)
 
     def test_field_and_encode(self):
@@ -217,7 +217,7 @@ class Reports(Case):
             self.assertIn(word, summary)
 
     def test_from_results(self):
-        """Tables and pictures again, of two runs together, from the files alone."""
+        """Makes tables and pictures again, of two runs together, from the files alone."""
         self.report("lattice", "--batch-sizes", "1,30")
         self.report("field", "--field", "babybear", "--batch-sizes", "5", "--no-plot")
         results = [self.file(k + r"_results_\d{8}_\d{6}(_2)?\.json") for k in ("lattice", "field")]
@@ -302,7 +302,7 @@ class Reports(Case):
         self.assertFalse([name for name in os.listdir(self.out) if name.endswith(".png")])
 
     def test_cuda(self):
-        """Alone: without weft::cuda in the build or without a driver, which of the two is missing."""
+        """CUDA alone: without weft::cuda in the build or without a driver, the error names the missing one."""
         options = ["--backend", "cuda", "--batch-sizes", "1,50", "--no-plot"]
         built = "or cuda" in self.run_weft("lattice", "--help").stdout
         for kernel in "field", "encode", "kernel", "lattice", "all":
@@ -388,7 +388,7 @@ class Tune(Case):
             self.assertEqual(plan["tuning"]["state"], "absent")
 
     def stored(self, **values):
-        """A tuning by hand, for the device that info chooses."""
+        """A hand-made tuning for the device that info selects."""
         plan = self.plan()
         with open(plan["tuning"]["file"], "w", encoding="utf8") as file:
             file.write("{\n" + ",\n".join('  "%s": %s' % (k, json.dumps(v)) for k, v in values.items()) + "\n}\n")

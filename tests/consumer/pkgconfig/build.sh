@@ -20,7 +20,7 @@ build() {
 if [ "${CONSUMER_GLSL:-0}" = 1 ]; then
     build consumer_glsl weft-glsl
     "$folder/consumer_glsl"
-    # What glslc needs to find weft.glsl.
+    # The folder in which glslc finds weft.glsl.
     test -f "$("${PKG_CONFIG:-pkg-config}" --variable=glsldir weft-glsl)/weft.glsl"
 fi
 if [ "${CONSUMER_CUDA:-0}" = 1 ]; then

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Python needs of weft for the DLPack tests, as C functions for ctypes. Elements are int32. A function
-// that fails returns null or -1, and weft_bridge_error() tells why.
+// The functions of weft that the DLPack tests in Python need, as C functions for ctypes. Elements are int32.
+// A function that fails returns null or -1, and weft_bridge_error() returns the reason.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -66,17 +66,17 @@ int weft_bridge_ordinal(const Bridge* bridge) {
     return bridge->device.ordinal();
 }
 
-/// Buffers behind tensors that are alive.
+/// The number of buffers that living tensors use.
 std::uint64_t weft_bridge_live(Bridge* bridge) {
-    bridge->stream.wait();  // its work keeps what it uses
+    bridge->stream.wait();  // work under way keeps its buffers alive
     std::uint64_t live = 0;
     for (const weft::MemoryReport::Named& named : bridge->backend.memory().names)
         if (named.name == "shared buffer" || named.name == "tensor") live += named.live_count;
     return live;
 }
 
-/// [rows, columns] with element i at i * 3 + 7, made by a stream of weft that is still busy when this
-/// returns.
+/// A tensor [rows, columns] whose element i is i * 3 + 7. It is made by a stream of weft that is still busy
+/// when this function returns.
 DLManagedTensor* weft_bridge_make(Bridge* bridge, std::int64_t rows, std::int64_t columns,
                                   std::intptr_t stream, std::uint32_t slow_rounds) {
     return guarded(
@@ -100,7 +100,8 @@ DLManagedTensor* weft_bridge_make(Bridge* bridge, std::int64_t rows, std::int64_
         nullptr);
 }
 
-/// Takes `tensor` over, and writes element i * 5 + 1 + i of it to `out`. 1: the tensor was copied, 0: shared.
+/// Takes over `tensor` with elements x, and writes x[i] * 5 + 1 + i to `out`. Returns 1 if the tensor was
+/// copied, 0 if it was shared.
 int weft_bridge_take(Bridge* bridge, DLManagedTensor* tensor, std::intptr_t stream, std::int32_t* out,
                      std::size_t count) {
     return guarded(

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """dlpack_test.py LIBRARY: arrays between weft, PyTorch and CuPy on one GPU, both directions, without the host.
 
-LIBRARY is the module of bridge.cpp. What is not installed is left out, and said so; with neither nothing is tested,
-which is a failure.
+LIBRARY is the module of bridge.cpp. Libraries that are not installed are skipped with a message; without PyTorch and
+CuPy the test fails.
 """
 import ctypes
 import gc
@@ -19,7 +19,7 @@ api.PyCapsule_IsValid.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
 api.PyCapsule_GetPointer.restype = ctypes.c_void_p
 api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 api.PyCapsule_SetName.argtypes = [ctypes.py_object, ctypes.c_char_p]
-# The same for an object that is being destroyed, of which no reference may be taken.
+# The same for an object that is being destroyed, to which no new reference may be made.
 pointer_of_dying = ctypes.PyDLL(None).PyCapsule_GetPointer
 pointer_of_dying.restype = ctypes.c_void_p
 pointer_of_dying.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
@@ -62,7 +62,7 @@ def failed():
 
 
 def delete(tensor):
-    """Calls the deleter of a DLManagedTensor, the member behind DLTensor (48 bytes) and manager_ctx."""
+    """Calls the deleter of a DLManagedTensor, the member after DLTensor (48 bytes) and manager_ctx."""
     deleter = ctypes.c_void_p.from_address(tensor + 56).value
     if deleter:
         DELETER(deleter)(tensor)
@@ -75,7 +75,7 @@ def drop(capsule):
 
 
 class Result:
-    """What weft's Stream is still computing, as an object with the DLPack protocol."""
+    """A result that weft's Stream is still computing, as an object with the DLPack protocol."""
 
     def __init__(self, bridge, rows, columns, slow_rounds=0):
         self.bridge, self.rows, self.columns, self.slow_rounds = bridge, rows, columns, slow_rounds
@@ -158,7 +158,7 @@ class Torch(Bridged):
             torch.from_dlpack(capsule)
         back = t.__dlpack__(stream=1)
         self.take_capsule(back, 1, 100)
-        with self.assertRaises(ValueError):  # its name says that it is used
+        with self.assertRaises(ValueError):  # the name of the capsule marks it as used
             self.take_capsule(back, 1, 100)
         del t
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making a Backend where something is missing or asked for wrongly; two of them; the older submission path.
+// Making a Backend if something is missing or a setting is wrong; two backends; the older submission path.
 #include <filesystem>
 #include <optional>
 #include <stdexcept>
@@ -18,7 +18,7 @@ using weft::Backend;
 using weft::Config;
 using weft::Errc;
 
-TEST_CASE("backend: a loader that is not there is named") {
+TEST_CASE("backend: a missing loader is named") {
     Config config = Config::from_env();
     config.vulkan_library = "/nonexistent/libvulkan.so";
     check_error(Errc::no_loader, "/nonexistent/libvulkan.so", [&] { Backend backend(config); });
@@ -45,7 +45,7 @@ TEST_CASE("child: no driver") {
     CHECK(devices.empty());
 }
 
-TEST_CASE("backend: no driver installed is no_device and says what to install") {
+TEST_CASE("backend: without a driver the error is no_device and names what to install") {
     CHECK(run_case("child: no driver", {{"VK_DRIVER_FILES", "/nonexistent.json"},
                                         {"VK_ICD_FILENAMES", "/nonexistent.json"}}) == 0);
 }
@@ -59,11 +59,11 @@ TEST_CASE("child: no validation layer") {
     CHECK((backend.has_value() || !device_required()));
 }
 
-TEST_CASE("backend: validation asked for without the layer is unsupported, without validation it works") {
+TEST_CASE("backend: validation without the layer is unsupported, without validation it works") {
     CHECK(run_case("child: no validation layer", {{"VK_LAYER_PATH", "/nonexistent"}}) == 0);
 }
 
-TEST_CASE("backend: a device setting that matches nothing lists what is there") {
+TEST_CASE("backend: a device setting that matches nothing lists the devices") {
     on_device([](Backend& backend) {
         Config config = Config::from_env();
         for (const char* wanted : {"no such card", "99", "ffffffff", "-1"}) {
@@ -114,7 +114,7 @@ TEST_CASE("backend: settings out of range name the setting and the value") {
     }
 }
 
-TEST_CASE("backend: two at once on one device do not mix") {
+TEST_CASE("backend: two backends on one device do not affect each other") {
     on_device([](Backend& first) {
         std::optional<Backend> second = make_backend();
         const weft::Program mine(first, kAffine), other(*second, kAffine);
@@ -217,15 +217,14 @@ TEST_CASE("child: advice of the validation layer") {
     CHECK(lines.find("BestPractices") != std::string::npos);
 }
 
-// The layer's advice on how to use Vulkan best always finds something to say, which shows that messages
-// arrive.
-TEST_CASE("backend: the validation layer is heard: its messages are counted and logged") {
+// The layer's best-practices check always reports something, which shows that messages arrive.
+TEST_CASE("backend: messages of the validation layer are counted and logged") {
     if (Config::from_env().validation == weft::Validation::off) return;
     CHECK(run_case("child: advice of the validation layer",
                    {{"VK_LAYER_ENABLES", "VK_VALIDATION_FEATURE_ENABLE_BEST_PRACTICES_EXT"}}) == 0);
 }
 
-TEST_CASE("backend: a log callback that throws harms nothing") {
+TEST_CASE("backend: a log callback that throws does no harm") {
     Config config = Config::from_env();
     config.log_level = weft::LogLevel::debug;
     int lines = 0;
@@ -245,7 +244,7 @@ TEST_CASE("backend: a log callback that throws harms nothing") {
         config);
 }
 
-TEST_CASE("backend: start-up is told in parts that add up to less than the whole") {
+TEST_CASE("backend: start-up is reported in parts that add up to less than the total") {
     on_device([](weft::Backend& backend) {
         const weft::StartupReport before = backend.startup();
         CHECK(before.before_s > 0);

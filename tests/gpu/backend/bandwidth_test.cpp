@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ceilings: what is asked for is measured, whatever the proportion of bytes in and out.
+// Copy ceilings are measured as requested, for every proportion of bytes in and out.
 #include <weft/weft.hpp>
 
 #include "support/gpu_fixture.hpp"

@@ -22,7 +22,7 @@ std::uint64_t live(std::string_view name, const weft::Backend& backend) {
 
 }  // namespace
 
-TEST_CASE("dlpack: page-locked results leave without a copy and outlive their buffer") {
+TEST_CASE("dlpack: page-locked results are exported without a copy and outlive their buffer") {
     on_device([](weft::Backend& backend) {
         const weft::Program program(backend, kAffine);
         const auto in = words(1000);
@@ -39,7 +39,7 @@ TEST_CASE("dlpack: page-locked results leave without a copy and outlive their bu
         }
         CHECK(live("result", backend) == 1);
         {
-            // And back: as the input of the next job.
+            // The tensor is also imported again, as the input of the next job.
             const weft::HostTensor<std::uint32_t> back(tensor);
             CHECK(back.span()[999] == in[999] * 2 + 3 + 999);
             std::vector<std::uint32_t> again(1000);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GLSL compiled at run time does on a device what it says.
+// GLSL that is compiled at run time gives the right results on a device.
 #include <string>
 #include <vector>
 
@@ -18,7 +18,7 @@ constexpr std::uint32_t kIndexed[] = {
 #include "shaders/indexed.spv.inc"
 };
 
-/// Runs a program of indexed.comp over a job in chunks of 100, so that `first` matters.
+/// Runs a program of indexed.comp over a job in chunks of 100, so that `first` affects the result.
 bool multiplies(weft::Backend& backend, const weft::Program& program, std::uint32_t factor) {
     const Words in = words(1001);
     Words out(in.size()), want(in);
@@ -71,7 +71,7 @@ TEST_CASE("glsl: a result from the disk runs like a fresh one, with debug inform
     });
 }
 
-TEST_CASE("glsl: a shader of another kind than weft runs is compiled, and refused by Program") {
+TEST_CASE("glsl: a shader that weft cannot run is compiled, and refused by Program") {
     on_device([](weft::Backend& backend) {
         const weft::SpirV spirv =
             weft::compile_glsl({.text = "#version 450\nlayout(local_size_x = 8) in;\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Backend that goes before what was made with it, and one met in a forked child.
+// A Backend that is destroyed before the objects that were made with it, and a Backend in a forked child.
 #include <functional>
 #include <optional>
 #include <string>
@@ -59,7 +59,7 @@ TEST_CASE("lifetime: everything in the opposite order, many times") {
     }
 }
 
-TEST_CASE("lifetime: a registration of nothing is refused, page-locked spans are found") {
+TEST_CASE("lifetime: an empty registration is refused, page-locked spans are found") {
     on_device([](Backend& backend) {
         if (!backend.device().import_host_memory) return;
         check_error(Errc::invalid_argument, "got 0 bytes",
@@ -82,7 +82,7 @@ TEST_CASE("lifetime: a registration of nothing is refused, page-locked spans are
 
 #if !defined(__SANITIZE_THREAD__)
 
-TEST_CASE("lifetime: in a forked child every call fails at once and nothing hangs") {
+TEST_CASE("lifetime: in a forked child every call fails immediately and nothing hangs") {
     std::optional<Backend> backend = make_backend();
     if (!backend) return;
     std::optional<Program> program(std::in_place, *backend, kAffine);
@@ -147,7 +147,7 @@ TEST_CASE("lifetime: in a forked child every call fails at once and nothing hang
         _exit(failures == 0 ? 42 : 1);
     }
     CHECK(await_exit(child) == 42);
-    // The parent has noticed nothing.
+    // The parent is not affected.
     CHECK(stream->download(*buffer) == std::vector<std::uint32_t>(64, 1));
     work.clear();
     CHECK(pipeline->wait(pipeline->submit(work.jobs[1])));
@@ -156,7 +156,7 @@ TEST_CASE("lifetime: in a forked child every call fails at once and nothing hang
     CHECK(backend->counters().validation_messages == 0);
 }
 
-TEST_CASE("lifetime: a child may make a backend of its own") {
+TEST_CASE("lifetime: a child may make its own backend") {
     std::optional<Backend> backend = make_backend();
     if (!backend) return;
     check_usable(*backend);
@@ -169,7 +169,7 @@ TEST_CASE("child: works") {
     on_device([](Backend& backend) { check_usable(backend); });
 }
 
-TEST_CASE("lifetime: sets that served a program with more buffers name none that is gone") {
+TEST_CASE("lifetime: sets that served a program with more buffers refer to no destroyed buffer") {
     on_device([](weft::Backend& backend) {
         constexpr auto kField = weft::Field::bls12_381_fp;
         weft::HostBuffer<std::uint64_t> a(backend, 6 * 64), out(backend, a.size());

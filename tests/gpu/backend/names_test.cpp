@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names and labels reach tools and validation messages; messages reach the log; a driver's words on why it
-// gave the device up reach the Error.
+// Names and labels reach tools and validation messages; messages reach the log; the driver's description of a
+// device loss reaches the Error.
 #include <algorithm>
 #include <cstring>
 #include <functional>
@@ -25,7 +25,7 @@ using weft::Program;
 
 namespace {
 
-/// Stands between weft and the loader, as a capture tool does.
+/// A layer between weft and the loader, like a capture tool.
 struct Spy {
     std::mutex mutex;
     std::set<std::string> names, labels;
@@ -67,7 +67,7 @@ VKAPI_ATTR void VKAPI_CALL features_with_fault(VkPhysicalDevice device, VkPhysic
 
 VKAPI_ATTR VkResult VKAPI_CALL fault_info(VkDevice, VkDeviceFaultCountsEXT* counts,
                                           VkDeviceFaultInfoEXT* info) {
-    CHECK(spy.lose_device);  // only of a lost device may it be asked
+    CHECK(spy.lose_device);  // the call is allowed only on a lost device
     if (info == nullptr) {
         counts->addressInfoCount = 1;
         counts->vendorInfoCount = 1;
@@ -120,7 +120,7 @@ struct Line {
     std::string text;
 };
 
-/// A backend under validation whose log lines are kept; its messages are the point of the test.
+/// A backend under validation whose log lines are kept, because the tests check these messages.
 struct Heard {
     std::vector<Line> lines;
     std::optional<Backend> backend;
@@ -220,7 +220,7 @@ TEST_CASE("names: everything that weft makes for a user is named, and commands a
     // The application's own objects keep their names.
     for (const VkObjectType type : {VK_OBJECT_TYPE_QUEUE, VK_OBJECT_TYPE_DEVICE})
         for (const std::string& name : spy.names) CHECK_FALSE(name.starts_with(std::to_string(type) + " "));
-    // Labels cost time, so they are left out where nothing looks.
+    // Labels cost time, so they are left out if no tool reads them.
     if (Config::from_env().validation != weft::Validation::off)
         for (const char* label : {"saxpy", "upload", "download"}) CHECK(spy.labels.count(label) == 1);
     CHECK(spy.open_labels == 0);
@@ -256,7 +256,7 @@ TEST_CASE("names: a validation message names weft's objects and has its level") 
         }));
 }
 
-TEST_CASE("names: the log's level decides what is heard, not what is counted") {
+TEST_CASE("names: the log's level decides what is logged, not what is counted") {
     Heard heard(LogLevel::off);
     if (!heard.backend) return;
     const Buffer<float> buffer(*heard.backend, 10);
@@ -289,7 +289,7 @@ TEST_CASE("names: messages of many threads come one at a time") {
             for (int i = 0; i < 25; ++i) mistakes.fill_beyond(native::buffer(buffer));
         });
     for (std::thread& thread : threads) thread.join();
-    // The layer stops repeating one message at some point; it need not be heard a hundred times.
+    // The layer stops repeating a message at some point, so fewer than a hundred may arrive.
     CHECK(heard.messages() > 0);
     CHECK(heard.lines.size() == heard.messages());
     CHECK(heard.has(LogLevel::error, {"shared by threads"}));
@@ -308,7 +308,7 @@ TEST_CASE("names: MemoryReport forgets the oldest of very many names") {
     });
 }
 
-TEST_CASE("names: an Error of a lost device says what the driver reported, then and later") {
+TEST_CASE("names: an Error of a lost device includes the driver's report, then and later") {
     const auto app = make_app();
     if (!app) return;
     native::AdoptedDevice described = app->described();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft's buffers, programs and steps among the application's own commands.
+// weft's buffers, programs and steps within the application's own commands.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -127,11 +127,11 @@ TEST_CASE("native: steps recorded into the application's command buffer run betw
                 check_error(weft::Errc::invalid_argument, "command buffer of the application",
                             [&] { stream.submit(); });
             });
-            const VkBufferCopy copy{first.offset, second.offset + 2000, 2000};  // sees what the kernel wrote
+            const VkBufferCopy copy{first.offset, second.offset + 2000, 2000};  // reads the kernel's results
             vkCmdCopyBuffer(commands, first.buffer, second.buffer, 1, &copy);
         });
         keep.reset();
-        // Whose times would they be? The application may submit them never or often, wherever it likes.
+        // They are not timed, because the application may submit them never or often, on any queue.
         const weft::ProfileReport report = profile.report();
         CHECK(report.stage(weft::Stage::copy_in).bytes == 4000);
         for (const auto stage : {weft::Stage::upload, weft::Stage::kernel, weft::Stage::download})

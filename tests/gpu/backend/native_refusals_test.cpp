@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What cannot be adopted is named, nothing is touched, and the right thing works afterwards.
+// Descriptions that cannot be adopted are refused by name and change nothing, and the right one works
+// afterwards.
 #include <functional>
 #include <mutex>
 #include <string>
@@ -27,7 +28,7 @@ PFN_vkVoidFunction VKAPI_CALL knows_nothing(VkInstance, const char*) {
 
 }  // namespace
 
-TEST_CASE("native: what is missing or wrong is refused by name") {
+TEST_CASE("native: missing and wrong members are refused by name") {
     const auto app = make_app();
     if (!app) return;
     const auto other = std::make_unique<App>();
@@ -115,7 +116,7 @@ TEST_CASE("native: a device made without timeline semaphores is refused, and sta
     app->run(nullptr, [](VkCommandBuffer) {});
 }
 
-TEST_CASE("native: a role that is none is refused by every call") {
+TEST_CASE("native: an invalid role is refused by every call") {
     on_device([](weft::Backend& backend) {
         const auto role = static_cast<native::Role>(9);
         const auto refused = [&](const char* text, auto&& call) {
@@ -130,7 +131,7 @@ TEST_CASE("native: a role that is none is refused by every call") {
     });
 }
 
-TEST_CASE("native: an application's lock that throws fails the call, and the backend goes on") {
+TEST_CASE("native: an application's lock that throws fails the call, and the backend stays usable") {
     const auto app = make_app();
     if (!app) return;
     bool broken = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft on a device that the application made: all of it works, and the device goes on afterwards.
+// weft on a device that the application made: everything works, and the device stays usable afterwards.
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -84,7 +84,7 @@ TEST_CASE("native: a tuning that was stored for the device is used") {
     check_clean(backend);
 }
 
-TEST_CASE("native: what was not enabled is not used") {
+TEST_CASE("native: features that were not enabled are not used") {
     const auto app = make_app({.int64 = false});
     if (!app) return;
     Backend backend = native::adopt(app->described());
@@ -175,7 +175,7 @@ TEST_CASE("native: the application submits to the same queue while weft works") 
     Backend backend = native::adopt(described);
     std::thread thread([&] { use_all(backend); });
     for (int i = 0; i < 50; ++i) {
-        const std::lock_guard lock(given);  // as an application does that knows nothing of weft
+        const std::lock_guard lock(given);  // like an application that does not use weft's types
         REQUIRE(vkQueueSubmit(app->queue, 0, nullptr, VK_NULL_HANDLE) == VK_SUCCESS);
     }
     thread.join();
@@ -224,7 +224,7 @@ TEST_CASE("native: weft waits for the application's semaphore, and signals one")
     vkDestroySemaphore(app->device, semaphore, nullptr);
 }
 
-TEST_CASE("native: the owner is let go when the last of weft is gone, not before") {
+TEST_CASE("native: the owner is released when the last object of weft is destroyed, not before") {
     auto app = std::shared_ptr<App>(make_app());
     if (!app) return;
     const std::weak_ptr<App> alive = app;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stored tuning as a Backend meets it.
+// A Backend and a stored tuning.
 #include <filesystem>
 #include <fstream>
 #include <vector>
@@ -32,7 +32,7 @@ TEST_CASE("a stored tuning is used by the next backend, and removed by an empty 
         [&](weft::Backend& backend) {
             CHECK(backend.plan().tuning.state == "absent");
             weft::tune::store_engine(backend, {.chunk_bytes = 144 * 100, .ring_slots = 5});
-            CHECK(backend.plan().ring_slots != 5);  // of backends made from now on
+            CHECK(backend.plan().ring_slots != 5);  // it applies to backends that are made later
         },
         config);
     on_device(
@@ -72,7 +72,7 @@ TEST_CASE("a stored tuning is used by the next backend, and removed by an empty 
         config);
 }
 
-TEST_CASE("a damaged tuning is ignored and said") {
+TEST_CASE("a damaged tuning is ignored and reported") {
     const ScratchFolder folder;
     const weft::Config config = in(folder.path());
     std::filesystem::path file;

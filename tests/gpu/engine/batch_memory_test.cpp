@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches larger than one binding, one dispatch or the memory there is; buffers that cannot be.
+// Batches larger than one binding, one dispatch or the available memory; buffers that are too large for any
+// device.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -30,7 +31,7 @@ weft::Config limited(std::uint64_t bytes) {
     return config;
 }
 
-/// Pages of a mapping of its own.
+/// A separate mapping of pages.
 class Pages {
   public:
     explicit Pages(std::size_t bytes, void* at = nullptr)
@@ -55,7 +56,7 @@ const weft::MemoryReport::Named* find(const weft::MemoryReport& report, const st
 
 }  // namespace
 
-TEST_CASE("memory: a batch goes on with smaller chunks when memory runs out, and the answers are right") {
+TEST_CASE("memory: a batch continues with smaller chunks when memory runs out, and the results are right") {
     for (const std::uint64_t limit :
          {std::uint64_t{32} << 20, std::uint64_t{8} << 20, std::uint64_t{2} << 20, std::uint64_t{1} << 20})
         for (const Path path : {Path::staged, Path::direct, Path::host}) {
@@ -76,7 +77,7 @@ TEST_CASE("memory: a batch goes on with smaller chunks when memory runs out, and
         }
 }
 
-TEST_CASE("memory: no room at all is out_of_memory, and the backend is none the worse") {
+TEST_CASE("memory: no room at all is out_of_memory, and the backend stays usable") {
     on_device(
         [](weft::Backend& backend) {
             const Program program(backend, kAffine);
@@ -97,13 +98,13 @@ TEST_CASE("memory: elements so large that only few fit at a time still run") {
     on_device(
         [](weft::Backend& backend) {
             const Program program(backend, kAffine);
-            // 20 elements of 1 MiB each for weft, words for the shader: it handles the first `count` of a
-            // chunk.
+            // For weft there are 20 elements of 1 MiB each. The shader works on words, and processes the
+            // first `count` words of a chunk.
             const std::vector<std::uint32_t> in = words(20u << 18);
             std::vector<std::uint32_t> out(in.size());
             weft::Job job{{in}, {out}, 20, AffineParameters{5, 1}};
             weft::run_batch(backend, program, {&job, 1}, {.path = Path::staged});
-            // The first word of the job is the first element of the first chunk, however large that was.
+            // The first word of the job is in the first chunk, whatever the size of this chunk.
             CHECK(out[0] == in[0] * 5 + 1);
         },
         limited(12u << 20));
@@ -174,15 +175,15 @@ TEST_CASE("memory: buffers beyond any device are refused by size") {
 TEST_CASE("memory: spans beyond one binding are cut, on every path") {
     on_device([](weft::Backend& backend) {
         const std::uint64_t range = backend.device().limits.max_storage_buffer_range;
-        if (range > std::uint64_t{256} << 20) return;  // the machine's memory is for other things
+        if (range > std::uint64_t{256} << 20) return;  // the test would take too much host memory
         const Program program(backend, kAffine);
         const std::size_t count = static_cast<std::size_t>(range / 4) + 1000;
         AffineWork work({count});
         for (const Path path : {Path::automatic, Path::staged, Path::direct}) {
             CAPTURE(weft::to_string(path));
             work.clear();
-            const auto report = weft::run_batch(backend, program, work.jobs,
-                                                {.path = path, .chunk_elements = 0xffffffff, .ring_slots = 1});
+            const auto report = weft::run_batch(
+                backend, program, work.jobs, {.path = path, .chunk_elements = 0xffffffff, .ring_slots = 1});
             CHECK(work.right());
             CHECK(report.chunks >= 2);
             CHECK(report.chunk_elements <= range / 4);
@@ -195,7 +196,7 @@ TEST_CASE("memory: more workgroups than one axis allows are cut by a batch") {
     on_device([](weft::Backend& backend) {
         const std::uint64_t most = backend.device().limits.max_workgroup_count[0];
         if (most > 70000) return;
-        // One element a workgroup, of which only the first thread finds work.
+        // A workgroup has one element, so only its first thread has work.
         const Program program(backend, kAffine, {.elements_per_workgroup = 1});
         AffineWork work({static_cast<std::size_t>(most) + 10});
         const auto report = weft::run_batch(backend, program, work.jobs, {.chunk_elements = most + 10});
@@ -253,14 +254,14 @@ TEST_CASE("memory: read-only pages serve as inputs on every path") {
     });
 }
 
-TEST_CASE("memory: pages that were unmapped and mapped again at the same address are seen anew") {
+TEST_CASE("memory: pages that were unmapped and mapped again at the same address are imported again") {
     on_device([](weft::Backend& backend) {
         constexpr std::size_t kCount = 1 << 19;
         const Program program(backend, kAffine);
         std::vector<std::uint32_t> out(kCount);
         void* at = nullptr;
         for (std::uint32_t round = 0; round < 4; ++round) {
-            // Another size each time: what was imported before fits only in part.
+            // Each size is different, so an earlier import fits only in part.
             const std::size_t count = kCount - 5000 * (round % 2);
             Pages pages(4 * count, at);
             at = pages.memory;

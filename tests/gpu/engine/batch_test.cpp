@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs that must be refused, and every kind of shader interface that must not.
+// Jobs that must be refused, and every kind of shader interface that must be accepted.
 #include <algorithm>
 #include <stdexcept>
 #include <stop_token>
@@ -38,7 +38,7 @@ constexpr std::uint32_t kBytes[] = {
 
 constexpr Path kPaths[] = {Path::automatic, Path::staged, Path::direct, Path::imported, Path::host};
 
-/// Body for each path, with the path in every failure's text.
+/// Runs the body for each path, with the path in the text of every failure.
 template <class Body>
 void on_every_path(Body&& body) {
     for (const Path path : kPaths) {
@@ -120,11 +120,11 @@ TEST_CASE("batch: memory that overlaps where something is written is refused, ex
         AffineWork shifted({100});
         shifted.jobs[0].inputs = {{static_cast<std::byte*>(shifted.jobs[0].outputs[0].data) + 4, 400}};
         refused(shifted, "overlap of 396 bytes");
-        AffineWork other_job({100, 100});  // in place, but of another job
+        AffineWork other_job({100, 100});  // the same memory, but in another job
         other_job.jobs[1].inputs = {{other_job.jobs[0].outputs[0].data, 400}};
         refused(other_job, "overlap of 400 bytes");
 
-        AffineWork neighbours({100, 100});  // touching is not overlapping
+        AffineWork neighbours({100, 100});  // adjacent ranges do not overlap
         neighbours.jobs[0].outputs = {{neighbours.out(0).data(), 400}};
         neighbours.jobs[1].inputs = {{neighbours.out(0).data() + 100, 32}};
         neighbours.jobs[1].outputs = {{neighbours.out(1).data(), 32}};
@@ -195,7 +195,7 @@ TEST_CASE("batch: every number of slots, with one queue and with three, sequenti
     });
 }
 
-TEST_CASE("batch: shaders with the count alone see each chunk's own") {
+TEST_CASE("batch: shaders with the count alone get the count of each chunk") {
     on_device([](weft::Backend& backend) {
         const Program program(backend, kCountOnly);
         on_every_path([&](Path path) {
@@ -329,7 +329,7 @@ TEST_CASE("batch: elements of any number of bytes, at addresses of any alignment
     });
 }
 
-TEST_CASE("batch: a callback that throws stops the batch, the backend goes on") {
+TEST_CASE("batch: a callback that throws stops the batch, the backend stays usable") {
     on_device([](weft::Backend& backend) {
         const Program program(backend, kAffine);
         on_every_path([&](Path path) {
@@ -357,7 +357,7 @@ TEST_CASE("batch: a callback that throws stops the batch, the backend goes on") 
     });
 }
 
-TEST_CASE("batch: a stop between bundles ends the batch with cancelled, the backend goes on") {
+TEST_CASE("batch: a stop between bundles ends the batch with cancelled, the backend stays usable") {
     on_device([](weft::Backend& backend) {
         const Program program(backend, kAffine);
         on_every_path([&](Path path) {
@@ -389,7 +389,7 @@ TEST_CASE("batch: a stop between bundles ends the batch with cancelled, the back
     });
 }
 
-TEST_CASE("batch: a stop that came before the call leaves every output untouched") {
+TEST_CASE("batch: a stop before the call leaves every output untouched") {
     on_device([](weft::Backend& backend) {
         const Program program(backend, kAffine);
         AffineWork work({100, 200});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pipeline cache on disk as a Backend meets it: cold, warm, damaged, unwritable, shared.
+// A Backend and its pipeline cache on disk: cold, warm, damaged, unwritable, shared.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A folder of its own for a test, gone with it.
+/// A temporary folder for a test, which is removed at its end.
 class Folder {
   public:
     Folder() {
@@ -53,7 +53,8 @@ void write(const fs::path& file, const std::string& bytes) {
     std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
 }
 
-/// One life of a backend: state of the cache it found, and proof that its pipelines are right.
+/// Makes and destroys a backend: returns the state of the cache that it found, and checks that its pipelines
+/// are right.
 std::string live(const weft::Config& config, std::uint64_t* loaded = nullptr) {
     std::string state;
     on_device(
@@ -134,7 +135,7 @@ TEST_CASE("cache: a folder that cannot be made or written is no error") {
     CHECK(read(regular) == "not a folder");
 }
 
-TEST_CASE("cache: a folder in the file's place is a miss") {
+TEST_CASE("cache: a folder with the name of the file is a miss") {
     const Folder folder;
     if (live(folder.config()).empty()) return;
     const fs::path file = folder.files().at(0);
@@ -142,7 +143,7 @@ TEST_CASE("cache: a folder in the file's place is a miss") {
     fs::create_directory(file);
     CHECK(live(folder.config()) == "absent");
     CHECK(fs::is_directory(file));
-    CHECK(folder.files().size() == 1);  // no temporary file stays behind
+    CHECK(folder.files().size() == 1);  // no temporary file is left
 }
 
 TEST_CASE("cache: off writes nothing") {
@@ -169,13 +170,13 @@ TEST_CASE("cache: two backends save one after the other and keep each other's pi
     const auto alone = fs::file_size(folder.files().at(0));
     CHECK(second.save_pipeline_cache());
     const auto both = fs::file_size(folder.files().at(0));
-    // Some drivers keep no pipelines in their caches; both sizes are those of an empty one then.
+    // Some drivers keep no pipelines in their caches; then both sizes are those of an empty cache.
     constexpr std::uintmax_t kEmpty = 100;
     if (alone > kEmpty)
         CHECK(both > alone);
     else
         CHECK(both == alone);
-    CHECK(first->save_pipeline_cache());  // nothing new: what is there stays
+    CHECK(first->save_pipeline_cache());  // there is nothing new, so the file does not change
     CHECK(fs::file_size(folder.files().at(0)) == both);
 }
 
@@ -189,7 +190,7 @@ TEST_CASE("child: saves the cache") {
     }
 }
 
-TEST_CASE("cache: processes that save in parallel leave a whole file") {
+TEST_CASE("cache: processes that save in parallel leave a complete file") {
     const Folder folder;
     std::vector<pid_t> children;
     for (int i = 0; i < 3; ++i)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Staged downloads on a queue of their own: odd sizes, many chunks, pipelines, page-locked memory.
+// Staged downloads on a separate queue: odd sizes, many chunks, pipelines, page-locked memory.
 #include <vector>
 
 #include <weft/weft.hpp>
@@ -37,9 +37,8 @@ TEST_CASE("downloads: of any size, in chunks, from a pipeline, and timed") {
             CHECK(report.queues.find("download family") != std::string::npos);
             check_right(mixed);
             for (int round = 0; round < 3; ++round) {
-                const weft::BatchReport timed =
-                    weft::run_batch(backend, program, equal.jobs,
-                                    {.chunk_elements = 4096, .stage_times = weft::Choice::on});
+                const weft::BatchReport timed = weft::run_batch(
+                    backend, program, equal.jobs, {.chunk_elements = 4096, .stage_times = weft::Choice::on});
                 if (!timed.intervals.empty()) CHECK(timed.stage_s(weft::Stage::download) > 0);
                 check_right(equal);
             }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs given one by one: tokens, timeouts, cancelling, refusals, the end of a pipeline.
+// Jobs that are submitted one by one: tokens, timeouts, cancelling, refusals, the end of a pipeline.
 #include <atomic>
 #include <chrono>
 #include <optional>
@@ -29,7 +29,7 @@ using Words = std::vector<std::uint32_t>;
 
 namespace {
 
-/// A job that keeps the device busy for some tens of milliseconds, so that those behind it stay queued.
+/// A job that keeps the device busy for some tens of milliseconds, so that later jobs stay queued.
 class SlowJob {
   public:
     explicit SlowJob(std::uint32_t rounds = 10000) : in_(words(1024)), out_(in_.size()), rounds_(rounds) {
@@ -71,7 +71,7 @@ TEST_CASE("pipeline: tokens in any order, wait twice, state follows") {
     });
 }
 
-TEST_CASE("pipeline: a wait that times out says so and loses nothing") {
+TEST_CASE("pipeline: a wait that times out reports it and loses nothing") {
     on_device([](weft::Backend& backend) {
         const Program program(backend, kSlow);
         SlowJob slow;
@@ -107,7 +107,7 @@ TEST_CASE("pipeline: a queued job is cancelled and never runs; a running or fini
         CHECK_FALSE(pipeline.cancel(queued));
         CHECK_FALSE(pipeline.cancel(tokens[0]));
         check_error(Errc::cancelled, "job 4", [&] { pipeline.wait(queued); });
-        // Its memory is free immediately.
+        // Its memory may be used again immediately.
         const JobToken again = pipeline.submit({{in}, {out}, in.size(), std::uint32_t{1}});
         CHECK_NOTHROW(pipeline.wait_all());
         CHECK(pipeline.state(again) == JobState::done);
@@ -135,7 +135,7 @@ TEST_CASE("pipeline: tokens it never gave are refused") {
     });
 }
 
-TEST_CASE("pipeline: a job that does not fit is refused at submit and leaves no trace") {
+TEST_CASE("pipeline: a job that does not fit is refused at submit and changes nothing") {
     on_device([](weft::Backend& backend) {
         const Program program(backend, kAffine);
         AffineWork work({100, 200});
@@ -170,14 +170,17 @@ TEST_CASE("pipeline: memory of a job under way may be read by another, not writt
                         [&] { pipeline.submit(job); });
         };
         refused({{{in, 4096}}, {{target, 4096}}, 1024, once});        // both write
-        refused({{{target + 1023, 4}}, {{out.data(), 4}}, 1, once});  // reads what is written
-        refused({{{out.data(), 4}}, {{const_cast<std::uint32_t*>(in), 4}}, 1, once});  // writes what is read
+        refused({{{target + 1023, 4}}, {{out.data(), 4}}, 1, once});  // reads memory that is written
+        refused({{{out.data(), 4}},
+                 {{const_cast<std::uint32_t*>(in), 4}},
+                 1,
+                 once});  // writes memory that is read
         const JobToken second = pipeline.submit({{{in, 4096}}, {out}, 1024, once});
         CHECK(pipeline.wait(first));
         CHECK(pipeline.wait(second));
         CHECK(slow.right());
         CHECK(out[3] == slow_result(in[3], once));
-        // Afterwards the same memory is free again.
+        // Afterwards the same memory may be used again.
         CHECK(pipeline.wait(pipeline.submit({{{target, 4096}}, {{target, 4096}}, 1024, once})));
     });
 }
@@ -217,7 +220,7 @@ TEST_CASE("pipeline: five hundred small jobs of many sizes and kinds of memory")
     });
 }
 
-TEST_CASE("pipeline: destroyed with jobs queued and running, the backend goes on") {
+TEST_CASE("pipeline: destroyed with jobs queued and running, the backend stays usable") {
     on_device([](weft::Backend& backend) {
         const Program program(backend, kSlow);
         for (int round = 0; round < 3; ++round) {
@@ -333,7 +336,7 @@ TEST_CASE("pipeline: progress is reported job by job, on one thread, before a wa
     });
 }
 
-TEST_CASE("pipeline: what the progress callback throws fails the jobs not yet done, and no others") {
+TEST_CASE("pipeline: an exception of the progress callback fails the jobs not yet done, and no others") {
     on_device([](weft::Backend& backend) {
         const Program program(backend, kAffine);
         AffineWork work({100, 200, 300});
@@ -348,7 +351,7 @@ TEST_CASE("pipeline: what the progress callback throws fails the jobs not yet do
         CHECK(pipeline.wait(second));  // its outputs are in place
         CHECK(work.right(1));
         bool thrown = false;
-        // The pipeline ends just after; a job submitted before that fails like one submitted later.
+        // The pipeline ends shortly afterwards; a job that is submitted before that fails like a later one.
         for (int i = 0; i < 1000 && !thrown; ++i) {
             try {
                 pipeline.wait(pipeline.submit(work.jobs[2]));
@@ -361,7 +364,7 @@ TEST_CASE("pipeline: what the progress callback throws fails the jobs not yet do
     });
 }
 
-TEST_CASE("pipeline: a stop cancels the queued jobs, the running ones finish, and waits say so") {
+TEST_CASE("pipeline: a stop cancels the queued jobs, the running ones finish, and waits report it") {
     on_device([](weft::Backend& backend) {
         const Program program(backend, kSlow);
         std::vector<SlowJob> slow(4);
@@ -380,7 +383,7 @@ TEST_CASE("pipeline: a stop cancels the queued jobs, the running ones finish, an
         CHECK(pipeline.wait(tokens[0]));
         check_error(Errc::cancelled, "JobPipeline::wait: job 4 was cancelled", [&] { pipeline.wait(last); });
         try {
-            pipeline.wait_all();  // throws where one of the slow jobs was still queued
+            pipeline.wait_all();  // throws if one of the slow jobs was still queued
         } catch (const weft::Error& error) {
             CHECK(error.code() == Errc::cancelled);
         }
@@ -415,14 +418,14 @@ TEST_CASE("pipeline: wait_all throws for jobs that a stop cancelled, not for tho
         check_error(Errc::cancelled, "JobPipeline::wait_all: job 2", [&] { pipeline.wait_all(); });
         CHECK_NOTHROW(pipeline.wait_all());
         CHECK(running.right());
-        // A stop that came first leaves nothing to submit to.
+        // After a stop, submit is refused.
         JobPipeline late(backend, program, {.cancel = stop.get_token()});
         check_error(Errc::cancelled, "submit", [&] { late.submit(running.job); });
         CHECK_NOTHROW(late.wait_all());
     });
 }
 
-TEST_CASE("pipeline: its progress callback may ask for the stop") {
+TEST_CASE("pipeline: its progress callback may request the stop") {
     on_device([](weft::Backend& backend) {
         const Program program(backend, kAffine);
         AffineWork work(std::vector<std::size_t>(64, 20000));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Page-locked memory by Vulkan or by the CUDA driver library: the same results, each said by name.
+// Page-locked memory by Vulkan or by the CUDA driver library: the results are the same, and the allocator is
+// reported.
 #include <string>
 
 #include <weft/weft.hpp>
@@ -12,7 +13,7 @@ using namespace weft_test;
 
 namespace {
 
-constexpr std::size_t kCount = std::size_t{3} << 20;  // words: blocks that are worth another allocator
+constexpr std::size_t kCount = std::size_t{3} << 20;  // words: blocks large enough for the CUDA allocator
 
 weft::Config allocated_by(weft::HostAllocator by) {
     weft::Config config = weft::Config::from_env();
@@ -25,7 +26,7 @@ bool is_cuda(const std::string& allocator) {
     return allocator == "cuda";
 }
 
-/// Staged and from a HostBuffer.
+/// Runs jobs through staging memory and from a HostBuffer.
 void check_batches(weft::Backend& backend) {
     const std::string want = is_cuda(backend.host_allocator()) ? "cuda" : "vulkan";
     const weft::Program program(backend, kAffine);
@@ -45,7 +46,7 @@ void check_batches(weft::Backend& backend) {
 
 }  // namespace
 
-TEST_CASE("host allocator: Vulkan where it was asked for") {
+TEST_CASE("host allocator: Vulkan if it was requested") {
     on_device(
         [](weft::Backend& backend) {
             CHECK(backend.plan().host_allocator == "vulkan");
@@ -55,7 +56,7 @@ TEST_CASE("host allocator: Vulkan where it was asked for") {
         allocated_by(weft::HostAllocator::vulkan));
 }
 
-TEST_CASE("host allocator: the one that the plan chose, or why it is another") {
+TEST_CASE("host allocator: the one that the plan selected, or the reason for another one") {
     on_device(
         [](weft::Backend& backend) {
             const std::string planned = backend.plan().host_allocator, used = backend.host_allocator();
@@ -77,13 +78,13 @@ TEST_CASE("host allocator: backends and buffers leave no descriptor behind") {
             },
             allocated_by(weft::HostAllocator::automatic));
     };
-    once();  // what loader and drivers keep
+    once();  // opens the descriptors that loader and drivers keep
     const std::size_t before = open_descriptors();
     for (int i = 0; i < 5; ++i) once();
     CHECK(open_descriptors() == before);
 }
 
-TEST_CASE("host allocator: where the transfer family has two queues, each direction has its own") {
+TEST_CASE("host allocator: if the transfer family has two queues, each direction has one") {
     on_device(
         [](weft::Backend& backend) {
             if (backend.device().vendor_id != 0x10de || !backend.plan().split_queues) return;

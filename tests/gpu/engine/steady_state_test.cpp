@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was done before is done again without making, allocating, binding or recording anything.
+// Repeated work makes, allocates, binds and records nothing.
 #include <string>
 #include <vector>
 
@@ -37,7 +37,7 @@ void check_twenty(weft::Backend& backend, Call&& call) {
 TEST_CASE("steady state: ordinary memory, small, large and mixed jobs, every path") {
     on_device([](weft::Backend& backend) {
         const Program program(backend, kAffine);
-        // Elsewhere than on software devices an import lives as long as its job.
+        // On devices other than software devices an import lives as long as its job.
         std::vector<Path> paths{Path::automatic, Path::staged, Path::direct, Path::host};
         if (backend.device().type == weft::DeviceType::cpu) paths.push_back(Path::imported);
         for (const Path path : paths)
@@ -112,7 +112,7 @@ TEST_CASE("steady state: job pipeline") {
     });
 }
 
-TEST_CASE("steady state: pipelines made one after the other meet the same ring") {
+TEST_CASE("steady state: pipelines made one after the other get the same ring") {
     on_device([](weft::Backend& backend) {
         const Program program(backend, kAffine);
         AffineWork work({5000});
@@ -124,18 +124,19 @@ TEST_CASE("steady state: pipelines made one after the other meet the same ring")
     });
 }
 
-TEST_CASE("ordinary memory as malloc gives it is not copied on unified memory") {
+TEST_CASE("ordinary memory from malloc is not copied on unified memory") {
     on_device([](weft::Backend& backend) {
         if (!backend.device().unified_memory || backend.device().limits.storage_buffer_offset_alignment > 16)
             return;
         constexpr std::size_t kLimbs = 6 * 20000;
         std::vector<std::uint64_t> a(kLimbs + 8, 1), b(kLimbs + 8, 2), out(kLimbs + 8);
-        // Sixteen bytes past a cache line, where large vectors begin.
+        // Sixteen bytes after the start of a cache line, where large vectors begin.
         const auto at16 = [](std::vector<std::uint64_t>& v) {
             const auto line = reinterpret_cast<std::uintptr_t>(v.data()) % 64;
             return std::span<std::uint64_t>(v).subspan((80 - line) % 64 / 8, kLimbs);
         };
-        const weft::BatchReport report = weft::field_add(backend, weft::Field::bls12_381_fp, at16(a), at16(b), at16(out));
+        const weft::BatchReport report =
+            weft::field_add(backend, weft::Field::bls12_381_fp, at16(a), at16(b), at16(out));
         CHECK(report.copy_in_s == 0);
         CHECK(report.copy_out_s == 0);
         CHECK(at16(out)[6] == 3);
@@ -177,6 +178,6 @@ TEST_CASE("steady state: a stream after a profile makes, records and submits as 
         }
         CHECK(cost() == plain);
         const weft::Profile profile(backend);
-        CHECK(cost() == plain);  // and listened to, once the timers are there
+        CHECK(cost() == plain);  // with a profile, after its timers were made
     });
 }

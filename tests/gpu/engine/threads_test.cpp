@@ -96,7 +96,7 @@ TEST_CASE("threads: four job pipelines in parallel") {
     });
 }
 
-TEST_CASE("threads: a stream each") {
+TEST_CASE("threads: each with its own stream") {
     on_device([](weft::Backend& backend) {
         const Program program(backend, kInPlace);
         in_threads(8, [&](std::size_t t) {
@@ -116,7 +116,7 @@ TEST_CASE("threads: a stream each") {
     });
 }
 
-TEST_CASE("threads: page-locked buffers, registrations, reports and trimming come and go meanwhile") {
+TEST_CASE("threads: page-locked buffers, registrations, reports and trimming during batches") {
     on_device([](weft::Backend& backend) {
         const Program program(backend, kAffine);
         in_threads(6, [&](std::size_t t) {

@@ -1,6 +1,6 @@
 #version 460
 // SPDX-License-Identifier: Apache-2.0
-// Block with count, first and parameters.
+// The block has count, first and parameters.
 layout(local_size_x = 64) in;
 layout(push_constant) uniform Push { uint count, first, factor, offset; };
 layout(set = 0, binding = 0) readonly buffer In { uint x[]; };

@@ -1,6 +1,6 @@
 #version 460
 // SPDX-License-Identifier: Apache-2.0
-// Block with the count alone.
+// The block has the count alone.
 layout(local_size_x = 32) in;
 layout(push_constant) uniform Push { uint count; };
 layout(set = 0, binding = 0) readonly buffer In { uint x[]; };

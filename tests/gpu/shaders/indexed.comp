@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// out[i] = FACTOR * in[i] + first, by the index that weft.glsl gives, in workgroups of three dimensions. Built with weft
-// and compiled again at run time.
+// out[i] = FACTOR * in[i] + first, with the index of weft.glsl, in workgroups of three dimensions. It is built with
+// weft and compiled again at run time.
 #version 450
 #include "weft.glsl"
 

@@ -1,6 +1,6 @@
 #version 460
 // SPDX-License-Identifier: Apache-2.0
-// A table that every chunk sees whole.
+// A table that is bound whole for every chunk.
 layout(local_size_x = 64) in;
 layout(push_constant) uniform Push { uint count; };
 layout(set = 0, binding = 0) readonly buffer In { uint x[]; };

@@ -1,6 +1,6 @@
 #version 460
 // SPDX-License-Identifier: Apache-2.0
-// Eight buffers in, eight out.
+// Eight input buffers and eight output buffers.
 layout(local_size_x = 64) in;
 layout(push_constant) uniform Push { uint count; };
 #define PAIR(k) \

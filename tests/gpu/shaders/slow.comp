@@ -1,7 +1,7 @@
 #version 460
 // SPDX-License-Identifier: Apache-2.0
-// Work whose length the caller chooses. Software devices end a loop after 65535 rounds, which the inner one,
-// unrolled, does not add to.
+// Work whose length the caller sets. Software devices end a loop after 65535 iterations; the inner loop does not count,
+// because it is unrolled.
 layout(local_size_x = 64) in;
 layout(push_constant) uniform Push { uint count, first, rounds; };
 layout(set = 0, binding = 0) readonly buffer In { uint x[]; };

@@ -1,6 +1,6 @@
 #version 460
 // SPDX-License-Identifier: Apache-2.0
-// What the device makes of a wish for subgroups: size, and invocations that are there.
+// Returns the size of the subgroup and the number of its active invocations.
 #extension GL_KHR_shader_subgroup_ballot : require
 layout(local_size_x_id = 0) in;
 layout(push_constant) uniform Push { uint count; };

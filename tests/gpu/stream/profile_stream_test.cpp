@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profiles of streams: each step is counted once and under its stream, whoever waits for it and when.
+// Profiles of streams: each step is counted once and under its stream, whichever thread waits for it and
+// when.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -51,7 +52,7 @@ std::optional<std::uint64_t> events_of(const ProfileReport& report, const std::s
     return std::nullopt;
 }
 
-/// All of it is timed where the queue has timestamps, and nothing where it has none.
+/// All work is timed if the queue has timestamps, and none otherwise.
 void check_timed(const ProfileReport& report) {
     CHECK(report.dropped_events == 0);
     CHECK(report.device_s <= report.wall_s * 1.05);
@@ -66,7 +67,7 @@ void check_timed(const ProfileReport& report) {
     }
 }
 
-/// What in_place.comp makes of x[i] = 7 in `rounds` rounds.
+/// The result of in_place.comp for x[i] = 7 after `rounds` dispatches.
 Words after_rounds(std::uint32_t rounds) {
     Words values(kCount);
     for (std::uint32_t i = 0; i < kCount; ++i) values[i] = 7 + rounds * (1000 + i);
@@ -90,9 +91,10 @@ TEST_CASE("profile: every step of a stream, its bytes, its program and the strea
         stream.upload(Words(kCount, 7), x);
         stream.fill(y.view(), 7);
         stream.copy(x.view(), z.view());
-        for (int i = 0; i < 3; ++i) stream.dispatch(first, {x}, kCount);  // each after the other
+        for (int i = 0; i < 3; ++i)
+            stream.dispatch(first, {x}, kCount);  // each one depends on the previous one
         stream.dispatch(second, {y}, kCount);
-        stream.dispatch(second, {z}, kCount);  // beside the one before
+        stream.dispatch(second, {z}, kCount);  // independent of the previous one
         CHECK(stream.download(x) == after_rounds(3));
         CHECK(stream.download(y) == after_rounds(1));
         CHECK(stream.download(z) == after_rounds(1));
@@ -164,7 +166,7 @@ TEST_CASE("profile: page-locked memory that a stream copies is an upload and a d
     });
 }
 
-TEST_CASE("profile: replays, of a sequence recorded before anybody listened, several under way at once") {
+TEST_CASE("profile: several simultaneous replays of a sequence that was recorded before any profile") {
     on_device([](weft::Backend& backend) {
         const Program program(backend, kInPlace, {.name = "p"});
         constexpr std::uint32_t kSteps = 4, kReplays = 30;
@@ -195,7 +197,7 @@ TEST_CASE("profile: replays, of a sequence recorded before anybody listened, sev
 
 TEST_CASE("profile: begun and ended while a stream records and runs") {
     weft::Config config = weft::Config::from_env();
-    config.trace.clear();  // nobody else listens
+    config.trace.clear();  // there is no other listener
     const auto test = [](weft::Backend& backend) {
         const Program program(backend, kInPlace, {.name = "p"});
         Buffer<std::uint32_t> x(backend, kCount);
@@ -203,7 +205,7 @@ TEST_CASE("profile: begun and ended while a stream records and runs") {
         stream.fill(x.view(), 7);
         stream.dispatch(program, {x}, kCount);
         std::optional<Profile> profile(backend);
-        stream.dispatch(program, {x}, kCount);  // behind steps that were recorded unheard
+        stream.dispatch(program, {x}, kCount);  // after steps that were recorded without a profile
         stream.wait();
         CHECK(dispatches(profile->report(), "p") == 1);
         CHECK(dispatches(profile->report(), "(fill)") == 0);
@@ -211,11 +213,11 @@ TEST_CASE("profile: begun and ended while a stream records and runs") {
         CHECK(profile->report().replays == 0);
         check_timed(profile->report());
         const Sequence once = stream.record([&](Stream& s) { s.dispatch(program, {x}, kCount); });
-        CHECK(dispatches(profile->report(), "(sequence)") == 0);  // recording runs nothing
+        CHECK(dispatches(profile->report(), "(sequence)") == 0);  // recording does not run the steps
         stream.dispatch(program, {x}, kCount);
         stream.submit();
         stream.replay(once);
-        profile.reset();  // while both may run
+        profile.reset();  // while both may still run
         stream.dispatch(program, {x}, kCount);
         CHECK(stream.download(x) == after_rounds(5));
         profile.emplace(backend);
@@ -229,7 +231,7 @@ TEST_CASE("profile: begun and ended while a stream records and runs") {
 
 TEST_CASE("profile: steps recorded before it and submitted within it are counted") {
     weft::Config config = weft::Config::from_env();
-    config.trace.clear();  // nobody else listens
+    config.trace.clear();  // there is no other listener
     const auto test = [](weft::Backend& backend) {
         const Program program(backend, kInPlace, {.name = "p"});
         Buffer<std::uint32_t> x(backend, kCount);
@@ -279,7 +281,7 @@ TEST_CASE("profile: a stream that ends without a wait, and streams of many threa
     });
 }
 
-TEST_CASE("profile: work that an Event waited for, or nobody, counts once when the profile is read") {
+TEST_CASE("profile: work that only an Event waited for, or no thread, counts once when the profile is read") {
     on_device([](weft::Backend& backend) {
         const Program program(backend, kInPlace, {.name = "p"});
         Buffer<std::uint32_t> x(backend, kCount), y(backend, 16);
@@ -298,12 +300,12 @@ TEST_CASE("profile: work that an Event waited for, or nobody, counts once when t
         stream.submit();
         stream.replay(sequence);
         other.fill(y.view(), 1);
-        other.wait();  // streams take turns, so the other one's work is done as well
+        other.wait();  // streams of one queue run in order, so the work of the other one is done too
         for (int i = 0; i < 2; ++i) {
             CHECK(dispatches(profile.report(), "p") == 2);
             CHECK(dispatches(profile.report(), "(sequence)") == 2);
             CHECK(dispatches(profile.report(), "(fill)") == 1);
-            stream.wait();  // and counts nothing again
+            stream.wait();  // counts nothing a second time
         }
         check_timed(profile.report());
         CHECK(stream.download(x) == after_rounds(4));
@@ -380,7 +382,7 @@ TEST_CASE("trace: steps and replays of a stream carry its name") {
         const ProfileReport report = profile.report();
         ran = report.stage(Stage::kernel).untimed == 0;
     });
-    if (!ran) return;  // untimed work has no place in a trace
+    if (!ran) return;  // a trace has no events of work without times
     std::ifstream in(folder / "t.json");
     const std::string text{std::istreambuf_iterator<char>(in), {}};
     const std::string stream = R"("stream": "a \"quoted\" stream")";

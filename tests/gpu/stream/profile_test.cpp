@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profiles of real work: what must be counted is counted exactly, what is timed is timed by the device.
+// Profiles of real work: counts are exact, and times come from the device.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -31,7 +31,7 @@ using weft::WorkTimes;
 
 namespace {
 
-/// What holds for every report, whatever ran.
+/// Checks that hold for every report.
 void check_sane(const ProfileReport& report) {
     CHECK(report.dropped_events == 0);
     CHECK(report.wall_s > 0);
@@ -131,7 +131,8 @@ TEST_CASE("profile: the device's times lie inside the window on the host's clock
         }
         const ProfileReport report = profile.report();
         check_sane(report);
-        // Were the clocks apart, the queue's busy time within the window would be a part of the kernel's.
+        // If the clocks differed, the queue's busy time within the window would be only a part of the
+        // kernel's time.
         double queues = 0;
         for (const auto& queue : report.queues) queues += queue.busy_s;
         CHECK(queues == doctest::Approx(report.device_s).epsilon(0.01));
@@ -140,7 +141,7 @@ TEST_CASE("profile: the device's times lie inside the window on the host's clock
     });
 }
 
-TEST_CASE("profile: a ring too small shows as starvation") {
+TEST_CASE("profile: a ring that is too small shows as waits") {
     on_device([](weft::Backend& backend) {
         const Program program(backend, kSlow);
         std::vector<std::uint32_t> in = words(1024), out(in.size());
@@ -160,7 +161,7 @@ TEST_CASE("profile: a ring too small shows as starvation") {
     });
 }
 
-TEST_CASE("profile: live memory falls when buffers are freed, the peak is the window's own") {
+TEST_CASE("profile: live memory falls when buffers are freed, the peak is that of the window") {
     on_device([](weft::Backend& backend) {
         constexpr std::size_t kBytes = 1u << 20;
         { weft::Buffer<std::byte> before(backend, 16 * kBytes); }
@@ -168,7 +169,7 @@ TEST_CASE("profile: live memory falls when buffers are freed, the peak is the wi
         Profile profile(backend);
         const std::uint64_t start = profile.report().memory.start_bytes;
         CHECK(start >= kBytes);
-        CHECK(profile.report().memory.peak_bytes == start);  // the 16 MiB were before its time
+        CHECK(profile.report().memory.peak_bytes == start);  // the 16 MiB were freed before the profile began
         {
             weft::Buffer<std::byte> a(backend, 2 * kBytes), b(backend, 3 * kBytes);
             CHECK(profile.report().memory.live_bytes == start + 5 * kBytes);
@@ -178,11 +179,11 @@ TEST_CASE("profile: live memory falls when buffers are freed, the peak is the wi
         CHECK(report.memory.live_bytes == start + kBytes);
         CHECK(report.memory.peak_bytes == start + 5 * kBytes);
         CHECK(report.memory.allocations == 3);
-        CHECK(report.memory.hits >= 2);  // from the block that the 16 MiB left, but for the largest perhaps
+        CHECK(report.memory.hits >= 2);  // from the block of the freed 16 MiB, except perhaps for the largest
     });
 }
 
-TEST_CASE("profile: several at once, each with its own window; moved, and after its backend") {
+TEST_CASE("profile: several simultaneously, each with its own window; moved, and after its backend") {
     std::optional<weft::Backend> backend = make_backend();
     if (!backend) return;
     std::optional<Profile> outer;
@@ -229,7 +230,7 @@ TEST_CASE("profile: of work from many threads, and of a pipeline that was runnin
     });
 }
 
-TEST_CASE("profile: bounded, and what it left out is said") {
+TEST_CASE("profile: the number of events is bounded, and dropped events are counted") {
     on_device([](weft::Backend& backend) {
         const Program program(backend, kAffine);
         AffineWork work(std::vector<std::size_t>(20, 1000));
@@ -242,7 +243,7 @@ TEST_CASE("profile: bounded, and what it left out is said") {
     });
 }
 
-TEST_CASE("profile: off again, a steady state is what it was") {
+TEST_CASE("profile: after its end, a steady state is the same as before") {
     on_device([](weft::Backend& backend) {
         const Program program(backend, kAffine);
         AffineWork work({100000});
@@ -266,7 +267,7 @@ TEST_CASE("profile: off again, a steady state is what it was") {
     });
 }
 
-TEST_CASE("trace: written when the backend goes, one file each, the job's own names in it") {
+TEST_CASE("trace: written when the backend is destroyed, one file for each, with the names of the job") {
     const Folder folder;
     weft::Config config = weft::Config::from_env();
     config.trace = folder / "t.json";

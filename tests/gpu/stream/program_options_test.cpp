@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workgroups in rows, workgroup and subgroup size by option, and what a program tells about itself.
+// Workgroups in rows, workgroup and subgroup size by option, and what a program reports about itself.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -33,8 +33,8 @@ constexpr std::uint32_t kLargeBlock[] = {
 #include "shaders/large_block.spv.inc"
 };
 
-/// Elements that need one row and a bit where a workgroup takes two of them, 0 where the x axis is so long
-/// that no test can pass its end.
+/// The number of elements that needs slightly more than one row if a workgroup takes two of them; 0 if the x
+/// axis is so long that no test can exceed it.
 std::uint64_t past_one_row(const weft::Backend& backend) {
     const std::uint64_t most = backend.device().limits.max_workgroup_count[0];
     return most <= (1u << 20) ? 2 * most + 3 : 0;
@@ -48,7 +48,7 @@ Words folded_result(const Words& in, const Words& before) {
 
 }  // namespace
 
-TEST_CASE("program: a binding that is read after it was written counts as written, if asked for") {
+TEST_CASE("program: a binding that is read after it was written counts as written, if requested") {
     on_device([](weft::Backend& backend) {
         const Program usual(backend, kFolded), written(backend, kFolded, {.written_first = {1}});
         CHECK(usual.bindings()[1].access == weft::Access::read_write);
@@ -60,7 +60,7 @@ TEST_CASE("program: a binding that is read after it was written counts as writte
     });
 }
 
-TEST_CASE("program: a dispatch past the x axis goes on in rows and meets each element once") {
+TEST_CASE("program: a dispatch past the x axis continues in rows and processes each element once") {
     on_device([](weft::Backend& backend) {
         const Program program(backend, kFolded);
         CHECK(program.folds());
@@ -75,12 +75,12 @@ TEST_CASE("program: a dispatch past the x axis goes on in rows and meets each el
             stream.upload(in, x);
             stream.upload(before, y);
             stream.dispatch(program, {x, y}, elements);
-            CHECK(stream.download(y) == folded_result(in, before));  // words behind the last stay
+            CHECK(stream.download(y) == folded_result(in, before));  // words after the last do not change
         }
     });
 }
 
-TEST_CASE("program: a batch folds too, in one chunk where that is asked for") {
+TEST_CASE("program: a batch folds too, in one chunk if requested") {
     on_device([](weft::Backend& backend) {
         const std::uint64_t past = past_one_row(backend);
         if (past == 0) return;
@@ -95,7 +95,7 @@ TEST_CASE("program: a batch folds too, in one chunk where that is asked for") {
     });
 }
 
-TEST_CASE("program: a shader that knows one axis is refused past its end, with the ways out") {
+TEST_CASE("program: a shader that uses one axis is refused past its end, with the solutions") {
     on_device([](weft::Backend& backend) {
         const Program program(backend, kAffine, {.name = "affine", .elements_per_workgroup = 1});
         CHECK_FALSE(program.folds());
@@ -112,7 +112,7 @@ TEST_CASE("program: a shader that knows one axis is refused past its end, with t
                     [&] {
                         stream.dispatch(program, {a, b}, most + 1, AffineParameters{1, 0});
                     });
-        // The bound on workgroups of a shader that folds is that of both axes.
+        // For a shader that folds, the bound on workgroups is the product of both axes.
         if (most > (1u << 20)) return;
         const Program bounded(backend, kFolded, {.max_workgroups = static_cast<std::uint32_t>(most + 1)});
         CHECK(bounded.folds());
@@ -139,7 +139,7 @@ TEST_CASE("program: local_size sets what the shader leaves open") {
     });
 }
 
-TEST_CASE("program: workgroup sizes that cannot be are refused before the driver sees them") {
+TEST_CASE("program: impossible workgroup sizes are refused before they reach the driver") {
     on_device([](weft::Backend& backend) {
         const auto& limits = backend.device().limits;
         check_error(Errc::invalid_argument, "local_size along z, which the shader fixes (got 4, need 2, or",
@@ -160,7 +160,7 @@ TEST_CASE("program: workgroup sizes that cannot be are refused before the driver
             check_error(Errc::invalid_shader, product, [&] {
                 Program program(backend, kFolded, {.local_size = {most, 1, 0}});
             });
-        // 2^16 * 2^16 * 2 is 0 in 32 bits and 2^32 of 2^32 - 1 times that is nothing in 64.
+        // These products must not overflow: 2^16 * 2^16 is 0 in 32 bits, and so on for the largest sizes.
         for (const Size size : {Size{1u << 16, 1u << 16, 0}, Size{~0u, ~0u, 0}})
             check_error(Errc::invalid_shader, "beyond the limit of the device (got ",
                         [&] { Program program(backend, kFolded, {.local_size = size}); });
@@ -168,7 +168,7 @@ TEST_CASE("program: workgroup sizes that cannot be are refused before the driver
     });
 }
 
-TEST_CASE("program: a chosen subgroup size is the one the shader sees") {
+TEST_CASE("program: a requested subgroup size is the one that the shader reads") {
     on_device([](weft::Backend& backend) {
         const weft::DeviceInfo& device = backend.device();
         CHECK(device.limits.min_subgroup_size <= device.limits.max_subgroup_size);
@@ -196,7 +196,7 @@ TEST_CASE("program: a chosen subgroup size is the one the shader sees") {
     });
 }
 
-TEST_CASE("program: a subgroup size is part of what makes a pipeline the same") {
+TEST_CASE("program: pipelines with different subgroup sizes are different") {
     on_device([](weft::Backend& backend) {
         const weft::DeviceInfo& device = backend.device();
         if (!device.subgroup_size_control || !device.full_subgroups) return;
@@ -212,7 +212,7 @@ TEST_CASE("program: a subgroup size is part of what makes a pipeline the same") 
     });
 }
 
-TEST_CASE("program: subgroups that cannot be are refused with the device's range") {
+TEST_CASE("program: impossible subgroup sizes are refused with the device's range") {
     on_device([](weft::Backend& backend) {
         const weft::DeviceInfo& device = backend.device();
         if (!device.subgroup_size_control || !device.full_subgroups) return;
@@ -254,7 +254,7 @@ TEST_CASE("program: subgroup control on a device used as Vulkan 1.2 comes by the
         config);
 }
 
-TEST_CASE("program: constants and bindings are told") {
+TEST_CASE("program: constants and bindings are reported") {
     on_device([](weft::Backend& backend) {
         const Program program(backend, kStrided, {.name = "strided", .constants = {{1u, 10u}}});
         const auto constants = program.spec_constants();
@@ -262,7 +262,7 @@ TEST_CASE("program: constants and bindings are told") {
         CHECK(constants[0].id == 0);
         CHECK(constants[1].id == 1);
         CHECK(constants[1].type == weft::SpecType::uint32);
-        CHECK(constants[1].default_bits == 3);  // as declared, not as chosen
+        CHECK(constants[1].default_bits == 3);  // as declared, not as set
         for (const weft::Binding& binding : program.bindings())
             if (!binding.name.empty()) CHECK(program.binding(binding.name).binding == binding.binding);
         check_error(Errc::invalid_argument,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shaders that cannot run, and what makes a pipeline the same.
+// Shaders that cannot run, and which programs share a pipeline.
 #include <cstring>
 #include <string>
 #include <thread>
@@ -39,7 +39,7 @@ Words affine() {
 
 }  // namespace
 
-TEST_CASE("program: words that are no SPIR-V are refused with what is wrong") {
+TEST_CASE("program: words that are not SPIR-V are refused with the reason") {
     on_device([](weft::Backend& backend) {
         const auto refused = [&](const Words& spirv, const char* part) {
             check_error(Errc::invalid_shader, part, [&] { Program program(backend, spirv); });
@@ -98,7 +98,7 @@ TEST_CASE("program: interface beyond what weft or the device offers") {
     });
 }
 
-TEST_CASE("program: reflection is what the shader says") {
+TEST_CASE("program: reflection reports what the shader declares") {
     on_device([](weft::Backend& backend) {
         const Program program(backend, kAffine, {.name = "affine"});
         CHECK(program.name() == "affine");
@@ -130,7 +130,7 @@ TEST_CASE("program: constants change workgroup size and result; max_workgroups l
     });
 }
 
-TEST_CASE("program: the same shader is one pipeline, also when many threads ask at once") {
+TEST_CASE("program: the same shader is one pipeline, also if many threads make it simultaneously") {
     on_device([](weft::Backend& backend) {
         const auto before = backend.pipelines().created;
         std::vector<std::thread> threads;
@@ -151,7 +151,7 @@ TEST_CASE("program: the same shader is one pipeline, also when many threads ask 
     });
 }
 
-TEST_CASE("program: a failed one leaves the next with the same words to be judged again") {
+TEST_CASE("program: after a failure, the same words are checked again") {
     on_device([](weft::Backend& backend) {
         const auto before = backend.pipelines();
         for (int i = 0; i < 3; ++i)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequences recorded once and replayed, events, and steps that depend on each other only where they meet.
+// Sequences that are recorded once and replayed, events, and steps that depend on each other only if they
+// overlap.
 #include <chrono>
 #include <numeric>
 #include <optional>
@@ -27,14 +28,14 @@ using Words = std::vector<std::uint32_t>;
 
 namespace {
 
-/// What in_place.comp makes of x[i] in `rounds` rounds.
+/// The result of in_place.comp for x[i] after `rounds` dispatches.
 std::uint32_t in_place_result(std::uint32_t x, std::uint32_t i, std::uint32_t rounds) {
     return x + rounds * (1000 + i);
 }
 
 }  // namespace
 
-TEST_CASE("sequence: runs as often as it is replayed, and records nothing then") {
+TEST_CASE("sequence: runs once for each replay, and a replay records nothing") {
     on_device([](weft::Backend& backend) {
         const Program in_place(backend, kInPlace);
         Stream stream(backend, {.name = "replays"});
@@ -48,7 +49,7 @@ TEST_CASE("sequence: runs as often as it is replayed, and records nothing then")
         CHECK(chain.steps() == kSteps);
         CHECK(chain.dispatches() == kSteps);
         CHECK(chain.barriers() == kSteps - 1);
-        CHECK(stream.download(x) == Words(kCount, 7));  // recording ran nothing, what was pending is there
+        CHECK(stream.download(x) == Words(kCount, 7));  // recording ran nothing, and earlier steps are done
         stream.replay(chain);
         stream.wait();
         const weft::Counters before = backend.counters();
@@ -73,7 +74,7 @@ TEST_CASE("sequence: runs as often as it is replayed, and records nothing then")
     });
 }
 
-TEST_CASE("sequence: barriers only between steps that meet in memory") {
+TEST_CASE("sequence: barriers only between steps that use the same memory") {
     on_device([](weft::Backend& backend) {
         const Program in_place(backend, kInPlace), affine(backend, kAffine);
         Stream stream(backend);
@@ -124,7 +125,7 @@ TEST_CASE("sequence: host buffers change between replays, uploads inside do not"
             for (std::uint32_t i = 0; i < kCount; ++i) REQUIRE(out[i] == (round * 100 + i) * 3 + 5 + i);
             CHECK(stream.download(table) == table_want);
         }
-        // A kernel may work on a host buffer itself.
+        // A kernel may use a host buffer directly.
         stream.dispatch(affine, {in, out}, kCount, AffineParameters{1, 0});
         stream.wait();
         CHECK(out[9] == in[9] + 9);
@@ -133,7 +134,7 @@ TEST_CASE("sequence: host buffers change between replays, uploads inside do not"
     });
 }
 
-TEST_CASE("sequence: what it may not hold is refused, and nothing is lost") {
+TEST_CASE("sequence: steps that it must not contain are refused, and nothing is lost") {
     on_device([](weft::Backend& backend) {
         const Program in_place(backend, kInPlace);
         Stream stream(backend);
@@ -156,7 +157,7 @@ TEST_CASE("sequence: what it may not hold is refused, and nothing is lost") {
         }),
                         std::runtime_error);
         CHECK(stream.download(x) == Words(64, 9));
-        // The stream may not go while it records; what it held stays right.
+        // The stream must not be moved from or assigned to while it records.
         Stream gone(backend);
         check_error(Errc::invalid_argument, "record: the stream was moved from or assigned to inside", [&] {
             gone.record([&](Stream& s) {
@@ -202,7 +203,7 @@ TEST_CASE("sequence: keeps what it needs, and may outlive stream and backend") {
         other.replay(sequence);
         CHECK(other.wait());
         CHECK(out[1] == 2 * 1001);
-        stream.replay(sequence);  // under way when everything goes
+        stream.replay(sequence);  // under way when everything is destroyed
     }
     const auto live = [&] {
         for (const auto& named : backend->memory().names)
@@ -226,7 +227,7 @@ TEST_CASE("sequence: keeps what it needs, and may outlive stream and backend") {
     CHECK(stream.download(x) == Words(64, 1));
 }
 
-TEST_CASE("sequence: two threads replay one sequence, each on a stream of its own") {
+TEST_CASE("sequence: two threads replay one sequence, each on its own stream") {
     on_device([](weft::Backend& backend) {
         const Program in_place(backend, kInPlace);
         Buffer<std::uint32_t> x(backend, 64);
@@ -267,10 +268,10 @@ TEST_CASE("event: reached when the work before it is done") {
             second.dispatch(in_place, {b}, 1024);
             CHECK(second.download(b)[3] == in_place_result(slow_result(1, 60000), 3, 1));
             CHECK(event.done());
-            event = second.submit();  // nothing new: the work so far
+            event = second.submit();  // nothing new, so it stands for the work so far
             CHECK(event.done());
         }
-        CHECK(event.wait());  // of a stream that is gone
+        CHECK(event.wait());  // of a destroyed stream
     });
     std::optional<weft::Backend> one = make_backend(), two = make_backend();
     if (!one || !two) return;
@@ -280,7 +281,7 @@ TEST_CASE("event: reached when the work before it is done") {
                 [&] { second.wait_for(event); });
 }
 
-TEST_CASE("stream: steady state allocates nothing, whatever it moves") {
+TEST_CASE("stream: a steady state allocates nothing, for all sizes of transfers") {
     on_device([](weft::Backend& backend) {
         const Program affine(backend, kAffine);
         Stream stream(backend);
@@ -304,7 +305,7 @@ TEST_CASE("stream: steady state allocates nothing, whatever it moves") {
     });
 }
 
-TEST_CASE("stream: large transfers go in parts, so staging stays small") {
+TEST_CASE("stream: large transfers are made in chunks, so staging memory stays small") {
     on_device([](weft::Backend& backend) {
         Stream stream(backend);
         constexpr std::size_t kCount = (std::size_t{150} << 20) / 4 + 3;
@@ -312,7 +313,7 @@ TEST_CASE("stream: large transfers go in parts, so staging stays small") {
         Words in(kCount), out(kCount);
         std::iota(in.begin(), in.end(), 17u);
         stream.upload(in, x);
-        in[0] = in[kCount - 1] = 0;  // was copied aside
+        in[0] = in[kCount - 1] = 0;  // the data has been copied
         stream.download<std::uint32_t>(x.view(), out);
         CHECK(out[0] == 17);
         CHECK(out[kCount - 1] == 17 + kCount - 1);
@@ -321,7 +322,7 @@ TEST_CASE("stream: large transfers go in parts, so staging stays small") {
         CHECK(out == in);
         for (const auto& named : backend.memory().names)
             if (named.name == "stream staging") CHECK(named.peak_bytes <= std::uint64_t{160} << 20);
-        // Many small uploads that nobody submits.
+        // Many small uploads that are not submitted explicitly.
         const Words part(std::size_t{1} << 18, 5);
         for (int i = 0; i < 200; ++i)
             stream.upload(std::span<const std::uint32_t>(part),
@@ -332,7 +333,7 @@ TEST_CASE("stream: large transfers go in parts, so staging stays small") {
     });
 }
 
-TEST_CASE("stream: steps in any order give what they give one by one") {
+TEST_CASE("stream: steps in any order give the same results as one by one") {
     on_device([](weft::Backend& backend) {
         const Program affine(backend, kAffine), in_place(backend, kInPlace);
         constexpr std::size_t kCount = 512, kBuffers = 3;

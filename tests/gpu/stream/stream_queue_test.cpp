@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams of the upload and download queues: copies beside kernels, ordered by events alone.
+// Streams of the upload and download queues: copies next to kernels, ordered by events alone.
 #include <algorithm>
 #include <vector>
 
@@ -28,7 +28,7 @@ Words affine(const Words& in, std::uint32_t factor, std::uint32_t offset) {
     return out;
 }
 
-// What a backend that splits its queues finds, and one that has a single queue for all.
+// Runs the body on a backend with the planned queues and on one with split queues.
 template <class Body>
 void on_either_plan(const Body& body) {
     for (const weft::QueueMode queues : {weft::QueueMode::automatic, weft::QueueMode::split}) {
@@ -66,7 +66,7 @@ TEST_CASE("stream queues: uploads, kernels and downloads of three streams in tur
             const Words values = words(kCount, round);
             up.upload(values, in[s]);
             loaded[s] = up.submit();
-            compute.wait_for(stored[s]);  // two roles before one submission
+            compute.wait_for(stored[s]);  // one submission waits for two roles
             compute.wait_for(loaded[s]);
             compute.dispatch(program, {in[s], out[s]}, kCount, AffineParameters{3, round});
             worked[s] = compute.submit();
@@ -90,7 +90,7 @@ TEST_CASE("stream queues: fills, copies, downloads and sequences of a copying st
         up.replay(steps);
         CHECK(up.download(b) == Words(kCount, 7));
         CHECK(up.download(a) == Words(kCount, 9));
-        other.replay(steps);  // of the same queue
+        other.replay(steps);  // on the same queue
         CHECK(other.download(b) == Words(kCount, 9));
     });
 }
@@ -105,7 +105,7 @@ TEST_CASE("stream queues: kernels and sequences of other queues are refused") {
         check_error(Errc::invalid_argument, "dispatch: the stream's queue copies only (got program", [&] {
             up.dispatch(program, {a, b}, kCount, AffineParameters{1, 0});
         });
-        CHECK(up.download(a) == in);  // what was recorded before still runs
+        CHECK(up.download(a) == in);  // earlier steps still run
         const weft::Sequence kernels = compute.record([&](Stream& to) {
             to.dispatch(program, {a, b}, kCount, AffineParameters{1, 0});
         });
@@ -122,7 +122,7 @@ TEST_CASE("stream queues: kernels and sequences of other queues are refused") {
     });
 }
 
-TEST_CASE("stream queues: a profile hears of copying streams") {
+TEST_CASE("stream queues: a profile includes copying streams") {
     on_either_plan([](weft::Backend& backend) {
         weft::Profile profile(backend);
         Stream up(backend, {.name = "loader", .queue = StreamQueue::upload});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams: order of steps, what is refused and with which number, unfinished streams.
+// Streams: order of steps, refused steps and the numbers in their errors, unfinished streams.
 #include <chrono>
 #include <span>
 #include <string>
@@ -27,7 +27,7 @@ TEST_CASE("stream: every step sees the steps before it") {
         Buffer<std::uint32_t> a(backend, kCount), b(backend, kCount), c(backend, kCount);
         Words in = words(kCount), want(in);
         stream.upload(std::span(in), a);
-        std::fill(in.begin(), in.end(), 0u);  // was copied aside
+        std::fill(in.begin(), in.end(), 0u);  // the data has been copied
         stream.fill(b.view(), 5);
         stream.dispatch(program, {a, b}, kCount, AffineParameters{2, 9});
         for (int round = 0; round < 150; ++round) stream.dispatch(in_place, {b}, kCount);
@@ -91,7 +91,7 @@ TEST_CASE("stream: refused steps name the number and change nothing") {
                 [&] { stream.download<std::uint32_t>(b.view(), std::span<std::uint32_t>(small)); });
         CHECK(stream.download(b) == Words(256, kGuardWord));
         CHECK(stream.download(a) == in);
-        CHECK_NOTHROW(stream.dispatch(program, {a, b}, 0, p));  // zero elements: nothing
+        CHECK_NOTHROW(stream.dispatch(program, {a, b}, 0, p));  // zero elements run nothing
         stream.dispatch(program, {a, b}, 256, p);
         CHECK(stream.download(b)[255] == in[255] + 255);
         check_usable(backend);
@@ -141,7 +141,7 @@ TEST_CASE("stream: a buffer that was moved from is refused") {
     });
 }
 
-TEST_CASE("stream: a wait that times out says so; the work is not lost") {
+TEST_CASE("stream: a wait that times out reports it; the work is not lost") {
     on_device([](weft::Backend& backend) {
         const Program program(backend, kSlow);
         Stream stream(backend);

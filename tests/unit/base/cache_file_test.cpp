@@ -24,7 +24,7 @@ CacheIdentity some_device() {
     return identity;
 }
 
-/// What a driver of that device would return: 32 bytes of header, then its data.
+/// The cache that a driver of this device would return: 32 bytes of header, then its data.
 Bytes driver_blob(const CacheIdentity& identity, std::size_t bytes, std::uint8_t fill) {
     Bytes blob(32 + bytes, std::byte{fill});
     const std::uint32_t words[4] = {32, 1, identity.vendor_id, identity.device_id};
@@ -41,7 +41,7 @@ bool accepted(const CacheIdentity& identity, std::span<const std::byte> file) {
     return decoded.refused.empty();
 }
 
-/// A folder of its own, gone at the end.
+/// A temporary folder, which is removed at the end.
 struct Folder {
     fs::path path;
     Folder() {
@@ -74,7 +74,7 @@ class Variable {
 
 }  // namespace
 
-TEST_CASE("an encoded cache comes back as it was") {
+TEST_CASE("an encoded cache is decoded unchanged") {
     const CacheIdentity me = some_device();
     const Bytes payload = driver_blob(me, 100, 0x5a);
     const Bytes file = encode_cache(me, payload);
@@ -142,7 +142,7 @@ TEST_CASE("a cache of another device, driver or UUID is refused") {
     CHECK(fs::path(cache_file_name(me)).filename() == cache_file_name(me));
 }
 
-TEST_CASE("a payload whose driver header is odd is refused although the checksum holds") {
+TEST_CASE("a payload with a wrong driver header is refused although the checksum is right") {
     const CacheIdentity me = some_device();
     const struct {
         std::size_t at;
@@ -176,7 +176,7 @@ TEST_CASE("files are written whole, replaced, and read back") {
     CHECK(std::distance(fs::directory_iterator(file.parent_path()), fs::directory_iterator()) == 1);
 }
 
-TEST_CASE("where nothing can be written there is a reason and no litter") {
+TEST_CASE("if nothing can be written there is a reason and no file is left") {
     const Folder folder;
     const fs::path plain = folder.path / "plain";
     std::ofstream(plain) << "x";
@@ -204,7 +204,7 @@ TEST_CASE("a file beyond the largest size counts as absent and is never written"
     std::ofstream(file) << "x";
     fs::resize_file(file, kMaxCacheBytes + kOurHeader + 1);  // sparse
     CHECK_FALSE(read_cache_file(file).has_value());
-    // The size alone decides; the bytes behind it are never looked at.
+    // Only the size decides; the bytes are never read.
     const std::byte one{};
     std::string reason;
     CHECK_FALSE(
@@ -213,7 +213,7 @@ TEST_CASE("a file beyond the largest size counts as absent and is never written"
     CHECK(folder.files() == 1);
 }
 
-TEST_CASE("two processes that write at once leave one whole file") {
+TEST_CASE("two processes that write simultaneously leave one complete file") {
     const Folder folder;
     const fs::path file = folder.path / "c.cache";
     const CacheIdentity me = some_device();

@@ -59,7 +59,7 @@ void check_default(const Config& config) {
     CHECK(config.trace.empty());
 }
 
-TEST_CASE("nothing set, or set to nothing, is the default configuration") {
+TEST_CASE("unset and empty variables give the default configuration") {
     check_default(parse({}));
     Values empty;
     for (const char* name : kVariables) empty[name] = "";
@@ -158,7 +158,7 @@ TEST_CASE("bounded numbers name their bounds") {
     CHECK(parse({{"WEFT_SLOTS", "1"}}).ring_slots == 1u);
     CHECK(parse({{"WEFT_SLOTS", "16"}}).ring_slots == 16u);
     CHECK(parse({{"WEFT_COPY_THREADS", "256"}}).copy_threads == 256u);
-    // The last two would be legal if only their low 32 or 64 bits were looked at.
+    // The last two would be legal if only their low 32 or 64 bits were read.
     for (const char* bad : {"0", "17", "-1", "two", "4294967298", "18446744073709551618"}) {
         CAPTURE(bad);
         CHECK(refusal({{"WEFT_SLOTS", bad}}) ==
@@ -198,7 +198,7 @@ TEST_CASE("an unknown word is refused and the legal ones are listed") {
     }
 }
 
-TEST_CASE("an enum that holds none of its values is refused before a device is looked for") {
+TEST_CASE("an enum with an invalid value is refused before the search for a device") {
     const auto refused = [](const char* text, auto&& change) {
         Config config;
         weft::core::check_enums(config);

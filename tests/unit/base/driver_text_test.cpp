@@ -10,7 +10,7 @@ using weft::core::DeviceFault;
 using weft::core::fault_text;
 using weft::core::kMostFaultBytes;
 
-TEST_CASE("fault: nothing said, nothing told") {
+TEST_CASE("fault: an empty report adds no text") {
     CHECK(fault_text({}) == "");
 }
 
@@ -24,7 +24,7 @@ TEST_CASE("fault: description, addresses, vendor records") {
           "instruction pointer (fault) at 0x40; MMU (code 0x1f, data 0xdeadbeef00)");
 }
 
-TEST_CASE("fault: every kind of address has its words, unknown kinds too") {
+TEST_CASE("fault: every kind of address has a text, unknown kinds too") {
     const char* words[] = {"no address",
                            "invalid read",
                            "invalid write",

@@ -23,7 +23,7 @@ TEST_CASE("union_length counts time covered once") {
         {{{0, 10}, {2, 3}, {4, 5}}, 10},  // inside
         {{{6, 8}, {1, 2}, {4, 7}}, 5},    // out of order, with gaps
         {{{2, 2}, {5, 4}}, 0},            // empty and reversed
-        {{{5, 4}, {1, 2}, {nan, 3}}, 1},  // those do not spoil others
+        {{{5, 4}, {1, 2}, {nan, 3}}, 1},  // invalid ones do not affect others
         {{{-2, -1}, {-1.5, 0.5}}, 2.5},   // negative times
     };
     for (const auto& c : cases) CHECK(union_length(c.intervals) == doctest::Approx(c.expected));
@@ -41,7 +41,7 @@ TEST_CASE("overlap_length counts time in which two different sets run") {
         {{{{0, 2}}, {{2, 4}}}, 0},    // touching
         {{{{0, 3}}, {{2, 4}}}, 1},
         {{{{0, 10}}, {{1, 2}, {3, 4}, {3.5, 6}}}, 4},  // union of the second set, not its sum
-        {{{{0, 4}}, {{1, 3}}, {{2, 6}}}, 3},           // three at once count once
+        {{{{0, 4}}, {{1, 3}}, {{2, 6}}}, 3},           // three simultaneous ones count once
         {{{{0, 1}, {1, 2}}, {{0.5, 1.5}}}, 1},         // seam inside one set
         {{{{0, 1}}, {{2, 3}}, {{4, 5}}}, 0},
         {{{{3, 1}}, {{0, 5}}}, 0},  // reversed is empty

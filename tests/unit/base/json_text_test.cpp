@@ -36,7 +36,7 @@ TEST_CASE("strings are escaped exactly") {
     for (const auto& c : cases) CHECK(json_string(c.text) == c.json);
 }
 
-TEST_CASE("what is no UTF-8 is replaced byte for byte and takes nothing with it") {
+TEST_CASE("invalid UTF-8 is replaced byte for byte and does not affect its neighbours") {
     const struct {
         std::string what, text, inner;
     } cases[] = {
@@ -57,7 +57,7 @@ TEST_CASE("what is no UTF-8 is replaced byte for byte and takes nothing with it"
     }
 }
 
-TEST_CASE("numbers read back as the same, and what JSON lacks is null") {
+TEST_CASE("numbers are read back unchanged, and numbers that JSON lacks are null") {
     CHECK(json_number(0) == "0");
     CHECK(json_number(0.1) == "0.1");
     CHECK(json_number(-2.5) == "-2.5");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Log: levels, callbacks that throw or log again, many threads. And what a driver's message becomes.
+// The log: levels, callbacks that throw or log again, many threads; and the text of a driver's message.
 #include <atomic>
 #include <stdexcept>
 #include <string>
@@ -29,7 +29,7 @@ TEST_CASE("log: a line passes if its level is at or above the log's") {
     }
 }
 
-TEST_CASE("log: what a callback throws is dropped, and the next line comes") {
+TEST_CASE("log: an exception of a callback is dropped, and the next line is logged") {
     int calls = 0;
     const Log log(LogLevel::debug, [&](LogLevel, std::string_view) {
         ++calls;

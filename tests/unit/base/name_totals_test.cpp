@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MemoryReport's totals by name: what counts, what is remembered, and for how long.
+// The totals of MemoryReport by name: what is counted, and how long names are kept.
 #include <string>
 
 #include <doctest/doctest.h>
@@ -27,7 +27,7 @@ TEST_CASE("names: live, peak and count; the peak stays when nothing is live") {
     CHECK(names.entries().at("a").total.count == 1);
 }
 
-TEST_CASE("names: an unknown name is not counted out") {
+TEST_CASE("names: removing an unknown name changes nothing") {
     NameTotals names;
     names.remove("never", 5);
     CHECK(names.entries().empty());
@@ -48,7 +48,7 @@ TEST_CASE("names: idle ones are bounded, the one longest idle goes first; live o
         names.remove(name(i), 1);
     }
     CHECK(names.entries().size() == kMost + 1);
-    // Used again: now the youngest of the idle.
+    // It is used again, so it becomes the most recent idle name.
     names.add(name(0), 1);
     names.remove(name(0), 1);
     names.add("new", 1);

@@ -11,7 +11,7 @@ using namespace weft::core;
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
-TEST_CASE("the start of a process lies within the kernel's tick, where the processor time says") {
+TEST_CASE("the start of a process is within the kernel's tick, placed by the processor time") {
     const SteadyTime tick{1000ms};
     const auto start = [&](std::chrono::nanoseconds loaded_after, std::chrono::nanoseconds processor_time) {
         return estimate_start(tick, 10ms, tick + loaded_after, processor_time) - tick;
@@ -19,7 +19,7 @@ TEST_CASE("the start of a process lies within the kernel's tick, where the proce
     CHECK(start(6ms, 2ms) == 4ms);
     CHECK(start(12ms, 2ms) == 10ms);
     CHECK(start(6ms, 6ms) == 0ms);
-    CHECK(start(6ms, 9ms) == 0ms);      // several threads used more than passed
+    CHECK(start(6ms, 9ms) == 0ms);      // several threads used more processor time than time passed
     CHECK(start(5000ms, 3ms) == 10ms);  // weft was loaded long after the start
     CHECK(start(5000ms, 4995ms) == 5ms);
 }
@@ -28,7 +28,7 @@ TEST_CASE("this process started a while ago, and always at the same time") {
     const SteadyTime begin = steady_clock::now(), first = process_start();
     CHECK(first < begin);
     std::this_thread::sleep_for(2ms);
-    // Two clocks are read one after the other; an answer is off by no more than what passed between.
+    // Two clocks are read one after the other; the result is off by at most the time between.
     const SteadyTime again = process_start();
     CHECK(std::chrono::abs(again - first) <= steady_clock::now() - begin);
 }

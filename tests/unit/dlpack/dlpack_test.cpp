@@ -31,7 +31,7 @@ struct Foreign {
 
 }  // namespace
 
-TEST_CASE("dlpack: what weft gives out says what it is, and keeps its memory until it is deleted") {
+TEST_CASE("dlpack: an exported tensor describes its data, and keeps the memory until it is deleted") {
     std::vector<std::complex<float>> values{{1, 2}, {3, 4}, {5, 6}, {7, 8}, {9, 10}, {11, 12}};
     const void* data = values.data();
     DLManagedTensor* tensor = to_dlpack(std::move(values), {3, 1, 2});
@@ -50,7 +50,7 @@ TEST_CASE("dlpack: what weft gives out says what it is, and keeps its memory unt
     release_dlpack(nullptr);
 }
 
-TEST_CASE("dlpack: the owner goes with the deleter, once") {
+TEST_CASE("dlpack: the deleter releases the owner, once") {
     auto owner = std::make_shared<int>(3);
     int memory[4] = {};
     DLManagedTensor* tensor =
@@ -73,7 +73,7 @@ TEST_CASE("dlpack: the owner goes with the deleter, once") {
     CHECK(owner.use_count() == 1);
 }
 
-TEST_CASE("dlpack: fields that cannot be given out are refused, and the owner stays free") {
+TEST_CASE("dlpack: fields that cannot be exported are refused, and the owner is not taken") {
     auto owner = std::make_shared<int>(3);
     alignas(16) int memory[4] = {};
     const auto refused = [&](const char* part, auto&& spoil) {
@@ -104,7 +104,7 @@ TEST_CASE("dlpack: fields that cannot be given out are refused, and the owner st
     refused("negative extent (got -9223372036854775808)", [](T t) {
         t.shape = {0, std::numeric_limits<std::int64_t>::min()};
     });
-    // One factor of 0 does not make the strides of the others any smaller.
+    // An extent of 0 does not make the strides of the other axes smaller.
     refused("too many elements", [](T t) { t.shape = {0, std::int64_t{1} << 32, std::int64_t{1} << 32}; });
     refused("too many elements", [](T t) { t.shape = {std::int64_t{1} << 62}; });
     refused("memory beyond the last address", [](T t) {
@@ -113,7 +113,7 @@ TEST_CASE("dlpack: fields that cannot be given out are refused, and the owner st
     });
 }
 
-TEST_CASE("dlpack: the bytes of a tensor do not wrap") {
+TEST_CASE("dlpack: the size of a tensor does not overflow") {
     TensorInfo info{
         nullptr, TensorPlace::host, 0, {ElementKind::floating, 64}, {(std::int64_t{1} << 60) - 1}};
     CHECK(info.bytes() == ((std::size_t{1} << 60) - 1) * 8);
@@ -129,7 +129,7 @@ TEST_CASE("dlpack: element types by their names") {
     CHECK(to_string(element_type<std::complex<double>>()) == "complex128");
 }
 
-TEST_CASE("dlpack: a tensor of others is read where it lies and deleted once") {
+TEST_CASE("dlpack: a tensor of another library is read in place and deleted once") {
     Foreign foreign;
     {
         HostTensor<double> tensor(&foreign.tensor);
@@ -162,7 +162,7 @@ TEST_CASE("dlpack: axes of one element and empty tensors may have any strides") 
     CHECK(read_dlpack(&foreign.tensor).elements() == 0);
 }
 
-TEST_CASE("dlpack: what cannot be read is refused by name and stays the caller's") {
+TEST_CASE("dlpack: a tensor that cannot be read is refused by name and stays with the caller") {
     const auto refused = [](Errc code, const char* part, auto&& spoil) {
         Foreign foreign;
         spoil(foreign);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled shaders kept on disk: hits, and everything that must not be one.
+// Compiled shaders that are kept on disk: hits, and everything that must be a miss.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -35,7 +35,7 @@ std::string storing(const std::string& value) {
            value + "; }\n";
 }
 
-/// A source that includes value.glsl, found in the second of two folders, and a cache of its own.
+/// A source that includes value.glsl, which is in the second of two folders, and a separate cache.
 struct Project {
     ScratchFolder folder;
     GlslSource source;
@@ -55,7 +55,8 @@ struct Project {
             files.push_back(entry.path());
         return files;
     }
-    /// Compiles twice: missed, with the reason given, then found again with the same words.
+    /// Compiles twice: the first time is a miss with the given reason, the second one a hit with the same
+    /// words.
     std::vector<std::uint32_t> misses_then_hits(const std::string& reason = "") const {
         const SpirV first = compile_glsl(source);
         CHECK_FALSE(first.from_cache);
@@ -88,13 +89,13 @@ TEST_CASE("glsl cache: the second time is a hit with everything the first one ha
     CHECK(project.entries().size() == 1);
 }
 
-TEST_CASE("glsl cache: whatever a result depends on is looked at again") {
+TEST_CASE("glsl cache: everything that a result depends on is checked again") {
     Project project;
     const auto five = project.misses_then_hits();
     project.folder.write("two/value.glsl", "#define VALUE 6u\n");
     const auto six = project.misses_then_hits("two/value.glsl has changed");
     CHECK(six != five);
-    // A file that now comes first in the order of folders is found although no file had to change.
+    // A new file that comes first in the order of folders is found although no other file changed.
     const fs::path first = project.folder.write("one/value.glsl", "#define VALUE 7u\n");
     const auto seven = project.misses_then_hits("one/value.glsl has changed");
     CHECK(seven != six);
@@ -104,7 +105,7 @@ TEST_CASE("glsl cache: whatever a result depends on is looked at again") {
     CHECK(project.misses_then_hits() == five);
 }
 
-TEST_CASE("glsl cache: options have results of their own") {
+TEST_CASE("glsl cache: different options have different results") {
     Project project;
     project.misses_then_hits();
     project.source.macros = {{"UNUSED", "1"}};
@@ -116,7 +117,7 @@ TEST_CASE("glsl cache: options have results of their own") {
     CHECK(project.entries().size() == 4);
 }
 
-TEST_CASE("glsl cache: errors are not kept and come again") {
+TEST_CASE("glsl cache: errors are not kept and are reported again") {
     Project project;
     project.folder.write("two/value.glsl", "#define VALUE nothing\n");
     for (int i = 0; i < 2; ++i)
@@ -155,7 +156,7 @@ TEST_CASE("glsl cache: damaged, foreign and unsafe entries are compiled again an
     CHECK(project.misses_then_hits("too large") == words);
 }
 
-TEST_CASE("glsl cache: folders and files are this user's alone") {
+TEST_CASE("glsl cache: only this user can access folders and files") {
     Project project;
     project.misses_then_hits();
     const auto mode = [](const fs::path& path) {
@@ -168,7 +169,7 @@ TEST_CASE("glsl cache: folders and files are this user's alone") {
     CHECK(mode(project.entries().at(0)) == 0600);
 }
 
-TEST_CASE("glsl cache: where nothing can be written the shader is compiled all the same") {
+TEST_CASE("glsl cache: if nothing can be written the shader is still compiled") {
     Project project;
     project.source.cache_dir = project.folder.write("a_file", "x");
     for (int i = 0; i < 2; ++i) {
@@ -213,7 +214,7 @@ TEST_CASE("glsl cache: a hit makes an entry the newest, and the oldest are evict
     CHECK(project.entries().empty());
 }
 
-TEST_CASE("glsl cache: threads that compile and change the same entry always get their own words") {
+TEST_CASE("glsl cache: threads that compile and change the same entry always get the right words") {
     Project project;
     const auto words = compile_glsl(project.source).words;
     std::atomic<bool> stop{false};
@@ -239,7 +240,7 @@ TEST_CASE("glsl cache: threads that compile and change the same entry always get
 }
 
 TEST_CASE("child: glsl cache of a new process") {
-    // The variables name the folder, the source that the parent compiled, and what is to come of it.
+    // The variables give the folder, the source that the parent compiled, and the expected result.
     const GlslSource source{.file = std::getenv("WEFT_TEST_FILE")};
     if (std::getenv("WEFT_TEST_REFUSED") != nullptr) {
         CHECK(error_text(weft::Errc::invalid_argument, [&] {
@@ -252,7 +253,7 @@ TEST_CASE("child: glsl cache of a new process") {
     CHECK(spirv.from_cache != weft::glsl::compiler_started());
 }
 
-TEST_CASE("glsl cache: the environment decides where nothing else does, and a hit starts no compiler") {
+TEST_CASE("glsl cache: the environment decides if nothing else does, and a hit starts no compiler") {
     const ScratchFolder folder;
     const std::string file = folder.write("a.comp", "#version 450\n" + storing("1u")).string();
     const std::string cache = (folder.path() / "cache").string();
@@ -268,7 +269,7 @@ TEST_CASE("glsl cache: the environment decides where nothing else does, and a hi
     CHECK(run({{"WEFT_CACHE_DIR", ""}, {"XDG_CACHE_HOME", cache}}) == 0);
     CHECK(fs::exists(cache + "/weft/glsl"));
     CHECK(run({{"WEFT_CACHE_DIR", cache}, {"WEFT_CACHE", "maybe"}, {"WEFT_TEST_REFUSED", "1"}}) == 0);
-    // What the engine's variables say is no concern of a compiler.
+    // Invalid variables of the engine do not affect the compiler.
     CHECK(run({{"WEFT_CACHE_DIR", cache}, {"WEFT_SLOTS", "none"}, {"WEFT_TEST_HIT", "1"}}) == 0);
 }
 

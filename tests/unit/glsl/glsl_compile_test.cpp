@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GLSL to SPIR-V, and what is said about GLSL that is none.
+// GLSL to SPIR-V, and the errors for text that is not GLSL.
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -49,7 +49,7 @@ bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
-/// Whether a word of the module is `value`, as constants are.
+/// Whether a word of the module is `value`; constants are such words.
 bool has_word(const SpirV& spirv, std::uint32_t value) {
     return std::ranges::find(spirv.words, value) != spirv.words.end();
 }
@@ -84,7 +84,7 @@ TEST_CASE("compile_glsl: macros reach the shader, and WEFT_GLSL is one of them")
              .macros = {{"NAME"}}});
 }
 
-TEST_CASE("compile_glsl: options that are not legal are refused by name") {
+TEST_CASE("compile_glsl: illegal options are refused by name") {
     const std::string text = shader(kMain);
     const auto with_macro = [&](std::string name, std::string value) {
         return refused(Errc::invalid_argument,
@@ -118,7 +118,7 @@ TEST_CASE("compile_glsl: errors name file and line, the first in the first line,
     const std::string file = folder.write("dir/my.comp", text).string();
     CHECK(first_line(refused(Errc::invalid_shader, {.file = file})) ==
           "compile_glsl: " + file + ":4: 'nope' : undeclared identifier");
-    // Windows' line ends and a byte-order mark move nothing.
+    // Line ends of Windows and a byte-order mark do not change line numbers.
     CHECK(contains(
         refused(Errc::invalid_shader, {.text = "\xef\xbb\xbf#version 450\r\n\r\nvoid main() { no; }"}),
         "compile_glsl: shader:3: 'no'"));
@@ -160,7 +160,7 @@ TEST_CASE("compile_glsl: other stages than compute are refused") {
     CHECK(contains(refused(Errc::invalid_shader, {.text = text}), "shader:2: "));
 }
 
-TEST_CASE("compile_glsl: warnings are told, or are errors where that is asked for") {
+TEST_CASE("compile_glsl: warnings are reported, or are errors if requested") {
     GlslSource source{.text = shader("#extension GL_no_such_thing : enable\nvoid main() {}")};
     const SpirV spirv = compile(source);
     CHECK(spirv.warnings == "shader:3: warning: '#extension' : extension not supported: GL_no_such_thing");
@@ -168,7 +168,7 @@ TEST_CASE("compile_glsl: warnings are told, or are errors where that is asked fo
     CHECK(contains(refused(Errc::invalid_shader, source), "compile_glsl: shader:3: '#extension'"));
 }
 
-TEST_CASE("compile_glsl: optimization and debug information do what they say") {
+TEST_CASE("compile_glsl: optimization and debug information have their effects") {
     const std::string text = shader(
         "layout(set = 0, binding = 0) buffer X { uint x[]; };\n"
         "uint twice(uint v) { return v + v; }\n"
@@ -184,7 +184,7 @@ TEST_CASE("compile_glsl: optimization and debug information do what they say") {
     CHECK_FALSE(has_word(compile({.text = text}), 77771));
 }
 
-TEST_CASE("compile_glsl: every turn of a loop keeps what is precise, wherever that is said") {
+TEST_CASE("compile_glsl: every iteration of a loop keeps what is precise, wherever it is declared") {
     const ScratchFolder folder;
     folder.write("exact.glsl", "#define EXACT precise\n");
     const std::string body =
@@ -207,7 +207,7 @@ TEST_CASE("compile_glsl: every turn of a loop keeps what is precise, wherever th
     CHECK(count_contractions(compile(loose).words).forbidden == 0);
 }
 
-TEST_CASE("compile_glsl: includes are found beside the including file, then in the folders, then in weft") {
+TEST_CASE("compile_glsl: includes are found next to the including file, then in the folders, then in weft") {
     const ScratchFolder folder;
     folder.write("src/inner/near.glsl", "#define VALUE FROM_DEEP\n#include \"deep.glsl\"\n");
     folder.write("src/inner/deep.glsl", "#define FROM_DEEP 11111u\n");
@@ -232,7 +232,7 @@ TEST_CASE("compile_glsl: includes are found beside the including file, then in t
     CHECK(spirv.included == expected);
 }
 
-TEST_CASE("compile_glsl: a file of the user's comes before weft's own of that name") {
+TEST_CASE("compile_glsl: a file of the user comes before weft's file of that name") {
     const ScratchFolder folder;
     folder.write("weft.glsl", "#define VALUE 22222u\n");
     CHECK(has_word(compile({.text = "#version 450\n#include \"weft.glsl\"\n" + kStore.substr(13),
@@ -252,7 +252,7 @@ TEST_CASE("compile_glsl: errors in an include name its own line") {
     CHECK(contains(text, "\n" + file.string() + ":3: 'lost'"));
 }
 
-TEST_CASE("compile_glsl: an include that is not there names every place") {
+TEST_CASE("compile_glsl: the error for a missing include names every place") {
     const ScratchFolder folder;
     const fs::path file =
         folder.write("m.comp", "#version 450\n\n#include \"no.glsl\"\n" + std::string(kMain));
@@ -267,7 +267,7 @@ TEST_CASE("compile_glsl: an include that is not there names every place") {
     CHECK(contains(text, "shader:2: '#include' : "));
 }
 
-TEST_CASE("compile_glsl: includes that cannot be text are refused by name") {
+TEST_CASE("compile_glsl: includes that are not text files are refused by name") {
     const ScratchFolder folder;
     fs::create_directories(folder.path() / "dir.glsl");
     folder.write("nul.glsl", std::string_view("uint a;\0", 8));
@@ -299,7 +299,7 @@ TEST_CASE("compile_glsl: includes that cannot be text are refused by name") {
     }
 }
 
-TEST_CASE("compile_glsl: a file that cannot be read is an error of the system's") {
+TEST_CASE("compile_glsl: a file that cannot be read is an error of the system") {
     const ScratchFolder folder;
     try {
         compile({.file = folder.path() / "none.comp"});
@@ -314,7 +314,7 @@ TEST_CASE("compile_glsl: a file that cannot be read is an error of the system's"
     CHECK(contains(refused(Errc::io, {.file = folder.path() / "closed.comp"}), "closed.comp"));
 }
 
-TEST_CASE("compile_glsl: include cycles end, and guarded ones are none") {
+TEST_CASE("compile_glsl: include cycles are refused, and guarded includes are not cycles") {
     const ScratchFolder folder;
     folder.write("a.glsl", "#include \"b.glsl\"\n");
     folder.write("b.glsl", "#include \"a.glsl\"\n");
@@ -355,7 +355,7 @@ TEST_CASE("compile_glsl: includes nested too deep, or too many, are refused") {
                    "too many includes (need at most 10000)"));
 }
 
-TEST_CASE("compile_glsl: a sum of a hundred thousand terms is no stack overflow") {
+TEST_CASE("compile_glsl: a sum of a hundred thousand terms does not overflow the stack") {
     std::string sum = "x[1]";
     for (int i = 0; i < 100000; ++i) sum += "+x[1]";
     const std::string text =
@@ -365,7 +365,7 @@ TEST_CASE("compile_glsl: a sum of a hundred thousand terms is no stack overflow"
     }).join();
 }
 
-TEST_CASE("compile_glsl: many threads get what one gets") {
+TEST_CASE("compile_glsl: many threads get the same result as one") {
     const auto value = [](std::size_t i) { return std::to_string(1000 + i) + "u"; };
     std::vector<std::vector<std::uint32_t>> alone(6);
     for (std::size_t i = 0; i < alone.size(); ++i)

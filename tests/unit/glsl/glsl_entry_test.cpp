@@ -27,7 +27,7 @@ bool accepted(std::span<const std::byte> file, const Digest& key = kKey) {
     return decoded.refused.empty();
 }
 
-/// Puts the right digest over whatever `change` makes of the payload.
+/// Changes the payload by `change` and writes the matching digest.
 Bytes forged(const std::function<void(Bytes& payload)>& change) {
     constexpr std::size_t kHeader = 52;
     Bytes file = encode_entry(kKey, some_entry());
@@ -55,7 +55,7 @@ TEST_CASE("glsl digest: published values of FNV-1a with 128 bits") {
     CHECK(hex(digest_of("foobar")) == "343e1662793c64bf6f0d3597ba446f18");
 }
 
-TEST_CASE("glsl entry: comes back as it was") {
+TEST_CASE("glsl entry: is decoded unchanged") {
     const Bytes file = encode_entry(kKey, some_entry());
     const DecodedEntry decoded = decode_entry(kKey, file);
     CHECK(decoded.refused == "");
@@ -64,7 +64,7 @@ TEST_CASE("glsl entry: comes back as it was") {
     CHECK(file[8] == std::byte{2});
 }
 
-TEST_CASE("glsl entry: cut, lengthened, changed anywhere or another's is refused") {
+TEST_CASE("glsl entry: one that is cut, lengthened, changed anywhere or of another key is refused") {
     Bytes file = encode_entry(kKey, some_entry());
     for (std::size_t length = 0; length < file.size(); ++length)
         CHECK_FALSE(accepted(std::span(file).first(length)));
@@ -79,7 +79,7 @@ TEST_CASE("glsl entry: cut, lengthened, changed anywhere or another's is refused
     CHECK_FALSE(accepted(file));
 }
 
-TEST_CASE("glsl entry: parts that do not fit are refused even under a right digest") {
+TEST_CASE("glsl entry: parts that do not fit are refused even with a right digest") {
     CHECK(accepted(forged([](Bytes&) {})));
     const std::function<void(Bytes&)> changes[] = {
         [](Bytes& p) { p.clear(); },
@@ -87,7 +87,7 @@ TEST_CASE("glsl entry: parts that do not fit are refused even under a right dige
         [](Bytes& p) { std::fill_n(p.begin(), 4, std::byte{0xff}); },         // count of dependencies
         [](Bytes& p) { std::fill_n(p.begin() + 21, 4, std::byte{0xff}); },    // length of the first path
         [](Bytes& p) { p.resize(p.size() - 4); },                             // a word is missing
-        [](Bytes& p) { p.push_back(std::byte{0}); },                          // and one byte too many
+        [](Bytes& p) { p.push_back(std::byte{0}); },                          // one byte too many
         [](Bytes& p) { std::fill(p.end() - 24, p.end() - 20, std::byte{}); }  // magic of SPIR-V
     };
     for (std::size_t i = 0; i < std::size(changes); ++i) {
@@ -145,7 +145,7 @@ TEST_CASE("glsl key: the working folder counts only where a path starts there") 
     CHECK(key(roots) != key(elsewhere));
 }
 
-TEST_CASE("glsl eviction: oldest first, until both limits hold, and nothing of others") {
+TEST_CASE("glsl eviction: oldest first, until both limits hold, and no other files") {
     const std::vector<StoredFile> files{{name_of('a'), 40, 30},
                                         {name_of('b'), 30, 10},
                                         {name_of('c'), 20, 20},
@@ -160,7 +160,7 @@ TEST_CASE("glsl eviction: oldest first, until both limits hold, and nothing of o
     CHECK(plan_eviction({}, 100, 0, 0) == Names{});
 }
 
-TEST_CASE("glsl eviction: what was left half-written goes after an hour, not before") {
+TEST_CASE("glsl eviction: incomplete files are removed after an hour, not before") {
     const std::string half = name_of('a') + ".Xy12zZ";
     CHECK(plan_eviction({{half, 10, 1000}}, 1000 + 3600, 100, 10).empty());
     CHECK(plan_eviction({{half, 10, 1000}}, 1000 + 3601, 100, 10) == std::vector<std::string>{half});

@@ -5,7 +5,7 @@
 
 using namespace weft::glsl;
 
-TEST_CASE("glsl messages: lines of the compiler are taken apart") {
+TEST_CASE("glsl messages: lines of the compiler are parsed") {
     const struct {
         const char* output;
         std::vector<Message> messages;
@@ -41,7 +41,7 @@ TEST_CASE("glsl messages: an error text starts with the first error and leaves n
     CHECK(warning_text({{"a", true, "wrong"}}) == "");
 }
 
-TEST_CASE("glsl messages: thousands of lines become a text one can read") {
+TEST_CASE("glsl messages: thousands of lines become a readable text") {
     std::vector<Message> many(5000, {"a:1", true, "wrong"});
     many.push_back({"a:2", true, std::string(100000, 'x')});
     std::string text = error_text(many, "a");

@@ -20,7 +20,7 @@ using weft::core::HostCopy;
 constexpr std::size_t kKiB = 1024, kMiB = 1024 * kKiB, kGuard = 64, kLine = 64;
 constexpr unsigned char kUntouched = 0xa5;
 
-/// Bytes that differ from their neighbours and from any copy that is off by some bytes.
+/// Bytes that differ from their neighbours, so that a copy that is off by some bytes is found.
 std::vector<unsigned char> noise(std::size_t bytes, std::uint32_t seed) {
     std::vector<unsigned char> out(bytes);
     for (unsigned char& byte : out) {
@@ -105,7 +105,7 @@ TEST_CASE("nothing to copy needs no memory") {
     workers.copy({});
     std::vector<unsigned char> target(kMiB), source = noise(kMiB, 4);
     const HostCopy copies[] = {{nullptr, nullptr, 0}, {target.data(), source.data(), kMiB}, {}};
-    workers.copy(copies);  // enough for the workers, whose parts must skip the empty ones
+    workers.copy(copies);  // large enough for the workers, which must skip the empty ones
     CHECK(target == source);
 }
 
@@ -127,7 +127,7 @@ bool copies_all(CopyWorkers& workers, const std::vector<std::size_t>& sizes, std
 }
 
 TEST_CASE("workers copy every byte once, whatever their number") {
-    const std::size_t part = 128 * kKiB;  // what one thread takes at a time
+    const std::size_t part = 128 * kKiB;  // bytes that one thread copies at a time
     for (const std::uint32_t threads : {0u, 1u, 2u, 16u}) {
         CAPTURE(threads);
         CopyWorkers workers(threads);
@@ -135,14 +135,15 @@ TEST_CASE("workers copy every byte once, whatever their number") {
                                        3 * part - 1, 16 * part, 3 * kMiB + 77})
             CHECK(copies_all(workers, {size}, 11));
         CHECK(copies_all(workers, {0, part, 0, 0, 8 * part + 1, 1, 0, part - 1, 0}, 12));
-        std::vector<std::size_t> many(256, 3000);  // more copies than parts would be in one range
+        std::vector<std::size_t> many(256, 3000);  // more copies than one range would have parts
         for (std::size_t i = 0; i < many.size(); i += 5) many[i] = 0;
         many[100] = kMiB + 1;
         CHECK(copies_all(workers, many, 13));
     }
 }
 
-TEST_CASE("what the threads of each copy did is told once, byte by byte, on rows that never overlap") {
+TEST_CASE(
+    "the work of the threads of each copy is reported once, byte by byte, on tracks that never overlap") {
     weft::core::TraceRecorder recorder;
     const auto sink = recorder.open(1u << 20, 0);
     CopyWorkers workers(16);
@@ -158,7 +159,7 @@ TEST_CASE("what the threads of each copy did is told once, byte by byte, on rows
                                        {target.data(), source.data(), 0}};
             workers.copy(copies, label);
         }
-        const HostCopy small{target.data(), source.data(), 100};  // below what wakes a worker
+        const HostCopy small{target.data(), source.data(), 100};  // too small to wake a worker
         workers.copy({&small, 1}, label);
     };
     std::thread other(caller, 21);
@@ -200,7 +201,7 @@ TEST_CASE("many callers share the workers") {
     }
 }
 
-TEST_CASE("workers that never started, or have just worked, end at once") {
+TEST_CASE("workers that never started, or have just worked, end immediately") {
     for (int round = 0; round < 50; ++round) {
         CopyWorkers idle(16);
         CopyWorkers used(3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lock of a queue: shared by all who name the queue, joined with the application's own.
+// The lock of a queue: it is shared by all that use the queue, and joined with the lock of the application.
 #include <mutex>
 #include <stdexcept>
 #include <string>
@@ -14,7 +14,7 @@ using weft::core::QueueMutex;
 
 namespace {
 
-/// Whether another thread would get past the lock at once.
+/// Whether another thread would get the lock immediately.
 bool is_free(QueueMutex& mutex) {
     bool entered = false;
     std::thread thread([&] {
@@ -28,7 +28,7 @@ bool is_free(QueueMutex& mutex) {
 
 }  // namespace
 
-TEST_CASE("queue mutex: two that name one queue exclude each other; other queues do not") {
+TEST_CASE("queue mutex: two for one queue exclude each other; those of different queues do not") {
     int queue_a = 0, queue_b = 0;
     QueueMutex first(&queue_a), second(&queue_a), other(&queue_b);
     int value = 0;
@@ -46,7 +46,7 @@ TEST_CASE("queue mutex: two that name one queue exclude each other; other queues
     CHECK(is_free(other));
 }
 
-TEST_CASE("queue mutex: the application's lock is held within, once each") {
+TEST_CASE("queue mutex: the application's lock is taken inside it, once each time") {
     int queue = 0, locks = 0, unlocks = 0;
     QueueMutex mutex(&queue, {[&] { ++locks; }, [&] { ++unlocks; }});
     {
@@ -73,6 +73,6 @@ TEST_CASE("queue mutex: an application's lock that throws gives an Error and lea
             CHECK(std::string(e.what()).find(kind == 0 ? "busy" : "threw") != std::string::npos);
         }
     }
-    CHECK(is_free(mutex));  // also past the unlock that throws
+    CHECK(is_free(mutex));  // also after an unlock that throws
     CHECK(is_free(mutex));
 }

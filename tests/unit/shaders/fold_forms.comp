@@ -1,7 +1,7 @@
 #version 460
 // SPDX-License-Identifier: Apache-2.0
-// Ways to an index. FORM 0 to 4 read both axes of a dispatch, the others do not, or
-// take y for something else.
+// Ways to compute an index. FORM 0 to 4 use both axes of a dispatch; the others do not, or use y for another
+// purpose.
 layout(local_size_x = 64) in;
 layout(push_constant) uniform Push { uint count; };
 layout(set = 0, binding = 0) buffer Out { uint y[]; };

@@ -1,6 +1,6 @@
 #version 450
 // SPDX-License-Identifier: Apache-2.0
-// A sum that is only right where no turn of the loop is fused or reassociated.
+// A sum that is right only if no iteration of the loop is fused or reassociated.
 #extension GL_EXT_control_flow_attributes : require
 layout(local_size_x = 64) in;
 layout(set = 0, binding = 0) buffer Values {

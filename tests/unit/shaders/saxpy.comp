@@ -1,6 +1,6 @@
 #version 460
 // SPDX-License-Identifier: Apache-2.0
-// One id for the workgroup and for what is computed from it.
+// One id sets the workgroup size and everything that is computed from it.
 layout(local_size_x = 64, local_size_x_id = 3, local_size_y = 2) in;
 layout(constant_id = 3) const uint kWidth = 64;
 layout(constant_id = 7) const float kScale = 1.5;
@@ -25,7 +25,7 @@ layout(push_constant) uniform Params {
     vec3 offset;
 } params;
 
-// What is sized by constants must follow them: 4 bytes * kWidth * 2.
+// Sizes must follow the constants: 4 bytes * kWidth * 2.
 shared float tile[gl_WorkGroupSize.x * gl_WorkGroupSize.y];
 // 3 * 4 + 16 * 2 + 4 = 48 bytes.
 struct Cell {

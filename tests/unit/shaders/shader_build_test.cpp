@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the build makes of GLSL.
+// Checks of SPIR-V that the build made from GLSL.
 #include <doctest/doctest.h>
 
 #include "support/contractions.hpp"
@@ -14,7 +14,7 @@ constexpr std::uint32_t kPreciseLoop[] = {
 
 }  // namespace
 
-TEST_CASE("shader build: every turn of a loop keeps what is precise") {
+TEST_CASE("shader build: every iteration of a loop keeps what is precise") {
     const ContractionCount count = count_contractions(kPreciseLoop);
     CHECK(count.forbidden >= 3);
     CHECK(count.free == 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The baselines of reports, against values worked out by hand or in another way. Reports compare them with
-// the device besides.
+// The CPU baselines of reports, compared with values that were computed by hand or in another way. Reports
+// also compare them with the device.
 #include <atomic>
 #include <bit>
 #include <cmath>
@@ -34,7 +34,7 @@ TEST_CASE("parallel_for covers every index once") {
     CHECK(cpu_threads() >= 1);
 }
 
-TEST_CASE("threads are kept between calls, and what one throws comes out after all have ended") {
+TEST_CASE("threads are kept between calls, and an exception of one is rethrown after all have ended") {
     std::mutex mutex;
     std::set<std::thread::id> seen;
     CpuThreads threads;
@@ -99,7 +99,7 @@ TEST_CASE("field arithmetic at the ends of every field") {
     }
 }
 
-TEST_CASE("fields of 31 bits against 64-bit arithmetic") {
+TEST_CASE("fields of 31 bits, compared with 64-bit arithmetic") {
     const FieldInfo& field = field_info(Field::babybear);
     const std::uint64_t p = field.modulus[0];
     std::vector<std::uint32_t> a(5000), b(a.size()), out(a.size());
@@ -111,7 +111,7 @@ TEST_CASE("fields of 31 bits against 64-bit arithmetic") {
     CHECK(a[2] == 0);
 }
 
-TEST_CASE("all operations of a field of 31 bits against 64-bit arithmetic, in both forms") {
+TEST_CASE("all operations of a field of 31 bits, compared with 64-bit arithmetic, in both forms") {
     const FieldInfo& field = field_info(Field::koalabear);
     const std::uint64_t p = field.modulus[0], r = (std::uint64_t{1} << 32) % p;
     const auto power = [&](std::uint64_t x, std::uint64_t exponent) {
@@ -175,7 +175,7 @@ TEST_CASE("inverses in fields of many limbs, and sums of all operands with their
     }
 }
 
-TEST_CASE("lattice codes worked out by hand") {
+TEST_CASE("lattice codes computed by hand") {
     struct Row {
         LatticeCode code;
         std::vector<float> x, decoded;
@@ -251,9 +251,9 @@ TEST_CASE("encoded states have norm 1 and the amplitudes of the definition") {
     }
 }
 
-TEST_CASE("states of every method, from one qubit on, all amplitudes against the definition") {
+TEST_CASE("states of every method, from one qubit on, all amplitudes compared with the definition") {
     const double c = std::cos(0.3), s = std::sin(0.3), root = std::sqrt(0.5);
-    // H^n diag(exp(j theta)) H^n of the zero state, every term by itself.
+    // H^n diag(exp(j theta)) H^n of the zero state, term by term.
     const auto iqp = [](const std::vector<double>& d, unsigned qubits) {
         std::vector<c64> state;
         for (unsigned x = 0; x < 1u << qubits; ++x) {
@@ -303,7 +303,7 @@ TEST_CASE("states of every method, from one qubit on, all amplitudes against the
     }
 }
 
-TEST_CASE("kernel matrices of circuits with layers, against gates one after the other") {
+TEST_CASE("kernel matrices of circuits with layers, compared with a gate-by-gate simulation") {
     constexpr std::size_t kSamples = 70, kQubits = 3;  // more than a tile
     std::vector<float> x(kSamples * kQubits), k(kSamples * kSamples);
     fill_encode<float>(EncodeMethod::phase, {.samples = kSamples, .qubits = kQubits}, x);
@@ -357,7 +357,7 @@ TEST_CASE("kernel matrices: of features by their overlap, of states by their pro
 }
 
 TEST_CASE("pairs of iqp: two qubits by hand") {
-    // theta = (0, a, b, a + b + c); amplitude 0 is their mean turn.
+    // theta = (0, a, b, a + b + c); amplitude 0 is the mean of the four phases.
     const std::vector<float> x{0.3f, -1.1f, 0.7f};
     std::vector<c32> state(4);
     cpu_encode<float>(EncodeMethod::iqp, x, state, {.samples = 1, .qubits = 2}, 1);

@@ -18,7 +18,7 @@ TEST_CASE("encode needs: rows are read ahead in chunks of 128 MiB, the larger of
     CHECK(all.chunks == 1);
 }
 
-TEST_CASE("encode needs: of rows larger than a chunk one is read ahead, not two") {
+TEST_CASE("encode needs: if rows are larger than a chunk, one is read ahead, not two") {
     const std::uint64_t row = std::uint64_t{8} << 30;
     const ReadPlan plan = plan_reading(3, row, row);
     CHECK(plan.rows_per_chunk == 1);
@@ -27,7 +27,7 @@ TEST_CASE("encode needs: of rows larger than a chunk one is read ahead, not two"
     CHECK(plan_reading(1, row, row).bytes == row);
 }
 
-TEST_CASE("encode needs: every shortage is told with what there is and what it takes") {
+TEST_CASE("encode needs: every shortage is reported with the available and the needed amount") {
     EncodeNeeds needs;
     needs.reading.bytes = 100;
     needs.host_bytes = 100;

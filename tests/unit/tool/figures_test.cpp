@@ -5,7 +5,7 @@
 
 using namespace weft::tool;
 
-TEST_CASE("numbers for people") {
+TEST_CASE("readable numbers") {
     CHECK(grouped(0) == "0");
     CHECK(grouped(999) == "999");
     CHECK(grouped(1000) == "1,000");
@@ -24,7 +24,7 @@ TEST_CASE("numbers for people") {
     CHECK(duration(75) == "75.0 s");
     CHECK(percent(0.834) == "83 %");
     CHECK(percent(0.0012) == "0.1 %");
-    CHECK(percent(0.0004) == "<0.1 %");  // small, but there
+    CHECK(percent(0.0004) == "<0.1 %");  // small, but not 0
     CHECK(percent(0) == "0.0 %");
     CHECK(factor(12.34) == "12.3x");
     CHECK(factor(1234) == "1234x");

@@ -11,7 +11,7 @@ using namespace weft::tool;
 
 namespace {
 
-/// What parse_number says is wrong; empty: nothing.
+/// The error of parse_number; empty if there is none.
 template <class T>
 std::string complaint(const char* word, const Bounds<T>& bounds = {}) try {
     parse_number(word, bounds);
@@ -26,7 +26,7 @@ TEST_CASE("whole numbers") {
     using U = std::uint64_t;
     CHECK(parse_number<U>("18446744073709551615", {}) == ~U{0});
     CHECK(parse_number<U>("0", {}) == 0);
-    CHECK(parse_number<U>("010", {}) == 10);  // decimal, whatever it begins with
+    CHECK(parse_number<U>("010", {}) == 10);  // decimal in spite of the leading 0
     CHECK(parse_number<std::int64_t>("-1", {.least = -1}) == -1);
     const std::string any = ", need 0 to 18446744073709551615)";
     CHECK(complaint<U>("18446744073709551616") == "out of range (got 18446744073709551616" + any);
@@ -54,7 +54,7 @@ TEST_CASE("fractions") {
     CHECK(complaint<float>("9.09e-13", beta) == "out of range (got 9.09e-13, need 2^-40 to 2^40)");
     CHECK(complaint<float>("1e39", beta) == "out of range (got 1e39, need 2^-40 to 2^40)");
     CHECK(complaint<double>("1e400") != "");
-    CHECK(complaint<double>("1e-400") != "");  // would be 0, which nobody asked for
+    CHECK(complaint<double>("1e-400") != "");  // would become 0, which is not the number given
     for (const char* word : {"nan", "NaN", "-nan", "nan(1)", "inf", "-inf", "INFINITY"}) {
         CAPTURE(word);
         CHECK(complaint<float>(word, beta) ==
@@ -67,7 +67,7 @@ TEST_CASE("fractions") {
     }
 }
 
-TEST_CASE("bounds say what they are") {
+TEST_CASE("errors name the bounds") {
     CHECK(Bounds<std::uint32_t>{1, 4}.text == "1 to 4");
     CHECK(Bounds<double>{0.01, 86400}.text == "0.01 to 86400");
     CHECK(plain_text(0.85) == "0.85");

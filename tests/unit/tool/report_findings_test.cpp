@@ -52,7 +52,7 @@ bool any_has(const std::vector<std::string>& lines, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("the device wins from the size behind the last that it loses") {
+TEST_CASE("the device wins from the size after the last one that it loses") {
     const KernelResult result = example();
     CHECK(wins_from(result, 0, ReportPath::ordinary) == 1000u);
     CHECK(wins_from(result, 0, ReportPath::resident) == 1u);
@@ -90,7 +90,7 @@ TEST_CASE("sentences have the figures") {
     CHECK(any_has(findings(result), "some at once: upload 90 %, kernel 30 %."));
 }
 
-TEST_CASE("a baseline that falls with size or scatters is told") {
+TEST_CASE("a baseline that falls with size or scatters is reported") {
     KernelResult result = example();
     CHECK_FALSE(any_has(findings(result), "baseline"));
     result.sizes[2].paths[0].timing.seconds = statistics({20.0, 20.0, 21.0});  // 100 vectors: 5/s after 10/s
@@ -115,7 +115,7 @@ TEST_CASE("a device that is ahead between sizes where it is not is neither ahead
     CHECK(any_has(findings(result), "the CPU stays ahead; the device comes to at most 0.9x of it (at 100)"));
 }
 
-TEST_CASE("failures are told once a size, or path by path where they differ") {
+TEST_CASE("failures are reported once for each size, or path by path if they differ") {
     KernelResult result = example();
     result.sizes[2].paths[1] = failed(ReportPath::ordinary, "out of memory");
     for (PathResult& p : result.sizes[3].paths) p = failed(p.path, "does not fit");
@@ -126,5 +126,5 @@ TEST_CASE("failures are told once a size, or path by path where they differ") {
     CHECK(result.sizes[3].common_failure() == "does not fit");
     CHECK(result.sizes[2].common_failure().empty());
     CHECK(result.any_ran());
-    CHECK(wins_from(result, 0, ReportPath::ordinary) == 10u);  // what did not run counts for neither
+    CHECK(wins_from(result, 0, ReportPath::ordinary) == 10u);  // a path that did not run does not count
 }

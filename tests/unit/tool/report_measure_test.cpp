@@ -52,12 +52,12 @@ TEST_CASE("measure runs the warm-up and the repeats, and divides by the calls") 
     runs.clear();
     const Timing many =
         measure({.repeats = 3, .warmup = 0}, 1, 10, [&](std::size_t calls) { runs.push_back(calls); });
-    CHECK(runs ==
-          std::vector<std::size_t>{1, 10, 10, 10, 10});  // once to learn how long, once for the new number
+    CHECK(runs == std::vector<std::size_t>{1, 10, 10, 10,
+                                           10});  // once to find the time of a call, once with the new number
     CHECK(many.calls == 10);
 }
 
-TEST_CASE("measure stops early where runs take longer than their time, but not before the third") {
+TEST_CASE("measure stops early if runs take longer than their time, but not before the third") {
     int runs = 0;
     const Timing timing = measure({.repeats = 50, .warmup = 1, .max_seconds = 1e-4}, 0, 1, [&](std::size_t) {
         ++runs;
@@ -67,7 +67,7 @@ TEST_CASE("measure stops early where runs take longer than their time, but not b
     CHECK(runs == 1 + static_cast<int>(kLeastRuns));
 }
 
-TEST_CASE("what the work throws is passed on") {
+TEST_CASE("exceptions of the work are passed on") {
     CHECK_THROWS_AS(measure({}, 0, 1, [](std::size_t) { throw std::runtime_error("no"); }),
                     std::runtime_error);
 }

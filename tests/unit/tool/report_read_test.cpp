@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports that were written and read again.
+// Reports that are written and read again.
 #include <stdexcept>
 #include <string>
 
@@ -64,7 +64,7 @@ std::string json(const Report& report) {
     return json_text(report, report.kernels[0]);
 }
 
-/// What add_results says of `text` with one bit of it replaced; empty: nothing.
+/// The error of add_results for `text` with one part replaced; empty if there is none.
 std::string complaint(const std::string& part, const std::string& by, Report report = {}) {
     std::string text = json(written("gram"));
     const std::size_t at = text.find(part);
@@ -86,7 +86,7 @@ bool has(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("what is read is what was written") {
+TEST_CASE("reports are read back unchanged") {
     Report before = written("gram"), after;
     add_results(after, "gram_results.json", json(before));
     after.stamp = before.stamp;
@@ -117,7 +117,7 @@ TEST_CASE("results of several kernels become one report") {
               "of another machine (got a \"GPU\", driver driver 1, b CPU"));
 }
 
-TEST_CASE("what is no such file is refused") {
+TEST_CASE("other files are refused") {
     Report report;
     for (const char* text : {"", "{", "[]", "3", "null", "{}", "{\"kernel\": 3}"}) {
         CAPTURE(text);
@@ -131,7 +131,8 @@ TEST_CASE("what is no such file is refused") {
     CHECK(has(complaint("\"all_s\": [", "\"all_s\": [0,"), "a time that is not above 0"));
     CHECK(has(complaint("\"median_s\": 0.002", "\"median_s\": -1"), "median_s is not a time above 0"));
     CHECK(has(complaint("\"median_s\": 0.002", "\"median_s\": null"), "not results of weft profile ("));
-    CHECK(has(complaint("\"batch_size\": 10,", "\"batch_size\": 0,"), "batch_size is out of range (got 0, need 1 to"));
+    CHECK(has(complaint("\"batch_size\": 10,", "\"batch_size\": 0,"),
+              "batch_size is out of range (got 0, need 1 to"));
     CHECK(has(complaint("\"items\": 55.0", "\"items\": 0.0"), "items is not above 0"));
     Report nothing = written("gram");
     nothing.kernels[0].sizes.clear();

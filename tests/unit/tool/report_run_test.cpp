@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report on a kernel made up here, with CUDA and without a device.
+// A report on a simulated op, with CUDA and without a device.
 #include <chrono>
 #include <memory>
 #include <string>
@@ -114,7 +114,7 @@ TEST_CASE("the baseline runs on one thread or all, whichever is faster at the si
     CHECK(markdown_text(report).find("| cpu, 8 threads |") != std::string::npos);
 }
 
-TEST_CASE("CUDA alone has nothing but the CPU beside it") {
+TEST_CASE("CUDA alone is compared only with the CPU") {
     const Report report = report_on({10}, kCudaAlone);
     const SizeResult& size = report.kernels[0].sizes[0];
     REQUIRE(size.paths.size() == 2);
@@ -127,7 +127,7 @@ TEST_CASE("CUDA alone has nothing but the CPU beside it") {
     CHECK(combined_script(report, "p.png").find("NaN") == std::string::npos);
 }
 
-TEST_CASE("a size that CUDA loses or gets wrong has the reason, and the rest goes on") {
+TEST_CASE("a size at which CUDA fails or is wrong has the reason, and the others continue") {
     const Report report = report_on({10, kLosesCuda, kWrongByCuda, 1000}, kBoth);
     const KernelResult& result = report.kernels[0];
     REQUIRE(result.sizes.size() == 4);
@@ -141,7 +141,7 @@ TEST_CASE("a size that CUDA loses or gets wrong has the reason, and the rest goe
           std::string::npos);
 }
 
-TEST_CASE("where the time goes names its own run, shares of it, and the time in no stage") {
+TEST_CASE("where the time goes: names its run, shares of it, and the time in no stage") {
     Report report = report_on({10}, kBoth);
     KernelResult& result = report.kernels[0];
     result.splits.push_back({0, 10, 3, 2e-3, 1.5e-3, 0.25, 0.1, {{"kernel", 1.6e-3}, {"copy-in", 1e-3}}});

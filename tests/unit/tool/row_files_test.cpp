@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that change while they are read, and data sets whose values are elsewhere: no row of them is made up.
+// Files that change while they are read, and data sets whose values are elsewhere: they never give wrong
+// rows.
 #include <fcntl.h>
 #include <hdf5.h>
 #include <stdlib.h>
@@ -15,9 +16,9 @@
 
 #include <doctest/doctest.h>
 
-#include "cli/failure.hpp"
 #include "arrays/npy.hpp"
 #include "arrays/row_source.hpp"
+#include "cli/failure.hpp"
 
 using namespace weft;
 using namespace weft::tool;
@@ -26,7 +27,7 @@ namespace {
 
 constexpr std::uint64_t kRows = 1000, kColumns = 4;
 
-/// A folder of its own, removed at the end.
+/// A temporary folder, which is removed at the end.
 struct Folder {
     std::string path = (std::filesystem::temp_directory_path() / "weft-rows-XXXXXX").string();
     Folder() { REQUIRE(mkdtemp(path.data()) != nullptr); }
@@ -65,7 +66,7 @@ void write_hdf5(const std::string& path, Storage storage) {
     REQUIRE(H5Fclose(file) >= 0);
 }
 
-/// What the source says when it refuses; empty where it does not.
+/// The error of the source if it refuses; empty otherwise.
 template <class Work>
 std::string refusal(const Work& work) {
     try {
@@ -123,7 +124,8 @@ TEST_CASE("row files: a file that shrinks while it is read is refused, whatever 
             std::array<double, kColumns> row{};
             source->read(0, 1, reinterpret_cast<std::byte*>(row.data()));
             CHECK(row == std::array<double, kColumns>{1, 1, 1, 1});
-            if (cut > 4096 && std::string(kind.name) == "npy") continue;  // a signal: the command's tests
+            if (cut > 4096 && std::string(kind.name) == "npy")
+                continue;  // this raises a signal, which the command's tests cover
             std::filesystem::resize_file(file, std::filesystem::file_size(file) - cut);
             CHECK(read_end(*source).find("the file shrank while it was read (got ") != std::string::npos);
         }
@@ -137,7 +139,7 @@ TEST_CASE("row files: a file that is as long as before, but was written to, is r
         const std::string file = folder / "file";
         const std::unique_ptr<RowSource> source = kind.make(file);
         CHECK(read_end(*source).empty());
-        usleep(20000);  // longer than what file systems' clocks resolve
+        usleep(20000);  // longer than the resolution of file systems' clocks
         const std::uintmax_t size = std::filesystem::file_size(file);
         std::filesystem::resize_file(file, size - 100);
         std::filesystem::resize_file(file, size);
@@ -145,7 +147,7 @@ TEST_CASE("row files: a file that is as long as before, but was written to, is r
     }
 }
 
-TEST_CASE("row files: another file in the place of one that is read changes nothing") {
+TEST_CASE("row files: replacing a file that is being read changes nothing") {
     for (const Kind& kind : kKinds) {
         CAPTURE(kind.name);
         const Folder folder;
@@ -157,7 +159,7 @@ TEST_CASE("row files: another file in the place of one that is read changes noth
     }
 }
 
-TEST_CASE("row files: a data set behind a link is watched in the file that it lies in") {
+TEST_CASE("row files: a data set behind a link is watched in the file that contains it") {
     const Folder folder;
     write_hdf5(folder / "far.h5", Storage::contiguous);
     const hid_t near = H5Fcreate((folder / "near.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);

@@ -32,7 +32,7 @@ TEST_CASE("candidates of a discrete GPU leave the defaults out") {
     CHECK(c.chunk_bytes == std::vector<std::uint64_t>{1u << 20, 2u << 20, 4u << 20, 8u << 20});
 }
 
-TEST_CASE("candidates a device cannot take are left out") {
+TEST_CASE("candidates that a device does not support are left out") {
     TuneFacts facts = discrete();
     facts.can_import = facts.can_direct = false;
     facts.batch_bytes = 1u << 20;
@@ -70,7 +70,7 @@ TEST_CASE("a gain counts only beyond the noise") {
     CHECK_FALSE(compare({}, base).believable());
 }
 
-TEST_CASE("what became of a tuning") {
+TEST_CASE("the result of a tuning") {
     tune::Engine tuning;
     CHECK(tune_outcome(tuning, false, "f") == "nothing stored: the defaults stay");
     CHECK(tune_outcome(tuning, true, "f").find("stored earlier is removed") != std::string::npos);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Known numbers; wanted values are computed in whole numbers.
+// The clock map with known numbers; expected values are computed with integers.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -54,7 +54,7 @@ TEST_CASE("a counter of 32 bits that wraps twenty thousand times in a day withou
         CAPTURE(passed);
         const std::uint64_t begin = wrapped(7 + static_cast<std::uint64_t>(passed), 32);
         const std::uint64_t end = wrapped(7 + static_cast<std::uint64_t>(passed + kSecond), 32);
-        // Read 1.5 s after the first of the two: more than a third of what the counter can hold.
+        // Read 1.5 s after the first of the two, which is more than a third of the counter's range.
         const std::int64_t read = 100 * kSecond + passed + 3 * kSecond / 2;
         CHECK(map.host_ns(begin, read) == 100 * kSecond + passed);
         CHECK(map.host_ns(end, read) == 100 * kSecond + passed + kSecond);
@@ -62,7 +62,7 @@ TEST_CASE("a counter of 32 bits that wraps twenty thousand times in a day withou
 }
 
 TEST_CASE("a day of a counter at 19.2 MHz is exact to the nanosecond") {
-    // As a float the period is 52.083332061767578125 ns; a day has 86400 * 19'200'000 ticks of it.
+    // As a float the period is 52.083332061767578125 ns; a day has 86400 * 19'200'000 ticks.
     const double period = 52.083332061767578125;
     const std::int64_t ticks = 86'400ll * 19'200'000;
     ClockMap map(period, 64);
@@ -81,13 +81,13 @@ TEST_CASE(
         for (std::int64_t part = 1; part <= 10; ++part) {
             const std::int64_t now = second * kSecond + part * kSecond / 10 - 1;
             const std::int64_t got = map.host_ns(ticks_at(now), now);
-            CHECK(got > last);  // never backwards, whatever was learnt in between
+            CHECK(got > last);  // never backwards, whichever calibrations came in between
             last = got;
             if (second >= 3) worst = std::max(worst, std::abs(got - now));
         }
     }
     CHECK(worst <= 1000);
-    // Without having measured it the last event would be 24 ms off.
+    // If the rate were not measured, the last event would be 24 ms off.
     ClockMap blind(1, 64);
     blind.add({0, 0, 100});
     CHECK(blind.host_ns(ticks_at(600 * kSecond), 601 * kSecond) == 600 * kSecond + 24'000'000);
@@ -100,11 +100,11 @@ TEST_CASE("events on both sides of a calibration keep their order and their dist
     const std::int64_t before = map.host_ns(kSecond - 10, 2 * kSecond);
     const std::int64_t after = map.host_ns(kSecond + 10, 2 * kSecond);
     CHECK(after - before == 20);
-    // Two seconds on the error is worked off.
+    // After two seconds the error is corrected.
     CHECK(std::abs(map.host_ns(3 * kSecond, 4 * kSecond) - (3 * kSecond - 6000)) <= 1);
 }
 
-TEST_CASE("whatever a driver's calibrations say, an interval is as long as its ticks within two per cent") {
+TEST_CASE("for any calibrations of a driver, an interval is as long as its ticks within two per cent") {
     std::mt19937_64 random(5);
     for (const std::int64_t wild : {std::int64_t{100}, std::int64_t{4'000'000}, 3 * kSecond}) {
         CAPTURE(wild);
@@ -113,7 +113,7 @@ TEST_CASE("whatever a driver's calibrations say, an interval is as long as its t
         std::int64_t now = kSecond;
         for (int i = 0; i < 500; ++i, now += pause(random)) {
             map.add({static_cast<std::uint64_t>(now), now + off(random), 0});
-            // After the calibration, and up to the next one: so are timestamps read.
+            // Timestamps are read after a calibration and up to the next one.
             for (const std::int64_t length : {20'000, 1'000'000, 400'000'000}) {
                 const std::int64_t end = now + 1000 + length,
                                    to = map.host_ns(static_cast<std::uint64_t>(end), end + 2 * wild),
@@ -124,7 +124,7 @@ TEST_CASE("whatever a driver's calibrations say, an interval is as long as its t
     }
 }
 
-TEST_CASE("a machine that slept: the counter stood still, the map steps") {
+TEST_CASE("after a machine slept and the counter stood still, the map steps") {
     ClockMap map(1, 36);
     map.add({500, kSecond, 0});
     map.add({1500, 61 * kSecond, 0});
@@ -134,7 +134,7 @@ TEST_CASE("a machine that slept: the counter stood still, the map steps") {
 
 TEST_CASE("a queue with the device's clock takes the device's calibration") {
     const ClockSample device{1'000'000, 7 * kSecond, 500};
-    // Submitted and seen again 40 us later; the timestamp lies in between.
+    // The probe is submitted and its end is seen 40 us later; the timestamp is in between.
     const QueueCalibration c =
         calibrate(device, {1'020'000, 7 * kSecond + 5'000, 7 * kSecond + 45'000}, 1, 64);
     CHECK(c.shares_device_clock);
@@ -143,7 +143,7 @@ TEST_CASE("a queue with the device's clock takes the device's calibration") {
     CHECK(c.sample.host_ns == device.host_ns);
 }
 
-TEST_CASE("a calibration that is off by a constant 11.85 s is found out and not used") {
+TEST_CASE("a calibration that is off by a constant 11.85 s is detected and not used") {
     const std::int64_t offset = 11'850'000'000;
     for (const std::uint32_t bits : {32u, 36u, 64u}) {
         CAPTURE(bits);
@@ -151,14 +151,14 @@ TEST_CASE("a calibration that is off by a constant 11.85 s is found out and not 
         const QueueCalibration c =
             calibrate(device, {1'020'000, 7 * kSecond + 5'000, 7 * kSecond + 45'000}, 1, bits);
         CHECK_FALSE(c.shares_device_clock);
-        CHECK(c.offset_ns == offset - 5'000);  // against the middle of the probe
+        CHECK(c.offset_ns == offset - 5'000);  // relative to the middle of the probe
         CHECK(c.sample.ticks == 1'020'000);
         CHECK(c.sample.host_ns == 7 * kSecond + 25'000);
         CHECK(c.sample.error_ns == 20'000);
     }
 }
 
-TEST_CASE("a queue with a counter of its own is calibrated by its probe") {
+TEST_CASE("a queue with a separate counter is calibrated by its probe") {
     const QueueCalibration c = calibrate(ClockSample{1'000'000, 7 * kSecond, 500},
                                          {99, 7 * kSecond + 5'000, 7 * kSecond + 45'000}, 1, 64);
     CHECK_FALSE(c.shares_device_clock);

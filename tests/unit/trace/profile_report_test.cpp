@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures of profiles made by hand. Each case that is named for a flaw holds numbers for which a profiler
-// with that flaw prints something else.
+// The figures of hand-made profiles. Each case that is named after a flaw has numbers for which a profiler
+// with this flaw gives another result.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -57,7 +57,7 @@ class Made {
 constexpr Stage kUpload = Stage::upload, kKernel = Stage::kernel, kDownload = Stage::download,
                 kCopyIn = Stage::copy_in, kCopyOut = Stage::copy_out;
 
-TEST_CASE("nothing happened: all zero, nothing divided by") {
+TEST_CASE("without events all figures are zero, and there is no division by zero") {
     const ProfileReport report = Made().report();
     CHECK(report.wall_s == Approx(0.1));
     CHECK(report.stages.size() == 5);
@@ -83,7 +83,7 @@ TEST_CASE(
     CHECK(report.overlap == Approx(8.0 / 28));
 }
 
-TEST_CASE("flaw: shares of stages that hide the time in which none ran") {
+TEST_CASE("flaw: shares of stages that hide the time in which no stage ran") {
     // 100 ms: 10 to 30 copied in, 20 to 50 computed, -10 to 5 and 95 to 120 copied up, half of each outside.
     const ProfileReport report =
         Made().add(kCopyIn, 10, 30).add(kKernel, 20, 50).add(kUpload, -10, 5).add(kUpload, 95, 120).report();
@@ -97,7 +97,7 @@ TEST_CASE("flaw: shares of stages that hide the time in which none ran") {
     CHECK(report.to_json().find("\"busy_s\": 0.05") != std::string::npos);
 }
 
-TEST_CASE("flaw: a copy and its own kernel never overlap, yet the ratio of 1.230 and 2.450 ms says 50 %") {
+TEST_CASE("flaw: a copy and its own kernel never overlap, but the ratio of 1.230 and 2.450 ms is 50 %") {
     const ProfileReport report = Made().add(kUpload, 0, 1.230).add(kKernel, 1.230, 3.680).report();
     CHECK(report.copy_hidden == 0);
     CHECK(report.overlap == 0);
@@ -127,7 +127,7 @@ TEST_CASE("flaw: one mean over both directions and all sizes") {
     CHECK(report.stage(kUpload).max_s == Approx(0.003));
 }
 
-TEST_CASE("flaw: two copies at once counted twice. Bandwidth is over the time in which any ran") {
+TEST_CASE("flaw: simultaneous copies counted twice. Bandwidth is over the time in which any ran") {
     const ProfileReport report =
         Made().add(kUpload, 0, 10, 10'000'000).add(kUpload, 0, 10, 10'000'000).report();
     CHECK(report.stage(kUpload).busy_s == Approx(0.010));
@@ -143,7 +143,7 @@ TEST_CASE("flaw: upload time that is the time of preparing the data. Host copies
     CHECK(report.stage(kCopyIn).busy_s == Approx(0.050));
     CHECK(report.stage(kCopyIn).gb_per_s() == Approx(0.16));
     CHECK(report.copy_hidden == 0);
-    CHECK(report.device_s == Approx(0.001));  // the host's time is no device time
+    CHECK(report.device_s == Approx(0.001));  // the host's time is not device time
 }
 
 TEST_CASE("flaw: kernel time from the host's clock around the launch. Without timestamps there is none") {
@@ -162,7 +162,7 @@ TEST_CASE("flaw: kernel time from the host's clock around the launch. Without ti
     CHECK(report.kernels.at(0).times.untimed == 3);
 }
 
-TEST_CASE("flaw: a peak that is the sum of all allocations. It is what was in use at once") {
+TEST_CASE("flaw: a peak that is the sum of all allocations. It is what was in use simultaneously") {
     Made made;
     made.data.start_bytes = 100;
     made.data.live_bytes = 150;
@@ -176,10 +176,10 @@ TEST_CASE("flaw: a peak that is the sum of all allocations. It is what was in us
     CHECK(report.memory.hit_rate() == Approx(0.75));
 }
 
-TEST_CASE("flaw: every tenth chunk looked at. All of a thousand count, and the slow ones show") {
+TEST_CASE("flaw: only every tenth chunk measured. All of a thousand count, and the slow ones show") {
     Made made;
     made.data.end_ns = kStart + 10'000 * kMs;
-    // 1 ms each, but those that are no multiple of ten take 2 ms.
+    // Each takes 1 ms, but those whose number is not a multiple of ten take 2 ms.
     for (int i = 0; i < 1000; ++i) made.add(kKernel, i * 3, i * 3 + (i % 10 == 0 ? 1 : 2), 0, 1, 2);
     const WorkTimes kernel = made.report().stage(kKernel);
     CHECK(kernel.count == 1000);
@@ -226,7 +226,7 @@ TEST_CASE("dispatches that were submitted together count one by one and share th
 }
 
 TEST_CASE(
-    "utilisation is the union over the window, at most one, with the part inside of what crosses its edge") {
+    "utilisation is the union over the window, at most one, with the inner parts of intervals at its edges") {
     Made made;
     made.add(kUpload, -10, 10).add(kUpload, 5, 30).add(kKernel, 90, 250);
     const ProfileReport report = made.report();
@@ -238,7 +238,8 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "balance compares what was used, and one stream that does all the work is told from four that share it") {
+    "balance compares the queues and streams that were used; one busy stream differs from four that share "
+    "work") {
     Made even;
     for (int i = 0; i < 2; ++i) {
         even.add(kKernel, i * 10, i * 10 + 10);
@@ -261,7 +262,7 @@ TEST_CASE(
     CHECK(report.streams[0].busy_s == Approx(0.030));
 }
 
-TEST_CASE("copies of the host that the device works beside are told apart from those it waits for") {
+TEST_CASE("copies of the host during device work are distinguished from those that the device waits for") {
     const ProfileReport report =
         Made().add(kCopyIn, 0, 10).add(kKernel, 10, 20).add(kCopyIn, 10, 20).add(kCopyOut, 20, 40).report();
     CHECK(report.host_copy_hidden == Approx(0.25));

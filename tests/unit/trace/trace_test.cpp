@@ -56,7 +56,7 @@ class Folder {
     fs::path path;
 };
 
-TEST_CASE("nobody listens: off. The first listener turns it on, the last one off") {
+TEST_CASE("the recorder is off without listeners; the first one turns it on, the last one off") {
     TraceRecorder recorder;
     CHECK_FALSE(recorder.active());
     const auto a = recorder.open(10, 0), b = recorder.open(10, 0);
@@ -80,7 +80,7 @@ TEST_CASE("each listener has its own window") {
     CHECK(recorder.read(*late).stages.front().begin_ns == 3);
 }
 
-TEST_CASE("memory is bounded: what is beyond the limit is counted, and totals stay exact") {
+TEST_CASE("memory is bounded: events beyond the limit are counted, and totals stay exact") {
     TraceRecorder recorder;
     const auto sink = recorder.open(3, 0);
     for (int i = 0; i < 10; ++i) recorder.stage(event(Stage::kernel, i, i + 1));
@@ -98,7 +98,7 @@ TEST_CASE("memory is bounded: what is beyond the limit is counted, and totals st
 }
 
 TEST_CASE(
-    "flaw: memory that only ever adds up. Live falls when buffers are freed, the peak is of the window") {
+    "flaw: memory that is only added up. Live falls when buffers are freed, the peak is that of the window") {
     TraceRecorder recorder;
     const auto sink = recorder.open(100, 50);
     recorder.allocation("a", 100, 150);
@@ -110,7 +110,7 @@ TEST_CASE(
     CHECK(data.peak_bytes == 150);  // not 50 + 100 + 30
     const auto later = recorder.open(100, 80);
     recorder.release("b", 30, 50);
-    CHECK(recorder.read(*later).peak_bytes == 80);  // the 150 were before its time
+    CHECK(recorder.read(*later).peak_bytes == 80);  // the 150 were before it began
     CHECK(recorder.read(*later).live_bytes == 50);
 }
 
@@ -120,7 +120,7 @@ TEST_CASE("names are numbered once, cut where they are long, and bounded in numb
     CHECK(recorder.name("") == 0);
     const NameId one = recorder.name("one");
     CHECK(recorder.name("one") == one);
-    // 199 bytes and then a character of two: it is left out whole.
+    // A character of two bytes after 199 bytes is left out completely.
     const std::string prefix(TraceRecorder::kMostNameBytes - 1, 'x');
     const NameId cut = recorder.name(prefix + "\xc3\xbc tail");
     for (std::size_t i = 0; i < TraceRecorder::kMostNames + 5; ++i) recorder.name("n" + std::to_string(i));
@@ -132,7 +132,7 @@ TEST_CASE("names are numbered once, cut where they are long, and bounded in numb
     CHECK(data.names.at(recorder.name("never seen")) == "(more names)");
 }
 
-TEST_CASE("copy rows are used again, and never by two copies at once") {
+TEST_CASE("copy tracks are reused, and never by two copies simultaneously") {
     TraceRecorder recorder;
     const auto sink = recorder.open(1u << 20, 0);
     const auto tell = [&](std::vector<StageEvent> events) {
@@ -146,7 +146,8 @@ TEST_CASE("copy rows are used again, and never by two copies at once") {
     tell({copied(0, 0)});
     for (int i = 0; i < 5000; ++i) tell({copied(10 * i, 10 * i + 10)});
     CHECK(recorder.read(*sink).rows.size() == 2);
-    // Three at once, one that begins as the first ends, and one told of late that ran beside the others.
+    // Three simultaneous copies, one that begins when the first ends, and one that is reported late and ran
+    // next to the others.
     tell({copied(60000, 60010), copied(60000, 60040), copied(60005, 60030), copied(60010, 60020)});
     tell({copied(60008, 60012)});
     const TraceData data = recorder.read(*sink);
@@ -157,7 +158,7 @@ TEST_CASE("copy rows are used again, and never by two copies at once") {
     CHECK(data.rows.back().name == "copy worker 4");
 }
 
-TEST_CASE("many threads at once lose nothing") {
+TEST_CASE("many simultaneous threads lose no events") {
     TraceRecorder recorder;
     const auto sink = recorder.open(1u << 20, 0);
     std::vector<std::thread> threads;
@@ -175,7 +176,7 @@ TEST_CASE("many threads at once lose nothing") {
     CHECK(data.names.size() == 2 + 8);
 }
 
-TEST_CASE("a trace has one complete event a timed stage, by time, on its row, with its arguments") {
+TEST_CASE("a trace has one complete event for each timed stage, by time, on its track, with its arguments") {
     TraceData data;
     data.device = "card";
     data.rows = {{TraceTrack::host, true, "host"}, {TraceTrack::queue, true, "queue \"q\""}};
@@ -210,7 +211,7 @@ TEST_CASE("a trace has one complete event a timed stage, by time, on its row, wi
     CHECK(text.find("\"live_bytes\": 8192") != std::string::npos);
 }
 
-TEST_CASE("a trace file appears whole, replaces what was there, and leaves nothing beside it") {
+TEST_CASE("a trace file appears complete, replaces an earlier one, and leaves no other file") {
     const Folder folder;
     const fs::path file = folder.path / "trace.json";
     std::ofstream(file) << "old";
@@ -222,7 +223,7 @@ TEST_CASE("a trace file appears whole, replaces what was there, and leaves nothi
     CHECK(folder.files() == 1);
 }
 
-TEST_CASE("a trace through a symbolic link, into a device, and where it cannot go") {
+TEST_CASE("a trace through a symbolic link, into a device, and to a place that cannot be written") {
     const Folder folder;
     const fs::path real = folder.path / "real.json", link = folder.path / "link.json";
     std::ofstream(real) << "old";
@@ -238,7 +239,7 @@ TEST_CASE("a trace through a symbolic link, into a device, and where it cannot g
     CHECK(folder.files() == 2);
 }
 
-TEST_CASE("backends that share a file name get files of their own") {
+TEST_CASE("backends that share a file name write separate files") {
     CHECK(numbered_trace_path("/a/trace.json", 1) == "/a/trace.json");
     CHECK(numbered_trace_path("/a/trace.json", 2) == "/a/trace.2.json");
     CHECK(numbered_trace_path("/a/trace", 3) == "/a/trace.3");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples that cannot be encoded, calls that are refused, and the state both leave.
+// Samples that cannot be encoded, calls that are refused, and the state after both.
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -25,7 +25,7 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-TEST_CASE("encode: a recorded encode runs on whatever the buffers hold, and reports that run") {
+TEST_CASE("encode: a recorded encode uses the current contents of its buffers, and reports that run") {
     on_device([](weft::Backend& backend) {
         weft::Stream stream(backend);
         weft::Buffer<double> in(backend, 4);
@@ -59,7 +59,7 @@ TEST_CASE("encode: a recorded encode runs on whatever the buffers hold, and repo
     });
 }
 
-TEST_CASE("encode: an outcome is asked for on the stream that makes the states, submitted or not") {
+TEST_CASE("encode: an outcome is read on the stream that makes the states, submitted or not") {
     on_device([](weft::Backend& backend) {
         for (const double value : {kNaN, 1.0}) {
             CAPTURE(value);
@@ -143,7 +143,7 @@ TEST_CASE("encode: indices of basis by type, as they are stored") {
             CHECK(states[static_cast<std::size_t>(value)] == c32(1));
             return std::string("good");
         };
-        // 16777217 as float32 is 16777216, which therefore may have been meant to be it.
+        // 16777217 as float32 is 16777216, so this value may stand for either index.
         CHECK(fault(16777217.0f, 25) == weft::to_string(EncodeFault::inexact));
         CHECK(fault(16777215.0f, 24) == "good");
         CHECK(fault(16777216.0f, 24) == weft::to_string(EncodeFault::out_of_range));
@@ -175,7 +175,7 @@ TEST_CASE("encode: wrong calls are refused before anything is written") {
     });
 }
 
-TEST_CASE("encode: what it takes is known before") {
+TEST_CASE("encode: memory and time are estimated before the call") {
     on_device([](weft::Backend& backend) {
         const auto small = weft::estimate_encode(backend, EncodeMethod::amplitude, {64, 16});
         CHECK(small.bytes_in == 64u << 19);
@@ -196,7 +196,8 @@ TEST_CASE("encode: what it takes is known before") {
         check_error(Errc::invalid_argument, "qubits", [&] {
             weft::estimate_encode(backend, EncodeMethod::basis, {1, 31});
         });
-        // Values that wrap to as many as fit, and qubits by which nothing can be shifted.
+        // Sizes whose product overflows to a number that fits, and numbers of qubits that are too large for a
+        // shift.
         const std::uint64_t wraps = (std::uint64_t{1} << 63) + 2;
         check_error(Errc::invalid_argument,
                     "too many values a sample (got 9223372036854775810, need at most 4", [&] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Norms at the ends of the number range, long rows, many samples, states larger than one binding, and what
-// holds between methods and types.
+// Norms at the ends of the number range, long rows, many samples, states larger than one binding, and
+// relations between methods and types.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -46,7 +46,7 @@ double norm_of(const std::vector<c32>& state) {
     return static_cast<double>(sum);
 }
 
-// Of several products in float64 the last bits depend on their order.
+// The last bits of several products in float64 depend on their order.
 bool rounds_to(float narrow, double wide) {
     const float magnitude = std::max(std::abs(narrow), std::numeric_limits<float>::min());
     const double ulp = static_cast<double>(std::nextafter(magnitude, 2.0f)) - magnitude;
@@ -107,7 +107,7 @@ TEST_CASE("encode amplitude: ramps of 2^16 values keep their digits, a batch equ
 
 TEST_CASE("encode amplitude: long rows by blocks and parts") {
     on_device([](weft::Backend& backend) {
-        // 2^21 ones: resident in blocks, streamed by one workgroup. 23 qubits go in rounds.
+        // 2^21 values of 1: resident in blocks, streamed by one workgroup. 23 qubits take rounds.
         const std::vector<double> ones(std::size_t{1} << 21, 1);
         for (const EncodeRoute route : {EncodeRoute::resident, EncodeRoute::streamed}) {
             const auto states = encode_by<c64>(backend, route, EncodeMethod::amplitude, ones, {1, 21});
@@ -116,7 +116,7 @@ TEST_CASE("encode amplitude: long rows by blocks and parts") {
             });
             CHECK(all);
         }
-        // Rows of which one fails, odd lengths, in blocks of mixed scale.
+        // One of the rows fails; lengths are odd, and blocks have different scales.
         constexpr std::uint64_t kFeatures = (1u << 18) - 1;
         std::vector<float> values(4 * kFeatures, 0.0f);
         values[5] = 3e30f, values[kFeatures - 1] = -4e30f;
@@ -143,7 +143,7 @@ TEST_CASE("encode amplitude: long rows by blocks and parts") {
 }
 
 TEST_CASE(
-    "encode amplitude: rounds of several rows have the bits of resident ones, and find those that fail") {
+    "encode amplitude: rounds of several rows give the bits of resident ones, and find rows that fail") {
     on_device([](weft::Backend& backend) {
         const StateShape shape{5, backend.device().type == weft::DeviceType::cpu ? 16u : 21u};
         const std::uint64_t features = shape.state_size() - 5;
@@ -172,9 +172,9 @@ TEST_CASE(
     });
 }
 
-TEST_CASE("encode amplitude: a streamed row that goes in rounds") {
+TEST_CASE("encode amplitude: a streamed row that takes several rounds") {
     on_device([](weft::Backend& backend) {
-        const std::uint32_t qubits = 24;  // parts of 2^23, and more than one binding of lavapipe
+        const std::uint32_t qubits = 24;  // parts of 2^23, and larger than one binding of lavapipe
         const std::uint64_t features = (std::uint64_t{1} << qubits) - 3;
         std::vector<float> values(features, 2.0f);
         values[0] = 1e20f;
@@ -191,8 +191,9 @@ TEST_CASE("encode amplitude: a streamed row that goes in rounds") {
     });
 }
 
-// By jobs, by rounds of samples, and by parts of 2^23 values of one sample, between which it is called too.
-TEST_CASE("encode: progress of a streamed encode rises to all there is, and what it throws ends the call") {
+// Streams by jobs, by rounds of samples, and by parts of 2^23 values of one sample, between which progress is
+// called too.
+TEST_CASE("encode: progress of a streamed encode rises to the total, and an exception of it ends the call") {
     on_device([](weft::Backend& backend) {
         struct Call {
             EncodeMethod method;
@@ -229,7 +230,7 @@ TEST_CASE("encode: progress of a streamed encode rises to all there is, and what
     });
 }
 
-TEST_CASE("encode: no limit of a grid is in reach of a batch") {
+TEST_CASE("encode: a batch never reaches the limits of a grid") {
     on_device([](weft::Backend& backend) {
         for (const std::uint64_t samples : {65536u, 70000u}) {
             std::vector<double> indices(samples), angles(samples);
@@ -264,7 +265,7 @@ TEST_CASE("encode amplitude: one sample of 2^26 values") {
         weft::Buffer<c32> out(backend, kSize);
         weft::Stream stream(backend);
         stream.fill(in.view(), 0x3f800000u);              // 1
-        stream.fill(in.view(kSize - 1, 1), 0x46000000u);  // 2^13, as much as all others together
+        stream.fill(in.view(kSize - 1, 1), 0x46000000u);  // 2^13, whose square equals the sum of all others
         weft::encode_amplitude(stream, in, out, {1, 26}).require_all(stream);
         const double norm = std::sqrt(static_cast<double>(2 * kSize - 1));
         for (const std::uint64_t first : {std::uint64_t{0}, kSize / 2 - 64, kSize - 129}) {
@@ -281,7 +282,7 @@ TEST_CASE("encode amplitude: one sample of 2^26 values") {
     });
 }
 
-TEST_CASE("encode: large angles are reduced right, iqp-z is the transform of phase") {
+TEST_CASE("encode: large angles are reduced correctly, iqp-z is the transform of phase") {
     on_device([](weft::Backend& backend) {
         std::vector<double> angles;
         for (int i = 0; i < 12; ++i) angles.push_back((i % 2 == 0 ? 1 : -1) * (1e6 - 12345.678 * i));
@@ -314,8 +315,8 @@ TEST_CASE("encode: large angles are reduced right, iqp-z is the transform of pha
     });
 }
 
-// Values v[i] = i + 1 of row 0, -2 (i + 1) of row 1: the same magnitudes, signs apart.
-TEST_CASE("encode amplitude: rows of every length around blocks, zeros behind them, by both routes") {
+// Row 0 has the values i + 1, row 1 has -2 (i + 1): their states have the same magnitudes and opposite signs.
+TEST_CASE("encode amplitude: rows of every length around blocks, zeros after them, by both routes") {
     on_device([](weft::Backend& backend) {
         for (const std::uint32_t qubits : {15u, 17u})
             for (const std::uint64_t features : {1u, 4095u, 4097u, 1u << 15}) {
@@ -360,7 +361,7 @@ TEST_CASE("encode: angles that are denormal floats keep their sine in complex128
     });
 }
 
-TEST_CASE("encode: complex64 of float64 values is what complex128 rounds to, but for its last bits") {
+TEST_CASE("encode: complex64 of float64 values is complex128 rounded, except for its last bits") {
     on_device([](weft::Backend& backend) {
         for (const EncodeMethod method : {EncodeMethod::amplitude, EncodeMethod::angle, EncodeMethod::phase,
                                           EncodeMethod::iqp_z, EncodeMethod::iqp})

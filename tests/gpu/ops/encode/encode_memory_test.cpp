@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What streamed encodes take: the estimate is a bound, limits shrink chunks, and repeated calls make nothing.
+// The memory of streamed encodes: the estimate is a bound, limits shrink chunks, and repeated calls make
+// nothing.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -58,7 +59,7 @@ bool same_bits(const std::vector<c32>& a, const std::vector<c32>& b) {
 
 }  // namespace
 
-TEST_CASE("encode memory: estimates are bounds, and a limit of as much suffices") {
+TEST_CASE("encode memory: estimates are bounds, and a limit of this size is enough") {
     for (const Case& c : cases())
         for (const bool staged : {false, true}) {
             CAPTURE(weft::to_string(c.method));
@@ -128,7 +129,7 @@ TEST_CASE("encode memory: under a limit chunks shrink, or the call is refused wi
     }
 }
 
-TEST_CASE("encode memory: scratch of resident encodes is what the estimate says") {
+TEST_CASE("encode memory: scratch of resident encodes is that of the estimate") {
     on_device([](weft::Backend& backend) {
         for (const auto& [method, shape] : {std::pair{EncodeMethod::amplitude, StateShape{1, 1}},
                                             {EncodeMethod::amplitude, {3, 15}},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // float64 values on devices without shaderFloat64: the shaders that read doubles as words and compute in
-// float, run by themselves, since the devices at hand have it.
+// float. The test runs these shaders directly, because the test devices have the feature.
 #include <cmath>
 #include <numeric>
 #include <vector>

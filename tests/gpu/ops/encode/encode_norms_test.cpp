@@ -16,14 +16,14 @@ using namespace weft_test;
 using weft::c32;
 using weft::c64;
 
-// Neither alike nor of one sign, within a factor of 2.
+// Values of different magnitudes within a factor of 2, and of both signs.
 double mantissa(std::uint64_t i) {
     const std::uint64_t mixed = (i + 1) * 0x9e3779b97f4a7c15u;
     const double v = 1 + static_cast<double>(mixed >> 12) * 0x1p-52;
     return (mixed & 0x800) != 0 ? -v : v;
 }
 
-// A row for each exponent; of odd numbers of qubits a value is missing.
+// A row for each exponent; rows for odd numbers of qubits have one value less.
 template <class Amplitude, class Value>
 void check_scales(weft::Backend& backend, std::uint32_t qubits, int least, int most, int step) {
     using Part = typename Amplitude::value_type;
@@ -58,7 +58,7 @@ void check_scales(weft::Backend& backend, std::uint32_t qubits, int least, int m
 
 }  // namespace
 
-TEST_CASE("encode amplitude: amplitudes are right to the last places whatever the norm") {
+TEST_CASE("encode amplitude: amplitudes are right to the last places for every norm") {
     on_device([](weft::Backend& backend) {
         for (const std::uint32_t qubits : {2u, 3u, 6u, 9u, 13u, 16u}) {
             const int sparse = qubits < 10 ? 1 : 40;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// States larger than lavapipe can bind in one piece: made window by window, transformed across windows.
+// States that are too large for one binding of lavapipe: made window by window, transformed across windows.
 #include <cmath>
 #include <vector>
 
@@ -85,7 +85,7 @@ TEST_CASE("encode iqp: across windows, resident and streamed") {
     });
 }
 
-TEST_CASE("encode iqp: so many samples that the shader has their qubits for a constant") {
+TEST_CASE("encode iqp: so many samples that the number of qubits becomes a constant of the shader") {
     on_device([](weft::Backend& backend) {
         for (const std::uint32_t qubits : {4u, 8u, 11u}) {
             CAPTURE(qubits);

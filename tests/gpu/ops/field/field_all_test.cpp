@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every field with every operation: streamed and resident, plain and in Montgomery form, in 32- and 64-bit
-// integers, checked by the schoolbook oracle; and laws of algebra on more elements than the oracle is asked
-// for.
+// Every field with every operation: streamed and resident, plain and in Montgomery form, with 32- and 64-bit
+// integers, compared with the schoolbook oracle; and laws of algebra on more elements than the oracle can
+// check.
 #include <algorithm>
 #include <vector>
 
@@ -71,7 +71,7 @@ struct Vectors {
     std::vector<Limb> a, b, scalar;
 };
 
-// What an operation must give; inverses are judged by want_inverse.
+// The right result of an operation; inverses are checked by want_inverse.
 std::vector<Number> wanted(const AnyField& f, FieldOp op, FieldForm form, const Pairs& pairs) {
     const Number inverse_r = form == FieldForm::plain ? power(0) : inverse_r_of(f), scalar = pairs.a.back();
     std::vector<Number> want;
@@ -162,7 +162,7 @@ TEST_CASE("a chain of operations on resident data is one submission, its downloa
             weft::field_sum(stream, f.field, b, one);
             return stream.download(one);
         };
-        const std::vector<std::uint64_t> want = {1000, 0, 0, 0};  // the sum of all x * 1 / x
+        const std::vector<std::uint64_t> want = {1000, 0, 0, 0};  // the sum of x * (1 / x) over all elements
         CHECK(chain() == want);
         const std::uint64_t before = backend.counters().submissions;
         CHECK(chain() == want);

@@ -67,7 +67,7 @@ weft::FieldHostOptions with(BatchMode mode, Path path = Path::automatic,
 
 }  // namespace
 
-TEST_CASE("field jobs: sizes around workgroup and chunk edges, guards behind each output") {
+TEST_CASE("field jobs: sizes around workgroup and chunk edges, guards after each output") {
     constexpr std::size_t kChunk = 320;
     on_device([](weft::Backend& backend) {
         for (const FieldOp op : {FieldOp::add, FieldOp::sub, FieldOp::neg})
@@ -102,7 +102,7 @@ TEST_CASE("field jobs: more elements than the launched invocations, so that they
     });
 }
 
-TEST_CASE("field jobs: batches of every shape, every path and queue mode, pipelined as sequential") {
+TEST_CASE("field jobs: batches of every shape, path and queue mode; pipelined equals sequential") {
     const std::vector<std::size_t> batches[] = {
         {700},       {64, 1000},
         {3, 0, 513}, {100, 2000, 1, 300},
@@ -140,7 +140,7 @@ TEST_CASE("field jobs: nothing to do succeeds and submits nothing") {
     });
 }
 
-TEST_CASE("field jobs: in place over a, over b, a twice, and all three") {
+TEST_CASE("field jobs: in place in a, in b, with a as both operands, and with all three equal") {
     on_device([](weft::Backend& backend) {
         const Limbs x = random_elements(777, 1), y = random_elements(777, 2);
         for (const Path path : {Path::automatic, Path::staged, Path::direct, Path::imported, Path::host})

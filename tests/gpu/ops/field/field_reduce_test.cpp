@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions on resident data in every cut: one invocation for everything, so that its columns fill up and
-// are emptied, and more workgroups than there is work for. The elements are p - 1, whose squares are 1.
+// Reductions on resident data with every number of workgroups: one invocation for all elements, so that its
+// columns fill up and are reduced, and more workgroups than there is work for. The elements are p - 1, whose
+// squares are 1.
 #include <vector>
 
 #include <weft/weft.hpp>

@@ -41,26 +41,26 @@ Number one(weft::Backend& backend, Field field, FieldOp op, const Number& a, con
 
 }  // namespace
 
-TEST_CASE("field values that are not below p: what unchecked calls give") {
+TEST_CASE("field values that are not below p: results of unchecked calls") {
     on_device([](weft::Backend& backend) {
         const auto call = [&](Field field, FieldOp op, const char* a, const char* b) {
             return hex(one(backend, field, op, number(a), number(b)));
         };
         using enum Field;
-        // T19: one subtraction of p and no more.
+        // T19: p is subtracted only once.
         const Number p = fp(), two_p_one = plus(plus(p, p).first, power(0)).first, top = minus({}, power(0));
         CHECK(hex(one(backend, bls12_381_fp, FieldOp::add, p, {})) == "0");
         CHECK(hex(one(backend, bls12_381_fp, FieldOp::add, p, p)) == hex(p));
         CHECK(hex(one(backend, bls12_381_fp, FieldOp::add, two_p_one, {})) == hex(plus(p, power(0)).first));
         CHECK(hex(one(backend, bls12_381_fp, FieldOp::neg, p, {})) == "0");
-        // The second zero of Mersenne31 counts as zero and comes out as 0.
+        // p in Mersenne31, the second representation of 0, counts as 0 and gives 0.
         CHECK(call(mersenne31, FieldOp::add, "7fffffff", "5") == "5");
         CHECK(call(mersenne31, FieldOp::add, "7fffffff", "0") == "0");
         CHECK(call(mersenne31, FieldOp::sub, "0", "7fffffff") == "0");
         CHECK(call(mersenne31, FieldOp::neg, "7fffffff", "0") == "0");
         CHECK(call(mersenne31, FieldOp::mul, "7fffffff", "5") == "0");
         CHECK(call(mersenne31, FieldOp::inverse, "7fffffff", "0") == "0");
-        // T25 beyond p: one subtraction leaves 2^64 or more, of which the low 64 bits remain.
+        // T25 beyond p: after one subtraction the value is 2^64 or more, and only its low 64 bits remain.
         CHECK(call(goldilocks, FieldOp::add, "fffffffff0000fff", "fffffffff0000fff") == "e0001ffd");
         CHECK(call(goldilocks, FieldOp::add, "ffffffff00000005", "7") == "b");
         // Products reduce one factor of any size; inverses reduce everything.
@@ -132,7 +132,7 @@ TEST_CASE("field calls that are refused leave everything as it was") {
     });
 }
 
-TEST_CASE("field: enums that hold none of their values") {
+TEST_CASE("field: enums with invalid values") {
     on_device([](weft::Backend& backend) {
         Limbs v(4, 1), out(4, 77);
         const FieldJob job{v, v, {}, out}, empty;
@@ -213,7 +213,7 @@ TEST_CASE("field reductions: several jobs, progress counts elements") {
         CHECK(report.elements == 22289);
         CHECK(report.op == "field_sum");
         CHECK(report.items == 22289);
-        // Whole blocks and what is left of each job, and the end.
+        // Progress after whole blocks, after the rest of each job, and at the end.
         CHECK(reported == std::vector<std::uint64_t>{8192, 10000, 10001, 14097, 22289});
         for (std::size_t i = 0; i < 5; ++i) {
             std::uint64_t sum = 0;

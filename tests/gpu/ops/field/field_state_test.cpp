@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results do not depend on what ran before, beside, or how (T28): every operation gives the same bits again,
-// in a batch of any shape, pipelined and one after the other, and beside another backend. What they are
-// compared with is each job alone on resident buffers, which field_all_test.cpp holds against the oracle.
+// Results do not depend on earlier or simultaneous work, nor on the mode (T28): every operation gives the
+// same bits when repeated, in a batch of any shape, pipelined and sequential, and next to another backend.
+// They are compared with each job alone on resident buffers, which field_all_test.cpp compares with the
+// oracle.
 #include <future>
 #include <vector>
 
@@ -100,7 +101,7 @@ std::vector<std::vector<Limb>> first(const std::vector<std::vector<Limb>>& all, 
 
 }  // namespace
 
-TEST_CASE("field state: 16 jobs, pipelined twice and one after the other, every field and operation") {
+TEST_CASE("field state: 16 jobs, pipelined twice and sequential, every field and operation") {
     on_device([](weft::Backend& backend) {
         for (const AnyField& f : any_fields())
             for (const FieldOp op : kAll)
@@ -134,7 +135,7 @@ TEST_CASE("field state: 1, 2, 3 and 4 jobs, every size of element and operation"
     });
 }
 
-TEST_CASE("field state: two backends at once, with different operations") {
+TEST_CASE("field state: two backends simultaneously, with different operations") {
     on_device([](weft::Backend& one) {
         on_device([&](weft::Backend& two) {
             const AnyField &f = any_fields()[static_cast<std::size_t>(Field::bn254_fr)],

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel matrices on Vulkan: memory that does not hold all states, buffers and plans, device times, shapes
-// that few workgroups share. Values and what must hold of them are in tests/conformance; memory plans,
-// alignment and kept tiles in tests/unit.
+// Kernel matrices on Vulkan: too little memory for all states, buffers and plans, device times, shapes with
+// few workgroups. tests/conformance has values and their properties; tests/unit has memory plans, alignment
+// and kept tiles.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -26,7 +26,7 @@ OracleCircuit reupload(std::size_t qubits) {
 
 }  // namespace
 
-TEST_CASE("pairs are those of one triangle, and rates divide by what was measured") {
+TEST_CASE("pairs are those of one triangle, and rates are items divided by the elapsed time") {
     CHECK(weft::KernelMatrixShape{20000, 0, 16}.pairs() == 200010000);
     CHECK(weft::KernelMatrixShape{20000, 30, 16}.pairs() == 600000);
     CHECK(weft::Progress{}.per_s() == 0);
@@ -35,7 +35,7 @@ TEST_CASE("pairs are those of one triangle, and rates divide by what was measure
     CHECK(weft::OpReport{}.items_per_s() == 0);
 }
 
-TEST_CASE("memory that does not hold all states: tiles of them, and the same values") {
+TEST_CASE("too little memory for all states: tiles of them give the same values") {
     on_device([](weft::Backend& backend) {
         const Table x = wave_rows(300, 9);
         const OracleCircuit circuit = reupload(9);
@@ -56,7 +56,7 @@ TEST_CASE("memory that does not hold all states: tiles of them, and the same val
     });
 }
 
-TEST_CASE("buffers of a call hold no more than its plan says, whatever may be used") {
+TEST_CASE("buffers of a call take no more than its plan states, under every limit") {
     on_device([](weft::Backend&) {
         struct Run {
             std::size_t rows;
@@ -82,7 +82,7 @@ TEST_CASE("buffers of a call hold no more than its plan says, whatever may be us
             const weft::KernelMatrixOptions options{.autotune = weft::Choice::off,
                                                     .vram_fraction = run.fraction};
             const weft::KernelMatrixShape shape{run.rows, 0, run.qubits};
-            // What a device with matrix units is asked first has its own memory.
+            // The check of a device's matrix units, which runs first, takes separate memory.
             const weft::KernelMatrixEstimate plan =
                 weft::estimate_kernel_matrix(backend, circuit, shape, weft::kFloat32, options);
             REQUIRE(plan.streamed_fits);
@@ -93,7 +93,7 @@ TEST_CASE("buffers of a call hold no more than its plan says, whatever may be us
             const weft::MemoryReport after = backend.memory();
             CHECK(k[0] == doctest::Approx(1).epsilon(1e-5));
             if (run.limit != 0) CHECK(after.peak_bytes <= run.limit);
-            // Elsewhere the report counts page-locked memory too, and slots hold several small jobs.
+            // On other devices the report counts page-locked memory too, and slots hold several small jobs.
             if (backend.device().unified_memory && backend.plan().ordinary_path != weft::Path::staged &&
                 after.peak_bytes > before.peak_bytes)
                 CHECK(after.peak_bytes - before.live_bytes <= plan.streamed_bytes);
@@ -109,7 +109,7 @@ TEST_CASE("buffers of a call hold no more than its plan says, whatever may be us
     });
 }
 
-TEST_CASE("device times are reported where they are asked for") {
+TEST_CASE("device times are reported if they are requested") {
     on_device([](weft::Backend& backend) {
         const Table x = wave_rows(100, 6);
         const CircuitArguments arguments = circuit_arguments(reupload(6));
@@ -131,7 +131,7 @@ TEST_CASE("device times are reported where they are asked for") {
     });
 }
 
-TEST_CASE("one row against thousands, of many qubits: a workgroup has few tiles") {
+TEST_CASE("one row with thousands, of many qubits: a workgroup has few tiles") {
     on_device([](weft::Backend& backend) {
         constexpr std::uint64_t kOthers = 4096;
         constexpr std::uint32_t kQubits = 1500;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of kernel_matrix that are refused leave K as it was; what is not finite on the device shows.
+// Calls of kernel_matrix that are refused do not change K; values on the device that are not finite give NaN.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -20,7 +20,7 @@ using weft_test::on_device;
 
 }  // namespace
 
-TEST_CASE("refused calls name what is wrong and leave K as it was") {
+TEST_CASE("refused calls name what is wrong and do not change K") {
     on_device([](weft::Backend& backend) {
         const double nan = std::numeric_limits<double>::quiet_NaN();
         std::vector<double> x{0.1, 0.2, 0.5, -0.4, 1.0, 2.0}, bad = x;
@@ -93,7 +93,7 @@ TEST_CASE("resident features that are not finite make their row and column NaN")
     });
 }
 
-TEST_CASE("normalised, the row and column of what is not finite are NaN, the diagonal too") {
+TEST_CASE("normalised, the row and column of a row that is not finite are NaN, including the diagonal") {
     on_device([](weft::Backend& backend) {
         constexpr std::size_t kRows = 9;
         constexpr float kNan = std::numeric_limits<float>::quiet_NaN();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel matrices of states on Vulkan: mistakes that would show, views, norms, progress. The table of
-// circuits is in tests/conformance.
+// Kernel matrices of states on Vulkan: deliberate mistakes that tests must detect, views, norms, progress.
+// The table of circuits is in tests/conformance.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -79,8 +79,8 @@ TEST_CASE("values of circuits built wrongly do not appear") {
 
 TEST_CASE("the state path agrees with the product path") {
     on_device([](weft::Backend& backend) {
-        // Layers without rotations leave the ring alone, and twice the same row: |<x|y>|^2 of RY and RZ
-        // twice.
+        // Layers without rotations consist of the ring only, and the row is encoded twice: the result is
+        // |<x|y>|^2 of RY and RZ applied twice.
         const Table x = wave_rows(30, 10, 0.9);
         const OracleCircuit once{"ryrz", {}, false, 1, {}};
         for (const bool wide : {false, true}) {
@@ -137,7 +137,7 @@ TEST_CASE("given states: resident and on the host, of either type, square and cr
         weft::Stream stream{backend};
         const weft::Buffer<weft::c32> bx(backend, x.size() + 3), by(backend, y.size());
         const weft::Buffer<float> bk(backend, square.size() + 5), bkc(backend, cross.size());
-        // Views that begin where no binding may.
+        // Views that begin at offsets where a binding must not begin.
         stream.upload(std::span<const weft::c32>(x), bx.view(3, x.size()));
         stream.upload(y, by);
         weft::kernel_matrix(stream, bx.view(3, x.size()), bk.view(5, square.size()), weft::StateShape{70, 6});
@@ -149,7 +149,7 @@ TEST_CASE("given states: resident and on the host, of either type, square and cr
     });
 }
 
-TEST_CASE("normalising takes the states' own norms out") {
+TEST_CASE("normalising removes the norms of the states") {
     on_device([](weft::Backend& backend) {
         const std::vector<weft::c32> x{{2, 0}, {0, 0}, {1, 0}, {0, 1}, {0, 0}, {0, 0}}, y{{0, 3}, {0, 0}};
         std::vector<float> k(9), kc(3);
@@ -190,7 +190,7 @@ TEST_CASE("normalising takes the states' own norms out") {
 
 TEST_CASE("sixteen qubits in float32 keep two digits more than a running sum") {
     on_device([](weft::Backend& backend) {
-        // Nearly equal rows: their rounding errors line up.
+        // Rows are nearly equal, so their rounding errors add up.
         Table x = wave_rows(3, 16, 0.7);
         x[1] = x[0];
         x[1][3] += 0.01;

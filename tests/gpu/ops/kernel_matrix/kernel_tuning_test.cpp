@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measured tiles of kernel matrices as calls meet them: kept, used, damaged, switched off.
+// Measured tiles of kernel matrices in calls: kept, used, damaged, switched off.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -45,7 +45,7 @@ std::string text_of(const std::filesystem::path& file) {
     return text.str();
 }
 
-/// All tiles of all classes become `tile`.
+/// Replaces all tiles of all classes by `tile`.
 void rewrite(const std::filesystem::path& file, const std::string& tile) {
     std::istringstream lines(text_of(file));
     std::string out;
@@ -102,7 +102,7 @@ TEST_CASE("tiles are measured, kept, used by the next backend, and forgotten") {
         in(folder.path()));
 }
 
-TEST_CASE("damaged and foreign tiles count as none, and are replaced") {
+TEST_CASE("damaged tiles and those of another device are ignored and replaced") {
     const ScratchFolder folder;
     on_device(
         [&](weft::Backend& backend) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lattice calls from outside: chunks, paths, guards, kinds of memory, values and digits that are refused.
+// Lattice calls: chunks, paths, guards, kinds of memory, values and digits that are refused.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -42,7 +42,7 @@ struct Guarded {
 
 }  // namespace
 
-TEST_CASE("lattice calls: chunks, paths, queues and modes give the same bits, and nothing beside them") {
+TEST_CASE("lattice calls: chunks, paths, queues and modes give the same bits, and write nothing else") {
     on_device([](weft::Backend& backend) {
         const LatticeCode code{.lattice = Lattice::z2, .q = 3, .levels = 1, .max_retries = 1, .packed = true};
         for (const std::size_t n : {1u, 3u, 16u, 17u, 100u, 1000u}) {
@@ -72,7 +72,7 @@ TEST_CASE("lattice calls: chunks, paths, queues and modes give the same bits, an
     });
 }
 
-TEST_CASE("lattice calls: page-locked memory, in place, and statuses that the caller does not ask for") {
+TEST_CASE("lattice calls: page-locked memory, in place, and without the caller's statuses") {
     on_device([](weft::Backend& backend) {
         const LatticeCode code{.max_retries = 2};
         const std::size_t n = 1003;
@@ -169,7 +169,7 @@ TEST_CASE("lattice calls: values that are not finite") {
                     else
                         CHECK(y[i] == want.values[i]);
                 }
-                // The status keeps them from being taken for zeros.
+                // The status distinguishes them from zeros.
                 check_error(Errc::invalid_argument, "vector 20 was not finite when it was encoded", [&] {
                     weft::lattice_decode(backend, code, codes, status, y, {.check_values = true});
                 });
@@ -183,7 +183,7 @@ TEST_CASE("lattice calls: values that are not finite") {
 TEST_CASE("lattice calls: statuses of many jobs, the last rows of all among them, are counted once each") {
     on_device([](weft::Backend& backend) {
         const LatticeCode code{.lattice = Lattice::z2, .q = 3, .max_retries = 1, .packed = true};
-        const std::size_t n = (std::size_t{3} << 20) + 5;  // no whole element
+        const std::size_t n = (std::size_t{3} << 20) + 5;  // not a multiple of an element
         Floats x(2 * n, 0.25f);
         for (const std::size_t v : {std::size_t{0}, n / 3, n / 2, n - 1}) x[2 * v] = 6;  // -4 to 4 fit
         for (const std::size_t v : {std::size_t{7}, n - 300'000, n - 2}) x[2 * v + 1] = -1000;
@@ -224,7 +224,7 @@ TEST_CASE("lattice calls: statuses of many jobs, the last rows of all among them
     });
 }
 
-TEST_CASE("lattice calls: digits that are none") {
+TEST_CASE("lattice calls: digits of q and more") {
     on_device([](weft::Backend& backend) {
         for (const bool packed : {false, true}) {
             const LatticeCode code{.q = 5, .max_retries = 2, .packed = packed};
@@ -304,7 +304,7 @@ TEST_CASE("lattice calls: refused arguments leave outputs as they were and submi
     });
 }
 
-TEST_CASE("lattice calls: resident calls refuse what does not fit") {
+TEST_CASE("lattice calls: resident calls refuse arguments that do not fit") {
     on_device([](weft::Backend& backend) {
         weft::Buffer<float> x(backend, 400), y(backend, 400);
         weft::Buffer<std::uint32_t> codes(backend, 200), status(backend, 25);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inner products by table against the products of what codes decode to, and the search for beta.
+// Inner products by table, compared with the products of decoded values, and the search for beta.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -54,7 +54,7 @@ TEST_CASE("lattice inner: the known product of two D4 codes") {
     });
 }
 
-TEST_CASE("lattice inner: what is refused") {
+TEST_CASE("lattice inner: refused calls") {
     check_error(Errc::invalid_argument, "LatticeTable: too many entries for E8 (got q^16 with q = 4",
                 [] { LatticeTable(Lattice::e8, 4); });
     check_error(Errc::invalid_argument, "LatticeTable: too many entries for D4 (got q^8 with q = 9",
@@ -111,20 +111,20 @@ TEST_CASE("lattice inner: a backend uploads a table once, for all streams, and c
         CHECK(tables().live_bytes == table.words().size_bytes());
         one.wait();
         const std::uint64_t before = backend.counters().submissions;
-        weft::lattice_inner(two, again, {}, codes, codes, out);  // not submitted, and no upload either
+        weft::lattice_inner(two, again, {}, codes, codes, out);  // not submitted, so nothing is uploaded
         CHECK(backend.counters().submissions == before);
         CHECK(two.download(out) == want);
         weft::lattice_inner(two, other, {.q = 3}, codes.view(0, 2), codes, out);
         CHECK(tables().live_count == 2);
         two.wait();
-        two.replay(steps);  // the sequence holds its table, which trim() leaves alone
+        two.replay(steps);  // the sequence keeps its table, which trim() does not free
         backend.trim();
         CHECK(two.download(out) == want);
         CHECK(tables().live_count == 1);
     });
 }
 
-TEST_CASE("lattice search: goes on below its range where retries make that better") {
+TEST_CASE("lattice search: continues below its range if retries make that better") {
     on_device([](weft::Backend& backend) {
         LatticeCode code{.max_retries = 10};
         Floats sample = normal_values(4 * 2000, 5);
@@ -135,7 +135,7 @@ TEST_CASE("lattice search: goes on below its range where retries make that bette
             backend, code, sample,
             {.batch = {.progress = [&](const weft::Progress& p) { total = p.total; }}});
         CHECK(search.trials.size() == total);
-        CHECK(search.trials.size() > 100);  // 40 more than the range has, and 20 in a valley at least
+        CHECK(search.trials.size() > 100);  // 40 more than in the range, and at least 20 around a minimum
         CHECK(search.best.beta > search.trials.front().beta);
         CHECK(search.best.beta < search.trials.back().beta / 64);
         for (const float factor : {1 / 32.0f, 1 / 8.0f, 0.5f, 2.0f, 8.0f}) {
@@ -158,7 +158,7 @@ TEST_CASE("lattice search: finds the beta with the least error of the sample") {
         std::vector<std::uint64_t> reported;
         std::uint64_t last_total = 0;
         const auto note = [&](const weft::Progress& p) {
-            CHECK(p.total == (p.done <= 40 ? 60 : 80));  // a second valley shows then
+            CHECK(p.total == (p.done <= 40 ? 60 : 80));  // then a second minimum is found
             last_total = p.total;
             reported.push_back(p.done);
         };
@@ -187,7 +187,8 @@ TEST_CASE("lattice search: finds the beta with the least error of the sample") {
                              [](const auto& a, const auto& b) { return a.beta < b.beta; }));
         for (const weft::LatticeTrial& t : search.trials)
             CHECK(t.mean_squared_error >= search.best.mean_squared_error);
-        // Far better than cells twice or half as large, and what the plain way to count says.
+        // The error is much smaller than with cells of twice or half the size, and equals the one computed
+        // directly.
         CHECK(search.best.beta > 0.3f);
         CHECK(search.best.beta < 0.6f);
         LatticeCode best = code;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lattice codes on the device against the exact oracle: known answers, every lattice, odd and even bases,
-// ties, retries, dither, padded rows; from host memory and resident.
+// Lattice codes on the device, compared with the exact oracle: known answers, every lattice, odd and even
+// bases, ties, retries, dither, padded rows; from host memory and resident.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -49,7 +49,8 @@ constexpr Lattice kLattices[] = {Lattice::z2, Lattice::d4, Lattice::e8};
 
 }  // namespace
 
-TEST_CASE("lattice: all code words of D4, base 4, two levels, decode to different points and come back") {
+TEST_CASE(
+    "lattice: all code words of D4, base 4, two levels, decode to different points with the same codes") {
     on_device([](weft::Backend& backend) {
         const LatticeCode code{.packed = true};
         Bytes codes(2 * 65536), again(codes.size()), status(65536);
@@ -97,7 +98,7 @@ TEST_CASE("lattice: without overload the value is the nearest point, within the 
                 if (got.status[i] != 0) continue;
                 sum += squares;
                 far += std::sqrt(squares) > static_cast<double>(beta[l]) * radius[l] * 1.000001 ? 1 : 0;
-                if (i % 8 != 0) continue;  // the oracle takes its time
+                if (i % 8 != 0) continue;  // the oracle is slow
                 const OracleVector want = oracle_vector(code, &x[i * d]);
                 const bool same = bits_of(want.value) == bits_of(std::span(&got.decoded[i * d], d));
                 differ += same || want.near_tie ? 0 : 1;
@@ -112,7 +113,7 @@ TEST_CASE("lattice: without overload the value is the nearest point, within the 
     });
 }
 
-TEST_CASE("lattice: a point more in is that point more out, ties included") {
+TEST_CASE("lattice: adding a point to the input adds it to the output, ties included") {
     on_device([](weft::Backend& backend) {
         for (const Lattice lattice : kLattices)
             for (const std::uint32_t q : {4u, 7u, 16u}) {
@@ -182,7 +183,7 @@ TEST_CASE("lattice: retries are exact for whole alpha, and their scale is undone
             const Coded got = streamed(backend, code, x);
             CHECK(*std::max_element(got.status.begin(), got.status.end()) >= 6);
         }
-        // Too large for any number of retries: said, and still a value of the right range.
+        // Too large for any number of retries: it is reported, and the decoded value is still in range.
         Bytes codes(8), status(1);
         const Floats x{1e6f, 0, 0, 0};
         const auto report = weft::lattice_encode(backend, {.max_retries = 10}, x, codes, status);
@@ -207,7 +208,7 @@ TEST_CASE("lattice: dither is reproduced by seed and number of the vector, acros
             const Coded whole = streamed(backend, code, x);
             const Coded cut = streamed(backend, code, x, 0, {.chunk_elements = 2});
             CHECK(cut.codes == whole.codes);
-            // The second half of the vectors in a call of its own.
+            // The second half of the vectors in a separate call.
             code.dither_first += 50;
             const Coded half =
                 streamed(backend, code, Floats(x.begin() + static_cast<std::ptrdiff_t>(50 * d), x.end()));
@@ -220,7 +221,7 @@ TEST_CASE("lattice: dither is reproduced by seed and number of the vector, acros
     });
 }
 
-TEST_CASE("lattice: more vectors than one job holds go on counting, in codes and dither") {
+TEST_CASE("lattice: vectors of several jobs are counted on, in codes and dither") {
     on_device([](weft::Backend& backend) {
         LatticeCode code{.lattice = Lattice::z2, .packed = true, .dither_seed = 3};
         const std::size_t n = (std::size_t{1} << 22) + 37, last = 100;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which kernels, sizes and memory an encode takes on devices of all kinds, and what is refused.
+// The kernels, sizes and memory of an encode on devices of all kinds, and refused calls.
 #include <doctest/doctest.h>
 
 #include <limits>
@@ -45,7 +45,7 @@ EncodePlan plan(const DeviceInfo& device, EncodeMethod method, EncodeTypes types
 
 }  // namespace
 
-TEST_CASE("encode plan: of many amplitudes iqp has the qubits for a constant") {
+TEST_CASE("encode plan: for many amplitudes the qubits of iqp are a constant of the shader") {
     const DeviceInfo device = device_with(kLargeRange, 49152);
     for (const auto& [method, qubits, samples, fixed] :
          {std::tuple{EncodeMethod::iqp, 5u, std::uint64_t{1} << 17, 5u},
@@ -105,7 +105,7 @@ TEST_CASE("encode plan: workgroups of product states fit the shader's tables") {
                 CHECK(p.rows_per_workgroup * row == 1u << p.slab_bits);
                 CHECK(p.rows_per_workgroup <= p.local_size);
                 CHECK(p.rows_per_workgroup * qubits <= 256);
-                // Invocations of a row share its stores evenly.
+                // The invocations of a row have equal numbers of stores.
                 CHECK(row / pair % (p.local_size / p.rows_per_workgroup) == 0);
                 CHECK((1u << p.slab_bits) / pair / p.local_size * p.rows_per_workgroup <= 512);
             }
@@ -123,7 +123,7 @@ TEST_CASE("encode plan: whole slabs of a GPU share no products of factors") {
     CHECK_FALSE(plan(device, EncodeMethod::phase, kNarrow, 12).alone);
 }
 
-TEST_CASE("encode plan: what a binding cannot hold goes by windows") {
+TEST_CASE("encode plan: states that do not fit a binding are made in windows") {
     const DeviceInfo device = device_with(kSmallRange, 32768);
     CHECK(plan(device, EncodeMethod::phase, kNarrow, 23).row_fits());
     CHECK_FALSE(plan(device, EncodeMethod::phase, kNarrow, 24).row_fits());
@@ -166,8 +166,7 @@ TEST_CASE("encode plan: amplitude rows by teams, by workgroups that share them, 
     CHECK(2 * small.kept_pairs * small.local_size == 1u << 12);
 }
 
-TEST_CASE(
-    "encode plan: shared rows are joined by shuffles where subgroups are whole and their size is known") {
+TEST_CASE("encode plan: shared rows are joined by shuffles if subgroups are full and their size is known") {
     DeviceInfo able = device_with(kLargeRange, 49152);
     able.type = DeviceType::discrete;
     able.subgroup_shuffles = able.full_subgroups = able.subgroup_size_control = true;
@@ -229,7 +228,7 @@ TEST_CASE("encode plan: arithmetic follows the types and the device") {
     }
 }
 
-TEST_CASE("encode plan: estimates tell what fits") {
+TEST_CASE("encode plan: estimates report whether a call fits") {
     const DeviceInfo device = device_with(kLargeRange, 49152);
     const std::uint64_t gib = std::uint64_t{1} << 30;
     const auto fits = [&](EncodeMethod method, StateShape shape, EncodeTypes types) {
@@ -249,7 +248,8 @@ TEST_CASE("encode plan: estimates tell what fits") {
     CHECK(fits(EncodeMethod::phase, {1, 30}, kWide).streamed_fits);
 }
 
-TEST_CASE("encode plan: rounds shrink to what there is, down to their least, and the estimate with them") {
+TEST_CASE(
+    "encode plan: rounds shrink to the available memory, down to a minimum, and the estimate with them") {
     DeviceInfo device = device_with(kLargeRange, 49152);
     device.type = DeviceType::cpu;
     for (const bool unified : {false, true})
@@ -281,7 +281,7 @@ TEST_CASE("encode plan: rounds shrink to what there is, down to their least, and
         }
 }
 
-TEST_CASE("encode check: faults of host values by sample and position, threads or not") {
+TEST_CASE("encode check: faults of host values by sample and position, with and without threads") {
     std::vector<float> values(1 << 20, 1.0f);
     values[3 * 1024 + 7] = std::numeric_limits<float>::quiet_NaN();
     values[3 * 1024 + 9] = std::numeric_limits<float>::infinity();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of dispatches that an encode is made of: rows, windows, norms, passes.
+// The order of the dispatches of an encode: rows, windows, norms, passes.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -27,7 +27,7 @@ EncodePlan plan_of(EncodeKernel kernel, std::uint32_t qubits, std::uint32_t wind
     return plan;
 }
 
-/// "states 0+2", the rows that a step takes.
+/// A text such as "states 0+2" with the rows that a step takes.
 std::vector<std::string> order_of(const EncodePlan& plan, bool check_only = false) {
     constexpr const char* kNames[] = {"states", "norm_block", "norm_row", "scale", "pass", "join"};
     std::vector<std::string> order;
@@ -70,7 +70,7 @@ TEST_CASE("encode schedule: norms of the next rows come before the states of the
     CHECK(steps[3].count == 1u << 20);
 }
 
-TEST_CASE("encode schedule: windows of a state, then the bits that tell them apart") {
+TEST_CASE("encode schedule: windows of a state, then the bits in which they differ") {
     EncodePlan plan = plan_of(EncodeKernel::iqp, 4, 2);
     plan.samples = 1;
     plan.features = 10;
@@ -86,7 +86,7 @@ TEST_CASE("encode schedule: windows of a state, then the bits that tell them apa
     CHECK(order_of(plan, true) == Order{"states 0+1 0", "states 0+1 4", "states 0+1 8", "states 0+1 12"});
 }
 
-TEST_CASE("encode schedule: windows behind the values of a long row become zeros") {
+TEST_CASE("encode schedule: windows after the values of a long row become zeros") {
     EncodePlan plan = plan_of(EncodeKernel::amplitude_long, 16, 14);
     plan.samples = 1;
     plan.features = (1u << 15) + 5;

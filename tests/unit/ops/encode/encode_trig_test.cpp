@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our sine and cosine against those of long double, over everything an angle can be.
+// The shaders' sine and cosine, compared with those of long double over the whole range of angles.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -44,7 +44,8 @@ void worst64(Errors& errors, double x) {
     errors.cosine = std::max(errors.cosine, static_cast<double>(std::fabs(got.cosine - std::cos(exact))));
 }
 
-// Dense around every multiple of pi/4 in the first turns, then scattered up to 1e6, then over all exponents.
+// Angles are dense around every multiple of pi/4 in the first turns, then scattered up to 1e6, then over all
+// exponents.
 template <class T>
 std::vector<T> arguments() {
     std::vector<T> all{T(0),
@@ -123,7 +124,7 @@ TEST_CASE("encode turns: floats of every exponent are the doubles they equal, de
     }
 }
 
-TEST_CASE("encode turns: exact to the last of 64 bits where long double can tell") {
+TEST_CASE("encode turns: exact to the last of 64 bits as far as long double can check it") {
     constexpr long double kTwoPi = 6.283185307179586476925286766559L;
     for (const double x : {1e-3, 0.5, 1.0, 3.0, 6.0, -1.0, -6.0, 2.5, 1e-15, 7.0, 100.0}) {
         CAPTURE(x);
@@ -145,7 +146,7 @@ TEST_CASE("encode turns: bits of 1 / (2 pi) by shifts are those of the table") {
     CHECK(unequal == 0);
 }
 
-TEST_CASE("encode turns: sums wrap at a turn, negation is the other way round") {
+TEST_CASE("encode turns: sums wrap at a turn, negation gives the opposite angle") {
     const Turns a = turns_of_double(4.0), b = turns_of_double(5.0), sum = add_turns(a, b);
     const SinCos64 at = sincos64_of_turns(sum);
     CHECK(at.sine == doctest::Approx(std::sin(9.0)).epsilon(1e-14));

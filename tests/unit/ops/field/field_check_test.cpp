@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is refused before a device is touched, and how a device gets its field shader.
+// Calls that are refused before any device work, and the selection of field shaders for a device.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -81,7 +81,7 @@ TEST_CASE("field check: shapes that fit are accepted") {
     CHECK(check(FieldOp::add, FieldJob{}) == "accepted");
     CHECK(check(FieldOp::add, {std::span(a).first(0), std::span(b).first(0), {}, std::span(a).first(0)}) ==
           "accepted");
-    // Neighbours touch and do not overlap.
+    // Adjacent ranges do not overlap.
     CHECK(check(FieldOp::neg, {std::span(a).first(6), {}, {}, std::span(a).last(6)}) == "accepted");
     CHECK(check(FieldOp::add, std::span<const FieldJob>()) == "accepted");
 }
@@ -156,7 +156,7 @@ TEST_CASE("field check: checked mode finds every value that is not below p") {
     CHECK(check_values({FieldJob{}}) == "accepted");
 }
 
-TEST_CASE("field check: the lowest job and element are named, however many threads look") {
+TEST_CASE("field check: the lowest job and element are named, for any number of threads") {
     constexpr std::size_t kCount = 150000;  // 3 threads' worth
     const Limbs good(kCount * 6, 1);
     Limbs early = good, late = good;
@@ -200,7 +200,7 @@ TEST_CASE("field check: scalars, results and limbs of other fields") {
                    {"field_add: a has uint32 elements (got uint32, need uint64 limbs of goldilocks)"}));
     const auto values = [&](Field field) { return check_values({bear}, 1, field); };
     CHECK(values(Field::babybear) == "accepted");
-    narrow[1] = 0x7fffffff;  // the second zero of Mersenne31
+    narrow[1] = 0x7fffffff;  // p in Mersenne31
     CHECK(mentions(values(Field::mersenne31), {"job 0: element 1 of a is not canonical (got 0x7fffffff"}));
     CHECK(mentions(values(Field::koalabear), {"need below p = 0x7f000001"}));
 }
@@ -222,7 +222,7 @@ TEST_CASE("field check: a scalar is one element below p") {
                    {"the scalar is not canonical (got 0x78000001, need below p = 0x78000001)"}));
     CHECK(mentions(scalar(Field::babybear, Limbs{1}),
                    {"scalar has uint64 elements (got uint64, need uint32 limbs of babybear)"}));
-    // 2 in Montgomery form is 2^33 mod p; one that is given in that form stays.
+    // 2 in Montgomery form is 2^33 mod p; a scalar that is already in this form does not change.
     const Narrow two{2};
     CHECK(axpy_words("here", Field::mersenne31, weft::FieldForm::plain, two).word[0] == 4);
     CHECK(axpy_words("here", Field::mersenne31, weft::FieldForm::montgomery, two).word[0] == 2);
@@ -256,7 +256,7 @@ TEST_CASE("field plan: shader and launch shape follow from the device") {
     CHECK(plan(FieldOp::inner_product).elements_per_workgroup == 1);
     CHECK(plan(FieldOp::mul, Field::stark252, {.workgroup_size = 128}).local_size == 128);
 
-    // Inverses share an inversion as far as the device stays full.
+    // Inverses share an inversion as long as the device stays busy.
     CHECK(plan(FieldOp::inverse).elements_per_workgroup == 64 * 32);
     CHECK(plan(FieldOp::inverse, Field::bn254_fp, {}, 1000).elements_per_workgroup == 64);
     CHECK(plan(FieldOp::inverse, Field::bn254_fp, {}, 8 * 65536).elements_per_workgroup == 64 * 8);
@@ -269,7 +269,7 @@ TEST_CASE("field plan: shader and launch shape follow from the device") {
     device.type = weft::DeviceType::cpu;
     device.limits.subgroup_size = 8;
     CHECK(plan(FieldOp::add).local_size == 256);
-    device.limits.max_workgroup_size[0] = 200;  // no power of two
+    device.limits.max_workgroup_size[0] = 200;  // not a power of two
     CHECK(plan(FieldOp::add).local_size == 128);
     device.limits.max_workgroup_size[0] = 1024;
     device.limits.max_workgroup_invocations = 128;

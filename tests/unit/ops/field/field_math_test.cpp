@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic that the shaders share with C++, in both limb widths, against the byte-wise oracle.
+// The arithmetic that the shaders share with C++, in both limb widths, compared with the byte-wise oracle.
 #include <doctest/doctest.h>
 
 #include <bit>
@@ -66,7 +66,7 @@ TEST_CASE("field math: random values") {
             check_both(op, read(a, i), read(b, i), fp());
 }
 
-TEST_CASE("field math: values that are not below p get one subtraction and no more") {
+TEST_CASE("field math: p is subtracted only once from values that are not below p") {
     const Number p = fp(), two_p = plus(p, p).first, two_p_one = plus(two_p, number("1")).first;
     const Number top = minus(Number{}, number("1"));
     const struct {
@@ -97,7 +97,7 @@ TEST_CASE("field math: is_canonical is a < p, to the last bit of every limb") {
     }
 }
 
-TEST_CASE("field math: elements survive the way through their 16-byte parts and 64-bit limbs") {
+TEST_CASE("field math: conversions to 16-byte parts and 64-bit limbs and back change nothing") {
     const auto elements = random_elements(50, 3);
     for (std::size_t i = 0; i < 50; ++i) {
         const auto a32 = std::bit_cast<Limbs12x32>(read(elements, i));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The constants that follow from each modulus, and the products of every size of element, both ways of
-// summing, against the schoolbook oracle.
+// The constants that follow from each modulus, and the products of every size of element with both kinds of
+// sums, compared with the schoolbook oracle.
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -56,7 +56,7 @@ Limbs montgomery_64(const Limbs& a, const Limbs& b, const Limbs& p, std::uint32_
 }
 shared::Limbs1x32 montgomery_64(const shared::Limbs1x32& a, const shared::Limbs1x32& b,
                                 const shared::Limbs1x32& p, std::uint32_t n0) {
-    return montgomery_in_pairs(a, b, p, n0);  // one word needs no other way
+    return montgomery_in_pairs(a, b, p, n0);  // one word has only this function
 }
 
 // kProducts..., kProductsTotal... and the columns of a limb type.
@@ -81,7 +81,7 @@ struct Sums<shared::Limbs2x32> {
     static constexpr std::uint32_t kProducts = shared::kProducts2x32, kTotal = shared::kProductsTotal2x32;
 };
 
-// The largest product as often as columns are said to hold it.
+// Adds the largest product as often as columns must hold it.
 template <class Columns, class Limbs>
 Columns fullest_columns(const Limbs& a, const Limbs& p, std::uint32_t n0) {
     Columns sum;
@@ -95,7 +95,7 @@ Columns fullest_columns(const Limbs& a, const Limbs& p, std::uint32_t n0) {
 
 }  // namespace
 
-TEST_CASE("field table: every modulus, and what follows from it") {
+TEST_CASE("field table: every modulus, and the constants that follow from it") {
     const struct {
         const char* name;
         std::uint32_t bits, n0;
@@ -166,7 +166,7 @@ TEST_CASE("field products: every field, in pairs and in 64 bits") {
         });
 }
 
-TEST_CASE("field products: one operand may have any value, the result is below p all the same") {
+TEST_CASE("field products: one operand may have any value, and the result is still below p") {
     for (const AnyField& f : any_fields())
         with_limbs(f, [&]<class Limbs>(Limbs) {
             CAPTURE(f.name);
@@ -187,7 +187,7 @@ TEST_CASE("field products: one operand may have any value, the result is below p
         });
 }
 
-TEST_CASE("field products: columns hold as many of the largest products as they say") {
+TEST_CASE("field products: columns hold the stated number of the largest products") {
     for (const AnyField& f : any_fields())
         with_limbs(f, [&]<class Limbs>(Limbs) {
             if constexpr (!std::is_same_v<Limbs, shared::Limbs1x32>) {

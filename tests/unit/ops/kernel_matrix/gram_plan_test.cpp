@@ -88,8 +88,9 @@ TEST_CASE("methods that are not available are refused with the reason") {
     any.unit_rows = false;
     CHECK(contains(refusal(Errc::invalid_argument, any, h100(), {.method = GramMethod::matrix_split}),
                    "norms other than 1"));
-    CHECK(contains(refusal(Errc::unsupported, square(64, 64), lavapipe(), {.method = GramMethod::matrix_split}),
-                   "no matrix units"));
+    CHECK(
+        contains(refusal(Errc::unsupported, square(64, 64), lavapipe(), {.method = GramMethod::matrix_split}),
+                 "no matrix units"));
     CHECK(contains(refusal(Errc::invalid_argument, any, h100(), {.method = GramMethod::fp64}), "float32"));
     any.precision = GramReal::float64;
     CHECK(contains(refusal(Errc::invalid_argument, any, h100(), {.method = GramMethod::fp32_3m}), "float64"));
@@ -98,7 +99,7 @@ TEST_CASE("methods that are not available are refused with the reason") {
     CHECK(contains(refusal(Errc::unsupported, any, narrow), "shaderFloat64"));
 }
 
-TEST_CASE("sizes that make no sense are refused") {
+TEST_CASE("invalid sizes are refused") {
     const Errc kInvalid = Errc::invalid_argument;
     CHECK(contains(refusal(kInvalid, square(0, 4), h100()), "nothing to multiply"));
     CHECK(contains(refusal(kInvalid, square(4, 0), h100()), "nothing to multiply"));
@@ -113,8 +114,8 @@ TEST_CASE("sizes that make no sense are refused") {
     CHECK(contains(refusal(kInvalid, square(64, 64), h100(), {.tile = GramTile{48, 48}}), "no such tile"));
 }
 
-TEST_CASE("what does not fit one binding is cut into panels, or refused with the numbers") {
-    // 16 qubits: 512 KiB a packed row, 8 GiB all of them.
+TEST_CASE("states that do not fit one binding are cut into panels, or refused with the numbers") {
+    // 16 qubits: a packed row has 512 KiB, and all rows have 8 GiB.
     const GramPlan plan = plan_gram(square(16384, 65536), h100());
     CHECK(plan.row_bytes == 65536 * 8);
     CHECK(plan.packed_bytes_x() == std::uint64_t{16384} * 65536 * 8);
@@ -145,7 +146,7 @@ bool share(std::uint64_t a, std::uint64_t as, std::uint64_t b, std::uint64_t bs)
     return a < b + bs && b < a + as;
 }
 
-/// Runs of blocks of which no two write the same rows of K, mirrored ones too.
+/// Runs of blocks in which no two blocks write the same rows of K, including mirrored ones.
 std::size_t turns_of(const std::vector<GramBlock>& blocks, bool square) {
     std::size_t turns = blocks.empty() ? 0 : 1, first = 0;
     for (std::size_t i = 0; i < blocks.size(); ++i)
@@ -165,10 +166,10 @@ std::size_t turns_of(const std::vector<GramBlock>& blocks, bool square) {
 
 }  // namespace
 
-TEST_CASE("panels are of one height in whole tiles, and blocks take turns that share nothing") {
+TEST_CASE("panels have one height in whole tiles, and successive blocks share no rows") {
     GramPlan plan = plan_gram(square(16384, 65536), h100());
     plan.tile = {128, 128, 4, 8, 1};
-    // 8128 rows a binding: three panels rather than two and a strip of one tile.
+    // A binding holds 8128 rows: three equal panels are better than two and a strip of one tile.
     const std::vector<GramBlock> three = blocks_of(plan, 16384, 16384, true);
     REQUIRE(three.size() == 6);
     CHECK(three[0] == GramBlock{0, 5504, 0, 5504});
@@ -208,7 +209,7 @@ TEST_CASE("panels are of one height in whole tiles, and blocks take turns that s
             }
 }
 
-TEST_CASE("outer sums about the square root of the terms, few tiles in parts") {
+TEST_CASE("outer sums of about the square root of the terms, few tiles with partial sums") {
     CHECK(plan_gram(square(4096, 65536), h100()).flush == 256);
     CHECK(plan_gram(square(4096, 1), h100()).flush == 32);  // K of few amplitudes must be exact
     CHECK(plan_gram(square(4096, 1024), h100()).flush == 32);
@@ -227,8 +228,8 @@ TEST_CASE("tiles fit the device") {
     for (const std::uint32_t shared : {16384u, 32768u, 49152u}) {
         GramDevice device = h100();
         device.limits.max_shared_memory_bytes = shared;
-        for (const GramMethod method : {GramMethod::fp32_4m, GramMethod::fp32_3m, GramMethod::fp64,
-                                    GramMethod::matrix_split})
+        for (const GramMethod method :
+             {GramMethod::fp32_4m, GramMethod::fp32_3m, GramMethod::fp64, GramMethod::matrix_split})
             for (const GramTile& tile : gram_tiles(device, method)) {
                 CHECK(tile.threads() <= 1024);
                 CHECK(tile.rows % tile.columns == 0);
@@ -242,7 +243,7 @@ TEST_CASE("tiles fit the device") {
     CHECK(contains(refusal(Errc::unsupported, square(64, 64), tiny), "no tile fits"));
 }
 
-TEST_CASE("software devices multiply by lanes where they have float64 and tiles enough") {
+TEST_CASE("software devices multiply by lanes if they have float64 and enough tiles") {
     GramDevice device = lavapipe();
     CHECK(plan_gram(square(1000, 256), device).tile == GramTile{64, 64, 8, 8, 1});
     CHECK(plan_gram(square(1000, 256), device).tile.lanes());
@@ -253,13 +254,13 @@ TEST_CASE("software devices multiply by lanes where they have float64 and tiles 
     for (const GramTile& tile : gram_tiles(h100(), GramMethod::fp32_4m)) CHECK(!tile.lanes());
 }
 
-TEST_CASE("large tiles by NVIDIA's name where there are enough of them, small ones by the other") {
+TEST_CASE("large tiles with NVIDIA's extension if there are enough of them, small ones with the other") {
     GramDevice nv = h100();
     nv.matrix_khr = false;
     CHECK(plan_gram(square(4096, 65536), nv).tile == GramTile{128, 128, 4, 8, 1});
     CHECK(plan_gram(square(1000, 65536), nv).tile == GramTile{64, 64, 8, 4, 1});
     CHECK(plan_gram(square(20, 65536), nv).tile == GramTile{32, 32, 8, 4, 1});
-    // Subgroups of 16 x 64 pay in the largest tile alone.
+    // Subgroups of 16 x 64 are faster in the largest tile only.
     for (const GramTile& tile : gram_tiles(nv, GramMethod::matrix_split))
         CHECK((tile == GramTile{128, 128, 4, 8, 1} || tile.thread_rows == 8));
     CHECK(plan_gram(square(4096, 65536), h100()).tile == GramTile{64, 64, 8, 4, 1});
@@ -280,8 +281,8 @@ TEST_CASE("every tile that holds an element on or below the diagonal comes once"
                 CHECK(seen.emplace(tile.x, tile.y).second);
             }
         }
-    // Where a float no longer counts one by one; these rows are the first of a band, in which columns go
-    // first.
+    // Indices at which a float no longer represents every integer. These rows are the first of a band, in
+    // which tiles are counted column by column.
     for (const std::uint32_t row : {4096u, 20000u, 60000u}) {
         const std::uint32_t high = 64 * row + 1;
         const shared::uvec2 first = shared::gram_tile(row * (row + 1) / 2, 0, high, 64, 64);
@@ -311,7 +312,7 @@ TEST_CASE("every tile of a rectangle comes once, neighbours in both directions c
     }
 }
 
-TEST_CASE("the packed layout gives every number a place of its own") {
+TEST_CASE("the packed layout gives every number a different place") {
     const std::uint32_t rows = 128, amplitudes = 32;
     std::set<std::uint32_t> seen, halves;
     for (std::uint32_t row = 0; row < rows; ++row)

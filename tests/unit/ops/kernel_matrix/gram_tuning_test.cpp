@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measured tiles of the Gram product: what is written, what is refused, what a plan makes of them.
+// Measured tiles of the Gram product: what is written, what is refused, and how a plan uses them.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -35,7 +35,7 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 
 }  // namespace
 
-TEST_CASE("measured tiles read back as they were written") {
+TEST_CASE("measured tiles are read back unchanged") {
     for (const GramTiles& tiles : {some_tiles(), GramTiles{}}) {
         const DecodedGramTuning decoded =
             decode_gram_tuning(identity(), encode_gram_tuning(identity(), tiles));
@@ -96,14 +96,14 @@ TEST_CASE("a plan takes the tile measured for its class, if the device can run i
     CHECK(after.tile == GramTile{64, 64, 8, 4, 2});
     CHECK(after.tile_measured);
     CHECK(after.reasons.back().find("measured on this device") != std::string::npos);
-    // Another class, a tile that is asked for, and one that no longer fits.
+    // Another class, a requested tile, and a tile that no longer fits.
     CHECK_FALSE(plan_gram({900, 900, 65536, true}, device).tile_measured);
     CHECK(plan_gram(problem, device, {.tile = before.tile}).tile == before.tile);
     device.tiles.begin()->second = {128, 128, 8, 4, 2};
     CHECK(plan_gram(problem, device).tile == before.tile);
 }
 
-TEST_CASE("classes tell methods and sizes apart") {
+TEST_CASE("different methods and sizes have different classes") {
     GramPlan plan;
     plan.problem.rows = 100;
     plan.problem.columns = 5000;
@@ -118,7 +118,7 @@ TEST_CASE("classes tell methods and sizes apart") {
     CHECK(gram_class(plan) == "fp64 64 of 2");
 }
 
-TEST_CASE("measuring pays for long jobs alone, and takes a small part of them") {
+TEST_CASE("only long jobs are measured, and measuring takes a small part of them") {
     GramDevice device = device_of();
     CHECK_FALSE(gram_tuning_pays(device, 1e13));
     CHECK(gram_tuning_pays(device, 1.1e14));

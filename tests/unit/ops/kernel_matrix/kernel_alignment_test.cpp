@@ -33,7 +33,7 @@ TEST_CASE("alignment and polarity with labels") {
     CHECK(std::abs(weft::kernel_alignment(ideal, kLabels, false) - 1) < 1e-15);
 }
 
-TEST_CASE("alignment of any finite matrix is that of its direction; of others there is none") {
+TEST_CASE("the alignment of a finite matrix does not depend on its scale; others have none") {
     const std::vector<double> same{1, 1, 1};
     for (const double size : {1e200, 1.0, 1e-200, 4e-310})
         CHECK(std::abs(weft::kernel_alignment(std::vector<double>(9, size), same) - 1) < 1e-15);
@@ -47,7 +47,7 @@ TEST_CASE("alignment of any finite matrix is that of its direction; of others th
     }
 }
 
-TEST_CASE("one class alone is no division by zero") {
+TEST_CASE("a single class does not divide by zero") {
     CHECK(std::abs(weft::kernel_polarity(std::vector<double>{1, 0.5, 0.5, 1}, std::vector<double>{1, 1}) -
                    0.75) < 1e-15);
 }
@@ -62,14 +62,14 @@ TEST_CASE("clipping finds the nearest positive semidefinite matrix") {
     std::vector<double> good = kKernel;
     CHECK(weft::clip_kernel_matrix(good, 3) == 0);
     CHECK(good == kKernel);
-    // Three by three, two eigenvalues below 0: -1 twice and 2 of the matrix of ones less the identity.
+    // The 3 x 3 matrix of ones minus the identity has the eigenvalues -1, -1 and 2.
     std::vector<double> ones{0, 1, 1, 1, 0, 1, 1, 1, 0};
     CHECK(weft::clip_kernel_matrix(ones, 3) == 2);
     for (const double value : ones) CHECK(std::abs(value - 2.0 / 3) < 1e-14);
     CHECK(ones[1] == ones[3]);
 }
 
-TEST_CASE("clipping reads the lower triangle alone, and rounding is not negative") {
+TEST_CASE("clipping reads the lower triangle alone, and rounding errors do not count as negative") {
     constexpr std::size_t kRows = 50;
     std::vector<double> one(kRows * kRows);  // of rank 1
     for (std::size_t i = 0; i < one.size(); ++i)
@@ -80,14 +80,14 @@ TEST_CASE("clipping reads the lower triangle alone, and rounding is not negative
     std::vector<double> k{0.9, std::numeric_limits<double>::infinity(), 1, 0.9};
     CHECK(weft::clip_kernel_matrix(k, 2) == 1);
     for (const double value : k) CHECK(std::abs(value - 0.95) < 1e-14);
-    // One eigenvalue of -1, two of 0 and one of 3: those that rounding has moved are no numbers' roots.
+    // The eigenvalues are -1, 0, 0 and 3; a root of an eigenvalue that rounding made negative would be NaN.
     std::vector<double> mixed{1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0, 0, 0, 0, -1};
     CHECK(weft::clip_kernel_matrix(mixed, 4) == 1);
     CHECK(std::abs(mixed[0] - 1) < 1e-14);
     CHECK(std::abs(mixed[15]) < 1e-14);
 }
 
-TEST_CASE("centring takes the means of rows and columns away") {
+TEST_CASE("centring subtracts the means of rows and columns") {
     std::vector<double> k{1, 0.5, 0.25, 0.5, 1, 0.125, 0.25, 0.125, 1};
     weft::center_kernel_matrix(k, 3);
     for (std::size_t i = 0; i < 3; ++i) {
@@ -99,7 +99,7 @@ TEST_CASE("centring takes the means of rows and columns away") {
     CHECK(std::abs(k[1] - (0.5 - 1.75 / 3 - 1.625 / 3 + 4.75 / 9)) < 1e-15);
 }
 
-TEST_CASE("normalising shrinks what is off the diagonal") {
+TEST_CASE("normalising shrinks values off the diagonal") {
     std::vector<double> k = kKernel;
     weft::normalize_kernel_matrix(k, 3, 0.01);
     CHECK(std::abs(k[1] - 0.506319608824447) < 1e-12);
@@ -119,7 +119,7 @@ TEST_CASE("normalising shrinks what is off the diagonal") {
     CHECK(std::abs(dead[1] - 1e-3) < 1e-15);
 }
 
-TEST_CASE("matrices and labels that cannot be are refused") {
+TEST_CASE("invalid matrices and labels are refused") {
     std::vector<double> k = kKernel;
     const std::vector<double> two{1, -1}, odd{1, 0.5, -1};
     const double nan = std::numeric_limits<double>::quiet_NaN();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of doubles made of integers are those of IEEE 754.
+// Products of doubles that are computed with integers equal those of IEEE 754.
 #include <doctest/doctest.h>
 
 #include <bit>
@@ -25,7 +25,7 @@ double product(double a, double b) {
     return number(weft::shared::multiply_doubles(words(a), words(b)));
 }
 
-// What the function promises where IEEE 754 has denormal numbers.
+// The documented result where IEEE 754 has denormal numbers.
 double flushed(double value) {
     return std::abs(value) < std::numeric_limits<double>::min() ? std::copysign(0.0, value) : value;
 }
@@ -36,7 +36,7 @@ bool same(double a, double b) {
 
 }  // namespace
 
-TEST_CASE("products of directed doubles are rounded as IEEE 754 has it") {
+TEST_CASE("products of directed doubles are rounded as in IEEE 754") {
     const double below_one = std::nextafter(1.0, 0.0), above_one = std::nextafter(1.0, 2.0);
     const double values[] = {
         0.0,         -0.0,      1.0, -1.0,  2.0,        0.5,        0.1,     1.0 / 3,
@@ -68,7 +68,7 @@ TEST_CASE("products of random doubles are those of the processor, ties and carri
     CHECK(wrong == 0);
 }
 
-TEST_CASE("what is not finite stays so") {
+TEST_CASE("values that are not finite stay so") {
     const double infinite = std::numeric_limits<double>::infinity(),
                  nan = std::numeric_limits<double>::quiet_NaN();
     CHECK(std::isnan(product(nan, 1)));

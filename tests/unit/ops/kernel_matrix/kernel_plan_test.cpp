@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How kernel matrices are made on devices of all kinds, and what is refused.
+// The plans of kernel matrices on devices of all kinds, and refused calls.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -36,8 +36,9 @@ KernelMatrixDevice device_with(std::uint64_t budget, std::uint64_t range = 0xfff
     return device;
 }
 
-KernelMatrixEstimate estimate(const KernelMatrixDevice& device, const KernelMatrixShape& shape, CircuitFacts circuit,
-                        ElementType type = kFloat32, const KernelMatrixOptions& options = {}) {
+KernelMatrixEstimate estimate(const KernelMatrixDevice& device, const KernelMatrixShape& shape,
+                              CircuitFacts circuit, ElementType type = kFloat32,
+                              const KernelMatrixOptions& options = {}) {
     circuit.on_host = true;
     return estimate_kernel(plan_kernel(device, shape, circuit, type, options), device, circuit, options);
 }
@@ -58,8 +59,14 @@ TEST_CASE("layers that cancel are left out") {
     };
     const std::vector<Case> cases{
         {{FeatureMap::ryrz, 0, true}, KernelMatrixMethod::product, 0, "no layers"},
-        {{FeatureMap::ryrz, 6, false}, KernelMatrixMethod::product, 0, "without re-upload all 6 layers cancel"},
-        {{FeatureMap::ry, 1, true}, KernelMatrixMethod::product, 0, "the last layer cancels, which is the only one"},
+        {{FeatureMap::ryrz, 6, false},
+         KernelMatrixMethod::product,
+         0,
+         "without re-upload all 6 layers cancel"},
+        {{FeatureMap::ry, 1, true},
+         KernelMatrixMethod::product,
+         0,
+         "the last layer cancels, which is the only one"},
         {{FeatureMap::ryrz, 2, true},
          KernelMatrixMethod::states,
          1,
@@ -83,7 +90,7 @@ TEST_CASE("pairs are those that have to be computed") {
     CHECK(KernelMatrixShape{3, 0, 4}.values() == 9);
 }
 
-TEST_CASE("product kernels: numbers a qubit, gram_methods and parts") {
+TEST_CASE("products: numbers for each qubit, variants and parts") {
     const KernelMatrixDevice device = device_with(80 * kGiB);
     const CircuitFacts ry{FeatureMap::ry, 2, false}, ryrz{FeatureMap::ryrz, 2, false};
     CHECK(plan_kernel(device, {10, 0, 4}, ry, kFloat32, {}).parts == 2);
@@ -102,7 +109,7 @@ TEST_CASE("product kernels: numbers a qubit, gram_methods and parts") {
     CHECK(cross.stride == 20);
 }
 
-TEST_CASE("software devices make no more turns of loops than they may: qubits in parts, K in panels") {
+TEST_CASE("software devices stay within the limit on loop iterations: qubits in parts, K in panels") {
     KernelMatrixDevice device = device_with(8 * kGiB);
     const CircuitFacts ry{FeatureMap::ry, 0, false};
     CHECK(plan_kernel(device, {8, 0, 300000}, ry, kFloat32, {}).part_qubits == 300000);
@@ -110,7 +117,7 @@ TEST_CASE("software devices make no more turns of loops than they may: qubits in
     device.gram.software = true;
     for (const ElementType type : {kFloat32, kFloat64}) {
         const KernelMatrixPlan plan = plan_kernel(device, {8, 0, 300000}, ry, type, {});
-        // 11 turns for 4 qubits, as kernel_product.comp makes them.
+        // kernel_product.comp has 11 iterations for 4 qubits.
         CHECK(plan.part_qubits * 11 / 4 < 65535);
         CHECK(plan.by_panels);
         CHECK(!plan_kernel(device, {8, 0, 200}, ry, type, {}).by_panels);
@@ -118,7 +125,7 @@ TEST_CASE("software devices make no more turns of loops than they may: qubits in
     }
 }
 
-TEST_CASE("software devices take products by lanes, whose planes end at multiples of eight samples") {
+TEST_CASE("software devices compute products by lanes, whose planes end at multiples of eight samples") {
     KernelMatrixDevice device = device_with(8 * kGiB);
     device.gram.float64 = true;
     const CircuitFacts ry{FeatureMap::ry, 0, false};
@@ -138,16 +145,16 @@ TEST_CASE("software devices take products by lanes, whose planes end at multiple
 
 TEST_CASE("a K beyond one binding is made in panels of whole tiles") {
     const KernelMatrixPlan plan = plan_kernel(device_with(8 * kGiB, std::uint64_t{128} << 20), {20000, 0, 4},
-                                        {FeatureMap::ry, 0, false}, kFloat32, {});
+                                              {FeatureMap::ry, 0, false}, kFloat32, {});
     CHECK(!plan.symmetric);
     CHECK(plan.panel_rows == 1664);  // 128 MiB are 1677 rows of 80000 bytes
-    const KernelMatrixPlan wide = plan_kernel(device_with(8 * kGiB, std::uint64_t{128} << 20), {2, 10'000'000, 1},
-                                        {FeatureMap::ry, 0, false}, kFloat32, {});
+    const KernelMatrixPlan wide = plan_kernel(device_with(8 * kGiB, std::uint64_t{128} << 20),
+                                              {2, 10'000'000, 1}, {FeatureMap::ry, 0, false}, kFloat32, {});
     CHECK(wide.panel_rows == 2);
     CHECK(wide.job_rows == 2);
 }
 
-TEST_CASE("what does not fit says so with the numbers") {
+TEST_CASE("the error of a job that does not fit has the numbers") {
     const CircuitFacts ry{FeatureMap::ry, 0, false};
     const KernelMatrixEstimate range = estimate(device_with(80 * kGiB), {1'000'000, 0, 1000}, ry);
     CHECK(!range.streamed_fits);
@@ -175,7 +182,7 @@ TEST_CASE("jobs of a product are cut to the memory that may be used") {
         const KernelMatrixPlan plan = plan_kernel(device, {5000, 0, 4}, ry, kFloat32, tenth);
         CHECK(e.streamed_bytes >= 3 * device.job_copies * plan.job_rows * 5000 * 4);
     }
-    // Where the engine copies nothing, the numbers of the samples are all there is, and slots.
+    // If the engine copies nothing, there are only the numbers of the samples, and slots.
     device.job_copies = 0;
     CHECK(estimate(device, {3000, 0, 8}, ry).streamed_bytes < std::uint64_t{6} << 20);
     device.limited = true;
@@ -186,7 +193,7 @@ TEST_CASE("jobs of a product are cut to the memory that may be used") {
     CHECK(limited.streamed_bytes <= limited.available_bytes);
 }
 
-TEST_CASE("states that are asked for a few at a time are made once where all of them fit") {
+TEST_CASE("states that are requested a few at a time are built once if all of them fit") {
     const CircuitFacts two{FeatureMap::ryrz, 2, true, false, false, true};
     const KernelMatrixEstimate e =
         estimate(device_with(8 * kGiB), {12000, 0, 4}, two, kFloat32, {.state_tile = 1});
@@ -199,14 +206,14 @@ TEST_CASE("states that are asked for a few at a time are made once where all of 
     CHECK(plan.states.chunk_rows == 64);
 }
 
-TEST_CASE("float64 needs the device's consent") {
+TEST_CASE("float64 needs a device with float64") {
     const std::string text = weft_test::error_text(Errc::unsupported, [] {
         plan_kernel(device_with(kGiB, 0xffffffff, false), {4, 0, 2}, {}, kFloat64, {});
     });
     CHECK(text == "kernel_matrix: the device lacks shaderFloat64 (got float64, need float32)");
 }
 
-TEST_CASE("options, shapes and circuits that cannot be are refused") {
+TEST_CASE("invalid options, shapes and circuits are refused") {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const std::vector<double> weights{1, 2, 3}, bad{1, nan, 3, std::numeric_limits<double>::infinity()};
     const KernelMatrixShape shape{3, 0, 2};
@@ -252,13 +259,19 @@ TEST_CASE("options, shapes and circuits that cannot be are refused") {
         {"scale is not a number", [&] { circuit_facts(shape, {.scale = nan}, true); }},
         {"no such map (got 7", [&] { circuit_facts(shape, {.map = static_cast<FeatureMap>(7)}, true); }},
         {"weights are of type int64 (got int64, need float32 or float64)",
-         [&] { circuit_facts(shape, {.weights = std::vector<std::int64_t>{1, 2}}, true); }},
+         [&] {
+             circuit_facts(shape, {.weights = std::vector<std::int64_t>{1, 2}}, true);
+         }},
         {"states are of type float32 (got float32, need complex64 or complex128)",
          [] { state_facts(kFloat32, true); }},
         {"x is of type complex64 (got complex64, need float32 or float64)",
-         [&] { check_features({6, kComplex64}, nullptr, {9, kFloat32}, shape, {}); }},
+         [&] {
+             check_features({6, kComplex64}, nullptr, {9, kFloat32}, shape, {});
+         }},
         {"k is of type int64 (got int64, need float32 or float64)",
-         [&] { check_states({12, kComplex64}, nullptr, {9, kInt64}, shape, {}); }},
+         [&] {
+             check_states({12, kComplex64}, nullptr, {9, kInt64}, shape, {});
+         }},
         {"BatchOptions::path does not apply (got host, need automatic)",
          [] { host_options({.batch = {.path = Path::host}}, true); }},
         {"BatchOptions::stage_times does not apply (got on, need automatic or off)",
@@ -275,7 +288,9 @@ TEST_CASE("options, shapes and circuits that cannot be are refused") {
              check_host_features(x, nullptr, values, {2, 0, 2}, 1e10, 4);
          }},
         {"y: row 0 column 1 is not a number, row 1 column 1 is infinite",
-         [&] { check_host_features(finite, &y, values, {2, 2, 2}, 1, 1); }},
+         [&] {
+             check_host_features(finite, &y, values, {2, 2, 2}, 1, 1);
+         }},
         {"no such map (got rx, need ry or ryrz)", [] { feature_map("rx"); }},
     };
     for (const Case& c : cases) {
@@ -286,18 +301,17 @@ TEST_CASE("options, shapes and circuits that cannot be are refused") {
     CHECK(feature_map("RyRz") == FeatureMap::ryrz);
 }
 
-TEST_CASE("faults are found whichever thread meets them") {
+TEST_CASE("faults are found in the part of every thread") {
     std::vector<float> x(std::size_t{1} << 20, 0.5f);
     x[900001] = std::numeric_limits<float>::infinity();
     std::vector<float> k(1);
-    const std::string text =
-        weft_test::error_text(Errc::invalid_argument, [&] {
+    const std::string text = weft_test::error_text(Errc::invalid_argument, [&] {
         check_host_features(x, nullptr, k, {std::uint64_t{1} << 18, 0, 4}, 1, 8);
     });
     CHECK(text.find("x: row 225000 column 1 is infinite (got 1 such values, need 0)") != std::string::npos);
 }
 
-TEST_CASE("passes over states: every bit gets its gates once, and neighbours come along") {
+TEST_CASE("passes over states: every bit gets its gates once, and blocks have neighbouring amplitudes") {
     CHECK(state_passes(1, 12) == std::vector<StatePass>{{4, 0, 0, 0, true}});
     CHECK(state_passes(12, 12) == std::vector<StatePass>{{12, 0, 0, 0, true}});
     CHECK(state_passes(13, 12) == std::vector<StatePass>{{12, 0, 0, 0, true}, {8, 4, 9, 12, false}});
@@ -321,7 +335,7 @@ TEST_CASE("passes over states: every bit gets its gates once, and neighbours com
         }
 }
 
-TEST_CASE("states: workgroups fit shared memory, buffers and tiles fit what may be used") {
+TEST_CASE("states: workgroups fit shared memory, buffers and tiles fit the memory that may be used") {
     const CircuitFacts deep{FeatureMap::ryrz, 3, true, false, false, true};
     for (const std::uint32_t shared : {16384u, 32768u, 49152u}) {
         KernelMatrixDevice device = device_with(80 * kGiB);
@@ -333,8 +347,7 @@ TEST_CASE("states: workgroups fit shared memory, buffers and tiles fit what may 
             CHECK(plan.states.bulk);
         }
     }
-    CHECK(
-        !plan_kernel(device_with(80 * kGiB), {1000, 0, 10}, deep, kFloat32, {}).states.two_buffers);
+    CHECK(!plan_kernel(device_with(80 * kGiB), {1000, 0, 10}, deep, kFloat32, {}).states.two_buffers);
 
     // 20000 states of 16 qubits are 10.5 GB.
     const KernelMatrixShape shape{20000, 0, 16};
@@ -354,7 +367,7 @@ TEST_CASE("states: workgroups fit shared memory, buffers and tiles fit what may 
     CHECK(!forced.streamed_fits);
     CHECK(has_reason(forced, "does not fit: needs"));
     const KernelMatrixEstimate asked = estimate(device_with(80 * kGiB), shape, two, kFloat32,
-                                          {.state_tile = 100, .bulk_states = Choice::off});
+                                                {.state_tile = 100, .bulk_states = Choice::off});
     CHECK(asked.state_tile == 128);
     CHECK(!asked.bulk_states);
     CHECK(has_reason(asked, "bulk states are off"));
@@ -372,7 +385,7 @@ TEST_CASE("states beyond what a device can bind do not fit, whatever its memory"
     }
 }
 
-TEST_CASE("the pass that finishes states packs them where a workgroup holds rows for whole sectors") {
+TEST_CASE("the pass that finishes states packs them if a workgroup holds rows for whole sectors") {
     struct Device {
         const char* name;
         bool matrix, software, packs_apart;
@@ -414,7 +427,7 @@ TEST_CASE("the pass that finishes states packs them where a workgroup holds rows
         const KernelMatrixPlan plan = plan_kernel(device, shape, two, c.type, {});
         CHECK(plan.states.fused == c.fused);
         CHECK(plan.states.turned == !c.device.software);
-        // Sums of squares of every block of the last pass, for float32 alone.
+        // There are sums of squares of every block of the last pass, for float32 only.
         const bool norms = c.fused && c.type == kFloat32;
         CHECK((plan.states.squares != 0) == norms);
         const std::uint32_t window = plan.states.passes.back().window;
@@ -424,12 +437,11 @@ TEST_CASE("the pass that finishes states packs them where a workgroup holds rows
     }
 }
 
-TEST_CASE("states that are packed at once take no other memory") {
+TEST_CASE("states that are packed directly take no other memory") {
     KernelMatrixDevice device = device_with(80 * kGiB);
     device.gram.matrix_khr = device.gram.matrix_exact = true;
     const auto plan = [&](std::uint32_t qubits, std::uint32_t layers) {
-        return plan_kernel(device, {4000, 0, qubits}, {FeatureMap::ryrz, layers, true}, kFloat32,
-                           {});
+        return plan_kernel(device, {4000, 0, qubits}, {FeatureMap::ryrz, layers, true}, kFloat32, {});
     };
     const KernelMatrixPlan once = plan(12, 2);
     CHECK(built_bytes(once) == 0);
@@ -444,7 +456,8 @@ TEST_CASE("states that are packed at once take no other memory") {
     CHECK(!plan_kernel(device, {4000, 0, 8}, given, kFloat32, {}).states.fused);
 }
 
-TEST_CASE("K of float32 circuits is divided by the norms of states as it is made, unless a pass does it") {
+TEST_CASE(
+    "K of float32 circuits is divided by the norms of states when it is stored, unless a pass does it") {
     const CircuitFacts circuit{FeatureMap::ry, 2, true};
     const auto scaled = [&](const CircuitFacts& facts, ElementType type, bool normalize) {
         return plan_kernel(device_with(80 * kGiB), {100, 0, 8}, facts, type, {.normalize = normalize})
@@ -458,7 +471,7 @@ TEST_CASE("K of float32 circuits is divided by the norms of states as it is made
     CHECK(!scaled(given, kFloat32, false));
 }
 
-TEST_CASE("norms of float32 states of circuits are taken") {
+TEST_CASE("norms of float32 states of circuits are computed") {
     const KernelMatrixDevice device = device_with(80 * kGiB);
     const auto plan = [&](const CircuitFacts& circuit, ElementType type) {
         return plan_kernel(device, {100, 0, 8}, circuit, type, {}).states.renormalize;

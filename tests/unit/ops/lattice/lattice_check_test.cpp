@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Codes, shapes, digits and statuses that lattice calls refuse, and the sizes they ask for.
+// Codes, shapes, digits and statuses that lattice calls refuse, and the sizes that they need.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -94,7 +94,7 @@ TEST_CASE("lattice check: sizes of codes") {
         {{.lattice = Lattice::e8, .q = 9, .levels = 1, .packed = true}, 1, 4, 4, 1},
         {{.packed = true}, 0, 2, 0, 0},
         {{.packed = true}, std::size_t{1} << 60, 2, std::size_t{1} << 61, std::size_t{1} << 59},
-        // 32 bytes a vector: the most that can be counted, and one more.
+        // 32 bytes a vector: the largest number of vectors that can be counted, and one more.
         {widest, kMost / 32, 8, kMost - 31, kMost / 4 - 7},
         {widest, kMost / 32 + 1, 8, kMost, kMost / 4 + 1},
         {widest, kMost / 8, 8, kMost, kMost - 7},
@@ -105,7 +105,7 @@ TEST_CASE("lattice check: sizes of codes") {
          2,
          kMost / 2 + 1,
          kMost / 8 + 1},
-        // No code, but no reason to stop.
+        // This is not a valid code, but the function must not crash.
         {{.q = 1, .packed = true}, kMost, 0, 0, 0},
         {{.levels = 0}, kMost, 8, 0, 0},
     };
@@ -127,7 +127,7 @@ TEST_CASE("lattice check: inner products of more vectors than can be counted are
     CHECK(kernels::inner_shape(table, code, kRows, 2 * kTiles).vectors() == kRows * kTiles);
     has(refusal([&] { kernels::inner_shape(table, code, kRows + 1, 2 * kTiles); }),
         "lattice_inner: too many vectors (got 268435457 rows of 268435456, need at most 2^56");
-    // A number of vectors that wraps to none.
+    // A number of vectors that overflows to 0.
     has(refusal([&] { kernels::inner_shape(table, code, std::size_t{1} << 36, 2 * kTiles); }),
         "too many vectors");
 }
@@ -138,7 +138,7 @@ TEST_CASE("lattice check: rows become elements whose codes are whole words") {
             const kernels::LatticeShape shape = kernels::lattice_shape("f", lattice, width * 48, width);
             CHECK(shape.vectors() == 48 * weft::lattice_tiles(lattice, width));
             CHECK(shape.ragged == (width % weft::dimension(lattice) != 0));
-            CHECK(shape.given_width == width);  // also where vectors are taken for rows
+            CHECK(shape.given_width == width);  // also if vectors count as rows
             for (const std::uint32_t q : {3u, 5u, 16u})
                 for (std::uint32_t levels = 1; levels <= 4; ++levels) {
                     const LatticeCode code{.lattice = lattice, .q = q, .levels = levels, .packed = true};
@@ -170,7 +170,7 @@ std::uint32_t constant(const kernels::LatticePlan& plan, std::uint32_t id) {
 
 }  // namespace
 
-TEST_CASE("lattice check: threads or workgroups of an encoder fill whole words, whatever the code") {
+TEST_CASE("lattice check: threads or workgroups of an encoder fill whole words, for every code") {
     for (const std::uint32_t most : {8u, 16u, 128u, 1024u})
         for (const Lattice lattice : {Lattice::z2, Lattice::d4, Lattice::e8})
             for (std::uint32_t q = 3; q <= 16; ++q)
@@ -184,7 +184,8 @@ TEST_CASE("lattice check: threads or workgroups of an encoder fill whole words, 
                         const std::uint32_t per_thread = constant(plan, 5);
                         REQUIRE(per_thread != 0);
                         const std::uint32_t whole = per_thread == 1 ? 4 * plan.local_size : per_thread;
-                        const std::uint32_t workgroup = per_thread == 1 ? whole : plan.local_size * per_thread;
+                        const std::uint32_t workgroup =
+                            per_thread == 1 ? whole : plan.local_size * per_thread;
                         CHECK(whole % 4 == 0);
                         CHECK(weft::code_bytes(code, whole) % 4 == 0);
                         CHECK(plan.elements_per_workgroup == std::max(1u, workgroup / block));
@@ -192,7 +193,7 @@ TEST_CASE("lattice check: threads or workgroups of an encoder fill whole words, 
                             CHECK(block % per_thread == 0);
                             continue;
                         }
-                        // What shaders/lattice/lattice_group.glsl.h asks for.
+                        // The requirement of shaders/lattice/lattice_group.glsl.h.
                         CHECK(plan.local_size % 32 == 0);
                         CHECK(whole <= 256);
                         const std::size_t bits = weft::code_bytes(code, 8);  // of a vector
@@ -200,7 +201,7 @@ TEST_CASE("lattice check: threads or workgroups of an encoder fill whole words, 
                     }
 }
 
-TEST_CASE("lattice check: E8 is stored through shared memory on GPUs alone") {
+TEST_CASE("lattice check: E8 is stored through shared memory only on GPUs") {
     using kernels::LatticeOp;
     const auto staged = [](Lattice lattice, LatticeOp op, weft::DeviceType type) {
         weft::DeviceInfo device = device_with_workgroups_of(1024);
@@ -214,7 +215,7 @@ TEST_CASE("lattice check: E8 is stored through shared memory on GPUs alone") {
     CHECK_FALSE(staged(Lattice::d4, LatticeOp::decode, weft::DeviceType::discrete));
 }
 
-TEST_CASE("lattice check: threads work on one vector each where codes are words or parts of one") {
+TEST_CASE("lattice check: threads process one vector each if codes are words or parts of a word") {
     const auto per_thread = [](const LatticeCode& code, kernels::LatticeOp op, std::uint32_t most = 1024) {
         const std::uint32_t block = kernels::block_vectors(code.lattice);
         return constant(kernels::plan_lattice(device_with_workgroups_of(most), op, code, false, block), 5);
@@ -251,7 +252,7 @@ TEST_CASE("lattice check: digits outside [0, q) are named, wherever they are") {
         }
     }
     std::vector<std::uint8_t> any(4, 0xff);
-    kernels::check_digits("f", {.packed = true}, any, 2, 1);  // base 4 in two bits: anything goes
+    kernels::check_digits("f", {.packed = true}, any, 2, 1);  // base 4 in two bits: every digit is valid
 }
 
 TEST_CASE("lattice check: values that are not finite are named") {
@@ -281,7 +282,7 @@ TEST_CASE("lattice check: statuses") {
     CHECK(count.not_finite == 2);
     CHECK(count.first_not_finite == 998);
 
-    // Shared out among threads.
+    // Enough statuses for several threads.
     std::vector<std::uint8_t> many((std::size_t{5} << 20) + 3, 0);
     for (std::size_t i = 0; i < many.size(); i += 1000) many[i] = 0x81;
     many[3 << 20] = many[4 << 20] = many.back() = 0xff;
@@ -300,7 +301,7 @@ TEST_CASE("lattice check: statuses") {
     CHECK(kernels::count_statuses(many, 2, many.size()).not_finite == 0);
 }
 
-TEST_CASE("lattice statuses counted beside the work are those counted at once") {
+TEST_CASE("lattice statuses that are counted during the work equal those counted afterwards") {
     std::vector<std::uint8_t> status((std::size_t{1} << 20) + 5, 0);
     for (std::size_t i = 0; i < status.size(); i += 777) status[i] = static_cast<std::uint8_t>(0x80 | i % 5);
     status[600'000] = status[900'000] = weft::kLatticeNotFinite;
@@ -317,12 +318,12 @@ TEST_CASE("lattice statuses counted beside the work are those counted at once") 
             CHECK(got.first_not_finite == 600'000);
             CHECK(got.most_retries == 4);
         }
-    kernels::StatusCounter left_alone(status);  // as when a batch fails
+    kernels::StatusCounter left_alone(status);  // as if a batch failed
     left_alone.in_place(500'000);
     CHECK(kernels::StatusCounter({}).finish(4).retried == 0);
 }
 
-TEST_CASE("lattice calls become jobs that end small") {
+TEST_CASE("lattice calls become jobs, of which the last ones are small") {
     const auto jobs = [](std::size_t all) {
         std::vector<std::size_t> sizes;
         for (std::size_t left = all; left != 0; left -= sizes.back())

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lattice math that shaders share with C++ against the exact oracle, and the oracle against enumeration.
+// The lattice math that shaders share with C++, compared with the exact oracle, and the oracle with
+// enumeration.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -22,7 +23,7 @@ namespace shared = weft::shared;
 
 constexpr Lattice kLattices[] = {Lattice::z2, Lattice::d4, Lattice::e8};
 
-// One vector through the shared math, in the oracle's form.
+// The result of the shared math for one vector, with the oracle's types.
 template <class Point>
 OracleVector run(const LatticeCode& code, const float* x, std::uint64_t index, std::uint32_t depth) {
     constexpr std::size_t d = sizeof(Point) / sizeof(float);
@@ -58,7 +59,7 @@ OracleVector shared_vector(const LatticeCode& code, const float* x, std::uint64_
     return run<shared::E8Point>(code, x, index, code.levels);
 }
 
-// The same by the math for bases of 4.
+// The same by the math for base 4.
 template <class Point, class Bytes>
 OracleVector run_base4(const LatticeCode& code, const float* x, std::uint64_t index) {
     constexpr std::size_t d = sizeof(Point) / sizeof(float);
@@ -76,7 +77,7 @@ OracleVector run_base4(const LatticeCode& code, const float* x, std::uint64_t in
     for (const float v : decoded.v) out.decoded.push_back(std::llround(v * doubled));
     const Point value = values_of(decoded, dither, shared::lattice_scale(settings, r.status & 0x7f));
     out.value.assign(value.v, value.v + d);
-    // What quantizing takes instead of decoding the digits.
+    // Quantizing uses this instead of decoding the digits.
     const Point left = shared::sum_of_bytes(r.left, shared::base4_bias(r.left, code.levels));
     CHECK(bits_of(left.v) == bits_of(decoded.v));
     return out;
@@ -93,7 +94,7 @@ bool same(const OracleVector& a, const OracleVector& b) {
            bits_of(a.value) == bits_of(b.value);
 }
 
-// Distance^2 of doubled points to x, in doubled units.
+// The squared distance of doubled points to x, in doubled units.
 double distance(const std::vector<float>& x, const Ints& n) {
     double sum = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -103,7 +104,7 @@ double distance(const std::vector<float>& x, const Ints& n) {
     return sum;
 }
 
-// The least distance by trying, for every coordinate, both neighbours of x in the coset and one beyond.
+// The least distance by enumeration: for every coordinate, both neighbours of x in the coset and one further.
 double least_distance(Lattice lattice, const std::vector<float>& x) {
     double least = std::numeric_limits<double>::infinity();
     for (const int half : {0, 1}) {
@@ -178,7 +179,7 @@ TEST_CASE("lattice math: known answers, by the oracle and by the shared math") {
     }
 }
 
-TEST_CASE("lattice math: every lattice, base and number of levels, on numbers full of ties") {
+TEST_CASE("lattice math: every lattice, base and number of levels, on numbers with many ties") {
     for (const Lattice lattice : kLattices)
         for (std::uint32_t q = 3; q <= 16; ++q)
             for (std::uint32_t levels = 1; levels <= 4; ++levels) {
@@ -194,7 +195,7 @@ TEST_CASE("lattice math: every lattice, base and number of levels, on numbers fu
                     const OracleVector want = oracle_vector(code, &x[i * d]);
                     if (want.near_tie) continue;
                     wrong += same(shared_vector(code, &x[i * d]), want) ? 0 : 1;
-                    // No overload: what was quantized comes back.
+                    // Without overload the quantized point is decoded.
                     if (want.status < 0x80) CHECK(want.decoded == want.point);
                 }
                 CHECK(wrong == 0);
@@ -212,7 +213,7 @@ TEST_CASE("lattice math: base 4 in bytes is the same math") {
                                             {-8, -8, -8, -8, -8, -8, -8, -8}};
     for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()})
         rows.push_back({1, bad, 1e30f, 1, bad, 1, 1, -bad});
-    // Ties, few overloads, many, and sums of coordinates to both sides of what bytes hold.
+    // Ties, few overloads, many overloads, and sums of coordinates on both sides of the limit of bytes.
     for (const float range : {2.0f, 5.0f, 10.0f, 20.0f, 40.0f, 70.0f}) {
         const std::vector<float> x = dyadic_values(8 * 4000, range, static_cast<std::uint32_t>(range));
         for (std::size_t i = 0; i < x.size(); i += 8) rows.emplace_back(&x[i], &x[i] + 8);
@@ -299,12 +300,12 @@ TEST_CASE("lattice math: huge, tiny and denormal numbers") {
                 code.max_retries = 10;
                 CHECK(same(shared_vector(code, row.data()), oracle_vector(code, row.data())));
             }
-    // With the largest numbers no retry helps, and the status says so.
+    // With the largest numbers no retry helps, and the status reports it.
     const OracleVector lost = shared_vector({.max_retries = 10}, rows[1].data());
     CHECK(int{lost.status} == 0x8a);
 }
 
-TEST_CASE("lattice math: values that are no numbers are coded as zero with their own status") {
+TEST_CASE("lattice math: values that are not numbers are coded as zero with a separate status") {
     for (const Lattice lattice : kLattices)
         for (const float bad :
              {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
@@ -318,7 +319,7 @@ TEST_CASE("lattice math: values that are no numbers are coded as zero with their
             }
 }
 
-TEST_CASE("lattice math: dither lies in the cell, fills it, and is undone") {
+TEST_CASE("lattice math: dither is in the cell, fills it, and is subtracted again") {
     for (const Lattice lattice : kLattices) {
         CAPTURE(weft::to_string(lattice));
         const std::size_t d = weft::dimension(lattice);

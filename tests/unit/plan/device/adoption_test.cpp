@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device that the application made: only what was enabled counts, and what is missing is named.
+// A device that the application made: only enabled features count, and missing ones are named.
 #include <string>
 #include <vector>
 
@@ -45,7 +45,7 @@ constexpr Feature kFeatures[] = {
     {"cooperativeMatrix (NV)", &DeviceSnapshot::cooperative_matrix_nv},
 };
 
-/// The H100 with every feature there is.
+/// The H100 with every feature.
 DeviceSnapshot full_device() {
     DeviceSnapshot device = test::h100();
     for (const Feature& f : kFeatures) device.*f.member = true;
@@ -86,7 +86,7 @@ void check_refused(const Adoption& adoption, Errc code, const std::string& part)
 
 }  // namespace
 
-TEST_CASE("adoption: what was enabled stays") {
+TEST_CASE("adoption: enabled features are kept") {
     const DeviceSnapshot device = full_device();
     const DeviceSnapshot part = enabled_part(device, full_adoption());
     for (const Feature& f : kFeatures) {
@@ -106,7 +106,7 @@ TEST_CASE("adoption: what was enabled stays") {
     CHECK_NOTHROW(check_adoption(device, full_adoption()));
 }
 
-TEST_CASE("adoption: each feature that was not enabled is gone, and no other") {
+TEST_CASE("adoption: each feature that was not enabled is removed, and no other") {
     for (const Feature& off : kFeatures) {
         Adoption adoption = full_adoption();
         adoption.enabled.*off.member = false;
@@ -119,7 +119,7 @@ TEST_CASE("adoption: each feature that was not enabled is gone, and no other") {
     }
 }
 
-TEST_CASE("adoption: what the device lacks does not come from a claim") {
+TEST_CASE("adoption: features that the device lacks are not added by the description") {
     for (const Feature& lacking : kFeatures) {
         DeviceSnapshot device = full_device();
         device.*lacking.member = false;
@@ -135,7 +135,7 @@ TEST_CASE("adoption: what the device lacks does not come from a claim") {
     CHECK_FALSE(enabled_part(device, full_adoption()).memory_budget);
 }
 
-TEST_CASE("adoption: extensions that were not enabled are gone") {
+TEST_CASE("adoption: extensions that were not enabled are removed") {
     Adoption adoption = full_adoption();
     adoption.extensions.clear();
     const DeviceSnapshot part = enabled_part(full_device(), adoption);
@@ -148,14 +148,14 @@ TEST_CASE("adoption: extensions that were not enabled are gone") {
     CHECK_FALSE(part.subgroup_size_extension);
     CHECK_FALSE(part.calibrated_timestamps_ext);
     CHECK_FALSE(part.calibrated_timestamps_khr);
-    CHECK_FALSE(part.device_fault);  // the feature alone is nothing
+    CHECK_FALSE(part.device_fault);  // the feature alone is not enough
     CHECK_FALSE(part.cooperative_matrix_khr);
     CHECK_FALSE(part.cooperative_matrix_nv);
     Config config;
     config.path = Path::imported;
     try {
         plan_adopted(part, adoption, config, {4});
-        FAIL_CHECK("a path was taken that needs an extension which is off");
+        FAIL_CHECK("the plan uses a path that needs an extension which is not enabled");
     } catch (const Error& e) {
         CHECK(e.code() == Errc::unsupported);
     }
@@ -173,14 +173,14 @@ TEST_CASE("adoption: a Vulkan 1.2 application gets nothing of 1.3") {
     CHECK_FALSE(enabled_part(full_device(), adoption).full_subgroups);
     CHECK(enabled_part(full_device(), adoption).limits.max_subgroup_size == 32);
     CHECK_FALSE(plan_adopted(part, adoption, {}, {4}).synchronization2);
-    // And the device's version counts where it is the lesser.
+    // The device's version is used if it is the lower one.
     DeviceSnapshot old = full_device();
     old.api_minor = 2;
     CHECK(enabled_part(old, full_adoption()).api_minor == 2);
     CHECK_FALSE(enabled_part(old, full_adoption()).synchronization2);
 }
 
-TEST_CASE("adoption: what is missing is named") {
+TEST_CASE("adoption: missing members are named") {
     const auto with = [](auto change) {
         Adoption adoption = full_adoption();
         change(adoption);
@@ -252,11 +252,11 @@ TEST_CASE("adoption: queues take the roles they were given") {
     CHECK(adopted_queues(adoption, QueueMode::split).split);
 }
 
-TEST_CASE("adoption: the plan says whose device it is, and refuses a Config out of range") {
+TEST_CASE("adoption: the plan names the owner of the device, and refuses a Config out of range") {
     const Adoption adoption = full_adoption();
     const DeviceSnapshot part = enabled_part(full_device(), adoption);
     Config config;
-    config.device = "no such device";  // the application chose
+    config.device = "no such device";  // the application selected the device
     const DevicePlan plan = plan_adopted(part, adoption, config, {4});
     CHECK(plan.reasons.front().find("made by the application") != std::string::npos);
     CHECK(plan.timestamps);
@@ -266,7 +266,7 @@ TEST_CASE("adoption: the plan says whose device it is, and refuses a Config out 
     CHECK_THROWS_AS(plan_adopted(part, adoption, config, {4}), Error);
 }
 
-TEST_CASE("adoption: what was tuned for the device is used as far as the application's device can") {
+TEST_CASE("adoption: a stored tuning is used as far as the application's device allows") {
     Adoption adoption = full_adoption();
     const TuningSource tuning = [](const DeviceSnapshot&) {
         return weft::tune::EngineReport{"used", "file", {.ring_slots = 7, .ordinary_path = Path::imported}};

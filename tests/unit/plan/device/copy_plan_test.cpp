@@ -8,7 +8,7 @@
 
 using namespace weft::core;
 
-TEST_CASE("copies within the device: by a shader on cards of NVIDIA's alone") {
+TEST_CASE("copies within the device: by a shader only on cards of NVIDIA") {
     struct Case {
         std::uint32_t vendor;
         weft::DeviceType type;
@@ -29,7 +29,7 @@ TEST_CASE("copies within the device: by a shader on cards of NVIDIA's alone") {
     }
 }
 
-TEST_CASE("copies within the device: what one dispatch of the shader takes") {
+TEST_CASE("copies within the device: the bytes of one dispatch of the shader") {
     weft::DeviceLimits limits;
     limits.storage_buffer_offset_alignment = 64;
     limits.max_storage_buffer_range = 0xffffffff;
@@ -41,7 +41,7 @@ TEST_CASE("copies within the device: what one dispatch of the shader takes") {
     CHECK(shader_part(limits, 0, 0, 65536 + 15) == 65536);
     CHECK(shader_part(limits, 0, 0, 15) == 0);
     CHECK(shader_part(limits, 0, 0, 0) == 0);
-    // The next part begins where a binding may.
+    // The next part begins where a binding may begin.
     CHECK(shader_part(limits, 0, 0, std::uint64_t{1} << 33) == (std::uint64_t{1} << 32) - 64);
     limits.max_workgroup_count[0] = 3;
     CHECK(shader_part(limits, 0, 0, 1 << 20) == 3 * 4096);

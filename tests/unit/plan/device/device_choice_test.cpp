@@ -104,15 +104,15 @@ TEST_CASE("one GPU through two drivers counts once, the first") {
     const DeviceSnapshot native = h100(), translated = h100_by_second_driver();
     CHECK(choose({native, translated}) == 0);
     CHECK(choose({translated, native}) == 0);
-    // Asked for, the second is taken all the same.
+    // If the second one is requested, it is taken.
     CHECK(choose({native, translated}, "1") == 1);
     CHECK(choose({native, translated}, "translated") == 1);
     CHECK(choose({native, translated}, "h100") == 0);
-    // A refused first does not hide a usable second.
+    // A refused first driver does not hide a usable second one.
     DeviceSnapshot old_driver = native;
     old_driver.api_minor = 1;
     CHECK(choose({old_driver, translated}) == 1);
-    // Either the driver's UUID or its text tells two drivers apart.
+    // Two drivers differ in the driver's UUID or in its text.
     DeviceSnapshot same_driver_uuid = translated;
     same_driver_uuid.driver_uuid = native.driver_uuid;
     CHECK(choose({native, same_driver_uuid}) == 0);
@@ -126,7 +126,7 @@ TEST_CASE("one GPU through two drivers counts once, the first") {
     CHECK(choose({nameless, nameless_too}) == 1);
 }
 
-TEST_CASE("a device is asked for by index, cpu, UUID or name") {
+TEST_CASE("a device is selected by index, cpu, UUID or name") {
     Devices devices = {h100(), amd_small_bar(), intel_integrated(), lavapipe()};
     const std::pair<const char*, std::uint32_t> rows[] = {
         {"0", 0},         {"3", 3},
@@ -142,21 +142,21 @@ TEST_CASE("a device is asked for by index, cpu, UUID or name") {
         CAPTURE(wanted);
         CHECK(choose(devices, wanted) == index);
     }
-    // Index before UUID before name.
+    // An index comes before a UUID, and a UUID before a name.
     devices[3].name = "1";
     CHECK(choose(devices, "1") == 1);
     devices[3].name = "card b1b1";
     CHECK(choose(devices, "b1b1") == 1);
     devices[1].uuid.fill(0);
     CHECK(choose(devices, "b1b1") == 3);
-    // A wrong index is no part of a name, nor are blanks.
+    // A wrong index does not count as a part of a name, and blanks do not either.
     devices[3].name = "card 7 of 15, 256 bits";
     for (const char* wanted : {"7", "15", "25", "4", " ", "  "})
         CHECK(failure(devices, wanted, Errc::invalid_argument).find("no device matches") !=
               std::string::npos);
     CHECK(choose(devices, "256") == 3);
     CHECK(choose(devices, "7 of") == 3);
-    // Four digits may be a UUID; three are a name.
+    // Four digits may be the start of a UUID; three digits are a part of a name.
     devices[3].name = "no match";
     CHECK(choose(devices, "c1c1") == 2);
     CHECK(failure(devices, "c1c", Errc::invalid_argument).find("no device matches \"c1c\"") !=
@@ -175,7 +175,7 @@ TEST_CASE("of several matches the best usable one is taken") {
     CHECK(choose({lavapipe(), lavapipe()}, "cpu") == 0);
 }
 
-TEST_CASE("no match lists what is there") {
+TEST_CASE("without a match the error lists the devices") {
     const Devices devices = {h100(), vulkan_1_1()};
     const std::string there =
         "\" (need an index, the first 4 or more digits of a UUID, a part of a name or cpu; there is 0: "

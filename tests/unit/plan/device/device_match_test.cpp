@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device setting names, whatever API the devices are of.
+// The devices that a setting selects, for any API.
 #include <string>
 #include <vector>
 
@@ -31,7 +31,7 @@ TEST_CASE("device match: index, UUID, cpu, part of a name") {
         {"0", {0}},
         {"03", {3}},
         {"0000000001", {1}},
-        // Neither an index nor, of one or two digits, anything else.
+        // Not an index; numbers of one or two digits match nothing else.
         {"4", {}},
         {"9", {}},
         {"15", {}},
@@ -39,7 +39,7 @@ TEST_CASE("device match: index, UUID, cpu, part of a name") {
         {"-1", {}},
         {"+1", {}},
         {" 1", {3}},  // in a name
-        // Longer numbers may be a UUID, before that a name.
+        // Longer numbers may be the start of a UUID, otherwise a part of a name.
         {"1234", {2}},
         {"4090", {2}},
         {"100", {0, 1}},

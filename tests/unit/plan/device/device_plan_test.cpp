@@ -39,7 +39,7 @@ TEST_CASE("device types have names") {
     CHECK(std::string(weft::to_string(static_cast<DeviceType>(42))) == "unknown");
 }
 
-TEST_CASE("the plan of an H100 beside lavapipe") {
+TEST_CASE("the plan of an H100 next to lavapipe") {
     const DevicePlan plan = plan_device({lavapipe(), h100()}, {}, HostFacts{32});
     CHECK(plan.device == 1);
     CHECK(plan.synchronization2);
@@ -107,7 +107,7 @@ TEST_CASE("copy threads by default") {
     CHECK(plan_with({}, lavapipe(), 0).copy_threads == 1);
 }
 
-TEST_CASE("numbers of the configuration are taken as they are within their range") {
+TEST_CASE("numbers of the configuration are used unchanged within their range") {
     Config config;
     config.ring_slots = 16;
     config.copy_threads = 256;
@@ -156,7 +156,7 @@ TEST_CASE("numbers out of range name the limit") {
     }
 }
 
-TEST_CASE("errors of the choice and of a forced path come through") {
+TEST_CASE("errors of the device choice and of a forced path are passed on") {
     CHECK_THROWS_AS(plan_device({}, {}, {}), weft::Error);
     Config config;
     config.device = "radeon";
@@ -202,7 +202,7 @@ TEST_CASE("clocks: the older name of the extension first, none without timestamp
     CHECK(has_line(plan_with({}, device), "timestamps: no, the device or the compute queue has none"));
 }
 
-TEST_CASE("reasons say what the user asked for") {
+TEST_CASE("reasons name the user's settings") {
     Config config;
     config.device = "radv";
     config.ring_slots = 2;
@@ -298,8 +298,8 @@ TEST_CASE("describe: mapped and unified memory, refusals") {
 }  // namespace
 
 TEST_CASE(
-    "with few copy threads ordinary memory goes through a full-size BAR, unless something else was asked "
-    "for") {
+    "with few copy threads ordinary memory goes through a full-size BAR, unless another path was "
+    "requested") {
     Config config;
     for (const std::uint32_t threads : {1u, 2u, 4u}) {
         config.copy_threads = threads;

@@ -74,7 +74,7 @@ TEST_CASE("memory types") {
     }
 }
 
-TEST_CASE("memory that is not there is an error that names the device") {
+TEST_CASE("missing memory is an error that names the device") {
     CHECK_THROWS_WITH_AS(plan_memory(discrete_with({{kGiB, true}}, {memory(0, "d")})),
                          "Backend: no host-visible memory on AMD Radeon RX 6800 (RADV NAVI21) (got 1 memory "
                          "types, need one)",
@@ -91,7 +91,8 @@ TEST_CASE("unified memory") {
     CHECK_FALSE(has_unified_memory(amd_full_bar()));
     CHECK(has_unified_memory(intel_integrated()));
     CHECK(has_unified_memory(lavapipe()));
-    // By type, whatever its heaps say; by heaps, whatever its type says.
+    // Memory is unified by the type of the device, whatever its heaps are, or by its heaps, whatever its type
+    // is.
     DeviceSnapshot device = amd_full_bar();
     device.type = DeviceType::integrated;
     CHECK(has_unified_memory(device));
@@ -102,7 +103,7 @@ TEST_CASE("unified memory") {
     CHECK_FALSE(has_unified_memory(device));
     device.heaps = {{kGiB, false}};
     CHECK_FALSE(has_unified_memory(device));
-    // A type that points to no heap is no memory.
+    // A memory type without a heap is ignored.
     device.memory_types = {memory(7, "dvo")};
     CHECK_FALSE(has_unified_memory(device));
 }
@@ -169,7 +170,7 @@ TEST_CASE("sizes, imports and waits by device") {
     }
 }
 
-TEST_CASE("a forced path takes everything and wins over device_local") {
+TEST_CASE("a forced path is used for all jobs and wins over device_local") {
     for (const Path path : {Path::staged, Path::direct, Path::imported, Path::host}) {
         Config config;
         config.path = path;
@@ -213,7 +214,8 @@ TEST_CASE("a forced path that the device cannot take is unsupported") {
 
 }  // namespace
 
-TEST_CASE("page-locked memory from the CUDA driver library: NVIDIA, importable, copies both ways at once") {
+TEST_CASE(
+    "page-locked memory from the CUDA driver library: NVIDIA, importable, simultaneous copies both ways") {
     using weft::HostAllocator;
     struct Case {
         const char* name;

@@ -111,7 +111,7 @@ TEST_CASE("single puts everything on the compute queue") {
     }
 }
 
-TEST_CASE("unified memory: one queue unless split is asked for") {
+TEST_CASE("unified memory: one queue unless split is requested") {
     const Families many = {family(1, "gct"), family(4, "ct"), family(2, "t")};
     for (const DeviceSnapshot& base : {intel_integrated(), lavapipe()}) {
         DeviceSnapshot device = base;

@@ -49,7 +49,7 @@ DevicePlan planned(const DeviceSnapshot& device, const Config& config, const tun
 
 }  // namespace
 
-TEST_CASE("a tuning reads back as it was written") {
+TEST_CASE("a tuning is read back unchanged") {
     for (const tune::Engine& tuning : {full(), tune::Engine{}, tune::Engine{.ring_slots = 1},
                                        tune::Engine{.ordinary_path = Path::direct}}) {
         const DecodedTuning decoded = decode_tuning(identity(), encode_tuning(identity(), tuning));
@@ -59,7 +59,7 @@ TEST_CASE("a tuning reads back as it was written") {
     CHECK(tuning_file_name(identity()) == "tuning-abababababababababababababababab.json");
 }
 
-TEST_CASE("a tuning of somebody else is a miss") {
+TEST_CASE("a tuning of another device, driver or version is a miss") {
     const std::string text = encode_tuning(identity(), full());
     TuningIdentity other = identity();
     other.device[15] = 0;
@@ -76,7 +76,7 @@ TEST_CASE("a tuning of somebody else is a miss") {
     CHECK(refusal(identity(), replaced(text, "\"schema\": 1", "\"schema\": 2")) == "of another schema");
 }
 
-TEST_CASE("what weft does not write is damage") {
+TEST_CASE("contents that weft does not write count as damaged") {
     const std::string text = encode_tuning(identity(), full());
     for (std::size_t length = 0; length + 1 < text.size(); ++length) {
         const std::string refused = refusal(identity(), text.substr(0, length));
@@ -154,7 +154,7 @@ TEST_CASE("a tuned path that the device cannot take is left out") {
     CHECK(plan.transfer.large_pinned == Path::host);
 }
 
-TEST_CASE("chunks are cut by tuned bytes, whatever an element has, unless elements were asked for") {
+TEST_CASE("chunks are cut by tuned bytes for every size of element, unless elements were requested") {
     DeviceSnapshot device = h100();
     device.limits.max_workgroup_count[0] = 0x7fffffff;
     const DevicePlan plan = planned(device, {}, {.chunk_bytes = 48000});

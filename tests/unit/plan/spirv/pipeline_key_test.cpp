@@ -16,7 +16,7 @@ using weft::core::pipeline_key;
 using weft::core::PipelineKey;
 using Words = std::vector<std::uint32_t>;
 
-TEST_CASE("what makes the same pipeline has the same key") {
+TEST_CASE("equal pipelines have equal keys") {
     const Words words{0x07230203, 0x00010300, 1, 2, 0};
     const ProgramOptions options{.constants = {{0, 64u}, {3, true}, {1, 1.5f}}};
     const PipelineKey key = pipeline_key(words, options);

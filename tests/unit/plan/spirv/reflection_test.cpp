@@ -23,7 +23,7 @@ constexpr std::uint32_t kWideTypes[] = {
 #include "shaders/wide_types.spv.inc"
 };
 
-/// Parts of a module around `main`; what a case leaves empty is left out.
+/// Parts of a module around `main`; empty parts are left out.
 struct Module {
     std::string capabilities, decorations, globals, body, functions;
     std::string modes = "OpExecutionMode %main LocalSize 8 1 1\n";
@@ -50,7 +50,7 @@ struct Module {
     }
 };
 
-/// A variable of opaque or block type that main loads, at set 1 binding 4 unless said otherwise.
+/// A variable of opaque or block type that main loads; by default at set 1, binding 4.
 Module with_resource(const std::string& types, const std::string& storage, const std::string& type,
                      const std::string& body) {
     Module module;
@@ -104,7 +104,7 @@ TEST_CASE("names of Access") {
 TEST_CASE("bindings come in ascending order with their access") {
     const Reflection reflection = reflect(kSaxpy, {});
     REQUIRE(reflection.bindings.size() == 4);
-    // Names are left to assembled modules: an optimizing shader build drops them.
+    // Names are tested with assembled modules, because an optimizing shader build drops them.
     const std::pair<std::uint32_t, Access> expected[] = {
         {0, Access::read}, {1, Access::read_write}, {2, Access::write}, {5, Access::read_write}};
     for (std::size_t i = 0; i < 4; ++i)
@@ -114,7 +114,7 @@ TEST_CASE("bindings come in ascending order with their access") {
     CHECK(reflection.capabilities == std::vector<std::string>{"Shader"});
 }
 
-TEST_CASE("specialization moves the workgroup size and what is sized by it") {
+TEST_CASE("specialization changes the workgroup size and everything that is sized by it") {
     const Reflection defaults = reflect(kSaxpy, {});
     CHECK(ids_of(defaults) == std::vector<std::uint32_t>{3, 7, 9});
     CHECK(defaults.local_size == Size{64, 2, 1});
@@ -200,12 +200,12 @@ TEST_CASE("resources other than storage buffers in set 0 are refused by kind, na
         CHECK(contains(text, c.kind));
         CHECK(contains(text, "'thing' at set 1 binding 4"));
         CHECK(contains(text, "Program 'probe': "));
-        c.module.body.clear();  // what the entry point never touches is nobody's business
+        c.module.body.clear();  // resources that the entry point never uses are not checked
         CHECK(refusal(c.module.words()) == "");
     }
 }
 
-TEST_CASE("two views of one binding are one buffer with the access of both; no names are no names") {
+TEST_CASE("two views of one binding are one buffer with the access of both; missing names stay empty") {
     Module module;
     module.decorations =
         "OpDecorate %block Block\nOpMemberDecorate %block 0 Offset 0\n"
@@ -231,7 +231,7 @@ TEST_CASE("two views of one binding are one buffer with the access of both; no n
     check_binding(named.bindings.at(1), 6, Access::read_write, "in");
 }
 
-TEST_CASE("a buffer that is declared but never used is not reflected, also where a compiler left it in") {
+TEST_CASE("a buffer that is declared but never used is not reflected, even if a compiler left it in") {
     Module module;
     module.decorations =
         "OpName %used \"used\"\nOpName %spare \"spare\"\n"
@@ -249,7 +249,7 @@ TEST_CASE("a buffer that is declared but never used is not reflected, also where
     CHECK(binding_text({7, Access::read, ""}) == "binding 7");
 }
 
-TEST_CASE("shared memory counts what the entry point reaches, through calls") {
+TEST_CASE("shared memory counts variables that the entry point uses, also through calls") {
     const std::string kTypes =
         "%pw = OpTypePointer Workgroup %uint\n"
         "%array = OpTypeArray %v2float %c3\n%cell = OpTypeStruct %array %bool %v3uint\n"
@@ -321,7 +321,7 @@ TEST_CASE("sizes follow constant expressions") {
     }
 }
 
-TEST_CASE("shared memory that overflows saturates instead of wrapping") {
+TEST_CASE("the size of shared memory saturates instead of overflowing") {
     Module module;
     module.globals = "%most = OpConstant %uint 0x7fffffff\n%a0 = OpTypeArray %uint %most\n";
     for (int i = 1; i < 4; ++i)
@@ -333,7 +333,7 @@ TEST_CASE("shared memory that overflows saturates instead of wrapping") {
     CHECK(reflect(module.words(), {}).shared_memory_bytes == ~std::uint64_t{0});
 }
 
-TEST_CASE("a chain of constants that doubles at each step is no trap") {
+TEST_CASE("a chain of constants that doubles at each step is evaluated fast") {
     Module module;
     module.globals = "%s0 = OpSpecConstant %uint 1\n";
     for (int i = 1; i < 2000; ++i) {
@@ -344,7 +344,7 @@ TEST_CASE("a chain of constants that doubles at each step is no trap") {
     CHECK(reflect(module.words(), {}).local_size == Size{8, 1, 1});
 }
 
-TEST_CASE("each entry point of a module has its own interface") {
+TEST_CASE("each entry point of a module has a separate interface") {
     Module module;
     module.modes =
         "OpEntryPoint GLCompute %second \"second\"\nOpEntryPoint Fragment %third \"third\"\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declared constants, chosen values, and the workgroup size they make.
+// Declared constants, values that are set, and the resulting workgroup size.
 #include <array>
 #include <string>
 #include <vector>
@@ -76,7 +76,7 @@ TEST_CASE("declared constants have id, name, type and default, in ascending orde
     } expected[] = {{0, "flag", SpecType::boolean, 1},    {3, "depth", SpecType::uint32, 1},
                     {7, "", SpecType::uint32, 16},        {8, "", SpecType::float32, 0x3fc00000},
                     {9, "", SpecType::int32, 0xfffffffb}, {20, "wide", SpecType::other, 4294967297}};
-    // What is chosen does not change what is declared.
+    // Setting values does not change the declarations.
     for (const ProgramOptions& options : {ProgramOptions{}, ProgramOptions{.constants = {{7, 2u}}}}) {
         const Reflection reflection = reflect(words, options);
         REQUIRE(reflection.spec_constants.size() == std::size(expected));
@@ -90,22 +90,22 @@ TEST_CASE("declared constants have id, name, type and default, in ascending orde
     }
 }
 
-TEST_CASE("local_size sets the constants of the axes a shader leaves open") {
+TEST_CASE("local_size sets the constants of the axes that a shader leaves open") {
     const auto words = module(kX);
     CHECK(size_of(words, {}) == Size{16, 4, 1});
     CHECK(size_of(words, {.local_size = {64, 0, 0}}) == Size{64, 4, 1});
     CHECK(size_of(words, {.local_size = {0, 0, 8}}) == Size{16, 4, 8});
-    CHECK(size_of(words, {.local_size = {2, 4, 3}}) == Size{2, 4, 3});  // y as the shader has it
+    CHECK(size_of(words, {.local_size = {2, 4, 3}}) == Size{2, 4, 3});  // y is fixed by the shader
     CHECK(size_of(words, {.constants = {{7, 5u}}, .local_size = {0, 0, 2}}) == Size{5, 4, 2});
     CHECK(size_of(words, {.constants = {{7, 5u}}, .local_size = {5, 0, 0}}) == Size{5, 4, 1});
     const Reflection reflection = reflect(words, {.constants = {{3, 2u}}, .local_size = {64, 0, 0}});
-    REQUIRE(reflection.constants.size() == 2);  // what the driver is given
+    REQUIRE(reflection.constants.size() == 2);  // the constants for the driver
     CHECK(reflection.constants[0].id == 3);
     CHECK(reflection.constants[1].id == 7);
     CHECK(reflection.constants[1].bits == 64);
 }
 
-TEST_CASE("local_size against a shader that fixes the axis is refused by axis and size") {
+TEST_CASE("local_size for an axis that the shader fixes is refused with axis and size") {
     const auto words = module(kX);
     CHECK(refusal(Errc::invalid_argument, words, {.local_size = {0, 8, 0}}) ==
           "Program 'probe': ProgramOptions::local_size along y, which the shader fixes (got 8, need 4, or "
@@ -113,7 +113,7 @@ TEST_CASE("local_size against a shader that fixes the axis is refused by axis an
     CHECK(refusal(Errc::invalid_argument, words, {.constants = {{7, 5u}}, .local_size = {6, 0, 0}}) ==
           "Program 'probe': specialization constant 7 is given twice: local_size sets it along x (got 5 and "
           "6)");
-    // A size that is computed from a constant is not the constant.
+    // A size that is computed from a constant cannot be set.
     const auto computed = module("OpDecorate %w SpecId 7\n", "%w = OpSpecConstant %uint 2\n",
                                  "%x = OpSpecConstantOp %uint IMul %w %c4\n");
     CHECK(size_of(computed, {.constants = {{7, 5u}}}) == Size{20, 4, 1});

@@ -19,7 +19,7 @@ Words saxpy() {
     return {std::begin(kSaxpy), std::end(kSaxpy)};
 }
 
-/// Text of the invalid_shader error, empty when the words pass.
+/// The text of the invalid_shader error; empty if the words pass.
 std::string refusal(std::span<const std::uint32_t> words, const std::string& entry = "main") {
     try {
         check_spirv_words(words, entry, "probe");
@@ -34,7 +34,7 @@ bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
-/// Where the one OpEntryPoint (opcode 15) starts.
+/// The position of the single OpEntryPoint (opcode 15).
 std::size_t entry_point_position(const Words& words) {
     std::size_t at = 5;
     while ((words[at] & 0xffffu) != 15) at += words[at] >> 16;
@@ -43,12 +43,12 @@ std::size_t entry_point_position(const Words& words) {
 
 }  // namespace
 
-TEST_CASE("what a compiler made passes") {
+TEST_CASE("a module of a compiler passes") {
     CHECK(refusal(kSaxpy) == "");
     CHECK_NOTHROW(reflect(kSaxpy, {}));
 }
 
-TEST_CASE("a wrong header is refused with what was found") {
+TEST_CASE("a wrong header is refused with the value found") {
     const struct {
         const char* what;
         std::size_t word;
@@ -95,7 +95,7 @@ TEST_CASE("instruction lengths that do not add up are refused") {
     CHECK(contains(refusal(words), "truncated: the instruction at word 5"));
 }
 
-TEST_CASE("the entry point must be there and be a compute shader") {
+TEST_CASE("the entry point must exist and be a compute shader") {
     Words words = saxpy();
     const std::size_t at = entry_point_position(words);
     CHECK(contains(refusal(words, "mian"), "no entry point 'mian' (the module has 'main')"));
@@ -123,7 +123,9 @@ TEST_CASE("a module cut after any word is refused or has lost only whole instruc
                         words.begin() + static_cast<std::ptrdiff_t>(count));  // exact heap block
         CAPTURE(count);
         if (count <= entry) CHECK(refusal(cut) != "");
-        CHECK_THROWS_AS(reflect(cut, {}), Error);  // no function end: the validator sees it at the latest
+        CHECK_THROWS_AS(
+            reflect(cut, {}),
+            Error);  // the end of the function is missing, which the validator reports at the latest
     }
 }
 
@@ -145,7 +147,7 @@ TEST_CASE("a module with any word replaced is refused or reflected, never a cras
         }
     }
     CHECK(refused > 1000);
-    CHECK(reflected > 100);  // names, literals and decorations may well change
+    CHECK(reflected > 100);  // changed names, literals and decorations may be valid
 }
 
 namespace {
@@ -188,7 +190,7 @@ TEST_CASE("a program exactly at every limit fits") {
     CHECK_NOTHROW(check_device(plain(), roomy(), "probe"));
 }
 
-TEST_CASE("each limit names its value and what was asked") {
+TEST_CASE("each limit is refused with its value and the value requested") {
     const struct {
         void (*change)(Reflection&);
         const char *part, *limit;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which shaders take their index from both axes of a dispatch.
+// Detection of shaders that compute their index from both axes of a dispatch.
 #include <span>
 #include <string>
 #include <vector>
@@ -48,7 +48,7 @@ bool folds(std::span<const std::uint32_t> words) {
     return reflect(words, {}).folds;
 }
 
-/// A module whose main holds `body`, written as compilers write it without optimization.
+/// A module whose main contains `body`, as compilers produce it without optimization.
 bool folds(const std::string& body, const std::string& functions = {}, const std::string& entry = "main") {
     return reflect(
                weft::test::assemble(
@@ -77,7 +77,7 @@ const std::string kX = "%xp = OpAccessChain %pin %workgroups %c0\n%n = OpLoad %u
 
 }  // namespace
 
-TEST_CASE("forms of an index, as a compiler leaves them") {
+TEST_CASE("expressions of an index, as compilers produce them") {
     const std::span<const std::uint32_t> yes[] = {kForm0, kForm1, kForm2, kForm3, kForm4};
     const std::span<const std::uint32_t> no[] = {kForm5, kForm6, kForm7, kForm8, kForm9};
     for (std::size_t i = 0; i < 5; ++i) {
@@ -93,14 +93,14 @@ TEST_CASE("values are followed through variables, members, vectors and calls") {
     CHECK_FALSE(folds(kY + kX + "%m = OpIMul %uint %y %y\n%k = OpIMul %uint %n %n\n"));
     CHECK(folds("%v = OpVariable %pfn Function\n" + kY + kX +
                 "OpStore %v %y\n%l = OpLoad %uint %v\n%m = OpIMul %uint %l %n\n"));
-    // A member is stored to and the whole loaded.
+    // A member is stored and the whole struct is loaded.
     const std::string member = "%v = OpVariable %pfv3 Function\n" + kY + kX +
                                "%vp = OpAccessChain %pfn %v %c1\nOpStore %vp %y\n%l = OpLoad %v3 %v\n";
     CHECK(folds(member + "%e = OpCompositeExtract %uint %l 1\n%m = OpIMul %uint %e %n\n"));
     CHECK_FALSE(folds(member + "%e = OpCompositeExtract %uint %l 2\n%m = OpIMul %uint %e %n\n"));
     CHECK(folds(kY + kX + "%c = OpCompositeConstruct %v3 %c0 %c0 %y\n%e = OpCompositeExtract %uint %c 2\n" +
                 "%m = OpIMul %uint %e %n\n"));
-    // A vector by a vector: y meets the x of NumWorkgroups only where both are in one component.
+    // A product of vectors: y is multiplied by the x of NumWorkgroups only if both are in the same component.
     const std::string vectors = "%g = OpLoad %v3 %workgroup\n%k = OpLoad %v3 %workgroups\n";
     CHECK_FALSE(folds(vectors + "%m = OpIMul %v3 %g %k\n"));
     CHECK(folds(vectors + "%s = OpVectorShuffle %v3 %k %k 1 0 2\n%m = OpIMul %v3 %g %s\n"));

@@ -28,7 +28,7 @@ const ProgramOptions kOptions{.name = "probe", .constants = {{0u, 128u}, {1u, 2u
 
 }  // namespace
 
-TEST_CASE("modules with matrices of either name are reflected like others") {
+TEST_CASE("modules with matrices of either extension are reflected like others") {
     const struct {
         std::span<const std::uint32_t> words;
         const char* capability;
@@ -40,7 +40,7 @@ TEST_CASE("modules with matrices of either name are reflected like others") {
         for (std::uint32_t i = 0; i < 6; ++i) CHECK(reflection.bindings[i].binding == i);
         CHECK(reflection.bindings[0].access == Access::read);
         CHECK(reflection.bindings[1].access == Access::read);
-        // Written by stores of matrices and in no other way.
+        // The buffer is written only by stores of matrices.
         CHECK(reflection.bindings[4].access == Access::write);
         CHECK(reflection.bindings[4].name == "Parts");
         CHECK(reflection.local_size == std::array<std::uint32_t, 3>{128, 1, 1});
@@ -75,10 +75,10 @@ TEST_CASE("matrices need their extension") {
     CHECK_NOTHROW(check_device(nv, device, "probe"));
 }
 
-TEST_CASE("what has no matrices stays as it is, what is damaged is still refused") {
+TEST_CASE("modules without matrices do not change, damaged modules are still refused") {
     const std::vector<std::uint32_t> words(std::begin(kPlain), std::end(kPlain));
     CHECK(without_matrices(words) == words);
-    // Every word of the module in turn: refused or reflected, never a crash.
+    // Every word of the module is changed in turn: the module is refused or reflected, and nothing crashes.
     std::vector<std::uint32_t> damaged(std::begin(kKhr), std::end(kKhr));
     std::size_t refused = 0;
     for (std::size_t i = 5; i < damaged.size(); i += 61) {

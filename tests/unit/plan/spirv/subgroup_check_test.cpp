@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may be asked of subgroups on which device.
+// The subgroup sizes that may be requested on a device.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -51,7 +51,7 @@ TEST_CASE("sizes within the device's range pass, others are refused with the ran
     CHECK(check(amd_full_bar(), 64) == "");
 }
 
-TEST_CASE("a device that cannot choose says so by name") {
+TEST_CASE("the error for a device without control over subgroup sizes names the feature") {
     DeviceSnapshot device = h100();
     device.subgroup_size_control = false;
     CHECK(contains(refusal(device, {.subgroup_size = 32}, {64, 1, 1}, Errc::unsupported),
@@ -74,7 +74,7 @@ TEST_CASE("full subgroups need a workgroup that is a multiple along x") {
     CHECK(contains(check(16, {8, 2, 1}), "along x (got 8, need a multiple of 16)"));
 }
 
-TEST_CASE("a workgroup holds no more subgroups than the device runs at once") {
+TEST_CASE("a workgroup has at most the number of subgroups that the device runs simultaneously") {
     const auto check = [](std::array<std::uint32_t, 3> local) {
         return refusal(lavapipe(), {.subgroup_size = 8}, local, Errc::invalid_argument);
     };

@@ -21,7 +21,7 @@ StageInterval interval(Stage stage, double begin, double end) {
 
 TEST_CASE("throughput counts the bytes of both directions in decimal gigabytes") {
     BatchReport report;
-    CHECK(report.gb_per_s() == 0);  // no time: no division by it
+    CHECK(report.gb_per_s() == 0);  // without a time there is no division by it
     report.bytes_in = 3'000'000'000;
     report.bytes_out = 1'000'000'000;
     CHECK(report.gb_per_s() == 0);
@@ -48,15 +48,15 @@ TEST_CASE("stages one after the other do not overlap") {
     CHECK(report.overlap() == 0);
 }
 
-TEST_CASE("stages that run together all the time overlap wholly") {
+TEST_CASE("stages that run simultaneously all the time overlap completely") {
     CHECK(report_of({interval(Stage::upload, 1, 4), interval(Stage::download, 1, 4)}).overlap() == Approx(1));
-    // Three stages that overlap count no more than the whole time.
+    // Three overlapping stages count at most the whole time.
     CHECK(report_of(
               {interval(Stage::upload, 1, 4), interval(Stage::kernel, 1, 4), interval(Stage::download, 1, 4)})
               .overlap() == Approx(1));
 }
 
-TEST_CASE("two slots inside one stage are no overlap of stages") {
+TEST_CASE("two slots in the same stage do not count as an overlap of stages") {
     const BatchReport report = report_of({interval(Stage::kernel, 0, 4), interval(Stage::kernel, 2, 6)});
     CHECK(report.stage_s(Stage::kernel) == Approx(6));
     CHECK(report.device_s() == Approx(6));
@@ -65,7 +65,7 @@ TEST_CASE("two slots inside one stage are no overlap of stages") {
 
 TEST_CASE("overlap is an intersection of intervals, not a ratio of durations") {
     // Two copies of 10 ms back to back, each followed by 8 ms of kernel: only the second copy overlaps a
-    // kernel. The ratio of durations would say 80 %.
+    // kernel. The ratio of durations would be 80 %.
     const BatchReport report =
         report_of({interval(Stage::upload, 0, 0.010), interval(Stage::upload, 0.010, 0.020),
                    interval(Stage::kernel, 0.010, 0.018), interval(Stage::kernel, 0.020, 0.028)});

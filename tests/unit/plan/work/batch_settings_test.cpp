@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BatchOptions with every blank filled in.
+// Batch settings: BatchOptions with every empty member filled in.
 #include <string>
 
 #include <doctest/doctest.h>
@@ -14,11 +14,11 @@ using namespace weft::core;
 using namespace weft::test;
 using weft::BatchMode;
 using weft::BatchOptions;
+using weft::Choice;
 using weft::Config;
 using weft::Errc;
 using weft::Path;
 using weft::QueueMode;
-using weft::Choice;
 
 DevicePlan plan_of(const DeviceSnapshot& device, const Config& config = {}) {
     return plan_device({device}, config, HostFacts{16});
@@ -39,7 +39,7 @@ std::string refusal(const DeviceSnapshot& device, const BatchOptions& options, E
     return "accepted";
 }
 
-TEST_CASE("options that are left blank come from the plan") {
+TEST_CASE("empty options come from the plan") {
     Config config;
     config.ring_slots = 5;
     const BatchSettings s = settings_for(h100(), {}, 12345, config);
@@ -76,7 +76,7 @@ TEST_CASE("options that are given win over the plan") {
     CHECK(settings_for(h100(), {.chunk_elements = 0xffffffffu}).chunk_elements == 0xffffffffu);
 }
 
-TEST_CASE("stage times: asked for, or from 1 MiB on, where the device has them") {
+TEST_CASE("stage times: if requested, or from 1 MiB on, if the device has them") {
     CHECK_FALSE(settings_for(h100(), {}, kMiB - 1).stage_times);
     CHECK(settings_for(h100(), {}, kMiB).stage_times);
     CHECK(settings_for(h100(), {.stage_times = Choice::on}, 1).stage_times);
@@ -86,7 +86,7 @@ TEST_CASE("stage times: asked for, or from 1 MiB on, where the device has them")
     CHECK_FALSE(settings_for(device, {.stage_times = Choice::on}).stage_times);
 }
 
-TEST_CASE("options out of range are refused with what was given") {
+TEST_CASE("options out of range are refused with the given value") {
     CHECK(refusal(h100(), {.ring_slots = 17}, Errc::invalid_argument) ==
           "run_batch: BatchOptions::ring_slots out of range (got 17, need 1 to 16, or 0)");
     CHECK(refusal(h100(), {.mode = BatchMode::sequential, .ring_slots = 17}, Errc::invalid_argument) !=

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bundles are laid out, then carried out on plain memory: what arrives in the outputs must be what the kernel
-// makes of the inputs, whichever way the bytes went.
+// Bundles are planned and then executed on plain memory: the outputs must hold the results of the kernel for
+// the inputs, on every route.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -25,7 +25,7 @@ std::byte as_byte(std::uint64_t value) {
     return static_cast<std::byte>(value & 0xff);
 }
 
-/// Memory that stands for buffers. The layout never looks into a BufferObject, so any address names one.
+/// Memory in place of buffers. The plan never reads a BufferObject, so any address can stand for one.
 class Buffers {
   public:
     std::shared_ptr<BufferObject> add(std::byte* data, std::uint64_t bytes) {
@@ -50,7 +50,7 @@ class Buffers {
     std::map<const BufferObject*, Memory> memory_;
 };
 
-/// One binding of a program under test: bytes an element, or bytes in all where it is broadcast.
+/// One binding of a program under test: bytes of an element, or all bytes if it is broadcast.
 struct BindingNeeds {
     Access access = Access::read;
     std::uint64_t bytes = 4;
@@ -82,8 +82,8 @@ bool writes(const BindingNeeds& b) {
     return b.access != Access::read;
 }
 
-/// Byte `b` of element `e` of written binding `k`, as a sum over what the bindings hold. `input(i, e, b)` is
-/// a byte of element e of binding i.
+/// Byte `b` of element `e` of written binding `k`: a sum over the bindings. `input(i, e, b)` is a byte of
+/// element e of binding i.
 template <class Input>
 std::byte kernel_byte(const Program& program, std::size_t k, std::uint64_t e, std::uint64_t b,
                       const Input& input) {
@@ -97,7 +97,7 @@ std::byte kernel_byte(const Program& program, std::size_t k, std::uint64_t e, st
 
 enum class Pinned { none, aligned, misaligned, inputs, outputs };
 
-/// A job with memory of its own, and what its outputs must be.
+/// A job with separate memory, and its right outputs.
 struct TestJob {
     const Program& program;
     std::uint64_t elements;
@@ -184,7 +184,7 @@ struct TestJob {
     }
 };
 
-/// A slot of exactly the size that was asked for, and a device that runs a bundle on it.
+/// A slot of exactly the requested size, and a device that runs a bundle on it.
 class FakeSlot {
   public:
     FakeSlot(const AreaNeeds& needs, Buffers& buffers) : buffers_(buffers) {
@@ -208,8 +208,8 @@ class FakeSlot {
     }
 
   private:
-    /// An end of a host copy that lies in an area must lie in it wholly; areas are separate allocations, so a
-    /// sanitizer sees any other.
+    /// If one end of a host copy is in an area, all of it must be. Areas are separate allocations, so a
+    /// sanitizer detects other accesses.
     static void host_copy(const HostCopy& copy) {
         REQUIRE(copy.target != nullptr);
         REQUIRE(copy.source != nullptr);
@@ -237,7 +237,8 @@ class FakeSlot {
             const BindingNeeds& shape = program.bindings[i];
             return bound[i][(shape.broadcast ? 0 : e * shape.bytes) + b];
         };
-        std::vector<Bytes> results(program.bindings.size());  // in place: no result feeds another
+        std::vector<Bytes> results(
+            program.bindings.size());  // so that in place no result is the input of another
         for (std::size_t k = 0; k < program.bindings.size(); ++k) {
             if (!writes(program.bindings[k])) continue;
             for (std::uint64_t e = 0; e < count; ++e)
@@ -304,7 +305,7 @@ TEST_CASE("every route brings the right bytes to the kernel and back") {
                     std::vector<std::unique_ptr<TestJob>> jobs;
                     for (const std::uint64_t n : {100u, 1u, 65u})
                         jobs.push_back(std::make_unique<TestJob>(program, n, n, pinned, buffers));
-                    // Two bundles: the first job ends in the middle of one, next to the others.
+                    // There are two bundles; the first job ends within one, next to other jobs.
                     PlacedBundle first(program, jobs, {{0, 0, 33}, {0, 33, 3}}, route, alignment, buffers);
                     first.slot->run(program, first.work, alignment);
                     PlacedBundle second(program, jobs, {{0, 36, 64}, {1, 0, 1}, {2, 0, 65}}, route, alignment,
@@ -353,7 +354,7 @@ TEST_CASE("staged: ordinary memory passes through the host areas, page-locked me
     for (const Area area : {Area::host_in, Area::host_out, Area::device_in, Area::device_out})
         CHECK(ordinary.need(area) == 256);
     CHECK(ordinary.need(Area::mapped_in) == 0);
-    const Single pinned(program, kRoutes[0], Pinned::misaligned);  // copies care little about alignment
+    const Single pinned(program, kRoutes[0], Pinned::misaligned);  // copies need little alignment
     CHECK(pinned.work().copies_in.empty());
     CHECK(pinned.work().copies_out.empty());
     CHECK(pinned.work().uploads.size() == 1);
@@ -363,7 +364,7 @@ TEST_CASE("staged: ordinary memory passes through the host areas, page-locked me
     CHECK(pinned.need(Area::host_out) == 0);
 }
 
-TEST_CASE("without copies the kernel works on page-locked memory itself, where it may be bound") {
+TEST_CASE("without copies the kernel uses page-locked memory directly, if it can be bound") {
     for (const Program& program : {kPrograms[0], kPrograms[1], kPrograms[3]}) {
         CAPTURE(program.what);
         const Single aligned(program, kRoutes[5], Pinned::aligned);
@@ -379,11 +380,11 @@ TEST_CASE("without copies the kernel works on page-locked memory itself, where i
         CHECK_FALSE(misaligned.work().copies_out.empty());
         CHECK(misaligned.work().keep_alive.empty());
     }
-    // One binding cannot see two places: an input apart from its output is copied into place.
+    // One binding cannot have two places, so an input that is separate from its output is copied into it.
     const Single apart(kPrograms[2], kRoutes[5], Pinned::aligned);
     CHECK(apart.work().copies_in.size() == 1);
     CHECK(apart.work().copies_out.size() == 1);
-    // A tail of less than a word is bound only where the padding is weft's own.
+    // A tail of less than a word is bound only if the padding belongs to weft.
     const Program bytes{"five bytes an element", {{Access::read, 4}, {Access::write, 5}}};
     Buffers buffers;
     std::vector<std::unique_ptr<TestJob>> jobs;

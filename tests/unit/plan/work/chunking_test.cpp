@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a batch is cut into chunks and which way its bytes go. The figures themselves may change; the tests
-// state what they must never break.
+// How a batch is cut into chunks and which route its bytes take. The figures may change; the tests state the
+// rules that must always hold.
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -19,14 +19,14 @@ using weft::DeviceLimits;
 using weft::Job;
 using weft::Path;
 
-alignas(64) std::byte memory[64];  // spans claim more than this; nothing here looks behind a pointer
+alignas(64) std::byte memory[64];  // spans are larger than this, because pointers are never dereferenced here
 
 BatchSettings settings_for(const DeviceSnapshot& device, const BatchOptions& options = {},
                            std::uint64_t total_bytes = kGiB, const Config& config = {}) {
     return settle_options(plan_device({device}, config, HostFacts{16}), device, options, total_bytes);
 }
 
-TEST_CASE("a forced path is taken at every size, in the form the device's memory allows") {
+TEST_CASE("a forced path is used at every size, as the device's memory allows") {
     struct Expected {
         Path path;
         Route separate, unified;
@@ -72,7 +72,7 @@ TEST_CASE("automatic paths follow size and source") {
     }
 }
 
-TEST_CASE("large jobs are copied on a card and never where the memory is one") {
+TEST_CASE("large jobs are copied on a card and never with unified memory") {
     for (const bool pinned : {false, true}) {
         const Route card = choose_route(settings_for(h100()), h100(), kGiB, pinned);
         CHECK(card.path == Path::staged);
@@ -117,7 +117,7 @@ Job job_of(std::uint64_t elements, std::uint64_t in, std::uint64_t out) {
     return job;
 }
 
-/// A chunk of exactly this many elements is wanted.
+/// Requests a chunk of exactly this many elements.
 BatchSettings exactly(std::uint64_t chunk_elements) {
     BatchSettings s;
     s.chunk_elements = chunk_elements;
@@ -130,7 +130,7 @@ std::uint64_t limit_of(const ProgramNeeds& shape, const DeviceLimits& limits, co
     return chunk_limit(shape, limits, settings, job, copies);
 }
 
-TEST_CASE("a chunk that was asked for is used as it is") {
+TEST_CASE("a requested chunk is used unchanged") {
     for (const std::uint64_t chunk : {1u, 7u, 524288u, 0xffffffffu})
         for (const bool copies : {false, true})
             CHECK(limit_of(needs_of(), wide_limits(), exactly(chunk), job_of(1000, 1, 1), copies) == chunk);
@@ -147,12 +147,12 @@ TEST_CASE("a chunk stays within what one dispatch can count") {
     folding.folds = true;
     limits.max_workgroup_count[1] = 7;
     CHECK(limit_of(folding, limits, exactly(0xffffffffu), job, true) == 65535u * 7);
-    folding.elements_per_workgroup = 0x80000000;  // a product beyond 64 bits would wrap to nothing
+    folding.elements_per_workgroup = 0x80000000;  // a product beyond 64 bits would overflow to 0
     limits.max_workgroup_count[0] = limits.max_workgroup_count[1] = 0xffffffffu;
     CHECK(limit_of(folding, limits, exactly(0xffffffffu), job, true) == 0xffffffffu);
-    // A shader that loops takes any number with any number of bundles.
+    // A shader that loops takes any number of elements with any number of workgroups.
     CHECK(limit_of(needs_of(1, 2112), limits, exactly(0xffffffffu), job, true) == 0xffffffffu);
-    // Of a job that long no chunk's last index may pass 32 bits.
+    // In a job of this length no index of a chunk may exceed 32 bits.
     CHECK(limit_of(needs_of(1, 2112), limits, exactly(0xffffffffu), job_of(0xffffffffu, 0, 0), true) ==
           0x80000000u);
 }
@@ -166,7 +166,7 @@ TEST_CASE("a chunk stays within what one binding can span") {
         CHECK(limit_of(needs_of(), limits, exactly(5000), job_of(10, 1000, 4), copies) == 1);
     }
     Job table = job_of(100000, 1, 1);
-    table.inputs.push_back({memory, 900, true});  // bound whole, whatever the chunk
+    table.inputs.push_back({memory, 900, true});  // bound whole for every chunk
     CHECK(limit_of(needs_of(), limits, exactly(5000), table, true) == 1000);
 }
 
@@ -178,7 +178,7 @@ TEST_CASE("the spans of a chunk fit one buffer together") {
     job.inputs = {{memory, 16 * kGiB}, {memory, 16 * kGiB}, {memory, 512 * kMiB, true}};
     const std::uint64_t limit = limit_of(needs_of(), limits, exactly(0xffffffffu), job, true);
     CHECK(limit * 32 + 512 * kMiB + 3 * 256 <= kGiB);
-    CHECK((limit + 100) * 32 + 512 * kMiB > kGiB);  // and hardly less than fits
+    CHECK((limit + 100) * 32 + 512 * kMiB > kGiB);  // only slightly less than fits
     job.inputs = {{memory, std::uint64_t{1} << 30}};
     job.outputs = {{memory, 16 * kGiB}, {memory, 48 * kGiB}};
     const std::uint64_t out = limit_of(needs_of(), limits, exactly(0xffffffffu), job, true);
@@ -186,7 +186,7 @@ TEST_CASE("the spans of a chunk fit one buffer together") {
     CHECK((out + 100) * 64 > kGiB);
 }
 
-TEST_CASE("smaller chunks keep a pipeline busy, but only where bytes are copied at the same time") {
+TEST_CASE("smaller chunks keep a pipeline busy, but only if bytes are copied simultaneously") {
     const BatchSettings pipelined = settings_for(h100(), {}, 64 * kMiB);
     BatchSettings sequential = settings_for(h100(), {.mode = BatchMode::sequential}, 64 * kMiB);
     const Job job = job_of(1u << 20, 96, 48);
@@ -195,7 +195,7 @@ TEST_CASE("smaller chunks keep a pipeline busy, but only where bytes are copied 
     CHECK(small >= 1024);
     CHECK(limit_of(needs_of(), wide_limits(), pipelined, job, false) == 524288);
     CHECK(limit_of(needs_of(), wide_limits(), sequential, job, true) == 524288);
-    // More bytes in all never mean smaller chunks.
+    // More bytes in total never give smaller chunks.
     std::uint64_t previous = 0;
     for (std::uint64_t total = kMiB; total <= 1024 * kGiB; total *= 2) {
         const std::uint64_t limit =
@@ -206,7 +206,7 @@ TEST_CASE("smaller chunks keep a pipeline busy, but only where bytes are copied 
     CHECK(previous == 524288);
 }
 
-TEST_CASE("a chunk limit is never zero and never wraps") {
+TEST_CASE("a chunk limit is never zero and never overflows") {
     const BatchSettings huge = settings_for(h100(), {}, std::uint64_t{1} << 50);
     CHECK(limit_of(needs_of(), wide_limits(), huge, job_of(0xffffffffu, 16, 16), true) == 524288);
     CHECK(limit_of(needs_of(), wide_limits(), huge, job_of(1, 1, 1), true) >= 1);
@@ -244,7 +244,7 @@ TEST_CASE("bytes of a job count every span, broadcast ones once") {
 
 }  // namespace
 
-TEST_CASE("a batch tapers: small chunks first and last, whole chunks between, no slivers, nothing lost") {
+TEST_CASE("a batch tapers: small chunks first and last, whole chunks between, no tiny chunks, nothing lost") {
     constexpr std::uint64_t kMiB = std::uint64_t{1} << 20, kElement = 144, kJob = 262144, kJobs = 8;
     std::uint64_t started = 0, largest = 0;
     const std::uint64_t total = kJob * kJobs * kElement;
@@ -254,7 +254,7 @@ TEST_CASE("a batch tapers: small chunks first and last, whole chunks between, no
             const std::uint64_t count = weft::core::taper(300000, left, kElement, started, total - started);
             REQUIRE(count >= 1);
             REQUIRE(count <= left);
-            CHECK(count * kElement >= 5 * kMiB);  // half of the least chunk, for the halves of a rest
+            CHECK(count * kElement >= 5 * kMiB);  // half of the least chunk, because a rest may be halved
             if (count != left) CHECK(count % 64 == 0);
             chunks.push_back(count);
             left -= count;
@@ -269,7 +269,7 @@ TEST_CASE("a batch tapers: small chunks first and last, whole chunks between, no
     CHECK(chunks.size() <= 14);
 }
 
-TEST_CASE("a taper never exceeds the limit or the job, whatever the element size") {
+TEST_CASE("a taper never exceeds the limit or the job, for every element size") {
     CHECK(weft::core::taper(1000, 5000, 144, 0, 720000) == 1000);
     CHECK(weft::core::taper(1000, 700, 144, 0, 100800) == 700);
     CHECK(weft::core::taper(1000, 5000, 0, 0, 0) == 1000);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a dispatch is refused for, and with which numbers.
+// The reasons for which a dispatch is refused, and the numbers in the errors.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -65,7 +65,7 @@ TEST_CASE("dispatch_check: table") {
          4,
          1,
          "binding 0 \"x\" offset is not aligned (got 32, need 64 bytes or a multiple)"},
-        // In place, side by side, or of other buffers: fine. In part: not.
+        // Ranges may be equal, adjacent or in different buffers, but must not overlap in part.
         {{{64, 128, true, 7}, {64, 128, true, 7}}, 4, 1, ""},
         {{{0, 64, true, 7}, {64, 128, true, 7}}, 4, 1, ""},
         {{{192, 64, true, 7}, {64, 128, true, 7}}, 4, 1, ""},
@@ -90,7 +90,7 @@ TEST_CASE("dispatch_check: table") {
         CHECK(text.find("Stream::dispatch: program \"saxpy\" ") == 0);
         CHECK(text.find(c.part) != std::string::npos);
     }
-    // Two readers may share anything.
+    // Two ranges that are only read may overlap.
     {
         const std::vector<Binding> readers{{0, Access::read, "a"}, {1, Access::read, "b"}};
         const std::vector<DispatchRange> meeting{{0, 256, false, 7}, {64, 256, false, 7}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barriers that commands need, against an oracle that looks at every byte and every earlier command.
+// Barriers that commands need, compared with an oracle that checks every byte and every earlier command.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -29,7 +29,8 @@ RangeUse both(std::uint64_t buffer, std::uint64_t begin, std::uint64_t end) {
     return {buffer, begin, end, true, true};
 }
 
-/// "" none; else the stages waited for, c(opy) and k(ernel), and m where memory has to become visible.
+/// "" for none; otherwise the stages that are waited for, c(opy) and k(ernel), and m if memory must become
+/// visible.
 std::string text(const HazardBarrier& barrier) {
     return std::string(barrier.after[0] ? "c" : "") + (barrier.after[1] ? "k" : "") +
            (barrier.memory ? "m" : "");
@@ -47,10 +48,10 @@ struct Command {
     HazardBarrier barrier;
 };
 
-/// Every command and barrier so far, asked byte by byte.
+/// All commands and barriers so far, checked byte by byte.
 class Oracle {
   public:
-    /// What the next command lacks: 0 nothing, 1 order, 2 visible writes. By stage of the earlier command.
+    /// What the next command lacks, by stage of the earlier command: 0 nothing, 1 order, 2 visible writes.
     std::array<int, 2> lacks(WorkStage stage, const std::vector<RangeUse>& uses) const {
         std::array<int, 2> missing{};
         for (const RangeUse& use : uses)
@@ -60,7 +61,7 @@ class Oracle {
     void add(Command command) { commands_.push_back(std::move(command)); }
 
   private:
-    /// Is there a barrier after command i that orders its stage before `to`?
+    /// Whether there is a barrier after command i that orders its stage before `to`.
     bool ordered(std::size_t i, WorkStage to, bool memory) const {
         for (std::size_t k = i + 1; k < commands_.size(); ++k)
             if (commands_[k].stage == to &&
@@ -71,7 +72,7 @@ class Oracle {
     }
     void look_back(WorkStage stage, const RangeUse& use, std::uint64_t byte,
                    std::array<int, 2>& missing) const {
-        // Down to the last write of this byte: what came before that is ordered before it.
+        // Searches back to the last write of this byte; earlier accesses are ordered before this write.
         for (std::size_t i = commands_.size(); i-- > 0;) {
             bool wrote = false, has_read = false;
             for (const RangeUse& u : commands_[i].uses) {
@@ -148,7 +149,7 @@ TEST_CASE("hazards: directed sequences") {
     }
 }
 
-TEST_CASE("hazards: every barrier needed is there, with nothing that is not needed") {
+TEST_CASE("hazards: every barrier that is needed exists, and no other") {
     std::mt19937 random(20261128);
     const auto pick = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
     for (int round = 0; round < 300; ++round) {

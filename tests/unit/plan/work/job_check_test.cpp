@@ -15,7 +15,7 @@ using weft::DeviceLimits;
 using weft::Job;
 using weft::core::ProgramNeeds;
 
-// Checks look at pointers and lengths only, so spans may claim more than this array holds.
+// Checks read only pointers and lengths, so spans may be larger than this array.
 alignas(64) std::byte memory[4096];
 
 const std::vector<Binding> kAdd = {{0, Access::read, "a"}, {1, Access::read, "b"}, {2, Access::write, "out"}};
@@ -57,13 +57,13 @@ bool contains(const std::string& text, const std::string& part) {
 TEST_CASE("well-formed jobs are accepted") {
     CHECK(refusal(add_job()) == "accepted");
     Job broadcast = add_job();
-    broadcast.inputs = {{memory, 400}, {memory + 512, 37, true}};  // need not divide by the elements
+    broadcast.inputs = {{memory, 400}, {memory + 512, 37, true}};  // need not be a multiple of the elements
     CHECK(refusal(broadcast) == "accepted");
     Job parameters = add_job();
     parameters.parameters = std::uint64_t{5};
     CHECK(refusal(parameters, add_shape(16)) == "accepted");
     CHECK(refusal(add_job(), add_shape(0)) == "accepted");  // a shader without a block
-    CHECK(refusal(add_job(), add_shape(4)) == "accepted");  // a block that holds the count alone
+    CHECK(refusal(add_job(), add_shape(4)) == "accepted");  // a block with the count alone
     Job most = add_job();
     most.inputs = {{memory, 0xffffffffu}, {memory, 0xffffffffu}};
     most.outputs = {{memory, 0xffffffffu}};
@@ -109,7 +109,7 @@ TEST_CASE("element counts stay below 2^32") {
         "run_batch: job 7 for program \"add\": too many elements (got 4294967296, need at most 4294967295)");
 }
 
-TEST_CASE("parameters must fill the block behind count and first") {
+TEST_CASE("parameters must fill the block after count and first") {
     Job job = add_job();
     job.parameters = std::uint32_t{1};
     const std::string where = "parameters do not fit the push-constant block after count and first ";
@@ -119,7 +119,7 @@ TEST_CASE("parameters must fill the block behind count and first") {
     CHECK(contains(refusal(add_job(), add_shape(12)), where + "(got 0, need 4 bytes)"));
 }
 
-TEST_CASE("each span is checked by itself, and the text names it") {
+TEST_CASE("each span is checked separately, and the text names it") {
     const std::string job7 = "run_batch: job 7 for program \"add\": ";
     const struct {
         weft::InputSpan second;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collisions between jobs, against a comparison of every pair.
+// Overlaps between jobs, compared with a check of every pair.
 #include <algorithm>
 #include <random>
 #include <string>
@@ -30,7 +30,7 @@ std::string verdict(Spans spans) {
     return "accepted";
 }
 
-/// Not the library's own: this file is what it is compared with.
+/// A separate implementation, with which the library is compared.
 bool meet(const JobSpan& a, const JobSpan& b) {
     return a.begin < b.end && b.begin < a.end;
 }
@@ -50,7 +50,7 @@ bool any_pair_collides(const Spans& spans) {
 
 constexpr bool kRead = false, kWritten = true;
 
-TEST_CASE("what may share memory and what may not") {
+TEST_CASE("spans that may share memory and spans that may not") {
     const struct {
         std::string what;
         Spans spans;
@@ -95,19 +95,19 @@ TEST_CASE("what may share memory and what may not") {
     }
 }
 
-TEST_CASE("a collision is named with both jobs and its size") {
+TEST_CASE("an overlap is reported with both jobs and its size") {
     CHECK(
         verdict({{100, 200, 4, kRead}, {150, 400, 9, kWritten}}) ==
         "run_batch: memory of job 4 and job 9 overlaps where one of them writes (got an overlap of 50 bytes, "
         "need separate spans, or exactly the same span for in-place output of one job)");
 }
 
-TEST_CASE("random spans agree with a comparison of every pair") {
+TEST_CASE("random spans give the same results as a comparison of every pair") {
     std::mt19937 random(20250101);
     const auto below = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
     std::size_t accepted = 0, refused = 0;
     for (int round = 0; round < 40000; ++round) {
-        // A wide range leaves many sets without a collision, a narrow one makes equal begins frequent.
+        // A wide range gives many sets without an overlap; a narrow one gives many equal begins.
         const unsigned range = 8u << below(5);
         Spans spans;
         for (unsigned n = 1 + below(9); n > 0; --n) {
@@ -131,7 +131,7 @@ TEST_CASE("random spans agree with a comparison of every pair") {
     CHECK(refused > 5000);
 }
 
-TEST_CASE("many jobs with one shared table, and the one among them that collides") {
+TEST_CASE("many jobs with one shared table, and one job that overlaps") {
     constexpr std::uint64_t kJobs = 100000;
     Spans spans;
     for (std::uint64_t job = 0; job < kJobs; ++job) {
@@ -169,7 +169,7 @@ TEST_CASE("spans of a job: inputs read, outputs written, none without elements")
     }
 }
 
-TEST_CASE("a span set knows what collides with a newcomer") {
+TEST_CASE("a span set finds the span that overlaps a new one") {
     SpanSet set;
     CHECK(set.conflict({0, 100, 0, kWritten}) == nullptr);
     set.insert({100, 200, 1, kRead});
@@ -187,13 +187,13 @@ TEST_CASE("a span set knows what collides with a newcomer") {
     set.erase({100, 200, 1, kRead});
     CHECK(set.conflict({150, 160, 2, kWritten}) == nullptr);
     CHECK(set.conflict({450, 451, 4, kRead}) != nullptr);
-    set.erase({400, 500, 3, kRead});  // not in the set: that span is a written one
+    set.erase({400, 500, 3, kRead});  // not in the set, because that span is a written one
     CHECK(set.conflict({450, 451, 4, kRead}) != nullptr);
     set.erase({400, 500, 3, kWritten});
     CHECK(set.conflict({450, 451, 4, kRead}) == nullptr);
 }
 
-TEST_CASE("a span that two jobs share stays until both are gone") {
+TEST_CASE("a span that two jobs share stays until both are removed") {
     SpanSet set;
     set.insert({0, 10, 1, kRead});
     set.insert({0, 10, 2, kRead});

@@ -12,7 +12,7 @@ using weft::core::flush_range;
 using weft::core::MappedRange;
 using weft::core::OffsetAllocator;
 
-TEST_CASE("a block hands out every byte once and takes it back") {
+TEST_CASE("a block allocates every byte once and frees it") {
     OffsetAllocator block(256);
     CHECK(block.empty());
     CHECK(block.size() == 256);
@@ -29,7 +29,7 @@ TEST_CASE("a block hands out every byte once and takes it back") {
     CHECK_FALSE(OffsetAllocator(0).allocate(1, 1).has_value());
 }
 
-TEST_CASE("neighbours coalesce whatever the order of release") {
+TEST_CASE("free neighbours are joined in any order of release") {
     std::vector<int> order = {0, 1, 2, 3};
     do {
         OffsetAllocator block(64);
@@ -52,7 +52,7 @@ TEST_CASE("the smallest range that fits is taken") {
     CHECK(block.allocate(25, 1) == 0u);
 }
 
-TEST_CASE("the gap in front of an aligned range stays usable") {
+TEST_CASE("the gap before an aligned range stays usable") {
     OffsetAllocator block(256);
     REQUIRE(block.allocate(1, 1) == 0u);
     CHECK(block.allocate(64, 64) == 64u);
@@ -69,7 +69,7 @@ TEST_CASE("the gap in front of an aligned range stays usable") {
 
 namespace {
 
-/// The same block as a map of bytes: slow and obvious.
+/// The same block as a map of bytes, which is slow and simple.
 struct ByteMap {
     std::vector<bool> taken;
 
@@ -96,7 +96,7 @@ struct ByteMap {
 }  // namespace
 
 TEST_CASE("random use agrees with a map of bytes") {
-    constexpr std::size_t kSize = 509;  // prime: nothing divides it
+    constexpr std::size_t kSize = 509;  // a prime, which no size divides
     std::mt19937 random(20240607);
     const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
     std::size_t refused = 0, served = 0;

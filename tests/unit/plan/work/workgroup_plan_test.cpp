@@ -22,7 +22,7 @@ DeviceLimits limits_of(std::uint32_t x, std::uint32_t y) {
 
 }  // namespace
 
-TEST_CASE("workgroups lie along x as long as they fit, then in the fewest equal rows") {
+TEST_CASE("workgroups are placed along x as long as they fit, then in the fewest equal rows") {
     const struct {
         std::uint64_t elements;
         WorkgroupRule rule;
@@ -66,7 +66,7 @@ TEST_CASE("workgroups lie along x as long as they fit, then in the fewest equal 
     }
 }
 
-TEST_CASE("the rows hold every workgroup, within the limits, with less than one to spare a row") {
+TEST_CASE("the rows hold every workgroup, within the limits, with less than one spare workgroup a row") {
     const DeviceLimits limits = limits_of(1000, 77);
     for (std::uint64_t workgroups = 1; workgroups <= 77000; ++workgroups) {
         const auto grid = plan_workgroups(workgroups, {1, 0, true}, limits);
@@ -78,7 +78,7 @@ TEST_CASE("the rows hold every workgroup, within the limits, with less than one 
     }
 }
 
-TEST_CASE("indices of workgroups to spare do not start again at 0") {
+TEST_CASE("indices of spare workgroups do not start again at 0") {
     const struct {
         std::uint64_t elements;
         WorkgroupRule rule;
@@ -107,7 +107,7 @@ TEST_CASE("indices of workgroups to spare do not start again at 0") {
               .find("too many elements for 32-bit indices") != std::string::npos);
 }
 
-TEST_CASE("more workgroups than the axes allow are refused with limit and ways out") {
+TEST_CASE("more workgroups than the axes allow are refused with limit and solutions") {
     const struct {
         std::uint64_t elements;
         WorkgroupRule rule;
