@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
 #include <weft/weft.hpp>
 
 #include "arrays/lattice_files.hpp"
@@ -20,14 +19,13 @@
 #include "cli/figures.hpp"
 #include "cli/file_paths.hpp"
 #include "cli/number_options.hpp"
+#include "cli/print_json.hpp"
 #include "cli/progress.hpp"
 #include "commands/commands.hpp"
 #include "commands/lattice_options.hpp"
 
 namespace weft::tool {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // An error of the library about values or digits is one of the file.
 template <class Call>
@@ -49,22 +47,17 @@ void print_report(const LatticeArguments& a, const char* operation, const Device
                     si(r.gb_per_s() * 1e9, "B/s").c_str(), r.retried, r.unresolved, device.name.c_str());
         return;
     }
-    const Json json{{"op", operation},
-                    {"lattice", to_string(a.code.lattice)},
-                    {"q", a.code.q},
-                    {"levels", a.code.levels},
-                    {"beta", a.code.beta},
-                    {"bits_per_vector", a.vector_bits()},
-                    {"vectors", r.items},
-                    {"retried", r.retried},
-                    {"unresolved", r.unresolved},
-                    {"seconds", r.wall_s},
-                    {"gb_per_s", r.gb_per_s()},
-                    {"bytes_in", r.bytes_in},
-                    {"bytes_out", r.bytes_out},
-                    {"device", device.name},
-                    {"driver", device.driver}};
-    std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    Json json{{"op", operation},
+              {"lattice", to_string(a.code.lattice)},
+              {"q", a.code.q},
+              {"levels", a.code.levels},
+              {"beta", a.code.beta},
+              {"bits_per_vector", a.vector_bits()},
+              {"vectors", r.items},
+              {"retried", r.retried},
+              {"unresolved", r.unresolved}};
+    add_run(json, r, device);
+    print_json(json);
 }
 
 // Codes that could not be decoded are refused before they are written.
@@ -108,9 +101,9 @@ void run_forward(const LatticeArguments& a, bool encode) {
     std::vector<std::uint8_t> status(t.vectors());
     OpReport report;
     {
-        Progress progress(std::string("lattice ") + operation);
+        ProgressBar progress(std::string("lattice ") + operation);
         LatticeHostOptions options{.width = t.width, .check_values = true};
-        options.batch.progress = [&](const weft::Progress& p) { progress.show(p.done, p.total); };
+        options.batch.progress = progress.callback();
         report = blame(in, [&] {
             return encode ? target.lattice_encode(a.full_code(), x, out.elements<std::uint8_t>(), status,
                                                   options)
@@ -137,9 +130,9 @@ void run_decode(const LatticeArguments& a) {
     Target target(a.device, config);
     OpReport report;
     {
-        Progress progress("lattice decode");
+        ProgressBar progress("lattice decode");
         LatticeDecodeHostOptions options{.width = t.width, .depth = a.depth, .check_values = true};
-        options.batch.progress = [&](const weft::Progress& p) { progress.show(p.done, p.total); };
+        options.batch.progress = progress.callback();
         report = blame(in, [&] {
             return target.lattice_decode(a.full_code(), codes, status, out.elements<float>(), options);
         });
@@ -162,9 +155,9 @@ void run_beta(const LatticeArguments& a) {
                      "weft: --steps %u is too few to be sure of the best beta (got %u, need %u or more)\n",
                      a.steps, a.steps, kFewSteps);
     const LatticeSearch search = blame(in, [&] {
-        Progress progress("lattice beta");
+        ProgressBar progress("lattice beta");
         LatticeSearchOptions options{.width = t.width, .steps = a.steps};
-        options.batch.progress = [&](const weft::Progress& p) { progress.show(p.done, p.total); };
+        options.batch.progress = progress.callback();
         return target.lattice_search_beta(a.full_code(), x, options);
     });
     const auto json_of = [](const LatticeTrial& trial) {
@@ -181,7 +174,7 @@ void run_beta(const LatticeArguments& a) {
     }
     Json json{{"best", json_of(search.best)}, {"trials", Json::array()}};
     for (const LatticeTrial& trial : search.trials) json["trials"].push_back(json_of(trial));
-    std::printf("%s\n", json.dump(2).c_str());
+    print_json(json);
 }
 
 void add_code_options(CLI::App& command, LatticeArguments& a) {
