@@ -238,10 +238,11 @@ void run(const EncodeArguments& arguments) {
     const std::unique_ptr<RowSource> source = open_source(arguments);
     const StateShape shape{source->samples(), arguments.qubits};
     const ElementType states = arguments.dtype == "complex64" ? kComplex64 : kComplex128;
-    require_apart({{"output", arguments.out}}, {{"input", file_of(arguments)}, {"input", source->file()}});
+    require_apart({{"output", arguments.out}, {"WEFT_TRACE", config.trace}},
+                  {{"input", file_of(arguments)}, {"input", source->file()}});
     require_columns(*source, method, arguments.qubits);
     require_countable(*source, arguments.qubits);
-    if (arguments.explain && !arguments.out.empty()) require_output(arguments.out);
+    if (arguments.explain) require_writable(arguments.out);
     Target target(arguments.device, config);
     const EncodeNeeds needs = needs_of(arguments, target.backend(), *source, shape, {source->type(), states});
     if (arguments.explain) return explain(arguments, target.device(), *source, shape, needs);

@@ -20,6 +20,7 @@
 #include "cli/cuda_calls.hpp"
 #include "cli/device_options.hpp"
 #include "cli/figures.hpp"
+#include "cli/file_paths.hpp"
 #include "cli/print_json.hpp"
 #include "cli/progress.hpp"
 #include "commands/commands.hpp"
@@ -197,6 +198,8 @@ void run(const FieldArguments& arguments) {
     const Config config = arguments.device.config();
     const FieldInfo& field = arguments.info();
     const FieldOp op = arguments.op;
+    require_apart({{"WEFT_TRACE", config.trace}},
+                  {{"output", arguments.out}, {"A", arguments.a}, {"B", arguments.b}});
     check_scalar(arguments);
     NpyInput a_file(arguments.a);
     const std::span<const Limb> a = rows_of<Limb>(a_file, field);
@@ -229,6 +232,8 @@ void run(const FieldArguments& arguments) {
         const std::vector<FieldJob> jobs = cut({a, b, scalar, out.elements<Limb>()}, op, field);
         report = target.field_batch(field.field, op, jobs, options);
     }
+    a_file.require_unchanged();
+    if (b_file) b_file->require_unchanged();
     out.commit();
     print_report(arguments, target.device(), report);
 }

@@ -190,7 +190,7 @@ Json json_of(const StartupReport& s) {
             {"first_result_s", s.first_result_s}};
 }
 
-void print_json(const Inventory& inventory) {
+void print_inventory_json(const Inventory& inventory) {
     Json json{{"version", WEFT_VERSION_STRING}, {"devices", Json::array()}};
     for (const DeviceInfo& device : inventory.devices) json["devices"].push_back(json_of(device));
     if (inventory.chosen) {
@@ -327,7 +327,7 @@ void print_text(const Inventory& inventory) {
 void run(const DeviceOptions& options, bool json) {
     const Inventory inventory = take_inventory(options.config());
     if (json)
-        print_json(inventory);
+        print_inventory_json(inventory);
     else
         print_text(inventory);
     if (inventory.failure) throw Failure(*inventory.failure);

@@ -260,7 +260,7 @@ void run(const KernelArguments& arguments) {
     const Config config = arguments.device.config();
     if (arguments.out.empty() && !arguments.explain)
         throw Failure(Exit::usage, "-o: needs the file K goes to");
-    require_apart({{"output", arguments.out}},
+    require_apart({{"output", arguments.out}, {"WEFT_TRACE", config.trace}},
                   {{"X", arguments.x}, {"Y", arguments.y}, {"--weights", arguments.weights}});
     if (arguments.explain) arguments.device.require_planned();
     KernelCall call = make_call(arguments);
@@ -277,6 +277,8 @@ void run(const KernelArguments& arguments) {
                   call.shape.values() * call.type.bytes());
     const std::span<std::byte> bytes = out.elements<std::byte>();
     const OpReport report = run_call(target, call, {bytes.data(), call.shape.values(), call.type});
+    for (const auto* input : {&call.x, &call.y, &call.weights})
+        if (*input) (*input)->require_unchanged();
     out.commit();
     print_report(arguments, target.device(), call, plan, report);
 }

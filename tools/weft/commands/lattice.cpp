@@ -87,9 +87,10 @@ void require_writable_scales(const LatticeArguments& a, const Table& t) {
 
 void run_forward(const LatticeArguments& a, bool encode) {
     const char* operation = encode ? "encode" : "quantize";
-    require_apart({{"output", a.out}, {"--scales", a.scales}}, {{"input", a.in}});
-    if (encode) require_decodable(a);
     const Config config = a.device.config();
+    require_apart({{"output", a.out}, {"--scales", a.scales}, {"WEFT_TRACE", config.trace}},
+                  {{"input", a.in}});
+    if (encode) require_decodable(a);
     NpyInput in(a.in);
     const std::span<const float> x = in.elements<float>();
     const Table t = values_of(a, in);
@@ -110,6 +111,7 @@ void run_forward(const LatticeArguments& a, bool encode) {
                           : target.lattice_quantize(a.full_code(), x, out.elements<float>(), status, options);
         });
     }
+    in.require_unchanged();
     out.commit();
     if (!a.scales.empty()) write_scales(a, t, status);
     print_report(a, operation, target.device(), report);
@@ -117,9 +119,10 @@ void run_forward(const LatticeArguments& a, bool encode) {
 }
 
 void run_decode(const LatticeArguments& a) {
-    require_apart({{"output", a.out}}, {{"input", a.in}, {"--scales", a.scales}});
-    require_decodable(a);
     const Config config = a.device.config();
+    require_apart({{"output", a.out}, {"WEFT_TRACE", config.trace}},
+                  {{"input", a.in}, {"--scales", a.scales}});
+    require_decodable(a);
     NpyInput in(a.in);
     const std::span<const std::uint8_t> codes = in.elements<std::uint8_t>();
     const Table t = coded_in(a, in);
@@ -137,6 +140,7 @@ void run_decode(const LatticeArguments& a) {
             return target.lattice_decode(a.full_code(), codes, status, out.elements<float>(), options);
         });
     }
+    in.require_unchanged();
     out.commit();
     print_report(a, "decode", target.device(), report);
     warn_of_overload(report);
@@ -160,6 +164,7 @@ void run_beta(const LatticeArguments& a) {
         options.batch.progress = progress.callback();
         return target.lattice_search_beta(a.full_code(), x, options);
     });
+    in.require_unchanged();
     const auto json_of = [](const LatticeTrial& trial) {
         return Json{{"beta", trial.beta},
                     {"mean_squared_error", trial.mean_squared_error},

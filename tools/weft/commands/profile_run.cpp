@@ -6,8 +6,8 @@
 
 #include "cli/file_paths.hpp"
 #include "cli/number_options.hpp"
+#include "cli/output_file.hpp"
 #include "cli/progress.hpp"
-#include "cli/text_file.hpp"
 #include "commands/commands.hpp"
 #include "commands/profile_report.hpp"
 
@@ -40,7 +40,8 @@ std::vector<CLI::Option*> ProfileRun::add_to(CLI::App& command) {
 
 void ProfileRun::require_outputs() const {
     for (const std::string& path : {json, csv, trace}) require_writable(path);
-    require_apart({{"--json", json}, {"--csv", csv}, {"--trace", trace}});
+    require_apart(
+        {{"--json", json}, {"--csv", csv}, {"--trace", trace}, {"WEFT_TRACE", device.config().trace}});
 }
 
 void ProfileRun::run(Backend& backend, const std::string& label, const Json& about, const Work& work,
