@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams field additions: jobs of any size over the caller's own arrays, with overlapped uploads and downloads.
+// Streams field additions: jobs of any size over the caller's own arrays, with overlapped uploads and
+// downloads.
 #include <cstdint>
 #include <cstdio>
 #include <vector>

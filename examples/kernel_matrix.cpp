@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps data on the device: angles are encoded into states, a kernel matrix is computed, and only it is downloaded.
+// Keeps data on the device: angles are encoded into states, a kernel matrix is computed, and only it is
+// downloaded.
 #include <cmath>
 #include <cstdio>
 #include <vector>

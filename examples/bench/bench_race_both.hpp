@@ -7,15 +7,15 @@
 #include <cstring>
 #include <memory>
 #include <span>
-#include <thread>
 
 #include "bench_race.hpp"
+#include "cpu/cpu_threads.hpp"
 
 namespace bench {
 
-/// Seconds by the device's clock from the first command of a sequence to the end of its last. Construct it after
-/// the sequence was recorded: steps that are recorded while a profile exists are timed one by one, which takes
-/// time.
+/// Seconds by the device's clock from the first command of a sequence to the end of its last. Construct it
+/// after the sequence was recorded: steps that are recorded while a profile exists are timed one by one,
+/// which takes time.
 class VulkanClock {
   public:
     explicit VulkanClock(weft::Backend& backend) : profile_(backend) {}
@@ -61,21 +61,7 @@ class CudaClock {
 /// Calls act(first, last) for parts of [0, count) on all cores, and rethrows an exception of one of them.
 template <class Act>
 void in_parallel(std::size_t count, const Act& act) {
-    const std::size_t threads = std::max(1u, std::thread::hardware_concurrency());
-    const std::size_t part = (count + threads - 1) / threads;
-    std::vector<std::exception_ptr> errors(threads);
-    std::vector<std::thread> team;
-    for (std::size_t t = 0; t < threads; ++t)
-        team.emplace_back([&, t] {
-            try {
-                act(std::min(t * part, count), std::min((t + 1) * part, count));
-            } catch (...) {
-                errors[t] = std::current_exception();
-            }
-        });
-    for (std::thread& thread : team) thread.join();
-    for (const std::exception_ptr& error : errors)
-        if (error) std::rethrow_exception(error);
+    weft::tool::parallel_for(count, std::size_t{1} << 14, weft::tool::cpu_threads(), act);
 }
 
 template <class T>
@@ -117,8 +103,8 @@ std::vector<T> repeated(const std::vector<T>& block, std::size_t size) {
     return values;
 }
 
-/// Checks the results of `vulkan` and `cuda` in `out` of each back end: they are equal up to `bound`, and `judge`
-/// accepts them.
+/// Checks the results of `vulkan` and `cuda` in `out` of each back end: they are equal up to `bound`, and
+/// `judge` accepts them.
 template <class T>
 void verify_twins(weft::Stream& stream, const Twin<T>& out, const Results<T>& results, double bound,
                   const std::function<void(std::span<const T>)>& judge) {

@@ -14,7 +14,8 @@
 namespace bench {
 namespace {
 
-/// cublasCherk through the library's C interface. The library is opened at run time, so the bench builds without it.
+/// cublasCherk through the library's C interface. The library is opened at run time, so the bench builds
+/// without it.
 class Cublas {
   public:
     Cublas() {
