@@ -215,7 +215,7 @@ TEST_CASE("compile_glsl: includes are found next to the including file, then in 
     folder.write("first/both.glsl", "#define BOTH 1\n");
     folder.write("second/both.glsl", "#error the wrong one\n");
     folder.write("second/only.glsl", "#define ONLY 1\n");
-    folder.write("src/only.glsl", "#error beside, which <> does not look at\n");
+    folder.write("src/only.glsl", "#error next to the including file, where <> does not search\n");
     const fs::path file = folder.write(
         "src/a.comp",
         "#version 450\n#include \"inner/near.glsl\"\n#include \"both.glsl\"\n#include <only.glsl>\n"

@@ -157,7 +157,7 @@ TEST_CASE("field check: checked mode finds every value that is not below p") {
 }
 
 TEST_CASE("field check: the lowest job and element are named, for any number of threads") {
-    constexpr std::size_t kCount = 150000;  // 3 threads' worth
+    constexpr std::size_t kCount = 150000;  // enough for 3 threads
     const Limbs good(kCount * 6, 1);
     Limbs early = good, late = good;
     put(early, 5, weft_test::fp());
@@ -256,7 +256,7 @@ TEST_CASE("field plan: shader and launch shape follow from the device") {
     CHECK(plan(FieldOp::inner_product).elements_per_workgroup == 1);
     CHECK(plan(FieldOp::mul, Field::stark252, {.workgroup_size = 128}).local_size == 128);
 
-    // Inverses share an inversion as long as the device stays busy.
+    // Inverses share an inversion as long as enough threads remain for the device.
     CHECK(plan(FieldOp::inverse).elements_per_workgroup == 64 * 32);
     CHECK(plan(FieldOp::inverse, Field::bn254_fp, {}, 1000).elements_per_workgroup == 64);
     CHECK(plan(FieldOp::inverse, Field::bn254_fp, {}, 8 * 65536).elements_per_workgroup == 64 * 8);

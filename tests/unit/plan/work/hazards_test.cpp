@@ -122,7 +122,7 @@ TEST_CASE("hazards: directed sequences") {
           {kKernel, {read(1, 0, 40)}, "km"},
           {kKernel, {read(1, 40, 60)}, "cm"},
           {kKernel, {read(1, 60, 100)}, ""}}},
-        {"both stages at once",
+        {"both stages in one access",
          {{kKernel, {write(1, 0, 64)}, ""},
           {kCopy, {write(1, 64, 128)}, ""},
           {kKernel, {read(1, 0, 128)}, "ckm"}}},
