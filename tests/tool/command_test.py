@@ -537,7 +537,7 @@ class Lattice(Case):
         self.assertEqual(load(scales), ("<i4", (3,), [2, 0, -4]))
         self.succeed("lattice", "decode", self.codes, "-o", self.y, *form, "--scales", scales)
         wanted = load(self.y)
-        # The counts say how many retries there are at most.
+        # The largest number of retries is read from the counts.
         self.succeed("lattice", "decode", self.codes, "-o", self.y, "--lattice", "Z2", "--scales", scales)
         self.assertEqual(load(self.y), wanted)
         many = self.write("many.npy", floats([[20.3, 20.4], [1, 1], [1e6, 0]]))
