@@ -33,14 +33,4 @@ Digest digest_of(std::string_view text) {
     return Hasher{}.bytes(std::as_bytes(std::span(text))).digest();
 }
 
-std::string hex(const Digest& digest) {
-    constexpr char kDigits[] = "0123456789abcdef";
-    std::string text;
-    for (const std::uint8_t byte : digest) {
-        text += kDigits[byte >> 4];
-        text += kDigits[byte & 15];
-    }
-    return text;
-}
-
 }  // namespace weft::glsl

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fingerprint of content. Pure.
+// Digests of content. Pure.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
 
 namespace weft::glsl {
 
 using Digest = std::array<std::uint8_t, 16>;
 
-/// FNV-1a, 128 bits: wide enough that no two sources meet by accident. It does not resist an attacker, who
-/// would have to write the user's sources or cache in the first place.
+/// FNV-1a with 128 bits, wide enough that two sources never collide by accident. It does not resist
+/// attackers, who would need access to the user's sources or cache.
 class Hasher {
   public:
     Hasher& bytes(std::span<const std::byte> bytes);
@@ -29,6 +28,5 @@ class Hasher {
 };
 
 Digest digest_of(std::string_view text);
-std::string hex(const Digest& digest);
 
 }  // namespace weft::glsl

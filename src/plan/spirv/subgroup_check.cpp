@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completes plan/spirv/reflection.hpp: what may be asked of subgroups. The rules are those of
+// Completes plan/spirv/reflection.hpp: which subgroup options a device allows. The rules are those of
 // VkPipelineShaderStageCreateInfo and VkPipelineShaderStageRequiredSubgroupSizeCreateInfo.
 #include <bit>
 

@@ -19,7 +19,7 @@ void OpenTimers::gather() noexcept {
         try {
             timer->gather();
         } catch (...) {
-            // The device is lost, or the host has no memory; the listener still hears of the others.
+            // The device is lost, or the host has no memory. The listener still gets the other timers' work.
         }
     }
 }

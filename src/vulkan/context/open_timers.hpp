@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a listener finds the timers of work that may be done although no caller waited for it.
+// The timers that exist, so that a listener gets work that is done although no caller waited for it.
 #pragma once
 
 #include <mutex>
@@ -10,8 +10,8 @@ namespace weft::core {
 class OpenTimer {
   public:
     virtual ~OpenTimer() = default;
-    /// Reports work that is done; on any thread, also while the timer's own runs. Errors: device_lost,
-    /// driver.
+    /// Reports work that is done. May be called from any thread, also while the timer is in use. Errors:
+    /// device_lost, driver.
     virtual void gather() = 0;
 };
 
@@ -20,7 +20,7 @@ class OpenTimers {
   public:
     void add(OpenTimer& timer);
     void remove(OpenTimer& timer) noexcept;
-    /// A timer that cannot be read now is left for later.
+    /// A timer that cannot be read now is skipped.
     void gather() noexcept;
 
   private:

@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 #include <weft/error.hpp>
 
-#include "plan/work/batch_settings.hpp"
+#include "plan/work/batch_check.hpp"
 #include "support/snapshots.hpp"
 
 namespace {
@@ -14,11 +14,11 @@ using namespace weft::core;
 using namespace weft::test;
 using weft::BatchMode;
 using weft::BatchOptions;
+using weft::Choice;
 using weft::Config;
 using weft::Errc;
 using weft::Path;
 using weft::QueueMode;
-using weft::Choice;
 
 DevicePlan plan_of(const DeviceSnapshot& device, const Config& config = {}) {
     return plan_device({device}, config, HostFacts{16});
