@@ -27,13 +27,13 @@ enum class ElementKind { signed_integer, unsigned_integer, floating, complex };
 
 struct ElementType {
     ElementKind kind = ElementKind::floating;
-    /// Of one element, of both parts together if complex: 8, 16, 32, 64 or 128, complex at least 16.
+    /// Of one element; of a complex one, both parts together: 8, 16, 32, 64 or 128, at least 16 for complex.
     std::uint32_t bits = 32;
 
     constexpr std::uint32_t bytes() const noexcept { return bits / 8; }
     bool operator==(const ElementType&) const = default;
 };
-/// "float32", "complex64", ...; "unknown32" for a kind that is none.
+/// "float32", "complex64", ...; "unknown32" for a kind that is not one of ElementKind.
 std::string to_string(ElementType type);
 
 inline constexpr ElementType kUint8{ElementKind::unsigned_integer, 8},
@@ -42,7 +42,7 @@ inline constexpr ElementType kUint8{ElementKind::unsigned_integer, 8},
     kFloat64{ElementKind::floating, 64}, kComplex64{ElementKind::complex, 64},
     kComplex128{ElementKind::complex, 128};
 
-/// Not bool, since the bytes of others may hold any number: use std::uint8_t.
+/// Not bool, because bytes from other libraries may hold any number. Use std::uint8_t.
 template <class T>
 concept ArrayElement = (std::integral<T> && !std::same_as<T, bool>) || std::same_as<T, float> ||
                        std::same_as<T, double> || std::same_as<T, c32> || std::same_as<T, c64>;
@@ -59,8 +59,8 @@ constexpr ElementType element_type() {
         return {ElementKind::complex, 8 * sizeof(T)};
 }
 
-/// A contiguous array in host memory, row-major where it has rows. Does not own it: the memory must stay for
-/// the call that is given the array.
+/// A contiguous array in host memory; row-major if it has rows. Does not own the memory, which must stay
+/// valid during the call that gets the array.
 struct ConstHostArray {
     ConstHostArray() = default;  ///< empty
     ConstHostArray(const void* pointer, std::uint64_t elements, ElementType element)
@@ -79,7 +79,7 @@ struct ConstHostArray {
     ElementType type{};
 };
 
-/// The same to write to.
+/// The same for writing.
 struct HostArray {
     HostArray() = default;  ///< empty
     HostArray(void* pointer, std::uint64_t elements, ElementType element)
@@ -131,7 +131,7 @@ class ConstDeviceArray {
     ElementType type_{};
 };
 
-/// The same to write to.
+/// The same for writing.
 class DeviceArray : public ConstDeviceArray {
   public:
     DeviceArray() = default;  ///< empty

@@ -23,7 +23,7 @@ class BackendState;
 }
 struct MemoryReport;
 
-/// What the plan made of device and Config; all of it is decided once, when the Backend is made.
+/// What was planned from device and Config, once, when the Backend was made.
 struct PlanReport {
     std::string upload_queue, compute_queue, download_queue;  ///< "family 1 queue 0"; equal texts: one queue
     bool split_queues = false;          ///< three submissions a bundle of jobs instead of one
@@ -31,8 +31,8 @@ struct PlanReport {
     Path ordinary_path = Path::staged;  ///< path of large jobs from ordinary memory
     Path small_path = Path::host;       ///< path of jobs of at most small_bytes
     std::uint64_t small_bytes = 0;
-    std::uint64_t chunk_elements = 0;  ///< upper bound where it was not asked for
-    std::uint64_t chunk_bytes = 0;     ///< tuned, in its place; 0: not tuned
+    std::uint64_t chunk_elements = 0;  ///< an upper bound unless Config sets it
+    std::uint64_t chunk_bytes = 0;     ///< tuned size in its place; 0: not tuned
     bool synchronization2 = false;
     std::uint32_t ring_slots = 0;
     std::uint32_t copy_threads = 0;
@@ -41,9 +41,9 @@ struct PlanReport {
     std::vector<std::string> reasons;  ///< one line for each choice
 };
 
-/// Running totals since the Backend was made. Work with the same memory, sizes and
-/// parameters as before changes none of the first four; other parameters alone record commands again, and so
-/// do Streams and encodes that go by them.
+/// Running totals since the Backend was made. Work with the same memory, sizes and parameters as before
+/// changes none of the first four. Other parameters only record commands again, and so do Streams and encodes
+/// that use them.
 struct Counters {
     std::uint64_t objects_created = 0;      ///< Vulkan objects of any kind
     std::uint64_t memory_allocations = 0;   ///< blocks and dedicated allocations taken from the driver
@@ -63,13 +63,13 @@ struct PipelineReport {
     double last_create_s = 0, total_create_s = 0;
 };
 
-/// Where the time from the start of the process to its first result went, in seconds, measured in this
-/// run. A second backend in a process finds loader and drivers open already.
+/// The parts of the time from the start of the process to its first result, in seconds, measured in this run.
+/// For a second backend of a process, loader and drivers are already open.
 struct StartupReport {
     double before_s = 0;          ///< from the start of the process until the Backend was asked for
     double loader_s = 0;          ///< opening the Vulkan loader
     double instance_s = 0;        ///< the instance: the loader opens every driver that is installed
-    double devices_s = 0;         ///< asking each device what it can do, and the plan
+    double devices_s = 0;         ///< queries of each device, and the plan
     double device_s = 0;          ///< opening the device; queues, timelines, layouts
     double caches_s = 0;          ///< reading the pipeline cache; starting copy threads
     double first_pipeline_s = 0;  ///< checks, reflection and compilation of the first program; 0: none yet
@@ -94,8 +94,8 @@ class Backend {
     const std::string& name() const;  ///< device name
     const DeviceInfo& device() const;
     const PlanReport& plan() const;
-    /// Who allocates large blocks of page-locked memory: "cuda", or "vulkan" and, where the plan was another,
-    /// why. Finds out if no such block was needed yet, which may take a tenth of a second.
+    /// Who allocates large blocks of page-locked memory: "cuda", or "vulkan" with the reason if the plan was
+    /// "cuda". If no such block was needed yet, this tries the allocator, which may take a tenth of a second.
     std::string host_allocator();
     Counters counters() const;
     MemoryReport memory() const;  ///< defined in buffer.hpp

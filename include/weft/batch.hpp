@@ -32,8 +32,8 @@ enum class BatchMode {
     pipelined,   ///< upload, kernel and download of neighbouring chunks overlap
 };
 
-/// How far a call on host memory is, in the unit of the call: run_batch counts jobs, every other call counts
-/// what OpReport::items counts.
+/// How much of a call on host memory is done. run_batch counts jobs; every other call counts what
+/// OpReport::items counts.
 struct Progress {
     std::uint64_t done = 0, total = 0;
     double elapsed_s = 0;
@@ -55,8 +55,8 @@ struct BatchOptions {
     QueueMode queues = QueueMode::automatic;
     std::uint64_t chunk_elements = 0;  ///< 0: as configured
     std::uint32_t ring_slots = 0;      ///< 0: as configured
-    /// Stage times from the device's timestamps; automatic: for batches of 1 MiB or more, where the device
-    /// has them.
+    /// Stage times from the device's timestamps; automatic: for batches of 1 MiB or more, if the device has
+    /// timestamps.
     Choice stage_times = Choice::automatic;
     ProgressCallback progress = {};
     /// Asked between bundles (kernel matrices: between tiles). A stop ends the call with Errc::cancelled, and
@@ -79,7 +79,7 @@ struct StageInterval {
     double begin_s = 0, end_s = 0;
 };
 
-/// What a batch did; every figure measured or counted in that run.
+/// What a batch did. Every figure was measured or counted in that run.
 struct BatchReport {
     std::uint64_t jobs = 0, elements = 0, chunks = 0;
     std::uint64_t bundles = 0;                  ///< submitted sets of chunks
@@ -108,15 +108,15 @@ struct BatchReport {
 /// What an op did on host memory: the report of every such call of every family, on Vulkan and on CUDA.
 struct OpReport : BatchReport {
     std::string op;      ///< "field_add", "encode", "kernel_matrix", "lattice_encode", ...
-    std::string method;  ///< how the op was computed, where it had a choice; else empty
-    std::uint64_t items =
-        0;  ///< elements of field ops, samples of encodes, vectors of lattices, pairs of kernel matrices
+    std::string method;  ///< how the op was computed, if there was a choice; else empty
+    /// Elements of field ops, samples of encodes, vectors of lattices, pairs of kernel matrices.
+    std::uint64_t items = 0;
     double items_per_s() const;  ///< items / wall_s; 0 without either
-    /// Of lattice codes: vectors with at least one retry, and vectors that overload after the last one.
+    /// Of lattice codes: vectors with at least one retry, and vectors that still overload after the last one.
     std::uint64_t retried = 0, unresolved = 0;
-    /// Of kernel matrices with BatchOptions::stage_times on, where the device has timestamps: device time of
-    /// building and packing states, and of products. Kernel matrices that other threads make on the backend
-    /// meanwhile are counted too.
+    /// Of kernel matrices with BatchOptions::stage_times on, if the device has timestamps: device time of
+    /// building and packing states, and of products. Includes kernel matrices that other threads make on the
+    /// backend at the same time.
     double states_s = 0, product_s = 0;
 };
 
@@ -136,9 +136,9 @@ struct JobToken {
 
 enum class JobState { queued, running, done, failed, cancelled };
 
-/// A running batch that takes jobs one by one. A thread of its own moves them through the device, in order of
-/// submission, while the caller does other work. Belongs to one thread at a time. Its destructor cancels the
-/// queued jobs and waits for the running ones.
+/// A running batch that takes jobs one by one. Its own thread moves them through the device, in the order of
+/// their submission, while the caller does other work. Belongs to one thread at a time. The destructor
+/// cancels queued jobs and waits for running ones.
 class JobPipeline {
   public:
     /// Errors: invalid_argument - options out of range. unsupported - a path that the device cannot take.
@@ -158,7 +158,7 @@ class JobPipeline {
     /// true: the job had not reached the device and now never will. false: too late.
     bool cancel(JobToken token);
     /// Waits for every job. Errors: the first failure among jobs not yet waited for; cancelled - a stop of
-    /// BatchOptions::cancel cancelled one of them. Jobs that cancel() took back are no failure.
+    /// BatchOptions::cancel cancelled one of them. Jobs that cancel() cancelled are not failures.
     void wait_all();
     /// Totals of the jobs done so far.
     BatchReport report() const;

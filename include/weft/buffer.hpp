@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory: Buffer (device), HostBuffer (page-locked), HostRegistration (the user's own pages), and what they
-// add up to.
+// Memory: Buffer (device), HostBuffer (page-locked), HostRegistration (the user's own pages), and a report of
+// all memory.
 //
 // Example:
 //     weft::Backend backend;
@@ -38,7 +38,8 @@ struct MemoryReport {
         /// Bytes; budget and usage as the driver reports them, else 0.
         std::uint64_t size = 0, budget = 0, usage = 0;
         bool device_local = false;
-        std::uint64_t kept = 0;  ///< of usage: large blocks that weft holds for the next buffer of their size
+        std::uint64_t kept =
+            0;  ///< part of usage: large blocks that weft keeps for the next buffer of their size
     };
     std::uint64_t live_bytes = 0;  ///< in use by buffers
     std::uint64_t peak_bytes = 0;  ///< highest live_bytes so far
@@ -46,8 +47,8 @@ struct MemoryReport {
     std::uint64_t block_bytes = 0;  ///< taken from the driver
     std::uint64_t blocks = 0;       ///< allocations behind block_bytes
     std::uint64_t limit = 0;        ///< Config::memory_limit, the most that block_bytes may be; 0: none
-    double fragmentation =
-        0;  ///< 1 - largest free range / free bytes over all blocks; 0 when nothing is free
+    /// 1 - largest free range / free bytes over all blocks; 0 if nothing is free.
+    double fragmentation = 0;
     std::vector<Named> names;  ///< sorted by name; buffers without one are under "buffer" or "host buffer"
     std::vector<Heap> heaps;
 };
@@ -146,7 +147,7 @@ class HostBuffer {
     T* end() const noexcept { return data() + size(); }
     T& operator[](std::size_t i) const noexcept { return data()[i]; }
 
-    /// For a Stream, whose steps then reach this memory when they run: change or read it only when they are
+    /// For the steps of a Stream, which use this memory when they run: change or read it only after they are
     /// done.
     BufferView<T> view() const {
         return detail::Access::make<BufferView<T>>(object_, std::size_t{0}, count_);
@@ -162,7 +163,7 @@ class HostBuffer {
     std::size_t count_;
 };
 
-/// Page-locks memory the user already has, as long as this object lives; jobs whose spans lie inside skip the
+/// Page-locks memory of the user as long as this object lives, so that jobs whose spans lie inside skip the
 /// staging copy. The memory must stay mapped at least that long. Costs about as much as copying the range
 /// once.
 class HostRegistration {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that can be set from outside, and the only list of environment variables.
+// All settings of a Backend, and the only list of environment variables.
 //
 // Example:
 //     weft::Config config = weft::Config::from_env();
@@ -18,29 +18,29 @@ namespace weft {
 
 /// How the bytes of a job reach its kernel.
 enum class Path {
-    automatic,  ///< decided per part of work by a plan from device, size and source
+    automatic,  ///< a plan decides for each part of the work, from device, size and source
     staged,     ///< copied by the transfer queues into device memory and back
-    direct,  ///< the host writes where the kernel reads: unified memory, or device memory through a full-size
-             ///< BAR
-    imported,  ///< the user's own pages, imported; for the length of a job, on software devices longer
+    /// The host writes where the kernel reads: unified memory, or device memory through a full-size BAR.
+    direct,
+    imported,  ///< the user's own pages, imported as long as the job runs, or longer on software devices
     host,      ///< the kernel reads and writes page-locked host memory over the bus
 };
 
 /// Which queues a batch uses.
 enum class QueueMode {
     automatic,  ///< separate upload, compute and download queues where the device has them
-    single,     ///< everything on the compute queue, one submission for upload, kernel and download
+    single,     ///< everything on the compute queue, in one submission for upload, kernel and download
     split,      ///< three submissions ordered by timeline semaphores, even if the queues are one
 };
 
 /// Who allocates page-locked host memory.
 enum class HostAllocator {
-    automatic,  ///< the CUDA driver library for large blocks on NVIDIA GPUs where it is there, else Vulkan
+    automatic,  ///< the CUDA driver library for large blocks on NVIDIA GPUs if it is installed, else Vulkan
     vulkan,
-    cuda,  ///< required: a Backend cannot be made without
+    cuda,  ///< required: without it a Backend cannot be made
 };
 
-/// For settings that weft decides itself unless the caller does.
+/// For settings that weft decides unless the caller does.
 enum class Choice { automatic, off, on };
 
 /// Khronos validation layer.
@@ -52,22 +52,22 @@ enum class Validation {
 
 enum class LogLevel { off, error, warning, info, debug };
 
-/// Receives one message, without a line feed at its end; those of the validation layer name the objects they
-/// are about. Called from any thread, also from within driver and layer, but for one message at a time. Must
-/// not call weft or Vulkan; what it throws is dropped.
+/// Receives one message, without a line feed at its end. Messages of the validation layer name the objects
+/// that they are about. Called from any thread, also from inside driver and layer, but for one message at a
+/// time. Must not call weft or Vulkan; exceptions that it throws are ignored.
 using LogCallback = std::function<void(LogLevel level, std::string_view line)>;
 
 const char* to_string(Path path) noexcept;
 const char* to_string(QueueMode mode) noexcept;
 
-/// Settings of a Backend. A default-constructed Config ignores the environment; an empty optional is "the
-/// plan decides".
+/// Settings of a Backend. A default-constructed Config ignores the environment. For an empty optional the
+/// plan decides.
 struct Config {
     /// Index, start of the UUID, part of the name (any case) or "cpu"; empty: best device. Variable
     /// WEFT_DEVICE.
     std::string device;
     /// Elements per chunk of a streamed job, >= 1. Variable GPU_STREAM_CHUNK_ELEMS.
-    /// Unset: at most kDefaultChunkElements, less where smaller chunks keep the device busy from the start.
+    /// Unset: at most kDefaultChunkElements, and fewer if smaller chunks keep the device busy from the start.
     std::optional<std::uint64_t> chunk_elements;
     /// true: always staged through device-local memory, false: never. Variable GPU_DEVICE_LOCAL (1, 0), kept
     /// for compatibility; WEFT_PATH is the general form.
@@ -89,9 +89,9 @@ struct Config {
     LogLevel log_level = LogLevel::warning;
     /// Where log lines go; empty: stderr.
     LogCallback log;
-    /// Where the trace of everything this backend does goes when it is destroyed; empty: no trace. A second
-    /// backend of the process that is given the same file writes "name.2.ext" next to it, and so on. Variable
-    /// WEFT_TRACE.
+    /// File for a trace of everything that this backend does, written when the backend is destroyed; empty:
+    /// no trace. A second backend of the process with the same file writes "name.2.ext" next to it, and so
+    /// on. Variable WEFT_TRACE.
     std::filesystem::path trace;
     /// Pipeline cache on disk. Variable WEFT_CACHE (1, 0).
     bool cache = true;
@@ -101,7 +101,8 @@ struct Config {
     std::string vulkan_library;
     /// Upper bound on the memory this backend takes from the device, bytes; 0: none but the device's own.
     std::uint64_t memory_limit = 0;
-    /// Use nothing newer than Vulkan 1.2, as on older drivers (synchronization2 otherwise).
+    /// Use nothing newer than Vulkan 1.2, as on older drivers; otherwise synchronization2 is used where it
+    /// exists.
     bool vulkan_1_2_only = false;
 
     /// Reads every variable named above. A set but empty variable counts as unset.

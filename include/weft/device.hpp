@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What devices are there, what each can do, and why one cannot be used.
+// Which devices exist, what each can do, and why a device cannot be used.
 //
 // Example:
 //     for (const weft::DeviceInfo& device : weft::list_devices())
@@ -24,8 +24,8 @@ struct QueueFamilyInfo {
     std::uint32_t timestamp_valid_bits = 0;  ///< 0: no timestamps on this family
 };
 
-/// Matrix units: products of m x k and k x n, of float16 added up in float32, by the invocations of a
-/// subgroup.
+/// A shape of matrix units: the invocations of a subgroup multiply m x k and k x n matrices of float16 and
+/// add the products in float32.
 struct MatrixShape {
     std::uint32_t m = 0, n = 0, k = 0;
     bool operator==(const MatrixShape&) const = default;
@@ -43,8 +43,8 @@ struct DeviceLimits {
     std::uint32_t max_shared_memory_bytes = 0;
     std::uint32_t max_push_constant_bytes = 0;
     std::uint32_t max_storage_buffers = 0;  ///< storage buffers one program can bind
-    std::uint32_t subgroup_size = 0;        ///< where the driver chooses
-    /// What ProgramOptions::subgroup_size may ask for; both as subgroup_size where none can be chosen.
+    std::uint32_t subgroup_size = 0;        ///< that the driver chooses
+    /// The range of ProgramOptions::subgroup_size; both are subgroup_size if it cannot be chosen.
     std::uint32_t min_subgroup_size = 0, max_subgroup_size = 0;
     double timestamp_period_ns = 0;  ///< nanoseconds per tick
 };
@@ -59,15 +59,15 @@ struct DeviceInfo {
     std::uint32_t vendor_id = 0, device_id = 0, driver_version = 0;
     std::uint32_t api_major = 0, api_minor = 0;
     std::uint64_t device_memory_bytes = 0;        ///< sum of the device-local heaps
-    std::uint64_t host_visible_device_bytes = 0;  ///< device-local memory that the host can map
-    bool unified_memory = false;                  ///< every device-local heap is host-visible by nature
+    std::uint64_t host_visible_device_bytes = 0;  ///< of these, bytes that the host can map
+    bool unified_memory = false;                  ///< all device-local memory is host-visible
     bool shader_int64 = false, shader_float64 = false;
     bool import_host_memory = false, memory_budget = false, synchronization2 = false;
     bool subgroup_size_control = false;  ///< ProgramOptions::subgroup_size can be chosen
     bool full_subgroups = false;         ///< ProgramOptions::require_full_subgroups can be asked for
     bool subgroup_shuffles = false;      ///< shaders can shuffle values within a subgroup
-    /// VK_KHR_cooperative_matrix and VK_NV_cooperative_matrix; what is there is enabled. The first counts as
-    /// absent under the validation layer.
+    /// VK_KHR_cooperative_matrix and VK_NV_cooperative_matrix. weft enables those that exist. The first
+    /// counts as absent under the validation layer.
     bool cooperative_matrix_khr = false, cooperative_matrix_nv = false;
     std::vector<MatrixShape> matrix_shapes_khr, matrix_shapes_nv;
     std::vector<QueueFamilyInfo> queue_families;
@@ -77,8 +77,8 @@ struct DeviceInfo {
 };
 
 /// Every device the loader shows, in its order, with refusals and the choice a Backend would make.
-/// Errors: no_loader; invalid_argument - a device setting that matches nothing is not an error here, only in
-/// Backend.
+/// Errors: no_loader; invalid_argument - an enum of the Config out of range. A device setting that matches
+/// nothing is an error of Backend only.
 std::vector<DeviceInfo> list_devices(const Config& config = Config::from_env());
 
 }  // namespace weft

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DLPack: arrays that NumPy, PyTorch, CuPy and JAX take and give without a copy. Host memory is here; that of
-// a CUDA device in weft/cuda/dlpack.hpp.
+// DLPack: arrays that weft exchanges with NumPy, PyTorch, CuPy and JAX without a copy. This header is for
+// host memory; weft/cuda/dlpack.hpp is for memory of a CUDA device.
 //
 // Example:
 //     DLManagedTensor* const tensor = weft::to_dlpack(std::vector<float>(6), {2, 3});
@@ -19,13 +19,13 @@
 #include <weft/array.hpp>
 #include <weft/error.hpp>
 
-struct DLManagedTensor;  // of DLPack, whose header is not needed here
+struct DLManagedTensor;  // DLPack's own header is not needed
 
 namespace weft {
 
 enum class TensorPlace { host, cuda, other };
 
-/// What a DLManagedTensor says, with the offset added to `data`. C order, without gaps.
+/// The contents of a DLManagedTensor, with the offset added to `data`. In C order without gaps.
 struct TensorInfo {
     void* data = nullptr;
     TensorPlace place = TensorPlace::host;
@@ -37,24 +37,22 @@ struct TensorInfo {
     std::size_t bytes() const;
 };
 
-/// A tensor whose memory `owner` keeps alive; owner is let go by the tensor's deleter, from whatever thread
-/// calls it. The caller hands the tensor on, or calls its deleter. Errors: invalid_argument - a field out of
-/// its range, a place other than host and cuda, a negative extent, null with elements, or more bytes than
-/// there are addresses behind `data`.
+/// A tensor whose memory `owner` keeps alive. The tensor's deleter releases `owner`, on any thread. The
+/// caller passes the tensor on or calls its deleter. Errors: invalid_argument - a field out of its range, a
+/// place other than host and cuda, a negative extent, null with elements, or memory beyond the last address.
 DLManagedTensor* make_dlpack(const TensorInfo& tensor, std::shared_ptr<void> owner);
 
-/// Reads a tensor; it stays the caller's, and what is returned points at its memory. Errors: invalid_argument
-/// - null, or damaged: axes, extents, null with elements, an offset or a size beyond the last address (the
-/// text says which); unsupported - gaps or another order (strides), element types that weft has no word for.
+/// Reads a tensor, which the caller keeps; the result points at its memory. Errors: invalid_argument - null,
+/// or damaged: axes, extents, null with elements, an offset or a size beyond the last address (the text says
+/// which); unsupported - gaps or another order (strides), or an element type that weft does not know.
 ///
-/// A tensor is consumed once: the one who takes it over calls its deleter, after which the pointer means
-/// nothing. Nothing in a raw DLManagedTensor says whether that has happened (in Python the capsule does, by
-/// its name "used_dltensor"), so weft cannot refuse a second HostTensor or cuda::DeviceTensor of one pointer:
-/// it reads memory that may be gone and deletes it again. For a second use ask the producer for a second
-/// tensor.
+/// A tensor is consumed once: its consumer calls the deleter, and then the pointer is invalid. A raw
+/// DLManagedTensor does not show whether that has happened (in Python the capsule does, by its name
+/// "used_dltensor"), so weft cannot refuse a second HostTensor or cuda::DeviceTensor of one pointer: it would
+/// read freed memory and delete it again. For a second use, ask the producer for a second tensor.
 TensorInfo read_dlpack(const DLManagedTensor* tensor);
 
-/// Calls the deleter, if there is one; null: nothing.
+/// Calls the deleter, if there is one. Does nothing for null.
 void release_dlpack(DLManagedTensor* tensor) noexcept;
 
 namespace detail {
@@ -62,8 +60,8 @@ void check_shape(const char* function, const TensorInfo& tensor, std::size_t ele
 void check_tensor(const char* function, const TensorInfo& tensor, TensorPlace place, ElementType type);
 }  // namespace detail
 
-/// Page-locked memory as a tensor in host memory, without a copy. The buffer may go; the memory stays while
-/// the tensor lives. weft's pending work on it must be done before others look.
+/// Page-locked memory as a tensor in host memory, without a copy. The memory stays while the tensor lives,
+/// even if the buffer is destroyed. Pending work of weft on it must be done before another library uses it.
 /// Errors: invalid_argument - a shape of another number of elements.
 template <ArrayElement T>
 DLManagedTensor* to_dlpack(const HostBuffer<T>& buffer, const std::vector<std::int64_t>& shape) {
@@ -82,8 +80,8 @@ DLManagedTensor* to_dlpack(std::vector<T>&& values, const std::vector<std::int64
     return make_dlpack(tensor, std::move(owner));
 }
 
-/// Another library's array in host memory, which jobs and uploads read where it lies. Calls the deleter when
-/// it goes. Move-only.
+/// Another library's array in host memory, which jobs and uploads read in place. Its destructor calls the
+/// deleter. Move-only.
 template <ArrayElement T>
 class HostTensor {
   public:

@@ -24,8 +24,8 @@ namespace weft {
 inline constexpr std::size_t kMaxJobSpans = 8;          ///< inputs, and as many outputs
 inline constexpr std::size_t kMaxParameterBytes = 248;  ///< parameters of a job, after count and first
 
-/// Host memory that a job reads: ordinary, HostBuffer or HostRegistration memory. The library keeps no copy,
-/// so the memory must stay valid until the job is done.
+/// Host memory that a job reads: ordinary memory, or that of a HostBuffer or HostRegistration. weft keeps no
+/// copy, so the memory must stay valid until the job is done.
 struct InputSpan {
     InputSpan() = default;
     InputSpan(const void* pointer, std::size_t size_bytes, bool every_chunk = false)
@@ -34,7 +34,7 @@ struct InputSpan {
     InputSpan(const R& range)
         : InputSpan(std::ranges::data(range),
                     std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>)) {}
-    /// Takes nothing but a bool, so that the length in `{array, bytes}` is never taken for a flag.
+    /// Accepts only a bool, so that the length in `{array, bytes}` is never taken for a flag.
     template <std::ranges::contiguous_range R, std::same_as<bool> Flag>
     InputSpan(const R& range, Flag every_chunk) : InputSpan(range) {
         broadcast = every_chunk;
@@ -48,7 +48,7 @@ struct InputSpan {
 };
 
 /// Host memory that a job writes; its bytes are a multiple of Job::elements. It may be exactly an input of
-/// the same job that is not a broadcast one (in place); any other overlap with spans of the batch is refused.
+/// the same job that is not broadcast (work in place). Any other overlap with spans of the batch is refused.
 struct OutputSpan {
     OutputSpan() = default;
     OutputSpan(void* pointer, std::size_t size_bytes) : data(pointer), bytes(size_bytes) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vulkan itself, for programs that have their own: a Backend on the application's device, and raw handles.
-// The only header of weft that includes Vulkan's; weft/weft.hpp leaves it out.
+// For programs that use Vulkan themselves: a Backend on the application's device, and raw handles. The only
+// header of weft that includes Vulkan's; weft/weft.hpp does not include it.
 //
 // Example:
 //     weft::Backend backend;
@@ -26,9 +26,9 @@
 
 namespace weft::native {
 
-/// A queue of the application's. Vulkan lets one thread at a time use it: if you use it as well, either take
-/// a QueueLock around each use, or give weft the lock that you take, in one of two forms. weft holds it for
-/// the length of a submission only, and calls nothing of yours meanwhile.
+/// The application's queue. Vulkan allows one thread at a time to use it: if you use it too, either hold a
+/// QueueLock during each use, or give weft your own lock, as a mutex or as two functions. weft holds it only
+/// during a submission and calls none of your code meanwhile.
 struct AdoptedQueue {
     VkQueue queue = VK_NULL_HANDLE;          ///< made without flags
     std::uint32_t family = 0, index = 0;     ///< as given to vkGetDeviceQueue
@@ -36,34 +36,34 @@ struct AdoptedQueue {
     std::function<void()> lock{}, unlock{};  ///< both or neither; unlock must not throw
 };
 
-/// A device of the application's, and how it was made. weft uses what was enabled and nothing that the
-/// hardware merely can: a feature left out here counts as off.
+/// The application's device, and how it was made. weft uses only what was enabled: a feature that is left out
+/// here counts as off.
 struct AdoptedDevice {
     VkInstance instance = VK_NULL_HANDLE;
     VkPhysicalDevice physical_device = VK_NULL_HANDLE;
     VkDevice device = VK_NULL_HANDLE;
-    /// Of the loader that made the instance. Null: of the loader that weft opens (Config::vulkan_library).
+    /// From the loader that made the instance. Null: weft opens a loader (Config::vulkan_library).
     PFN_vkGetInstanceProcAddr get_instance_proc_addr = nullptr;
     std::uint32_t api_version = 0;  ///< VkApplicationInfo::apiVersion; 1.2 or newer
-    /// Of the device, as enabled. A name that the device cannot have been made with is refused.
+    /// The enabled device extensions. A name that the device cannot have been made with is refused.
     std::vector<std::string> extensions;
-    /// As given to vkCreateDevice, with its chain; `features` holds what pEnabledFeatures held. Read during
-    /// adopt() only. timelineSemaphore must be on.
+    /// As given to vkCreateDevice, with its chain; its member `features` holds what pEnabledFeatures held.
+    /// Read only during adopt(). timelineSemaphore must be on.
     const VkPhysicalDeviceFeatures2* features = nullptr;
     AdoptedQueue compute;
-    /// Left empty, or the same queue: that stage runs on the compute queue.
+    /// If empty, or the same queue, that stage runs on the compute queue.
     std::optional<AdoptedQueue> upload, download;
     /// Other families whose queues will touch weft's buffers; the device must have been made with queues of
     /// them.
     std::vector<std::uint32_t> shared_families;
-    /// Let go when nothing of weft uses the device any more, from whatever thread that happens on: the place
-    /// for an owner that destroys device and instance.
+    /// Released, on any thread, when nothing of weft uses the device any more: for an owner that destroys
+    /// device and instance.
     std::shared_ptr<void> owner;
 };
 
-/// A Backend on the application's device; all of weft works on it as on a device of its own. weft destroys
-/// neither instance, device nor queues. They must live until the Backend and every Buffer, Program, Stream
-/// and JobPipeline made from it are gone; `owner` knows when. Any number of backends may share a device.
+/// A Backend on the application's device, with which all of weft works. weft does not destroy instance,
+/// device or queues. They must live until the Backend and every Buffer, Program, Stream and JobPipeline made
+/// from it are destroyed, which is when `owner` is released. Any number of backends may share a device.
 /// Config::device is ignored. Config::validation cannot add the layer; if the application enabled it and
 /// VK_EXT_debug_utils, its messages reach the log, the application's own included.
 ///
@@ -85,16 +85,17 @@ struct Handles {
     VkPhysicalDevice physical_device = VK_NULL_HANDLE;
     VkDevice device = VK_NULL_HANDLE;
     Queue upload, compute, download;
-    /// Of the loader that made the instance. Functions of another loader must not be used with it.
+    /// From the loader that made the instance. Functions of another loader must not be used with it.
     PFN_vkGetInstanceProcAddr get_instance_proc_addr = nullptr;
     PFN_vkGetDeviceProcAddr get_device_proc_addr = nullptr;
-    std::uint32_t api_version = 0;  ///< what may be used: the lesser of instance and device
+    std::uint32_t api_version = 0;  ///< the version that may be used: the lower one of instance and device
 };
 Handles handles(const Backend& backend);
 
-/// A range of a VkBuffer made for storage and copies both ways. Valid while the buffer or a view of it lives;
-/// weft knows nothing of your use, so keep it alive until that has ended. Shared (VK_SHARING_MODE_CONCURRENT)
-/// between the families of weft's queues and AdoptedDevice::shared_families, if these are more than one.
+/// A range of a VkBuffer made for storage and for copies in both directions. Valid while the buffer or a view
+/// of it lives. weft does not know about your use, so keep it alive until that has ended. Shared
+/// (VK_SHARING_MODE_CONCURRENT) between the families of weft's queues and AdoptedDevice::shared_families, if
+/// there are several.
 struct BufferRange {
     VkBuffer buffer = VK_NULL_HANDLE;
     VkDeviceSize offset = 0, bytes = 0;
@@ -111,14 +112,14 @@ template <class T>
 BufferRange buffer(const Buffer<T>& whole) {
     return buffer(whole.view());
 }
-/// Page-locked memory, as the device sees it. Host writes are visible to later submissions if the memory is
-/// coherent, as it is wherever the device has such.
+/// Page-locked memory as the device sees it. Host writes are visible to later submissions if the memory is
+/// coherent, which it is if the device has such memory.
 template <class T>
 BufferRange host_buffer(const HostBuffer<T>& whole) {
     return buffer(whole.view());
 }
 
-/// What it takes to dispatch a Program by hand. All programs of a backend share the layouts: storage buffers
+/// What you need to dispatch a Program yourself. All programs of a backend share the layouts: storage buffers
 /// at every binding of set 0 and `push_constant_bytes` of push constants from offset 0, of which the first 8
 /// are count and first (program.hpp). Valid while the Program lives.
 struct Pipeline {
@@ -153,7 +154,7 @@ void signal_after(const Backend& backend, Role role, Point point);
 /// before the first (against all transfers and kernels before it) and after the last (for the same, and the
 /// host's reads) are recorded too; bound pipeline, set 0 and push constants are weft's afterwards. The
 /// application submits `commands`, under a QueueLock if to a queue of weft's. The stream refuses submit,
-/// wait, download, replay and record, and ends with the call. What `steps` throws is passed on, with
+/// wait, download, replay and record, and ends with the call. Exceptions of `steps` are passed on, with
 /// `commands` half recorded.
 ///
 /// Returns what the commands need (buffers, staging, descriptor sets): keep it until they will not run again.
@@ -161,10 +162,10 @@ void signal_after(const Backend& backend, Role role, Point point);
 [[nodiscard]] std::shared_ptr<void> record(Backend& backend, VkCommandBuffer commands,
                                            const std::function<void(Stream&)>& steps);
 
-/// Keeps weft, and every other user of its lock, off the role's queue as long as it lives, so that this
-/// thread may submit to it. Keep it short: weft's submissions wait meanwhile. While holding it call nothing
-/// of weft, and take no second one: another role may be the same queue. Errors: driver - the application's
-/// lock threw.
+/// As long as it lives, neither weft nor any other user of the lock uses the role's queue, so this thread may
+/// submit to it. Hold it briefly, because weft's submissions wait meanwhile. While you hold it, call no
+/// function of weft and take no second lock: another role may be the same queue. Errors: driver - the
+/// application's lock threw.
 class QueueLock {
   public:
     QueueLock(const Backend& backend, Role role);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a backend did while a Profile was alive: device times, bytes, overlap, memory, waits; as figures, as a
-// table, as JSON, as CSV, and as a trace for chrome://tracing and ui.perfetto.dev.
+// What a backend did while a Profile was alive: device times, bytes, overlap, memory and waits, as figures,
+// table, JSON, CSV, and as a trace for chrome://tracing and ui.perfetto.dev.
 //
 // Example:
 //     weft::Backend backend;
@@ -19,20 +19,20 @@
 
 namespace weft {
 
-/// Times of many chunks of work of one kind. Dispatches that were submitted together share their time in
-/// equal parts, and where that makes min, median and max those of such shares, count is still exact.
-/// Of a Stream, copies between buffers of the device and fills count as kernels "(copy)" and "(fill)", and a
-/// replay as one kernel "(sequence)" of as many dispatches as the sequence has steps. What counts is what is
-/// submitted while the profile lives: steps recorded before are one kernel "(earlier steps)" likewise.
+/// Times of many pieces of work of one kind. Dispatches that were submitted together share their time in
+/// equal parts; then min, median and max are those of such shares, and count is exact. On a Stream, copies
+/// between buffers of the device and fills count as kernels "(copy)" and "(fill)", and a replay as one kernel
+/// "(sequence)" with as many dispatches as the sequence has steps. Everything that is submitted while the
+/// profile lives counts: steps recorded before are one kernel "(earlier steps)" in the same way.
 struct WorkTimes {
     std::uint64_t count = 0;    ///< dispatches; of other stages, transfers (of copies: one a thread)
-    std::uint64_t untimed = 0;  ///< of `count`, on queues without timestamps: in none of the times below
+    std::uint64_t untimed = 0;  ///< part of `count`: on queues without timestamps, in none of the times below
     std::uint64_t bytes = 0;    ///< moved; of kernels, bound
     std::uint64_t timed_bytes = 0;
     double busy_s = 0;   ///< union of the intervals: time in which at least one ran
     double total_s = 0;  ///< sum of the intervals
     double min_s = 0, mean_s = 0, median_s = 0, p99_s = 0, max_s = 0;  ///< of one; percentiles: nearest rank
-    /// timed_bytes / busy_s / 1e9: total over total, never a mean of rates. 0 where nothing was timed.
+    /// timed_bytes / busy_s / 1e9, not a mean of rates; 0 if nothing was timed.
     double gb_per_s() const;
 };
 
@@ -63,7 +63,7 @@ struct StreamReport {
 
 struct RingReport {
     std::uint64_t acquires = 0;  ///< slots taken, one for each bundle of chunks
-    std::uint64_t waits = 0;     ///< of these, how many found every slot still in use and waited
+    std::uint64_t waits = 0;     ///< part of these: every slot was still in use, so the caller waited
     double wait_s = 0;
     double starvation() const;  ///< waits / acquires
 };
@@ -73,7 +73,7 @@ struct PoolReport {
     std::uint64_t live_bytes = 0;   ///< in use now; falls when buffers are freed
     std::uint64_t peak_bytes = 0;   ///< highest within the window
     std::uint64_t allocations = 0;  ///< buffers that asked for memory
-    std::uint64_t hits = 0;         ///< of these, served without asking the driver
+    std::uint64_t hits = 0;         ///< part of these: served without an allocation by the driver
     double hit_rate() const;        ///< hits / allocations
 };
 
@@ -94,16 +94,17 @@ struct ProfileReport {
     double copy_hidden = 0;
     /// Share of the host's copy time (copy-in and copy-out, union) during which the device worked.
     double host_copy_hidden = 0;
-    /// Mean busy time over the largest, of the queues that were used: 1 even, 1/n all on one of n.
+    /// Mean busy time of the used queues over the largest: 1 if all were equally busy, 1/n if one of n did
+    /// all work.
     double queue_balance = 0, stream_balance = 0;
     PoolReport memory;
     RingReport ring;
     std::uint64_t replays = 0;         ///< recorded sequences submitted again
-    std::uint64_t dropped_events = 0;  ///< beyond the limit; where not 0, times lack them
+    std::uint64_t dropped_events = 0;  ///< beyond the limit; if not 0, they are missing in the times
     std::uint64_t dropped_names = 0;   ///< events whose job or program counts under "(more names)"
 
-    /// Share of the window in which no stage ran: checks, plans, submissions, waits, whatever else there was.
-    /// What queues without timestamps did is not known and counts as nothing (WorkTimes::untimed).
+    /// Share of the window in which no stage ran, such as checks, plans, submissions and waits. The work of
+    /// queues without timestamps is not known and does not count (WorkTimes::untimed).
     double idle() const;
     const WorkTimes& stage(Stage stage) const;
     std::string to_table() const;
@@ -112,11 +113,12 @@ struct ProfileReport {
 };
 
 struct ProfileOptions {
-    std::uint64_t max_events = std::uint64_t{1} << 20;  ///< kept; about 100 bytes each, taken as they come
+    std::uint64_t max_events = std::uint64_t{1}
+                               << 20;  ///< events to keep, of about 100 bytes each, allocated as they come
 };
 
-/// Collects everything its backend does, on any thread, from here to its end. Several may be alive
-/// simultaneously; each has its own window. Move-only; keeps the device alive. One thread at a time.
+/// Collects everything that its backend does, on any thread, as long as it lives. Several may be alive
+/// simultaneously, each with its own window. Move-only; keeps the device alive. One thread at a time.
 class Profile {
   public:
     /// Errors: invalid_argument - max_events is 0; device_lost.
@@ -125,8 +127,8 @@ class Profile {
     Profile& operator=(Profile&&) noexcept;
     ~Profile();
 
-    /// Figures from construction to now. Of streams everything counts that the device has done by now, of
-    /// batches and pipelines the bundles that were awaited.
+    /// Figures from construction to now. Work of streams counts if the device has done it by now, work of
+    /// batches and pipelines if its bundle was awaited.
     ProfileReport report() const;
     /// Writes the trace event format; the file appears whole or not at all. Errors: invalid_argument - an
     /// empty path; io.

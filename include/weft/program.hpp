@@ -27,17 +27,17 @@ struct ProgramObject;
 }
 class Stream;
 
-/// What a shader does with a storage buffer, from its `readonly` and `writeonly` qualifiers; without either,
+/// What a shader does with a storage buffer, from its qualifiers `readonly` and `writeonly`; without them,
 /// both.
 enum class Access { read, write, read_write };
 const char* to_string(Access access) noexcept;
 
-/// One storage buffer of a shader, reflected from its SPIR-V. Those declared but never used are not, whether
-/// a compiler has removed them already (`glslc -O`) or not.
+/// One storage buffer of a shader, reflected from its SPIR-V. Buffers that are declared but never used are
+/// left out, whether a compiler has removed them already (`glslc -O`) or not.
 struct Binding {
     std::uint32_t binding = 0;  ///< number in set 0
     Access access = Access::read_write;
-    std::string name;  ///< empty where the SPIR-V carries no names
+    std::string name;  ///< empty if the SPIR-V has no names
 };
 
 /// Value of a specialization constant. 32-bit scalars only (bool, int, uint, float).
@@ -59,7 +59,7 @@ const char* to_string(SpecType type) noexcept;
 /// One specialization constant that a shader declares.
 struct SpecConstantInfo {
     std::uint32_t id = 0;
-    std::string name;  ///< empty where the SPIR-V carries no names, as after `glslc -O`
+    std::string name;  ///< empty if the SPIR-V has no names, as after `glslc -O`
     SpecType type = SpecType::other;
     std::uint64_t default_bits = 0;  ///< as in SpecConstant::bits; more than 32 for 64-bit types
 };
@@ -68,44 +68,45 @@ struct ProgramOptions {
     std::string name{};  ///< appears in reports and error texts; empty: the entry point
     std::string entry = "main";
     std::vector<SpecConstant> constants{};  ///< ids the shader does not declare are refused
-    /// Workgroup size along x, y and z; 0: as the shader has it. Sets the constants of local_size_x_id and
-    /// its like, whatever their ids; a size the shader fixes can only be asked for as it is.
+    /// Workgroup size along x, y and z; 0: as in the shader. Sets the specialization constants behind
+    /// local_size_x_id, local_size_y_id and local_size_z_id. If the shader fixes a size, only that size is
+    /// accepted.
     std::array<std::uint32_t, 3> local_size{};
     /// Elements that one workgroup handles; 0: its invocations (x * y * z).
     std::uint32_t elements_per_workgroup = 0;
     /// Upper bound on the workgroups of a dispatch, for shaders that loop over their elements by the total
     /// number of invocations; 0: one workgroup for every `elements_per_workgroup` elements.
     std::uint32_t max_workgroups = 0;
-    /// Workgroups that share what elements_per_workgroup says, for shaders that cut an element up; 0: one.
+    /// Workgroups that share elements_per_workgroup elements, for shaders that cut an element up; 0: one.
     std::uint32_t workgroups_per_element = 0;
-    /// Bindings whose contents before a dispatch do not matter although the shader reads them: it reads only
-    /// what it has written. They count as written.
+    /// Bindings that the shader reads only after it has written them, so that their contents before a
+    /// dispatch do not matter. They count as written.
     std::vector<std::uint32_t> written_first{};
     /// Invocations of a subgroup, a power of two from DeviceLimits::min_subgroup_size to max_subgroup_size;
-    /// 0: the driver chooses. Refused where DeviceInfo::subgroup_size_control is false.
+    /// 0: the driver chooses. Refused if DeviceInfo::subgroup_size_control is false.
     std::uint32_t subgroup_size = 0;
     /// Every subgroup has all its invocations. Needs DeviceInfo::full_subgroups and a workgroup that is a
     /// multiple of the subgroup along x.
     bool require_full_subgroups = false;
 };
 
-/// A compute pipeline with its reflected interface. Cheap to copy; the pipeline itself is made once a backend
-/// and shared by every Program with the same SPIR-V, entry point and constants.
+/// A compute pipeline with its reflected interface. Cheap to copy: all Programs of a backend with the same
+/// SPIR-V, entry point and constants share one pipeline.
 ///
 /// What a shader may use: storage buffers in set 0 (numbers below DeviceLimits::max_storage_buffers) and one
-/// push-constant block. Where there is a block, weft fills its first 4 bytes with the number of elements of
-/// the dispatch (`uint count`) and bytes 4..7, where the block is that long, with the index of the first of
-/// them in its job (`uint first`), whatever members the shader has there; parameters of the caller follow
-/// from byte 8 on. A shader without a block finds its bounds with `.length()`: bound ranges are exact. A
-/// range that ends within an element of the shader's array hides that element: its part of an output is
-/// undefined.
+/// push-constant block. weft fills the first 4 bytes of the block with the number of elements of the dispatch
+/// (`uint count`) and bytes 4..7, if the block is that long, with the index of the first of them in its job
+/// (`uint first`), whatever members the shader has there. Parameters of the caller follow from byte 8 on. A
+/// shader without a block finds its bounds with `.length()`, because bound ranges are exact. If a range ends
+/// inside an element of the shader's array, the shader does not see that element, and its part of an output
+/// is undefined.
 ///
-/// Workgroups lie along x. A dispatch that needs more of them than DeviceLimits::max_workgroup_count[0] goes
-/// on in further rows along y if the shader takes its index from both axes (folds()), in the way of
-/// weft_index() of weft.glsl:
+/// Workgroups lie along x. A dispatch that needs more of them than DeviceLimits::max_workgroup_count[0]
+/// continues in further rows along y if the shader takes its index from both axes (folds()), as weft_index()
+/// of weft.glsl does:
 ///   (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * invocations + gl_LocalInvocationIndex
-/// The last row is padded, so such a shader must compare with `count` or `.length()`. Others are refused then
-/// by Stream::dispatch; run_batch cuts their jobs into chunks instead.
+/// The last row is padded, so such a shader must compare with `count` or `.length()`. For other shaders
+/// Stream::dispatch refuses so many workgroups, and run_batch cuts their jobs into chunks.
 class Program {
   public:
     /// spirv   words of a SPIR-V 1.0 - 1.5 module, copied
@@ -121,13 +122,13 @@ class Program {
 
     const std::string& name() const;
     std::span<const Binding> bindings() const;  ///< ascending binding numbers
-    /// The binding of that name. Errors: invalid_argument - none has it; the text lists those there are.
+    /// The binding of that name. Errors: invalid_argument - no binding has it; the text lists all bindings.
     const Binding& binding(std::string_view name) const;
     std::span<const SpecConstantInfo> spec_constants() const;  ///< ascending ids
     std::uint32_t push_constant_bytes() const;                 ///< size of the block, 0 without one
     std::array<std::uint32_t, 3> local_size() const;           ///< workgroup size, specialization applied
     std::uint32_t subgroup_size() const;                       ///< as asked for; 0: the driver chose
-    bool folds() const;                                        ///< a dispatch may go on in rows along y
+    bool folds() const;                                        ///< a dispatch may continue in rows along y
     double create_s() const;                                   ///< time the driver took for the pipeline
 
   private:

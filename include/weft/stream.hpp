@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ordered work on resident buffers, points in it, and work recorded once to run many times.
+// Ordered work on resident buffers, points in that work, and work that is recorded once and runs many times.
 //
 // Example:
 //     weft::Backend backend;
@@ -49,16 +49,16 @@ class Event {
     std::shared_ptr<const core::EventState> state_;
 };
 
-/// Steps recorded by Stream::record, barriers between them included, ready to run any number of times for
-/// the price of one submission. Keeps the buffers it uses alive. Cheap to copy; streams of the same backend
-/// may replay it from different threads.
+/// Steps recorded by Stream::record, with the barriers between them. It runs any number of times, each time
+/// for the cost of one submission. Keeps the buffers that it uses alive. Cheap to copy; streams of the same
+/// backend may replay it from different threads.
 class Sequence {
   public:
     Sequence() = default;  ///< of no steps
 
     std::uint64_t steps() const noexcept;       ///< dispatches, copies, fills and uploads
     std::uint64_t dispatches() const noexcept;  ///< those of them that run a program
-    /// Barriers between the steps. Steps that do not meet in memory have none between them.
+    /// Barriers between the steps. There is none between steps that use different memory.
     std::uint64_t barriers() const noexcept;
 
   private:
@@ -79,13 +79,13 @@ struct StreamOptions {
     StreamQueue queue = StreamQueue::compute;
 };
 
-/// Ordered work on resident buffers: each step sees the results of those before it. Which steps depend on
-/// which is found from the ranges they use, so steps that do not meet in memory run at the same time, and
+/// Ordered work on resident buffers: each step sees the results of the steps before it. weft finds from the
+/// ranges that steps use which of them depend on each other: independent steps run simultaneously, and
 /// barriers are recorded where they are needed. Recorded work runs when it is submitted: by submit(), wait(),
-/// download() or replay(), or sooner when many uploads have gathered. Streams of one queue take turns in the
-/// order of their submissions, and each sees what was submitted before; streams of different queues run at
-/// the same time and are ordered by wait_for() alone. Keeps the buffers it uses alive until the work is done.
-/// Belongs to one thread at a time.
+/// download() or replay(), or earlier if many uploads are pending. Streams of one queue run in the order of
+/// their submissions, and each sees the results of earlier ones. Streams of different queues run
+/// simultaneously, and only wait_for() orders them. Keeps the buffers that it uses alive until the work is
+/// done. Belongs to one thread at a time.
 class Stream {
   public:
     explicit Stream(Backend& backend, const StreamOptions& options = {});
@@ -113,10 +113,10 @@ class Stream {
         fill_bytes(detail::Access::object(target), target.first() * sizeof(T), target.bytes(), value);
     }
 
-    /// From device to device, or to or from a HostBuffer without a copy by the host. Within device memory
-    /// large copies of a compute stream are made by a shader where that is faster: offsets and sizes in
-    /// multiples of 16 bytes keep all of them with it. Errors: invalid_argument - sizes differ, or ranges of
-    /// one buffer overlap.
+    /// From device to device, or to or from a HostBuffer without a copy by the host. A compute stream makes
+    /// large copies within device memory with a shader if that is faster. The shader copies everything if
+    /// offsets and sizes are multiples of 16 bytes. Errors: invalid_argument - sizes differ, or ranges of one
+    /// buffer overlap.
     template <class T>
     void copy(std::type_identity_t<BufferView<const T>> source, BufferView<T> target) {
         copy_bytes(detail::Access::object(source), source.first() * sizeof(T), source.bytes(),
@@ -150,17 +150,17 @@ class Stream {
     void dispatch(const Program& program, std::span<const Argument> arguments, std::uint64_t elements,
                   const Parameters& parameters = {});
 
-    /// Hands everything recorded to the device. The event is reached when that, and all before it, is done.
+    /// Hands everything recorded to the device. The event is reached when this and all earlier work is done.
     Event submit();
     /// Submits, then waits. false: still running when the time was up. Errors: device_lost, driver.
     bool wait(std::chrono::nanoseconds timeout = (std::chrono::nanoseconds::max)());
-    /// Submits; what is recorded from now on runs after `event`, of whichever stream of this backend.
+    /// Submits. Work recorded from now on runs after `event`, which may be of any stream of this backend.
     /// Errors: invalid_argument - an event of another backend.
     void wait_for(const Event& event);
 
     /// Records the steps of `steps(*this)` without running them. Uploads in it copy their source once.
     /// submit, wait, download, replay and record are refused inside. Work recorded before stays pending.
-    /// What `steps` throws is passed on, and the steps are forgotten.
+    /// Exceptions of `steps` are passed on, and the recorded steps are dropped.
     Sequence record(const std::function<void(Stream&)>& steps);
     /// Submits what is pending, then the sequence, as one submission without recording anything.
     /// Errors: invalid_argument - a sequence of another backend or of a stream of another queue.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All public headers but native.hpp, which needs Vulkan's, and those of weft/cuda.
+// All public headers except native.hpp, which needs Vulkan's, and those of weft/cuda.
 //
 // Example:
 //     weft::Backend backend;

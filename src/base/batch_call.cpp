@@ -5,35 +5,25 @@
 
 #include <weft/error.hpp>
 
+#include "base/startup.hpp"
+
 namespace weft::core {
-namespace {
-
-class Refusal {
-  public:
-    explicit Refusal(const char* function) : function_(function) {}
-    void unless(bool fine, const char* member, const std::string& got, const std::string& need) const {
-        if (fine) return;
-        throw Error(Errc::invalid_argument, std::string(function_) + ": BatchOptions::" + member +
-                                                " does not apply (got " + got + ", need " + need + ")");
-    }
-
-  private:
-    const char* function_;
-};
-
-}  // namespace
 
 void require_members(const char* function, const BatchOptions& options, const BatchMembers& honoured) {
     const BatchOptions usual;
-    const Refusal refuse(function);
-    refuse.unless(honoured.mode || options.mode == usual.mode, "mode", "sequential", "pipelined");
-    refuse.unless(honoured.path || options.path == usual.path, "path", to_string(options.path), "automatic");
-    refuse.unless(options.queues == usual.queues, "queues", to_string(options.queues), "automatic");
-    refuse.unless(honoured.chunk_elements || options.chunk_elements == 0, "chunk_elements",
-                  std::to_string(options.chunk_elements), "0");
-    refuse.unless(options.ring_slots == 0, "ring_slots", std::to_string(options.ring_slots), "0");
-    refuse.unless(honoured.stage_times || options.stage_times != Choice::on,
-                  "stage_times", "on", "automatic or off");
+    const auto require = [&](bool fine, const char* member, const std::string& got, const char* need) {
+        if (!fine)
+            throw Error(Errc::invalid_argument, std::string(function) + ": BatchOptions::" + member +
+                                                    " does not apply (got " + got + ", need " + need + ")");
+    };
+    require(honoured.mode || options.mode == usual.mode, "mode", "sequential", "pipelined");
+    require(honoured.path || options.path == usual.path, "path", to_string(options.path), "automatic");
+    require(options.queues == usual.queues, "queues", to_string(options.queues), "automatic");
+    require(honoured.chunk_elements || options.chunk_elements == 0, "chunk_elements",
+            std::to_string(options.chunk_elements), "0");
+    require(options.ring_slots == 0, "ring_slots", std::to_string(options.ring_slots), "0");
+    require(honoured.stage_times || options.stage_times != Choice::on, "stage_times", "on",
+            "automatic or off");
 }
 
 void ProgressMeter::check() const {
@@ -55,7 +45,7 @@ void ProgressMeter::show(std::uint64_t done) {
 }
 
 double ProgressMeter::elapsed_s() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    return seconds_since(begin_);
 }
 
 }  // namespace weft::core

@@ -10,12 +10,13 @@
 
 namespace weft::core {
 
-/// What a call honours in addition to progress and cancel.
+/// The members that a call honours in addition to progress and cancel.
 struct BatchMembers {
     bool mode = false, path = false, chunk_elements = false, stage_times = false;
 };
 
-/// Errors: invalid_argument - a member that is not honoured and not its default, by name.
+/// Errors: invalid_argument - a member that is not honoured and has another value than its default; the text
+/// names it.
 void require_members(const char* function, const BatchOptions& options, const BatchMembers& honoured);
 
 /// Belongs to one call; the options must outlive it.
@@ -27,10 +28,11 @@ class ProgressMeter {
     }
     /// Errors: cancelled.
     void check() const;
-    /// `done` of the total, then check() unless that is all. Errors: cancelled; what the callback throws.
+    /// Reports that `done` of the total are done, then calls check() unless that is all. Errors: cancelled;
+    /// what the callback throws.
     void show(std::uint64_t done);
     double elapsed_s() const;
-    /// What is being thrown came from the caller's function.
+    /// true: the exception under way came from the caller's progress callback.
     bool in_callback() const noexcept { return in_callback_; }
 
   private:

@@ -4,18 +4,21 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
+#include <string_view>
 #include <system_error>
+
+#include "base/bytes.hpp"
 
 namespace weft::core {
 
 namespace {
 
-constexpr std::array<std::uint8_t, 8> kMagic = {'w', 'e', 'f', 't', 'p', 'c', '\r', '\n'};
+constexpr std::string_view kMagic = "weftpc\r\n";
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kHeaderBytes = 8 + 4 + 4 + (3 * 4 + 16) + 8 + 8;
 constexpr std::size_t kDriverHeaderBytes = 32;
@@ -26,57 +29,17 @@ std::uint64_t fnv1a(std::span<const std::byte> bytes) {
     return hash;
 }
 
-template <class Integer>
-void put(std::vector<std::byte>& out, Integer value) {
-    for (std::size_t i = 0; i < sizeof(Integer); ++i)
-        out.push_back(static_cast<std::byte>((value >> (8 * i)) & 0xff));
-}
-
-/// Takes values off the front; the caller has checked that the bytes are there.
-class Reader {
-  public:
-    explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
-
-    template <class Integer>
-    Integer take() {
-        Integer value = 0;
-        for (std::size_t i = 0; i < sizeof(Integer); ++i)
-            value |= static_cast<Integer>(std::to_integer<Integer>(bytes_[i]) << (8 * i));
-        bytes_ = bytes_.subspan(sizeof(Integer));
-        return value;
-    }
-
-    template <std::size_t Count>
-    std::array<std::uint8_t, Count> take_array() {
-        std::array<std::uint8_t, Count> value{};
-        std::memcpy(value.data(), bytes_.data(), Count);
-        bytes_ = bytes_.subspan(Count);
-        return value;
-    }
-
-  private:
-    std::span<const std::byte> bytes_;
-};
-
-std::string hex(std::uint32_t value) {
-    char text[9];
-    std::snprintf(text, sizeof text, "%08x", static_cast<unsigned>(value));
-    return text;
-}
-
-/// Why the driver's own header disagrees; empty: it is this device's.
+/// Why the driver's own header does not fit this device; empty: it does.
 std::string refuse_driver_header(const CacheIdentity& identity, std::span<const std::byte> payload) {
     if (payload.size() < kDriverHeaderBytes) return "payload is shorter than the driver's header";
-    Reader reader(payload);
-    const auto length = reader.take<std::uint32_t>();
-    const auto version = reader.take<std::uint32_t>();
-    const auto vendor = reader.take<std::uint32_t>();
-    const auto device = reader.take<std::uint32_t>();
+    ByteReader reader(payload);
+    const std::uint32_t length = reader.number32(), version = reader.number32();
+    const std::uint32_t vendor = reader.number32(), device = reader.number32();
     if (length < kDriverHeaderBytes || length > payload.size())
         return "driver header has a length of " + std::to_string(length);
     if (version != 1) return "driver header has version " + std::to_string(version);
     if (vendor != identity.vendor_id || device != identity.device_id ||
-        reader.take_array<16>() != identity.cache_uuid)
+        reader.sixteen() != identity.cache_uuid)
         return "driver header names another device or driver";
     return {};
 }
@@ -95,7 +58,7 @@ std::string system_text(int error) {
     return std::generic_category().message(error);
 }
 
-/// Empty on success.
+/// Returns why it failed; empty: it did not.
 std::string write_and_rename(const std::filesystem::path& target, std::span<const std::byte> bytes) {
     if (target.has_parent_path()) {
         std::error_code error;
@@ -103,7 +66,7 @@ std::string write_and_rename(const std::filesystem::path& target, std::span<cons
         if (error)
             return "cannot make folder " + target.parent_path().string() + " (" + error.message() + ")";
     }
-    // A fresh name each call, so that neither threads nor processes meet in one temporary file.
+    // Each call has a name of its own, so that no two threads or processes write the same temporary file.
     std::string temporary = target.string() + ".XXXXXX";
     const int file = ::mkostemp(temporary.data(), O_CLOEXEC);
     if (file < 0) return "cannot create " + temporary + " (" + system_text(errno) + ")";
@@ -120,26 +83,23 @@ std::string write_and_rename(const std::filesystem::path& target, std::span<cons
 }  // namespace
 
 std::string cache_file_name(const CacheIdentity& identity) {
-    std::string name = "pipelines-" + hex(identity.vendor_id) + "-" + hex(identity.device_id) + "-" +
-                       hex(identity.driver_version) + "-";
-    for (const std::uint8_t byte : identity.cache_uuid) name += hex(byte).substr(6);
-    return name + ".cache";
+    std::array<char, 32> numbers{};
+    std::snprintf(numbers.data(), numbers.size(), "%08x-%08x-%08x-", identity.vendor_id, identity.device_id,
+                  identity.driver_version);
+    return std::string("pipelines-") + numbers.data() + hex(identity.cache_uuid) + ".cache";
 }
 
 std::vector<std::byte> encode_cache(const CacheIdentity& identity, std::span<const std::byte> payload) {
-    std::vector<std::byte> out;
-    out.reserve(kHeaderBytes + payload.size());
-    for (const std::uint8_t byte : kMagic) put(out, byte);
-    put(out, kVersion);
-    put(out, static_cast<std::uint32_t>(sizeof(void*)));
-    put(out, identity.vendor_id);
-    put(out, identity.device_id);
-    put(out, identity.driver_version);
-    for (const std::uint8_t byte : identity.cache_uuid) put(out, byte);
-    put(out, static_cast<std::uint64_t>(payload.size()));
-    put(out, fnv1a(payload));
-    out.insert(out.end(), payload.begin(), payload.end());
-    return out;
+    ByteWriter out;
+    out.raw(std::as_bytes(std::span(kMagic)));
+    for (const std::uint32_t number : {kVersion, static_cast<std::uint32_t>(sizeof(void*)),
+                                       identity.vendor_id, identity.device_id, identity.driver_version})
+        out.number(number, 4);
+    out.raw(identity.cache_uuid);
+    out.number(payload.size(), 8);
+    out.number(fnv1a(payload), 8);
+    out.raw(payload);
+    return out.take();
 }
 
 DecodedCache decode_cache(const CacheIdentity& identity, std::span<const std::byte> file) {
@@ -147,22 +107,22 @@ DecodedCache decode_cache(const CacheIdentity& identity, std::span<const std::by
     if (file.size() < kHeaderBytes)
         return refuse("file is truncated (got " + std::to_string(file.size()) + " bytes, need at least " +
                       std::to_string(kHeaderBytes) + ")");
-    Reader reader(file);
-    if (reader.take_array<8>() != kMagic) return refuse("not a pipeline cache of weft");
-    const auto version = reader.take<std::uint32_t>();
+    ByteReader reader(file);
+    if (!std::ranges::equal(reader.raw(kMagic.size()), std::as_bytes(std::span(kMagic))))
+        return refuse("not a pipeline cache of weft");
+    const std::uint32_t version = reader.number32();
     if (version != kVersion) return refuse("format version " + std::to_string(version));
-    const auto pointer_bytes = reader.take<std::uint32_t>();
+    const std::uint32_t pointer_bytes = reader.number32();
     if (pointer_bytes != sizeof(void*))
         return refuse("written by a process with pointers of " + std::to_string(pointer_bytes) + " bytes");
     CacheIdentity owner;
-    owner.vendor_id = reader.take<std::uint32_t>();
-    owner.device_id = reader.take<std::uint32_t>();
-    owner.driver_version = reader.take<std::uint32_t>();
-    owner.cache_uuid = reader.take_array<16>();
+    owner.vendor_id = reader.number32();
+    owner.device_id = reader.number32();
+    owner.driver_version = reader.number32();
+    owner.cache_uuid = reader.sixteen();
     if (owner != identity) return refuse("belongs to another device or driver");
-    const auto length = reader.take<std::uint64_t>();
-    const auto checksum = reader.take<std::uint64_t>();
-    const std::span<const std::byte> payload = file.subspan(kHeaderBytes);
+    const std::uint64_t length = reader.number(8), checksum = reader.number(8);
+    const std::span<const std::byte> payload = reader.rest();
     if (length != payload.size() || length > kMaxCacheBytes)
         return refuse("wrong length (got " + std::to_string(payload.size()) + " bytes of payload, need " +
                       std::to_string(length) + ", at most " + std::to_string(kMaxCacheBytes) + ")");
@@ -177,7 +137,7 @@ std::optional<std::vector<std::byte>> read_cache_file(const std::filesystem::pat
         std::error_code error;
         if (!std::filesystem::is_regular_file(file, error) || error) return std::nullopt;
         std::ifstream in(file, std::ios::binary | std::ios::ate);
-        // The size of what was opened: another process may put a file of another size there at any time.
+        // Taken from the opened file: another process may put a file of another size there at any time.
         const std::streamoff size = in ? std::streamoff{in.tellg()} : -1;
         if (size < 0 || static_cast<std::uint64_t>(size) > kMaxCacheBytes + kHeaderBytes) return std::nullopt;
         std::vector<std::byte> bytes(static_cast<std::size_t>(size));
@@ -205,7 +165,7 @@ bool write_cache_file(const std::filesystem::path& file, std::span<const std::by
 }
 
 std::filesystem::path default_cache_dir() {
-    // Relative folders are ignored: a cache read from wherever the process happens to run is not trusted.
+    // Relative folders are ignored: a cache below the working folder of the process is not trusted.
     const auto folder = [](const char* variable) {
         const char* value = std::getenv(variable);
         std::filesystem::path path = value == nullptr ? "" : value;

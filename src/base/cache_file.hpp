@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pipeline cache on disk: our header, length and checksum around the driver's blob. A driver may crash on
-// a damaged blob, so nothing reaches it that this file has not proved whole and its own.
+// a damaged blob, so it gets a blob only after these functions have found it complete and made by this
+// driver.
 #pragma once
 
 #include <array>
@@ -14,7 +15,7 @@
 
 namespace weft::core {
 
-/// Who a cache belongs to. Any difference is a miss.
+/// The device and driver that a cache belongs to. Any difference is a miss.
 struct CacheIdentity {
     std::uint32_t vendor_id = 0, device_id = 0, driver_version = 0;
     std::array<std::uint8_t, 16> cache_uuid{};
@@ -23,7 +24,7 @@ struct CacheIdentity {
 
 inline constexpr std::size_t kMaxCacheBytes = std::size_t{256} << 20;
 
-/// File name for an identity; one file a device, driver and cache UUID.
+/// There is one file for each device, driver and cache UUID.
 std::string cache_file_name(const CacheIdentity& identity);
 
 /// Header + payload. Layout (little-endian): 8 bytes magic "weftpc\r\n", u32 version, u32 sizeof(void*),
@@ -38,16 +39,17 @@ struct DecodedCache {
 };
 DecodedCache decode_cache(const CacheIdentity& identity, std::span<const std::byte> file);
 
-/// Whole file, nothing if it is absent; larger than kMaxCacheBytes + header counts as absent. Never throws.
+/// The whole file; nothing if it is absent or larger than kMaxCacheBytes and the header. Never throws.
 std::optional<std::vector<std::byte>> read_cache_file(const std::filesystem::path& file) noexcept;
 
-/// Written to a temporary file of this process and thread in the same folder, then renamed over `file`;
-/// folders are made. false and a reason when any step fails; the temporary file is removed then. Never
+/// Writes to a temporary file of this call in the same folder, then renames it to `file`; makes missing
+/// folders. Returns false and sets `reason` if a step fails, and removes the temporary file then. Never
 /// throws.
 bool write_cache_file(const std::filesystem::path& file, std::span<const std::byte> bytes,
                       std::string* reason) noexcept;
 
-/// Folder used when Config names none: $XDG_CACHE_HOME/weft, else $HOME/.cache/weft, else empty (cache off).
+/// The folder that is used where Config names none: $XDG_CACHE_HOME/weft, else $HOME/.cache/weft, else empty
+/// (cache off).
 std::filesystem::path default_cache_dir();
 
 }  // namespace weft::core

@@ -1,44 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <charconv>
 #include <cstdlib>
-#include <initializer_list>
 #include <limits>
-#include <utility>
 
 #include <weft/config.hpp>
 #include <weft/error.hpp>
 
 #include "base/config_parse.hpp"
-#include "base/enum_check.hpp"
+#include "base/enums.hpp"
 
 namespace weft {
 
+namespace {
+
+// The words of settings, each list in the order of its enum.
+constexpr const char* kPaths[] = {"auto", "staged", "direct", "imported", "host"};
+constexpr const char* kQueueModes[] = {"auto", "single", "split"};
+constexpr const char* kHostAllocators[] = {"auto", "vulkan", "cuda"};
+constexpr const char* kValidations[] = {"0", "1", "sync"};
+constexpr const char* kLogLevels[] = {"off", "error", "warning", "info", "debug"};
+constexpr const char* kSwitch[] = {"0", "1"};
+
+}  // namespace
+
 const char* to_string(Path path) noexcept {
-    switch (path) {
-        case Path::automatic:
-            return "auto";
-        case Path::staged:
-            return "staged";
-        case Path::direct:
-            return "direct";
-        case Path::imported:
-            return "imported";
-        case Path::host:
-            return "host";
-    }
-    return "unknown";
+    return core::enum_name<Path::host>(path, kPaths);
 }
 
 const char* to_string(QueueMode mode) noexcept {
-    switch (mode) {
-        case QueueMode::automatic:
-            return "auto";
-        case QueueMode::single:
-            return "single";
-        case QueueMode::split:
-            return "split";
-    }
-    return "unknown";
+    return core::enum_name<QueueMode::split>(mode, kQueueModes);
 }
 
 Config Config::from_env() {
@@ -92,15 +82,14 @@ class Variables {
         return static_cast<std::uint32_t>(*value);
     }
 
-    template <class Value>
-    std::optional<Value> word(const char* name,
-                              std::initializer_list<std::pair<const char*, Value>> words) const {
+    template <class Value, std::size_t kCount>
+    std::optional<Value> word(const char* name, const char* const (&words)[kCount]) const {
         const auto value = text(name);
         if (!value) return std::nullopt;
         std::string legal;
-        for (const auto& [word, meaning] : words) {
-            if (*value == word) return meaning;
-            legal += legal.empty() ? word : std::string(", ") + word;
+        for (std::size_t i = 0; i < kCount; ++i) {
+            if (*value == words[i]) return static_cast<Value>(i);
+            legal += (i == 0 ? "" : ", ") + std::string(words[i]);
         }
         refuse(name, *value, "one of: " + legal);
     }
@@ -124,40 +113,18 @@ Config parse_config(const VariableLookup& lookup) {
     Config config;
     config.device = variables.text("WEFT_DEVICE").value_or("");
     config.chunk_elements = variables.number("GPU_STREAM_CHUNK_ELEMS", 1, kNoUpperBound);
-    config.device_local = variables.word<bool>("GPU_DEVICE_LOCAL", {{"0", false}, {"1", true}});
+    config.device_local = variables.word<bool>("GPU_DEVICE_LOCAL", kSwitch);
     config.ring_slots = variables.small_number("WEFT_SLOTS", 1, 16);
-    config.path = variables
-                      .word<Path>("WEFT_PATH", {{"auto", Path::automatic},
-                                                {"staged", Path::staged},
-                                                {"direct", Path::direct},
-                                                {"imported", Path::imported},
-                                                {"host", Path::host}})
-                      .value_or(config.path);
+    config.path = variables.word<Path>("WEFT_PATH", kPaths).value_or(config.path);
     config.copy_threads = variables.small_number("WEFT_COPY_THREADS", 1, 256);
-    config.queues = variables
-                        .word<QueueMode>("WEFT_QUEUES", {{"auto", QueueMode::automatic},
-                                                         {"single", QueueMode::single},
-                                                         {"split", QueueMode::split}})
-                        .value_or(config.queues);
-    config.host_allocator = variables
-                                .word<HostAllocator>("WEFT_HOST_ALLOC", {{"auto", HostAllocator::automatic},
-                                                                         {"vulkan", HostAllocator::vulkan},
-                                                                         {"cuda", HostAllocator::cuda}})
-                                .value_or(config.host_allocator);
+    config.queues = variables.word<QueueMode>("WEFT_QUEUES", kQueueModes).value_or(config.queues);
+    config.host_allocator =
+        variables.word<HostAllocator>("WEFT_HOST_ALLOC", kHostAllocators).value_or(config.host_allocator);
     config.validation =
-        variables
-            .word<Validation>("WEFT_VALIDATION",
-                              {{"0", Validation::off}, {"1", Validation::on}, {"sync", Validation::sync}})
-            .value_or(config.validation);
-    config.log_level = variables
-                           .word<LogLevel>("WEFT_LOG", {{"off", LogLevel::off},
-                                                        {"error", LogLevel::error},
-                                                        {"warning", LogLevel::warning},
-                                                        {"info", LogLevel::info},
-                                                        {"debug", LogLevel::debug}})
-                           .value_or(config.log_level);
+        variables.word<Validation>("WEFT_VALIDATION", kValidations).value_or(config.validation);
+    config.log_level = variables.word<LogLevel>("WEFT_LOG", kLogLevels).value_or(config.log_level);
     config.trace = variables.text("WEFT_TRACE").value_or("");
-    config.cache = variables.word<bool>("WEFT_CACHE", {{"0", false}, {"1", true}}).value_or(config.cache);
+    config.cache = variables.word<bool>("WEFT_CACHE", kSwitch).value_or(config.cache);
     config.cache_dir = variables.text("WEFT_CACHE_DIR").value_or("");
     config.vulkan_library = variables.text("WEFT_VULKAN_LIBRARY").value_or("");
     return config;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Config from named texts, whatever their source: tests need not touch the environment of the process.
+// Config from named texts of any source, so that tests need not change the environment of the process.
 #pragma once
 
 #include <functional>

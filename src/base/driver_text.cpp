@@ -8,7 +8,7 @@
 namespace weft::core {
 namespace {
 
-// The first few suffice; a kernel that runs wild faults in every invocation.
+// The first few are enough: a faulty kernel may fault in every invocation.
 constexpr std::size_t kMostEntries = 4;
 constexpr std::size_t kMostDescription = 256;
 
@@ -70,21 +70,6 @@ std::string fault_text(const DeviceFault& fault) {
     append(line, fault.addresses, address_text);
     append(line, fault.vendor, vendor_text);
     return shortened(std::move(line), kMostFaultBytes);
-}
-
-LogLevel message_level(MessageSeverity severity, bool about_usage) {
-    if (!about_usage) return LogLevel::debug;
-    switch (severity) {
-        case MessageSeverity::error:
-            return LogLevel::error;
-        case MessageSeverity::warning:
-            return LogLevel::warning;
-        case MessageSeverity::info:
-            return LogLevel::info;
-        case MessageSeverity::verbose:
-            break;
-    }
-    return LogLevel::debug;
 }
 
 std::string message_text(std::string_view text, std::span<const MessageObject> objects) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts of what a driver, a layer or the loader reports: messages, and why a device was lost.
+// What a driver, a layer or the loader reports, as text: messages, and why a device was lost.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <weft/config.hpp>
 
 namespace weft::core {
 
@@ -34,19 +32,13 @@ std::string fault_text(const DeviceFault& fault);
 
 inline constexpr std::size_t kMostFaultBytes = 1024;
 
-enum class MessageSeverity { verbose, info, warning, error };
-
-/// A Vulkan object that a message is about; `name` is empty where it has none.
+/// A Vulkan object that a message is about; `name` is empty if it has none.
 struct MessageObject {
     std::uint64_t handle = 0;
     std::string_view name;
 };
 
-/// Level of a message. `about_usage` is false for general messages: the loader sends them about layers and
-/// drivers of others, and no program is at fault.
-LogLevel message_level(MessageSeverity severity, bool about_usage);
-
-/// `text` with the names that it leaves out appended; at most kMostMessageBytes.
+/// `text`, followed by the names of objects that it does not mention; at most kMostMessageBytes.
 std::string message_text(std::string_view text, std::span<const MessageObject> objects);
 
 inline constexpr std::size_t kMostMessageBytes = 16384;

@@ -2,11 +2,13 @@
 // A file descriptor with an owner.
 #pragma once
 
+#include <unistd.h>
+
 #include <utility>
 
 namespace weft::core {
 
-/// A file descriptor and the duty to close it.
+/// Closes its file descriptor.
 class FileDescriptor {
   public:
     FileDescriptor() = default;
@@ -16,7 +18,9 @@ class FileDescriptor {
         std::swap(fd_, other.fd_);
         return *this;
     }
-    ~FileDescriptor();
+    ~FileDescriptor() {
+        if (fd_ >= 0) ::close(fd_);
+    }
 
     int get() const noexcept { return fd_; }
     /// Releases ownership to the caller.

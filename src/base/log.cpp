@@ -8,7 +8,7 @@ namespace weft::core {
 
 namespace {
 
-/// The log whose callback this thread is in: a callback that makes weft log again would wait for itself.
+/// The log whose callback this thread is in. A callback that made weft log again would wait for itself.
 thread_local const Log* current = nullptr;
 
 void print(std::string_view line) {

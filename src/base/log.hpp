@@ -14,8 +14,8 @@ class Log {
     Log(LogLevel level, LogCallback callback);
 
     bool enabled(LogLevel level) const noexcept { return level <= level_ && level != LogLevel::off; }
-    /// Swallows what the callback throws: log lines are written from destructors and driver callbacks too.
-    /// A line written from within the callback goes to stderr.
+    /// Ignores exceptions of the callback, because destructors and driver callbacks write lines too. A line
+    /// written from within the callback goes to stderr.
     void write(LogLevel level, std::string_view line) const noexcept;
 
   private:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes in use by name, for MemoryReport. Bounded: a program that names every buffer anew must not grow for
-// ever.
+// Bytes in use by name, for MemoryReport. Bounded, because a program may give every buffer a name of its own.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +16,12 @@ struct NameTotal {
 
 class NameTotals {
   public:
-    /// Names without a live buffer that are remembered for their peak; the one longest without goes first.
+    /// So many names without a live buffer are kept for their peak; the one that has been without one for
+    /// longest is dropped first.
     static constexpr std::size_t kMostIdle = 1024;
 
     void add(const std::string& name, std::uint64_t bytes);
-    /// Never allocates: buffers are counted out in destructors.
+    /// Never allocates, because destructors call it.
     void remove(const std::string& name, std::uint64_t bytes) noexcept;
 
     struct Entry {

@@ -8,8 +8,9 @@ namespace weft::core {
 std::optional<Overlap> find_overlap(std::span<JobSpan> spans) {
     std::sort(spans.begin(), spans.end(),
               [](const JobSpan& a, const JobSpan& b) { return a.begin < b.begin; });
-    // Spans that begin together are compared with each other. Of all that began earlier only the read one and
-    // the written one that reach furthest matter: in-place output never begins elsewhere than its input.
+    // Spans that begin at the same address are compared with each other. Of all spans that began earlier,
+    // only the read one and the written one that reach furthest matter: in-place output begins where its
+    // input begins.
     const JobSpan* furthest_read = nullptr;
     const JobSpan* furthest_written = nullptr;
     for (std::size_t i = 0; i < spans.size();) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which spans of host memory collide: within one call, and with the jobs of a pipeline that are not done.
+// Which spans of host memory collide, within one call and with the unfinished jobs of a pipeline.
 #pragma once
 
 #include <algorithm>
@@ -33,12 +33,12 @@ struct Overlap {
     std::uintptr_t bytes() const { return std::min(a.end, b.end) - std::max(a.begin, b.begin); }
 };
 
-/// Two spans of different jobs that share memory which one of them writes, or two spans of one job of which
-/// one is written and that are neither apart nor exactly the same (in place). Sorts `spans` by where they
+/// Finds two spans of different jobs that share memory which one of them writes, or two spans of one job of
+/// which one is written and that overlap without being exactly the same (in place). Sorts `spans` by their
 /// begin.
 std::optional<Overlap> find_overlap(std::span<JobSpan> spans);
 
-/// Spans of jobs that are not done. Not thread-safe.
+/// Spans of unfinished jobs. Not thread-safe.
 class SpanSet {
   public:
     /// A span of the set that shares memory with `span` where one of the two is written; null: none does.

@@ -28,8 +28,8 @@ struct Loaded {
 };
 const Loaded kLoaded;
 
-/// Clock ticks from boot to the start of this process: field 22 of /proc/self/stat, counted from the end of
-/// the command's name, which may hold anything.
+/// Clock ticks from boot to the start of this process: field 22 of /proc/self/stat. Counted from the end of
+/// the command's name, which may contain any characters.
 std::optional<std::uint64_t> start_ticks() {
     std::ifstream file("/proc/self/stat");
     std::string text;
@@ -45,10 +45,6 @@ std::optional<std::uint64_t> start_ticks() {
 
 }  // namespace
 
-double seconds_between(SteadyTime begin, SteadyTime end) {
-    return std::chrono::duration<double>(end - begin).count();
-}
-
 SteadyTime estimate_start(SteadyTime tick_begin, nanoseconds tick, SteadyTime loaded,
                           nanoseconds processor_time) {
     return std::clamp(loaded - processor_time, tick_begin, tick_begin + tick);
@@ -59,7 +55,7 @@ SteadyTime process_start() {
     const long per_second = sysconf(_SC_CLK_TCK);
     if (!ticks || per_second <= 0) return kLoaded.at;
     const nanoseconds tick = nanoseconds(std::chrono::seconds(1)) / per_second;
-    // The kernel counts from boot, sleep included; the difference of the clocks brings that to ours.
+    // The kernel counts from boot and includes sleep; the steady clock does not.
     const nanoseconds ago = read_clock(CLOCK_BOOTTIME) - tick * static_cast<std::int64_t>(*ticks);
     return estimate_start(steady_clock::now() - ago, tick, kLoaded.at, kLoaded.processor_time);
 }

@@ -10,23 +10,28 @@ namespace weft::core {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-double seconds_between(SteadyTime begin, SteadyTime end);
+inline double seconds_between(SteadyTime begin, SteadyTime end) {
+    return std::chrono::duration<double>(end - begin).count();
+}
+inline double seconds_since(SteadyTime begin) {
+    return seconds_between(begin, std::chrono::steady_clock::now());
+}
 
-/// Where in [tick_begin, tick_begin + tick) a process started: the kernel reports the tick. The
-/// processor time used until `loaded` is how long before `loaded` that was, if the process did nothing but
-/// load. Pure.
+/// When in [tick_begin, tick_begin + tick), the tick that the kernel reports, a process started. If the
+/// process did nothing but load until `loaded`, it started as long before as the processor time it has used.
+/// Pure.
 SteadyTime estimate_start(SteadyTime tick_begin, std::chrono::nanoseconds tick, SteadyTime loaded,
                           std::chrono::nanoseconds processor_time);
 
-/// When this process started; when weft was loaded where the kernel does not report it.
+/// When this process started or, if the kernel does not report that, when weft was loaded.
 SteadyTime process_start();
 
-/// When the first work was handed to a queue and when the host first saw work done. From many threads.
+/// When the first work was handed to a queue, and when the host first saw work done. Thread-safe.
 class FirstWork {
   public:
     void submitted() { note(submitted_); }
     void done() { note(done_); }
-    /// Seconds from the first submission until done; 0: not yet.
+    /// Seconds from the first submission until the first work was seen done; 0: not yet.
     double took_s() const;
     /// Seconds from `start` until then; 0: not yet.
     double done_after_s(SteadyTime start) const;

@@ -4,6 +4,7 @@
 #include <dlpack/dlpack.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 #include <optional>
@@ -11,10 +12,10 @@
 namespace weft {
 namespace {
 
-// What NumPy, PyTorch and JAX make at most.
+// NumPy, PyTorch and JAX make no more.
 constexpr std::size_t kMostAxes = 64;
 
-/// What a tensor of weft's points at in addition to its memory.
+/// A tensor of weft with its shape, its strides and the owner of its memory.
 struct Held {
     DLManagedTensor tensor{};
     std::vector<std::int64_t> shape, strides;
@@ -25,33 +26,13 @@ struct Held {
     throw Error(code, function + ": " + what);
 }
 
-DLDataTypeCode code_of(ElementKind kind) {
-    switch (kind) {
-        case ElementKind::signed_integer:
-            return kDLInt;
-        case ElementKind::unsigned_integer:
-            return kDLUInt;
-        case ElementKind::complex:
-            return kDLComplex;
-        case ElementKind::floating:
-            break;
-    }
-    return kDLFloat;
-}
+// DLPack's codes, in the order of ElementKind.
+constexpr std::array<std::uint8_t, 4> kCodes{kDLInt, kDLUInt, kDLFloat, kDLComplex};
 
 std::optional<ElementKind> kind_of(std::uint8_t code) {
-    switch (code) {
-        case kDLInt:
-            return ElementKind::signed_integer;
-        case kDLUInt:
-            return ElementKind::unsigned_integer;
-        case kDLFloat:
-            return ElementKind::floating;
-        case kDLComplex:
-            return ElementKind::complex;
-        default:
-            return std::nullopt;
-    }
+    const auto found = std::find(kCodes.begin(), kCodes.end(), code);
+    if (found == kCodes.end()) return std::nullopt;
+    return static_cast<ElementKind>(found - kCodes.begin());
 }
 
 TensorPlace place_of(DLDeviceType type) {
@@ -59,7 +40,7 @@ TensorPlace place_of(DLDeviceType type) {
     return type == kDLCUDA ? TensorPlace::cuda : TensorPlace::other;
 }
 
-/// A number that consumers know: a power of two, for the two parts of a complex one together.
+/// Whether consumers know elements of so many bits. A complex element counts both parts.
 bool known_bits(ElementKind kind, std::uint32_t bits) {
     return std::has_single_bit(bits) && bits >= (kind == ElementKind::complex ? 16u : 8u) && bits <= 128;
 }
@@ -68,14 +49,16 @@ bool known_kind(ElementKind kind) {
     return kind >= ElementKind::signed_integer && kind <= ElementKind::complex;
 }
 
-/// All but shape and memory of what an application filled in. Errors: invalid_argument.
+/// Checks everything but shape and memory of a tensor that an application describes. Errors:
+/// invalid_argument.
 void check_fields(const char* function, const TensorInfo& tensor) {
     if (!known_kind(tensor.type.kind) || !known_bits(tensor.type.kind, tensor.type.bits))
         refuse(Errc::invalid_argument, function,
                "element type (got " + to_string(tensor.type) +
                    ", need 8, 16, 32, 64 or 128 bits, complex at least 16)");
     if (tensor.place != TensorPlace::host && tensor.place != TensorPlace::cuda)
-        refuse(Errc::invalid_argument, function, "a place that weft has no memory in");
+        refuse(Errc::invalid_argument, function,
+               "place of the memory (got one that is neither host nor cuda, need one of them)");
     if (tensor.place == TensorPlace::host ? tensor.ordinal != 0 : tensor.ordinal < 0)
         refuse(Errc::invalid_argument, function,
                "number of the device (got " + std::to_string(tensor.ordinal) + ", need 0" +
@@ -105,7 +88,7 @@ std::size_t count_elements(const char* function, const std::vector<std::int64_t>
     return empty ? 0 : static_cast<std::size_t>(count);
 }
 
-/// `count` elements from `data` on. Errors: invalid_argument - none there, or beyond the last address.
+/// Checks that `count` elements can be at `data`. Errors: invalid_argument.
 void check_memory(const char* function, const void* data, std::size_t count, std::uint32_t bits) {
     if (data == nullptr && count != 0)
         refuse(Errc::invalid_argument, function, "null with elements (got " + std::to_string(count) + ")");
@@ -125,7 +108,7 @@ void* data_of(const char* function, const DLTensor& t) {
         refuse(Errc::invalid_argument, function,
                "offset beyond the last address (got " + std::to_string(t.byte_offset) + " bytes from " +
                    std::to_string(address) + " on)");
-    // As an integer: a pointer must not leave its object before check_memory() has seen it.
+    // An integer sum, because a pointer beyond its object is undefined and check_memory() runs later.
     return reinterpret_cast<void*>(address + t.byte_offset);
 }
 
@@ -135,7 +118,7 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
     return text + "]";
 }
 
-/// In C order without gaps: the stride of an axis of one element says nothing.
+/// Whether the tensor is in C order without gaps. The stride of an axis with one element does not matter.
 bool compact(const DLTensor& t, const std::vector<std::int64_t>& shape) {
     if (t.strides == nullptr || std::find(shape.begin(), shape.end(), 0) != shape.end()) return true;
     std::int64_t expected = 1;
@@ -174,7 +157,7 @@ DLManagedTensor* make_dlpack(const TensorInfo& tensor, std::shared_ptr<void> own
     t.data = tensor.data;
     t.device = {tensor.place == TensorPlace::cuda ? kDLCUDA : kDLCPU, tensor.ordinal};
     t.ndim = static_cast<int>(tensor.shape.size());
-    t.dtype = {static_cast<std::uint8_t>(code_of(tensor.type.kind)),
+    t.dtype = {kCodes[static_cast<std::size_t>(tensor.type.kind)],
                static_cast<std::uint8_t>(tensor.type.bits), 1};
     t.shape = held->shape.data();
     t.strides = held->strides.data();

@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <utility>
+
+#include "base/bytes.hpp"
 
 namespace weft::glsl {
 
@@ -19,66 +20,6 @@ constexpr std::int64_t kHalfWrittenSeconds = 3600;
 constexpr std::uint32_t kSpirvMagic = 0x07230203;
 constexpr std::size_t kSpirvHeaderWords = 5;
 
-class Writer {
-  public:
-    void raw(std::span<const std::byte> bytes) { out_.insert(out_.end(), bytes.begin(), bytes.end()); }
-    void number(std::uint64_t value, std::size_t bytes) {
-        for (std::size_t i = 0; i < bytes; ++i)
-            out_.push_back(static_cast<std::byte>((value >> (8 * i)) & 0xff));
-    }
-    void text(std::string_view text) {
-        number(text.size(), 4);
-        raw(std::as_bytes(std::span(text)));
-    }
-    void digest(const Digest& digest) { raw(std::as_bytes(std::span(digest))); }
-    std::vector<std::byte> take() { return std::move(out_); }
-
-  private:
-    std::vector<std::byte> out_;
-};
-
-/// Once something is missing every further value is 0 or empty and ok() is false.
-class Reader {
-  public:
-    explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
-
-    std::span<const std::byte> raw(std::size_t bytes) {
-        if (bytes > rest_.size()) {
-            ok_ = false;
-            rest_ = {};
-            return {};
-        }
-        const auto taken = rest_.first(bytes);
-        rest_ = rest_.subspan(bytes);
-        return taken;
-    }
-    std::uint64_t number(std::size_t bytes) {
-        std::uint64_t value = 0;
-        std::size_t shift = 0;
-        for (const std::byte byte : raw(bytes)) {
-            value |= std::to_integer<std::uint64_t>(byte) << shift;
-            shift += 8;
-        }
-        return value;
-    }
-    std::string text() {
-        const auto bytes = raw(static_cast<std::size_t>(number(4)));
-        return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-    }
-    Digest digest() {
-        Digest digest{};
-        const auto bytes = raw(digest.size());
-        for (std::size_t i = 0; i < bytes.size(); ++i) digest[i] = std::to_integer<std::uint8_t>(bytes[i]);
-        return digest;
-    }
-    std::span<const std::byte> rest() const { return rest_; }
-    bool ok() const { return ok_; }
-
-  private:
-    std::span<const std::byte> rest_;
-    bool ok_ = true;
-};
-
 Digest digest_of_bytes(std::span<const std::byte> bytes) {
     return Hasher{}.bytes(bytes).digest();
 }
@@ -89,12 +30,12 @@ std::string refuse_words(const std::vector<std::uint32_t>& words) {
 }
 
 DecodedEntry decode_payload(std::span<const std::byte> payload) {
-    Reader reader(payload);
+    core::ByteReader reader(payload);
     DecodedEntry decoded;
     for (std::uint64_t left = reader.number(4); left > 0 && reader.ok(); --left) {
         Dependency dependency;
         dependency.present = reader.number(1) != 0;
-        dependency.digest = reader.digest();
+        dependency.digest = reader.sixteen();
         dependency.path = reader.text();
         decoded.entry.dependencies.push_back(std::move(dependency));
     }
@@ -102,8 +43,7 @@ DecodedEntry decode_payload(std::span<const std::byte> payload) {
     const std::uint64_t words = reader.number(4);
     if (reader.ok() && words * 4 == reader.rest().size()) {
         decoded.entry.words.reserve(static_cast<std::size_t>(words));
-        while (!reader.rest().empty())
-            decoded.entry.words.push_back(static_cast<std::uint32_t>(reader.number(4)));
+        while (!reader.rest().empty()) decoded.entry.words.push_back(reader.number32());
         decoded.refused = refuse_words(decoded.entry.words);
     } else {
         decoded.refused = "its parts do not fit";
@@ -120,7 +60,7 @@ bool is_entry_name(std::string_view name) {
     return name.size() == kNameChars && name.ends_with(kSuffix);
 }
 
-/// As write_cache_file names what it has not renamed yet.
+/// A name that write_cache_file gives to a file that it has not renamed yet.
 bool is_half_written_name(std::string_view name) {
     return name.size() == kNameChars + 7 && name[kNameChars] == '.' &&
            is_entry_name(name.substr(0, kNameChars));
@@ -135,7 +75,7 @@ Digest cache_key(const GlslSource& source, const SearchRoots& roots, std::string
     hasher.number(static_cast<std::uint64_t>(source.optimization))
         .number(source.debug_info)
         .number(source.warnings_as_errors);
-    // Names are in messages and debug information, so the same text under another name is another result.
+    // Messages and debug information contain names, so the same text under another name gives another result.
     hasher.text(roots.name).text(roots.source_folder.native());
     if (depends_on_working_folder(roots)) hasher.text(roots.working.native());
     hasher.number(roots.has_folder).number(roots.include_dirs.size());
@@ -146,27 +86,27 @@ Digest cache_key(const GlslSource& source, const SearchRoots& roots, std::string
 }
 
 std::string entry_file_name(const Digest& key) {
-    return hex(key) + std::string(kSuffix);
+    return core::hex(key) + std::string(kSuffix);
 }
 
 std::vector<std::byte> encode_entry(const Digest& key, const Entry& entry) {
-    Writer payload;
+    core::ByteWriter payload;
     payload.number(entry.dependencies.size(), 4);
     for (const Dependency& dependency : entry.dependencies) {
         payload.number(dependency.present ? 1 : 0, 1);
-        payload.digest(dependency.digest);
+        payload.raw(dependency.digest);
         payload.text(dependency.path.native());
     }
     payload.text(entry.warnings);
     payload.number(entry.words.size(), 4);
     for (const std::uint32_t word : entry.words) payload.number(word, 4);
     const std::vector<std::byte> bytes = payload.take();
-    Writer file;
+    core::ByteWriter file;
     file.raw(std::as_bytes(std::span(kMagic)));
     file.number(kFormatVersion, 4);
-    file.digest(key);
+    file.raw(key);
     file.number(bytes.size(), 8);
-    file.digest(digest_of_bytes(bytes));
+    file.raw(digest_of_bytes(bytes));
     file.raw(bytes);
     return file.take();
 }
@@ -174,14 +114,14 @@ std::vector<std::byte> encode_entry(const Digest& key, const Entry& entry) {
 DecodedEntry decode_entry(const Digest& key, std::span<const std::byte> file) {
     const auto refuse = [](std::string reason) { return DecodedEntry{{}, std::move(reason)}; };
     if (file.size() < kHeaderBytes) return refuse("truncated");
-    Reader reader(file);
+    core::ByteReader reader(file);
     if (!std::ranges::equal(reader.raw(kMagic.size()), std::as_bytes(std::span(kMagic))))
         return refuse("not a compiled shader of weft");
     if (const auto version = reader.number(4); version != kFormatVersion)
         return refuse("format version " + std::to_string(version));
-    if (reader.digest() != key) return refuse("belongs to another source");
+    if (reader.sixteen() != key) return refuse("belongs to another source");
     if (reader.number(8) != file.size() - kHeaderBytes) return refuse("truncated");
-    const Digest digest = reader.digest();
+    const Digest digest = reader.sixteen();
     if (digest != digest_of_bytes(reader.rest())) return refuse("damaged: checksum differs");
     DecodedEntry decoded = decode_payload(reader.rest());
     return decoded.refused.empty() ? decoded : refuse(decoded.refused);

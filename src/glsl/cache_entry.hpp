@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A compiled shader as a file: what finds it, what is in it, and which ones go when there are too many. Pure.
+// A compiled shader as a file: its key, its contents, and which files are removed when there are too many.
+// Pure.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,7 @@ inline constexpr std::uint64_t kMaxEntryBytes = std::uint64_t{32} << 20;
 inline constexpr std::uint64_t kMaxCacheBytes = std::uint64_t{64} << 20;
 inline constexpr std::size_t kMaxCacheEntries = 4096;
 
-/// All that is known before an include is looked for. `text` is that of the source, wherever it came from.
+/// A digest of everything that is known before includes are searched. `text` is the text of the source.
 Digest cache_key(const GlslSource& source, const SearchRoots& roots, std::string_view text,
                  std::string_view compiler);
 
@@ -42,16 +43,16 @@ struct DecodedEntry {
     Entry entry;
     std::string refused;  // empty: usable
 };
-/// Takes any bytes. The digest is proved before anything inside is looked at, and bounds all the same.
+/// Accepts any bytes. Checks the digest before anything inside is read, and bounds as well.
 DecodedEntry decode_entry(const Digest& key, std::span<const std::byte> file);
 
 struct StoredFile {
     std::string name;
     std::uint64_t bytes = 0;
-    std::int64_t used_s = 0;  // when it was written or used last, any epoch
+    std::int64_t used_s = 0;  // when it was last written or used, from any epoch
 };
-/// Names of what has to go, oldest first, so that the rest stays within both limits. Names that are not those
-/// of entries are left alone, except what an interrupted process left half-written more than an hour ago.
+/// Names of files to remove, oldest first, so that the rest is within both limits. Files that are not entries
+/// stay, except those that an interrupted process left half-written more than an hour ago.
 std::vector<std::string> plan_eviction(std::vector<StoredFile> files, std::int64_t now_s,
                                        std::uint64_t max_bytes, std::size_t max_entries);
 

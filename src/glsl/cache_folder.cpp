@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Only the two that matter here: a shader is compiled whatever a variable of the engine says.
+/// Only the two variables that matter here, so that others with illegal values do not stop a compilation.
 std::optional<std::string> cache_variable(const char* name) {
     const std::string_view wanted = name;
     if (wanted != "WEFT_CACHE" && wanted != "WEFT_CACHE_DIR") return std::nullopt;
@@ -39,7 +39,7 @@ bool unchanged(const Dependency& dependency) {
     return file.refused.empty() && digest_of(file.bytes) == dependency.digest;
 }
 
-/// Folders that are made here are closed to others, as the cache folder of a user should be.
+/// Other users cannot read the folders that are made here.
 std::string make_folders(const fs::path& folder) {
     fs::path made;
     for (const fs::path& part : folder) {
@@ -107,7 +107,7 @@ std::string store_entry(const fs::path& folder, const Digest& key, const Entry& 
         if (!core::write_cache_file(folder / entry_file_name(key), bytes, &reason)) return reason;
         trim_folder(folder, kMaxCacheBytes, kMaxCacheEntries);
     } catch (...) {
-        // Memory or a file system ran out: the shader is compiled all the same.
+        // Memory or the disk is full; the shader was compiled nevertheless.
     }
     return {};
 }
@@ -116,7 +116,7 @@ void trim_folder(const fs::path& folder, std::uint64_t max_bytes, std::size_t ma
     std::vector<StoredFile> files;
     std::error_code error;
     for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-        // Other processes trim as well: a file that is gone by now has nothing to say.
+        // Other processes trim as well, so a file may be gone by now.
         std::error_code gone;
         const std::uint64_t bytes = at->file_size(gone);
         const auto time = gone ? fs::file_time_type{} : at->last_write_time(gone);

@@ -10,20 +10,20 @@
 
 namespace weft::glsl {
 
-/// Where the results of `source` go; empty: nowhere. `note` says why where it was not asked for.
+/// The folder for results of `source`; empty: none. `note` says why, unless the caller turned the cache off.
 /// Errors: invalid_argument - variable WEFT_CACHE has a value that is not legal.
 std::filesystem::path cache_folder(const GlslSource& source, std::string& note);
 
 struct Loaded {
     Entry entry;
     bool hit = false;
-    std::string note;  // why an entry that is there is of no use
+    std::string note;  // why an existing entry cannot be used
 };
-/// An entry whose dependencies are as they were. It becomes the newest.
+/// An entry whose dependencies have not changed. It becomes the newest.
 Loaded load_entry(const std::filesystem::path& folder, const Digest& key) noexcept;
 
-/// Written whole or not at all, for this user alone; then the folder is brought within its limits. Text: why
-/// it failed.
+/// Writes the whole entry or nothing, readable for this user alone, then trims the folder to its limits.
+/// Returns why it failed; empty: it did not.
 std::string store_entry(const std::filesystem::path& folder, const Digest& key, const Entry& entry) noexcept;
 
 /// Removes what plan_eviction names.

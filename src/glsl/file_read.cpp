@@ -8,23 +8,11 @@
 #include <cerrno>
 #include <system_error>
 
+#include "base/file_descriptor.hpp"
+
 namespace weft::glsl {
 
 namespace {
-
-class Descriptor {
-  public:
-    explicit Descriptor(int number) : number_(number) {}
-    ~Descriptor() {
-        if (number_ >= 0) ::close(number_);
-    }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    int number() const { return number_; }
-
-  private:
-    int number_;
-};
 
 FileRead system_error(int error) {
     return {{}, std::generic_category().message(error), error, false};
@@ -42,21 +30,21 @@ bool FileRead::absent() const {
 }
 
 FileRead read_file(const std::filesystem::path& file, std::uint64_t max_bytes) {
-    const Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-    if (in.number() < 0) return system_error(errno);
+    const core::FileDescriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    if (in.get() < 0) return system_error(errno);
     struct stat status {};
-    if (::fstat(in.number(), &status) != 0) return system_error(errno);
+    if (::fstat(in.get(), &status) != 0) return system_error(errno);
     if (S_ISDIR(status.st_mode)) return {{}, "a folder, not a file", EISDIR, false};
     if (!S_ISREG(status.st_mode)) return {{}, "not an ordinary file", EINVAL, false};
     const auto size = static_cast<std::uint64_t>(status.st_size);
     if (size > max_bytes) return {{}, too_large(size, max_bytes), 0, false};
     FileRead result;
     result.trusted = (status.st_uid == ::geteuid() || status.st_uid == 0) && (status.st_mode & 022) == 0;
-    // One byte more than the size: a file that grows meanwhile is noticed instead of cut off.
+    // One byte more than the size, so that a file that grows meanwhile is noticed.
     result.bytes.resize(static_cast<std::size_t>(size) + 1);
     std::size_t filled = 0;
     while (filled < result.bytes.size()) {
-        const ssize_t got = ::read(in.number(), result.bytes.data() + filled, result.bytes.size() - filled);
+        const ssize_t got = ::read(in.get(), result.bytes.data() + filled, result.bytes.size() - filled);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return system_error(errno);
         if (got == 0) break;

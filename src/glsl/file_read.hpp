@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files as they are on disk: only whole, ordinary ones, whatever a path leads to.
+// Reads whole ordinary files, and refuses everything else that a path may lead to.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,15 @@ struct FileRead {
     std::string bytes;
     std::string refused;   ///< empty: read
     int error = 0;         ///< errno, where the system refused
-    bool trusted = false;  ///< only this user or the system's can have written it
+    bool trusted = false;  ///< only this user or root can have written it
 
     bool absent() const;
 };
 
-/// Never blocks on pipes and devices, which are refused. Errors are in the result.
+/// Never blocks: pipes and devices are refused. Errors are in the result.
 FileRead read_file(const std::filesystem::path& file, std::uint64_t max_bytes);
 
-/// The same for a source: at most kMaxSourceBytes, text, and without the mark that some editors put before
-/// UTF-8.
+/// The same for a source: at most kMaxSourceBytes of text. A byte-order mark is removed.
 FileRead read_source(const std::filesystem::path& file);
 
 /// Why `text` cannot be a source; empty: it can. A byte-order mark is removed.

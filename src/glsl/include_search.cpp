@@ -66,10 +66,11 @@ std::string IncludeSearch::too_deep(const std::string& name) const {
 
 Included IncludeSearch::find(const std::string& requested, bool quoted, std::size_t depth) {
     if (!quoted && requested == failed_) return {{}, {}, failed_reason_};
-    // What was included by a file that is done with is no longer in the chain.
+    // Files that are finished leave the chain.
     if (depth >= 1 && depth < chain_.size()) chain_.resize(depth);
     Included included = look_up(requested, quoted, chain_.size());
-    // A source begins with #version, which may stand nowhere else, so no guard can make this one good.
+    // A source begins with #version, which is allowed nowhere else, so a guard cannot make this include
+    // valid.
     const bool whole = roots_.has_folder && included.name == chain_.front().name;
     if (included.refused.empty() && (whole || chain_.size() > kMaxIncludeDepth))
         included.refused = too_deep(included.name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where #include finds files, and everything a result depends on because of it.
+// Finds the files of #include, and collects everything that a result depends on because of them.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,13 @@
 namespace weft::glsl {
 
 inline constexpr std::size_t kMaxIncludeDepth = 64;
-inline constexpr std::size_t kMaxIncludes = 10000;  // of one shader, repeated ones counted
+inline constexpr std::size_t kMaxIncludes = 10000;  // of one shader; repeated includes count
 inline constexpr std::string_view kOwnInclude = "weft.glsl";
 
 /// Text of weft.glsl.
 std::string_view own_include_text();
 
-/// A file that was read, or a place where none was. A result is good as long as all of them are as they were.
+/// A file that was read, or a path without a file. A result is valid as long as no dependency changes.
 struct Dependency {
     std::filesystem::path path;  // absolute
     bool present = false;
@@ -29,14 +29,14 @@ struct Dependency {
     bool operator==(const Dependency&) const = default;
 };
 
-/// What #include led to. `text` lives as long as the search.
+/// The file that an #include found. `text` lives as long as the search.
 struct Included {
     std::string name;  // in messages
     std::string_view text;
     std::string refused;  // empty: found
 };
 
-/// How the paths of a search relate to the working folder: names in messages stay as the user wrote them.
+/// Where a search starts. Names in messages stay as the user wrote them.
 struct SearchRoots {
     std::string name;                     // of the source, in messages
     std::filesystem::path working;        // absolute
@@ -45,7 +45,7 @@ struct SearchRoots {
     std::vector<std::filesystem::path> include_dirs;  // as given
 };
 
-/// Places for `requested`, in order, as they are shown in messages. Pure.
+/// The paths to try for `requested`, in order, as messages show them. Pure.
 std::vector<std::filesystem::path> include_places(const std::filesystem::path& requested, bool quoted,
                                                   const std::filesystem::path* including_folder,
                                                   const std::vector<std::filesystem::path>& include_dirs);
@@ -79,10 +79,11 @@ class IncludeSearch {
 
     SearchRoots roots_;
     std::vector<Level> chain_;
-    std::map<std::filesystem::path, File> files_;  // each read once, so that one compilation sees one state
+    std::map<std::filesystem::path, File>
+        files_;  // each file is read once, so that a compilation sees one state
     std::vector<Dependency> dependencies_;
     std::size_t includes_ = 0;
-    std::string failed_;  // a quoted include that was not found is asked for again as <...>
+    std::string failed_;  // the compiler asks for a quoted include that was not found again as <...>
     std::string failed_reason_;
 };
 

@@ -43,7 +43,7 @@ void run_on_large_stack(const std::function<void()>& work) {
     Task task{work, nullptr};
     pthread_t thread{};
     int error = 0;
-    // A process whose address space is limited still compiles what is not nested absurdly.
+    // In a process with a limited address space, shaders without very deep nesting still compile.
     for (const std::size_t megabytes : {512u, 64u, 8u}) {
         error = start(thread, megabytes << 20, task);
         if (error == 0) break;

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/bytes.hpp"
+
 namespace weft::glsl {
 
 namespace {
@@ -20,7 +22,6 @@ struct Query {
 
 /// Notes are headers of three words, each followed by a name and a description, both padded to words.
 std::string build_id_in(const char* at, std::size_t left) {
-    constexpr char kHex[] = "0123456789abcdef";
     const auto padded = [](std::size_t bytes) { return (bytes + 3) & ~std::size_t{3}; };
     while (left >= sizeof(ElfW(Nhdr))) {
         ElfW(Nhdr) note;
@@ -29,13 +30,8 @@ std::string build_id_in(const char* at, std::size_t left) {
         if (bytes > left) break;
         const char* name = at + sizeof note;
         if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && std::memcmp(name, "GNU", 4) == 0) {
-            std::string text;
-            for (std::size_t i = 0; i < note.n_descsz; ++i) {
-                const auto byte = static_cast<unsigned char>(name[padded(note.n_namesz) + i]);
-                text += kHex[byte >> 4];
-                text += kHex[byte & 15];
-            }
-            return text;
+            const auto* id = reinterpret_cast<const std::uint8_t*>(name + padded(note.n_namesz));
+            return core::hex({id, note.n_descsz});
         }
         at += bytes;
         left -= bytes;

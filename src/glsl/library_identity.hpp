@@ -6,8 +6,8 @@
 
 namespace weft::glsl {
 
-/// Build id, else size and time, of the shared library that holds `address`; empty where that is part of the
-/// same file as this function.
+/// The build id, or else size and time, of the shared library that contains `address`; empty if this function
+/// is in the same file.
 std::string shared_library_identity(const void* address);
 
 }  // namespace weft::glsl

@@ -8,11 +8,11 @@ namespace weft::glsl {
 
 namespace {
 
-// A broken shader can make the compiler print thousands of lines, which no reader of an exception wants.
+// A broken shader can make the compiler print thousands of lines, which are too many for an exception.
 constexpr std::size_t kMaxMessages = 50;
 constexpr std::size_t kMaxMessageChars = 2000;
 
-/// The part of a line before and behind " error: " or " warning: ", whichever comes first.
+/// Splits a line at ": error: " or ": warning: ", whichever comes first.
 bool split_line(std::string_view line, Message& message) {
     constexpr std::string_view kError = ": error: ", kWarning = ": warning: ";
     const std::size_t error = line.find(kError), warning = line.find(kWarning);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a compiler said, taken apart and put into weft's form. Pure.
+// Splits the output of a compiler into messages and writes them in weft's format. Pure.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace weft::glsl {
 
-/// One message; further lines of it are in `text`.
+/// One message; `text` may have several lines.
 struct Message {
-    std::string place;  ///< "file:line" or "file"; empty where the compiler named none
+    std::string place;  ///< "file:line" or "file"; empty if the compiler named none
     bool error = true;
     std::string text;
     bool operator==(const Message&) const = default;
@@ -20,8 +20,8 @@ struct Message {
 /// before it.
 std::vector<Message> parse_messages(std::string_view output);
 
-/// Text of an Error: the first error in the first line, then the other errors, then warnings. Where there is
-/// none, `name` and that the compiler gave no reason.
+/// The text of an Error: the first error in the first line, then the other errors, then warnings. Without an
+/// error, `name` and a note that the compiler gave no reason.
 std::string error_text(const std::vector<Message>& messages, std::string_view name);
 
 /// Warnings, one a line, without a line feed after the last.

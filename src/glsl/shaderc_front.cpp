@@ -20,13 +20,12 @@ namespace {
 
 std::atomic<bool> started{false};
 
-/// Compilations pass through side by side, a fork alone: its child would inherit locks of the compiler that
-/// no thread is left to release.
+/// Any number of compilations may be inside simultaneously, a fork only alone: the child would inherit locks
+/// of the compiler that no thread of it can release.
 class ForkGate {
   public:
     void enter() {
-        // A waiting thread holds its turn, which keeps newcomers out: endless compilations do not delay a
-        // fork.
+        // A thread that waits to fork holds `turn_`, so that new compilations cannot delay it forever.
         const std::lock_guard turn(turn_);
         inside_.lock_shared();
     }
@@ -48,7 +47,7 @@ class ForkGate {
 /// Never destroyed, because a fork may come after the end of main.
 ForkGate& fork_gate() {
     static ForkGate* gate = new ForkGate;
-    // A child cannot open its parent's gate: threads it does not have may be counted as waiting there.
+    // A child cannot open its parent's gate, where threads may be waiting that the child does not have.
     static const int registered = pthread_atfork([] { gate->close(); }, [] { gate->open(); },  //
                                                  [] { gate = new ForkGate; });
     static_cast<void>(registered);
@@ -62,7 +61,8 @@ struct Passage {
     Passage& operator=(const Passage&) = delete;
 };
 
-/// Shared by all threads, as shaderc allows, and never released: threads may compile while the process ends.
+/// All threads share it, which shaderc allows. Never released, because threads may compile while the process
+/// ends.
 shaderc_compiler_t compiler() {
     static const shaderc_compiler_t instance = [] {
         started = true;
@@ -84,7 +84,7 @@ struct IncludeAnswer {
     shaderc_include_result result{};
 };
 
-/// What one compilation includes, and whether any of it asks for exact arithmetic.
+/// The includes of one compilation, and whether any source asks for exact arithmetic.
 struct IncludeRun {
     IncludeSearch& search;
     bool precise;
@@ -165,8 +165,8 @@ Compiled compile(const GlslSource& source, GlslOptimization optimization, const 
     return compiled;
 }
 
-/// Where SPIRV-Tools unrolls a loop, the copies of its body are no longer NoContraction: what `precise`
-/// forbids would be done to every turn but the first. Such shaders are left to the driver's optimizer.
+/// When SPIRV-Tools unrolls a loop, the copies of its body lose NoContraction, so `precise` would hold for
+/// the first iteration only. Such shaders are left to the driver's optimizer.
 Compiled compile_exactly(const GlslSource& source, const std::string& name, const std::string& text,
                          IncludeSearch& includes) {
     IncludeRun run{includes, mentions_precise(text)};
@@ -184,8 +184,8 @@ Compiled compile_with_shaderc(const GlslSource& source, const std::string& name,
                               IncludeSearch& includes) {
     const Passage passage;
     Compiled compiled;
-    // The compiler recurses once for each operator of a long sum and the like, and generated shaders have
-    // many.
+    // The compiler recurses once for each operator of a long expression, and generated shaders have long
+    // ones.
     run_on_large_stack([&] { compiled = compile_exactly(source, name, text, includes); });
     return compiled;
 }
@@ -196,7 +196,7 @@ const std::string& compiler_identity() {
         shaderc_get_spv_version(&version, &revision);
         const std::string library =
             shared_library_identity(reinterpret_cast<const void*>(&shaderc_compiler_initialize));
-        // Linked into the program there is no library to ask: what weft was built with is the next best.
+        // If shaderc is linked in statically, its version at build time is used.
         return "shaderc " + (library.empty() ? std::string(WEFT_SHADERC_IDENTITY) : library) + " spv " +
                std::to_string(version) + "." + std::to_string(revision);
     }());

@@ -21,7 +21,7 @@ struct Compiled {
 Compiled compile_with_shaderc(const GlslSource& source, const std::string& name, const std::string& text,
                               IncludeSearch& includes);
 
-/// Differs between compilers that may give different results. Costs nothing and starts no compiler.
+/// Differs between compilers that may give different results. Does not start the compiler.
 const std::string& compiler_identity();
 
 /// Whether this process has started the compiler, which costs more than most compilations.

@@ -17,7 +17,7 @@ namespace {
     throw Error(Errc::invalid_argument, "compile_glsl: " + what);
 }
 
-// A line feed in what becomes a line of its own would add lines of the caller's choice; a NUL would end it.
+// A line feed would add a line to the shader, and a NUL would end it.
 bool fits_one_line(std::string_view text) {
     return text.find_first_of(std::string_view("\n\r\0", 3)) == std::string_view::npos;
 }
@@ -39,7 +39,7 @@ void check_macro(const GlslMacro& macro) {
     if (macro.value.ends_with('\\')) refuse("macro " + macro.name + " has a value that ends in a backslash");
 }
 
-/// Takes blanks, line ends and comments off the front and counts lines.
+/// Removes blanks, line ends and comments at the front, and counts lines.
 void skip_to_token(std::string_view& text, std::size_t& line) {
     const auto skip = [&](std::size_t count) {
         count = std::min(count, text.size());
@@ -60,7 +60,7 @@ void skip_to_token(std::string_view& text, std::size_t& line) {
     }
 }
 
-/// Takes `word` and the blanks behind it off the front.
+/// Removes `word` and the blanks after it, if the text begins with it.
 bool take(std::string_view& text, std::string_view word) {
     if (!text.starts_with(word)) return false;
     text.remove_prefix(word.size());
@@ -109,7 +109,7 @@ std::string refuse_version(std::string_view text) {
     unsigned version = 0;
     if (std::from_chars(text.data(), text.data() + text.size(), version).ec == std::errc::invalid_argument)
         return at + "#version names no number (need #version 450 or similar)";
-    // A number too large for any version stays 0 and is the compiler's to refuse.
+    // A number that is too large stays 0, and the compiler refuses it.
     if (version != 0 && (version < 310 || (version > 320 && version < 420)))
         return at + "GLSL " + std::to_string(version) + " has no compute shaders (need 310 es, 430 or later)";
     return {};

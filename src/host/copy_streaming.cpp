@@ -12,7 +12,7 @@
 namespace weft::core {
 namespace {
 
-// Below this the range may well stay in a core's own cache, where plain stores are faster.
+// A shorter range may stay in the cache of a core, where ordinary stores are faster.
 constexpr std::size_t kShort = std::size_t{64} << 10;
 
 #ifdef WEFT_STREAMING_X86

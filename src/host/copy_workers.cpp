@@ -27,7 +27,7 @@ void pause_briefly() {
 
 }  // namespace
 
-/// What one thread did of a copy; on a cache line of its own, because all threads end simultaneously.
+/// The part of one thread in a copy. It has a cache line of its own, because all threads end simultaneously.
 struct alignas(64) CopySpan {
     std::int64_t begin_ns, end_ns;
     std::size_t bytes;
@@ -39,7 +39,7 @@ struct CopyWorkers::Work {
     std::size_t parts = 0;
     std::atomic<std::size_t> next{0};
     std::atomic<std::uint32_t> helpers{0};  // workers inside; raised only while the work is in open_
-    // Each thread writes one of its own and the caller reports them all when they have left: if each
+    // Each thread writes its own span, and the caller reports them all when the threads have left: if each
     // reported its own, sixteen threads would queue at the recorder's lock before and after every copy.
     std::size_t entered = 1;  // threads that may have written one; the caller's is the first
     std::array<CopySpan, kMostThreads> spans;
@@ -78,7 +78,7 @@ void CopyWorkers::start() {
     try {
         for (std::uint32_t i = 1; i < threads_; ++i) workers_.emplace_back([this] { run(); });
     } catch (const std::system_error&) {
-        // Fewer threads than asked for still copy everything: the caller takes every part that is left.
+        // Fewer threads than asked for still copy everything: the caller takes the parts that are left.
     }
 }
 
@@ -93,7 +93,8 @@ void CopyWorkers::take_parts(Work& work, std::size_t thread) {
 
 void report_spans(const CopyLabel& label, std::span<const CopySpan> spans) noexcept {
     label.recorder->copies(spans.size(), [&](std::size_t i) {
-        StageEvent event = label.event;  // who came too late for a part has no bytes, and leaves no trace
+        StageEvent event =
+            label.event;  // a thread that came too late for a part has no bytes and is left out
         event.begin_ns = spans[i].begin_ns;
         event.end_ns = spans[i].end_ns;
         event.bytes = spans[i].bytes;
@@ -101,8 +102,8 @@ void report_spans(const CopyLabel& label, std::span<const CopySpan> spans) noexc
     });
 }
 
-/// Chunks of a batch follow each other within microseconds, far sooner than a sleeping thread wakes. Where
-/// cores are scarce, or the device itself runs on them, waiting threads must give way instead.
+/// The chunks of a batch follow each other within microseconds, and a sleeping thread takes far longer to
+/// wake. But where cores are few, or the device itself runs on them, waiting threads must not hold a core.
 bool CopyWorkers::may_spin() const {
     static const unsigned cores = std::thread::hardware_concurrency();
     return cores >= 8 && threads_ <= cores;
@@ -133,7 +134,7 @@ void CopyWorkers::run() {
         if (stop_) return;
         Work& work = *open_.front();
         if (work.next.load() >= work.parts) {
-            // Nothing left to take; its caller removes it as well; the first of the two does it.
+            // Nothing is left to take. The caller removes the work too; whichever comes first does it.
             open_.erase(open_.begin());
             open_count_ = open_.size();
             continue;
@@ -143,7 +144,7 @@ void CopyWorkers::run() {
         lock.unlock();
         take_parts(work, thread);
         lock.lock();
-        // The last touch of `work`: its caller may be gone right after.
+        // `work` must not be touched after this: its caller may be gone.
         if (--work.helpers == 0) left_.notify_all();
     }
 }
@@ -168,7 +169,7 @@ void CopyWorkers::copy(std::span<const HostCopy> copies, const CopyLabel& label)
     if (traced) report_spans(label, {work.spans.data(), work.entered});
 }
 
-/// With the workers; returns when every part is copied and no worker knows of the work any more.
+/// Copies together with the workers; returns when every part is copied and no worker uses `work` any more.
 void CopyWorkers::share(Work& work) {
     {
         const std::lock_guard lock(mutex_);

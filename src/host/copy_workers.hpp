@@ -21,7 +21,7 @@ struct HostCopy {
     std::size_t bytes = 0;
 };
 
-/// What a copy is to a listener: everything of the event but who copied, when and how much.
+/// Describes a copy to a listener: the event without thread, times and bytes.
 struct CopyLabel {
     TraceRecorder* recorder = nullptr;  // null: no listener
     StageEvent event;
@@ -30,8 +30,8 @@ struct CopyLabel {
 /// Thread-safe: copies of several callers queue up behind each other's parts.
 class CopyWorkers {
   public:
-    /// `threads` counts the caller, so one thread means no worker. Workers start with the first copy that
-    /// needs them. At most kMostThreads.
+    /// `threads` includes the caller, so one thread means no worker; at most kMostThreads. Workers start with
+    /// the first copy that needs them.
     explicit CopyWorkers(std::uint32_t threads);
     ~CopyWorkers();
     CopyWorkers(const CopyWorkers&) = delete;
@@ -54,7 +54,7 @@ class CopyWorkers {
     std::mutex mutex_;
     std::condition_variable wake_, left_;
     std::vector<Work*> open_;                 // guarded by mutex_; each lives on its caller's stack
-    std::atomic<std::size_t> open_count_{0};  // open_.size(), for looks without the lock
+    std::atomic<std::size_t> open_count_{0};  // open_.size(), to be read without the lock
     std::atomic<bool> stop_{false};           // written under mutex_
     std::vector<std::thread> workers_;
 };

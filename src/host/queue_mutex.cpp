@@ -14,7 +14,7 @@ namespace {
 std::shared_ptr<std::mutex> mutex_of(const void* queue) {
     using Known = std::map<const void*, std::weak_ptr<std::mutex>>;
     static std::mutex guard;
-    // Never destroyed: backends may outlive statics when a program exits with work under way.
+    // Never destroyed: a backend may outlive static objects if a program exits with work under way.
     static Known& known = *new Known;
     const std::lock_guard lock(guard);
     std::erase_if(known, [](const auto& entry) { return entry.second.expired(); });

@@ -13,8 +13,8 @@ struct QueueLockHooks {
     std::function<void()> lock, unlock;
 };
 
-/// Everyone in this process who names the same queue shares one lock, so two backends on one device exclude
-/// each other. The application's lock is taken after weft's own. Satisfies the BasicLockable requirements.
+/// All objects in this process for the same queue share one lock, so two backends on one device exclude each
+/// other. The application's lock is taken after weft's own. Satisfies the BasicLockable requirements.
 class QueueMutex {
   public:
     QueueMutex() : mutex_(std::make_shared<std::mutex>()) {}

@@ -24,7 +24,7 @@ void in_parts(std::uint64_t count, std::uint64_t least, std::uint32_t threads, c
     std::uint64_t started = 1;
     try {
         for (; started < parts; ++started) workers.emplace_back(run, started);
-    } catch (const std::system_error&) {  // no more threads to be had: the rest is the caller's
+    } catch (const std::system_error&) {  // no more threads: the caller does the rest
         for (std::uint64_t part = started; part < parts; ++part) run(part);
     }
     run(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that stay for many short parts of work on the host.
+// Threads that are kept for many short pieces of work on the host.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class ThreadTeam {
         try {
             for (std::uint32_t i = 1; i < threads; ++i) workers_.emplace_back([this] { serve(); });
         } catch (const std::system_error&) {
-            // No more threads to be had: those there are do it.
+            // No more threads can be started; the others do the work.
         }
     }
     ~ThreadTeam() {

@@ -11,14 +11,14 @@ constexpr std::size_t kMostKnots = 64;
 constexpr long double kSecond = 1e9L;
 // Clocks drift by less than 100 ppm; each sample adds its own error.
 constexpr long double kMostDrift = 5e-4L;
-// More than this is no drift.
+// A larger error is not drift.
 constexpr long double kStep = 5e6L;
 
 std::uint64_t mask_of(std::uint32_t bits) {
     return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
 }
 
-/// Of two readings of one counter: how far the second is ahead, negative if behind.
+/// How far the second of two readings of a counter is ahead of the first; negative if it is behind.
 std::int64_t signed_distance(std::uint64_t from, std::uint64_t to, std::uint32_t bits) {
     const std::uint64_t mask = mask_of(bits), d = (to - from) & mask;
     if (d <= mask / 2) return static_cast<std::int64_t>(d);
@@ -81,7 +81,7 @@ std::int64_t ClockMap::ticks_at(long double host_ns) const {
     return knot.ticks + std::llroundl((host_ns - knot.host_ns) / knot.ns_per_tick);
 }
 
-/// Over the whole time since the first sample: the longer it is, the less the errors of two samples matter.
+/// Measured from the first sample on: the longer the time, the less the errors of two samples matter.
 long double ClockMap::measured_rate(std::int64_t ticks, const ClockSample& sample) const {
     const auto passed = static_cast<long double>(ticks - base_ticks_);
     if (passed * period_ < kSecond / 100) return knots_.back().ns_per_tick;
@@ -101,7 +101,7 @@ void ClockMap::add(const ClockSample& sample) {
     const long double here = at(ticks), error = host - here;
     const long double rate = measured_rate(ticks, sample);
     while (knots_.size() > 1 && knots_.back().ticks >= ticks) knots_.pop_back();
-    if (knots_.back().ticks >= ticks) return;  // older than all there is
+    if (knots_.back().ticks >= ticks) return;  // older than every knot
     if (std::fabs(error) > kStep + static_cast<long double>(sample.error_ns)) {
         base_ticks_ = ticks;
         base_ns_ = sample.host_ns;

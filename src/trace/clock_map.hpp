@@ -15,7 +15,7 @@ struct ClockSample {
     std::int64_t error_ns = 0;
 };
 
-/// A timestamp that a queue took between two looks at the host's clock.
+/// A timestamp that a queue took between two readings of the host's clock.
 struct QueueProbe {
     std::uint64_t ticks = 0;
     std::int64_t before_ns = 0, after_ns = 0;
@@ -23,7 +23,7 @@ struct QueueProbe {
 
 ClockSample sample_of(const QueueProbe& probe);
 
-/// What calibrates a queue.
+/// The sample that calibrates a queue.
 struct QueueCalibration {
     ClockSample sample;
     /// The device-wide calibration holds for this queue. Otherwise the queue has a clock of its own, or the
@@ -47,12 +47,12 @@ class ClockMap {
     void add(const ClockSample& sample);
     bool calibrated() const { return !knots_.empty(); }
 
-    /// Host time of a timestamp that was taken not after `not_after_ns`: the latest such time. So a counter
-    /// may wrap any number of times within a run, but once only between a timestamp and its reading.
+    /// The latest host time, not after `not_after_ns`, at which the counter can have had this value. So a
+    /// counter may wrap any number of times within a run, but only once between a timestamp and its reading.
     std::int64_t host_ns(std::uint64_t ticks, std::int64_t not_after_ns) const;
 
   private:
-    /// From here on time runs at this rate. Ticks are unwrapped, counted from the first sample.
+    /// The rate from this point on. Ticks are unwrapped and counted from the first sample.
     struct Knot {
         std::int64_t ticks;
         long double host_ns;

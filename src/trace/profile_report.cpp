@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "base/intervals.hpp"
+#include "trace/intervals.hpp"
 
 namespace weft {
 
@@ -37,10 +37,15 @@ using Set = std::vector<Interval>;
 
 constexpr double kNs = 1e-9;
 
-/// Nanoseconds from the window's begin: exact in a double for more than a hundred days.
+/// In nanoseconds from the begin of the window, which a double holds exactly for more than a hundred days.
 Interval interval_of(const TraceData& data, const StageEvent& event) {
     return {static_cast<double>(event.begin_ns - data.begin_ns),
             static_cast<double>(event.end_ns - data.begin_ns)};
+}
+
+/// Of work that was under way when the window began or ended, the part inside counts.
+Interval inside(const Interval& i, double window_ns) {
+    return {std::clamp(i.begin, 0.0, window_ns), std::clamp(i.end, 0.0, window_ns)};
 }
 
 class Times {
@@ -74,7 +79,7 @@ class Times {
     }
 
   private:
-    /// The rank-th smallest, from 1 on.
+    /// The smallest has rank 1.
     double ranked(std::uint64_t rank) const {
         std::uint64_t seen = 0;
         for (const auto& [length, count] : shares_)
@@ -111,16 +116,12 @@ void add_overlaps(const std::array<Times, kStages>& stages, ProfileReport& repor
     report.overlap = share(overlap_length(device), busy);
     report.copy_hidden = share(intersection_length(copies, device[1]), union_length(copies));
     report.host_copy_hidden = share(intersection_length(host, all), union_length(host));
-    // What was under way when the window began or ended counts with its part inside.
     add_all(all, host);
-    for (Interval& i : all) {
-        i.begin = std::clamp(i.begin, 0.0, report.wall_s / kNs);
-        i.end = std::clamp(i.end, 0.0, report.wall_s / kNs);
-    }
+    for (Interval& i : all) i = inside(i, report.wall_s / kNs);
     report.busy_s = union_length(all) * kNs;
 }
 
-/// Mean over the largest, of those that did anything.
+/// The mean of the busy times over the largest, of those that had any events.
 template <class Reports>
 double balance(const Reports& reports) {
     double sum = 0, most = 0;
@@ -141,12 +142,7 @@ void add_rows(const TraceData& data, ProfileReport& report) {
     for (const StageEvent& event : data.stages) {
         if (event.row >= data.rows.size()) continue;
         ++events[event.row];
-        if (!event.timed) continue;
-        // What was under way when the window began or ended counts with its part inside.
-        Interval i = interval_of(data, event);
-        i.begin = std::clamp(i.begin, 0.0, length);
-        i.end = std::clamp(i.end, 0.0, length);
-        busy[event.row].push_back(i);
+        if (event.timed) busy[event.row].push_back(inside(interval_of(data, event), length));
     }
     for (std::size_t row = 0; row < data.rows.size(); ++row) {
         const TraceTrack& r = data.rows[row];
@@ -163,7 +159,7 @@ void add_streams(const TraceData& data, ProfileReport& report) {
     for (const StageEvent& event : data.stages) {
         auto& [set, events] = streams[name_of(data, event.stream)];
         ++events;
-        // Copies of the host are no work of a stream's queue.
+        // The host's copies are not work of the stream's queue.
         const bool device = event.stage != Stage::copy_in && event.stage != Stage::copy_out;
         if (event.timed && device) set.push_back(interval_of(data, event));
     }

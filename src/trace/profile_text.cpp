@@ -6,7 +6,7 @@
 
 #include <weft/profile.hpp>
 
-#include "base/json_text.hpp"
+#include "base/json.hpp"
 
 namespace weft {
 namespace {
@@ -24,7 +24,7 @@ std::string line(const char* format, Values... values) {
 
 using Count = unsigned long long;
 
-/// Two places, and three digits of what is too small for them.
+/// Two decimal places, or three significant digits of a number that is too small for that.
 std::string visible(double value) {
     std::array<char, 32> text;
     std::snprintf(text.data(), text.size(), value != 0 && value < 0.0995 ? "%.3g" : "%.2f", value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a profile and a trace are made of: plain events on one clock, CLOCK_MONOTONIC in nanoseconds.
+// Profiles and traces are made of these events. All times are CLOCK_MONOTONIC in nanoseconds.
 #pragma once
 
 #include <chrono>
@@ -27,11 +27,11 @@ inline constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
 /// A stage of a bundle of chunks, or of one step of a stream.
 struct StageEvent {
     Stage stage = Stage::kernel;
-    bool timed = true;  // false: the queue has no timestamps; counts, but has no interval
+    bool timed = true;  // false: the queue has no timestamps; the event counts but has no interval
     TrackId row = 0;
     std::uint32_t slot = kNoSlot;
     std::uint32_t operations = 1;  // dispatches or transfers that share the interval
-    std::uint32_t jobs = 0;        // that share the event; 0: not of a batch
+    std::uint32_t jobs = 0;        // chunks of jobs that share the event; 0: not of a batch
     NameId job_name = 0, program = 0, stream = 0;
     std::uint64_t job = 0;  // sequence number of the first
     std::int64_t begin_ns = 0, end_ns = 0;
@@ -52,7 +52,7 @@ struct TraceTrack {
     std::string name;
 };
 
-/// Everything one profile collected; what the reports are computed from.
+/// Everything that one profile collected. Reports are computed from it.
 struct TraceData {
     std::string device, clock;
     std::int64_t begin_ns = 0, end_ns = 0;  // the window

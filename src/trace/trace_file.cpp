@@ -53,13 +53,13 @@ std::string reason(const char* what, const std::string& path, int error) {
     return std::string(what) + " " + path + " (" + std::generic_category().message(error) + ")";
 }
 
-/// Neither threads nor processes meet in one temporary file.
+/// No two threads or processes write the same temporary file.
 std::string temporary_name(const fs::path& target) {
     static std::atomic<std::uint64_t> count{0};
     return target.string() + "." + std::to_string(::getpid()) + "-" + std::to_string(++count) + ".tmp";
 }
 
-/// Through symbolic links: they stay, and what they name is replaced.
+/// Symbolic links stay; the file that they name is replaced.
 fs::path resolved(const fs::path& path) {
     std::error_code error;
     const fs::path real = fs::canonical(path, error);

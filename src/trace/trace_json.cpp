@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json_text.hpp"
+#include "base/json.hpp"
 
 namespace weft::core {
 namespace {
@@ -56,7 +56,7 @@ class Writer {
         return json_string(id < data_.names.size() ? std::string_view(data_.names[id]) : "");
     }
 
-    /// By begin, the longer first: viewers nest what comes later in what came before.
+    /// Sorted by begin, the longer event first: viewers nest later events in earlier ones.
     void write_stages() {
         std::vector<const StageEvent*> order;
         order.reserve(data_.stages.size());

@@ -10,7 +10,7 @@
 
 namespace weft::core {
 
-/// Takes the text chunk by chunk.
+/// Called with one part of the text after the other.
 using TextSink = std::function<void(std::string_view)>;
 
 /// One complete event for each timed stage, on the row of its queue or thread, ordered by time; an instant

@@ -15,6 +15,14 @@ std::string_view shortened(std::string_view text, std::size_t limit) {
     return text.substr(0, limit);
 }
 
+template <class Events>
+void keep(TraceSink& sink, Events& events, const typename Events::value_type& event) {
+    if (sink.data.stages.size() + sink.data.instants.size() >= sink.max_events)
+        ++sink.data.dropped_events;
+    else
+        events.push_back(event);
+}
+
 }  // namespace
 
 TraceRecorder::TraceRecorder() {
@@ -106,7 +114,7 @@ NameId TraceRecorder::name(std::string_view text) noexcept {
     }
 }
 
-/// An event for which the host has no memory is one more that was dropped.
+/// An event for which the host has no memory counts as dropped.
 template <class Each>
 void TraceRecorder::each_locked(const Each& act) noexcept {
     for (const auto& sink : sinks_) {
@@ -125,24 +133,12 @@ void TraceRecorder::each(const Each& act) noexcept {
 }
 
 void TraceRecorder::stage_locked(const StageEvent& event) noexcept {
-    each_locked([&](TraceSink& sink) {
-        if (sink.data.stages.size() + sink.data.instants.size() >= sink.max_events)
-            ++sink.data.dropped_events;
-        else
-            sink.data.stages.push_back(event);
-    });
+    each_locked([&](TraceSink& sink) { keep(sink, sink.data.stages, event); });
 }
 
 void TraceRecorder::stage(const StageEvent& event) noexcept {
     const std::lock_guard lock(mutex_);
     stage_locked(event);
-}
-
-void TraceRecorder::keep(TraceSink& sink, const InstantEvent& event) {
-    if (sink.data.stages.size() + sink.data.instants.size() >= sink.max_events)
-        ++sink.data.dropped_events;
-    else
-        sink.data.instants.push_back(event);
 }
 
 void TraceRecorder::ring_acquire() noexcept {
@@ -154,7 +150,7 @@ void TraceRecorder::ring_wait(std::int64_t begin_ns, std::int64_t end_ns) noexce
     each([&](TraceSink& sink) {
         ++sink.data.ring_waits;
         sink.data.ring_wait_ns += waited;
-        keep(sink, {InstantEvent::ring_wait, 0, begin_ns, waited, 0});
+        keep(sink, sink.data.instants, {InstantEvent::ring_wait, 0, begin_ns, waited, 0});
     });
 }
 
@@ -162,7 +158,7 @@ void TraceRecorder::replay(NameId stream, std::uint64_t dispatches) noexcept {
     const std::int64_t now = monotonic_ns();
     each([&](TraceSink& sink) {
         ++sink.data.replays;
-        keep(sink, {InstantEvent::replay, stream, now, dispatches, 0});
+        keep(sink, sink.data.instants, {InstantEvent::replay, stream, now, dispatches, 0});
     });
 }
 
@@ -180,7 +176,7 @@ void TraceRecorder::memory(InstantEvent::Kind kind, std::string_view text, std::
     each([&](TraceSink& sink) {
         sink.data.live_bytes = live_bytes;
         sink.data.peak_bytes = std::max(sink.data.peak_bytes, live_bytes);
-        keep(sink, {kind, id, now, bytes, live_bytes});
+        keep(sink, sink.data.instants, {kind, id, now, bytes, live_bytes});
     });
 }
 

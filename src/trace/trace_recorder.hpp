@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes events while there is a listener. Off, every hook is one relaxed load. Thread-safe; never throws.
+// Takes events while there is a listener. Without one, every hook costs one relaxed load. Thread-safe; never
+// throws.
 #pragma once
 
 #include <array>
@@ -29,27 +30,28 @@ class TraceRecorder {
     TraceRecorder(const TraceRecorder&) = delete;
     TraceRecorder& operator=(const TraceRecorder&) = delete;
 
-    /// Whether there is a listener. Call sites ask first, so that no event is computed in vain.
+    /// Whether there is a listener. Callers ask first, so that no event is computed for nothing.
     bool active() const noexcept { return active_.load(std::memory_order_relaxed); }
 
-    /// `live_bytes`: in use by buffers at this moment, under the lock that guards that figure.
+    /// `live_bytes`: in use by buffers at this moment. The caller holds the lock that guards that figure.
     std::shared_ptr<TraceSink> open(std::uint64_t max_events, std::uint64_t live_bytes);
     void close(const std::shared_ptr<TraceSink>& sink) noexcept;
     /// A copy with rows and names, whose window ends now.
     TraceData read(const TraceSink& sink) const;
 
-    /// Device rows are added once; 0 where there is no room for one.
+    /// Adds a row; 0, the row of the host, if there are too many.
     TrackId add_row(TraceTrack row);
-    /// What `count` threads copied, event_of(0) and on, nothing if no bytes; each with all but its row: that
-    /// is the lowest one of copies whose last had ended when this began. So rows stay few however many
-    /// threads come and go, and two simultaneous copies never share one.
+    /// Takes event_of(0) to event_of(count - 1), one for each thread that copied; those without bytes are
+    /// left out. The row of each is found here: the first copy row whose last copy had ended when this one
+    /// began. So rows stay few even if many threads come and go, and two simultaneous copies never share one.
     template <class EventOf>
     void copies(std::size_t count, const EventOf& event_of) noexcept {
         const std::lock_guard lock(mutex_);
         for (std::size_t i = 0; i < count; ++i) copy_locked(event_of(i));
     }
 
-    /// Stable number of a name; long ones are cut, and after kMostNames all others are one.
+    /// The number of a name, which never changes. Long names are cut, and after kMostNames all others share
+    /// one.
     NameId name(std::string_view text) noexcept;
 
     void stage(const StageEvent& event) noexcept;
@@ -73,7 +75,6 @@ class TraceRecorder {
     void each_locked(const Each& act) noexcept;
     void memory(InstantEvent::Kind kind, std::string_view name, std::uint64_t bytes,
                 std::uint64_t live_bytes) noexcept;
-    static void keep(TraceSink& sink, const InstantEvent& event);
     NameId name_locked(std::string_view text);
     void copy_locked(StageEvent event) noexcept;
     void stage_locked(const StageEvent& event) noexcept;

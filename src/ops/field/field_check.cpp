@@ -2,18 +2,16 @@
 #include "ops/field/field_check.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <string>
-#include <system_error>
-#include <thread>
 #include <vector>
 
 #include <weft/error.hpp>
 
-#include "base/enum_check.hpp"
+#include "base/enums.hpp"
 #include "base/span_set.hpp"
-#include "ops/field/field_ranges.hpp"
+#include "host/thread_parts.hpp"
+#include "ops/field/field_plan.hpp"
 #include "ops/field/field_scalar.hpp"
 
 namespace weft::kernels {
@@ -27,7 +25,7 @@ std::string got_need(std::uint64_t got, const std::string& need) {
     return " (got " + std::to_string(got) + " limbs, need " + need + ")";
 }
 
-// A default-made array is empty and has no type of its own.
+// A default-constructed array is empty, and its type does not matter.
 void check_type(const FieldCall& call, std::size_t job, const char* name, const ConstHostArray& array) {
     if (array.data == nullptr && array.empty()) return;
     if (array.type != limb_type(call.field)) refuse(call, job, wrong_limbs(call.field, name, array.type));
@@ -87,7 +85,7 @@ void check_job(const FieldCall& call, std::size_t index) {
     }
 }
 
-// The results of reductions are written by the host, one after the other, so run_batch does not see them.
+// The host writes the results of reductions, so run_batch does not check them.
 void check_results(const FieldCall& call) {
     std::vector<core::JobSpan> results;
     for (std::size_t i = 0; i < call.jobs.size(); ++i) results.push_back(span_of(i, call.jobs[i].out, true));
@@ -102,17 +100,6 @@ struct Stray {
     bool in_b = false;
 };
 
-// Elements lie as their 32-bit words do. The top word decides for all but one value in 2^27 or more, so the
-// scan runs at the speed of memory.
-bool canonical(const shared::FieldConstants& f, const std::byte* element) {
-    for (std::size_t i = f.words; i-- > 0;) {
-        std::uint32_t word;
-        std::memcpy(&word, element + i * sizeof word, sizeof word);
-        if (word != f.p.word[i]) return word < f.p.word[i];
-    }
-    return false;
-}
-
 // Elements [first, last) of all jobs laid end to end.
 std::optional<Stray> find_stray(const FieldCall& call, std::uint64_t first, std::uint64_t last) {
     const shared::FieldConstants& f = field_constants(call.field.field);
@@ -124,36 +111,65 @@ std::optional<Stray> find_stray(const FieldCall& call, std::uint64_t first, std:
         const std::uint64_t count = call.elements(job), end = std::min(count, last - job_first);
         for (std::uint64_t i = first > job_first ? first - job_first : 0; i < end; ++i) {
             const std::uint64_t at = i * call.field.element_bytes;
-            if (!canonical(f, a + at)) return Stray{j, i, false};
-            if (b != nullptr && !canonical(f, b + at)) return Stray{j, i, true};
+            if (!is_canonical(f, a + at)) return Stray{j, i, false};
+            if (b != nullptr && !is_canonical(f, b + at)) return Stray{j, i, true};
         }
         job_first += count;
     }
     return std::nullopt;
 }
 
-std::optional<Stray> find_stray_threaded(const FieldCall& call, std::uint64_t total, std::size_t threads) {
-    std::vector<std::optional<Stray>> found(threads);
-    auto scan = [&](std::size_t t) {
-        found[t] =
-            find_stray(call, total / threads * t, t + 1 == threads ? total : total / threads * (t + 1));
-    };
-    std::vector<std::jthread> workers;
-    workers.reserve(threads);
-    std::size_t started = 1;
-    try {
-        for (; started < threads; ++started) workers.emplace_back(scan, started);
-    } catch (const std::system_error&) {  // no more threads to be had: the caller's scans the rest
-        for (std::size_t t = started; t < threads; ++t) scan(t);
-    }
-    scan(0);
-    workers.clear();
-    for (const std::optional<Stray>& stray : found)
-        if (stray) return stray;
-    return std::nullopt;
+[[noreturn]] void refuse(FieldOp op, const std::string& what) {
+    throw Error(Errc::invalid_argument, field_function(op) + ": " + what);
+}
+
+std::uint64_t limbs_of(const FieldInfo& field, const FieldRange& range) {
+    return range.bytes / field.limb_bytes;
+}
+
+void check_limbs(const FieldInfo& field, FieldOp op, const FieldRange& range, const char* name) {
+    if (range.memory == nullptr) refuse(op, std::string(name) + " is missing (got no buffer)");
+    if (range.type != limb_type(field)) refuse(op, wrong_limbs(field, name, range.type));
+}
+
+// Ranges of one buffer may be equal but must not overlap in part: the device would read what it has written.
+void check_input(const FieldInfo& field, FieldOp op, const FieldRange& in, const char* name,
+                 const FieldRange& out, std::uint64_t need_bytes, const char* like) {
+    check_limbs(field, op, in, name);
+    if (in.bytes % field.element_bytes != 0 || in.bytes != need_bytes)
+        refuse(op, std::string(name) + " does not fit " + like + " (got " +
+                       std::to_string(limbs_of(field, in)) + " limbs, need " +
+                       std::to_string(need_bytes / field.limb_bytes) + " and a multiple of " +
+                       std::to_string(field.limbs) + ")");
+    const bool apart = in.offset + in.bytes <= out.offset || out.offset + out.bytes <= in.offset;
+    if (in.memory != out.memory || apart || (in.offset == out.offset && !is_reduction(op))) return;
+    if (is_reduction(op))
+        refuse(op,
+               std::string("out overlaps ") + name + " (got an element of " + name + ", need other memory)");
+    const std::uint64_t distance = in.offset > out.offset ? in.offset - out.offset : out.offset - in.offset;
+    refuse(op, std::string("out overlaps ") + name + " in part (got a distance of " +
+                   std::to_string(distance / field.limb_bytes) + " limbs, need 0 or at least " +
+                   std::to_string(limbs_of(field, in)) + ")");
 }
 
 }  // namespace
+
+std::string field_function(FieldOp op) {
+    std::string name = std::string("field_") + to_string(op);
+    for (char& c : name)
+        if (c == '-') c = '_';
+    return name;
+}
+
+ElementType limb_type(const FieldInfo& field) {
+    return field.limb_bytes == 8 ? kUint64 : kUint32;
+}
+
+std::string wrong_limbs(const FieldInfo& field, const char* name, ElementType got) {
+    const std::string type = to_string(got);
+    return std::string(name) + " has " + type + " elements (got " + type + ", need " +
+           to_string(limb_type(field)) + " limbs of " + to_string(field.field) + ")";
+}
 
 void check_field_enums(const char* function, Field field, FieldOp op, FieldForm form, FieldShader shader) {
     core::check_enum(function, "field", field, Field::mersenne31);
@@ -189,21 +205,44 @@ void check_field_jobs(const FieldCall& call) {
 }
 
 void check_canonical(const FieldCall& call, std::uint32_t threads) {
-    // Starting a thread costs what reading about 512 KiB costs; a share should be worth several of that.
+    // Starting a thread costs as much as reading about 512 KiB, so each thread should read several times
+    // that.
     constexpr std::size_t kBytesPerThread = 2u << 20;
-    const std::uint64_t total = call.elements();
-    const std::size_t useful =
-        std::min<std::size_t>(threads, total * call.field.element_bytes / kBytesPerThread);
-    const std::optional<Stray> stray =
-        useful > 1 ? find_stray_threaded(call, total, useful) : find_stray(call, 0, total);
-    if (!stray) return;
+    std::vector<std::optional<Stray>> found(std::max(threads, 1u));
+    in_parts(call.elements(), kBytesPerThread / call.field.element_bytes, threads,
+             [&](std::uint64_t part, std::uint64_t first, std::uint64_t last) {
+                 found[part] = find_stray(call, first, last);
+             });
+    const auto stray =
+        std::find_if(found.begin(), found.end(), [](const auto& one) { return one.has_value(); });
+    if (stray == found.end()) return;
     const Field field = call.field.field;
-    const FieldJob& job = call.jobs[stray->job];
-    const FieldWords got = to_words(call.field, (stray->in_b ? job.b : job.a).data, stray->element);
-    refuse(call, stray->job,
-           "element " + std::to_string(stray->element) + " of " + (stray->in_b ? "b" : "a") +
+    const Stray at = **stray;
+    const FieldJob& job = call.jobs[at.job];
+    const FieldWords got = to_words(call.field, (at.in_b ? job.b : job.a).data, at.element);
+    refuse(call, at.job,
+           "element " + std::to_string(at.element) + " of " + (at.in_b ? "b" : "a") +
                " is not canonical (got " + hex(field, got) +
                ", need below p = " + hex(field, field_constants(field).p) + ")");
+}
+
+void check_field_ranges(const FieldInfo& field, FieldOp op, const FieldRange& a, const FieldRange& b,
+                        const FieldRange& out, const ConstHostArray& scalar, const FieldOptions& options) {
+    check_limbs(field, op, out, "out");
+    if (is_reduction(op) && out.bytes != field.element_bytes)
+        refuse(op, "out is not one element (got " + std::to_string(limbs_of(field, out)) + " limbs, need " +
+                       std::to_string(field.limbs) + ")");
+    check_input(field, op, a, "a", out, is_reduction(op) ? a.bytes : out.bytes,
+                is_reduction(op) ? "elements" : "out");
+    if (takes_b(op))
+        check_input(field, op, b, "b", out, a.bytes, is_reduction(op) ? "a" : "out");
+    else if (b.memory != nullptr)
+        refuse(op, "there is no b (got a buffer, need none)");
+    if (op != FieldOp::axpy && !scalar.empty())
+        refuse(op, "there is no scalar (got " + std::to_string(scalar.size) + " limbs, need 0)");
+    if (!is_reduction(op) && options.block_elements != 0)
+        refuse(op, "FieldOptions::block_elements does not apply (got " +
+                       std::to_string(options.block_elements) + ", need 0)");
 }
 
 }  // namespace weft::kernels

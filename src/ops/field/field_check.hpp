@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Refuses field jobs in host memory that cannot run, before anything touches a device.
+// Refuses operations on field vectors that cannot run, in host memory and in device memory of any API, before
+// anything touches a device. Pure.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +12,22 @@
 
 namespace weft::kernels {
 
+/// "field_to_montgomery"
+std::string field_function(FieldOp op);
+
+/// The type of limbs: kUint64, or kUint32 for the fields of 31 bits.
+ElementType limb_type(const FieldInfo& field);
+/// "a has float32 elements (got float32, need uint64 limbs of bn254-fr)"
+std::string wrong_limbs(const FieldInfo& field, const char* name, ElementType got);
+
 /// Errors: invalid_argument - an enum that holds none of its values; `function` opens the text.
 void check_field_enums(const char* function, Field field, FieldOp op, FieldForm form, FieldShader shader);
 
-/// For CUDA, whose kernels serve every FieldShader. Errors: invalid_argument - a choice; `options` names the
-/// struct.
+/// For CUDA, which has one kernel for every FieldShader. Errors: invalid_argument - a shader was chosen;
+/// `options` names the struct.
 void refuse_field_shader(const std::string& function, const char* options, FieldShader shader);
 
-/// A call of field_batch, or of field_apply, whose one job has no number in error texts.
+/// A call of field_batch, or of field_apply: error texts do not number its one job.
 struct FieldCall {
     const FieldInfo& field;
     FieldOp op;
@@ -31,13 +40,25 @@ struct FieldCall {
     std::uint64_t elements() const;  ///< of all jobs
 };
 
-/// Types, shapes, pointers and in-place rules of each job by itself; for reductions also that no two results
-/// share memory. Overlap between jobs of other operations is found by run_batch. Errors: invalid_argument.
+/// Checks types, shapes, pointers and in-place rules of each job and, for reductions, that no two results
+/// share memory. run_batch finds overlaps between jobs of other operations. Errors: invalid_argument.
 void check_field_jobs(const FieldCall& call);
 
-/// Reads every input with up to `threads` threads, the caller's included, and refuses values >= p. The error
-/// names the lowest job and in it the lowest element. Jobs have passed check_field_jobs.
-/// Errors: invalid_argument.
+/// Reads every input with up to `threads` threads, including the caller's, and refuses values >= p. The error
+/// names the first such element of the first such job. The jobs must have passed check_field_jobs. Errors:
+/// invalid_argument.
 void check_canonical(const FieldCall& call, std::uint32_t threads);
+
+/// A range of device memory: bytes [offset, offset + bytes) of `memory`, which is null if there is none.
+struct FieldRange {
+    const void* memory = nullptr;
+    std::uint64_t offset = 0, bytes = 0;
+    ElementType type{};
+};
+
+/// `options`: block_elements is refused for operations that are no reduction. Errors: invalid_argument - as
+/// field_apply; nothing is recorded then.
+void check_field_ranges(const FieldInfo& field, FieldOp op, const FieldRange& a, const FieldRange& b,
+                        const FieldRange& out, const ConstHostArray& scalar, const FieldOptions& options);
 
 }  // namespace weft::kernels

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Also completes weft/ops/field.hpp: names and shapes of fields and operations.
 #include "ops/field/field_plan.hpp"
 
 #include <algorithm>
@@ -6,6 +7,78 @@
 #include <string>
 
 #include <weft/error.hpp>
+
+#include "base/enums.hpp"
+
+namespace weft {
+namespace {
+
+constexpr std::size_t kCount = shared::kFieldTable.size();
+static_assert(kCount == static_cast<std::size_t>(Field::mersenne31) + 1);
+
+constexpr std::array<FieldInfo, kCount> make_infos() {
+    std::array<FieldInfo, kCount> infos{};
+    for (std::size_t i = 0; i < kCount; ++i) {
+        const shared::FieldConstants& constants = shared::kFieldTable[i];
+        FieldInfo& info = infos[i];
+        const bool narrow = constants.words == 1;
+        info.field = static_cast<Field>(i);
+        info.name = constants.name;
+        info.bits = constants.bits;
+        info.limbs = narrow ? 1 : constants.words / 2;
+        info.limb_bytes = narrow ? 4 : 8;
+        info.element_bytes = 4 * constants.words;
+        info.dtype = narrow ? "<u4" : "<u8";
+        for (std::size_t word = 0; word < 12; ++word)
+            info.modulus[word / 2] |= std::uint64_t{constants.p.word[word]} << (word % 2 * 32);
+    }
+    return infos;
+}
+
+constexpr std::array<FieldInfo, kCount> kInfos = make_infos();
+
+}  // namespace
+
+std::span<const FieldInfo> fields() noexcept {
+    return kInfos;
+}
+
+const FieldInfo& field_info(Field field) {
+    const auto index = static_cast<std::size_t>(field);
+    if (index >= kCount)
+        throw Error(Errc::invalid_argument, "field_info: no such field (got " +
+                                                std::to_string(static_cast<int>(field)) + ", need below " +
+                                                std::to_string(kCount) + ")");
+    return kInfos[index];
+}
+
+std::optional<Field> find_field(std::string_view name) noexcept {
+    for (const FieldInfo& info : kInfos)
+        if (info.name == name) return info.field;
+    return std::nullopt;
+}
+
+const char* to_string(Field field) noexcept {
+    const auto index = static_cast<std::size_t>(field);
+    return index < kCount ? kInfos[index].name.data() : "unknown";  // literals: they end with a zero
+}
+
+const char* to_string(FieldOp op) noexcept {
+    return core::enum_name<FieldOp::inner_product>(
+        op, {"add", "sub", "neg", "mul", "square", "inverse", "to-montgomery", "from-montgomery", "axpy",
+             "sum", "inner-product"});
+}
+
+bool takes_b(FieldOp op) noexcept {
+    return op == FieldOp::add || op == FieldOp::sub || op == FieldOp::mul || op == FieldOp::axpy ||
+           op == FieldOp::inner_product;
+}
+
+bool is_reduction(FieldOp op) noexcept {
+    return op == FieldOp::sum || op == FieldOp::inner_product;
+}
+
+}  // namespace weft
 
 namespace weft::kernels {
 namespace {
@@ -20,11 +93,11 @@ FieldShader plan_shader(const DeviceInfo& device, const FieldInfo& field, FieldO
                                            " without it, need FieldShader::limbs32)");
     if (field.limb_bytes == 4) return FieldShader::limbs32;
     if (wanted != FieldShader::automatic) return wanted;
-    // GPUs add 64-bit integers as two 32-bit halves, and sums are bound by memory either way: 32-bit limbs
-    // lose nothing and need no optional feature. On a CPU's vector units they are 1.6 times faster. Products
-    // are another matter: a 32-bit product added to a 64-bit sum is one instruction on GPUs, and on CPUs two.
-    // neg, which moves least for what it computes, gains too: 260 us instead of 295 for 11.2M elements of 48
-    // bytes on an H200.
+    // GPUs add 64-bit integers as two 32-bit halves, and memory limits sums in any case, so 32-bit limbs are
+    // as fast and need no optional feature. On a CPU's vector units they are 1.6 times faster. But products
+    // gain from 64 bits: adding a 32-bit product to a 64-bit sum is one instruction on GPUs and two on CPUs.
+    // neg, which moves few bytes for what it computes, gains too: 260 us instead of 295 for 11.2M elements of
+    // 48 bytes on an H200.
     const bool wide = multiplies(op) || op == FieldOp::neg;
     return wide && device.shader_int64 ? FieldShader::limbs64 : FieldShader::limbs32;
 }
@@ -41,20 +114,21 @@ std::uint32_t plan_size(const DeviceInfo& device, const FieldInfo& field, FieldO
                                                     std::to_string(fits) + ")");
         return wanted;
     }
-    // Workgroups of reductions end with one sum each, which a CPU pays for by the invocation.
+    // Each workgroup of a reduction ends with a sum, whose cost on a CPU grows with the invocations.
     if (is_reduction(op))
         return std::min(device.type == DeviceType::cpu ? 32u : field.element_bytes <= 8 ? 256u : 128u, fits);
-    // A CPU runs a workgroup's invocations in turn, so there a workgroup must be worth handing to a thread.
-    // Elements of one or two words leave a small workgroup too little to do as well.
+    // A CPU runs the invocations of a workgroup one after the other, so a workgroup must be large enough to
+    // be worth a thread. With elements of one or two words, a small workgroup has too little to do on any
+    // device.
     if (device.type == DeviceType::cpu || field.element_bytes <= 8) return std::min(kFieldLocalSize, fits);
-    // One subgroup a workgroup and one element an invocation came first among loops and workgroup sizes on an
-    // H100 (4M elements, beside a stream of the same bytes in turns: 1.03 of it; workgroups of 256: 0.96;
+    // On an H100, workgroups of one subgroup with one element an invocation were fastest among all workgroup
+    // sizes and loops (4M elements, relative to a stream of the same bytes: 1.03; workgroups of 256: 0.96;
     // loops of any length: 0.83 to 0.95).
     const std::uint32_t subgroup = std::clamp(device.limits.subgroup_size, 32u, 64u);
     return std::min(multiplies(op) ? 64u : subgroup, fits);
 }
 
-// Elements of an invocation: kEach of the shaders, for inverses as many of kBatch as leave the device full.
+// Elements of an invocation: kEach of the shaders; for inverses, up to kBatch while the device stays full.
 std::uint32_t plan_share(const DeviceInfo& device, const FieldInfo& field, FieldOp op,
                          std::uint64_t elements) {
     if (op != FieldOp::inverse) return field.element_bytes == 4 ? 4 : field.element_bytes == 8 ? 2 : 1;
@@ -70,6 +144,10 @@ std::uint32_t share_each(const FieldInfo& field) {
 }
 
 }  // namespace
+
+const shared::FieldConstants& field_constants(Field field) {
+    return shared::kFieldTable[static_cast<std::size_t>(field_info(field).field)];
+}
 
 FieldProducts plan_products(const shared::FieldConstants& f, FieldOp op, FieldForm form) {
     static constexpr shared::FieldWords kOne{{1}};
@@ -95,7 +173,7 @@ FieldPlan plan_field(const DeviceInfo& device, const FieldInfo& field, FieldOp o
                      const FieldOptions& options) {
     FieldPlan plan;
     plan.shader = plan_shader(device, field, op, options.shader);
-    // Only what does not fit the x axis loops.
+    // The shaders loop only if the workgroups do not fit the x axis.
     plan.max_workgroups = std::max(device.limits.max_workgroup_count[0], 1u);
     plan.local_size = plan_size(device, field, op, options.workgroup_size);
     if (is_reduction(op)) {
@@ -116,9 +194,9 @@ std::uint32_t plan_field_shares(const DeviceInfo& device, const FieldInfo& field
     const std::uint64_t row =
         std::uint64_t{plan_size(device, field, op, options.workgroup_size)} * share_each(field);
     const auto rounded_up = [&](std::uint64_t share) { return (elements + share - 1) / share; };
-    // Each workgroup takes about as long as the others, so what counts is that they fill the processors
-    // evenly: 4 or 6 on each of the 132 of an H100 came out best for the sizes above, 5 and 8 far behind.
-    // Workgroups with less than two rounds of work would do little but add their invocations' totals.
+    // Workgroups take about equally long, so they must fill the processors evenly: on an H100 with 132
+    // processors, 4 or 6 on each were fastest for the sizes above, and 5 and 8 were far slower. A workgroup
+    // with less than two rounds of work would do little more than add the totals of its invocations.
     const bool six = field.element_bytes == 48 || (field.element_bytes == 32 && op == FieldOp::sum);
     const std::uint64_t most = device.type == DeviceType::cpu ? 32 : six ? 6 * 132 : 4 * 132;
     const std::uint64_t shares = options.block_elements != 0

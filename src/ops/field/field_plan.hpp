@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which field shader a device gets and in what shape it is launched: a pure function.
+// What a field is made of, which field shader a device gets, and how that shader is launched. Pure.
 #pragma once
 
 #include <cstdint>
@@ -14,30 +14,32 @@ namespace weft::kernels {
 
 /// Workgroup size built into the element-wise field shaders; any other is set by specialization constant 0.
 inline constexpr std::uint32_t kFieldLocalSize = 256;
-/// Elements of a block of a streamed reduction, whose total the host adds.
+/// Elements of a block of a streamed reduction. The host adds the totals of the blocks.
 inline constexpr std::uint32_t kFieldStreamedBlock = 4096;
 
 struct FieldPlan {
     FieldShader shader = FieldShader::limbs32;  ///< never automatic
     std::uint32_t local_size = kFieldLocalSize;
-    std::uint32_t elements_per_workgroup = kFieldLocalSize;  ///< as in ProgramOptions; blocks for reductions
+    std::uint32_t elements_per_workgroup = kFieldLocalSize;  ///< as in ProgramOptions; for reductions, blocks
     std::uint32_t max_workgroups = 0;                        ///< as in ProgramOptions; the shaders loop
 };
 
-/// What products of an operation are made of: the number that a last pass multiplies by, null where there is
-/// none, and how many passes there are.
+/// Errors: invalid_argument - no such field.
+const shared::FieldConstants& field_constants(Field field);
+
+/// The passes of an operation, and the number that the last pass multiplies by; null if there is none.
 struct FieldProducts {
     const shared::FieldWords* factor = nullptr;
     std::uint32_t passes = 1;
 };
 FieldProducts plan_products(const shared::FieldConstants& f, FieldOp op, FieldForm form);
 
-/// `elements` of one call, 0 where it is not known. Errors: unsupported - limbs64 wanted on a device without
+/// `elements` of one call; 0 if they are not known. Errors: unsupported - limbs64 wanted on a device without
 /// shaderInt64; invalid_argument - a workgroup size that is no power of two, or beyond the device.
 FieldPlan plan_field(const DeviceInfo& device, const FieldInfo& field, FieldOp op, std::uint64_t elements,
                      const FieldOptions& options);
 
-/// OpReport::method: the shader, "limbs32" or "limbs64"; empty for fields that have one alone.
+/// OpReport::method: the shader, "limbs32" or "limbs64"; empty for fields that have only one.
 std::string field_method(const FieldInfo& field, const FieldPlan& plan);
 
 /// Workgroups of a resident reduction, each with elements to add up; one or more. Errors: as plan_field.

@@ -6,12 +6,13 @@
 
 #include <weft/error.hpp>
 
-#include "ops/field/field_ranges.hpp"
+#include "ops/field/field_check.hpp"
+#include "ops/field/field_plan.hpp"
 
 namespace weft::kernels {
 namespace {
 
-// Calls body with a value of the field's limb type.
+// Calls body with a value of the type that holds an element.
 template <class Body>
 auto with_limbs(const shared::FieldConstants& f, Body&& body) {
     switch (f.words) {
@@ -34,10 +35,6 @@ FieldWords words_of(const Limbs& limbs) {
 }
 
 }  // namespace
-
-const shared::FieldConstants& field_constants(Field field) {
-    return shared::kFieldTable[static_cast<std::size_t>(field_info(field).field)];
-}
 
 // Limbs of 64 bits lie as two words, the low one first, on every host that Vulkan or CUDA runs on.
 FieldWords to_words(const FieldInfo& field, const void* array, std::size_t index) {
@@ -67,13 +64,6 @@ FieldWords montgomery_on_host(Field field, const FieldWords& a, const FieldWords
     });
 }
 
-bool is_canonical(Field field, const FieldWords& a) {
-    const shared::FieldConstants& f = field_constants(field);
-    for (std::uint32_t i = f.words; i-- > 0;)
-        if (a.word[i] != f.p.word[i]) return a.word[i] < f.p.word[i];
-    return false;
-}
-
 std::string hex(Field field, const FieldWords& words) {
     std::string text = "0x";
     for (std::uint32_t i = field_constants(field).words; i-- > 0;) {
@@ -95,7 +85,7 @@ FieldWords axpy_words(const std::string& place, Field field, FieldForm form, con
                std::to_string(info.limbs) + ")");
     if (scalar.type != limb_type(info)) refuse(wrong_limbs(info, "scalar", scalar.type));
     const FieldWords words = to_words(info, scalar.data, 0);
-    if (!is_canonical(field, words))
+    if (!is_canonical(f, words.word))
         refuse("the scalar is not canonical (got " + hex(field, words) +
                ", need below p = " + hex(field, f.p) + ")");
     return form == FieldForm::montgomery ? words : montgomery_on_host(field, words, f.r_squared);

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cstdio>
 
-#include "base/flat_json.hpp"
+#include "base/json.hpp"
 
 namespace weft::kernels {
 namespace {

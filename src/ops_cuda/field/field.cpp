@@ -14,7 +14,6 @@
 #include "cuda/scratch.hpp"
 #include "ops/field/field_check.hpp"
 #include "ops/field/field_plan.hpp"
-#include "ops/field/field_ranges.hpp"
 #include "ops/field/field_scalar.hpp"
 #include "ops_cuda/field/field_launch.hpp"
 

@@ -15,7 +15,6 @@
 #include "cuda/scratch.hpp"
 #include "cuda/streamed_chunks.hpp"
 #include "ops/field/field_check.hpp"
-#include "ops/field/field_ranges.hpp"
 #include "ops/field/field_scalar.hpp"
 
 namespace weft::cuda {

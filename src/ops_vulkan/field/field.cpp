@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completes <weft/ops/field.hpp>: field vectors in host memory, and field_program.
+// Completes weft/ops/field.hpp: field vectors in host memory and in buffers, and field_program.
 #include <weft/ops/field.hpp>
 
 #include <algorithm>
@@ -13,7 +13,6 @@
 
 #include "ops/field/field_check.hpp"
 #include "ops/field/field_plan.hpp"
-#include "ops/field/field_ranges.hpp"
 #include "ops/field/field_scalar.hpp"
 #include "ops_vulkan/field/field_programs.hpp"
 #include "ops_vulkan/field/field_reduce.hpp"
@@ -22,6 +21,7 @@ namespace weft {
 namespace {
 
 using kernels::FieldCall;
+using Words = BufferView<std::uint32_t>;
 
 Job to_job(const FieldCall& call, FieldForm form, std::size_t index) {
     const FieldJob& vectors = call.jobs[index];
@@ -55,7 +55,7 @@ BatchReport run_elements(Backend& backend, const FieldCall& call, const FieldHos
         return kernels::make_field_program(backend, call.field.field, call.op, elements,
                                            {.form = options.form, .shader = options.shader});
     };
-    if (call.jobs.size() == 1) {  // the call whose latency counts: one job stays off the heap
+    if (call.jobs.size() == 1) {  // this call's latency matters, so its job is not on the heap
         const Job job = to_job(call, options.form, 0);
         return run_jobs(backend, make_program(job.elements), {&job, 1}, options.batch);
     }
@@ -86,6 +86,46 @@ OpReport run(Backend& backend, Field field, FieldOp op, std::span<const FieldJob
     return report;
 }
 
+std::uint64_t offset_of(const ConstDeviceArray& array) {
+    return array.first() * array.type().bytes();
+}
+
+kernels::FieldRange range_of(const ConstDeviceArray& array) {
+    return {detail::Access::object(array).get(), offset_of(array), array.bytes(), array.type()};
+}
+
+Words words_of(const ConstDeviceArray& array) {
+    return detail::Access::make<Words>(detail::Access::object(array), offset_of(array) / 4,
+                                       array.bytes() / 4);
+}
+BufferView<const std::uint32_t> read_only(const ConstDeviceArray& array) {
+    return words_of(array);
+}
+
+void dispatch(Stream& stream, const Program& program, bool two, const ConstDeviceArray& a,
+              const ConstDeviceArray& b, const Words& out, std::uint64_t count,
+              const Parameters& parameters) {
+    if (two)
+        stream.dispatch(program, {read_only(a), read_only(b), out}, count, parameters);
+    else
+        stream.dispatch(program, {read_only(a), out}, count, parameters);
+}
+
+// Totals of workgroups, then their sum; one workgroup needs no second step.
+void record_reduction(Stream& stream, const FieldInfo& field, FieldOp op, const ConstDeviceArray& a,
+                      const ConstDeviceArray& b, const DeviceArray& out, const FieldOptions& options) {
+    const std::uint64_t elements = a.bytes() / field.element_bytes;
+    if (elements == 0) return stream.fill(words_of(out), 0);
+    const std::uint32_t shares = kernels::plan_field_shares(stream.device(), field, op, elements, options);
+    const Program program = kernels::make_field_program(stream, field.field, op, elements, options);
+    const Parameters parameters = kernels::block_parameters(0);
+    if (shares == 1) return dispatch(stream, program, takes_b(op), a, b, words_of(out), 1, parameters);
+    const Buffer<std::uint32_t> totals(stream, shares * field.element_bytes / 4, "field totals");
+    const Program sum = kernels::make_field_program(stream, field.field, FieldOp::sum, shares, options);
+    dispatch(stream, program, takes_b(op), a, b, totals.view(), shares, parameters);
+    dispatch(stream, sum, false, totals, {}, words_of(out), 1, parameters);
+}
+
 }  // namespace
 
 OpReport field_batch(Backend& backend, Field field, FieldOp op, std::span<const FieldJob> jobs,
@@ -98,6 +138,22 @@ OpReport field_apply(Backend& backend, Field field, FieldOp op, const ConstHostA
                      const FieldHostOptions& options) {
     const FieldJob job{a, b, scalar, out};
     return run(backend, field, op, {&job, 1}, false, options);
+}
+
+void field_apply(Stream& stream, Field field, FieldOp op, const ConstDeviceArray& a,
+                 const ConstDeviceArray& b, const ConstHostArray& scalar, const DeviceArray& out,
+                 const FieldOptions& options) {
+    kernels::check_field_enums("field_apply", field, op, options.form, options.shader);
+    const FieldInfo& info = field_info(field);
+    kernels::check_field_ranges(info, op, range_of(a), range_of(b), range_of(out), scalar, options);
+    if (is_reduction(op)) return record_reduction(stream, info, op, a, b, out, options);
+    const std::uint64_t elements = a.bytes() / info.element_bytes;
+    Parameters parameters;
+    if (op == FieldOp::axpy)
+        parameters = kernels::axpy_parameters(
+            field, kernels::axpy_words(kernels::field_function(op), field, options.form, scalar));
+    const Program program = kernels::make_field_program(stream, field, op, elements, options);
+    dispatch(stream, program, takes_b(op), a, b, words_of(out), elements, parameters);
 }
 
 Program field_program(Backend& backend, Field field, FieldOp op, const FieldOptions& options) {

@@ -5,8 +5,7 @@
 #include <array>
 #include <string>
 
-#include <weft/error.hpp>
-
+#include "ops/field/field_check.hpp"
 #include "ops/field/field_plan.hpp"
 
 namespace weft::kernels {
@@ -24,39 +23,10 @@ struct ModuleWords {
 // kModules: shaders/CMakeLists.txt writes this list of the modules that it builds.
 #include "shaders/field_modules.inc"
 
-struct Kernel {
-    Module module;
-    const char* name;
-};
-
-Kernel kernel_of(FieldOp op) {
-    switch (op) {
-        case FieldOp::add:
-            return {Module::add, "field_add"};
-        case FieldOp::sub:
-            return {Module::sub, "field_sub"};
-        case FieldOp::neg:
-            return {Module::neg, "field_neg"};
-        case FieldOp::mul:
-            return {Module::mul, "field_mul"};
-        case FieldOp::square:
-            return {Module::square, "field_square"};
-        case FieldOp::inverse:
-            return {Module::inverse, "field_inverse"};
-        case FieldOp::to_montgomery:
-            return {Module::scale, "field_to_montgomery"};
-        case FieldOp::from_montgomery:
-            return {Module::scale, "field_from_montgomery"};
-        case FieldOp::axpy:
-            return {Module::axpy, "field_axpy"};
-        case FieldOp::sum:
-            return {Module::sum, "field_sum"};
-        case FieldOp::inner_product:
-            return {Module::inner_product, "field_inner_product"};
-    }
-    throw Error(Errc::invalid_argument,
-                "field_program: no such operation (got " + std::to_string(static_cast<int>(op)) + ")");
-}
+// Of each FieldOp, in their order. A conversion multiplies by a constant.
+constexpr std::array kModuleOf{Module::add,    Module::sub,     Module::neg,          Module::mul,
+                               Module::square, Module::inverse, Module::scale,        Module::scale,
+                               Module::axpy,   Module::sum,     Module::inner_product};
 
 // The ids are those of shaders/field/field_interface.h.
 std::vector<SpecConstant> constants_of(const shared::FieldConstants& f, const FieldProducts& products,
@@ -72,19 +42,19 @@ std::vector<SpecConstant> constants_of(const shared::FieldConstants& f, const Fi
     return constants;
 }
 
-// Owner: Backend or Stream. Nothing is cached here: the owner's pipeline cache makes this a look-up.
+// Owner: Backend or Stream. Nothing is cached here, because the owner's pipeline cache makes this a look-up.
 template <class Owner>
 Program make_program(Owner& owner, Field field, FieldOp op, std::uint64_t elements,
                      const FieldOptions& options) {
     const shared::FieldConstants& f = field_constants(field);
-    const Kernel kernel = kernel_of(op);
+    const Module module = kModuleOf.at(static_cast<std::size_t>(op));
     const FieldProducts products = plan_products(f, op, options.form);
     const FieldPlan plan = plan_field(owner.device(), field_info(field), op, elements, options);
     const auto found = std::find_if(std::begin(kModules), std::end(kModules), [&](const ModuleWords& m) {
-        return m.module == kernel.module && m.words == f.words && m.shader == plan.shader;
+        return m.module == module && m.words == f.words && m.shader == plan.shader;
     });
     ProgramOptions program{
-        .name = kernel.name,
+        .name = field_function(op),
         .constants =
             constants_of(f, products, products.factor != nullptr || op == FieldOp::axpy, plan.local_size),
         .elements_per_workgroup = plan.elements_per_workgroup,

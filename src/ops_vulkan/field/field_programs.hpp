@@ -13,14 +13,14 @@
 
 namespace weft::kernels {
 
-/// `elements` of one call, 0 where it is not known; `form` of the values. Errors: as plan_field, Program.
+/// `elements` of one call; 0 if they are not known. Errors: as plan_field, Program.
 Program make_field_program(Backend& backend, Field field, FieldOp op, std::uint64_t elements,
                            const FieldOptions& options);
 Program make_field_program(const Stream& stream, Field field, FieldOp op, std::uint64_t elements,
                            const FieldOptions& options);
 
-/// The parameters of axpy and of reductions; block_elements: 0 lays the workgroups' elements between each
-/// other.
+/// The parameters of axpy and of reductions. With 0 block_elements, the elements of the workgroups are
+/// interleaved.
 Parameters axpy_parameters(Field field, const FieldWords& scalar);
 Parameters block_parameters(std::uint32_t block_elements);
 

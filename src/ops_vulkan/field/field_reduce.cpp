@@ -14,8 +14,8 @@
 namespace weft::kernels {
 namespace {
 
-// The engine cuts jobs between elements, and an element of its jobs is a block here. What is left behind the
-// last whole block is a job of its own, with one block.
+// The engine cuts jobs between elements, and an element of its jobs is a block here. The rest after the last
+// whole block is a job of its own with one block.
 class Reduction {
   public:
     explicit Reduction(const FieldCall& call) : call_(call) {
@@ -74,7 +74,7 @@ class Reduction {
     std::vector<std::uint64_t> ends_;  // of each part, in elements
 };
 
-// Chunks that the user asked for are in elements of the field.
+// The user gives the size of chunks in elements of the field.
 std::uint64_t chunk_blocks(const Backend& backend, std::uint64_t wanted) {
     const std::uint64_t configured = backend.plan().chunk_elements;
     if (wanted == 0 && configured != kDefaultChunkElements) wanted = configured;
@@ -90,7 +90,7 @@ BatchReport reduce_batch(Backend& backend, const FieldCall& call, const FieldHos
     BatchOptions batch = options.batch;
     batch.chunk_elements = chunk_blocks(backend, batch.chunk_elements);
     const std::uint64_t total = call.elements();
-    // The end is reported when the results are in place.
+    // The last progress is reported when the results are in place.
     if (batch.progress)
         batch.progress = [&](const Progress& parts) {
             if (parts.done == parts.total) return;

@@ -9,7 +9,7 @@
 namespace weft::core {
 namespace {
 
-/// Every feature of a snapshot that a device must have been made with.
+/// The features that a device has only if it was made with them.
 constexpr bool DeviceSnapshot::*kFeatures[] = {
     &DeviceSnapshot::timeline_semaphores,   &DeviceSnapshot::synchronization2,
     &DeviceSnapshot::host_query_reset,      &DeviceSnapshot::shader_int64,
@@ -42,8 +42,9 @@ void check_queue(const DeviceSnapshot& device, const char* role, QueueSlot slot)
                                                 std::to_string(family.count) + ")");
 }
 
-/// No device is made with what neither it nor a layer lists, so such a name is a slip: of the pen, or an
-/// extension of the instance. Vulkan does not report which of the others were enabled.
+/// A device cannot have been made with an extension that neither it nor a layer lists, so such a name is a
+/// mistake, for example that of an instance extension. Vulkan does not report which of the others were
+/// enabled.
 void check_extensions(const DeviceSnapshot& device, const Adoption& adoption) {
     for (const std::string& name : adoption.extensions)
         if (std::find(adoption.possible_extensions.begin(), adoption.possible_extensions.end(), name) ==
@@ -82,7 +83,7 @@ DeviceSnapshot enabled_part(const DeviceSnapshot& device, const Adoption& adopti
         part.api_minor = adoption.api_minor;
     }
     if (part.api_major == 1 && part.api_minor < 3) {
-        part.synchronization2 = false;  // weft calls it by the names of 1.3
+        part.synchronization2 = false;  // weft uses the names that it has in Vulkan 1.3
         if (!part.subgroup_size_extension) part.subgroup_size_control = part.full_subgroups = false;
     }
     if (!part.subgroup_size_control)
@@ -120,21 +121,12 @@ void check_adoption(const DeviceSnapshot& device, const Adoption& adoption) {
 }
 
 QueuePlan adopted_queues(const Adoption& adoption, QueueMode mode) {
-    QueuePlan plan;
-    const auto slot = [&](QueueRole role) {
-        return mode == QueueMode::single ? adoption.compute : adoption.slot(role);
-    };
-    plan.slots = {slot(QueueRole::upload), slot(QueueRole::compute), slot(QueueRole::download)};
-    plan.split = mode == QueueMode::split || plan.slots[0] != plan.slots[1] || plan.slots[2] != plan.slots[1];
-    plan.reason = "queues of the application";
-    if (mode == QueueMode::single) plan.reason += "; one queue asked for by queues=single";
-    if (mode == QueueMode::split) plan.reason += "; separate submissions asked for by queues=split";
-    for (const QueueSlot& s : plan.slots) plan.families.push_back(s.family);
-    plan.families.insert(plan.families.end(), adoption.shared_families.begin(),
-                         adoption.shared_families.end());
-    std::sort(plan.families.begin(), plan.families.end());
-    plan.families.erase(std::unique(plan.families.begin(), plan.families.end()), plan.families.end());
-    return plan;
+    const bool single = mode == QueueMode::single;
+    const auto slot = [&](QueueRole role) { return single ? adoption.compute : adoption.slot(role); };
+    return queue_plan(
+        {slot(QueueRole::upload), slot(QueueRole::compute), slot(QueueRole::download)}, mode,
+        std::string("queues of the application") + (single ? "; one queue asked for by queues=single" : ""),
+        adoption.shared_families);
 }
 
 }  // namespace weft::core

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may be used of a device that the application made: what it enabled, never what the hardware merely
-// can.
+// What weft may use of a device that the application made: only what the application enabled.
 #pragma once
 
 #include <array>
@@ -16,9 +15,9 @@ namespace weft::core {
 /// How the application made its device, in plain data.
 struct Adoption {
     std::uint32_t api_major = 1, api_minor = 0;  // of its VkApplicationInfo
-    DeviceSnapshot enabled;                      // only the features are looked at
+    DeviceSnapshot enabled;                      // only its features are read
     std::vector<std::string> extensions;
-    /// What a device could have been made with: extensions of the physical device and of enabled layers.
+    /// The extensions of the physical device and of enabled layers.
     std::vector<std::string> possible_extensions;
     QueueSlot compute;
     std::optional<QueueSlot> upload, download;
@@ -32,8 +31,7 @@ struct Adoption {
     }
 };
 
-/// The device as the application's own device shows it: features, extensions and version that were not
-/// enabled are gone.
+/// The device with only the features, the extensions and the version that the application enabled.
 DeviceSnapshot enabled_part(const DeviceSnapshot& device, const Adoption& adoption);
 
 /// Errors: unsupported - the version, a feature or a queue that weft cannot do without is missing (each
@@ -45,7 +43,7 @@ void check_adoption(const DeviceSnapshot& device, const Adoption& adoption);
 QueuePlan adopted_queues(const Adoption& adoption, QueueMode mode);
 
 /// The whole plan for a device that passed check_adoption; `device` is its enabled part. Errors: those of
-/// plan_device, less those of the choice.
+/// plan_device that do not concern the choice of the device.
 DevicePlan plan_adopted(const DeviceSnapshot& device, const Adoption& adoption, const Config& config,
                         const HostFacts& host, const TuningSource& tuning = {});
 

@@ -9,7 +9,7 @@ namespace weft::core {
 
 CopyPlan plan_copies(const DeviceSnapshot& device) {
     constexpr std::uint32_t kNvidia = 0x10de;
-    // Below, they differ by a microsecond at most, which is not worth a pipeline.
+    // For smaller copies the two differ by a microsecond at most, which is not worth a pipeline.
     constexpr std::uint64_t kLeast = std::uint64_t{64} << 10;
     CopyPlan plan;
     if (device.vendor_id != kNvidia || device.type != DeviceType::discrete) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Completes plan/device/device_plan.hpp: which device, by refusals and the choice among the rest.
 #include <algorithm>
+#include <array>
 
 #include <weft/error.hpp>
 
@@ -42,8 +43,8 @@ Indices match(const std::vector<DeviceSnapshot>& devices, const std::string& wan
     return match_devices(names, wanted);
 }
 
-/// One GPU seen through two drivers. Some drivers give all their GPUs one UUID, so equal drivers mean two
-/// GPUs; an all-zero UUID identifies nothing.
+/// Whether both are one GPU seen through two drivers. Some drivers give all their GPUs one UUID, so equal
+/// drivers mean two GPUs. A UUID of zeros identifies nothing.
 bool same_gpu(const DeviceSnapshot& a, const DeviceSnapshot& b) {
     const bool known = std::any_of(a.uuid.begin(), a.uuid.end(), [](std::uint8_t byte) { return byte != 0; });
     return known && a.uuid == b.uuid && (a.driver_uuid != b.driver_uuid || a.driver_text != b.driver_text);
@@ -58,23 +59,13 @@ Indices without_duplicates(const std::vector<DeviceSnapshot>& devices, const Ind
     return kept;
 }
 
+/// Of two devices the lower rank comes first.
 int rank(DeviceType type) {
-    switch (type) {
-        case DeviceType::discrete:
-            return 0;
-        case DeviceType::integrated:
-            return 1;
-        case DeviceType::virtual_gpu:
-            return 2;
-        case DeviceType::other:
-            return 3;
-        case DeviceType::cpu:
-            return 4;
-    }
-    return 5;
+    constexpr std::array kRanks{0, 1, 2, 4, 3};  // discrete, integrated, virtual, cpu, other
+    return kRanks.at(static_cast<std::size_t>(type));
 }
 
-/// Best usable one of the candidates; none: empty.
+/// The best usable candidate; empty: there is none.
 std::optional<std::uint32_t> best_usable(const std::vector<DeviceSnapshot>& devices, Indices candidates) {
     // A refused driver must not hide a usable one of the same GPU, so refusals go first.
     std::erase_if(candidates, [&](std::uint32_t i) { return !refusals(devices[i]).empty(); });

@@ -18,7 +18,7 @@ std::string lower(std::string_view text) {
     return result;
 }
 
-/// Digits of a UUID prefix without its dashes; empty where the text cannot be one.
+/// The digits of a UUID prefix without dashes; empty if the text cannot be one.
 std::string uuid_prefix(std::string_view text) {
     std::string digits;
     for (const char c : text) {
@@ -46,8 +46,8 @@ std::vector<std::uint32_t> match_devices(const std::vector<DeviceName>& devices,
     const auto [stop, error] = std::from_chars(wanted.data(), end, index, 10);
     const bool number = error == std::errc{} && stop == end;
     if (number && index < devices.size()) return {index};
-    // A number that is no index may still be a part of a name ("4090") or of a UUID; one or two digits are in
-    // every other name, and a wrong index must not become another device.
+    // A number that is not an index may still be part of a name ("4090") or of a UUID. One or two digits are
+    // part of many names, and a wrong index must not select another device.
     if (number && wanted.size() <= 2) return {};
     if (wanted.find_first_not_of(" \t") == std::string::npos) return {};
     if (lower(wanted) == "cpu") return matching(devices, [](const DeviceName& d) { return d.cpu; });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device setting (Config::device) names, of the devices of any API.
+// Which devices of an API a device setting (Config::device) names.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ struct DeviceName {
     bool cpu = false;
 };
 
-/// Ascending indices of the devices that `wanted` names; all of them for an empty one. An index comes before
-/// a UUID, that before a part of a name; dashes of a UUID and cases do not count.
+/// Ascending indices of the devices that `wanted` names; all devices if it is empty. An index has precedence
+/// over a UUID, and a UUID over a part of a name. Dashes of a UUID and upper or lower case do not matter.
 std::vector<std::uint32_t> match_devices(const std::vector<DeviceName>& devices, const std::string& wanted);
 
 }  // namespace weft::core

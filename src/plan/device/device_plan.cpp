@@ -7,24 +7,14 @@
 
 #include <weft/error.hpp>
 
+#include "base/bytes.hpp"
+#include "base/enums.hpp"
 #include "plan/device/adoption.hpp"
 
 namespace weft {
 
 const char* to_string(DeviceType type) noexcept {
-    switch (type) {
-        case DeviceType::discrete:
-            return "discrete";
-        case DeviceType::integrated:
-            return "integrated";
-        case DeviceType::virtual_gpu:
-            return "virtual";
-        case DeviceType::cpu:
-            return "cpu";
-        case DeviceType::other:
-            return "other";
-    }
-    return "unknown";
+    return core::enum_name<DeviceType::other>(type, {"discrete", "integrated", "virtual", "cpu", "other"});
 }
 
 }  // namespace weft
@@ -36,8 +26,8 @@ constexpr std::uint32_t kMostSlots = 16;
 constexpr std::uint32_t kMostCopyThreads = 256;
 /// Shaders count elements in 32 bits.
 constexpr std::uint64_t kMostChunkElements = 0xffffffffu;
-// One slot for each stage under way. With queues of their own the stages hand over through the host, and a
-// fourth slot hides how long it takes to notice that the oldest is free.
+// One slot for each stage under way. If the stages have queues of their own, a fourth slot hides the time
+// that passes until the host notices that the oldest slot is free.
 constexpr std::uint32_t kDefaultSlots = 3, kDefaultSplitSlots = 4;
 constexpr std::uint32_t kStorageBuffers = 16;
 constexpr std::uint32_t kPushConstantBytes = 256;
@@ -66,9 +56,9 @@ std::uint32_t copy_threads(const DeviceSnapshot& device, const Config& config, c
     return std::clamp(host.cores, 1u, most);
 }
 
-/// With few threads the host's copies are the slowest part, so one of the two memories they pass through is
-/// left out: inputs are written where the kernel reads them, outputs are read where it writes. Measured on an
-/// H100 with 1, 2 and 4 threads: 5 to 25 % faster than staging; with 16 the copy engines win.
+/// With few threads the host's copies are the slowest part, so they go straight to device memory: the host
+/// writes inputs where the kernel reads them, and reads outputs where it wrote them. Measured on an H100 with
+/// 1, 2 and 4 threads: 5 to 25 % faster than staging. With 16 threads the copy engines are faster.
 bool host_copies_bound(const DeviceSnapshot& device, const DevicePlan& plan, const Config& config) {
     constexpr std::uint32_t kFewThreads = 4;
     return config.path == Path::automatic && !config.device_local && device.type == DeviceType::discrete &&
@@ -176,7 +166,7 @@ void explain(DevicePlan& plan, const std::vector<DeviceSnapshot>& devices, const
                                                        : "yes, brought to the host's clock by the device"));
 }
 
-/// All but the choice of the device and of its queues.
+/// Everything but the choice of the device and of its queues.
 void fill(DevicePlan& plan, const DeviceSnapshot& device, const Config& config, const HostFacts& host) {
     plan.synchronization2 = device.synchronization2 && !config.vulkan_1_2_only;
     plan.shader_int64 = device.shader_int64;
@@ -196,7 +186,7 @@ void fill(DevicePlan& plan, const DeviceSnapshot& device, const Config& config, 
     plan.device_fault = device.device_fault;
     const std::uint32_t compute = plan.queues.of(QueueRole::compute).family;
     plan.timestamps = device.host_query_reset && device.families[compute].timestamp_valid_bits > 0;
-    // The older name first: every validation layer knows it.
+    // The older name has precedence, because every validation layer knows it.
     if (plan.timestamps)
         plan.calibrated_timestamps = device.calibrated_timestamps_ext   ? CalibratedTimestamps::ext
                                      : device.calibrated_timestamps_khr ? CalibratedTimestamps::khr
@@ -258,11 +248,7 @@ DeviceInfo describe(const DeviceSnapshot& device, std::uint32_t index) {
     info.index = index;
     info.name = device.name;
     info.driver = device.driver_text;
-    for (const std::uint8_t byte : device.uuid) {
-        constexpr char kDigits[] = "0123456789abcdef";
-        info.uuid += kDigits[byte >> 4];
-        info.uuid += kDigits[byte & 15];
-    }
+    info.uuid = hex(device.uuid);
     info.type = device.type;
     info.vendor_id = device.vendor_id;
     info.device_id = device.device_id;

@@ -22,9 +22,12 @@ struct QueueSlot {
     bool operator==(const QueueSlot&) const = default;
 };
 
-/// Logical queues. Two of them may be the same QueueSlot; each has a timeline of its own all the same.
+/// Logical queues. Two of them may be the same QueueSlot; each still has a timeline of its own.
 enum class QueueRole : std::uint32_t { upload = 0, compute = 1, download = 2 };
 inline constexpr std::size_t kQueueRoles = 3;
+inline constexpr std::array<const char*, kQueueRoles> kRoleNames{"upload", "compute", "download"};
+/// "family 1 queue 0"
+std::string queue_text(const QueueSlot& slot);
 
 struct QueuePlan {
     std::array<QueueSlot, kQueueRoles> slots;  // by QueueRole
@@ -33,14 +36,17 @@ struct QueuePlan {
     std::string reason;                        // one line for people
     const QueueSlot& of(QueueRole role) const { return slots[static_cast<std::size_t>(role)]; }
 };
+/// The plan that these queues make, and `other_families` that share buffers with them.
+QueuePlan queue_plan(const std::array<QueueSlot, kQueueRoles>& slots, QueueMode mode, std::string reason,
+                     const std::vector<std::uint32_t>& other_families = {});
 
-/// Which kinds of memory serve what, as indices into DeviceSnapshot::memory_types.
+/// Which memory type has which use, as indices into DeviceSnapshot::memory_types.
 struct MemoryPlan {
-    std::uint32_t device = 0;    // device-local, not host-visible where there is a choice
+    std::uint32_t device = 0;    // device-local, and not host-visible if there is a choice
     std::uint32_t upload = 0;    // host-visible for writing in order
-    std::uint32_t download = 0;  // host-visible and, where there is one, cached
-    std::optional<std::uint32_t>
-        mapped_device;  // device-local and host-visible, heap about as large as the device's
+    std::uint32_t download = 0;  // host-visible, and cached if there is such a type
+    /// Device-local and host-visible, in a heap about as large as the device's largest.
+    std::optional<std::uint32_t> mapped_device;
 };
 
 /// What the engine may do on this device.
@@ -49,9 +55,9 @@ struct TransferPlan {
     Path small = Path::host;
     std::uint64_t small_bytes = 0;          // a bundle of at most this many bytes takes `small`
     std::uint64_t bundle_bytes = 8u << 20;  // neighbouring small jobs share a bundle up to this
-    bool keep_imports = false;              // device reads through the process's own page tables
+    bool keep_imports = false;              // the device reads through the page tables of the process
     std::uint64_t import_min_bytes = 0;     // smaller ordinary spans are copied instead of imported
-    bool spin_wait = false;                 // poll the timeline for a moment before sleeping
+    bool spin_wait = false;                 // poll the timeline briefly before sleeping
 };
 
 /// The extension that reads the device's and the host's clock together.
@@ -61,7 +67,7 @@ struct DevicePlan {
     std::uint32_t device = 0;  // index into the snapshots
     bool synchronization2 = false, timestamps = false, shader_int64 = false, shader_float64 = false;
     bool memory_budget = false, external_memory_host = false, external_memory_fd = false;
-    bool shared_buffers_fd = false, shared_timelines_fd = false;  // what interop with CUDA is made of
+    bool shared_buffers_fd = false, shared_timelines_fd = false;  // interop with CUDA needs both
     bool device_fault = false;
     bool subgroup_size_control = false, full_subgroups = false;
     bool subgroup_size_extension = false;  // both through VK_EXT_subgroup_size_control, not Vulkan 1.3
@@ -78,8 +84,8 @@ struct DevicePlan {
     std::uint32_t copy_threads = 1;
     std::uint64_t chunk_elements = kDefaultChunkElements;
     bool chunk_exact = false;          // chunk_elements was asked for, not a default
-    std::uint64_t chunk_bytes = 0;     // tuned: cut by it, exactly; 0: not
-    tune::EngineReport tuning;         // what was stored for the device
+    std::uint64_t chunk_bytes = 0;     // tuned: chunks have exactly this size; 0: not tuned
+    tune::EngineReport tuning;         // stored for the device
     std::vector<std::string> reasons;  // one line a choice, for people
 };
 
@@ -101,7 +107,7 @@ std::uint32_t choose_device(const std::vector<DeviceSnapshot>& devices, const Co
 /// Integrated and software devices, and any whose device-local heaps have host-visible types only.
 bool has_unified_memory(const DeviceSnapshot& device);
 
-/// Errors (both, on a device that refusals() turns away): unsupported - no compute family, no host-visible or
+/// Errors of both, on a device that refusals() refuses: unsupported - no compute family, no host-visible or
 /// no device-local memory type. QueueMode::split uses separate queues on unified memory too.
 QueuePlan plan_queues(const DeviceSnapshot& device, QueueMode mode);
 MemoryPlan plan_memory(const DeviceSnapshot& device);
@@ -117,12 +123,12 @@ TransferPlan plan_transfer(const DeviceSnapshot& device, const MemoryPlan& memor
 /// Whether plan_transfer would take `path` if it were forced.
 bool can_take(const DeviceSnapshot& device, const MemoryPlan& memory, Path path);
 
-/// Puts a stored tuning in place of defaults: what Config asked for stays, and so does the default where the
-/// device cannot take a tuned path.
+/// Replaces defaults by a stored tuning. What Config asks for stays, and so does a default if the device
+/// cannot take the tuned path.
 void apply_tuning(DevicePlan& plan, const DeviceSnapshot& device, const Config& config,
                   const tune::EngineReport& tuning);
 
-/// Finds what is stored for a device.
+/// Finds the tuning that is stored for a device.
 using TuningSource = std::function<tune::EngineReport(const DeviceSnapshot&)>;
 
 /// The whole plan for the device that choose_device picks. Errors: those of choose_device; invalid_argument -

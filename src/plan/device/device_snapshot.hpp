@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything the plan may look at, read once from each physical device. Plain data; no Vulkan types, so that
-// unit tests build devices by hand.
+// Everything that plans may use, read once from each physical device. Plain data without Vulkan types, so
+// that unit tests can build devices by hand.
 #pragma once
 
 #include <array>
@@ -51,8 +51,8 @@ struct DeviceSnapshot {
     // Extensions.
     bool subgroup_size_extension = false;  // VK_EXT_subgroup_size_control
     bool external_memory_host = false, external_memory_fd = false, memory_budget = false;
-    /// Buffers with memory that leaves and enters as a file descriptor; timeline semaphores likewise.
-    /// Extension and what the driver says of them.
+    /// Whether memory of buffers, and timeline semaphores, can be exported and imported as file descriptors.
+    /// Both the extension and the driver must allow it.
     bool shared_buffers_fd = false, shared_timelines_fd = false;
     bool calibrated_timestamps_ext = false, calibrated_timestamps_khr = false;
     std::uint32_t subgroup_operations = 0;  // VkSubgroupFeatureFlags where the compute stage has them, else 0
@@ -60,7 +60,7 @@ struct DeviceSnapshot {
     std::vector<HeapSnapshot> heaps;
     std::vector<MemoryTypeSnapshot> memory_types;
     std::vector<QueueFamilySnapshot> families;
-    std::uint32_t max_workgroup_subgroups = 0;  // subgroups of a workgroup whose size is chosen
+    std::uint32_t max_workgroup_subgroups = 0;  // most subgroups of a workgroup if their size is chosen
     std::uint64_t max_allocation_bytes = ~std::uint64_t{0};
     DeviceLimits limits;
 };

@@ -12,15 +12,15 @@ namespace {
 using Type = MemoryTypeSnapshot;
 
 constexpr std::uint64_t kSmallBytes = 1u << 20;
-/// Below this a copy is cheaper than an import and its bookkeeping, on devices that import without copying.
+/// On devices that import without copying, a smaller copy is cheaper than an import and its bookkeeping.
 constexpr std::uint64_t kImportBytes = 65536;
 
 std::uint64_t heap_bytes(const DeviceSnapshot& device, const Type& type) {
     return type.heap < device.heaps.size() ? device.heaps[type.heap].bytes : 0;
 }
 
-/// Type with the highest score, the first of equals: drivers list a plain type before its special variants
-/// (protected, lazily allocated, uncached on the device). A negative score excludes.
+/// The type with the highest score, and of equal ones the first: drivers list a plain type before its special
+/// variants (protected, lazily allocated, uncached on the device). A negative score excludes.
 template <class Score>
 std::optional<std::uint32_t> best_type(const DeviceSnapshot& device, Score score) {
     std::optional<std::uint32_t> best;
@@ -75,17 +75,17 @@ TransferPlan automatic_transfer(const DeviceSnapshot& device, const MemoryPlan& 
 }
 
 void check_forced(const DeviceSnapshot& device, const MemoryPlan& memory, Path path) {
-    if (path == Path::imported && !can_import(device))
+    if (can_take(device, memory, path)) return;
+    if (path == Path::imported)
         throw Error(Errc::unsupported,
                     "Backend: path imported is not possible on " + device.name +
                         " (got no VK_EXT_external_memory_host, need it; other paths: auto, staged, host)");
-    if (path == Path::direct && without_staging(device, memory) != Path::direct)
-        throw Error(Errc::unsupported,
-                    "Backend: path direct is not possible on " + device.name + " (got " +
-                        std::to_string(describe(device, 0).host_visible_device_bytes) + " of " +
-                        std::to_string(largest_device_heap(device)) +
-                        " bytes of device memory mapped by the host, need unified memory or a mapped heap of "
-                        "at least half the largest; other paths: auto, staged, host)");
+    throw Error(Errc::unsupported,
+                "Backend: path direct is not possible on " + device.name + " (got " +
+                    std::to_string(describe(device, 0).host_visible_device_bytes) + " of " +
+                    std::to_string(largest_device_heap(device)) +
+                    " bytes of device memory mapped by the host, need unified memory or a mapped heap of "
+                    "at least half the largest; other paths: auto, staged, host)");
 }
 
 }  // namespace
@@ -107,10 +107,10 @@ MemoryPlan plan_memory(const DeviceSnapshot& device) {
     const auto device_score = [&](const Type& t) {
         return !t.device_local ? -1 : (heap_bytes(device, t) == largest ? 2 : 0) + (t.host_visible ? 0 : 1);
     };
-    // With a card that has its own memory, the host's own comes first: reading through the bus is far slower
-    // than any difference between kinds of host memory.
+    // If the device has memory of its own, host memory comes first: reading device memory through the bus is
+    // far slower than any kind of host memory.
     const auto placement = [&](const Type& t) { return unified || !t.device_local ? 4 : 0; };
-    // Upload memory is cached too, if coherent: users read and write these buffers like any other memory.
+    // Cached upload memory is preferred if it is coherent: users read and write it like any other memory.
     const auto upload_score = [&](const Type& t) {
         return !t.host_visible ? -1 : placement(t) + (t.host_coherent ? 2 : 0) + (t.host_cached ? 1 : 0);
     };
@@ -155,12 +155,8 @@ bool plan_cuda_host_memory(const DeviceSnapshot& device, const QueuePlan& queues
 }
 
 bool can_take(const DeviceSnapshot& device, const MemoryPlan& memory, Path path) {
-    try {
-        check_forced(device, memory, path);
-        return true;
-    } catch (const Error&) {
-        return false;
-    }
+    if (path == Path::imported) return can_import(device);
+    return path != Path::direct || without_staging(device, memory) == Path::direct;
 }
 
 TransferPlan plan_transfer(const DeviceSnapshot& device, const MemoryPlan& memory, const Config& config) {

@@ -27,7 +27,7 @@ bool is_special_transfer(const Family& family) {
     return transfers_only(family) && is_special(family);
 }
 
-/// First family of at least `queues` queues that passes, other than `except`.
+/// The first family, other than `except`, with at least `queues` queues that passes the test.
 template <class Test>
 std::optional<std::uint32_t> find_family(const DeviceSnapshot& device, Test test, std::uint32_t queues = 1,
                                          std::optional<std::uint32_t> except = std::nullopt) {
@@ -37,7 +37,7 @@ std::optional<std::uint32_t> find_family(const DeviceSnapshot& device, Test test
 }
 
 std::uint32_t compute_family(const DeviceSnapshot& device) {
-    // Without graphics first: its kernels do not queue behind what the desktop draws.
+    // A family without graphics comes first: there, kernels do not wait for what the desktop draws.
     const auto async = [](const Family& f) { return f.compute && !f.graphics && !is_special(f); };
     const auto no_graphics = [](const Family& f) { return f.compute && !f.graphics; };
     const auto any = [](const Family& f) { return f.compute; };
@@ -48,7 +48,7 @@ std::uint32_t compute_family(const DeviceSnapshot& device) {
                                        std::to_string(device.families.size()) + " families, need one)");
 }
 
-/// Two queues in one family beat all else: each has its own copy engine, and neither has other work.
+/// Two queues in one family are best: each has its own copy engine, and neither has other work.
 std::optional<std::uint32_t> transfer_family(const DeviceSnapshot& device) {
     if (const auto found = find_family(device, is_dedicated, 2)) return found;
     if (const auto found = find_family(device, is_dedicated)) return found;
@@ -121,6 +121,21 @@ Slots together(std::uint32_t compute, const std::string& why) {
 
 }  // namespace
 
+std::string queue_text(const QueueSlot& slot) {
+    return family_text(slot.family) + " queue " + std::to_string(slot.queue);
+}
+
+QueuePlan queue_plan(const std::array<QueueSlot, kQueueRoles>& slots, QueueMode mode, std::string reason,
+                     const std::vector<std::uint32_t>& other_families) {
+    QueuePlan plan{slots, false, other_families, std::move(reason)};
+    plan.split = mode == QueueMode::split || slots[0] != slots[1] || slots[2] != slots[1];
+    if (mode == QueueMode::split) plan.reason += "; separate submissions asked for by queues=split";
+    for (const QueueSlot& slot : slots) plan.families.push_back(slot.family);
+    std::sort(plan.families.begin(), plan.families.end());
+    plan.families.erase(std::unique(plan.families.begin(), plan.families.end()), plan.families.end());
+    return plan;
+}
+
 QueuePlan plan_queues(const DeviceSnapshot& device, QueueMode mode) {
     const std::uint32_t compute = compute_family(device);
     Slots slots;
@@ -130,15 +145,7 @@ QueuePlan plan_queues(const DeviceSnapshot& device, QueueMode mode) {
         slots = together(compute, "the host shares the device's memory, so little is copied");
     else
         slots = separate(device, compute);
-    QueuePlan plan;
-    plan.slots = {slots.upload, slots.compute, slots.download};
-    plan.split = mode == QueueMode::split || slots.upload != slots.compute || slots.download != slots.compute;
-    plan.reason = std::move(slots.reason);
-    if (mode == QueueMode::split) plan.reason += "; separate submissions asked for by queues=split";
-    for (const QueueSlot& slot : plan.slots) plan.families.push_back(slot.family);
-    std::sort(plan.families.begin(), plan.families.end());
-    plan.families.erase(std::unique(plan.families.begin(), plan.families.end()), plan.families.end());
-    return plan;
+    return queue_plan({slots.upload, slots.compute, slots.download}, mode, std::move(slots.reason));
 }
 
 }  // namespace weft::core

@@ -3,12 +3,12 @@
 
 #include <charconv>
 #include <optional>
-#include <span>
 
 #include <weft/version.hpp>
 
+#include "base/bytes.hpp"
 #include "base/cache_file.hpp"
-#include "base/flat_json.hpp"
+#include "base/json.hpp"
 
 namespace weft::core {
 namespace {
@@ -16,17 +16,7 @@ namespace {
 constexpr const char* kSchema = "1";
 constexpr Path kPaths[] = {Path::automatic, Path::staged, Path::direct, Path::imported, Path::host};
 
-std::string hex(std::span<const std::uint8_t> bytes) {
-    constexpr char kDigits[] = "0123456789abcdef";
-    std::string text;
-    for (const std::uint8_t byte : bytes) {
-        text += kDigits[byte >> 4];
-        text += kDigits[byte & 15];
-    }
-    return text;
-}
-
-/// false: there, and no number of this type.
+/// Returns false if the member is there but is not a number of this type.
 template <class Integer>
 bool take_number(FlatMembers& members, const char* name, std::optional<Integer>& out) {
     const std::string text = taken(members, name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tuning of a device on disk: a flat JSON object for people to read, used only if every part of it is as
-// this version of weft writes it.
+// The tuning of a device on disk: a flat JSON object that people can read. It is used only if every part of
+// it is as this version of weft writes it.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ TuningIdentity tuning_identity(const DeviceSnapshot& device);
 
 inline constexpr std::size_t kMaxTuningBytes = 4096;
 
-/// One file a device.
+/// There is one file for each device.
 std::string tuning_file_name(const TuningIdentity& identity);
 std::string encode_tuning(const TuningIdentity& identity, const tune::Engine& tuning);
 
@@ -35,10 +35,10 @@ struct DecodedTuning {
 };
 DecodedTuning decode_tuning(const TuningIdentity& identity, std::string_view text);
 
-/// What is out of range; empty: nothing.
+/// Says what is out of range; empty: nothing is.
 std::string check_tuning(const tune::Engine& tuning);
 
-/// The tuning that the cache folder holds for the device. Whatever it finds, it never throws for it.
+/// The tuning that the cache folder holds for the device. Damaged files are reported, not thrown.
 tune::EngineReport load_tuning(const DeviceSnapshot& device, const Config& config);
 
 }  // namespace weft::core

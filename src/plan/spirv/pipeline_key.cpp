@@ -7,9 +7,8 @@
 namespace weft::core {
 namespace {
 
-/// Two digests of two lanes each: the multiplications of the lanes overlap, which matters because a program
-/// made for every call is looked up this way. Collisions are out of reach for anything but an attack on
-/// oneself.
+/// Two digests of two lanes each. The multiplications of the lanes overlap, which matters because a program
+/// that is made anew for every call is looked up this way. Accidental collisions are practically impossible.
 struct Digest {
     std::array<std::uint64_t, 4> lanes{0x9e3779b97f4a7c15u, 0xc2b2ae3d27d4eb4fu, 0x165667b19e3779f9u,
                                        0x27d4eb2f165667c5u};

@@ -10,8 +10,8 @@
 
 namespace weft::core {
 
-/// 128-bit digest of SPIR-V words, entry point, specialization constants, workgroup size and what is asked of
-/// subgroups. The layout is the same for every pipeline of a device.
+/// 128-bit digest of SPIR-V words, entry point, specialization constants, workgroup size and subgroup
+/// options. The layout is the same for every pipeline of a device.
 using PipelineKey = std::array<std::uint64_t, 2>;
 PipelineKey pipeline_key(std::span<const std::uint32_t> words, const ProgramOptions& options);
 

@@ -11,6 +11,7 @@
 
 #include <weft/error.hpp>
 
+#include "base/enums.hpp"
 #include "plan/spirv/spec_constants.hpp"
 #include "plan/spirv/spirv_fold.hpp"
 #include "plan/spirv/spirv_matrix.hpp"
@@ -19,15 +20,7 @@
 namespace weft {
 
 const char* to_string(Access access) noexcept {
-    switch (access) {
-        case Access::read:
-            return "read";
-        case Access::write:
-            return "write";
-        case Access::read_write:
-            return "read_write";
-    }
-    return "unknown";
+    return core::enum_name<Access::read_write>(access, {"read", "write", "read_write"});
 }
 
 }  // namespace weft
@@ -36,14 +29,14 @@ namespace weft::core {
 
 namespace {
 
-/// SPIRV-Cross trusts its input as drivers do: what the validator refuses must reach neither.
+/// SPIRV-Cross and drivers trust their input, so neither may get what the validator refuses.
 void validate(std::span<const std::uint32_t> words, const std::string& name) {
     const std::unique_ptr<spv_context_t, void (*)(spv_context)> context(spvContextCreate(SPV_ENV_VULKAN_1_2),
                                                                         spvContextDestroy);
     const std::unique_ptr<spv_validator_options_t, void (*)(spv_validator_options)> options(
         spvValidatorOptionsCreate(), spvValidatorOptionsDestroy);
     if (!context || !options) throw std::bad_alloc();
-    // Whether tight layouts are allowed is the device's business, not the module's.
+    // Whether tight layouts are allowed depends on the device, not on the module.
     spvValidatorOptionsSetScalarBlockLayout(options.get(), true);
     spv_const_binary_t binary{words.data(), words.size()};
     spv_diagnostic diagnostic = nullptr;
@@ -55,7 +48,7 @@ void validate(std::span<const std::uint32_t> words, const std::string& name) {
     refuse_shader(name, "invalid SPIR-V: " + (why.empty() ? "error " + std::to_string(result) : why));
 }
 
-/// One SPIRV-Cross context with the module in it.
+/// A SPIRV-Cross context with one module.
 class CrossCompiler {
   public:
     CrossCompiler(std::span<const std::uint32_t> words, const std::string& entry, const std::string& name)
@@ -79,7 +72,7 @@ class CrossCompiler {
         return {first, count};
     }
 
-    /// Name of the variable, else of its block; empty where the module has neither.
+    /// The name of the variable, else of its block; empty if the module has neither.
     std::string name_of(const spvc_reflected_resource& resource) const {
         const std::string variable = spvc_compiler_get_name(compiler_, resource.id);
         return variable.empty() ? spvc_compiler_get_name(compiler_, resource.base_type_id) : variable;
@@ -102,7 +95,7 @@ class CrossCompiler {
         const auto has = [&](SpvDecoration which) {
             return std::find(found.begin(), found.end(), which) != found.end();
         };
-        // Neither read nor written (only its length is asked for) counts as read: nothing to fetch back.
+        // A buffer of which only the length is used counts as read, so that nothing is copied back.
         if (has(SpvDecorationNonWritable)) return Access::read;
         return has(SpvDecorationNonReadable) ? Access::write : Access::read_write;
     }
@@ -208,7 +201,7 @@ std::string binding_text(const Binding& binding) {
 }
 
 Reflection reflect(std::span<const std::uint32_t> words, const ProgramOptions& options) {
-    const std::string name = options.name.empty() ? options.entry : options.name;
+    const std::string& name = name_of(options);
     check_spirv_words(words, options.entry, name);
     const std::vector<std::uint32_t> plain = without_matrices(words);
     validate(plain, name);

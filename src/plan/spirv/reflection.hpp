@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a SPIR-V module needs and binds, and whether a device can take it. Checked before a driver sees the
-// words: drivers crash on odd SPIR-V.
+// What a SPIR-V module needs and binds, and whether a device accepts it. Checked before the driver gets the
+// words, because drivers crash on invalid SPIR-V.
 #pragma once
 
 #include <array>
@@ -26,10 +26,14 @@ struct Reflection {
     bool folds = false;                            // takes its index from both axes of a dispatch
 };
 
+/// For reports and error texts: ProgramOptions::name, or the entry point.
+inline const std::string& name_of(const ProgramOptions& options) {
+    return options.name.empty() ? options.entry : options.name;
+}
 /// For error texts: binding 1 "y".
 std::string binding_text(const Binding& binding);
 
-/// Walks the words without a library: magic, version, instruction lengths, entry point, execution model.
+/// Checks magic, version, instruction lengths, entry point and execution model, without a library.
 /// Errors: invalid_shader - the text says which check failed, with what was found.
 void check_spirv_words(std::span<const std::uint32_t> words, const std::string& entry,
                        const std::string& name);

@@ -8,24 +8,13 @@
 
 #include <weft/error.hpp>
 
+#include "base/enums.hpp"
 #include "plan/spirv/spirv_module.hpp"
 
 namespace weft {
 
 const char* to_string(SpecType type) noexcept {
-    switch (type) {
-        case SpecType::boolean:
-            return "bool";
-        case SpecType::int32:
-            return "int";
-        case SpecType::uint32:
-            return "uint";
-        case SpecType::float32:
-            return "float";
-        case SpecType::other:
-            return "other";
-    }
-    return "unknown";
+    return core::enum_name<SpecType::other>(type, {"bool", "int", "uint", "float", "other"});
 }
 
 }  // namespace weft
@@ -126,7 +115,7 @@ std::vector<SpecConstant> SpecTable::chosen(const ProgramOptions& options, const
         if (options.local_size[axis] == 0 || !workgroup_size_ids_[axis]) continue;
         const SpecConstant constant{*workgroup_size_ids_[axis], options.local_size[axis]};
         const auto given = known(constant.id);
-        // Two axes may share a constant, or the caller give both forms of the same wish.
+        // Two axes may share a constant, or the caller may have set the size in both ways.
         if (given != chosen.end() && given->bits == constant.bits) continue;
         if (given != chosen.end())
             refuse(name, constant_text(constant) + "is given twice: local_size sets it along " + "xyz"[axis] +

@@ -43,9 +43,9 @@ bool is_componentwise(std::uint32_t opcode) {
     }
 }
 
-/// Follows the marks through a module. Passes are repeated while they find more, for a value may be stored
-/// behind the place that loads it, or a function be called before it is defined; real shaders need two or
-/// three.
+/// Follows the marks through a module. Passes are repeated while they find more, because a value may be
+/// stored after the place that loads it, and a function may be called before it is defined. Real shaders need
+/// two or three passes.
 class Tracer {
   public:
     Tracer(Words words, const std::set<std::uint32_t>& functions) : words_(words), functions_(functions) {

@@ -22,7 +22,7 @@ bool is_matrix_extension(Words words) {
     return name == "SPV_KHR_cooperative_matrix" || name == "SPV_NV_cooperative_matrix";
 }
 
-/// Instructions that treat a value as a whole: they stay as they are with an array.
+/// Instructions that treat a value as a whole. They are valid for arrays too.
 bool moves_values(std::uint32_t opcode) {
     switch (opcode) {
         case SpvOpLoad:
@@ -56,7 +56,8 @@ class Rewriter {
         if (opcode == SpvOpExtension && is_matrix_extension(words)) return;
         if (opcode == kStoreKhr || opcode == SpvOpCooperativeMatrixStoreNV) return;
         if ((opcode == kTypeKhr || opcode == SpvOpTypeCooperativeMatrixNV) && words.size() > 4) {
-            // As many elements as there are rows, a constant that is there already.
+            // An array with as many elements as the matrix has rows: that number is already a constant of the
+            // module.
             types_.insert(words[1]);
             emit(SpvOpTypeArray, {words[1], words[2], words[4]});
         } else if (opcode == kLengthKhr || opcode == SpvOpCooperativeMatrixLengthNV || opcode == kLoadKhr ||
@@ -69,7 +70,7 @@ class Rewriter {
         }
     }
 
-    /// Whether word 1 is a result type and a matrix, and the operation means something else to an array.
+    /// Whether word 1 is a result type that is a matrix, and the operation would not be valid for an array.
     bool makes_matrix(std::uint32_t opcode, Words words) const {
         // No instruction after the types has a type for word 1 and no result.
         return words.size() > 2 && types_.contains(words[1]) && !moves_values(opcode);

@@ -107,7 +107,7 @@ std::optional<std::uint64_t> binary(std::uint32_t opcode, std::uint32_t a, std::
     }
 }
 
-/// Operand words that may name a pointer variable; literals are left out.
+/// The operand words that may name a pointer variable, without literals.
 std::span<const std::uint32_t> pointer_operands(std::uint32_t opcode, std::span<const std::uint32_t> words) {
     const auto range = [&](std::size_t first, std::size_t count) {
         return first >= words.size() ? words.subspan(0, 0)
@@ -279,7 +279,7 @@ std::optional<std::uint64_t> SpirvModule::operation(Words words) const {
     const std::uint32_t opcode = words[3];
     const Words operands = words.subspan(4);
     if (opcode == SpvOpCompositeExtract) return extract(operands);
-    // 64-bit arithmetic would need widths everywhere; sizes are 32-bit in every compiler's output.
+    // 64-bit arithmetic would need widths everywhere, and every compiler writes sizes in 32 bits.
     if (type_bytes(words[1]) != 4) return std::nullopt;
     const auto operand = [&](std::size_t index) -> std::optional<std::uint32_t> {
         const auto known = index < operands.size() ? value(operands[index]) : std::nullopt;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What SPIRV-Cross does not report: values of constant expressions, the workgroup size they give, and the
-// bytes of Workgroup memory an entry point reaches. One pass over the words, no recursion, so that neither
-// long chains of constants nor deep call graphs cost more than their length.
+// What SPIRV-Cross does not report: values of constant expressions, the workgroup size that they give, and
+// the bytes of Workgroup memory that an entry point reaches. One pass over the words without recursion, so
+// that long chains of constants and deep call graphs cost no more than their length.
 #pragma once
 
 #include <array>
@@ -18,10 +18,10 @@ namespace weft::core {
 /// Throws Errc::invalid_shader with the text "Program 'name': what".
 [[noreturn]] void refuse_shader(const std::string& name, const std::string& what);
 
-/// Name of a capability as the SPIR-V specification spells it, "capability 1234" where weft knows none.
+/// Name of a capability as the SPIR-V specification spells it, "capability 1234" if weft does not know it.
 std::string capability_name(std::uint32_t capability);
 
-/// Text that starts at words[0], nothing if no zero byte ends it inside `words`.
+/// The text that starts at words[0]; nothing if no zero byte ends it inside `words`.
 std::optional<std::string> literal_string(std::span<const std::uint32_t> words);
 
 /// Calls visit(opcode, words of the instruction) for each instruction. The lengths have been checked.
@@ -39,12 +39,12 @@ class SpirvModule {
   public:
     explicit SpirvModule(std::span<const std::uint32_t> words);
 
-    /// Nothing when it rests on an operation that is not evaluated here.
+    /// Nothing if it depends on an operation that is not evaluated here.
     std::optional<std::array<std::uint32_t, 3>> local_size(const std::string& entry) const;
-    /// Sum over the Workgroup variables that the entry point and what it calls use, without padding: what a
-    /// driver takes at least. Saturates; nothing when a size is 0 or not known here.
+    /// The sum over the Workgroup variables that the entry point and the functions it calls use, without
+    /// padding: a driver needs at least as much. Saturates; nothing if a size is 0 or unknown.
     std::optional<std::uint64_t> shared_memory_bytes(const std::string& entry) const;
-    /// Ids of the functions that the entry point is or calls; empty without such an entry point.
+    /// The ids of the entry point and of the functions that it calls; empty if there is no such entry point.
     std::set<std::uint32_t> reached_functions(const std::string& entry) const;
     /// Names, in the order of the module.
     const std::vector<std::string>& capabilities() const { return capabilities_; }
@@ -68,7 +68,8 @@ class SpirvModule {
     std::vector<std::string> capabilities_;
     std::unordered_map<std::string, std::uint32_t> entry_functions_;
     std::unordered_map<std::uint32_t, std::array<std::uint32_t, 3>> literal_sizes_;  // by function
-    std::uint32_t workgroup_size_constant_ = 0;  // decorated WorkgroupSize, overrides the literals
+    std::uint32_t workgroup_size_constant_ =
+        0;  // the constant decorated WorkgroupSize overrides the literals
     std::unordered_map<std::uint32_t, std::uint64_t> values_, type_bytes_;
     std::unordered_map<std::uint32_t, Words> composites_;               // constant -> constituents
     std::unordered_map<std::uint32_t, std::uint32_t> pointees_;         // pointer type -> type

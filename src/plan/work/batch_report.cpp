@@ -6,7 +6,8 @@
 
 #include <weft/batch.hpp>
 
-#include "base/intervals.hpp"
+#include "base/enums.hpp"
+#include "trace/intervals.hpp"
 
 namespace weft {
 namespace {
@@ -22,19 +23,7 @@ std::array<std::vector<core::Interval>, 3> device_stages(const std::vector<Stage
 }  // namespace
 
 const char* to_string(Stage stage) noexcept {
-    switch (stage) {
-        case Stage::upload:
-            return "upload";
-        case Stage::kernel:
-            return "kernel";
-        case Stage::download:
-            return "download";
-        case Stage::copy_in:
-            return "copy-in";
-        case Stage::copy_out:
-            return "copy-out";
-    }
-    return "unknown";
+    return core::enum_name<Stage::copy_out>(stage, {"upload", "kernel", "download", "copy-in", "copy-out"});
 }
 
 double Progress::per_s() const {

@@ -26,7 +26,7 @@ HazardBarrier HazardTracker::next(WorkStage stage, std::span<const RangeUse> use
 }
 
 void HazardTracker::clear() {
-    // The next list uses the same buffers: their entries stay, so that it allocates nothing.
+    // The next list uses the same buffers, so their entries stay and it allocates nothing.
     constexpr std::size_t kMostBuffers = 256;
     if (buffers_.size() > kMostBuffers) buffers_.clear();
     for (auto& [buffer, spans] : buffers_) {

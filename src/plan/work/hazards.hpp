@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which barrier a command needs: ranges it uses against ranges that earlier commands of the same list used.
+// Which barrier a command needs, from the ranges that it and earlier commands of the same list use.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ class HazardTracker {
   public:
     /// The barrier to record before the next command. The command counts as recorded afterwards.
     HazardBarrier next(WorkStage stage, std::span<const RangeUse> uses);
-    /// Forgets everything, as after a barrier between all and all.
+    /// Forgets everything, as after a barrier between all earlier and all later work.
     void clear();
 
   private:

@@ -13,7 +13,7 @@ class BufferObject;
 struct HostRange {
     std::shared_ptr<BufferObject> buffer;  // empty: not page-locked
     std::uint64_t offset = 0;
-    std::uint64_t bytes = 0;  // of the buffer from `offset` on, where find() gave the range
+    std::uint64_t bytes = 0;  // from `offset` to the end of the buffer, if find() made the range
 };
 
 }  // namespace weft::core

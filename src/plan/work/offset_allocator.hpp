@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranges inside a block of memory: where they go, and what must be flushed of them. Pure bookkeeping.
+// Ranges inside a block of memory: where they are placed, and which bytes must be flushed. Pure.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class OffsetAllocator {
     explicit OffsetAllocator(std::uint64_t size);
 
     /// Offset of a range of `bytes` (> 0) aligned to `alignment` (a power of two), or nothing if none fits.
-    /// Throws std::bad_alloc, without any effect then.
+    /// If it throws std::bad_alloc, nothing has changed.
     std::optional<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t alignment);
     /// Takes back exactly a range that allocate() returned. Never allocates, because destructors call it.
     void release(std::uint64_t offset, std::uint64_t bytes) noexcept;
@@ -41,7 +41,7 @@ class OffsetAllocator {
     std::uint64_t live_ = 0;  // ranges in use
     ByOffset free_by_offset_;
     BySize free_by_size_;
-    /// Between `live_` ranges lie at most live_ + 1 free ones. So many nodes exist, in use or in here.
+    /// Between `live_` ranges lie at most live_ + 1 free ones. That many nodes exist, here or in the maps.
     std::vector<Nodes> spare_;
     std::uint64_t nodes_ = 0;
 };

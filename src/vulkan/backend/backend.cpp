@@ -25,10 +25,6 @@ std::vector<DeviceSnapshot> read_all(const Instance& instance, const std::vector
     return snapshots;
 }
 
-std::string queue_text(const QueueSlot& slot) {
-    return "family " + std::to_string(slot.family) + " queue " + std::to_string(slot.queue);
-}
-
 PlanReport report_plan(const DevicePlan& plan) {
     PlanReport report;
     report.upload_queue = queue_text(plan.queues.of(QueueRole::upload));
@@ -49,8 +45,8 @@ PlanReport report_plan(const DevicePlan& plan) {
     return report;
 }
 
-/// Owns `object` in this process only. A forked child has none of the threads that hold its locks and wait on
-/// its conditions, so destroying it there could take forever; the memory goes with the child.
+/// Owns `object` in this process only. A forked child lacks the threads that hold its locks, so destroying it
+/// there could take forever. The child's memory is freed when the child ends.
 template <class T>
 std::shared_ptr<T> owned_by_process(std::unique_ptr<T> object) {
     return {object.release(), [process = getpid()](T* p) {
@@ -98,8 +94,7 @@ std::shared_ptr<BackendState> make_backend_state(std::shared_ptr<Instance> insta
             throw Error(Errc::unsupported,
                         "Backend: host allocator cuda is not possible (got " + found + ")");
     clock.report.caches_s = context->pipelines.load_s();
-    clock.report.device_s =
-        seconds_between(clock.opening, std::chrono::steady_clock::now()) - clock.report.caches_s;
+    clock.report.device_s = seconds_since(clock.opening) - clock.report.caches_s;
     return owned_by_process(std::make_unique<BackendState>(context, std::move(info), std::move(report),
                                                            clock.report, clock.process_begin, config.trace));
 }
@@ -115,7 +110,7 @@ std::vector<DeviceInfo> list_devices(const Config& config) {
     try {
         devices.at(core::choose_device(snapshots, config)).chosen = true;
     } catch (const Error&) {
-        // Nothing is chosen; the list is for finding out why.
+        // Nothing is chosen; the list shows why.
     }
     return devices;
 }

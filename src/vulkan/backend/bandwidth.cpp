@@ -11,12 +11,14 @@
 #include <weft/program.hpp>
 #include <weft/stream.hpp>
 
+#include "vulkan/device/commands.hpp"
 #include "vulkan/engine/backend_state.hpp"
 
 namespace weft::tune {
 namespace {
 
 using core::QueueRole;
+using core::seconds_since;
 using core::Token;
 using std::chrono::steady_clock;
 
@@ -29,33 +31,19 @@ double median(std::vector<double> values) {
     return values[values.size() / 2];
 }
 
-double seconds_since(steady_clock::time_point start) {
-    return std::chrono::duration<double>(steady_clock::now() - start).count();
-}
-
 /// One direction: a copy between a page-locked and a device buffer, recorded once.
 class Lane {
   public:
-    Lane(core::Context& context, const std::shared_ptr<core::Context>& shared, QueueRole role,
-         std::uint64_t bytes)
-        : context_(context), role_(role), bytes_(bytes) {
-        core::Device& device = context.device;
-        if (bytes != 0) make_buffers(shared);
-        VkCommandPoolCreateInfo info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
-        info.queueFamilyIndex = device.queue(role).slot.family;
-        device.check(device.vk.vkCreateCommandPool(device.handle(), &info, nullptr, &pool_),
-                     "vkCreateCommandPool");
-        VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
-        allocate.commandPool = pool_;
-        allocate.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
-        allocate.commandBufferCount = kDepth;
-        device.check(device.vk.vkAllocateCommandBuffers(device.handle(), &allocate, commands_.data()),
-                     "vkAllocateCommandBuffers");
+    Lane(std::shared_ptr<core::Context> context, QueueRole role, std::uint64_t bytes)
+        : context_(std::move(context)), role_(role), bytes_(bytes) {
+        if (bytes != 0) make_buffers();
+        pool_ = core::make_command_pool(context_->device, context_->device.queue(role).slot.family);
+        core::allocate_commands(context_->device, pool_, commands_);
         for (std::uint64_t i = 0; i < kDepth; ++i) record(i);
     }
     ~Lane() {
         if (pool_ != VK_NULL_HANDLE)
-            context_.device.vk.vkDestroyCommandPool(context_.device.handle(), pool_, nullptr);
+            context_->device.vk.vkDestroyCommandPool(context_->device.handle(), pool_, nullptr);
     }
     Lane(const Lane&) = delete;
     Lane& operator=(const Lane&) = delete;
@@ -65,12 +53,12 @@ class Lane {
     void step() {
         if (bytes_ == 0) return;
         Token& token = tokens_[next_];
-        context_.timelines.wait(token);
-        token = context_.timelines.submit(role_, commands_[next_]);
+        context_->timelines.wait(token);
+        token = context_->timelines.submit(role_, commands_[next_]);
         next_ = (next_ + 1) % kDepth;
     }
     void drain() {
-        for (const Token& token : tokens_) context_.timelines.wait(token);
+        for (const Token& token : tokens_) context_->timelines.wait(token);
     }
 
     VkCommandBuffer first() const { return commands_[0]; }
@@ -78,28 +66,26 @@ class Lane {
   private:
     static constexpr std::uint64_t kDepth = 4;
 
-    void make_buffers(const std::shared_ptr<core::Context>& shared) {
+    void make_buffers() {
         host_ =
-            core::BufferObject::create(shared, core::MemoryKind::download, bytes_ * kDepth, "ceiling host");
+            core::BufferObject::create(context_, core::MemoryKind::download, bytes_ * kDepth, "ceiling host");
         device_ =
-            core::BufferObject::create(shared, core::MemoryKind::device, bytes_ * kDepth, "ceiling device");
+            core::BufferObject::create(context_, core::MemoryKind::device, bytes_ * kDepth, "ceiling device");
         std::fill_n(host_->mapped(), bytes_ * kDepth, std::byte{1});
     }
 
     void record(std::uint64_t i) {
-        core::Device& device = context_.device;
-        const VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr, 0,
-                                             nullptr};
-        device.check(device.vk.vkBeginCommandBuffer(commands_[i], &begin), "vkBeginCommandBuffer");
+        core::Device& device = context_->device;
+        core::begin_commands(device, commands_[i]);
         const VkBufferCopy region{i * bytes_, i * bytes_, bytes_};
         const bool up = role_ == QueueRole::upload;
         if (bytes_ != 0)  // Vulkan has no empty copies
             device.vk.vkCmdCopyBuffer(commands_[i], (up ? host_ : device_)->handle(),
                                       (up ? device_ : host_)->handle(), 1, &region);
-        device.check(device.vk.vkEndCommandBuffer(commands_[i]), "vkEndCommandBuffer");
+        core::end_commands(device, commands_[i]);
     }
 
-    core::Context& context_;
+    std::shared_ptr<core::Context> context_;
     QueueRole role_;
     std::uint64_t bytes_;
     std::shared_ptr<core::BufferObject> host_, device_;
@@ -143,6 +129,12 @@ double median_wait(core::Context& context, int repeats, VkCommandBuffer commands
     return median(std::move(times));
 }
 
+const std::shared_ptr<core::Context>& context_of(Backend& backend, const char* function) {
+    const auto& context = detail::Access::backend_state(backend)->context();
+    context->device.require_usable(function);
+    return context;
+}
+
 }  // namespace
 
 CopyCeiling measure_copy_ceiling(Backend& backend, std::uint64_t bytes_in, std::uint64_t bytes_out,
@@ -153,8 +145,7 @@ CopyCeiling measure_copy_ceiling(Backend& backend, std::uint64_t bytes_in, std::
         throw Error(Errc::invalid_argument, "measure_copy_ceiling: window out of range (got " +
                                                 std::to_string(window_s) +
                                                 " s, need more than 0, at most 60)");
-    const auto& shared = detail::Access::backend_state(backend)->context();
-    shared->device.require_usable("measure_copy_ceiling");
+    const auto& context = context_of(backend, "measure_copy_ceiling");
     // Large enough for full speed on a bus, small enough for several to be under way.
     constexpr std::uint64_t kLargest = std::uint64_t{16} << 20;
     const double scale = static_cast<double>(kLargest) / static_cast<double>(std::max(bytes_in, bytes_out));
@@ -162,17 +153,17 @@ CopyCeiling measure_copy_ceiling(Backend& backend, std::uint64_t bytes_in, std::
         const auto scaled = static_cast<std::uint64_t>(static_cast<double>(bytes) * scale) / 64 * 64;
         return bytes == 0 ? 0 : std::max<std::uint64_t>(scaled, 64);
     };
-    Lane none(*shared, shared, QueueRole::upload, 0);
+    Lane none(context, QueueRole::upload, 0);
     const auto alone = [&](QueueRole role, std::uint64_t bytes) {
         if (bytes == 0) return 0.0;
-        Lane lane(*shared, shared, role, kLargest);
+        Lane lane(context, role, kLargest);
         return rate(lane, none, window_s);
     };
     CopyCeiling ceiling;
     ceiling.upload_gb_per_s = alone(QueueRole::upload, bytes_in);
     ceiling.download_gb_per_s = alone(QueueRole::download, bytes_out);
-    Lane up(*shared, shared, QueueRole::upload, sized(bytes_in));
-    Lane down(*shared, shared, QueueRole::download, sized(bytes_out));
+    Lane up(context, QueueRole::upload, sized(bytes_in));
+    Lane down(context, QueueRole::download, sized(bytes_out));
     ceiling.concurrent_gb_per_s = rate(up, down, window_s);
     return ceiling;
 }
@@ -193,8 +184,8 @@ struct MemoryCeiling::Impl {
         stream.dispatch(triad, {a, b, c}, vectors);
         const auto start = steady_clock::now();
         stream.wait();
-        // Several passes a submission where a pass is short, so that what the host adds stays small next to
-        // them.
+        // Several passes in one submission if a pass is short, so that the time of the submission matters
+        // little.
         passes = static_cast<int>(std::clamp(0.002 / seconds_since(start), 1.0, 8.0));
     }
 
@@ -226,25 +217,24 @@ double MemoryCeiling::gb_per_s() {
 }
 
 double measure_submit_wait(Backend& backend, int repeats) {
-    const auto& shared = detail::Access::backend_state(backend)->context();
-    shared->device.require_usable("measure_submit_wait");
-    Lane empty(*shared, shared, QueueRole::compute, 0);
-    return median_wait(*shared, repeats, empty.first());
+    const auto& context = context_of(backend, "measure_submit_wait");
+    Lane empty(context, QueueRole::compute, 0);
+    return median_wait(*context, repeats, empty.first());
 }
 
 double measure_dispatch_wait(Backend& backend, int repeats) {
-    const auto& shared = detail::Access::backend_state(backend)->context();
-    shared->device.require_usable("measure_dispatch_wait");
-    // A sequential batch of one element leaves its commands in a slot; they are submitted again as they are.
+    const auto& context = context_of(backend, "measure_dispatch_wait");
+    // A sequential batch of one element leaves its commands in a slot. The same commands are submitted again.
     const Program triad(backend, kTriadSpirv, {.name = "stream_triad"});
     std::array<std::uint32_t, 4> a{1, 1, 1, 1}, b{2, 2, 2, 2}, c{};
     const Job job{.inputs = {a, b}, .outputs = {c}, .elements = 1};
     run_batch(backend, triad, {&job, 1}, {.mode = BatchMode::sequential, .stage_times = Choice::off});
-    auto ring = detail::Access::backend_state(backend)->acquire_ring(1);
+    core::IdleRings& rings = detail::Access::backend_state(backend)->rings();
+    auto ring = rings.acquire(context, 1);
     const core::Recording& recorded = *ring->slots[0]->active;
     const double seconds =
-        median_wait(*shared, repeats, recorded.commands[static_cast<std::size_t>(QueueRole::compute)]);
-    detail::Access::backend_state(backend)->release_ring(std::move(ring));
+        median_wait(*context, repeats, recorded.commands[static_cast<std::size_t>(QueueRole::compute)]);
+    rings.give_back(std::move(ring));
     return seconds;
 }
 

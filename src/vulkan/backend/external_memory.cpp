@@ -83,7 +83,7 @@ std::array<WorkPoint, kWorkTimelines> last_work(const BackendState& backend_stat
 }
 
 std::shared_ptr<ExternalTimeline> make_external_timeline(const BackendState& backend_state,
-                                                         SignallerCheck check) {
+                                                         std::function<std::string()> check) {
     const std::shared_ptr<Context>& context = backend_state.context();
     auto timeline = std::make_shared<ExternalTimeline>(context, std::move(check));
     context->externals.add(timeline);

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/enum_check.hpp"
-#include "vulkan/engine/program_object.hpp"
+#include "base/enums.hpp"
+#include "vulkan/engine/program.hpp"
 #include "vulkan/stream/stream_state.hpp"
 
 namespace weft::native {
@@ -19,15 +19,8 @@ core::Device& device_of(const Backend& backend) {
 
 core::QueueRole role_of(Role role, const char* function) {
     core::check_enum(function, "role of a queue", role, Role::download);
-    switch (role) {
-        case Role::upload:
-            return core::QueueRole::upload;
-        case Role::download:
-            return core::QueueRole::download;
-        case Role::compute:
-            break;
-    }
-    return core::QueueRole::compute;
+    static_assert(static_cast<int>(Role::download) == static_cast<int>(core::QueueRole::download));
+    return static_cast<core::QueueRole>(role);
 }
 
 Queue queue_of(const core::Device& device, core::QueueRole role) {
@@ -62,7 +55,7 @@ void order(const Backend& backend, Role role, Point point, bool wait, const char
         device.check(device.vk.vkQueueSubmit(queue.handle, 1, &info, VK_NULL_HANDLE), "vkQueueSubmit");
         core::CounterCells::add(device.counters.submissions);
     }
-    // A point on weft's own timeline behind it, so that waits for all of weft's work include it.
+    // A later point on weft's own timeline, so that waits for all of weft's work include it.
     detail::Access::backend_state(backend)->context()->timelines.submit(queue_role, VK_NULL_HANDLE);
 }
 

@@ -11,7 +11,6 @@
 #include "base/config_parse.hpp"
 #include "plan/device/adoption.hpp"
 #include "plan/device/tuning_file.hpp"
-#include "vulkan/device/matrix_units.hpp"
 #include "vulkan/device/read_snapshot.hpp"
 #include "vulkan/engine/backend_state.hpp"
 
@@ -24,106 +23,6 @@ using core::DeviceSnapshot;
     throw Error(Errc::invalid_argument, "native::adopt: " + what);
 }
 
-template <class Structure>
-const Structure& as(const VkBaseInStructure* link) {
-    return *reinterpret_cast<const Structure*>(link);
-}
-
-void read_combined(const VkBaseInStructure* link, DeviceSnapshot& s) {
-    if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES) {
-        const auto& f = as<VkPhysicalDeviceVulkan11Features>(link);
-        s.storage_16bit |= f.storageBuffer16BitAccess != 0;
-        s.variable_pointers |= f.variablePointers != 0;
-    } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES) {
-        const auto& f = as<VkPhysicalDeviceVulkan12Features>(link);
-        s.timeline_semaphores |= f.timelineSemaphore != 0;
-        s.host_query_reset |= f.hostQueryReset != 0;
-        s.shader_float16 |= f.shaderFloat16 != 0;
-        s.shader_int8 |= f.shaderInt8 != 0;
-        s.storage_8bit |= f.storageBuffer8BitAccess != 0;
-        s.scalar_block_layout |= f.scalarBlockLayout != 0;
-        s.buffer_device_address |= f.bufferDeviceAddress != 0;
-        s.vulkan_memory_model |= f.vulkanMemoryModel != 0;
-    } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES) {
-        const auto& f = as<VkPhysicalDeviceVulkan13Features>(link);
-        s.synchronization2 |= f.synchronization2 != 0;
-        s.subgroup_size_control |= f.subgroupSizeControl != 0;
-        s.full_subgroups |= f.computeFullSubgroups != 0;
-    }
-}
-
-/// The structures of single extensions, which came before those of whole versions.
-void read_single(const VkBaseInStructure* link, DeviceSnapshot& s) {
-    switch (link->sType) {
-        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES:
-            s.timeline_semaphores |=
-                as<VkPhysicalDeviceTimelineSemaphoreFeatures>(link).timelineSemaphore != 0;
-            break;
-        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_QUERY_RESET_FEATURES:
-            s.host_query_reset |= as<VkPhysicalDeviceHostQueryResetFeatures>(link).hostQueryReset != 0;
-            break;
-        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES:
-            s.shader_float16 |= as<VkPhysicalDeviceShaderFloat16Int8Features>(link).shaderFloat16 != 0;
-            s.shader_int8 |= as<VkPhysicalDeviceShaderFloat16Int8Features>(link).shaderInt8 != 0;
-            break;
-        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES:
-            s.storage_8bit |= as<VkPhysicalDevice8BitStorageFeatures>(link).storageBuffer8BitAccess != 0;
-            break;
-        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES:
-            s.storage_16bit |= as<VkPhysicalDevice16BitStorageFeatures>(link).storageBuffer16BitAccess != 0;
-            break;
-        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VARIABLE_POINTERS_FEATURES:
-            s.variable_pointers |= as<VkPhysicalDeviceVariablePointersFeatures>(link).variablePointers != 0;
-            break;
-        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SCALAR_BLOCK_LAYOUT_FEATURES:
-            s.scalar_block_layout |=
-                as<VkPhysicalDeviceScalarBlockLayoutFeatures>(link).scalarBlockLayout != 0;
-            break;
-        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES:
-            s.buffer_device_address |=
-                as<VkPhysicalDeviceBufferDeviceAddressFeatures>(link).bufferDeviceAddress != 0;
-            break;
-        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES:
-            s.vulkan_memory_model |=
-                as<VkPhysicalDeviceVulkanMemoryModelFeatures>(link).vulkanMemoryModel != 0;
-            break;
-        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES:
-            s.synchronization2 |= as<VkPhysicalDeviceSynchronization2Features>(link).synchronization2 != 0;
-            break;
-        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES:
-            s.subgroup_size_control |=
-                as<VkPhysicalDeviceSubgroupSizeControlFeatures>(link).subgroupSizeControl != 0;
-            s.full_subgroups |=
-                as<VkPhysicalDeviceSubgroupSizeControlFeatures>(link).computeFullSubgroups != 0;
-            break;
-        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_NV:
-            s.cooperative_matrix_nv |=
-                as<VkPhysicalDeviceCooperativeMatrixFeaturesNV>(link).cooperativeMatrix != 0;
-            break;
-        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT:
-            s.device_fault |= as<VkPhysicalDeviceFaultFeaturesEXT>(link).deviceFault != 0;
-            break;
-        default:
-            break;
-    }
-}
-
-DeviceSnapshot enabled_features(const VkPhysicalDeviceFeatures2& features) {
-    DeviceSnapshot s;
-    s.shader_int64 = features.features.shaderInt64 != 0;
-    s.shader_float64 = features.features.shaderFloat64 != 0;
-    s.shader_int16 = features.features.shaderInt16 != 0;
-    for (auto link = static_cast<const VkBaseInStructure*>(features.pNext); link != nullptr;
-         link = link->pNext) {
-        read_combined(link, s);
-        read_single(link, s);
-        // Not in the enumeration of older headers.
-        if (link->sType == core::kKhrMatrixFeaturesType)
-            s.cooperative_matrix_khr |= as<core::KhrMatrixFeatures>(link).cooperativeMatrix != 0;
-    }
-    return s;
-}
-
 core::QueueSlot slot_of(const AdoptedQueue& queue) {
     return {queue.family, queue.index};
 }
@@ -133,7 +32,7 @@ core::Adoption describe(const AdoptedDevice& device) {
     // An unset version means 1.0.
     adoption.api_major = std::max(1u, VK_API_VERSION_MAJOR(device.api_version));
     adoption.api_minor = VK_API_VERSION_MINOR(device.api_version);
-    if (device.features != nullptr) adoption.enabled = enabled_features(*device.features);
+    if (device.features != nullptr) core::add_features(*device.features, adoption.enabled);
     adoption.extensions = device.extensions;
     adoption.compute = slot_of(device.compute);
     if (device.upload) adoption.upload = slot_of(*device.upload);
@@ -163,7 +62,7 @@ std::uint32_t index_of(const core::Instance& instance, VkPhysicalDevice physical
     return static_cast<std::uint32_t>(found - all.begin());
 }
 
-/// Of the device and of the layers that are enabled, for a device may be made with those of layers too.
+/// Those of the device and of the enabled layers: a device may be made with both.
 std::vector<std::string> possible_extensions(const core::Instance& instance, VkPhysicalDevice device) {
     std::vector<std::string> names = core::device_extensions(instance.vk, device, nullptr);
     const auto list = reinterpret_cast<PFN_vkEnumerateDeviceLayerProperties>(
@@ -198,7 +97,7 @@ void check_queue(VkDevice device, PFN_vkGetDeviceQueue get_queue, const AdoptedQ
            " of this device (got another handle, need what vkGetDeviceQueue gives)");
 }
 
-/// Two locks for one queue would be none.
+/// Two different locks of one queue would not exclude each other.
 void check_locks(const AdoptedQueue& a, const AdoptedQueue& b) {
     const bool same = slot_of(a) == slot_of(b);
     if (same && (a.mutex != b.mutex || static_cast<bool>(a.lock) != static_cast<bool>(b.lock)))

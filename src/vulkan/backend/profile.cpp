@@ -15,7 +15,8 @@ struct Profile::Impl {
     Impl(std::shared_ptr<core::Context> c, std::uint64_t max_events)
         : context(std::move(c)), sink(context->add_listener(max_events)) {}
     ~Impl() {
-        // A forked child has no thread that could hold the lock, and may have it locked for ever.
+        // In a forked child the lock may be locked forever, because the thread that held it does not exist
+        // there.
         if (!context->device.foreign_process()) context->trace.close(sink);
     }
     Impl(const Impl&) = delete;

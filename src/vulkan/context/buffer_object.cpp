@@ -11,7 +11,7 @@
 #include "base/file_descriptor.hpp"
 #include "plan/work/offset_allocator.hpp"
 #include "vulkan/context/context.hpp"
-#include "vulkan/memory/external_source.hpp"
+#include "vulkan/memory/block_source.hpp"
 
 namespace weft::core {
 namespace {
@@ -38,8 +38,8 @@ void BufferObject::make_buffer(VkExternalMemoryHandleTypeFlags handle_types) {
     if (handle_types != 0) info.pNext = &external;
     info.size = bytes_;
     info.usage = kUsage;
-    // Shared between families instead of handed over: for buffers no driver is known to charge for it, and a
-    // whole class of ownership mistakes goes away.
+    // Shared between families: no driver is known to be slower with shared buffers, and no ownership has to
+    // be transferred.
     info.sharingMode = families.size() > 1 ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE;
     if (families.size() > 1) {
         info.queueFamilyIndexCount = static_cast<std::uint32_t>(families.size());
@@ -56,7 +56,7 @@ std::uint64_t padded_bytes(const Device& device, std::uint64_t bytes) {
         throw Error(Errc::invalid_argument, "Buffer: too large for this device (got " +
                                                 std::to_string(bytes) + " bytes, need at most " +
                                                 std::to_string(limit) + ")");
-    // Vulkan has no empty buffers, and storage ranges are read in words of four bytes, vectors of sixteen.
+    // Vulkan has no empty buffers, and shaders read words of 4 bytes and vectors of 16.
     return std::max<std::uint64_t>((bytes + 15) / 16 * 16, 16);
 }
 
@@ -117,14 +117,10 @@ void BufferObject::bind_imported(const void* base) {
 
     VkImportMemoryHostPointerInfoEXT import{VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT};
     import.handleType = type;
-    import.pHostPointer = const_cast<void*>(base);  // the API has no const form; inputs are only ever read
-    VkMemoryAllocateInfo info{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, &import};
-    info.allocationSize = bytes_;
-    info.memoryTypeIndex = index;
-    device.check(device.vk.vkAllocateMemory(device.handle(), &info, nullptr, &imported_), "vkAllocateMemory");
-    CounterCells::add(device.counters.allocations);
+    import.pHostPointer = const_cast<void*>(base);  // the API takes no const pointer; inputs are only read
+    imported_ =
+        allocate_memory(device, {VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, &import, bytes_, index}, name_);
     CounterCells::add(device.counters.imports);
-    device.set_name(VK_OBJECT_TYPE_DEVICE_MEMORY, imported_, name_);
     device.check(device.vk.vkBindBufferMemory(device.handle(), handle_, imported_, 0), "vkBindBufferMemory");
     mapped_ = static_cast<std::byte*>(const_cast<void*>(base));
 }
@@ -224,7 +220,7 @@ HostRange ImportRegistry::find_or_import(const std::shared_ptr<Context>& context
         return {std::move(buffer), reinterpret_cast<std::uintptr_t>(pointer) - base};
     } catch (const Error& e) {
         if (e.code() == Errc::device_lost) throw;
-        return {};  // file-backed or otherwise odd pages: the caller copies instead
+        return {};  // the driver does not import these pages, for example those of a file: the caller copies
     }
 }
 
@@ -266,20 +262,16 @@ void BufferObject::bind_foreign(int fd, std::uint64_t allocation_bytes, std::uin
         throw Error(Errc::unsupported, "import: device memory fits no shared buffer of this device");
     VkImportMemoryFdInfoKHR import{VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR};
     import.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
-    // A copy, so that the caller's own stays the caller's whatever fails.
+    // A duplicate, so that the caller keeps its own if something fails.
     FileDescriptor own(fcntl(fd, F_DUPFD_CLOEXEC, 0));
     if (own.get() < 0)
         throw Error(Errc::invalid_argument,
                     "import: no open file descriptor (got " + std::to_string(fd) + ")");
     import.fd = own.get();
-    VkMemoryAllocateInfo info{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, &import};
-    info.allocationSize = allocation_bytes;
-    info.memoryTypeIndex = type;
-    device.check(device.vk.vkAllocateMemory(device.handle(), &info, nullptr, &imported_), "vkAllocateMemory");
-    own.release();  // the allocation's from here on
-    CounterCells::add(device.counters.allocations);
+    imported_ = allocate_memory(
+        device, {VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, &import, allocation_bytes, type}, name_);
+    own.release();  // the allocation owns it from here on
     CounterCells::add(device.counters.imports);
-    device.set_name(VK_OBJECT_TYPE_DEVICE_MEMORY, imported_, name_);
     device.check(device.vk.vkBindBufferMemory(device.handle(), handle_, imported_, first),
                  "vkBindBufferMemory");
 }
@@ -292,7 +284,7 @@ std::shared_ptr<BufferObject> BufferObject::import_fd(const std::shared_ptr<Cont
     buffer->make_buffer(VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT);
     buffer->bind_foreign(fd, allocation_bytes, first);
     buffer->count();
-    close(fd);  // last, when nothing can fail any more
+    close(fd);  // last, because nothing can fail any more
     return buffer;
 }
 

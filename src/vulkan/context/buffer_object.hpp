@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A VkBuffer with its memory, and the register that finds page-locked memory behind a user's pointer.
+// A VkBuffer with its memory, and the registry that finds page-locked memory behind a user's pointer.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ class ExportSource;
 /// What a buffer of `bytes` takes. Errors: invalid_argument - larger than the device's buffers can be.
 std::uint64_t padded_bytes(const Device& device, std::uint64_t bytes);
 
-/// Owned by everything that may still use it: the user's Buffer, and every submitted chunk of work until it
-/// is done. So freeing never waits and never happens too early.
+/// Owned by everything that may still use it: the user's Buffer, and every submitted chunk until it is done.
+/// So freeing never waits and never happens too early.
 class BufferObject {
   public:
     /// Errors: out_of_memory; invalid_argument - larger than the device's buffers can be.
@@ -32,11 +32,11 @@ class BufferObject {
     /// The pages that hold [pointer, pointer + bytes), imported. Errors: unsupported, out_of_memory.
     static std::shared_ptr<BufferObject> import(const std::shared_ptr<Context>& context, const void* pointer,
                                                 std::uint64_t bytes);
-    /// Device memory of its own, made to be given out as a file descriptor. Errors: as create().
+    /// Device memory that can be exported as a file descriptor. Errors: as create().
     static std::shared_ptr<BufferObject> create_exportable(const std::shared_ptr<Context>& context,
                                                            std::uint64_t bytes, std::string name);
-    /// `bytes` of a foreign allocation of `allocation_bytes`, from `first` on. `fd` is taken over on success
-    /// only. Errors: invalid_argument, out_of_memory, driver.
+    /// `bytes` of another API's allocation of `allocation_bytes`, from `first` on. Takes `fd` over if it
+    /// succeeds. Errors: invalid_argument, out_of_memory, driver.
     static std::shared_ptr<BufferObject> import_fd(const std::shared_ptr<Context>& context, int fd,
                                                    std::uint64_t allocation_bytes, std::uint64_t first,
                                                    std::uint64_t bytes, std::string name);
@@ -46,15 +46,15 @@ class BufferObject {
 
     VkBuffer handle() const { return handle_; }
     std::uint64_t bytes() const { return bytes_; }
-    /// Never reused, unlike a VkBuffer handle: what was recorded for one buffer must not be taken for
-    /// another.
+    /// Never used twice, unlike a VkBuffer handle, so that commands recorded for one buffer are never used
+    /// for another.
     std::uint64_t id() const { return id_; }
     std::byte* mapped() const { return mapped_; }
     /// false: host writes need flush(), host reads invalidate().
     bool coherent() const { return coherent_; }
     /// Who allocated the memory: "vulkan", "cuda", or "import".
     const char* memory_source() const { return memory_source_; }
-    /// Of the host, as opposed to the device's own that the host may reach as well.
+    /// true: host memory; false: device memory, which the host may reach as well.
     bool host_memory() const { return host_memory_; }
     bool imported() const { return imported_ != VK_NULL_HANDLE; }
     /// The allocation behind create_exportable(); null for other buffers.
@@ -88,7 +88,7 @@ class BufferObject {
     bool coherent_ = true, counted_ = false, host_memory_ = false;
 };
 
-/// Finds the buffer behind host pointers. HostBuffers and imports enter and leave by themselves.
+/// Finds the buffer behind a host pointer. HostBuffers and imports are added and removed automatically.
 class HostRanges {
   public:
     /// The page-locked memory at `pointer` and how far it reaches; empty: the memory is ordinary.
@@ -106,9 +106,9 @@ class HostRanges {
     std::map<std::uintptr_t, Entry> by_begin_;
 };
 
-/// Keeps imports of ordinary memory, least recently used out first. Only for devices that read through the
-/// process's own page tables (TransferPlan::keep_imports): elsewhere an import pins pages that a later
-/// mapping at the same address would not have.
+/// Keeps imports of ordinary memory; the least recently used one is dropped first. Only for devices that read
+/// through the page tables of the process (TransferPlan::keep_imports): on others an import pins pages, and
+/// memory mapped later at the same address would have other pages.
 class ImportRegistry {
   public:
     /// Empty range when the pages cannot be imported.

@@ -12,7 +12,7 @@ constexpr std::uint32_t kSetsPerPool = 64;
 constexpr std::size_t kMostKeptSets = 4096;
 
 std::uint64_t hash_of(std::span<const std::uint64_t> key) {
-    std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a over words, mixed so that low bits count
+    std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a over words, mixed so that all bits reach the low ones
     for (const std::uint64_t word : key) {
         hash = (hash ^ word) * 0x100000001b3u;
         hash ^= hash >> 29;
@@ -38,19 +38,14 @@ CommandList::~CommandList() {
 }
 
 void CommandList::make_pool() {
-    VkCommandPoolCreateInfo info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
-    info.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
-    info.queueFamilyIndex = device_.plan().queues.of(role_).family;
-    device_.check(device_.vk.vkCreateCommandPool(device_.handle(), &info, nullptr, &pool_),
-                  "vkCreateCommandPool");
-    VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
-    allocate.commandPool = pool_;
-    allocate.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
-    allocate.commandBufferCount = 1;
-    const VkResult result = device_.vk.vkAllocateCommandBuffers(device_.handle(), &allocate, &commands_);
-    if (result != VK_SUCCESS) device_.vk.vkDestroyCommandPool(device_.handle(), pool_, nullptr);
-    device_.check(result, "vkAllocateCommandBuffers");
-    CounterCells::add(device_.counters.objects, 2);
+    pool_ = make_command_pool(device_, device_.plan().queues.of(role_).family,
+                              VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT);
+    try {
+        allocate_commands(device_, pool_, {&commands_, 1});
+    } catch (...) {
+        device_.vk.vkDestroyCommandPool(device_.handle(), pool_, nullptr);
+        throw;
+    }
 }
 
 void CommandList::set_name(std::string_view name) const noexcept {
@@ -62,10 +57,9 @@ void CommandList::set_name(std::string_view name) const noexcept {
 void CommandList::begin(bool replayable) {
     forget_state();
     if (external_) return;
-    const VkCommandBufferUsageFlags usage = replayable ? VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT
-                                                       : VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
-    const VkCommandBufferBeginInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr, usage, nullptr};
-    device_.check(device_.vk.vkBeginCommandBuffer(commands_, &info), "vkBeginCommandBuffer");
+    begin_commands(device_, commands_,
+                   replayable ? VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT
+                              : VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
 }
 
 void CommandList::forget_state() {
@@ -132,7 +126,7 @@ void CommandList::close() {
 
 void CommandList::end() {
     close();
-    device_.check(device_.vk.vkEndCommandBuffer(commands_), "vkEndCommandBuffer");
+    end_commands(device_, commands_);
     CounterCells::add(device_.counters.recordings);
 }
 
@@ -306,29 +300,11 @@ VkDescriptorSet CommandList::set_for(std::span<const BoundArgument> arguments) {
 }
 
 void CommandList::add_set_pool() {
-    const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                                    kSetsPerPool * device_.plan().storage_buffers};
-    VkDescriptorPoolCreateInfo info{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO};
-    info.maxSets = kSetsPerPool;
-    info.poolSizeCount = 1;
-    info.pPoolSizes = &size;
     set_pools_.reserve(set_pools_.size() + 1);
     sets_.reserve(sets_.size() + kSetsPerPool);
-    VkDescriptorPool made = VK_NULL_HANDLE;
-    device_.check(device_.vk.vkCreateDescriptorPool(device_.handle(), &info, nullptr, &made),
-                  "vkCreateDescriptorPool");
-    set_pools_.push_back(made);
-    std::array<VkDescriptorSetLayout, kSetsPerPool> layouts;
-    layouts.fill(device_.set_layout());
     std::array<VkDescriptorSet, kSetsPerPool> sets{};
-    VkDescriptorSetAllocateInfo allocate{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO};
-    allocate.descriptorPool = made;
-    allocate.descriptorSetCount = kSetsPerPool;
-    allocate.pSetLayouts = layouts.data();
-    device_.check(device_.vk.vkAllocateDescriptorSets(device_.handle(), &allocate, sets.data()),
-                  "vkAllocateDescriptorSets");
+    set_pools_.push_back(make_sets(device_, sets));
     sets_.insert(sets_.end(), sets.begin(), sets.end());
-    CounterCells::add(device_.counters.objects, kSetsPerPool + 1);
 }
 
 }  // namespace weft::core

@@ -13,7 +13,7 @@
 #include "plan/work/hazards.hpp"
 #include "vulkan/context/context.hpp"
 #include "vulkan/context/stage_timer.hpp"
-#include "vulkan/device/barriers.hpp"
+#include "vulkan/device/commands.hpp"
 
 namespace weft::core {
 
@@ -62,16 +62,17 @@ class CommandList {
     void set_name(std::string_view name) const noexcept;
     /// `replayable`: may be submitted again while it runs.
     void begin(bool replayable);
-    /// Times the steps of this recording from here on for listeners, as work of `stream`; after begin().
-    /// Steps that nothing separates share one interval: a timestamp between would keep them apart.
+    /// Times the steps of this recording for listeners, as work of `stream`; call it after begin(). Steps
+    /// without a barrier between them share one interval, because a timestamp between them would keep them
+    /// apart.
     void start_timing(NameId stream);
     bool timed() const { return timing_; }
-    /// Before and after a submission of a timed list, and once it is done, before reset(). Nothing for one
-    /// not timed. Errors of report(): device_lost, driver.
+    /// Call these before and after a submission and, once it is done, before reset(). They do nothing if the
+    /// list is not timed. Errors of report(): device_lost, driver.
     void before_submit();
     void submitted(Token token);
     void report();
-    /// By the command, or within device memory by the shader where the plan says so.
+    /// By the copy command or, within device memory, by the shader if the plan says so.
     void copy(const BufferRange& source, const BufferRange& target);
     void fill(const BufferRange& target, std::uint32_t value);
     void dispatch(const DispatchWork& work);
@@ -79,10 +80,10 @@ class CommandList {
     void close();
     /// close(), and ends the command buffer.
     void end();
-    /// Forgets what was recorded; only while the device is done with it.
+    /// Forgets what was recorded. The device must be done with it.
     void reset();
 
-    /// Memory of this list alone; take it before reset() frees it.
+    /// Memory that only this list uses. Take it before reset() frees it.
     void keep_staging(std::shared_ptr<BufferObject> staging) {
         staging_bytes_ += staging->bytes();
         staging_.push_back(std::move(staging));
@@ -105,14 +106,14 @@ class CommandList {
     void make_pool();
     void add_set_pool();
     VkDescriptorSet set_for(std::span<const BoundArgument> arguments);
-    // `bytes` moved and `operations`, for reports: of a step in several parts the first alone counts.
-    /// As many bytes from the start on as the shader can copy; returns them.
+    // `operations` is for reports: of a step in several parts only the first counts.
+    /// Copies as many bytes from the start on as the shader can, and returns their number.
     std::uint64_t copy_by_shader(const BufferRange& source, const BufferRange& target);
     void copy_by_command(const BufferRange& source, const BufferRange& target, std::uint32_t operations);
     void record_dispatch(const DispatchWork& work, std::uint64_t bytes, std::uint32_t operations);
     void use(const BufferRange& range, bool reads, bool writes);
     void synchronize(WorkStage stage);
-    /// Everything that a list of this role can hold.
+    /// The scope of everything that a list of this role can contain.
     AccessScope everything() const;
     void bind(const DispatchWork& work, VkDescriptorSet set);
     void forget_state();
@@ -128,7 +129,7 @@ class CommandList {
 
     HazardTracker hazards_;
     std::vector<RangeUse> uses_;  // of the step being recorded
-    bool fresh_ = true;           // nothing recorded: what ran before is unknown
+    bool fresh_ = true;           // nothing is recorded yet, and what ran before is unknown
     bool wrote_host_ = false;
     std::unordered_map<std::uint64_t, std::shared_ptr<BufferObject>> keep_alive_;
     std::vector<std::shared_ptr<BufferObject>> staging_;

@@ -5,25 +5,17 @@
 
 namespace weft::core {
 
-/// One row a physical queue, named for all roles that share it.
+/// One row for each physical queue, named for all roles that share it.
 void Context::add_queue_rows() {
-    constexpr std::array<const char*, kQueueRoles> kNames{"upload", "compute", "download"};
-    std::array<bool, kQueueRoles> done{};
     for (std::size_t i = 0; i < kQueueRoles; ++i) {
-        if (done[i]) continue;
         const auto role = static_cast<QueueRole>(i);
-        const QueueSlot slot = device.queue(role).slot;
-        std::string roles;
-        for (std::size_t k = i; k < kQueueRoles; ++k) {
-            if (&device.queue(static_cast<QueueRole>(k)) != &device.queue(role)) continue;
-            done[k] = true;
-            roles += (roles.empty() ? "" : ", ") + std::string(kNames[k]);
-        }
-        const TrackId row = trace.add_row({TraceTrack::queue, clocks.timed(role),
-                                           "queue family " + std::to_string(slot.family) + " queue " +
-                                               std::to_string(slot.queue) + " (" + roles + ")"});
-        for (std::size_t k = i; k < kQueueRoles; ++k)
-            if (&device.queue(static_cast<QueueRole>(k)) == &device.queue(role)) queue_rows_[k] = row;
+        const PhysicalQueue& queue = device.queue(role);
+        for (std::size_t k = 0; k < i && queue_rows_[i] == 0; ++k)
+            if (&device.queue(static_cast<QueueRole>(k)) == &queue) queue_rows_[i] = queue_rows_[k];
+        if (queue_rows_[i] == 0)
+            queue_rows_[i] = trace.add_row(
+                {TraceTrack::queue, clocks.timed(role),
+                 "queue " + queue_text(queue.slot) + " (" + device.roles_of(queue, ", ") + ")"});
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every resource keeps alive: device, timelines, memory, pipelines. Destroyed when the last of them is
-// gone.
+// Device, timelines, memory and pipelines: every resource keeps them alive, and they are destroyed with the
+// last one.
 #pragma once
 
 #include <memory>
@@ -31,7 +31,7 @@ class Context {
         add_queue_rows();
     }
 
-    // Order matters: members go in reverse, so the device outlives all that was made from it.
+    // The order matters: members are destroyed in reverse, so the device outlives everything made from it.
     TraceRecorder trace;
     OpenTimers timers;
     Device device;
@@ -47,7 +47,7 @@ class Context {
     /// A listener of `trace` that knows what memory is in use, with the clocks calibrated for it.
     /// Errors: device_lost, driver.
     std::shared_ptr<TraceSink> add_listener(std::uint64_t max_events);
-    /// What the listener has got so far, with all work that is done by now.
+    /// The events of the listener so far, including all work that is done by now.
     TraceData snapshot_trace(const TraceSink& sink);
 
   private:

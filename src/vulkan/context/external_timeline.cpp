@@ -7,7 +7,7 @@
 
 namespace weft::core {
 
-ExternalTimeline::ExternalTimeline(std::shared_ptr<Context> context, SignallerCheck check)
+ExternalTimeline::ExternalTimeline(std::shared_ptr<Context> context, std::function<std::string()> check)
     : context_(std::move(context)),
       check_(std::move(check)),
       semaphore_(make_timeline(context_->device, "weft external timeline", true)) {}
@@ -35,12 +35,12 @@ void ExternalTimeline::poll() noexcept {
         const std::string reason = check_ ? check_() : std::string();
         if (!reason.empty()) abandon(reason);
     } catch (...) {
-        // Asked again two seconds later.
+        // The check is called again two seconds later.
     }
 }
 
-/// Signals in place of the other API, so that queues end. The device is given up first: a waiting
-/// caller must not take what was computed from data that never came for a result.
+/// Signals in place of the other API, so that the queues become idle. The device is given up first: a waiting
+/// caller must not get results that were computed from data that never came.
 void ExternalTimeline::abandon(const std::string& reason) noexcept {
     Device& device = context_->device;
     if (device.untouchable() || device.lost()) return;
@@ -60,7 +60,7 @@ void ExternalTimeline::abandon(const std::string& reason) noexcept {
         constexpr std::uint64_t kTenSeconds = 10'000'000'000;
         ended = device.vk.vkWaitSemaphores(device.handle(), &wait, kTenSeconds) == VK_SUCCESS;
     }
-    if (!ended) device.wedge();  // what still runs must keep its memory
+    if (!ended) device.wedge();  // work that still runs must keep its memory
 }
 
 void ExternalTimelines::add(const std::shared_ptr<ExternalTimeline>& timeline) {

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
-#include "base/signaller_check.hpp"
 #include "vulkan/device/timeline.hpp"
 
 namespace weft::core {
@@ -17,7 +17,7 @@ class Context;
 
 class ExternalTimeline {
   public:
-    ExternalTimeline(std::shared_ptr<Context> context, SignallerCheck check);
+    ExternalTimeline(std::shared_ptr<Context> context, std::function<std::string()> check);
     ~ExternalTimeline();
     ExternalTimeline(const ExternalTimeline&) = delete;
     ExternalTimeline& operator=(const ExternalTimeline&) = delete;
@@ -26,7 +26,7 @@ class ExternalTimeline {
     SemaphorePoint point(std::uint64_t value) const { return {semaphore_, value}; }
     /// The submission behind `token` waits for this timeline.
     void add_waiter(Token token);
-    /// A caller expects this value from now on.
+    /// The other API is expected to signal this value.
     void expect_value(std::uint64_t value);
     void poll() noexcept;
 
@@ -34,14 +34,14 @@ class ExternalTimeline {
     void abandon(const std::string& reason) noexcept;
 
     std::shared_ptr<Context> context_;
-    SignallerCheck check_;
+    std::function<std::string()> check_;
     VkSemaphore semaphore_;
     std::mutex mutex_;
     std::array<Token, kQueueRoles> last_waits_;  // guarded
     std::uint64_t expected_ = 0;                 // guarded
 };
 
-/// Every external timeline of a context, for waits that last.
+/// Every external timeline of a context. Long waits poll them.
 class ExternalTimelines {
   public:
     void add(const std::shared_ptr<ExternalTimeline>& timeline);

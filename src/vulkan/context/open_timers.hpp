@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a listener finds the timers of work that may be done although no caller waited for it.
+// The timers that exist, so that a listener gets work that is done although no caller waited for it.
 #pragma once
 
 #include <mutex>
@@ -10,18 +10,33 @@ namespace weft::core {
 class OpenTimer {
   public:
     virtual ~OpenTimer() = default;
-    /// Reports work that is done; on any thread, also while the timer's own runs. Errors: device_lost,
-    /// driver.
+    /// Reports work that is done. May be called from any thread, also while the timer is in use. Errors:
+    /// device_lost, driver.
     virtual void gather() = 0;
 };
 
 /// Thread-safe. A timer is registered for as long as it exists.
 class OpenTimers {
   public:
-    void add(OpenTimer& timer);
-    void remove(OpenTimer& timer) noexcept;
-    /// A timer that cannot be read now is left for later.
-    void gather() noexcept;
+    void add(OpenTimer& timer) {
+        const std::lock_guard lock(mutex_);
+        timers_.push_back(&timer);
+    }
+    void remove(OpenTimer& timer) noexcept {
+        const std::lock_guard lock(mutex_);
+        std::erase(timers_, &timer);
+    }
+    /// A timer that cannot be read now is skipped.
+    void gather() noexcept {
+        const std::lock_guard lock(mutex_);
+        for (OpenTimer* timer : timers_) {
+            try {
+                timer->gather();
+            } catch (...) {
+                // The device is lost, or the host has no memory.
+            }
+        }
+    }
 
   private:
     std::mutex mutex_;

@@ -3,27 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
+
+#include "vulkan/device/commands.hpp"
 
 namespace weft::core {
 namespace {
-
-VkQueryPool make_queries(Device& device, std::uint32_t count) {
-    VkQueryPoolCreateInfo info{VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO};
-    info.queryType = VK_QUERY_TYPE_TIMESTAMP;
-    info.queryCount = count;
-    VkQueryPool pool = VK_NULL_HANDLE;
-    device.check(device.vk.vkCreateQueryPool(device.handle(), &info, nullptr, &pool), "vkCreateQueryPool");
-    CounterCells::add(device.counters.objects);
-    return pool;
-}
-
-void read_queries(Device& device, VkQueryPool pool, std::uint32_t first, std::uint32_t count,
-                  std::uint64_t* ticks) {
-    device.check(
-        device.vk.vkGetQueryPoolResults(device.handle(), pool, first, count, count * sizeof(std::uint64_t),
-                                        ticks, sizeof(std::uint64_t), VK_QUERY_RESULT_64_BIT),
-        "vkGetQueryPoolResults");
-}
 
 void place(Context& context, QueueRole role, std::uint64_t begin, std::uint64_t end, std::int64_t now,
            StageEvent& event) {
@@ -40,7 +25,7 @@ RangeTimer::RangeTimer(Context& context, QueueRole role)
 
 RangeTimer::~RangeTimer() {
     Device& device = context_.device;
-    // The lock of a forked child may be locked for ever, and there is no listener in it.
+    // In a forked child the lock may be locked forever, and there is no listener.
     if (device.foreign_process()) return;
     context_.timers.remove(*this);
     if (device.untouchable()) return;
@@ -59,14 +44,12 @@ void RangeTimer::begin_recording() {
 void RangeTimer::make_room(std::uint32_t stamps) {
     while (pools_.size() * kStampsPerPool < stamps) {
         pools_.reserve(pools_.size() + 1);
-        pools_.push_back(make_queries(context_.device, kStampsPerPool));
+        pools_.push_back(make_timestamps(context_.device, kStampsPerPool));
     }
 }
 
-/// Bottom of pipe: when all before it has ended.
 void RangeTimer::stamp(VkCommandBuffer commands) {
-    context_.device.vk.vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT,
-                                           pools_[stamps_ / kStampsPerPool], stamps_ % kStampsPerPool);
+    write_timestamp(context_.device, commands, pools_[stamps_ / kStampsPerPool], stamps_ % kStampsPerPool);
     ++stamps_;
 }
 
@@ -77,7 +60,7 @@ void RangeTimer::begin(VkCommandBuffer commands, const StageEvent& event) {
     ranges_.back().timed = has_queries_ && ranges_.size() <= kMostRanges;
     if (!ranges_.back().timed) return;
     try {
-        make_room(std::max(stamps_, 1u) + 1);  // the one that ends it too, so that no range is left open
+        make_room(std::max(stamps_, 1u) + 1);  // also for the stamp that ends it, so that no range stays open
     } catch (...) {
         ranges_.pop_back();
         throw;
@@ -99,7 +82,7 @@ void RangeTimer::end(VkCommandBuffer commands) {
     stamp(commands);
 }
 
-/// act(pool, queries of it in use, of which the first is this stamp)
+/// Calls act(pool, number of its queries in use, stamp of its first query).
 template <class Act>
 void RangeTimer::each_pool(const Act& act) const {
     for (std::uint32_t first = 0; first < stamps_; first += kStampsPerPool)
@@ -123,7 +106,7 @@ void RangeTimer::submitted(Token token) {
 void RangeTimer::read() {
     ticks_.resize(stamps_);
     each_pool([&](VkQueryPool pool, std::uint32_t count, std::uint32_t first) {
-        read_queries(context_.device, pool, 0, count, ticks_.data() + first);
+        read_timestamps(context_.device, pool, 0, std::span(ticks_).subspan(first, count));
     });
 }
 
@@ -159,42 +142,29 @@ SubmissionTimer::~SubmissionTimer() {
 
 void SubmissionTimer::record(VkCommandBuffer commands, VkQueryPool queries, std::uint32_t query) {
     Device& device = context_.device;
-    const VkCommandBufferBeginInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr, 0, nullptr};
-    device.check(device.vk.vkBeginCommandBuffer(commands, &info), "vkBeginCommandBuffer");
-    device.vk.vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, queries, query);
-    device.check(device.vk.vkEndCommandBuffer(commands), "vkEndCommandBuffer");
+    begin_commands(device, commands);
+    write_timestamp(device, commands, queries, query);
+    end_commands(device, commands);
 }
 
 void SubmissionTimer::make_block() {
     Device& device = context_.device;
-    if (pool_ == VK_NULL_HANDLE) {
-        VkCommandPoolCreateInfo info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
-        info.queueFamilyIndex = device.queue(role_).slot.family;
-        device.check(device.vk.vkCreateCommandPool(device.handle(), &info, nullptr, &pool_),
-                     "vkCreateCommandPool");
-        CounterCells::add(device.counters.objects);
-    }
+    if (pool_ == VK_NULL_HANDLE) pool_ = make_command_pool(device, device.queue(role_).slot.family);
     constexpr auto kStamps = static_cast<std::uint32_t>(2 * kBlock);
-    // Room first: what follows must not fail between the making of something and its keeping.
+    // Reserved first, so that nothing can fail between making an object and keeping it.
     idle_.reserve(kBlock * (queries_.size() + 1));
     queries_.reserve(queries_.size() + 1);
     std::array<VkCommandBuffer, kStamps> commands{};
-    VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
-    allocate.commandPool = pool_;
-    allocate.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
-    allocate.commandBufferCount = kStamps;
-    device.check(device.vk.vkAllocateCommandBuffers(device.handle(), &allocate, commands.data()),
-                 "vkAllocateCommandBuffers");
+    allocate_commands(device, pool_, commands);
     VkQueryPool queries = VK_NULL_HANDLE;
     try {
-        queries = make_queries(device, kStamps);
+        queries = make_timestamps(device, kStamps);
         for (std::uint32_t i = 0; i < kStamps; ++i) record(commands[i], queries, i);
     } catch (...) {
         if (queries != VK_NULL_HANDLE) device.vk.vkDestroyQueryPool(device.handle(), queries, nullptr);
         device.vk.vkFreeCommandBuffers(device.handle(), pool_, kStamps, commands.data());
         throw;
     }
-    CounterCells::add(device.counters.objects, kStamps);
     queries_.push_back(queries);
     for (std::uint32_t i = kStamps; i > 0; i -= 2)
         idle_.push_back({queries, i - 2, commands[i - 2], commands[i - 1]});
@@ -236,7 +206,7 @@ void SubmissionTimer::report(const Running& running) {
     StageEvent event = running.event;
     if (event.timed) {
         std::array<std::uint64_t, 2> ticks{};
-        read_queries(context_.device, running.pair.queries, running.pair.first, 2, ticks.data());
+        read_timestamps(context_.device, running.pair.queries, running.pair.first, ticks);
         context_.clocks.refresh(false);
         place(context_, role_, ticks[0], ticks[1], monotonic_ns(), event);
     }
@@ -245,7 +215,7 @@ void SubmissionTimer::report(const Running& running) {
 
 void SubmissionTimer::finish() {
     const std::lock_guard lock(mutex_);
-    // One queue: they end in the order in which they were submitted. The last may not be submitted yet.
+    // Submissions of one queue end in their order. The last may not have been submitted yet.
     while (!running_.empty() && running_.front().token.value != 0 &&
            context_.timelines.passed(running_.front().token)) {
         const Running done = running_.front();

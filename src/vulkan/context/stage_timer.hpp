@@ -15,9 +15,9 @@
 //                {before, after} = timer.take(event); submit before, commands, after together; finish() when
 //                the token has passed. context.trace.replay(stream, dispatches) counts it.
 //
-// Neither waits for anything, and neither touches a command buffer without a listener. Both are found in
-// Context::timers, so that a listener gets all work that is done, whether or not a caller waited for it; only
-// for that they have locks.
+// Neither waits for anything, and without a listener neither writes into a command buffer. Both are in
+// Context::timers, so that a listener gets all work that is done, whether or not a caller waited for it. That
+// is the only reason for their locks.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@
 
 namespace weft::core {
 
-/// Timestamps inside one command buffer. One thread at a time, but for gather(); must not outlive the
+/// Timestamps inside one command buffer. One thread at a time, except for gather(); must not outlive the
 /// context.
 class RangeTimer final : public OpenTimer {
   public:
@@ -41,17 +41,16 @@ class RangeTimer final : public OpenTimer {
 
     /// Forgets the ranges of the last recording. Its commands must not be submitted again.
     void begin_recording();
-    /// `event`: all of it but row and times. Untimed where the queue has no timestamps and from kMostRanges
-    /// on; counted all the same. Errors: out_of_memory, driver.
+    /// `event`: everything except row and times. Ranges are counted but not timed if the queue has no
+    /// timestamps or after kMostRanges ranges. Errors: out_of_memory, driver.
     void begin(VkCommandBuffer commands, const StageEvent& event);
-    /// One step more in the range that begin() opened.
+    /// Adds one step to the range that begin() opened.
     void extend(const StageEvent& event);
     void end(VkCommandBuffer commands);
-    bool empty() const { return ranges_.empty(); }
 
     void before_submit();
     void submitted(Token token);
-    /// Reads the queries of a submission that is done and reports every range, once, if anybody listens.
+    /// Reads the queries of a submission that is done and reports every range once, if there is a listener.
     /// Errors: device_lost, driver.
     void finish();
     void gather() override { finish(); }
@@ -72,8 +71,8 @@ class RangeTimer final : public OpenTimer {
     std::mutex mutex_;  // guards all below
     std::vector<VkQueryPool> pools_;
     std::vector<StageEvent> ranges_;  // the timed ones come first
-    /// Range i lies between stamps i and i + 1: between ranges is nothing but a barrier, and a stamp makes
-    /// the device pause, so what ends one begins the next.
+    /// Range i lies between stamps i and i + 1. Between two ranges there is only a barrier, and a stamp makes
+    /// the device pause, so one stamp ends a range and begins the next.
     std::uint32_t stamps_ = 0;
     std::vector<std::uint64_t> ticks_;
     bool open_ = false;
@@ -91,12 +90,13 @@ class SubmissionTimer final : public OpenTimer {
     struct Around {
         VkCommandBuffer before = VK_NULL_HANDLE, after = VK_NULL_HANDLE;  // null: the queue has no timestamps
     };
-    /// For one submission; several may be under way, untimed from kMostTimed on. What they need is made
-    /// kBlock at a time and kept, so that a steady state makes nothing. Errors: out_of_memory, driver.
+    /// For one submission. Several may be under way; after kMostTimed they are not timed. Their objects are
+    /// made kBlock at a time and kept, so that a steady state makes none. Errors: out_of_memory, driver.
     Around take(const StageEvent& event);
-    /// The submission of the last take() has this token; value 0: it never took place.
+    /// The submission of the last take() has this token; value 0: it did not take place.
     void submitted(Token token);
-    /// Reports what has passed and makes it ready for use again. Errors: device_lost, driver.
+    /// Reports submissions that are done and makes their objects available again. Errors: device_lost,
+    /// driver.
     void finish();
     void gather() override { finish(); }
 

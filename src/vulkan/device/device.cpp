@@ -93,7 +93,7 @@ Device::Device(std::shared_ptr<Instance> instance, VkPhysicalDevice physical, De
 }
 
 void Device::create() {
-    // One queue request a family, as many queues as the roles name.
+    // One request for each family, with as many queues as the roles use.
     std::vector<VkDeviceQueueCreateInfo> requests;
     std::vector<std::vector<float>> priorities;
     for (const std::uint32_t family : plan_.queues.families) {
@@ -151,13 +151,12 @@ void Device::take_queues() {
         roles_[role] = queue.get();
         queues_.push_back(std::move(queue));
     }
-    if (adopted_.handle == VK_NULL_HANDLE) name_queues();  // others keep the name their owner gave them
+    if (adopted_.handle == VK_NULL_HANDLE) name_queues();  // an application's queues keep their names
 }
 
 void Device::create_layouts() {
-    // One set layout serves every program: a shader that uses fewer bindings leaves the rest unwritten, which
-    // Vulkan allows for bindings that a pipeline does not use. Descriptor sets and recordings thus survive a
-    // change of program.
+    // One set layout serves every program: Vulkan allows bindings that a pipeline does not use to be
+    // unwritten. So descriptor sets and recordings survive a change of program.
     std::vector<VkDescriptorSetLayoutBinding> bindings(plan_.storage_buffers);
     for (std::uint32_t i = 0; i < plan_.storage_buffers; ++i)
         bindings[i] = {i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr};

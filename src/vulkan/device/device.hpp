@@ -24,7 +24,7 @@
 
 namespace weft::core {
 
-/// Younger than the oldest Vulkan headers that weft builds with.
+/// Newer than the oldest Vulkan headers that weft builds with.
 inline constexpr const char* kKhrCalibratedTimestamps = "VK_KHR_calibrated_timestamps";
 
 /// A VkQueue may be handed to one thread at a time; roles that alias one queue share its lock.
@@ -34,11 +34,11 @@ struct PhysicalQueue {
     QueueMutex mutex;
 };
 
-/// A device of the application's, never destroyed here, and its locks of the queues that have one.
+/// The application's device, which weft never destroys, and the application's locks of its queues.
 struct AdoptedDevice {
-    VkDevice handle = VK_NULL_HANDLE;  // null: none, weft makes its own
+    VkDevice handle = VK_NULL_HANDLE;  // null: weft makes its own device
     std::vector<std::pair<QueueSlot, QueueLockHooks>> locks;
-    std::shared_ptr<void> owner;  // let go when nothing of weft is left
+    std::shared_ptr<void> owner;  // released when nothing of weft uses the device any more
 };
 
 /// Running totals behind weft::Counters.
@@ -67,7 +67,9 @@ class Device {
     const Log& log() const { return instance_->log(); }
     const Instance& instance() const { return *instance_; }
     PhysicalQueue& queue(QueueRole role) const { return *roles_[static_cast<std::size_t>(role)]; }
-    /// Bits of a role's timestamps that count; 0: its queue may not be given any.
+    /// The roles that a queue serves, joined by `separator`.
+    std::string roles_of(const PhysicalQueue& queue, const char* separator) const;
+    /// Valid bits of a role's timestamps; 0: its queue has no timestamps.
     std::uint32_t timestamp_bits(QueueRole role) const {
         return snapshot_.families[queue(role).slot.family].timestamp_valid_bits;
     }
@@ -75,24 +77,24 @@ class Device {
     VkPipelineLayout pipeline_layout() const { return pipeline_layout_; }
 
     bool lost() const { return lost_.load(std::memory_order_relaxed); }
-    /// The device is an application's, and so are its queues.
+    /// The device and its queues belong to the application.
     bool adopted() const { return adopted_.handle != VK_NULL_HANDLE; }
-    /// Remembers a lost device, then throws like core::check, with what the driver says about the loss.
+    /// Throws as core::check does. Remembers a loss of the device and adds what the driver says about it.
     void check(VkResult result, const char* what);
     /// Errors: device_lost, and unsupported in a forked child, which shares no driver state with its parent.
     void require_usable(const char* what) const;
     void require_own_process(const char* what) const;
-    /// In a forked child nothing of the driver may be touched, not even to free it.
+    /// In a forked child nothing of the driver may be used, not even to free it.
     bool foreign_process() const;
-    /// Counts as lost from now on, for `reason`. For what no driver call reports.
+    /// The device counts as lost from now on, for a `reason` that no driver call reports.
     void give_up(const std::string& reason) noexcept;
-    /// Work was handed over whose end cannot be learnt: from now on the device counts as lost, and what it
-    /// may still use is never freed.
+    /// It cannot be found out whether submitted work has ended: from now on the device counts as lost, and
+    /// what it may still use is never freed.
     void wedge() noexcept {
         wedged_.store(true, std::memory_order_relaxed);
         lost_.store(true, std::memory_order_relaxed);
     }
-    /// Destructors leave everything as it is: a forked child, or a device that may still run.
+    /// Destructors must free nothing, in a forked child or because the device may still run.
     bool untouchable() const { return wedged_.load(std::memory_order_relaxed) || foreign_process(); }
 
     /// For debuggers, capture tools and validation messages; nothing where the instance lacks
@@ -101,7 +103,8 @@ class Device {
     void set_name(VkObjectType type, Handle handle, std::string_view name) const noexcept {
         if (names_) name_object(type, (std::uint64_t)handle, name);  // NOLINT: pointer or integer by platform
     }
-    /// Encloses commands; nothing unless the validation layer or a tool looks at them.
+    /// Labels the commands between begin and end. Nothing is recorded unless the validation layer or a tool
+    /// reads labels.
     void begin_label(VkCommandBuffer commands, std::string_view name) const noexcept {
         if (labels_) open_label(commands, name);
     }

@@ -10,13 +10,13 @@
 namespace weft::core {
 namespace {
 
-/// Longer names are of no use, and some tools copy them into buffers of fixed size.
+/// Some tools copy names into buffers of a fixed size.
 constexpr std::size_t kMostNameBytes = 255;
 
 }  // namespace
 
-/// Labels cost driver time for every one recorded, so they are for those who look: the validation layer, and
-/// tools that the driver or the loader reports.
+/// Each recorded label costs driver time, so labels are recorded only if something reads them: the validation
+/// layer, or a tool that the driver or the loader reports.
 bool Device::observed() const {
     if (instance_->validation()) return true;
     if (instance_->vk.vkGetPhysicalDeviceToolProperties == nullptr || snapshot_.api_minor < 3) return false;
@@ -41,28 +41,29 @@ void Device::name_object(VkObjectType type, std::uint64_t handle, std::string_vi
         info.pObjectName = text.c_str();
         instance_->vk.vkSetDebugUtilsObjectNameEXT(handle_, &info);
     } catch (...) {
-        // Without memory for a name the object goes without.
+        // If memory for the name is short, the object has none.
     }
 }
 
+std::string Device::roles_of(const PhysicalQueue& queue, const char* separator) const {
+    std::string roles;
+    for (std::size_t role = 0; role < kQueueRoles; ++role)
+        if (roles_[role] == &queue) roles += (roles.empty() ? "" : separator) + std::string(kRoleNames[role]);
+    return roles;
+}
+
 void Device::name_queues() const noexcept {
-    constexpr std::array<const char*, kQueueRoles> kRoles{"upload", "compute", "download"};
     try {
-        for (const auto& queue : queues_) {
-            std::string roles;
-            for (std::size_t role = 0; role < kQueueRoles; ++role)
-                if (roles_[role] == queue.get())
-                    roles += (roles.empty() ? "" : "+") + std::string(kRoles[role]);
-            set_name(VK_OBJECT_TYPE_QUEUE, queue->handle, "weft " + roles + " queue");
-        }
+        for (const auto& queue : queues_)
+            set_name(VK_OBJECT_TYPE_QUEUE, queue->handle, "weft " + roles_of(*queue, "+") + " queue");
         set_name(VK_OBJECT_TYPE_DEVICE, handle_, "weft device");
     } catch (...) {
-        // As above.
+        // If memory is short, the queues have no names.
     }
 }
 
 void Device::open_label(VkCommandBuffer commands, std::string_view name) const noexcept {
-    // Every begin needs its end, so a label is never left out.
+    // Every begin needs an end, so a label must not be left out for lack of memory.
     char text[kMostNameBytes + 1];
     text[name.copy(text, kMostNameBytes)] = 0;
     VkDebugUtilsLabelEXT label{VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT};
@@ -98,7 +99,7 @@ std::string Device::read_fault() const noexcept {
         const std::string line = fault_text(fault);
         return line.empty() ? line : "the driver reports: " + line;
     } catch (...) {
-        return {};  // the loss itself must be reported all the same
+        return {};  // the loss must be reported in any case
     }
 }
 
@@ -109,13 +110,13 @@ void Device::give_up(const std::string& reason) noexcept {
         const std::lock_guard lock(fault_mutex_);
         fault_ = reason;
     } catch (...) {
-        // Lost it is, without the reason.
+        // The device counts as lost; only the reason is missing.
     }
 }
 
 void Device::lose(const char* what) {
-    // The first to notice asks the driver. Other threads do not wait for that: they report the loss without
-    // it.
+    // The first thread that notices asks the driver. Others do not wait for the answer; they report the loss
+    // without it.
     if (!lost_.exchange(true)) {
         std::string fault = read_fault();
         if (!fault.empty()) log().write(LogLevel::error, "device lost: " + fault);

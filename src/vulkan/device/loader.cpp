@@ -56,32 +56,30 @@ Libraries loaded_libraries() {
     return names;
 }
 
-/// The loader unloads drivers with the last instance. Some cannot be loaded again and again: each time takes
-/// thread-local storage that glibc does not get back, and after a dozen instances there is "no driver". So
-/// what creating an instance loaded stays loaded.
+/// The loader unloads drivers with the last instance. Some drivers cannot be loaded many times: each load
+/// takes thread-local storage that glibc does not get back, and after a dozen instances no driver is found.
+/// So everything that was loaded for an instance stays loaded.
 void keep_loaded(const Libraries& before) {
     for (const std::string& name : loaded_libraries())
         if (before.count(name) == 0) dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-MessageSeverity severity_of(VkDebugUtilsMessageSeverityFlagBitsEXT severity) {
-    if ((severity & VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT) != 0) return MessageSeverity::error;
-    if ((severity & VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT) != 0) return MessageSeverity::warning;
-    if ((severity & VK_DEBUG_UTILS_MESSAGE_SEVERITY_INFO_BIT_EXT) != 0) return MessageSeverity::info;
-    return MessageSeverity::verbose;
+/// General messages are about layers and drivers of others: no program is at fault.
+LogLevel level_of(VkDebugUtilsMessageSeverityFlagBitsEXT severity, VkDebugUtilsMessageTypeFlagsEXT type) {
+    if (type == VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT) return LogLevel::debug;
+    if ((severity & VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT) != 0) return LogLevel::error;
+    if ((severity & VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT) != 0) return LogLevel::warning;
+    if ((severity & VK_DEBUG_UTILS_MESSAGE_SEVERITY_INFO_BIT_EXT) != 0) return LogLevel::info;
+    return LogLevel::debug;
 }
 
-/// Called on whatever thread makes the wrong call, with locks of the layer held; nothing may be thrown
-/// through it.
+/// Called on the thread that made the wrong call, while the layer holds locks. It must not throw.
 VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
                                           VkDebugUtilsMessageTypeFlagsEXT type,
                                           const VkDebugUtilsMessengerCallbackDataEXT* data, void* user) {
     auto& instance = *static_cast<Instance*>(user);
-    constexpr VkDebugUtilsMessageTypeFlagsEXT kGeneral = VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT;
-    const MessageSeverity how = severity_of(severity);
-    const bool about_usage = (type & ~kGeneral) != 0;
-    if (about_usage && how >= MessageSeverity::warning) instance.count_validation_message();
-    const LogLevel level = message_level(how, about_usage);
+    const LogLevel level = level_of(severity, type);
+    if (level <= LogLevel::warning) instance.count_validation_message();
     if (!instance.log().enabled(level) || data == nullptr || data->pMessage == nullptr) return VK_FALSE;
     try {
         std::vector<MessageObject> objects;
@@ -100,7 +98,7 @@ VkDebugUtilsMessengerCreateInfoEXT messenger_info(Instance* instance) {
     VkDebugUtilsMessengerCreateInfoEXT info{VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT};
     info.messageSeverity =
         VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
-    // The layer learns which messages are not read, so that it need not make them.
+    // The layer does not make messages of severities that are not set here.
     if (instance->log().enabled(LogLevel::info))
         info.messageSeverity |= VK_DEBUG_UTILS_MESSAGE_SEVERITY_INFO_BIT_EXT;
     if (instance->log().enabled(LogLevel::debug))
@@ -153,7 +151,7 @@ Instance::Instance(const Config& config)
     try {
         create(config);
         load_table();
-        create_s_ = seconds_between(opened, std::chrono::steady_clock::now());
+        create_s_ = seconds_since(opened);
         add_listener();
     } catch (...) {
         release();
@@ -217,7 +215,7 @@ void Instance::add_listener() {
 }
 
 void Instance::load_device_table(VkDevice device, VolkDeviceTable& table) const {
-    // volk asks through a global; every table is loaded here, so that no other thread sees it change.
+    // volk uses a global variable. All tables are loaded here, so that no other thread sees it change.
     static std::mutex mutex;
     const std::lock_guard lock(mutex);
     vkGetDeviceProcAddr = vk.vkGetDeviceProcAddr;
@@ -253,7 +251,7 @@ VkResult Instance::create_with(VkInstanceCreateInfo info, const Config& config, 
 }
 
 void Instance::create(const Config& config) {
-    const Libraries before = loaded_libraries();  // asking for extensions already loads drivers
+    const Libraries before = loaded_libraries();  // a query for extensions already loads drivers
     if (validation_ && !has_layer(vk.vkGetInstanceProcAddr, kValidationLayer))
         throw Error(Errc::unsupported,
                     std::string("Backend: validation was asked for but the layer is absent (need ") +
@@ -263,7 +261,7 @@ void Instance::create(const Config& config) {
     application.apiVersion = api_version_;
     VkInstanceCreateInfo info{VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO};
     info.pApplicationInfo = &application;
-    // Tried instead of asked for: enumerating extensions loads every driver once more.
+    // Tried without a query first: enumerating extensions loads every driver once more.
     VkResult result = create_with(info, config, true);
     if (result == VK_ERROR_EXTENSION_NOT_PRESENT) result = create_with(info, config, false);
     keep_loaded(before);

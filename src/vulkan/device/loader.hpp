@@ -15,7 +15,8 @@
 
 namespace weft::core {
 
-/// Functions of one instance. Not global: an adopted instance may come from another loader than weft's own.
+/// The functions of one instance. They are not global, because an adopted instance may come from another
+/// loader.
 struct InstanceTable {
     PFN_vkGetInstanceProcAddr vkGetInstanceProcAddr = nullptr;
     PFN_vkGetDeviceProcAddr vkGetDeviceProcAddr = nullptr;
@@ -32,7 +33,7 @@ struct InstanceTable {
     PFN_vkGetPhysicalDeviceExternalSemaphoreProperties vkGetPhysicalDeviceExternalSemaphoreProperties =
         nullptr;
     PFN_vkCreateDevice vkCreateDevice = nullptr;
-    // Null where the instance or the loader lacks them.
+    // Null if the instance or the loader lacks them.
     PFN_vkGetPhysicalDeviceToolProperties vkGetPhysicalDeviceToolProperties = nullptr;
     PFN_vkSetDebugUtilsObjectNameEXT vkSetDebugUtilsObjectNameEXT = nullptr;
     PFN_vkCmdBeginDebugUtilsLabelEXT vkCmdBeginDebugUtilsLabelEXT = nullptr;
@@ -41,30 +42,30 @@ struct InstanceTable {
     PFN_vkDestroyDebugUtilsMessengerEXT vkDestroyDebugUtilsMessengerEXT = nullptr;
 };
 
-/// An instance of the application's.
+/// The application's instance.
 struct AdoptedInstance {
     VkInstance handle = VK_NULL_HANDLE;
-    PFN_vkGetInstanceProcAddr get_proc = nullptr;  // null: of the loader that the Config names
+    PFN_vkGetInstanceProcAddr get_proc = nullptr;  // null: that of the loader that the Config names
     std::uint32_t api_version = 0;                 // of its VkApplicationInfo
 };
 
-/// A VkInstance with, where asked for, the validation layer and its messages. Instances are independent of
-/// each other.
+/// A VkInstance and, if the Config asks for them, the validation layer and its messages. Instances are
+/// independent of each other.
 class Instance {
   public:
     /// Errors: no_loader - the text names what was tried; unsupported - validation asked for and the layer is
     /// absent; driver.
     explicit Instance(const Config& config);
-    /// Used, never destroyed. With validation asked for, the messages of the layer that the application
-    /// enabled are snapshot_trace. Errors: no_loader; invalid_argument - the loader does not know the
-    /// instance.
+    /// weft uses the instance and never destroys it. If the Config asks for validation, weft receives the
+    /// messages of the layer that the application enabled. Errors: no_loader; invalid_argument - the loader
+    /// does not know the instance.
     Instance(const Config& config, const AdoptedInstance& adopted);
     ~Instance();
     Instance(const Instance&) = delete;
     Instance& operator=(const Instance&) = delete;
 
     VkInstance handle() const { return handle_; }
-    /// What the application asked for; a device of the instance may do no more.
+    /// The version that was asked for; a device of the instance must not be used beyond it.
     std::uint32_t api_version() const { return api_version_; }
     /// Empty when no driver is installed.
     std::vector<VkPhysicalDevice> physical_devices() const;

@@ -15,7 +15,7 @@ struct KhrMatrixProperties {
 };
 using KhrMatrixQuery = VkResult(VKAPI_PTR*)(VkPhysicalDevice, std::uint32_t*, KhrMatrixProperties*);
 
-// The same numbers in both extensions.
+// These numbers are the same in both extensions.
 constexpr std::int32_t kFloat16 = 0, kFloat32 = 1, kSubgroup = 3;
 
 void keep(DeviceSnapshot& s, bool khr, const MatrixShape& shape, std::int32_t a, std::int32_t b,

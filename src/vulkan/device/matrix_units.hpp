@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix units through VK_KHR_cooperative_matrix and its predecessor of NVIDIA. The KHR structures are
-// declared here because the headers that weft builds with may be older than they are.
+// Matrix units through VK_KHR_cooperative_matrix and NVIDIA's extension before it. The KHR structures are
+// declared here because weft may be built with headers that are older than they are.
 #pragma once
 
 #include <vector>
@@ -22,8 +22,8 @@ struct KhrMatrixFeatures {
     VkBool32 cooperativeMatrixRobustBufferAccess = VK_FALSE;
 };
 
-/// Features and shapes of those of the two extensions that the device shows. The KHR one counts as absent
-/// under the validation layer: layers from before it report every use of it as an error.
+/// Reads features and shapes of the two extensions, as far as the device has them. The KHR extension counts
+/// as absent under the validation layer, because older layers report every use of it as an error.
 void read_matrix_units(const Instance& instance, VkPhysicalDevice device, bool has_khr, bool has_nv,
                        DeviceSnapshot& s);
 

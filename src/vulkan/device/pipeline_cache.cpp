@@ -25,7 +25,7 @@ PipelineCache::PipelineCache(Device& device, const Config& config) : device_(dev
     if (config.cache && !folder.empty()) file_ = folder / cache_file_name(identity_of(device.snapshot()));
     const SteadyTime begin = std::chrono::steady_clock::now();
     load();
-    load_s_ = seconds_between(begin, std::chrono::steady_clock::now());
+    load_s_ = seconds_since(begin);
 }
 
 PipelineCache::~PipelineCache() {
@@ -40,7 +40,7 @@ VkPipelineCache PipelineCache::make_cache(std::span<const std::byte> payload) {
     VkPipelineCacheCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
     info.initialDataSize = payload.size();
     info.pInitialData =
-        payload.empty() ? nullptr : payload.data();  // some drivers trip over a pointer with size 0
+        payload.empty() ? nullptr : payload.data();  // some drivers fail on a pointer with size 0
     VkPipelineCache cache = VK_NULL_HANDLE;
     const VkResult result = device_.vk.vkCreatePipelineCache(device_.handle(), &info, nullptr, &cache);
     if (result != VK_SUCCESS && !payload.empty()) return VK_NULL_HANDLE;
@@ -75,7 +75,7 @@ Pipeline PipelineCache::build(std::span<const std::uint32_t> words, const Progra
     VkShaderModule module = VK_NULL_HANDLE;
     device_.check(device_.vk.vkCreateShaderModule(device_.handle(), &module_info, nullptr, &module),
                   "vkCreateShaderModule");
-    const std::string& name = options.name.empty() ? options.entry : options.name;
+    const std::string& name = name_of(options);
     device_.set_name(VK_OBJECT_TYPE_SHADER_MODULE, module, name);
     std::vector<VkSpecializationMapEntry> entries;
     std::vector<std::uint32_t> values;
@@ -106,7 +106,7 @@ Pipeline PipelineCache::build(std::span<const std::uint32_t> words, const Progra
     const auto start = std::chrono::steady_clock::now();
     const VkResult result =
         device_.vk.vkCreateComputePipelines(device_.handle(), cache_, 1, &info, nullptr, &pipeline.handle);
-    pipeline.create_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    pipeline.create_s = seconds_since(start);
     device_.vk.vkDestroyShaderModule(device_.handle(), module, nullptr);
     device_.check(result, "vkCreateComputePipelines");
     CounterCells::add(device_.counters.objects, 2);
@@ -115,8 +115,8 @@ Pipeline PipelineCache::build(std::span<const std::uint32_t> words, const Progra
 }
 
 const Pipeline& PipelineCache::get(std::span<const std::uint32_t> words, const ProgramOptions& options) {
-    const std::string& name = options.name.empty() ? options.entry : options.name;
-    // An empty or absurd span must be named before it is hashed.
+    const std::string& name = name_of(options);
+    // An empty or far too short span must be refused before it is hashed.
     if (words.data() == nullptr || words.size() < 5) check_spirv_words(words, options.entry, name);
     const std::lock_guard lock(mutex_);
     if (is_last(words, options)) {
@@ -133,13 +133,13 @@ const Pipeline& PipelineCache::get(std::span<const std::uint32_t> words, const P
         check_device(reflection, device_.snapshot(), name);
         check_subgroups(options, reflection, device_.snapshot(), device_.plan(), name);
         it = pipelines_.emplace(key, build(words, options, std::move(reflection))).first;
-        if (first_s_ == 0) first_s_ = seconds_between(begin, std::chrono::steady_clock::now());
+        if (first_s_ == 0) first_s_ = seconds_since(begin);
         ++report_.created;
         report_.last_create_s = it->second.create_s;
         report_.total_create_s += it->second.create_s;
         unsaved_ = true;
     }
-    last_ = nullptr;  // should the copies below fail
+    last_ = nullptr;  // in case one of the copies below fails
     last_words_.assign(words.begin(), words.end());
     last_options_ = options;
     last_ = &it->second;
@@ -172,7 +172,7 @@ PipelineReport PipelineCache::report() const {
 
 bool PipelineCache::save_locked() {
     if (file_.empty()) return false;
-    // Another process may have saved since we loaded; its pipelines are kept.
+    // Another process may have saved its pipelines since this one loaded; they are kept.
     if (const auto file = read_cache_file(file_)) {
         const DecodedCache decoded = decode_cache(identity_of(device_.snapshot()), *file);
         if (decoded.refused.empty()) {
@@ -203,7 +203,7 @@ bool PipelineCache::save() noexcept {
         unsaved_ = false;
         return true;
     } catch (...) {
-        return false;  // a cache is a convenience; its loss must not take a destructor or a program down
+        return false;  // a lost cache must not end a destructor or a program
     }
 }
 

@@ -38,10 +38,11 @@ class PipelineCache {
     /// Program.
     const Pipeline& get(std::span<const std::uint32_t> words, const ProgramOptions& options);
     PipelineReport report() const;
-    /// What the first pipeline took, checks and reflection included; 0: none yet.
+    /// How long the first pipeline took, with checks and reflection; 0: there is none yet.
     double first_s() const;
     double load_s() const { return load_s_; }
-    /// Merged with what is on disk by now. false: cache off or not writable (logged).
+    /// Merges with what is on disk by now and writes. false: the cache is off or not writable, which is
+    /// logged.
     bool save() noexcept;
 
   private:
@@ -57,7 +58,7 @@ class PipelineCache {
     VkPipelineCache cache_ = VK_NULL_HANDLE;
     mutable std::mutex mutex_;
     std::map<PipelineKey, Pipeline> pipelines_;
-    // The request served last. A program made for every call repeats it, and comparing is cheaper than
+    // The last request. A program that is made anew for every call repeats it, and comparing is cheaper than
     // hashing.
     std::vector<std::uint32_t> last_words_;
     ProgramOptions last_options_;
@@ -67,7 +68,7 @@ class PipelineCache {
     bool unsaved_ = false;
 };
 
-/// The shader that copies within device memory; one of a context. May be used from any thread.
+/// The shader that copies within device memory; a context has one. May be used from any thread.
 class CopyShader {
   public:
     /// Made by the first call. Errors: out_of_memory, driver.

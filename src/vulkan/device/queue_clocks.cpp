@@ -5,12 +5,13 @@
 #include <array>
 
 #include "trace/trace_events.hpp"
+#include "vulkan/device/commands.hpp"
 
 namespace weft::core {
 namespace {
 
 constexpr std::int64_t kRefreshNs = 1'000'000'000;
-// A look at both clocks that took longer than this was interrupted.
+// A reading of both clocks that took longer was interrupted.
 constexpr std::uint64_t kGoodDeviationNs = 20'000;
 constexpr int kTries = 5;
 
@@ -56,8 +57,8 @@ void QueueClocks::destroy() noexcept {
     }
 }
 
-/// The KHR form has the same parameters and values, so one type serves both. The device must offer both
-/// clocks that are to be compared.
+/// The KHR extension has the same parameters and values, so one type serves both. The device must offer both
+/// of the clocks that are compared.
 void QueueClocks::load_extension() {
     const CalibratedTimestamps form = device_.plan().calibrated_timestamps;
     if (form == CalibratedTimestamps::none) return;
@@ -84,7 +85,7 @@ bool QueueClocks::timed(QueueRole role) const {
     return by_role_[static_cast<std::size_t>(role)] != nullptr;
 }
 
-/// The best of a few looks. Empty: no extension, or it failed, which costs precision and nothing else.
+/// The best of a few readings. Empty if there is no extension or it failed, which costs only precision.
 std::optional<ClockSample> QueueClocks::device_sample() {
     if (get_timestamps_ == nullptr) return std::nullopt;
     std::array<VkCalibratedTimestampInfoEXT, 2> infos{
@@ -106,36 +107,19 @@ std::optional<ClockSample> QueueClocks::device_sample() {
 }
 
 void QueueClocks::make_objects(Clock& clock) {
-    // What an earlier call made before it failed is there still.
-    if (clock.pool == VK_NULL_HANDLE) {
-        VkCommandPoolCreateInfo pool{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
-        pool.queueFamilyIndex = device_.queue(clock.role).slot.family;
-        device_.check(device_.vk.vkCreateCommandPool(device_.handle(), &pool, nullptr, &clock.pool),
-                      "vkCreateCommandPool");
-    }
-    if (clock.query == VK_NULL_HANDLE) {
-        VkQueryPoolCreateInfo query{VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO};
-        query.queryType = VK_QUERY_TYPE_TIMESTAMP;
-        query.queryCount = 1;
-        device_.check(device_.vk.vkCreateQueryPool(device_.handle(), &query, nullptr, &clock.query),
-                      "vkCreateQueryPool");
-    }
-    VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
-    allocate.commandPool = clock.pool;
-    allocate.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
-    allocate.commandBufferCount = 1;
+    // Objects that an earlier call made before it failed are used again.
+    if (clock.pool == VK_NULL_HANDLE)
+        clock.pool = make_command_pool(device_, device_.queue(clock.role).slot.family);
+    if (clock.query == VK_NULL_HANDLE) clock.query = make_timestamps(device_, 1);
     VkCommandBuffer commands = VK_NULL_HANDLE;
-    device_.check(device_.vk.vkAllocateCommandBuffers(device_.handle(), &allocate, &commands),
-                  "vkAllocateCommandBuffers");
-    const VkCommandBufferBeginInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr, 0, nullptr};
-    device_.check(device_.vk.vkBeginCommandBuffer(commands, &info), "vkBeginCommandBuffer");
-    device_.vk.vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, clock.query, 0);
-    device_.check(device_.vk.vkEndCommandBuffer(commands), "vkEndCommandBuffer");
-    clock.commands = commands;  // last: says that all of it is there
-    CounterCells::add(device_.counters.objects, 3);
+    allocate_commands(device_, clock.pool, {&commands, 1});
+    begin_commands(device_, commands);
+    write_timestamp(device_, commands, clock.query, 0);
+    end_commands(device_, commands);
+    clock.commands = commands;  // last, since it says that everything is there
 }
 
-/// The narrowest of a few brackets; the first submission to a queue is often a slow one.
+/// The narrowest of a few brackets, because the first submission to a queue is often slow.
 QueueProbe QueueClocks::probe(Clock& clock) {
     if (clock.commands == VK_NULL_HANDLE) make_objects(clock);
     QueueProbe best;
@@ -146,9 +130,7 @@ QueueProbe QueueClocks::probe(Clock& clock) {
         const Token token = timelines_.submit(clock.role, clock.commands);
         timelines_.wait(token);
         one.after_ns = monotonic_ns();
-        device_.check(device_.vk.vkGetQueryPoolResults(device_.handle(), clock.query, 0, 1, sizeof one.ticks,
-                                                       &one.ticks, sizeof one.ticks, VK_QUERY_RESULT_64_BIT),
-                      "vkGetQueryPoolResults");
+        read_timestamps(device_, clock.query, 0, {&one.ticks, 1});
         if (i == 0 || one.after_ns - one.before_ns < best.after_ns - best.before_ns) best = one;
         if (best.after_ns - best.before_ns <= static_cast<std::int64_t>(kGoodDeviationNs)) break;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Brings the timestamps of every queue to the host's clock, and keeps them there.
+// Converts the timestamps of every queue to the host's clock.
 #pragma once
 
 #include <array>
@@ -24,11 +24,11 @@ class QueueClocks {
 
     /// Whether a role's queue has timestamps that can be read.
     bool timed(QueueRole role) const;
-    /// Calibrates what is not yet, and again what was calibrated more than a second ago. `may_probe`: may
-    /// submit to a queue and wait for it, which must not happen between the bundles of a batch; without the
-    /// extension nothing is done then. Errors: device_lost, driver.
+    /// Calibrates every clock that has not been calibrated for a second. `may_probe`: may submit to a queue
+    /// and wait for it, which must not happen between the bundles of a batch; if false, nothing is done
+    /// without the extension. Errors: device_lost, driver.
     void refresh(bool may_probe);
-    /// Errors: none; an uncalibrated queue counts its ticks from now.
+    /// No errors: a queue that is not calibrated counts its ticks from now.
     std::int64_t host_ns(QueueRole role, std::uint64_t ticks, std::int64_t not_after_ns);
     /// One line for people.
     std::string describe();

@@ -83,7 +83,7 @@ void read_subgroups(const VkPhysicalDeviceSubgroupProperties& basic,
     s.limits.subgroup_size = s.limits.min_subgroup_size = s.limits.max_subgroup_size = basic.subgroupSize;
     if ((basic.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0)
         s.subgroup_operations = basic.supportedOperations;
-    // The feature may be there for other stages only; where it is absent the structure was not filled in.
+    // The feature may exist for other stages only. Without the feature the structure was not filled in.
     s.subgroup_size_control =
         s.subgroup_size_control && (control.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
     if (!s.subgroup_size_control) return;
@@ -129,8 +129,8 @@ void read_properties(const InstanceTable& vk, VkPhysicalDevice device, bool has_
     read_limits(p.limits, s.limits);
 }
 
-/// The limit on one allocation is soft, and far below what buffers may be on some devices (4 GiB of 80): the
-/// driver is asked, and may refuse. Without the newer query that limit is all there is to go by.
+/// The limit on one allocation is soft and, on some devices, far below the size that buffers may have (4 GiB
+/// of 80). The driver reports that size; without the newer query only the soft limit is known.
 void read_buffer_limit(const InstanceTable& vk, VkPhysicalDevice device, DeviceSnapshot& s) {
     if (s.api_major == 1 && s.api_minor < 3) return;
     VkPhysicalDeviceMaintenance4Properties maintenance{
@@ -143,37 +143,102 @@ void read_buffer_limit(const InstanceTable& vk, VkPhysicalDevice device, DeviceS
         std::max(s.limits.max_buffer_bytes, std::min<std::uint64_t>(maintenance.maxBufferSize, heap));
 }
 
-void read_features(const InstanceTable& vk, VkPhysicalDevice device, DeviceSnapshot& s) {
+template <class Structure>
+const Structure& as(const VkBaseInStructure* link) {
+    return *reinterpret_cast<const Structure*>(link);
+}
+
+/// Notes a feature that is on in the structure behind `link`.
+template <class Structure>
+void add(const VkBaseInStructure* link, VkBool32 Structure::*feature, bool& on) {
+    on |= as<Structure>(link).*feature != 0;
+}
+
+void read_combined(const VkBaseInStructure* link, DeviceSnapshot& s) {
+    if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES) {
+        const auto& f = as<VkPhysicalDeviceVulkan11Features>(link);
+        s.storage_16bit |= f.storageBuffer16BitAccess != 0;
+        s.variable_pointers |= f.variablePointers != 0;
+    } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES) {
+        const auto& f = as<VkPhysicalDeviceVulkan12Features>(link);
+        s.timeline_semaphores |= f.timelineSemaphore != 0;
+        s.host_query_reset |= f.hostQueryReset != 0;
+        s.shader_float16 |= f.shaderFloat16 != 0;
+        s.shader_int8 |= f.shaderInt8 != 0;
+        s.storage_8bit |= f.storageBuffer8BitAccess != 0;
+        s.scalar_block_layout |= f.scalarBlockLayout != 0;
+        s.buffer_device_address |= f.bufferDeviceAddress != 0;
+        s.vulkan_memory_model |= f.vulkanMemoryModel != 0;
+    } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES) {
+        const auto& f = as<VkPhysicalDeviceVulkan13Features>(link);
+        s.synchronization2 |= f.synchronization2 != 0;
+        s.subgroup_size_control |= f.subgroupSizeControl != 0;
+        s.full_subgroups |= f.computeFullSubgroups != 0;
+    }
+}
+
+/// The structures of single extensions, which are older than those of whole versions.
+void read_single(const VkBaseInStructure* link, DeviceSnapshot& s) {
+    switch (link->sType) {
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES:
+            return add(link, &VkPhysicalDeviceTimelineSemaphoreFeatures::timelineSemaphore,
+                       s.timeline_semaphores);
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_QUERY_RESET_FEATURES:
+            return add(link, &VkPhysicalDeviceHostQueryResetFeatures::hostQueryReset, s.host_query_reset);
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES:
+            add(link, &VkPhysicalDeviceShaderFloat16Int8Features::shaderFloat16, s.shader_float16);
+            return add(link, &VkPhysicalDeviceShaderFloat16Int8Features::shaderInt8, s.shader_int8);
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES:
+            return add(link, &VkPhysicalDevice8BitStorageFeatures::storageBuffer8BitAccess, s.storage_8bit);
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES:
+            return add(link, &VkPhysicalDevice16BitStorageFeatures::storageBuffer16BitAccess,
+                       s.storage_16bit);
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VARIABLE_POINTERS_FEATURES:
+            return add(link, &VkPhysicalDeviceVariablePointersFeatures::variablePointers,
+                       s.variable_pointers);
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SCALAR_BLOCK_LAYOUT_FEATURES:
+            return add(link, &VkPhysicalDeviceScalarBlockLayoutFeatures::scalarBlockLayout,
+                       s.scalar_block_layout);
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES:
+            return add(link, &VkPhysicalDeviceBufferDeviceAddressFeatures::bufferDeviceAddress,
+                       s.buffer_device_address);
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES:
+            return add(link, &VkPhysicalDeviceVulkanMemoryModelFeatures::vulkanMemoryModel,
+                       s.vulkan_memory_model);
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES:
+            return add(link, &VkPhysicalDeviceSynchronization2Features::synchronization2, s.synchronization2);
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES:
+            add(link, &VkPhysicalDeviceSubgroupSizeControlFeatures::subgroupSizeControl,
+                s.subgroup_size_control);
+            return add(link, &VkPhysicalDeviceSubgroupSizeControlFeatures::computeFullSubgroups,
+                       s.full_subgroups);
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_NV:
+            return add(link, &VkPhysicalDeviceCooperativeMatrixFeaturesNV::cooperativeMatrix,
+                       s.cooperative_matrix_nv);
+        case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT:
+            return add(link, &VkPhysicalDeviceFaultFeaturesEXT::deviceFault, s.device_fault);
+        default:
+            return;
+    }
+}
+
+void read_features(const InstanceTable& vk, VkPhysicalDevice device, bool has_fault, DeviceSnapshot& s) {
     VkPhysicalDeviceVulkan13Features f13{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES};
-    VkPhysicalDeviceVulkan12Features f12{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
-    VkPhysicalDeviceVulkan11Features f11{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, &f12};
-    VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &f11};
     VkPhysicalDeviceSubgroupSizeControlFeatures subgroups{
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES};
-    const bool api_1_3 = s.api_major > 1 || s.api_minor >= 3;
-    if (api_1_3) {
+    VkPhysicalDeviceVulkan12Features f12{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
+    VkPhysicalDeviceVulkan11Features f11{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, &f12};
+    VkPhysicalDeviceFaultFeaturesEXT fault{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT, &f11};
+    VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &f11};
+    if (has_fault) features.pNext = &fault;
+    if (s.api_major > 1 || s.api_minor >= 3)
         f12.pNext = &f13;
-    } else if (s.subgroup_size_extension) {
+    else if (s.subgroup_size_extension)
         f12.pNext = &subgroups;
-    }
     vk.vkGetPhysicalDeviceFeatures2(device, &features);
-    s.timeline_semaphores = f12.timelineSemaphore != 0;
-    s.host_query_reset = f12.hostQueryReset != 0;
-    s.shader_float16 = f12.shaderFloat16 != 0;
-    s.shader_int8 = f12.shaderInt8 != 0;
-    s.storage_8bit = f12.storageBuffer8BitAccess != 0;
-    s.scalar_block_layout = f12.scalarBlockLayout != 0;
-    s.buffer_device_address = f12.bufferDeviceAddress != 0;
-    // Enabled without the other, it would forbid plain atomics.
-    s.vulkan_memory_model = f12.vulkanMemoryModel != 0 && f12.vulkanMemoryModelDeviceScope != 0;
-    s.storage_16bit = f11.storageBuffer16BitAccess != 0;
-    s.variable_pointers = f11.variablePointers != 0;
-    s.shader_int64 = features.features.shaderInt64 != 0;
-    s.shader_float64 = features.features.shaderFloat64 != 0;
-    s.shader_int16 = features.features.shaderInt16 != 0;
-    s.synchronization2 = f13.synchronization2 != 0;
-    s.subgroup_size_control = (api_1_3 ? f13.subgroupSizeControl : subgroups.subgroupSizeControl) != 0;
-    s.full_subgroups = (api_1_3 ? f13.computeFullSubgroups : subgroups.computeFullSubgroups) != 0;
+    add_features(features, s);
+    // The first feature without the second would forbid plain atomics.
+    s.vulkan_memory_model = s.vulkan_memory_model && f12.vulkanMemoryModelDeviceScope != 0;
 }
 
 bool can_share_buffers(const InstanceTable& vk, VkPhysicalDevice device) {
@@ -199,14 +264,21 @@ bool can_share_timelines(const InstanceTable& vk, VkPhysicalDevice device) {
     return (properties.externalSemaphoreFeatures & VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT) != 0;
 }
 
-bool has_device_fault(const InstanceTable& vk, VkPhysicalDevice device) {
-    VkPhysicalDeviceFaultFeaturesEXT fault{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT};
-    VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &fault};
-    vk.vkGetPhysicalDeviceFeatures2(device, &features);
-    return fault.deviceFault != 0;
-}
-
 }  // namespace
+
+void add_features(const VkPhysicalDeviceFeatures2& features, DeviceSnapshot& s) {
+    s.shader_int64 |= features.features.shaderInt64 != 0;
+    s.shader_float64 |= features.features.shaderFloat64 != 0;
+    s.shader_int16 |= features.features.shaderInt16 != 0;
+    for (auto link = static_cast<const VkBaseInStructure*>(features.pNext); link != nullptr;
+         link = link->pNext) {
+        read_combined(link, s);
+        read_single(link, s);
+        // Older headers do not have it in their enumeration.
+        if (link->sType == kKhrMatrixFeaturesType)
+            s.cooperative_matrix_khr |= as<KhrMatrixFeatures>(link).cooperativeMatrix != 0;
+    }
+}
 
 std::vector<std::string> device_extensions(const InstanceTable& vk, VkPhysicalDevice device,
                                            const char* layer) {
@@ -231,7 +303,7 @@ DeviceSnapshot read_snapshot(const Instance& instance, VkPhysicalDevice device) 
     s.name = basic.deviceName;
     s.type = device_type(basic.deviceType);
     if (s.api_major == 1 && s.api_minor < 1)
-        return s;  // its queries do not exist; the plan refuses it by version
+        return s;  // it lacks the queries; the plan refuses it because of its version
 
     const std::vector<std::string> extensions = device_extensions(vk, device, nullptr);
     const auto has = [&](const char* name) {
@@ -245,8 +317,7 @@ DeviceSnapshot read_snapshot(const Instance& instance, VkPhysicalDevice device) 
         api_1_2 && has(VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME) && can_share_timelines(vk, device);
     s.memory_budget = has(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
     s.subgroup_size_extension = has(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
-    if (api_1_2) read_features(vk, device, s);
-    s.device_fault = has(VK_EXT_DEVICE_FAULT_EXTENSION_NAME) && has_device_fault(vk, device);
+    if (api_1_2) read_features(vk, device, has(VK_EXT_DEVICE_FAULT_EXTENSION_NAME), s);
     read_matrix_units(instance, device, has(kKhrCooperativeMatrix),
                       has(VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME), s);
     s.calibrated_timestamps_ext = has(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);

@@ -10,12 +10,18 @@ namespace weft::core {
 using std::chrono::nanoseconds;
 using std::chrono::steady_clock;
 
+namespace {
+
+std::string timeline_name(const char* whose, std::size_t role) {
+    return std::string(whose) + kRoleNames[role] + " timeline";
+}
+
+}  // namespace
+
 Timelines::Timelines(Device& device) : device_(device) {
-    constexpr std::array<const char*, kQueueRoles> kNames{"weft upload timeline", "weft compute timeline",
-                                                          "weft download timeline"};
     try {
         for (std::size_t role = 0; role < kQueueRoles; ++role)
-            lines_[role].semaphore = make_timeline(device_, kNames[role], false);
+            lines_[role].semaphore = make_timeline(device_, timeline_name("weft ", role), false);
     } catch (...) {
         destroy();
         throw;
@@ -28,9 +34,9 @@ Timelines::~Timelines() {
     destroy();
 }
 
-/// Mesa's queue threads still use a submission's semaphores for a moment after these have their values.
+/// Mesa's queue threads use a submission's semaphores briefly after these have reached their values.
 void Timelines::let_drivers_finish() noexcept {
-    if (device_.lost() || device_.adopted()) return;  // an application's queue may have work without end
+    if (device_.lost() || device_.adopted()) return;  // an application's queue may never become idle
     for (std::size_t i = 0; i < kQueueRoles; ++i) {
         const auto role = static_cast<QueueRole>(i);
         std::uint64_t now = 0;
@@ -49,7 +55,7 @@ void Timelines::destroy() noexcept {
                 device_.vk.vkDestroySemaphore(device_.handle(), semaphore, nullptr);
 }
 
-VkSemaphore make_timeline(Device& device, const char* name, bool shared) {
+VkSemaphore make_timeline(Device& device, std::string_view name, bool shared) {
     VkExportSemaphoreCreateInfo exported{VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO};
     exported.handleTypes = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT;
     VkSemaphoreTypeCreateInfo type{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO};
@@ -140,14 +146,12 @@ Token Timelines::submit_locked(QueueRole role, std::span<const VkCommandBuffer> 
 }
 
 VkSemaphore Timelines::shared(QueueRole role) {
-    constexpr std::array<const char*, kQueueRoles> kNames{
-        "weft shared upload timeline", "weft shared compute timeline", "weft shared download timeline"};
     Line& l = line(role);
     const std::lock_guard lock(device_.queue(role).mutex);
     if (l.shared != VK_NULL_HANDLE) return l.shared;
-    l.shared = make_timeline(device_, kNames[static_cast<std::size_t>(role)], true);
+    l.shared = make_timeline(device_, timeline_name("weft shared ", static_cast<std::size_t>(role)), true);
     try {
-        submit_locked(role, {}, {});  // what was submitted before is reached with this at the latest
+        submit_locked(role, {}, {});  // work submitted before is reached with this at the latest
     } catch (...) {
         device_.vk.vkDestroySemaphore(device_.handle(), std::exchange(l.shared, VK_NULL_HANDLE), nullptr);
         throw;
@@ -166,7 +170,7 @@ bool Timelines::passed(SemaphorePoint point) {
     std::uint64_t now = 0;
     device_.check(device_.vk.vkGetSemaphoreCounterValue(device_.handle(), point.semaphore, &now),
                   "vkGetSemaphoreCounterValue");
-    // No timeline gets there by work; some drivers move it there when they lose the device.
+    // Work never brings a timeline to this value; some drivers set it when they lose the device.
     if (now == ~std::uint64_t{0}) device_.check(VK_ERROR_DEVICE_LOST, "vkGetSemaphoreCounterValue");
     return now >= point.value;
 }
@@ -182,7 +186,7 @@ bool Timelines::wait(SemaphorePoint point, nanoseconds timeout, bool spin) {
     timeout = std::max(timeout, nanoseconds(0));
     const auto start = steady_clock::now();
     if (spin && device_.plan().transfer.spin_wait) {
-        // Short work ends before a sleeping thread could be woken; longer work loses nothing by this look.
+        // Short work ends before a sleeping thread could be woken; polling costs longer work nothing.
         const auto limit = std::min(timeout, nanoseconds(std::chrono::microseconds(100)));
         while (steady_clock::now() - start < limit)
             if (passed(point)) return true;
@@ -192,7 +196,7 @@ bool Timelines::wait(SemaphorePoint point, nanoseconds timeout, bool spin) {
     info.pSemaphores = &point.semaphore;
     info.pValues = &point.value;
     for (;;) {
-        // In slices, so that a device another thread saw lost ends this wait too.
+        // In slices, so that the wait ends if another thread sees that the device is lost.
         const nanoseconds left =
             timeout == nanoseconds::max() ? timeout : timeout - (steady_clock::now() - start);
         const nanoseconds slice = std::clamp(left, nanoseconds(0), nanoseconds(std::chrono::seconds(2)));
@@ -236,7 +240,7 @@ void Timelines::drain(Token token) noexcept {
             wait(token);
             return;
         } catch (...) {
-            // For lack of memory, say; that says nothing of the work.
+            // It may have failed for lack of memory, which says nothing about the work.
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
         }
     }

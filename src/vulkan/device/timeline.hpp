@@ -21,14 +21,14 @@ struct Token {
     std::uint64_t value = 0;
 };
 
-/// Reached when the counter of a timeline semaphore, weft's or another's, is at least `value`.
+/// Reached when the counter of a timeline semaphore, of weft or another API, is at least `value`.
 struct SemaphorePoint {
     VkSemaphore semaphore = VK_NULL_HANDLE;
     std::uint64_t value = 0;  // 0: always reached
 };
 
 /// A timeline semaphore at 0, for the caller to destroy; `shared`: one that other APIs can import.
-VkSemaphore make_timeline(Device& device, const char* name, bool shared);
+VkSemaphore make_timeline(Device& device, std::string_view name, bool shared);
 
 class Timelines {
   public:
@@ -37,12 +37,12 @@ class Timelines {
     Timelines(const Timelines&) = delete;
     Timelines& operator=(const Timelines&) = delete;
 
-    /// Submits to the role's queue after `wait` (another role's, already submitted token; value 0: nothing).
-    /// `commands` may be VK_NULL_HANDLE: an empty submission.
+    /// Submits to the role's queue, to run after `wait`: a token of another role that was submitted already,
+    /// or one with value 0 for nothing. `commands` may be VK_NULL_HANDLE for an empty submission.
     Token submit(QueueRole role, VkCommandBuffer commands, Token wait = {});
-    /// Several, which begin in this order; at most kMostCommands.
+    /// Several command buffers, at most kMostCommands, which begin in this order.
     Token submit(QueueRole role, std::span<const VkCommandBuffer> commands, Token wait = {});
-    /// The same, after a point that may be another API's.
+    /// The same after a point that may belong to another API.
     Token submit_after(QueueRole role, std::span<const VkCommandBuffer> commands, SemaphorePoint wait);
     static constexpr std::size_t kMostCommands = 3;
     bool passed(Token token);
@@ -52,21 +52,21 @@ class Timelines {
     /// The same for any point on a timeline of this device.
     bool passed(SemaphorePoint point);
     bool wait(SemaphorePoint point, std::chrono::nanoseconds timeout, bool spin = true);
-    /// Waits until the work is done or the device lost, even if waiting itself fails: before that nothing the
-    /// work uses may be freed. A device that cannot be waited for is given up (Device::wedge).
+    /// Waits until the work is done or the device is lost, even if waiting itself fails, because nothing that
+    /// the work uses may be freed before. If waiting keeps failing, the device is given up (Device::wedge).
     void drain(Token token) noexcept;
     /// Waits for everything submitted so far. Errors: device_lost.
     void wait_all();
-    /// Called by waits that last, every two seconds; replaces what was given before.
+    /// Long waits call `look` every two seconds. Replaces the function that was set before.
     void on_slow_wait(std::function<void()> look);
     const FirstWork& first_work() const { return first_work_; }
     /// The semaphore whose counter is the role's timeline, and the value of the last submission.
     VkSemaphore semaphore(QueueRole role) const { return lines_[static_cast<std::size_t>(role)].semaphore; }
     SemaphorePoint point(Token token) const { return {semaphore(token.role), token.value}; }
     Token last(QueueRole role);
-    /// A second semaphore that rises with the role's timeline from now on, to the same values, and that other
-    /// APIs can import; made with the first call. The timeline itself stays: validation layers cannot follow
-    /// a semaphore that has left. Errors: device_lost, driver.
+    /// A second semaphore, made by the first call, that other APIs can import. From now on it gets the same
+    /// values as the role's timeline. The timeline itself is not exported, because validation layers cannot
+    /// follow an exported semaphore. Errors: device_lost, driver.
     VkSemaphore shared(QueueRole role);
 
   private:

@@ -13,8 +13,6 @@
 
 namespace weft::core {
 
-const char* result_name(VkResult result) noexcept;
-
 /// Throws weft::Error for a failed driver call named `what`; `detail` follows in its text.
 [[noreturn]] void throw_result(VkResult result, const char* what, const std::string& detail = {});
 

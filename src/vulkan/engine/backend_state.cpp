@@ -33,7 +33,7 @@ StartupReport BackendState::startup() const {
     return report;
 }
 
-/// A trace is still open where the Backend was assigned over instead of destroyed.
+/// A trace is still open if another Backend was assigned to this one.
 BackendState::~BackendState() {
     write_trace();
 }
@@ -65,39 +65,8 @@ void BackendState::write_trace() noexcept {
     }
 }
 
-std::unique_ptr<StagingRing> BackendState::acquire_ring(std::uint32_t slots) {
-    std::unique_ptr<StagingRing> ring;
-    {
-        const std::lock_guard lock(mutex_);
-        // Only a ring with as many slots: cutting a larger one would lose what its slots hold.
-        for (std::size_t i = idle_rings_.size(); i-- > 0 && !ring;) {
-            if (idle_rings_[i]->slots.size() != slots) continue;
-            ring = std::move(idle_rings_[i]);
-            idle_rings_.erase(idle_rings_.begin() + static_cast<std::ptrdiff_t>(i));
-        }
-    }
-    if (!ring) ring = std::make_unique<StagingRing>();
-    while (ring->slots.size() < slots)
-        ring->slots.push_back(std::make_unique<Slot>(context_, ring->slots.size()));
-    return ring;
-}
-
-void BackendState::release_ring(std::unique_ptr<StagingRing> ring) noexcept {
-    if (!ring) return;
-    try {
-        const std::lock_guard lock(mutex_);
-        idle_rings_.push_back(std::move(ring));
-    } catch (...) {
-        // Without room in the list the ring is freed instead of kept.
-    }
-}
-
 void BackendState::trim() noexcept {
-    {
-        std::vector<std::unique_ptr<StagingRing>> idle;
-        const std::lock_guard lock(mutex_);
-        idle.swap(idle_rings_);
-    }
+    rings_.clear();
     scratch_cache_.clear();
     imports_.clear();
     context_->memory.trim();

@@ -4,8 +4,6 @@
 
 #include <filesystem>
 #include <memory>
-#include <mutex>
-#include <vector>
 
 #include "host/copy_workers.hpp"
 #include "vulkan/context/context.hpp"
@@ -14,7 +12,7 @@
 
 namespace weft::core {
 
-/// Owns what one Backend adds to its Context: staging rings, copy threads, imports, kept scratch and its
+/// Owns what one Backend adds to its Context: staging rings, copy threads, imports, the scratch cache and
 /// reports.
 class BackendState {
   public:
@@ -29,13 +27,10 @@ class BackendState {
     StartupReport startup() const;
     CopyWorkers& copy_workers() { return copy_workers_; }
     ImportRegistry& imports() { return imports_; }
-    /// Streams in it hold this object, so it must be cleared before the Backend lets go of it.
+    IdleRings& rings() { return rings_; }
+    /// Streams in it own this object, so it must be cleared before the Backend releases this object.
     ScratchCache& scratch_cache() { return scratch_cache_; }
 
-    /// A ring of `slots` slots for the caller alone. The ring given back last is reused first, so a steady
-    /// state always gets the same one. Errors: out_of_memory.
-    std::unique_ptr<StagingRing> acquire_ring(std::uint32_t slots);
-    void release_ring(std::unique_ptr<StagingRing> ring) noexcept;
     /// Ends the trace that Config::trace asked for and writes it, once. A failure is logged.
     void write_trace() noexcept;
     /// Frees idle rings, the scratch cache, imports and empty blocks.
@@ -52,19 +47,18 @@ class BackendState {
     CopyWorkers copy_workers_;
     ImportRegistry imports_;
     ScratchCache scratch_cache_;
+    IdleRings rings_;
     std::filesystem::path trace_path_;
     std::shared_ptr<TraceSink> trace_;
-    std::mutex mutex_;
-    std::vector<std::unique_ptr<StagingRing>> idle_rings_;
 };
 
-/// Where the time went until a device is opened.
+/// How long each part took until the device is opened.
 struct StartupClock {
     StartupReport report;
     SteadyTime process_begin, opening;
 };
 
-/// Everything behind a Backend, for a device whose plan is made; `index` is its place in the instance's list.
+/// Makes everything behind a Backend, for a planned device; `index` is its place in the list of the instance.
 std::shared_ptr<BackendState> make_backend_state(std::shared_ptr<Instance> instance,
                                                  VkPhysicalDevice physical, std::uint32_t index,
                                                  DeviceSnapshot snapshot, DevicePlan plan,

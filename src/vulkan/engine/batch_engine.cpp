@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+// Also completes weft/batch.hpp: run_batch checks everything, then drives the engine.
 #include "vulkan/engine/batch_engine.hpp"
 
+#include <chrono>
+#include <string>
 #include <utility>
-
-#include "vulkan/engine/recorder.hpp"
 
 namespace weft::core {
 namespace {
@@ -17,7 +18,7 @@ void for_each_mapped(const Bundle& work, const Visit& visit) {
                 visit(*chunk.bound[k].buffer, chunk.bound[k].offset, chunk.bound[k].bytes);
 }
 
-/// Flushes the user's page-locked memory like the slot's own: the device may not snoop either.
+/// Flushes the user's page-locked memory as well as the slot's: the device may not snoop either of them.
 void flush(const Bundle& work) {
     const auto flush_one = [](const BufferObject& buffer, std::uint64_t offset, std::uint64_t bytes) {
         buffer.flush(offset, bytes);
@@ -46,13 +47,13 @@ BatchEngine::BatchEngine(BackendState& backend_state, std::shared_ptr<const Prog
       program_(std::move(program)),
       settings_(settings),
       listener_(listener),
-      ring_(backend_state.acquire_ring(settings.slots)),
+      ring_(backend_state.rings().acquire(backend_state.context(), settings.slots)),
       planner_(backend_state, *program_, settings_, ring_->chunks),
       meter_(backend_state, *program_, settings_) {}
 
 BatchEngine::~BatchEngine() {
     abandon();
-    backend_state_.release_ring(std::move(ring_));
+    backend_state_.rings().give_back(std::move(ring_));
 }
 
 std::uint64_t BatchEngine::add(const Job& job) {
@@ -100,14 +101,14 @@ bool BatchEngine::await_oldest(std::chrono::nanoseconds timeout, bool spin, bool
     return oldest_done_;
 }
 
-/// Makes room for the planned bundle. Where memory is exhausted it gives memory back and plans for less.
-/// false: plan again.
+/// Makes room for the planned bundle. If memory is short, it gives memory back, plans for less and returns
+/// false: the caller must plan again.
 bool BatchEngine::reserve(Slot& slot) {
     try {
         slot.reserve(planner_.needs());
         return true;
     } catch (const Error& e) {
-        // The only argument that can be invalid here is an area larger than one buffer can be.
+        // invalid_argument here means that an area is larger than one buffer can be.
         if (e.code() != Errc::out_of_memory && e.code() != Errc::invalid_argument) throw;
         while (in_flight_ != 0) finish();
         for (auto& other : ring_->slots) other->shrink();
@@ -212,7 +213,7 @@ void BatchEngine::abandon() noexcept {
         --in_flight_;
     }
     oldest_done_ = false;
-    // What was planned or failed half way still holds page-locked memory of the user.
+    // A bundle that was planned, or failed half way, still holds page-locked memory of the user.
     for (auto& slot : ring_->slots) slot->work.clear();
     planner_.clear();
     pending_.base += pending_.jobs.size();
@@ -221,3 +222,52 @@ void BatchEngine::abandon() noexcept {
 }
 
 }  // namespace weft::core
+
+namespace weft {
+
+BatchReport run_batch(Backend& backend, const Program& program, std::span<const Job> jobs,
+                      const BatchOptions& options) {
+    const auto begin = std::chrono::steady_clock::now();
+    core::BackendState& backend_state = *detail::Access::backend_state(backend);
+    core::Device& device = backend_state.context()->device;
+    device.require_usable("run_batch");
+    core::require_same_backend(backend_state, *detail::Access::object(program), "run_batch");
+    const core::ProgramNeeds needs = core::needs_of(*detail::Access::object(program));
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        core::check_job(needs, device.snapshot().limits, jobs[i], i);
+        bytes += core::job_bytes_in(jobs[i]) + core::job_bytes_out(jobs[i]);
+    }
+    const core::BatchSettings settings =
+        core::settle_options(device.plan(), device.snapshot(), options, bytes);
+    core::BatchEngine engine(backend_state, detail::Access::object(program), settings, nullptr);
+    auto& spans = engine.scratch().spans;
+    spans.clear();
+    for (std::size_t i = 0; i < jobs.size(); ++i) core::append_spans(jobs[i], i, spans);
+    core::check_overlaps(spans);
+
+    for (const Job& job : jobs) engine.add(job);
+    std::uint64_t notified = 0;
+    const auto notify = [&] {
+        for (; options.progress && notified < engine.jobs_done(); ++notified)
+            options.progress({notified + 1, jobs.size(), core::seconds_since(begin)});
+    };
+    notify();
+    while (engine.can_start() || engine.in_flight()) {
+        if (options.cancel.stop_requested())
+            throw Error(Errc::cancelled, "run_batch: cancelled by its stop token (" +
+                                             std::to_string(engine.jobs_done()) + " of " +
+                                             std::to_string(jobs.size()) + " jobs were done)");
+        if (engine.can_start()) {
+            engine.start();
+        } else {
+            engine.finish();
+            notify();
+        }
+    }
+    BatchReport report = engine.report();
+    report.wall_s = core::seconds_since(begin);
+    return report;
+}
+
+}  // namespace weft

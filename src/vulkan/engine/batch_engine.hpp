@@ -38,12 +38,12 @@ class BatchEngine {
     bool can_start() const { return pending_.any_left() && has_free_slot(); }
     bool in_flight() const { return in_flight_ != 0; }
     bool has_free_slot() const { return in_flight_ < ring_->slots.size(); }
-    /// Waits up to `timeout` for the oldest bundle and returns whether it is done. The wait counts as one for
-    /// a slot where no slot is free and jobs are left; `more`: the caller has jobs that it has not added yet.
+    /// Waits up to `timeout` for the oldest bundle and returns whether it is done. Counts as a wait for a
+    /// slot if no slot is free and jobs are left. `more`: the caller has jobs that it has not added yet.
     /// Errors: device_lost, driver.
     bool await_oldest(std::chrono::nanoseconds timeout, bool spin, bool more = false);
-    /// Plans the next bundle and submits it. Errors: out_of_memory, device_lost, driver; failed_job() is the
-    /// first job of the bundle then, and stays queued until fail() drops it.
+    /// Plans the next bundle and submits it. Errors: out_of_memory, device_lost, driver. Then failed_job() is
+    /// the first job of the bundle, which stays queued until fail() drops it.
     void start();
     /// Waits for the oldest bundle and copies its outputs. Errors: device_lost, driver.
     void finish();
@@ -75,7 +75,7 @@ class BatchEngine {
     BatchMeter meter_;
 
     PendingJobs pending_;
-    std::size_t head_ = 0, in_flight_ = 0;  // slots under way: in_flight_ of them from head_ on
+    std::size_t head_ = 0, in_flight_ = 0;  // slots under way: in_flight_ of them, from head_ on
     bool oldest_done_ = false;              // await_oldest() found it done
     std::uint64_t failed_job_ = 0;
 };

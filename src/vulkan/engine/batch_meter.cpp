@@ -5,19 +5,18 @@
 #include <array>
 #include <string>
 
-#include "vulkan/engine/recorder.hpp"
+#include "vulkan/device/commands.hpp"
 
 namespace weft::core {
 namespace {
 
-std::string queue_text(const QueuePlan& queues, bool split) {
-    const auto text = [&](QueueRole role) {
-        const QueueSlot& slot = queues.of(role);
-        return "family " + std::to_string(slot.family) + " queue " + std::to_string(slot.queue);
-    };
-    if (!split) return "all " + text(QueueRole::compute);
-    return "upload " + text(QueueRole::upload) + ", compute " + text(QueueRole::compute) + ", download " +
-           text(QueueRole::download);
+std::string queues_text(const QueuePlan& queues, bool split) {
+    if (!split) return "all " + queue_text(queues.of(QueueRole::compute));
+    std::string text;
+    for (std::size_t role = 0; role < kQueueRoles; ++role)
+        text +=
+            (role == 0 ? "" : ", ") + std::string(kRoleNames[role]) + " " + queue_text(queues.slots[role]);
+    return text;
 }
 
 std::uint64_t sum_of(const std::vector<CopyRegion>& regions) {
@@ -59,7 +58,7 @@ void BatchMeter::note_route(const Bundle& work) {
     if (report_.path == Path::automatic) {
         report_.path = work.route.path;
         report_.split_queues = work.submit == SubmitMode::split;
-        report_.queues = queue_text(context_.device.plan().queues, report_.split_queues);
+        report_.queues = queues_text(context_.device.plan().queues, report_.split_queues);
         if (!work.uploads.empty())
             report_.host_memory = work.uploads.front().source->memory_source();
         else if (!work.downloads.empty())
@@ -69,7 +68,8 @@ void BatchMeter::note_route(const Bundle& work) {
 }
 
 bool BatchMeter::wait(Token done, std::chrono::nanoseconds timeout, bool spin, bool ring_wait) {
-    // Work that was done before is no wait; looking costs a call, so it is left out where nothing listens.
+    // If the work is already done, this is not a wait. The check costs a call, so it is made for listeners
+    // only.
     const bool waits = ring_wait && context_.trace.active() && !context_.timelines.passed(done);
     const std::int64_t begin = monotonic_ns();
     const bool over = context_.timelines.wait(done, timeout, spin);
@@ -80,7 +80,7 @@ bool BatchMeter::wait(Token done, std::chrono::nanoseconds timeout, bool spin, b
     return over;
 }
 
-/// Everything of an event but its place and its times.
+/// The event without its row and times.
 StageEvent BatchMeter::event_of(const Slot& slot, Stage stage) const {
     const Bundle& work = slot.work;
     StageEvent event;
@@ -111,12 +111,8 @@ void BatchMeter::copy(const Slot& slot, Stage stage) {
 /// Only for bundles that are done, so that reading never waits.
 bool BatchMeter::read_interval(const Slot& slot, QueueRole stage, QueueRole timed_by, StageEvent& event) {
     if (!slot.timed || !context_.clocks.timed(timed_by)) return false;
-    Device& device = context_.device;
     std::array<std::uint64_t, 2> ticks{};
-    device.check(device.vk.vkGetQueryPoolResults(device.handle(), slot.active->queries,
-                                                 first_query(slot.work.submit, stage), 2, sizeof ticks,
-                                                 ticks.data(), sizeof ticks[0], VK_QUERY_RESULT_64_BIT),
-                 "vkGetQueryPoolResults");
+    read_timestamps(context_.device, slot.active->queries, first_query(slot.work.submit, stage), ticks);
     event.end_ns = context_.clocks.host_ns(timed_by, ticks[1], monotonic_ns());
     event.begin_ns = context_.clocks.host_ns(timed_by, ticks[0], event.end_ns);
     return true;
@@ -140,7 +136,7 @@ void BatchMeter::bundle_done(const Slot& slot, bool idle) {
     for (std::size_t i = 0; i < kQueueRoles; ++i) {
         const auto role = static_cast<QueueRole>(i);
         if (!slot.work.route.copies && role != QueueRole::compute) continue;
-        // The compute queue timed the stages of a submission that several share.
+        // If the stages share one submission, the compute queue timed them all.
         const QueueRole timed_by = slot.work.submit == SubmitMode::split ? role : QueueRole::compute;
         StageEvent event;
         if (listened) event = event_of(slot, static_cast<Stage>(i));
@@ -153,7 +149,7 @@ void BatchMeter::bundle_done(const Slot& slot, bool idle) {
 
 BatchReport BatchMeter::report() const {
     BatchReport report = report_;
-    report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    report.wall_s = seconds_since(begin_);
     return report;
 }
 

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "plan/work/batch_settings.hpp"
+#include "plan/work/batch_check.hpp"
 #include "vulkan/engine/backend_state.hpp"
-#include "vulkan/engine/program_object.hpp"
+#include "vulkan/engine/program.hpp"
 
 namespace weft::core {
 
@@ -24,14 +24,14 @@ class BatchMeter {
     void bundle_done(const Slot& slot, bool idle);
     /// Makes the staging copies of a stage, copy_in or copy_out, and times them.
     void copy(const Slot& slot, Stage stage);
-    /// Waits up to `timeout` for a bundle and returns whether it is done. `ring_wait`: no slot is free for
-    /// work that waits. Errors: device_lost, driver.
+    /// Waits up to `timeout` for a bundle and returns whether it is done. `ring_wait`: work is waiting and no
+    /// slot is free. Errors: device_lost, driver.
     bool wait(Token done, std::chrono::nanoseconds timeout, bool spin, bool ring_wait);
 
     std::uint64_t jobs_done() const { return report_.jobs; }
     /// Of all jobs added so far.
     std::uint64_t total_bytes() const { return report_.bytes_in + report_.bytes_out; }
-    /// Its times end now.
+    /// Times run until now.
     BatchReport report() const;
 
   private:

@@ -11,7 +11,7 @@ std::uint64_t bytes_per_job(const Job& job) {
     return job_bytes_in(job) + job_bytes_out(job);
 }
 
-/// Bytes that a chunk moves. A table that is bound whole for every chunk counts whole.
+/// The bytes that a chunk moves. A table that is bound whole for every chunk counts as a whole.
 std::uint64_t bytes_of(const PlannedChunk& planned) {
     const Job& job = *planned.spans.job;
     std::uint64_t bytes = 0;
@@ -43,7 +43,7 @@ BundlePlanner::BundlePlanner(BackendState& backend_state, const ProgramObject& p
       layout_(program_needs_, device_.snapshot().limits.storage_buffer_offset_alignment),
       chunks_(chunks) {}
 
-/// Finds the page-locked memory behind what is left of a job. The ranges stay right when the chunk is cut.
+/// Finds the page-locked memory behind the rest of a job. The ranges stay valid when the chunk is cut.
 PlannedChunk BundlePlanner::locate(const Job& job, const Chunk& rest) const {
     PlannedChunk planned;
     planned.chunk = rest;
@@ -80,7 +80,7 @@ std::uint64_t BundlePlanner::count_of(const PlannedChunk& planned, const Route& 
                  total_bytes > started ? total_bytes - started : 0);
 }
 
-/// Shortens the chunk to its size and imports what the route wants imported.
+/// Shortens the chunk to `count` elements and imports spans if the route imports.
 void BundlePlanner::cut(PlannedChunk& planned, const Route& route, std::uint64_t count) {
     planned.chunk.count = count;
     const Job& job = *planned.spans.job;
@@ -96,7 +96,8 @@ void BundlePlanner::cut(PlannedChunk& planned, const Route& route, std::uint64_t
                   });
 }
 
-/// Devices that do not keep imports end one with its job: the caller answers for the memory only that long.
+/// If the device does not keep imports, an import ends with its job: only until then does the caller
+/// guarantee the memory.
 HostRange BundlePlanner::import(const Chunk& chunk, const void* data, std::uint64_t bytes) {
     const std::shared_ptr<Context>& context = backend_state_.context();
     if (settings_.transfer.keep_imports) return backend_state_.imports().find_or_import(context, data, bytes);
@@ -117,7 +118,7 @@ bool BundlePlanner::plan(const PendingJobs& pending, std::uint64_t total_bytes) 
     needs_ = {};
     layout_.restart();
     std::uint64_t bytes = 0;
-    // Where memory is short, chunks travel alone.
+    // If memory is short, each chunk travels alone.
     const std::uint64_t limit = memory_chunk_limit_ != kNoLimit ? 0 : bundle_limit(settings_);
     for (std::size_t index = pending.next; index < pending.jobs.size(); ++index) {
         const PendingJob& job = pending.jobs[index];
@@ -155,7 +156,7 @@ void BundlePlanner::write(const Areas& areas, Bundle& work) {
 }
 
 std::size_t BundlePlanner::shrink_request(const Error& refusal, std::size_t slots) {
-    // A slot takes at least this much, so smaller chunks free nothing below it.
+    // A slot takes at least this much, so smaller chunks would free nothing.
     constexpr std::uint64_t kLeastBytes = std::uint64_t{1} << 20;
     std::uint64_t largest = 0, bytes = 0;
     for (const PlannedChunk& planned : chunks_) largest = std::max(largest, planned.chunk.count);
@@ -171,7 +172,7 @@ std::size_t BundlePlanner::shrink_request(const Error& refusal, std::size_t slot
                         " elements at a time; last refusal: " + refusal.what(),
                     refusal.native_code());
     }
-    device_.log().write(LogLevel::info, "run_batch: out of memory, goes on with " +
+    device_.log().write(LogLevel::info, "run_batch: out of memory, continues with " +
                                             std::to_string(memory_chunk_limit_) + " elements a chunk and " +
                                             std::to_string(slots) + " slots");
     return slots;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which chunks travel next, which way they go and how much memory they need. Starts nothing.
+// Decides which chunks travel next, by which path, and how much memory they need. Starts nothing.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "plan/work/batch_settings.hpp"
+#include "plan/work/batch_check.hpp"
 #include "vulkan/engine/backend_state.hpp"
-#include "vulkan/engine/program_object.hpp"
+#include "vulkan/engine/program.hpp"
 
 namespace weft::core {
 
@@ -44,11 +44,11 @@ class BundlePlanner {
     const AreaNeeds& needs() const { return needs_; }
     /// Turns the plan into work on the memory of a slot. The plan is empty afterwards.
     void write(const Areas& areas, Bundle& work);
-    /// The bundle runs; the sizes of the next chunks depend on how much was started.
+    /// The bundle was started. The sizes of the next chunks depend on how much was started.
     void note_started(const Bundle& work) { started_bytes_ += work.bytes; }
-    /// After a refusal of the planned memory, while `slots` slots are idle and empty: plans smaller chunks as
-    /// long as they are what takes the room, then fewer slots. Returns the slots to go on with. Errors:
-    /// out_of_memory - nothing smaller is left.
+    /// To be called when the planned memory was refused and all `slots` slots are idle and empty. Plans
+    /// smaller chunks as long as the chunks take the memory, then fewer slots. Returns the number of slots to
+    /// continue with. Errors: out_of_memory - nothing smaller is left.
     std::size_t shrink_request(const Error& refusal, std::size_t slots);
 
     /// Ends the imports of a job that is over.

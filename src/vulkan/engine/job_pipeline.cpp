@@ -17,11 +17,11 @@ using std::chrono::nanoseconds;
 
 namespace {
 
-// The amount of work to come is unknown, so chunks and bundles are sized as in a batch of this many bytes a
-// slot.
+// The amount of work to come is unknown, so chunks and bundles have the sizes of a batch with this many bytes
+// for each slot.
 constexpr std::uint64_t kAssumedBytesPerSlot = std::uint64_t{96} << 20;
 
-/// Each pipeline has 2^40 tokens of its own.
+/// Each pipeline has a range of 2^40 tokens.
 std::uint64_t next_first_id() {
     static std::atomic<std::uint64_t> pipelines{0};
     return ((pipelines.fetch_add(1, std::memory_order_relaxed) + 1) << 40) + 1;
@@ -89,7 +89,7 @@ void JobPipeline::Impl::end(std::uint64_t id, JobState state, const std::excepti
     over.notify_all();
 }
 
-/// What a stop of BatchOptions::cancel does, on the thread that asks for it.
+/// Called when BatchOptions::cancel is stopped, on the thread that stops it.
 void JobPipeline::Impl::cancel_queued() noexcept {
     if (backend_state->context()->device.foreign_process())
         return;  // a thread of the parent may hold the lock
@@ -105,7 +105,7 @@ void JobPipeline::Impl::on_job_done(std::uint64_t sequence) {
     id_of.erase(it);
 }
 
-/// The report goes first, so that it counts every job that a wait has returned for. Where the host has no
+/// The report is updated first, so that it counts every job that a wait has returned for. If the host has no
 /// memory for it, the next call updates it.
 void JobPipeline::Impl::publish() noexcept {
     if (finished.empty()) return;
@@ -132,8 +132,7 @@ void JobPipeline::Impl::notify() {
     }
     while (notified < done) {
         ++notified;
-        progress({notified, given,
-                  std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()});
+        progress({notified, given, core::seconds_since(begin)});
     }
 }
 
@@ -159,7 +158,7 @@ void JobPipeline::Impl::feed() {
     publish();  // jobs without elements are over already
 }
 
-/// A free slot may get work at any moment, so the wait looks for new jobs from time to time.
+/// A free slot may get work at any moment, so the wait checks for new jobs from time to time.
 void JobPipeline::Impl::await_oldest() {
     if (engine->has_free_slot()) {
         for (bool first = true; !engine->await_oldest(std::chrono::microseconds(200), first); first = false) {
@@ -186,7 +185,7 @@ bool JobPipeline::Impl::step() {
         engine->start();
         starting = false;
         notify();
-        publish();  // short of memory it finishes bundles first
+        publish();  // if memory is short, start() finishes bundles first
     } else if (engine->in_flight()) {
         await_oldest();
     } else {
@@ -206,7 +205,7 @@ void JobPipeline::Impl::fail_all(const std::exception_ptr& error) noexcept {
     while (!entries.empty()) end(entries.begin()->first, JobState::failed, error);
 }
 
-/// A job that finds no memory, for example, does not fail its neighbours.
+/// For example, a job for which there is no memory does not make other jobs fail.
 void JobPipeline::Impl::fail_one(const std::exception_ptr& error) {
     const std::uint64_t sequence = engine->failed_job();
     engine->fail(sequence);
@@ -231,7 +230,7 @@ void JobPipeline::Impl::run() {
 }
 
 void JobPipeline::Impl::fail(const std::exception_ptr& error) noexcept {
-    // A failure after the start belongs to no single job, and the jobs under way would never end.
+    // A failure after the start does not belong to a single job, and the jobs under way would never end.
     try {
         if (starting && of_one_job(error)) return fail_one(error);
     } catch (...) {

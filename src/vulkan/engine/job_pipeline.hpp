@@ -26,7 +26,7 @@ struct JobPipeline::Impl final : core::JobListener {
         JobState state = JobState::queued;
         std::vector<core::JobSpan> spans;
         std::exception_ptr error;  // of a job that failed
-        bool reported = false;     // a wait has thrown it, or cancel() was what the caller wanted
+        bool reported = false;     // a wait has thrown it, or the caller called cancel()
     };
 
     Impl(Backend& backend, const Program& program, const BatchOptions& options);
@@ -60,7 +60,7 @@ struct JobPipeline::Impl final : core::JobListener {
     bool starting = false;                         // inside engine->start(); the thread's own
     ProgressCallback progress;
     const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
-    std::uint64_t notified = 0;  // jobs that `progress` knows of; the thread's own
+    std::uint64_t notified = 0;  // jobs that were reported to `progress`; the thread's own
 
     mutable std::mutex mutex;  // guards everything below
     std::condition_variable inbox, over;

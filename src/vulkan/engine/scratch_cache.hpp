@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the op families use of the engine next to the public API: objects that one call leaves for the next
-// call of its kind, the limit of memory, and the check of BatchOptions.
+// What the op families use of the engine in addition to the public API: objects that one call leaves for the
+// next call of its kind, the limit of memory, and the check of BatchOptions.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@
 
 namespace weft::core {
 
-/// Buffers, streams and other objects that are made once and fit again. A call that takes an entry owns it
-/// until it gives it back. Belongs to a backend, ends with it, and is freed by Backend::trim().
+/// Buffers, streams and other objects that are made once and used again. A call that takes an entry owns it
+/// until it gives it back. Each backend has a cache, which Backend::trim() empties.
 class ScratchCache {
   public:
     using Key = std::vector<std::uint64_t>;
     /// The entry with that key that was given back last; null: there is none.
     std::shared_ptr<void> take(const Key& key);
-    /// The same, left in the cache for other calls: for entries that no call changes.
+    /// The same, but the entry stays in the cache for other calls. For entries that no call changes.
     std::shared_ptr<void> share(const Key& key);
-    /// The entry holds `bytes` of memory. The oldest entries are freed when the cache holds many or large
-    /// ones. An entry that alone exceeds the limit is freed, and so is one that the list has no memory for.
+    /// The entry holds `bytes` of memory. The oldest entries are freed when there are many or large ones. An
+    /// entry that alone exceeds the limit is freed, and so is one for which the list has no memory.
     void give(Key key, std::shared_ptr<void> entry, std::uint64_t bytes) noexcept;
     void clear() noexcept;
 
@@ -41,7 +41,7 @@ class ScratchCache {
 };
 
 ScratchCache& scratch_cache(Backend& backend);
-/// A buffer with `words` for streams of this backend to read: the first call with `key` fills it, in a
+/// A buffer with `words`, which streams of this backend may read. The first call with `key` fills it, in a
 /// submission of its own that it waits for, and the cache keeps it. Errors: out_of_memory, device_lost,
 /// driver.
 BufferView<const std::uint32_t> kept_words(const Stream& stream, const ScratchCache::Key& key,

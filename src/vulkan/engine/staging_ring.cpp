@@ -2,6 +2,10 @@
 #include "vulkan/engine/staging_ring.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "vulkan/device/commands.hpp"
 
 namespace weft::core {
 namespace {
@@ -11,7 +15,85 @@ constexpr std::array<MemoryKind, kAreas> kAreaKinds{MemoryKind::upload, MemoryKi
                                                     MemoryKind::mapped_device};
 constexpr std::array<const char*, kAreas> kAreaNames{" upload staging", " download staging", " device inputs",
                                                      " device outputs", " mapped device inputs"};
-constexpr std::array<const char*, kQueueRoles> kRoleNames{" upload", " compute", " download"};
+
+class Commands {
+  public:
+    Commands(Device& device, const Recording& recording, QueueRole role, SubmitMode mode, bool stage_times)
+        : device_(device),
+          recording_(recording),
+          mode_(mode),
+          stage_times_(stage_times && device.timestamp_bits(role) != 0),
+          handle_(recording.commands[static_cast<std::size_t>(role)]) {
+        begin_commands(device, handle_);
+    }
+    void end() {
+        end_commands(device_, handle_);
+        CounterCells::add(device_.counters.recordings);
+    }
+    void begin_stage(QueueRole stage, std::string_view label) {
+        device_.begin_label(handle_, label);
+        const bool begun = mode_ == SubmitMode::fused && stage != QueueRole::upload;
+        if (!begun) time(first_query(mode_, stage));
+    }
+    void end_stage(QueueRole stage) {
+        time(first_query(mode_, stage) + 1);
+        device_.end_label(handle_);
+    }
+    VkCommandBuffer handle() const { return handle_; }
+
+  private:
+    void time(std::uint32_t query) {
+        if (stage_times_) write_timestamp(device_, handle_, recording_.queries, query);
+    }
+
+    Device& device_;
+    const Recording& recording_;
+    SubmitMode mode_;
+    bool stage_times_;
+    VkCommandBuffer handle_;
+};
+
+void copy_regions(const Device& device, VkCommandBuffer commands, const std::vector<CopyRegion>& regions) {
+    // Neighbouring regions of the same two buffers go into one command.
+    std::array<VkBufferCopy, 2 * kMaxJobSpans * kMaxBundleChunks> batch;
+    for (std::size_t i = 0; i < regions.size();) {
+        std::uint32_t count = 0;
+        const CopyRegion& first = regions[i];
+        for (; i < regions.size() && count < batch.size() && regions[i].source == first.source &&
+               regions[i].target == first.target;
+             ++i)
+            batch[count++] = {regions[i].source_offset, regions[i].target_offset, regions[i].bytes};
+        device.vk.vkCmdCopyBuffer(commands, first.source->handle(), first.target->handle(), count,
+                                  batch.data());
+    }
+}
+
+void write_sets(Device& device, const Bundle& work, const Recording& recording) {
+    std::array<SetEntry, 2 * kMaxJobSpans> entries;
+    for (std::size_t i = 0; i < work.chunks.size(); ++i) {
+        const ChunkDispatch& chunk = work.chunks[i];
+        for (std::uint32_t k = 0; k < chunk.bound_count; ++k) {
+            const BoundRange& bound = chunk.bound[k];
+            entries[k] = {bound.binding, {bound.buffer->handle(), bound.offset, bound.bytes}};
+        }
+        write_set(device, recording.sets[i], {entries.data(), chunk.bound_count});
+    }
+}
+
+void dispatch_chunks(const Device& device, VkCommandBuffer commands, const Bundle& work,
+                     const Pipeline& pipeline, const Recording& recording) {
+    device.vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.handle);
+    for (std::size_t i = 0; i < work.chunks.size(); ++i) {
+        const ChunkDispatch& chunk = work.chunks[i];
+        if (chunk.bound_count != 0)
+            device.vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE,
+                                              device.pipeline_layout(), 0, 1, &recording.sets[i], 0, nullptr);
+        if (chunk.push_bytes != 0)
+            device.vk.vkCmdPushConstants(commands, device.pipeline_layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                                         (chunk.push_bytes + 3) / 4 * 4, chunk.push.data());
+        device.vk.vkCmdDispatch(commands, chunk.workgroups.x, chunk.workgroups.y, 1);
+    }
+}
 
 }  // namespace
 
@@ -28,53 +110,24 @@ Slot::Slot(const std::shared_ptr<Context>& context, std::size_t index)
 void Slot::make_pools() {
     Device& device = context_->device;
     for (std::size_t role = 0; role < kQueueRoles; ++role) {
-        VkCommandPoolCreateInfo info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
-        info.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
-        info.queueFamilyIndex = device.plan().queues.slots[role].family;
-        device.check(device.vk.vkCreateCommandPool(device.handle(), &info, nullptr, &pools_[role]),
-                     "vkCreateCommandPool");
-        device.set_name(VK_OBJECT_TYPE_COMMAND_POOL, pools_[role], name_ + kRoleNames[role]);
+        pools_[role] = make_command_pool(device, device.plan().queues.slots[role].family,
+                                         VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT);
+        device.set_name(VK_OBJECT_TYPE_COMMAND_POOL, pools_[role], name_ + " " + kRoleNames[role]);
     }
-    CounterCells::add(device.counters.objects, kQueueRoles);
 }
 
 void Slot::make_objects(Recording& r) {
     Device& device = context_->device;
-    constexpr auto count = static_cast<std::uint32_t>(kMaxBundleChunks);
-    const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, count * device.plan().storage_buffers};
-    VkDescriptorPoolCreateInfo pool{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO};
-    pool.maxSets = count;
-    pool.poolSizeCount = 1;
-    pool.pPoolSizes = &size;
-    device.check(device.vk.vkCreateDescriptorPool(device.handle(), &pool, nullptr, &r.descriptors),
-                 "vkCreateDescriptorPool");
+    r.descriptors = make_sets(device, r.sets);
     device.set_name(VK_OBJECT_TYPE_DESCRIPTOR_POOL, r.descriptors, name_);
-    std::array<VkDescriptorSetLayout, kMaxBundleChunks> layouts;
-    layouts.fill(device.set_layout());
-    VkDescriptorSetAllocateInfo sets{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO};
-    sets.descriptorPool = r.descriptors;
-    sets.descriptorSetCount = count;
-    sets.pSetLayouts = layouts.data();
-    device.check(device.vk.vkAllocateDescriptorSets(device.handle(), &sets, r.sets.data()),
-                 "vkAllocateDescriptorSets");
     for (std::size_t role = 0; role < kQueueRoles; ++role) {
-        VkCommandBufferAllocateInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
-        info.commandPool = pools_[role];
-        info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
-        info.commandBufferCount = 1;
-        device.check(device.vk.vkAllocateCommandBuffers(device.handle(), &info, &r.commands[role]),
-                     "vkAllocateCommandBuffers");
-        device.set_name(VK_OBJECT_TYPE_COMMAND_BUFFER, r.commands[role], name_ + kRoleNames[role]);
+        allocate_commands(device, pools_[role], {&r.commands[role], 1});
+        device.set_name(VK_OBJECT_TYPE_COMMAND_BUFFER, r.commands[role], name_ + " " + kRoleNames[role]);
     }
     if (device.plan().timestamps) {
-        VkQueryPoolCreateInfo query{VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO};
-        query.queryType = VK_QUERY_TYPE_TIMESTAMP;
-        query.queryCount = 2 * kQueueRoles;
-        device.check(device.vk.vkCreateQueryPool(device.handle(), &query, nullptr, &r.queries),
-                     "vkCreateQueryPool");
+        r.queries = make_timestamps(device, 2 * kQueueRoles);
         device.set_name(VK_OBJECT_TYPE_QUERY_POOL, r.queries, name_);
     }
-    CounterCells::add(device.counters.objects, 1 + count + kQueueRoles + 1);
 }
 
 void Slot::destroy(Recording& r) noexcept {
@@ -102,7 +155,7 @@ Slot::~Slot() {
 void Slot::reserve(const AreaNeeds& needs) {
     for (std::size_t i = 0; i < kAreas; ++i) {
         if (needs[i] == 0 || (areas_[i] && areas_[i]->bytes() >= needs[i])) continue;
-        // The old area is freed first: the new one may need its room.
+        // The old area is freed first, because the new one may need its memory.
         areas_[i].reset();
         // At least a quarter MiB, so that growing job sizes do not reallocate at every step.
         constexpr std::uint64_t kLeast = std::uint64_t{256} << 10;
@@ -154,6 +207,124 @@ Recording& Slot::recording(const std::vector<std::uint64_t>& key, bool& fresh) {
     oldest.last_use = uses_;
     fresh = true;
     return oldest;
+}
+
+std::uint32_t first_query(SubmitMode mode, QueueRole stage) {
+    return (mode == SubmitMode::fused ? 1 : 2) * static_cast<std::uint32_t>(stage);
+}
+
+void recording_key(const Bundle& work, const Pipeline& pipeline, bool stage_times,
+                   std::vector<std::uint64_t>& key) {
+    key.clear();
+    key.push_back(static_cast<std::uint64_t>(work.submit) * 2 + (stage_times ? 1 : 0));
+    key.push_back(reinterpret_cast<std::uintptr_t>(&pipeline));
+    for (const ChunkDispatch& chunk : work.chunks) {
+        key.push_back((std::uint64_t{chunk.workgroups.x} << 32) | chunk.workgroups.y);
+        key.push_back((chunk.bound_count << 16) | chunk.push_bytes);
+        for (std::uint32_t at = 0; at < chunk.push_bytes; at += 8) {
+            std::uint64_t word = 0;
+            std::memcpy(&word, chunk.push.data() + at, 8);
+            key.push_back(word);
+        }
+        for (std::uint32_t k = 0; k < chunk.bound_count; ++k) {
+            key.push_back(chunk.bound[k].buffer->id());
+            key.push_back(chunk.bound[k].offset);
+            key.push_back(chunk.bound[k].bytes);
+        }
+    }
+    for (const auto* regions : {&work.uploads, &work.downloads}) {
+        key.push_back(regions->size());
+        for (const CopyRegion& region : *regions) {
+            key.push_back(region.source->id());
+            key.push_back(region.source_offset);
+            key.push_back(region.target->id());
+            key.push_back(region.target_offset);
+            key.push_back(region.bytes);
+        }
+    }
+}
+
+void record(Device& device, const Bundle& work, const Pipeline& pipeline, bool stage_times,
+            Recording& recording) {
+    // After a failure half way the recording must not have a key.
+    std::vector<std::uint64_t> key;
+    key.swap(recording.key);
+    write_sets(device, work, recording);
+    constexpr AccessScope kRead{AccessScope::transfer_read}, kWrite{AccessScope::transfer_write},
+        kKernel{AccessScope::kernel}, kHost{AccessScope::host_read};
+    const SubmitMode mode = work.submit;
+    const bool split = mode == SubmitMode::split;
+    if (split) {
+        Commands upload(device, recording, QueueRole::upload, mode, stage_times);
+        upload.begin_stage(QueueRole::upload, "upload");
+        copy_regions(device, upload.handle(), work.uploads);
+        upload.end_stage(QueueRole::upload);
+        upload.end();
+    }
+    Commands compute(device, recording, QueueRole::compute, mode, stage_times);
+    if (mode == SubmitMode::fused) {
+        compute.begin_stage(QueueRole::upload, "upload");
+        copy_regions(device, compute.handle(), work.uploads);
+        barrier(device, compute.handle(), kWrite, kKernel);
+        compute.end_stage(QueueRole::upload);
+    }
+    compute.begin_stage(QueueRole::compute, pipeline.name);
+    dispatch_chunks(device, compute.handle(), work, pipeline, recording);
+    compute.end_stage(QueueRole::compute);
+    if (mode == SubmitMode::fused) {
+        barrier(device, compute.handle(), kKernel, kRead);
+        compute.begin_stage(QueueRole::download, "download");
+        copy_regions(device, compute.handle(), work.downloads);
+        compute.end_stage(QueueRole::download);
+        barrier(device, compute.handle(), kWrite, kHost);
+    } else if (!split) {
+        barrier(device, compute.handle(), kKernel, kHost);
+    }
+    compute.end();
+    if (split) {
+        Commands download(device, recording, QueueRole::download, mode, stage_times);
+        download.begin_stage(QueueRole::download, "download");
+        copy_regions(device, download.handle(), work.downloads);
+        download.end_stage(QueueRole::download);
+        barrier(device, download.handle(), kWrite, kHost);
+        download.end();
+    }
+    recording.key.swap(key);
+}
+
+std::unique_ptr<StagingRing> IdleRings::acquire(const std::shared_ptr<Context>& context,
+                                                std::uint32_t slots) {
+    std::unique_ptr<StagingRing> ring;
+    {
+        const std::lock_guard lock(mutex_);
+        // Only a ring with as many slots: cutting a larger one would lose what its slots hold.
+        const auto found = std::find_if(rings_.rbegin(), rings_.rend(),
+                                        [&](const auto& idle) { return idle->slots.size() == slots; });
+        if (found != rings_.rend()) {
+            ring = std::move(*found);
+            rings_.erase(std::next(found).base());
+        }
+    }
+    if (!ring) ring = std::make_unique<StagingRing>();
+    while (ring->slots.size() < slots)
+        ring->slots.push_back(std::make_unique<Slot>(context, ring->slots.size()));
+    return ring;
+}
+
+void IdleRings::give_back(std::unique_ptr<StagingRing> ring) noexcept {
+    if (!ring) return;
+    try {
+        const std::lock_guard lock(mutex_);
+        rings_.push_back(std::move(ring));
+    } catch (...) {
+        // Without room in the list the ring is freed instead of kept.
+    }
+}
+
+void IdleRings::clear() noexcept {
+    std::vector<std::unique_ptr<StagingRing>> idle;  // freed after the lock is released
+    const std::lock_guard lock(mutex_);
+    idle.swap(rings_);
 }
 
 }  // namespace weft::core

@@ -8,8 +8,8 @@
 namespace weft::core {
 namespace {
 
-// The few declarations of the CUDA driver API that are used, as its documentation gives them; its header need
-// not be installed.
+// The declarations of the CUDA driver API that are used, as in its documentation, so that its header need not
+// be installed.
 using Result = int;
 using Device = int;
 using Handle = unsigned long long;

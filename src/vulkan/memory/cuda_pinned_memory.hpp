@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVIDIA's CUDA driver library as an allocator of page-locked host memory, opened at run time, without a
-// context.
+// NVIDIA's CUDA driver library as an allocator of page-locked host memory. Opened at run time; no CUDA
+// context is made.
 //
-// Why: host memory that Vulkan allocates is cacheable in the GPU's L2, where uploads and downloads that run
-// simultaneously slow each other down. The library's own is not, and can be imported into Vulkan.
+// Why: the GPU's L2 cache holds host memory that Vulkan allocates, and there uploads and downloads that run
+// simultaneously slow each other down. It does not hold the library's memory, which Vulkan can import.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace weft::core {
 
-/// One GPU's view of the library.
+/// The library, for one GPU.
 class CudaHostMemory {
   public:
     /// Opens the library and finds the GPU. On failure the result is null and `why` says what is missing.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vulkan/memory/cuda_pinned_source.hpp"
 
-#include <unistd.h>
-
+#include "base/file_descriptor.hpp"
 #include "vulkan/memory/round_trip.hpp"
 
 namespace weft::core {
@@ -48,29 +47,14 @@ MemoryBlock CudaHostSource::take(std::uint64_t bytes) {
     if (fd < 0)
         throw Error(Errc::out_of_memory, "MemoryPool: the CUDA driver has no more page-locked memory (need " +
                                              std::to_string(block.bytes) + " bytes)");
-    VkImportMemoryFdInfoKHR import{VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR};
-    import.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
-    import.fd = fd;
-    VkMemoryAllocateInfo info{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, &import};
-    info.allocationSize = block.bytes;
-    info.memoryTypeIndex = type_;
-    const VkResult result = device_.vk.vkAllocateMemory(device_.handle(), &info, nullptr, &block.memory);
-    if (result != VK_SUCCESS) close(fd);  // a successful import owns it
-    device_.check(result, "vkAllocateMemory");
-    CounterCells::add(device_.counters.allocations);
-    void* mapped = nullptr;
-    const VkResult map = device_.vk.vkMapMemory(device_.handle(), block.memory, 0, VK_WHOLE_SIZE, 0, &mapped);
-    if (map != VK_SUCCESS) {
-        device_.vk.vkFreeMemory(device_.handle(), block.memory, nullptr);
-        device_.check(map == VK_ERROR_MEMORY_MAP_FAILED ? VK_ERROR_OUT_OF_HOST_MEMORY : map, "vkMapMemory");
-    }
-    block.mapped = static_cast<std::byte*>(mapped);
+    FileDescriptor descriptor(fd);
+    const VkImportMemoryFdInfoKHR import{VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR, nullptr,
+                                         VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT, fd};
+    const VkMemoryAllocateInfo info{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, &import, block.bytes, type_};
+    block.memory = allocate_memory(device_, info, "weft block");
+    descriptor.release();  // a successful import owns it
+    map(block);
     return block;
-}
-
-void CudaHostSource::give_back(MemoryBlock& block) noexcept {
-    device_.vk.vkFreeMemory(device_.handle(), block.memory, nullptr);
-    block = {};
 }
 
 }  // namespace weft::core

@@ -16,13 +16,21 @@ struct PoolBlock {
 namespace {
 
 constexpr std::uint64_t kBlockBytes = std::uint64_t{64} << 20;
-// Share of a heap, as a divisor, that empty blocks of their own may hold on to: the next call often asks for
-// the same again, and taking gigabytes from a GPU's driver each time can cost more than the work. On an H200
-// a kernel matrix of 4,000 states of 16 qubits took 312 ms, of which 40 were work; kept, and with blocks made
-// late, 45.
+// The share of a heap, as a divisor, that empty dedicated blocks may keep: the next call often needs the same
+// size, and allocating gigabytes from a GPU's driver for each call can cost more than the work. On an H200 a
+// kernel matrix of 4,000 states of 16 qubits took 312 ms, of which 40 ms were work, and 45 ms with blocks
+// kept and made late.
 constexpr std::uint64_t kKeptShare = 8;
-// Smaller buffers are not copied fast enough for their kind of memory to matter.
+// For smaller buffers the kind of memory makes no difference to the speed of copies.
 constexpr std::uint64_t kCudaBytes = std::uint64_t{1} << 20;
+
+/// An empty range if the block has no room.
+MemoryRange place(PoolBlock& block, std::uint64_t bytes, std::uint64_t alignment) {
+    const auto offset = block.offsets.allocate(bytes, alignment);
+    if (!offset) return {};
+    std::byte* mapped = block.memory.mapped == nullptr ? nullptr : block.memory.mapped + *offset;
+    return {&block, block.memory.memory, *offset, bytes, mapped, block.memory.bytes};
+}
 
 }  // namespace
 
@@ -30,13 +38,14 @@ MemoryPool::MemoryPool(Device& device, TraceRecorder& trace) : device_(device), 
     const MemoryPlan& plan = device.plan().memory;
     const std::array<std::uint32_t, kMemoryKinds> types{plan.device, plan.upload, plan.download,
                                                         plan.mapped_device.value_or(plan.upload)};
-    for (std::size_t i = 0; i < kMemoryKinds; ++i) sources_[i] = make_vulkan_source(device, types[i]);
+    for (std::size_t i = 0; i < kMemoryKinds; ++i)
+        sources_[i] = std::make_unique<DriverSource>(device, types[i]);
     if (device.plan().cuda_host_memory) cuda_ = std::make_unique<CudaHostSource>(device, plan.download);
 }
 
 BlockSource& MemoryPool::source(MemoryKind kind, std::uint64_t bytes) {
     const bool host = kind == MemoryKind::upload || kind == MemoryKind::download;
-    // Two kinds of blocks waste more than one, which a tight limit has no room for.
+    // Two kinds of blocks waste more memory than one, which matters if the limit is small.
     const bool tight = limit_ != 0 && limit_ < 8 * kBlockBytes;
     if (host && cuda_ && !tight && bytes >= kCudaBytes && cuda_->ready()) return *cuda_;
     return driver_source(kind);
@@ -92,7 +101,7 @@ std::uint64_t MemoryPool::kept_bytes(std::uint32_t heap) const {
 bool MemoryPool::keeps(const PoolBlock& block) const {
     if (device_.snapshot().type != DeviceType::discrete || limit_ != 0 || !own(block.source)) return false;
     const std::uint32_t heap = heap_of(*block.source);
-    // It is empty by now, and so counted.
+    // kept_bytes() includes this block, which is empty by now.
     return kept_bytes(heap) <= device_.snapshot().heaps[heap].bytes / kKeptShare;
 }
 
@@ -130,7 +139,7 @@ void MemoryPool::require_budget(const BlockSource& source, std::uint64_t bytes) 
 
 PoolBlock& MemoryPool::add_block(BlockSource& source, std::uint64_t bytes, bool dedicated) {
     require_budget(source, bytes);
-    // All that may fail for the host's memory comes before the device's is taken.
+    // Everything that may fail for lack of host memory comes before device memory is allocated.
     auto block = std::make_unique<PoolBlock>(PoolBlock{&source, {}, OffsetAllocator(bytes), dedicated});
     blocks_.reserve(blocks_.size() + 1);
     block->memory = source.take(bytes);
@@ -139,7 +148,7 @@ PoolBlock& MemoryPool::add_block(BlockSource& source, std::uint64_t bytes, bool 
     return *blocks_.back();
 }
 
-// Within a limit small enough that what the last block of each kind has left matters little.
+// With a limit, blocks are so small that the unused rest of the last block of each kind matters little.
 std::uint64_t MemoryPool::common_block_bytes() const {
     constexpr std::uint64_t kLeastBytes = std::uint64_t{64} << 10;
     return limit_ == 0 ? kBlockBytes : std::clamp(std::bit_floor(limit_ / 64), kLeastBytes, kBlockBytes);
@@ -152,11 +161,11 @@ bool MemoryPool::wants_own_block(std::uint64_t bytes) const {
 
 PoolBlock& MemoryPool::new_block(BlockSource& source, std::uint64_t bytes) {
     const bool dedicated = wants_own_block(bytes);
-    // Whole 2 MiB pages: what a driver rounds up to would be lost otherwise.
+    // Whole pages of 2 MiB, because drivers round up to them.
     const std::uint64_t page = limit_ == 0 ? std::uint64_t{2} << 20 : 1;
     std::uint64_t want = dedicated ? (bytes + page - 1) / page * page : common_block_bytes();
     if (want < bytes) want = bytes;  // rounding overflowed; the budget check names the size
-    // A soft limit: the driver may grant more, but only what cannot do with less asks for it.
+    // The limit is soft: the driver may grant more, but only requests that need more ask for it.
     if (want > device_.snapshot().max_allocation_bytes) want = bytes;
     try {
         return add_block(source, want, dedicated);
@@ -168,10 +177,8 @@ PoolBlock& MemoryPool::new_block(BlockSource& source, std::uint64_t bytes) {
 
 MemoryRange MemoryPool::allocate_whole(BlockSource& source, std::uint64_t bytes) {
     const std::lock_guard lock(mutex_);
-    drop_kept();  // it may be memory of others, whose needs are not known here
-    PoolBlock& block = add_block(source, bytes, true);
-    block.offsets.allocate(bytes, 1);
-    return {&block, block.memory.memory, 0, bytes, block.memory.mapped, block.memory.bytes};
+    drop_kept();  // other users of the memory may need it
+    return place(add_block(source, bytes, true), bytes, 1);
 }
 
 MemoryRange MemoryPool::allocate(BlockSource& source, std::uint64_t bytes, std::uint64_t alignment) {
@@ -182,24 +189,18 @@ MemoryRange MemoryPool::allocate(BlockSource& source, std::uint64_t bytes, std::
         bytes = (bytes + atom - 1) / atom * atom;
     }
     const std::lock_guard lock(mutex_);
-    const auto place = [&](PoolBlock& block) -> MemoryRange {
-        const auto offset = block.offsets.allocate(bytes, alignment);
-        if (!offset) return {};
-        std::byte* mapped = block.memory.mapped == nullptr ? nullptr : block.memory.mapped + *offset;
-        return {&block, block.memory.memory, *offset, bytes, mapped, block.memory.bytes};
-    };
     for (auto& block : blocks_) {
-        // Kinds may share a memory type and then blocks, but not with memory of another maker.
+        // Kinds of one memory type share blocks, but not with memory from another allocator.
         if (block->source->memory_type() != source.memory_type() ||
             block->source->handle_types() != source.handle_types() || block->dedicated)
             continue;
-        if (MemoryRange range = place(*block); range.block != nullptr) {
+        if (MemoryRange range = place(*block, bytes, alignment); range.block != nullptr) {
             if (trace_.active()) trace_.pool_request(true);
             return range;
         }
     }
     PoolBlock* const kept = wants_own_block(bytes) ? kept_block(source, bytes) : nullptr;
-    const MemoryRange range = place(kept != nullptr ? *kept : new_block(source, bytes));
+    const MemoryRange range = place(kept != nullptr ? *kept : new_block(source, bytes), bytes, alignment);
     if (trace_.active()) trace_.pool_request(kept != nullptr);
     return range;
 }
@@ -214,7 +215,7 @@ void MemoryPool::release(MemoryRange& range) noexcept {
     if (range.block == nullptr || device_.untouchable()) return;
     const std::lock_guard lock(mutex_);
     range.block->offsets.release(range.offset, range.bytes);
-    // An empty block is kept for the next buffer, one of its own within limits; trim() gives it back.
+    // An empty block is kept for the next buffer, a dedicated one only within limits. trim() frees it.
     if (range.block->dedicated && !keeps(*range.block)) {
         const auto it = std::find_if(blocks_.begin(), blocks_.end(),
                                      [&](const auto& block) { return block.get() == range.block; });

@@ -14,12 +14,12 @@
 #include "base/name_totals.hpp"
 #include "plan/work/offset_allocator.hpp"
 #include "trace/trace_recorder.hpp"
+#include "vulkan/memory/block_source.hpp"
 #include "vulkan/memory/cuda_pinned_source.hpp"
-#include "vulkan/memory/pinned_allocator.hpp"
 
 namespace weft::core {
 
-/// What memory is for; MemoryPlan says which memory type serves it.
+/// The use of memory; MemoryPlan says which memory type has which use.
 enum class MemoryKind : std::uint32_t { device = 0, upload = 1, download = 2, mapped_device = 3 };
 inline constexpr std::size_t kMemoryKinds = 4;
 
@@ -43,11 +43,11 @@ class MemoryPool {
 
     /// Errors: out_of_memory - the device's, the budget's, or Config::memory_limit.
     MemoryRange allocate(BlockSource& source, std::uint64_t bytes, std::uint64_t alignment);
-    /// A block of its own of exactly that size. `source` must live until it is released.
+    /// A dedicated block of exactly that size. `source` must live until it is released.
     MemoryRange allocate_whole(BlockSource& source, std::uint64_t bytes);
     void release(MemoryRange& range) noexcept;
 
-    /// What a buffer counts as in the report.
+    /// Counts a buffer in the report.
     void count_buffer(const std::string& name, std::uint64_t bytes);
     void uncount_buffer(const std::string& name, std::uint64_t bytes) noexcept;
 
@@ -56,9 +56,9 @@ class MemoryPool {
     MemoryReport report() const;
     /// Where a buffer of that kind and size comes from.
     BlockSource& source(MemoryKind kind, std::uint64_t bytes);
-    /// The driver's own memory of that kind, when another source has none left.
+    /// The driver's source for that kind, for use when another source has no memory left.
     BlockSource& driver_source(MemoryKind kind) { return *sources_[static_cast<std::size_t>(kind)]; }
-    /// Who allocates large blocks of page-locked memory, and why not another, where that was found out.
+    /// Who allocates large blocks of page-locked memory and, if the planned allocator cannot, why.
     std::string host_allocator();
     /// A listener of the trace that starts from the memory in use at that moment.
     std::shared_ptr<TraceSink> add_listener(std::uint64_t max_events);
@@ -70,16 +70,16 @@ class MemoryPool {
   private:
     PoolBlock& new_block(BlockSource& source, std::uint64_t bytes);
     PoolBlock& add_block(BlockSource& source, std::uint64_t bytes, bool dedicated);
-    /// Of a block that buffers share.
+    /// The size of a block that buffers share.
     std::uint64_t common_block_bytes() const;
     bool wants_own_block(std::uint64_t bytes) const;
     void require_budget(const BlockSource& source, std::uint64_t bytes);
     std::uint32_t heap_of(const BlockSource& source) const;
     bool own(const BlockSource* source) const;
-    /// Of empty blocks of their own in a heap.
+    /// The bytes of empty dedicated blocks in a heap.
     std::uint64_t kept_bytes(std::uint32_t heap) const;
-    /// Whether a block of its own that has become empty stays for the next that is as large: on devices with
-    /// memory of their own, without Config::memory_limit, within a share of the heap.
+    /// Whether a dedicated block that has become empty is kept for the next request of its size: on devices
+    /// with memory of their own, without Config::memory_limit, within a share of the heap.
     bool keeps(const PoolBlock& block) const;
     PoolBlock* kept_block(const BlockSource& source, std::uint64_t bytes);
     bool drop_kept() noexcept;  ///< whether there were any

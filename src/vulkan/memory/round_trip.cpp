@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "vulkan/device/barriers.hpp"
+#include "vulkan/device/commands.hpp"
+#include "vulkan/device/timeline.hpp"
 
 namespace weft::core {
 namespace {
@@ -38,11 +39,7 @@ class RoundTrip {
         info.memoryTypeIndex = device_.plan().memory.device;
         check(device_.vk.vkAllocateMemory(device_.handle(), &info, nullptr, &memory_), "vkAllocateMemory");
         check(device_.vk.vkBindBufferMemory(device_.handle(), middle_, memory_, 0), "vkBindBufferMemory");
-        VkSemaphoreTypeCreateInfo type{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO};
-        type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
-        const VkSemaphoreCreateInfo semaphore{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, &type, 0};
-        check(device_.vk.vkCreateSemaphore(device_.handle(), &semaphore, nullptr, &done_),
-              "vkCreateSemaphore");
+        done_ = make_timeline(device_, "weft round trip", false);
     }
 
     void run() {
@@ -84,25 +81,16 @@ class RoundTrip {
     }
 
     VkCommandBuffer record() {
-        VkCommandPoolCreateInfo pool{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
-        pool.queueFamilyIndex = device_.queue(QueueRole::upload).slot.family;
-        check(device_.vk.vkCreateCommandPool(device_.handle(), &pool, nullptr, &pool_),
-              "vkCreateCommandPool");
-        VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
-        allocate.commandPool = pool_;
-        allocate.commandBufferCount = 1;
+        pool_ = make_command_pool(device_, device_.queue(QueueRole::upload).slot.family);
         VkCommandBuffer commands = VK_NULL_HANDLE;
-        check(device_.vk.vkAllocateCommandBuffers(device_.handle(), &allocate, &commands),
-              "vkAllocateCommandBuffers");
-        const VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr,
-                                             VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, nullptr};
-        check(device_.vk.vkBeginCommandBuffer(commands, &begin), "vkBeginCommandBuffer");
+        allocate_commands(device_, pool_, {&commands, 1});
+        begin_commands(device_, commands, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
         const VkBufferCopy there{0, 0, bytes_}, back{0, bytes_, bytes_};
         device_.vk.vkCmdCopyBuffer(commands, host_, middle_, 1, &there);
         barrier(device_, commands, {AccessScope::transfer_write}, {AccessScope::transfer_read});
         device_.vk.vkCmdCopyBuffer(commands, middle_, host_, 1, &back);
         barrier(device_, commands, {AccessScope::transfer_write}, {AccessScope::host_read});
-        check(device_.vk.vkEndCommandBuffer(commands), "vkEndCommandBuffer");
+        end_commands(device_, commands);
         return commands;
     }
 

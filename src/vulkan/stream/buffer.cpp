@@ -53,7 +53,7 @@ std::shared_ptr<core::BufferObject> make_host_buffer(Backend& backend, std::size
                                                      std::size_t element_bytes, std::string_view name) {
     const auto& context = detail::Access::backend_state(backend)->context();
     context->device.require_usable("HostBuffer");
-    // Download memory is the cached kind, which serves both directions: users read and write these.
+    // Download memory is cached, which suits both directions: users read and write these buffers.
     auto buffer = core::BufferObject::create(context, core::MemoryKind::download,
                                              checked_bytes(count, element_bytes, "HostBuffer"),
                                              name.empty() ? "host buffer" : std::string(name));
@@ -80,8 +80,8 @@ HostRegistration::HostRegistration(Backend& backend, std::span<std::byte> range)
                                                 std::to_string(range.size()) + " bytes at " +
                                                 (range.data() == nullptr ? "null" : "a pointer") +
                                                 ", need at least 1 byte of memory)");
-    constexpr std::uintptr_t kFirstPage =
-        65536;  // nothing is mapped there, and rounding down must not give null
+    // Nothing is mapped below this address, and rounding down must not give null.
+    constexpr std::uintptr_t kFirstPage = 65536;
     const auto begin = reinterpret_cast<std::uintptr_t>(range.data());
     if (begin < kFirstPage || begin > ~std::uintptr_t{0} / 2 || range.size() > ~std::uintptr_t{0} / 2 - begin)
         throw Error(Errc::invalid_argument, "HostRegistration: no such memory (got " +

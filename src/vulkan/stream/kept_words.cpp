@@ -17,7 +17,7 @@ BufferView<const std::uint32_t> kept_words(const Stream& stream, const ScratchCa
     std::shared_ptr<void> held = backend_state->scratch_cache().share(key);
     if (!held) {
         auto buffer = std::make_shared<Buffer<std::uint32_t>>(stream, words.size(), name);
-        // Not on `stream`, whose steps may run later than those of others, or never.
+        // Not on `stream`, whose steps may run later than those of other streams, or never.
         Stream upload =
             detail::Access::make<Stream>(std::make_unique<StreamState>(backend_state, std::string(name)));
         upload.upload(words, *buffer);

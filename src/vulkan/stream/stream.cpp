@@ -6,10 +6,10 @@
 #include <string>
 #include <utility>
 
-#include "base/enum_check.hpp"
-#include "plan/work/dispatch_check.hpp"
+#include "base/enums.hpp"
+#include "plan/work/dispatch_plan.hpp"
 #include "vulkan/engine/batch_engine.hpp"
-#include "vulkan/engine/program_object.hpp"
+#include "vulkan/engine/program.hpp"
 #include "vulkan/stream/stream_state.hpp"
 
 namespace weft {
@@ -131,7 +131,8 @@ void Stream::dispatch(const Program& program, std::span<const Argument> argument
     for (std::size_t i = 0; i < count; ++i)
         bound[i] = {stream.range(arguments[i].object, arguments[i].offset, arguments[i].bytes, "dispatch"),
                     bindings[i].binding, bindings[i].access};
-    const core::WorkgroupGrid workgroups = object.workgroups(elements);  // refuses what no dispatch can hold
+    const core::WorkgroupGrid workgroups =
+        object.workgroups(elements);  // refuses more than one dispatch can have
     std::array<std::byte, 256> push{};
     const std::uint32_t push_bytes = (pipeline.reflection.push_constant_bytes + 3) / 4 * 4;
     if (push_bytes != 0)
@@ -191,7 +192,7 @@ bool Event::wait(std::chrono::nanoseconds timeout) const {
     if (!reached) return false;
     for (const core::BufferRange& range : state_->host_writes)
         range.buffer->invalidate(range.offset, range.bytes);
-    // Read soon, so that a counter of few bits cannot wrap in between.
+    // Read soon, so that a counter with few bits cannot wrap before.
     if (state_->context->trace.active()) state_->context->timers.gather();
     return true;
 }

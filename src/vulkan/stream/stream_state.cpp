@@ -9,10 +9,10 @@
 namespace weft::core {
 namespace {
 
-// Lists that run simultaneously before recording waits for the oldest.
+// If so many lists are under way, recording waits for the oldest.
 constexpr std::size_t kMostUnderWay = 256;
-// Larger transfers go in chunks of this size: the host copies one while the device moves the other. Uploads
-// that gather to as much are submitted by themselves, so that memory stays bounded.
+// Larger transfers are made in parts of this size: the host copies one part while the device moves another.
+// Uploads of this much in total are submitted automatically, so that memory stays bounded.
 constexpr std::uint64_t kPartBytes = std::uint64_t{32} << 20;
 
 [[noreturn]] void refuse(const std::string& what) {
@@ -39,7 +39,7 @@ std::shared_ptr<BufferObject> StagingCache::take(const std::shared_ptr<Context>&
         idle_bytes_ -= buffer->bytes();
         return buffer;
     }
-    // Rounded up, so that requests of about one size meet again.
+    // Rounded up, so that requests of similar sizes share buffers.
     std::uint64_t rounded = kLeast;
     while (rounded < bytes && rounded < kStep) rounded *= 2;
     if (rounded < bytes) rounded = (bytes + kStep - 1) / kStep * kStep;
@@ -81,7 +81,7 @@ StreamState::~StreamState() {
     context_.timelines.drain(done_);
     if (device_.untouchable() || !context_.trace.active()) return;
     try {
-        collect();  // a listener gets the work that no caller waited for
+        collect();  // so that a listener gets work that no caller waited for
     } catch (...) {
         // The device is lost, or the host has no memory: nothing to report then.
     }
@@ -113,8 +113,8 @@ CommandList& StreamState::list() {
     return *pending_;
 }
 
-/// Only lists that nothing was recorded in: what was recorded unheard is submitted by itself and timed as a
-/// whole, so that a listener hears of every step that is submitted while it listens.
+/// Only for an empty list. Steps that were recorded without a listener are submitted by themselves and timed
+/// as a whole, so that a listener gets every step that is submitted while it listens.
 void StreamState::listen_to(CommandList& list) const {
     if (!context_.trace.active() || list.timed()) return;
     list.start_timing(stage_event(Stage::kernel).stream);
@@ -139,7 +139,7 @@ void StreamState::upload(const void* source, const BufferRange& target) {
     const std::uint64_t chunk = may_submit ? kPartBytes : target.bytes;
     for (std::uint64_t at = 0; at < target.bytes; at += chunk) {
         const std::uint64_t bytes = std::min(chunk, target.bytes - at);
-        CommandList& to = list();  // collects finished work first: its staging is what the next line takes
+        CommandList& to = list();  // collects finished work, so that the next line can use its staging
         auto staging = staging_.take(backend_state_->context(), MemoryKind::upload, bytes);
         copy({staging->mapped(), static_cast<const std::byte*>(source) + at, bytes}, Stage::copy_in);
         staging->flush(0, bytes);
@@ -147,7 +147,7 @@ void StreamState::upload(const void* source, const BufferRange& target) {
         to.copy({std::move(staging), 0, bytes}, {target.buffer, target.offset + at, bytes});
         if (!may_submit || to.staging_bytes() < kPartBytes) continue;
         submit_list();
-        // Two chunks on their way keep the device busy; more would only take memory.
+        // Two parts under way keep the device busy; more would only take memory.
         if (under_way_.size() > 2) context_.timelines.wait(under_way_[under_way_.size() - 3].done);
     }
 }
@@ -204,12 +204,12 @@ Event StreamState::submit(const char* what) {
 void StreamState::submit_list() {
     if (!pending_) {
         if (!wait_for_) return;
-        // So that events from here on are reached after the one that was waited for.
+        // So that later events are reached after the event that was waited for.
         done_ = context_.timelines.submit_after(role_, {}, awaited());
         waited(done_);
         return;
     }
-    // A list that cannot be ended or submitted is dropped whole: half of its steps would be worse than none.
+    // A list that cannot be ended or submitted is dropped as a whole.
     const std::shared_ptr<CommandList> list = std::move(pending_);
     pending_ = nullptr;
     list->end();
@@ -254,17 +254,17 @@ Token StreamState::submit_one(const CommandList& list) {
 }
 
 Token StreamState::submit_sequence(const CommandList& list) {
-    const bool snapshot_trace = context_.trace.active();
-    const NameId stream = snapshot_trace ? stage_event(Stage::kernel).stream : NameId{};
+    const bool listened = context_.trace.active();
+    const NameId stream = listened ? stage_event(Stage::kernel).stream : NameId{};
     const Token done = submit_whole(list, "(sequence)");
-    if (snapshot_trace) context_.trace.replay(stream, list.counts().dispatches);
+    if (listened) context_.trace.replay(stream, list.counts().dispatches);
     return done;
 }
 
 Token StreamState::submit_whole(const CommandList& list, const char* program) {
     if (!context_.trace.active() || list.empty()) return submit_one(list);
     if (!whole_timer_) whole_timer_ = std::make_unique<SubmissionTimer>(context_, role_);
-    whole_timer_->finish();  // replays of one sequence collect nothing else meanwhile
+    whole_timer_->finish();  // while one sequence is replayed, nothing else collects
     StageEvent event = stage_event(Stage::kernel);
     event.program = context_.trace.name(program);
     event.operations = static_cast<std::uint32_t>(list.counts().steps());
@@ -287,7 +287,7 @@ Token StreamState::submit_whole(const CommandList& list, const char* program) {
 StageEvent StreamState::stage_event(Stage stage) const {
     StageEvent event;
     event.stage = stage;
-    // An empty name is that of batches.
+    // Batches have the empty name.
     event.stream = context_.trace.name(name_.empty() ? "stream" : name_);
     return event;
 }
@@ -300,13 +300,13 @@ void StreamState::copy(const HostCopy& copy, Stage stage) {
 
 void StreamState::collect() {
     while (!under_way_.empty() && context_.timelines.passed(under_way_.front().done)) {
-        complete_job(under_way_.front());
+        recycle(under_way_.front());
         under_way_.pop_front();
     }
     if (whole_timer_) whole_timer_->finish();
 }
 
-void StreamState::complete_job(UnderWay& work) {
+void StreamState::recycle(UnderWay& work) {
     if (!work.own) return;
     work.list->report();
     staging_.give_back(work.list->take_staging());
@@ -315,7 +315,7 @@ void StreamState::complete_job(UnderWay& work) {
 }
 
 bool StreamState::wait(std::chrono::nanoseconds timeout) {
-    // First of all: in a forked child even the end of a command buffer would reach into the parent's.
+    // Checked first: in a forked child even the end of a command buffer would use the parent's driver state.
     device_.require_usable("Stream::wait");
     refuse_while_recording("wait");
     submit_list();
@@ -333,7 +333,7 @@ void StreamState::wait_for(const Event& event) {
     if (detail::Access::state(event)->context != backend_state_->context())
         refuse("wait_for: event of another backend (need one of this stream's backend)");
     submit_list();
-    // Submissions of one role are ordered already; another role's, or another API's, needs its semaphore.
+    // Submissions of one role are ordered already; an event of another role or API needs its semaphore.
     const EventState& state = *detail::Access::state(event);
     if (state.external || (state.token.value != 0 && state.token.role != role_))
         wait_for_ = detail::Access::state(event);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Stream points at: the list it records, the lists under way, and staging memory that comes back.
+// What a Stream points at: the list that it records, the lists under way, and staging memory to use again.
 #pragma once
 
 #include <chrono>
@@ -25,7 +25,7 @@ struct EventState {
     std::shared_ptr<Context> context;
     Token token;
     HostWrites host_writes;
-    /// Set: reached when this timeline is at `external_value`, in place of the token.
+    /// If set, the event is reached when this timeline is at `external_value`; the token does not count.
     std::shared_ptr<ExternalTimeline> external = nullptr;
     std::uint64_t external_value = 0;
 
@@ -74,8 +74,8 @@ class StreamState : public std::enable_shared_from_this<StreamState> {
     void wait_for(const Event& event);
     Sequence record(Stream& stream, const std::function<void(Stream&)>& steps);
     Event replay(const Sequence& sequence);
-    /// No step goes into the application's command buffer from here on. `whole`: with barriers behind the
-    /// last.
+    /// No step is recorded into the application's command buffer after this. `whole`: records the barriers
+    /// after the last step.
     void end_external(bool whole);
 
     const std::shared_ptr<BackendState>& backend_state() const { return backend_state_; }
@@ -92,19 +92,18 @@ class StreamState : public std::enable_shared_from_this<StreamState> {
     void refuse_while_recording(const char* what) const;
     void submit_list();
     SemaphorePoint awaited() const { return wait_for_ ? wait_for_->point() : SemaphorePoint{}; }
-    /// A submission that waits as asked is under way.
+    /// A submission that waits for `wait_for_` is under way.
     void waited(Token token);
     void hand_over(const std::shared_ptr<CommandList>& list, bool own);
     Token submit_one(const CommandList& list);
     Token submit_own(CommandList& list);
     Token submit_sequence(const CommandList& list);
-    /// A list without times of its own; a listener gets one interval for all of it.
+    /// Submits a list without times of its own; a listener gets one interval for the whole list.
     Token submit_whole(const CommandList& list, const char* program);
     void collect();
-    void complete_job(UnderWay& work);
-    void invalidate_host_writes();
+    void recycle(UnderWay& work);
     Event event() const;
-    /// All of an event but its figures; only while there is a listener.
+    /// The event without its figures; only while there is a listener.
     StageEvent stage_event(Stage stage) const;
     void listen_to(CommandList& list) const;
     void copy(const HostCopy& copy, Stage stage);
@@ -119,15 +118,14 @@ class StreamState : public std::enable_shared_from_this<StreamState> {
     std::shared_ptr<CommandList> external_;
     bool ended_ = false;              // `external_` is
     std::deque<UnderWay> under_way_;  // oldest first
-    // The one idle longest comes first: so a caller that repeats its steps gets the same lists back, with the
-    // sets and queries they were given, however fast the device is.
+    // The list that has been idle longest comes first, so that a caller that repeats its steps gets the same
+    // lists with their sets and queries, however fast the device is.
     std::deque<std::shared_ptr<CommandList>> idle_;
     StagingCache staging_;
-    std::unique_ptr<SubmissionTimer>
-        whole_timer_;                             // from the first use of submit_whole() that had a listener
-    HostWrites host_writes_;                      // of everything submitted and not yet waited for
-    Token done_;                                  // of the last submission
-    std::shared_ptr<const EventState> wait_for_;  // before the next submission; null: nothing
+    std::unique_ptr<SubmissionTimer> whole_timer_;  // made by the first submit_whole() with a listener
+    HostWrites host_writes_;                        // of everything submitted and not yet waited for
+    Token done_;                                    // of the last submission
+    std::shared_ptr<const EventState> wait_for_;    // before the next submission; null: nothing
 };
 
 }  // namespace weft::core

@@ -72,16 +72,6 @@ TEST_CASE("log: one line at a time from many threads") {
     CHECK(lines.size() == 800);
 }
 
-TEST_CASE("messages: level by severity; general ones are for debugging only") {
-    CHECK(message_level(MessageSeverity::error, true) == LogLevel::error);
-    CHECK(message_level(MessageSeverity::warning, true) == LogLevel::warning);
-    CHECK(message_level(MessageSeverity::info, true) == LogLevel::info);
-    CHECK(message_level(MessageSeverity::verbose, true) == LogLevel::debug);
-    for (const auto severity :
-         {MessageSeverity::error, MessageSeverity::warning, MessageSeverity::info, MessageSeverity::verbose})
-        CHECK(message_level(severity, false) == LogLevel::debug);
-}
-
 TEST_CASE("messages: names that the text lacks are appended, others are not repeated") {
     const MessageObject objects[] = {{0x10, "angles"}, {0x20, ""}, {0xabc, "states"}};
     CHECK(message_text("buffer angles is wrong", objects) == "buffer angles is wrong [0xabc is \"states\"]");

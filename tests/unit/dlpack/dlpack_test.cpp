@@ -93,8 +93,10 @@ TEST_CASE("dlpack: fields that cannot be exported are refused, and the owner is 
     refused("got complex8", [](T t) { t.type = {ElementKind::complex, 8}; });
     refused("got unknown32", [](T t) { t.type.kind = static_cast<ElementKind>(4); });
     refused("got unknown32", [](T t) { t.type.kind = static_cast<ElementKind>(-1); });
-    refused("a place that weft has no memory in", [](T t) { t.place = TensorPlace::other; });
-    refused("a place that weft has no memory in", [](T t) { t.place = static_cast<TensorPlace>(7); });
+    refused("place of the memory (got one that is neither host nor cuda",
+            [](T t) { t.place = TensorPlace::other; });
+    refused("place of the memory (got one that is neither host nor cuda",
+            [](T t) { t.place = static_cast<TensorPlace>(7); });
     refused("got 1, need 0 for host memory", [](T t) { t.ordinal = 1; });
     refused("got -1, need 0 or more", [](T t) {
         t.place = TensorPlace::cuda;

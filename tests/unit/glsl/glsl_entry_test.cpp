@@ -6,6 +6,7 @@
 #include <functional>
 #include <set>
 
+#include "base/bytes.hpp"
 #include "glsl/cache_entry.hpp"
 
 using namespace weft::glsl;
@@ -50,9 +51,9 @@ std::string name_of(char letter) {
 }  // namespace
 
 TEST_CASE("glsl digest: published values of FNV-1a with 128 bits") {
-    CHECK(hex(digest_of("")) == "6c62272e07bb014262b821756295c58d");
-    CHECK(hex(digest_of("a")) == "d228cb696f1a8caf78912b704e4a8964");
-    CHECK(hex(digest_of("foobar")) == "343e1662793c64bf6f0d3597ba446f18");
+    CHECK(weft::core::hex(digest_of("")) == "6c62272e07bb014262b821756295c58d");
+    CHECK(weft::core::hex(digest_of("a")) == "d228cb696f1a8caf78912b704e4a8964");
+    CHECK(weft::core::hex(digest_of("foobar")) == "343e1662793c64bf6f0d3597ba446f18");
 }
 
 TEST_CASE("glsl entry: is decoded unchanged") {

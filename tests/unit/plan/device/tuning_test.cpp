@@ -3,7 +3,7 @@
 
 #include "plan/device/device_plan.hpp"
 #include "plan/device/tuning_file.hpp"
-#include "plan/work/chunking.hpp"
+#include "plan/work/bundle.hpp"
 #include "support/snapshots.hpp"
 
 using namespace weft;

@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 #include <weft/error.hpp>
 
-#include "plan/work/batch_settings.hpp"
+#include "plan/work/batch_check.hpp"
 #include "support/snapshots.hpp"
 
 namespace {

@@ -7,7 +7,7 @@
 
 #include <weft/error.hpp>
 
-#include "plan/work/dispatch_check.hpp"
+#include "plan/work/dispatch_plan.hpp"
 
 using weft::Access;
 using weft::Binding;
