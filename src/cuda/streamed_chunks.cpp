@@ -40,8 +40,7 @@ bool is_page_locked(const void* data) {
 /// Never destroyed, as the rings; shared by all calls.
 core::CopyWorkers& copy_workers() {
     constexpr std::uint32_t kMostThreads = 16;  // what fills the bus, see plan/device/device_plan.cpp
-    static auto* const workers =
-        new core::CopyWorkers(std::clamp(std::thread::hardware_concurrency(), 1u, kMostThreads));
+    static auto* const workers = new core::CopyWorkers(std::min(host_threads(), kMostThreads));
     return *workers;
 }
 
@@ -268,6 +267,10 @@ class Run {
 };
 
 }  // namespace
+
+std::uint32_t host_threads() {
+    return std::max(1u, std::thread::hardware_concurrency());
+}
 
 void run_chunks(const char* function, const HostWork& work, BatchReport& report) {
     const auto begin = Clock::now();

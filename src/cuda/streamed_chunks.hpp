@@ -42,7 +42,10 @@ struct HostWork {
     std::function<void(const Chunk&)> done = {};
 };
 
-/// Adds what was done to `report`. Whatever is thrown, nothing is under way afterwards.
+/// Threads of this machine, at least 1.
+std::uint32_t host_threads();
+
+/// Runs all chunks and adds them to `report`. No work is under way afterwards, also if it throws.
 void run_chunks(const char* function, const HostWork& work, BatchReport& report);
 
 }  // namespace weft::cuda

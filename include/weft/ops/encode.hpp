@@ -127,9 +127,9 @@ EncodeOutcome encode(Stream& stream, EncodeMethod method, const ConstDeviceArray
                      const DeviceArray& states, const StateShape& shape, const EncodeOptions& options = {});
 
 /// Encodes values in host memory into states in host memory, chunk by chunk: neither has to fit the device.
-/// Arrays as above. `states` must not overlap `values`. Progress counts samples. An iqp or amplitude whose
-/// states need several dispatches is staged on one queue: there BatchOptions::chunk_elements is the most
-/// samples at a time, and path (but staged), queues, ring_slots and stage_times do not apply.
+/// Arrays as above. `states` must not overlap `values`. Progress counts samples. Of BatchOptions, mode,
+/// chunk_elements, progress and cancel apply; Config settles paths, queues and slots. If the states of an iqp or
+/// amplitude need several dispatches, chunk_elements is the most samples at a time.
 ///
 /// Errors: as above; EncodeError when the batch is done - states not named are right, those named are zeros -
 /// or with check_values before anything is written; out_of_memory before anything is allocated or written -

@@ -97,12 +97,6 @@ DecodedGramTuning decode_gram_tuning(const GramTuningIdentity& identity, std::st
     return decoded;
 }
 
-bool gram_tuning_pays(const GramDevice& device, double flops) {
-    // A large GPU makes 1e14 in about a second, as long as it takes to compile a few pipelines; a software
-    // device makes 1e12 in a minute.
-    return flops >= (device.software ? 1e12 : 1e14);
-}
-
 GramProblem gram_trial(const GramPlan& plan, double flops) {
     constexpr std::uint64_t kLeastAmplitudes = 2048, kLeastRows = 256;
     GramProblem trial = plan.problem;

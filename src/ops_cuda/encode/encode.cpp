@@ -3,7 +3,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include "cuda/aligned.hpp"
 #include "cuda/check.hpp"
 #include "ops_cuda/encode/encode_steps.hpp"
 #include "cuda/plan_device.hpp"

@@ -14,8 +14,8 @@ void product_resident(Stream& stream, const KernelMatrixPlan& plan, const ConstD
                       const KernelMatrixOptions& options);
 
 /// K in host memory, jobs of rows through the batch engine; `y` may be null. Errors: as run_batch.
-void product_streamed(Backend& backend, const KernelMatrixPlan& plan, const ConstHostArray& x, const ConstHostArray* y,
-                      const HostArray& k, double scale, const KernelMatrixOptions& options,
-                      const BatchOptions& batch);
+void product_streamed(Backend& backend, const KernelMatrixPlan& plan, const ConstHostArray& x,
+                      const ConstHostArray* y, const HostArray& k, double scale,
+                      const KernelMatrixOptions& options, const BatchOptions& batch);
 
 }  // namespace weft::kernels

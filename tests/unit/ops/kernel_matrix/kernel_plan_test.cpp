@@ -12,7 +12,6 @@
 #include "ops/kernel_matrix/kernel_check.hpp"
 #include "ops/kernel_matrix/kernel_estimate.hpp"
 #include "ops/kernel_matrix/kernel_plan.hpp"
-#include "ops/kernel_matrix/kernel_state_plan.hpp"
 #include "support/error_text.hpp"
 
 namespace {
@@ -256,9 +255,9 @@ TEST_CASE("options, shapes and circuits that cannot be are refused") {
         {"states are of type float32 (got float32, need complex64 or complex128)",
          [] { state_facts(kFloat32, true); }},
         {"x is of type complex64 (got complex64, need float32 or float64)",
-         [&] { check_features({6, kComplex64}, nullptr, {9, kFloat32}, shape, {}); }},
+         [&] { check_features({6, kComplex64}, {}, {9, kFloat32}, shape, {}); }},
         {"k is of type int64 (got int64, need float32 or float64)",
-         [&] { check_states({12, kComplex64}, nullptr, {9, kInt64}, shape, {}); }},
+         [&] { check_states({12, kComplex64}, {}, {9, kInt64}, shape, {}); }},
         {"BatchOptions::path does not apply (got host, need automatic)",
          [] { host_options({.batch = {.path = Path::host}}, true); }},
         {"BatchOptions::stage_times does not apply (got on, need automatic or off)",

@@ -12,8 +12,8 @@
 #include <weft/error.hpp>
 
 #include "ops/lattice/lattice_check.hpp"
-#include "ops/lattice/lattice_inner_check.hpp"
 #include "ops/lattice/lattice_plan.hpp"
+#include "ops/lattice/lattice_resident.hpp"
 #include "ops/lattice/status_counter.hpp"
 
 namespace {
@@ -300,7 +300,7 @@ TEST_CASE("lattice check: statuses") {
     CHECK(kernels::count_statuses(many, 2, many.size()).not_finite == 0);
 }
 
-TEST_CASE("lattice statuses counted beside the work are those counted at once") {
+TEST_CASE("lattice statuses counted beside the work are those counted afterwards") {
     std::vector<std::uint8_t> status((std::size_t{1} << 20) + 5, 0);
     for (std::size_t i = 0; i < status.size(); i += 777) status[i] = static_cast<std::uint8_t>(0x80 | i % 5);
     status[600'000] = status[900'000] = weft::kLatticeNotFinite;
