@@ -123,8 +123,8 @@ endfunction()
 
 # weft_write_shader_headers(<target> FAMILIES <prefix ...>)
 #
-# shaders/<prefix>.spv.hpp: the words of all shaders of <target> so far whose names begin with <prefix>_, each as the
-# array weft::spirv::<name>.
+# Writes a header shaders/<prefix>.spv.hpp for each prefix. It declares the words of every shader that <target> has so
+# far and whose name begins with <prefix>_, as the array weft::spirv::<name>.
 function(weft_write_shader_headers target)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FAMILIES")
     get_target_property(names ${target} WEFT_SHADERS)

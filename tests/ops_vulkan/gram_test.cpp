@@ -236,8 +236,9 @@ TEST_CASE("a product refuses what does not fit it") {
                     [&] { product.pack(stream, states.view(0, 5), 64, planes); });
         check_error(kInvalid, "planes is too small", [&] { product.pack(stream, states, 64, planes, 64); });
         check_error(kInvalid, "a multiple of 64", [&] { product.pack(stream, states, 64, planes, 3); });
-        check_error(kInvalid, "output is too small",
-                    [&] { product.square(stream, {planes, 0, 64}, {k.view(0, 64 * 64 - 1), {64}}); });
+        check_error(kInvalid, "output is too small", [&] {
+            product.square(stream, {planes, 0, 64}, {k.view(0, 64 * 64 - 1), {64}});
+        });
         check_error(kInvalid, "rows begin within 64", [&] {
             product.square(stream, {planes, 8, 8}, {k, {64}});
         });

@@ -92,8 +92,8 @@ KernelMatrixPlan plan_of(Backend& backend, const Case& c) {
     KernelMatrixDevice device = kernel_device(backend, false, {.autotune = weft::Choice::off});
     device.gram.matrix_khr = device.gram.matrix_exact = c.matrix;
     const CircuitFacts facts{FeatureMap::ryrz, static_cast<std::uint32_t>(c.layers + 1), true};
-    KernelMatrixPlan plan = plan_kernel(device, {kSkipped + c.rows, 0, c.qubits}, facts,
-                                  c.wide ? kFloat64 : kFloat32, {});
+    KernelMatrixPlan plan =
+        plan_kernel(device, {kSkipped + c.rows, 0, c.qubits}, facts, c.wide ? kFloat64 : kFloat32, {});
     REQUIRE(plan.states.gram.matrix() == c.matrix);
     plan.states.turned = c.turned;
     if (plan.states.fused) return plan;
@@ -161,7 +161,8 @@ void run_case(Backend& backend, const Case& c) {
     if (c.wide) return;
     const GramFactors factors = normalizer.factors(false, kSkipped);
     std::vector<float> got(kSkipped + c.rows);
-    stream.download<float>(weft::detail::Access::make<BufferView<float>>(factors.range.object, 0u, got.size()), got);
+    stream.download<float>(
+        weft::detail::Access::make<BufferView<float>>(factors.range.object, 0u, got.size()), got);
     // Equal angles make the same errors on every wire: norms of 12 qubits are off by up to 3e-6 then.
     for (std::uint64_t r = 0; r < c.rows; ++r) {
         CHECK(std::abs(got[kSkipped + r] * numbers.square(kFirst + r) - 1) <= 5e-7);

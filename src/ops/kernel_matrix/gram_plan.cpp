@@ -32,9 +32,9 @@ namespace {
 
 constexpr std::uint64_t kBlockRows = shared::kGramBlockRows;
 /// Invocations that fill a large device (132 processors of an H100, three workgroups of 128 each), and
-/// workgroups that fill a software device's few threads.
+/// workgroups that fill the few threads of a software device.
 constexpr std::uint64_t kThreadsWanted = 48 * 1024, kWorkgroupsWantedSoftware = 16;
-constexpr std::uint64_t kWorkgroupsWantedLanes = 4;  // so much faster that some threads may idle
+constexpr std::uint64_t kWorkgroupsWantedLanes = 4;  // they are so much faster that some threads may idle
 constexpr std::uint64_t kMostParts = 64;
 
 std::string text(std::uint64_t value) {
@@ -57,7 +57,7 @@ void check(GramProblem& problem) {
     if (problem.leading < problem.columns)
         refuse(Errc::invalid_argument, "leading is too small (got " + text(problem.leading) +
                                            ", need at least the " + text(problem.columns) + " columns)");
-    // Sizes in bytes are computed in 64 bits from here on.
+    // So that sizes in bytes fit 64 bits.
     constexpr std::uint64_t kMost = std::uint64_t{1} << 31;
     if (problem.rows > kMost || problem.leading > kMost || problem.amplitudes > kMost)
         refuse(Errc::invalid_argument, "too large (got " + text(problem.rows) + " x " +
@@ -142,7 +142,7 @@ GramTile choose_tile(GramPlan& plan, const GramDevice& device, const GramOptions
                              [](const GramTile& a, const GramTile& b) { return a.rows < b.rows; });
 }
 
-/// About the square root of the number of terms: both sums are then equally short.
+/// About the square root of the number of terms, which makes both sums equally short.
 std::uint32_t choose_flush(const GramPlan& plan, const GramOptions& options) {
     if (options.flush) {
         if (*options.flush == 0 || *options.flush % plan.step != 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which shader multiplies states, in which tiles, and what memory that takes: pure functions.
+// Which shader multiplies states, in which tiles, and what memory that takes. Pure functions.
 //
 // K[i, j] = |<y_j|x_i>|^2 for rows x_i of X and y_j of Y. States are first packed into planes (see
 // shaders/gram/gram_layout.h), by a pass of their own or as they are built.
@@ -39,13 +39,13 @@ const char* to_string(GramMethod method) noexcept;
 enum class GramReal { float32, float64 };
 
 struct GramProblem {
-    std::uint64_t rows = 0, columns = 0;  ///< of K: states of X and of Y
-    std::uint64_t amplitudes = 0;         ///< of a state
-    bool symmetric = false;               ///< Y is X: half of the work, K equal to its transpose bit for bit
+    std::uint64_t rows = 0, columns = 0;     ///< of K: states of X and of Y
+    std::uint64_t amplitudes = 0;            ///< of a state
+    bool symmetric = false;                  ///< Y is X: half of the work, and K is symmetric to the bit
     GramReal precision = GramReal::float32;  ///< float32: complex64 states; float64: complex128
     GramReal output = GramReal::float32;     ///< elements of K
     std::uint64_t leading = 0;               ///< elements between rows of K; 0: columns
-    /// Every row has norm 1 up to rounding. Matrix units hold float16; otherwise they are not used.
+    /// Every row has norm 1 up to rounding. Otherwise matrix units are not used, because they hold float16.
     bool unit_rows = false;
     /// Values of K are multiplied by a factor of their row and one of their column.
     bool scaled = false;
@@ -65,10 +65,10 @@ struct GramTile {
 /// Measured tiles by gram_class().
 using GramTiles = std::map<std::string, GramTile>;
 
-/// What the plan may look at.
+/// What the plan may know of a device.
 struct GramDevice {
     DeviceLimits limits;
-    bool software = false;  ///< runs on the host's own cores
+    bool software = false;  ///< runs on the cores of the host
     bool float64 = false;
     bool matrix_khr = false, matrix_nv = false;  ///< 16 x 16 x 16, float16 to float32, by that extension
     bool matrix_exact = false;                   ///< they passed the accuracy probe
@@ -84,7 +84,7 @@ struct GramOptions {
 };
 
 struct GramPlan {
-    GramProblem problem;  ///< leading filled in
+    GramProblem problem;  ///< with its leading dimension
     GramMethod method = GramMethod::fp32_3m;
     bool khr = false;  ///< of matrix_split: by VK_KHR_cooperative_matrix
     GramTile tile;
@@ -121,18 +121,20 @@ struct GramBlock {
     bool operator==(const GramBlock&) const = default;
 };
 
-/// The blocks that a plan's bindings cut K into: panels of nearly equal height in whole tiles. Blocks that
-/// follow each other share neither rows nor columns for as long as possible, so that none waits for another
-/// and the first tiles of a block fill the device beside the last tiles of the block before.
+/// The blocks that the bindings of a plan cut K into: panels of nearly equal height in whole tiles. Blocks
+/// that follow each other share neither rows nor columns for as long as possible, so that none waits for
+/// another and the first tiles of a block fill the device beside the last tiles of the block before.
 class GramBlocks {
   public:
-    /// Of `rows` by `columns`. `square`: of K(X, X) those on and below the diagonal, which are mirrored too.
+    /// Blocks of `rows` by `columns`. `square`: those on and below the diagonal of K(X, X), which are
+    /// mirrored.
     GramBlocks(const GramPlan& plan, std::uint64_t rows, std::uint64_t columns, bool square);
-    /// False: there are no more.
+    /// false: there are no more blocks.
     bool next(GramBlock& block);
 
   private:
-    std::uint64_t rows_, columns_, high_, wide_, down_, across_;  // high_ by wide_, all but the last
+    std::uint64_t rows_, columns_, high_, wide_, down_,
+        across_;  // blocks are high_ by wide_, the last smaller
     bool square_;
     std::uint64_t turn_ = 0, panel_ = 0;
 };
@@ -162,11 +164,11 @@ std::vector<GramTile> gram_tiles(const GramDevice& device, GramMethod method);
 /// Larger sizes belong to the same class.
 inline constexpr std::uint64_t kMostClassRows = 4096, kMostClassAmplitudes = 1 << 16;
 
-/// Products that share a tile: method, interface of the matrix units, the smaller side of K up to the next
-/// power of two (4096 stands for all above), amplitudes likewise (2^16).
+/// The name of products that share a tile: method, extension of the matrix units, and the smaller side of K
+/// and the amplitudes, both rounded up to a power of two and limited as above.
 std::string gram_class(const GramPlan& plan);
 
-/// "128x64/8x4/1": outputs of a workgroup, of an invocation, stages.
+/// "128x64/8x4/1": outputs of a workgroup, outputs of an invocation, stages.
 std::string to_string(const GramTile& tile);
 
 }  // namespace weft::kernels

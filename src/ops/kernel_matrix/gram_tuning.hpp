@@ -33,11 +33,11 @@ struct DecodedGramTuning {
 };
 DecodedGramTuning decode_gram_tuning(const GramTuningIdentity& identity, std::string_view text);
 
-/// The product on which tiles are compared: a rectangle of about the planned size, with at most `flops`
-/// operations (0: no limit), and of no more rows than planned.
+/// The product on which tiles are compared: a rectangle of about the planned size, with no more rows than
+/// planned and at most `flops` operations (0: no limit).
 GramProblem gram_trial(const GramPlan& plan, double flops);
 
-/// Part of a job's operations that a trial of one tile may take.
+/// The part of the operations of a job that a trial of one tile may take.
 inline constexpr double kGramTrialShare = 1.0 / 300;
 
 }  // namespace weft::kernels

@@ -140,7 +140,7 @@ void check_count(const char* what, std::uint64_t got, std::uint64_t need, const 
                ", need " + std::to_string(need) + ")");
 }
 
-// Null, alignment to `alignment`, and overlap of `k` with another array.
+// Refuses null, memory that is not aligned, and overlap of `k` with another array.
 void check_memory(const char* what, const ConstHostArray& in, std::uint64_t alignment, const HostArray& k) {
     if (in.data == nullptr) refuse(std::string(what) + " is null");
     if (k.data == nullptr) refuse("k is null");

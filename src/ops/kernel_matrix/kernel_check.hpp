@@ -24,7 +24,7 @@ ArrayFacts facts_of(const Array& array) {
     else
         return {array.size, array.type};
 }
-/// Of an array that a call may lack.
+/// The same of an array that a call may lack.
 template <class Array>
 std::optional<ArrayFacts> facts_of(const Array* array) {
     return array != nullptr ? std::optional(facts_of(*array)) : std::nullopt;
@@ -34,31 +34,31 @@ void check_kernel_options(const KernelMatrixOptions& options);
 /// The options without `batch`, whose members that do not apply are refused. `stage_times` says whether it
 /// applies.
 KernelMatrixOptions host_options(const KernelMatrixHostOptions& options, bool stage_times);
-/// For CUDA, which does not measure tiles: refuses autotune = on.
+/// Refuses autotune = on, for CUDA, which does not measure tiles.
 void check_no_autotune(const KernelMatrixOptions& options);
 
-/// Samples and qubits; `with_y` says whether the call has a Y.
+/// Checks samples and qubits; `with_y` says whether the call has a Y.
 void check_kernel_shape(const KernelMatrixShape& shape, bool with_y);
-/// The same of states; returns the amplitudes of one.
+/// The same for states; returns the amplitudes of a state.
 std::uint64_t check_state_shape(const KernelMatrixShape& shape, bool with_y);
-/// `what` is of type float32 or float64.
+/// Refuses other types than float32 and float64.
 void check_real_type(const char* what, ElementType type);
 
-/// Shape, map, scale and weights, which must be finite.
+/// Checks map, scale and weights, which must be finite.
 CircuitFacts circuit_facts(const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit, bool on_host);
-/// The type of states.
+/// Checks the type of states.
 CircuitFacts state_facts(ElementType type, bool on_host);
 
-/// Shape, options, types and lengths of a call with features, or with states.
+/// Checks shape, options, types and lengths of a call with features, or with states.
 void check_features(const ArrayFacts& x, const std::optional<ArrayFacts>& y, const ArrayFacts& k,
                     const KernelMatrixShape& shape, const KernelMatrixOptions& options);
 void check_states(const ArrayFacts& x, const std::optional<ArrayFacts>& y, const ArrayFacts& k,
                   const KernelMatrixShape& shape, const KernelMatrixOptions& options);
 
-/// Arrays in host memory: pointers, alignment, overlap with `k`. Features times the scale must be finite.
-/// States must be finite, and their norms must have fourth powers in the arithmetic and in `k`. Errors:
-/// EncodeError with all rows of the first array that has such values; the text names the array and its first
-/// values.
+/// Checks arrays in host memory: pointers, alignment, overlap with `k`. Features times the scale must be
+/// finite. States must be finite, and their norms must have fourth powers in the arithmetic and in `k`.
+/// Errors: EncodeError with all rows of the first array that has such values; the text names the array and
+/// its first values.
 void check_host_features(const ConstHostArray& x, const ConstHostArray* y, const HostArray& k,
                          const KernelMatrixShape& shape, double scale, std::uint32_t threads);
 void check_host_states(const ConstHostArray& x, const ConstHostArray* y, const HostArray& k,

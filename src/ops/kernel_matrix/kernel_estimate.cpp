@@ -39,7 +39,8 @@ void estimate_product(KernelMatrixEstimate& e, const KernelMatrixPlan& plan,
     e.resident_bytes = product_memory(plan, device, false);
     e.streamed_bytes = product_memory(plan, device, true);
     e.pair_flops = static_cast<double>(plan.shape.qubits) * (3 * plan.parts + 1);
-    // Every part of the qubits rounds a float once more, and every double qubit some 1e-18 on average.
+    // Every part of the qubits rounds a float once more. Every qubit rounds a double by about 1e-18 on
+    // average.
     const double qubits = plan.shape.qubits, parts = std::ceil(qubits / std::max(1u, plan.part_qubits));
     e.error = plan.real64                        ? 1e-12 * std::max(1.0, qubits / 262144)
               : plan.shape.qubits <= kLongQubits ? 2e-6
@@ -58,16 +59,12 @@ void estimate_product(KernelMatrixEstimate& e, const KernelMatrixPlan& plan,
                             ", and one binding of this device holds " + gigabytes(most));
 }
 
-std::uint64_t tiles_of(std::uint64_t rows, std::uint64_t tile) {
-    return (rows + tile - 1) / tile;
-}
-
-// Tiles of states that are made, over those there are, with `tile` states each: kernel_blocks.cpp goes
-// through pairs of them and keeps Y where it is one.
+// How often a tile of `tile` states is made on average: each_tile_pair goes through pairs of tiles and keeps
+// a Y of one tile.
 double builds_of(const KernelMatrixShape& shape, std::uint64_t tile) {
-    const auto x = static_cast<double>(tiles_of(shape.samples, tile));
+    const auto x = static_cast<double>(divide_up(shape.samples, tile));
     if (shape.square()) return (x + 1) / 2;
-    const auto y = static_cast<double>(tiles_of(shape.others, tile));
+    const auto y = static_cast<double>(divide_up(shape.others, tile));
     return y > 1 ? (x + x * y) / (x + y) : 1;
 }
 
@@ -142,18 +139,19 @@ void estimate_states(KernelMatrixEstimate& e, const KernelMatrixPlan& plan, cons
     for (const std::string& reason : s.gram.reasons) e.reasons.push_back("inner products: " + reason);
 }
 
-// Features come as float or double, which a plan does not ask for.
+// Bytes of features of float64. The plan does not know whether they are float32.
 std::uint64_t feature_bytes(const KernelMatrixPlan& plan) {
     return (plan.shape.samples + plan.shape.others) * plan.shape.qubits * 8;
 }
 
-// Staging buffers of a Stream for uploads of `bytes` in all, `each` at a time, of which four are under way.
+// Bytes of the staging buffers of a Stream for uploads of `bytes` in all, `each` at a time. Four uploads are
+// under way.
 std::uint64_t upload_staging(std::uint64_t bytes, std::uint64_t each) {
     const std::uint64_t part = std::min(each, 32 * kMiB), buffer = staging_bytes(each);
     return std::min(4 * buffer, buffer * (bytes / std::max<std::uint64_t>(1, part) + 1));
 }
 
-// Two parts of a download take turns.
+// Bytes of the staging buffers of a download, of which two parts take turns.
 std::uint64_t download_staging(std::uint64_t bytes) {
     return 2 * std::min((bytes + kMiB - 1) / kMiB * kMiB, 32 * kMiB);
 }
@@ -176,7 +174,7 @@ std::uint64_t product_memory(const KernelMatrixPlan& plan, const KernelMatrixDev
     const std::uint64_t rows = plan.job_rows * plan.shape.columns() * plan.real_bytes();
     const std::uint64_t made = planes + features + host * upload_staging(features, features);
     if (plan.by_panels) return within(device, made + rows + host * download_staging(rows));
-    // An area of a slot is not smaller.
+    // The least bytes of the areas of a slot.
     constexpr std::uint64_t kSlotBytes = std::uint64_t{5} << 18;
     const std::uint64_t jobs =
         (plan.shape.samples + plan.job_rows - 1) / std::max<std::uint64_t>(1, plan.job_rows);

@@ -56,7 +56,7 @@ void plan_product(KernelMatrixPlan& plan, const KernelMatrixDevice& device, cons
     }
 }
 
-constexpr std::uint64_t kPackRows = 64;  // packed rows come in blocks of as many
+constexpr std::uint64_t kPackRows = 64;  // rows of a block of packed states
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t step) {
     return (value + step - 1) / step * step;
@@ -79,7 +79,8 @@ void plan_passes(KernelMatrixPlan& plan, const KernelMatrixDevice& device) {
     plan.states.two_buffers = plan.states.passes.size() > 1 && plan.layers > 1;
 }
 
-// Enough states for a GPU's workgroups, few enough that they take little compared to what is packed.
+// Enough states for the workgroups of a GPU, but few enough that they take little memory compared to packed
+// states.
 std::uint64_t chunk_rows(const KernelMatrixPlan& plan, const KernelMatrixDevice& device) {
     constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 20;
     const DeviceLimits& limits = device.gram.limits;
@@ -108,12 +109,12 @@ GramProblem problem_of(const KernelMatrixPlan& plan, const CircuitFacts& circuit
     return problem;
 }
 
-// Rows and columns of K on their way to host memory: long enough rows for copies, few enough bytes for two of
-// them.
+// Rows and columns of K that go to host memory at a time. Rows must be long enough for copies, and the bytes
+// few enough for several blocks.
 std::uint64_t block_of(const KernelMatrixPlan& plan) {
-    // Products of many amplitudes outlast any copy, and want blocks that fill the device. Of few, copies
-    // decide: then page-locked memory, which costs a quarter of a millisecond a megabyte, has to be little,
-    // and blocks several.
+    // Products of many amplitudes take longer than any copy, so their blocks should fill the device. With few
+    // amplitudes the copies decide. Then blocks should be several and small, because page-locked memory costs
+    // a quarter of a millisecond a megabyte.
     const bool many = plan.shape.qubits >= 14;
     const std::uint64_t most = many ? 4096 : 2048;
     const std::uint64_t side = round_up(larger_side(plan.shape), kPackRows);
@@ -122,9 +123,9 @@ std::uint64_t block_of(const KernelMatrixPlan& plan) {
         {most, plan.states.tile, std::max<std::uint64_t>(part, std::min<std::uint64_t>(side, 512))});
 }
 
-// Matrix units take rows one by one: a pass over states writes whole lines of them. Other methods take them
-// side by side, and a workgroup has to hold enough of them for whole sectors of memory, or others read and
-// write the rest in between; a software device stores number by number whichever way.
+// For matrix units, packed rows lie one after the other, and a pass over states writes whole lines. For other
+// methods rows are interleaved, and a workgroup must hold enough of them to write whole sectors of memory. A
+// software device stores single numbers in either case.
 void plan_packing(KernelMatrixPlan& plan, const KernelMatrixDevice& device, bool normalize) {
     constexpr std::uint64_t kSectorBytes = 32;
     StatePlan& s = plan.states;
@@ -138,7 +139,7 @@ void plan_packing(KernelMatrixPlan& plan, const KernelMatrixDevice& device, bool
     s.squares = s.fused && (s.renormalize || normalize) ? 1u << (bits - last.window) : 0;
 }
 
-// `built`: states at a time, at most.
+// `built`: the most states that are built at a time.
 void replan(KernelMatrixPlan& plan, const KernelMatrixDevice& device, const CircuitFacts& circuit,
             std::uint64_t tile, std::uint64_t built, bool bulk, bool normalize) {
     plan.states.tile = tile;

@@ -19,8 +19,7 @@ namespace weft::kernels {
 
 inline constexpr std::uint32_t kProductTile = 64;  ///< rows and columns of a tile of kernel_product.comp
 inline constexpr std::uint32_t kLaneSamples = 8;   ///< samples that kernel_product_lanes.comp reads together
-inline constexpr std::uint32_t kBlocksUnderWay =
-    3;                                            ///< blocks of a K in host memory that is made from states
+inline constexpr std::uint32_t kBlocksUnderWay = 3;  ///< blocks of K on their way to host memory
 inline constexpr std::uint32_t kLongQubits = 32;  ///< float32 products of more qubits are gathered by parts
 
 /// What a plan needs to know of a circuit, or of states that are given.

@@ -35,7 +35,7 @@ std::size_t lattice_tiles(Lattice lattice, std::size_t width) noexcept {
 
 namespace {
 
-// ceil(vectors * bits / unit), but no more than kMost.
+// ceil(vectors * bits / unit), but at most kMost.
 std::size_t units(const LatticeCode& code, std::size_t vectors, std::size_t unit) noexcept {
     constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
     const std::size_t bits = std::size_t{digit_bits(code)} * code.levels * dimension(code.lattice);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// amplitude, rows that a block or a part of one holds. LAUNCH is the name of what launches it.
+// amplitude, for rows that a block or a part of a block holds. LAUNCH is the function that launches it.
 #include "ops_cuda/encode/encode_kernel.cuh"
 
 namespace weft::cuda {

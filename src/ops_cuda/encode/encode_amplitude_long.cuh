@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// amplitude, rows that several blocks share, and rows longer than that in three steps. LAUNCH is the name of
-// what launches them.
+// amplitude, for rows that several blocks share, and for longer rows in three steps. LAUNCH is the function
+// that launches them.
 #include "ops_cuda/encode/encode_kernel.cuh"
 
 namespace weft::cuda {
@@ -71,10 +71,11 @@ int launch_shared_as(const EncodeLaunch& l) {
         cudaFuncSetAttribute(encode_kernel<Kernel, kSharedThreads, blocks>,
                              cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
     if (result != cudaSuccess) return result;
-    return launch_kernel<kSharedThreads, blocks>(kernel, std::uint64_t{l.count} * l.plan->workgroups_per_row, l);
+    return launch_kernel<kSharedThreads, blocks>(kernel, std::uint64_t{l.count} * l.plan->workgroups_per_row,
+                                                 l);
 }
 
-// So many workgroups a multiprocessor as leave each the registers that it needs.
+// As many workgroups a multiprocessor as leave each of them the registers that it needs.
 template <bool wide>
 int launch_shared(const EncodeLaunch& l) {
 #if defined(WEFT_REAL64)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// angle, phase and iqp-z. LAUNCH is the name of what launches them.
+// angle, phase and iqp-z. LAUNCH is the function that launches them.
 #include "ops_cuda/encode/encode_kernel.cuh"
 
 namespace weft::cuda {

@@ -63,8 +63,8 @@ __device__ FragmentB minus(const FragmentB& b) {
     return result;
 }
 
-// re += ar br + ai bi and im += ai br - ar bi, without the products of two low parts. a and b have four parts: high and
-// low of the real part, then of the imaginary part.
+// re += ar br + ai bi and im += ai br - ar bi, without the products of two low parts. a and b have four
+// parts: high and low of the real part, then of the imaginary part.
 __device__ void multiply(Sum& re, Sum& im, const FragmentA* a, const FragmentB* b,
                          const FragmentB& minus_high, const FragmentB& minus_low) {
     wmma::mma_sync(re, a[0], b[1], re);
@@ -106,7 +106,8 @@ __device__ void take_step(Sum (&re)[kSums], Sum (&im)[kSums], const uint4* held_
     }
 }
 
-// Packed rows of a side on their way to shared memory. A tile that reaches beyond the last 64 rows reads these again.
+// Packed rows of a side on their way to shared memory. A tile that reaches beyond the last 64 rows reads
+// these again.
 template <unsigned kHigh, unsigned kThreads>
 struct Side {
     static constexpr unsigned kLoads = kHigh * kRow / kThreads;
@@ -147,8 +148,8 @@ __device__ void store_result(Output<kWide>& output, unsigned row0, unsigned colu
         output.gram_store_mirror(row0 + e % kSide, column0 + e / kSide, scaled(e % kSide, e / kSide));
 }
 
-// Writes the sums of this warp, whose outputs begin at (row, column) of the tile, as parts of sums, or as K through
-// shared memory.
+// Writes the sums of this warp, whose outputs begin at (row, column) of the tile, as parts of sums, or as K
+// through shared memory.
 template <bool kWide, unsigned kHigh, unsigned kWidth, bool kSplit>
 __device__ __forceinline__ void write_sums(Output<kWide>& output, Sum (&re)[kSums], Sum (&im)[kSums],
                                            unsigned base_x, unsigned base_y, unsigned row, unsigned column,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packs row-major states into the planes of shaders/gram/gram_layout.h as float, double (WEFT_REAL64) or float16
-// (WEFT_MATRIX), and adds up parts of sums, which float16 has none of. NAME(x) is the function that launches x.
+// Packs row-major states into the planes of shaders/gram/gram_layout.h as float, double (WEFT_REAL64) or
+// float16 (WEFT_MATRIX), and adds up parts of sums, which float16 has none of. NAME(x) is the function that
+// launches x.
 #include <cuda_runtime.h>
 
-#include "ops_cuda/kernel_matrix/kernel_launch.hpp"
 #include "cuda/vectors.cuh"
+#include "ops_cuda/kernel_matrix/kernel_launch.hpp"
 #include "shaders/gram/gram_interface.h"
 #include "shaders/gram/gram_layout.h"
 

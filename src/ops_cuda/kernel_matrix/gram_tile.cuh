@@ -5,8 +5,8 @@
 
 #include <type_traits>
 
-#include "ops_cuda/kernel_matrix/kernel_launch.hpp"
 #include "cuda/vectors.cuh"
+#include "ops_cuda/kernel_matrix/kernel_launch.hpp"
 #include "shaders/gram/gram_interface.h"
 #include "shaders/gram/gram_layout.h"
 

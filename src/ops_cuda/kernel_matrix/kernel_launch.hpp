@@ -25,7 +25,7 @@ struct ProductLaunch {
     StreamHandle stream = nullptr;
     std::uint32_t parts = 2;
     bool symmetric = false, long_variant = false;
-    std::uint32_t count = 0;  ///< values, or tiles where symmetric
+    std::uint32_t count = 0;  ///< values, or tiles of a symmetric K
     std::uint64_t workgroups = 1;
     shared::KernelProductParameters p{};
     const void* planes = nullptr;

@@ -110,8 +110,9 @@ void kernel_matrix(StreamHandle stream, const ConstDeviceArray& states, const De
                    const KernelMatrixShape& shape, const KernelMatrixOptions& options) {
     from_states(stream, states, nullptr, k, shape, options);
 }
-void kernel_matrix(StreamHandle stream, const ConstDeviceArray& states, const ConstDeviceArray& others,
-                   const DeviceArray& k, const KernelMatrixShape& shape, const KernelMatrixOptions& options) {
+void kernel_matrix(StreamHandle stream, const weft::detail::GivenStates<ConstDeviceArray>& states,
+                   const ConstDeviceArray& others, const DeviceArray& k, const KernelMatrixShape& shape,
+                   const KernelMatrixOptions& options) {
     from_states(stream, states, &others, k, shape, options);
 }
 

@@ -73,13 +73,9 @@ OpReport run(const ConstHostArray& x, const ConstHostArray* y, const HostArray& 
         const Scratch y_memory = y != nullptr ? uploaded(stream, y->data, y->bytes()) : Scratch();
         const Scratch k_memory(stream, k.bytes(), kFunction, "K");
         const ConstDeviceArray x_array(x_memory.data(), x.size, x.type);
-        const DeviceArray k_array(k_memory.data(), k.size, k.type);
-        if (y != nullptr) {
-            const ConstDeviceArray y_array(y_memory.data(), y->size, y->type);
-            make(stream, x_array, &y_array, k_array);
-        } else {
-            make(stream, x_array, static_cast<const ConstDeviceArray*>(nullptr), k_array);
-        }
+        const ConstDeviceArray y_array(y_memory.data(), y != nullptr ? y->size : 0, x.type);
+        make(stream, x_array, y != nullptr ? &y_array : nullptr,
+             DeviceArray(k_memory.data(), k.size, k.type));
         download(stream, k_memory, k);
     }
     OpReport report = kernels::kernel_report(shape, method, x, y, k);
@@ -139,8 +135,9 @@ OpReport kernel_matrix(const ConstHostArray& states, const HostArray& k, const K
                        const KernelMatrixHostOptions& options) {
     return from_states(states, nullptr, k, shape, options);
 }
-OpReport kernel_matrix(const ConstHostArray& states, const ConstHostArray& others, const HostArray& k,
-                       const KernelMatrixShape& shape, const KernelMatrixHostOptions& options) {
+OpReport kernel_matrix(const weft::detail::GivenStates<ConstHostArray>& states, const ConstHostArray& others,
+                       const HostArray& k, const KernelMatrixShape& shape,
+                       const KernelMatrixHostOptions& options) {
     return from_states(states, &others, k, shape, options);
 }
 

@@ -40,7 +40,8 @@ void launch(LatticeOp op, const LatticeCode& code, const ResidentVectors& r, Lat
     check_launch(launch_lattice(op, code.lattice, r.shape.ragged, launch), function);
 }
 
-/// The table's words on the current device, uploaded by the first call and kept until the process ends.
+/// The words of the table on the current device. The first call uploads them, and they are kept until the
+/// process ends.
 const std::uint32_t* device_words(const LatticeTable& table, const char* function) {
     static std::mutex mutex;
     static auto* const kept = new std::map<std::tuple<int, Lattice, std::uint32_t>, Scratch>;

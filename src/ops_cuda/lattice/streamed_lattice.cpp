@@ -44,7 +44,7 @@ struct Part {
 HostWork work_of(const LatticeShape& shape, core::ProgressMeter& progress) {
     HostWork work;
     work.elements = (shape.rows + shape.element_rows - 1) / shape.element_rows;
-    work.multiple = 32;  // statuses begin at whole words
+    work.multiple = 32;  // so that the statuses of a chunk begin at whole words
     work.done = [&shape, &progress](const Chunk& chunk) {
         progress.show(std::min(shape.vectors(), (chunk.first + chunk.count) * shape.element_vectors));
     };

@@ -13,7 +13,7 @@
 namespace weft::kernels {
 namespace {
 
-/// Packed states of one side, a tile of them at a time.
+/// A tile of packed states of one side.
 class PackedTile {
   public:
     PackedTile(const Stream& stream, const KernelMatrixPlan& plan, std::uint64_t rows)
@@ -45,7 +45,7 @@ class PackedTile {
     std::optional<GramFactors> factors_;
 };
 
-/// Packed tiles of both sides, and what multiplies pairs of them.
+/// Packed tiles of both sides, and the product that multiplies pairs of them.
 class PackedTiles {
   public:
     PackedTiles(Stream& stream, const KernelMatrixPlan& plan, StateSource& source,

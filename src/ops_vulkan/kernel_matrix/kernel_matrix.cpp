@@ -48,7 +48,7 @@ void states_resident(Stream& stream, const ConstDeviceArray& x, const ConstDevic
     kernels::blocks_resident(stream, plan, source, k, options);
 }
 
-/// A call on host memory: it may measure tiles first, and is timed.
+/// A call on host memory, which may measure tiles first and is timed.
 class HostCall {
   public:
     HostCall(Backend& backend, const KernelMatrixShape& shape, const KernelMatrixHostOptions& host)
@@ -172,8 +172,9 @@ void kernel_matrix(Stream& stream, const ConstDeviceArray& states, const DeviceA
                    const KernelMatrixShape& shape, const KernelMatrixOptions& options) {
     states_resident(stream, states, nullptr, k, shape, options);
 }
-void kernel_matrix(Stream& stream, const ConstDeviceArray& states, const ConstDeviceArray& others,
-                   const DeviceArray& k, const KernelMatrixShape& shape, const KernelMatrixOptions& options) {
+void kernel_matrix(Stream& stream, const detail::GivenStates<ConstDeviceArray>& states,
+                   const ConstDeviceArray& others, const DeviceArray& k, const KernelMatrixShape& shape,
+                   const KernelMatrixOptions& options) {
     states_resident(stream, states, &others, k, shape, options);
 }
 
@@ -191,8 +192,8 @@ OpReport kernel_matrix(Backend& backend, const ConstHostArray& states, const Hos
                        const KernelMatrixShape& shape, const KernelMatrixHostOptions& options) {
     return states_streamed(backend, states, nullptr, k, shape, options);
 }
-OpReport kernel_matrix(Backend& backend, const ConstHostArray& states, const ConstHostArray& others,
-                       const HostArray& k, const KernelMatrixShape& shape,
+OpReport kernel_matrix(Backend& backend, const detail::GivenStates<ConstHostArray>& states,
+                       const ConstHostArray& others, const HostArray& k, const KernelMatrixShape& shape,
                        const KernelMatrixHostOptions& options) {
     return states_streamed(backend, states, &others, k, shape, options);
 }

@@ -22,7 +22,7 @@ using ShaderWords = std::span<const std::uint32_t>;
 struct ProductVariant {
     bool symmetric = false;
     std::uint32_t before = 0;  ///< values before the first of K in its binding
-    bool times = false;        ///< multiplies what is there
+    bool times = false;        ///< multiplies the values that are there
 };
 
 ShaderWords product_words(const KernelMatrixPlan& plan, bool times) {
@@ -42,7 +42,7 @@ Program product_program(Owner& owner, const KernelMatrixPlan& plan, const Produc
                            .constants = {{2u, plan.parts}, {3u, symmetric}},
                            .elements_per_workgroup = symmetric ? 1 : kProductTile * kProductTile,
                            .max_workgroups = owner.device().limits.max_workgroup_count[0]};
-    // At least as many workgroups as tiles, however few rows there are.
+    // At least as many workgroups as tiles, also with few rows.
     if (plan.by_panels && !symmetric) options.elements_per_workgroup = kProductTile;
     if (plan.lane_variant) {
         if (symmetric) options.max_workgroups = 0;

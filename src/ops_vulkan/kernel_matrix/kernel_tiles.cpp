@@ -65,7 +65,7 @@ std::vector<TileReport> kernel_matrix_tiles(Backend& backend, const KernelMatrix
     if (options.type != kFloat32 && options.type != kFloat64)
         throw Error(Errc::invalid_argument, "tune::kernel_matrix_tiles: wrong type (got " +
                                                 to_string(options.type) + ", need float32 or float64)");
-    constexpr int kLeastKept = 3;  // the quartiles of fewer times show no scatter
+    constexpr int kLeastKept = 3;  // fewer times have no quartiles that show scatter
     if (options.keep && options.repeats >= 1 && options.repeats < kLeastKept)
         throw Error(Errc::invalid_argument,
                     "tune::kernel_matrix_tiles: too few repeats to keep a tile (got " +

@@ -91,7 +91,7 @@ void lattice_inner(Stream& stream, const LatticeTable& table, const LatticeCode&
     InnerParameters parameters = parameters_of(code, shape, single);
     parameters.element_rows = 1;
     parameters.rows = static_cast<std::uint32_t>(shape.rows);
-    constexpr std::uint64_t kTables = 0x7461626c6573;  // keys of other families begin otherwise
+    constexpr std::uint64_t kTables = 0x7461626c6573;  // no key of another family begins with it
     const BufferView<const std::uint32_t> words =
         core::kept_words(stream, {kTables, static_cast<std::uint64_t>(table.lattice()), table.q()},
                          table.words(), "lattice table");

@@ -87,8 +87,9 @@ TEST_CASE("methods that are not available are refused with the reason") {
     any.unit_rows = false;
     CHECK(contains(refusal(Errc::invalid_argument, any, h100(), {.method = GramMethod::matrix_split}),
                    "norms other than 1"));
-    CHECK(contains(refusal(Errc::unsupported, square(64, 64), lavapipe(), {.method = GramMethod::matrix_split}),
-                   "no matrix units"));
+    CHECK(
+        contains(refusal(Errc::unsupported, square(64, 64), lavapipe(), {.method = GramMethod::matrix_split}),
+                 "no matrix units"));
     CHECK(contains(refusal(Errc::invalid_argument, any, h100(), {.method = GramMethod::fp64}), "float32"));
     any.precision = GramReal::float64;
     CHECK(contains(refusal(Errc::invalid_argument, any, h100(), {.method = GramMethod::fp32_3m}), "float64"));
@@ -225,8 +226,8 @@ TEST_CASE("tiles fit the device") {
     for (const std::uint32_t shared : {16384u, 32768u, 49152u}) {
         GramDevice device = h100();
         device.limits.max_shared_memory_bytes = shared;
-        for (const GramMethod method : {GramMethod::fp32_4m, GramMethod::fp32_3m, GramMethod::fp64,
-                                    GramMethod::matrix_split})
+        for (const GramMethod method :
+             {GramMethod::fp32_4m, GramMethod::fp32_3m, GramMethod::fp64, GramMethod::matrix_split})
             for (const GramTile& tile : gram_tiles(device, method)) {
                 CHECK(tile.threads() <= 1024);
                 CHECK(tile.rows % tile.columns == 0);

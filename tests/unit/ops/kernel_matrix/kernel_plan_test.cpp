@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include <weft/ops/encode.hpp>
+
 #include "ops/kernel_matrix/kernel_check.hpp"
 #include "ops/kernel_matrix/kernel_estimate.hpp"
 #include "ops/kernel_matrix/kernel_plan.hpp"
@@ -35,8 +37,9 @@ KernelMatrixDevice device_with(std::uint64_t budget, std::uint64_t range = 0xfff
     return device;
 }
 
-KernelMatrixEstimate estimate(const KernelMatrixDevice& device, const KernelMatrixShape& shape, CircuitFacts circuit,
-                        ElementType type = kFloat32, const KernelMatrixOptions& options = {}) {
+KernelMatrixEstimate estimate(const KernelMatrixDevice& device, const KernelMatrixShape& shape,
+                              CircuitFacts circuit, ElementType type = kFloat32,
+                              const KernelMatrixOptions& options = {}) {
     circuit.on_host = true;
     return estimate_kernel(plan_kernel(device, shape, circuit, type, options), device, circuit, options);
 }
@@ -57,8 +60,14 @@ TEST_CASE("layers that cancel are left out") {
     };
     const std::vector<Case> cases{
         {{FeatureMap::ryrz, 0, true}, KernelMatrixMethod::product, 0, "no layers"},
-        {{FeatureMap::ryrz, 6, false}, KernelMatrixMethod::product, 0, "without re-upload all 6 layers cancel"},
-        {{FeatureMap::ry, 1, true}, KernelMatrixMethod::product, 0, "the last layer cancels, which is the only one"},
+        {{FeatureMap::ryrz, 6, false},
+         KernelMatrixMethod::product,
+         0,
+         "without re-upload all 6 layers cancel"},
+        {{FeatureMap::ry, 1, true},
+         KernelMatrixMethod::product,
+         0,
+         "the last layer cancels, which is the only one"},
         {{FeatureMap::ryrz, 2, true},
          KernelMatrixMethod::states,
          1,
@@ -137,11 +146,11 @@ TEST_CASE("software devices take products by lanes, whose planes end at multiple
 
 TEST_CASE("a K beyond one binding is made in panels of whole tiles") {
     const KernelMatrixPlan plan = plan_kernel(device_with(8 * kGiB, std::uint64_t{128} << 20), {20000, 0, 4},
-                                        {FeatureMap::ry, 0, false}, kFloat32, {});
+                                              {FeatureMap::ry, 0, false}, kFloat32, {});
     CHECK(!plan.symmetric);
     CHECK(plan.panel_rows == 1664);  // 128 MiB are 1677 rows of 80000 bytes
-    const KernelMatrixPlan wide = plan_kernel(device_with(8 * kGiB, std::uint64_t{128} << 20), {2, 10'000'000, 1},
-                                        {FeatureMap::ry, 0, false}, kFloat32, {});
+    const KernelMatrixPlan wide = plan_kernel(device_with(8 * kGiB, std::uint64_t{128} << 20),
+                                              {2, 10'000'000, 1}, {FeatureMap::ry, 0, false}, kFloat32, {});
     CHECK(wide.panel_rows == 2);
     CHECK(wide.job_rows == 2);
 }
@@ -251,13 +260,19 @@ TEST_CASE("options, shapes and circuits that cannot be are refused") {
         {"scale is not a number", [&] { circuit_facts(shape, {.scale = nan}, true); }},
         {"no such map (got 7", [&] { circuit_facts(shape, {.map = static_cast<FeatureMap>(7)}, true); }},
         {"weights are of type int64 (got int64, need float32 or float64)",
-         [&] { circuit_facts(shape, {.weights = std::vector<std::int64_t>{1, 2}}, true); }},
+         [&] {
+             circuit_facts(shape, {.weights = std::vector<std::int64_t>{1, 2}}, true);
+         }},
         {"states are of type float32 (got float32, need complex64 or complex128)",
          [] { state_facts(kFloat32, true); }},
         {"x is of type complex64 (got complex64, need float32 or float64)",
-         [&] { check_features({6, kComplex64}, {}, {9, kFloat32}, shape, {}); }},
+         [&] {
+             check_features({6, kComplex64}, {}, {9, kFloat32}, shape, {});
+         }},
         {"k is of type int64 (got int64, need float32 or float64)",
-         [&] { check_states({12, kComplex64}, {}, {9, kInt64}, shape, {}); }},
+         [&] {
+             check_states({12, kComplex64}, {}, {9, kInt64}, shape, {});
+         }},
         {"BatchOptions::path does not apply (got host, need automatic)",
          [] { host_options({.batch = {.path = Path::host}}, true); }},
         {"BatchOptions::stage_times does not apply (got on, need automatic or off)",
@@ -274,7 +289,9 @@ TEST_CASE("options, shapes and circuits that cannot be are refused") {
              check_host_features(x, nullptr, values, {2, 0, 2}, 1e10, 4);
          }},
         {"y: row 0 column 1 is not a number, row 1 column 1 is infinite",
-         [&] { check_host_features(finite, &y, values, {2, 2, 2}, 1, 1); }},
+         [&] {
+             check_host_features(finite, &y, values, {2, 2, 2}, 1, 1);
+         }},
         {"no such map (got rx, need ry or ryrz)", [] { feature_map("rx"); }},
     };
     for (const Case& c : cases) {
@@ -289,11 +306,44 @@ TEST_CASE("faults are found whichever thread meets them") {
     std::vector<float> x(std::size_t{1} << 20, 0.5f);
     x[900001] = std::numeric_limits<float>::infinity();
     std::vector<float> k(1);
-    const std::string text =
-        weft_test::error_text(Errc::invalid_argument, [&] {
+    const std::string text = weft_test::error_text(Errc::invalid_argument, [&] {
         check_host_features(x, nullptr, k, {std::uint64_t{1} << 18, 0, 4}, 1, 8);
     });
     CHECK(text.find("x: row 225000 column 1 is infinite (got 1 such values, need 0)") != std::string::npos);
+}
+
+TEST_CASE("rows that are refused are listed, each once") {
+    const auto rows_of = [](const auto& call) {
+        try {
+            call();
+        } catch (const weft::EncodeError& error) {
+            return error.failures();
+        }
+        return std::vector<weft::EncodeFailure>{};
+    };
+    std::vector<float> k(1);
+    std::vector<double> x(std::size_t{1} << 20, 0.5);  // rows of 4
+    x[5] = x[7] = std::numeric_limits<double>::quiet_NaN();
+    x[400'001] = x[400'002] = 1e300;
+    for (const std::uint32_t threads : {1u, 7u}) {
+        const auto rows = rows_of([&] {
+            check_host_features(x, nullptr, k, {std::uint64_t{1} << 18, 0, 4}, 1e10, threads);
+        });
+        REQUIRE(rows.size() == 2);
+        CHECK(rows[0].sample == 1);
+        CHECK(rows[0].position == 1);
+        CHECK(rows[0].fault == weft::EncodeFault::not_a_number);
+        CHECK(rows[1].sample == 100'000);
+        CHECK(rows[1].position == 1);
+        CHECK(rows[1].fault == weft::EncodeFault::out_of_range);
+    }
+    std::vector<weft::c32> states(3 * 2, weft::c32(1));
+    states[2] = states[5] = weft::c32(1e10f);
+    const auto large = rows_of([&] { check_host_states(states, nullptr, k, {3, 0, 1}, 1); });
+    REQUIRE(large.size() == 2);
+    CHECK(large[0].sample == 1);
+    CHECK(large[1].sample == 2);
+    CHECK(large[1].fault == weft::EncodeFault::out_of_range);
 }
 
 TEST_CASE("passes over states: every bit gets its gates once, and neighbours come along") {
@@ -332,8 +382,7 @@ TEST_CASE("states: workgroups fit shared memory, buffers and tiles fit what may 
             CHECK(plan.states.bulk);
         }
     }
-    CHECK(
-        !plan_kernel(device_with(80 * kGiB), {1000, 0, 10}, deep, kFloat32, {}).states.two_buffers);
+    CHECK(!plan_kernel(device_with(80 * kGiB), {1000, 0, 10}, deep, kFloat32, {}).states.two_buffers);
 
     // 20000 states of 16 qubits are 10.5 GB.
     const KernelMatrixShape shape{20000, 0, 16};
@@ -353,7 +402,7 @@ TEST_CASE("states: workgroups fit shared memory, buffers and tiles fit what may 
     CHECK(!forced.streamed_fits);
     CHECK(has_reason(forced, "does not fit: needs"));
     const KernelMatrixEstimate asked = estimate(device_with(80 * kGiB), shape, two, kFloat32,
-                                          {.state_tile = 100, .bulk_states = Choice::off});
+                                                {.state_tile = 100, .bulk_states = Choice::off});
     CHECK(asked.state_tile == 128);
     CHECK(!asked.bulk_states);
     CHECK(has_reason(asked, "bulk states are off"));
@@ -427,8 +476,7 @@ TEST_CASE("states that are packed at once take no other memory") {
     KernelMatrixDevice device = device_with(80 * kGiB);
     device.gram.matrix_khr = device.gram.matrix_exact = true;
     const auto plan = [&](std::uint32_t qubits, std::uint32_t layers) {
-        return plan_kernel(device, {4000, 0, qubits}, {FeatureMap::ryrz, layers, true}, kFloat32,
-                           {});
+        return plan_kernel(device, {4000, 0, qubits}, {FeatureMap::ryrz, layers, true}, kFloat32, {});
     };
     const KernelMatrixPlan once = plan(12, 2);
     CHECK(built_bytes(once) == 0);

@@ -43,6 +43,7 @@ TEST_CASE("tile pairs: a square K has those on and below the diagonal") {
 TEST_CASE("tile pairs: a Y of one tile is packed once, else for every tile of X") {
     CHECK(steps_of({70, 9, 4}, 64) == Steps{"y0+9>columns", "x0+64>rows", "0,0", "x64+6>rows", "64,0"});
     CHECK(steps_of({70, 65, 4}, 64) == Steps{"x0+64>rows", "y0+64>columns", "0,0", "y64+1>columns", "0,64",
-                                             "x64+6>rows", "y0+64>columns", "64,0", "y64+1>columns", "64,64"});
+                                             "x64+6>rows", "y0+64>columns", "64,0", "y64+1>columns",
+                                             "64,64"});
     CHECK(needs_columns({70, 9, 4}, 128));
 }

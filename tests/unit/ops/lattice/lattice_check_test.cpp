@@ -184,7 +184,8 @@ TEST_CASE("lattice check: threads or workgroups of an encoder fill whole words, 
                         const std::uint32_t per_thread = constant(plan, 5);
                         REQUIRE(per_thread != 0);
                         const std::uint32_t whole = per_thread == 1 ? 4 * plan.local_size : per_thread;
-                        const std::uint32_t workgroup = per_thread == 1 ? whole : plan.local_size * per_thread;
+                        const std::uint32_t workgroup =
+                            per_thread == 1 ? whole : plan.local_size * per_thread;
                         CHECK(whole % 4 == 0);
                         CHECK(weft::code_bytes(code, whole) % 4 == 0);
                         CHECK(plan.elements_per_workgroup == std::max(1u, workgroup / block));
