@@ -4,33 +4,27 @@
 // first.
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
-#include <weft/weft.hpp>
+#include "bench.hpp"
+#include "cpu/cpu_field.hpp"
+#include "cpu/cpu_threads.hpp"
 
 namespace {
 
+using bench::Json;
+using bench::median;
 using Limbs = std::span<std::uint64_t>;
 constexpr std::size_t kLimbs = weft::kBls12381FpLimbs;
 constexpr std::size_t kElementBytes = kLimbs * sizeof(std::uint64_t);
-constexpr std::uint64_t kModulus[kLimbs] = {0xb9feffffffffaaab, 0x1eabfffeb153ffff, 0x6730d2a0f6b0f624,
-                                            0x64774b84f38512bf, 0x4b1ba7b6434bacd7, 0x1a0111ea397fe69a};
 
 struct Settings {
     std::vector<std::size_t> sizes{16384, 65536, 262144, 1048576};
     std::vector<std::size_t> jobs{2, 3, 4, 8, 16};
-    int repeats = 9;
-    bool quick = false;
-    std::string json;
+    bench::Options common{.repeats = 9};
 };
 
 struct Row {
@@ -48,10 +42,15 @@ struct Row {
 class Data {
   public:
     Data(weft::Backend& backend, std::size_t elements, std::size_t jobs, bool pinned) {
+        const weft::FieldInfo& field = weft::field_info(weft::Field::bls12_381_fp);
         for (std::size_t j = 0; j < jobs; ++j) {
             for (auto* list : {&a_, &b_, &out_}) list->push_back(make(backend, elements * kLimbs, pinned));
+            weft::tool::fill_field(field, 2 * j, a_[j]);
+            weft::tool::fill_field(field, 2 * j + 1, b_[j]);
             expected_.emplace_back(elements * kLimbs);
-            parallel(elements, [&](std::size_t first, std::size_t last) { fill(j, first, last); });
+            weft::tool::cpu_field<std::uint64_t>(field, weft::FieldOp::add,
+                                                 {.a = a_[j], .b = b_[j], .out = expected_[j]},
+                                                 weft::tool::cpu_threads());
             work.push_back({.a = a_[j], .b = b_[j], .out = out_[j]});
         }
     }
@@ -77,13 +76,7 @@ class Data {
   private:
     template <class F>
     static void parallel(std::size_t count, const F& body) {
-        const std::size_t threads = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 16);
-        std::vector<std::thread> pool;
-        for (std::size_t t = 0; t < threads; ++t) {
-            const std::size_t first = count * t / threads, last = count * (t + 1) / threads;
-            if (first < last) pool.emplace_back([&body, first, last] { body(first, last); });
-        }
-        for (std::thread& thread : pool) thread.join();
+        weft::tool::parallel_for(count, std::size_t{1} << 14, std::min(16u, weft::tool::cpu_threads()), body);
     }
 
     Limbs make(weft::Backend& backend, std::size_t limbs, bool pinned) {
@@ -91,52 +84,11 @@ class Data {
         return ordinary_.emplace_back(limbs);
     }
 
-    /// Random elements below the modulus and their sums by 128-bit arithmetic.
-    void fill(std::size_t j, std::size_t first, std::size_t last) {
-        std::uint64_t state = 0x9e3779b97f4a7c15u * (j + 1) ^ (first << 20);
-        const auto next = [&] {  // splitmix64
-            std::uint64_t z = state += 0x9e3779b97f4a7c15u;
-            z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-            z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-            return z ^ (z >> 31);
-        };
-        for (std::size_t i = first; i < last; ++i) {
-            std::uint64_t* a = &a_[j][i * kLimbs];
-            std::uint64_t* b = &b_[j][i * kLimbs];
-            for (std::size_t k = 0; k < kLimbs; ++k) {
-                a[k] = next();
-                b[k] = next();
-            }
-            a[5] %= kModulus[5];
-            b[5] %= kModulus[5];
-            add(a, b, &expected_[j][i * kLimbs]);
-        }
-    }
-
-    static void add(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* out) {
-        std::uint64_t sum[kLimbs], reduced[kLimbs];
-        unsigned __int128 carry = 0, borrow = 0;
-        for (std::size_t k = 0; k < kLimbs; ++k) {
-            carry += static_cast<unsigned __int128>(a[k]) + b[k];
-            sum[k] = static_cast<std::uint64_t>(carry);
-            carry >>= 64;
-            const unsigned __int128 d = static_cast<unsigned __int128>(sum[k]) - kModulus[k] - borrow;
-            reduced[k] = static_cast<std::uint64_t>(d);
-            borrow = (d >> 64) & 1;
-        }
-        std::copy_n(borrow != 0 ? sum : reduced, kLimbs, out);
-    }
-
     std::vector<weft::HostBuffer<std::uint64_t>> pinned_;
     std::vector<std::vector<std::uint64_t>> ordinary_;
     std::vector<Limbs> a_, b_, out_;
     std::vector<std::vector<std::uint64_t>> expected_;
 };
-
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
-}
 
 double median_ratio(const std::vector<double>& over, const std::vector<double>& under) {
     std::vector<double> ratios;
@@ -161,10 +113,9 @@ class Resident {
         constexpr int kDispatches = 2;
         for (int i = 0; i < kDispatches; ++i)
             weft::field_add(stream_, weft::Field::bls12_381_fp, a_, b_, out_);
-        const auto start = std::chrono::steady_clock::now();
+        const auto start = bench::Clock::now();
         stream_.wait();
-        return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count() /
-               kDispatches;
+        return bench::seconds_since(start) * 1e3 / kDispatches;
     }
 
   private:
@@ -215,10 +166,9 @@ void print(const Row& r) {
                 r.elements, r.jobs, r.source.c_str(), r.path.c_str(), r.sequential_ms, r.pipelined_ms,
                 r.speedup, r.pipelined_ms / static_cast<double>(r.jobs), r.gb_per_s, r.ceiling_fraction,
                 r.ceiling_fraction_now, r.overlap, r.resident_fraction, r.verified ? "yes" : "WRONG");
-    std::fflush(stdout);
 }
 
-nlohmann::json to_json(const Row& r) {
+Json to_json(const Row& r) {
     return {{"elements", r.elements},
             {"jobs", r.jobs},
             {"source", r.source},
@@ -234,7 +184,7 @@ nlohmann::json to_json(const Row& r) {
             {"verified", r.verified}};
 }
 
-int run(const Settings& settings) {
+bool run(const Settings& settings, Json& report) {
     weft::Backend backend;
     const weft::DeviceInfo& device = backend.device();
     std::printf("device   %s (%s)\ndriver   %s\n", device.name.c_str(), weft::to_string(device.type),
@@ -244,25 +194,25 @@ int run(const Settings& settings) {
             "note     a software device shares the processor with this program: it measures overhead, not "
             "speed\n");
     const weft::tune::CopyCeiling ceiling =
-        weft::tune::measure_copy_ceiling(backend, 2, 1, settings.quick ? 0.02 : 0.1);
+        weft::tune::measure_copy_ceiling(backend, 2, 1, settings.common.quick ? 0.02 : 0.1);
     std::printf("copies   upload %.2f, download %.2f, both at 2:1 %.2f GB/s\n\n", ceiling.upload_gb_per_s,
                 ceiling.download_gb_per_s, ceiling.concurrent_gb_per_s);
     std::printf("%9s %5s  %-8s %-8s %10s %10s %8s %9s %8s %8s %8s %8s %9s  %s\n", "elements", "jobs",
                 "source", "path", "seq ms", "pipe ms", "speed-up", "ms/job", "GB/s", "of copy", "(now)",
                 "overlap", "of resid.", "verified");
 
-    nlohmann::json report{{"device", device.name},
-                          {"driver", device.driver},
-                          {"copy_ceiling_gb_per_s", ceiling.concurrent_gb_per_s},
-                          {"upload_gb_per_s", ceiling.upload_gb_per_s},
-                          {"download_gb_per_s", ceiling.download_gb_per_s},
-                          {"rows", nlohmann::json::array()}};
+    report = {{"device", device.name},
+              {"driver", device.driver},
+              {"copy_ceiling_gb_per_s", ceiling.concurrent_gb_per_s},
+              {"upload_gb_per_s", ceiling.upload_gb_per_s},
+              {"download_gb_per_s", ceiling.download_gb_per_s},
+              {"rows", Json::array()}};
     bool all_right = true;
     for (const bool pinned : {false, true}) {
         for (const std::size_t elements : settings.sizes) {
             // Short runs scatter more, so they are repeated more.
-            const int repeats =
-                elements <= 65536 && !settings.quick ? 3 * settings.repeats : settings.repeats;
+            const int repeats = elements <= 65536 && !settings.common.quick ? 3 * settings.common.repeats
+                                                                            : settings.common.repeats;
             Resident resident(backend, elements);
             Data data(backend, elements, *std::max_element(settings.jobs.begin(), settings.jobs.end()),
                       pinned);
@@ -275,48 +225,25 @@ int run(const Settings& settings) {
             }
         }
     }
-    if (!settings.json.empty()) {
-        std::ofstream file(settings.json);
-        file << report.dump(2) << '\n';
-        if (!file.flush()) {
-            std::fprintf(stderr, "bench_batch_pipelined: cannot write %s\n", settings.json.c_str());
-            return 4;
-        }
-    }
-    return all_right ? 0 : 1;
+    return all_right;
 }
 
 }  // namespace
 
-int main(int argc, char** argv) try {
+int main(int argc, char** argv) {
     Settings settings;
     CLI::App app{"Streams BLS12-381 Fp additions through the device: sequential against pipelined."};
     const CLI::Range positive(1, 1 << 30);
-    app.add_option("--sizes", settings.sizes, "Elements a job, comma-separated")
-        ->delimiter(',')
-        ->check(positive);
-    app.add_option("--jobs", settings.jobs, "Jobs a batch, comma-separated")->delimiter(',')->check(positive);
-    app.add_option("--repeats", settings.repeats, "Timed runs behind each median")->check(positive);
-    app.add_option("--json", settings.json, "Also write the table to this file");
-    app.add_flag("--quick", settings.quick, "Small sizes and few repeats: a smoke test, not a measurement");
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? 0 : 2;
-    }
-    if (settings.quick) {
-        if (app.count("--sizes") == 0) settings.sizes = {16384, 65536};
-        if (app.count("--jobs") == 0) settings.jobs = {2, 4};
-        if (app.count("--repeats") == 0) settings.repeats = 3;
-    }
-    // Found out now rather than after minutes of measuring.
-    if (!settings.json.empty() && !std::ofstream(settings.json, std::ios::app)) {
-        std::fprintf(stderr, "bench_batch_pipelined: cannot write %s\n", settings.json.c_str());
-        return 4;
-    }
-    std::setvbuf(stdout, nullptr, _IOLBF, 0);
-    return run(settings);
-} catch (const weft::Error& error) {
-    std::fprintf(stderr, "bench_batch_pipelined: %s\n", error.what());
-    return error.code() == weft::Errc::no_device || error.code() == weft::Errc::no_loader ? 3 : 4;
+    CLI::Option* sizes = app.add_option("--sizes", settings.sizes, "Elements a job, comma-separated")
+                             ->delimiter(',')
+                             ->check(positive);
+    CLI::Option* jobs = app.add_option("--jobs", settings.jobs, "Jobs a batch, comma-separated")
+                            ->delimiter(',')
+                            ->check(positive);
+    const auto make_quick = [&] {
+        if (sizes->count() == 0) settings.sizes = {16384, 65536};
+        if (jobs->count() == 0) settings.jobs = {2, 4};
+    };
+    return bench::run("bench_batch_pipelined", app, settings.common, argc, argv, make_quick,
+                      [&](Json& report) { return run(settings, report); });
 }

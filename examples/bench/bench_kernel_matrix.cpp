@@ -1,48 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernel matrices: pairs a second from features to K, resident and into host memory, with states built in
-// between where the circuit needs them; compared with the device's memory in the same run, and with loops in C++
-// on all cores. Sampled values are judged by gate-by-gate simulation.
+// between where the circuit needs them; compared with the device's memory in the same run, and with loops in
+// C++ on all cores. Sampled values are judged by gate-by-gate simulation.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <complex>
 #include <cstdio>
-#include <fstream>
 #include <functional>
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
-#include <weft/weft.hpp>
-
+#include "bench.hpp"
 #include "cpu/cpu_circuit.hpp"
 #include "cpu/cpu_kernel_matrix.hpp"
 #include "cpu/cpu_threads.hpp"
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-using Json = nlohmann::ordered_json;
+using bench::Clock;
+using bench::Json;
+using bench::median;
+using bench::seconds_since;
 
 struct Settings {
     std::vector<std::uint64_t> samples{1000, 4000, 20000};
     std::vector<std::uint32_t> qubits{4, 8, 12, 16};
-    std::string map = "ryrz", json;
+    std::string map = "ryrz";
     std::string reupload = "both";
     std::uint64_t layers = 2;
-    int trials = 5;
-    bool quick = false, resident_only = false, programs = false, ablations = false, loops = false;
+    bench::Options common{.repeats = 5};
+    bool resident_only = false, programs = false, ablations = false, loops = false;
 };
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
-}
 
 struct Case {
     std::uint64_t samples;
@@ -138,7 +126,7 @@ Resident run_resident(weft::Backend& backend, const Settings& settings, const Ca
     const int times = std::clamp(static_cast<int>(0.02 / std::max(first, 1e-6)), 1, 200);
     std::vector<float> own(settings.loops ? k.size() : 0);
     std::vector<double> seconds, fills, loop_seconds;
-    for (int trial = 0; trial < settings.trials; ++trial) {
+    for (int trial = 0; trial < settings.common.repeats; ++trial) {
         fills.push_back(once(fill, times));
         seconds.push_back(once(sequence, times));
         if (!settings.loops) continue;
@@ -161,10 +149,9 @@ Resident run_resident(weft::Backend& backend, const Settings& settings, const Ca
 // From host memory to host memory; page-locked or ordinary.
 template <class Memory>
 double run_streamed(weft::Backend& backend, const Settings& settings, const Case& c,
-                    const std::vector<float>& x, const weft::KernelMatrixCircuit& circuit,
-                    Memory& k) {
+                    const std::vector<float>& x, const weft::KernelMatrixCircuit& circuit, Memory& k) {
     std::vector<double> seconds;
-    for (int trial = 0; trial < std::max(2, settings.trials / 2) + 1; ++trial) {
+    for (int trial = 0; trial < std::max(2, settings.common.repeats / 2) + 1; ++trial) {
         const auto start = Clock::now();
         weft::kernel_matrix(backend, circuit, x, std::span<float>(k), {c.samples, 0, c.qubits});
         if (trial > 0 || c.samples * c.samples > (1u << 27)) seconds.push_back(seconds_since(start));
@@ -176,8 +163,8 @@ double run_streamed(weft::Backend& backend, const Settings& settings, const Case
 Json run_case(weft::Backend& backend, const Settings& settings, const Case& c) {
     const std::vector<float> x = features_of(c);
     const std::vector<double> weights = weights_of(settings, c.qubits);
-    const weft::KernelMatrixCircuit circuit{weft::feature_map(settings.map), weft::ConstHostArray(weights), c.reupload,
-                                      1.0};
+    const weft::KernelMatrixCircuit circuit{weft::feature_map(settings.map), weft::ConstHostArray(weights),
+                                            c.reupload, 1.0};
     const weft::KernelMatrixShape shape{c.samples, 0, c.qubits};
     const weft::KernelMatrixEstimate plan = weft::estimate_kernel_matrix(backend, circuit, shape);
     const Resident resident = run_resident(backend, settings, c, x, circuit, {});
@@ -221,7 +208,6 @@ Json run_case(weft::Backend& backend, const Settings& settings, const Case& c) {
     if (settings.programs)
         for (const auto& [name, ms] : resident.kernels.items())
             std::printf("           %-16s %10.3f ms\n", name.c_str(), ms.get<double>());
-    std::fflush(stdout);
     return row;
 }
 
@@ -244,7 +230,8 @@ double unfused_pass(weft::Backend& backend, const Case& c) {
 Json run_ablations(weft::Backend& backend, const Settings& settings, const Case& c) {
     const std::vector<float> x = features_of(c);
     const std::vector<double> weights = weights_of(settings, c.qubits);
-    const weft::KernelMatrixCircuit circuit{weft::feature_map(settings.map), weft::ConstHostArray(weights), true, 1.0};
+    const weft::KernelMatrixCircuit circuit{weft::feature_map(settings.map), weft::ConstHostArray(weights),
+                                            true, 1.0};
     weft::HostBuffer<float> k(backend, c.samples * c.samples);
     Json rows = Json::array();
     const auto tell = [&](const char* what, const std::function<void()>& run) {
@@ -259,7 +246,6 @@ Json run_ablations(weft::Backend& backend, const Settings& settings, const Case&
         const double pairs = static_cast<double>(c.samples) * static_cast<double>(c.samples + 1) / 2;
         std::printf("%6llu %3u %-24s %9.2f ms %10.1f Mpairs/s\n", static_cast<unsigned long long>(c.samples),
                     c.qubits, what, median(seconds) * 1e3, pairs / median(seconds) * 1e-6);
-        std::fflush(stdout);
         rows.push_back({{"what", what}, {"ms", median(seconds) * 1e3}});
     };
     const auto square = [&](const weft::KernelMatrixHostOptions& options) {
@@ -292,9 +278,20 @@ std::vector<Case> cases_of(const Settings& settings) {
     return cases;
 }
 
+bool run(const Settings& settings, Json& report) {
+    weft::Backend backend;
+    std::printf("%s, map %s, %llu layers, float32\n", backend.name().c_str(), settings.map.c_str(),
+                static_cast<unsigned long long>(settings.layers));
+    report = {{"device", backend.name()}, {"map", settings.map}, {"rows", Json::array()}};
+    for (const Case& c : cases_of(settings))
+        report["rows"].push_back(settings.ablations ? run_ablations(backend, settings, c)
+                                                    : run_case(backend, settings, c));
+    return true;
+}
+
 }  // namespace
 
-int main(int argc, char** argv) try {
+int main(int argc, char** argv) {
     Settings settings;
     CLI::App app{"Kernel matrices: pairs a second, resident and into host memory"};
     app.add_option("--samples", settings.samples, "Rows of X")->delimiter(',');
@@ -304,34 +301,16 @@ int main(int argc, char** argv) try {
     app.add_option("--reupload", settings.reupload, "on, off or both")
         ->capture_default_str()
         ->check(CLI::IsMember({"on", "off", "both"}));
-    app.add_option("--trials", settings.trials)->capture_default_str()->check(CLI::Range(1, 1000));
-    app.add_option("--json", settings.json, "Write the rows here")->type_name("FILE");
     app.add_flag("--resident", settings.resident_only, "Leave host memory out");
     app.add_flag("--programs", settings.programs, "Device time of each program");
     app.add_flag("--loops", settings.loops, "Compare with loops in C++ on all cores");
     app.add_flag("--ablations", settings.ablations,
                  "What bulk states, autotune, symmetry and the fused epilogue are worth, with re-upload");
-    app.add_flag("--quick", settings.quick, "A smoke test: its figures mean nothing");
-    CLI11_PARSE(app, argc, argv);
-    if (settings.quick) {
+    const auto make_quick = [&] {
         settings.samples = {100};
         settings.qubits = {4, 7};
-        settings.trials = 1;
         settings.loops = true;
-    }
-    weft::Backend backend;
-    std::printf("%s, map %s, %llu layers, float32\n", backend.name().c_str(), settings.map.c_str(),
-                static_cast<unsigned long long>(settings.layers));
-    Json rows = Json::array();
-    for (const Case& c : cases_of(settings))
-        rows.push_back(settings.ablations ? run_ablations(backend, settings, c)
-                                          : run_case(backend, settings, c));
-    if (!settings.json.empty()) {
-        std::ofstream(settings.json)
-            << Json{{"device", backend.name()}, {"map", settings.map}, {"rows", rows}}.dump(2) << '\n';
-    }
-    return 0;
-} catch (const std::exception& error) {
-    std::fprintf(stderr, "bench_kernel_matrix: %s\n", error.what());
-    return 1;
+    };
+    return bench::run("bench_kernel_matrix", app, settings.common, argc, argv, make_quick,
+                      [&](Json& report) { return run(settings, report); });
 }

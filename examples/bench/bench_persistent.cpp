@@ -2,32 +2,24 @@
 // What a persistent backend saves: one-shot calls against calls on a backend that stays, from first call to
 // steady state, and how close the kernel on resident data comes to the memory's own speed.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <string>
 #include <vector>
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
-#include <weft/weft.hpp>
+#include "bench.hpp"
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using bench::Clock;
+using bench::Json;
+using bench::median;
 using Limbs = std::vector<std::uint64_t>;
 constexpr std::size_t kLimbs = weft::kBls12381FpLimbs;
 
 double ms_since(Clock::time_point start) {
-    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
+    return bench::seconds_since(start) * 1e3;
 }
 
 /// a + b = out with known answer: low limbs i and 2^64 - 1, so every element carries into its second limb.
@@ -110,23 +102,21 @@ class ResidentAdd {
 
 struct Settings {
     std::vector<std::size_t> sizes{64, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304};
-    int repeats = 25;
-    bool quick = false;
-    std::string json;
+    bench::Options common{.repeats = 25};
 };
 
-nlohmann::json calls(const Settings& settings, weft::Backend& backend, const weft::Config& warm) {
-    nlohmann::json rows = nlohmann::json::array();
+Json calls(const Settings& settings, weft::Backend& backend, const weft::Config& warm) {
+    Json rows = Json::array();
     std::printf("%9s %14s %14s %12s %10s %12s\n", "elements", "one-shot ms", "persistent ms", "Melem/s",
                 "GB/s", "verified");
     for (const std::size_t elements : settings.sizes) {
         Vectors v(elements);
         std::vector<double> shots;
-        for (int i = 0; i < (settings.quick ? 1 : 3); ++i) {
+        for (int i = 0; i < (settings.common.quick ? 1 : 3); ++i) {
             const FirstCall shot = one_shot(warm, v);
             shots.push_back(shot.init_ms + shot.call_ms);
         }
-        const int repeats = elements <= 4096 ? 20 * settings.repeats : settings.repeats;
+        const int repeats = elements <= 4096 ? 20 * settings.common.repeats : settings.common.repeats;
         const double shot = median(std::move(shots)), steady = steady_ms(backend, v, repeats);
         const double rate = static_cast<double>(elements) / steady / 1e3;
         std::printf("%9zu %14.2f %14.4f %12.1f %10.2f %12s\n", elements, shot, steady, rate, rate * 0.144,
@@ -138,14 +128,14 @@ nlohmann::json calls(const Settings& settings, weft::Backend& backend, const wef
 }
 
 /// Kernels and ceiling in turns: what slows the device's memory down for a moment hits both.
-nlohmann::json resident(const Settings& settings, weft::Backend& backend) {
+Json resident(const Settings& settings, weft::Backend& backend) {
     const std::size_t bindable =
         backend.device().limits.max_storage_buffer_range / (kLimbs * sizeof(std::uint64_t));
-    const std::size_t elements = settings.quick ? 65536 : std::min<std::size_t>(4194304, bindable);
+    const std::size_t elements = settings.common.quick ? 65536 : std::min<std::size_t>(4194304, bindable);
     Vectors v(elements);
     weft::tune::MemoryCeiling ceiling(backend, elements * 144);
     ResidentAdd add(backend, v);
-    nlohmann::json out{{"elements", elements}};
+    Json out{{"elements", elements}};
     std::printf("\nresident, %zu elements\n", elements);
     for (const auto& [shader, name] :
          {std::pair{weft::FieldShader::limbs32, "limbs32"}, std::pair{weft::FieldShader::limbs64, "limbs64"},
@@ -155,7 +145,7 @@ nlohmann::json resident(const Settings& settings, weft::Backend& backend) {
             weft::field_program(backend, weft::Field::bls12_381_fp, weft::FieldOp::add, {.shader = shader});
         add.require_right(program, v);
         std::vector<double> rates, ceilings;
-        for (int i = 0; i < settings.repeats; ++i) {
+        for (int i = 0; i < settings.common.repeats; ++i) {
             ceilings.push_back(ceiling.gb_per_s());
             rates.push_back(add.gb_per_s(program));
         }
@@ -170,10 +160,10 @@ nlohmann::json resident(const Settings& settings, weft::Backend& backend) {
 
 /// The call of 64 elements beside its floors, in turns: the wake-up time of threads, which is most of all
 /// three, changes with the state of the machine.
-nlohmann::json small_call(const Settings& settings, weft::Backend& backend) {
+Json small_call(const Settings& settings, weft::Backend& backend) {
     Vectors small(64);
     std::vector<double> calls, empties, kernels;
-    for (int i = 0; i < (settings.quick ? 3 : 25); ++i) {
+    for (int i = 0; i < (settings.common.quick ? 3 : 25); ++i) {
         calls.push_back(steady_ms(backend, small, 50) * 1e3);
         empties.push_back(weft::tune::measure_submit_wait(backend, 50) * 1e6);
         kernels.push_back(weft::tune::measure_dispatch_wait(backend, 50) * 1e6);
@@ -187,7 +177,7 @@ nlohmann::json small_call(const Settings& settings, weft::Backend& backend) {
     return {{"call_us", call}, {"empty_us", empty}, {"smallest_kernel_us", kernel}};
 }
 
-int run(const Settings& settings) {
+bool run(const Settings& settings, Json& report) {
     // A pipeline cache of its own: the first call is cold, the second warm, and the user's cache stays as it
     // is.
     const auto folder = std::filesystem::temp_directory_path() / ("weft-bench-" + std::to_string(getpid()));
@@ -205,57 +195,34 @@ int run(const Settings& settings) {
     Vectors first(settings.sizes.front());
     const FirstCall cold = one_shot(config, first), warm = one_shot(config, first);
     weft::Backend backend(config);
-    const double floor_us = weft::tune::measure_submit_wait(backend, settings.quick ? 50 : 500) * 1e6;
+    const double floor_us = weft::tune::measure_submit_wait(backend, settings.common.quick ? 50 : 500) * 1e6;
     std::printf("device %s, driver %s\n", backend.name().c_str(), backend.device().driver.c_str());
     std::printf("cold cache: init %.1f ms, first call %.2f ms\n", cold.init_ms, cold.call_ms);
     std::printf("warm cache: init %.1f ms, first call %.2f ms\n", warm.init_ms, warm.call_ms);
     std::printf("empty submission and wait: %.1f us\n\n", floor_us);
 
-    nlohmann::json report{{"device", backend.name()},
-                          {"driver", backend.device().driver},
-                          {"cold", {{"init_ms", cold.init_ms}, {"first_call_ms", cold.call_ms}}},
-                          {"warm", {{"init_ms", warm.init_ms}, {"first_call_ms", warm.call_ms}}},
-                          {"submit_wait_us", floor_us}};
+    report = {{"device", backend.name()},
+              {"driver", backend.device().driver},
+              {"cold", {{"init_ms", cold.init_ms}, {"first_call_ms", cold.call_ms}}},
+              {"warm", {{"init_ms", warm.init_ms}, {"first_call_ms", warm.call_ms}}},
+              {"submit_wait_us", floor_us}};
     report["calls"] = calls(settings, backend, config);
     report["call_64"] = small_call(settings, backend);
     report["resident"] = resident(settings, backend);
-    if (settings.json.empty()) return 0;
-    std::ofstream file(settings.json);
-    file << report.dump(2) << '\n';
-    if (file.flush()) return 0;
-    std::fprintf(stderr, "bench_persistent: cannot write %s\n", settings.json.c_str());
-    return 4;
+    return true;
 }
 
 }  // namespace
 
-int main(int argc, char** argv) try {
+int main(int argc, char** argv) {
     Settings settings;
     CLI::App app{"Field addition by one-shot backends and by a persistent one, and on resident data."};
-    const CLI::Range positive(1, 1 << 28);
-    app.add_option("--sizes", settings.sizes, "Elements a call, comma-separated")
-        ->delimiter(',')
-        ->check(positive);
-    app.add_option("--repeats", settings.repeats, "Timed runs behind each median")->check(positive);
-    app.add_option("--json", settings.json, "Also write the figures to this file");
-    app.add_flag("--quick", settings.quick, "Small sizes and few repeats: a smoke test, not a measurement");
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? 0 : 2;
-    }
-    if (settings.quick) {
-        if (app.count("--sizes") == 0) settings.sizes = {64, 4096, 65536};
-        if (app.count("--repeats") == 0) settings.repeats = 3;
-    }
-    // Found out now rather than after minutes of measuring.
-    if (!settings.json.empty() && !std::ofstream(settings.json, std::ios::app)) {
-        std::fprintf(stderr, "bench_persistent: cannot write %s\n", settings.json.c_str());
-        return 4;
-    }
-    std::setvbuf(stdout, nullptr, _IOLBF, 0);
-    return run(settings);
-} catch (const weft::Error& error) {
-    std::fprintf(stderr, "bench_persistent: %s\n", error.what());
-    return error.code() == weft::Errc::no_device || error.code() == weft::Errc::no_loader ? 3 : 4;
+    CLI::Option* sizes = app.add_option("--sizes", settings.sizes, "Elements a call, comma-separated")
+                             ->delimiter(',')
+                             ->check(CLI::Range(1, 1 << 28));
+    const auto make_quick = [&] {
+        if (sizes->count() == 0) settings.sizes = {64, 4096, 65536};
+    };
+    return bench::run("bench_persistent", app, settings.common, argc, argv, make_quick,
+                      [&](Json& report) { return run(settings, report); });
 }

@@ -5,30 +5,24 @@
 // and downloads.
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include <weft/weft.hpp>
+#include "bench.hpp"
 
 namespace {
 
 constexpr auto kField = weft::Field::bls12_381_fp;
 
 constexpr std::size_t kElements = 65536, kLimbs = kElements * weft::kBls12381FpLimbs;
-using Clock = std::chrono::steady_clock;
+using bench::Clock;
+using bench::median;
 
 double us_since(Clock::time_point start) {
-    return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
-}
-
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
+    return bench::seconds_since(start) * 1e6;
 }
 
 /// One run, in microseconds: all of it, and the host's parts as BatchReport tells them.
@@ -91,7 +85,7 @@ Comparison compare(weft::Backend& backend, const Run& run, int rounds) {
     return c;
 }
 
-void print(const std::string& what, const Comparison& c) {
+void print(const std::string& what, const Comparison& c, bench::Json& rows) {
     const auto more = [&](const auto& part) { return c.with.of(part) - c.without.of(part); };
     const auto each = [&](double with, double without) {
         return (with - without) / static_cast<double>(c.with.times.size());
@@ -103,6 +97,12 @@ void print(const std::string& what, const Comparison& c) {
                 more([](const Times& t) { return t.rest(); }), each(c.with.recordings, c.without.recordings),
                 each(c.with.objects, c.without.objects), each(c.with.submissions, c.without.submissions),
                 median(c.open_us), median(c.read_us));
+    rows.push_back({{"work", what},
+                    {"without_us", c.without.wall()},
+                    {"with_us", c.with.wall()},
+                    {"ratio", median(c.ratios)},
+                    {"open_us", median(c.open_us)},
+                    {"read_us", median(c.read_us)}});
 }
 
 template <class Memory>
@@ -116,38 +116,39 @@ std::vector<weft::FieldJob> jobs_in(const Memory& a, const Memory& b, Memory& ou
 }
 
 template <class Memory>
-bool batches(weft::Backend& backend, const std::string& memory, Memory& a, Memory& b, Memory& out,
-             int rounds) {
+bool batches(weft::Backend& backend, const std::string& memory, Memory& a, Memory& b, Memory& out, int rounds,
+             bench::Json& rows) {
     std::fill(a.data(), a.data() + a.size(), std::uint64_t{1});
     std::fill(b.data(), b.data() + b.size(), std::uint64_t{2});
     const std::vector<weft::FieldJob> jobs = jobs_in(a, b, out);
     for (const weft::Choice times : {weft::Choice::automatic, weft::Choice::off}) {
         const Run run = [&] {
             const Clock::time_point start = Clock::now();
-            const weft::BatchReport r =
-                weft::field_batch(backend, kField, weft::FieldOp::add, jobs, {.batch = {.stage_times = times}});
+            const weft::BatchReport r = weft::field_batch(backend, kField, weft::FieldOp::add, jobs,
+                                                          {.batch = {.stage_times = times}});
             return Times{us_since(start), r.copy_in_s * 1e6, r.copy_out_s * 1e6, r.wait_s * 1e6};
         };
         const char* const text = times == weft::Choice::off ? "times off" : "times on";
-        print(std::to_string(jobs.size()) + " jobs, " + memory + ", " + text, compare(backend, run, rounds));
+        print(std::to_string(jobs.size()) + " jobs, " + memory + ", " + text, compare(backend, run, rounds),
+              rows);
     }
     return std::all_of(out.data(), out.data() + out.size(), [](std::uint64_t limb) { return limb == 3; });
 }
 
-bool all_batches(weft::Backend& backend, const std::string& threads, bool quick) {
+bool all_batches(weft::Backend& backend, const std::string& threads, int repeats, bench::Json& rows) {
     bool right = true;
     for (const std::size_t jobs : {1, 16}) {
-        const int rounds = (quick ? 12 : jobs == 1 ? 404 : 100) / (threads.empty() ? 1 : 4);
+        const int rounds = std::max(3, repeats / (jobs == 1 ? 1 : 4) / (threads.empty() ? 1 : 4));
         std::vector<std::uint64_t> a(jobs * kLimbs), b(a.size()), out(a.size());
-        right = batches(backend, "ordinary" + threads, a, b, out, rounds) && right;
+        right = batches(backend, "ordinary" + threads, a, b, out, rounds, rows) && right;
         if (!threads.empty()) continue;
         weft::HostBuffer<std::uint64_t> pa(backend, a.size()), pb(backend, a.size()), pout(backend, a.size());
-        right = batches(backend, "page-locked", pa, pb, pout, rounds) && right;
+        right = batches(backend, "page-locked", pa, pb, pout, rounds, rows) && right;
     }
     return right;
 }
 
-bool stream(weft::Backend& backend, bool quick) {
+bool stream(weft::Backend& backend, int repeats, bench::Json& rows) {
     const weft::Program program = weft::field_program(backend, kField, weft::FieldOp::add);
     const std::vector<std::uint64_t> a(kLimbs, 1), b(kLimbs, 2);
     std::vector<std::uint64_t> out(kLimbs);
@@ -170,15 +171,12 @@ bool stream(weft::Backend& backend, bool quick) {
         s.wait();
         return Times{us_since(start)};
     };
-    print("stream: upload, dispatch, download", compare(backend, once, quick ? 3 : 401));
-    print("stream: replay of 16 dispatches", compare(backend, replays, quick ? 3 : 401));
+    print("stream: upload, dispatch, download", compare(backend, once, repeats), rows);
+    print("stream: replay of 16 dispatches", compare(backend, replays, repeats), rows);
     return std::all_of(out.begin(), out.end(), [](std::uint64_t limb) { return limb == 3; });
 }
 
-}  // namespace
-
-int main(int argc, char** argv) try {
-    const bool quick = argc > 1 && std::strcmp(argv[1], "--quick") == 0;
+bool run(int repeats, bench::Json& report) {
     weft::Config one_thread = weft::Config::from_env();
     one_thread.copy_threads = 1;
     weft::Backend backend;
@@ -187,13 +185,22 @@ int main(int argc, char** argv) try {
         "host's time\n%-38s %9s %9s %7s %8s %8s %8s %8s   %s %7s %7s\n",
         backend.name().c_str(), kElements, "work", "without", "with", "ratio", "copy in", "copy out", "wait",
         "rest", "rec/obj/subm", "open", "read");
-    bool right = all_batches(backend, "", quick);
-    right = stream(backend, quick) && right;
+    report = {{"device", backend.name()}, {"elements", kElements}, {"rows", bench::Json::array()}};
+    bench::Json& rows = report["rows"];
+    bool right = all_batches(backend, "", repeats, rows);
+    right = stream(backend, repeats, rows) && right;
     weft::Backend narrow(one_thread);
-    right = all_batches(narrow, ", 1 thread", quick) && right;
+    right = all_batches(narrow, ", 1 thread", repeats, rows) && right;
     std::printf("verified: %s\n", right ? "yes" : "WRONG");
-    return right ? 0 : 1;
-} catch (const weft::Error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
+    return right;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    bench::Options options{.repeats = 401};
+    CLI::App app{"The cost of a Profile: the same work with and without one, in turns."};
+    return bench::run(
+        "bench_profile", app, options, argc, argv, [] {},
+        [&](bench::Json& report) { return run(options.repeats, report); });
 }

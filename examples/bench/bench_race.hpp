@@ -11,13 +11,13 @@
 #include <vector>
 
 #include <weft/cuda/device.hpp>
-#include <weft/weft.hpp>
+
+#include "bench.hpp"
 
 namespace bench {
 
-struct Settings {
-    bool quick = false;
-    int trials = 9;
+struct Settings : Options {
+    Json* rows = nullptr;  ///< where race() puts its figures
 };
 
 /// One way to do a row's work. `run` does it once and returns the seconds that it took by the device's clock,
@@ -74,11 +74,8 @@ class CudaArray {
     std::size_t size_ = 0;
 };
 
-/// Values below p, the same for the same seed.
-std::vector<std::uint64_t> field_elements(const weft::FieldInfo& field, std::size_t count,
-                                          std::uint64_t seed);
-/// a + b mod p of bls12-381-fp by a plain loop on this thread.
-void add_on_cpu(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* out, std::size_t count);
+/// a + b mod p of bls12-381-fp by a loop on the processor.
+std::vector<std::uint64_t> add_on_cpu(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b);
 
 void race_copies(weft::Backend& backend, const Settings& settings);
 void race_fields(weft::Backend& backend, const Settings& settings);

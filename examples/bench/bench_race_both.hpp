@@ -7,9 +7,9 @@
 #include <cstring>
 #include <memory>
 #include <span>
-#include <thread>
 
 #include "bench_race.hpp"
+#include "cpu/cpu_threads.hpp"
 
 namespace bench {
 
@@ -60,21 +60,7 @@ class CudaClock {
 /// act(first, last) over parts of [0, count) on all cores; rethrows what one of them threw.
 template <class Act>
 void in_parallel(std::size_t count, const Act& act) {
-    const std::size_t threads = std::max(1u, std::thread::hardware_concurrency());
-    const std::size_t part = (count + threads - 1) / threads;
-    std::vector<std::exception_ptr> errors(threads);
-    std::vector<std::thread> team;
-    for (std::size_t t = 0; t < threads; ++t)
-        team.emplace_back([&, t] {
-            try {
-                act(std::min(t * part, count), std::min((t + 1) * part, count));
-            } catch (...) {
-                errors[t] = std::current_exception();
-            }
-        });
-    for (std::thread& thread : team) thread.join();
-    for (const std::exception_ptr& error : errors)
-        if (error) std::rethrow_exception(error);
+    weft::tool::parallel_for(count, std::size_t{1} << 14, weft::tool::cpu_threads(), act);
 }
 
 template <class T>

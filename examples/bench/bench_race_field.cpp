@@ -3,6 +3,7 @@
 #include <weft/cuda/field.hpp>
 
 #include "bench_race_both.hpp"
+#include "cpu/cpu_field.hpp"
 
 namespace bench {
 namespace {
@@ -11,18 +12,13 @@ using Limbs = std::vector<std::uint64_t>;
 
 struct FieldArrays {
     weft::Field field;
-    std::size_t count;
     Limbs a, b;
     const Results<std::uint64_t>& results;
 };
 
 void judge_sums(const FieldArrays& arrays, std::span<const std::uint64_t> got) {
-    in_parallel(arrays.count, [&](std::size_t first, std::size_t last) {
-        Limbs want(6 * (last - first));
-        add_on_cpu(&arrays.a[6 * first], &arrays.b[6 * first], want.data(), last - first);
-        if (!std::equal(want.begin(), want.end(), &got[6 * first]))
-            throw std::runtime_error("sums differ from the CPU's");
-    });
+    if (!std::ranges::equal(add_on_cpu(arrays.a, arrays.b), got))
+        throw std::runtime_error("sums differ from the CPU's");
 }
 
 void race_field(weft::Backend& backend, const Settings& settings, const FieldArrays& arrays,
@@ -63,9 +59,11 @@ void race_fields(weft::Backend& backend, const Settings& settings) {
     const Results<std::uint64_t> results(backend, bytes / 8);
     const auto arrays = [&](weft::Field field) {
         const weft::FieldInfo& info = weft::field_info(field);
-        const std::size_t count = bytes / info.element_bytes, block = std::min<std::size_t>(count, 99991);
-        return FieldArrays{field, count, repeated(field_elements(info, block, 1), count * info.limbs),
-                           repeated(field_elements(info, block, 2), count * info.limbs), results};
+        FieldArrays all{field, Limbs(bytes / info.element_bytes * info.limbs), {}, results};
+        all.b.resize(all.a.size());
+        weft::tool::fill_field<std::uint64_t>(info, 1, all.a);
+        weft::tool::fill_field<std::uint64_t>(info, 2, all.b);
+        return all;
     };
     using weft::FieldOp;
     race_field(backend, settings, arrays(weft::Field::bls12_381_fp),

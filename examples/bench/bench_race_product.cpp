@@ -17,20 +17,26 @@ void race_products(weft::Backend& backend, const Settings& settings) {
     weft::Stream stream(backend);
     const Twin<float> x(backend, stream, features), k(backend, shape.values());
     const Results<float> results(backend, shape.values());
-    race_twins(
-        backend, settings, stream, k, results,
-        Operation<float>{
-            .row = "kernel product " + std::to_string(rows) + " x " + std::to_string(qubits),
-            .bytes = static_cast<double>(k.vulkan.bytes()),
-            .on_vulkan = [&](weft::Stream& s) { weft::kernel_matrix(s, weft::KernelMatrixCircuit{}, x.vulkan, k.vulkan, shape); },
-            .on_cuda = [&] { weft::cuda::kernel_matrix(nullptr, weft::KernelMatrixCircuit{}, x.cuda.span(), k.cuda.span(), shape); },
-            .bound = 4e-6,
-            .judge =
-                [&](std::span<const float> got) {
-                    for (std::size_t i = 0; i < rows; ++i)
-                        if (!(std::abs(got[i * (rows + 1)] - 1) <= 1e-6f))
-                            throw std::runtime_error("a diagonal that is not 1");
-                }});
+    race_twins(backend, settings, stream, k, results,
+               Operation<float>{
+                   .row = "kernel product " + std::to_string(rows) + " x " + std::to_string(qubits),
+                   .bytes = static_cast<double>(k.vulkan.bytes()),
+                   .on_vulkan =
+                       [&](weft::Stream& s) {
+                           weft::kernel_matrix(s, weft::KernelMatrixCircuit{}, x.vulkan, k.vulkan, shape);
+                       },
+                   .on_cuda =
+                       [&] {
+                           weft::cuda::kernel_matrix(nullptr, weft::KernelMatrixCircuit{}, x.cuda.span(),
+                                                     k.cuda.span(), shape);
+                       },
+                   .bound = 4e-6,
+                   .judge =
+                       [&](std::span<const float> got) {
+                           for (std::size_t i = 0; i < rows; ++i)
+                               if (!(std::abs(got[i * (rows + 1)] - 1) <= 1e-6f))
+                                   throw std::runtime_error("a diagonal that is not 1");
+                       }});
 }
 
 }  // namespace bench

@@ -10,6 +10,7 @@
 #include <weft/cuda/host.hpp>
 
 #include "bench_race_both.hpp"
+#include "cpu/cpu_field.hpp"
 
 namespace bench {
 namespace {
@@ -83,7 +84,8 @@ void race_locked(weft::Backend& backend, const Settings& settings, const Limbs& 
     const auto clear = [&] { std::fill_n(cout.data, cout.size, 0); };
     const weft::FieldJob job{.a = ca.span(), .b = cb.span(), .out = cout.span()};
     race(settings, "streamed add, page-locked", 3.0 * static_cast<double>(a.size()) * 8, 0,
-         {{"weft Vulkan", by_wall([&] { weft::field_add(backend, kField, va.span(), vb.span(), vout.span()); }),
+         {{"weft Vulkan",
+           by_wall([&] { weft::field_add(backend, kField, va.span(), vb.span(), vout.span()); }),
            [&] { require_right(vout.data(), want); }},
           {"weft CUDA",
            by_wall([&] { weft::cuda::field_batch(kField, weft::FieldOp::add, std::span(&job, 1)); }),
@@ -114,7 +116,10 @@ void race_pageable(weft::Backend& backend, const Settings& settings, const Limbs
                cuda_check(cudaMemcpy(pout.data(), dout.span().data(), a.size() * 8, cudaMemcpyDeviceToHost));
            }),
            [&] { require_right(pout.data(), want); }},
-          {"CPU loop", by_wall([&] { add_on_cpu(a.data(), b.data(), hout.data(), a.size() / 6); }),
+          {"CPU loop", by_wall([&] {
+               weft::tool::cpu_field<std::uint64_t>(weft::field_info(kField), weft::FieldOp::add,
+                                                    {.a = a, .b = b, .out = hout}, 1);
+           }),
            [&] { require_right(hout.data(), want); }}});
 }
 
@@ -159,9 +164,10 @@ void race_encoders_streamed(weft::Backend& backend, const Settings& settings) {
 void race_streamed(weft::Backend& backend, const Settings& settings) {
     const std::size_t count = settings.quick ? 50'000 : std::size_t{8} << 20;
     const weft::FieldInfo& info = weft::field_info(kField);
-    const Limbs a = field_elements(info, count, 3), b = field_elements(info, count, 4);
-    Limbs want(a.size());
-    add_on_cpu(a.data(), b.data(), want.data(), count);
+    Limbs a(count * info.limbs), b(a.size());
+    weft::tool::fill_field<std::uint64_t>(info, 3, a);
+    weft::tool::fill_field<std::uint64_t>(info, 4, b);
+    const Limbs want = add_on_cpu(a, b);
     race_locked(backend, settings, a, b, want);
     race_pageable(backend, settings, a, b, want);
     race_encoders_streamed(backend, settings);

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a dispatch costs in a recorded sequence: one after the other on the same memory, and independent of
 // each other; recorded each time, and replayed.
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
-#include <weft/weft.hpp>
+#include "bench.hpp"
 
 namespace {
 
@@ -19,22 +14,13 @@ constexpr std::uint32_t kIncrement[] = {
 };
 constexpr std::size_t kElements = 64;  // of a dispatch: one workgroup
 
-using Clock = std::chrono::steady_clock;
-
-double us_since(Clock::time_point start) {
-    return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
-}
-
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
+double us_since(bench::Clock::time_point start) {
+    return bench::seconds_since(start) * 1e6;
 }
 
 struct Settings {
     std::vector<std::size_t> dispatches{1000, 5000};
-    int repeats = 51;
-    bool quick = false;
-    std::string json;
+    bench::Options common{.repeats = 51};
 };
 
 struct Times {
@@ -62,10 +48,10 @@ class Increments {
         return stream_.record([this](weft::Stream& s) { steps(s); });
     }
     void recorded_each_time(Times& times) {
-        const auto start = Clock::now();
+        const auto start = bench::Clock::now();
         steps(stream_);
         times.record.push_back(us_since(start));
-        const auto submit = Clock::now();
+        const auto submit = bench::Clock::now();
         stream_.submit();
         times.submit.push_back(us_since(submit));
         stream_.wait();
@@ -73,7 +59,7 @@ class Increments {
         ++rounds_;
     }
     void replayed(const weft::Sequence& sequence, Times& times) {
-        const auto start = Clock::now();
+        const auto start = bench::Clock::now();
         stream_.replay(sequence);
         times.submit.push_back(us_since(start));
         stream_.wait();
@@ -99,7 +85,7 @@ class Increments {
     std::size_t rounds_ = 0;
 };
 
-nlohmann::json measure(weft::Backend& backend, std::size_t dispatches, bool dependent, int repeats) {
+bench::Json measure(weft::Backend& backend, std::size_t dispatches, bool dependent, int repeats) {
     Increments work(backend, dispatches, dependent);
     const weft::Sequence sequence = work.record();
     Times recorded, replayed, warm_up;
@@ -113,8 +99,8 @@ nlohmann::json measure(weft::Backend& backend, std::size_t dispatches, bool depe
     }
     work.require_right();
     const auto n = static_cast<double>(dispatches);
-    const double record = median(recorded.record) / n, each_time = median(recorded.total) / n,
-                 submit = median(replayed.submit), total = median(replayed.total) / n;
+    const double record = bench::median(recorded.record) / n, each_time = bench::median(recorded.total) / n,
+                 submit = bench::median(replayed.submit), total = bench::median(replayed.total) / n;
     std::printf("%-12s %8zu %9llu %12.3f %14.3f %12.1f %14.3f %9s\n", dependent ? "dependent" : "independent",
                 dispatches, static_cast<unsigned long long>(sequence.barriers()), record, each_time, submit,
                 total, "yes");
@@ -128,56 +114,37 @@ nlohmann::json measure(weft::Backend& backend, std::size_t dispatches, bool depe
             {"verified", true}};
 }
 
-int run(const Settings& settings) {
+bool run(const Settings& settings, bench::Json& report) {
     weft::Backend backend;
-    const double empty = weft::tune::measure_submit_wait(backend, settings.quick ? 50 : 500) * 1e6;
+    const double empty = weft::tune::measure_submit_wait(backend, settings.common.quick ? 50 : 500) * 1e6;
     std::printf("device %s, driver %s\n", backend.name().c_str(), backend.device().driver.c_str());
     std::printf("empty submission and wait: %.1f us\n\n", empty);
     std::printf("%-12s %8s %9s %12s %14s %12s %14s %9s\n", "steps", "number", "barriers", "record us",
                 "each time us", "submit us", "replayed us", "verified");
     std::printf("%-12s %8s %9s %12s %14s %12s %14s\n", "", "", "", "/dispatch", "/dispatch", "/replay",
                 "/dispatch");
-    nlohmann::json rows = nlohmann::json::array();
+    report = {{"device", backend.name()},
+              {"driver", backend.device().driver},
+              {"submit_wait_us", empty},
+              {"sequences", bench::Json::array()}};
     for (const std::size_t dispatches : settings.dispatches)
         for (const bool dependent : {true, false})
-            rows.push_back(measure(backend, dispatches, dependent, settings.repeats));
-    if (settings.json.empty()) return 0;
-    std::ofstream file(settings.json);
-    file << nlohmann::json{{"device", backend.name()},
-                           {"driver", backend.device().driver},
-                           {"submit_wait_us", empty},
-                           {"sequences", rows}}
-                .dump(2)
-         << '\n';
-    if (file.flush()) return 0;
-    std::fprintf(stderr, "bench_sequence: cannot write %s\n", settings.json.c_str());
-    return 4;
+            report["sequences"].push_back(measure(backend, dispatches, dependent, settings.common.repeats));
+    return true;
 }
 
 }  // namespace
 
-int main(int argc, char** argv) try {
+int main(int argc, char** argv) {
     Settings settings;
     CLI::App app{"Cost of a dispatch in sequences of dependent and of independent ones."};
-    app.add_option("--dispatches", settings.dispatches, "Steps of a sequence, comma-separated")
-        ->delimiter(',')
-        ->check(CLI::Range(1, 1000000));
-    app.add_option("--repeats", settings.repeats, "Timed runs behind each median")
-        ->check(CLI::Range(1, 100000));
-    app.add_option("--json", settings.json, "Also write the figures to this file");
-    app.add_flag("--quick", settings.quick, "Few steps and repeats: a smoke test, not a measurement");
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? 0 : 2;
-    }
-    if (settings.quick) {
-        if (app.count("--dispatches") == 0) settings.dispatches = {100};
-        if (app.count("--repeats") == 0) settings.repeats = 3;
-    }
-    std::setvbuf(stdout, nullptr, _IOLBF, 0);
-    return run(settings);
-} catch (const weft::Error& error) {
-    std::fprintf(stderr, "bench_sequence: %s\n", error.what());
-    return error.code() == weft::Errc::no_device || error.code() == weft::Errc::no_loader ? 3 : 4;
+    CLI::Option* dispatches =
+        app.add_option("--dispatches", settings.dispatches, "Steps of a sequence, comma-separated")
+            ->delimiter(',')
+            ->check(CLI::Range(1, 1000000));
+    const auto make_quick = [&] {
+        if (dispatches->count() == 0) settings.dispatches = {100};
+    };
+    return bench::run("bench_sequence", app, settings.common, argc, argv, make_quick,
+                      [&](bench::Json& report) { return run(settings, report); });
 }

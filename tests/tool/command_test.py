@@ -110,6 +110,22 @@ class Case(unittest.TestCase):
     def files(self):
         return sorted(os.listdir(self.folder.name))
 
+    def wait_for_output(self, process):
+        """Waits until the process has made its output, and returns whether it has no name yet."""
+        folder, deadline = os.path.realpath(self.folder.name), time.monotonic() + 60
+        while process.poll() is None and time.monotonic() < deadline:
+            for descriptor in os.listdir("/proc/%d/fd" % process.pid):
+                try:
+                    name = os.readlink("/proc/%d/fd/%s" % (process.pid, descriptor))
+                except FileNotFoundError:
+                    continue
+                if name.startswith(folder) and name.endswith(" (deleted)"):
+                    return True
+                if name.startswith(folder + "/.weft-"):
+                    return False
+            time.sleep(0.001)
+        self.fail("the process made no output")
+
 
 FIELDS = {
     "bls12-381-fp": P,
@@ -519,6 +535,16 @@ class Lattice(Case):
         report = json.loads(self.succeed("lattice", "encode", x, "-o", self.codes, *form, "--scales", scales, "--json"))
         self.assertEqual((report["vectors"], report["retried"], report["unresolved"]), (3, 2, 1))
         self.assertEqual(load(scales), ("<i4", (3,), [2, 0, -4]))
+        self.succeed("lattice", "decode", self.codes, "-o", self.y, *form, "--scales", scales)
+        wanted = load(self.y)
+        # The counts say how many retries there are at most.
+        self.succeed("lattice", "decode", self.codes, "-o", self.y, "--lattice", "Z2", "--scales", scales)
+        self.assertEqual(load(self.y), wanted)
+        many = self.write("many.npy", floats([[20.3, 20.4], [1, 1], [1e6, 0]]))
+        steep = ["--lattice", "Z2", "--alpha", "4", "--scales", scales]
+        self.succeed("lattice", "encode", many, "-o", self.codes, *steep, "--max-retries", "16")
+        self.succeed("lattice", "decode", self.codes, "-o", self.y, *steep)
+        self.succeed("lattice", "encode", x, "-o", self.codes, *form, "--scales", scales)
         for operation in ["encode", "quantize"]:
             done = self.run_weft("lattice", operation, x, "-o", self.codes, *form, "--scales", scales)
             self.assertRegex(done.stderr, "weft: 1 of 3 vectors overload and stand for wrong values")
@@ -528,7 +554,7 @@ class Lattice(Case):
         self.succeed("lattice", "quantize", x, "-o", self.path("z.npy"), *form, "--scales", scales)
         self.assertEqual(load(self.path("z.npy")), load(self.y))
         self.refuse(USAGE, r"t.npy: vector 0 has too many retries \(got 2", "lattice", "decode", self.codes, "-o", self.y,
-                    "--lattice", "Z2", "--scales", scales)
+                    "--lattice", "Z2", "--max-retries", "1", "--scales", scales)
         self.refuse(USAGE, "same file", "lattice", "encode", x, "-o", self.codes, "--scales", self.codes)
         self.refuse(FAILED, "nowhere/t.npy", "lattice", "encode", x, "-o", self.path("new.npy"), "--lattice", "Z2",
                     "--scales", self.path("nowhere/t.npy"))
@@ -809,32 +835,105 @@ class Outputs(Case):
                 self.assertEqual(done.returncode, FAILED, done.stderr)
                 self.assertIn("standard output", done.stderr)
 
+    def zeros(self, name, elements):
+        """A sparse file of elements that are 0."""
+        with open(self.path(name), "wb") as file:
+            file.write(with_header(header_text("<u8", "(%d, 6)" % elements), b""))
+            file.truncate(file.tell() + 48 * elements)
+        return self.path(name)
+
     def test_signals_leave_nothing_behind(self):
-        n = 8 << 20
-        big = self.path("big.npy")
-        with open(big, "wb") as file:  # zeros: a sparse file
-            file.write(with_header(header_text("<u8", "(%d, 6)" % n), b""))
-            file.truncate(file.tell() + 48 * n)
+        big = self.zeros("big.npy", 8 << 20)
         self.write("out.npy", b"before")
-        for number in signal.SIGTERM, signal.SIGINT, signal.SIGHUP:
-            process = subprocess.Popen([WEFT, "field", "neg", big, "-o", self.path("out.npy")],
-                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            deadline = time.monotonic() + 60
-            while len(self.files()) < 4 and process.poll() is None and time.monotonic() < deadline:
-                time.sleep(0.001)
-            self.assertEqual(len(self.files()), 4, "the temporary file lies beside the output")
-            process.send_signal(number)
-            self.assertEqual(process.wait(60), -number)
-            self.assertEqual(self.files(), ["big.npy", "good.npy", "out.npy"])
-            with open(self.path("out.npy"), "rb") as file:
-                self.assertEqual(file.read(), b"before")
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGXCPU, signal.SIGALRM,
+                       signal.SIGUSR1, signal.SIGUSR2, signal.SIGABRT, signal.SIGSEGV, signal.SIGKILL):
+            with self.subTest(signal=number.name):
+                process = subprocess.Popen([WEFT, "field", "neg", big, "-o", self.path("out.npy")],
+                                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
+                nameless = self.wait_for_output(process)
+                process.send_signal(number)
+                self.assertEqual(process.wait(60), -number)
+                if nameless or number != signal.SIGKILL:
+                    self.assertEqual(self.files(), ["big.npy", "good.npy", "out.npy"])
+                self.assertEqual(self.content("out.npy"), b"before")
+
+    def test_closed_standard_descriptors(self):
+        # Messages of the library and of drivers must not reach a file that took the number of stderr.
+        good, x = self.good, self.write("x.npy", with_header(header_text("<f4", "(2, 8)"), struct.pack("<16f", *[1] * 16)))
+        for arguments in (["field", "add", good, good], ["kernel", x], ["encode", "angle", x, "--qubits", "8"],
+                          ["lattice", "encode", x, "--lattice", "E8", "--beta", "1"]):
+            self.succeed(*arguments, "-o", self.path("wanted"))
+            for closed in "2>&-", "1>&- 2>&-", "0<&- 1>&- 2>&-":
+                with self.subTest(command=arguments[0], closed=closed):
+                    out = self.path("out")
+                    done = subprocess.run(["sh", "-c", '"$@" ' + closed, "sh", WEFT, *arguments, "-o", out],
+                                          env={**os.environ, "WEFT_LOG": "info"})
+                    self.assertEqual(done.returncode, 0)
+                    self.assertEqual(self.content("out"), self.content("wanted"))
+
+    def test_input_that_changes(self):
+        n = 2 << 20
+        big = self.zeros("big.npy", n)
+        rows = self.write("rows.npy", with_header(header_text("<f4", "(3000, 10)"), bytes(4 * 30000)))
+        layers = self.write("layers.npy", with_header(header_text("<f8", "(2, 10)"), bytes(8 * 20)))
+        values = self.path("values.npy")
+        with open(values, "wb") as file:
+            file.write(with_header(header_text("<f4", "(%d, 8)" % n), b""))
+            file.truncate(file.tell() + 32 * n)
+        for arguments, changed in (
+                (["field", "inverse", big], big), (["field", "mul", big, big], big),
+                (["kernel", rows, "--weights", layers, "--reupload"], layers),
+                (["lattice", "encode", values, "--lattice", "E8", "--beta", "1", "--levels", "4"], values)):
+            with self.subTest(command=arguments[:2]):
+                process = subprocess.Popen([WEFT, *arguments, "-o", self.path("out.npy")], stdout=subprocess.DEVNULL,
+                                           stderr=subprocess.PIPE, text=True)
+                self.wait_for_output(process)
+                with open(changed, "r+b") as file:
+                    file.seek(-1, os.SEEK_END)
+                    file.write(b"\0")
+                _, errors = process.communicate(timeout=120)
+                self.assertEqual(process.returncode, USAGE, errors)
+                self.assertIn(os.path.basename(changed) + ": the file was written to while it was read", errors)
+                self.assertNotIn("out.npy", self.files())
+
+    def test_trace_over_another_file(self):
+        out = self.path("out.npy")
+        before = self.content("good.npy")
+        for trace in self.good, out:
+            self.refuse(USAGE, "WEFT_TRACE and .* are the same file", "field", "neg", self.good, "-o", out,
+                        env={"WEFT_TRACE": trace})
+        self.assertEqual(self.content("good.npy"), before)
+        self.refuse(USAGE, "WEFT_TRACE are the same file", "profile", "field", "--json", out, env={"WEFT_TRACE": out})
+
+    def test_links_and_owners(self):
+        os.symlink(self.path("target.json"), self.path("link.json"))
+        self.succeed("profile", "field", "--elements", "64", "--jobs", "1", "--json", self.path("link.json"))
+        self.assertTrue(os.path.islink(self.path("link.json")))
+        self.assertTrue(json.loads(self.content("target.json"))["verified"])
+        if os.geteuid() != 0:
+            return  # files of other users need their help
+        nobody = 65534
+        owned = self.write("owned.npy", b"before")
+        os.chmod(owned, 0o640)
+        os.chown(owned, nobody, nobody)
+        self.succeed("field", "neg", self.good, "-o", owned)
+        status = os.stat(owned)
+        self.assertEqual((status.st_uid, status.st_gid, status.st_mode & 0o777), (nobody, nobody, 0o640))
+        os.mkdir(self.path("shared"))
+        os.chmod(self.path("shared"), 0o1777)
+        for link in "shared/to_file", "shared/to_nothing":
+            os.symlink(self.path("good.npy" if link == "shared/to_file" else "new.npy"), self.path(link))
+            os.lchown(self.path(link), nobody, nobody)
+            self.refuse(FAILED, "a link of another user", "field", "neg", self.good, "-o", self.path(link))
+        self.assertNotIn("new.npy", self.files())
+
+    def test_results_from_a_pipe(self):
+        os.mkfifo(self.path("pipe"))
+        self.refuse(USAGE, "pipe: cannot be read", "profile", "from", self.path("pipe"))
 
     def test_input_that_shrinks(self):
-        n = 16 << 20
-        big = self.path("big.npy")
-        with open(big, "wb") as file:
-            file.write(with_header(header_text("<u8", "(%d, 6)" % n), b""))
-            file.truncate(file.tell() + 48 * n)
+        big = self.zeros("big.npy", 16 << 20)
         process = subprocess.Popen([WEFT, "field", "neg", big, "-o", self.path("out.npy"), "--checked"],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         mapped = False
@@ -851,10 +950,7 @@ class Outputs(Case):
     def test_input_that_shrinks_under_the_device(self):
         # A software device reads imported pages on threads of the driver, which block all signals.
         n = 1 << 20
-        big, out = self.path("big.npy"), self.path("out.npy")
-        with open(big, "wb") as file:
-            file.write(with_header(header_text("<u8", "(%d, 6)" % n), b""))
-            file.truncate(file.tell() + 48 * n)
+        big, out = self.zeros("big.npy", n), self.path("out.npy")
         for path in "imported", "staged":
             with self.subTest(path=path):
                 os.truncate(big, 128)
@@ -862,8 +958,7 @@ class Outputs(Case):
                 process = subprocess.Popen([WEFT, "field", "inverse", big, "-o", out], stdout=subprocess.DEVNULL,
                                            stderr=subprocess.PIPE, text=True, env=dict(os.environ, WEFT_PATH=path))
                 # The output is made when the input is mapped, and before a device is opened.
-                while not any(f.startswith(".weft-") for f in self.files()) and process.poll() is None:
-                    time.sleep(0.001)
+                self.wait_for_output(process)
                 os.truncate(big, 4096)
                 _, errors = process.communicate(timeout=60)
                 if "path imported needs" in errors:

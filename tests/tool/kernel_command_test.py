@@ -11,7 +11,6 @@ import signal
 import struct
 import subprocess
 import sys
-import time
 import unittest
 
 import command_test
@@ -208,9 +207,7 @@ class Kernel(Case):
         for number in signal.SIGINT, signal.SIGTERM:
             process = subprocess.Popen([command_test.WEFT, "kernel", x, "--weights", w, "--reupload", "-o", self.out],
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            deadline = time.monotonic() + 60
-            while len(self.files()) == len(before) and process.poll() is None and time.monotonic() < deadline:
-                time.sleep(0.001)
+            self.wait_for_output(process)
             process.send_signal(number)
             self.assertEqual(process.wait(60), -number)
             self.assertEqual(self.files(), before)

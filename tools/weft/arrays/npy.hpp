@@ -5,11 +5,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "cli/file_watch.hpp"
+#include "cli/output_file.hpp"
 
 namespace weft::tool {
 
@@ -70,6 +72,9 @@ class NpyInput {
         require_descr(kDescr<T>);
         return {static_cast<const T*>(aligned_data(alignof(T))), header_.data_bytes / sizeof(T)};
     }
+    /// To be called when all has been read. Errors: Failure with Exit::usage - the file was written to since
+    /// it was opened, so that what was read may be of two files.
+    void require_unchanged() const;
     /// Ends the command: "PATH: what". Always Exit::usage.
     [[noreturn]] void refuse(const std::string& what) const;
 
@@ -79,19 +84,13 @@ class NpyInput {
 
     std::string path_;
     NpyHeader header_;
+    Descriptor descriptor_;
+    FileWatch watch_;  // from before the first byte is read
     std::span<const std::byte> file_;
     std::vector<std::uint64_t> aligned_copy_;  // where the header has a length that misaligns the data
 };
 
-/// Errors: those of NpyOutput that are known before it is made, Failure with Exit::failed - a folder that is
-/// not there or takes no files, a target that cannot be replaced.
-void require_output(const std::string& path);
-/// Bytes that a file at `path` may take of its disk; the largest number where that cannot be told.
-std::uint64_t room_for(const std::string& path);
-
-/// An array on its way into a file: filled in memory that is mapped onto a temporary file beside the target,
-/// which takes the target's place in commit(). Until then, and after any failure or signal, the target is
-/// what it was. One at a time.
+/// An array on its way into a file: filled in memory that is mapped onto an OutputFile.
 class NpyOutput {
   public:
     /// Space on the disk is taken here. Errors: Failure with Exit::failed - the target cannot be written, or
@@ -103,23 +102,17 @@ class NpyOutput {
 
     template <class T>
     std::span<T> elements() const {
-        const std::span<std::byte> data = file_.subspan(data_offset_);
+        const std::span<std::byte> data = memory_.subspan(data_offset_);
         return {reinterpret_cast<T*>(data.data()), data.size() / sizeof(T)};
     }
     /// Errors: Failure with Exit::failed.
     void commit();
 
   private:
-    void create();
-    void fill(const std::string& header, std::size_t bytes);
-    void discard() noexcept;
-    [[noreturn]] void fail(const char* what, int error);
+    bool unmap_output() noexcept;
 
-    std::string path_;              // as the user wrote it
-    std::filesystem::path target_;  // with symbolic links followed
-    std::string temporary_;
-    int descriptor_ = -1;
-    std::span<std::byte> file_;
+    OutputFile output_;
+    std::span<std::byte> memory_;
     std::size_t data_offset_ = 0;
 };
 

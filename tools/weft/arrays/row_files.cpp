@@ -8,11 +8,10 @@
 #include <limits>
 #include <optional>
 
-#include "cli/descriptor.hpp"
-#include "cli/failure.hpp"
-#include "cli/file_watch.hpp"
 #include "arrays/npy.hpp"
 #include "arrays/row_source.hpp"
+#include "cli/failure.hpp"
+#include "cli/file_watch.hpp"
 
 namespace weft::tool {
 
@@ -35,8 +34,7 @@ namespace {
 
 class NpyRows : public RowSource {
   public:
-    explicit NpyRows(const std::string& file)
-        : RowSource(file), file_(file), watch_(file_.get()), input_(file, true) {
+    explicit NpyRows(const std::string& file) : RowSource(file), input_(file, true) {
         const NpyHeader& header = input_.header();
         ElementType type = kFloat64;
         if (header.descr == kDescr<float>)
@@ -60,7 +58,7 @@ class NpyRows : public RowSource {
         else
             gather<8>(data, first, rows, to);
         // A mapping is zeros between a file's end and the end of that page, and a signal only behind it.
-        if (const std::string change = watch_.change(); !change.empty()) refuse(change);
+        input_.require_unchanged();
     }
 
   private:
@@ -75,8 +73,6 @@ class NpyRows : public RowSource {
                                 data + (column * samples() + first + row) * kBytes, kBytes);
     }
 
-    Descriptor file_;
-    FileWatch watch_;  // before the header is read
     NpyInput input_;
 };
 

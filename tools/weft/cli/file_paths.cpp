@@ -2,6 +2,7 @@
 #include "cli/file_paths.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <system_error>
@@ -19,6 +20,17 @@ void require_different(const NamedFile& output, const NamedFile& other) {
                       output.path + ": " + output.role + " and " + other.role + " are the same file");
 }
 
+// As the kernel does where fs.protected_symlinks is set: in a folder that all may write to, a link of another
+// user may lead to a file that only this one may write to.
+bool trusted(const fs::path& link) {
+    struct stat folder {
+    }, own{};
+    const fs::path parent = link.has_parent_path() ? link.parent_path() : fs::path(".");
+    if (stat(parent.c_str(), &folder) != 0 || lstat(link.c_str(), &own) != 0) return true;
+    const bool shared = (folder.st_mode & S_ISVTX) != 0 && (folder.st_mode & S_IWOTH) != 0;
+    return !shared || own.st_uid == geteuid() || own.st_uid == folder.st_uid;
+}
+
 }  // namespace
 
 // weakly_canonical() alone takes a link to nothing for a file of its own.
@@ -26,6 +38,9 @@ fs::path destination(fs::path path) {
     constexpr int kMostLinks = 40;  // as the kernel follows
     std::error_code error;
     for (int i = 0; i < kMostLinks && fs::is_symlink(path, error); ++i) {
+        if (!trusted(path))
+            throw Failure(Exit::failed, path.string() + ": a link of another user in a folder that all may " +
+                                            "write to is not followed (name the file itself)");
         const fs::path target = fs::read_symlink(path, error);
         if (error) break;
         path = target.is_absolute() ? target : path.parent_path() / target;

@@ -14,7 +14,8 @@ struct NamedFile {
     std::string path;
 };
 
-/// Where a file of that name is, or would come to be: links are followed, dangling ones too.
+/// Where a file of that name is, or would come to be: links are followed, dangling ones too. Errors: Failure
+/// with Exit::failed - a link of another user in a folder that all may write to.
 std::filesystem::path destination(std::filesystem::path path);
 
 /// Whether both lead to one file: the same one by device and number, or, of files that are yet to be, the

@@ -1,13 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that somebody writes while it is read yields rows of two files, or zeros behind its new end.
+// Files that are read. One that another program writes meanwhile yields rows of two files, or zeros behind
+// its new end.
 #pragma once
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <string>
 
 namespace weft::tool {
+
+/// A file's descriptor, closed at the end of a scope.
+class Descriptor {
+  public:
+    /// To read, and errno says why not where get() is below 0. O_NONBLOCK: a named pipe that nobody writes to
+    /// must not hang the command.
+    explicit Descriptor(const std::string& path)
+        : value_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+    ~Descriptor() {
+        if (value_ >= 0) close(value_);
+    }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    int get() const noexcept { return value_; }
+
+  private:
+    int value_;
+};
 
 /// A file as it was when it was opened.
 class FileWatch {

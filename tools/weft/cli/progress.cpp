@@ -13,14 +13,14 @@ constexpr std::chrono::milliseconds kPatience{500}, kRefresh{100};
 
 }  // namespace
 
-Progress::Progress(std::string label)
+ProgressBar::ProgressBar(std::string label)
     : label_(std::move(label)), terminal_(isatty(STDERR_FILENO) == 1), next_(Clock::now() + kPatience) {}
 
-Progress::~Progress() {
+ProgressBar::~ProgressBar() {
     if (drawn_) std::fputs("\r\033[K", stderr);
 }
 
-void Progress::show(std::size_t done, std::size_t total, const std::string& note) {
+void ProgressBar::show(std::size_t done, std::size_t total, const std::string& note) {
     constexpr std::size_t kWidth = 30;
     if (!terminal_ || total == 0 || Clock::now() < next_) return;
     const std::size_t filled = done * kWidth / total;

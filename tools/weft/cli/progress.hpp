@@ -6,18 +6,24 @@
 #include <cstddef>
 #include <string>
 
+#include <weft/batch.hpp>
+
 namespace weft::tool {
 
 /// Shown only on a terminal and only for work that takes longer than half a second; erased when it ends.
-class Progress {
+class ProgressBar {
   public:
-    explicit Progress(std::string label);
-    ~Progress();
-    Progress(const Progress&) = delete;
-    Progress& operator=(const Progress&) = delete;
+    explicit ProgressBar(std::string label);
+    ~ProgressBar();
+    ProgressBar(const ProgressBar&) = delete;
+    ProgressBar& operator=(const ProgressBar&) = delete;
 
     /// `note` follows the bar.
     void show(std::size_t done, std::size_t total, const std::string& note = {});
+    /// Shows what a call of the library reports; the bar outlives the call.
+    ProgressCallback callback() {
+        return [this](const Progress& p) { show(p.done, p.total); };
+    }
 
   private:
     using Clock = std::chrono::steady_clock;

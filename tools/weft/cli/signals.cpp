@@ -21,7 +21,9 @@
 namespace weft::tool {
 namespace {
 
-constexpr std::array kTerminating{SIGINT, SIGTERM, SIGHUP};
+// From people, batch systems and schedulers, and the faults of a driver.
+constexpr std::array kTerminating{SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGXCPU, SIGALRM,
+                                  SIGUSR1, SIGUSR2, SIGPIPE, SIGABRT, SIGSEGV};
 
 struct Watched {
     std::atomic<std::uintptr_t> begin{0};
@@ -87,6 +89,12 @@ extern "C" [[gnu::visibility("default")]] int pthread_sigmask(int how, const sig
     return next(how, &kept, before);
 }
 
+void open_standard_descriptors() {
+    for (int descriptor = 0; descriptor <= STDERR_FILENO; ++descriptor)
+        if (fcntl(descriptor, F_GETFD) < 0 && errno == EBADF)
+            static_cast<void>(open("/dev/null", descriptor == STDIN_FILENO ? O_RDONLY : O_WRONLY));
+}
+
 void install_signal_handlers() {
     struct sigaction action {};
     sigemptyset(&action.sa_mask);
@@ -105,7 +113,7 @@ void install_signal_handlers() {
     std::signal(SIGXFSZ, SIG_IGN);
 }
 
-int make_temporary(std::string& name) {
+int make_temporary(std::string& name, const std::function<int(const char* name)>& create) {
     constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
     constexpr std::size_t kRandom = 6;
     if (name.size() >= sizeof temporary) {
@@ -121,7 +129,7 @@ int make_temporary(std::string& name) {
             name[name.size() - kRandom + i] = kLetters[random[i] % kLetters.size()];
         std::memcpy(temporary, name.c_str(), name.size() + 1);
         temporary_exists.store(true);
-        const int file = open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        const int file = create(name.c_str());
         const int error = errno;
         if (terminated.load()) remove_temporary();  // made behind the handler's back
         if (file < 0) temporary_exists.store(false);

@@ -3,19 +3,26 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 
 namespace weft::tool {
 
-/// Handles SIGINT, SIGTERM and SIGHUP (remove the temporary file, then end as the signal says) and SIGBUS (a
-/// mapped file that shrank or that its disk cannot deliver: one line on stderr, then end). A write beyond the
-/// permitted file size becomes an error instead of a signal. Called once, before the first thread.
+/// Opens the null device as each of the descriptors 0, 1 and 2 that is closed, so that no file of the command
+/// gets a number that messages are written to. Called first of all.
+void open_standard_descriptors();
+
+/// Handles the signals that end a process (the temporary file is removed, then the process ends as the signal
+/// says) and SIGBUS (a mapped file shrank, or its disk cannot deliver it: one line on stderr, then the end).
+/// A write beyond the permitted file size becomes an error instead of a signal. Called once, before the first
+/// thread.
 void install_signal_handlers();
 
-/// Creates an empty file from a template that ends in XXXXXX, which becomes its name; a signal from now on
-/// removes it. One at a time. Returns the descriptor, or -1 with errno.
-int make_temporary(std::string& name);
+/// Replaces the XXXXXX at the end of `name` by random letters until `create`, which makes a file of that
+/// name, does not fail with EEXIST. A signal from now on removes that file. One at a time. Returns what
+/// `create` returned, or -1 with errno.
+int make_temporary(std::string& name, const std::function<int(const char* name)>& create);
 /// The file is gone or has been renamed.
 void forget_temporary();
 

@@ -14,5 +14,6 @@ void add_kernel(CLI::App& command);
 void add_profile(CLI::App& command);
 void add_lattice(CLI::App& command);
 void add_tune(CLI::App& command);
+void add_tune_kernel(CLI::App& tune);
 
 }  // namespace weft::tool

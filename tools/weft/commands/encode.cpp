@@ -12,20 +12,20 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json.hpp>
 #include <weft/weft.hpp>
 
-#include "commands/commands.hpp"
-#include "cli/cuda_calls.hpp"
-#include "cli/device_options.hpp"
-#include "commands/encode_needs.hpp"
-#include "cli/figures.hpp"
-#include "cli/file_paths.hpp"
 #include "arrays/npy.hpp"
-#include "cli/number_options.hpp"
-#include "cli/progress.hpp"
 #include "arrays/row_reader.hpp"
 #include "arrays/row_source.hpp"
+#include "cli/cuda_calls.hpp"
+#include "cli/device_options.hpp"
+#include "cli/figures.hpp"
+#include "cli/file_paths.hpp"
+#include "cli/number_options.hpp"
+#include "cli/print_json.hpp"
+#include "cli/progress.hpp"
+#include "commands/commands.hpp"
+#include "commands/encode_needs.hpp"
 
 namespace weft::tool {
 namespace {
@@ -121,7 +121,7 @@ double encode_rows(Target& target_device, EncodeMethod method, RowSource& source
     const auto begin = std::chrono::steady_clock::now();
     const std::uint64_t row_bytes = shape.state_size() * states.bytes();
     const auto all = static_cast<double>(source.samples());
-    Progress progress(std::string("encode ") + to_string(method));
+    ProgressBar progress(std::string("encode ") + to_string(method));
     const auto show = [&](double rows) {
         progress.show(static_cast<std::size_t>(1000 * rows / all), 1000, rate_text(rows, all, begin));
     };
@@ -132,9 +132,7 @@ double encode_rows(Target& target_device, EncodeMethod method, RowSource& source
         const ConstHostArray in(chunk.memory->data(), chunk.rows * source.features(), source.type());
         const HostArray to(target.data() + chunk.first * row_bytes, chunk.rows << shape.qubits, states);
         EncodeHostOptions options;
-        options.batch.progress = [&](const weft::Progress& p) {
-            show(static_cast<double>(chunk.first + p.done));
-        };
+        options.batch.progress = [&](const Progress& p) { show(static_cast<double>(chunk.first + p.done)); };
         try {
             target_device.encode(method, in, to, {chunk.rows, shape.qubits}, options);
         } catch (const EncodeError& error) {
@@ -144,12 +142,6 @@ double encode_rows(Target& target_device, EncodeMethod method, RowSource& source
     }
     if (bad.count() != 0) source.refuse(bad.text());
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-using Json = nlohmann::ordered_json;
-
-void print_json(const Json& json) {
-    std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
 }
 
 void explain(const EncodeArguments& arguments, const DeviceInfo& device, const RowSource& source,
@@ -246,10 +238,11 @@ void run(const EncodeArguments& arguments) {
     const std::unique_ptr<RowSource> source = open_source(arguments);
     const StateShape shape{source->samples(), arguments.qubits};
     const ElementType states = arguments.dtype == "complex64" ? kComplex64 : kComplex128;
-    require_apart({{"output", arguments.out}}, {{"input", file_of(arguments)}, {"input", source->file()}});
+    require_apart({{"output", arguments.out}, {"WEFT_TRACE", config.trace}},
+                  {{"input", file_of(arguments)}, {"input", source->file()}});
     require_columns(*source, method, arguments.qubits);
     require_countable(*source, arguments.qubits);
-    if (arguments.explain && !arguments.out.empty()) require_output(arguments.out);
+    if (arguments.explain) require_writable(arguments.out);
     Target target(arguments.device, config);
     const EncodeNeeds needs = needs_of(arguments, target.backend(), *source, shape, {source->type(), states});
     if (arguments.explain) return explain(arguments, target.device(), *source, shape, needs);
@@ -257,8 +250,8 @@ void run(const EncodeArguments& arguments) {
     memory.disk_bytes.reset();  // NpyOutput's to refuse
     if (const std::vector<std::string> reasons = shortages(memory); !reasons.empty())
         throw Failure(Exit::usage, source->path() + ": too large: " + reasons.front());
-    NpyOutput out(arguments.out, states == kComplex64 ? "<c8" : "<c16",
-                  {shape.samples, shape.state_size()}, needs.output_bytes);
+    NpyOutput out(arguments.out, states == kComplex64 ? "<c8" : "<c16", {shape.samples, shape.state_size()},
+                  needs.output_bytes);
     const double seconds = encode_rows(target, method, *source, out, shape, states, needs.reading);
     out.commit();
     print_report(arguments, target.device(), *source, shape, seconds);

@@ -14,20 +14,19 @@
 #include <type_traits>
 #include <vector>
 
-#include <nlohmann/json.hpp>
 #include <weft/weft.hpp>
 
 #include "arrays/npy.hpp"
 #include "cli/cuda_calls.hpp"
 #include "cli/device_options.hpp"
 #include "cli/figures.hpp"
+#include "cli/file_paths.hpp"
+#include "cli/print_json.hpp"
 #include "cli/progress.hpp"
 #include "commands/commands.hpp"
 
 namespace weft::tool {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // Work is cut into jobs of this many elements: small enough for a progress bar, large enough to cost nothing.
 constexpr std::size_t kJobElements = std::size_t{1} << 20;
@@ -169,13 +168,11 @@ void print_report(const FieldArguments& arguments, const DeviceInfo& device, con
                     si(report.gb_per_s() * 1e9, "B/s").c_str(), path, device.name.c_str());
         return;
     }
-    const Json json{{"op", to_string(arguments.op)}, {"field", arguments.field},
-                    {"elements", report.items},      {"seconds", report.wall_s},
-                    {"gb_per_s", report.gb_per_s()}, {"bytes_in", report.bytes_in},
-                    {"bytes_out", report.bytes_out}, {"path", path},
-                    {"overlap", report.overlap()},   {"queues", report.queues},
-                    {"device", device.name},         {"driver", device.driver}};
-    std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    Json json{{"op", to_string(arguments.op)}, {"field", arguments.field},
+              {"elements", report.items},      {"path", path},
+              {"overlap", report.overlap()},   {"queues", report.queues}};
+    add_run(json, report, device);
+    print_json(json);
 }
 
 // The scalar of axpy in limbs of the field.
@@ -201,6 +198,8 @@ void run(const FieldArguments& arguments) {
     const Config config = arguments.device.config();
     const FieldInfo& field = arguments.info();
     const FieldOp op = arguments.op;
+    require_apart({{"WEFT_TRACE", config.trace}},
+                  {{"output", arguments.out}, {"A", arguments.a}, {"B", arguments.b}});
     check_scalar(arguments);
     NpyInput a_file(arguments.a);
     const std::span<const Limb> a = rows_of<Limb>(a_file, field);
@@ -226,13 +225,15 @@ void run(const FieldArguments& arguments) {
     Target target(arguments.device, config);
     OpReport report;
     {
-        Progress progress(std::string("field ") + to_string(op));
+        ProgressBar progress(std::string("field ") + to_string(op));
         FieldHostOptions options;
         options.form = arguments.montgomery ? FieldForm::montgomery : FieldForm::plain;
-        options.batch.progress = [&](const weft::Progress& p) { progress.show(p.done, p.total); };
+        options.batch.progress = progress.callback();
         const std::vector<FieldJob> jobs = cut({a, b, scalar, out.elements<Limb>()}, op, field);
         report = target.field_batch(field.field, op, jobs, options);
     }
+    a_file.require_unchanged();
+    if (b_file) b_file->require_unchanged();
     out.commit();
     print_report(arguments, target.device(), report);
 }
@@ -252,7 +253,7 @@ void list_fields(bool json) {
                         field.limbs == 1 ? "(n,)" : ("(n, " + std::to_string(field.limbs) + ")").c_str(),
                         field.dtype, modulus.c_str());
     }
-    if (json) std::printf("%s\n", all.dump(2).c_str());
+    if (json) print_json(all);
 }
 
 void add_list(CLI::App& field) {

@@ -8,17 +8,15 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json.hpp>
 #include <weft/version.hpp>
 #include <weft/weft.hpp>
 
-#include "commands/commands.hpp"
 #include "cli/device_options.hpp"
+#include "cli/print_json.hpp"
+#include "commands/commands.hpp"
 
 namespace weft::tool {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// What a Backend on the chosen device reports.
 struct Chosen {
@@ -192,7 +190,7 @@ Json json_of(const StartupReport& s) {
             {"first_result_s", s.first_result_s}};
 }
 
-void print_json(const Inventory& inventory) {
+void print_inventory_json(const Inventory& inventory) {
     Json json{{"version", WEFT_VERSION_STRING}, {"devices", Json::array()}};
     for (const DeviceInfo& device : inventory.devices) json["devices"].push_back(json_of(device));
     if (inventory.chosen) {
@@ -203,7 +201,7 @@ void print_json(const Inventory& inventory) {
         json["startup"]["first_result"] = inventory.chosen->first_result;
     }
     if (inventory.failure) json["error"] = inventory.failure->what();
-    std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    print_json(json);
 }
 
 std::string size_text(std::uint64_t bytes) {
@@ -236,10 +234,10 @@ std::string axes(const std::uint32_t (&values)[3]) {
 void print_limits(const DeviceLimits& l) {
     row("limits", "a binding spans " + size_text(l.max_storage_buffer_range) + ", a buffer holds " +
                       size_text(l.max_buffer_bytes));
-    row("", "a dispatch has " + axes(l.max_workgroup_count) + " workgroups, a workgroup " + axes(l.max_workgroup_size) +
-                ", at most " + std::to_string(l.max_workgroup_invocations) + " invocations, subgroup " +
-                std::to_string(l.subgroup_size) + " (" + std::to_string(l.min_subgroup_size) + " to " +
-                std::to_string(l.max_subgroup_size) + ")");
+    row("", "a dispatch has " + axes(l.max_workgroup_count) + " workgroups, a workgroup " +
+                axes(l.max_workgroup_size) + ", at most " + std::to_string(l.max_workgroup_invocations) +
+                " invocations, subgroup " + std::to_string(l.subgroup_size) + " (" +
+                std::to_string(l.min_subgroup_size) + " to " + std::to_string(l.max_subgroup_size) + ")");
     row("", "shared memory " + size_text(l.max_shared_memory_bytes) + ", push constants " +
                 size_text(l.max_push_constant_bytes) + ", storage buffers " +
                 std::to_string(l.max_storage_buffers));
@@ -278,9 +276,9 @@ std::string ms_text(double seconds) {
 }
 
 void print_startup(const StartupReport& s, const std::string& first_result) {
-    row("start-up", "ms: before " + ms_text(s.before_s) + ", loader " + ms_text(s.loader_s) +
-                        ", instance " + ms_text(s.instance_s) + ", devices " + ms_text(s.devices_s) +
-                        ", device " + ms_text(s.device_s) + ", caches " + ms_text(s.caches_s));
+    row("start-up", "ms: before " + ms_text(s.before_s) + ", loader " + ms_text(s.loader_s) + ", instance " +
+                        ms_text(s.instance_s) + ", devices " + ms_text(s.devices_s) + ", device " +
+                        ms_text(s.device_s) + ", caches " + ms_text(s.caches_s));
     row("", "    first pipeline " + ms_text(s.first_pipeline_s) + ", first dispatch " +
                 ms_text(s.first_dispatch_s) + "; first result " + ms_text(s.first_result_s) +
                 " after the process started, " + first_result);
@@ -329,7 +327,7 @@ void print_text(const Inventory& inventory) {
 void run(const DeviceOptions& options, bool json) {
     const Inventory inventory = take_inventory(options.config());
     if (json)
-        print_json(inventory);
+        print_inventory_json(inventory);
     else
         print_text(inventory);
     if (inventory.failure) throw Failure(*inventory.failure);

@@ -8,18 +8,18 @@
 #include <optional>
 #include <string>
 
-#include <nlohmann/json.hpp>
 #include <weft/weft.hpp>
 
-#include "commands/commands.hpp"
+#include "arrays/npy.hpp"
 #include "cli/cuda_calls.hpp"
 #include "cli/device_options.hpp"
 #include "cli/figures.hpp"
 #include "cli/file_paths.hpp"
 #include "cli/map_name.hpp"
-#include "arrays/npy.hpp"
 #include "cli/number_options.hpp"
+#include "cli/print_json.hpp"
 #include "cli/progress.hpp"
+#include "commands/commands.hpp"
 
 namespace weft::tool {
 template <>
@@ -28,8 +28,6 @@ template <>
 inline constexpr const char* kDescr<c64> = "<c16";
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct KernelArguments {
     std::string x, y, out, weights;
@@ -150,8 +148,7 @@ KernelCall make_call(const KernelArguments& arguments) {
     call.options.state_tile = arguments.tile;
     if (arguments.no_autotune) call.options.autotune = Choice::off;
     // CUDA reports no device times.
-    if (arguments.json && arguments.device.backend != "cuda")
-        call.options.batch.stage_times = Choice::on;
+    if (arguments.json && arguments.device.backend != "cuda") call.options.batch.stage_times = Choice::on;
     call.options.bulk_states = bulk_choice(arguments.bulk_states);
     call.options.vram_fraction = arguments.vram_fraction;
     call.options.normalize = arguments.normalize;
@@ -179,7 +176,7 @@ OpReport run_call(Target& target, KernelCall& call, const HostArray& k) {
                                 call.options);
 }
 
-std::string rate_text(const weft::Progress& progress) {
+std::string rate_text(const Progress& progress) {
     return " " + si(progress.per_s(), "pairs/s") + ", " + duration(progress.remaining_s()) + " left";
 }
 
@@ -214,7 +211,7 @@ void explain(const KernelArguments& arguments, const DeviceInfo& device, const K
     if (arguments.json) {
         Json json = plan_json(call, plan);
         json["device"] = device.name;
-        std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+        print_json(json);
         return;
     }
     const auto size = [](std::uint64_t bytes) { return si(static_cast<double>(bytes), "B"); };
@@ -252,20 +249,18 @@ void print_report(const KernelArguments& arguments, const DeviceInfo& device, co
                 {"qubits", call.shape.qubits},
                 {"pairs", report.items},
                 {"method", report.method}};
-    json["seconds"] = report.wall_s;
     json["pairs_per_s"] = report.items_per_s();
     json["states_s"] = report.states_s;
     json["product_s"] = report.product_s;
-    json["device"] = device.name;
-    json["driver"] = device.driver;
-    std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    add_run(json, report, device);
+    print_json(json);
 }
 
 void run(const KernelArguments& arguments) {
     const Config config = arguments.device.config();
     if (arguments.out.empty() && !arguments.explain)
         throw Failure(Exit::usage, "-o: needs the file K goes to");
-    require_apart({{"output", arguments.out}},
+    require_apart({{"output", arguments.out}, {"WEFT_TRACE", config.trace}},
                   {{"X", arguments.x}, {"Y", arguments.y}, {"--weights", arguments.weights}});
     if (arguments.explain) arguments.device.require_planned();
     KernelCall call = make_call(arguments);
@@ -275,15 +270,15 @@ void run(const KernelArguments& arguments) {
     if (arguments.explain) return explain(arguments, target.device(), call, plan);
     if (target.backend() != nullptr && !plan.streamed_fits)
         throw Failure(Exit::usage, "K " + plan.reasons.back());
-    Progress progress("kernel");
-    call.options.batch.progress = [&](const weft::Progress& p) {
-        progress.show(p.done, p.total, rate_text(p));
-    };
+    ProgressBar progress("kernel");
+    call.options.batch.progress = [&](const Progress& p) { progress.show(p.done, p.total, rate_text(p)); };
     const bool wide = call.type == kFloat64;
     NpyOutput out(arguments.out, wide ? "<f8" : "<f4", {call.shape.samples, call.shape.columns()},
                   call.shape.values() * call.type.bytes());
     const std::span<std::byte> bytes = out.elements<std::byte>();
     const OpReport report = run_call(target, call, {bytes.data(), call.shape.values(), call.type});
+    for (const auto* input : {&call.x, &call.y, &call.weights})
+        if (*input) (*input)->require_unchanged();
     out.commit();
     print_report(arguments, target.device(), call, plan, report);
 }

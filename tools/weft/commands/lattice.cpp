@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
 #include <weft/weft.hpp>
 
 #include "arrays/lattice_files.hpp"
@@ -20,14 +19,13 @@
 #include "cli/figures.hpp"
 #include "cli/file_paths.hpp"
 #include "cli/number_options.hpp"
+#include "cli/print_json.hpp"
 #include "cli/progress.hpp"
 #include "commands/commands.hpp"
 #include "commands/lattice_options.hpp"
 
 namespace weft::tool {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // An error of the library about values or digits is one of the file.
 template <class Call>
@@ -49,22 +47,17 @@ void print_report(const LatticeArguments& a, const char* operation, const Device
                     si(r.gb_per_s() * 1e9, "B/s").c_str(), r.retried, r.unresolved, device.name.c_str());
         return;
     }
-    const Json json{{"op", operation},
-                    {"lattice", to_string(a.code.lattice)},
-                    {"q", a.code.q},
-                    {"levels", a.code.levels},
-                    {"beta", a.code.beta},
-                    {"bits_per_vector", a.vector_bits()},
-                    {"vectors", r.items},
-                    {"retried", r.retried},
-                    {"unresolved", r.unresolved},
-                    {"seconds", r.wall_s},
-                    {"gb_per_s", r.gb_per_s()},
-                    {"bytes_in", r.bytes_in},
-                    {"bytes_out", r.bytes_out},
-                    {"device", device.name},
-                    {"driver", device.driver}};
-    std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    Json json{{"op", operation},
+              {"lattice", to_string(a.code.lattice)},
+              {"q", a.code.q},
+              {"levels", a.code.levels},
+              {"beta", a.code.beta},
+              {"bits_per_vector", a.vector_bits()},
+              {"vectors", r.items},
+              {"retried", r.retried},
+              {"unresolved", r.unresolved}};
+    add_run(json, r, device);
+    print_json(json);
 }
 
 // Codes that could not be decoded are refused before they are written.
@@ -94,9 +87,10 @@ void require_writable_scales(const LatticeArguments& a, const Table& t) {
 
 void run_forward(const LatticeArguments& a, bool encode) {
     const char* operation = encode ? "encode" : "quantize";
-    require_apart({{"output", a.out}, {"--scales", a.scales}}, {{"input", a.in}});
-    if (encode) require_decodable(a);
     const Config config = a.device.config();
+    require_apart({{"output", a.out}, {"--scales", a.scales}, {"WEFT_TRACE", config.trace}},
+                  {{"input", a.in}});
+    if (encode) require_decodable(a);
     NpyInput in(a.in);
     const std::span<const float> x = in.elements<float>();
     const Table t = values_of(a, in);
@@ -108,25 +102,27 @@ void run_forward(const LatticeArguments& a, bool encode) {
     std::vector<std::uint8_t> status(t.vectors());
     OpReport report;
     {
-        Progress progress(std::string("lattice ") + operation);
+        ProgressBar progress(std::string("lattice ") + operation);
         LatticeHostOptions options{.width = t.width, .check_values = true};
-        options.batch.progress = [&](const weft::Progress& p) { progress.show(p.done, p.total); };
+        options.batch.progress = progress.callback();
         report = blame(in, [&] {
             return encode ? target.lattice_encode(a.full_code(), x, out.elements<std::uint8_t>(), status,
                                                   options)
                           : target.lattice_quantize(a.full_code(), x, out.elements<float>(), status, options);
         });
     }
+    in.require_unchanged();
     out.commit();
     if (!a.scales.empty()) write_scales(a, t, status);
     print_report(a, operation, target.device(), report);
     warn_of_overload(report);
 }
 
-void run_decode(const LatticeArguments& a) {
-    require_apart({{"output", a.out}}, {{"input", a.in}, {"--scales", a.scales}});
-    require_decodable(a);
+void run_decode(LatticeArguments a) {
     const Config config = a.device.config();
+    require_apart({{"output", a.out}, {"WEFT_TRACE", config.trace}},
+                  {{"input", a.in}, {"--scales", a.scales}});
+    require_decodable(a);
     NpyInput in(a.in);
     const std::span<const std::uint8_t> codes = in.elements<std::uint8_t>();
     const Table t = coded_in(a, in);
@@ -137,13 +133,14 @@ void run_decode(const LatticeArguments& a) {
     Target target(a.device, config);
     OpReport report;
     {
-        Progress progress("lattice decode");
+        ProgressBar progress("lattice decode");
         LatticeDecodeHostOptions options{.width = t.width, .depth = a.depth, .check_values = true};
-        options.batch.progress = [&](const weft::Progress& p) { progress.show(p.done, p.total); };
+        options.batch.progress = progress.callback();
         report = blame(in, [&] {
             return target.lattice_decode(a.full_code(), codes, status, out.elements<float>(), options);
         });
     }
+    in.require_unchanged();
     out.commit();
     print_report(a, "decode", target.device(), report);
     warn_of_overload(report);
@@ -162,11 +159,12 @@ void run_beta(const LatticeArguments& a) {
                      "weft: --steps %u is too few to be sure of the best beta (got %u, need %u or more)\n",
                      a.steps, a.steps, kFewSteps);
     const LatticeSearch search = blame(in, [&] {
-        Progress progress("lattice beta");
+        ProgressBar progress("lattice beta");
         LatticeSearchOptions options{.width = t.width, .steps = a.steps};
-        options.batch.progress = [&](const weft::Progress& p) { progress.show(p.done, p.total); };
+        options.batch.progress = progress.callback();
         return target.lattice_search_beta(a.full_code(), x, options);
     });
+    in.require_unchanged();
     const auto json_of = [](const LatticeTrial& trial) {
         return Json{{"beta", trial.beta},
                     {"mean_squared_error", trial.mean_squared_error},
@@ -181,7 +179,7 @@ void run_beta(const LatticeArguments& a) {
     }
     Json json{{"best", json_of(search.best)}, {"trials", Json::array()}};
     for (const LatticeTrial& trial : search.trials) json["trials"].push_back(json_of(trial));
-    std::printf("%s\n", json.dump(2).c_str());
+    print_json(json);
 }
 
 void add_code_options(CLI::App& command, LatticeArguments& a) {

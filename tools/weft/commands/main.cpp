@@ -10,10 +10,10 @@
 #include <weft/version.hpp>
 #include <weft/weft.hpp>
 
-#include "commands/commands.hpp"
 #include "cli/device_options.hpp"
 #include "cli/failure.hpp"
 #include "cli/signals.hpp"
+#include "commands/commands.hpp"
 
 namespace {
 
@@ -70,6 +70,7 @@ void parse(CLI::App& app, int argc, char** argv) try {
 }  // namespace
 
 int main(int argc, char** argv) try {
+    weft::tool::open_standard_descriptors();
     weft::tool::install_signal_handlers();
     CLI::App app{
         "Field arithmetic, quantum encoders and kernels, and lattice codes for files of arrays, on the GPU; "

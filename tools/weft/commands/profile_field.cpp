@@ -129,10 +129,10 @@ void run_jobs(const FieldProfile& p, const FieldInfo& field) {
     FieldWork<Limb> work(field, op, p.elements, p.jobs);
     FieldHostOptions options;
     options.batch.mode = p.mode == "sequential" ? BatchMode::sequential : BatchMode::pipelined;
-    const nlohmann::ordered_json about{{"command", "profile field"}, {"op", p.op},
-                                       {"field", p.field},           {"mode", p.mode},
-                                       {"elements", p.elements},     {"jobs", p.jobs},
-                                       {"device", backend.name()},   {"driver", backend.device().driver}};
+    const Json about{{"command", "profile field"}, {"op", p.op},
+                     {"field", p.field},           {"mode", p.mode},
+                     {"elements", p.elements},     {"jobs", p.jobs},
+                     {"device", backend.name()},   {"driver", backend.device().driver}};
     const auto once = [&](const ProgressCallback& progress) {
         options.batch.progress = progress;
         return field_batch(backend, field.field, op, work.jobs(), options);

@@ -23,8 +23,10 @@ struct FromArguments {
 
 std::string read_text(const std::string& path) {
     std::error_code error;
-    std::ifstream file(path, std::ios::binary);
-    if (!file || !std::filesystem::is_regular_file(path, error))
+    // A pipe that no program writes to would block the one that opens it.
+    std::ifstream file;
+    if (std::filesystem::is_regular_file(path, error)) file.open(path, std::ios::binary);
+    if (!file.is_open())
         throw Failure(Exit::usage, path + ": cannot be read (need a *_results_*.json of weft profile)");
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }

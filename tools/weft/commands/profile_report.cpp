@@ -7,10 +7,10 @@
 
 #include <weft/version.hpp>
 
-#include "cpu/cpu_threads.hpp"
 #include "cli/cuda_calls.hpp"
 #include "cli/figures.hpp"
 #include "cli/progress.hpp"
+#include "cpu/cpu_threads.hpp"
 #include "report/report_run.hpp"
 #include "report/report_writer.hpp"
 
@@ -103,7 +103,7 @@ void measure_kernels(const ReportTargets& targets, const ReportOptions& options,
                      Report& report) {
     std::size_t steps = 0, done = 0;
     for (const auto& kernel : kernels) steps += kernel->processes().size() * options.batch_sizes.size();
-    Progress progress("weft profile");
+    ProgressBar progress("weft profile");
     for (const auto& kernel : kernels) {
         KernelResult names;
         names.kernel = kernel->name();

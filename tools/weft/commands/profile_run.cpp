@@ -4,17 +4,15 @@
 #include <cstdio>
 #include <optional>
 
-#include "commands/commands.hpp"
 #include "cli/file_paths.hpp"
 #include "cli/number_options.hpp"
-#include "commands/profile_report.hpp"
+#include "cli/output_file.hpp"
 #include "cli/progress.hpp"
-#include "cli/text_file.hpp"
+#include "commands/commands.hpp"
+#include "commands/profile_report.hpp"
 
 namespace weft::tool {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json totals(const BatchReport& last, double seconds) {
     return {{"seconds", seconds},
@@ -42,7 +40,8 @@ std::vector<CLI::Option*> ProfileRun::add_to(CLI::App& command) {
 
 void ProfileRun::require_outputs() const {
     for (const std::string& path : {json, csv, trace}) require_writable(path);
-    require_apart({{"--json", json}, {"--csv", csv}, {"--trace", trace}});
+    require_apart(
+        {{"--json", json}, {"--csv", csv}, {"--trace", trace}, {"WEFT_TRACE", device.config().trace}});
 }
 
 void ProfileRun::run(Backend& backend, const std::string& label, const Json& about, const Work& work,
@@ -51,9 +50,9 @@ void ProfileRun::run(Backend& backend, const std::string& label, const Json& abo
     BatchReport last;
     double seconds = 0;
     {
-        Progress bar(label);
+        ProgressBar bar(label);
         std::size_t run = 0;
-        const ProgressCallback show = [&](const weft::Progress& at) {
+        const ProgressCallback show = [&](const Progress& at) {
             bar.show(run * at.total + at.done, (warmup + repeats) * at.total);
         };
         for (; run < warmup; ++run) work(show);
@@ -77,7 +76,7 @@ void ProfileRun::run(Backend& backend, const std::string& label, const Json& abo
         all["verified"] = true;
         all.update(totals(last, seconds));
         all["profile"] = Json::parse(report.to_json());
-        write_text_file(json, all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+        write_text_file(json, json_text(all));
     }
     std::printf("%s: %zu runs in %.3f ms, results verified\n%s", label.c_str(), repeats, seconds * 1e3,
                 report.to_table().c_str());

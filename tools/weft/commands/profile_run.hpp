@@ -9,10 +9,10 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 #include <weft/weft.hpp>
 
 #include "cli/device_options.hpp"
+#include "cli/print_json.hpp"
 
 namespace weft::tool {
 
@@ -31,9 +31,8 @@ struct ProfileRun {
     /// at the end, `forget` (destroys the results of the warm-up) in between; then prints the table and
     /// writes the files. `about`: what was run, for the JSON. Errors: whatever the parts throw; no file is
     /// written then.
-    void run(Backend& backend, const std::string& label, const nlohmann::ordered_json& about,
-             const Work& work, const std::function<void()>& forget,
-             const std::function<void()>& verify) const;
+    void run(Backend& backend, const std::string& label, const Json& about, const Work& work,
+             const std::function<void()>& forget, const std::function<void()>& verify) const;
     /// Errors: Failure with Exit::failed - a file that cannot be written.
     void require_outputs() const;
 };

@@ -3,29 +3,27 @@
 // that gain.
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <system_error>
 
-#include <nlohmann/json.hpp>
 #include <weft/weft.hpp>
 
-#include "commands/commands.hpp"
-#include "cpu/cpu_field.hpp"
-#include "cpu/cpu_threads.hpp"
 #include "cli/device_options.hpp"
 #include "cli/figures.hpp"
 #include "cli/number_options.hpp"
-#include "cli/progress.hpp"
-#include "report/report_kernel.hpp"
-#include "commands/tune_folder.hpp"
-#include "commands/tune_kernel.hpp"
+#include "cli/output_file.hpp"
+#include "cli/print_json.hpp"
+#include "commands/commands.hpp"
 #include "commands/tune_plan.hpp"
+#include "cpu/cpu_field.hpp"
+#include "cpu/cpu_threads.hpp"
+#include "report/report_kernel.hpp"
 
 namespace weft::tool {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct TuneArguments {
     std::uint64_t elements = std::uint64_t{1} << 20;
@@ -44,7 +42,8 @@ class TuneWork {
         fill_field(field, 1, a_.span());
         fill_field(field, 2, b_.span());
         wanted_.resize(limbs);
-        cpu_field<std::uint64_t>(field, FieldOp::add, {.a = a_.span(), .b = b_.span(), .out = wanted_}, cpu_threads());
+        cpu_field<std::uint64_t>(field, FieldOp::add, {.a = a_.span(), .b = b_.span(), .out = wanted_},
+                                 cpu_threads());
         jobs_ = {{.a = a_.span(), .b = b_.span(), .out = out_.span()}};
     }
     /// Errors: Failure with Exit::failed - a sum is wrong.
@@ -233,11 +232,12 @@ void Tuner::tune_slots() {
     std::vector<Run> runs;
     for (const std::uint32_t slots : candidates_.slots) {
         names.push_back(std::to_string(slots));
-        runs.push_back([this, slots] { return both(*backend_, [=](BatchOptions& o) { o.ring_slots = slots; }); });
+        runs.push_back(
+            [this, slots] { return both(*backend_, [=](BatchOptions& o) { o.ring_slots = slots; }); });
     }
     const auto picked = pick(
-        "slots", std::to_string(facts_.plan.ring_slots), [this] { return both(*backend_, [](BatchOptions&) {}); },
-        names, runs);
+        "slots", std::to_string(facts_.plan.ring_slots),
+        [this] { return both(*backend_, [](BatchOptions&) {}); }, names, runs);
     if (picked) tuning_.ring_slots = candidates_.slots[*picked];
 }
 
@@ -283,7 +283,7 @@ void print(const TuneArguments& arguments, const Tuner& tuner, const tune::Engin
                                       {"gain", t.comparison.gain},
                                       {"noise", t.comparison.noise},
                                       {"kept", t.kept}});
-        std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+        print_json(json);
         return;
     }
     std::printf("%s: streams of %s field additions, medians of %zu runs in turns\n",
@@ -298,6 +298,18 @@ void print(const TuneArguments& arguments, const Tuner& tuner, const tune::Engin
     std::printf("%s\n", outcome.c_str());
 }
 
+// Before anything is measured.
+void require_tuning_folder(const Backend& backend) {
+    const std::filesystem::path& file = backend.plan().tuning.file;
+    if (file.empty()) throw Failure(Exit::failed, "tune: there is no cache folder to keep it in");
+    std::error_code error;
+    std::filesystem::create_directories(file.parent_path(), error);
+    if (error)
+        throw Failure(Exit::failed, "tune: " + file.parent_path().string() + " cannot be written (" +
+                                        error.message() + ")");
+    require_writable(file.string());
+}
+
 void run(const TuneArguments& arguments) {
     Config keep = arguments.device.config();
     if (!keep.cache && !arguments.dry_run)
@@ -307,8 +319,7 @@ void run(const TuneArguments& arguments) {
         Backend backend = open_backend(keep);
         tune::store_engine(backend, {});
         if (arguments.json)
-            std::printf("%s\n",
-                        Json{{"device", backend.name()}, {"outcome", "defaults again"}}.dump(2).c_str());
+            print_json({{"device", backend.name()}, {"outcome", "defaults again"}});
         else
             std::printf("%s: defaults again\n", backend.name().c_str());
         return;

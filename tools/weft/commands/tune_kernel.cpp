@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft tune kernel: measures tiles of the inner products behind kernel matrices, and keeps the fastest.
-#include "commands/tune_kernel.hpp"
-
 #include <cstdio>
 #include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
 #include <weft/weft.hpp>
 
-#include "commands/commands.hpp"
 #include "cli/device_options.hpp"
 #include "cli/number_options.hpp"
+#include "cli/print_json.hpp"
 #include "cli/progress.hpp"
+#include "commands/commands.hpp"
 
 namespace weft::tool {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct TuneKernelArguments {
     std::vector<std::uint64_t> samples;  // empty: by device
@@ -68,8 +64,7 @@ void reset(const TuneKernelArguments& arguments) {
     Backend backend = open_backend(arguments.device.config());
     tune::forget_tiles(backend);
     if (arguments.json)
-        std::printf("%s\n",
-                    Json{{"device", backend.name()}, {"outcome", "planned tiles again"}}.dump(2).c_str());
+        print_json({{"device", backend.name()}, {"outcome", "planned tiles again"}});
     else
         std::printf("%s: planned tiles again\n", backend.name().c_str());
 }
@@ -123,7 +118,7 @@ void run(TuneKernelArguments arguments) {
     if (!arguments.json) std::printf("%s, %s\n", backend.name().c_str(), arguments.dtype.c_str());
     std::set<std::string> seen;
     bool kept = true;
-    Progress progress("tune kernel");
+    ProgressBar progress("tune kernel");
     std::size_t done = 0;
     for (const std::uint32_t qubits : arguments.qubits)
         for (const std::uint64_t samples : arguments.samples) {
@@ -137,9 +132,7 @@ void run(TuneKernelArguments arguments) {
             progress.show(++done, arguments.qubits.size() * arguments.samples.size());
         }
     if (arguments.json)
-        std::printf("%s\n", Json{{"device", backend.name()}, {"dtype", arguments.dtype}, {"classes", rows}}
-                                .dump(2, ' ', false, Json::error_handler_t::replace)
-                                .c_str());
+        print_json({{"device", backend.name()}, {"dtype", arguments.dtype}, {"classes", rows}});
     else if (arguments.dry_run)
         std::printf("nothing kept (--dry-run)\n");
     if (!arguments.dry_run && !kept)

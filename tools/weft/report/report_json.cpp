@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <nlohmann/json.hpp>
-
+#include "cli/print_json.hpp"
 #include "report/report_files.hpp"
 #include "report/report_findings.hpp"
 
 namespace weft::tool {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json json_of(const KernelResult& result, const SizeResult& size, const PathResult& path) {
     Json json{{"path", to_string(path.path)}};
@@ -101,7 +98,7 @@ std::string json_text(const Report& report, const KernelResult& result) {
     json["stages"] = Json::array();
     for (const StageSplit& split : result.splits) json["stages"].push_back(json_of(result, split));
     json["findings"] = findings(result);
-    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json_text(json);
 }
 
 }  // namespace weft::tool

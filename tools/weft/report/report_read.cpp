@@ -5,12 +5,10 @@
 #include <cmath>
 #include <stdexcept>
 
-#include <nlohmann/json.hpp>
+#include "cli/print_json.hpp"
 
 namespace weft::tool {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 [[noreturn]] void refuse(const std::string& what) {
     throw std::invalid_argument(what);

@@ -11,9 +11,9 @@
 #include <system_error>
 
 #include "cli/failure.hpp"
+#include "cli/output_file.hpp"
 #include "report/report_files.hpp"
 #include "report/report_findings.hpp"
-#include "cli/text_file.hpp"
 
 namespace weft::tool {
 namespace {

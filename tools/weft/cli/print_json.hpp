@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON on standard output: what --json prints.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+#include <weft/batch.hpp>
+#include <weft/device.hpp>
+
+namespace weft::tool {
+
+using Json = nlohmann::ordered_json;
+
+/// Names that a driver or a user wrote need not be UTF-8: what is not becomes U+FFFD.
+std::string json_text(const Json& json);
+void print_json(const Json& json);
+/// Adds what every report of a call has: seconds, rate, bytes, device and driver.
+void add_run(Json& json, const OpReport& report, const DeviceInfo& device);
+
+}  // namespace weft::tool
