@@ -329,12 +329,12 @@ OpReport forward_report(const char* function, const LatticeShape& shape, std::sp
     if (rows.empty())  // another thread has changed x
         rows.push_back({count.first_not_finite / shape.tiles * shape.width / shape.given_width, 0,
                         EncodeFault::not_a_number});
-    throw EncodeError(std::string(function) + ": value " + std::to_string(rows[0].position) + " of row " +
-                          std::to_string(rows[0].sample) + " is not finite" +
-                          got_need(std::to_string(count.not_finite) + " of " +
-                                       std::to_string(shape.vectors()) + " vectors with such values",
-                                   "none; all others are done"),
-                      std::move(rows));
+    const std::string text = std::string(function) + ": value " + std::to_string(rows[0].position) +
+                             " of row " + std::to_string(rows[0].sample) + " is not finite" +
+                             got_need(std::to_string(count.not_finite) + " of " +
+                                          std::to_string(shape.vectors()) + " vectors with such values",
+                                      "none; all others are done");
+    throw EncodeError(text, std::move(rows));
 }
 
 }  // namespace weft::kernels

@@ -25,10 +25,6 @@ int launch(const EncodeLaunch& l) {
     using Kernel = EncodeAmplitude<wide, threads, kept_pairs>;
     Kernel kernel = make_kernel<Kernel>(l);
     kernel.kTeamSize = l.plan->team_size;
-    kernel.values = static_cast<decltype(kernel.values)>(l.values);
-    kernel.value_pairs = static_cast<const RawPair*>(l.values);
-    kernel.states = l.states;
-    kernel.status = l.status;
     return launch_kernel<threads>(kernel, workgroups_of(l.count, threads / l.plan->team_size), l);
 }
 

@@ -61,18 +61,12 @@ struct EncodeScale {
 template <bool wide, unsigned held_pairs, unsigned blocks>
 int launch_shared_as(const EncodeLaunch& l) {
     using Kernel = EncodeAmplitudeShared<wide, held_pairs>;
-    Kernel kernel = make_kernel<Kernel>(l);
-    kernel.values = static_cast<decltype(kernel.values)>(l.values);
-    kernel.value_pairs = static_cast<const RawPair*>(l.values);
-    kernel.states = l.states;
-    kernel.status = l.status;
-    kernel.tasks = l.tasks;
     const int result =
         cudaFuncSetAttribute(encode_kernel<Kernel, kSharedThreads, blocks>,
                              cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
     if (result != cudaSuccess) return result;
-    return launch_kernel<kSharedThreads, blocks>(kernel, std::uint64_t{l.count} * l.plan->workgroups_per_row,
-                                                 l);
+    return launch_kernel<kSharedThreads, blocks>(make_kernel<Kernel>(l),
+                                                 std::uint64_t{l.count} * l.plan->workgroups_per_row, l);
 }
 
 // As many workgroups a multiprocessor as leave each of them the registers that it needs.
@@ -90,23 +84,19 @@ int launch_shared(const EncodeLaunch& l) {
 template <bool wide>
 int launch_scale(const EncodeLaunch& l) {
     auto kernel = make_kernel<EncodeScale<wide>>(l);
-    kernel.values = static_cast<decltype(kernel.values)>(l.values);
     kernel.norms = l.rows;
-    kernel.states = l.states;
     return launch_kernel<kScaleThreads>(kernel, workgroups_of(l.count, kScaleThreads), l);
 }
 
 int launch_norms(const EncodeLaunch& l) {
     if (l.step == EncodeStep::norm_block) {
         auto kernel = make_kernel<EncodeNormBlock>(l);
-        kernel.values = static_cast<decltype(kernel.values)>(l.values);
         kernel.norms = l.norms;
         return launch_kernel<kLongThreads>(kernel, l.count, l);
     }
     auto kernel = make_kernel<EncodeNormRow>(l);
     kernel.norms = l.norms;
     kernel.rows = l.rows;
-    kernel.status = l.status;
     return launch_kernel<kLongThreads>(kernel, l.count, l);
 }
 

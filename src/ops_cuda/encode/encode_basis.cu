@@ -19,10 +19,7 @@ struct EncodeBasis {
 
 template <bool wide, uint input>
 int launch(const EncodeLaunch& l) {
-    auto kernel = make_kernel<EncodeBasis<wide, input>>(l);
-    kernel.values = static_cast<const uint*>(l.values);
-    kernel.states = l.states;
-    kernel.status = l.status;
+    const auto kernel = make_kernel<EncodeBasis<wide, input>>(l);
     // Each thread makes 8 stores.
     const std::uint64_t stores = (std::uint64_t{l.count} << l.plan->element_bits) / (wide ? 1 : 2);
     return launch_kernel<kThreads>(kernel, workgroups_of(stores, 8 * kThreads), l);

@@ -35,10 +35,7 @@ struct EncodeIqp {
 
 template <class Kernel>
 int launch(const EncodeLaunch& l) {
-    Kernel kernel = make_kernel<Kernel>(l);
-    kernel.values = static_cast<decltype(kernel.values)>(l.values);
-    kernel.states = l.states;
-    kernel.status = l.status;
+    const Kernel kernel = make_kernel<Kernel>(l);
     return launch_kernel<Kernel::kWorkgroupSize>(kernel, workgroups_of(l.count, l.plan->rows_per_workgroup),
                                                  l);
 }

@@ -43,12 +43,19 @@ int launch_kernel(const Kernel& kernel, std::uint64_t workgroups, const EncodeLa
     return cudaGetLastError();
 }
 
+// With the buffers that the kernel has, other than those of norms.
 template <class Kernel>
 Kernel make_kernel(const EncodeLaunch& l) {
     Kernel kernel{};
     kernel.count = l.count;
     kernel.first = 0;
     kernel.p = l.p;
+    if constexpr (requires { kernel.values; }) kernel.values = static_cast<decltype(kernel.values)>(l.values);
+    if constexpr (requires { kernel.value_pairs; })
+        kernel.value_pairs = static_cast<decltype(kernel.value_pairs)>(l.values);
+    if constexpr (requires { kernel.states; }) kernel.states = l.states;
+    if constexpr (requires { kernel.status; }) kernel.status = l.status;
+    if constexpr (requires { kernel.tasks; }) kernel.tasks = l.tasks;
     return kernel;
 }
 

@@ -16,27 +16,18 @@ struct Columns1 {
         return shared::column_total_in_pairs(sum, p, n0);
     }
 };
-struct Columns2 {
-    using Columns = shared::Columns3x28;
-    static constexpr unsigned kProducts = shared::kProducts2x32, kTotal = shared::kProductsTotal2x32;
-    __device__ static auto total(const Columns& sum, const shared::Limbs2x32& p, unsigned n0) {
+template <class Columns_, unsigned products, unsigned total_products>
+struct WideColumns {
+    using Columns = Columns_;
+    static constexpr unsigned kProducts = products, kTotal = total_products;
+    template <class Limbs_>
+    __device__ static auto total(const Columns& sum, const Limbs_& p, unsigned n0) {
         return shared::column_total_in_64(sum, p, n0);
     }
 };
-struct Columns8 {
-    using Columns = shared::Columns9x29;
-    static constexpr unsigned kProducts = shared::kProducts8x32, kTotal = shared::kProductsTotal8x32;
-    __device__ static auto total(const Columns& sum, const shared::Limbs8x32& p, unsigned n0) {
-        return shared::column_total_in_64(sum, p, n0);
-    }
-};
-struct Columns12 {
-    using Columns = shared::Columns14x28;
-    static constexpr unsigned kProducts = shared::kProducts12x32, kTotal = shared::kProductsTotal12x32;
-    __device__ static auto total(const Columns& sum, const shared::Limbs12x32& p, unsigned n0) {
-        return shared::column_total_in_64(sum, p, n0);
-    }
-};
+using Columns2 = WideColumns<shared::Columns3x28, shared::kProducts2x32, shared::kProductsTotal2x32>;
+using Columns8 = WideColumns<shared::Columns9x29, shared::kProducts8x32, shared::kProductsTotal8x32>;
+using Columns12 = WideColumns<shared::Columns14x28, shared::kProducts12x32, shared::kProductsTotal12x32>;
 
 // The sum of the totals of all threads, in the first thread.
 template <class Size>
