@@ -10,7 +10,7 @@ set(files_seen 0)
 # add_row(<folder> <includes of this repository that it may use ...>)
 # Adds a row for a folder. Rows are in the order of the tree: a folder includes only folders above it. Names end in "/"
 # for folders and in ".hpp" or ".h" for single files; the folder itself, include/weft and generated words of shaders
-# ("shaders/<name>.spv.inc", "shaders/field_modules.inc") are always allowed.
+# ("shaders/<name>.spv.inc", "shaders/<family>.spv.hpp", "shaders/field_modules.inc") are always allowed.
 set(rows "")
 function(add_row folder)
     list(APPEND rows "${folder}")

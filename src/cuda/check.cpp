@@ -42,9 +42,10 @@ Errc code_of(cudaError_t result) {
 
 void check(cudaError_t result, const char* function, const char* call) {
     if (result == cudaSuccess) return;
-    (void)cudaGetLastError();  // else the next, innocent call would report it again
+    (void)cudaGetLastError();  // otherwise the next call would report this error again
     int driver = 0;
-    // Without a driver the runtime calls it "insufficient", which sends people looking for a newer one.
+    // Without a driver the runtime reports an "insufficient" one, which would make users look for a newer
+    // driver.
     const bool absent = result == cudaErrorInsufficientDriver &&
                         (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0);
     if (absent)
@@ -56,13 +57,26 @@ void check(cudaError_t result, const char* function, const char* call) {
                 result);
 }
 
+void check_launch(int result, const char* function) {
+    check(static_cast<cudaError_t>(result), function, "the launch");
+}
+
 void require_device(const char* function) {
     static std::atomic<bool> there{false};
     if (there.load(std::memory_order_relaxed)) return;
     int count = 0;
     check(cudaGetDeviceCount(&count), function, "cudaGetDeviceCount");
-    if (count == 0) throw Error(Errc::no_device, std::string(function) + ": the CUDA driver shows no device");
+    if (count == 0)
+        throw Error(Errc::no_device, std::string(function) + ": the CUDA driver reports no device");
     there.store(true, std::memory_order_relaxed);
+}
+
+void check_aligned(const std::string& function, const void* data, const char* name, std::uintptr_t need) {
+    const std::uintptr_t rest = reinterpret_cast<std::uintptr_t>(data) % need;
+    if (rest == 0) return;
+    throw Error(Errc::invalid_argument, function + ": " + name + " is not aligned (got an address " +
+                                            std::to_string(rest) + " bytes behind a multiple of " +
+                                            std::to_string(need) + ", need a multiple)");
 }
 
 }  // namespace weft::cuda

@@ -9,7 +9,7 @@
 namespace weft::cuda::detail {
 namespace {
 
-/// Streams come and go; so many timelines are kept before idle ones are used again.
+/// Timelines that are made before idle ones are reused for other streams.
 constexpr std::size_t kKeptLines = 16;
 
 void require_not_captured(StreamHandle stream, const char* function) {
@@ -28,7 +28,7 @@ Semaphore::Semaphore(core::FileDescriptor fd, const char* function) {
     description.type = cudaExternalSemaphoreHandleTypeTimelineSemaphoreFd;
     description.handle.fd = fd.get();
     check(cudaImportExternalSemaphore(&handle_, &description), function, "cudaImportExternalSemaphore");
-    fd.release();  // CUDA's from here on
+    fd.release();  // CUDA owns it now
 }
 
 Semaphore::~Semaphore() {
@@ -68,7 +68,7 @@ DeviceState::DeviceState(Backend& backend) : backend_state_(weft::detail::Access
 DeviceState::~DeviceState() {
     const Driver& driver = Driver::get("cuda::Device");
     if (driver.push(context_) != CUDA_SUCCESS) return;
-    // Semaphores must not go while work that waits for them or signals them is under way.
+    // Semaphores must outlive the work that waits for them or signals them.
     if (cudaDeviceSynchronize() != cudaSuccess)
         for (const Line& line : lines_) core::poll(*line.timeline);
     for (Semaphore& semaphore : work_) semaphore = Semaphore();
@@ -97,7 +97,7 @@ const Semaphore& DeviceState::semaphore_of(const std::shared_ptr<core::ExternalT
 }
 
 DeviceState::Line& DeviceState::line_of(StreamHandle stream, const char* function) {
-    unsigned long long id = 0;  // unlike a handle, never used twice
+    unsigned long long id = 0;  // unlike a handle, no number is used twice
     check(cudaStreamGetId(stream, &id), function, "cudaStreamGetId");
     for (Line& line : lines_)
         if (line.stream == id) return line;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a cuda::Device points at: the context, weft's timelines as CUDA sees them, and one timeline for each
-// CUDA stream that weft waits for.
+// The state of a cuda::Device: the context, the timelines of weft in CUDA, and a timeline for each CUDA
+// stream that weft waits for.
 #pragma once
 
 #include <array>
@@ -15,11 +15,11 @@
 
 namespace weft::cuda::detail {
 
-/// A timeline semaphore of Vulkan's in CUDA.
+/// A timeline semaphore of Vulkan in CUDA.
 class Semaphore {
   public:
     Semaphore() = default;
-    /// Errors: driver. In the current context.
+    /// Imports it into the current context. Errors: driver.
     Semaphore(core::FileDescriptor fd, const char* function);
     Semaphore(Semaphore&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
     Semaphore& operator=(Semaphore&& other) noexcept {
@@ -52,7 +52,8 @@ class DeviceState {
     Event event(StreamHandle stream, const char* function);
 
   private:
-    /// A CUDA stream's timeline. Values on one timeline rise in the order of one stream only.
+    /// The timeline of a CUDA stream. Each stream has its own, because values rise in the order of one stream
+    /// only.
     struct Line {
         unsigned long long stream = 0;
         std::shared_ptr<core::ExternalTimeline> timeline;
@@ -68,11 +69,11 @@ class DeviceState {
     std::shared_ptr<core::BackendState> backend_state_;
     DeviceInfo info_;
     CUcontext context_ = nullptr;
-    cudaEvent_t health_ = nullptr;  // asked whether the context still works
+    cudaEvent_t health_ = nullptr;  // its state shows whether the context still works
     std::mutex mutex_;
-    std::array<Semaphore, core::kWorkTimelines> work_;  // guarded, as the rest
+    std::array<Semaphore, core::kWorkTimelines> work_;  // guarded by mutex_, as the members below
     std::vector<Line> lines_;
-    /// Of other Devices of the same backend.
+    /// Timelines that other Devices of the same backend have made.
     std::vector<std::pair<std::shared_ptr<core::ExternalTimeline>, Semaphore>> foreign_;
 };
 

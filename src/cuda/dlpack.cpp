@@ -21,14 +21,15 @@ namespace {
 
 constexpr const char* kFunction = "cuda::DeviceTensor";
 
-/// Whether CUDA's driver knows an address as device memory of this device.
+/// Whether the CUDA driver knows an address as memory of this device.
 bool is_here(const Driver& driver, const Device& device, std::uintptr_t address) {
     int ordinal = -1;
     return driver.pointer_attribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address) == CUDA_SUCCESS &&
            ordinal == device.ordinal();
 }
 
-/// Of what says that it lies on this device: a copy of other addresses would break the context.
+/// A tensor may claim to lie on this device and not do so. Copying from other addresses would break the
+/// context.
 void check_addresses(const Device& device, const TensorInfo& info) {
     const std::size_t bytes = info.bytes();
     if (bytes == 0) return;
@@ -36,13 +37,13 @@ void check_addresses(const Device& device, const TensorInfo& info) {
     const CurrentContext current(weft::detail::Access::state(device)->context(), kFunction);
     const auto first = reinterpret_cast<std::uintptr_t>(info.data);
     if (is_here(driver, device, first) && is_here(driver, device, first + bytes - 1)) return;
-    throw Error(Errc::invalid_argument, std::string(kFunction) + ": no device memory of CUDA's (got " +
+    throw Error(Errc::invalid_argument, std::string(kFunction) + ": no CUDA device memory (got " +
                                             std::to_string(bytes) + " bytes from " + std::to_string(first) +
                                             " on, need all of them on CUDA device " +
                                             std::to_string(device.ordinal()) + ")");
 }
 
-/// Null where the memory cannot be shared.
+/// Null if the memory cannot be shared.
 std::shared_ptr<SharedMemory> share(const Device& device, const TensorInfo& info) {
     try {
         return import_shared(device, info.data, info.bytes(), "tensor");
@@ -86,7 +87,7 @@ void ReleaseAfter::operator()(DLManagedTensor* tensor) const noexcept {
     try {
         read.wait();
     } catch (...) {
-        // The device is lost: nothing reads any more.
+        // The device is lost, so nothing reads the tensor any more.
     }
     release_dlpack(tensor);
 }

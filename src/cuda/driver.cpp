@@ -38,7 +38,7 @@ Driver load(const char* function) {
 }  // namespace
 
 const Driver& Driver::get(const char* function) {
-    static const Driver driver = load(function);  // what throws here is tried again by the next call
+    static const Driver driver = load(function);  // after an error the next call tries again
     return driver;
 }
 
@@ -60,7 +60,7 @@ CurrentContext::CurrentContext(CUcontext context, const char* function) {
 
 CurrentContext::~CurrentContext() {
     CUcontext ours = nullptr;
-    (void)Driver::get("cuda").pop(&ours);  // it was found, or nothing would have been pushed
+    (void)Driver::get("cuda").pop(&ours);  // the constructor has found the driver
 }
 
 }  // namespace weft::cuda

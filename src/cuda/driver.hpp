@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of CUDA's driver library that its runtime has no form of, found at run time.
+// Functions of the CUDA driver library that the CUDA runtime lacks, found at run time.
 #pragma once
 
 #include <cuda.h>
@@ -30,8 +30,8 @@ struct Driver {
 /// Throws for a failed call of the driver library. native_code() is the CUresult.
 void check(CUresult result, const char* function, const char* call);
 
-/// The primary context of a device, current for this thread as long as this lives; then the caller's again.
-/// Unlike cudaSetDevice it never makes a context of the device that happened to be current before.
+/// Makes the primary context of a device current for this thread during its lifetime. Unlike cudaSetDevice,
+/// it never makes a context of the device that was current before.
 class CurrentContext {
   public:
     /// Errors: driver.

@@ -13,7 +13,7 @@
 namespace weft::cuda {
 namespace {
 
-// One a device for the life of the process: CUDA's context, which frees it, is one of the process too.
+// Each device has one pool until the process ends, which the context of CUDA frees.
 cudaMemPool_t pool_of(int device, const char* function) {
     static std::mutex mutex;
     static std::map<int, cudaMemPool_t> pools;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory for the time of a call, ordered by its stream: from a pool of weft's own that keeps what is
-// freed, so that a steady state allocates nothing.
+// Device memory for the time of a call, in the order of its stream. It comes from a pool of weft that keeps
+// what is freed, so that a steady state allocates nothing.
 #pragma once
 
 #include <cstddef>

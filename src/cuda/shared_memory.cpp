@@ -8,7 +8,7 @@
 
 namespace weft::cuda::detail {
 
-/// Memory that both sides see. CUDA's view of it goes first, then weft's, then the context.
+/// Memory that both sides see. The view of CUDA is destroyed first, then that of weft, then the context.
 class SharedMemory {
   public:
     SharedMemory(std::shared_ptr<DeviceState> state, std::shared_ptr<core::BufferObject> object)
@@ -20,7 +20,7 @@ class SharedMemory {
             if (mapped_ != nullptr) (void)cudaFree(mapped_);
             (void)cudaDestroyExternalMemory(external_);
         } catch (...) {
-            // The context is gone, and its mappings with it.
+            // The context is gone, and so are its mappings.
         }
     }
     SharedMemory(const SharedMemory&) = delete;
@@ -35,7 +35,7 @@ class SharedMemory {
         description.size = memory.bytes;
         description.flags = cudaExternalMemoryDedicated;
         check(cudaImportExternalMemory(&external_, &description), kFunction, "cudaImportExternalMemory");
-        memory.fd.release();  // CUDA's from here on
+        memory.fd.release();  // CUDA owns it now
         cudaExternalMemoryBufferDesc range{};
         range.size = bytes;
         check(cudaExternalMemoryGetMappedBuffer(&mapped_, external_, &range), kFunction,
@@ -52,7 +52,7 @@ class SharedMemory {
     std::shared_ptr<core::BufferObject> object_;
     cudaExternalMemory_t external_ = nullptr;
     void* mapped_ = nullptr;   // of external_
-    void* pointer_ = nullptr;  // mapped_, or CUDA's own
+    void* pointer_ = nullptr;  // mapped_, or memory that CUDA allocated
 };
 
 namespace {
@@ -69,7 +69,7 @@ std::string name_or(std::string_view name, const char* other) {
     return name.empty() ? other : std::string(name);
 }
 
-/// The allocation that a pointer lies in, held as long as this lives.
+/// Holds the allocation that a pointer lies in.
 class Allocation {
   public:
     Allocation(const Driver& driver, void* pointer) : driver_(driver) {
@@ -81,7 +81,7 @@ class Allocation {
     Allocation(const Allocation&) = delete;
     Allocation& operator=(const Allocation&) = delete;
 
-    /// Whether an address lies in this allocation too.
+    /// Whether an address lies in the same allocation.
     bool holds(CUdeviceptr address) const {
         const Allocation other(driver_, reinterpret_cast<void*>(address));
         return found_ && other.found_ && other.handle_ == handle_;
@@ -109,7 +109,7 @@ struct Range {
     std::size_t bytes = 0;
 };
 
-/// The mapping around device memory of this device. Errors: invalid_argument.
+/// The mapped range that device memory of this device lies in. Errors: invalid_argument.
 Range range_around(const Driver& driver, const DeviceState& state, const void* pointer, std::size_t bytes) {
     const auto refuse = [](const std::string& what) {
         throw Error(Errc::invalid_argument, "SharedBuffer: " + what);
@@ -118,7 +118,7 @@ Range range_around(const Driver& driver, const DeviceState& state, const void* p
     int ordinal = -1;
     if (pointer == nullptr ||
         driver.pointer_attribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address) != CUDA_SUCCESS)
-        refuse("no memory of CUDA's (got an address it does not know)");
+        refuse("no CUDA memory (got an address that CUDA does not know)");
     if (ordinal != state.info().ordinal)
         refuse("memory of another device (got CUDA device " + std::to_string(ordinal) + ", need " +
                std::to_string(state.info().ordinal) + ")");
@@ -154,13 +154,13 @@ std::shared_ptr<SharedMemory> import_shared(const Device& device, const void* po
     const Driver& driver = Driver::get(kFunction);
     const CurrentContext current(state.context(), kFunction);
     const Range range = range_around(driver, state, pointer, bytes);
-    void* const address = const_cast<void*>(pointer);  // the API has no const form
+    void* const address = const_cast<void*>(pointer);  // the API takes no pointer to const
     const Allocation allocation(driver, address);
     if (!allocation.exportable())
         throw Error(Errc::unsupported,
                     "SharedBuffer: this memory cannot be shared (need it from cuMemCreate with "
                     "CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)");
-    // Neighbours in one reserved range may be allocations of their own.
+    // Neighbouring allocations may lie in one reserved range.
     if (!allocation.holds(range.base) || !allocation.holds(range.base + range.bytes - 1))
         throw Error(Errc::unsupported,
                     "SharedBuffer: the range is not one allocation (need memory of one cuMemCreate)");

@@ -37,15 +37,14 @@ bool is_page_locked(const void* data) {
     return false;
 }
 
-/// Never destroyed, as the rings; shared by all calls.
+/// Shared by all calls. Like the rings, they are never destroyed.
 core::CopyWorkers& copy_workers() {
-    constexpr std::uint32_t kMostThreads = 16;  // what fills the bus, see plan/device/device_plan.cpp
-    static auto* const workers =
-        new core::CopyWorkers(std::clamp(std::thread::hardware_concurrency(), 1u, kMostThreads));
+    constexpr std::uint32_t kMostThreads = 16;  // they fill the bus, see plan/device/device_plan.cpp
+    static auto* const workers = new core::CopyWorkers(std::min(host_threads(), kMostThreads));
     return *workers;
 }
 
-/// Memory that grows, of one kind.
+/// Memory of one kind that grows.
 struct Area {
     std::byte* data = nullptr;
     std::uint64_t bytes = 0;
@@ -94,7 +93,8 @@ struct Ring {
     }
 };
 
-/// Rings that no call uses; never destroyed, because CUDA ends before a program's static objects do.
+/// Rings that no call uses. They are never destroyed, because CUDA ends before the static objects of a
+/// program.
 struct IdleRings {
     std::mutex mutex;
     std::vector<std::unique_ptr<Ring>> rings;
@@ -201,7 +201,7 @@ class Run {
         copy_back(slot);
     }
 
-    // An area of a slot lies in staging memory where it lies on the device.
+    // An area of a slot has the same offset in staging memory as on the device.
     static std::byte* staged(const Slot& slot, const std::byte* on_device) {
         return slot.staging.data + (on_device - slot.device.data);
     }
@@ -268,6 +268,10 @@ class Run {
 };
 
 }  // namespace
+
+std::uint32_t host_threads() {
+    return std::max(1u, std::thread::hardware_concurrency());
+}
 
 void run_chunks(const char* function, const HostWork& work, BatchReport& report) {
     const auto begin = Clock::now();

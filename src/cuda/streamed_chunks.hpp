@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work on arrays in host memory: cut into chunks, which go through a ring of slots. A slot has a CUDA stream,
-// page-locked staging memory and device memory; while one chunk is computed, others are copied there and
-// back. What is page-locked already is not staged. Rings are kept for the next call.
+// Work on arrays in host memory. It is cut into chunks, which go through a ring of slots. A slot has a CUDA
+// stream, page-locked staging memory and device memory. While one chunk is computed, others are copied there
+// and back. Arrays that are page-locked already are not staged. Rings are kept for the next call.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace weft::cuda {
 
-/// `bytes` in all, `element_bytes` an element; the last element may be there in part.
+/// An array of `bytes` in all, with `element_bytes` for an element. The last element may be there in part.
 struct HostInput {
     const void* data = nullptr;
     std::uint64_t bytes = 0, element_bytes = 0;
@@ -24,7 +24,7 @@ struct HostOutput {
     std::uint64_t bytes = 0, element_bytes = 0;
 };
 
-/// Elements [first, first + count) on the device, in the order of HostWork's arrays.
+/// Elements [first, first + count) on the device. Arrays have the order of HostWork.
 struct Chunk {
     StreamHandle stream = nullptr;
     std::vector<std::byte*> inputs, outputs;
@@ -35,14 +35,17 @@ struct HostWork {
     std::vector<HostInput> inputs;
     std::vector<HostOutput> outputs;
     std::uint64_t elements = 0;
-    std::uint64_t multiple = 1;  ///< elements that chunks come in, but for the last one
+    std::uint64_t multiple = 1;  ///< chunks other than the last have a multiple of these elements
     /// Puts the kernels of a chunk on its stream.
     std::function<void(const Chunk&)> launch;
-    /// When the chunk's work is done, before its results are the caller's. May throw.
+    /// Called when the results of a chunk are in place. It may throw.
     std::function<void(const Chunk&)> done = {};
 };
 
-/// Adds what was done to `report`. Whatever is thrown, nothing is under way afterwards.
+/// Threads of this machine, at least 1.
+std::uint32_t host_threads();
+
+/// Runs all chunks and adds them to `report`. No work is under way afterwards, also if it throws.
 void run_chunks(const char* function, const HostWork& work, BatchReport& report);
 
 }  // namespace weft::cuda

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic of GLSL's vectors for shared functions that use it.
+// Arithmetic of GLSL vectors, for shared functions that use it.
 #pragma once
 
 #include <cuda_fp16.h>

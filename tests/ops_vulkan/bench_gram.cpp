@@ -15,6 +15,7 @@
 #include "bench_gram.hpp"
 #include "cpu/cpu_kernel_matrix.hpp"
 #include "cpu/cpu_threads.hpp"
+#include "ops_vulkan/gram/gram_device.hpp"
 #include "ops/kernel_matrix/gram_tuning.hpp"
 #include "ops_vulkan/gram/gram.hpp"
 
@@ -148,16 +149,19 @@ double measure(Size& size, const GramDevice& device, const GramOptions& options)
     GramProblem problem{size.rows, size.rows, size.amplitudes, true};
     problem.unit_rows = true;
     const GramPlan plan = plan_gram(problem, device, options);
-    GramProduct product(size.backend, plan);
-    weft::Buffer<std::uint32_t> planes(size.backend, plan.packed_bytes_x() / 4, "planes");
+    GramProduct product(size.stream, plan);
+    weft::Buffer<std::uint32_t> planes(size.backend, plan.packed_bytes(size.rows) / 4, "planes");
     weft::Buffer<float> k(size.backend, size.rows * size.rows, "K");
     size.stream.fill(k.view(), 0x7fc00000u);
     product.pack(size.stream, size.states, size.rows, planes);
-    product.multiply(size.stream, planes, planes, k);
+    const auto multiply = [&](weft::Stream& s) {
+        product.square(s, {planes, 0, size.rows}, {k, {size.rows}});
+    };
+    multiply(size.stream);
     const double error = error_of(size, k, size.stream);
     const double pack =
         time_of(size, [&](weft::Stream& s) { product.pack(s, size.states, size.rows, planes); });
-    const double ms = time_of(size, [&](weft::Stream& s) { product.multiply(s, planes, planes, k); });
+    const double ms = time_of(size, multiply);
     char more[96];
     std::snprintf(more, sizeof more, "pack %.3f ms, flush %u, split %u", pack, plan.flush, plan.split);
     report(size,

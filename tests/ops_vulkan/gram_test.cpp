@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "ops_vulkan/gram/gram.hpp"
+#include "ops_vulkan/gram/gram_device.hpp"
 #include "support/gpu_fixture.hpp"
 #include "support/gram_states.hpp"
 
@@ -91,7 +92,7 @@ double run_case(weft::Backend& backend, const GramDevice& device, const Case& c,
     const States<Real> x = weft_test::structured_states<Real>(c.rows, c.amplitudes);
     const States<Real> y = c.symmetric ? x : weft_test::structured_states<Real>(c.columns, c.amplitudes, 31);
     weft::Stream stream(backend);
-    GramProduct product(backend, plan);
+    GramProduct product(stream, plan);
     weft::Buffer<std::complex<Real>> states_x(backend, x.size()), states_y(backend, y.size());
     weft::Buffer<std::uint32_t> planes_x(backend, plan.packed_bytes(c.rows) / 4);
     weft::Buffer<std::uint32_t> planes_y(backend, plan.packed_bytes(c.columns) / 4);
@@ -104,7 +105,11 @@ double run_case(weft::Backend& backend, const GramDevice& device, const Case& c,
     stream.fill(k.view(), kUntouched);
     product.pack(stream, states_x, c.rows, planes_x);
     if (!c.symmetric) product.pack(stream, states_y, c.columns, planes_y);
-    product.multiply(stream, planes_x, planes_y, k);
+    const GramTarget target{k, {plan.problem.leading}};
+    if (c.symmetric)
+        product.square(stream, {planes_x, 0, c.rows}, target);
+    else
+        product.multiply(stream, {planes_x, 0, c.rows}, {planes_y, 0, c.columns}, target);
     return check_matrix<Real, Output>(c, x, y, stream.download(k), bound);
 }
 
@@ -198,8 +203,8 @@ TEST_CASE("blocks are stored at the requested place, mirrored or not") {
         const std::uint64_t n = 192, d = 32, leading = 200;
         const Case c{n, n, d, true, {GramMethod::fp32_4m}, leading - n};
         const GramPlan plan = plan_gram(problem_of<float, float>(c), gram_limits(backend), c.options);
-        GramProduct product(backend, plan);
         weft::Stream stream(backend);
+        GramProduct product(stream, plan);
         const States<float> x = weft_test::structured_states<float>(n, d);
         weft::Buffer<weft::c32> states(backend, x.size());
         weft::Buffer<std::uint32_t> planes(backend, plan.packed_bytes(n) / 4);
@@ -209,10 +214,10 @@ TEST_CASE("blocks are stored at the requested place, mirrored or not") {
         product.pack(stream, states.view(0, 128 * d), 128, planes);
         product.pack(stream, states.view(128 * d, 64 * d), 64, planes, 128);
         for (std::uint64_t i = 0; i < n; i += 64) {
-            product.square(stream, {planes, i, 64}, {k, leading, i * leading + i});
+            product.square(stream, {planes, i, 64}, {k, {leading, i * leading + i}});
             for (std::uint64_t j = 0; j < i; j += 64)
                 product.multiply(stream, {planes, i, 64}, {planes, j, 64},
-                                 {k, leading, i * leading + j, true, j * leading + i});
+                                 {k, {leading, i * leading + j, true, j * leading + i}});
         }
         check_matrix<float, float>(c, x, x, stream.download(k), kBound32);
     });
@@ -221,8 +226,8 @@ TEST_CASE("blocks are stored at the requested place, mirrored or not") {
 TEST_CASE("a product refuses what does not fit it") {
     weft_test::on_device([](weft::Backend& backend) {
         const GramPlan plan = plan_gram({64, 64, 16, true}, gram_limits(backend));
-        GramProduct product(backend, plan);
         weft::Stream stream(backend);
+        GramProduct product(stream, plan);
         weft::Buffer<weft::c32> states(backend, 64 * 16);
         weft::Buffer<std::uint32_t> planes(backend, plan.packed_bytes(64) / 4);
         weft::Buffer<float> k(backend, 64 * 64);
@@ -232,22 +237,23 @@ TEST_CASE("a product refuses what does not fit it") {
                     [&] { product.pack(stream, states.view(0, 5), 64, planes); });
         check_error(kInvalid, "planes is too small", [&] { product.pack(stream, states, 64, planes, 64); });
         check_error(kInvalid, "a multiple of 64", [&] { product.pack(stream, states, 64, planes, 3); });
-        check_error(kInvalid, "output is too small",
-                    [&] { product.multiply(stream, planes, planes, k.view(0, 64 * 64 - 1)); });
+        check_error(kInvalid, "output is too small", [&] {
+            product.square(stream, {planes, 0, 64}, {k.view(0, 64 * 64 - 1), {64}});
+        });
         check_error(kInvalid, "rows begin within 64", [&] {
-            product.square(stream, {planes, 8, 8}, {k, 64});
+            product.square(stream, {planes, 8, 8}, {k, {64}});
         });
         check_error(kInvalid, "rows are more than planned", [&] {
-            product.square(stream, {planes, 0, 65}, {k, 64});
+            product.square(stream, {planes, 0, 65}, {k, {64}});
         });
         check_error(kInvalid, "factors of rows are too few", [&] {
             GramProblem problem{64, 64, 16, true};
             problem.scaled = true;
-            GramProduct scaled(backend, plan_gram(problem, gram_limits(backend)));
-            scaled.square(stream, {planes, 0, 64, GramFactors{k.view(0, 63), 0}}, {k, 64});
+            GramProduct scaled(stream, plan_gram(problem, gram_limits(backend)));
+            scaled.square(stream, {planes, 0, 64, GramFactors{k.view(0, 63), 0}}, {k, {64}});
         });
         check_error(kInvalid, "leading is too small", [&] {
-            product.multiply(stream, {planes, 0, 4}, {planes, 0, 64}, {k, 63});
+            product.multiply(stream, {planes, 0, 4}, {planes, 0, 64}, {k, {63}});
         });
     });
 }
@@ -318,8 +324,8 @@ void check_scaled(weft::Backend& backend, const GramDevice& device, const GramOp
     const GramPlan plan = plan_gram(problem, device, options);
     const std::string text = describe(c, plan);
     CAPTURE(text);
-    GramProduct product(backend, plan);
     weft::Stream stream(backend);
+    GramProduct product(stream, plan);
     const States<Real> x = weft_test::structured_states<Real>(n, d);
     States<Real> scaled = x;
     std::vector<Real> factors(n + 3, Real(77));
@@ -336,9 +342,9 @@ void check_scaled(weft::Backend& backend, const GramDevice& device, const GramOp
     stream.fill(k.view(), kUntouched);
     product.pack(stream, states, n, planes);
     const GramRows first{planes, 0, 64, GramFactors{held, 3}}, rest{planes, 64, 6, GramFactors{held, 67}};
-    product.square(stream, first, {k, n});
-    product.square(stream, rest, {k, n, 64 * n + 64});
-    product.multiply(stream, rest, first, {k, n, 64 * n, true, 64});
+    product.square(stream, first, {k, {n}});
+    product.square(stream, rest, {k, {n, 64 * n + 64}});
+    product.multiply(stream, rest, first, {k, {n, 64 * n, true, 64}});
     check_matrix<Real, Real>(c, scaled, scaled, stream.download(k), bound);
 }
 

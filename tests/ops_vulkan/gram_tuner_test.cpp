@@ -5,6 +5,7 @@
 
 #include <stop_token>
 
+#include "ops_vulkan/gram/gram_device.hpp"
 #include "ops_vulkan/gram/gram_tuner.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_device.hpp"
 #include "support/gpu_fixture.hpp"

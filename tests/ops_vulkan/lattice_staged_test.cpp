@@ -37,7 +37,7 @@ std::vector<std::uint32_t> decoded(Backend& backend, const Case& c, const std::v
                                    const std::vector<std::uint32_t>& status, bool staged) {
     const std::size_t values = c.vectors * 8;
     const kernels::ResidentVectors r =
-        kernels::resident_vectors("test", c.code, values, 0, codes.size(), status.size());
+        kernels::resident_decode(c.code, values, codes.size(), status.size(), {});
     kernels::LatticePlan plan = kernels::plan_lattice(backend.device(), kernels::LatticeOp::decode, c.code,
                                                       true, r.shape.element_vectors);
     plan.constants.emplace_back(kernels::kStagedId, staged);

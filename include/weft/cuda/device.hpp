@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA devices of this machine, and what calls on them take: streams, and ranges of CUDA device memory.
-// Target weft::cuda.
+// The CUDA devices of this machine, and the arguments of calls on them: streams, and ranges of CUDA device
+// memory. Target weft::cuda.
 //
 // Example:
 //     for (const weft::cuda::DeviceInfo& device : weft::cuda::list_devices())
@@ -29,13 +29,13 @@ struct DeviceInfo {
     int compute_major = 0, compute_minor = 0;
 };
 
-/// Every device that the CUDA driver shows, in its order.
+/// Every device that the CUDA driver reports, in its order.
 /// Errors: no_device - no NVIDIA driver, one too old for this build, or no device; the text says which.
 std::vector<DeviceInfo> list_devices();
 
 /// The first device that `setting` names, as Config::device does: an index, here the ordinal, the first four
-/// or more digits of a UUID, or a part of a name; empty: the first of all. The current device stays what it
-/// was. Errors: invalid_argument - it names none; the text lists what is there; as list_devices.
+/// or more digits of a UUID, or a part of a name; empty: the first device. The current device is not changed.
+/// Errors: invalid_argument - it names none, and the text lists the devices; as list_devices.
 DeviceInfo find_device(const std::string& setting);
 
 /// A cudaStream_t or CUstream; null is CUDA's default stream. Owned by its creator.
@@ -70,8 +70,8 @@ class DeviceSpan {
     std::size_t size_ = 0;
 };
 
-/// A typed range of CUDA device memory, of a type that is known at run time. Does not own it: the memory must
-/// stay until the work that was given it is done.
+/// A range of CUDA device memory, of a type that is known at run time. Does not own it: the memory must stay
+/// until the work on it is done.
 struct ConstDeviceArray {
     ConstDeviceArray() = default;  ///< empty
     ConstDeviceArray(const void* pointer, std::uint64_t elements, ElementType element)
@@ -116,7 +116,7 @@ struct ArraysOf<cuda::StreamHandle> {
     using Out = cuda::DeviceArray;
     static constexpr bool host = false;
 };
-/// Also where a stream's owner, or nullptr, is given in its place.
+/// Also for an owner of a stream, or nullptr, in place of the stream.
 template <class Where>
 requires std::convertible_to<Where&, cuda::StreamHandle>
 struct ArraysOf<Where> : ArraysOf<cuda::StreamHandle> {

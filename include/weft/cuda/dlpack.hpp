@@ -26,8 +26,8 @@ namespace weft::cuda {
 std::optional<StreamHandle> dlpack_stream(std::intptr_t value);
 
 /// A resident result as a tensor on the CUDA device, without a copy; it keeps the memory alive. Work on
-/// `consumer` from now on runs after `ready`, without the host; no consumer: the caller has seen to that.
-/// Errors: invalid_argument - a shape of another number of elements; as Device::wait_for.
+/// `consumer` from now on runs after `ready`, without the host. Without a consumer the caller is responsible
+/// for the order. Errors: invalid_argument - a shape of another number of elements; as Device::wait_for.
 template <ArrayElement T>
 DLManagedTensor* to_dlpack(const Device& device, const SharedBuffer<T>& buffer,
                            const std::vector<std::int64_t>& shape, const Event& ready,
@@ -41,13 +41,13 @@ DLManagedTensor* to_dlpack(const Device& device, const SharedBuffer<T>& buffer,
 
 namespace detail {
 
-/// A producer may use its memory again as soon as the deleter ran, in whatever order it likes.
+/// Calls the deleter after `read`, because the producer may then use its memory in any order.
 struct ReleaseAfter {
     Event read;
     void operator()(DLManagedTensor* tensor) const noexcept;
 };
 
-/// A tensor of others as weft has it.
+/// A tensor that was taken over from another library.
 struct TakenTensor {
     std::unique_ptr<DLManagedTensor, ReleaseAfter> tensor;
     TensorInfo info;
@@ -61,14 +61,14 @@ TakenTensor take_tensor(const Device&, DLManagedTensor*, StreamHandle stream, El
 
 /// Another library's array on the CUDA device as a Buffer of weft: where it lies if it can be shared (see
 /// SharedBuffer), else as a copy that CUDA makes on the device, since memory of cudaMalloc, which most
-/// libraries use, cannot enter Vulkan. Move-only. Destroying it waits for that copy and calls the deleter, so
-/// where the array was not copied, weft's work on it must be done by then.
+/// libraries use, cannot enter Vulkan. Move-only. Destroying it waits for that copy and calls the deleter. If
+/// the array was not copied, the work of weft on it must be done by then.
 template <ArrayElement T>
 class DeviceTensor {
   public:
     /// `stream`: the one that the producer's __dlpack__ was given; the tensor's values are complete in its
     /// order. Takes the tensor over on success only, and once: see read_dlpack. Errors: as read_dlpack;
-    /// invalid_argument - not on this device, not memory of CUDA's there from the first byte to the last,
+    /// invalid_argument - not on this device, not CUDA memory there from the first byte to the last,
     /// elements of another type, or not aligned to their size; out_of_memory; driver.
     DeviceTensor(const Device& device, DLManagedTensor* tensor, StreamHandle stream)
         : taken_(detail::take_tensor(device, tensor, stream, element_type<T>())),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encoding of quantum data in CUDA device memory: <weft/ops/encode.hpp>'s functions with a CUDA stream. Target
-// weft::cuda.
+// Encoding of quantum data in CUDA device memory: <weft/ops/encode.hpp>'s functions with a CUDA stream.
+// Target weft::cuda.
 //
 // Example:
 //     weft::cuda::StreamHandle stream = nullptr;                       // CUDA's default stream
@@ -21,13 +21,13 @@ namespace weft::cuda {
 
 class Scratch;
 
-/// What became of the samples, as weft::EncodeOutcome. It holds memory that is given back in the order of the
+/// The outcome of an encode, as weft::EncodeOutcome. It holds memory that is given back in the order of the
 /// stream, which must still exist then.
 class EncodeOutcome {
   public:
-    /// Waits for `stream` and returns every sample at fault. Errors: as CUDA says.
+    /// Waits for `stream` and returns every sample at fault. Errors: driver, device_lost.
     std::vector<EncodeFailure> failures(StreamHandle stream) const;
-    /// Throws them. Errors: EncodeError - at least one sample could not be encoded; as failures().
+    /// Throws the failures. Errors: EncodeError - at least one sample could not be encoded; as failures().
     void require_all(StreamHandle stream) const;
 
   private:
@@ -42,11 +42,11 @@ class EncodeOutcome {
 };
 
 /// Puts an encode on `stream`. Types, shapes, bounds and errors are those of weft::encode on a weft::Stream;
-/// states begin at a multiple of 16 bytes. Only with check_values it waits. Scratch lies in memory that the
-/// stream orders and that is kept for the next call.
+/// states begin at a multiple of 16 bytes. It waits only with check_values. Scratch memory is used in the
+/// order of the stream and kept for the next call.
 ///
 /// Further errors: no_device - no NVIDIA driver or no device, the text says which; invalid_argument - memory
-/// that is not aligned or overlaps; driver, out_of_memory - as CUDA says.
+/// that is not aligned or overlaps; driver, out_of_memory.
 EncodeOutcome encode(StreamHandle stream, EncodeMethod method, const ConstDeviceArray& values,
                      const DeviceArray& states, const StateShape& shape, const EncodeOptions& options = {});
 

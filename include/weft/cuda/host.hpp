@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels on arrays in host memory, by CUDA: the functions that take a weft::Backend, without one. Target
+// The ops on arrays in host memory by CUDA: the functions that take a weft::Backend, without one. Target
 // weft::cuda.
 //
 // Example:
@@ -14,10 +14,9 @@
 // (cudaSetDevice) and return when every output is in place. Any number of threads may call them
 // simultaneously. Rings and threads are kept for the next call.
 //
-// Results and errors are those of the functions of the same name. Of BatchOptions, progress and cancel are
-// honoured, and a stop is found between chunks; any other member that is not its default is refused by name.
-// Errors besides: no_device - no NVIDIA driver or no device, said by name; driver, out_of_memory - as CUDA
-// says; outputs are undefined then.
+// Results and errors are those of the functions of the same name. Of BatchOptions, progress and cancel are honoured, and a
+// stop is found between chunks. Any other member that does not have its default is refused by name. Further errors:
+// no_device - no NVIDIA driver or no device, the text says which; driver, out_of_memory - outputs are undefined then.
 #pragma once
 
 #include <cstdint>
@@ -60,7 +59,8 @@ OpReport kernel_matrix(const KernelMatrixCircuit& circuit, const ConstHostArray&
                        const KernelMatrixHostOptions& options = {});
 OpReport kernel_matrix(const ConstHostArray& states, const HostArray& k, const KernelMatrixShape& shape,
                        const KernelMatrixHostOptions& options = {});
-OpReport kernel_matrix(const ConstHostArray& states, const ConstHostArray& others, const HostArray& k,
-                       const KernelMatrixShape& shape, const KernelMatrixHostOptions& options = {});
+OpReport kernel_matrix(const weft::detail::GivenStates<ConstHostArray>& states, const ConstHostArray& others,
+                       const HostArray& k, const KernelMatrixShape& shape,
+                       const KernelMatrixHostOptions& options = {});
 
 }  // namespace weft::cuda

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interop with CUDA on one GPU: the same memory for both, and an order between weft's streams and CUDA's
+// Interop with CUDA on one GPU: memory that both use, and an order between the streams of weft and of CUDA
 // without the host. Target weft::cuda.
 //
 // Example:
@@ -30,10 +30,10 @@ class DeviceState;
 class SharedMemory;
 }  // namespace detail
 
-/// The CUDA device that a Backend's GPU is, and the order between the two. Works in CUDA's primary context of
-/// that device, which it keeps alive; the caller's current device stays what it was. Cheap to copy; may be
-/// used from many threads. The last copy, once the last SharedBuffer made with it is gone too, waits until
-/// the CUDA device is idle.
+/// The CUDA device of the same GPU as a Backend, and the order between the two. It works in the primary
+/// context of that device, which it keeps alive, and does not change the current device of the caller. Cheap
+/// to copy; may be used from many threads. When the last copy and the last SharedBuffer made with it are
+/// destroyed, it waits until the CUDA device is idle.
 class Device {
   public:
     /// Finds the device by UUID. Errors: no_device - no NVIDIA driver, or no CUDA device with the backend's
@@ -45,19 +45,19 @@ class Device {
     int ordinal() const;
     const DeviceInfo& info() const;
 
-    // All four take streams of this device that are not being captured, null for its default stream, and
-    // return immediately. Errors: invalid_argument - a captured stream; driver; device_lost.
+    // All four functions take streams of this device that are not being captured, null for its default
+    // stream, and return immediately. Errors: invalid_argument - a captured stream; driver; device_lost.
 
-    /// What `stream` is given from now on runs after `event`, of whichever weft stream of the backend.
-    /// Errors: invalid_argument - an event of another backend.
+    /// Work that `stream` is given from now on runs after `event`, which may be of any weft stream of the
+    /// backend. Errors: invalid_argument - an event of another backend.
     void wait_for(StreamHandle stream, const Event& event) const;
-    /// The same after everything that weft has submitted so far: streams, batches, copies.
+    /// The same after everything that weft has submitted so far.
     void wait_for_all(StreamHandle stream) const;
-    /// Reached when all that `stream` has been given so far is done. Stream::wait_for takes it, which is how
-    /// weft waits for CUDA.
+    /// An event that is reached when all work that `stream` has been given so far is done. Pass it to
+    /// Stream::wait_for to make weft wait for CUDA.
     Event event(StreamHandle stream) const;
-    /// All that weft submits from now on, on any of its queues, runs after what `stream` has been given so
-    /// far: for batches and jobs, which have no wait_for.
+    /// All work that weft submits from now on, on any of its queues, runs after what `stream` has been given
+    /// so far. Use it for batches and jobs, which have no wait_for.
     void hold_weft(StreamHandle stream) const;
 
   private:
@@ -81,8 +81,8 @@ const std::shared_ptr<core::BufferObject>& object_of(const SharedMemory&) noexce
 
 }  // namespace detail
 
-/// `count` elements of T that weft sees as a Buffer and CUDA as device memory, without a copy. Nothing orders
-/// their work but Device::wait_for and Device::event. Move-only; refuses use once moved from.
+/// `count` elements of T that are a Buffer for weft and device memory for CUDA, without a copy. Only
+/// Device::wait_for and Device::event order their work. Move-only; refuses use once moved from.
 ///
 /// Destroying it unmaps the memory from CUDA, which waits for work that CUDA was given; weft's work keeps
 /// what it uses.
@@ -90,13 +90,14 @@ template <class T>
 requires std::is_trivially_copyable_v<T>
 class SharedBuffer {
   public:
-    /// Memory of weft's, an allocation of its own, contents undefined. Errors: as Buffer; driver.
+    /// An allocation of weft, contents undefined. Errors: as Buffer; driver.
     SharedBuffer(const Device& device, std::size_t count, std::string_view name = {})
         : SharedBuffer(detail::allocate_shared(device, count, sizeof(T), name), count) {}
-    /// Memory of CUDA's, for weft to use too; both keep it alive. It must come from cuMemCreate with
+    /// Memory that CUDA allocated, which both keep alive. It must come from cuMemCreate with
     /// CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, and lie in one such allocation.
-    /// Errors: unsupported - other memory (cudaMalloc's cannot be shared); invalid_argument - not device
-    /// memory of this device, a range beyond its allocation, or an address that Vulkan's alignment forbids.
+    /// Errors: unsupported - other memory (that of cudaMalloc cannot be shared); invalid_argument - not
+    /// device memory of this device, a range beyond its allocation, or an address that Vulkan's alignment
+    /// forbids.
     SharedBuffer(const Device& device, DeviceSpan<T> memory, std::string_view name = {})
         : SharedBuffer(detail::import_shared(device, memory.data(), memory.bytes(), name), memory.size()) {}
     SharedBuffer(SharedBuffer&&) noexcept = default;
@@ -104,14 +105,14 @@ class SharedBuffer {
 
     std::size_t size() const noexcept { return memory_ ? buffer_.size() : 0; }
     std::size_t bytes() const noexcept { return size() * sizeof(T); }
-    /// As weft sees it, for streams and kernels.
+    /// The memory for streams and ops of weft.
     const Buffer<T>& buffer() const {
         require_memory();
         return buffer_;
     }
     BufferView<T> view() const { return buffer().view(); }
     BufferView<T> view(std::size_t first, std::size_t count) const { return buffer().view(first, count); }
-    /// As CUDA sees it; valid while this object lives.
+    /// The memory for CUDA, valid during the lifetime of this object.
     DeviceSpan<T> span() const {
         require_memory();
         return {static_cast<T*>(detail::pointer_of(*memory_)), buffer_.size()};
@@ -136,8 +137,8 @@ class SharedBuffer {
 };
 
 /// `count` elements at `first_byte` of another allocation in device memory of this GPU, given as a POSIX file
-/// descriptor (cuMemExportToShareableHandle, or another process's), as a weft Buffer. On success the
-/// descriptor is weft's; on failure it stays the caller's. `allocation_bytes`: as it was allocated.
+/// descriptor (of cuMemExportToShareableHandle, or of another process), as a weft Buffer. On success weft
+/// owns the descriptor; on failure the caller keeps it. `allocation_bytes`: the size of the whole allocation.
 /// Errors: invalid_argument - a range or alignment that does not fit, no descriptor; driver.
 template <class T>
 Buffer<T> import_fd(const Device& device, int fd, std::size_t allocation_bytes, std::size_t first_byte,

@@ -16,10 +16,10 @@ namespace weft::cuda {
 
 /// Puts a kernel matrix on `stream`. Types, shapes, bounds and errors are those of weft::kernel_matrix on a
 /// weft::Stream. Tiles are planned, not measured, so KernelMatrixOptions::autotune = on is refused. Only the
-/// copy of weights waits. Scratch lies in memory that the stream orders and that is kept for the next call.
+/// copy of weights waits. Scratch memory is used in the order of the stream and kept for the next call.
 ///
 /// Further errors: no_device - no NVIDIA driver or no device, the text says which; invalid_argument - memory
-/// that is not aligned to 16 bytes; driver, out_of_memory - as CUDA says.
+/// that is not aligned to 16 bytes; driver, out_of_memory.
 void kernel_matrix(StreamHandle stream, const KernelMatrixCircuit& circuit, const ConstDeviceArray& x,
                    const DeviceArray& k, const KernelMatrixShape& shape,
                    const KernelMatrixOptions& options = {});
@@ -28,8 +28,8 @@ void kernel_matrix(StreamHandle stream, const KernelMatrixCircuit& circuit, cons
                    const KernelMatrixOptions& options = {});
 void kernel_matrix(StreamHandle stream, const ConstDeviceArray& states, const DeviceArray& k,
                    const KernelMatrixShape& shape, const KernelMatrixOptions& options = {});
-void kernel_matrix(StreamHandle stream, const ConstDeviceArray& states, const ConstDeviceArray& others,
-                   const DeviceArray& k, const KernelMatrixShape& shape,
+void kernel_matrix(StreamHandle stream, const weft::detail::GivenStates<ConstDeviceArray>& states,
+                   const ConstDeviceArray& others, const DeviceArray& k, const KernelMatrixShape& shape,
                    const KernelMatrixOptions& options = {});
 
 }  // namespace weft::cuda

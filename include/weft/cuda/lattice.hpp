@@ -22,8 +22,8 @@ namespace weft::cuda {
 /// Ranges begin at multiples of 16 bytes. The calls do not wait and allocate nothing, except that the first
 /// lattice_inner of a device with a table uploads its words, which are kept until the process ends.
 ///
-/// Errors besides: no_device - no NVIDIA driver or no device, said by name; invalid_argument - memory that is
-/// not aligned; driver, out_of_memory - as CUDA says.
+/// Further errors: no_device - no NVIDIA driver or no device, the text says which; invalid_argument - memory
+/// that is not aligned; driver, out_of_memory.
 void lattice_encode(StreamHandle stream, const LatticeCode& code, DeviceSpan<const float> x,
                     DeviceSpan<std::uint32_t> codes, DeviceSpan<std::uint32_t> status,
                     const LatticeOptions& options = {});

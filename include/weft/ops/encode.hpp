@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encodes classical values into quantum states, batch by batch: on resident buffers, or streamed from and to
-// host memory.
+// Encodes classical values into quantum states: on resident buffers, or streamed from and to host memory.
 //
 // Example:
 //     weft::Backend backend;
@@ -39,28 +38,30 @@ EncodeMethod encode_method(std::string_view name);
 
 inline constexpr std::uint32_t kMaxQubits = 30;
 
-/// Values of a sample; for amplitude the most. Errors: invalid_argument - qubits outside 1..30.
+/// Values of a sample, which are the most that amplitude takes. Errors: invalid_argument - qubits
+/// outside 1..30.
 std::uint64_t encode_features(EncodeMethod method, std::uint32_t qubits);
 
-/// What is wrong with a sample.
+/// What is wrong with a sample, or with a row or vector of another family.
 enum class EncodeFault {
     zero_norm = 1,  ///< amplitude of zeros only
     not_a_number,
     infinite,
     negative,      ///< basis index below 0; -0.0 is 0
-    fractional,    ///< basis index that is no whole number
-    out_of_range,  ///< basis index of 2^n or more
+    fractional,    ///< basis index that is not a whole number
+    out_of_range,  ///< basis index of 2^n or more; feature or state too large; digit or status that no
+                   ///< encoder writes
     inexact,       ///< basis index of 2^24 or more as float32, which may stand for its neighbour
 };
 const char* to_string(EncodeFault fault) noexcept;
 
 struct EncodeFailure {
     std::uint64_t sample = 0;
-    std::uint64_t position = 0;  ///< of the first value at fault in its sample; 0 for zero_norm
+    std::uint64_t position = 0;  ///< of the first value at fault in its sample; 0 if all values are
     EncodeFault fault = EncodeFault::zero_norm;
 };
 
-/// invalid_argument with every sample that cannot be encoded; the text names the first ones.
+/// invalid_argument with every sample, row or vector that an op cannot take; the text names the first ones.
 class EncodeError : public Error {
   public:
     EncodeError(const std::string& what, std::vector<EncodeFailure> failures)
@@ -72,9 +73,9 @@ class EncodeError : public Error {
 };
 
 struct EncodeOptions {
-    /// Read the values first and refuse the batch before a state is written. Otherwise the states of samples
-    /// that cannot be encoded become zeros, all others are right, and the error is reported when the work is
-    /// done.
+    /// Reads the values first and refuses the batch before a state is written. Otherwise the states of
+    /// samples that cannot be encoded become zeros, all others are right, and the error is reported when the
+    /// work is done.
     bool check_values = false;
 };
 
@@ -83,15 +84,15 @@ struct EncodeHostOptions {
     BatchOptions batch = {};
 };
 
-/// What became of the samples of one encode on a Stream. Cheap to copy; holds 8 bytes of device memory a
-/// sample.
+/// The outcome of an encode on a Stream: which samples failed. Cheap to copy; holds 8 bytes of device memory
+/// a sample.
 class EncodeOutcome {
   public:
-    /// Submits, waits, and returns every sample at fault. `stream` is the one that encode was called with. For
-    /// an encode inside Stream::record or native::record it is any stream that runs after it, and the result
-    /// is that of the last run. Errors: invalid_argument - another stream; as Stream::download.
+    /// Submits, waits, and returns every sample at fault. `stream` is the one that encode was called with.
+    /// For an encode inside Stream::record or native::record it is any stream that runs after it, and the
+    /// result is that of the last run. Errors: invalid_argument - another stream; as Stream::download.
     std::vector<EncodeFailure> failures(Stream& stream) const;
-    /// Throws them. Errors: EncodeError - at least one sample could not be encoded; as failures().
+    /// Throws the failures. Errors: EncodeError - at least one sample could not be encoded; as failures().
     void require_all(Stream& stream) const;
 
   private:
@@ -104,7 +105,7 @@ class EncodeOutcome {
     EncodeMethod method_;
     std::shared_ptr<Buffer<std::uint32_t>> status_;
     std::weak_ptr<const void> stream_;  ///< its identity
-    bool deferred_;                     ///< recorded: it runs wherever it is replayed
+    bool deferred_;                     ///< recorded, so it runs where it is replayed
 };
 
 /// Encodes resident values, recorded on `stream`.
@@ -127,9 +128,9 @@ EncodeOutcome encode(Stream& stream, EncodeMethod method, const ConstDeviceArray
                      const DeviceArray& states, const StateShape& shape, const EncodeOptions& options = {});
 
 /// Encodes values in host memory into states in host memory, chunk by chunk: neither has to fit the device.
-/// Arrays as above. `states` must not overlap `values`. Progress counts samples. An iqp or amplitude whose
-/// states need several dispatches is staged on one queue: there BatchOptions::chunk_elements is the most
-/// samples at a time, and path (but staged), queues, ring_slots and stage_times do not apply.
+/// Arrays as above. `states` must not overlap `values`. Progress counts samples. Of BatchOptions, mode,
+/// chunk_elements, progress and cancel apply; Config settles paths, queues and slots. If the states of an iqp
+/// or amplitude need several dispatches, chunk_elements is the most samples at a time.
 ///
 /// Errors: as above; EncodeError when the batch is done - states not named are right, those named are zeros -
 /// or with check_values before anything is written; out_of_memory before anything is allocated or written -
@@ -149,33 +150,38 @@ using EncodeOptionsOf =
 
 /// The same by name, on a Stream, a Backend, or a CUDA stream (<weft/cuda/encode.hpp>).
 template <class Where>
-auto encode_amplitude(Where&& where, const detail::EncodeIn<Where>& values, const detail::EncodeOut<Where>& states,
-     const StateShape& shape, const detail::EncodeOptionsOf<Where>& options = {}) {
+auto encode_amplitude(Where&& where, const detail::EncodeIn<Where>& values,
+                      const detail::EncodeOut<Where>& states, const StateShape& shape,
+                      const detail::EncodeOptionsOf<Where>& options = {}) {
     return encode(std::forward<Where>(where), EncodeMethod::amplitude, values, states, shape, options);
 }
 template <class Where>
-auto encode_angle(Where&& where, const detail::EncodeIn<Where>& values, const detail::EncodeOut<Where>& states,
-     const StateShape& shape, const detail::EncodeOptionsOf<Where>& options = {}) {
+auto encode_angle(Where&& where, const detail::EncodeIn<Where>& values,
+                  const detail::EncodeOut<Where>& states, const StateShape& shape,
+                  const detail::EncodeOptionsOf<Where>& options = {}) {
     return encode(std::forward<Where>(where), EncodeMethod::angle, values, states, shape, options);
 }
 template <class Where>
-auto encode_basis(Where&& where, const detail::EncodeIn<Where>& values, const detail::EncodeOut<Where>& states,
-     const StateShape& shape, const detail::EncodeOptionsOf<Where>& options = {}) {
+auto encode_basis(Where&& where, const detail::EncodeIn<Where>& values,
+                  const detail::EncodeOut<Where>& states, const StateShape& shape,
+                  const detail::EncodeOptionsOf<Where>& options = {}) {
     return encode(std::forward<Where>(where), EncodeMethod::basis, values, states, shape, options);
 }
 template <class Where>
-auto encode_phase(Where&& where, const detail::EncodeIn<Where>& values, const detail::EncodeOut<Where>& states,
-     const StateShape& shape, const detail::EncodeOptionsOf<Where>& options = {}) {
+auto encode_phase(Where&& where, const detail::EncodeIn<Where>& values,
+                  const detail::EncodeOut<Where>& states, const StateShape& shape,
+                  const detail::EncodeOptionsOf<Where>& options = {}) {
     return encode(std::forward<Where>(where), EncodeMethod::phase, values, states, shape, options);
 }
 template <class Where>
 auto encode_iqp(Where&& where, const detail::EncodeIn<Where>& values, const detail::EncodeOut<Where>& states,
-     const StateShape& shape, const detail::EncodeOptionsOf<Where>& options = {}) {
+                const StateShape& shape, const detail::EncodeOptionsOf<Where>& options = {}) {
     return encode(std::forward<Where>(where), EncodeMethod::iqp, values, states, shape, options);
 }
 template <class Where>
-auto encode_iqp_z(Where&& where, const detail::EncodeIn<Where>& values, const detail::EncodeOut<Where>& states,
-     const StateShape& shape, const detail::EncodeOptionsOf<Where>& options = {}) {
+auto encode_iqp_z(Where&& where, const detail::EncodeIn<Where>& values,
+                  const detail::EncodeOut<Where>& states, const StateShape& shape,
+                  const detail::EncodeOptionsOf<Where>& options = {}) {
     return encode(std::forward<Where>(where), EncodeMethod::iqp_z, values, states, shape, options);
 }
 
@@ -184,20 +190,20 @@ struct EncodeTypes {
     ElementType states = kComplex64;
 };
 
-/// What an encode takes, before anything is allocated.
+/// The memory that an encode takes, before anything is allocated.
 struct EncodeEstimate {
     std::uint64_t bytes_in = 0, bytes_out = 0;  ///< of values and of states
-    std::uint64_t scratch_bytes = 0;            ///< device memory of a resident encode besides these two
-    /// All that a streamed encode takes at most, staging memory and unused ends of blocks included, as the
-    /// backend is configured and within `available_bytes`; chunks shrink where that is little. A
-    /// Config::memory_limit of as much suffices.
+    std::uint64_t scratch_bytes = 0;  ///< device memory of a resident encode in addition to these two
+    /// The most memory that a streamed encode takes, with staging memory and unused ends of blocks, as the
+    /// backend is configured and within `available_bytes`. If that is little, chunks shrink. A
+    /// Config::memory_limit of this size suffices.
     std::uint64_t streamed_bytes = 0;
     std::uint64_t available_bytes = 0;  ///< of the device's memory, and of Config::memory_limit
     bool resident_fits = false, streamed_fits = false;
-    std::string reason;  ///< why one of them does not fit; else empty
+    std::string reason;  ///< why one of them does not fit; empty if both fit
 };
 
-/// `features` counts for amplitude alone; 0: 2^qubits. Errors: invalid_argument - qubits, sizes, samples, or
+/// `features` matters for amplitude alone; 0: 2^qubits. Errors: invalid_argument - qubits, sizes, samples, or
 /// more than 2^58 amplitudes; unsupported - as encode.
 EncodeEstimate estimate_encode(const Backend& backend, EncodeMethod method, const StateShape& shape,
                                EncodeTypes types = {}, std::uint64_t features = 0);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finite-field vectors: on a Stream or a CUDA stream for resident ones, on a Backend for those in host
-// memory.
+// Finite-field vectors: resident ones on a Stream or a CUDA stream, and those in host memory on a Backend.
 //
 // Example:
 //     weft::Backend backend;
@@ -82,9 +81,9 @@ inline constexpr std::size_t kBls12381FpLimbs = 6;  ///< 64-bit limbs of one ele
 
 /// Which shader serves an operation.
 enum class FieldShader {
-    automatic,  ///< the one measured faster for the kind of device
+    automatic,  ///< the shader that measured faster on this kind of device
     limbs32,    ///< 32-bit integers, no optional feature
-    limbs64,    ///< 64-bit integers, needs shaderInt64; fields of 31 bits have no use for them
+    limbs64,    ///< 64-bit integers, needs shaderInt64; fields of 31 bits do not use them
 };
 
 /// Of operations on resident vectors, and of programs.
@@ -99,10 +98,10 @@ struct FieldOptions {
 struct FieldHostOptions {
     FieldForm form = FieldForm::plain;            ///< of a, b, scalar and out
     FieldShader shader = FieldShader::automatic;  ///< not on CUDA
-    /// Refuse values >= p before anything runs; the error names job and element. Unchecked, such values give,
-    /// for all fields alike: the right result of add if a + b < 2p, of products and conversions if one
-    /// operand is below p, of inverse always, of neg for p itself. Otherwise they give some wrong number, in
-    /// that element alone (of reductions: in the result). docs/field.md has the table.
+    /// Refuses values >= p before anything runs; the error names job and element. Unchecked, such values give
+    /// the right result of add if a + b < 2p, of products and conversions if one operand is below p, of
+    /// inverse always, and of neg for p itself. Otherwise they give a wrong number in that element alone, or
+    /// as the result of a reduction. docs/field.md has the table.
     bool check_values = false;
     BatchOptions batch = {};
 };
@@ -120,28 +119,30 @@ struct FieldJob {
     HostArray out{};
 };
 
-/// One operation on every element of every job. Without elements outputs stay as they are, and reductions
-/// give 0. Reductions are cut into blocks, whose totals are added on the host. The report's items are
-/// elements; its method is the shader, for fields that have two.
+/// One operation on every element of every job. Without elements, outputs stay as they are, and reductions
+/// give 0. Reductions are cut into blocks, whose totals are added on the host. The items of the report are
+/// elements, and its method is the shader for fields that have two.
 ///
 /// Errors: invalid_argument - limbs of another type, limb counts that are no multiple of an element or
-/// differ, null with a length, overlap that is not in place, a `b` or `scalar` too many or too few, a scalar
-/// that is not below p, and with check_values "not canonical" with job and element; nothing has run then and
-/// outputs are untouched. unsupported - limbs64 on a device without shaderInt64. As run_batch otherwise.
+/// differ, null with a length, overlap that is not in place, a `b` or `scalar` that is missing or not taken,
+/// a scalar that is not below p, and with check_values "not canonical" with job and element; nothing has run
+/// then and outputs are untouched. unsupported - limbs64 on a device without shaderInt64. As run_batch
+/// otherwise.
 OpReport field_batch(Backend& backend, Field field, FieldOp op, std::span<const FieldJob> jobs,
                      const FieldHostOptions& options = {});
-/// The same for one job; error texts open with "field_add" and the like and name no job.
+/// The same for one job. Error texts begin with "field_add" and the like, and name no job.
 OpReport field_apply(Backend& backend, Field field, FieldOp op, const ConstHostArray& a,
                      const ConstHostArray& b, const ConstHostArray& scalar, const HostArray& out,
                      const FieldHostOptions& options = {});
 
-/// Records one operation on `stream`. Values are not checked: FieldHostOptions::check_values says what those
-/// not below p give. Shapes and in-place rules are those of FieldJob; `scalar` is read during the call.
-/// Reductions are exact, so their result does not depend on the device; without elements they give 0.
+/// Records one operation on `stream`. Values are not checked; FieldHostOptions::check_values describes the
+/// results of values that are not below p. Shapes and in-place rules are those of FieldJob; `scalar` is read
+/// during the call. Reductions are exact, so their result does not depend on the device; without elements
+/// they give 0.
 ///
 /// Errors: invalid_argument - as above; a workgroup size that the device cannot have, block_elements for
-/// an operation that is no reduction; unsupported - limbs64 on a device without shaderInt64; out_of_memory -
-/// reductions need a buffer for the totals of their blocks; as Stream::dispatch.
+/// an operation that is not a reduction; unsupported - limbs64 on a device without shaderInt64; out_of_memory
+/// - reductions need a buffer for the totals of their blocks; as Stream::dispatch.
 void field_apply(Stream& stream, Field field, FieldOp op, const ConstDeviceArray& a,
                  const ConstDeviceArray& b, const ConstHostArray& scalar, const DeviceArray& out,
                  const FieldOptions& options = {});

@@ -5,9 +5,10 @@
 //     weft::Backend backend;
 //     const std::vector<float> x(500 * 6, 0.5f);                      // [samples, qubits], radians
 //     std::vector<float> k(500 * 500);
-//     weft::kernel_matrix(backend, weft::KernelMatrixCircuit{}, x, k, {.samples = 500, .qubits = 6});
+//     weft::kernel_matrix(backend, {}, x, k, {.samples = 500, .qubits = 6});
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -51,7 +52,7 @@ struct KernelMatrixShape {
     bool square() const noexcept { return others == 0; }
     std::uint64_t columns() const noexcept { return square() ? samples : others; }
     std::uint64_t values() const noexcept { return samples * columns(); }
-    /// Different pairs: what has to be computed.
+    /// Different pairs, which must be computed.
     std::uint64_t pairs() const noexcept { return square() ? samples * (samples + 1) / 2 : samples * others; }
 };
 
@@ -61,15 +62,15 @@ inline StateShape::operator KernelMatrixShape() const {
 
 struct KernelMatrixOptions {
     std::int64_t state_tile = -1;  ///< states built at a time, 1 or more; -1: planned
-    /// Use tiles measured on this device (<weft/tune/kernel_matrix.hpp>). A call on host memory that takes
-    /// long enough (some seconds) measures them first if none was. Values stay within the same bounds.
+    /// Uses tiles that were measured on this device (<weft/tune/kernel_matrix.hpp>). A call on host memory
+    /// that takes some seconds measures them first if none has been. Values stay within the same bounds.
     Choice autotune = Choice::automatic;
-    Choice bulk_states = Choice::automatic;  ///< build all states once; automatic: where they fit
-    double vram_fraction = 0.85;             ///< of the memory budget that may be used, above 0, at most 1
-    /// Divide K[i, j] by sqrt(d_i d_j), d_i = max(K[i, i] + jitter, 1e-12), and set the diagonal to 1; where
-    /// Y is given, by the root of the product of both rows' values with themselves, without jitter.
+    Choice bulk_states = Choice::automatic;  ///< builds all states once; automatic: if they fit
+    double vram_fraction = 0.85;  ///< part of the memory budget that may be used, above 0, at most 1
+    /// Divides K[i, j] by sqrt(d_i d_j) with d_i = max(K[i, i] + jitter, 1e-12), and sets the diagonal to 1.
+    /// With Y it divides by the root of the product of both rows' values with themselves, without jitter.
     bool normalize = false;
-    double jitter = 0;  ///< at least 0; of normalize alone
+    double jitter = 0;  ///< at least 0; normalize alone uses it
 };
 
 /// The same members for calls on host memory, and `batch`.
@@ -80,8 +81,8 @@ struct KernelMatrixHostOptions {
     double vram_fraction = 0.85;
     bool normalize = false;
     double jitter = 0;
-    /// progress, which counts pairs; cancel; stage_times, which fills in OpReport::states_s and product_s where
-    /// it is on, by a Profile for the call. The other members must keep their defaults.
+    /// progress, which counts pairs; cancel; stage_times, which fills in OpReport::states_s and product_s by
+    /// a Profile for the call if it is on. The other members must keep their defaults.
     BatchOptions batch = {};
 };
 
@@ -91,33 +92,34 @@ enum class KernelMatrixMethod {
 };
 const char* to_string(KernelMatrixMethod method) noexcept;
 
-/// What a kernel matrix takes and how it is made, before anything is allocated.
+/// How a kernel matrix is made and what memory it takes, before anything is allocated.
 struct KernelMatrixEstimate {
     KernelMatrixMethod method = KernelMatrixMethod::product;
-    std::uint32_t layers = 0;  ///< of the circuit that matter; the others cancel
+    std::uint32_t layers = 0;  ///< layers of the circuit that matter; the others cancel
     bool float64 = false;      ///< arithmetic in float64
     std::uint64_t pairs = 0;
-    std::uint64_t state_tile = 0;  ///< states built at a time; 0: none are
+    std::uint64_t state_tile = 0;  ///< states built at a time; 0: no states are built
     bool bulk_states = false;      ///< all states are built once
     /// Bound on errors of K, of states with norm 1: docs/kernel_matrix.md. 0: nothing could be planned.
     double error = 0;
-    std::string gram_method;  ///< of the inner products: "fp32_3m", "fp64", "matrix_split", ..; empty: none
-    std::string tile;         ///< of the inner products, as in tune::TileTrial; empty: there are none
-    std::string tile_choice;  ///< "planned", "measured", or "to be measured" by a call on host memory
+    std::string
+        gram_method;  ///< of the inner products: "fp32_3m", "fp64", "matrix_split", ..; empty: there are none
+    std::string tile;                ///< of the inner products, as in tune::TileTrial; empty: there are none
+    std::string tile_choice;         ///< "planned", "measured", or "to be measured" by a call on host memory
     std::uint64_t states_bytes = 0;  ///< of all states on the device
     std::uint64_t matrix_bytes = 0;  ///< of K
-    /// Bounds of what the buffers of a call hold at a time: device memory, and page-locked memory where that is
-    /// the device's own (DeviceInfo::unified_memory) or Config::memory_limit counts it. Features and K of a
-    /// resident call are not included. 0: nothing could be planned; the last of `reasons` says why.
+    /// Bounds of the memory that the buffers of a call hold at a time: device memory, and page-locked memory
+    /// if it is the device's own (DeviceInfo::unified_memory) or Config::memory_limit counts it. Features and
+    /// K of a resident call are not included. 0: nothing could be planned; the last of `reasons` says why.
     std::uint64_t resident_bytes = 0;
     std::uint64_t streamed_bytes = 0;  ///< of a call on host memory
-    /// vram_fraction of the budget, or of what Config::memory_limit leaves.
+    /// vram_fraction of the memory budget, or of what Config::memory_limit leaves.
     std::uint64_t available_bytes = 0;
-    /// Floating-point operations: of all states, as often as they are made, and of a pair.
+    /// Floating-point operations of all states, as often as they are made, and of a pair.
     double state_flops = 0, pair_flops = 0;
     double state_builds = 0;  ///< times a state is made, on average: 1 with bulk states
     bool resident_fits = false, streamed_fits = false;
-    std::vector<std::string> reasons;  ///< one line for each decision, and for what does not fit
+    std::vector<std::string> reasons;  ///< a line for each decision, and for what does not fit
 };
 
 /// The plan of a call; `type` is that of K. Errors: invalid_argument - shape, map, weights, types or options;
@@ -130,10 +132,22 @@ KernelMatrixEstimate estimate_kernel_matrix(const Backend& backend, ElementType 
                                             const KernelMatrixShape& shape, ElementType type = kFloat32,
                                             const KernelMatrixOptions& options = {});
 
+namespace detail {
+/// An array of states. Empty braces do not make one, so that in kernel_matrix(where, {}, x, k, shape) they
+/// are a circuit.
+template <class Array>
+struct GivenStates : Array {
+    template <class... Arguments>
+    requires(sizeof...(Arguments) != 0 && std::constructible_from<Array, const Arguments&...>)
+        GivenStates(const Arguments&... arguments)
+        : Array(arguments...) {}
+};
+}  // namespace detail
+
 /// K of resident features, recorded on `stream`.
 ///
 ///   x   [samples, qubits] float32 or float64, radians
-///   y   [others, qubits] of the same type; left out: K of x with itself, symmetric to the bit
+///   y   [others, qubits] of the same type; without it K is that of x with itself, symmetric to the bit
 ///   k   [samples, columns] float32 or float64
 ///
 /// Arithmetic is of the type of `k`; angles are reduced exactly whatever the type, so adding 2 pi / scale to
@@ -154,17 +168,17 @@ void kernel_matrix(Stream& stream, const KernelMatrixCircuit& circuit, const Con
 /// is beyond 4.2e9 in float32 (1.1e77 in float64).
 void kernel_matrix(Stream& stream, const ConstDeviceArray& states, const DeviceArray& k,
                    const KernelMatrixShape& shape, const KernelMatrixOptions& options = {});
-void kernel_matrix(Stream& stream, const ConstDeviceArray& states, const ConstDeviceArray& others,
-                   const DeviceArray& k, const KernelMatrixShape& shape,
+void kernel_matrix(Stream& stream, const detail::GivenStates<ConstDeviceArray>& states,
+                   const ConstDeviceArray& others, const DeviceArray& k, const KernelMatrixShape& shape,
                    const KernelMatrixOptions& options = {});
 
 /// K of features in host memory into host memory, tile by tile: K has to fit neither the device nor, where it
 /// is a mapped file, host memory. Arrays as above; `k` must not overlap the others. OpReport::method is that
 /// of KernelMatrixMethod.
 ///
-/// Errors: as above; invalid_argument - also a feature or weight that is not finite, named by row and column,
-/// before anything runs; cancelled; whatever `progress` throws. After cancelled and what `progress` throws, k
-/// is undefined.
+/// Errors: as above; EncodeError (<weft/ops/encode.hpp>) - features that are not finite, with all rows of the
+/// first array that has any, before anything runs; cancelled; what `progress` throws. After cancelled and
+/// what `progress` throws, k is undefined.
 OpReport kernel_matrix(Backend& backend, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
                        const HostArray& k, const KernelMatrixShape& shape,
                        const KernelMatrixHostOptions& options = {});
@@ -172,12 +186,12 @@ OpReport kernel_matrix(Backend& backend, const KernelMatrixCircuit& circuit, con
                        const ConstHostArray& y, const HostArray& k, const KernelMatrixShape& shape,
                        const KernelMatrixHostOptions& options = {});
 
-/// K of states in host memory into host memory. Errors: invalid_argument - also states of a norm above 4.2e9
-/// where the amplitudes or K are float32, above 1.1e77 else: K has its fourth power.
+/// K of states in host memory into host memory. Errors: as above; EncodeError - also states whose norm is
+/// above 4.2e9 if the amplitudes or K are float32, otherwise above 1.1e77, because K has its fourth power.
 OpReport kernel_matrix(Backend& backend, const ConstHostArray& states, const HostArray& k,
                        const KernelMatrixShape& shape, const KernelMatrixHostOptions& options = {});
-OpReport kernel_matrix(Backend& backend, const ConstHostArray& states, const ConstHostArray& others,
-                       const HostArray& k, const KernelMatrixShape& shape,
+OpReport kernel_matrix(Backend& backend, const detail::GivenStates<ConstHostArray>& states,
+                       const ConstHostArray& others, const HostArray& k, const KernelMatrixShape& shape,
                        const KernelMatrixHostOptions& options = {});
 
 }  // namespace weft

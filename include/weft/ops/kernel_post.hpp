@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people do with a kernel matrix in host memory: alignment with labels, centring, projection onto the
-// positive semidefinite matrices, normalisation. Arithmetic is float64 whatever the matrix holds.
+// What follows a kernel matrix, in host memory: alignment with labels, centring, projection onto the positive
+// semidefinite matrices, normalisation. Arithmetic is float64 for matrices of any type.
 //
 // Example:
 //     std::vector<double> k{2, 0, 0, 2};
@@ -24,8 +24,8 @@ namespace weft {
 double kernel_polarity(std::span<const float> k, std::span<const double> labels, bool rescale_labels = true);
 double kernel_polarity(std::span<const double> k, std::span<const double> labels, bool rescale_labels = true);
 
-/// The polarity over the Frobenius norms of K and of y y^T: at most 1, whatever the scale of
-/// K. 0 for a matrix of zeros, NaN where a value is not finite.
+/// The polarity over the Frobenius norms of K and of y y^T, at most 1 for any scale of K. 0 for a matrix of
+/// zeros, NaN if a value is not finite.
 double kernel_alignment(std::span<const float> k, std::span<const double> labels, bool rescale_labels = true);
 double kernel_alignment(std::span<const double> k, std::span<const double> labels,
                         bool rescale_labels = true);
@@ -37,14 +37,14 @@ void center_kernel_matrix(std::span<double> k, std::uint64_t rows);
 
 /// In place: the nearest positive semidefinite matrix in the Frobenius norm: negative eigenvalues become 0.
 /// Only the lower triangle is read. Returns how many were negative by more than rounding, which is rows x
-/// 2^-52 of the largest eigenvalue's size; with none, nothing is changed. Takes 16 bytes x rows^2 and time of
-/// rows^3. Errors: invalid_argument - not rows x rows numbers, no rows, values of that triangle that are not
-/// finite.
+/// 2^-52 of the largest absolute eigenvalue; if none were, nothing is changed. Takes 16 bytes x rows^2 and
+/// time of rows^3. Errors: invalid_argument - not rows x rows numbers, no rows, values of that triangle that
+/// are not finite.
 std::uint64_t clip_kernel_matrix(std::span<float> k, std::uint64_t rows);
 std::uint64_t clip_kernel_matrix(std::span<double> k, std::uint64_t rows);
 
 /// In place, as KernelMatrixOptions::normalize: K[i, j] / sqrt(d_i d_j) with d_i = max(K[i, i] + jitter,
-/// 1e-12), and a diagonal of 1, where it was not NaN. Errors: invalid_argument - not rows x rows numbers, no
+/// 1e-12), and a diagonal of 1 where it was not NaN. Errors: invalid_argument - not rows x rows numbers, no
 /// rows, jitter below 0.
 void normalize_kernel_matrix(std::span<float> k, std::uint64_t rows, double jitter = 0);
 void normalize_kernel_matrix(std::span<double> k, std::uint64_t rows, double jitter = 0);

@@ -54,7 +54,7 @@ struct LatticeCode {
 std::uint32_t digit_bits(const LatticeCode& code) noexcept;
 /// Vectors of rows of `width` values; a row's last vector is padded with zeros.
 std::size_t lattice_tiles(Lattice lattice, std::size_t width) noexcept;
-/// ceil(vectors * levels * d * digit_bits / 8); SIZE_MAX, which no array has, where that is more.
+/// ceil(vectors * levels * d * digit_bits / 8), but at most SIZE_MAX, which no array has.
 std::size_t code_bytes(const LatticeCode& code, std::size_t vectors) noexcept;
 std::size_t code_words(const LatticeCode& code,
                        std::size_t vectors) noexcept;  ///< the same in words of 32 bits
@@ -62,12 +62,12 @@ constexpr std::size_t status_words(std::size_t vectors) noexcept {
     return vectors / 4 + (vectors % 4 != 0 ? 1 : 0);
 }
 
-/// A status byte: the number of retries, plus kLatticeUnresolved where the vector overloads after the last of
-/// them: its code is a wrong value of the right range. kLatticeNotFinite: the vector held NaN or infinity;
-/// all its digits are zero.
+/// A status byte holds the number of retries, and kLatticeUnresolved if the vector overloads after the last
+/// retry, so that its code stands for a wrong value of the right range. kLatticeNotFinite: the vector had NaN
+/// or infinity, and all its digits are zero.
 inline constexpr std::uint8_t kLatticeRetries = 0x7f, kLatticeUnresolved = 0x80, kLatticeNotFinite = 0xff;
 
-/// Of resident vectors.
+/// Options for resident vectors.
 struct LatticeOptions {
     std::size_t width = 0;  ///< values of a row; 0: d, vector after vector
 };
@@ -76,17 +76,17 @@ struct LatticeDecodeOptions {
     std::uint32_t depth = 0;  ///< levels to decode, coarse ones first; 0: all
 };
 
-/// Of vectors in host memory.
+/// Options for vectors in host memory.
 struct LatticeHostOptions {
     std::size_t width = 0;      ///< values of a row; 0: d, vector after vector
-    bool check_values = false;  ///< refuse values that are not finite before anything runs
+    bool check_values = false;  ///< refuses values that are not finite before anything runs
     BatchOptions batch = {};
 };
 struct LatticeDecodeHostOptions {
     std::size_t width = 0;    ///< as it was encoded
     std::uint32_t depth = 0;  ///< levels to decode, coarse ones first; 0: all
-    /// Refuse digits outside [0, q) and statuses that no encoder gives before anything runs. Unchecked, such
-    /// vectors are decoded to NaN.
+    /// Refuses digits outside [0, q) and statuses that no encoder writes before anything runs (EncodeError).
+    /// Unchecked, such vectors are decoded to NaN.
     bool check_values = false;
     BatchOptions batch = {};
 };
@@ -95,13 +95,13 @@ struct LatticeDecodeHostOptions {
 ///
 ///   x        [rows, width] float
 ///   codes    code_bytes(rows * tiles) bytes: [rows, tiles, levels, d] digits, one byte each or packed
-///   status   [rows, tiles] bytes, or empty; then the report has the totals, of an array made for the call
+///   status   [rows, tiles] bytes, or empty; the report has the totals in either case
 ///
-/// The report's items are vectors; `retried` and `unresolved` count the statuses.
+/// The items of the report are vectors. `retried` and `unresolved` are totals of the statuses.
 ///
-/// Errors: invalid_argument - code, shape, null, overlap; EncodeError (<weft/ops/encode.hpp>) with
-/// check_values - rows with values that are not finite; nothing has run then. invalid_argument without
-/// check_values - vectors with values that are not finite; all others are coded then. As run_batch otherwise.
+/// Errors: invalid_argument - code, shape, null, overlap; EncodeError (<weft/ops/encode.hpp>) - rows with
+/// values that are not finite. With check_values nothing has run then; otherwise all other vectors are coded.
+/// As run_batch otherwise.
 OpReport lattice_encode(Backend& backend, const LatticeCode& code, std::span<const float> x,
                         std::span<std::uint8_t> codes, std::span<std::uint8_t> status = {},
                         const LatticeHostOptions& options = {});
@@ -113,14 +113,15 @@ OpReport lattice_decode(Backend& backend, const LatticeCode& code, std::span<con
                         const LatticeDecodeHostOptions& options = {});
 
 /// lattice_encode and lattice_decode in one pass, bit for bit, without the codes. `y` may be `x`. Vectors
-/// that are not finite become NaN. Errors: as lattice_encode.
+/// that are not finite become NaN. Errors: as lattice_encode. If `y` is `x`, they name the first value of a
+/// vector.
 OpReport lattice_quantize(Backend& backend, const LatticeCode& code, std::span<const float> x,
                           std::span<float> y, std::span<std::uint8_t> status = {},
                           const LatticeHostOptions& options = {});
 
 /// The same on resident buffers, recorded on `stream`: codes have code_words(), statuses status_words() words
-/// for rows * tiles vectors. Only shapes are checked: read the statuses, where a call in host memory would
-/// throw. Errors: invalid_argument - code, sizes, `y` that overlaps `x` in part; as Stream::dispatch.
+/// for rows * tiles vectors. Only shapes are checked: statuses report what a call in host memory would throw.
+/// Errors: invalid_argument - code, sizes, `y` that overlaps `x` in part; as Stream::dispatch.
 void lattice_encode(Stream& stream, const LatticeCode& code, BufferView<const float> x,
                     BufferView<std::uint32_t> codes, BufferView<std::uint32_t> status,
                     const LatticeOptions& options = {});

@@ -55,12 +55,12 @@ class LatticeTable {
 ///   x, y   codes as of lattice_encode for `code` without retries and dither
 ///   out    [rows] float: beta^2 times a 32-bit sum of integers, both exact, rounded once or twice
 ///
-/// Unchecked, digits that are not below q give some wrong number in their row. The report's items are the
+/// Unchecked, digits that are not below q give a wrong number in their row. The items of the report are the
 /// vectors of `x`.
 ///
 /// Errors: invalid_argument - sizes, null, overlap; a table of another lattice or q; a code with retries or
-/// dither; rows so long that the sum may not fit 32 bits; with check_values digits that are not below q. As
-/// run_batch otherwise.
+/// dither; rows so long that the sum may not fit 32 bits; EncodeError with check_values - vectors with digits
+/// that are not below q. As run_batch otherwise.
 OpReport lattice_inner(Backend& backend, const LatticeTable& table, const LatticeCode& code,
                        std::span<const std::uint8_t> x, std::span<const std::uint8_t> y, std::span<float> out,
                        const LatticeHostOptions& options = {});

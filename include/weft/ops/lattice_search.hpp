@@ -20,12 +20,13 @@ namespace weft {
 
 struct LatticeSearchOptions {
     std::size_t width = 0;  ///< values of a row; 0: d
-    /// Range of beta; 0: from the sample's largest value. A low of 0 looks below that with retries, which let
-    /// fine codes reach large values, and while the lowest betas are the best.
+    /// Range of beta; 0: from the largest value of the sample. With a low of 0 the search goes below that
+    /// range for codes with retries, which let fine codes reach large values, and for as long as the lowest
+    /// betas are the best.
     float low = 0, high = 0;
     std::uint32_t steps = 40;  ///< betas tried over the range, 2 to 1000; half as many again in each valley
-    /// Of each quantization. `progress` counts the betas tried, of a total that grows where the range turns
-    /// out to have several valleys or to go on.
+    /// Of each quantization. `progress` counts the betas tried. Its total grows if the error has several
+    /// valleys or the range is extended.
     BatchOptions batch = {};
 };
 
@@ -37,9 +38,9 @@ struct LatticeTrial {
 };
 
 struct LatticeSearch {
-    LatticeTrial best;                 ///< least error; the smaller beta of equals
+    LatticeTrial best;                 ///< least error; of equal errors, the smaller beta
     std::vector<LatticeTrial> trials;  ///< all, ascending beta
-    OpReport report;                   ///< of all quantizations together; its items are the betas tried
+    OpReport report;                   ///< of all quantizations; its items are the betas tried
 };
 
 /// Quantizes `sample` on the device with betas in geometric steps over the range, then with steps between the
@@ -47,8 +48,8 @@ struct LatticeSearch {
 /// has. Fewer than about 16 steps may step over the best valley. `code.beta` is ignored; the other members
 /// stay as they are. The errors are summed in double.
 ///
-/// Errors: invalid_argument - an empty sample, values that are not finite, options out of range; as
-/// lattice_quantize.
+/// Errors: invalid_argument - an empty sample, options out of range; EncodeError - values that are not
+/// finite; as lattice_quantize.
 LatticeSearch lattice_search_beta(Backend& backend, const LatticeCode& code, std::span<const float> sample,
                                   const LatticeSearchOptions& options = {});
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this machine's copies can do at most: the ceilings that benches and reports compare with.
+// The fastest that copies and kernels of this machine can move bytes, with which benches and reports compare.
 //
 // Example:
 //     weft::Backend backend;
@@ -16,21 +16,22 @@ namespace weft::tune {
 
 /// GB/s = 1e9 bytes a second, medians of several windows.
 struct CopyCeiling {
-    double upload_gb_per_s = 0;      ///< page-locked host to device, alone
-    double download_gb_per_s = 0;    ///< device to page-locked host, alone
-    double concurrent_gb_per_s = 0;  ///< sum of both directions simultaneously, in the proportion asked for
+    double upload_gb_per_s = 0;    ///< page-locked host to device, alone
+    double download_gb_per_s = 0;  ///< device to page-locked host, alone
+    double concurrent_gb_per_s =
+        0;  ///< both directions simultaneously, added up, in the proportion asked for
 };
 
-/// Copies between page-locked memory and device memory on the backend's own upload and download queues, in
-/// the proportion bytes_in : bytes_out, `window_s` seconds a figure. Errors: invalid_argument - both zero;
-/// out_of_memory; device_lost.
+/// Measures copies between page-locked memory and device memory on the upload and download queues of the
+/// backend, in the proportion bytes_in : bytes_out, for `window_s` seconds a figure. Errors: invalid_argument
+/// - both zero; out_of_memory; device_lost.
 CopyCeiling measure_copy_ceiling(Backend& backend, std::uint64_t bytes_in, std::uint64_t bytes_out,
                                  double window_s = 0.1);
 
-/// The ceiling of memory-bound kernels: a shader that reads two arrays in device memory and writes a third
-/// with 16-byte accesses. Keeps its arrays, so that it can be measured in turns with what is compared with
-/// it; a driver may still be clearing memory for a while after it was allocated or freed, which slows
-/// everything down.
+/// The ceiling of memory-bound kernels: a shader reads two arrays in device memory and writes a third with
+/// 16-byte accesses. It keeps its arrays, so that it can be measured in turns with the kernel that is
+/// compared. After memory was allocated or freed, a driver may clear it for a while, which slows other work
+/// down.
 class MemoryCeiling {
   public:
     /// `bytes` in the three arrays together. Errors: invalid_argument - below 48, or more than the device can
@@ -48,11 +49,10 @@ class MemoryCeiling {
     std::unique_ptr<Impl> impl_;
 };
 
-/// Seconds of submitting a command buffer without commands and waiting for it, median.
+/// Median seconds of submitting a command buffer without commands and waiting for it.
 double measure_submit_wait(Backend& backend, int repeats = 200);
 
-/// The same for the smallest kernel there is, recorded beforehand: the floor of any synchronous call on this
-/// device.
+/// The same for the smallest kernel, recorded beforehand. No synchronous call on this device is faster.
 double measure_dispatch_wait(Backend& backend, int repeats = 200);
 
 }  // namespace weft::tune

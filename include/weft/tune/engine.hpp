@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings of the engine that were measured on a device and are kept for it: what `weft tune` stores.
+// Settings of the engine that were measured on a device and are kept for it, as `weft tune` stores them.
 //
 // Example:
 //     weft::Backend backend;
@@ -19,8 +19,8 @@ class Backend;
 
 namespace tune {
 
-/// What the plan takes instead of its own defaults wherever Config does not set a value. An empty optional,
-/// or automatic, leaves the default.
+/// Values that replace the defaults of the plan where Config sets none. An empty optional, or automatic,
+/// leaves the default.
 struct Engine {
     /// Bytes of a chunk, inputs and outputs together; unlike Config::chunk_elements it means the same for
     /// every program. 1 to 2^40.
@@ -34,15 +34,15 @@ struct Engine {
     bool operator==(const Engine&) const = default;
 };
 
-/// What a Backend found when it was made.
+/// The settings that a Backend found when it was made.
 struct EngineReport {
     std::string state = "off";   ///< "used", "absent", "off" (no cache), or why the file is not used
     std::filesystem::path file;  ///< empty: the cache is off
     Engine values;               ///< empty unless "used"
 };
 
-/// Keeps `engine` in the cache folder for backends made or adopted later, for this device, driver and version
-/// of weft alone; an empty one removes what is kept. The file appears whole or not at all. Errors:
+/// Keeps `engine` in the cache folder for backends that are made or adopted later with this device, driver
+/// and version of weft. An empty one removes what is kept. The file appears whole or not at all. Errors:
 /// invalid_argument - a value out of range; unsupported - the cache is off; io.
 void store_engine(const Backend& backend, const Engine& engine);
 

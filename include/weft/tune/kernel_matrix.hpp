@@ -19,28 +19,29 @@ namespace weft::tune {
 
 /// A tile, and how long the device took with it.
 struct TileTrial {
-    std::string tile;      ///< "64x64/8x4/1": outputs of a workgroup, of an invocation, stages in shared memory
+    std::string tile;  ///< "64x64/8x4/1": outputs of a workgroup, of an invocation, stages in shared memory
     double median_s = 0;   ///< of a product, over the repeats; by device timestamps where there are any
     double scatter_s = 0;  ///< half the distance between the quartiles of its times
-    bool right = true;     ///< was made, and gave the values of the first; a tile that does not is never kept
+    bool right = true;     ///< it could be made and gave the values of the first tile; else it is never kept
 };
 
-/// What was measured for products of one class.
+/// The trials for products of one class.
 struct TileReport {
     std::string products;           ///< "matrix_split khr 4096 of 65536": method, states, amplitudes
     std::vector<TileTrial> trials;  ///< the planned tile first
-    /// Of these: another than the first only if it gains 3 % and more than both scatter.
+    /// Index of the best trial. It is not the first only if it gains more than 3 % and more than the scatter
+    /// of both.
     std::size_t best = 0;
     double gain() const;         ///< 1 - median of the best / median of the first
-    std::filesystem::path file;  ///< where it is kept; empty: in this process alone, or not at all
+    std::filesystem::path file;  ///< where the tile is kept; empty: in this process alone, or not at all
 };
 
 struct TileOptions {
     ElementType type = kFloat32;  ///< of K and of the arithmetic: float32 or float64
-    bool given_states = false;    ///< of states that are given, which are never taken for normalised
-    bool keep = true;  ///< used from then on, by this process and, through the cache folder, by others
-    int repeats = 5;   ///< 1 or more; 3 or more to keep anything
-    double flops = 0;  ///< at most as many operations a product; 0: the planned size
+    bool given_states = false;    ///< for states that are given, which may have any norm
+    bool keep = true;  ///< for later calls of this process and, through the cache folder, of others
+    int repeats = 5;   ///< 1 or more; 3 or more to keep a tile
+    double flops = 0;  ///< the most operations of a product; 0: the planned size
 };
 
 /// Measures the tiles that the device can run for the products that kernel_matrix would make for `shape` from
@@ -49,7 +50,7 @@ struct TileOptions {
 /// within the same bounds. kernel_matrix on host memory measures by itself before jobs that are long enough.
 ///
 /// Tiles are kept in the cache folder in one file a device, for this driver, version of weft and its shaders;
-/// a file that is damaged or foreign counts as none and is replaced. Errors: invalid_argument - shape, type,
+/// a file that is damaged or foreign is ignored and replaced. Errors: invalid_argument - shape, type,
 /// repeats or flops; unsupported, out_of_memory - as kernel_matrix.
 std::vector<TileReport> kernel_matrix_tiles(Backend& backend, const KernelMatrixShape& shape,
                                             const TileOptions& options = {});

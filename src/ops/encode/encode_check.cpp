@@ -91,13 +91,14 @@ namespace {
     throw Error(Errc::invalid_argument, std::string("encode ") + to_string(method) + ": " + what);
 }
 
-// What is wrong with an angle or an amplitude.
+// The fault of an angle or an amplitude that is not finite.
 template <class T>
 EncodeFault fault_of(T value) {
     return std::isnan(value) ? EncodeFault::not_a_number : EncodeFault::infinite;
 }
 
-// All bits of the exponent set; unlike std::isfinite it vectorizes under any flags.
+// Tests the bits of the exponent, which compilers turn into vector code under any flags, unlike
+// std::isfinite.
 bool finite(float value) {
     return (std::bit_cast<std::uint32_t>(value) & 0x7f800000u) != 0x7f800000u;
 }
@@ -154,8 +155,9 @@ std::string describe(const EncodeFailure& failure) {
 
 void check_types(const EncodeTypes& types) {
     const auto refuse_type = [](const char* what, ElementType got, const char* need) {
-        throw Error(Errc::invalid_argument, std::string("encode: ") + what + " are of type " + to_string(got) +
-                                                " (got " + to_string(got) + ", need " + need + ")");
+        throw Error(Errc::invalid_argument, std::string("encode: ") + what + " are of type " +
+                                                to_string(got) + " (got " + to_string(got) + ", need " +
+                                                need + ")");
     };
     if (types.values != kFloat32 && types.values != kFloat64 && types.values != kInt64)
         refuse_type("values", types.values, "float32, float64 or, for basis, int64");
@@ -172,7 +174,7 @@ std::uint64_t check_encode(EncodeMethod method, const StateShape& shape, EncodeT
     if (types.values == kInt64 && method != EncodeMethod::basis)
         refuse(method, "wrong type of values (got int64, need float32 or float64)");
     if (shape.samples == 0) refuse(method, "no samples (got 0, need at least 1)");
-    // 16 bytes an amplitude must still be countable.
+    // The bytes of all amplitudes, 16 each, must be countable.
     if (shape.samples > (std::uint64_t{1} << 58 >> shape.qubits))
         refuse(method, "too many samples (got " + std::to_string(shape.samples) + " of " +
                            std::to_string(shape.qubits) + " qubits, need at most 2^58 amplitudes)");
@@ -198,10 +200,8 @@ void check_spans(const ConstHostArray& values, const HostArray& states) {
     if (states.data == nullptr) refuse_span("states are null");
     const auto in = reinterpret_cast<std::uintptr_t>(values.data);
     const auto out = reinterpret_cast<std::uintptr_t>(states.data);
-    if (in % values.type.bytes() != 0)
-        refuse_span("values are not aligned to their type");
-    if (out % (states.type.bytes() / 2) != 0)
-        refuse_span("states are not aligned to their type");
+    if (in % values.type.bytes() != 0) refuse_span("values are not aligned to their type");
+    if (out % (states.type.bytes() / 2) != 0) refuse_span("states are not aligned to their type");
     if (core::share_memory(core::span_of(values.data, values.bytes(), 0, false),
                            core::span_of(states.data, states.bytes(), 0, true)))
         refuse_span("states overlap values (need separate memory)");

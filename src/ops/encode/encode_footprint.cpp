@@ -9,12 +9,12 @@
 namespace weft::kernels {
 namespace {
 
-// As buffers are rounded.
+// The size that the memory pool rounds a buffer to.
 std::uint64_t padded(std::uint64_t bytes) {
     return std::max<std::uint64_t>(16, (bytes + 15) / 16 * 16);
 }
 
-// Four uploads may be under way and two downloads; a last part that is much smaller has buffers of its own.
+// Four uploads and two downloads may be under way. A last part that is much smaller has buffers of its own.
 std::uint64_t stream_staging(std::uint64_t in, std::uint64_t out) {
     const std::uint64_t up = staging_bytes(in), down = staging_bytes(out), status = 3 * 4096;
     return 4 * up + 4 * (up / 4) + 2 * down + 2 * (down / 4) + status;
@@ -22,8 +22,8 @@ std::uint64_t stream_staging(std::uint64_t in, std::uint64_t out) {
 
 constexpr std::uint64_t kRoundBytes = 64 * kMiB;
 
-// An iqp whose states can be bound; amplitude where parts of a row would be too small to be worth a
-// submission each.
+// Whether a state can be bound. Long amplitude rows are cut into parts unless these would be too small for a
+// submission of their own.
 bool several_rows_fit(const EncodePlan& plan) {
     if (!plan.row_fits()) return false;
     return plan.kernel != EncodeKernel::amplitude_long || 2 * plan.row_bytes_out() <= kRoundBytes;
@@ -68,7 +68,7 @@ std::uint64_t bytes_of_windows(const EncodePlan& plan) {
            stream_staging(row.row_bytes_in(), std::uint64_t{plan.amplitude_bytes} << plan.window_bits);
 }
 
-// One element of a job, in and out, and the values that each chunk of it gets whole.
+// Bytes of an element of a job, in and out, and of the values that every chunk gets whole.
 struct Element {
     std::uint64_t bytes, broadcast;
     explicit Element(const EncodePlan& plan, std::uint64_t job_rows)
@@ -78,8 +78,8 @@ struct Element {
           broadcast(plan.whole_rows() ? 0 : job_rows * plan.row_bytes_in()) {}
 };
 
-// Areas of a slot are not smaller than 256 KiB, ranges in them are aligned, and what is left of a batch may
-// take another path and so other areas.
+// An area of a slot has at least 256 KiB and aligned ranges, and the last chunks of a batch may take another
+// path and so need other areas.
 constexpr std::uint64_t kSlotBytes = 4 * kMiB, kLeastSlotBytes = 5 * (std::uint64_t{256} << 10);
 
 std::uint64_t status_bytes(const EncodePlan& plan) {
@@ -102,8 +102,8 @@ std::uint64_t scratch_bytes(const EncodePlan& plan) {
     return bytes;
 }
 
-// Angles and indices are few: each chunk gets those of its whole job. So that this stays a fraction of what
-// comes out, a job is one chunk of usual size.
+// Angles and indices are few, so each chunk gets those of its whole job. A job is one chunk of usual size,
+// which keeps them a fraction of the states.
 std::uint64_t rows_per_job(const EncodePlan& plan) {
     constexpr std::uint64_t kJobBytes = 32 * kMiB;
     if (plan.whole_rows()) return std::min(plan.samples, std::uint64_t{0xffffffff});
@@ -123,7 +123,7 @@ EncodeRounds usual_rounds(const EncodePlan& plan, const DeviceInfo& device, std:
         constexpr std::uint32_t kMostBits = 23;
         rounds.kind = EncodeRounds::Kind::parts;
         rounds.parts = parts_of(plan, std::min({plan.qubits, plan.window_bits, kMostBits}),
-                                  plan.row_bytes_in() <= device.device_memory_bytes / 4);
+                                plan.row_bytes_in() <= device.device_memory_bytes / 4);
     } else {
         rounds.kind = EncodeRounds::Kind::windows;
     }
@@ -133,7 +133,7 @@ EncodeRounds usual_rounds(const EncodePlan& plan, const DeviceInfo& device, std:
 bool shrink(EncodeRounds& rounds, const EncodePlan& plan) {
     if (rounds.kind == EncodeRounds::Kind::windows) return false;
     if (rounds.kind == EncodeRounds::Kind::parts) {
-        constexpr std::uint32_t kLeastBits = kNormBlockBits;  // a norm's block is read whole
+        constexpr std::uint32_t kLeastBits = kNormBlockBits;  // the block of a norm is read whole
         AmplitudeParts& parts = rounds.parts;
         const bool holds_more = parts.held > 2;
         if (!holds_more && parts.bits <= kLeastBits) return false;
@@ -170,8 +170,8 @@ std::uint64_t rounds_bytes(const EncodePlan& plan, const DeviceInfo& device, con
     return with_blocks(bytes_of_windows(plan));
 }
 
-// Slots grow to their largest bundle: a chunk, or small jobs together. Each bundle is in one slot only, so that
-// all of them together hold no more than the batch.
+// A slot grows to its largest bundle, which is a chunk or several small jobs. Each bundle is in one slot
+// only, so all slots together hold no more than the batch.
 std::uint64_t jobs_bytes(const EncodePlan& plan, const EncodeRoom& room) {
     constexpr std::uint64_t kChunkBytes = 48 * kMiB, kBundleBytes = 8 * kMiB;
     const std::uint64_t job_rows = rows_per_job(plan);

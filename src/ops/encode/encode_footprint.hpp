@@ -8,52 +8,53 @@
 
 namespace weft::kernels {
 
-/// Device memory of a resident encode in addition to values and states, as its buffers are rounded.
+/// Device memory of a resident encode in addition to values and states, in rounded buffers.
 std::uint64_t scratch_bytes(const EncodePlan& plan);
 
 /// Samples of a job of run_batch.
 std::uint64_t rows_per_job(const EncodePlan& plan);
 
-/// What a backend has for an encode.
+/// The memory and the settings that a backend has for an encode.
 struct EncodeRoom {
     std::uint32_t slots = 3;
-    bool copies = true;  ///< chunks of run_batch may be staged: they lie in host and in device memory
+    bool copies = true;  ///< chunks of run_batch may be staged, and then lie in host and in device memory
     std::uint64_t chunk_elements = kDefaultChunkElements;
-    std::uint64_t available = 0;  ///< bytes, of the device and within Config::memory_limit
+    std::uint64_t available = 0;  ///< bytes of the device, within Config::memory_limit
 };
 
-/// Parts of a streamed amplitude row that needs several dispatches. The values of `held` parts are on the
-/// device: all of the row, or two that take turns and are uploaded again when they are read again.
+/// Parts of a streamed amplitude row that needs several dispatches. The device holds the values of `held`
+/// parts: all of the row, or two parts that take turns and are uploaded once more when they are read once
+/// more.
 struct AmplitudeParts {
     std::uint32_t bits = 0;
     std::uint64_t size = 0;             ///< values, and amplitudes: 2^bits
-    std::uint64_t count = 0, used = 0;  ///< of the state; of its values
+    std::uint64_t count = 0, used = 0;  ///< of the state, and of its values
     std::uint64_t held = 0;
 };
 
 /// How an encode that needs several dispatches is streamed.
 struct EncodeRounds {
     enum class Kind {
-        rows,     ///< whole samples, several at a time
-        parts,   ///< of one amplitude sample after the other
-        windows,  ///< of one iqp sample after the other, all of them held
+        rows,     ///< several whole samples at a time
+        parts,    ///< part by part of one amplitude sample after the other
+        windows,  ///< one iqp sample after the other, with all of its windows held
     };
     Kind kind = Kind::rows;
     std::uint64_t rows = 1, sets = 1;  ///< samples a round; sets of buffers that take turns
     AmplitudeParts parts;
 };
-/// The usual cut; `most_rows` is what the caller asked for, 0: nothing.
+/// The usual cut. `most_rows` is what the caller asked for; 0: nothing.
 EncodeRounds usual_rounds(const EncodePlan& plan, const DeviceInfo& device, std::uint64_t most_rows);
-/// The next smaller cut. false: there is none.
+/// Makes the next smaller cut. false: there is none.
 bool shrink(EncodeRounds& rounds, const EncodePlan& plan);
-/// The largest cut whose memory is within `bytes`, else the smallest there is.
+/// The largest cut whose memory is within `bytes`, or the smallest cut if none is.
 EncodeRounds fit_rounds(const EncodePlan& plan, const DeviceInfo& device, std::uint64_t most_rows,
                         std::uint64_t bytes);
 
-/// Bounds of what streamed encodes take, staging and what blocks of the memory pool leave unused included.
+/// Bounds of the memory that streamed encodes take, with staging memory and unused ends of blocks.
 std::uint64_t rounds_bytes(const EncodePlan& plan, const DeviceInfo& device, const EncodeRounds& rounds);
 std::uint64_t jobs_bytes(const EncodePlan& plan, const EncodeRoom& room);
-/// What they cannot do without.
+/// The least memory that a streamed encode needs.
 std::uint64_t least_bytes(const EncodePlan& plan, const DeviceInfo& device, bool copies);
 
 EncodeEstimate estimate(const DeviceInfo& device, const EncodeRoom& room, EncodeMethod method,

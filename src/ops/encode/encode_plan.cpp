@@ -15,13 +15,13 @@ std::uint32_t workgroup_limit(const DeviceInfo& device) {
         std::max(1u, std::min(device.limits.max_workgroup_size[0], device.limits.max_workgroup_invocations)));
 }
 
-// On lavapipe, invocations pass barriers inside loops too early.
+// On lavapipe, invocations pass barriers in loops too early.
 bool keeps_barriers(const DeviceInfo& device) {
     return device.type != DeviceType::cpu;
 }
 
-// A row is held by as many invocations as load it well; what they hold must fit their registers, or the
-// processor's cache: on lavapipe rows of 14 qubits were slower than by amplitude_long.
+// As many invocations hold a row as load it well. What they hold must fit their registers, or the cache of a
+// processor: on lavapipe amplitude_long is faster from 14 qubits on.
 bool plan_kept_row(EncodePlan& plan, const DeviceInfo& device, std::uint32_t most_lanes) {
     constexpr std::uint32_t kMostKept = 8, kTeam = 16, kWorkgroup = 256;
     const std::uint32_t pairs = 1u << (plan.qubits - 1);
@@ -31,17 +31,17 @@ bool plan_kept_row(EncodePlan& plan, const DeviceInfo& device, std::uint32_t mos
     return plan.kept_pairs <= kMostKept && (device.type != DeviceType::cpu || plan.qubits < 14);
 }
 
-// Invocations of subgroups that are whole and whose size is known: 0 where none are that can shuffle.
+// The size of subgroups if they are whole and can shuffle and their size is known, else 0.
 std::uint32_t shuffling_subgroup(const DeviceInfo& device, std::uint32_t local_size) {
     const std::uint32_t size = device.limits.subgroup_size;
     const bool known = device.subgroup_shuffles && device.full_subgroups && device.subgroup_size_control;
     return known && size > 1 && local_size % size == 0 ? size : 0;
 }
 
-// Workgroups that share a row should run at the same time: a card runs some hundred, a small GPU 32.
+// Workgroups that share a row should run at the same time. A card runs some hundred of them, a small GPU 32.
 bool plan_shared_row(EncodePlan& plan, const DeviceInfo& device, std::uint32_t most_lanes) {
     const bool card = device.type == DeviceType::discrete;
-    // What a card's invocations hold, 64 values, is half of their registers.
+    // The 64 values that an invocation of a card holds take half of its registers.
     const std::uint32_t most_qubits = card ? 20 : 17, lanes = 128;
     const std::uint32_t block_bits = std::min(plan.qubits, card ? 13u : 12u);
     if (!keeps_barriers(device) || plan.qubits > most_qubits) return false;
@@ -50,7 +50,8 @@ bool plan_shared_row(EncodePlan& plan, const DeviceInfo& device, std::uint32_t m
     plan.local_size = std::min(lanes, most_lanes);
     plan.kept_pairs = plan.held_pairs = (1u << block_bits) / 2 / plan.local_size;
     plan.subgroup_size = shuffling_subgroup(device, plan.local_size);
-    plan.workgroups_per_row = static_cast<std::uint32_t>((plan.features + (1u << block_bits) - 1) >> block_bits);
+    plan.workgroups_per_row =
+        static_cast<std::uint32_t>((plan.features + (1u << block_bits) - 1) >> block_bits);
     plan.task_words = 8 + 12 * plan.workgroups_per_row;
     return true;
 }
@@ -66,19 +67,20 @@ void plan_amplitude(EncodePlan& plan, const DeviceInfo& device) {
 }
 
 void plan_product(EncodePlan& plan, const DeviceInfo& device) {
-    // Sines and their products are worth it from 16 amplitudes an invocation on. Small states have fewer, so
-    // that neighbouring invocations write neighbouring bytes, and no more than 256 rows of them share the
-    // shader's tables.
+    // Sines and their products pay from 16 amplitudes an invocation on. In small states an invocation makes
+    // fewer, so that neighbours write neighbouring bytes and no more than 256 rows share the tables of the
+    // shader.
     constexpr std::uint32_t kSmallQubits = 6;
     plan.kernel = EncodeKernel::product;
     plan.local_size = std::min(256u, workgroup_limit(device));
     const auto lane_bits = static_cast<std::uint32_t>(std::countr_zero(plan.local_size));
     plan.slab_bits = lane_bits + (plan.qubits <= kSmallQubits ? 1u : 4u);
-    // More products for one barrier less: 0.3 % of an H100's time, but a fifth more of a software device's.
+    // This saves a barrier and costs products: it gains 0.3 % on an H100 and would lose a fifth on a software
+    // device.
     plan.alone = plan.qubits >= plan.slab_bits && device.type != DeviceType::cpu;
 }
 
-// Slab bits whose dealing, couplings and angles fit shared memory; see encode_iqp.comp.
+// The most slab bits whose dealt amplitudes, couplings and angles fit shared memory; see encode_iqp.comp.
 std::uint32_t most_slab_bits(const EncodePlan& plan, const DeviceInfo& device) {
     constexpr std::uint32_t kTables = 465 + 72 + 256, kRows = 128;
     const std::uint32_t real = plan.real64 ? 8 : 4, most_lanes = workgroup_limit(device);
@@ -92,8 +94,8 @@ std::uint32_t most_slab_bits(const EncodePlan& plan, const DeviceInfo& device) {
     return bits;
 }
 
-// Streamed, one dispatch makes a state: a slab, and what lies above it. The same sums in the same order as by
-// passes, so that a state has the same bits.
+// A streamed state is made by one dispatch, slabs and the bits above them. Sums have the order that passes
+// have, so that a state has the same bits.
 void plan_iqp_tasks(EncodePlan& plan, std::uint32_t upper) {
     constexpr std::uint32_t kHeaderWords = 8;
     plan.kernel = EncodeKernel::iqp_tasks;
@@ -102,7 +104,7 @@ void plan_iqp_tasks(EncodePlan& plan, std::uint32_t upper) {
     plan.element_bits = plan.qubits;
 }
 
-// Up to 8 bits above a slab, of 4096 amplitudes where shared memory has room for as many.
+// Plans up to 8 bits above a slab, which has 4096 amplitudes if shared memory has room for them.
 bool plan_iqp_upper(EncodePlan& plan, const DeviceInfo& device, bool streamed) {
     constexpr std::uint32_t kUsualSlab = 12, kMostUpper = 8, kTurn = 4;
     const std::uint32_t most = most_slab_bits(plan, device), usual = std::min(kUsualSlab, most);
@@ -120,7 +122,8 @@ bool plan_iqp_upper(EncodePlan& plan, const DeviceInfo& device, bool streamed) {
     return true;
 }
 
-// The smallest slab of those that need the fewest passes: small ones leave room for more workgroups.
+// Takes the smallest slab of those that need the fewest passes, because small slabs leave room for more
+// workgroups.
 void plan_iqp(EncodePlan& plan, const DeviceInfo& device, bool streamed) {
     if (plan.qubits <= 6) {
         plan.kernel = EncodeKernel::iqp_direct;
@@ -129,7 +132,7 @@ void plan_iqp(EncodePlan& plan, const DeviceInfo& device, bool streamed) {
         return;
     }
     plan.kernel = EncodeKernel::iqp;
-    // What passes of complex64 leave of a state is rounded anyway: no need to compute them twice as slowly.
+    // Passes round to complex64 anyway, so the slower arithmetic would gain nothing.
     if (plan.amplitude_bytes == 8 && plan.qubits > most_slab_bits(plan, device)) plan.real64 = false;
     if (plan_iqp_upper(plan, device, streamed)) return;
     constexpr std::uint32_t kPassBits = 4;
@@ -194,17 +197,17 @@ EncodePlan plan_encode(const DeviceInfo& device, EncodeMethod method, EncodeType
             plan_iqp(plan, device, streamed);
             break;
     }
-    // Half of what iqp computes are indices, which drivers fold where they know the qubits: that is worth a
-    // pipeline for each number of them where there is much to do.
+    // Half of what iqp computes are indices, which drivers fold if they know the qubits. For large batches
+    // that repays a pipeline for each number of qubits.
     constexpr std::uint64_t kManyAmplitudes = std::uint64_t{1} << 22;
     if ((plan.kernel == EncodeKernel::iqp || plan.kernel == EncodeKernel::iqp_direct) &&
         plan.bytes_out() / plan.amplitude_bytes >= kManyAmplitudes)
         plan.fixed_qubits = plan.qubits;
     plan.element_bits = plan.whole_rows() ? plan.qubits : std::min(plan.qubits, plan.slab_bits);
     plan.rows_per_workgroup = plan.kernel == EncodeKernel::amplitude ? plan.local_size / plan.team_size
-                          : plan.whole_rows() || plan.kernel == EncodeKernel::amplitude_long
-                              ? 1
-                              : 1u << (plan.slab_bits - plan.element_bits);
+                              : plan.whole_rows() || plan.kernel == EncodeKernel::amplitude_long
+                                  ? 1
+                                  : 1u << (plan.slab_bits - plan.element_bits);
     return plan;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which shaders an encode takes, in what shape, and what memory: pure functions.
+// Which shaders make an encode, and in which workgroups and passes. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,23 @@
 namespace weft::kernels {
 
 enum class EncodeKernel {
-    amplitude,         ///< a team of invocations a state, its values read once
-    amplitude_shared,  ///< several workgroups a state, their values read once
+    amplitude,         ///< a team of invocations makes a state and reads its values once
+    amplitude_shared,  ///< several workgroups make a state and read its values once
     amplitude_long,    ///< norms of blocks, norms of rows, then the states
     product,           ///< angle, phase, iqp-z
     basis,
     iqp_direct,  ///< up to 6 qubits
     iqp,         ///< transform in shared memory, passes over the state above
-    iqp_tasks,   ///< the same with one pass of up to 8 bits in the same dispatch
+    iqp_tasks,   ///< iqp with one pass of up to 8 bits in the same dispatch
 };
 
-/// A norm of a block or of a row in scratch memory.
+/// Bytes of the norm of a block or of a row in scratch memory, and of the status of an element.
 inline constexpr std::uint32_t kNormBytes = 32;
 inline constexpr std::uint32_t kStatusBytes = 8;
 /// Values of a block of encode_norm_block.comp, as a power of two.
 inline constexpr std::uint32_t kNormBlockBits = 14;
 
-/// Bits [low, low + bits) of the index, transformed by one pass over the states.
+/// Bits [low, low + bits) of the index, which one pass over the states transforms.
 struct EncodePass {
     std::uint32_t low = 0, bits = 0;
 };
@@ -42,23 +42,24 @@ struct EncodePlan {
     bool real64 = false;  ///< arithmetic in float64
     EncodeKernel kernel = EncodeKernel::amplitude;
     std::uint32_t local_size = 256;
-    std::uint32_t kept_pairs = 8;      ///< amplitude: of a row or block that an invocation holds
-    std::uint32_t held_pairs = 8;      ///< of these in registers; CUDA keeps the others in shared memory
-    std::uint32_t subgroup_size = 0;   ///< amplitude_shared: joins sums by shuffles within such; 0: without
-    std::uint32_t team_size = 1;       ///< amplitude: invocations that share a row
-    std::uint32_t workgroups_per_row = 1;  ///< that share a row of several tasks
-    std::uint32_t task_bits = 0;       ///< values or amplitudes of a task, as a power of two
-    std::uint32_t task_words = 0;      ///< of a row, in addition to its status, that such workgroups share
-    std::uint32_t slab_bits = 0;       ///< as in EncodeParameters
-    std::uint32_t element_bits = 0;    ///< amplitudes of an element, as a power of two
+    std::uint32_t kept_pairs = 8;  ///< amplitude: pairs of a row or block that an invocation holds
+    std::uint32_t held_pairs = 8;  ///< of these in registers; CUDA keeps the others in shared memory
+    std::uint32_t subgroup_size =
+        0;                        ///< amplitude_shared: sums are joined by shuffles within these; 0: without
+    std::uint32_t team_size = 1;  ///< amplitude: invocations that share a row
+    std::uint32_t workgroups_per_row = 1;  ///< workgroups that share a row of several tasks
+    std::uint32_t task_bits = 0;           ///< values or amplitudes of a task, as a power of two
+    std::uint32_t task_words = 0;    ///< words of a row that such workgroups share, in addition to its status
+    std::uint32_t slab_bits = 0;     ///< as in EncodeParameters
+    std::uint32_t element_bits = 0;  ///< amplitudes of an element, as a power of two
     std::uint32_t rows_per_workgroup = 1;  ///< elements that a workgroup takes at a time
-    bool alone = false;                ///< product: invocations multiply all factors themselves
-    std::uint32_t fixed_qubits = 0;    ///< iqp: a constant of the shader; 0: a parameter of the dispatch
-    std::uint32_t window_bits = 0;     ///< amplitudes that one binding can hold, as a power of two
+    bool alone = false;                    ///< product: invocations multiply all factors themselves
+    std::uint32_t fixed_qubits = 0;        ///< iqp: a constant of the shader; 0: a parameter of the dispatch
+    std::uint32_t window_bits = 0;         ///< amplitudes that one binding can hold, as a power of two
     std::uint32_t max_workgroups = 1;
     std::uint64_t range_bytes = 0;  ///< of one binding
     std::uint64_t alignment = 4;    ///< of its offset
-    /// Of iqp above element_bits, in this order.
+    /// Of iqp above element_bits, in the order in which they run.
     std::vector<EncodePass> passes;
 
     std::uint64_t row_bytes_in() const noexcept { return features * value_bytes; }
@@ -69,7 +70,7 @@ struct EncodePlan {
     std::uint64_t norm_blocks() const noexcept {
         return (features + (std::uint64_t{1} << kNormBlockBits) - 1) >> kNormBlockBits;
     }
-    /// A state, and the values of one, can be bound whole.
+    /// A state and its values can be bound whole.
     bool row_fits() const noexcept { return qubits <= window_bits; }
     /// EncodeParameters::slab_bits.
     std::uint32_t parameter_bits() const noexcept { return task_bits != 0 ? task_bits : slab_bits; }
@@ -78,12 +79,12 @@ struct EncodePlan {
         return kernel == EncodeKernel::amplitude || kernel == EncodeKernel::amplitude_shared ||
                kernel == EncodeKernel::iqp_tasks;
     }
-    /// Every element can be made for itself by one dispatch: what run_batch can do.
+    /// One dispatch makes every element independently of the others, which is what run_batch can do.
     bool single_dispatch() const noexcept { return kernel != EncodeKernel::amplitude_long && passes.empty(); }
 };
 
-/// `features` has been checked. With `streamed` the kernels are those that one dispatch a chunk allows, as
-/// far as that goes. Errors: unsupported - complex128 on a device without shaderFloat64.
+/// `features` has been checked. `streamed` prefers kernels that make a chunk in one dispatch. Errors:
+/// unsupported - complex128 on a device without shaderFloat64.
 EncodePlan plan_encode(const DeviceInfo& device, EncodeMethod method, EncodeTypes types,
                        const StateShape& shape, std::uint64_t features, bool streamed);
 

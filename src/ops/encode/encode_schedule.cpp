@@ -2,6 +2,7 @@
 #include "ops/encode/encode_schedule.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace weft::kernels {
 namespace {
@@ -10,7 +11,7 @@ std::uint32_t word(std::uint64_t value) {
     return static_cast<std::uint32_t>(value);
 }
 
-// Passes and scaling work on units of 16 bytes: an amplitude of complex128, or two of complex64.
+// Passes and scaling work on units of 16 bytes, which are an amplitude of complex128 or two of complex64.
 std::uint64_t units_of(const EncodePlan& plan, std::uint64_t amplitudes) {
     return amplitudes * plan.amplitude_bytes / 16;
 }
@@ -49,19 +50,16 @@ EncodeDispatch pass_step(const EncodePlan& plan, const EncodePass& pass, std::ui
     return d;
 }
 
-void append(std::vector<EncodeDispatch>& all, const std::vector<EncodeDispatch>& some) {
-    all.insert(all.end(), some.begin(), some.end());
-}
-
 void whole_rows(std::vector<EncodeDispatch>& all, const EncodePlan& plan, bool check_only) {
     const std::uint64_t step = rows_per_dispatch(plan, plan.range_bytes);
     for (std::uint64_t row = 0; row < plan.samples; row += step)
-        append(all, window_steps(plan, row, std::min(step, plan.samples - row), 0,
-                                 std::uint64_t{1} << plan.qubits, check_only));
+        std::ranges::copy(window_steps(plan, row, std::min(step, plan.samples - row), 0,
+                                       std::uint64_t{1} << plan.qubits, check_only),
+                          std::back_inserter(all));
 }
 
-// The norms of some rows are found before the states of the rows before are written: the values of both still lie
-// in the device's cache.
+// The norms of the next rows are computed before the states of some rows are written, so that the values of
+// both still lie in the cache of the device.
 void long_rows(std::vector<EncodeDispatch>& all, const EncodePlan& plan, bool check_only) {
     constexpr std::uint64_t kBundleBytes = std::uint64_t{16} << 20;
     const std::uint64_t step = rows_per_dispatch(plan, kBundleBytes), samples = plan.samples;
@@ -78,7 +76,7 @@ void long_rows(std::vector<EncodeDispatch>& all, const EncodePlan& plan, bool ch
 void windows(std::vector<EncodeDispatch>& all, const EncodePlan& plan, std::uint64_t row, bool check_only) {
     const std::uint64_t size = std::uint64_t{1} << plan.window_bits, end = std::uint64_t{1} << plan.qubits;
     for (std::uint64_t at = 0; at < end; at += size)
-        append(all, window_steps(plan, row, 1, at, size, check_only));
+        std::ranges::copy(window_steps(plan, row, 1, at, size, check_only), std::back_inserter(all));
     if (plan.kernel != EncodeKernel::iqp || check_only) return;
     for (std::uint32_t bit = plan.window_bits; bit < plan.qubits; ++bit)
         all.push_back({EncodeStep::join, row, 1, 0, 0, 0, end, bit});

@@ -32,9 +32,9 @@ namespace {
 
 constexpr std::uint64_t kBlockRows = shared::kGramBlockRows;
 /// Invocations that fill a large device (132 processors of an H100, three workgroups of 128 each), and
-/// workgroups that fill a software device's few threads.
+/// workgroups that fill the few threads of a software device.
 constexpr std::uint64_t kThreadsWanted = 48 * 1024, kWorkgroupsWantedSoftware = 16;
-constexpr std::uint64_t kWorkgroupsWantedLanes = 4;  // so much faster that some threads may idle
+constexpr std::uint64_t kWorkgroupsWantedLanes = 4;  // they are so much faster that some threads may idle
 constexpr std::uint64_t kMostParts = 64;
 
 std::string text(std::uint64_t value) {
@@ -43,10 +43,6 @@ std::string text(std::uint64_t value) {
 
 [[noreturn]] void refuse(Errc code, const std::string& what) {
     throw Error(code, "plan_gram: " + what);
-}
-
-std::uint64_t output_element(const GramProblem& problem) {
-    return problem.output == GramReal::float64 ? 8 : 4;
 }
 
 void check(GramProblem& problem) {
@@ -61,7 +57,7 @@ void check(GramProblem& problem) {
     if (problem.leading < problem.columns)
         refuse(Errc::invalid_argument, "leading is too small (got " + text(problem.leading) +
                                            ", need at least the " + text(problem.columns) + " columns)");
-    // Sizes in bytes are computed in 64 bits from here on.
+    // So that sizes in bytes fit 64 bits.
     constexpr std::uint64_t kMost = std::uint64_t{1} << 31;
     if (problem.rows > kMost || problem.leading > kMost || problem.amplitudes > kMost)
         refuse(Errc::invalid_argument, "too large (got " + text(problem.rows) + " x " +
@@ -70,14 +66,14 @@ void check(GramProblem& problem) {
 }
 
 std::string matrix_obstacle(const GramProblem& problem, const GramDevice& device) {
-    if (!device.matrix_khr && !device.matrix_nv) return "the device shows no matrix units that fit";
+    if (!device.matrix_khr && !device.matrix_nv) return "the device has no matrix units that fit";
     if (!problem.unit_rows) return "rows may have norms other than 1";
     if (!device.matrix_exact) return "matrix units: " + device.matrix_reason;
     return {};
 }
 
 GramMethod choose_method(const GramProblem& problem, const GramDevice& device, GramMethod asked,
-                     std::vector<std::string>& reasons) {
+                         std::vector<std::string>& reasons) {
     const std::string obstacle = matrix_obstacle(problem, device);
     if (asked == GramMethod::automatic) {
         if (problem.precision == GramReal::float64) {
@@ -129,7 +125,7 @@ GramTile choose_tile(GramPlan& plan, const GramDevice& device, const GramOptions
                                       text(device.limits.max_workgroup_invocations) + " invocations and " +
                                       text(device.limits.max_shared_memory_bytes) +
                                       " bytes of shared memory)");
-    // A tile of another device's file, or of other limits, counts as not measured.
+    // A tile that this device cannot run counts as not measured.
     if (const auto kept = device.tiles.find(gram_class(plan));
         kept != device.tiles.end() && std::find(tiles.begin(), tiles.end(), kept->second) != tiles.end()) {
         plan.tile_measured = true;
@@ -138,15 +134,15 @@ GramTile choose_tile(GramPlan& plan, const GramDevice& device, const GramOptions
     const std::uint64_t smaller = std::min(plan.problem.rows, plan.problem.columns);
     for (const GramTile& tile : tiles) {
         if (tiles_of(plan.problem, tile) >= workgroups_wanted(tile, device)) return tile;
-        // Few tiles: matrix units, which live on reuse, rather cut their sums into parts.
+        // With few tiles, matrix units gain more from reuse in large tiles whose sums are cut into parts.
         if (plan.matrix() && tile.rows == 64 && smaller > 32) return tile;
     }
-    // The first of the smallest: what lies beyond the edge of a tile is computed for nothing.
+    // The first of the smallest, since what lies beyond the edge of K is computed for nothing.
     return *std::min_element(tiles.begin(), tiles.end(),
                              [](const GramTile& a, const GramTile& b) { return a.rows < b.rows; });
 }
 
-/// About the square root of the number of terms: both sums are then equally short.
+/// About the square root of the number of terms, which makes both sums equally short.
 std::uint32_t choose_flush(const GramPlan& plan, const GramOptions& options) {
     if (options.flush) {
         if (*options.flush == 0 || *options.flush % plan.step != 0)
@@ -155,8 +151,8 @@ std::uint32_t choose_flush(const GramPlan& plan, const GramOptions& options) {
         return *options.flush;
     }
     const std::uint64_t half = (std::bit_width(plan.problem.amplitudes - 1) + 1) / 2;
-    // Shorter ones cost more than they gain; but matrix units cut off what they shift out, about 4e-8 of a
-    // sum an amplitude, and K of few amplitudes must be as exact as by other methods.
+    // Shorter sums cost more than they gain. Matrix units lose about 4e-8 of a sum for each amplitude, so few
+    // amplitudes are summed in shorter parts, to be as exact as with other methods.
     const std::uint64_t least =
         plan.method == GramMethod::matrix_split && plan.problem.amplitudes <= 1024 ? 32 : 64;
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(std::uint64_t{1} << half, least, 1024));
@@ -184,14 +180,13 @@ void plan_memory(GramPlan& plan, const GramDevice& device) {
     if (plan.panel_rows == 0)
         refuse(Errc::unsupported, "64 states do not fit one binding (got " + text(64 * plan.row_bytes) +
                                       " bytes, need at most " + text(range) + ")");
-    const std::uint64_t row = plan.problem.leading * output_element(plan.problem);
+    const std::uint64_t row = plan.problem.leading * plan.output_bytes();
     plan.output_rows = range > slack ? (range - slack) / row / kBlockRows * kBlockRows : 0;
     if (plan.output_rows == 0)
         refuse(Errc::unsupported, "64 rows of K do not fit one binding (got " + text(64 * row) +
                                       " bytes, need at most " + text(range) + ")");
     if (plan.split > 1) {
-        const std::uint64_t sums =
-            std::uint64_t{2} * plan.tile.rows * plan.tile.columns * (plan.method == GramMethod::fp64 ? 8u : 4u);
+        const std::uint64_t sums = std::uint64_t{plan.tile.rows} * plan.tile.columns * plan.complex_bytes();
         // Blocks off the diagonal of a symmetric problem are rectangles.
         const std::uint64_t rectangle =
             divide_up(plan.problem.rows, plan.tile.rows) * divide_up(plan.problem.columns, plan.tile.columns);
@@ -219,8 +214,8 @@ std::string tile_text(const GramTile& tile) {
     return text(tile.rows) + " x " + text(tile.columns) + " by " + text(tile.threads()) + " invocations";
 }
 
-// As they came out on an H200: by NVIDIA's name reads of shared memory cost more, so large tiles come first,
-// of which subgroups of 16 x 64 wait least; in smaller tiles these are the slowest and not among the choices.
+// In the order measured on an H200. Through NVIDIA's extension, reads of shared memory cost more, so large
+// tiles come first, and of these the one with subgroups of 16 x 64.
 std::vector<GramTile> matrix_tiles(bool khr) {
     constexpr GramTile kSmall{64, 64, 8, 4, 1}, kHigh{128, 64, 8, 4, 1}, kFlat{128, 128, 4, 8, 1},
         kLarge{128, 128, 8, 4, 1}, kLeast{32, 32, 8, 4, 1};
@@ -228,11 +223,11 @@ std::vector<GramTile> matrix_tiles(bool khr) {
     return {kFlat, kHigh, kSmall, kLarge, kLeast};
 }
 
-/// Rows of all panels but the last.
+/// Rows of each panel except the last.
 std::uint64_t panel_of(const GramPlan& plan, std::uint64_t rows) {
     const std::uint64_t most = std::min(plan.panel_rows, plan.output_rows);
     if (rows <= most) return std::max<std::uint64_t>(rows, 1);
-    // Half a tile would compute the other half for nothing.
+    // Whole tiles, because the rest of a tile that begins in the next panel would be computed for nothing.
     const std::uint64_t unit = std::max<std::uint64_t>(kBlockRows, plan.tile.rows);
     if (most < unit) return most;
     const std::uint64_t panels = divide_up(rows, most / unit * unit);
@@ -254,7 +249,7 @@ bool GramBlocks::next(GramBlock& block) {
     for (; turn_ < across_; ++turn_, panel_ = 0)
         while (panel_ < down_) {
             const std::uint64_t i = panel_++;
-            // Along diagonals; or, as all meet all in a tournament, those whose sum is the turn's.
+            // Blocks of one turn lie on a diagonal, or in a square K on an antidiagonal.
             const std::uint64_t j = square_ ? (turn_ + across_ - i) % across_ : (turn_ + i) % across_;
             if (square_ && j > i) continue;
             const std::uint64_t row = i * high_, column = j * wide_;
@@ -262,6 +257,26 @@ bool GramBlocks::next(GramBlock& block) {
             return true;
         }
     return false;
+}
+
+GramDispatch gram_dispatch(const GramPlan& plan, const GramBlock& block, const GramPlace& place, bool square,
+                           std::uint64_t factor_row, std::uint64_t factor_column) {
+    const GramTile& tile = plan.tile;
+    const std::uint64_t down = divide_up(block.rows, tile.rows),
+                        across = divide_up(block.columns, tile.columns);
+    const bool mirror = square || place.mirror, diagonal = square && block.row == block.column;
+    const std::uint64_t part = divide_up(plan.blocks, plan.split);
+    GramDispatch d;
+    d.tiles = diagonal ? tile.rows / tile.columns * (down * (down + 1) / 2) : down * across;
+    d.parts = divide_up(plan.blocks, part);
+    d.origin = place.origin + block.row * place.leading + block.column;
+    d.mirror_origin =
+        (square ? place.origin : place.mirror_origin) + block.column * place.leading + block.row;
+    d.parameters = {{word(block.rows), word(block.columns), word(plan.blocks), diagonal ? 0u : word(across),
+                     word(place.leading), 0, 0, mirror ? 1u : 0u, word(d.tiles), word(part),
+                     word(factor_row + block.row), word(factor_column + block.column)},
+                    word(d.parts)};
+    return d;
 }
 
 std::vector<GramTile> gram_tiles(const GramDevice& device, GramMethod method) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which shader multiplies states, in which tiles, and what memory that takes: pure functions.
+// Which shader multiplies states, in which tiles, and what memory that takes. Pure functions.
 //
 // K[i, j] = |<y_j|x_i>|^2 for rows x_i of X and y_j of Y. States are first packed into planes (see
 // shaders/gram/gram_layout.h), by a pass of their own or as they are built.
@@ -13,18 +13,25 @@
 
 #include <weft/device.hpp>
 
+#include "shaders/gram/gram_interface.h"
+
 namespace weft::kernels {
 
-/// Of tiles, blocks and panels: how many hold all of `a`.
+/// How many tiles, blocks or panels of `b` hold all of `a`.
 constexpr std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) noexcept {
     return a / b + (a % b != 0 ? 1 : 0);
 }
 
+/// A value that fits the 32 bits of a shader's parameter.
+constexpr std::uint32_t word(std::uint64_t value) noexcept {
+    return static_cast<std::uint32_t>(value);
+}
+
 enum class GramMethod {
     automatic,
-    fp32_4m,        ///< four real products
-    fp32_3m,        ///< three, after Gauss: a quarter less arithmetic
-    fp64,           ///< needs shaderFloat64
+    fp32_4m,       ///< four real products
+    fp32_3m,       ///< three, after Gauss: a quarter less arithmetic
+    fp64,          ///< needs shaderFloat64
     matrix_split,  ///< matrix units, float16 high and low parts, three products: as exact as float32
 };
 const char* to_string(GramMethod method) noexcept;
@@ -32,42 +39,41 @@ const char* to_string(GramMethod method) noexcept;
 enum class GramReal { float32, float64 };
 
 struct GramProblem {
-    std::uint64_t rows = 0, columns = 0;  ///< of K: states of X and of Y
-    std::uint64_t amplitudes = 0;         ///< of a state
-    bool symmetric = false;               ///< Y is X: half of the work, K equal to its transpose bit for bit
+    std::uint64_t rows = 0, columns = 0;     ///< of K: states of X and of Y
+    std::uint64_t amplitudes = 0;            ///< of a state
+    bool symmetric = false;                  ///< Y is X: half of the work, and K is symmetric to the bit
     GramReal precision = GramReal::float32;  ///< float32: complex64 states; float64: complex128
     GramReal output = GramReal::float32;     ///< elements of K
     std::uint64_t leading = 0;               ///< elements between rows of K; 0: columns
-    /// Every row has norm 1 up to rounding. Matrix units hold float16; otherwise they are not used.
+    /// Every row has norm 1 up to rounding. Otherwise matrix units are not used, because they hold float16.
     bool unit_rows = false;
     /// Values of K are multiplied by a factor of their row and one of their column.
     bool scaled = false;
 };
 
-/// Outputs of a workgroup and of each of its invocations. Candidates of a tuner.
+/// Outputs of a workgroup and of each of its invocations.
 struct GramTile {
     std::uint32_t rows = 64, columns = 64;
     std::uint32_t thread_rows = 8, thread_columns = 4;
     std::uint32_t stages = 2;
     std::uint32_t threads() const noexcept { return rows / thread_rows * (columns / thread_columns); }
-    /// Of fp32_4m: by gram_lanes.comp, which shares nothing.
+    /// Whether fp32_4m computes it with gram_lanes.comp, whose invocations share nothing.
     bool lanes() const noexcept { return thread_rows == 8 && thread_columns == 8; }
     bool operator==(const GramTile&) const = default;
 };
 
-/// Tiles that were measured, by gram_class().
+/// Measured tiles by gram_class().
 using GramTiles = std::map<std::string, GramTile>;
 
-/// What the plan may look at.
+/// What the plan may know of a device.
 struct GramDevice {
     DeviceLimits limits;
-    bool software = false;  ///< runs on the host's own cores
+    bool software = false;  ///< runs on the cores of the host
     bool float64 = false;
     bool matrix_khr = false, matrix_nv = false;  ///< 16 x 16 x 16, float16 to float32, by that extension
     bool matrix_exact = false;                   ///< they passed the accuracy probe
-    std::string matrix_reason{};                 ///< why not
-    std::uint64_t memory_bytes = 0;              ///< of device memory that may be used; 0: unknown
-    GramTiles tiles{};                           ///< measured on it; used before the plan's own choice
+    std::string matrix_reason{};                 ///< why they are not used
+    GramTiles tiles{};                           ///< measured on this device; they precede the plan's choice
 };
 
 struct GramOptions {
@@ -78,7 +84,7 @@ struct GramOptions {
 };
 
 struct GramPlan {
-    GramProblem problem;  ///< leading filled in
+    GramProblem problem;  ///< with its leading dimension
     GramMethod method = GramMethod::fp32_3m;
     bool khr = false;  ///< of matrix_split: by VK_KHR_cooperative_matrix
     GramTile tile;
@@ -100,18 +106,13 @@ struct GramPlan {
     std::uint64_t packed_bytes(std::uint64_t rows) const noexcept {
         return (rows + 63) / 64 * 64 * row_bytes;
     }
-    std::uint64_t packed_bytes_x() const noexcept { return packed_bytes(problem.rows); }
-    std::uint64_t packed_bytes_y() const noexcept {
-        return problem.symmetric ? 0 : packed_bytes(problem.columns);
-    }
-    std::uint64_t output_bytes() const noexcept {
-        return problem.rows * problem.leading * (problem.output == GramReal::float64 ? 8u : 4u);
-    }
+    std::uint64_t complex_bytes() const noexcept { return method == GramMethod::fp64 ? 16 : 8; }
+    std::uint64_t output_bytes() const noexcept { return problem.output == GramReal::float64 ? 8 : 4; }
 };
 
 /// Errors: invalid_argument - zero sizes, a leading dimension below the columns, symmetric with rows other
-/// than columns, a tile or flush the method does not have; unsupported - a method or precision that the device
-/// lacks, 64 packed rows or 64 rows of K that no binding spans.
+/// than columns, a tile or flush the method does not have; unsupported - a method or precision that the
+/// device lacks, 64 packed rows or 64 rows of K that no binding spans.
 GramPlan plan_gram(const GramProblem& problem, const GramDevice& device, const GramOptions& options = {});
 
 /// A block of K that one dispatch computes, in rows and columns of the whole.
@@ -120,33 +121,54 @@ struct GramBlock {
     bool operator==(const GramBlock&) const = default;
 };
 
-/// What a plan's bindings cut K into, one dispatch each: panels of nearly equal height in whole tiles. Blocks
-/// that follow each other share neither rows nor columns as long as there are such, so nothing need wait
-/// between them: the last tiles of one leave room that the first of the next take.
+/// The blocks that the bindings of a plan cut K into: panels of nearly equal height in whole tiles. Blocks
+/// that follow each other share neither rows nor columns for as long as possible, so that none waits for
+/// another and the first tiles of a block fill the device beside the last tiles of the block before.
 class GramBlocks {
   public:
-    /// Of `rows` by `columns`. `square`: of K(X, X) those on and below the diagonal, which are mirrored too.
+    /// Blocks of `rows` by `columns`. `square`: those on and below the diagonal of K(X, X), which are
+    /// mirrored.
     GramBlocks(const GramPlan& plan, std::uint64_t rows, std::uint64_t columns, bool square);
-    /// False: there are no more.
+    /// false: there are no more blocks.
     bool next(GramBlock& block);
 
   private:
-    std::uint64_t rows_, columns_, high_, wide_, down_, across_;  // high_ by wide_, all but the last
+    std::uint64_t rows_, columns_, high_, wide_, down_,
+        across_;  // blocks are high_ by wide_, the last smaller
     bool square_;
     std::uint64_t turn_ = 0, panel_ = 0;
 };
 
+/// Where a block of K goes: element (i, j) of the block is element origin + i * leading + j of the memory of
+/// K. With `mirror` it is also written to element mirror_origin + j * leading + i.
+struct GramPlace {
+    std::uint64_t leading = 0, origin = 0;
+    bool mirror = false;
+    std::uint64_t mirror_origin = 0;
+};
+
+/// The dispatch that computes a block.
+struct GramDispatch {
+    std::uint64_t tiles = 0, parts = 1;           ///< of the block, and of each sum
+    std::uint64_t origin = 0, mirror_origin = 0;  ///< first elements written in the memory of K
+    /// Outputs begin at element 0 of what is bound, and factors at `factor_row` and `factor_column`.
+    shared::GramReduceParameters parameters{};
+};
+/// `square`: X is Y, so the block is mirrored, and only half of it is computed on the diagonal.
+GramDispatch gram_dispatch(const GramPlan& plan, const GramBlock& block, const GramPlace& place, bool square,
+                           std::uint64_t factor_row, std::uint64_t factor_column);
+
 /// Tiles of this method that the device can run, the default first.
 std::vector<GramTile> gram_tiles(const GramDevice& device, GramMethod method);
 
-/// From here on all sizes are one class.
+/// Larger sizes belong to the same class.
 inline constexpr std::uint64_t kMostClassRows = 4096, kMostClassAmplitudes = 1 << 16;
 
-/// Products that share a tile: method, interface of the matrix units, the smaller side of K up to the next
-/// power of two (4096 stands for all above), amplitudes likewise (2^16).
+/// The name of products that share a tile: method, extension of the matrix units, and the smaller side of K
+/// and the amplitudes, both rounded up to a power of two and limited as above.
 std::string gram_class(const GramPlan& plan);
 
-/// "128x64/8x4/1": outputs of a workgroup, of an invocation, stages.
+/// "128x64/8x4/1": outputs of a workgroup, outputs of an invocation, stages.
 std::string to_string(const GramTile& tile);
 
 }  // namespace weft::kernels

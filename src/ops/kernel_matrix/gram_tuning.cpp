@@ -19,14 +19,14 @@ std::string hex(std::uint64_t value) {
     return text;
 }
 
-/// Text of drivers, without what FlatReader has no escapes for.
+/// Text of a driver without characters that read_flat_json has no escapes for.
 std::string plain(std::string text) {
     for (char& c : text)
         if (c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' ') c = '?';
     return text;
 }
 
-/// The number in front, taken off; 0: none.
+/// Takes the number off the front and returns it; 0: there is none.
 std::uint32_t take(std::string_view& text) {
     std::uint32_t value = 0;
     const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -95,12 +95,6 @@ DecodedGramTuning decode_gram_tuning(const GramTuningIdentity& identity, std::st
         decoded.tiles.emplace(name, tile);
     }
     return decoded;
-}
-
-bool gram_tuning_pays(const GramDevice& device, double flops) {
-    // A large GPU makes 1e14 in about a second, as long as it takes to compile a few pipelines; a software
-    // device makes 1e12 in a minute.
-    return flops >= (device.software ? 1e12 : 1e14);
 }
 
 GramProblem gram_trial(const GramPlan& plan, double flops) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of the Gram product that were measured on a device: what is kept of them, how it is written, and
-// when measuring pays. Pure functions.
+// Tiles of the Gram product that were measured on a device: on which products, and how the file that keeps
+// them is written. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace weft::kernels {
 
-/// Who measured tiles belong to. Any difference is a miss.
+/// What measured tiles belong to. Tiles of another identity are not used.
 struct GramTuningIdentity {
     std::string device;  ///< its UUID
     std::string driver;  ///< name and version
@@ -23,25 +23,21 @@ struct GramTuningIdentity {
 
 inline constexpr std::size_t kMaxGramTuningBytes = 32768;
 
-/// One file a device.
+/// Each device has one file.
 std::string gram_tuning_file_name(const GramTuningIdentity& identity);
 std::string encode_gram_tuning(const GramTuningIdentity& identity, const GramTiles& tiles);
 
 struct DecodedGramTuning {
     GramTiles tiles;      ///< empty when refused
-    std::string refused;  ///< empty: usable
+    std::string refused;  ///< why the text is not used; empty: it is
 };
 DecodedGramTuning decode_gram_tuning(const GramTuningIdentity& identity, std::string_view text);
 
-/// Whether measuring tiles first is worth it for a job of `flops` floating-point operations: what it may take
-/// is a small part of that, pipelines that have to be compiled included.
-bool gram_tuning_pays(const GramDevice& device, double flops);
-
-/// The product on which tiles are compared: a rectangle of about the planned size, with at most `flops`
-/// operations (0: no limit), and of no more rows than planned.
+/// The product on which tiles are compared: a rectangle of about the planned size, with no more rows than
+/// planned and at most `flops` operations (0: no limit).
 GramProblem gram_trial(const GramPlan& plan, double flops);
 
-/// Part of a job's operations that a trial of one tile may take.
+/// The part of the operations of a job that a trial of one tile may take.
 inline constexpr double kGramTrialShare = 1.0 / 300;
 
 }  // namespace weft::kernels

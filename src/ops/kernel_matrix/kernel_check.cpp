@@ -8,9 +8,11 @@
 #include <cstdio>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <weft/error.hpp>
+#include <weft/ops/encode.hpp>
 
 #include "base/batch_call.hpp"
 #include "base/span_set.hpp"
@@ -41,8 +43,11 @@ namespace {
     throw Error(Errc::invalid_argument, "kernel_matrix: " + what);
 }
 
-const char* name_of(double value) {
-    return std::isnan(value) ? "not a number" : "infinite";
+// `value` is not finite, or is too large to be scaled.
+EncodeFault fault_of(double value) {
+    return std::isnan(value)   ? EncodeFault::not_a_number
+           : std::isinf(value) ? EncodeFault::infinite
+                               : EncodeFault::out_of_range;
 }
 
 struct BadValue {
@@ -50,58 +55,72 @@ struct BadValue {
     double value = 0;
 };
 
-/// The first numbers that are not finite, once scaled, and how many there are.
+/// Numbers that are not finite once they are scaled: the first ones, how many there are, and one of each row.
 struct BadValues {
     std::uint64_t count = 0;
     std::vector<BadValue> first;
+    std::vector<EncodeFailure> rows;
+};
+
+/// Rows of `columns` elements, each of `parts` numbers.
+struct RowWidth {
+    std::uint64_t columns = 1, parts = 1;
 };
 
 template <class T>
-BadValues find_bad(const T* data, std::uint64_t begin, std::uint64_t end, double scale) {
+BadValues find_bad(const T* data, std::uint64_t begin, std::uint64_t end, double scale, RowWidth width) {
     constexpr std::size_t kMostNamed = 3;
     BadValues bad;
     for (std::uint64_t i = begin; i < end; ++i) {
-        const double value = static_cast<double>(data[i]) * scale;
-        if (std::isfinite(value)) continue;
+        const auto value = static_cast<double>(data[i]);
+        if (std::isfinite(value * scale)) continue;
         ++bad.count;
-        if (bad.first.size() < kMostNamed) bad.first.push_back({i, static_cast<double>(data[i])});
+        if (bad.first.size() < kMostNamed) bad.first.push_back({i, value});
+        const std::uint64_t element = i / width.parts, row = element / width.columns;
+        if (bad.rows.empty() || bad.rows.back().sample != row)
+            bad.rows.push_back({row, element % width.columns, fault_of(value)});
     }
     return bad;
 }
 
-BadValues find_bad(const ConstHostArray& x, std::uint64_t begin, std::uint64_t end, double scale) {
-    return x.type == kFloat32 ? find_bad(static_cast<const float*>(x.data), begin, end, scale)
-                                        : find_bad(static_cast<const double*>(x.data), begin, end, scale);
+BadValues find_bad(const ConstHostArray& x, std::uint64_t begin, std::uint64_t end, double scale,
+                   RowWidth width) {
+    return x.type == kFloat32 ? find_bad(static_cast<const float*>(x.data), begin, end, scale, width)
+                              : find_bad(static_cast<const double*>(x.data), begin, end, scale, width);
 }
 
-BadValues find_bad_in_parts(const ConstHostArray& x, double scale, std::uint32_t threads) {
+BadValues find_bad_in_parts(const ConstHostArray& x, double scale, RowWidth width, std::uint32_t threads) {
     // Starting a thread costs what reading about 512 KiB costs.
     constexpr std::uint64_t kValuesPerThread = 1u << 17;
     std::vector<BadValues> found(std::max(1u, threads));
     in_parts(x.size, kValuesPerThread, threads,
              [&](std::uint64_t part, std::uint64_t begin, std::uint64_t end) {
-                 found[part] = find_bad(x, begin, end, scale);
+                 found[part] = find_bad(x, begin, end, scale, width);
              });
     BadValues bad;
     for (const BadValues& part : found) {
         bad.count += part.count;
         if (bad.first.empty()) bad.first = part.first;
+        for (const EncodeFailure& row : part.rows)  // a row may lie in two parts
+            if (bad.rows.empty() || bad.rows.back().sample != row.sample) bad.rows.push_back(row);
     }
     return bad;
 }
 
-// `parts` numbers make an element of a row.
-[[noreturn]] void refuse_values(const char* what, const BadValues& bad, std::uint64_t columns,
-                                std::uint64_t parts) {
+std::string text_of(const char* what, const BadValues& bad, RowWidth width) {
     std::string text = std::string(what) + ": ";
     for (const BadValue& value : bad.first) {
-        text += (&value == bad.first.data() ? "row " : ", row ") +
-                std::to_string(value.index / parts / columns) + " column " +
-                std::to_string(value.index / parts % columns) + " is ";
-        text += std::isfinite(value.value) ? "too large for the scale" : name_of(value.value);
+        const std::uint64_t element = value.index / width.parts;
+        text += (&value == bad.first.data() ? "row " : ", row ") + std::to_string(element / width.columns) +
+                " column " + std::to_string(element % width.columns) + " is ";
+        text += std::isfinite(value.value) ? "too large for the scale" : to_string(fault_of(value.value));
     }
     if (bad.count > bad.first.size()) text += " and so on";
-    refuse(text + " (got " + std::to_string(bad.count) + " such values, need 0)");
+    return text + " (got " + std::to_string(bad.count) + " such values, need 0)";
+}
+
+[[noreturn]] void refuse_rows(const std::string& what, std::vector<EncodeFailure> rows) {
+    throw EncodeError("kernel_matrix: " + what, std::move(rows));
 }
 
 double square_norm(const ConstHostArray& parts, std::uint64_t first, std::uint64_t count) {
@@ -121,7 +140,7 @@ void check_count(const char* what, std::uint64_t got, std::uint64_t need, const 
                ", need " + std::to_string(need) + ")");
 }
 
-// Null, alignment to `alignment`, and overlap of `k` with another array.
+// Refuses null, memory that is not aligned, and overlap of `k` with another array.
 void check_memory(const char* what, const ConstHostArray& in, std::uint64_t alignment, const HostArray& k) {
     if (in.data == nullptr) refuse(std::string(what) + " is null");
     if (k.data == nullptr) refuse("k is null");
@@ -129,41 +148,48 @@ void check_memory(const char* what, const ConstHostArray& in, std::uint64_t alig
                to = reinterpret_cast<std::uintptr_t>(k.data);
     if (from % alignment != 0) refuse(std::string(what) + " is not aligned to its type");
     if (to % k.type.bytes() != 0) refuse("k is not aligned to its type");
-    if (core::share_memory(core::span_of(in.data, in.bytes(), 0, false), core::span_of(k.data, k.bytes(), 0, true)))
+    if (core::share_memory(core::span_of(in.data, in.bytes(), 0, false),
+                           core::span_of(k.data, k.bytes(), 0, true)))
         refuse("k overlaps " + std::string(what) + " (need separate memory)");
 }
 
 // `parts`: real and imaginary parts of states of `amplitudes` each.
-void check_finite_states(const char* what, const ConstHostArray& parts, std::uint64_t amplitudes, ElementType k,
-                         std::uint32_t threads) {
-    // K of a state with itself is its square norm's square.
+void check_finite_states(const char* what, const ConstHostArray& parts, std::uint64_t amplitudes,
+                         ElementType k, std::uint32_t threads) {
+    // K of a state with itself is the square of its square norm.
     const bool narrow = parts.type == kFloat32 || k == kFloat32;
     const double most = narrow ? 1.8e19 : 1.3e154;
     const double part = std::sqrt(most / (2 * static_cast<double>(amplitudes)));
-    // One pass suffices where every value is in range.
-    if (find_bad_in_parts(parts, std::numeric_limits<double>::max() / part, threads).count == 0) return;
-    const BadValues bad = find_bad_in_parts(parts, 1, threads);
-    if (bad.count != 0) refuse_values(what, bad, amplitudes, 2);
+    const RowWidth width{amplitudes, 2};
+    // One pass suffices if every value is small enough for any norm.
+    if (find_bad_in_parts(parts, std::numeric_limits<double>::max() / part, width, threads).count == 0)
+        return;
+    BadValues bad = find_bad_in_parts(parts, 1, width, threads);
+    if (bad.count != 0) refuse_rows(text_of(what, bad, width), std::move(bad.rows));
+    double largest = 0;  // of the first state that is too large
+    std::vector<EncodeFailure> rows;
     for (std::uint64_t row = 0; row < parts.size / 2 / amplitudes; ++row) {
         const double square = square_norm(parts, 2 * amplitudes * row, 2 * amplitudes);
         if (square <= most) continue;
-        char text[128];
-        std::snprintf(text, sizeof text,
-                      ": row %llu is too large for %s (got a norm of %.3g, need at most %.3g)",
-                      static_cast<unsigned long long>(row), narrow ? "float32" : "float64", std::sqrt(square),
-                      std::sqrt(most));
-        refuse(what + std::string(text));
+        if (rows.empty()) largest = std::sqrt(square);
+        rows.push_back({row, 0, EncodeFault::out_of_range});
     }
+    if (rows.empty()) return;
+    char text[128];
+    std::snprintf(text, sizeof text, ": row %llu is too large for %s (got a norm of %.3g, need at most %.3g)",
+                  static_cast<unsigned long long>(rows[0].sample), narrow ? "float32" : "float64", largest,
+                  std::sqrt(most));
+    refuse_rows(what + std::string(text), std::move(rows));
 }
 
 [[noreturn]] void refuse_type(const char* what, const char* verb, ElementType got, const char* need) {
     refuse(std::string(what) + verb + to_string(got) + " (got " + to_string(got) + ", need " + need + ")");
 }
 
-void check_arrays(const ArrayFacts& x, const ArrayFacts* y, const ArrayFacts& k,
+void check_arrays(const ArrayFacts& x, const std::optional<ArrayFacts>& y, const ArrayFacts& k,
                   const KernelMatrixShape& shape, std::uint64_t row, const char* unit) {
     check_count("x", x.size, shape.samples * row, unit);
-    if (y != nullptr) {
+    if (y) {
         check_count("y", y->size, shape.others * row, unit);
         if (x.type != y->type)
             refuse("types differ (got X of " + to_string(x.type) + " and Y of " + to_string(y->type) +
@@ -175,10 +201,9 @@ void check_arrays(const ArrayFacts& x, const ArrayFacts* y, const ArrayFacts& k,
 
 std::uint32_t check_circuit(const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit) {
     if (static_cast<unsigned>(circuit.map) > static_cast<unsigned>(FeatureMap::ryrz))
-        refuse("no such map (got " + std::to_string(static_cast<int>(circuit.map)) +
-               ", need 0 or 1)");
+        refuse("no such map (got " + std::to_string(static_cast<int>(circuit.map)) + ", need 0 or 1)");
     if (!std::isfinite(circuit.scale))
-        refuse("scale is " + std::string(name_of(circuit.scale)) + " (need a finite number)");
+        refuse("scale is " + std::string(to_string(fault_of(circuit.scale))) + " (need a finite number)");
     const ConstHostArray& w = circuit.weights;
     if (!w.empty() && w.type != kFloat32 && w.type != kFloat64)
         refuse_type("weights", " are of type ", w.type, "float32 or float64");
@@ -189,8 +214,9 @@ std::uint32_t check_circuit(const KernelMatrixShape& shape, const KernelMatrixCi
         refuse("weights: too many layers (got " + std::to_string(w.size / shape.qubits) +
                ", need at most 65535)");
     if (w.size != 0 && w.data == nullptr) refuse("weights: null with a length");
-    const BadValues bad = find_bad(w, 0, w.size, 1);
-    if (bad.count != 0) refuse_values("weights", bad, shape.qubits, 1);
+    const RowWidth width{shape.qubits};
+    const BadValues bad = find_bad(w, 0, w.size, 1, width);
+    if (bad.count != 0) refuse(text_of("weights", bad, width));
     return static_cast<std::uint32_t>(w.size / shape.qubits);
 }
 
@@ -265,17 +291,17 @@ CircuitFacts state_facts(ElementType type, bool on_host) {
     return facts;
 }
 
-void check_features(const ArrayFacts& x, const ArrayFacts* y, const ArrayFacts& k,
+void check_features(const ArrayFacts& x, const std::optional<ArrayFacts>& y, const ArrayFacts& k,
                     const KernelMatrixShape& shape, const KernelMatrixOptions& options) {
-    check_kernel_shape(shape, y != nullptr);
+    check_kernel_shape(shape, y.has_value());
     check_real_type("x", x.type);
     check_kernel_options(options);
     check_arrays(x, y, k, shape, shape.qubits, "values");
 }
 
-void check_states(const ArrayFacts& x, const ArrayFacts* y, const ArrayFacts& k,
+void check_states(const ArrayFacts& x, const std::optional<ArrayFacts>& y, const ArrayFacts& k,
                   const KernelMatrixShape& shape, const KernelMatrixOptions& options) {
-    const std::uint64_t row = check_state_shape(shape, y != nullptr);
+    const std::uint64_t row = check_state_shape(shape, y.has_value());
     static_cast<void>(state_facts(x.type, false));
     check_kernel_options(options);
     check_arrays(x, y, k, shape, row, "amplitudes");
@@ -287,8 +313,9 @@ void check_host_features(const ConstHostArray& x, const ConstHostArray* y, const
         if (array == nullptr) continue;
         const char* what = array == y ? "y" : "x";
         check_memory(what, *array, array->type.bytes(), k);
-        const BadValues bad = find_bad_in_parts(*array, scale, threads);
-        if (bad.count != 0) refuse_values(what, bad, shape.qubits, 1);
+        const RowWidth width{shape.qubits};
+        BadValues bad = find_bad_in_parts(*array, scale, width, threads);
+        if (bad.count != 0) refuse_rows(text_of(what, bad, width), std::move(bad.rows));
     }
 }
 
@@ -302,6 +329,19 @@ void check_host_states(const ConstHostArray& x, const ConstHostArray* y, const H
         check_finite_states(what, {array->data, array->size * 2, part}, std::uint64_t{1} << shape.qubits,
                             k.type, threads);
     }
+}
+
+OpReport kernel_report(const KernelMatrixShape& shape, KernelMatrixMethod method, const ConstHostArray& x,
+                       const ConstHostArray* y, const HostArray& k) {
+    OpReport report;
+    report.op = "kernel_matrix";
+    report.method = to_string(method);
+    report.items = shape.pairs();
+    report.jobs = 1;
+    report.elements = k.size;
+    report.bytes_in = x.bytes() + (y != nullptr ? y->bytes() : 0);
+    report.bytes_out = k.bytes();
+    return report;
 }
 
 }  // namespace kernels

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Refuses kernel matrices that cannot be made before anything touches a device, wherever their arrays lie.
-// Pure. All errors are invalid_argument.
+// Refuses kernel matrices that cannot be made before anything touches a device, wherever their arrays lie,
+// and begins their reports. Pure. All errors are invalid_argument.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include <weft/ops/kernel_matrix.hpp>
 
@@ -16,43 +17,55 @@ struct ArrayFacts {
     std::uint64_t size = 0;  ///< in elements
     ElementType type{};
 };
-inline ArrayFacts facts_of(const ConstHostArray& array) {
-    return {array.size, array.type};
+template <class Array>
+ArrayFacts facts_of(const Array& array) {
+    if constexpr (requires { array.type(); })
+        return {array.size(), array.type()};
+    else
+        return {array.size, array.type};
 }
-inline ArrayFacts facts_of(const ConstDeviceArray& array) {
-    return {array.size(), array.type()};
+/// The same of an array that a call may lack.
+template <class Array>
+std::optional<ArrayFacts> facts_of(const Array* array) {
+    return array != nullptr ? std::optional(facts_of(*array)) : std::nullopt;
 }
 
 void check_kernel_options(const KernelMatrixOptions& options);
-/// The options but `batch`, of which members that do not apply are refused. `stage_times`: whether it does.
+/// The options without `batch`, whose members that do not apply are refused. `stage_times` says whether it
+/// applies.
 KernelMatrixOptions host_options(const KernelMatrixHostOptions& options, bool stage_times);
-/// For CUDA, which does not measure tiles: refuses autotune = on.
+/// Refuses autotune = on, for CUDA, which does not measure tiles.
 void check_no_autotune(const KernelMatrixOptions& options);
 
-/// Samples and qubits; `with_y` says whether the call has a Y.
+/// Checks samples and qubits; `with_y` says whether the call has a Y.
 void check_kernel_shape(const KernelMatrixShape& shape, bool with_y);
-/// The same of states; returns the amplitudes of one.
+/// The same for states; returns the amplitudes of a state.
 std::uint64_t check_state_shape(const KernelMatrixShape& shape, bool with_y);
-/// `what` is of type float32 or float64.
+/// Refuses other types than float32 and float64.
 void check_real_type(const char* what, ElementType type);
 
-/// Shape, map, scale and weights, which must be finite.
+/// Checks map, scale and weights, which must be finite.
 CircuitFacts circuit_facts(const KernelMatrixShape& shape, const KernelMatrixCircuit& circuit, bool on_host);
-/// The type of states.
+/// Checks the type of states.
 CircuitFacts state_facts(ElementType type, bool on_host);
 
-/// Shape, options, types and lengths of a call with features, or with states; `y` may be null.
-void check_features(const ArrayFacts& x, const ArrayFacts* y, const ArrayFacts& k,
+/// Checks shape, options, types and lengths of a call with features, or with states.
+void check_features(const ArrayFacts& x, const std::optional<ArrayFacts>& y, const ArrayFacts& k,
                     const KernelMatrixShape& shape, const KernelMatrixOptions& options);
-void check_states(const ArrayFacts& x, const ArrayFacts* y, const ArrayFacts& k,
+void check_states(const ArrayFacts& x, const std::optional<ArrayFacts>& y, const ArrayFacts& k,
                   const KernelMatrixShape& shape, const KernelMatrixOptions& options);
 
-/// Arrays in host memory: pointers, alignment, overlap with `k`. Features times the scale must be finite; so
-/// must states, and their norms small enough for their fourth powers, in the arithmetic and in `k`. The text
-/// names rows and columns of the first that are not.
+/// Checks arrays in host memory: pointers, alignment, overlap with `k`. Features times the scale must be
+/// finite. States must be finite, and their norms must have fourth powers in the arithmetic and in `k`.
+/// Errors: EncodeError with all rows of the first array that has such values; the text names the array and
+/// its first values.
 void check_host_features(const ConstHostArray& x, const ConstHostArray* y, const HostArray& k,
                          const KernelMatrixShape& shape, double scale, std::uint32_t threads);
 void check_host_states(const ConstHostArray& x, const ConstHostArray* y, const HostArray& k,
                        const KernelMatrixShape& shape, std::uint32_t threads);
+
+/// The report of a call on host memory, without times.
+OpReport kernel_report(const KernelMatrixShape& shape, KernelMatrixMethod method, const ConstHostArray& x,
+                       const ConstHostArray* y, const HostArray& k);
 
 }  // namespace weft::kernels

@@ -21,14 +21,15 @@ std::uint64_t clip(std::span<T> k, std::uint64_t rows) {
     if (solver.info() != Eigen::Success)
         throw Error(Errc::invalid_argument, "clip_kernel_matrix: the eigenvalues do not converge");
     const Eigen::VectorXd& eigenvalues = solver.eigenvalues();  // ascending
-    // Eigenvalues of 0 come out as rounding has them.
+    // Rounding makes small numbers of either sign of eigenvalues that are 0.
     const double rounding = static_cast<double>(rows) * std::numeric_limits<double>::epsilon() *
                             eigenvalues.cwiseAbs().maxCoeff();
     const Eigen::Index negative = (eigenvalues.array() < -rounding).count();
     if (negative == 0) return 0;
     const auto kept = solver.eigenvectors().rightCols(n - negative);
     const Matrix scaled = kept * eigenvalues.tail(n - negative).cwiseMax(0.0).cwiseSqrt().asDiagonal();
-    // As a product with its own transpose, so symmetric to the bit once one triangle is copied.
+    // A product with its own transpose, of which one triangle is computed and copied, so that it is symmetric
+    // to the bit.
     Matrix clipped = Matrix::Zero(n, n);
     clipped.selfadjointView<Eigen::Lower>().rankUpdate(scaled);
     clipped.triangularView<Eigen::StrictlyUpper>() = clipped.transpose();

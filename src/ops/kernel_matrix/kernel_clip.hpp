@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Projection onto the positive semidefinite matrices; in a file of its own because Eigen takes long to
+// Projection onto the positive semidefinite matrices. It has a file of its own because Eigen takes long to
 // compile.
 #pragma once
 
@@ -8,7 +8,8 @@
 
 namespace weft::kernels {
 
-/// Negative eigenvalues become 0; returns how many there were. Reads the lower triangle of finite numbers.
+/// Makes negative eigenvalues 0 and returns how many there were. Reads the lower triangle, which must be
+/// finite.
 std::uint64_t clip_eigenvalues(std::span<float> k, std::uint64_t rows);
 std::uint64_t clip_eigenvalues(std::span<double> k, std::uint64_t rows);
 

@@ -6,7 +6,6 @@
 #include <cstdio>
 
 #include "ops/encode/footprint.hpp"
-#include "ops/kernel_matrix/kernel_state_plan.hpp"
 
 namespace weft::kernels {
 namespace {
@@ -33,13 +32,15 @@ std::string layers_reason(const KernelMatrixPlan& plan, const CircuitFacts& circ
            (plan.layers == 1 ? " layer matters" : " layers matter");
 }
 
-void estimate_product(KernelMatrixEstimate& e, const KernelMatrixPlan& plan, const KernelMatrixDevice& device) {
+void estimate_product(KernelMatrixEstimate& e, const KernelMatrixPlan& plan,
+                      const KernelMatrixDevice& device) {
     const DeviceLimits& limits = device.gram.limits;
     const std::uint64_t planes = plan.planes_values() * plan.real_bytes();
     e.resident_bytes = product_memory(plan, device, false);
     e.streamed_bytes = product_memory(plan, device, true);
     e.pair_flops = static_cast<double>(plan.shape.qubits) * (3 * plan.parts + 1);
-    // Every part of the qubits rounds a float once more, and every double qubit some 1e-18 on average.
+    // Every part of the qubits rounds a float once more. Every qubit rounds a double by about 1e-18 on
+    // average.
     const double qubits = plan.shape.qubits, parts = std::ceil(qubits / std::max(1u, plan.part_qubits));
     e.error = plan.real64                        ? 1e-12 * std::max(1.0, qubits / 262144)
               : plan.shape.qubits <= kLongQubits ? 2e-6
@@ -58,16 +59,12 @@ void estimate_product(KernelMatrixEstimate& e, const KernelMatrixPlan& plan, con
                             ", and one binding of this device holds " + gigabytes(most));
 }
 
-std::uint64_t tiles_of(std::uint64_t rows, std::uint64_t tile) {
-    return (rows + tile - 1) / tile;
-}
-
-// Tiles of states that are made, over those there are, with `tile` states each: kernel_blocks.cpp goes
-// through pairs of them and keeps Y where it is one.
+// How often a tile of `tile` states is made on average: each_tile_pair goes through pairs of tiles and keeps
+// a Y of one tile.
 double builds_of(const KernelMatrixShape& shape, std::uint64_t tile) {
-    const auto x = static_cast<double>(tiles_of(shape.samples, tile));
+    const auto x = static_cast<double>(divide_up(shape.samples, tile));
     if (shape.square()) return (x + 1) / 2;
-    const auto y = static_cast<double>(tiles_of(shape.others, tile));
+    const auto y = static_cast<double>(divide_up(shape.others, tile));
     return y > 1 ? (x + x * y) / (x + y) : 1;
 }
 
@@ -77,7 +74,8 @@ std::string times_text(double times) {
     return text;
 }
 
-void explain_tiles(KernelMatrixEstimate& e, const KernelMatrixPlan& plan, const KernelMatrixOptions& options) {
+void explain_tiles(KernelMatrixEstimate& e, const KernelMatrixPlan& plan,
+                   const KernelMatrixOptions& options) {
     const StatePlan& s = plan.states;
     const std::uint64_t rows = plan.shape.samples + plan.shape.others;
     if (s.bulk) {
@@ -141,18 +139,19 @@ void estimate_states(KernelMatrixEstimate& e, const KernelMatrixPlan& plan, cons
     for (const std::string& reason : s.gram.reasons) e.reasons.push_back("inner products: " + reason);
 }
 
-// Features come as float or double, which a plan does not ask for.
+// Bytes of features of float64. The plan does not know whether they are float32.
 std::uint64_t feature_bytes(const KernelMatrixPlan& plan) {
     return (plan.shape.samples + plan.shape.others) * plan.shape.qubits * 8;
 }
 
-// Staging buffers of a Stream for uploads of `bytes` in all, `each` at a time, of which four are under way.
+// Bytes of the staging buffers of a Stream for uploads of `bytes` in all, `each` at a time. Four uploads are
+// under way.
 std::uint64_t upload_staging(std::uint64_t bytes, std::uint64_t each) {
     const std::uint64_t part = std::min(each, 32 * kMiB), buffer = staging_bytes(each);
     return std::min(4 * buffer, buffer * (bytes / std::max<std::uint64_t>(1, part) + 1));
 }
 
-// Two parts of a download take turns.
+// Bytes of the staging buffers of a download, of which two parts take turns.
 std::uint64_t download_staging(std::uint64_t bytes) {
     return 2 * std::min((bytes + kMiB - 1) / kMiB * kMiB, 32 * kMiB);
 }
@@ -167,14 +166,15 @@ std::uint64_t available_bytes(const KernelMatrixDevice& device, const KernelMatr
     return static_cast<std::uint64_t>(options.vram_fraction * static_cast<double>(device.budget_bytes));
 }
 
-std::uint64_t product_memory(const KernelMatrixPlan& plan, const KernelMatrixDevice& device, bool streamed) noexcept {
+std::uint64_t product_memory(const KernelMatrixPlan& plan, const KernelMatrixDevice& device,
+                             bool streamed) noexcept {
     const std::uint64_t planes = plan.planes_values() * plan.real_bytes();
     if (!streamed) return within(device, planes);
     const std::uint64_t features = feature_bytes(plan), host = device.host_counts ? 1 : 0;
     const std::uint64_t rows = plan.job_rows * plan.shape.columns() * plan.real_bytes();
     const std::uint64_t made = planes + features + host * upload_staging(features, features);
     if (plan.by_panels) return within(device, made + rows + host * download_staging(rows));
-    // An area of a slot is not smaller.
+    // The least bytes of the areas of a slot.
     constexpr std::uint64_t kSlotBytes = std::uint64_t{5} << 18;
     const std::uint64_t jobs =
         (plan.shape.samples + plan.job_rows - 1) / std::max<std::uint64_t>(1, plan.job_rows);
@@ -183,7 +183,8 @@ std::uint64_t product_memory(const KernelMatrixPlan& plan, const KernelMatrixDev
     return within(device, host * planes + std::max(made, in_slots));
 }
 
-std::uint64_t states_memory(const KernelMatrixPlan& plan, const KernelMatrixDevice& device, bool streamed) noexcept {
+std::uint64_t states_memory(const KernelMatrixPlan& plan, const KernelMatrixDevice& device,
+                            bool streamed) noexcept {
     const StatePlan& s = plan.states;
     const std::uint64_t columns = plan.shape.square() ? 0 : plan.shape.others;
     const std::uint64_t packed = s.bulk
@@ -209,7 +210,7 @@ std::uint64_t states_memory(const KernelMatrixPlan& plan, const KernelMatrixDevi
 }
 
 KernelMatrixEstimate estimate_kernel(const KernelMatrixPlan& plan, const KernelMatrixDevice& device,
-                               const CircuitFacts& circuit, const KernelMatrixOptions& options) {
+                                     const CircuitFacts& circuit, const KernelMatrixOptions& options) {
     KernelMatrixEstimate e;
     e.method = plan.method;
     e.layers = plan.layers;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What memory a plan takes, and its account for people: pure functions.
+// What memory a plan takes, and how it is explained to users. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,15 @@ namespace weft::kernels {
 
 /// Memory, work and reasons of a plan.
 KernelMatrixEstimate estimate_kernel(const KernelMatrixPlan& plan, const KernelMatrixDevice& device,
-                               const CircuitFacts& circuit, const KernelMatrixOptions& options);
+                                     const CircuitFacts& circuit, const KernelMatrixOptions& options);
 
 /// vram_fraction of the budget.
 std::uint64_t available_bytes(const KernelMatrixDevice& device, const KernelMatrixOptions& options) noexcept;
-/// Bounds of the memory that a plan takes in addition to what the caller holds: that of the device, and
-/// page-locked memory where it counts. streamed: with features and blocks of K.
-std::uint64_t product_memory(const KernelMatrixPlan& plan, const KernelMatrixDevice& device, bool streamed) noexcept;
-std::uint64_t states_memory(const KernelMatrixPlan& plan, const KernelMatrixDevice& device, bool streamed) noexcept;
+/// Bounds of the memory that a plan takes in addition to what the caller holds: device memory, and
+/// page-locked memory if it counts. `streamed` includes features and blocks of K.
+std::uint64_t product_memory(const KernelMatrixPlan& plan, const KernelMatrixDevice& device,
+                             bool streamed) noexcept;
+std::uint64_t states_memory(const KernelMatrixPlan& plan, const KernelMatrixDevice& device,
+                            bool streamed) noexcept;
 
 }  // namespace weft::kernels

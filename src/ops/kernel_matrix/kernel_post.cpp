@@ -134,8 +134,8 @@ std::uint64_t clip(std::span<T> k, std::uint64_t rows) {
     check_square("clip_kernel_matrix", k.size(), rows);
     for (std::size_t i = 0; i < k.size(); ++i)
         if (i % rows <= i / rows && !std::isfinite(k[i]))
-            throw Error(Errc::invalid_argument, "clip_kernel_matrix: row " + std::to_string(i / rows) + " column " +
-                                                    std::to_string(i % rows) +
+            throw Error(Errc::invalid_argument, "clip_kernel_matrix: row " + std::to_string(i / rows) +
+                                                    " column " + std::to_string(i % rows) +
                                                     " is not finite (need finite numbers)");
     return kernels::clip_eigenvalues(k, rows);
 }

@@ -2,6 +2,7 @@
 #include "ops/lattice/lattice_check.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdio>
@@ -14,6 +15,7 @@
 
 #include "base/span_set.hpp"
 #include "host/thread_parts.hpp"
+#include "ops/lattice/lattice_resident.hpp"
 
 namespace weft::kernels {
 namespace {
@@ -34,8 +36,9 @@ std::string number(float value) {
 
 constexpr std::size_t kNone = ~std::size_t{0};
 
-// What scan(first, last) returns for each part of `count` indices; `nothing` where there are fewer parts than
-// threads. A part has at least `worth` indices: starting a thread costs what reading about 512 KiB costs.
+// What scan(first, last) returns for each part of `count` indices, then `nothing` for each thread without a
+// part. A part has at least `worth` indices, because starting a thread costs what reading about 512 KiB
+// costs.
 template <class Found, class Scan>
 std::vector<Found> over_threads(std::size_t count, std::size_t worth, std::uint32_t threads, Found nothing,
                                 const Scan& scan) {
@@ -59,7 +62,7 @@ std::uint32_t magnitude(float x) {
 
 constexpr std::uint32_t kInfinity = 0x7f800000u;
 
-// Whole parts by their maximum, which compilers turn into vector code; then the culprit.
+// Looks at the maximum of whole parts, which compilers turn into vector code, and then for the value.
 std::size_t find_not_finite(const float* x, std::size_t first, std::size_t last) {
     constexpr std::size_t kPart = 4096;
     for (std::size_t at = first; at < last; at += kPart) {
@@ -73,7 +76,7 @@ std::size_t find_not_finite(const float* x, std::size_t first, std::size_t last)
     return kNone;
 }
 
-// Every row with such a value, from that of `at` on.
+// Every row with such a value from `at` on.
 std::vector<EncodeFailure> rows_not_finite(std::span<const float> x, std::size_t width, std::size_t at) {
     std::vector<EncodeFailure> rows;
     while ((at = find_not_finite(x.data(), at, x.size())) != kNone) {
@@ -103,10 +106,6 @@ std::size_t find_bad_byte(std::span<const std::uint8_t> codes, std::uint32_t q, 
             if (codes[i] >= q) return i;
     }
     return kNone;
-}
-
-bool overlap(const NamedSpan& a, const NamedSpan& b) {
-    return core::share_memory(core::span_of(a.data, a.bytes, 0, true), core::span_of(b.data, b.bytes, 0, true));
 }
 
 }  // namespace
@@ -148,7 +147,10 @@ void check_lattice_spans(const char* function, std::span<const NamedSpan> inputs
                                      got_need(std::to_string(s.bytes) + " bytes", "memory behind them"));
     for (std::size_t o = 0; o < outputs.size(); ++o) {
         const NamedSpan& out = outputs[o];
-        const auto meet = [&](const NamedSpan& other) {
+        const auto separate = [&](const NamedSpan& other) {
+            if (!core::share_memory(core::span_of(out.data, out.bytes, 0, true),
+                                    core::span_of(other.data, other.bytes, 0, true)))
+                return;
             refuse(function,
                    std::string(out.name) + " overlaps " + other.name +
                        got_need("common memory",
@@ -156,10 +158,9 @@ void check_lattice_spans(const char* function, std::span<const NamedSpan> inputs
         };
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             const bool same = out.data == inputs[i].data && out.bytes == inputs[i].bytes;
-            if (!(in_place && o == 0 && i == 0 && same) && overlap(out, inputs[i])) meet(inputs[i]);
+            if (!(in_place && o == 0 && i == 0 && same)) separate(inputs[i]);
         }
-        for (std::size_t i = 0; i < o; ++i)
-            if (overlap(out, outputs[i])) meet(outputs[i]);
+        for (std::size_t i = 0; i < o; ++i) separate(outputs[i]);
     }
 }
 
@@ -178,25 +179,33 @@ void check_digits(const char* function, const LatticeCode& code, std::span<const
     const std::uint32_t bits = digit_bits(code);
     if (bits < 8 && code.q == 1u << bits) return;  // every pattern is a digit
     const std::size_t each = std::size_t{code.levels} * dimension(code.lattice);
+    const auto digit = [&](std::size_t i) { return bits == 8 ? codes[i] : digit_at(codes, i, bits); };
     const auto scan = [&](std::size_t first, std::size_t last) {
         if (bits == 8) return find_bad_byte(codes, code.q, first, last);
         for (std::size_t i = first; i < last; ++i)
-            if (digit_at(codes, i, bits) >= code.q) return i;
+            if (digit(i) >= code.q) return i;
         return kNone;
     };
     const std::size_t worth = bits == 8 ? 1u << 21 : 1u << 16;
     const std::size_t at = find_threaded(vectors * each, worth, threads, scan);
     if (at == kNone) return;
-    const std::uint32_t got = bits == 8 ? codes[at] : digit_at(codes, at, bits);
+    std::vector<EncodeFailure> bad;
+    for (std::size_t i = at; i < vectors * each; ++i) {
+        if (digit(i) < code.q) continue;
+        bad.push_back({i / each, i % each, EncodeFault::out_of_range});
+        i += each - 1 - i % each;  // to the next vector
+    }
     const std::size_t level = at % each / dimension(code.lattice), i = at % dimension(code.lattice);
-    refuse(function, "digit " + std::to_string(i) + " of level " + std::to_string(level) + " of vector " +
-                         std::to_string(at / each) + " is out of range" +
-                         got_need(std::to_string(got), "below q = " + std::to_string(code.q)));
+    throw EncodeError(std::string(function) + ": digit " + std::to_string(i) + " of level " +
+                          std::to_string(level) + " of vector " + std::to_string(at / each) +
+                          " is out of range" +
+                          got_need(std::to_string(digit(at)), "below q = " + std::to_string(code.q)),
+                      std::move(bad));
 }
 
 namespace {
 
-// By parts: most are all zeros, and loops without branches become vector code.
+// Counts by parts, because most parts are zeros and compilers turn loops without branches into vector code.
 StatusCount count_range(std::span<const std::uint8_t> status, std::size_t first, std::size_t last) {
     constexpr std::size_t kPart = 4096;
     StatusCount count;
@@ -247,17 +256,58 @@ StatusCount check_statuses(const char* function, const LatticeCode& code,
                            std::span<const std::uint8_t> status, std::uint32_t threads) {
     const StatusCount count = count_statuses(status, threads);
     if (count.not_finite == 0 && count.most_retries <= code.max_retries) return count;
-    const auto bad = [&](std::uint8_t s) {
-        return s == kLatticeNotFinite || (s & kLatticeRetries) > code.max_retries;
-    };
-    const auto at =
-        static_cast<std::size_t>(std::find_if(status.begin(), status.end(), bad) - status.begin());
-    if (status[at] == kLatticeNotFinite)
-        refuse(function, "vector " + std::to_string(at) + " was not finite when it was encoded" +
-                             got_need("status 255", "a number of retries"));
-    refuse(function, "status of vector " + std::to_string(at) + " has too many retries" +
-                         got_need(std::to_string(status[at] & kLatticeRetries),
-                                  "at most max_retries = " + std::to_string(code.max_retries)));
+    std::vector<EncodeFailure> bad;
+    for (std::size_t i = 0; i < status.size(); ++i)
+        if (status[i] == kLatticeNotFinite)
+            bad.push_back({i, 0, EncodeFault::not_a_number});
+        else if ((status[i] & kLatticeRetries) > code.max_retries)
+            bad.push_back({i, 0, EncodeFault::out_of_range});
+    const std::string at = std::to_string(bad[0].sample);
+    const std::uint8_t first = status[bad[0].sample];
+    throw EncodeError(std::string(function) + ": " +
+                          (first == kLatticeNotFinite
+                               ? "vector " + at + " was not finite when it was encoded" +
+                                     got_need("status 255", "a number of retries")
+                               : "status of vector " + at + " has too many retries" +
+                                     got_need(std::to_string(first & kLatticeRetries),
+                                              "at most max_retries = " + std::to_string(code.max_retries))),
+                      std::move(bad));
+}
+
+Statuses::Statuses(const char* function, std::span<std::uint8_t> given, std::size_t vectors) : span_(given) {
+    if (!given.empty() || given.data() != nullptr) {
+        check_size(function, "status", "bytes", given.size(), vectors);
+        return;
+    }
+    own_ = std::make_unique_for_overwrite<std::uint8_t[]>(vectors);
+    span_ = {own_.get(), vectors};
+}
+
+void check_forward(const char* function, std::span<const float> x, const NamedSpan& out,
+                   std::span<const std::uint8_t> status, bool in_place) {
+    const std::array<NamedSpan, 1> inputs{{{"x", x.data(), x.size_bytes()}}};
+    const std::array<NamedSpan, 2> outputs{{out, {"status", status.data(), status.size()}}};
+    check_lattice_spans(function, inputs, outputs, in_place);
+}
+
+DecodeCall check_decode(const LatticeCode& code, std::span<const std::uint8_t> codes,
+                        std::span<const std::uint8_t> status, std::span<const float> x,
+                        const LatticeDecodeHostOptions& options, std::uint32_t threads) {
+    const char* function = "lattice_decode";
+    DecodeCall call{checked_shape(function, code, x.size(), options.width),
+                    checked_depth(function, code, options.depth),
+                    !status.empty() || status.data() != nullptr,
+                    {}};
+    check_size(function, "codes", "bytes", codes.size(), code_bytes(code, call.shape.vectors()));
+    if (call.retries) check_size(function, "status", "bytes", status.size(), call.shape.vectors());
+    const std::array<NamedSpan, 2> inputs{
+        {{"codes", codes.data(), codes.size()}, {"status", status.data(), status.size()}}};
+    const std::array<NamedSpan, 1> outputs{{{"x", x.data(), x.size_bytes()}}};
+    check_lattice_spans(function, inputs, outputs, false);
+    if (options.check_values) check_digits(function, code, codes, call.shape.vectors(), threads);
+    call.count = options.check_values ? check_statuses(function, code, status, threads)
+                                      : count_statuses(status, threads);
+    return call;
 }
 
 OpReport lattice_report(const char* function, const LatticeShape& shape, const StatusCount& count,
@@ -271,13 +321,20 @@ OpReport lattice_report(const char* function, const LatticeShape& shape, const S
     return report;
 }
 
-OpReport forward_report(const char* function, const LatticeShape& shape, const StatusCount& count,
-                        BatchReport batch) {
-    if (count.not_finite != 0)
-        refuse(function, "vectors with values that are not finite (got " + std::to_string(count.not_finite) +
-                             " of " + std::to_string(shape.vectors()) + ", the first is vector " +
-                             std::to_string(count.first_not_finite) + ", need none; all others are done)");
-    return lattice_report(function, shape, count, std::move(batch));
+OpReport forward_report(const char* function, const LatticeShape& shape, std::span<const float> x,
+                        const StatusCount& count, BatchReport batch) {
+    if (count.not_finite == 0) return lattice_report(function, shape, count, std::move(batch));
+    std::vector<EncodeFailure> rows =
+        rows_not_finite(x, shape.given_width, count.first_not_finite / shape.tiles * shape.width);
+    if (rows.empty())  // another thread has changed x
+        rows.push_back({count.first_not_finite / shape.tiles * shape.width / shape.given_width, 0,
+                        EncodeFault::not_a_number});
+    const std::string text = std::string(function) + ": value " + std::to_string(rows[0].position) +
+                             " of row " + std::to_string(rows[0].sample) + " is not finite" +
+                             got_need(std::to_string(count.not_finite) + " of " +
+                                          std::to_string(shape.vectors()) + " vectors with such values",
+                                      "none; all others are done");
+    throw EncodeError(text, std::move(rows));
 }
 
 }  // namespace weft::kernels

@@ -35,7 +35,7 @@ std::size_t lattice_tiles(Lattice lattice, std::size_t width) noexcept {
 
 namespace {
 
-// ceil(vectors * bits / unit), but no more than kMost.
+// ceil(vectors * bits / unit), but at most kMost.
 std::size_t units(const LatticeCode& code, std::size_t vectors, std::size_t unit) noexcept {
     constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
     const std::size_t bits = std::size_t{digit_bits(code)} * code.levels * dimension(code.lattice);
@@ -99,26 +99,28 @@ shared::LatticeSettings lattice_settings(const LatticeCode& code) {
     return s;
 }
 
-namespace {
+const char* function_of(LatticeOp op) noexcept {
+    return op == LatticeOp::encode   ? "lattice_encode"
+           : op == LatticeOp::decode ? "lattice_decode"
+                                     : "lattice_quantize";
+}
 
-// Neighbours that a thread works on. One is best for memory in every case, since threads side by side then
-// read and write side by side. It takes a vector whose code is whole words, or a part of a word that others
-// of the workgroup complete.
+// One is best for memory, because neighbouring threads then read and write neighbouring addresses. It
+// requires a code of whole words for a vector, or of a part of a word that other threads of the workgroup
+// complete.
 std::uint32_t vectors_of_thread(LatticeOp op, const LatticeCode& code, std::uint32_t local_size) {
     if (op == LatticeOp::decode) return 1;
     const std::uint32_t bits = digit_bits(code) * code.levels * dimension(code.lattice);
     const bool whole = op == LatticeOp::quantize || bits % 32 == 0 || 32 % bits == 0;
     if (whole && local_size % 32 == 0) return 1;
-    // The fewest whose digits fill whole words, and their statuses as well.
+    // The fewest vectors whose digits fill whole words, and whose statuses do.
     return op == LatticeOp::quantize ? 4 : std::max(4u, 32 / std::gcd(bits, 32u));
 }
-
-}  // namespace
 
 LatticePlan plan_lattice(const DeviceInfo& device, LatticeOp op, const LatticeCode& code, bool retries,
                          std::size_t element_vectors) {
     LatticePlan plan;
-    // Worth 12 to 14 % on NVIDIA's GPUs; a software device only has the barriers of it.
+    // Gains 12 to 14 % on NVIDIA's GPUs. A software device would only pay for the barriers.
     plan.staged = op == LatticeOp::decode && code.lattice == Lattice::e8 && device.type != DeviceType::cpu;
     const std::uint32_t fits =
         std::min(device.limits.max_workgroup_size[0], device.limits.max_workgroup_invocations);

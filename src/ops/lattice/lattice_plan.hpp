@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How vectors, codes and rows become elements of jobs, and a code the constants of a shader: pure functions.
+// How vectors, codes and rows become elements of jobs, and how a code becomes the constants of a shader. Pure
+// functions.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 namespace weft::kernels {
 
 enum class LatticeOp { encode, decode, quantize };
+const char* function_of(LatticeOp op) noexcept;  ///< "lattice_encode"
 
 /// Rows as a job sees them. An element is the fewest whole rows whose vectors fill whole words of any code.
 struct LatticeShape {
@@ -26,7 +28,7 @@ struct LatticeShape {
     std::size_t element_value_bytes() const { return element_rows * width * sizeof(float); }
 };
 
-/// Vectors that fill whole words with every code: 32 values.
+/// Vectors whose digits fill whole words with every code: 32 values.
 constexpr std::uint32_t block_vectors(Lattice lattice) {
     return 32 / dimension(lattice);
 }
@@ -38,12 +40,15 @@ LatticeShape lattice_shape(const char* function, Lattice lattice, std::size_t va
 /// element_rows and element_vectors of rows of `tiles` vectors.
 void set_elements(LatticeShape& shape, Lattice lattice);
 
-/// Vectors of the next job of a call of `all`, of which `left` are left. Large calls are several jobs, for
-/// progress and for what is done with a job's results beside the next; the last are small, as after them
-/// nothing goes on.
+/// Vectors of the next job of a call of `all` vectors, of which `left` are left. Large calls are several
+/// jobs, so that progress is reported and the results of a job are handled while the next one runs. The last
+/// jobs are small, because nothing runs while their results are handled.
 std::size_t lattice_job_vectors(std::size_t all, std::size_t left);
 
 shared::LatticeSettings lattice_settings(const LatticeCode& code);
+
+/// Neighbouring vectors that a thread works on.
+std::uint32_t vectors_of_thread(LatticeOp op, const LatticeCode& code, std::uint32_t local_size);
 
 /// Constants and launch of a shader on a device.
 struct LatticePlan {
@@ -52,7 +57,7 @@ struct LatticePlan {
     /// Rows of whole vectors are stored by shaders/lattice/lattice_staged.glsl.h: constant kStagedId is true.
     bool staged = false;
 };
-constexpr std::uint32_t kStagedId = 8;  // other shaders do not have it
+constexpr std::uint32_t kStagedId = 8;  // the other shaders lack it
 LatticePlan plan_lattice(const DeviceInfo& device, LatticeOp op, const LatticeCode& code, bool retries,
                          std::size_t element_vectors);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search for beta, with a function that quantizes.
+// The search for beta by a function that quantizes.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace weft::kernels {
 using QuantizeSample = std::function<OpReport(const LatticeCode& code, std::span<const float> x,
                                               std::span<float> y, const LatticeHostOptions& options)>;
 
-/// As lattice_search_beta. `threads`: for the check of the sample.
+/// As lattice_search_beta. The sample is checked by `threads` threads.
 LatticeSearch search_beta(const LatticeCode& code, std::span<const float> sample,
                           const LatticeSearchOptions& options, std::uint32_t threads,
                           const QuantizeSample& quantize);

@@ -14,7 +14,7 @@
 namespace weft {
 namespace {
 
-// What the digits of one level stand for: G b - q Q(G b / q), small integers.
+// The points that the digits of one level stand for: G b - q Q(G b / q), which are small integers.
 template <class Point>
 std::vector<std::int8_t> remainders(std::uint32_t q, std::uint32_t points) {
     constexpr std::size_t d = sizeof(Point) / sizeof(float);

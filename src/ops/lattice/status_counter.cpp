@@ -8,13 +8,13 @@ namespace weft::kernels {
 
 namespace {
 
-// Counted between two looks at whether to stop; fewer are not worth a thread.
+// Statuses that are counted between two tests for the end. Fewer do not repay a thread.
 constexpr std::size_t kPart = std::size_t{1} << 17;
 
 }  // namespace
 
 void StatusCounter::in_place(std::size_t vectors) {
-    // Little or nothing goes on beside it then, and finish() has more threads.
+    // With little left to do, finish() counts sooner, because it has more threads.
     if (vectors < kPart || status_.size() - std::min(vectors, status_.size()) < kPart) return;
     ready_.store(vectors, std::memory_order_release);
     ready_.notify_one();
@@ -22,7 +22,7 @@ void StatusCounter::in_place(std::size_t vectors) {
     try {
         thread_ = std::thread([this] { serve(); });
     } catch (const std::system_error&) {
-        // No more threads to be had: finish() counts all.
+        // No thread could be started, so finish() counts all.
     }
 }
 

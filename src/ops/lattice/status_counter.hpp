@@ -12,19 +12,20 @@
 
 namespace weft::kernels {
 
-/// A thread of its own, since the caller's has the device to feed; started only where something can be
-/// counted beside work that goes on. Used by one thread; `status` must outlive it.
+/// Counts in a thread of its own, because the thread of the caller feeds the device. The thread is started
+/// only if there is something to count while the device works. Used by one thread; `status` must outlive it.
 class StatusCounter {
   public:
     explicit StatusCounter(std::span<const std::uint8_t> status) : status_(status) {}
-    /// What is not counted stays so.
+    /// Stops counting.
     ~StatusCounter() { stop(); }
     StatusCounter(const StatusCounter&) = delete;
     StatusCounter& operator=(const StatusCounter&) = delete;
 
-    /// The first so many statuses are in place; never fewer than before.
+    /// The first `vectors` statuses are in place, which are no fewer than before.
     void in_place(std::size_t vectors);
-    /// With all of them in place: counts what is left on up to `threads`, and returns the whole.
+    /// Called when all statuses are in place: counts the rest with up to `threads` threads and returns the
+    /// totals.
     StatusCount finish(std::uint32_t threads);
 
   private:
@@ -34,7 +35,7 @@ class StatusCounter {
     static constexpr std::size_t kStop = ~std::size_t{0};
     std::span<const std::uint8_t> status_;
     std::atomic<std::size_t> ready_ = 0;
-    std::size_t counted_ = 0;  // with count_ the thread's until it has ended
+    std::size_t counted_ = 0;  // the thread uses it and count_ until it ends
     StatusCount count_;
     std::thread thread_;
 };

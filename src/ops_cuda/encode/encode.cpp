@@ -3,18 +3,17 @@
 
 #include <cuda_runtime_api.h>
 
-#include "cuda/aligned.hpp"
 #include "cuda/check.hpp"
-#include "ops_cuda/encode/encode_steps.hpp"
 #include "cuda/plan_device.hpp"
 #include "cuda/scratch.hpp"
 #include "ops/encode/encode_check.hpp"
 #include "ops/encode/encode_plan.hpp"
+#include "ops_cuda/encode/encode_steps.hpp"
 
 namespace weft::cuda {
 namespace {
 
-// Shared memory.
+// Bytes of shared memory of a multiprocessor of the current device.
 std::uint64_t multiprocessor_bytes() {
     int device = 0, bytes = 0;
     check(cudaGetDevice(&device), "encode", "cudaGetDevice");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// amplitude, rows that a block or a part of one holds. LAUNCH is the name of what launches it.
+// amplitude, for rows that a block or a part of a block holds. LAUNCH is the function that launches it.
 #include "ops_cuda/encode/encode_kernel.cuh"
 
 namespace weft::cuda {
@@ -25,10 +25,6 @@ int launch(const EncodeLaunch& l) {
     using Kernel = EncodeAmplitude<wide, threads, kept_pairs>;
     Kernel kernel = make_kernel<Kernel>(l);
     kernel.kTeamSize = l.plan->team_size;
-    kernel.values = static_cast<decltype(kernel.values)>(l.values);
-    kernel.value_pairs = static_cast<const RawPair*>(l.values);
-    kernel.states = l.states;
-    kernel.status = l.status;
     return launch_kernel<threads>(kernel, workgroups_of(l.count, threads / l.plan->team_size), l);
 }
 

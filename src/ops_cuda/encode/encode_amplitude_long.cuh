@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// amplitude, rows that several blocks share, and rows longer than that in three steps. LAUNCH is the name of
-// what launches them.
+// amplitude, for rows that several blocks share, and for longer rows in three steps. LAUNCH is the function
+// that launches them.
 #include "ops_cuda/encode/encode_kernel.cuh"
 
 namespace weft::cuda {
@@ -61,20 +61,15 @@ struct EncodeScale {
 template <bool wide, unsigned held_pairs, unsigned blocks>
 int launch_shared_as(const EncodeLaunch& l) {
     using Kernel = EncodeAmplitudeShared<wide, held_pairs>;
-    Kernel kernel = make_kernel<Kernel>(l);
-    kernel.values = static_cast<decltype(kernel.values)>(l.values);
-    kernel.value_pairs = static_cast<const RawPair*>(l.values);
-    kernel.states = l.states;
-    kernel.status = l.status;
-    kernel.tasks = l.tasks;
     const int result =
         cudaFuncSetAttribute(encode_kernel<Kernel, kSharedThreads, blocks>,
                              cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
     if (result != cudaSuccess) return result;
-    return launch_kernel<kSharedThreads, blocks>(kernel, std::uint64_t{l.count} * l.plan->workgroups_per_row, l);
+    return launch_kernel<kSharedThreads, blocks>(make_kernel<Kernel>(l),
+                                                 std::uint64_t{l.count} * l.plan->workgroups_per_row, l);
 }
 
-// So many workgroups a multiprocessor as leave each the registers that it needs.
+// As many workgroups a multiprocessor as leave each of them the registers that it needs.
 template <bool wide>
 int launch_shared(const EncodeLaunch& l) {
 #if defined(WEFT_REAL64)
@@ -89,23 +84,19 @@ int launch_shared(const EncodeLaunch& l) {
 template <bool wide>
 int launch_scale(const EncodeLaunch& l) {
     auto kernel = make_kernel<EncodeScale<wide>>(l);
-    kernel.values = static_cast<decltype(kernel.values)>(l.values);
     kernel.norms = l.rows;
-    kernel.states = l.states;
     return launch_kernel<kScaleThreads>(kernel, workgroups_of(l.count, kScaleThreads), l);
 }
 
 int launch_norms(const EncodeLaunch& l) {
     if (l.step == EncodeStep::norm_block) {
         auto kernel = make_kernel<EncodeNormBlock>(l);
-        kernel.values = static_cast<decltype(kernel.values)>(l.values);
         kernel.norms = l.norms;
         return launch_kernel<kLongThreads>(kernel, l.count, l);
     }
     auto kernel = make_kernel<EncodeNormRow>(l);
     kernel.norms = l.norms;
     kernel.rows = l.rows;
-    kernel.status = l.status;
     return launch_kernel<kLongThreads>(kernel, l.count, l);
 }
 

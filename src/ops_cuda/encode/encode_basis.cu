@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// basis.
+// basis, of values of any type.
 #include "ops_cuda/encode/encode_kernel.cuh"
 
 namespace weft::cuda {
@@ -19,11 +19,8 @@ struct EncodeBasis {
 
 template <bool wide, uint input>
 int launch(const EncodeLaunch& l) {
-    auto kernel = make_kernel<EncodeBasis<wide, input>>(l);
-    kernel.values = static_cast<const uint*>(l.values);
-    kernel.states = l.states;
-    kernel.status = l.status;
-    // 8 stores a thread.
+    const auto kernel = make_kernel<EncodeBasis<wide, input>>(l);
+    // Each thread makes 8 stores.
     const std::uint64_t stores = (std::uint64_t{l.count} << l.plan->element_bits) / (wide ? 1 : 2);
     return launch_kernel<kThreads>(kernel, workgroups_of(stores, 8 * kThreads), l);
 }

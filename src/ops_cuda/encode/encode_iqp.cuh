@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// iqp: up to 6 qubits by direct sums; else phases and the transform of a slab. LAUNCH is the name of what
-// launches them; what lies above a slab is encode_wht.cu's.
+// iqp: direct sums of up to 6 qubits, otherwise phases and the transform of a slab. LAUNCH is the function
+// that launches them. encode_wht.cu transforms the bits above a slab.
 #include "ops_cuda/encode/encode_kernel.cuh"
 
 namespace weft::cuda {
@@ -35,11 +35,9 @@ struct EncodeIqp {
 
 template <class Kernel>
 int launch(const EncodeLaunch& l) {
-    Kernel kernel = make_kernel<Kernel>(l);
-    kernel.values = static_cast<decltype(kernel.values)>(l.values);
-    kernel.states = l.states;
-    kernel.status = l.status;
-    return launch_kernel<Kernel::kWorkgroupSize>(kernel, workgroups_of(l.count, l.plan->rows_per_workgroup), l);
+    const Kernel kernel = make_kernel<Kernel>(l);
+    return launch_kernel<Kernel::kWorkgroupSize>(kernel, workgroups_of(l.count, l.plan->rows_per_workgroup),
+                                                 l);
 }
 
 }  // namespace

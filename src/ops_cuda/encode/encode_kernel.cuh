@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the encode kernels have in common. Compiled once for each of WEFT_IN64 and WEFT_REAL64, as the shaders
-// are.
+// What the encode kernels have in common. Like the shaders, it is compiled for values and arithmetic of 32
+// and 64 bits (WEFT_IN64, WEFT_REAL64).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,8 +12,8 @@
 #if defined(WEFT_REAL64)
 #define WEFT_FLOAT64
 #endif
-#include "shaders/encode/encode_parameters.h"
 #include "shaders/encode/circuit/encode_trig.h"
+#include "shaders/encode/encode_parameters.h"
 
 #if defined(WEFT_IN64)
 #define Raw uvec2
@@ -28,7 +28,7 @@ namespace {
 
 using namespace shared;
 
-// `blocks`: of those that share a multiprocessor at least, which limits their registers.
+// `blocks`: the least that share a multiprocessor, which limits the registers of each.
 template <class Kernel, unsigned threads, unsigned blocks>
 __global__ void __launch_bounds__(threads, blocks) encode_kernel(const __grid_constant__ Kernel constants) {
     Kernel kernel = constants;
@@ -43,12 +43,19 @@ int launch_kernel(const Kernel& kernel, std::uint64_t workgroups, const EncodeLa
     return cudaGetLastError();
 }
 
+// With the buffers that the kernel has, other than those of norms.
 template <class Kernel>
 Kernel make_kernel(const EncodeLaunch& l) {
     Kernel kernel{};
     kernel.count = l.count;
     kernel.first = 0;
     kernel.p = l.p;
+    if constexpr (requires { kernel.values; }) kernel.values = static_cast<decltype(kernel.values)>(l.values);
+    if constexpr (requires { kernel.value_pairs; })
+        kernel.value_pairs = static_cast<decltype(kernel.value_pairs)>(l.values);
+    if constexpr (requires { kernel.states; }) kernel.states = l.states;
+    if constexpr (requires { kernel.status; }) kernel.status = l.status;
+    if constexpr (requires { kernel.tasks; }) kernel.tasks = l.tasks;
     return kernel;
 }
 
@@ -56,13 +63,13 @@ inline std::uint64_t workgroups_of(std::uint64_t count, std::uint64_t per_workgr
     return (count + per_workgroup - 1) / per_workgroup;
 }
 
-// Whether amplitudes are complex128, which only double arithmetic makes, as a constant.
+// Calls body with a constant: whether amplitudes are complex128, which only double arithmetic makes.
 template <class Body>
 int with_width([[maybe_unused]] const EncodeLaunch& l, const Body& body) {
 #if defined(WEFT_REAL64)
     if (l.plan->types.states == kComplex128) return body(std::true_type{});
 #if !defined(WEFT_IN64)
-    return cudaErrorInvalidValue;  // complex64 of float values is made in float
+    return cudaErrorInvalidValue;  // complex64 states of float values are made in float
 #endif
 #endif
     return body(std::false_type{});
@@ -71,9 +78,9 @@ int with_width([[maybe_unused]] const EncodeLaunch& l, const Body& body) {
 }  // namespace
 }  // namespace weft::cuda
 
-// Push constants and spec constants that all of them have.
-#define ENCODE_MEMBERS(threads)                     \
-    static constexpr bool kStoreWide = wide;        \
+// Push constants and spec constants of all encode kernels.
+#define ENCODE_MEMBERS(threads)                         \
+    static constexpr bool kStoreWide = wide;            \
     static constexpr unsigned kWorkgroupSize = threads; \
-    uint count, first;                              \
+    uint count, first;                                  \
     EncodeParameters p

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the encode kernels are launched with: one step of an encode, as
-// src/ops_vulkan/encode/encode_steps.cpp records them.
+// What the encode kernels are launched with: one step of an encode.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +10,14 @@
 
 namespace weft::cuda {
 
-/// Of amplitude_shared: threads of a workgroup, the pairs of values that each keeps, and how many of them lie
-/// in registers: few, where shared memory has room for the others of many workgroups, or most.
+/// Of amplitude_shared: threads of a workgroup, pairs of values that a thread keeps, and how many of these
+/// lie in registers. They are few if shared memory has room for the other pairs of many workgroups, otherwise
+/// most.
 inline constexpr std::uint32_t kSharedThreads = 128, kKeptPairs = 32, kFewHeld = 12, kMostHeld = 24;
 
 using kernels::EncodeStep;
 
-/// Buffers by their names in shaders/encode_*.comp; those that a step has no use for are null.
+/// Buffers by their names in shaders/encode. Those that a step does not use are null.
 struct EncodeLaunch {
     StreamHandle stream = nullptr;
     const kernels::EncodePlan* plan = nullptr;
@@ -28,10 +28,10 @@ struct EncodeLaunch {
     shared::uvec4* states = nullptr;
     shared::uvec2* status = nullptr;
     shared::uvec4 *norms = nullptr, *rows = nullptr;  ///< records of blocks and of rows
-    std::uint32_t* tasks = nullptr;                   ///< of amplitude_shared, zeros
+    std::uint32_t* tasks = nullptr;                   ///< of amplitude_shared; zeros at the start
 };
 
-/// Each returns what cudaLaunchKernel did.
+/// Each returns the result of the launch.
 using LaunchEncode = int (*)(const EncodeLaunch& launch);
 int launch_amplitude_in32_real32(const EncodeLaunch& launch);
 int launch_amplitude_in32_real64(const EncodeLaunch& launch);
@@ -47,7 +47,7 @@ int launch_iqp_in32_real64(const EncodeLaunch& launch);
 int launch_iqp_in64_real64(const EncodeLaunch& launch);
 int launch_iqp_in64_real32(const EncodeLaunch& launch);
 int launch_basis(const EncodeLaunch& launch);
-/// A pass over `units` of 16 bytes: `bits` bits of the index from bit `low` on.
+/// Transforms `bits` bits of the index from bit `low` on, in a pass over `units` of 16 bytes.
 int launch_wht(StreamHandle stream, bool wide, void* states, std::uint64_t units, std::uint32_t low,
                std::uint32_t bits);
 

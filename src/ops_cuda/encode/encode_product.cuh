@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// angle, phase and iqp-z. LAUNCH is the name of what launches them.
+// angle, phase and iqp-z. LAUNCH is the function that launches them.
 #include "ops_cuda/encode/encode_kernel.cuh"
 
 namespace weft::cuda {
@@ -22,10 +22,7 @@ struct EncodeProduct {
 
 template <bool wide, uint method>
 int launch(const EncodeLaunch& l) {
-    auto kernel = make_kernel<EncodeProduct<wide, method>>(l);
-    kernel.values = static_cast<decltype(kernel.values)>(l.values);
-    kernel.states = l.states;
-    kernel.status = l.status;
+    const auto kernel = make_kernel<EncodeProduct<wide, method>>(l);
     return launch_kernel<kThreads>(kernel, workgroups_of(l.count, l.plan->rows_per_workgroup), l);
 }
 

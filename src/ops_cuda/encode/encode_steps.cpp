@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "cuda/check.hpp"
-#include "ops_cuda/encode/encode_launch.hpp"
 #include "cuda/scratch.hpp"
+#include "ops_cuda/encode/encode_launch.hpp"
 
 namespace weft::cuda {
 namespace {
@@ -18,15 +18,7 @@ using kernels::EncodePlan;
 
 constexpr const char* kFunction = "encode";
 
-std::uint32_t word(std::uint64_t value) {
-    return static_cast<std::uint32_t>(value);
-}
-
-void done(int result) {
-    check(static_cast<cudaError_t>(result), kFunction, "the launch");
-}
-
-// By kernel, and then by what values are and what is computed in.
+// The launcher of a step, by kernel, type of values and type of arithmetic.
 LaunchEncode launcher(const EncodePlan& plan, EncodeStep step) {
     constexpr LaunchEncode kAmplitude[] = {launch_amplitude_in32_real32, launch_amplitude_in32_real64,
                                            launch_amplitude_in64_real64};
@@ -54,7 +46,7 @@ LaunchEncode launcher(const EncodePlan& plan, EncodeStep step) {
     }
 }
 
-/// One encode: where everything lies.
+/// One encode and the memory that it uses.
 class Encode {
   public:
     Encode(StreamHandle stream, const EncodePlan& plan, const ConstDeviceArray& values,
@@ -77,7 +69,7 @@ class Encode {
         EncodeLaunch launch{.stream = stream_,
                             .plan = &plan_,
                             .step = d.step,
-                            .count = word(d.count),
+                            .count = static_cast<std::uint32_t>(d.count),
                             .p = d.parameters,
                             .values = from,
                             .states = reinterpret_cast<shared::uvec4*>(state_of(d)),
@@ -90,19 +82,19 @@ class Encode {
         if (d.step == EncodeStep::states && plan_.task_words != 0)
             check(cudaMemsetAsync(tasks_.data(), 0, d.count * plan_.task_words * 4, stream_), kFunction,
                   "cudaMemsetAsync");
-        done(launcher(plan_, d.step)(launch));
+        check_launch(launcher(plan_, d.step)(launch), kFunction);
     }
 
   private:
     std::byte* state_of(const EncodeDispatch& d) const {
         return states_ + d.row * plan_.row_bytes_out() + d.amplitude * plan_.amplitude_bytes;
     }
-    // Joins need no windows: the whole state is one range here.
+    // A join needs no windows, because the whole state is one range here.
     void transform(const EncodeDispatch& d) const {
         const bool wide = plan_.amplitude_bytes == 16, join = d.step == EncodeStep::join;
         const std::uint64_t units = d.rows * d.amplitudes * plan_.amplitude_bytes / 16;
         const std::uint32_t low = join ? d.bits - (wide ? 0 : 1) : d.parameters.base;
-        done(launch_wht(stream_, wide, state_of(d), units, low, join ? 1 : d.bits));
+        check_launch(launch_wht(stream_, wide, state_of(d), units, low, join ? 1 : d.bits), kFunction);
     }
 
     StreamHandle stream_;
@@ -116,7 +108,7 @@ class Encode {
 }  // namespace
 
 std::uint32_t held_pairs(const kernels::EncodePlan& plan, std::uint64_t multiprocessor_bytes) {
-    // Of the sums of a workgroup, and what the device takes for itself.
+    // Bytes of the sums of a workgroup, with what the device takes for itself.
     constexpr std::uint64_t kOther = 4096, kFew = 3;
     if (plan.kernel != EncodeKernel::amplitude_shared) return plan.kept_pairs;
     const std::uint64_t workgroup =

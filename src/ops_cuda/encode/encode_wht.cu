@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pass of a Walsh-Hadamard transform in place: kBits bits of the index from bit `low` on, counted in
-// units of 16 bytes.
+// A pass of a Walsh-Hadamard transform in place. It transforms kBits bits of the index from bit `low` on,
+// where the index counts units of 16 bytes.
 #include <cuda_runtime.h>
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Completes <weft/cuda/host.hpp>: encode.
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "ops_cuda/encode/encode_steps.hpp"
 
 namespace weft::cuda {
+
 OpReport encode(EncodeMethod method, const ConstHostArray& values, const HostArray& states,
                 const StateShape& shape, const EncodeHostOptions& options) {
     const std::uint64_t features =
@@ -20,17 +20,15 @@ OpReport encode(EncodeMethod method, const ConstHostArray& values, const HostArr
     kernels::check_spans(values, states);
     core::require_members("encode", options.batch, {});
     if (options.check_values)
-        kernels::require_no_failures(method,
-                                     kernels::find_faults(method, shape.qubits, features, values,
-                                                          std::max(1u, std::thread::hardware_concurrency())),
-                                     false);
+        kernels::require_no_failures(
+            method, kernels::find_faults(method, shape.qubits, features, values, host_threads()), false);
     const std::uint64_t row_in = features * values.type.bytes();
     const std::uint64_t row_out = shape.state_size() * states.type.bytes();
     std::vector<std::uint32_t> status(2 * shape.samples);
     HostWork work;
     work.inputs = {{values.data, shape.samples * row_in, row_in}};
-    // What became of the samples goes the way of the states: a copy of its own, asked for when a chunk is
-    // done, would wait behind the states of all chunks under way.
+    // The status goes through the ring with the states. A copy of its own at the end of a chunk would wait
+    // for the states of all chunks under way.
     work.outputs = {{states.data, shape.samples * row_out, row_out}, {status.data(), status.size() * 4, 8}};
     work.elements = shape.samples;
     work.launch = [&](const Chunk& chunk) {

@@ -8,7 +8,6 @@
 
 #include <weft/error.hpp>
 
-#include "cuda/aligned.hpp"
 #include "cuda/check.hpp"
 #include "cuda/plan_device.hpp"
 #include "cuda/scratch.hpp"

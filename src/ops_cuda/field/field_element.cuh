@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of the four sizes, as kernels load, store and combine them.
+// How kernels load, store and combine elements of the four sizes.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,8 +9,8 @@
 
 namespace weft::cuda {
 
-// kEach: elements of a thread in element-wise kernels; kShareEach: of a thread at a time in reductions, those
-// after them being read meanwhile where kAhead; kBatch: inverted together. As in shaders/field/field_interface.h.
+// As in shaders/field/field_interface.h: elements of a thread in element-wise kernels (kEach), elements that
+// a thread takes at a time in reductions (kShareEach), and elements that are inverted together (kBatch).
 struct Words1 {
     using Limbs = shared::Limbs1x32;
     using Part = unsigned;
@@ -35,7 +35,7 @@ struct Words12 {
 template <class Size>
 using Limbs = typename Size::Limbs;
 
-// Accesses as wide as an element allows.
+// Loads and stores with accesses as wide as an element allows.
 template <class Size>
 __device__ __forceinline__ Limbs<Size> load(const void* array, std::uint64_t i) {
     using Part = typename Size::Part;
@@ -64,7 +64,7 @@ __device__ __forceinline__ void store(void* array, std::uint64_t i, const Limbs<
     for (int k = 0; k < kParts; ++k) to[k] = element.part[k];
 }
 
-// A field, as kernels take it by value.
+// A field that kernels take by value.
 template <class Size>
 struct Arithmetic {
     Limbs<Size> p, factor;
@@ -102,7 +102,7 @@ __device__ __forceinline__ Limbs<Size> zero_element() {
     return z;
 }
 
-// Calls body with the size of the field's elements.
+// Calls body with the size of the elements of the field.
 template <class Body>
 int with_size(const FieldLaunch& launch, const Body& body) {
     switch (launch.field->words) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element-wise operations of fields. `out` may be `a` or `b`: an element is loaded whole before it is stored,
-// and nothing is restrict.
+// Element-wise operations of fields. `out` may be `a` or `b`, because an element is loaded whole before it is
+// stored and no pointer is declared restrict.
 #include "ops_cuda/field/field_element.cuh"
 
 namespace weft::cuda {
@@ -20,7 +20,7 @@ __device__ __forceinline__ Limbs<Size> result_of(const Arithmetic<Size>& field, 
     return z;
 }
 
-// A thread's kEach elements lie blockDim apart; all are loaded before the first is stored.
+// The kEach elements of a thread lie blockDim apart. All of them are loaded before the first is stored.
 template <class Size, FieldOp op>
 __global__ void __launch_bounds__(256)
     field_elements(const __grid_constant__ Arithmetic<Size> field, const __grid_constant__ Limbs<Size> scalar,
@@ -69,7 +69,7 @@ int launch_field_elements(const FieldLaunch& l) {
                 return launch<Size, FieldOp::square>(l);
             case FieldOp::axpy:
                 return launch<Size, FieldOp::axpy>(l);
-            default:  // the factor decides into which form
+            default:  // to or from Montgomery form, which the factor decides
                 return launch<Size, FieldOp::to_montgomery>(l);
         }
     });

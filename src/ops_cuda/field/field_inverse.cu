@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// out[i] = 1 / a[i], 0 for 0 mod p; `out` may be `a`. Each thread inverts the product of up to kBatch
-// elements as its power p - 2 and takes the inverse of each out of it: three products an element and a share
-// of the power.
+// out[i] = 1 / a[i], or 0 for 0 mod p. `out` may be `a`. A thread inverts the product of up to kBatch
+// elements as its power p - 2 and divides it into the inverse of each, which takes three products an element
+// and a share of the power.
 #define WEFT_FIELD_ROLLED  // several products in a row are more code than instruction caches hold
 #include "ops_cuda/field/field_element.cuh"
 
@@ -31,8 +31,8 @@ __device__ __forceinline__ bool is_zero(const Limbs<Size>& x) {
     return any == 0;
 }
 
-// The product starts with the factor, which cancels out of each result; the power is multiplied by it once,
-// for what the form of the values asks for.
+// The product starts with the factor, which cancels out of each result. The power is multiplied by it once,
+// as the form of the values requires.
 template <class Size>
 __global__ void __launch_bounds__(256) field_inverse(const __grid_constant__ Arithmetic<Size> field,
                                                      const void* a, void* out, std::uint64_t count) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums and inner products: a total for each block, whose shares of the elements are laid between each other,
-// so that all blocks together read the arrays from front to back. Exact, so the order of the additions does
-// not show.
+// Sums and inner products. Each block makes a total of its share, and the shares are interleaved so that all
+// blocks read the arrays from front to back together. Results are exact in any order of additions.
 #include "ops_cuda/field/field_element.cuh"
 
 namespace weft::cuda {
@@ -9,7 +8,7 @@ namespace {
 
 constexpr unsigned kMostThreads = 256;
 
-// Columns of products and what they hold; see the headers of the sizes.
+// Columns of products and how many products they hold; see the headers of the sizes.
 struct Columns1 {
     using Columns = shared::PairColumns1x32;
     static constexpr unsigned kProducts = shared::kProducts1x32, kTotal = shared::kProductsTotal1x32;
@@ -17,29 +16,20 @@ struct Columns1 {
         return shared::column_total_in_pairs(sum, p, n0);
     }
 };
-struct Columns2 {
-    using Columns = shared::Columns3x28;
-    static constexpr unsigned kProducts = shared::kProducts2x32, kTotal = shared::kProductsTotal2x32;
-    __device__ static auto total(const Columns& sum, const shared::Limbs2x32& p, unsigned n0) {
+template <class Columns_, unsigned products, unsigned total_products>
+struct WideColumns {
+    using Columns = Columns_;
+    static constexpr unsigned kProducts = products, kTotal = total_products;
+    template <class Limbs_>
+    __device__ static auto total(const Columns& sum, const Limbs_& p, unsigned n0) {
         return shared::column_total_in_64(sum, p, n0);
     }
 };
-struct Columns8 {
-    using Columns = shared::Columns9x29;
-    static constexpr unsigned kProducts = shared::kProducts8x32, kTotal = shared::kProductsTotal8x32;
-    __device__ static auto total(const Columns& sum, const shared::Limbs8x32& p, unsigned n0) {
-        return shared::column_total_in_64(sum, p, n0);
-    }
-};
-struct Columns12 {
-    using Columns = shared::Columns14x28;
-    static constexpr unsigned kProducts = shared::kProducts12x32, kTotal = shared::kProductsTotal12x32;
-    __device__ static auto total(const Columns& sum, const shared::Limbs12x32& p, unsigned n0) {
-        return shared::column_total_in_64(sum, p, n0);
-    }
-};
+using Columns2 = WideColumns<shared::Columns3x28, shared::kProducts2x32, shared::kProductsTotal2x32>;
+using Columns8 = WideColumns<shared::Columns9x29, shared::kProducts8x32, shared::kProductsTotal8x32>;
+using Columns12 = WideColumns<shared::Columns14x28, shared::kProducts12x32, shared::kProductsTotal12x32>;
 
-// The sum of all threads' totals, in the first one.
+// The sum of the totals of all threads, in the first thread.
 template <class Size>
 __device__ Limbs<Size> sum_of_block(const Arithmetic<Size>& field, const Limbs<Size>& total) {
     __shared__ Limbs<Size> partial[kMostThreads];
@@ -86,8 +76,8 @@ struct Pairs {
     }
 };
 
-// Products are summed unreduced for as long as their columns hold, and the factor takes out what the
-// reductions divide by. The next pairs are read while these are multiplied.
+// Products are summed without reduction for as long as their columns hold them, and the factor takes out what
+// the reductions divide by. The next pairs are read while these are multiplied.
 template <class Size, class Form>
 __global__ void __launch_bounds__(kMostThreads)
     field_inner_product(const __grid_constant__ Arithmetic<Size> field, const void* a, const void* b,

@@ -14,34 +14,30 @@ namespace weft::cuda {
 struct GramRows {
     std::byte* planes = nullptr;
     std::uint64_t first = 0, rows = 0;
-    std::uint64_t factor = 0;  ///< where the problem is scaled: of the first row, among the product's factors
+    std::uint64_t factor = 0;  ///< if the problem is scaled: the number of the first row's factor
 };
 
-/// Where a block of K goes: element (i, j) to element origin + i * leading + j of `data`, with `mirror` also
-/// to mirror_origin + j * leading + i.
+/// K, and where a block of it goes.
 struct GramTarget {
     std::byte* data = nullptr;
-    std::uint64_t leading = 0, origin = 0;
-    bool mirror = false;
-    std::uint64_t mirror_origin = 0;
+    kernels::GramPlace place;
 };
 
 class GramProduct {
   public:
-    /// `factors`: floats, or (precision float64) doubles, of rows; of a scaled problem.
+    /// `factors`: floats, or (precision float64) doubles, of the rows of a scaled problem.
     GramProduct(StreamHandle stream, const kernels::GramPlan& plan, const std::byte* factors);
 
-    /// Packs `rows` row-major states into rows [first, first + rows) of `planes`, padding to a multiple of 64
-    /// included.
+    /// Packs `rows` row-major states into rows [first, first + rows) of `planes`, with the padding to a
+    /// multiple of 64.
     void pack(const std::byte* states, std::uint64_t rows, std::byte* planes, std::uint64_t first) const;
     /// Every x with every y.
     void multiply(const GramRows& x, const GramRows& y, const GramTarget& target) const;
-    /// A block on the diagonal: every x with every x, half of the work.
+    /// A block on the diagonal: every x with every x, for half of the work.
     void square(const GramRows& x, const GramTarget& target) const;
 
   private:
-    struct Tiles;
-    void run(const Tiles& tiles) const;
+    void run(const GramRows& x, const GramRows& y, const GramTarget& target, bool square) const;
 
     StreamHandle stream_;
     const kernels::GramPlan& plan_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tile of |X Y^H|^2 by matrix units, from packed planes of float16: high and low parts and three products.
-// Warps of 32 x 32 outputs each; the sums so far go to outer sums every flush, as in
+// A warp computes 32 x 32 outputs and adds its sums to outer sums at every flush, as in
 // shaders/gram/gram_matrix.comp.
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -21,7 +21,7 @@ using FragmentB = wmma::fragment<wmma::matrix_b, 16, 16, 16, __half, wmma::col_m
 using Sum = wmma::fragment<wmma::accumulator, 16, 16, 16, float>;
 
 constexpr unsigned kPlanes = 4;
-// In units of 16 bytes. Rows in shared memory are one longer, so that they begin in different banks.
+// In units of 16 bytes. Rows in shared memory are one unit longer, so that they begin in different banks.
 constexpr unsigned kRow = 2 * kPlanes, kStride = kRow + 1, kBlock = kGramBlockRows * kRow;
 constexpr unsigned kSide = 16, kFragments = 2, kSpan = kFragments * kSide, kSums = kFragments * kFragments;
 constexpr unsigned kHalves = 8;  // of a unit
@@ -40,7 +40,7 @@ struct GramMatrix {
 template <bool kWide>
 struct Output : GramMatrix {
     using Real = float;
-    // Elements of K that are not there, or that their mirror images stand for, are left out.
+    // Elements beyond the edge of K, or above a diagonal whose mirror images are written, are left out.
 #include "shaders/gram/gram_store.glsl.h"
 };
 
@@ -63,8 +63,8 @@ __device__ FragmentB minus(const FragmentB& b) {
     return result;
 }
 
-// re += ar br + ai bi, im += ai br - ar bi, each without the product of the two low parts; parts of a and b
-// are the high and low of the real, then of the imaginary part.
+// re += ar br + ai bi and im += ai br - ar bi, without the products of two low parts. a and b have four
+// parts: high and low of the real part, then of the imaginary part.
 __device__ void multiply(Sum& re, Sum& im, const FragmentA* a, const FragmentB* b,
                          const FragmentB& minus_high, const FragmentB& minus_low) {
     wmma::mma_sync(re, a[0], b[1], re);
@@ -85,7 +85,7 @@ __device__ const __half* halves(const uint4* held) {
     return reinterpret_cast<const __half*>(held);
 }
 
-// The products of one step of amplitudes that lies in shared memory.
+// The products of one step of amplitudes, which lies in shared memory.
 __device__ void take_step(Sum (&re)[kSums], Sum (&im)[kSums], const uint4* held_a, const uint4* held_b) {
     FragmentA a[kFragments][kPlanes];
 #pragma unroll
@@ -106,8 +106,8 @@ __device__ void take_step(Sum (&re)[kSums], Sum (&im)[kSums], const uint4* held_
     }
 }
 
-// Packed rows of a side on their way to shared memory. Tiles may reach beyond the last 64 rows: they read
-// those again.
+// Packed rows of a side on their way to shared memory. A tile that reaches beyond the last 64 rows reads
+// these again.
 template <unsigned kHigh, unsigned kThreads>
 struct Side {
     static constexpr unsigned kLoads = kHigh * kRow / kThreads;
@@ -135,7 +135,7 @@ struct Side {
     }
 };
 
-// Rows of 16 x 16 results: lanes side by side write elements side by side, of K and of its mirror image.
+// Stores 16 x 16 results. Neighbouring lanes write neighbouring elements of K, and of its mirror image.
 template <bool kWide>
 __device__ void store_result(Output<kWide>& output, unsigned row0, unsigned column0, const float* result) {
     const auto scaled = [&](unsigned r, unsigned c) {
@@ -148,8 +148,8 @@ __device__ void store_result(Output<kWide>& output, unsigned row0, unsigned colu
         output.gram_store_mirror(row0 + e % kSide, column0 + e / kSide, scaled(e % kSide, e / kSide));
 }
 
-// The sums of this warp, whose outputs begin at (row, column) of the tile: parts of sums, or K through
-// shared memory.
+// Writes the sums of this warp, whose outputs begin at (row, column) of the tile, as parts of sums, or as K
+// through shared memory.
 template <bool kWide, unsigned kHigh, unsigned kWidth, bool kSplit>
 __device__ __forceinline__ void write_sums(Output<kWide>& output, Sum (&re)[kSums], Sum (&im)[kSums],
                                            unsigned base_x, unsigned base_y, unsigned row, unsigned column,
@@ -228,17 +228,11 @@ __global__ void __launch_bounds__(kHigh / kSpan * (kWidth / kSpan) * 32)
 template <bool kWide, unsigned kHigh, unsigned kWidth>
 int launch(const GramLaunch& l) {
     Output<kWide> output{};
-    output.count = l.count;
+    set_output(output, l);
     output.flush_blocks = l.plan->flush / l.plan->step;
-    output.kScaled = l.factors != nullptr;
-    output.factors = static_cast<const float*>(l.factors);
     output.p = l.r.p;
     output.x = static_cast<const uint4*>(l.x);
     output.y = static_cast<const uint4*>(l.y);
-    output.narrow = static_cast<float*>(l.out);
-    output.narrow_mirror = static_cast<float*>(l.mirror);
-    output.wide = static_cast<uvec2*>(l.out);
-    output.wide_mirror = static_cast<uvec2*>(l.mirror);
     output.parts = static_cast<float*>(l.sums);
     constexpr unsigned kThreads = kHigh / kSpan * (kWidth / kSpan) * 32;
     if (l.plan->split > 1)

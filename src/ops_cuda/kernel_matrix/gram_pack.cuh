@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Row-major states into the planes of shaders/gram/gram_layout.h, float, double (WEFT_REAL64) or float16
-// (WEFT_MATRIX); and, but for float16, the sums of parts of sums. NAME(x) is the name to give to what
+// Packs row-major states into the planes of shaders/gram/gram_layout.h as float, double (WEFT_REAL64) or
+// float16 (WEFT_MATRIX), and adds up parts of sums, which float16 has none of. NAME(x) is the function that
 // launches x.
 #include <cuda_runtime.h>
 
-#include "ops_cuda/kernel_matrix/kernel_launch.hpp"
 #include "cuda/vectors.cuh"
+#include "ops_cuda/kernel_matrix/kernel_launch.hpp"
 #include "shaders/gram/gram_interface.h"
 #include "shaders/gram/gram_layout.h"
 
@@ -42,16 +42,6 @@ __global__ void __launch_bounds__(kThreads) gram_kernel(const __grid_constant__ 
     kernel.run();
 }
 
-int launch_planes(const GramPackLaunch& l) {
-    GramPack kernel{};
-    kernel.count = l.count;
-    kernel.p = l.p;
-    kernel.states = static_cast<const Complex*>(l.states);
-    kernel.planes = static_cast<decltype(kernel.planes)>(l.planes);
-    gram_kernel<<<l.count, kThreads, 0, l.stream>>>(kernel);
-    return cudaGetLastError();
-}
-
 #if !defined(WEFT_MATRIX)
 template <bool wide_values>
 struct GramReduce {
@@ -72,17 +62,11 @@ struct GramReduce {
 template <bool wide_values>
 int launch_sums(const GramLaunch& l) {
     GramReduce<wide_values> kernel{};
+    set_output(kernel, l);
     kernel.kTileRows = l.plan->tile.rows;
     kernel.kTileColumns = l.plan->tile.columns;
-    kernel.kScaled = l.factors != nullptr;
-    kernel.factors = static_cast<const Real*>(l.factors);
-    kernel.count = l.count;
     kernel.r = l.r;
     kernel.parts = static_cast<const Real*>(l.sums);
-    kernel.narrow = static_cast<float*>(l.out);
-    kernel.narrow_mirror = static_cast<float*>(l.mirror);
-    kernel.wide = static_cast<uvec2*>(l.out);
-    kernel.wide_mirror = static_cast<uvec2*>(l.mirror);
     gram_kernel<<<(l.count + kThreads - 1) / kThreads, kThreads, 0, l.stream>>>(kernel);
     return cudaGetLastError();
 }
@@ -91,7 +75,13 @@ int launch_sums(const GramLaunch& l) {
 }  // namespace
 
 int NAME(pack)(const GramPackLaunch& l) {
-    return launch_planes(l);
+    GramPack kernel{};
+    kernel.count = l.count;
+    kernel.p = l.p;
+    kernel.states = static_cast<const Complex*>(l.states);
+    kernel.planes = static_cast<decltype(kernel.planes)>(l.planes);
+    gram_kernel<<<l.count, kThreads, 0, l.stream>>>(kernel);
+    return cudaGetLastError();
 }
 
 #if !defined(WEFT_MATRIX)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiles of |X Y^H|^2 from packed planes of float (WEFT_3M: by three products) or of double (WEFT_REAL64).
-// LAUNCH is the name of what launches them.
+// LAUNCH is the function that launches them.
 #include <cuda_runtime.h>
 
 #include <type_traits>
 
-#include "ops_cuda/kernel_matrix/kernel_launch.hpp"
 #include "cuda/vectors.cuh"
+#include "ops_cuda/kernel_matrix/kernel_launch.hpp"
 #include "shaders/gram/gram_interface.h"
 #include "shaders/gram/gram_layout.h"
 
@@ -63,18 +63,12 @@ template <uint rows, uint columns, uint stages, bool wide_values>
 int launch(const GramLaunch& l) {
     using Kernel = GramTile<rows, columns, stages, wide_values>;
     Kernel kernel{};
+    set_output(kernel, l);
     kernel.kFlushBlocks = l.plan->flush / l.plan->step;
     kernel.kParts = l.plan->split;
-    kernel.kScaled = l.factors != nullptr;
-    kernel.factors = static_cast<const Real*>(l.factors);
-    kernel.count = l.count;
     kernel.p = l.r.p;
     kernel.x = static_cast<const Real4*>(l.x);
     kernel.y = static_cast<const Real4*>(l.y);
-    kernel.narrow = static_cast<float*>(l.out);
-    kernel.narrow_mirror = static_cast<float*>(l.mirror);
-    kernel.wide = static_cast<uvec2*>(l.out);
-    kernel.wide_mirror = static_cast<uvec2*>(l.mirror);
     kernel.parts = static_cast<Real4*>(l.sums);
     gram_tile_kernel<<<l.count, Kernel::kRowThreads * Kernel::kColumnThreads, 0, l.stream>>>(kernel);
     return cudaGetLastError();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of kernel matrices are launched with, by their names in shaders/kernel_*.comp and
-// gram_*.comp.
+// What the CUDA kernels of kernel matrices are launched with. Members have the names of
+// shaders/kernel_matrix/*.comp and shaders/gram/*.comp.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct ProductLaunch {
     StreamHandle stream = nullptr;
     std::uint32_t parts = 2;
     bool symmetric = false, long_variant = false;
-    std::uint32_t count = 0;  ///< values, or tiles where symmetric
+    std::uint32_t count = 0;  ///< values, or tiles of a symmetric K
     std::uint64_t workgroups = 1;
     shared::KernelProductParameters p{};
     const void* planes = nullptr;
@@ -68,8 +68,8 @@ struct GramPackLaunch {
     void* planes = nullptr;
 };
 
-/// A product of packed rows: with one part straight into `out` and, mirrored, `mirror`; else the parts of
-/// sums into `sums`, which launch_gram_reduce adds up.
+/// A product of packed rows. Sums of one part go to `out` and, mirrored, to `mirror`. Otherwise the parts of
+/// sums go to `sums`, and launch_gram_reduce adds them up.
 struct GramLaunch {
     StreamHandle stream = nullptr;
     const kernels::GramPlan* plan = nullptr;
@@ -77,10 +77,21 @@ struct GramLaunch {
     shared::GramReduceParameters r{};
     const void *x = nullptr, *y = nullptr;
     void *out = nullptr, *mirror = nullptr, *sums = nullptr;
-    const void* factors = nullptr;  ///< of rows and columns, where K is scaled by them
+    const void* factors = nullptr;  ///< of rows and columns; null: K is not scaled
 };
+/// What all kernels that write K take.
+template <class Kernel>
+void set_output(Kernel& kernel, const GramLaunch& launch) {
+    kernel.count = launch.count;
+    kernel.kScaled = launch.factors != nullptr;
+    kernel.factors = static_cast<decltype(kernel.factors)>(launch.factors);
+    kernel.narrow = static_cast<float*>(launch.out);
+    kernel.narrow_mirror = static_cast<float*>(launch.mirror);
+    kernel.wide = static_cast<shared::uvec2*>(launch.out);
+    kernel.wide_mirror = static_cast<shared::uvec2*>(launch.mirror);
+}
 
-/// Each returns what cudaLaunchKernel did; in float, and in double.
+/// Each returns the result of the launch. Arithmetic is in float (real32) or in double (real64).
 int launch_kernel_angles_real32(const AnglesLaunch& launch);
 int launch_kernel_angles_real64(const AnglesLaunch& launch);
 int launch_kernel_product_real32(const ProductLaunch& launch);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of kernel matrices have in common: float or, with WEFT_REAL64, double. NAME(x) is the name
-// to give to what launches x.
+// What the kernels of kernel matrices have in common, in float or (WEFT_REAL64) in double. NAME(x) is the
+// function that launches x.
 #include <cuda_runtime.h>
 
 #include <algorithm>
 #include <type_traits>
 
-#include "ops_cuda/kernel_matrix/kernel_launch.hpp"
 #include "cuda/vectors.cuh"
+#include "ops_cuda/kernel_matrix/kernel_launch.hpp"
 
 #if defined(WEFT_REAL64)
 #define WEFT_FLOAT64
@@ -20,8 +20,8 @@
 #define Real4 vec4_by_number
 #endif
 #define WEFT_IN64
-#include "shaders/encode/encode_parameters.h"
 #include "shaders/encode/circuit/encode_trig.h"
+#include "shaders/encode/encode_parameters.h"
 #include "shaders/kernel_matrix/kernel_angle.h"
 #include "shaders/kernel_matrix/kernel_parameters.h"
 #include "shaders/kernel_matrix/kernel_ring.h"
@@ -33,11 +33,11 @@ using namespace shared;
 
 constexpr unsigned kThreads = 128;
 
-// Constants that encode_interface.h asks for: no amplitude is stored here.
-#define KERNEL_MEMBERS(Parameters)                   \
-    static constexpr bool kStoreWide = false;        \
+// kStoreWide is a constant that encode_interface.glsl.h requires; no amplitude is stored here.
+#define KERNEL_MEMBERS(Parameters)                       \
+    static constexpr bool kStoreWide = false;            \
     static constexpr unsigned kWorkgroupSize = kThreads; \
-    uint count, first;                               \
+    uint count, first;                                   \
     Parameters p
 
 template <class Kernel, unsigned threads>

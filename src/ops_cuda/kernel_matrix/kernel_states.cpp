@@ -4,148 +4,119 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <utility>
 #include <vector>
 
 #include "cuda/check.hpp"
 #include "ops_cuda/kernel_matrix/kernel_launch.hpp"
-#include "ops/kernel_matrix/kernel_state_plan.hpp"
-#include "ops/kernel_matrix/tile_pairs.hpp"
 
 namespace weft::cuda {
 namespace {
 
+using kernels::word;
+
 constexpr const char* kFunction = "kernel_matrix";
 
-std::uint32_t word(std::uint64_t value) {
-    return static_cast<std::uint32_t>(value);
-}
-void done(int result) {
-    check(static_cast<cudaError_t>(result), kFunction, "the launch");
-}
-
-template <class T>
-void upload_weights(StreamHandle stream, const KernelMatrixCircuit& circuit, std::uint64_t count, void* target) {
-    std::vector<T> turns(2 * count);
-    for (std::uint64_t i = 0; i < count; ++i) {
-        const double half = (circuit.weights.type == kFloat32
-                                 ? static_cast<double>(static_cast<const float*>(circuit.weights.data)[i])
-                                 : static_cast<const double*>(circuit.weights.data)[i]) /
-                            2;
-        turns[2 * i] = static_cast<T>(std::cos(half));
-        turns[2 * i + 1] = static_cast<T>(std::sin(half));
+void launch_angles(StreamHandle stream, const kernels::KernelMatrixPlan& plan, const ConstDeviceArray& x,
+                   std::uint64_t rows, double scale, void* planes, std::uint64_t column) {
+    const std::uint64_t qubits = plan.shape.qubits;
+    const std::uint64_t most = std::max<std::uint64_t>(1, (1u << 30) / qubits);
+    for (std::uint64_t row = 0; row < rows; row += most) {
+        const AnglesLaunch launch{
+            .stream = stream,
+            .count = word(std::min(most, rows - row) * qubits),
+            .p = kernels::angle_parameters(plan, x.type, scale, column + row),
+            .features = static_cast<const std::byte*>(x.data) + row * qubits * x.type.bytes(),
+            .planes = planes};
+        check_launch(plan.real64 ? launch_kernel_angles_real64(launch) : launch_kernel_angles_real32(launch),
+                     kFunction);
     }
-    check(cudaMemcpyAsync(target, turns.data(), turns.size() * sizeof(T), cudaMemcpyHostToDevice, stream),
-          kFunction, "cudaMemcpyAsync");
 }
 
 }  // namespace
 
-Scratch make_planes(StreamHandle stream, const kernels::KernelMatrixPlan& plan) {
-    return {stream, plan.planes_values() * plan.real_bytes(), kFunction, "planes"};
+Scratch angle_planes(StreamHandle stream, const kernels::KernelMatrixPlan& plan, const ConstDeviceArray& x,
+                     const ConstDeviceArray* y, double scale) {
+    Scratch planes(stream, plan.planes_values() * plan.real_bytes(), kFunction, "planes");
+    launch_angles(stream, plan, x, plan.shape.samples, scale, planes.data(), 0);
+    if (y != nullptr)
+        launch_angles(stream, plan, *y, plan.shape.others, scale, planes.data(), plan.others_at);
+    return planes;
 }
 
-void launch_angles(StreamHandle stream, const kernels::KernelMatrixPlan& plan, const ConstDeviceArray& x,
-                   std::uint64_t rows, double scale, bool halved, void* planes, std::uint64_t base) {
-    const std::uint64_t bits = std::bit_cast<std::uint64_t>(scale), qubits = plan.shape.qubits;
-    const std::uint64_t most = std::max<std::uint64_t>(1, (1u << 30) / qubits);
-    for (std::uint64_t row = 0; row < rows; row += most) {
-        const std::uint64_t some = std::min(most, rows - row);
-        const AnglesLaunch launch{
-            .stream = stream,
-            .count = word(some * qubits),
-            .p = {word(qubits), 0, word(base + row), word(plan.stride), word(bits), word(bits >> 32),
-                  x.type == kFloat64 ? 1u : 0u, halved ? 1u : 0u},
-            .features = static_cast<const std::byte*>(x.data) + row * qubits * x.type.bytes(),
-            .planes = planes};
-        done(plan.real64 ? launch_kernel_angles_real64(launch) : launch_kernel_angles_real32(launch));
-    }
-}
-
-const std::byte* GivenStates::rows(bool of_y, std::uint64_t row, std::uint64_t) {
-    return static_cast<const std::byte*>(of_y ? y_->data : x_.data) + row * plan_.states.state_bytes;
+const std::byte* GivenStates::rows(const kernels::StateRows& rows) {
+    return static_cast<const std::byte*>(rows.of_y ? y_->data : x_.data) +
+           rows.row * plan_.states.state_bytes;
 }
 
 CircuitStates::CircuitStates(StreamHandle stream, const kernels::KernelMatrixPlan& plan,
-                             const KernelMatrixCircuit& circuit, const void* planes)
+                             const KernelMatrixCircuit& circuit, Scratch planes)
     : stream_(stream),
       plan_(plan),
-      planes_(planes),
       rz_(circuit.map == FeatureMap::ryrz),
+      planes_(std::move(planes)),
       weights_(stream, 2 * plan.layers * std::uint64_t{plan.shape.qubits} * plan.real_bytes(), kFunction,
                "weights"),
       states_(stream, plan.states.chunk_rows * plan.states.state_bytes, kFunction, "states") {
-    const std::uint64_t count = plan.layers * std::uint64_t{plan.shape.qubits};
-    if (plan.real64)
-        upload_weights<double>(stream, circuit, count, weights_.data());
-    else
-        upload_weights<float>(stream, circuit, count, weights_.data());
+    const std::vector<std::uint32_t> weights = kernels::weight_words(plan, circuit);
+    check(
+        cudaMemcpyAsync(weights_.data(), weights.data(), weights.size() * 4, cudaMemcpyHostToDevice, stream),
+        kFunction, "cudaMemcpyAsync");
     if (plan.states.two_buffers)
         other_ = Scratch(stream, plan.states.chunk_rows * plan.states.state_bytes, kFunction, "states");
 }
 
-const std::byte* CircuitStates::rows(bool of_y, std::uint64_t row, std::uint64_t count) {
-    const std::uint64_t column = of_y ? plan_.shape.samples + row : row;
+const std::byte* CircuitStates::rows(const kernels::StateRows& rows) {
+    const std::uint32_t bits = std::max(plan_.shape.qubits, 4u);
     std::byte *to = states_.as<std::byte>(), *from = plan_.states.two_buffers ? other_.as<std::byte>() : to;
     for (std::uint32_t layer = 1; layer <= plan_.layers; ++layer) {
-        build_layer(layer == plan_.layers ? shared::kKernelNoLayer : layer, layer == 1, column, count, from,
-                    to);
+        const std::uint32_t gates = layer == plan_.layers ? shared::kKernelNoLayer : layer;
+        for (const kernels::StatePass& pass : plan_.states.passes) {
+            // The first pass of the first layer makes the product state in front of it.
+            const StatesLaunch launch{.stream = stream_,
+                                      .generate = layer == 1 && pass.ring,
+                                      .ring = pass.ring,
+                                      .lanes = lanes_of(plan_.states, pass),
+                                      .count = word(rows.count << (bits - pass.window)),
+                                      .p = kernels::state_parameters(plan_, pass, rows, gates, rz_),
+                                      .planes = planes_.data(),
+                                      .weights = weights_.data(),
+                                      .source = pass.ring ? from : to,
+                                      .states = to};
+            check_launch(
+                plan_.real64 ? launch_kernel_states_real64(launch) : launch_kernel_states_real32(launch),
+                kFunction);
+        }
         std::swap(from, to);
     }
     return from;
 }
 
-void CircuitStates::build_layer(std::uint32_t gates, bool generate, std::uint64_t column, std::uint64_t count,
-                                const std::byte* from, std::byte* to) const {
-    const std::uint32_t bits = std::max(plan_.shape.qubits, 4u);
-    for (const kernels::StatePass& pass : plan_.states.passes) {
-        const StatesLaunch launch{
-            .stream = stream_,
-            .generate = generate && pass.ring,
-            .ring = pass.ring,
-            .lanes = lanes_of(plan_.states, pass),
-            .count = word(count << (bits - pass.window)),
-            .p = {plan_.shape.qubits, word(plan_.stride), word(column), pass.window, pass.carried, pass.from,
-                  pass.gates_from, gates, rz_ ? 1u : 0u, word(count), word(count), 0},
-            .planes = planes_,
-            .weights = weights_.data(),
-            .source = pass.ring && !generate ? from : to,
-            .states = to};
-        done(plan_.real64 ? launch_kernel_states_real64(launch) : launch_kernel_states_real32(launch));
-    }
-}
-
 namespace {
 
-/// Factors of all rows of X and Y, and K times them: as KernelMatrixOptions::normalize asks. Else products
-/// take them, only to take out what rounding did to the norms of states that were built.
+/// Factors of all rows of X and Y that divide K by their norms: in a pass of its own, as
+/// KernelMatrixOptions::normalize asks, or within products, only to take out what rounding did to states that
+/// were built.
 class Normalizer {
   public:
     Normalizer(StreamHandle stream, const kernels::KernelMatrixPlan& plan, const KernelMatrixOptions& options)
         : stream_(stream),
           plan_(plan),
-          jitter_(plan.shape.square() && options.normalize ? options.jitter : 0),
-          scales_(options.normalize),
-          set_diagonal_(plan.shape.square() && options.normalize),
+          options_(options),
           factors_(stream, (plan.shape.samples + plan.shape.others) * plan.real_bytes(), kFunction,
                    "factors") {}
 
-    void take(const std::byte* states, bool of_y, std::uint64_t row, std::uint64_t count) const {
-        const std::uint64_t jitter = plan_.real64 ? std::bit_cast<std::uint64_t>(jitter_)
-                                                  : std::bit_cast<std::uint32_t>(static_cast<float>(jitter_));
+    void take(const std::byte* states, const kernels::StateRows& rows) const {
         const NormsLaunch launch{
             .stream = stream_,
-            .count = word(count),
-            .p = {1u << plan_.shape.qubits, 0, word((of_y ? plan_.shape.samples : 0) + row), word(jitter),
-                  word(jitter >> 32)},
+            .count = word(rows.count),
+            .p = kernels::norm_parameters(plan_, options_, rows, std::uint64_t{1} << plan_.shape.qubits),
             .states = states,
             .factors = factors_.data()};
-        done(plan_.real64 ? launch_kernel_norms_real64(launch) : launch_kernel_norms_real32(launch));
+        check_launch(plan_.real64 ? launch_kernel_norms_real64(launch) : launch_kernel_norms_real32(launch),
+                     kFunction);
     }
 
-    bool scales() const noexcept { return scales_; }
     const std::byte* factors() const { return factors_.as<std::byte>(); }
 
     void scale(std::byte* k) const {
@@ -153,25 +124,23 @@ class Normalizer {
         const std::uint64_t columns = plan_.shape.columns();
         const std::uint64_t most = std::max<std::uint64_t>(1, (1u << 30) / columns);
         for (std::uint64_t row = 0; row < plan_.shape.samples; row += most) {
-            const std::uint64_t rows = std::min(most, plan_.shape.samples - row);
-            const ScaleLaunch launch{
-                .stream = stream_,
-                .wide_values = wide_values,
-                .wide_factors = plan_.real64,
-                .count = word(rows * columns),
-                .p = {word(columns), word(columns), 0, word(row),
-                      word(plan_.shape.square() ? 0 : plan_.shape.samples), set_diagonal_ ? 1u : 0u},
-                .factors = factors_.data(),
-                .values = k + row * columns * plan_.value_bytes()};
-            done(wide ? launch_kernel_scale_real64(launch) : launch_kernel_scale_real32(launch));
+            const kernels::KernelBlock block{row, std::min(most, plan_.shape.samples - row), 0, columns};
+            const ScaleLaunch launch{.stream = stream_,
+                                     .wide_values = wide_values,
+                                     .wide_factors = plan_.real64,
+                                     .count = word(block.rows * columns),
+                                     .p = kernels::scale_parameters(plan_, options_, block, columns),
+                                     .factors = factors_.data(),
+                                     .values = k + row * columns * plan_.value_bytes()};
+            check_launch(wide ? launch_kernel_scale_real64(launch) : launch_kernel_scale_real32(launch),
+                         kFunction);
         }
     }
 
   private:
     StreamHandle stream_;
     const kernels::KernelMatrixPlan& plan_;
-    double jitter_;
-    bool scales_, set_diagonal_;
+    const KernelMatrixOptions& options_;
     Scratch factors_;
 };
 
@@ -186,7 +155,7 @@ struct PackedTile {
     std::uint64_t factor = 0;  ///< of the first row that is packed
 };
 
-/// Tiles of K one after the other.
+/// Makes the tiles of K one after the other.
 class Blocks {
   public:
     Blocks(StreamHandle stream, const kernels::KernelMatrixPlan& plan, StateSource& source,
@@ -208,8 +177,9 @@ class Blocks {
                 fill(side == kernels::PackedSide::rows ? rows_ : columns_, rows);
             },
             [&](const kernels::KernelBlock& b, bool own) {
-                const GramTarget target{k_, leading, b.row * leading + b.column,
-                                        plan_.shape.square() && !own, b.column * leading + b.row};
+                const GramTarget target{k_,
+                                        {leading, b.row * leading + b.column, plan_.shape.square() && !own,
+                                         b.column * leading + b.row}};
                 if (own)
                     product_.square(rows_.rows(b.rows), target);
                 else
@@ -221,12 +191,12 @@ class Blocks {
     void fill(PackedTile& tile, const kernels::StateRows& rows) {
         const std::uint64_t chunk = plan_.states.chunk_rows;
         for (std::uint64_t at = 0; at < rows.count; at += chunk) {
-            const std::uint64_t count = std::min(chunk, rows.count - at);
-            const std::byte* const states = source_.rows(rows.of_y, rows.row + at, count);
-            if (normalizer_ != nullptr) normalizer_->take(states, rows.of_y, rows.row + at, count);
-            product_.pack(states, count, tile.planes.as<std::byte>(), at);
+            const kernels::StateRows some{rows.of_y, rows.row + at, std::min(chunk, rows.count - at)};
+            const std::byte* const states = source_.rows(some);
+            if (normalizer_ != nullptr) normalizer_->take(states, some);
+            product_.pack(states, some.count, tile.planes.as<std::byte>(), at);
         }
-        tile.factor = (rows.of_y ? plan_.shape.samples : 0) + rows.row;
+        tile.factor = (rows.of_y ? plan_.others_at : 0) + rows.row;
     }
 
     const kernels::KernelMatrixPlan& plan_;
@@ -244,7 +214,7 @@ void launch_blocks(StreamHandle stream, const kernels::KernelMatrixPlan& plan, S
     if (!options.normalize && !plan.states.renormalize) return Blocks(stream, plan, source, k, nullptr).run();
     const Normalizer normalizer(stream, plan, options);
     Blocks(stream, plan, source, k, &normalizer).run();
-    if (normalizer.scales()) normalizer.scale(static_cast<std::byte*>(k.data));
+    if (options.normalize) normalizer.scale(static_cast<std::byte*>(k.data));
 }
 
 }  // namespace weft::cuda

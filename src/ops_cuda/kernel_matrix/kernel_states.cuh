@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Circuit states. Compiled with multiply-adds in one step, as drivers do with the shader: a gate is many of
-// them.
+// States of circuits, compiled with fused multiply-adds as drivers compile the shader, because a gate has
+// many of them.
 #include "ops_cuda/kernel_matrix/kernel_matrix_common.cuh"
 
 namespace weft::cuda {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of states in CUDA device memory, given or built from a circuit, and what K takes of them.
+// States in CUDA device memory, given or built from a circuit, and the kernel matrix of them.
 #pragma once
 
 #include <cstddef>
@@ -7,30 +7,29 @@
 
 #include <weft/cuda/kernel_matrix.hpp>
 
-#include "ops_cuda/kernel_matrix/gram.hpp"
 #include "cuda/scratch.hpp"
 #include "ops/kernel_matrix/kernel_plan.hpp"
+#include "ops_cuda/kernel_matrix/gram.hpp"
 
 namespace weft::cuda {
 
-/// Cosines and sines of scale times feature, or of half of it: planes, Y's columns behind X's.
-Scratch make_planes(StreamHandle stream, const kernels::KernelMatrixPlan& plan);
-void launch_angles(StreamHandle stream, const kernels::KernelMatrixPlan& plan, const ConstDeviceArray& x,
-                   std::uint64_t rows, double scale, bool halved, void* planes, std::uint64_t base);
+/// Planes of cosines and sines: the angles of X, and of Y from plan.others_at on. `y` may be null.
+Scratch angle_planes(StreamHandle stream, const kernels::KernelMatrixPlan& plan, const ConstDeviceArray& x,
+                     const ConstDeviceArray* y, double scale);
 
-/// Row-major states of X and Y, asked for some rows at a time.
+/// Row-major states of X and Y. A caller asks for some rows at a time.
 class StateSource {
   public:
     virtual ~StateSource() = default;
-    /// Rows [row, row + count), valid in the stream until the next call.
-    virtual const std::byte* rows(bool of_y, std::uint64_t row, std::uint64_t count) = 0;
+    /// These rows. They are valid in the stream until the next call.
+    virtual const std::byte* rows(const kernels::StateRows& rows) = 0;
 };
 
 class GivenStates : public StateSource {
   public:
     GivenStates(const kernels::KernelMatrixPlan& plan, const ConstDeviceArray& x, const ConstDeviceArray* y)
         : plan_(plan), x_(x), y_(y) {}
-    const std::byte* rows(bool of_y, std::uint64_t row, std::uint64_t count) override;
+    const std::byte* rows(const kernels::StateRows& rows) override;
 
   private:
     const kernels::KernelMatrixPlan& plan_;
@@ -40,23 +39,19 @@ class GivenStates : public StateSource {
 
 class CircuitStates : public StateSource {
   public:
-    /// `planes`: of half angles.
-    CircuitStates(StreamHandle stream, const kernels::KernelMatrixPlan& plan, const KernelMatrixCircuit& circuit,
-                  const void* planes);
-    const std::byte* rows(bool of_y, std::uint64_t row, std::uint64_t count) override;
+    /// `planes`: as angle_planes makes them.
+    CircuitStates(StreamHandle stream, const kernels::KernelMatrixPlan& plan,
+                  const KernelMatrixCircuit& circuit, Scratch planes);
+    const std::byte* rows(const kernels::StateRows& rows) override;
 
   private:
-    void build_layer(std::uint32_t gates, bool generate, std::uint64_t column, std::uint64_t count,
-                     const std::byte* from, std::byte* to) const;
-
     StreamHandle stream_;
     const kernels::KernelMatrixPlan& plan_;
-    const void* planes_;
     bool rz_;
-    Scratch weights_, states_, other_;
+    Scratch planes_, weights_, states_, other_;
 };
 
-/// All of K from packed tiles of states.
+/// Puts all of K on the stream.
 void launch_blocks(StreamHandle stream, const kernels::KernelMatrixPlan& plan, StateSource& source,
                    const DeviceArray& k, const KernelMatrixOptions& options);
 

@@ -2,30 +2,21 @@
 // Completes <weft/cuda/host.hpp>: kernel_matrix.
 #include <cuda_runtime_api.h>
 
-#include <algorithm>
-#include <optional>
-#include <thread>
-
 #include <weft/cuda/host.hpp>
 #include <weft/cuda/kernel_matrix.hpp>
 
 #include "base/batch_call.hpp"
 #include "cuda/check.hpp"
-#include "cuda/streamed_chunks.hpp"
 #include "cuda/scratch.hpp"
+#include "cuda/streamed_chunks.hpp"
 #include "ops/kernel_matrix/kernel_check.hpp"
 
 namespace weft::cuda {
 namespace {
 
-using kernels::ArrayFacts;
 using kernels::facts_of;
 
 constexpr const char* kFunction = "kernel_matrix";
-
-std::uint32_t threads() {
-    return std::max(1u, std::thread::hardware_concurrency());
-}
 
 /// A stream for the time of a call.
 class OwnStream {
@@ -52,7 +43,7 @@ Scratch uploaded(StreamHandle stream, const void* data, std::uint64_t bytes) {
     return memory;
 }
 
-// K, made, by the ring into the caller's memory.
+// Waits for K and copies it into the caller's memory through the ring.
 void download(StreamHandle stream, const Scratch& memory, const HostArray& k) {
     check(cudaStreamSynchronize(stream), kFunction, "cudaStreamSynchronize");
     const std::uint64_t unit = k.type.bytes();
@@ -68,7 +59,7 @@ void download(StreamHandle stream, const Scratch& memory, const HostArray& k) {
     run_chunks(kFunction, work, report);
 }
 
-// make(stream, x, y, k) puts the kernel on the stream; y is null where there is none.
+// make(stream, x, y, k) puts the kernel matrix on the stream; `y` is null without Y.
 template <class Make>
 OpReport run(const ConstHostArray& x, const ConstHostArray* y, const HostArray& k,
              const KernelMatrixShape& shape, KernelMatrixMethod method, const BatchOptions& batch,
@@ -82,23 +73,12 @@ OpReport run(const ConstHostArray& x, const ConstHostArray* y, const HostArray& 
         const Scratch y_memory = y != nullptr ? uploaded(stream, y->data, y->bytes()) : Scratch();
         const Scratch k_memory(stream, k.bytes(), kFunction, "K");
         const ConstDeviceArray x_array(x_memory.data(), x.size, x.type);
-        const DeviceArray k_array(k_memory.data(), k.size, k.type);
-        if (y != nullptr) {
-            const ConstDeviceArray y_array(y_memory.data(), y->size, y->type);
-            make(stream, x_array, &y_array, k_array);
-        } else {
-            make(stream, x_array, static_cast<const ConstDeviceArray*>(nullptr), k_array);
-        }
+        const ConstDeviceArray y_array(y_memory.data(), y != nullptr ? y->size : 0, x.type);
+        make(stream, x_array, y != nullptr ? &y_array : nullptr,
+             DeviceArray(k_memory.data(), k.size, k.type));
         download(stream, k_memory, k);
     }
-    OpReport report;
-    report.op = kFunction;
-    report.method = to_string(method);
-    report.items = shape.pairs();
-    report.jobs = 1;
-    report.elements = k.size;
-    report.bytes_in = x.bytes() + (y != nullptr ? y->bytes() : 0);
-    report.bytes_out = k.bytes();
+    OpReport report = kernels::kernel_report(shape, method, x, y, k);
     report.wall_s = meter.elapsed_s();
     meter.show(report.items);
     return report;
@@ -108,11 +88,10 @@ OpReport from_features(const KernelMatrixCircuit& circuit, const ConstHostArray&
                        const HostArray& k, const KernelMatrixShape& shape,
                        const KernelMatrixHostOptions& host) {
     const KernelMatrixOptions options = kernels::host_options(host, false);
-    const std::optional<ArrayFacts> other = y != nullptr ? std::optional(facts_of(*y)) : std::nullopt;
-    kernels::check_features(facts_of(x), other ? &*other : nullptr, facts_of(k), shape, options);
+    kernels::check_features(facts_of(x), facts_of(y), facts_of(k), shape, options);
     kernels::check_no_autotune(options);
     const kernels::CircuitFacts facts = kernels::circuit_facts(shape, circuit, true);
-    kernels::check_host_features(x, y, k, shape, circuit.scale, threads());
+    kernels::check_host_features(x, y, k, shape, circuit.scale, host_threads());
     const KernelMatrixMethod method =
         kernels::effective_layers(facts) != 0 ? KernelMatrixMethod::states : KernelMatrixMethod::product;
     return run(x, y, k, shape, method, host.batch,
@@ -128,10 +107,9 @@ OpReport from_features(const KernelMatrixCircuit& circuit, const ConstHostArray&
 OpReport from_states(const ConstHostArray& x, const ConstHostArray* y, const HostArray& k,
                      const KernelMatrixShape& shape, const KernelMatrixHostOptions& host) {
     const KernelMatrixOptions options = kernels::host_options(host, false);
-    const std::optional<ArrayFacts> other = y != nullptr ? std::optional(facts_of(*y)) : std::nullopt;
-    kernels::check_states(facts_of(x), other ? &*other : nullptr, facts_of(k), shape, options);
+    kernels::check_states(facts_of(x), facts_of(y), facts_of(k), shape, options);
     kernels::check_no_autotune(options);
-    kernels::check_host_states(x, y, k, shape, threads());
+    kernels::check_host_states(x, y, k, shape, host_threads());
     return run(x, y, k, shape, KernelMatrixMethod::states, host.batch,
                [&](StreamHandle stream, const ConstDeviceArray& dx, const ConstDeviceArray* dy,
                    const DeviceArray& dk) {
@@ -157,8 +135,9 @@ OpReport kernel_matrix(const ConstHostArray& states, const HostArray& k, const K
                        const KernelMatrixHostOptions& options) {
     return from_states(states, nullptr, k, shape, options);
 }
-OpReport kernel_matrix(const ConstHostArray& states, const ConstHostArray& others, const HostArray& k,
-                       const KernelMatrixShape& shape, const KernelMatrixHostOptions& options) {
+OpReport kernel_matrix(const weft::detail::GivenStates<ConstHostArray>& states, const ConstHostArray& others,
+                       const HostArray& k, const KernelMatrixShape& shape,
+                       const KernelMatrixHostOptions& options) {
     return from_states(states, &others, k, shape, options);
 }
 

@@ -4,18 +4,14 @@
 
 #include <cuda_runtime_api.h>
 
-#include <algorithm>
 #include <map>
 #include <mutex>
-#include <numeric>
+#include <optional>
 #include <tuple>
 #include <utility>
 
-#include "cuda/aligned.hpp"
 #include "cuda/check.hpp"
 #include "cuda/scratch.hpp"
-#include "ops/lattice/lattice_check.hpp"
-#include "ops/lattice/lattice_inner_check.hpp"
 #include "ops/lattice/lattice_resident.hpp"
 #include "ops_cuda/lattice/lattice_launch.hpp"
 
@@ -25,31 +21,27 @@ namespace {
 using kernels::LatticeOp;
 using kernels::ResidentVectors;
 
-void launch(const char* function, LatticeOp op, const LatticeCode& code, const ResidentVectors& r,
-            LatticeLaunch launch) {
+void launch(LatticeOp op, const LatticeCode& code, const ResidentVectors& r, LatticeLaunch launch) {
     if (r.elements == 0) return;
+    const char* const function = kernels::function_of(op);
     require_device(function);
     launch.q = static_cast<float>(code.q);
     launch.inverse_q = 1.0f / launch.q;
     launch.levels = code.levels;
     launch.bits = digit_bits(code);
-    // Vectors of a thread: one whose code is whole words or a part of one that the block completes, else the
-    // fewest whose digits fill whole words, and their statuses as well.
-    const std::uint32_t bits = launch.bits * code.levels * dimension(code.lattice);
-    const bool one = op != LatticeOp::encode || bits % 32 == 0 || 32 % bits == 0;
-    launch.per_thread = one ? 1 : std::max(4u, 32 / std::gcd(bits, 32u));
+    launch.per_thread = kernels::vectors_of_thread(op, code, launch.workgroup_size);
     launch.dither = code.dither_seed.has_value();
     launch.count = static_cast<std::uint32_t>(r.elements);
     launch.settings = r.parameters.settings;
     launch.shape = r.parameters.layout;
-    const std::uint64_t each = one ? shared::kLatticeInHand : launch.per_thread;
+    const std::uint64_t each = launch.per_thread == 1 ? shared::kLatticeInHand : launch.per_thread;
     const std::uint64_t workgroup = each * launch.workgroup_size;
     launch.workgroups = static_cast<std::uint32_t>((r.shape.vectors() + workgroup - 1) / workgroup);
-    check(static_cast<cudaError_t>(launch_lattice(op, code.lattice, r.shape.ragged, launch)), function,
-          "the launch");
+    check_launch(launch_lattice(op, code.lattice, r.shape.ragged, launch), function);
 }
 
-/// The table's words on the current device, uploaded by the first call and kept until the process ends.
+/// The words of the table on the current device. The first call uploads them, and they are kept until the
+/// process ends.
 const std::uint32_t* device_words(const LatticeTable& table, const char* function) {
     static std::mutex mutex;
     static auto* const kept = new std::map<std::tuple<int, Lattice, std::uint32_t>, Scratch>;
@@ -72,11 +64,10 @@ void lattice_encode(StreamHandle stream, const LatticeCode& code, DeviceSpan<con
                     DeviceSpan<std::uint32_t> codes, DeviceSpan<std::uint32_t> status,
                     const LatticeOptions& options) {
     const char* function = "lattice_encode";
-    const ResidentVectors r =
-        kernels::resident_vectors(function, code, x.size(), options.width, codes.size(), status.size());
+    const ResidentVectors r = kernels::resident_encode(code, x.size(), codes.size(), status.size(), options);
     check_aligned(function, x.data(), "x");
     check_aligned(function, codes.data(), "codes");
-    launch(function, LatticeOp::encode, code, r,
+    launch(LatticeOp::encode, code, r,
            {.stream = stream,
             .retries = code.max_retries != 0,
             .in = x.data(),
@@ -87,15 +78,16 @@ void lattice_encode(StreamHandle stream, const LatticeCode& code, DeviceSpan<con
 void lattice_quantize(StreamHandle stream, const LatticeCode& code, DeviceSpan<const float> x,
                       DeviceSpan<float> y, DeviceSpan<std::uint32_t> status, const LatticeOptions& options) {
     const char* function = "lattice_quantize";
-    const kernels::LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
-    const ResidentVectors r = kernels::resident_vectors(function, code, x.size(), options.width,
-                                                        code_words(code, shape.vectors()), status.size());
-    kernels::check_size(function, "y", "values", y.size(), x.size());
-    kernels::check_lattice_overlap(function, true, reinterpret_cast<std::uintptr_t>(x.data()) / sizeof(float),
-                                   reinterpret_cast<std::uintptr_t>(y.data()) / sizeof(float), x.size());
+    // All device memory is one memory here, in which values are numbered by their addresses.
+    const auto place = [](const float* data) {
+        return reinterpret_cast<std::uintptr_t>(data) / sizeof(float);
+    };
+    const ResidentVectors r =
+        kernels::resident_quantize(code, {nullptr, place(x.data()), x.size()},
+                                   {nullptr, place(y.data()), y.size()}, status.size(), options);
     check_aligned(function, x.data(), "x");
     check_aligned(function, y.data(), "y");
-    launch(function, LatticeOp::quantize, code, r,
+    launch(LatticeOp::quantize, code, r,
            {.stream = stream,
             .retries = code.max_retries != 0,
             .in = x.data(),
@@ -107,14 +99,11 @@ void lattice_decode(StreamHandle stream, const LatticeCode& code, DeviceSpan<con
                     std::optional<DeviceSpan<const std::uint32_t>> status, DeviceSpan<float> x,
                     const LatticeDecodeOptions& options) {
     const char* function = "lattice_decode";
-    const kernels::LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
-    const std::size_t words = status ? status->size() : status_words(shape.vectors());
-    ResidentVectors r =
-        kernels::resident_vectors(function, code, x.size(), options.width, codes.size(), words);
-    r.parameters.layout.depth = kernels::checked_depth(function, code, options.depth);
+    const ResidentVectors r = kernels::resident_decode(
+        code, x.size(), codes.size(), status ? std::optional(status->size()) : std::nullopt, options);
     check_aligned(function, codes.data(), "codes");
     check_aligned(function, x.data(), "x");
-    launch(function, LatticeOp::decode, code, r,
+    launch(LatticeOp::decode, code, r,
            {.stream = stream,
             .retries = status.has_value(),
             .in = codes.data(),
@@ -130,21 +119,21 @@ void lattice_inner(StreamHandle stream, const LatticeTable& table, const Lattice
     const bool single = kernels::check_inner_words(code, shape, x.size(), y.size());
     if (shape.rows == 0) return;
     require_device(function);
-    check(static_cast<cudaError_t>(launch_lattice_inner({.stream = stream,
-                                                         .q = code.q,
-                                                         .levels = code.levels,
-                                                         .bits = digit_bits(code),
-                                                         .dim = dimension(code.lattice),
-                                                         .points = table.points(),
-                                                         .rows = static_cast<std::uint32_t>(shape.rows),
-                                                         .tiles = static_cast<std::uint32_t>(shape.tiles),
-                                                         .y_step = single ? 0u : 1u,
-                                                         .scale = code.beta * code.beta,
-                                                         .x = x.data(),
-                                                         .y = y.data(),
-                                                         .table = device_words(table, function),
-                                                         .out = out.data()})),
-          function, "the launch");
+    check_launch(launch_lattice_inner({.stream = stream,
+                                       .q = code.q,
+                                       .levels = code.levels,
+                                       .bits = digit_bits(code),
+                                       .dim = dimension(code.lattice),
+                                       .points = table.points(),
+                                       .rows = static_cast<std::uint32_t>(shape.rows),
+                                       .tiles = static_cast<std::uint32_t>(shape.tiles),
+                                       .y_step = single ? 0u : 1u,
+                                       .scale = code.beta * code.beta,
+                                       .x = x.data(),
+                                       .y = y.data(),
+                                       .table = device_words(table, function),
+                                       .out = out.data()}),
+                 function);
 }
 
 }  // namespace weft::cuda

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inner products of rows of lattice codes by table.
+// Inner products of rows of lattice codes by a table, and the choice among the lattice kernels.
 #include <cuda_runtime.h>
 
 #include <algorithm>

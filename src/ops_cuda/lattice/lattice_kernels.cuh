@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lattice kernels of one lattice, WEFT_LATTICE, and kind of rows, WEFT_ROWS or not; LAUNCH_LATTICE is the
-// name to give to what launches them. Compiled once for each, without multiply-adds in one step: codes are
-// exact.
+// The lattice kernels of one lattice (WEFT_LATTICE) and kind of rows (WEFT_ROWS or not), each compiled once,
+// without fused multiply-adds because codes are exact. LAUNCH_LATTICE is the function that launches them.
 #include <cuda_runtime.h>
 
 #include "ops_cuda/lattice/lattice_launch.hpp"
@@ -12,7 +11,7 @@ namespace {
 
 using namespace shared;
 
-// The constants of a kernel: those of any code, and the usual ones, which compilers fold.
+// The constants of a kernel, of any code or of usual codes, which the compiler folds.
 struct AnyCode {
     float kQ, kInverseQ;
     uint kLevels, kBits, kPerThread;
@@ -47,7 +46,7 @@ struct LatticeEncode : Code_ {
 template <class Code_>
 struct LatticeDecode : Code_ {
     LATTICE_MEMBERS;
-    static constexpr bool kStaged = false;  // nvcc's code loses by it
+    static constexpr bool kStaged = false;  // staging makes the code of nvcc slower
     const uint* codes;
     const uint* status;
     LATTICE_VALUES* y;

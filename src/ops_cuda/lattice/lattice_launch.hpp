@@ -11,9 +11,8 @@
 
 namespace weft::cuda {
 
-/// The constants of shaders/lattice/lattice_interface.glsl.h, its push constants and the buffers of an
-/// operation: `in`, `out` and `status` are x, codes, status (encode), codes, y, status (decode), x, y, status
-/// (quantize).
+/// The constants and push constants of shaders/lattice/lattice_interface.glsl.h, and the buffers of an
+/// operation: x, codes and status of encode; codes, y and status of decode; x, y and status of quantize.
 struct LatticeLaunch {
     StreamHandle stream = nullptr;
     float q = 4, inverse_q = 0.25f;
@@ -29,10 +28,10 @@ struct LatticeLaunch {
     std::uint32_t workgroups = 1, workgroup_size = 64;
 };
 
-/// What cudaLaunchKernel returned.
+/// Returns the result of the launch.
 int launch_lattice(kernels::LatticeOp op, Lattice lattice, bool ragged, const LatticeLaunch& launch);
 
-// Of one lattice and kind of rows each: lattice_kernels.cuh, compiled once for each.
+// lattice_kernels.cuh, compiled for each lattice and kind of rows.
 using LaunchLattice = int (*)(kernels::LatticeOp op, const LatticeLaunch& launch);
 int launch_lattice_2(kernels::LatticeOp op, const LatticeLaunch& launch);
 int launch_lattice_2_rows(kernels::LatticeOp op, const LatticeLaunch& launch);
@@ -41,7 +40,7 @@ int launch_lattice_4_rows(kernels::LatticeOp op, const LatticeLaunch& launch);
 int launch_lattice_8(kernels::LatticeOp op, const LatticeLaunch& launch);
 int launch_lattice_8_rows(kernels::LatticeOp op, const LatticeLaunch& launch);
 
-/// Push constants of lattice_inner, and its constants.
+/// Push constants and constants of lattice_inner.
 struct InnerLaunch {
     StreamHandle stream = nullptr;
     std::uint32_t q = 4, levels = 2, bits = 8, dim = 4, points = 256;

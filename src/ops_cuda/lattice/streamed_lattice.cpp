@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Completes <weft/cuda/host.hpp>: lattice codes of vectors in host memory.
 #include <algorithm>
-#include <array>
 #include <optional>
-#include <thread>
 #include <utility>
-#include <vector>
 
 #include <weft/cuda/host.hpp>
 #include <weft/cuda/lattice.hpp>
@@ -23,16 +20,12 @@ using kernels::LatticeOp;
 using kernels::LatticeShape;
 using kernels::NamedSpan;
 
-std::uint32_t threads() {
-    return std::max(1u, std::thread::hardware_concurrency());
-}
-
 template <class T>
 DeviceSpan<T> span_at(std::byte* data, std::uint64_t count) {
     return {reinterpret_cast<T*>(data), count};
 }
 
-/// A chunk of an operation: its vectors, its values, and the code as of its first vector.
+/// A chunk of an operation: its vectors and values, and the code with the dither of its first vector.
 struct Part {
     Part(const LatticeCode& whole, const LatticeShape& shape, const Chunk& chunk) : code(whole) {
         const std::uint64_t rows = std::min<std::uint64_t>(chunk.count * shape.element_rows,
@@ -47,32 +40,26 @@ struct Part {
     std::uint64_t vectors, values, codes, status;
 };
 
-/// `progress` counts vectors; a stop of the call is found there.
+/// `progress` counts vectors, and finds a stop of the call.
 HostWork work_of(const LatticeShape& shape, core::ProgressMeter& progress) {
     HostWork work;
     work.elements = (shape.rows + shape.element_rows - 1) / shape.element_rows;
-    work.multiple = 32;  // statuses begin at whole words
+    work.multiple = 32;  // so that the statuses of a chunk begin at whole words
     work.done = [&shape, &progress](const Chunk& chunk) {
         progress.show(std::min(shape.vectors(), (chunk.first + chunk.count) * shape.element_vectors));
     };
     return work;
 }
 
-// encode and quantize.
+// lattice_encode and lattice_quantize.
 OpReport forward(const char* function, bool encode, const LatticeCode& code, const LatticeShape& shape,
                  std::span<const float> x, const NamedSpan& out, void* out_data,
                  std::uint64_t out_element_bytes, std::span<std::uint8_t> status,
                  const LatticeHostOptions& options) {
-    std::vector<std::uint8_t> own;
-    if (status.empty() && status.data() == nullptr) {
-        own.resize(shape.vectors());
-        status = own;
-    }
-    kernels::check_size(function, "status", "bytes", status.size(), shape.vectors());
-    const std::array<NamedSpan, 1> inputs{{{"x", x.data(), x.size_bytes()}}};
-    const std::array<NamedSpan, 2> outputs{{out, {"status", status.data(), status.size()}}};
-    kernels::check_lattice_spans(function, inputs, outputs, !encode);
-    if (options.check_values) kernels::check_finite(function, x, shape.given_width, threads());
+    const kernels::Statuses statuses(function, status, shape.vectors());
+    status = statuses.span();
+    kernels::check_forward(function, x, out, status, !encode);
+    if (options.check_values) kernels::check_finite(function, x, shape.given_width, host_threads());
     core::ProgressMeter progress(function, options.batch, shape.vectors());
     progress.check();
     HostWork work = work_of(shape, progress);
@@ -82,18 +69,18 @@ OpReport forward(const char* function, bool encode, const LatticeCode& code, con
     work.launch = [&](const Chunk& chunk) {
         const Part part(code, shape, chunk);
         const auto values = span_at<const float>(chunk.inputs[0], part.values);
-        const auto statuses = span_at<std::uint32_t>(chunk.outputs[1], part.status);
+        const auto chunk_status = span_at<std::uint32_t>(chunk.outputs[1], part.status);
         if (encode)
             lattice_encode(chunk.stream, part.code, values,
-                           span_at<std::uint32_t>(chunk.outputs[0], part.codes), statuses,
+                           span_at<std::uint32_t>(chunk.outputs[0], part.codes), chunk_status,
                            {.width = shape.width});
         else
             lattice_quantize(chunk.stream, part.code, values, span_at<float>(chunk.outputs[0], part.values),
-                             statuses, {.width = shape.width});
+                             chunk_status, {.width = shape.width});
     };
     BatchReport batch;
     run_chunks(function, work, batch);
-    return kernels::forward_report(function, shape, kernels::count_statuses(status, threads()),
+    return kernels::forward_report(function, shape, x, kernels::count_statuses(status, host_threads()),
                                    std::move(batch));
 }
 
@@ -124,44 +111,32 @@ OpReport lattice_decode(const LatticeCode& code, std::span<const std::uint8_t> c
                         const LatticeDecodeHostOptions& options) {
     const char* function = "lattice_decode";
     core::require_members(function, options.batch, {});
-    const LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
-    const std::uint32_t depth = kernels::checked_depth(function, code, options.depth);
-    kernels::check_size(function, "codes", "bytes", codes.size(), code_bytes(code, shape.vectors()));
-    const bool retries = !status.empty() || status.data() != nullptr;
-    if (retries) kernels::check_size(function, "status", "bytes", status.size(), shape.vectors());
-    const std::array<NamedSpan, 2> inputs{
-        {{"codes", codes.data(), codes.size()}, {"status", status.data(), status.size()}}};
-    const std::array<NamedSpan, 1> outputs{{{"x", x.data(), x.size_bytes()}}};
-    kernels::check_lattice_spans(function, inputs, outputs, false);
-    if (options.check_values) {
-        kernels::check_digits(function, code, codes, shape.vectors(), threads());
-        kernels::check_statuses(function, code, status, threads());
-    }
+    const kernels::DecodeCall call = kernels::check_decode(code, codes, status, x, options, host_threads());
+    const LatticeShape& shape = call.shape;
     core::ProgressMeter progress(function, options.batch, shape.vectors());
     progress.check();
     HostWork work = work_of(shape, progress);
     work.inputs = {{codes.data(), codes.size(), code_bytes(code, shape.element_vectors)}};
-    if (retries) work.inputs.push_back({status.data(), status.size(), shape.element_vectors});
+    if (call.retries) work.inputs.push_back({status.data(), status.size(), shape.element_vectors});
     work.outputs = {{x.data(), x.size_bytes(), shape.element_value_bytes()}};
     work.launch = [&](const Chunk& chunk) {
         const Part part(code, shape, chunk);
         std::optional<DeviceSpan<const std::uint32_t>> statuses;
-        if (retries) statuses = span_at<const std::uint32_t>(chunk.inputs[1], part.status);
+        if (call.retries) statuses = span_at<const std::uint32_t>(chunk.inputs[1], part.status);
         lattice_decode(chunk.stream, part.code, span_at<const std::uint32_t>(chunk.inputs[0], part.codes),
                        statuses, span_at<float>(chunk.outputs[0], part.values),
-                       {.width = shape.width, .depth = depth});
+                       {.width = shape.width, .depth = call.depth});
     };
     BatchReport batch;
     run_chunks(function, work, batch);
-    const kernels::StatusCount count = kernels::count_statuses(status, threads());
-    return kernels::lattice_report(function, shape, count, std::move(batch));
+    return kernels::lattice_report(function, shape, call.count, std::move(batch));
 }
 
 LatticeSearch lattice_search_beta(const LatticeCode& code, std::span<const float> sample,
                                   const LatticeSearchOptions& options) {
     core::require_members("lattice_search_beta", options.batch, {});
     return kernels::search_beta(
-        code, sample, options, threads(),
+        code, sample, options, host_threads(),
         [&](const LatticeCode& trial, std::span<const float> x, std::span<float> y,
             const LatticeHostOptions& each) { return lattice_quantize(trial, x, y, {}, each); });
 }

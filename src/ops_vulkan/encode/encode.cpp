@@ -7,6 +7,7 @@
 
 #include <weft/error.hpp>
 
+#include "base/batch_call.hpp"
 #include "ops/encode/encode_check.hpp"
 #include "ops/encode/encode_plan.hpp"
 #include "ops_vulkan/encode/encode_steps.hpp"
@@ -14,7 +15,6 @@
 #include "vulkan/engine/scratch_cache.hpp"
 
 namespace weft {
-
 namespace {
 
 bool stages(const Backend& backend) {
@@ -41,20 +41,19 @@ kernels::EncodeRoom kernels::room_of(const Backend& backend) {
 
 namespace {
 
-// Bytes that are left for a streamed encode.
+// Bytes that a streamed encode may still allocate.
 std::uint64_t memory_left(const Backend& backend) {
     const std::uint64_t available = kernels::room_of(backend).available;
     const std::uint64_t taken = core::memory_limit(backend) != 0 ? backend.memory().block_bytes : 0;
     return available - std::min(available, taken);
 }
 
-// Bytes a streamed encode may take. Where memory is limited, what earlier calls have kept goes before
-// anything is cut smaller; run_batch does that itself and takes up what the last batch left.
+// Bytes that a streamed encode may take. If memory is limited, what earlier calls have kept is freed before
+// anything is cut smaller. run_batch does so itself, after it has reused what the last batch left.
 std::uint64_t require_memory(Backend& backend, const kernels::EncodePlan& plan, const BatchOptions& options) {
     constexpr std::uint64_t kSmall = std::uint64_t{1} << 30;
     const std::uint64_t limit = core::memory_limit(backend);
-    const bool copies = options.path == Path::staged || stages(backend);
-    const std::uint64_t least = kernels::least_bytes(plan, backend.device(), copies);
+    const std::uint64_t least = kernels::least_bytes(plan, backend.device(), stages(backend));
     if (limit == 0 && least < kSmall) return ~std::uint64_t{0};
     const std::uint64_t wanted =
         plan.single_dispatch()
@@ -115,9 +114,9 @@ OpReport encode(Backend& backend, EncodeMethod method, const ConstHostArray& val
     const std::uint64_t features = kernels::check_encode(method, shape, types, values.size, states.size);
     kernels::check_spans(values, states);
     core::check_batch_options(backend, options.batch);
+    core::require_members("encode", options.batch, {.mode = true, .chunk_elements = true});
     const kernels::EncodePlan plan =
         kernels::plan_encode(backend.device(), method, types, shape, features, true);
-    if (!plan.single_dispatch()) kernels::check_round_options(options.batch);
     const std::uint64_t most = require_memory(backend, plan, options.batch);
     if (options.check_values)
         kernels::require_no_failures(
@@ -140,7 +139,7 @@ EncodeEstimate estimate_encode(const Backend& backend, EncodeMethod method, cons
                                EncodeTypes types, std::uint64_t features) {
     const std::uint64_t most = encode_features(method, shape.qubits);
     const std::uint64_t wanted = method == EncodeMethod::amplitude && features != 0 ? features : most;
-    // What is multiplied below must not wrap to something that fits.
+    // The products below must not wrap to numbers that fit.
     if (wanted > most)
         throw Error(Errc::invalid_argument, "estimate_encode: too many values a sample (got " +
                                                 std::to_string(wanted) + ", need at most " +

@@ -38,8 +38,8 @@ Job make_job(const EncodePlan& plan, const ConstHostArray& values, const HostArr
     return job;
 }
 
-/// Words that the device writes in addition to the states. Page-locked where that counts: the engine takes a chunk for
-/// ordinary memory if one span of it is.
+/// Words that the device writes in addition to the states. They are page-locked for large calls, because the
+/// engine treats a chunk as ordinary memory if one span of it is.
 class StatusWords {
   public:
     StatusWords(Backend& backend, std::uint64_t count, std::uint64_t bytes_moved) {
@@ -49,7 +49,7 @@ class StatusWords {
         else
             ordinary_.resize(count);
     }
-    /// At another place a chunk would have to be recorded again, so a repeated call has the same words.
+    /// A repeated call gets the same words, because a chunk with others would have to be recorded once more.
     static Kept<StatusWords> of_call(Backend& backend, std::uint64_t which, std::uint64_t count,
                                      std::uint64_t bytes_moved) {
         return {backend,
@@ -82,7 +82,8 @@ BatchReport encode_by_jobs(Backend& backend, const EncodePlan& plan, const Const
     BatchOptions batch = options;
     if (options.progress)
         batch.progress = [&](const Progress& jobs_done) {
-            options.progress({std::min(jobs_done.done * step, plan.samples), plan.samples, jobs_done.elapsed_s});
+            options.progress(
+                {std::min(jobs_done.done * step, plan.samples), plan.samples, jobs_done.elapsed_s});
         };
     BatchReport report = run_batch(backend, program, jobs, batch);
     append_failures(failures, status, plan.block_bits(), 0);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "shaders/encode.spv.hpp"
 #include "shaders/encode/encode_parameters.h"
 
 namespace weft::kernels {
@@ -11,163 +12,43 @@ namespace {
 
 using Words = std::span<const std::uint32_t>;
 
-constexpr std::uint32_t kAmplitudeIn32Work32[] = {
-#include "shaders/encode_amplitude_in32_real32.spv.inc"
-};
-constexpr std::uint32_t kAmplitudeIn32Work64[] = {
-#include "shaders/encode_amplitude_in32_real64.spv.inc"
-};
-constexpr std::uint32_t kAmplitudeIn64Work32[] = {
-#include "shaders/encode_amplitude_in64_real32.spv.inc"
-};
-constexpr std::uint32_t kAmplitudeIn64Work64[] = {
-#include "shaders/encode_amplitude_in64_real64.spv.inc"
-};
-constexpr std::uint32_t kAmplitudeSharedIn32Work32[] = {
-#include "shaders/encode_amplitude_shared_in32_real32.spv.inc"
-};
-constexpr std::uint32_t kAmplitudeSharedIn32Work64[] = {
-#include "shaders/encode_amplitude_shared_in32_real64.spv.inc"
-};
-constexpr std::uint32_t kAmplitudeSharedIn64Work32[] = {
-#include "shaders/encode_amplitude_shared_in64_real32.spv.inc"
-};
-constexpr std::uint32_t kAmplitudeSharedIn64Work64[] = {
-#include "shaders/encode_amplitude_shared_in64_real64.spv.inc"
-};
-constexpr std::uint32_t kAmplitudeShuffledIn32Work32[] = {
-#include "shaders/encode_amplitude_shared_shuffled_in32_real32.spv.inc"
-};
-constexpr std::uint32_t kAmplitudeShuffledIn32Work64[] = {
-#include "shaders/encode_amplitude_shared_shuffled_in32_real64.spv.inc"
-};
-constexpr std::uint32_t kAmplitudeShuffledIn64Work32[] = {
-#include "shaders/encode_amplitude_shared_shuffled_in64_real32.spv.inc"
-};
-constexpr std::uint32_t kAmplitudeShuffledIn64Work64[] = {
-#include "shaders/encode_amplitude_shared_shuffled_in64_real64.spv.inc"
-};
-constexpr std::uint32_t kProductIn32Work32[] = {
-#include "shaders/encode_product_in32_real32.spv.inc"
-};
-constexpr std::uint32_t kProductIn32Work64[] = {
-#include "shaders/encode_product_in32_real64.spv.inc"
-};
-constexpr std::uint32_t kProductIn64Work32[] = {
-#include "shaders/encode_product_in64_real32.spv.inc"
-};
-constexpr std::uint32_t kProductIn64Work64[] = {
-#include "shaders/encode_product_in64_real64.spv.inc"
-};
-constexpr std::uint32_t kIqpIn32Work32[] = {
-#include "shaders/encode_iqp_in32_real32.spv.inc"
-};
-constexpr std::uint32_t kIqpIn32Work64[] = {
-#include "shaders/encode_iqp_in32_real64.spv.inc"
-};
-constexpr std::uint32_t kIqpIn64Work32[] = {
-#include "shaders/encode_iqp_in64_real32.spv.inc"
-};
-constexpr std::uint32_t kIqpIn64Work64[] = {
-#include "shaders/encode_iqp_in64_real64.spv.inc"
-};
-constexpr std::uint32_t kIqpTasksIn32Work32[] = {
-#include "shaders/encode_iqp_tasks_in32_real32.spv.inc"
-};
-constexpr std::uint32_t kIqpTasksIn32Work64[] = {
-#include "shaders/encode_iqp_tasks_in32_real64.spv.inc"
-};
-constexpr std::uint32_t kIqpTasksIn64Work32[] = {
-#include "shaders/encode_iqp_tasks_in64_real32.spv.inc"
-};
-constexpr std::uint32_t kIqpTasksIn64Work64[] = {
-#include "shaders/encode_iqp_tasks_in64_real64.spv.inc"
-};
-constexpr std::uint32_t kIqpDirectIn32Work32[] = {
-#include "shaders/encode_iqp_direct_in32_real32.spv.inc"
-};
-constexpr std::uint32_t kIqpDirectIn32Work64[] = {
-#include "shaders/encode_iqp_direct_in32_real64.spv.inc"
-};
-constexpr std::uint32_t kIqpDirectIn64Work32[] = {
-#include "shaders/encode_iqp_direct_in64_real32.spv.inc"
-};
-constexpr std::uint32_t kIqpDirectIn64Work64[] = {
-#include "shaders/encode_iqp_direct_in64_real64.spv.inc"
-};
-constexpr std::uint32_t kNormBlockIn32Work32[] = {
-#include "shaders/encode_norm_block_in32_real32.spv.inc"
-};
-constexpr std::uint32_t kNormBlockIn32Work64[] = {
-#include "shaders/encode_norm_block_in32_real64.spv.inc"
-};
-constexpr std::uint32_t kNormBlockIn64Work32[] = {
-#include "shaders/encode_norm_block_in64_real32.spv.inc"
-};
-constexpr std::uint32_t kNormBlockIn64Work64[] = {
-#include "shaders/encode_norm_block_in64_real64.spv.inc"
-};
-constexpr std::uint32_t kScaleIn32Work32[] = {
-#include "shaders/encode_scale_in32_real32.spv.inc"
-};
-constexpr std::uint32_t kScaleIn32Work64[] = {
-#include "shaders/encode_scale_in32_real64.spv.inc"
-};
-constexpr std::uint32_t kScaleIn64Work32[] = {
-#include "shaders/encode_scale_in64_real32.spv.inc"
-};
-constexpr std::uint32_t kScaleIn64Work64[] = {
-#include "shaders/encode_scale_in64_real64.spv.inc"
-};
-constexpr std::uint32_t kNormRowWork32[] = {
-#include "shaders/encode_norm_row_real32.spv.inc"
-};
-constexpr std::uint32_t kNormRowWork64[] = {
-#include "shaders/encode_norm_row_real64.spv.inc"
-};
-constexpr std::uint32_t kWhtWork32[] = {
-#include "shaders/encode_wht_real32.spv.inc"
-};
-constexpr std::uint32_t kWhtWork64[] = {
-#include "shaders/encode_wht_real64.spv.inc"
-};
-constexpr std::uint32_t kWhtPairWork32[] = {
-#include "shaders/encode_wht_pair_real32.spv.inc"
-};
-constexpr std::uint32_t kWhtPairWork64[] = {
-#include "shaders/encode_wht_pair_real64.spv.inc"
-};
-constexpr std::uint32_t kBasis[] = {
-#include "shaders/encode_basis.spv.inc"
-};
-
-/// One shader in its variants: by type of values, then by type of arithmetic.
+/// The variants of a shader by type of values and of arithmetic.
 struct Variants {
     const char* name;
     Words in32_real32, in32_real64, in64_real32, in64_real64;
 };
 
-constexpr Variants kAmplitude{"encode_amplitude", kAmplitudeIn32Work32, kAmplitudeIn32Work64,
-                           kAmplitudeIn64Work32, kAmplitudeIn64Work64};
-constexpr Variants kAmplitudeShared{"encode_amplitude_shared", kAmplitudeSharedIn32Work32,
-                                 kAmplitudeSharedIn32Work64, kAmplitudeSharedIn64Work32,
-                                 kAmplitudeSharedIn64Work64};
-constexpr Variants kAmplitudeShuffled{"encode_amplitude_shared_shuffled", kAmplitudeShuffledIn32Work32,
-                                   kAmplitudeShuffledIn32Work64, kAmplitudeShuffledIn64Work32,
-                                   kAmplitudeShuffledIn64Work64};
-constexpr Variants kProduct{"encode_product", kProductIn32Work32, kProductIn32Work64, kProductIn64Work32,
-                         kProductIn64Work64};
-constexpr Variants kIqp{"encode_iqp", kIqpIn32Work32, kIqpIn32Work64, kIqpIn64Work32, kIqpIn64Work64};
-constexpr Variants kIqpTasks{"encode_iqp_tasks", kIqpTasksIn32Work32, kIqpTasksIn32Work64, kIqpTasksIn64Work32,
-                          kIqpTasksIn64Work64};
-constexpr Variants kIqpDirect{"encode_iqp_direct", kIqpDirectIn32Work32, kIqpDirectIn32Work64,
-                           kIqpDirectIn64Work32, kIqpDirectIn64Work64};
-constexpr Variants kNormBlock{"encode_norm_block", kNormBlockIn32Work32, kNormBlockIn32Work64,
-                           kNormBlockIn64Work32, kNormBlockIn64Work64};
-constexpr Variants kScale{"encode_scale", kScaleIn32Work32, kScaleIn32Work64, kScaleIn64Work32,
-                       kScaleIn64Work64};
-constexpr Variants kNormRow{"encode_norm_row", kNormRowWork32, kNormRowWork64, kNormRowWork32, kNormRowWork64};
-constexpr Variants kBasisVariants{"encode_basis", kBasis, kBasis, kBasis, kBasis};
+constexpr Variants kAmplitude{"encode_amplitude", spirv::encode_amplitude_in32_real32,
+                              spirv::encode_amplitude_in32_real64, spirv::encode_amplitude_in64_real32,
+                              spirv::encode_amplitude_in64_real64};
+constexpr Variants kAmplitudeShared{"encode_amplitude_shared", spirv::encode_amplitude_shared_in32_real32,
+                                    spirv::encode_amplitude_shared_in32_real64,
+                                    spirv::encode_amplitude_shared_in64_real32,
+                                    spirv::encode_amplitude_shared_in64_real64};
+constexpr Variants kAmplitudeShuffled{
+    "encode_amplitude_shared_shuffled", spirv::encode_amplitude_shared_shuffled_in32_real32,
+    spirv::encode_amplitude_shared_shuffled_in32_real64, spirv::encode_amplitude_shared_shuffled_in64_real32,
+    spirv::encode_amplitude_shared_shuffled_in64_real64};
+constexpr Variants kProduct{"encode_product", spirv::encode_product_in32_real32,
+                            spirv::encode_product_in32_real64, spirv::encode_product_in64_real32,
+                            spirv::encode_product_in64_real64};
+constexpr Variants kIqp{"encode_iqp", spirv::encode_iqp_in32_real32, spirv::encode_iqp_in32_real64,
+                        spirv::encode_iqp_in64_real32, spirv::encode_iqp_in64_real64};
+constexpr Variants kIqpTasks{"encode_iqp_tasks", spirv::encode_iqp_tasks_in32_real32,
+                             spirv::encode_iqp_tasks_in32_real64, spirv::encode_iqp_tasks_in64_real32,
+                             spirv::encode_iqp_tasks_in64_real64};
+constexpr Variants kIqpDirect{"encode_iqp_direct", spirv::encode_iqp_direct_in32_real32,
+                              spirv::encode_iqp_direct_in32_real64, spirv::encode_iqp_direct_in64_real32,
+                              spirv::encode_iqp_direct_in64_real64};
+constexpr Variants kNormBlock{"encode_norm_block", spirv::encode_norm_block_in32_real32,
+                              spirv::encode_norm_block_in32_real64, spirv::encode_norm_block_in64_real32,
+                              spirv::encode_norm_block_in64_real64};
+constexpr Variants kScale{"encode_scale", spirv::encode_scale_in32_real32, spirv::encode_scale_in32_real64,
+                          spirv::encode_scale_in64_real32, spirv::encode_scale_in64_real64};
+constexpr Variants kNormRow{"encode_norm_row", spirv::encode_norm_row_real32, spirv::encode_norm_row_real64,
+                            spirv::encode_norm_row_real32, spirv::encode_norm_row_real64};
+constexpr Variants kBasis{"encode_basis", spirv::encode_basis, spirv::encode_basis, spirv::encode_basis,
+                          spirv::encode_basis};
 
 const Variants& variants_of(const EncodePlan& plan, EncodeStep step) {
     switch (step) {
@@ -184,7 +65,7 @@ const Variants& variants_of(const EncodePlan& plan, EncodeStep step) {
         case EncodeKernel::product:
             return kProduct;
         case EncodeKernel::basis:
-            return kBasisVariants;
+            return kBasis;
         case EncodeKernel::iqp_direct:
             return kIqpDirect;
         case EncodeKernel::iqp:
@@ -267,7 +148,7 @@ Program encode_program(Owner& owner, const EncodePlan& plan, EncodeStep step) {
     }
     if (plan.kernel == EncodeKernel::basis) {
         options.constants.emplace_back(2u, input_of_basis(plan.types.values));
-        // 8 stores an invocation.
+        // Each invocation makes 8 stores.
         const std::uint32_t stores = (1u << plan.element_bits) / (wide ? 1u : 2u);
         options.elements_per_workgroup = std::max(1u, 8u * plan.local_size / stores);
     }
@@ -281,12 +162,12 @@ Program wht_program(const Stream& stream, const EncodePlan& plan, std::uint32_t 
     ProgramOptions options = element_wise("encode_wht", plan);
     options.constants.emplace_back(1u, bits);
     const bool wide = plan.types.states == kComplex128;
-    return {stream, wide ? Words(kWhtWork64) : Words(kWhtWork32), options};
+    return {stream, wide ? Words(spirv::encode_wht_real64) : Words(spirv::encode_wht_real32), options};
 }
 
 Program wht_pair_program(const Stream& stream, const EncodePlan& plan) {
     const bool wide = plan.types.states == kComplex128;
-    return {stream, wide ? Words(kWhtPairWork64) : Words(kWhtPairWork32),
+    return {stream, wide ? Words(spirv::encode_wht_pair_real64) : Words(spirv::encode_wht_pair_real32),
             element_wise("encode_wht_pair", plan)};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs behind an encode. Nothing is cached here: the owner's pipeline cache makes each a look-up.
+// The programs of an encode. Each is a look-up in the pipeline cache of its owner.
 #pragma once
 
 #include <weft/program.hpp>
@@ -9,14 +9,16 @@
 
 namespace weft::kernels {
 
-/// The program of a step but pass and join. Bindings: values, states, status (and tasks) of states; values,
-/// norms of norm_block; norms, rows, status of norm_row; values, rows, states of scale.
+/// The program of a step other than pass and join. Bindings of states: values, states, status, and tasks if
+/// there are any; of norm_block: values, norms; of norm_row: norms, rows, status; of scale: values, rows,
+/// states.
 template <class Owner>
 Program encode_program(Owner& owner, const EncodePlan& plan, EncodeStep step);
 
-/// `bits` of the index in place; a unit of 16 bytes is an amplitude of complex128 or two of complex64.
+/// Transforms `bits` bits of the index in place. A unit of 16 bytes is an amplitude of complex128 or two of
+/// complex64.
 Program wht_program(const Stream& stream, const EncodePlan& plan, std::uint32_t bits);
-/// Between two ranges.
+/// Transforms the bit of the index by which two ranges differ.
 Program wht_pair_program(const Stream& stream, const EncodePlan& plan);
 
 }  // namespace weft::kernels

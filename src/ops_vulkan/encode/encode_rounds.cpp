@@ -18,7 +18,7 @@
 namespace weft::kernels {
 namespace {
 
-/// Host memory of an encode, in words, as a Stream takes it.
+/// Host memory of an encode in words, as a Stream takes it.
 struct Host {
     const EncodePlan& plan;
     const std::byte* values;
@@ -36,14 +36,14 @@ struct Host {
     }
 };
 
-/// One streamed encode, from the first sample that is not yet in place.
+/// A streamed encode. `next` is the first sample that is not yet in place.
 struct Run {
     Backend& backend;
     const EncodePlan& whole;
     Host host;
-    core::ProgressMeter& meter;  ///< of samples; shown between the parts of one too
+    core::ProgressMeter& meter;  ///< counts samples; shown between the parts of a sample too
     std::vector<std::uint32_t>& status;
-    bool ahead;  ///< makes states while those before go to the host
+    bool ahead;  ///< states are made while those before them go to the host
     std::uint64_t next = 0;
 
     core::ScratchCache::Key key(EncodeScratchKind kind, std::vector<std::uint64_t> sizes) const {
@@ -52,9 +52,9 @@ struct Run {
     }
 };
 
-/// A stream and the memory of several whole rows at a time. Two sets of buffers: while one set's states go to
-/// the host, the other's are being made. Where the device computes in the host's memory, values and states
-/// need one copy only.
+/// A stream and the memory of several whole rows. While the states of one set of buffers go to the host,
+/// those of the other set are made. On a device that computes in the host's memory, values and states are
+/// copied once only.
 struct RowScratch {
     struct Set {
         std::optional<Buffer<std::uint32_t>> values, states;
@@ -88,7 +88,7 @@ struct RowScratch {
     }
 };
 
-/// The first `count` elements of the words, as what they are.
+/// The first `count` elements of the words as an array of their type.
 template <class Array, class Wide, class Narrow>
 Array array_in(const BufferView<std::uint32_t>& view, bool wide, std::uint64_t count) {
     const auto& object = detail::Access::object(view);
@@ -156,7 +156,7 @@ void row_rounds(Run& run, const EncodeRounds& rounds) {
     scratch.give_back(rounds_bytes(whole, run.backend.device(), rounds));
 }
 
-/// A state of several windows, each a buffer of its own: no buffer may be as large as the state.
+/// A state in several windows. Each is a buffer of its own, because no buffer may be as large as the state.
 struct WindowScratch {
     Stream stream;
     std::vector<Buffer<std::uint32_t>> windows;
@@ -222,13 +222,11 @@ void amplitude_rounds(Run& run, const EncodeRounds& rounds) {
     EncodePlan plan = run.whole;
     plan.samples = 1;
     const AmplitudeParts& parts = rounds.parts;
-    const auto length = [&](std::uint64_t i) {
-        return std::min(parts.size, plan.features - i * parts.size);
-    };
+    const auto length = [&](std::uint64_t i) { return std::min(parts.size, plan.features - i * parts.size); };
     Kept<PartScratch> scratch(
         run.backend,
         run.key(EncodeScratchKind::parts, {parts.held, parts.count, parts.size, plan.value_bytes,
-                                            plan.amplitude_bytes, plan.norm_blocks()}),
+                                           plan.amplitude_bytes, plan.norm_blocks()}),
         [&] { return std::make_shared<PartScratch>(run.backend, plan, parts); });
     Stream& stream = scratch->stream;
     const auto &in = scratch->in, &out = scratch->out;
@@ -236,7 +234,7 @@ void amplitude_rounds(Run& run, const EncodeRounds& rounds) {
     const auto bound = [&](std::uint64_t i) {
         return ConstWords(in[i % parts.held].view(0, length(i) * plan.value_bytes / 4));
     };
-    // No more uploads at a time than rounds_bytes counts staging memory for.
+    // rounds_bytes counts staging memory for this many uploads at a time.
     std::array<Event, 3> under_way;
     std::uint64_t uploads = 0;
     const auto upload = [&](std::uint64_t row, std::uint64_t i) {
@@ -288,11 +286,6 @@ void run_rounds(Run& run, const EncodeRounds& rounds) {
 
 }  // namespace
 
-void check_round_options(const BatchOptions& options) {
-    core::require_members("encode", options,
-                          {.mode = true, .path = options.path == Path::staged, .chunk_elements = true});
-}
-
 BatchReport encode_by_rounds(Backend& backend, const EncodePlan& plan, const ConstHostArray& values,
                              const HostArray& states, const BatchOptions& options, std::uint64_t most,
                              std::vector<EncodeFailure>& failures) {
@@ -311,7 +304,7 @@ BatchReport encode_by_rounds(Backend& backend, const EncodePlan& plan, const Con
         try {
             run_rounds(run, rounds);
         } catch (const Error& e) {
-            // Others may use the memory too, or the driver grants less: smaller rounds from here on.
+            // Other work may have taken the memory, or the driver grants less. The next rounds are smaller.
             if (e.code() != Errc::out_of_memory || meter.in_callback() || !shrink(rounds, plan)) throw;
             backend.trim();
         }

@@ -38,8 +38,8 @@ EncodeSteps::EncodeSteps(Stream& stream, const EncodePlan& plan, const EncodeScr
 
 void EncodeSteps::states(const EncodeDispatch& step, const ConstWords& values, std::uint32_t before,
                          const Words& states) {
-    // The status of all samples may be more than one binding holds; 32 samples are 256 bytes, which suits any
-    // device.
+    // One binding may not hold the status of all samples. 32 samples are 256 bytes, which every device can
+    // bind at.
     const std::uint64_t begin = step.row / 32 * 32;
     const Words status = byte_view(detail::Access::object(status_), (status_.first() + 2 * begin) * 4,
                                    (step.row - begin + step.rows) * kStatusBytes);
@@ -97,14 +97,16 @@ struct Resident {
         ConstWords words;
         std::uint32_t before;
     };
-    /// Bound at an aligned offset before them. Steps that read none get some.
+    /// Values that are bound at an aligned offset before them. A step that reads none gets some, too.
     Bound values_of(const EncodeDispatch& d) const {
         const std::uint64_t read = d.values != 0 ? d.values : std::min(d.amplitudes, plan.features);
         const std::uint64_t first = values.first() + d.row * plan.features + d.value;
         const std::uint64_t count = d.rows > 1 ? d.rows * plan.features : read;
-        const std::uint64_t begin = first * plan.value_bytes, aligned = begin / plan.alignment * plan.alignment;
-        return {byte_view(detail::Access::object(values), aligned, begin + count * plan.value_bytes - aligned),
-                word((begin - aligned) / plan.value_bytes)};
+        const std::uint64_t begin = first * plan.value_bytes,
+                            aligned = begin / plan.alignment * plan.alignment;
+        return {
+            byte_view(detail::Access::object(values), aligned, begin + count * plan.value_bytes - aligned),
+            word((begin - aligned) / plan.value_bytes)};
     }
     Words states_at(std::uint64_t row, std::uint64_t amplitude, std::uint64_t amplitudes) const {
         const std::uint64_t first = states.first() + (row << plan.qubits) + amplitude;
@@ -116,7 +118,7 @@ struct Resident {
     }
 };
 
-// A bit above the windows: every window without it meets the one with it.
+// Transforms a bit above the windows: every window without it is joined with the window that has it.
 void join_windows(EncodeSteps& steps, const Resident& r, const EncodeDispatch& d) {
     const std::uint64_t size = std::uint64_t{1} << r.plan.window_bits, bit = std::uint64_t{1} << d.bits;
     for (std::uint64_t at = 0; at < d.amplitudes; at += size)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records the dispatches of an encode, on ranges of buffers that each fit one binding.
+// Records the dispatches of an encode on ranges that each fit one binding.
 #pragma once
 
 #include <cstdint>
@@ -20,23 +20,26 @@ using ConstWords = BufferView<const std::uint32_t>;
 /// Device memory that an encode of plan.samples samples needs in addition to values, states and status.
 struct EncodeScratch {
     EncodeScratch(const Stream& stream, const EncodePlan& plan);
-    std::optional<Buffer<std::uint32_t>> tasks;         ///< where workgroups share rows
-    std::optional<Buffer<std::uint32_t>> blocks, rows;  ///< norms, of amplitude_long
+    std::optional<Buffer<std::uint32_t>> tasks;         ///< if workgroups share rows
+    std::optional<Buffer<std::uint32_t>> blocks, rows;  ///< norms of amplitude_long
 };
 
-/// Records on a stream; `status` holds two words a sample. Belongs to one encode: plan and scratch outlive it.
+/// Records the steps of one encode on a stream. `status` holds two words a sample. Plan and scratch outlive
+/// it.
 class EncodeSteps {
   public:
     EncodeSteps(Stream& stream, const EncodePlan& plan, const EncodeScratch& scratch, Words status);
 
-    /// `values` begins `before` values before the first that the step reads, `states` at the first amplitude
-    /// that it writes. A step takes what it has a use for.
-    void states(const EncodeDispatch& step, const ConstWords& values, std::uint32_t before, const Words& states);
+    /// `values` begins `before` values before the first one that the step reads, and `states` at the first
+    /// amplitude that it writes.
+    void states(const EncodeDispatch& step, const ConstWords& values, std::uint32_t before,
+                const Words& states);
     void norm_block(const EncodeDispatch& step, const ConstWords& values, std::uint32_t before);
     void norm_row(const EncodeDispatch& step);
-    void scale(const EncodeDispatch& step, const ConstWords& values, std::uint32_t before, const Words& states);
+    void scale(const EncodeDispatch& step, const ConstWords& values, std::uint32_t before,
+               const Words& states);
     void pass(const EncodeDispatch& step, const Words& states);
-    /// Two windows that a bit of the index tells apart.
+    /// Joins two windows that differ in a bit of the index.
     void join(const Words& lower, const Words& upper);
 
   private:
@@ -46,7 +49,7 @@ class EncodeSteps {
     Words status_;
 };
 
-/// Everything of plan.samples samples that are resident, into states that are.
+/// Encodes plan.samples resident samples into resident states. With `check_only` it writes the status alone.
 void encode_resident(Stream& stream, const EncodePlan& plan, const EncodeScratch& scratch,
                      const ConstDeviceArray& values, const DeviceArray& states, const Words& status,
                      bool check_only);

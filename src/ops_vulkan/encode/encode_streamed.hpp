@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encodes from and to host memory, by the engine of run_batch where one dispatch makes an element, by a
-// Stream where states need several passes.
+// Encodes from and to host memory: by the engine of run_batch if one dispatch makes an element, and by a
+// Stream if states need several passes.
 #pragma once
 
 #include <memory>
@@ -9,15 +9,15 @@
 
 #include <weft/ops/encode.hpp>
 
-#include "vulkan/engine/scratch_cache.hpp"
 #include "ops/encode/encode_footprint.hpp"
+#include "vulkan/engine/scratch_cache.hpp"
 
 namespace weft::kernels {
 
 enum class EncodeScratchKind : std::uint64_t { status_words = 0x656e636f, rows, parts, windows };
 
-/// What the last call of that key has left, else made anew. Goes with this object unless it is given back;
-/// never kept where memory is limited.
+/// The object that the last call with that key has left, or a new one. It is destroyed with this handle
+/// unless it is given back. Nothing is kept if memory is limited.
 template <class T>
 class Kept {
   public:
@@ -48,9 +48,7 @@ BatchReport encode_by_jobs(Backend& backend, const EncodePlan& plan, const Const
                            const HostArray& states, const BatchOptions& options,
                            std::vector<EncodeFailure>& failures);
 
-/// Of BatchOptions, what encode_by_rounds cannot honour is refused. Errors: invalid_argument.
-void check_round_options(const BatchOptions& options);
-/// `most`: bytes it may take.
+/// The same by a Stream, with at most `most` bytes of memory.
 BatchReport encode_by_rounds(Backend& backend, const EncodePlan& plan, const ConstHostArray& values,
                              const HostArray& states, const BatchOptions& options, std::uint64_t most,
                              std::vector<EncodeFailure>& failures);

@@ -2,102 +2,201 @@
 #include "ops_vulkan/gram/gram.hpp"
 
 #include <algorithm>
+#include <span>
 #include <string>
-#include <utility>
 
 #include <weft/error.hpp>
 
-#include "ops_vulkan/gram/gram_programs.hpp"
-#include "shaders/gram/gram_interface.h"
+#include "shaders/gram.spv.hpp"
 #include "shaders/gram/gram_layout.h"
 
 namespace weft::kernels {
 namespace {
 
+using Words = std::span<const std::uint32_t>;
+
 constexpr std::uint64_t kBlockRows = shared::kGramBlockRows;
 
-std::uint32_t word(std::uint64_t value) {
-    return static_cast<std::uint32_t>(value);
+std::uint32_t local_size(const DeviceLimits& limits) {
+    constexpr std::uint32_t kWanted = 256;
+    return std::min({kWanted, limits.max_workgroup_invocations, limits.max_workgroup_size[0]});
 }
 
-[[noreturn]] void refuse(const std::string& what) {
-    throw Error(Errc::invalid_argument, "GramProduct: " + what);
+Program matrix_program(const Stream& stream, const GramPlan& plan) {
+    const Words words = plan.khr ? Words(spirv::gram_matrix_split_khr) : Words(spirv::gram_matrix_split_nv);
+    const DeviceInfo& device = stream.device();
+    ProgramOptions options{.name = "gram_matrix",
+                           .constants = {{0u, plan.tile.threads()},
+                                         {1u, plan.tile.rows / (4 * plan.tile.thread_rows)},
+                                         {2u, plan.tile.columns / (8 * plan.tile.thread_columns)},
+                                         {3u, plan.problem.output == GramReal::float64},
+                                         {4u, plan.flush / plan.step},
+                                         {5u, plan.split},
+                                         {6u, plan.tile.stages},
+                                         {7u, plan.tile.threads()},
+                                         {8u, plan.tile.thread_rows / 4},
+                                         {9u, plan.problem.scaled}},
+                           .elements_per_workgroup = 1};
+    if (device.subgroup_size_control) options.subgroup_size = 32;
+    options.require_full_subgroups = device.full_subgroups;
+    return {stream, words, options};
+}
+
+// Bindings x, y, out, mirrored out, parts of sums, factors. An element is a tile, or a part of the sums of
+// one.
+Program tile_program(const Stream& stream, const GramPlan& plan) {
+    if (plan.matrix()) return matrix_program(stream, plan);
+    const GramTile& tile = plan.tile;
+    ProgramOptions options{.name = "gram_tile",
+                           .constants = {{3u, plan.problem.output == GramReal::float64},
+                                         {4u, plan.flush / plan.step},
+                                         {5u, plan.split},
+                                         {9u, plan.problem.scaled}},
+                           .elements_per_workgroup = 1};
+    if (tile.lanes()) return {stream, Words(spirv::gram_lanes), options};
+    options.constants.insert(options.constants.end(), {{0u, tile.threads()},
+                                                       {1u, tile.rows / tile.thread_rows},
+                                                       {2u, tile.columns / tile.thread_columns},
+                                                       {6u, tile.stages}});
+    const Words words = plan.method == GramMethod::fp64      ? Words(spirv::gram_tile_real64)
+                        : plan.method == GramMethod::fp32_3m ? Words(spirv::gram_tile_3m)
+                                                             : Words(spirv::gram_tile_4m);
+    return {stream, words, options};
+}
+
+// Bindings states, planes. An element is 64 rows by 16 amplitudes.
+Program pack_program(const Stream& stream, const GramPlan& plan) {
+    const ProgramOptions options{.name = "gram_pack",
+                                 .constants = {{0u, local_size(stream.device().limits)}},
+                                 .elements_per_workgroup = 1};
+    const Words words = plan.matrix()                     ? Words(spirv::gram_pack_matrix)
+                        : plan.method == GramMethod::fp64 ? Words(spirv::gram_pack_real64)
+                                                          : Words(spirv::gram_pack_real32);
+    return {stream, words, options};
+}
+
+// Bindings parts of sums, out, mirrored out, factors. An element is a number of a tile.
+Program reduce_program(const Stream& stream, const GramPlan& plan) {
+    return {
+        stream,
+        plan.method == GramMethod::fp64 ? Words(spirv::gram_reduce_real64) : Words(spirv::gram_reduce_real32),
+        {.name = "gram_reduce",
+         .constants = {{0u, local_size(stream.device().limits)},
+                       {1u, plan.tile.rows},
+                       {2u, plan.tile.columns},
+                       {3u, plan.problem.output == GramReal::float64},
+                       {9u, plan.problem.scaled}}}};
+}
+
+void require(bool good, const std::string& what, std::uint64_t got, const char* relation,
+             std::uint64_t need) {
+    if (good) return;
+    throw Error(Errc::invalid_argument, "GramProduct: " + what + " (got " + std::to_string(got) + ", need " +
+                                            relation + " " + std::to_string(need) + ")");
+}
+
+void check_factors(const GramPlan& plan, const char* name, const GramRows& rows) {
+    const std::uint64_t unit = plan.method == GramMethod::fp64 ? 8 : 4;
+    const std::uint64_t got = rows.factors ? rows.factors->range.bytes / unit : 0;
+    const std::uint64_t need = plan.problem.scaled ? (rows.factors ? rows.factors->first : 0) + rows.rows : 0;
+    require(got >= need, std::string("factors of ") + name + " are too few", got, "at least", need);
+}
+
+void check_rows(const GramPlan& plan, const char* name, const GramRows& rows, std::uint64_t most) {
+    require(rows.first % 64 == 0, std::string(name) + " begin within 64 packed rows", rows.first,
+            "a multiple of", 64);
+    require(rows.rows <= most, std::string(name) + " are more than planned", rows.rows, "at most", most);
+    const std::uint64_t need = rows.first * plan.row_bytes + plan.packed_bytes(rows.rows);
+    require(rows.planes.bytes >= need, std::string("planes of ") + name + " are too small", rows.planes.bytes,
+            "at least", need);
+    check_factors(plan, name, rows);
+}
+
+void check_block(const GramPlan& plan, const GramRows& x, const GramRows& y, const GramTarget& target) {
+    const GramPlace& place = target.place;
+    check_rows(plan, "rows", x, plan.problem.rows);
+    check_rows(plan, "columns", y, plan.problem.columns);
+    if (x.rows == 0 || y.rows == 0) return;
+    require(place.leading <= plan.problem.leading, "leading is larger than planned", place.leading, "at most",
+            plan.problem.leading);
+    require(place.leading >= y.rows, "leading is too small", place.leading, "at least", y.rows);
+    const std::uint64_t element = plan.output_bytes();
+    const std::uint64_t end = place.origin + (x.rows - 1) * place.leading + y.rows;
+    require(end <= target.range.bytes / element, "output is too small", target.range.bytes / element,
+            "at least", end);
+    if (!place.mirror) return;
+    require(place.leading >= x.rows, "leading is too small", place.leading, "at least", x.rows);
+    const std::uint64_t mirror_end = place.mirror_origin + (y.rows - 1) * place.leading + x.rows;
+    require(mirror_end <= target.range.bytes / element, "output is too small", target.range.bytes / element,
+            "at least", mirror_end);
 }
 
 BufferView<std::uint32_t> byte_view(const GramRange& range, std::uint64_t byte, std::uint64_t bytes) {
     return detail::Access::make<BufferView<std::uint32_t>>(range.object, (range.first + byte) / 4, bytes / 4);
 }
 
-/// A range bound at an aligned offset before it.
+/// A range that is bound at the aligned offset before it.
 struct Bound {
     BufferView<std::uint32_t> words;
     std::uint64_t before;  ///< bytes
 };
 
 Bound bind(const GramRange& range, std::uint64_t byte, std::uint64_t bytes, std::uint64_t alignment) {
-    const std::uint64_t begin = range.first + byte, aligned = begin / alignment * alignment;
-    return {detail::Access::make<BufferView<std::uint32_t>>(range.object, aligned / 4,
-                                                            (begin - aligned + bytes) / 4),
-            begin - aligned};
+    const std::uint64_t before = (range.first + byte) % alignment;
+    return {byte_view(range, byte - before, before + bytes), before};
 }
 
-std::uint32_t factor_of(const GramRows& rows, std::uint64_t row) {
-    return rows.factors ? word(rows.factors->first + row) : 0;
-}
-
-void require_bytes(const char* what, std::uint64_t bytes, std::uint64_t need) {
-    if (bytes >= need) return;
-    refuse(std::string(what) + " is too small (got " + std::to_string(bytes) + " bytes, need " +
-           std::to_string(need) + ")");
+std::uint64_t factor_of(const GramRows& rows) {
+    return rows.factors ? rows.factors->first : 0;
 }
 
 }  // namespace
 
-/// What one dispatch computes: a block of K from rows that fit their bindings.
-struct GramProduct::Tiles {
-    const GramRows& x;
-    const GramRows& y;
-    const GramTarget& target;
-    GramBlock block;  ///< also in the target
-    bool square;
-};
-
-template <class Owner>
-GramProduct::GramProduct(Owner& owner, const GramPlan& plan, int)
-    : plan_(plan), tile_(gram_tile_program(owner, plan)) {
-    if (plan.split == 1) return;
-    reduce_ = std::make_unique<Program>(gram_reduce_program(owner, plan));
-    scratch_ = std::make_unique<Buffer<std::uint32_t>>(owner, plan.scratch_bytes / 4, "gram sums");
+std::uint64_t gram_programs_digest() {
+    static const std::uint64_t digest = [] {
+        std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a over words
+        for (const Words words : {Words(spirv::gram_tile_4m), Words(spirv::gram_lanes),
+                                  Words(spirv::gram_tile_3m), Words(spirv::gram_tile_real64),
+                                  Words(spirv::gram_reduce_real32), Words(spirv::gram_reduce_real64),
+                                  Words(spirv::gram_matrix_split_khr), Words(spirv::gram_matrix_split_nv)})
+            for (const std::uint32_t word : words) hash = (hash ^ word) * 0x100000001b3u;
+        return hash;
+    }();
+    return digest;
 }
 
-GramProduct::GramProduct(Backend& backend, const GramPlan& plan) : GramProduct(backend, plan, 0) {}
-GramProduct::GramProduct(const Stream& stream, const GramPlan& plan) : GramProduct(stream, plan, 0) {}
+GramProduct::GramProduct(const Stream& stream, const GramPlan& plan)
+    : plan_(plan), tile_(tile_program(stream, plan)) {
+    if (plan.split == 1) return;
+    reduce_ = std::make_unique<Program>(reduce_program(stream, plan));
+    scratch_ = std::make_unique<Buffer<std::uint32_t>>(stream, plan.scratch_bytes / 4, "gram sums");
+}
 
 void GramProduct::pack(Stream& stream, const GramRange& states, std::uint64_t rows, const GramRange& planes,
                        std::uint64_t first) {
-    const std::uint64_t row = plan_.problem.amplitudes * (plan_.method == GramMethod::fp64 ? 16u : 8u);
+    const std::uint64_t row = plan_.problem.amplitudes * plan_.complex_bytes();
     const DeviceLimits& limits = stream.device().limits;
     const std::uint64_t alignment = limits.storage_buffer_offset_alignment;
-    if (first % kBlockRows != 0)
-        refuse("packed rows begin at " + std::to_string(first) + ", need a multiple of 64");
-    require_bytes("states", states.bytes, rows * row);
-    require_bytes("planes", planes.bytes, first * plan_.row_bytes + plan_.packed_bytes(rows));
-    // 64 rows are a multiple of any alignment: all panels of states begin as far from one as the first.
+    require(first % kBlockRows == 0, "packed rows begin within 64", first, "a multiple of", kBlockRows);
+    require(states.bytes >= rows * row, "states is too small", states.bytes, "at least", rows * row);
+    const std::uint64_t need = first * plan_.row_bytes + plan_.packed_bytes(rows);
+    require(planes.bytes >= need, "planes is too small", planes.bytes, "at least", need);
+    // 64 rows are a multiple of any alignment, so all panels of states begin as far from one as the first.
     const std::uint64_t before = states.first % alignment;
     const std::uint64_t room = (limits.max_storage_buffer_range - before) / row / kBlockRows * kBlockRows;
     if (room == 0)
         throw Error(Errc::unsupported, "GramProduct: 64 states do not fit one binding (got " +
                                            std::to_string(64 * row) + " bytes, need at most " +
                                            std::to_string(limits.max_storage_buffer_range) + ")");
-    if (!pack_) pack_ = std::make_unique<Program>(gram_pack_program(stream, plan_));
+    if (!pack_) pack_ = std::make_unique<Program>(pack_program(stream, plan_));
     const std::uint64_t step = std::min(room, plan_.panel_rows);
+    const std::uint64_t across = divide_up(plan_.blocks * plan_.step, shared::kGramPackAmplitudes);
     for (std::uint64_t at = 0; at < rows; at += step) {
         const std::uint64_t count = std::min(step, rows - at);
         const Bound source = bind(states, at * row, count * row, alignment);
-        const std::uint64_t across = divide_up(plan_.blocks * plan_.step, shared::kGramPackAmplitudes);
         const shared::GramPackParameters parameters{
             word(count), word(plan_.problem.amplitudes), word(plan_.blocks),
-            word(source.before / (row / plan_.problem.amplitudes)), word(across)};
+            word(source.before / plan_.complex_bytes()), word(across)};
         stream.dispatch(*pack_,
                         {BufferView<const std::uint32_t>(source.words),
                          byte_view(planes, (first + at) * plan_.row_bytes, plan_.packed_bytes(count))},
@@ -105,75 +204,49 @@ void GramProduct::pack(Stream& stream, const GramRange& states, std::uint64_t ro
     }
 }
 
-void GramProduct::run(Stream& stream, const Tiles& t) {
+void GramProduct::run(Stream& stream, const GramRows& x, const GramRows& y, const GramTarget& target,
+                      const GramBlock& block, bool square) {
     const std::uint64_t alignment = stream.device().limits.storage_buffer_offset_alignment;
-    const std::uint64_t element = plan_.problem.output == GramReal::float64 ? 8 : 4;
+    const std::uint64_t element = plan_.output_bytes(), leading = target.place.leading;
     const auto planes = [&](const GramRows& rows, std::uint64_t from, std::uint64_t count) {
         return BufferView<const std::uint32_t>(
             byte_view(rows.planes, (rows.first + from) * plan_.row_bytes, plan_.packed_bytes(count)));
     };
     const auto output = [&](std::uint64_t origin, std::uint64_t down, std::uint64_t across) {
-        return bind(t.target.range, origin * element, ((down - 1) * t.target.leading + across) * element,
-                    alignment);
+        return bind(target.range, origin * element, ((down - 1) * leading + across) * element, alignment);
     };
-    const std::uint64_t leading = t.target.leading;
-    const Bound out =
-        output(t.target.origin + t.block.row * leading + t.block.column, t.block.rows, t.block.columns);
-    const bool mirror = t.square || t.target.mirror;
-    const std::uint64_t mirror_origin = t.square ? t.target.origin : t.target.mirror_origin;
-    const Bound mirrored =
-        mirror ? output(mirror_origin + t.block.column * leading + t.block.row, t.block.columns, t.block.rows)
-               : out;
-
-    const std::uint64_t down = divide_up(t.block.rows, plan_.tile.rows),
-                        across = divide_up(t.block.columns, plan_.tile.columns);
-    const bool diagonal = t.square && t.block.row == t.block.column;
-    const std::uint64_t tiles =
-        diagonal ? plan_.tile.rows / plan_.tile.columns * (down * (down + 1) / 2) : down * across;
-    const std::uint64_t part = divide_up(plan_.blocks, plan_.split), parts = divide_up(plan_.blocks, part);
-    shared::GramReduceParameters parameters{
-        {word(t.block.rows), word(t.block.columns), word(plan_.blocks), diagonal ? 0u : word(across),
-         word(leading), word(out.before / element), word(mirrored.before / element), mirror ? 1u : 0u,
-         word(tiles), word(part), factor_of(t.x, t.block.row), factor_of(t.y, t.block.column)},
-        word(parts)};
-    const auto x = planes(t.x, t.block.row, t.block.rows), y = planes(t.y, t.block.column, t.block.columns);
+    GramDispatch d = gram_dispatch(plan_, block, target.place, square, factor_of(x), factor_of(y));
+    shared::GramParameters& p = d.parameters.p;
+    const Bound out = output(d.origin, block.rows, block.columns);
+    const Bound mirrored = p.mirror != 0 ? output(d.mirror_origin, block.columns, block.rows) : out;
+    p.origin = word(out.before / element);
+    p.mirror_origin = word(mirrored.before / element);
+    const auto x_planes = planes(x, block.row, block.rows), y_planes = planes(y, block.column, block.columns);
     const auto factors =
-        t.x.factors
-            ? BufferView<const std::uint32_t>(byte_view(t.x.factors->range, 0, t.x.factors->range.bytes))
-            : x;
-    if (plan_.split == 1) {
-        stream.dispatch(tile_, {x, y, out.words, mirrored.words, out.words, factors}, tiles, parameters.p);
-        return;
-    }
+        x.factors ? BufferView<const std::uint32_t>(byte_view(x.factors->range, 0, x.factors->range.bytes))
+                  : x_planes;
+    if (plan_.split == 1)
+        return stream.dispatch(tile_, {x_planes, y_planes, out.words, mirrored.words, out.words, factors},
+                               d.tiles, p);
     const BufferView<std::uint32_t> scratch = scratch_->view();
-    require_bytes(
-        "scratch", scratch.bytes(),
-        tiles * parts * plan_.tile.rows * plan_.tile.columns * (plan_.method == GramMethod::fp64 ? 16 : 8));
-    stream.dispatch(tile_, {x, y, scratch, scratch, scratch, factors}, tiles * parts, parameters.p);
+    const std::uint64_t numbers = d.tiles * plan_.tile.rows * plan_.tile.columns;
+    const std::uint64_t need = numbers * d.parts * plan_.complex_bytes();
+    require(scratch.bytes() >= need, "scratch is too small", scratch.bytes(), "at least", need);
+    stream.dispatch(tile_, {x_planes, y_planes, scratch, scratch, scratch, factors}, d.tiles * d.parts, p);
     stream.dispatch(*reduce_, {BufferView<const std::uint32_t>(scratch), out.words, mirrored.words, factors},
-                    tiles * plan_.tile.rows * plan_.tile.columns, parameters);
+                    numbers, d.parameters);
 }
 
 void GramProduct::multiply(Stream& stream, const GramRows& x, const GramRows& y, const GramTarget& target) {
     check_block(plan_, x, y, target);
     GramBlocks blocks(plan_, x.rows, y.rows, false);
-    for (GramBlock block; blocks.next(block);) run(stream, {x, y, target, block, false});
+    for (GramBlock block; blocks.next(block);) run(stream, x, y, target, block, false);
 }
 
 void GramProduct::square(Stream& stream, const GramRows& x, const GramTarget& target) {
     check_block(plan_, x, x, target);
     GramBlocks blocks(plan_, x.rows, x.rows, true);
-    for (GramBlock block; blocks.next(block);) run(stream, {x, x, target, block, true});
-}
-
-void GramProduct::multiply(Stream& stream, const GramRange& x, const GramRange& y, const GramRange& out) {
-    const GramProblem& problem = plan_.problem;
-    const GramTarget target{out, problem.leading};
-    const GramRows rows{x, 0, problem.rows};
-    if (problem.symmetric)
-        square(stream, rows, target);
-    else
-        multiply(stream, rows, {y, 0, problem.columns}, target);
+    for (GramBlock block; blocks.next(block);) run(stream, x, x, target, block, true);
 }
 
 }  // namespace weft::kernels

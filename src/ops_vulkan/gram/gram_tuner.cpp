@@ -4,107 +4,21 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <span>
-#include <system_error>
 
 #include <weft/error.hpp>
 #include <weft/profile.hpp>
-#include <weft/version.hpp>
 
-#include "base/cache_file.hpp"
-#include "ops_vulkan/gram/gram_programs.hpp"
+#include "ops/kernel_matrix/gram_tuning.hpp"
+#include "ops_vulkan/gram/gram.hpp"
 
 namespace weft::kernels {
 namespace {
 
 constexpr const char* kStreamName = "gram tuning";
 
-GramTuningIdentity identity_of(const DeviceInfo& device) {
-    return {device.uuid, device.driver, device.driver_version, WEFT_VERSION_STRING, gram_programs_digest()};
-}
-
-/// Tiles by device and cache folder, read once a change of the file.
-class Shelf {
-  public:
-    static Shelf& all() {
-        static Shelf shelf;
-        return shelf;
-    }
-    KeptTiles find(const DeviceInfo& device, const PlanReport& plan) {
-        const std::lock_guard lock(mutex_);
-        return look_up(device, plan).kept;
-    }
-    std::filesystem::path keep(const DeviceInfo& device, const PlanReport& plan, const std::string& name,
-                               const GramTile& tile) {
-        const std::lock_guard lock(mutex_);
-        Entry& entry = look_up(device, plan);  // with what another process wrote meanwhile
-        entry.kept.tiles.insert_or_assign(name, tile);
-        if (entry.kept.file.empty()) return {};
-        const std::string text = encode_gram_tuning(identity_of(device), entry.kept.tiles);
-        std::string reason;
-        if (!core::write_cache_file(entry.kept.file, std::as_bytes(std::span(text)), &reason)) return {};
-        entry.stamp = stamp_of(entry.kept.file);
-        entry.kept.state = "used";
-        return entry.kept.file;
-    }
-    void forget(const DeviceInfo& device, const PlanReport& plan) {
-        const std::lock_guard lock(mutex_);
-        const std::filesystem::path file = look_up(device, plan).kept.file;
-        entries_.erase(device.uuid + "\n" + file.string());
-        std::error_code error;
-        if (!file.empty()) std::filesystem::remove(file, error);
-        if (error)
-            throw Error(Errc::io,
-                        "tune_kernel_matrix: cannot remove " + file.string() + " (" + error.message() + ")",
-                        error.value());
-    }
-
-  private:
-    struct Stamp {
-        std::filesystem::file_time_type time{};
-        std::uintmax_t bytes = 0;
-        bool there = false;
-        bool operator==(const Stamp&) const = default;
-    };
-    struct Entry {
-        KeptTiles kept;
-        Stamp stamp;
-        bool read = false;
-    };
-    static Stamp stamp_of(const std::filesystem::path& file) {
-        std::error_code error;
-        Stamp stamp;
-        stamp.time = std::filesystem::last_write_time(file, error);
-        if (!error) stamp.bytes = std::filesystem::file_size(file, error);
-        stamp.there = !error;
-        return stamp.there ? stamp : Stamp{};
-    }
-    Entry& look_up(const DeviceInfo& device, const PlanReport& plan) {
-        std::filesystem::path file;
-        if (!plan.tuning.file.empty())
-            file = plan.tuning.file.parent_path() / gram_tuning_file_name(identity_of(device));
-        Entry& entry = entries_[device.uuid + "\n" + file.string()];
-        const Stamp now = file.empty() ? Stamp{} : stamp_of(file);
-        if (entry.read && entry.stamp == now) return entry;
-        entry = {{{}, file.empty() ? "off" : "absent", file}, now, true};
-        if (!now.there) return entry;
-        const auto bytes = core::read_cache_file(file);
-        if (!bytes) return entry;
-        DecodedGramTuning decoded = decode_gram_tuning(
-            identity_of(device), {reinterpret_cast<const char*>(bytes->data()), bytes->size()});
-        entry.kept.state = decoded.refused.empty() ? "used" : decoded.refused;
-        entry.kept.tiles = std::move(decoded.tiles);
-        return entry;
-    }
-
-    std::mutex mutex_;
-    std::map<std::string, Entry> entries_;
-};
-
-/// Numbers of the method, none of them 0 or large: zeros need less power and would flatter.
+/// Numbers as the method packs them. None is 0 or large, because a device multiplies zeros with less power.
 std::vector<std::uint32_t> operand_words(const GramPlan& plan) {
     std::vector<std::uint32_t> words(std::size_t{1} << 16);
     std::uint32_t state = 12345;
@@ -140,12 +54,12 @@ class Trial {
         }
         stream_.wait();
     }
-    /// Seconds of the device; of the host where the device has no timestamps.
+    /// Seconds on the device, or on the host if the device has no timestamps.
     double run(Backend& backend, GramProduct& product) {
         const Profile profile(backend);
         const auto start = std::chrono::steady_clock::now();
         product.multiply(stream_, GramRows{planes_, 0, problem_.rows}, GramRows{planes_, 0, problem_.columns},
-                         {k_, problem_.leading});
+                         {k_, {problem_.leading}});
         stream_.wait();
         const double host = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         double device = 0;
@@ -153,7 +67,7 @@ class Trial {
             if (report.name == kStreamName) device = report.busy_s;
         return device > 0 ? device : host;
     }
-    /// Some rows of K, from all over it.
+    /// Eight rows of K at equal distances.
     std::vector<double> values() {
         std::vector<double> values;
         const std::uint64_t words = problem_.columns * (problem_.output == GramReal::float64 ? 2 : 1);
@@ -167,6 +81,8 @@ class Trial {
         stream_.fill(k_.view(), 0xffffffffu);
         return values;
     }
+
+    const Stream& stream() const { return stream_; }
 
   private:
     void append(std::vector<double>& values, const std::vector<std::uint32_t>& row) const {
@@ -191,10 +107,10 @@ bool alike(const std::vector<double>& a, const std::vector<double>& b) {
     return true;
 }
 
-/// Null: a tile other than the planned one that the driver cannot make, which is no reason to fail.
-std::unique_ptr<GramProduct> product_of(Backend& backend, const GramPlan& plan, bool planned) {
+/// Null: the driver cannot make this tile, which is an error for the planned tile alone.
+std::unique_ptr<GramProduct> product_of(const Stream& stream, const GramPlan& plan, bool planned) {
     try {
-        return std::make_unique<GramProduct>(backend, plan);
+        return std::make_unique<GramProduct>(stream, plan);
     } catch (const Error& error) {
         if (planned || error.code() == Errc::device_lost || error.code() == Errc::out_of_memory) throw;
         return nullptr;
@@ -202,19 +118,6 @@ std::unique_ptr<GramProduct> product_of(Backend& backend, const GramPlan& plan, 
 }
 
 }  // namespace
-
-KeptTiles kept_tiles(const Backend& backend) {
-    return Shelf::all().find(backend.device(), backend.plan());
-}
-KeptTiles kept_tiles(const Stream& stream) {
-    return Shelf::all().find(stream.device(), detail::plan_report(stream));
-}
-std::filesystem::path keep_tile(const Backend& backend, const std::string& name, const GramTile& tile) {
-    return Shelf::all().keep(backend.device(), backend.plan(), name, tile);
-}
-void forget_tiles(const Backend& backend) {
-    Shelf::all().forget(backend.device(), backend.plan());
-}
 
 std::size_t best_tile(std::span<const GramTrial> trials) {
     constexpr double kGain = 0.03;  // the run-to-run variation of drivers
@@ -245,7 +148,7 @@ GramTrials try_tiles(Backend& backend, const GramDevice& device, const GramPlan&
     std::vector<double> wanted;
     for (GramTrial& tried : result.trials) {
         const GramPlan candidate = plan_gram(problem, fresh, {.method = plan.method, .tile = tried.tile});
-        products.push_back(product_of(backend, candidate, products.empty()));
+        products.push_back(product_of(trial.stream(), candidate, products.empty()));
         tried.right = products.back() != nullptr;
         if (!tried.right) continue;
         trial.run(backend, *products.back());  // the first run warms up

@@ -9,12 +9,11 @@
 
 #include "base/batch_call.hpp"
 #include "host/thread_team.hpp"
-#include "ops_vulkan/kernel_matrix/kernel_normalize.hpp"
 
 namespace weft::kernels {
 namespace {
 
-/// Packed states of one side, a tile of them at a time.
+/// A tile of packed states of one side.
 class PackedTile {
   public:
     PackedTile(const Stream& stream, const KernelMatrixPlan& plan, std::uint64_t rows)
@@ -22,7 +21,7 @@ class PackedTile {
           planes_(stream, plan.states.gram.packed_bytes(std::min(plan.states.tile, rows)) / 4,
                   "kernel packed states") {}
 
-    /// These rows become those that are packed.
+    /// Packs these rows in place of those before.
     void fill(Stream& stream, GramProduct& product, StateSource& source, Normalizer* normalizer,
               const StateRows& rows) {
         const std::uint64_t chunk = plan_.states.chunk_rows;
@@ -32,7 +31,7 @@ class PackedTile {
         first_ = rows.row;
         if (plan_.states.gram.problem.scaled) factors_ = normalizer->factors(rows.of_y, rows.row);
     }
-    /// Rows of the side, by their number in it, as they are packed.
+    /// Packed rows from `row` of the side on.
     GramRows rows(std::uint64_t row, std::uint64_t count) const {
         GramRows rows{planes_, row - first_, count, factors_};
         if (rows.factors) rows.factors->first += rows.first;
@@ -46,20 +45,19 @@ class PackedTile {
     std::optional<GramFactors> factors_;
 };
 
-/// Packed tiles of both sides, and what multiplies pairs of them.
+/// Packed tiles of both sides, and the product that multiplies pairs of them.
 class PackedTiles {
   public:
     PackedTiles(Stream& stream, const KernelMatrixPlan& plan, StateSource& source,
                 const KernelMatrixOptions& options)
-        : stream_(stream), plan_(plan), source_(source), product_(std::as_const(stream), plan.states.gram) {
-        rows_.emplace(std::as_const(stream), plan, plan.shape.samples);
-        if (needs_columns(plan.shape, plan.states.tile))
-            columns_.emplace(std::as_const(stream), plan, plan.shape.columns());
-        if (options.normalize || plan.states.renormalize)
-            normalizer_.emplace(std::as_const(stream), plan, options);
+        : stream_(stream), plan_(plan), source_(source), product_(stream, plan.states.gram) {
+        rows_.emplace(stream, plan, plan.shape.samples);
+        if (needs_columns(plan.shape, plan.states.tile)) columns_.emplace(stream, plan, plan.shape.columns());
+        if (options.normalize || plan.states.renormalize) normalizer_.emplace(stream, plan, options);
     }
 
-    /// work(rows, columns, block): both are one where the block is on the diagonal of a square K.
+    /// Calls work(rows, columns, block). Both are the same tile if the block is on the diagonal of a square
+    /// K.
     template <class Work>
     void each(const Work& work) {
         each_tile_pair(
@@ -72,7 +70,7 @@ class PackedTiles {
     }
 
     GramProduct& product() { return product_; }
-    /// What K has to be divided by; null: nothing.
+    /// What K is divided by in a pass of its own; null: nothing.
     Normalizer* scaler() { return normalizer_ && normalizer_->scales() ? &*normalizer_ : nullptr; }
 
   private:
@@ -84,25 +82,35 @@ class PackedTiles {
     std::optional<Normalizer> normalizer_;
 };
 
-GramRange range_of(const DeviceArray& k) {
-    const std::uint64_t words = k.type().bytes() / 4;
-    return words_of(detail::Access::object(k), k.first() * words, k.size() * words);
+/// Whether the block has a mirror image: K is square, and the block does not lie on its diagonal.
+bool off_diagonal(const KernelMatrixShape& shape, const KernelBlock& block) {
+    return shape.square() && block.row != block.column;
 }
 
-/// Less is copied sooner than a thread starts.
+/// Records a block of K.
+void multiply_block(Stream& stream, PackedTiles& tiles, const KernelMatrixShape& shape, const PackedTile& x,
+                    const PackedTile& y, const KernelBlock& block, const GramTarget& target) {
+    if (target.place.mirror || !shape.square())
+        tiles.product().multiply(stream, x.rows(block.row, block.rows), y.rows(block.column, block.columns),
+                                 target);
+    else
+        tiles.product().square(stream, x.rows(block.row, block.rows), target);
+}
+
+/// Copying less takes no longer than starting a thread.
 constexpr std::uint64_t kBytesPerThread = std::uint64_t{512} << 10;
 
-/// A block of K and the one across the diagonal, on their way to host memory.
+/// A block of K, and its mirror image if it has one, on their way to host memory.
 struct Slot {
     Buffer<std::uint32_t> made;
     HostBuffer<std::uint32_t> host;
-    Event done;
-    KernelBlock block;
+    Event done{};
+    KernelBlock block{};
     bool mirrored = false, busy = false;
 };
 
-/// Blocks of K into the caller's memory, three on their way: one that is made, one that is copied to
-/// page-locked memory, one that the host copies from there.
+/// Writes blocks of K into the caller's memory. Three are on their way: one is made, one is copied to
+/// page-locked memory, and one is copied from there by the host.
 class BlockWriter {
   public:
     BlockWriter(Backend& backend, Stream& stream, const KernelMatrixPlan& plan, const HostArray& k,
@@ -123,14 +131,9 @@ class BlockWriter {
         Slot& slot = take_slot();
         slot.block = block;
         const std::uint64_t step = plan_.states.block;
-        const bool square = plan_.shape.square(), own = square && block.row == block.column;
-        slot.mirrored = square && !own;
-        const GramRows left = x.rows(block.row, block.rows), right = y.rows(block.column, block.columns);
-        const GramTarget target{slot.made, step, 0, slot.mirrored, step * step};
-        if (own)
-            tiles.product().square(stream_, left, target);
-        else
-            tiles.product().multiply(stream_, left, right, target);
+        slot.mirrored = off_diagonal(plan_.shape, block);
+        multiply_block(stream_, tiles, plan_.shape, x, y, block,
+                       {slot.made, {step, 0, slot.mirrored, step * step}});
         if (Normalizer* normalizer = tiles.scaler()) {
             normalizer->scale(stream_, slot.made, 0, step, block);
             if (slot.mirrored)
@@ -149,8 +152,8 @@ class BlockWriter {
     }
 
   private:
-    /// The next slot. It is made when it is first needed, while the device works on what is recorded so far:
-    /// page-locked memory takes long to make.
+    /// The next slot. It is made when it is first needed, while the device works on what is recorded so far,
+    /// because page-locked memory takes long to make.
     Slot& take_slot() {
         std::optional<Slot>& slot = slots_[next_];
         next_ = (next_ + 1) % slots_.size();
@@ -160,17 +163,13 @@ class BlockWriter {
         }
         stream_.submit();
         const std::uint64_t words = block_bytes(plan_) / 4;
-        slot.emplace(Slot{Buffer<std::uint32_t>(backend_, words, "kernel block"),
-                          HostBuffer<std::uint32_t>(backend_, words, "kernel block"),
-                          {},
-                          {},
-                          false,
-                          false});
+        slot.emplace(
+            Slot{.made = {backend_, words, "kernel block"}, .host = {backend_, words, "kernel block"}});
         return *slot;
     }
 
     void copy_back(Slot& slot) {
-        const std::uint64_t words = plan_.states.block * plan_.value_bytes() / 4;  // of a row
+        const std::uint64_t words = plan_.states.block * plan_.value_bytes() / 4;  // of a row of the block
         const auto copy = [&](std::uint64_t first, std::uint64_t rows) {
             copier_.copy<std::uint32_t>(slot.made.view(first, rows * words),
                                         slot.host.view(first, rows * words));
@@ -187,8 +186,8 @@ class BlockWriter {
         scatter(slot, 0, b);
         if (slot.mirrored)
             scatter(slot, plan_.states.block * plan_.states.block, {b.column, b.columns, b.row, b.rows});
-        const bool own = plan_.shape.square() && b.row == b.column;
-        pairs_ += own ? b.rows * (b.rows + 1) / 2 : b.rows * b.columns;
+        const bool half = plan_.shape.square() && !slot.mirrored;
+        pairs_ += half ? b.rows * (b.rows + 1) / 2 : b.rows * b.columns;
         meter_.show(pairs_);
     }
 
@@ -221,18 +220,17 @@ class BlockWriter {
 void blocks_resident(Stream& stream, const KernelMatrixPlan& plan, StateSource& source, const DeviceArray& k,
                      const KernelMatrixOptions& options) {
     PackedTiles tiles(stream, plan, source, options);
-    const std::uint64_t leading = plan.shape.columns();
+    const std::uint64_t leading = plan.shape.columns(), words = k.type().bytes() / 4;
+    const GramRange range = detail::Access::make<BufferView<std::uint32_t>>(
+        detail::Access::object(k), k.first() * words, k.size() * words);
     tiles.each([&](const PackedTile& x, const PackedTile& y, const KernelBlock& b) {
-        const bool square = plan.shape.square(), own = square && b.row == b.column;
-        const GramTarget target{range_of(k), leading, b.row * leading + b.column, square && !own,
-                                b.column * leading + b.row};
-        if (own)
-            tiles.product().square(stream, x.rows(b.row, b.rows), target);
-        else
-            tiles.product().multiply(stream, x.rows(b.row, b.rows), y.rows(b.column, b.columns), target);
+        multiply_block(
+            stream, tiles, plan.shape, x, y, b,
+            {range,
+             {leading, b.row * leading + b.column, off_diagonal(plan.shape, b), b.column * leading + b.row}});
     });
     if (Normalizer* normalizer = tiles.scaler())
-        normalizer->scale(stream, range_of(k), 0, leading, {0, plan.shape.samples, 0, plan.shape.columns()});
+        normalizer->scale(stream, range, 0, leading, {0, plan.shape.samples, 0, leading});
 }
 
 void blocks_streamed(Backend& backend, Stream& stream, const KernelMatrixPlan& plan, StateSource& source,

@@ -13,7 +13,7 @@ namespace weft::kernels {
 void blocks_resident(Stream& stream, const KernelMatrixPlan& plan, StateSource& source, const DeviceArray& k,
                      const KernelMatrixOptions& options);
 
-/// K into host memory. Waits for every block. Errors: cancelled; what the batch's callback throws.
+/// Makes K in host memory and waits for every block. Errors: cancelled; what the callback of `batch` throws.
 void blocks_streamed(Backend& backend, Stream& stream, const KernelMatrixPlan& plan, StateSource& source,
                      const HostArray& k, const KernelMatrixOptions& options, const BatchOptions& batch);
 

@@ -7,8 +7,6 @@
 
 #include "base/batch_call.hpp"
 #include "ops/kernel_matrix/gram_tuning.hpp"
-#include "ops/kernel_matrix/kernel_state_plan.hpp"
-#include "ops_vulkan/gram/gram.hpp"
 #include "ops_vulkan/gram/gram_tuner.hpp"
 
 namespace weft::kernels {
@@ -18,7 +16,7 @@ std::uint64_t free_bytes(const MemoryReport& memory) {
     std::uint64_t most = 0;
     for (const MemoryReport::Heap& heap : memory.heaps) {
         if (!heap.device_local) continue;
-        // What is kept for the next large buffer is there for this one.
+        // Memory that is kept for the next large buffer serves this call.
         const std::uint64_t used = heap.usage - std::min(heap.usage, heap.kept);
         most = std::max(most, heap.budget == 0 ? heap.size : heap.budget - std::min(used, heap.budget));
     }
@@ -30,38 +28,22 @@ std::uint64_t free_bytes(const MemoryReport& memory) {
     return std::min(most, memory.limit - taken);
 }
 
-// Copies of a job from and to ordinary memory that a slot holds.
+// Copies that a slot holds of a job from and to ordinary memory.
 std::uint32_t job_copies(const PlanReport& plan, bool host_counts) {
     const bool staged = plan.ordinary_path == Path::staged || plan.large_path == Path::staged;
     return staged ? (host_counts ? 2 : 1) : plan.ordinary_path == Path::direct ? 1 : 0;
 }
 
-const PlanReport& plan_of(const Stream& stream) {
-    return detail::plan_report(stream);
-}
-const PlanReport& plan_of(const Backend& backend) {
-    return backend.plan();
-}
-
-template <class Owner>
-KernelMatrixDevice facts_of(const Owner& owner, const MemoryReport& memory, bool states,
-                      const KernelMatrixOptions& options) {
-    KernelMatrixDevice facts{states ? gram_device(owner) : gram_limits(owner), free_bytes(memory)};
-    facts.limited = memory.limit != 0;
-    facts.host_counts = facts.limited || owner.device().unified_memory;
-    facts.slots = plan_of(owner).ring_slots;
-    facts.job_copies = job_copies(plan_of(owner), facts.host_counts);
-    if (states && options.autotune != Choice::off) facts.gram.tiles = kept_tiles(owner).tiles;
-    return facts;
-}
-
 }  // namespace
 
-KernelMatrixDevice kernel_device(const Stream& stream, bool states, const KernelMatrixOptions& options) {
-    return facts_of(stream, detail::memory_report(stream), states, options);
-}
-KernelMatrixDevice kernel_device(const Backend& backend, bool states, const KernelMatrixOptions& options) {
-    return facts_of(backend, backend.memory(), states, options);
+KernelMatrixDevice kernel_device(const Owner& owner, bool states, const KernelMatrixOptions& options) {
+    KernelMatrixDevice facts{states ? gram_device(owner) : gram_limits(owner), free_bytes(owner.memory)};
+    facts.limited = owner.memory.limit != 0;
+    facts.host_counts = facts.limited || owner.device.unified_memory;
+    facts.slots = owner.plan.ring_slots;
+    facts.job_copies = job_copies(owner.plan, facts.host_counts);
+    if (states && options.autotune != Choice::off) facts.gram.tiles = kept_tiles(owner).tiles;
+    return facts;
 }
 
 bool tune_before(Backend& backend, GramDevice& device, const KernelMatrixPlan& plan,

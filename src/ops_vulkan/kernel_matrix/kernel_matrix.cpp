@@ -5,15 +5,11 @@
 #include <array>
 #include <chrono>
 #include <optional>
-#include <string>
-#include <utility>
 
-#include <weft/error.hpp>
 #include <weft/profile.hpp>
 
 #include "ops/kernel_matrix/kernel_check.hpp"
 #include "ops/kernel_matrix/kernel_estimate.hpp"
-#include "ops_vulkan/kernel_matrix/kernel_angles.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_blocks.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_device.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_product.hpp"
@@ -22,52 +18,29 @@
 namespace weft {
 namespace {
 
-using kernels::ArrayFacts;
 using kernels::CircuitFacts;
 using kernels::facts_of;
 using kernels::KernelMatrixPlan;
 
-template <class Array>
-std::optional<ArrayFacts> facts_of_other(const Array* y) {
-    return y != nullptr ? std::optional(facts_of(*y)) : std::nullopt;
-}
-
-/// For a call on host memory, which may measure tiles first.
-KernelMatrixPlan tuned_plan(Backend& backend, bool states, const KernelMatrixShape& shape,
-                            const CircuitFacts& circuit, ElementType type, const KernelMatrixOptions& options,
-                            const BatchOptions& batch) {
-    kernels::KernelMatrixDevice device = kernels::kernel_device(backend, states, options);
-    const KernelMatrixPlan plan = kernels::plan_that_fits(device, shape, circuit, type, options);
-    return kernels::tune_before(backend, device.gram, plan, options, batch)
-               ? kernels::plan_that_fits(device, shape, circuit, type, options)
-               : plan;
-}
-
 void features_resident(Stream& stream, const KernelMatrixCircuit& circuit, const ConstDeviceArray& x,
                        const ConstDeviceArray* y, const DeviceArray& k, const KernelMatrixShape& shape,
                        const KernelMatrixOptions& options) {
-    const std::optional<ArrayFacts> other = facts_of_other(y);
-    kernels::check_features(facts_of(x), other ? &*other : nullptr, facts_of(k), shape, options);
+    kernels::check_features(facts_of(x), facts_of(y), facts_of(k), shape, options);
     const CircuitFacts facts = kernels::circuit_facts(shape, circuit, false);
     const bool states = kernels::effective_layers(facts) != 0;
     const KernelMatrixPlan plan = kernels::plan_that_fits(kernels::kernel_device(stream, states, options),
                                                           shape, facts, k.type(), options);
     if (plan.method == KernelMatrixMethod::product)
         return kernels::product_resident(stream, plan, x, y, k, circuit.scale, options);
-    const Buffer<std::uint32_t> planes = kernels::make_planes(stream, plan);
-    const kernels::AnglePlanes angles = kernels::planes_of(plan, planes);
-    kernels::record_angles(stream, x, shape.samples, {circuit.scale, true}, angles, 0);
-    if (y != nullptr)
-        kernels::record_angles(stream, *y, shape.others, {circuit.scale, true}, angles, shape.samples);
-    kernels::CircuitStates source(stream, plan, circuit, angles);
+    kernels::CircuitStates source(stream, plan, circuit,
+                                  kernels::angle_planes(stream, plan, x, y, circuit.scale));
     kernels::blocks_resident(stream, plan, source, k, options);
 }
 
 void states_resident(Stream& stream, const ConstDeviceArray& x, const ConstDeviceArray* y,
                      const DeviceArray& k, const KernelMatrixShape& shape,
                      const KernelMatrixOptions& options) {
-    const std::optional<ArrayFacts> other = facts_of_other(y);
-    kernels::check_states(facts_of(x), other ? &*other : nullptr, facts_of(k), shape, options);
+    kernels::check_states(facts_of(x), facts_of(y), facts_of(k), shape, options);
     const KernelMatrixPlan plan =
         kernels::plan_that_fits(kernels::kernel_device(stream, true, options), shape,
                                 kernels::state_facts(x.type(), false), k.type(), options);
@@ -75,22 +48,25 @@ void states_resident(Stream& stream, const ConstDeviceArray& x, const ConstDevic
     kernels::blocks_resident(stream, plan, source, k, options);
 }
 
-/// Times a call on host memory.
-class ReportMaker {
+/// A call on host memory, which may measure tiles first and is timed.
+class HostCall {
   public:
-    ReportMaker(Backend& backend, const BatchOptions& batch) {
-        if (batch.stage_times == Choice::on) profile_.emplace(backend);
+    HostCall(Backend& backend, const KernelMatrixShape& shape, const KernelMatrixHostOptions& host)
+        : options(kernels::host_options(host, true)), backend_(backend), shape_(shape), batch_(host.batch) {
+        if (batch_.stage_times == Choice::on) profile_.emplace(backend);
+    }
+    const KernelMatrixOptions options;
+
+    KernelMatrixPlan plan(bool states, const CircuitFacts& circuit, ElementType type) const {
+        kernels::KernelMatrixDevice device = kernels::kernel_device(backend_, states, options);
+        KernelMatrixPlan made = kernels::plan_that_fits(device, shape_, circuit, type, options);
+        if (kernels::tune_before(backend_, device.gram, made, options, batch_))
+            kernels::take_measured_tile(made, device, circuit.on_host, options);
+        return made;
     }
     OpReport report(const KernelMatrixPlan& plan, const ConstHostArray& x, const ConstHostArray* y,
                     const HostArray& k) const {
-        OpReport report;
-        report.op = "kernel_matrix";
-        report.method = to_string(plan.method);
-        report.items = plan.shape.pairs();
-        report.jobs = 1;
-        report.elements = plan.shape.values();
-        report.bytes_in = x.bytes() + (y != nullptr ? y->bytes() : 0);
-        report.bytes_out = k.bytes();
+        OpReport report = kernels::kernel_report(shape_, plan.method, x, y, k);
         report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
         if (profile_) add_device_times(report);
         return report;
@@ -108,6 +84,9 @@ class ReportMaker {
                 report.product_s += kernel.times.busy_s;
         }
     }
+    Backend& backend_;
+    const KernelMatrixShape& shape_;
+    const BatchOptions& batch_;
     std::optional<Profile> profile_;
     std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
@@ -115,47 +94,38 @@ class ReportMaker {
 OpReport features_streamed(Backend& backend, const KernelMatrixCircuit& circuit, const ConstHostArray& x,
                            const ConstHostArray* y, const HostArray& k, const KernelMatrixShape& shape,
                            const KernelMatrixHostOptions& host) {
-    const KernelMatrixOptions options = kernels::host_options(host, true);
-    const ReportMaker maker(backend, host.batch);
-    const std::optional<ArrayFacts> other = facts_of_other(y);
-    kernels::check_features(facts_of(x), other ? &*other : nullptr, facts_of(k), shape, options);
+    const HostCall call(backend, shape, host);
+    kernels::check_features(facts_of(x), facts_of(y), facts_of(k), shape, call.options);
     const CircuitFacts facts = kernels::circuit_facts(shape, circuit, true);
     kernels::check_host_features(x, y, k, shape, circuit.scale, backend.plan().copy_threads);
-    const bool states = kernels::effective_layers(facts) != 0;
-    const KernelMatrixPlan plan = tuned_plan(backend, states, shape, facts, k.type, options, host.batch);
+    const KernelMatrixPlan plan = call.plan(kernels::effective_layers(facts) != 0, facts, k.type);
     if (plan.method == KernelMatrixMethod::product) {
-        kernels::product_streamed(backend, plan, x, y, k, circuit.scale, options, host.batch);
-        return maker.report(plan, x, y, k);
+        kernels::product_streamed(backend, plan, x, y, k, circuit.scale, call.options, host.batch);
+        return call.report(plan, x, y, k);
     }
     Stream stream(backend, {.name = "kernel matrix"});
-    const Buffer<std::uint32_t> planes = kernels::make_planes(stream, plan);
-    const kernels::AnglePlanes angles = kernels::planes_of(plan, planes);
-    kernels::angles_of_source(stream, x, shape.samples, {circuit.scale, true}, angles, 0);
-    if (y != nullptr)
-        kernels::angles_of_source(stream, *y, shape.others, {circuit.scale, true}, angles, shape.samples);
-    kernels::CircuitStates source(stream, plan, circuit, angles);
-    kernels::blocks_streamed(backend, stream, plan, source, k, options, host.batch);
-    return maker.report(plan, x, y, k);
+    kernels::CircuitStates source(stream, plan, circuit,
+                                  kernels::angle_planes(stream, plan, x, y, circuit.scale));
+    kernels::blocks_streamed(backend, stream, plan, source, k, call.options, host.batch);
+    return call.report(plan, x, y, k);
 }
 
 OpReport states_streamed(Backend& backend, const ConstHostArray& x, const ConstHostArray* y,
                          const HostArray& k, const KernelMatrixShape& shape,
                          const KernelMatrixHostOptions& host) {
-    const KernelMatrixOptions options = kernels::host_options(host, true);
-    const ReportMaker maker(backend, host.batch);
-    const std::optional<ArrayFacts> other = facts_of_other(y);
-    kernels::check_states(facts_of(x), other ? &*other : nullptr, facts_of(k), shape, options);
+    const HostCall call(backend, shape, host);
+    kernels::check_states(facts_of(x), facts_of(y), facts_of(k), shape, call.options);
     kernels::check_host_states(x, y, k, shape, backend.plan().copy_threads);
-    const KernelMatrixPlan plan = tuned_plan(backend, true, shape, kernels::state_facts(x.type, true), k.type,
-                                             options, host.batch);
+    const KernelMatrixPlan plan = call.plan(true, kernels::state_facts(x.type, true), k.type);
     Stream stream(backend, {.name = "kernel matrix"});
     kernels::HostStates source(stream, plan, x, y);
-    kernels::blocks_streamed(backend, stream, plan, source, k, options, host.batch);
-    return maker.report(plan, x, y, k);
+    kernels::blocks_streamed(backend, stream, plan, source, k, call.options, host.batch);
+    return call.report(plan, x, y, k);
 }
 
-KernelMatrixEstimate both_estimates(const Backend& backend, const KernelMatrixShape& shape, CircuitFacts facts,
-                              ElementType type, const KernelMatrixOptions& options) {
+KernelMatrixEstimate both_estimates(const Backend& backend, const KernelMatrixShape& shape,
+                                    CircuitFacts facts, ElementType type,
+                                    const KernelMatrixOptions& options) {
     const bool states = facts.given || kernels::effective_layers(facts) != 0;
     const kernels::KernelMatrixDevice device = kernels::kernel_device(backend, states, options);
     const auto estimate = [&](bool on_host) {
@@ -202,8 +172,9 @@ void kernel_matrix(Stream& stream, const ConstDeviceArray& states, const DeviceA
                    const KernelMatrixShape& shape, const KernelMatrixOptions& options) {
     states_resident(stream, states, nullptr, k, shape, options);
 }
-void kernel_matrix(Stream& stream, const ConstDeviceArray& states, const ConstDeviceArray& others,
-                   const DeviceArray& k, const KernelMatrixShape& shape, const KernelMatrixOptions& options) {
+void kernel_matrix(Stream& stream, const detail::GivenStates<ConstDeviceArray>& states,
+                   const ConstDeviceArray& others, const DeviceArray& k, const KernelMatrixShape& shape,
+                   const KernelMatrixOptions& options) {
     states_resident(stream, states, &others, k, shape, options);
 }
 
@@ -221,8 +192,8 @@ OpReport kernel_matrix(Backend& backend, const ConstHostArray& states, const Hos
                        const KernelMatrixShape& shape, const KernelMatrixHostOptions& options) {
     return states_streamed(backend, states, nullptr, k, shape, options);
 }
-OpReport kernel_matrix(Backend& backend, const ConstHostArray& states, const ConstHostArray& others,
-                       const HostArray& k, const KernelMatrixShape& shape,
+OpReport kernel_matrix(Backend& backend, const detail::GivenStates<ConstHostArray>& states,
+                       const ConstHostArray& others, const HostArray& k, const KernelMatrixShape& shape,
                        const KernelMatrixHostOptions& options) {
     return states_streamed(backend, states, &others, k, shape, options);
 }

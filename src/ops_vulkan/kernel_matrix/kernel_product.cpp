@@ -2,67 +2,37 @@
 #include "ops_vulkan/kernel_matrix/kernel_product.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include <weft/batch.hpp>
 #include <weft/job.hpp>
 
 #include "base/batch_call.hpp"
-#include "ops_vulkan/kernel_matrix/kernel_angles.hpp"
-#include "shaders/kernel_matrix/kernel_parameters.h"
+#include "ops_vulkan/kernel_matrix/kernel_states.hpp"
+#include "shaders/kernel.spv.hpp"
 
 namespace weft::kernels {
 namespace {
 
 using ShaderWords = std::span<const std::uint32_t>;
 
-constexpr std::uint32_t kProductWork32[] = {
-#include "shaders/kernel_product_real32.spv.inc"
-};
-constexpr std::uint32_t kProductWork64[] = {
-#include "shaders/kernel_product_real64.spv.inc"
-};
-constexpr std::uint32_t kLanesWork32[] = {
-#include "shaders/kernel_product_lanes_real32.spv.inc"
-};
-constexpr std::uint32_t kLanesWork64[] = {
-#include "shaders/kernel_product_lanes_real64.spv.inc"
-};
-constexpr std::uint32_t kTimesWork32[] = {
-#include "shaders/kernel_product_times_real32.spv.inc"
-};
-constexpr std::uint32_t kTimesWork64[] = {
-#include "shaders/kernel_product_times_real64.spv.inc"
-};
-constexpr std::uint32_t kLanesTimesWork32[] = {
-#include "shaders/kernel_product_lanes_times_real32.spv.inc"
-};
-constexpr std::uint32_t kLanesTimesWork64[] = {
-#include "shaders/kernel_product_lanes_times_real64.spv.inc"
-};
-
-std::uint32_t word(std::uint64_t value) {
-    return static_cast<std::uint32_t>(value);
-}
-
-const Stream& constant(const Stream& stream) {
-    return stream;
-}
-
 struct ProductVariant {
     bool symmetric = false;
     std::uint32_t before = 0;  ///< values before the first of K in its binding
-    bool times = false;        ///< multiplies what is there
+    bool times = false;        ///< multiplies the values that are there
 };
 
 ShaderWords product_words(const KernelMatrixPlan& plan, bool times) {
+    const auto of = [&](ShaderWords real32, ShaderWords real64) { return plan.real64 ? real64 : real32; };
+    using namespace spirv;
     if (plan.lane_variant && times)
-        return plan.real64 ? ShaderWords(kLanesTimesWork64) : ShaderWords(kLanesTimesWork32);
-    if (plan.lane_variant) return plan.real64 ? ShaderWords(kLanesWork64) : ShaderWords(kLanesWork32);
-    if (times) return plan.real64 ? ShaderWords(kTimesWork64) : ShaderWords(kTimesWork32);
-    return plan.real64 ? ShaderWords(kProductWork64) : ShaderWords(kProductWork32);
+        return of(kernel_product_lanes_times_real32, kernel_product_lanes_times_real64);
+    if (plan.lane_variant) return of(kernel_product_lanes_real32, kernel_product_lanes_real64);
+    if (times) return of(kernel_product_times_real32, kernel_product_times_real64);
+    return of(kernel_product_real32, kernel_product_real64);
 }
 
 template <class Owner>
@@ -72,7 +42,7 @@ Program product_program(Owner& owner, const KernelMatrixPlan& plan, const Produc
                            .constants = {{2u, plan.parts}, {3u, symmetric}},
                            .elements_per_workgroup = symmetric ? 1 : kProductTile * kProductTile,
                            .max_workgroups = owner.device().limits.max_workgroup_count[0]};
-    // At least as many workgroups as tiles, however few rows there are.
+    // At least as many workgroups as tiles, also with few rows.
     if (plan.by_panels && !symmetric) options.elements_per_workgroup = kProductTile;
     if (plan.lane_variant) {
         if (symmetric) options.max_workgroups = 0;
@@ -88,24 +58,7 @@ Program product_program(Owner& owner, const KernelMatrixPlan& plan, const Produc
     return {owner, product_words(plan, times), options};
 }
 
-shared::KernelProductParameters product_parameters(const KernelMatrixPlan& plan,
-                                                   const KernelMatrixOptions& options) {
-    // Every value of a sample with itself is 1, so normalising leaves but the jitter.
-    const double shrink = options.normalize && plan.shape.square() ? 1 / (1 + options.jitter) : 1;
-    const std::uint64_t bits = plan.real64 ? std::bit_cast<std::uint64_t>(shrink)
-                                           : std::bit_cast<std::uint32_t>(static_cast<float>(shrink));
-    return {plan.shape.qubits,
-            word(plan.stride),
-            0,
-            word(plan.others_at),
-            word(plan.shape.columns()),
-            word(plan.shape.samples),
-            0,
-            word(bits),
-            word(bits >> 32)};
-}
-
-// All qubits into the values that are bound, a part of them a dispatch.
+// Multiplies all qubits into the values that are bound, a part of the qubits a dispatch.
 void record_product(Stream& stream, const KernelMatrixPlan& plan, const Buffer<std::uint32_t>& planes,
                     const BoundWords& k, bool symmetric, std::uint64_t elements,
                     shared::KernelProductParameters parameters) {
@@ -114,25 +67,23 @@ void record_product(Stream& stream, const KernelMatrixPlan& plan, const Buffer<s
     for (std::uint32_t first = 0; first < plan.shape.qubits; first += plan.part_qubits) {
         parameters.qubits = std::min(plan.part_qubits, plan.shape.qubits - first);
         if (first != 0) {  // the first part has shrunk K
-            parameters.shrink_low = plan.real64 ? 0 : std::bit_cast<std::uint32_t>(1.0f);
-            parameters.shrink_high = plan.real64 ? word(std::bit_cast<std::uint64_t>(1.0) >> 32) : 0;
+            const auto [low, high] = real_words(1, plan.real64);
+            parameters.shrink_low = low;
+            parameters.shrink_high = high;
         }
-        stream.dispatch(product_program(constant(stream), plan, {symmetric, k.before, first != 0}),
+        stream.dispatch(product_program(std::as_const(stream), plan, {symmetric, k.before, first != 0}),
                         {planes.view(first * of_qubit, parameters.qubits * of_qubit), k.words}, elements,
                         parameters);
     }
 }
 
-// The planes, made on the device, in page-locked memory: the engine hands them to every job.
+// The planes in page-locked memory, from where the engine hands them to every job. The device makes them.
 HostBuffer<std::uint32_t> planes_in_host_memory(Backend& backend, const KernelMatrixPlan& plan,
-                                                const ConstHostArray& x, const ConstHostArray* y, double scale) {
+                                                const ConstHostArray& x, const ConstHostArray* y,
+                                                double scale) {
     Stream stream(backend, {.name = "kernel matrix"});
-    const Buffer<std::uint32_t> planes = make_planes(stream, plan);
+    const Buffer<std::uint32_t> planes = angle_planes(stream, plan, x, y, scale);
     HostBuffer<std::uint32_t> out(backend, planes.size(), "kernel planes");
-    angles_of_source(stream, x, plan.shape.samples, {scale, false}, planes_of(plan, planes), 0);
-    if (y != nullptr)
-        angles_of_source(stream, *y, plan.shape.others, {scale, false}, planes_of(plan, planes),
-                         plan.others_at);
     stream.copy<std::uint32_t>(planes.view(), out.view());
     stream.wait();
     return out;
@@ -156,22 +107,18 @@ std::vector<Job> row_jobs(const KernelMatrixPlan& plan, const HostBuffer<std::ui
     return jobs;
 }
 
-// The pairs of `part` of `parts` of K.
+// The pairs in `part` of `parts` equal parts of K.
 std::uint64_t pairs_done(const KernelMatrixPlan& plan, std::uint64_t part, std::uint64_t parts) {
     if (part == parts) return plan.shape.pairs();
     return static_cast<std::uint64_t>(static_cast<double>(plan.shape.pairs()) * static_cast<double>(part) /
                                       static_cast<double>(parts));
 }
 
-void product_by_panels(Backend& backend, const KernelMatrixPlan& plan, const ConstHostArray& x, const ConstHostArray* y,
-                       const HostArray& k, double scale, const KernelMatrixOptions& options,
-                       core::ProgressMeter& meter) {
+void product_by_panels(Backend& backend, const KernelMatrixPlan& plan, const ConstHostArray& x,
+                       const ConstHostArray* y, const HostArray& k, double scale,
+                       const KernelMatrixOptions& options, core::ProgressMeter& meter) {
     Stream stream(backend, {.name = "kernel matrix"});
-    const Buffer<std::uint32_t> planes = make_planes(stream, plan);
-    angles_of_source(stream, x, plan.shape.samples, {scale, false}, planes_of(plan, planes), 0);
-    if (y != nullptr)
-        angles_of_source(stream, *y, plan.shape.others, {scale, false}, planes_of(plan, planes),
-                         plan.others_at);
+    const Buffer<std::uint32_t> planes = angle_planes(stream, plan, x, y, scale);
     const std::uint64_t columns = plan.shape.columns(), row_words = columns * plan.real_bytes() / 4;
     const Buffer<std::uint32_t> panel(backend, plan.job_rows * row_words, "kernel panel");
     shared::KernelProductParameters parameters = product_parameters(plan, options);
@@ -191,15 +138,12 @@ void product_by_panels(Backend& backend, const KernelMatrixPlan& plan, const Con
 void product_resident(Stream& stream, const KernelMatrixPlan& plan, const ConstDeviceArray& x,
                       const ConstDeviceArray* y, const DeviceArray& k, double scale,
                       const KernelMatrixOptions& options) {
-    const Buffer<std::uint32_t> planes = make_planes(stream, plan);
-    record_angles(stream, x, plan.shape.samples, {scale, false}, planes_of(plan, planes), 0);
-    if (y != nullptr)
-        record_angles(stream, *y, plan.shape.others, {scale, false}, planes_of(plan, planes), plan.others_at);
+    const Buffer<std::uint32_t> planes = angle_planes(stream, plan, x, y, scale);
     const std::uint64_t columns = plan.shape.columns();
     const DeviceLimits& limits = stream.device().limits;
     shared::KernelProductParameters parameters = product_parameters(plan, options);
     if (plan.symmetric) {
-        const std::uint64_t tiles = (columns + kProductTile - 1) / kProductTile;
+        const std::uint64_t tiles = divide_up(columns, kProductTile);
         record_product(stream, plan, planes, bind_elements(limits, k, 0, k.size()), true,
                        tiles * (tiles + 1) / 2, parameters);
         return;

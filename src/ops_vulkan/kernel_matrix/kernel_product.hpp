@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel matrices of circuits that cancel, on the device and through it.
+// Kernel matrices of circuits whose layers cancel, in closed form.
 #pragma once
 
 #include <weft/ops/kernel_matrix.hpp>
@@ -13,9 +13,9 @@ void product_resident(Stream& stream, const KernelMatrixPlan& plan, const ConstD
                       const ConstDeviceArray* y, const DeviceArray& k, double scale,
                       const KernelMatrixOptions& options);
 
-/// K in host memory, jobs of rows through the batch engine; `y` may be null. Errors: as run_batch.
-void product_streamed(Backend& backend, const KernelMatrixPlan& plan, const ConstHostArray& x, const ConstHostArray* y,
-                      const HostArray& k, double scale, const KernelMatrixOptions& options,
-                      const BatchOptions& batch);
+/// Makes K in host memory, as jobs of rows for the batch engine; `y` may be null. Errors: as run_batch.
+void product_streamed(Backend& backend, const KernelMatrixPlan& plan, const ConstHostArray& x,
+                      const ConstHostArray* y, const HostArray& k, double scale,
+                      const KernelMatrixOptions& options, const BatchOptions& batch);
 
 }  // namespace weft::kernels

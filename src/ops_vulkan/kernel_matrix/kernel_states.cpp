@@ -2,76 +2,23 @@
 #include "ops_vulkan/kernel_matrix/kernel_states.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <span>
 #include <utility>
-#include <vector>
 
-#include "shaders/kernel_matrix/kernel_parameters.h"
+#include "shaders/kernel.spv.hpp"
 
 namespace weft::kernels {
 namespace {
 
-constexpr std::uint32_t kStatesWork32[] = {
-#include "shaders/kernel_states_real32.spv.inc"
-};
-constexpr std::uint32_t kStatesWork64[] = {
-#include "shaders/kernel_states_real64.spv.inc"
-};
+using ShaderWords = std::span<const std::uint32_t>;
 
-constexpr std::uint32_t kPackedWork32[] = {
-#include "shaders/kernel_states_packed_real32.spv.inc"
-};
-constexpr std::uint32_t kPackedWork64[] = {
-#include "shaders/kernel_states_packed_real64.spv.inc"
-};
-constexpr std::uint32_t kPackedMatrix[] = {
-#include "shaders/kernel_states_matrix.spv.inc"
-};
-
-std::uint32_t word(std::uint64_t value) {
-    return static_cast<std::uint32_t>(value);
-}
-
-double weight_at(const ConstHostArray& weights, std::uint64_t i) {
-    return weights.type == kFloat32
-               ? static_cast<double>(static_cast<const float*>(weights.data)[i])
-               : static_cast<const double*>(weights.data)[i];
-}
-
-template <class T>
-void upload_weights(Stream& stream, const KernelMatrixCircuit& circuit, std::uint64_t count,
-                    const Buffer<std::uint32_t>& target) {
-    std::vector<T> turns(2 * count);
-    for (std::uint64_t i = 0; i < count; ++i) {
-        const double half = weight_at(circuit.weights, i) / 2;
-        turns[2 * i] = static_cast<T>(std::cos(half));
-        turns[2 * i + 1] = static_cast<T>(std::sin(half));
-    }
-    stream.upload(std::span<const T>(turns),
-                  detail::Access::make<BufferView<T>>(detail::Access::object(target.view()), std::size_t{0},
-                                                      turns.size()));
+// Words [first, first + count) of a buffer.
+Words words_of(const std::shared_ptr<core::BufferObject>& object, std::uint64_t first, std::uint64_t count) {
+    return detail::Access::make<Words>(object, first, count);
 }
 
 std::uint64_t words_of_states(const KernelMatrixPlan& plan, std::uint64_t rows) {
     return rows * plan.states.state_bytes / 4;
-}
-
-using ShaderWords = std::span<const std::uint32_t>;
-
-Program states_program(const Stream& stream, const KernelMatrixPlan& plan, const StatePass& pass, bool generate,
-                       bool packs) {
-    const std::uint32_t lanes = lanes_of(plan.states, pass);
-    ProgramOptions options{.name = "kernel_states",
-                           .constants = {{0u, lanes}, {2u, generate}, {3u, pass.ring}, {4u, lanes}},
-                           .elements_per_workgroup = lanes >> (pass.window - 4),
-                           .max_workgroups = stream.device().limits.max_workgroup_count[0]};
-    if (!packs)
-        return {stream, plan.real64 ? ShaderWords(kStatesWork64) : ShaderWords(kStatesWork32), options};
-    options.constants.emplace_back(5u, plan.states.squares != 0);
-    if (plan.states.gram.matrix()) return {stream, ShaderWords(kPackedMatrix), options};
-    options.constants.emplace_back(6u, plan.states.turned);
-    return {stream, plan.real64 ? ShaderWords(kPackedWork64) : ShaderWords(kPackedWork32), options};
 }
 
 std::optional<Buffer<std::uint32_t>> room(const Stream& stream, std::uint64_t bytes, const char* name) {
@@ -79,7 +26,172 @@ std::optional<Buffer<std::uint32_t>> room(const Stream& stream, std::uint64_t by
     return Buffer<std::uint32_t>(stream, bytes / 4, name);
 }
 
+std::uint32_t most_workgroups(const Stream& stream) {
+    return stream.device().limits.max_workgroup_count[0];
+}
+
+Program angles_program(const Stream& stream, bool real64) {
+    constexpr std::uint32_t kLocalSize = 128;
+    return {stream,
+            real64 ? ShaderWords(spirv::kernel_angles_real64) : ShaderWords(spirv::kernel_angles_real32),
+            {.name = "kernel_angles",
+             .constants = {{0u, kLocalSize}},
+             .max_workgroups = most_workgroups(stream)}};
+}
+
+Program norms_program(const Stream& stream, ShaderWords words, std::uint32_t lanes) {
+    return {stream,
+            words,
+            {.name = "kernel_norms",
+             .constants = {{0u, lanes}},
+             .elements_per_workgroup = 1,
+             .max_workgroups = most_workgroups(stream)}};
+}
+
+Program states_program(const Stream& stream, const KernelMatrixPlan& plan, const StatePass& pass,
+                       bool generate, bool packs) {
+    const std::uint32_t lanes = lanes_of(plan.states, pass);
+    ProgramOptions options{.name = "kernel_states",
+                           .constants = {{0u, lanes}, {2u, generate}, {3u, pass.ring}, {4u, lanes}},
+                           .elements_per_workgroup = lanes >> (pass.window - 4),
+                           .max_workgroups = most_workgroups(stream)};
+    if (!packs)
+        return {
+            stream,
+            plan.real64 ? ShaderWords(spirv::kernel_states_real64) : ShaderWords(spirv::kernel_states_real32),
+            options};
+    options.constants.emplace_back(5u, plan.states.squares != 0);
+    if (plan.states.gram.matrix()) return {stream, ShaderWords(spirv::kernel_states_matrix), options};
+    options.constants.emplace_back(6u, plan.states.turned);
+    return {stream,
+            plan.real64 ? ShaderWords(spirv::kernel_states_packed_real64)
+                        : ShaderWords(spirv::kernel_states_packed_real32),
+            options};
+}
+
+// Rows [0, rows) of features to columns [column, column + rows) of the planes.
+void record_angles(Stream& stream, const KernelMatrixPlan& plan, const ConstDeviceArray& x,
+                   std::uint64_t rows, double scale, const Words& planes, std::uint64_t column) {
+    const DeviceLimits& limits = stream.device().limits;
+    const Program program = angles_program(stream, plan.real64);
+    const std::uint64_t qubits = plan.shape.qubits;
+    const std::uint64_t range = limits.max_storage_buffer_range - limits.storage_buffer_offset_alignment;
+    const std::uint64_t most =
+        std::max<std::uint64_t>(1, std::min<std::uint64_t>(range / x.type().bytes(), 1u << 30) / qubits);
+    for (std::uint64_t row = 0; row < rows; row += most) {
+        const std::uint64_t some = std::min(most, rows - row);
+        const BoundWords bound = bind_elements(limits, x, row * qubits, some * qubits);
+        shared::KernelAngleParameters parameters = angle_parameters(plan, x.type(), scale, column + row);
+        parameters.in_base = bound.before;
+        stream.dispatch(program, {bound.words, planes}, some * qubits, parameters);
+    }
+}
+
+void record_angles(Stream& stream, const KernelMatrixPlan& plan, const ConstHostArray& x, std::uint64_t rows,
+                   double scale, const Words& planes, std::uint64_t column) {
+    const std::uint64_t count = rows * plan.shape.qubits, words = count * x.type.bytes() / 4;
+    const Buffer<std::uint32_t> features(stream, words, "kernel features");
+    stream.upload(std::span(static_cast<const std::uint32_t*>(x.data), words), features.view());
+    const auto& object = detail::Access::object(features.view());
+    if (x.type == kFloat32)
+        record_angles(stream, plan,
+                      detail::Access::make<BufferView<const float>>(object, std::size_t{0}, count), rows,
+                      scale, planes, column);
+    else
+        record_angles(stream, plan,
+                      detail::Access::make<BufferView<const double>>(object, std::size_t{0}, count), rows,
+                      scale, planes, column);
+}
+
+template <class Array>
+Buffer<std::uint32_t> planes_of(Stream& stream, const KernelMatrixPlan& plan, const Array& x, const Array* y,
+                                double scale) {
+    Buffer<std::uint32_t> planes(stream, plan.planes_values() * plan.real_bytes() / 4, "kernel planes");
+    record_angles(stream, plan, x, plan.shape.samples, scale, planes.view(), 0);
+    if (y != nullptr)
+        record_angles(stream, plan, *y, plan.shape.others, scale, planes.view(), plan.others_at);
+    return planes;
+}
+
 }  // namespace
+
+BoundWords bind_units(const DeviceLimits& limits, const std::shared_ptr<core::BufferObject>& object,
+                      std::uint64_t first, std::uint64_t count, std::uint64_t unit) {
+    const std::uint64_t alignment = std::max<std::uint64_t>(limits.storage_buffer_offset_alignment, unit);
+    const std::uint64_t begin = first * unit, aligned = begin / alignment * alignment;
+    return {words_of(object, aligned / 4, (begin + count * unit - aligned) / 4),
+            word((begin - aligned) / unit)};
+}
+
+BoundWords bind_elements(const DeviceLimits& limits, const ConstDeviceArray& array, std::uint64_t first,
+                         std::uint64_t count) {
+    return bind_units(limits, detail::Access::object(array), array.first() + first, count,
+                      array.type().bytes());
+}
+
+Buffer<std::uint32_t> angle_planes(Stream& stream, const KernelMatrixPlan& plan, const ConstDeviceArray& x,
+                                   const ConstDeviceArray* y, double scale) {
+    return planes_of(stream, plan, x, y, scale);
+}
+Buffer<std::uint32_t> angle_planes(Stream& stream, const KernelMatrixPlan& plan, const ConstHostArray& x,
+                                   const ConstHostArray* y, double scale) {
+    return planes_of(stream, plan, x, y, scale);
+}
+
+Normalizer::Normalizer(const Stream& stream, const KernelMatrixPlan& plan, const KernelMatrixOptions& options)
+    : plan_(plan),
+      options_(options),
+      factors_(stream, (plan.shape.samples + plan.shape.others) * plan.real_bytes() / 4, "kernel factors") {}
+
+void Normalizer::take(Stream& stream, const Words& states, const StateRows& rows) {
+    const std::uint64_t unit = plan_.states.state_bytes >> plan_.shape.qubits;
+    const BoundWords bound = bind_units(stream.device().limits, detail::Access::object(states),
+                                        states.first() * 4 / unit, rows.count << plan_.shape.qubits, unit);
+    shared::KernelNormParameters parameters =
+        norm_parameters(plan_, options_, rows, std::uint64_t{1} << plan_.shape.qubits);
+    parameters.before = bound.before;
+    stream.dispatch(norms_program(stream,
+                                  plan_.real64 ? ShaderWords(spirv::kernel_norms_real64)
+                                               : ShaderWords(spirv::kernel_norms_real32),
+                                  plan_.states.norm_lanes),
+                    {ConstWords(bound.words), factors_}, rows.count, parameters);
+}
+
+void Normalizer::take_squares(Stream& stream, const Words& squares, const StateRows& rows) {
+    // No more invocations than sums, of which a state has one to some hundreds.
+    const std::uint32_t lanes = std::min(plan_.states.norm_lanes, plan_.states.squares);
+    stream.dispatch(norms_program(stream,
+                                  plan_.real64 ? ShaderWords(spirv::kernel_norms_squares_real64)
+                                               : ShaderWords(spirv::kernel_norms_squares_real32),
+                                  lanes),
+                    {ConstWords(squares), factors_}, rows.count,
+                    norm_parameters(plan_, options_, rows, plan_.states.squares));
+}
+
+void Normalizer::scale(Stream& stream, const GramRange& range, std::uint64_t origin, std::uint64_t leading,
+                       const KernelBlock& block) {
+    const DeviceLimits& limits = stream.device().limits;
+    const bool wide_values = plan_.type == kFloat64, wide = wide_values || plan_.real64;
+    ProgramOptions options{.name = "kernel_scale", .max_workgroups = most_workgroups(stream)};
+    if (wide) options.constants = {{2u, wide_values}, {3u, plan_.real64}};
+    const Program program{
+        stream, wide ? ShaderWords(spirv::kernel_scale_real64) : ShaderWords(spirv::kernel_scale_real32),
+        options};
+    const std::uint64_t unit = plan_.value_bytes();
+    const std::uint64_t most_values = std::min<std::uint64_t>(
+        (limits.max_storage_buffer_range - limits.storage_buffer_offset_alignment) / unit, 1u << 31);
+    const std::uint64_t most = std::max<std::uint64_t>(1, most_values / leading);
+    for (std::uint64_t row = 0; row < block.rows; row += most) {
+        const KernelBlock some{block.row + row, std::min(most, block.rows - row), block.column,
+                               block.columns};
+        const BoundWords bound = bind_units(limits, range.object, range.first / unit + origin + row * leading,
+                                            (some.rows - 1) * leading + some.columns, unit);
+        shared::KernelScaleParameters parameters = scale_parameters(plan_, options_, some, leading);
+        parameters.before = bound.before;
+        stream.dispatch(program, {ConstWords(factors_.view()), bound.words}, some.rows * some.columns,
+                        parameters);
+    }
+}
 
 void RowMajorStates::pack(Stream& stream, const StateRows& rows, const PackTarget& target,
                           Normalizer* normalizer) {
@@ -89,17 +201,13 @@ void RowMajorStates::pack(Stream& stream, const StateRows& rows, const PackTarge
 }
 
 CircuitStates::CircuitStates(Stream& stream, const KernelMatrixPlan& plan, const KernelMatrixCircuit& circuit,
-                             AnglePlanes planes)
+                             Buffer<std::uint32_t> planes)
     : plan_(plan),
       planes_(std::move(planes)),
       rz_(circuit.map == FeatureMap::ryrz),
-      weights_(static_cast<const Stream&>(stream),
-               2 * plan.layers * std::uint64_t{plan.shape.qubits} * plan.real_bytes() / 4, "kernel weights") {
-    const std::uint64_t count = plan.layers * std::uint64_t{plan.shape.qubits};
-    if (plan.real64)
-        upload_weights<double>(stream, circuit, count, weights_);
-    else
-        upload_weights<float>(stream, circuit, count, weights_);
+      weights_(stream, 2 * plan.layers * std::uint64_t{plan.shape.qubits} * plan.real_bytes() / 4,
+               "kernel weights") {
+    stream.upload(weight_words(plan, circuit), weights_);
     const std::uint64_t each = built_bytes(plan) / (plan.states.two_buffers ? 2 : 1);
     states_ = room(stream, each, "kernel states");
     if (plan.states.two_buffers) other_ = room(stream, each, "kernel states");
@@ -127,39 +235,29 @@ Words CircuitStates::build(Stream& stream, const StateRows& rows, const Words* p
         const bool last = layer == plan_.layers;
         for (const StatePass& pass : plan_.states.passes) {
             const bool packs = packed != nullptr && last && &pass == &plan_.states.passes.back();
-            const Step step{pass, last ? shared::kKernelNoLayer : layer, layer == 1 && pass.ring};
-            run(stream, rows, step, pass.ring ? from : to, packs ? *packed : to, packs);
+            shared::KernelStateParameters parameters =
+                state_parameters(plan_, pass, rows, last ? shared::kKernelNoLayer : layer, rz_);
+            if (packs) parameters.padded = (parameters.rows + 63) / 64 * 64;
+            const std::uint64_t count = std::uint64_t{parameters.padded}
+                                        << (std::max(plan_.shape.qubits, 4u) - pass.window);
+            // The first pass of the first layer makes the product state in front of it.
+            const Program program = states_program(stream, plan_, pass, layer == 1 && pass.ring, packs);
+            const ConstWords angles(planes_.view()), weights(weights_.view()), source(pass.ring ? from : to);
+            if (packs)
+                stream.dispatch(program,
+                                {angles, weights, source, *packed, squares_ ? squares_->view() : *packed},
+                                count, parameters);
+            else
+                stream.dispatch(program, {angles, weights, source, to}, count, parameters);
         }
         std::swap(from, to);
     }
     return from;
 }
 
-void CircuitStates::run(Stream& stream, const StateRows& rows, const Step& step, const Words& from,
-                        const Words& to, bool packs) {
-    const StatePass& pass = step.pass;
-    const std::uint64_t column = rows.of_y ? plan_.shape.samples + rows.row : rows.row;
-    const std::uint64_t padded = packs ? (rows.count + 63) / 64 * 64 : rows.count;
-    const shared::KernelStateParameters parameters{
-        plan_.shape.qubits, word(planes_.stride), word(column),
-        pass.window,        pass.carried,         pass.from,
-        pass.gates_from,    step.gates,           rz_ ? 1u : 0u,
-        word(rows.count),   word(padded),         word(plan_.states.gram.blocks)};
-    const std::uint64_t count = padded << (std::max(plan_.shape.qubits, 4u) - pass.window);
-    const BufferView<const std::uint32_t> angles(planes_.words), weights(weights_.view());
-    const BufferView<const std::uint32_t> source(from);
-    const Program program = states_program(stream, plan_, pass, step.generate, packs);
-    if (packs)
-        stream.dispatch(program, {angles, weights, source, to, squares_ ? squares_->view() : to}, count,
-                        parameters);
-    else
-        stream.dispatch(program, {angles, weights, source, to}, count, parameters);
-}
-
 Words ResidentStates::states(Stream&, const StateRows& rows) {
     const ConstDeviceArray& states = rows.of_y ? *y_ : x_;
-    const std::uint64_t first =
-        states.first() * states.type().bytes() / 4 + words_of_states(plan_, rows.row);
+    const std::uint64_t first = states.first() * states.type().bytes() / 4 + words_of_states(plan_, rows.row);
     return words_of(detail::Access::object(states), first, words_of_states(plan_, rows.count));
 }
 
@@ -168,8 +266,7 @@ HostStates::HostStates(Stream& stream, const KernelMatrixPlan& plan, const Const
     : plan_(plan),
       x_(x),
       y_(y),
-      states_(static_cast<const Stream&>(stream), words_of_states(plan, plan.states.chunk_rows),
-              "kernel states") {}
+      states_(stream, words_of_states(plan, plan.states.chunk_rows), "kernel states") {}
 
 Words HostStates::states(Stream& stream, const StateRows& rows) {
     const ConstHostArray& states = rows.of_y ? *y_ : x_;

@@ -1,31 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packed states, wherever they come from: a circuit, the device's memory or the host's.
+// Packed states and their norms. States come from a circuit, from the device's memory or from the host's.
 #pragma once
 
-#include <memory>
 #include <optional>
 
 #include <weft/ops/kernel_matrix.hpp>
 
+#include "ops/kernel_matrix/kernel_plan.hpp"
 #include "ops_vulkan/gram/gram.hpp"
-#include "ops_vulkan/kernel_matrix/kernel_angles.hpp"
-#include "ops_vulkan/kernel_matrix/kernel_normalize.hpp"
-#include "ops/kernel_matrix/kernel_state_plan.hpp"
 
 namespace weft::kernels {
 
-/// Where packed states go: to row `first` of `planes` and those behind.
+using Words = BufferView<std::uint32_t>;
+using ConstWords = BufferView<const std::uint32_t>;
+
+/// A range that is bound where a binding may start on this device, and its elements before the first one
+/// meant.
+struct BoundWords {
+    Words words;
+    std::uint32_t before = 0;
+};
+/// `count` units of `unit` bytes each, from unit `first` of a buffer on.
+BoundWords bind_units(const DeviceLimits& limits, const std::shared_ptr<core::BufferObject>& object,
+                      std::uint64_t first, std::uint64_t count, std::uint64_t unit);
+/// Elements [first, first + count) of an array.
+BoundWords bind_elements(const DeviceLimits& limits, const ConstDeviceArray& array, std::uint64_t first,
+                         std::uint64_t count);
+
+/// Planes [qubit][cosine, sine][stride] of float or double: the angles of X, and of Y from plan.others_at on.
+/// `y` may be null. Features come from the device's memory or from the host's.
+Buffer<std::uint32_t> angle_planes(Stream& stream, const KernelMatrixPlan& plan, const ConstDeviceArray& x,
+                                   const ConstDeviceArray* y, double scale);
+Buffer<std::uint32_t> angle_planes(Stream& stream, const KernelMatrixPlan& plan, const ConstHostArray& x,
+                                   const ConstHostArray* y, double scale);
+
+/// Factors of all states that divide K by their norms: as KernelMatrixOptions::normalize asks, or only to
+/// take out what rounding did to states that were built.
+class Normalizer {
+  public:
+    Normalizer(const Stream& stream, const KernelMatrixPlan& plan, const KernelMatrixOptions& options);
+    /// Factors of some rows: from row-major states, or from StatePlan::squares sums of squares of each.
+    void take(Stream& stream, const Words& states, const StateRows& rows);
+    void take_squares(Stream& stream, const Words& squares, const StateRows& rows);
+    /// Divides the block at element `origin` of `range`, whose rows are `leading` elements apart.
+    void scale(Stream& stream, const GramRange& range, std::uint64_t origin, std::uint64_t leading,
+               const KernelBlock& block);
+
+    /// Whether a pass of its own divides K: KernelMatrixOptions::normalize. Otherwise K is divided as it is
+    /// made.
+    bool scales() const noexcept { return options_.normalize; }
+    /// The factors from that of the state `row` of X or Y on.
+    GramFactors factors(bool of_y, std::uint64_t row) const {
+        return {factors_.view(), (of_y ? plan_.others_at : 0) + row};
+    }
+
+  private:
+    const KernelMatrixPlan& plan_;
+    const KernelMatrixOptions options_;
+    Buffer<std::uint32_t> factors_;
+};
+
+/// Where packed states go: to row `first` of `planes` and the rows behind it.
 struct PackTarget {
     GramProduct& product;
     GramRange planes;
     std::uint64_t first = 0;
 };
 
-/// States of X and Y, asked for some rows at a time, at most StatePlan::chunk_rows.
+/// States of X and Y. At most StatePlan::chunk_rows of them are asked for at a time.
 class StateSource {
   public:
     virtual ~StateSource() = default;
-    /// Packs these rows; `normalizer`, if there is one, takes their norms.
+    /// Packs these rows. `normalizer` may be null; otherwise it takes their norms.
     virtual void pack(Stream& stream, const StateRows& rows, const PackTarget& target,
                       Normalizer* normalizer) = 0;
 };
@@ -41,31 +87,24 @@ class RowMajorStates : public StateSource {
     virtual Words states(Stream& stream, const StateRows& rows) = 0;
 };
 
-/// States of a circuit, built from the half angles of all rows. With StatePlan::fused the last pass packs.
+/// States of a circuit, built from the angles of all rows. With StatePlan::fused the last pass packs them.
 class CircuitStates : public RowMajorStates {
   public:
-    /// `planes`: of half angles, Y's behind X's.
-    CircuitStates(Stream& stream, const KernelMatrixPlan& plan, const KernelMatrixCircuit& circuit, AnglePlanes planes);
+    /// `planes`: as angle_planes makes them.
+    CircuitStates(Stream& stream, const KernelMatrixPlan& plan, const KernelMatrixCircuit& circuit,
+                  Buffer<std::uint32_t> planes);
     void pack(Stream& stream, const StateRows& rows, const PackTarget& target,
               Normalizer* normalizer) override;
 
   private:
-    struct Step {
-        const StatePass& pass;
-        std::uint32_t gates;  ///< weights of the layer's gates, or kKernelNoLayer
-        bool generate;        ///< from the product state in front of the first layer
-    };
     Words states(Stream& stream, const StateRows& rows) override { return build(stream, rows, nullptr); }
-    /// All layers, the last pass of the last one into `packed` where that is given. Where states lie else.
+    /// Records all layers and returns where the states lie. If `packed` is given, the last pass writes there.
     Words build(Stream& stream, const StateRows& rows, const Words* packed);
-    void run(Stream& stream, const StateRows& rows, const Step& step, const Words& from, const Words& to,
-             bool packs);
-    /// What is bound for these rows. Where states are packed immediately and none are kept: words that no shader
-    /// reads.
+    /// What is bound for these rows. If no states are kept, it is words that no shader reads.
     Words held(const std::optional<Buffer<std::uint32_t>>& states, std::uint64_t rows) const;
 
     const KernelMatrixPlan& plan_;
-    AnglePlanes planes_;
+    Buffer<std::uint32_t> planes_;
     bool rz_;
     Buffer<std::uint32_t> weights_;
     std::optional<Buffer<std::uint32_t>> states_, other_, squares_;

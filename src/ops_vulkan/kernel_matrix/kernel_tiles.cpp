@@ -11,7 +11,6 @@
 #include <weft/error.hpp>
 
 #include "ops/kernel_matrix/kernel_check.hpp"
-#include "ops/kernel_matrix/kernel_estimate.hpp"
 #include "ops_vulkan/gram/gram_tuner.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_device.hpp"
 
@@ -19,23 +18,18 @@ namespace weft {
 namespace kernels {
 namespace {
 
-KernelMatrixPlan plan_for(const KernelMatrixDevice& device, const KernelMatrixShape& shape, const tune::TileOptions& options,
-                          bool on_host) {
+KernelMatrixPlan plan_for(const KernelMatrixDevice& device, const KernelMatrixShape& shape,
+                          const tune::TileOptions& options, bool on_host) {
     CircuitFacts facts;
     facts.layers = 2;
     facts.reupload = true;
     facts.given = options.given_states;
     facts.given64 = options.type == kFloat64;
     facts.on_host = on_host;
-    const KernelMatrixOptions planned{.autotune = Choice::off};
-    KernelMatrixPlan plan = plan_kernel(device, shape, facts, options.type, planned);
-    const KernelMatrixEstimate estimate = estimate_kernel(plan, device, facts, planned);
-    if (on_host ? !estimate.streamed_fits : !estimate.resident_fits)
-        throw Error(Errc::out_of_memory, "tune::kernel_matrix_tiles: " + estimate.reasons.back());
-    return plan;
+    return plan_that_fits(device, shape, facts, options.type, {.autotune = Choice::off});
 }
 
-// Whether a plan for such products would take the tile.
+// Whether a plan for products of this class may take the tile.
 bool has_tile(const GramDevice& device, const std::string& products, const GramTile& tile) {
     for (const GramMethod method :
          {GramMethod::fp32_4m, GramMethod::fp32_3m, GramMethod::fp64, GramMethod::matrix_split}) {
@@ -71,7 +65,7 @@ std::vector<TileReport> kernel_matrix_tiles(Backend& backend, const KernelMatrix
     if (options.type != kFloat32 && options.type != kFloat64)
         throw Error(Errc::invalid_argument, "tune::kernel_matrix_tiles: wrong type (got " +
                                                 to_string(options.type) + ", need float32 or float64)");
-    constexpr int kLeastKept = 3;  // the quartiles of fewer times show no scatter
+    constexpr int kLeastKept = 3;  // fewer times have no quartiles that show scatter
     if (options.keep && options.repeats >= 1 && options.repeats < kLeastKept)
         throw Error(Errc::invalid_argument,
                     "tune::kernel_matrix_tiles: too few repeats to keep a tile (got " +
@@ -83,7 +77,8 @@ std::vector<TileReport> kernel_matrix_tiles(Backend& backend, const KernelMatrix
     if (!(options.flops >= 0) || !std::isfinite(options.flops))
         throw Error(Errc::invalid_argument, "tune::kernel_matrix_tiles: flops out of range (got " +
                                                 std::to_string(options.flops) + ", need 0 or more)");
-    const kernels::KernelMatrixDevice device = kernels::kernel_device(backend, true, {.autotune = Choice::off});
+    const kernels::KernelMatrixDevice device =
+        kernels::kernel_device(backend, true, {.autotune = Choice::off});
     std::vector<TileReport> reports;
     std::set<std::string> seen;
     for (const bool on_host : {true, false}) {
@@ -91,7 +86,7 @@ std::vector<TileReport> kernel_matrix_tiles(Backend& backend, const KernelMatrix
         try {
             plan = kernels::plan_for(device, shape, options, on_host);
         } catch (const Error& error) {
-            // K need not fit the device to be made on host memory.
+            // A K that does not fit the device can still be made in host memory.
             if (on_host || error.code() != Errc::out_of_memory) throw;
             continue;
         }
@@ -108,7 +103,7 @@ std::vector<KeptTile> kept_tiles(const Backend& backend) {
     std::vector<KeptTile> kept;
     kernels::GramDevice device = kernels::gram_limits(backend);
     const std::map<std::string, kernels::GramTile> tiles = kernels::kept_tiles(backend).tiles;
-    // Those of matrix units depend on which of them there are.
+    // Which tiles of matrix units fit depends on the judgement of these.
     if (std::any_of(tiles.begin(), tiles.end(),
                     [](const auto& tile) { return tile.first.starts_with("matrix"); }))
         device = kernels::gram_device(backend);

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completes <weft/ops/lattice.hpp>: vectors in host memory, and in buffers on a Stream.
+// Completes <weft/ops/lattice.hpp> and <weft/ops/lattice_search.hpp>: vectors in host memory, and in buffers
+// on a Stream.
 #include <weft/ops/lattice.hpp>
+#include <weft/ops/lattice_search.hpp>
 
-#include <array>
-#include <memory>
+#include <optional>
+#include <utility>
 
 #include <weft/program.hpp>
 
 #include "ops/lattice/lattice_check.hpp"
 #include "ops/lattice/lattice_plan.hpp"
 #include "ops/lattice/lattice_resident.hpp"
+#include "ops/lattice/lattice_search.hpp"
 #include "ops/lattice/status_counter.hpp"
 #include "ops_vulkan/lattice/lattice_jobs.hpp"
 #include "ops_vulkan/lattice/lattice_shaders.hpp"
@@ -36,7 +39,7 @@ Program make_program(Owner& owner, LatticeOp op, const LatticeCode& code, bool r
                            .max_workgroups = plan.max_workgroups}};
 }
 
-// Of each job of a call; dither counts vectors on from job to job.
+// The parameters of each job of a call. Dither counts vectors through all jobs.
 kernels::LatticeParametersOf of_each_job(const LatticeParameters& parameters) {
     return [parameters](std::size_t first_vector) {
         LatticeParameters p = parameters;
@@ -52,35 +55,15 @@ std::size_t codes_bytes(const LatticeShape& shape, const LatticeCode& code) {
     return code_bytes(code, shape.element_vectors);
 }
 
-/// The caller's statuses, or an array for the time of the call.
-class Statuses {
-  public:
-    Statuses(const char* function, std::span<std::uint8_t> given, std::size_t vectors) : span_(given) {
-        if (!given.empty() || given.data() != nullptr) {
-            kernels::check_size(function, "status", "bytes", given.size(), vectors);
-            return;
-        }
-        own_ = std::make_unique_for_overwrite<std::uint8_t[]>(vectors);
-        span_ = {own_.get(), vectors};
-    }
-    std::span<std::uint8_t> span() const { return span_; }
-
-  private:
-    std::unique_ptr<std::uint8_t[]> own_;
-    std::span<std::uint8_t> span_;
-};
-
-// encode and quantize: x to something of `out_element_bytes` for an element, and statuses.
+// lattice_encode and lattice_quantize: x to statuses and to `out`, which has `out_element_bytes` for an
+// element.
 OpReport forward(Backend& backend, LatticeOp op, const LatticeCode& code, std::span<const float> x,
                  const kernels::NamedSpan& out, void* out_data, std::size_t out_element_bytes,
                  const LatticeShape& shape, std::span<std::uint8_t> status,
                  const LatticeHostOptions& options) {
     const char* function = kernels::function_of(op);
-    const Statuses statuses(function, status, shape.vectors());
-    const std::array<kernels::NamedSpan, 1> inputs{{{"x", x.data(), x.size_bytes()}}};
-    const std::array<kernels::NamedSpan, 2> outputs{
-        {out, {"status", statuses.span().data(), statuses.span().size()}}};
-    kernels::check_lattice_spans(function, inputs, outputs, op == LatticeOp::quantize);
+    const kernels::Statuses statuses(function, status, shape.vectors());
+    kernels::check_forward(function, x, out, statuses.span(), op == LatticeOp::quantize);
     if (options.check_values)
         kernels::check_finite(function, x, shape.given_width, backend.plan().copy_threads);
     const Program program =
@@ -92,7 +75,7 @@ OpReport forward(Backend& backend, LatticeOp op, const LatticeCode& code, std::s
                                   {{out_data, out.bytes, out_element_bytes},
                                    {statuses.span().data(), statuses.span().size(), shape.element_vectors}},
                                   options.batch, [&](std::size_t vectors) { counter.in_place(vectors); });
-    return kernels::forward_report(function, shape, counter.finish(backend.plan().copy_threads),
+    return kernels::forward_report(function, shape, x, counter.finish(backend.plan().copy_threads),
                                    std::move(batch));
 }
 
@@ -121,33 +104,30 @@ OpReport lattice_quantize(Backend& backend, const LatticeCode& code, std::span<c
 OpReport lattice_decode(Backend& backend, const LatticeCode& code, std::span<const std::uint8_t> codes,
                         std::span<const std::uint8_t> status, std::span<float> x,
                         const LatticeDecodeHostOptions& options) {
-    const char* function = "lattice_decode";
-    const LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
+    const kernels::DecodeCall call =
+        kernels::check_decode(code, codes, status, x, options, backend.plan().copy_threads);
+    const LatticeShape& shape = call.shape;
     LatticeParameters parameters = kernels::parameters_of(code, shape);
-    parameters.layout.depth = kernels::checked_depth(function, code, options.depth);
-    kernels::check_size(function, "codes", "bytes", codes.size(), code_bytes(code, shape.vectors()));
-    const bool retries = !status.empty() || status.data() != nullptr;
-    if (retries) kernels::check_size(function, "status", "bytes", status.size(), shape.vectors());
-    const std::array<kernels::NamedSpan, 2> inputs{
-        {{"codes", codes.data(), codes.size()}, {"status", status.data(), status.size()}}};
-    const std::array<kernels::NamedSpan, 1> outputs{{{"x", x.data(), x.size_bytes()}}};
-    kernels::check_lattice_spans(function, inputs, outputs, false);
-    const std::uint32_t threads = backend.plan().copy_threads;
-    if (options.check_values) kernels::check_digits(function, code, codes, shape.vectors(), threads);
-    const kernels::StatusCount count = options.check_values
-                                           ? kernels::check_statuses(function, code, status, threads)
-                                           : kernels::count_statuses(status, threads);
+    parameters.layout.depth = call.depth;
     const Program program =
-        make_program(backend, LatticeOp::decode, code, retries, shape.element_vectors, shape.ragged);
-    const std::uint32_t none = 0;  // what is bound where there are no statuses
+        make_program(backend, LatticeOp::decode, code, call.retries, shape.element_vectors, shape.ragged);
+    const std::uint32_t none = 0;  // what is bound without statuses
     const kernels::LatticeInput status_input =
-        retries ? kernels::LatticeInput{status.data(), status.size(), shape.element_vectors}
-                : kernels::LatticeInput{&none, sizeof none, 0};
+        call.retries ? kernels::LatticeInput{status.data(), status.size(), shape.element_vectors}
+                     : kernels::LatticeInput{&none, sizeof none, 0};
     BatchReport batch =
         kernels::run_lattice_jobs(backend, program, shape, of_each_job(parameters),
                                   {{codes.data(), codes.size(), codes_bytes(shape, code)}, status_input},
                                   {{x.data(), x.size_bytes(), shape.element_value_bytes()}}, options.batch);
-    return kernels::lattice_report(function, shape, count, std::move(batch));
+    return kernels::lattice_report("lattice_decode", shape, call.count, std::move(batch));
+}
+
+LatticeSearch lattice_search_beta(Backend& backend, const LatticeCode& code, std::span<const float> sample,
+                                  const LatticeSearchOptions& options) {
+    return kernels::search_beta(
+        code, sample, options, backend.plan().copy_threads,
+        [&](const LatticeCode& trial, std::span<const float> x, std::span<float> y,
+            const LatticeHostOptions& each) { return lattice_quantize(backend, trial, x, y, {}, each); });
 }
 
 namespace {
@@ -164,31 +144,23 @@ void dispatch(Stream& stream, LatticeOp op, const LatticeCode& code, const Resid
 void lattice_encode(Stream& stream, const LatticeCode& code, BufferView<const float> x,
                     BufferView<std::uint32_t> codes, BufferView<std::uint32_t> status,
                     const LatticeOptions& options) {
-    const Resident r = kernels::resident_vectors("lattice_encode", code, x.size(), options.width,
-                                                 codes.size(), status.size());
+    const Resident r = kernels::resident_encode(code, x.size(), codes.size(), status.size(), options);
     dispatch(stream, LatticeOp::encode, code, r, code.max_retries != 0, {x, codes, status});
 }
 
 void lattice_quantize(Stream& stream, const LatticeCode& code, BufferView<const float> x, BufferView<float> y,
                       BufferView<std::uint32_t> status, const LatticeOptions& options) {
-    const char* function = "lattice_quantize";
-    const LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
-    const Resident r = kernels::resident_vectors(function, code, x.size(), options.width,
-                                                 code_words(code, shape.vectors()), status.size());
-    kernels::check_size(function, "y", "values", y.size(), x.size());
-    kernels::check_lattice_overlap(function, detail::Access::object(x) == detail::Access::object(y),
-                                   x.first(), y.first(), x.size());
+    const Resident r = kernels::resident_quantize(
+        code, {detail::Access::object(x).get(), x.first(), x.size()},
+        {detail::Access::object(y).get(), y.first(), y.size()}, status.size(), options);
     dispatch(stream, LatticeOp::quantize, code, r, code.max_retries != 0, {x, y, status});
 }
 
 void lattice_decode(Stream& stream, const LatticeCode& code, BufferView<const std::uint32_t> codes,
                     std::optional<BufferView<const std::uint32_t>> status, BufferView<float> x,
                     const LatticeDecodeOptions& options) {
-    const char* function = "lattice_decode";
-    const LatticeShape shape = kernels::checked_shape(function, code, x.size(), options.width);
-    const std::size_t words = status ? status->size() : status_words(shape.vectors());
-    Resident r = kernels::resident_vectors(function, code, x.size(), options.width, codes.size(), words);
-    r.parameters.layout.depth = kernels::checked_depth(function, code, options.depth);
+    const Resident r = kernels::resident_decode(
+        code, x.size(), codes.size(), status ? std::optional(status->size()) : std::nullopt, options);
     dispatch(stream, LatticeOp::decode, code, r, status.has_value(), {codes, status ? *status : codes, x});
 }
 

@@ -11,18 +11,16 @@
 #include <weft/program.hpp>
 
 #include "ops/lattice/lattice_check.hpp"
-#include "ops/lattice/lattice_inner_check.hpp"
 #include "ops/lattice/lattice_plan.hpp"
+#include "ops/lattice/lattice_resident.hpp"
 #include "ops_vulkan/lattice/lattice_jobs.hpp"
+#include "shaders/lattice.spv.hpp"
 #include "vulkan/engine/scratch_cache.hpp"
 
 namespace weft {
 namespace {
 
 constexpr const char* kFunction = "lattice_inner";
-constexpr std::uint32_t kWords[] = {
-#include "shaders/lattice_inner.spv.inc"
-};
 
 /// Push constants behind count and first.
 struct InnerParameters {
@@ -35,7 +33,7 @@ Program make_program(Owner& owner, const LatticeTable& table, const LatticeCode&
                      std::size_t element_rows) {
     const kernels::LatticePlan plan =
         kernels::plan_lattice(owner.device(), kernels::LatticeOp::decode, code, false, element_rows);
-    return {owner, kWords,
+    return {owner, spirv::lattice_inner,
             ProgramOptions{.name = kFunction,
                            .constants = {{0u, plan.local_size},
                                          {1u, code.q},
@@ -69,7 +67,7 @@ OpReport lattice_inner(Backend& backend, const LatticeTable& table, const Lattic
         kernels::check_digits("lattice_inner: x", code, x, shape.vectors(), threads);
         kernels::check_digits("lattice_inner: y", code, y, single ? shape.tiles : shape.vectors(), threads);
     }
-    // An input that every element reads is bound as it lies, in whole words.
+    // An input that every element reads is bound where it lies, in whole words.
     std::vector<std::uint32_t> row((y.size() + 3) / 4);
     if (single) std::copy(y.begin(), y.end(), reinterpret_cast<std::uint8_t*>(row.data()));
     const std::size_t element_bytes = code_bytes(code, shape.element_vectors);
@@ -93,7 +91,7 @@ void lattice_inner(Stream& stream, const LatticeTable& table, const LatticeCode&
     InnerParameters parameters = parameters_of(code, shape, single);
     parameters.element_rows = 1;
     parameters.rows = static_cast<std::uint32_t>(shape.rows);
-    constexpr std::uint64_t kTables = 0x7461626c6573;  // keys of other families begin otherwise
+    constexpr std::uint64_t kTables = 0x7461626c6573;  // no key of another family begins with it
     const BufferView<const std::uint32_t> words =
         core::kept_words(stream, {kTables, static_cast<std::uint64_t>(table.lattice()), table.q()},
                          table.words(), "lattice table");

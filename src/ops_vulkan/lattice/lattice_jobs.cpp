@@ -10,7 +10,7 @@
 namespace weft::kernels {
 namespace {
 
-/// The rows behind the first `done` elements, which are `elements` more, the last padded with zeros.
+/// The `elements` elements behind the first `done`, of which the last is padded with zeros.
 class Tail {
   public:
     Tail(std::size_t done, std::size_t elements, const std::vector<LatticeInput>& inputs,
@@ -68,8 +68,9 @@ Job cut(const std::vector<LatticeInput>& inputs, const std::vector<LatticeOutput
     return job;
 }
 
-/// Elements that lie in the caller's memory as the device needs them, of so many whole ones; the others go
-/// through a Tail. A few are copied with the last rows sooner than a job of their own is done.
+/// How many of the `whole` elements are processed where they lie in the caller's memory. The others go
+/// through a Tail. A few elements are copied with the last rows, because that is faster than a job of their
+/// own.
 std::size_t elements_in_place(std::size_t whole, bool tail, const std::vector<LatticeInput>& inputs,
                               const std::vector<LatticeOutput>& outputs) {
     constexpr std::size_t kFewBytes = std::size_t{1} << 16;
@@ -90,7 +91,7 @@ BatchReport run_lattice_jobs(Backend& backend, const Program& program, const Lat
     const bool padded = shape.rows % shape.element_rows != 0;
     const std::size_t whole = elements_in_place(shape.rows / shape.element_rows, padded, inputs, outputs);
     std::vector<Job> jobs;
-    std::vector<std::size_t> ends;  // of each job, in vectors
+    std::vector<std::size_t> ends;  // vectors up to the end of each job
     for (std::size_t first = 0, count = 0; first < whole; first += count) {
         const std::size_t left = whole - first, each = shape.element_vectors;
         count = std::clamp<std::size_t>(lattice_job_vectors(whole * each, left * each) / each, 1, left);

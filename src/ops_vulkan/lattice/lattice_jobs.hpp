@@ -13,7 +13,7 @@
 
 namespace weft::kernels {
 
-/// One argument: `bytes` in all, `element_bytes` for an element. element_bytes 0: a table for every element.
+/// One argument of `bytes` in all, with `element_bytes` for an element; 0: a table that every element reads.
 struct LatticeInput {
     const void* data = nullptr;
     std::size_t bytes = 0, element_bytes = 0;
@@ -26,11 +26,11 @@ struct LatticeOutput {
 /// Parameters of the job that begins with this vector.
 using LatticeParametersOf = std::function<Parameters(std::size_t first_vector)>;
 
-/// Called, as the device works on, with how many vectors from the first on have their outputs in place.
+/// Called while the device works on, with the number of vectors from the first on whose outputs are in place.
 using VectorsInPlace = std::function<void(std::size_t vectors)>;
 
-/// Runs `program` over all rows of `shape`; `options.progress` counts vectors. The rows that fill no whole
-/// element go through padded memory of their own, so that arrays may have any length. Errors: as run_batch.
+/// Runs `program` over all rows of `shape`; `options.progress` counts vectors. Rows that fill no whole
+/// element go through padded memory, so that arrays may have any length. Errors: as run_batch.
 BatchReport run_lattice_jobs(Backend& backend, const Program& program, const LatticeShape& shape,
                              const LatticeParametersOf& parameters_of,
                              const std::vector<LatticeInput>& inputs,

@@ -11,7 +11,6 @@
 
 namespace weft::kernels {
 
-const char* function_of(LatticeOp op) noexcept;  ///< "lattice_encode"
 std::span<const std::uint32_t> lattice_words(LatticeOp op, Lattice lattice, bool ragged);
 
 }  // namespace weft::kernels

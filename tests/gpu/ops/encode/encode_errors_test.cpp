@@ -126,6 +126,10 @@ TEST_CASE("encode: options of batches are checked by every route") {
             refused({.path = static_cast<weft::Path>(77)}, "no such path (got 77");
             refused({.queues = static_cast<weft::QueueMode>(7)}, "no such queue mode (got 7");
             refused({.chunk_elements = std::uint64_t{1} << 32}, "BatchOptions::chunk_elements");
+            refused({.path = weft::Path::staged}, "encode: BatchOptions::path does not apply (got staged");
+            refused({.queues = weft::QueueMode::single}, "encode: BatchOptions::queues does not apply");
+            refused({.ring_slots = 2}, "encode: BatchOptions::ring_slots does not apply (got 2, need 0)");
+            refused({.stage_times = weft::Choice::on}, "encode: BatchOptions::stage_times does not apply");
             for (const c32& a : states) CHECK(a == guard_amplitude<c32>());
         }
     });

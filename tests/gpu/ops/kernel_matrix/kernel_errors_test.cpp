@@ -39,18 +39,16 @@ TEST_CASE("refused calls name what is wrong and do not change K") {
         const weft::Errc argument = weft::Errc::invalid_argument;
         const std::vector<Case> cases{
             {argument, "x: row 1 column 1 is not a number",
-             [&] { weft::kernel_matrix(backend, weft::KernelMatrixCircuit{}, bad, k, shape); }},
+             [&] { weft::kernel_matrix(backend, {}, bad, k, shape); }},
             {argument, "y: row 1 column 1 is not a number",
-             [&] { weft::kernel_matrix(backend, weft::KernelMatrixCircuit{}, x, bad, k, cross); }},
+             [&] { weft::kernel_matrix(backend, {}, x, bad, k, cross); }},
             {argument, "k overlaps x",
              [&] {
-                 weft::kernel_matrix(backend, weft::KernelMatrixCircuit{}, x,
-                                     weft::HostArray(x.data(), 9, weft::kFloat32), shape);
+                 weft::kernel_matrix(backend, {}, x, weft::HostArray(x.data(), 9, weft::kFloat32), shape);
              }},
             {argument, "k is null",
              [&] {
-                 weft::kernel_matrix(backend, weft::KernelMatrixCircuit{}, x,
-                                     weft::HostArray(nullptr, 9, weft::kFloat32), shape);
+                 weft::kernel_matrix(backend, {}, x, weft::HostArray(nullptr, 9, weft::kFloat32), shape);
              }},
             {argument, "x: row 1 column 1 is infinite",
              [&] {
@@ -81,8 +79,7 @@ TEST_CASE("resident features that are not finite make their row and column NaN")
                 weft::Stream stream{backend};
                 const weft::Buffer<float> features(backend, x.size()), k(backend, 70 * 70);
                 stream.upload(x, features);
-                weft::kernel_matrix(stream, weft::KernelMatrixCircuit{}, features, k,
-                                    {70, 0, static_cast<std::uint32_t>(qubits)});
+                weft::kernel_matrix(stream, {}, features, k, {70, 0, static_cast<std::uint32_t>(qubits)});
                 const std::vector<float> out = stream.download(k);
                 std::size_t wrong = 0;
                 for (std::size_t i = 0; i < 70; ++i)
@@ -121,7 +118,7 @@ TEST_CASE("normalised, the row and column of a row that is not finite are NaN, i
         const auto each_type = [&](auto zero) {
             using Real = decltype(zero);
             const weft::Buffer<Real> k(backend, kRows * kRows);
-            weft::kernel_matrix(stream, weft::KernelMatrixCircuit{}, features, k, {kRows, 0, 3}, normalize);
+            weft::kernel_matrix(stream, {}, features, k, {kRows, 0, 3}, normalize);
             check("features", stream.download(k));
             weft::kernel_matrix(stream, {.weights = weights, .reupload = true}, features, k, {kRows, 0, 3},
                                 normalize);

@@ -156,13 +156,31 @@ TEST_CASE("lattice calls: values that are not finite") {
                     CHECK(error.failures()[1].position == d - 1);
                     CHECK(error.failures()[1].fault == weft::EncodeFault::not_a_number);
                 }
-                check_error(Errc::invalid_argument, "not finite (got 1 of 50, the first is vector 20",
-                            [&] { weft::lattice_encode(backend, code, x, codes, status); });
+                check_error(
+                    Errc::invalid_argument,
+                    "lattice_encode: value 1 of row 20 is not finite (got 1 of 50 vectors with such values",
+                    [&] { weft::lattice_encode(backend, code, x, codes, status); });
                 CHECK(codes == want.codes);
                 CHECK(status == want.status);
                 check_error(Errc::invalid_argument,
-                            "lattice_quantize: vectors with values that are not finite",
+                            "lattice_quantize: value 1 of row 20 is not finite (got 1 of 50",
                             [&] { weft::lattice_quantize(backend, code, x, y); });
+                // Without check_values the same rows are named, once all others are done; in place they are
+                // NaN.
+                for (const bool in_place : {false, true}) {
+                    Floats z = more;
+                    try {
+                        weft::lattice_quantize(backend, code, in_place ? z : more, z);
+                        FAIL_CHECK("was accepted");
+                    } catch (const weft::EncodeError& error) {
+                        REQUIRE(error.failures().size() == 2);
+                        CHECK(error.failures()[0].sample == 20);
+                        CHECK(error.failures()[0].position == 0);
+                        CHECK(error.failures()[1].sample == n - 1);
+                        CHECK(error.failures()[1].position == (in_place ? 0 : d - 1));
+                    }
+                    CHECK(z[0] == want.values[0]);
+                }
                 for (std::size_t i = 0; i < x.size(); ++i) {
                     if (i / d == 20)
                         CHECK(std::isnan(y[i]));
@@ -212,7 +230,8 @@ TEST_CASE("lattice calls: statuses of many jobs, the last rows of all among them
         x[2 * (n - 400'000)] = std::nanf("");
         x[2 * (n - 3)] = std::nanf("");
         const std::string first = std::to_string(n - 400'000);
-        check_error(Errc::invalid_argument, "not finite (got 2 of 3145733, the first is vector " + first,
+        check_error(Errc::invalid_argument,
+                    "value 0 of row " + first + " is not finite (got 2 of 3145733 vectors",
                     [&] { weft::lattice_encode(backend, code, x, codes, status); });
         options.batch.progress = [](const weft::Progress&) { throw std::runtime_error("enough"); };
         CHECK_THROWS_WITH(weft::lattice_encode(backend, code, x, codes, status, options), "enough");
@@ -244,6 +263,14 @@ TEST_CASE("lattice calls: digits of q and more") {
                 "lattice_decode: digit 2 of level 1 of vector 7 is out of range (got 5, need below q = 5",
                 [&] { weft::lattice_decode(backend, code, codes, status, x, {.check_values = true}); });
             CHECK(std::count(x.begin(), x.end(), 77.0f) == 36);
+            try {
+                weft::lattice_decode(backend, code, codes, status, x, {.check_values = true});
+            } catch (const weft::EncodeError& error) {
+                REQUIRE(error.failures().size() == 1);
+                CHECK(error.failures()[0].sample == 7);
+                CHECK(error.failures()[0].position == 6);
+                CHECK(error.failures()[0].fault == weft::EncodeFault::out_of_range);
+            }
             status[3] = 3;
             check_error(Errc::invalid_argument,
                         "status of vector 3 has too many retries (got 3, need at most", [&] {

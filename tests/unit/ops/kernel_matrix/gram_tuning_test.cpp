@@ -5,6 +5,7 @@
 #include <string>
 
 #include "ops/kernel_matrix/gram_tuning.hpp"
+#include "ops/kernel_matrix/kernel_plan.hpp"
 
 using namespace weft::kernels;
 
@@ -120,10 +121,10 @@ TEST_CASE("different methods and sizes have different classes") {
 
 TEST_CASE("only long jobs are measured, and measuring takes a small part of them") {
     GramDevice device = device_of();
-    CHECK_FALSE(gram_tuning_pays(device, 1e13));
-    CHECK(gram_tuning_pays(device, 1.1e14));
+    CHECK_FALSE(tuning_pays(device, 1e13));
+    CHECK(tuning_pays(device, 1.1e14));
     device.software = true;
-    CHECK(gram_tuning_pays(device, 1.1e12));
+    CHECK(tuning_pays(device, 1.1e12));
     GramPlan plan = plan_gram({20000, 20000, 65536, true}, device_of());
     for (const double flops : {1e9, 1e11, 1e13}) {
         const GramProblem trial = gram_trial(plan, flops);

@@ -9,10 +9,11 @@
 #include <string>
 #include <vector>
 
+#include <weft/ops/encode.hpp>
+
 #include "ops/kernel_matrix/kernel_check.hpp"
 #include "ops/kernel_matrix/kernel_estimate.hpp"
 #include "ops/kernel_matrix/kernel_plan.hpp"
-#include "ops/kernel_matrix/kernel_state_plan.hpp"
 #include "support/error_text.hpp"
 
 namespace {
@@ -266,11 +267,11 @@ TEST_CASE("invalid options, shapes and circuits are refused") {
          [] { state_facts(kFloat32, true); }},
         {"x is of type complex64 (got complex64, need float32 or float64)",
          [&] {
-             check_features({6, kComplex64}, nullptr, {9, kFloat32}, shape, {});
+             check_features({6, kComplex64}, {}, {9, kFloat32}, shape, {});
          }},
         {"k is of type int64 (got int64, need float32 or float64)",
          [&] {
-             check_states({12, kComplex64}, nullptr, {9, kInt64}, shape, {});
+             check_states({12, kComplex64}, {}, {9, kInt64}, shape, {});
          }},
         {"BatchOptions::path does not apply (got host, need automatic)",
          [] { host_options({.batch = {.path = Path::host}}, true); }},
@@ -309,6 +310,40 @@ TEST_CASE("faults are found in the part of every thread") {
         check_host_features(x, nullptr, k, {std::uint64_t{1} << 18, 0, 4}, 1, 8);
     });
     CHECK(text.find("x: row 225000 column 1 is infinite (got 1 such values, need 0)") != std::string::npos);
+}
+
+TEST_CASE("rows that are refused are listed, each once") {
+    const auto rows_of = [](const auto& call) {
+        try {
+            call();
+        } catch (const weft::EncodeError& error) {
+            return error.failures();
+        }
+        return std::vector<weft::EncodeFailure>{};
+    };
+    std::vector<float> k(1);
+    std::vector<double> x(std::size_t{1} << 20, 0.5);  // rows of 4
+    x[5] = x[7] = std::numeric_limits<double>::quiet_NaN();
+    x[400'001] = x[400'002] = 1e300;
+    for (const std::uint32_t threads : {1u, 7u}) {
+        const auto rows = rows_of([&] {
+            check_host_features(x, nullptr, k, {std::uint64_t{1} << 18, 0, 4}, 1e10, threads);
+        });
+        REQUIRE(rows.size() == 2);
+        CHECK(rows[0].sample == 1);
+        CHECK(rows[0].position == 1);
+        CHECK(rows[0].fault == weft::EncodeFault::not_a_number);
+        CHECK(rows[1].sample == 100'000);
+        CHECK(rows[1].position == 1);
+        CHECK(rows[1].fault == weft::EncodeFault::out_of_range);
+    }
+    std::vector<weft::c32> states(3 * 2, weft::c32(1));
+    states[2] = states[5] = weft::c32(1e10f);
+    const auto large = rows_of([&] { check_host_states(states, nullptr, k, {3, 0, 1}, 1); });
+    REQUIRE(large.size() == 2);
+    CHECK(large[0].sample == 1);
+    CHECK(large[1].sample == 2);
+    CHECK(large[1].fault == weft::EncodeFault::out_of_range);
 }
 
 TEST_CASE("passes over states: every bit gets its gates once, and blocks have neighbouring amplitudes") {

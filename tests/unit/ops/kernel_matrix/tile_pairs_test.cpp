@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ops/kernel_matrix/tile_pairs.hpp"
+#include "ops/kernel_matrix/kernel_plan.hpp"
 
 namespace {
 

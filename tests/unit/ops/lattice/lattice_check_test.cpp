@@ -12,8 +12,8 @@
 #include <weft/error.hpp>
 
 #include "ops/lattice/lattice_check.hpp"
-#include "ops/lattice/lattice_inner_check.hpp"
 #include "ops/lattice/lattice_plan.hpp"
+#include "ops/lattice/lattice_resident.hpp"
 #include "ops/lattice/status_counter.hpp"
 
 namespace {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completes ops/lattice/lattice_search.hpp, and <weft/ops/lattice_search.hpp> for a Backend.
 #include "ops/lattice/lattice_search.hpp"
 
 #include <algorithm>
@@ -26,8 +25,8 @@ struct Range {
     double low, high;
 };
 
-// A code reaches about beta q^levels / 2 to either side: beyond `high` nothing overloads and cells only grow;
-// at `low` all but the smallest values overload.
+// A code reaches about beta q^levels / 2 to either side. Beyond `high` nothing overloads and cells only grow.
+// At `low` all values overload except the smallest.
 Range range_of(const LatticeCode& code, std::span<const float> sample, const LatticeSearchOptions& options) {
     float largest = 0;
     for (const float v : sample) largest = std::max(largest, std::fabs(v));
@@ -43,7 +42,7 @@ Range range_of(const LatticeCode& code, std::span<const float> sample, const Lat
     return range;
 }
 
-// Totals of calls one after the other; the path and the like are those of the last.
+// Totals of successive calls. The path and the like are those of the last call.
 void add(OpReport& all, const OpReport& one) {
     all.jobs += one.jobs;
     all.elements += one.elements;
@@ -80,7 +79,7 @@ class Trials {
         report_.op = kFunction;
     }
 
-    /// `all`: trials that there will be, as far as is known.
+    /// `all`: the number of trials that is expected so far.
     LatticeTrial run(double beta, std::size_t all) {
         if (options_.batch.cancel.stop_requested())
             throw Error(Errc::cancelled, std::string(kFunction) + ": cancelled by its stop token (" +
@@ -121,7 +120,8 @@ class Trials {
     OpReport report_;
 };
 
-// steps betas from low to high, each the same multiple of the one before; `ends`: with low and high.
+// Tries `steps` betas between low and high, each the same multiple of the one before. With `ends` low and
+// high are among them.
 void geometric(Trials& trials, const Range& range, std::uint32_t steps, bool ends, std::size_t all,
                std::vector<LatticeTrial>& out) {
     const double parts = ends ? steps - 1.0 : steps + 1.0;
@@ -143,9 +143,9 @@ void by_beta(std::vector<LatticeTrial>& trials) {
               [](const LatticeTrial& a, const LatticeTrial& b) { return a.beta < b.beta; });
 }
 
-// Retries let a code that is fine enough for small values reach large ones, so that the least error may lie
-// below any range that goes by the largest value, behind others: with retries looks there, and goes on
-// downwards while the best is among the lowest.
+// Retries let a code that is fine enough for small values reach large ones. So the least error may lie below
+// any range that is derived from the largest value. With retries the search looks there, and goes on
+// downwards while the best beta is among the lowest.
 void look_below(Trials& trials, const LatticeCode& code, Range range, const LatticeSearchOptions& options,
                 std::vector<LatticeTrial>& out) {
     constexpr int kMost = 4;
@@ -160,8 +160,8 @@ void look_below(Trials& trials, const LatticeCode& code, Range range, const Latt
     }
 }
 
-// Where to look closer: the best of the first steps and, since few large values make an error with several
-// valleys, the next best that are valleys too. Indices into `trials`, at most three.
+// Where to look closer: the best of the first steps and, because a few large values make an error with
+// several valleys, the next best that are valleys. Returns indices into `trials`, at most three.
 std::vector<std::size_t> valleys_of(const std::vector<LatticeTrial>& trials) {
     constexpr std::size_t kMost = 3;
     const auto error = [&](std::size_t i) { return trials[i].mean_squared_error; };
@@ -206,14 +206,6 @@ LatticeSearch kernels::search_beta(const LatticeCode& code, std::span<const floa
     search.best = search.trials[best_of(search.trials)];
     search.report = trials.report();
     return search;
-}
-
-LatticeSearch lattice_search_beta(Backend& backend, const LatticeCode& code, std::span<const float> sample,
-                                  const LatticeSearchOptions& options) {
-    return kernels::search_beta(
-        code, sample, options, backend.plan().copy_threads,
-        [&](const LatticeCode& trial, std::span<const float> x, std::span<float> y,
-            const LatticeHostOptions& each) { return lattice_quantize(backend, trial, x, y, {}, each); });
 }
 
 }  // namespace weft
