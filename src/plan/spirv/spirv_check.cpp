@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completes plan/spirv/reflection.hpp: whether a module is whole, and what of it the device takes.
+// Completes plan/spirv/reflection.hpp: whether a module is complete, and whether a device takes it and its
+// options.
 #include <spirv_cross/spirv.h>
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdio>
 #include <iterator>
 
@@ -21,7 +23,7 @@ constexpr std::size_t kHeaderWords = 5;
 constexpr std::uint32_t kNewestVersion = 0x00010500;  // what Vulkan 1.2 takes
 constexpr std::uint32_t kLargestBound = 0x3fffff;     // universal limit of the SPIR-V specification
 
-/// What a capability asks of a device; neither feature nor subgroup bits: nothing.
+/// What a capability needs of a device: a feature, subgroup operations, or neither.
 struct CapabilityRule {
     std::uint32_t capability;
     const char* name;
@@ -189,10 +191,14 @@ std::vector<EntryPoint> read_entry_points(std::span<const std::uint32_t> words, 
     return entries;
 }
 
+[[noreturn]] void refuse(Errc code, const std::string& name, const std::string& what) {
+    throw Error(code, "Program '" + name + "': " + what);
+}
+
 [[noreturn]] void refuse_capability(const std::string& capability, const DeviceSnapshot& device,
                                     const std::string& name, const std::string& why) {
-    throw Error(Errc::unsupported, "Program '" + name + "': needs the SPIR-V capability " + capability +
-                                       ", " + why + " (device " + device.name + ")");
+    refuse(Errc::unsupported, name,
+           "needs the SPIR-V capability " + capability + ", " + why + " (device " + device.name + ")");
 }
 
 void check_capability(const std::string& capability, const DeviceSnapshot& device, const std::string& name) {
@@ -211,6 +217,25 @@ void check_limit(const std::string& name, const std::string& what, std::uint64_t
     if (got > most)
         refuse_shader(name, what + " beyond the limit of the device (got " + std::to_string(got) +
                                 ", need at most " + std::to_string(most) + ")");
+}
+
+std::string got_need(std::uint64_t got, const std::string& need) {
+    return " (got " + std::to_string(got) + ", need " + need + ")";
+}
+
+void check_size(std::uint32_t size, std::uint64_t invocations, const DeviceSnapshot& device,
+                const std::string& name) {
+    const DeviceLimits& limits = device.limits;
+    const std::string range = std::to_string(limits.min_subgroup_size) + " to " +
+                              std::to_string(limits.max_subgroup_size) + " on device " + device.name;
+    if (!std::has_single_bit(size) || size < limits.min_subgroup_size || size > limits.max_subgroup_size)
+        refuse(Errc::invalid_argument, name,
+               "ProgramOptions::subgroup_size" + got_need(size, "a power of two from " + range));
+    const std::uint64_t most = std::uint64_t{size} * device.max_workgroup_subgroups;
+    if (invocations > most)
+        refuse(Errc::invalid_argument, name,
+               "invocations of a workgroup beyond what subgroups of " + std::to_string(size) + " hold" +
+                   got_need(invocations, "at most " + std::to_string(most)));
 }
 
 }  // namespace
@@ -259,6 +284,33 @@ void check_device(const Reflection& reflection, const DeviceSnapshot& device, co
         invocations *= reflection.local_size[axis];
         check_limit(name, "invocations of a workgroup", invocations, limits.max_workgroup_invocations);
     }
+}
+
+/// The rules are those of VkPipelineShaderStageCreateInfo and
+/// VkPipelineShaderStageRequiredSubgroupSizeCreateInfo.
+void check_subgroups(const ProgramOptions& options, const Reflection& reflection,
+                     const DeviceSnapshot& device, const DevicePlan& plan, const std::string& name) {
+    const std::uint32_t size = options.subgroup_size;
+    const auto& local = reflection.local_size;
+    if (size != 0) {
+        if (!plan.subgroup_size_control)
+            refuse(
+                Errc::unsupported, name,
+                "ProgramOptions::subgroup_size" +
+                    got_need(size, "0: device " + device.name + " lacks subgroupSizeControl, its size is " +
+                                       std::to_string(device.limits.subgroup_size)));
+        check_size(size, std::uint64_t{local[0]} * local[1] * local[2], device, name);
+    }
+    if (!options.require_full_subgroups) return;
+    if (!plan.full_subgroups)
+        refuse(
+            Errc::unsupported, name,
+            "ProgramOptions::require_full_subgroups: device " + device.name + " lacks computeFullSubgroups");
+    const std::uint32_t multiple = size != 0 ? size : device.limits.subgroup_size;
+    if (multiple == 0 || local[0] % multiple != 0)
+        refuse(Errc::invalid_argument, name,
+               "ProgramOptions::require_full_subgroups with a workgroup that leaves one in part along x" +
+                   got_need(local[0], "a multiple of " + std::to_string(multiple)));
 }
 
 }  // namespace weft::core

@@ -18,10 +18,25 @@ class OpenTimer {
 /// Thread-safe. A timer is registered for as long as it exists.
 class OpenTimers {
   public:
-    void add(OpenTimer& timer);
-    void remove(OpenTimer& timer) noexcept;
+    void add(OpenTimer& timer) {
+        const std::lock_guard lock(mutex_);
+        timers_.push_back(&timer);
+    }
+    void remove(OpenTimer& timer) noexcept {
+        const std::lock_guard lock(mutex_);
+        std::erase(timers_, &timer);
+    }
     /// A timer that cannot be read now is skipped.
-    void gather() noexcept;
+    void gather() noexcept {
+        const std::lock_guard lock(mutex_);
+        for (OpenTimer* timer : timers_) {
+            try {
+                timer->gather();
+            } catch (...) {
+                // The device is lost, or the host has no memory.
+            }
+        }
+    }
 
   private:
     std::mutex mutex_;
