@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Also completes weft/ops/field.hpp: names and shapes of fields and operations.
 #include "ops/field/field_plan.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Field vectors in host memory and in buffers, and field_program.
+// Completes weft/ops/field.hpp: field vectors in host memory and in buffers, and field_program.
 #include <weft/ops/field.hpp>
 
 #include <algorithm>

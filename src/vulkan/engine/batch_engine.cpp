@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine, and run_batch: check everything, then drive the engine.
+// Also completes weft/batch.hpp: run_batch checks everything, then drives the engine.
 #include "vulkan/engine/batch_engine.hpp"
 
 #include <chrono>

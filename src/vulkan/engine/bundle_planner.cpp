@@ -172,7 +172,7 @@ std::size_t BundlePlanner::shrink_request(const Error& refusal, std::size_t slot
                         " elements at a time; last refusal: " + refusal.what(),
                     refusal.native_code());
     }
-    device_.log().write(LogLevel::info, "run_batch: out of memory, goes on with " +
+    device_.log().write(LogLevel::info, "run_batch: out of memory, continues with " +
                                             std::to_string(memory_chunk_limit_) + " elements a chunk and " +
                                             std::to_string(slots) + " slots");
     return slots;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Also completes weft/program.hpp.
 #include "vulkan/engine/program.hpp"
 
 #include <algorithm>
