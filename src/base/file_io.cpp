@@ -131,10 +131,11 @@ FileRead read_file(const std::filesystem::path& file, std::uint64_t max_bytes) {
     return result;
 }
 
-NewFile::NewFile(const fs::path& target, unsigned mode) : target_(resolved(target)) {
+NewFile::NewFile(const fs::path& target, unsigned mode, bool into_special) : target_(resolved(target)) {
     struct stat status {};
-    special_ = ::stat(target_.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
-    if (special_ && S_ISDIR(status.st_mode))
+    const bool there = ::stat(target_.c_str(), &status) == 0;
+    special_ = into_special && there && !S_ISREG(status.st_mode);
+    if (there && S_ISDIR(status.st_mode))
         fail("cannot write", EISDIR);
     else if (special_)
         open_special();
@@ -194,8 +195,10 @@ std::string NewFile::replace() {
 }
 
 void NewFile::fail(const char* what, int error) {
-    failure_ = std::string(what) + " " + target_.string() + " (" + std::generic_category().message(error) + ")";
-    if (special_ && error == ENXIO) failure_ = "cannot open " + target_.string() + " (no program reads from it)";
+    failure_ =
+        std::string(what) + " " + target_.string() + " (" + std::generic_category().message(error) + ")";
+    if (special_ && error == ENXIO)
+        failure_ = "cannot open " + target_.string() + " (no program reads from it)";
 }
 
 }  // namespace weft::core

@@ -52,12 +52,14 @@ inline constexpr std::size_t kRandomLetters = 6;
 
 /// A file that takes the place of `target` in replace(). It has no name until then where the file system
 /// allows that, so that a process that is killed leaves nothing behind; elsewhere it has a random name beside
-/// the target. A pipe or a device at `target` is written to and stays. Symbolic links stay too. Signals that a
-/// write can cause (a pipe without a reader, the limit on file sizes) do not reach the process: they are errors.
+/// the target. Symbolic links stay, and the file that they name is replaced. Signals that a
+/// write can cause (a pipe without a reader, the limit on file sizes) do not reach the process: they are
+/// errors.
 class NewFile {
   public:
-    /// `mode` is the file's, before the process's mask. Never blocks.
-    NewFile(const std::filesystem::path& target, unsigned mode);
+    /// `mode` is the file's, before the process's mask. With `into_special` a pipe or a device at `target` is
+    /// written to and stays; without, the file takes its place. Never blocks.
+    NewFile(const std::filesystem::path& target, unsigned mode, bool into_special = false);
     ~NewFile();
     NewFile(const NewFile&) = delete;
     NewFile& operator=(const NewFile&) = delete;

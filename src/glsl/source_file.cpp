@@ -10,7 +10,8 @@ core::FileRead read_source(const std::filesystem::path& file) {
 }
 
 std::string refuse_text(std::string& text) {
-    if (text.size() > kMaxSourceBytes) return "too large (got " + std::to_string(text.size()) + " bytes, need at most " +
+    if (text.size() > kMaxSourceBytes)
+        return "too large (got " + std::to_string(text.size()) + " bytes, need at most " +
                std::to_string(kMaxSourceBytes) + ")";
     if (text.starts_with("\x03\x02\x23\x07") || text.starts_with("\x07\x23\x02\x03"))
         return "SPIR-V already, which Program takes as it is";

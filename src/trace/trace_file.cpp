@@ -15,7 +15,7 @@ namespace weft::core {
 namespace fs = std::filesystem;
 
 std::string write_trace_file(const TraceData& data, const fs::path& path) {
-    NewFile file(path, 0666);
+    NewFile file(path, 0666, true);
     write_trace_json(data, ::getpid(), [&](std::string_view text) { file.write(text); });
     return file.replace();
 }

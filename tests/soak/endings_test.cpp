@@ -313,7 +313,8 @@ TEST_CASE("child: exit in the progress callback of a static pipeline") {
     static Backend backend;
     static const Program program(backend, kSlow);
     static SlowWork work(10);
-    static weft::JobPipeline pipeline(backend, program, {.progress = [](const weft::Progress&) { std::exit(17); }});
+    static weft::JobPipeline pipeline(backend, program,
+                                      {.progress = [](const weft::Progress&) { std::exit(17); }});
     pipeline.wait(pipeline.submit(work.job));
     for (;;) pause();
 }
@@ -325,9 +326,9 @@ TEST_CASE("child: a pipeline that its own callback destroys") {
     std::atomic<bool> destroyed{false};
     std::optional<weft::JobPipeline> pipeline;
     pipeline.emplace(backend, program, weft::BatchOptions{.progress = [&](const weft::Progress&) {
-        pipeline.reset();
-        destroyed = true;
-    }});
+                         pipeline.reset();
+                         destroyed = true;
+                     }});
     pipeline->submit(work.job);
     while (!destroyed) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -358,10 +359,10 @@ TEST_CASE("endings: a pipeline's own callback may not wait for it") {
     weft::JobToken token{};
     std::atomic<bool> ready{false};
     weft::JobPipeline pipeline(backend, program, {.progress = [&](const weft::Progress&) {
-        while (!ready) std::this_thread::yield();
-        text_of([&] { self->wait(token); });
-        text_of([&] { self->wait_all(); });
-    }});
+                                   while (!ready) std::this_thread::yield();
+                                   text_of([&] { self->wait(token); });
+                                   text_of([&] { self->wait_all(); });
+                               }});
     self = &pipeline;
     token = pipeline.submit(work.job);
     ready = true;

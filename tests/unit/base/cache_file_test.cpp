@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <optional>
+#include <span>
 
 namespace fs = std::filesystem;
 using namespace weft::core;
@@ -173,7 +175,8 @@ TEST_CASE("a cache that another user can have written is refused") {
     const Folder folder;
     const fs::path file = folder.path / "c.cache";
     REQUIRE(write_cache_file(file, Bytes(10, std::byte{1}), nullptr));
-    CHECK((fs::status(file).permissions() & fs::perms::mask) == (fs::perms::owner_read | fs::perms::owner_write));
+    CHECK((fs::status(file).permissions() & fs::perms::mask) ==
+          (fs::perms::owner_read | fs::perms::owner_write));
     for (const fs::perms others : {fs::perms::group_write, fs::perms::others_write}) {
         fs::permissions(file, others, fs::perm_options::add);
         const FileRead read = read_cache_file(file);

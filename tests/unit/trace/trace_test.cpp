@@ -252,7 +252,7 @@ TEST_CASE("a trace into a pipe does not wait for a reader and does not end the p
     const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
     REQUIRE(reader >= 0);
     CHECK(write_trace_file({}, pipe) == "");
-    NewFile file(pipe, 0666);
+    NewFile file(pipe, 0666, true);
     file.write("fits");
     ::close(reader);
     file.write("meets nobody");
