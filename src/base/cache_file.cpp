@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/cache_file.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <string_view>
 #include <system_error>
 
@@ -44,20 +43,6 @@ std::string refuse_driver_header(const CacheIdentity& identity, std::span<const 
     return {};
 }
 
-bool write_all(int file, std::span<const std::byte> bytes) {
-    while (!bytes.empty()) {
-        const ssize_t written = ::write(file, bytes.data(), bytes.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return false;
-        bytes = bytes.subspan(static_cast<std::size_t>(written));
-    }
-    return true;
-}
-
-std::string system_text(int error) {
-    return std::generic_category().message(error);
-}
-
 /// Returns why it failed; empty: it did not.
 std::string write_and_rename(const std::filesystem::path& target, std::span<const std::byte> bytes) {
     if (target.has_parent_path()) {
@@ -66,18 +51,23 @@ std::string write_and_rename(const std::filesystem::path& target, std::span<cons
         if (error)
             return "cannot make folder " + target.parent_path().string() + " (" + error.message() + ")";
     }
-    // Each call has a name of its own, so that no two threads or processes write the same temporary file.
-    std::string temporary = target.string() + ".XXXXXX";
-    const int file = ::mkostemp(temporary.data(), O_CLOEXEC);
-    if (file < 0) return "cannot create " + temporary + " (" + system_text(errno) + ")";
-    std::string reason;
-    if (!write_all(file, bytes)) reason = "cannot write " + temporary + " (" + system_text(errno) + ")";
-    if (::close(file) != 0 && reason.empty())
-        reason = "cannot close " + temporary + " (" + system_text(errno) + ")";
-    if (reason.empty() && std::rename(temporary.c_str(), target.c_str()) != 0)
-        reason = "cannot rename to " + target.string() + " (" + system_text(errno) + ")";
-    if (!reason.empty()) ::unlink(temporary.c_str());
-    return reason;
+    NewFile file(target, 0600);
+    file.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    return file.replace();
+}
+
+/// A process that was killed, on a file system where new files need names, leaves them.
+void remove_half_written(const std::filesystem::path& target) {
+    const std::string prefix = target.filename().string() + ".";
+    std::error_code error, ignored;
+    for (std::filesystem::directory_iterator at(target.parent_path(), error), end; !error && at != end;
+         at.increment(error)) {
+        const std::string name = at->path().filename().string();
+        if (name.size() != prefix.size() + kRandomLetters || !name.starts_with(prefix)) continue;
+        const auto written = at->last_write_time(ignored);
+        if (!ignored && std::filesystem::file_time_type::clock::now() - written > std::chrono::hours(1))
+            std::filesystem::remove(at->path(), ignored);
+    }
 }
 
 }  // namespace
@@ -132,21 +122,17 @@ DecodedCache decode_cache(const CacheIdentity& identity, std::span<const std::by
     return {payload, {}};
 }
 
-std::optional<std::vector<std::byte>> read_cache_file(const std::filesystem::path& file) noexcept {
+FileRead read_cache_file(const std::filesystem::path& file) noexcept {
     try {
-        std::error_code error;
-        if (!std::filesystem::is_regular_file(file, error) || error) return std::nullopt;
-        std::ifstream in(file, std::ios::binary | std::ios::ate);
-        // Taken from the opened file: another process may put a file of another size there at any time.
-        const std::streamoff size = in ? std::streamoff{in.tellg()} : -1;
-        if (size < 0 || static_cast<std::uint64_t>(size) > kMaxCacheBytes + kHeaderBytes) return std::nullopt;
-        std::vector<std::byte> bytes(static_cast<std::size_t>(size));
-        in.seekg(0);
-        in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
-        bytes.resize(static_cast<std::size_t>(in.gcount()));
-        return bytes;
+        FileRead read = read_file(file, kMaxCacheBytes + kHeaderBytes);
+        if (read.refused.empty() && !read.trusted) {
+            read.bytes.clear();
+            read.refused = "can be written by other users (need the owner " + std::to_string(::geteuid()) +
+                           " or root, and no right to write for others)";
+        }
+        return read;
     } catch (...) {
-        return std::nullopt;
+        return {{}, "no memory for it", ENOMEM, false};
     }
 }
 
@@ -156,7 +142,10 @@ bool write_cache_file(const std::filesystem::path& file, std::span<const std::by
         std::string failure = bytes.size() > kMaxCacheBytes + kHeaderBytes
                                   ? "cache of " + std::to_string(bytes.size()) + " bytes is too large"
                                   : write_and_rename(file, bytes);
-        if (failure.empty()) return true;
+        if (failure.empty()) {
+            remove_half_written(file);
+            return true;
+        }
         if (reason != nullptr) *reason = "write_cache_file: " + failure;
     } catch (...) {
         if (reason != nullptr) reason->clear();

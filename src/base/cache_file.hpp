@@ -8,10 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "base/file_io.hpp"
 
 namespace weft::core {
 
@@ -39,12 +40,12 @@ struct DecodedCache {
 };
 DecodedCache decode_cache(const CacheIdentity& identity, std::span<const std::byte> file);
 
-/// The whole file; nothing if it is absent or larger than kMaxCacheBytes and the header. Never throws.
-std::optional<std::vector<std::byte>> read_cache_file(const std::filesystem::path& file) noexcept;
+/// The whole file. A cache decides what a driver is fed and how the engine works, so one that another user
+/// can have written is refused, as is one that is larger than kMaxCacheBytes and the header. Never throws.
+FileRead read_cache_file(const std::filesystem::path& file) noexcept;
 
-/// Writes to a temporary file of this call in the same folder, then renames it to `file`; makes missing
-/// folders. Returns false and sets `reason` if a step fails, and removes the temporary file then. Never
-/// throws.
+/// Replaces `file` as NewFile does, for this user alone; makes missing folders. Returns false and sets
+/// `reason` if a step fails. Never throws.
 bool write_cache_file(const std::filesystem::path& file, std::span<const std::byte> bytes,
                       std::string* reason) noexcept;
 

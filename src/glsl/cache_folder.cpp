@@ -13,7 +13,7 @@
 
 #include "base/cache_file.hpp"
 #include "base/config_parse.hpp"
-#include "glsl/file_read.hpp"
+#include "glsl/source_file.hpp"
 
 namespace weft::glsl {
 
@@ -35,7 +35,7 @@ bool unchanged(const Dependency& dependency) {
         return ::stat(dependency.path.c_str(), &status) != 0 &&
                (errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG);
     }
-    const FileRead file = read_file(dependency.path, kMaxSourceBytes);
+    const core::FileRead file = core::read_file(dependency.path, kMaxSourceBytes);
     return file.refused.empty() && digest_of(file.bytes) == dependency.digest;
 }
 
@@ -57,7 +57,7 @@ std::int64_t seconds(fs::file_time_type time) {
 
 Loaded load(const fs::path& folder, const Digest& key) {
     const fs::path file = folder / entry_file_name(key);
-    const FileRead read = read_file(file, kMaxEntryBytes);
+    const core::FileRead read = core::read_file(file, kMaxEntryBytes);
     if (read.absent()) return {};
     const auto refuse = [&](const std::string& reason) {
         return Loaded{{}, false, file.string() + ": " + reason};

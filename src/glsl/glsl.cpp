@@ -8,7 +8,7 @@
 #include <weft/glsl.hpp>
 
 #include "glsl/cache_folder.hpp"
-#include "glsl/file_read.hpp"
+#include "glsl/source_file.hpp"
 #include "glsl/include_search.hpp"
 #include "glsl/messages.hpp"
 #include "glsl/shaderc_front.hpp"
@@ -46,7 +46,7 @@ std::string text_of(const GlslSource& source, const SearchRoots& roots) {
             throw Error(Errc::invalid_shader, "compile_glsl: " + roots.name + ": " + reason);
         return text;
     }
-    FileRead read = read_source(roots.working / source.file);
+    core::FileRead read = read_source(roots.working / source.file);
     if (!read.refused.empty())
         throw Error(read.error != 0 ? Errc::io : Errc::invalid_shader,
                     "compile_glsl: " + roots.name + ": " + read.refused, read.error);

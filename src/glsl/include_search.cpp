@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "glsl/file_read.hpp"
+#include "glsl/source_file.hpp"
 
 namespace weft::glsl {
 
@@ -28,10 +28,13 @@ std::string_view own_include_text() {
 std::vector<std::filesystem::path> include_places(const std::filesystem::path& requested, bool quoted,
                                                   const std::filesystem::path* including_folder,
                                                   const std::vector<std::filesystem::path>& include_dirs) {
-    if (requested.is_absolute()) return {requested};
     std::vector<std::filesystem::path> places;
     if (quoted && including_folder != nullptr) places.push_back(*including_folder / requested);
-    for (const auto& folder : include_dirs) places.push_back(folder / requested);
+    // A program that compiles shaders of others names the folders that these may read.
+    const std::filesystem::path normal = requested.lexically_normal();
+    const bool below = requested.is_relative() && (normal.empty() || *normal.begin() != "..");
+    for (const auto& folder : include_dirs)
+        if (below) places.push_back(folder / requested);
     return places;
 }
 
@@ -43,7 +46,7 @@ const IncludeSearch::File& IncludeSearch::read(const std::filesystem::path& show
     const std::filesystem::path absolute = roots_.working / shown;
     const auto known = files_.find(absolute);
     if (known != files_.end()) return known->second;
-    FileRead read = read_file(absolute, kMaxSourceBytes);
+    core::FileRead read = core::read_file(absolute, kMaxSourceBytes);
     File file;
     file.absent = read.absent();
     file.refused = std::move(read.refused);
@@ -98,6 +101,8 @@ Included IncludeSearch::look_up(const std::string& requested, bool quoted, std::
         return {place.string(), file.text, {}};
     }
     if (requested == kOwnInclude) return {std::string(kOwnInclude), own_include_text(), {}};
+    if (places.empty() && !roots_.include_dirs.empty())
+        return {{}, {}, "leads out of include_dirs (need a name below one of these folders)"};
     return {{}, {}, "not found (looked for " + listed(places) + ")"};
 }
 

@@ -2,6 +2,7 @@
 // The ends of objects, processes and waits: in any order, in a forked child, by exit(), too early.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -310,11 +311,67 @@ TEST_CASE("child: quick_exit while a batch and a pipeline run") {
     leave_busy([] { std::quick_exit(17); });
 }
 
+TEST_CASE("child: exit in the progress callback of a static pipeline") {
+    static Backend backend;
+    static const Program program(backend, kSlow);
+    static SlowWork work(10);
+    static weft::JobPipeline pipeline(backend, program,
+                                      {.progress = [](const weft::Progress&) { std::exit(17); }});
+    pipeline.wait(pipeline.submit(work.job));
+    for (;;) pause();
+}
+
+TEST_CASE("child: a pipeline that its own callback destroys") {
+    Backend backend;
+    const Program program(backend, kSlow);
+    SlowWork work(10);
+    std::atomic<bool> destroyed{false};
+    std::optional<weft::JobPipeline> pipeline;
+    pipeline.emplace(backend, program, weft::BatchOptions{.progress = [&](const weft::Progress&) {
+                         pipeline.reset();
+                         destroyed = true;
+                     }});
+    pipeline->submit(work.job);
+    while (!destroyed) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    std::exit(17);
+}
+
 TEST_CASE("child: the end of main with everything in a leaked object") {
     static auto* memory = new std::vector<std::byte>(1 << 16);
     static auto* work = new SlowWork(20000, 16384);
     static auto* everything = new Everything(*memory, *work);
     CHECK(everything->backend->counters().submissions > 0);
+}
+
+TEST_CASE("endings: a pipeline's own callback may not wait for it") {
+    if (!make_backend()) return;
+    Backend backend;
+    const Program program(backend, kSlow);
+    SlowWork work(10);
+    weft::JobPipeline* self = nullptr;
+    std::vector<std::string> texts;
+    const auto text_of = [&](const std::function<void()>& call) {
+        try {
+            call();
+        } catch (const weft::Error& error) {
+            texts.emplace_back(error.what());
+        }
+    };
+    weft::JobToken token{};
+    std::atomic<bool> ready{false};
+    weft::JobPipeline pipeline(backend, program, {.progress = [&](const weft::Progress&) {
+                                   while (!ready) std::this_thread::yield();
+                                   text_of([&] { self->wait(token); });
+                                   text_of([&] { self->wait_all(); });
+                               }});
+    self = &pipeline;
+    token = pipeline.submit(work.job);
+    ready = true;
+    pipeline.wait(token);
+    REQUIRE(texts.size() == 2);
+    CHECK(texts[0].find("JobPipeline::wait: called by the progress callback") == 0);
+    CHECK(texts[1].find("JobPipeline::wait_all: called by the progress callback") == 0);
 }
 
 TEST_CASE("endings: exit with work under way neither hangs nor crashes") {
@@ -327,6 +384,8 @@ TEST_CASE("endings: exit with work under way neither hangs nor crashes") {
         {"child: exit from another thread inside a batch", 17},
         {"child: exit destroys static objects while their work runs", 17},
         {"child: quick_exit while a batch and a pipeline run", 17},
+        {"child: exit in the progress callback of a static pipeline", 17},
+        {"child: a pipeline that its own callback destroys", 17},
         {"child: the end of main with everything in a leaked object", 0},
     };
     for (const auto& c : kCases)

@@ -185,10 +185,12 @@ class Shelf {
         if (entry.read && entry.stamp == now) return entry;
         entry = {{{}, file.empty() ? "off" : "absent", file}, now, true};
         if (!now.there) return entry;
-        const auto bytes = core::read_cache_file(file);
-        if (!bytes) return entry;
-        DecodedGramTuning decoded = decode_gram_tuning(
-            identity_of(owner.device), {reinterpret_cast<const char*>(bytes->data()), bytes->size()});
+        const core::FileRead read = core::read_cache_file(file);
+        if (!read.refused.empty()) {
+            entry.kept.state = read.absent() ? "absent" : read.refused;
+            return entry;
+        }
+        DecodedGramTuning decoded = decode_gram_tuning(identity_of(owner.device), read.bytes);
         entry.kept.state = decoded.refused.empty() ? "used" : decoded.refused;
         entry.kept.tiles = std::move(decoded.tiles);
         return entry;

@@ -112,13 +112,12 @@ tune::EngineReport load_tuning(const DeviceSnapshot& device, const Config& confi
     const auto folder = config.cache_dir.empty() ? default_cache_dir() : config.cache_dir;
     if (!config.cache || folder.empty()) return report;
     report.file = folder / tuning_file_name(tuning_identity(device));
-    const auto bytes = read_cache_file(report.file);
-    if (!bytes) {
-        report.state = "absent";
+    const FileRead read = read_cache_file(report.file);
+    if (!read.refused.empty()) {
+        report.state = read.absent() ? "absent" : read.refused;
         return report;
     }
-    const DecodedTuning decoded =
-        decode_tuning(tuning_identity(device), {reinterpret_cast<const char*>(bytes->data()), bytes->size()});
+    const DecodedTuning decoded = decode_tuning(tuning_identity(device), read.bytes);
     report.state = decoded.refused.empty() ? "used" : decoded.refused;
     report.values = decoded.tuning;
     return report;

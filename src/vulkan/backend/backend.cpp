@@ -83,6 +83,9 @@ std::shared_ptr<BackendState> make_backend_state(std::shared_ptr<Instance> insta
                                                  const Config& config, StartupClock clock,
                                                  AdoptedDevice adopted) {
     for (const std::string& reason : plan.reasons) instance->log().write(LogLevel::info, "plan: " + reason);
+    if (const tune::EngineReport& tuning = plan.tuning; tuning.state.starts_with("can be written by"))
+        instance->log().write(LogLevel::warning,
+                              "tuning " + tuning.file.string() + " is not used: " + tuning.state);
     DeviceInfo info = describe(snapshot, index);
     info.chosen = true;
     PlanReport report = report_plan(plan);

@@ -12,7 +12,7 @@
 #include <weft/backend.hpp>
 #include <weft/stream.hpp>
 
-#include "base/file_descriptor.hpp"
+#include "base/file_io.hpp"
 
 namespace weft::core {
 

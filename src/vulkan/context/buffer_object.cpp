@@ -8,7 +8,7 @@
 #include <atomic>
 #include <utility>
 
-#include "base/file_descriptor.hpp"
+#include "base/file_io.hpp"
 #include "plan/work/offset_allocator.hpp"
 #include "vulkan/context/context.hpp"
 #include "vulkan/memory/block_source.hpp"

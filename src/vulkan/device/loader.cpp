@@ -26,20 +26,27 @@ PFN_vkGetInstanceProcAddr open_library(const std::string& wanted) {
         names = {wanted};
     }
     std::string tried;
+    bool absent = true;
+    const auto note = [&](const std::string& reason) {
+        tried += (tried.empty() ? "" : "; ") + reason;
+        absent = absent && reason.find("No such file") != std::string::npos;
+    };
     for (const std::string& name : names) {
         // Never closed: drivers leave threads and handlers behind that must stay mapped until the process
         // ends.
         if (void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {
             if (void* entry = dlsym(library, "vkGetInstanceProcAddr"))
                 return reinterpret_cast<PFN_vkGetInstanceProcAddr>(entry);
-            tried += (tried.empty() ? "" : ", ") + name + " (no vkGetInstanceProcAddr)";
+            note(name + ": no vkGetInstanceProcAddr in it");
         } else {
-            tried += (tried.empty() ? "" : ", ") + name;
+            const char* const reason = dlerror();  // begins with the file's name
+            note(reason != nullptr ? reason : name);
         }
     }
-    throw Error(Errc::no_loader,
-                "Backend: the Vulkan loader cannot be opened (tried " + tried +
-                    "; install it, e.g. package libvulkan1, or name it in WEFT_VULKAN_LIBRARY)");
+    throw Error(Errc::no_loader, "Backend: the Vulkan loader cannot be opened (" + tried +
+                                     (absent ? "; install it, e.g. package libvulkan1, or name it in "
+                                               "WEFT_VULKAN_LIBRARY)"
+                                             : ")"));
 }
 
 using Libraries = std::set<std::string>;

@@ -50,19 +50,27 @@ VkPipelineCache PipelineCache::make_cache(std::span<const std::byte> payload) {
     return cache;
 }
 
+void PipelineCache::use(std::string_view file) {
+    const DecodedCache decoded =
+        decode_cache(identity_of(device_.snapshot()), std::as_bytes(std::span(file)));
+    report_.disk_state = decoded.refused;
+    if (!decoded.refused.empty()) return;
+    cache_ = make_cache(decoded.payload);
+    report_.disk_state = cache_ != VK_NULL_HANDLE ? "loaded" : "refused by the driver";
+    if (cache_ != VK_NULL_HANDLE) report_.disk_bytes_loaded = decoded.payload.size();
+}
+
 void PipelineCache::load() {
     report_.disk_state = file_.empty() ? "off" : "absent";
-    if (const auto file = file_.empty() ? std::nullopt : read_cache_file(file_)) {
-        const DecodedCache decoded = decode_cache(identity_of(device_.snapshot()), *file);
-        report_.disk_state = decoded.refused;
-        if (decoded.refused.empty()) {
-            cache_ = make_cache(decoded.payload);
-            report_.disk_state = cache_ != VK_NULL_HANDLE ? "loaded" : "refused by the driver";
-            if (cache_ != VK_NULL_HANDLE) report_.disk_bytes_loaded = decoded.payload.size();
-        }
+    const FileRead file = file_.empty() ? FileRead{{}, "off", ENOENT} : read_cache_file(file_);
+    if (!file.absent()) {
+        // What another user may have written is worth a warning; the rest is a driver that was updated.
+        const LogLevel level = file.refused.empty() ? LogLevel::info : LogLevel::warning;
+        report_.disk_state = file.refused;
+        if (file.refused.empty()) use(file.bytes);
         if (cache_ == VK_NULL_HANDLE)
-            device_.log().write(LogLevel::info,
-                                "pipeline cache " + file_.string() + " is not used: " + report_.disk_state);
+            device_.log().write(
+                level, "pipeline cache " + file_.string() + " is not used: " + report_.disk_state);
     }
     if (cache_ == VK_NULL_HANDLE) cache_ = make_cache({});
 }
@@ -173,8 +181,9 @@ PipelineReport PipelineCache::report() const {
 bool PipelineCache::save_locked() {
     if (file_.empty()) return false;
     // Another process may have saved its pipelines since this one loaded; they are kept.
-    if (const auto file = read_cache_file(file_)) {
-        const DecodedCache decoded = decode_cache(identity_of(device_.snapshot()), *file);
+    if (const FileRead file = read_cache_file(file_); file.refused.empty()) {
+        const DecodedCache decoded =
+            decode_cache(identity_of(device_.snapshot()), std::as_bytes(std::span(file.bytes)));
         if (decoded.refused.empty()) {
             if (const VkPipelineCache other = make_cache(decoded.payload)) {
                 device_.vk.vkMergePipelineCaches(device_.handle(), cache_, 1, &other);

@@ -48,6 +48,7 @@ class PipelineCache {
   private:
     bool is_last(std::span<const std::uint32_t> words, const ProgramOptions& options) const;
     void load();
+    void use(std::string_view file);
     bool save_locked();
     VkPipelineCache make_cache(std::span<const std::byte> payload);
     Pipeline build(std::span<const std::uint32_t> words, const ProgramOptions& options,

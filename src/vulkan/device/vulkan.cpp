@@ -23,6 +23,10 @@ const char* result_name(VkResult result) noexcept {
         {VK_ERROR_OUT_OF_POOL_MEMORY, "VK_ERROR_OUT_OF_POOL_MEMORY"},
         {VK_ERROR_INVALID_EXTERNAL_HANDLE, "VK_ERROR_INVALID_EXTERNAL_HANDLE"},
         {VK_ERROR_INVALID_SHADER_NV, "VK_ERROR_INVALID_SHADER_NV"},
+        {VK_ERROR_FORMAT_NOT_SUPPORTED, "VK_ERROR_FORMAT_NOT_SUPPORTED"},
+        {VK_ERROR_UNKNOWN, "VK_ERROR_UNKNOWN"},
+        {VK_ERROR_NOT_PERMITTED_KHR, "VK_ERROR_NOT_PERMITTED_KHR"},
+        {VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS, "VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS"},
     };
     for (const auto& [known, name] : kNames)
         if (known == result) return name;
@@ -51,9 +55,16 @@ void throw_result(VkResult result, const char* what, const std::string& detail) 
         default:
             break;
     }
+    // Drivers say so where a thread cannot be started or memory cannot be mapped.
+    const char* const hint =
+        result == VK_ERROR_UNKNOWN
+            ? "; the driver gives no reason: limits on threads and memory (ulimit -a) are "
+              "frequent ones"
+            : "";
     throw Error(code,
                 std::string(what) + ": the driver failed (got " + result_name(result) + " " +
-                    std::to_string(static_cast<int>(result)) + ")" + (detail.empty() ? "" : "; ") + detail,
+                    std::to_string(static_cast<int>(result)) + hint + ")" + (detail.empty() ? "" : "; ") +
+                    detail,
                 static_cast<int>(result));
 }
 

@@ -59,6 +59,7 @@ JobPipeline::Impl::Impl(Backend& backend, const Program& p, const BatchOptions& 
     report = engine->report();
     try {
         thread = std::thread([this] { run(); });
+        thread_id = thread.get_id();
     } catch (const std::system_error& e) {
         throw Error(Errc::out_of_memory,
                     std::string("JobPipeline: cannot start a thread (got \"") + e.what() + "\")",

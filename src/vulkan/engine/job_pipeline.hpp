@@ -47,6 +47,9 @@ struct JobPipeline::Impl final : core::JobListener {
     void notify();
     void on_job_done(std::uint64_t sequence) override;
     std::uint64_t known(JobToken token) const;
+    bool on_own_thread() const noexcept { return thread_id == std::this_thread::get_id(); }
+    void require_other_thread(const char* what) const;
+    void detach() noexcept;
     void require_own_process(const char* what) const {
         backend_state->context()->device.require_own_process(what);
     }
@@ -75,6 +78,7 @@ struct JobPipeline::Impl final : core::JobListener {
     bool cancelled = false;  // BatchOptions::cancel was stopped
 
     std::thread thread;
+    std::thread::id thread_id;  // stays when the thread is detached
     struct CancelQueued {
         Impl* impl;
         void operator()() const noexcept { impl->cancel_queued(); }

@@ -49,8 +49,30 @@ JobPipeline& JobPipeline::operator=(JobPipeline&& other) noexcept {
 }
 
 JobPipeline::~JobPipeline() {
-    // In a forked child there is no thread: waiting for it, or for locks that it held, would never end.
-    if (impl_ && impl_->backend_state->context()->device.foreign_process()) (void)impl_.release();
+    if (!impl_) return;
+    // In a forked child there is no thread: waiting for it, or for locks that it held, would never end. And
+    // the thread itself, in a callback that ends the process or destroys the pipeline, cannot wait for its
+    // own end.
+    const bool forked = impl_->backend_state->context()->device.foreign_process();
+    if (!forked && impl_->on_own_thread()) impl_->detach();
+    if (forked || impl_->on_own_thread()) (void)impl_.release();
+}
+
+void JobPipeline::Impl::require_other_thread(const char* what) const {
+    if (on_own_thread())
+        throw Error(Errc::invalid_argument,
+                    std::string(what) +
+                        ": called by the progress callback of the pipeline, which would wait " +
+                        "for itself (call it from another thread)");
+}
+
+/// The thread ends when its callback returns, if it does; what it uses is never freed.
+void JobPipeline::Impl::detach() noexcept {
+    {
+        const std::lock_guard lock(mutex);
+        stop = true;
+    }
+    thread.detach();
 }
 
 JobPipeline::Impl& JobPipeline::impl() const {
@@ -102,6 +124,7 @@ bool JobPipeline::wait(JobToken token, nanoseconds timeout) {
     const std::uint64_t id = impl().known(token);
     const auto finished = [&] { return impl().entries.find(id) == impl().entries.end(); };
     if (timeout == nanoseconds::max()) {
+        if (!finished()) impl().require_other_thread("JobPipeline::wait");
         impl().over.wait(lock, finished);
     } else if (!impl().over.wait_for(lock, std::min(timeout, nanoseconds(std::chrono::hours(24 * 365))),
                                      finished)) {
@@ -136,6 +159,7 @@ bool JobPipeline::cancel(JobToken token) {
 void JobPipeline::wait_all() {
     impl().require_own_process("JobPipeline::wait_all");
     std::unique_lock lock(impl().mutex);
+    if (!impl().entries.empty()) impl().require_other_thread("JobPipeline::wait_all");
     impl().over.wait(lock, [&] { return impl().entries.empty(); });
     for (auto& [id, failure] : impl().failures)
         if (!failure.reported) impl().throw_failure("JobPipeline::wait_all", id, failure);

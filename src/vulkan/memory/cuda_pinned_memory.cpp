@@ -70,7 +70,9 @@ struct CudaHostMemory::Functions {
         // Never unloaded: the library keeps threads of its own.
         library = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
         if (library == nullptr) {
-            why = std::string(file) + " cannot be opened";
+            const char* const reason = dlerror();
+            why = std::string(file) + " cannot be opened" +
+                  (reason == nullptr ? "" : std::string(" (") + reason + ")");
             return false;
         }
         return find(init, "cuInit", why) && find(device_count, "cuDeviceGetCount", why) &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vulkan/memory/cuda_pinned_source.hpp"
 
-#include "base/file_descriptor.hpp"
+#include "base/file_io.hpp"
 #include "vulkan/memory/round_trip.hpp"
 
 namespace weft::core {

@@ -6,9 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <optional>
+#include <span>
 
 namespace fs = std::filesystem;
 using namespace weft::core;
@@ -56,6 +59,14 @@ struct Folder {
             std::distance(fs::directory_iterator(path), fs::directory_iterator()));
     }
 };
+
+/// Of a cache that is accepted as far as the file goes.
+Bytes content(const fs::path& file) {
+    const FileRead read = read_cache_file(file);
+    CHECK(read.refused == "");
+    const auto bytes = std::as_bytes(std::span(read.bytes));
+    return {bytes.begin(), bytes.end()};
+}
 
 class Variable {
   public:
@@ -160,18 +171,52 @@ TEST_CASE("a payload with a wrong driver header is refused although the checksum
     CHECK_FALSE(accepted(me, encode_cache(me, {})));
 }
 
+TEST_CASE("a cache that another user can have written is refused") {
+    const Folder folder;
+    const fs::path file = folder.path / "c.cache";
+    REQUIRE(write_cache_file(file, Bytes(10, std::byte{1}), nullptr));
+    CHECK((fs::status(file).permissions() & fs::perms::mask) ==
+          (fs::perms::owner_read | fs::perms::owner_write));
+    for (const fs::perms others : {fs::perms::group_write, fs::perms::others_write}) {
+        fs::permissions(file, others, fs::perm_options::add);
+        const FileRead read = read_cache_file(file);
+        CHECK(read.refused.find("can be written by other users") == 0);
+        CHECK(read.bytes.empty());
+        fs::permissions(file, others, fs::perm_options::remove);
+        CHECK(read_cache_file(file).refused.empty());
+    }
+    if (::geteuid() != 0) return;  // only root gives files away
+    REQUIRE(::chown(file.c_str(), 65534, 65534) == 0);
+    CHECK_FALSE(read_cache_file(file).refused.empty());
+    // The next save replaces it by a file of this user.
+    REQUIRE(write_cache_file(file, Bytes(10, std::byte{2}), nullptr));
+    CHECK(content(file) == Bytes(10, std::byte{2}));
+}
+
+TEST_CASE("caches that were half written long ago are removed, those of other files and of now are not") {
+    const Folder folder;
+    const fs::path file = folder.path / "c.cache";
+    for (const char* name : {"c.cache.abcdef", "c.cache.ABCDEF", "c.cache.more", "d.cache.abcdef"})
+        std::ofstream(folder.path / name) << "x";
+    for (const char* name : {"c.cache.abcdef", "c.cache.more", "d.cache.abcdef"})
+        fs::last_write_time(folder.path / name, fs::file_time_type::clock::now() - std::chrono::hours(2));
+    REQUIRE(write_cache_file(file, Bytes(10, std::byte{1}), nullptr));
+    CHECK_FALSE(fs::exists(folder.path / "c.cache.abcdef"));
+    CHECK(folder.files() == 4);
+}
+
 TEST_CASE("files are written whole, replaced, and read back") {
     const Folder folder;
     const fs::path file = folder.path / "a" / "b" / "c.cache";
     const Bytes first(1000, std::byte{1}), second(10, std::byte{2});
     std::string reason = "untouched";
-    CHECK_FALSE(read_cache_file(file).has_value());
+    CHECK_FALSE(read_cache_file(file).refused.empty());
     CHECK(write_cache_file(file, first, &reason));
-    CHECK(read_cache_file(file) == first);
+    CHECK(content(file) == first);
     CHECK(write_cache_file(file, second, nullptr));
-    CHECK(read_cache_file(file) == second);
+    CHECK(content(file) == second);
     CHECK(write_cache_file(file, {}, &reason));
-    CHECK(read_cache_file(file) == Bytes{});
+    CHECK(content(file) == Bytes{});
     CHECK(reason == "untouched");
     CHECK(std::distance(fs::directory_iterator(file.parent_path()), fs::directory_iterator()) == 1);
 }
@@ -189,7 +234,7 @@ TEST_CASE("if nothing can be written there is a reason and no file is left") {
         CAPTURE(reason);
         CHECK(reason.find(target.parent_path().filename().string()) != std::string::npos);
         CHECK_FALSE(write_cache_file(target, bytes, nullptr));
-        CHECK_FALSE(read_cache_file(target).has_value());
+        CHECK_FALSE(read_cache_file(target).refused.empty());
     }
     CHECK(folder.files() == 2);
     if (::geteuid() == 0) return;  // root writes everywhere
@@ -203,7 +248,7 @@ TEST_CASE("a file beyond the largest size counts as absent and is never written"
     const fs::path file = folder.path / "large.cache";
     std::ofstream(file) << "x";
     fs::resize_file(file, kMaxCacheBytes + kOurHeader + 1);  // sparse
-    CHECK_FALSE(read_cache_file(file).has_value());
+    CHECK_FALSE(read_cache_file(file).refused.empty());
     // Only the size decides; the bytes are never read.
     const std::byte one{};
     std::string reason;
@@ -231,10 +276,9 @@ TEST_CASE("two processes that write simultaneously leave one complete file") {
     }
     std::size_t running = 2, looks = 0;
     while (running > 0 || looks == 0) {
-        const auto seen = read_cache_file(file);
-        REQUIRE(seen.has_value());
-        REQUIRE((*seen == files[0] || *seen == files[1]));
-        REQUIRE(accepted(me, *seen));
+        const Bytes seen = content(file);
+        REQUIRE((seen == files[0] || seen == files[1]));
+        REQUIRE(accepted(me, seen));
         ++looks;
         int status = 0;
         if (running > 0 && ::waitpid(-1, &status, WNOHANG) > 0) {

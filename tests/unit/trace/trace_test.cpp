@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The recorder, and the text and file of a trace.
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -7,10 +8,15 @@
 #include <thread>
 #include <vector>
 
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <doctest/doctest.h>
 
+#include "base/file_io.hpp"
 #include "trace/trace_file.hpp"
 #include "trace/trace_json.hpp"
 #include "trace/trace_recorder.hpp"
@@ -237,6 +243,54 @@ TEST_CASE("a trace through a symbolic link, into a device, and to a place that c
     CHECK(write_trace_file({}, folder.path).find("cannot write") == 0);
     if (fs::exists("/dev/full")) CHECK(write_trace_file({}, "/dev/full").find("cannot write") == 0);
     CHECK(folder.files() == 2);
+}
+
+TEST_CASE("a trace into a pipe does not wait for a reader and does not end the process") {
+    const Folder folder;
+    const fs::path pipe = folder.path / "pipe";
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    CHECK(write_trace_file({}, pipe).find("no program reads from it") != std::string::npos);
+    const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+    REQUIRE(reader >= 0);
+    CHECK(write_trace_file({}, pipe) == "");
+    NewFile file(pipe, 0666, true);
+    file.write("fits");
+    ::close(reader);
+    file.write("meets nobody");
+    CHECK(file.replace().find("Broken pipe") != std::string::npos);
+    CHECK(fs::is_fifo(pipe));
+}
+
+TEST_CASE("the limit on file sizes is an error, not the end of the process") {
+    const Folder folder;
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        const rlimit none{0, 0};
+        ::setrlimit(RLIMIT_FSIZE, &none);
+        const std::string failure = write_trace_file({}, folder.path / "t.json");
+        ::_exit(failure.find("File too large") != std::string::npos ? 0 : 1);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+    CHECK(folder.files() == 0);
+}
+
+TEST_CASE("a new file does not get the number of a standard descriptor that is closed") {
+    const Folder folder;
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        for (int descriptor = 0; descriptor <= STDERR_FILENO; ++descriptor) ::close(descriptor);
+        NewFile file(folder.path / "t.json", 0666);
+        std::fprintf(stderr, "a message");
+        file.write("whole");
+        ::_exit(file.replace().empty() && fs::file_size(folder.path / "t.json") == 5 ? 0 : 1);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
 }
 
 TEST_CASE("backends that share a file name write separate files") {
