@@ -285,8 +285,8 @@ TEST_CASE("compile_glsl: a name that leads out of include_dirs is not read, and 
     // Within them, and next to a file that lies in them, .. is a name like any other.
     CHECK_FALSE(compile({.text = "#version 450\n#include <inner/up.glsl>\n#include <inner/../side.glsl>\n" +
                                  kStore.substr(13),
-                         .macros = {{"VALUE", "1u"}},
-                         .include_dirs = dirs})
+                         .include_dirs = dirs,
+                         .macros = {{"VALUE", "1u"}}})
                     .words.empty());
 }
 
