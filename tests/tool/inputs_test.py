@@ -82,7 +82,7 @@ class Inputs(Case):
             "archive with a comment": self.write("comment.npz", npz({"x": c}) + b""),
         }
         with zipfile.ZipFile(self.path("comment.npz"), "a") as archive:
-            archive.comment = b"PK" * 1000
+            archive.comment = b"PK\5\6" * 1000
         if tables and len(shape) == 2:
             kinds.update({
                 "commas": self.write("x.csv", table(values, shape, header="first,second\n")),

@@ -32,11 +32,11 @@ std::string refusal(std::string_view text, ElementType type = kFloat64) {
 }  // namespace
 
 TEST_CASE("text table: separators, headers, comments, blanks and ends of lines") {
-    for (const char* text :
-         {"1,2\n3,4\n", "1,2\n3,4", "1;2\r\n3;4\r\n", "1\t2\n3\t4\n", "1 2\n3  4\n", "  1   2 \n 3 4\n\n", "a,b\n1,2\n3,4\n",
-          "# 1,2,3\n1, 2\n\n 3,4 \n", "\xef\xbb\xbf"
-                                     "a b c\n1 2\n3 4\n",
-          "\"a,b\",c\n1,2\n3,4", "1,+2\n3,4\n", "1.0e0,2\n3.,4\n"}) {
+    for (const char* text : {"1,2\n3,4\n", "1,2\n3,4", "1;2\r\n3;4\r\n", "1\t2\n3\t4\n", "1 2\n3  4\n",
+                             "  1   2 \n 3 4\n\n", "a,b\n1,2\n3,4\n", "# 1,2,3\n1, 2\n\n 3,4 \n",
+                             "\xef\xbb\xbf"
+                             "a b c\n1 2\n3 4\n",
+                             "\"a,b\",c\n1,2\n3,4", "1,+2\n3,4\n", "1.0e0,2\n3.,4\n"}) {
         CAPTURE(text);
         const TextTable table = parse_table(text, kFloat64);
         CHECK(table.rows == 2);

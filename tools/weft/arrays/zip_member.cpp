@@ -70,7 +70,8 @@ class Archive {
         require(bytes_.size() >= kRecord, "it ends early");
         const std::uint64_t last = bytes_.size() - kRecord;
         for (std::uint64_t at = last;; --at) {
-            if (number(at, 4) == 0x06054b50) return at;
+            // A comment may hold the signature itself.
+            if (number(at, 4) == 0x06054b50 && last - at == number(at + 20, 2)) return at;
             require(at != 0 && last - at < kComment, "no end of its directory");
         }
     }

@@ -111,8 +111,8 @@ void explain(const KernelArguments& arguments, const DeviceInfo& device, const K
         std::printf("states: %" PRIu64 " at a time, %s, made %.3g times; tile of products: %s, %s\n",
                     plan.state_tile, plan.bulk_states ? "all of them" : "in tiles", plan.state_builds,
                     plan.tile.c_str(), plan.tile_choice.c_str());
-    std::printf("work: %s for states, %s for pairs\n", si(plan.state_flops, "operations").c_str(),
-                si(plan.pair_flops * static_cast<double>(plan.pairs), "operations").c_str());
+    std::printf("work: %s operations for states, %s for pairs\n", si(plan.state_flops).c_str(),
+                si(plan.pair_flops * static_cast<double>(plan.pairs)).c_str());
     if (planned) std::printf("errors: at most %.0e\n", plan.error);
     for (const std::string& reason : plan.reasons) std::printf("  %s\n", reason.c_str());
 }

@@ -234,6 +234,7 @@ void add_decode(CLI::App& lattice) {
     CLI::App& command = add_operation(lattice, "decode", "The values that codes stand for",
                                       "Codes as encode writes them, with the same options", a,
                                       "The retries that encode wrote");
+    command.get_option("--scales")->type_name("FILE");
     command.add_flag("--packed", a->code.packed, "As in encode");
     const Bounds<std::size_t> counts{0, std::size_t{1} << 48, "0 to 2^48"};
     add_number_or_none(command, "--width", a->width, "Values of a row, where its last vector was padded",
