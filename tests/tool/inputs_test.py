@@ -229,6 +229,7 @@ class Inputs(Case):
             (npy([1] * 16, (4, 2, 2), "|u1"), ["lattice", "decode"], say("x.reshape(-1, 2, 4)")),
             (npy([1] * 16, (2, 2, 4), "<i4"), ["lattice", "decode"], say("x.astype('|u1')")),
             (whole, ["kernel"], r"\(got '<i8', need float64 or float32\)" + say("x.astype('<f8')")),
+            (states, ["kernel"], "; states are for weft kernel --states" + say("x.real.astype('<f8')")),
             (one, ["kernel"], say("x.reshape(-1, 1)")),
             (f8, ["kernel", "--states"], say("x.astype('<c16')")),
             (npy([1, 0, 0, 0], (2,), "<c16"), ["kernel", "--states"], say("x.reshape(1, -1)")),

@@ -74,8 +74,11 @@ void ArraySource::refuse(const std::string& what, const std::string& change) con
 }
 
 void ArraySource::refuse_type(const std::string& got, Types types) const {
-    refuse("wrong type (got " + got + ", need " + to_string(types) + ")",
-           ".astype('" + npy_descr(types.front()) + "')");
+    const bool parts = got.starts_with("'<c") || got.starts_with("complex");
+    const bool to_real = parts && types.front().kind != ElementKind::complex;
+    refuse("wrong type (got " + got + ", need " + to_string(types) + ")" +
+               (to_real ? "; states are for weft kernel --states" : ""),
+           (to_real ? ".real.astype('" : ".astype('") + npy_descr(types.front()) + "')");
 }
 
 // Overflow is tested even behind a length of 0, which a shape in a damaged file may have.

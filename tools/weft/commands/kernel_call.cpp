@@ -10,10 +10,6 @@ namespace {
 
 constexpr ElementType kNumbers[] = {kFloat64, kFloat32}, kStates[] = {kComplex128, kComplex64};
 
-Types types_of(const KernelArguments& arguments) {
-    return arguments.states ? Types(kStates) : Types(kNumbers);
-}
-
 /// Rows of `columns` values; 0: of any number.
 std::unique_ptr<ArrayInput> open_table_of(const std::string& path, Types types, const char* what,
                                           std::uint64_t columns = 0, const std::string& as = "") {
@@ -87,7 +83,7 @@ KernelCall::KernelCall(const KernelArguments& arguments) : states_(arguments.sta
 }
 
 void KernelCall::read_x(const KernelArguments& arguments) {
-    x_ = open_table_of(arguments.x, types_of(arguments),
+    x_ = open_table_of(arguments.x, arguments.states ? Types(kStates) : Types(kNumbers),
                        arguments.states ? "(samples, 2^qubits)" : "(samples, qubits)");
     const std::uint64_t columns = x_->shape()[1];
     if (columns > 0xffffffffu) x_->refuse("too many columns (got " + std::to_string(columns) + ")");
