@@ -39,8 +39,7 @@ std::string layers_reason(const KernelMatrixPlan& plan, const CircuitFacts& circ
            (plan.layers == 1 ? " layer matters" : " layers matter");
 }
 
-void estimate_product(KernelMatrixEstimate& e, const KernelMatrixPlan& plan,
-                      const KernelMatrixDevice& device) {
+void estimate_product(KernelMatrixEstimate& e, const KernelMatrixPlan& plan, const KernelMatrixDevice& device) {
     const DeviceLimits& limits = device.gram.limits;
     const std::uint64_t planes = plan.planes_values() * plan.real_bytes();
     e.resident_bytes = product_memory(plan, device, false);
@@ -84,8 +83,7 @@ std::string times_text(double times) {
     return text;
 }
 
-void explain_tiles(KernelMatrixEstimate& e, const KernelMatrixPlan& plan,
-                   const KernelMatrixOptions& options) {
+void explain_tiles(KernelMatrixEstimate& e, const KernelMatrixPlan& plan, const KernelMatrixOptions& options) {
     const StatePlan& s = plan.states;
     const std::uint64_t rows = plan.shape.samples + plan.shape.others;
     if (s.bulk) {
@@ -175,8 +173,7 @@ std::uint64_t available_bytes(const KernelMatrixDevice& device, const KernelMatr
     return static_cast<std::uint64_t>(options.vram_fraction * static_cast<double>(device.budget_bytes));
 }
 
-std::uint64_t product_memory(const KernelMatrixPlan& plan, const KernelMatrixDevice& device,
-                             bool streamed) noexcept {
+std::uint64_t product_memory(const KernelMatrixPlan& plan, const KernelMatrixDevice& device, bool streamed) noexcept {
     const std::uint64_t planes = plan.planes_values() * plan.real_bytes();
     if (!streamed) return within(device, planes);
     const std::uint64_t features = feature_bytes(plan), host = device.host_counts ? 1 : 0;
@@ -192,8 +189,7 @@ std::uint64_t product_memory(const KernelMatrixPlan& plan, const KernelMatrixDev
     return within(device, host * planes + std::max(made, in_slots));
 }
 
-std::uint64_t states_memory(const KernelMatrixPlan& plan, const KernelMatrixDevice& device,
-                            bool streamed) noexcept {
+std::uint64_t states_memory(const KernelMatrixPlan& plan, const KernelMatrixDevice& device, bool streamed) noexcept {
     const StatePlan& s = plan.states;
     const std::uint64_t columns = plan.shape.square() ? 0 : plan.shape.others;
     const std::uint64_t packed = s.bulk
@@ -219,7 +215,7 @@ std::uint64_t states_memory(const KernelMatrixPlan& plan, const KernelMatrixDevi
 }
 
 KernelMatrixEstimate estimate_kernel(const KernelMatrixPlan& plan, const KernelMatrixDevice& device,
-                                     const CircuitFacts& circuit, const KernelMatrixOptions& options) {
+                               const CircuitFacts& circuit, const KernelMatrixOptions& options) {
     KernelMatrixEstimate e;
     e.method = plan.method;
     e.layers = plan.layers;

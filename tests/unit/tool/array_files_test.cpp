@@ -98,6 +98,13 @@ const Kind kKinds[] = {
          write_bytes(file, npy_header("<f8", {kRows, kColumns}), ones());
          return open_doubles(file);
      }},
+    {"csv",
+     [](const std::string& file) {
+         std::ofstream out(file);
+         for (std::uint64_t row = 0; row < kRows; ++row) out << "1.000000,1.000000,1.000000,1.000000\n";
+         out.close();
+         return open_doubles(file);
+     }},
     {"hdf5, contiguous",
      [](const std::string& file) {
          write_hdf5(file, Storage::contiguous);
@@ -123,7 +130,7 @@ TEST_CASE("array files: a file that shrinks while it is read is refused, whateve
         CAPTURE(kind.name);
         for (const std::uintmax_t cut : {100, 20000}) {
             const Folder folder;
-            const std::string file = folder / "file";
+            const std::string file = folder / "file.csv";  // tables are known by their names alone
             const std::unique_ptr<ArraySource> source = kind.make(file);
             std::array<double, kColumns> row{};
             source->read(0, 1, reinterpret_cast<std::byte*>(row.data()));
@@ -139,7 +146,7 @@ TEST_CASE("array files: a file that is as long as before, but was written to, is
     for (const Kind& kind : kKinds) {
         CAPTURE(kind.name);
         const Folder folder;
-        const std::string file = folder / "file";
+        const std::string file = folder / "file.csv";  // tables are known by their names alone
         const std::unique_ptr<ArraySource> source = kind.make(file);
         CHECK(read_end(*source).empty());
         usleep(20000);  // longer than what file systems' clocks resolve
@@ -154,7 +161,7 @@ TEST_CASE("array files: another file in the place of one that is read changes no
     for (const Kind& kind : kKinds) {
         CAPTURE(kind.name);
         const Folder folder;
-        const std::string file = folder / "file";
+        const std::string file = folder / "file.csv";  // tables are known by their names alone
         const std::unique_ptr<ArraySource> source = kind.make(file);
         write_bytes(folder / "other", "", {1.0});
         std::filesystem::rename(folder / "other", file);
