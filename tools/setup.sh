@@ -23,6 +23,7 @@ needs=(
     "libeigen3-dev|module eigen3|Eigen (eigenvalues for clip_kernel_matrix; headers alone)"
     "libcli11-dev|header CLI/CLI.hpp|CLI11"
     "libhdf5-dev|module hdf5|HDF5 (the weft command reads its data sets)"
+    "zlib1g-dev|module zlib|zlib (the weft command reads .npz files)"
     "nlohmann-json3-dev|header nlohmann/json.hpp|nlohmann-json"
     "mesa-vulkan-drivers|file vulkan/icd.d/*.json|a Vulkan driver (Mesa's lavapipe where there is no GPU)"
     "vulkan-validationlayers|file vulkan/explicit_layer.d/VkLayer_khronos_validation.json|Khronos validation layer"

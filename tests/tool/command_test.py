@@ -349,7 +349,7 @@ class BadInput(Case):
         cases = [
             (b"", "empty"),
             (b"\x93NUM", "truncated"),
-            (b"PK\x03\x04" + bytes(100), "not a .npy file"),
+            (b"PK\x03\x04" + bytes(100), "damaged .npz file"),
             (b"hello", "not a .npy file"),
             (whole[:9], "truncated"),
             (npy([1, 2], version=2)[:11], "truncated"),
@@ -360,14 +360,13 @@ class BadInput(Case):
             (whole[:-1], "shorter"),
             (whole[:128], "shorter"),
             (whole + b"x", "longer"),
-            (head("<u8", "(2, 6)", True), "ascontiguousarray"),
             (head(">u8", "(2, 6)"), r"big-endian.*astype\('<u8'\)"),
-            (head("|u1", "(96,)"), r"dtype.*\|u1.*<u8"),
-            (head("|u1", "(16, 6)"), r"dtype.*\|u1.*<u8"),
-            (head("<i8", "(2, 6)"), "dtype.*<i8.*<u8"),
-            (head("<u4", "(4, 6)"), "dtype.*<u4"),
-            (head("<f8", "(2, 6)"), "dtype.*<f8"),
-            (head("<c16", "(1, 6)"), "dtype.*<c16"),
+            (head("|u1", "(96,)"), r"wrong type.*\|u1.*<u8"),
+            (head("|u1", "(16, 6)"), r"wrong type.*\|u1.*<u8"),
+            (head("<i8", "(2, 6)"), "wrong type.*<i8.*<u8"),
+            (head("<u4", "(4, 6)"), "wrong type.*<u4"),
+            (head("<f8", "(2, 6)"), "wrong type.*<f8"),
+            (head("<c16", "(1, 6)"), "wrong type.*<c16"),
             (head("<M8[ns]", "(2, 6)"), "plain numbers"),
             (head("<U4", "(6,)"), "plain numbers"),
             (head("|O", "(2, 6)"), "pickled"),
@@ -457,7 +456,7 @@ class BadInput(Case):
             (["field", "neg", good, "-o", out, "-o", out], "--output"),
             (["field", "neg", good, "-o", ""], "output"),
             (["field", "neg", good, "-o", out, "--field", "bn254-fp"], r"good.npy: wrong shape .*\(2, 6\), need \(n, 4\)"),
-            (["field", "neg", good, "-o", out, "--field", "babybear"], "good.npy: wrong dtype .*'<u8', need '<u4'"),
+            (["field", "neg", good, "-o", out, "--field", "babybear"], "good.npy: wrong type .*'<u8', need uint32"),
             (["field", "neg", good, "-o", out, "--field", "rubbish"], "no such field.*rubbish.*bls12-381-fp"),
             (["field", "neg", good, "-o", out, "--backend", "metal"], "metal.*need vulkan"),
             (["field", "neg", good, "-o", out, "--sideways"], "--sideways"),
@@ -574,7 +573,8 @@ class Lattice(Case):
                             self.path("new.npy"), "--lattice", "Z2", "--scales", same)
                 self.refuse(USAGE, "output and input are the same file", "lattice", operation, x, "-o", same,
                             "--lattice", "Z2")
-            self.refuse(USAGE, "output and input are the same file", "lattice", "decode", same, "-o", x, "--lattice", "Z2")
+        self.refuse(USAGE, "output and input are the same file", "lattice", "decode", self.codes, "-o", self.codes,
+                    "--lattice", "Z2")
         self.refuse(USAGE, "output and --scales are the same file", "lattice", "decode", self.codes, "-o", scales,
                     "--lattice", "Z2", "--scales", scales)
         for new in self.path("new.npy"), self.path("folder/new.npy"), self.path("dangling.npy"):
@@ -678,8 +678,8 @@ class Lattice(Case):
         for rows in "0", "2":
             self.refuse(USAGE, r"digits.npy: --rows does not fit \(got %s, need the 1 of \(1, 2, 4\), or none" % rows, "lattice",
                         "decode", digits, "-o", self.y, "--rows", rows)
-        self.refuse(USAGE, "wrong dtype", "lattice", "decode", self.x, "-o", self.y)
-        self.refuse(USAGE, "wrong dtype", "lattice", "encode", digits, "-o", self.y)
+        self.refuse(USAGE, "wrong type", "lattice", "decode", self.x, "-o", self.y)
+        self.refuse(USAGE, "wrong type", "lattice", "encode", digits, "-o", self.y)
         flat = self.write("flat.npy", with_header(header_text("<f4", "(4,)"), bytes(16)))
         self.refuse(USAGE, r"flat.npy: wrong shape \(got \(4,\)", "lattice", "encode", flat, "-o", self.y)
         self.assertFalse(os.path.exists(self.y))
@@ -691,7 +691,6 @@ class Lattice(Case):
             (["encode", self.x, "-o", self.y, "--lattice", "A2"], r"--lattice: no such lattice \(got A2, need Z2, D4 or E8"),
             (["encode", self.x, "-o", self.y, "--lattice", "1"], r"--lattice: no such lattice \(got 1"),
             (["encode", self.x, "-o", self.x], "x.npy: output and input are the same file"),
-            (["decode", self.x, "-o", self.x], "x.npy: output and input are the same file"),
             (["encode", self.x, "-o", self.y, "--max-retries", "2"], "--max-retries needs --scales"),
             (["decode", self.x, "-o", self.y, "--max-retries", "2"], "--max-retries needs --scales"),
             (["encode", self.x, "-o", self.y, "--q", "2"], "--q.*no code for positive values"),
@@ -702,7 +701,7 @@ class Lattice(Case):
             (["encode", self.x, "-o", self.y, "--alpha", "-1"], "--alpha"),
             (["quantize", self.x, "-o", self.y, "--alpha", "4", "--max-retries", "99"], "max_retries"),
             (["encode", self.x, "-o", self.y, "--seed", "1"], "--dither"),
-            (["decode", self.x, "-o", self.y, "--depth", "3"], "dtype|depth"),
+            (["decode", self.x, "-o", self.y, "--depth", "3"], "type|depth"),
             (["beta", self.x, "--steps", "1"], "steps"),
         ]:
             with self.subTest(arguments):

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 
 #include "ops/encode/footprint.hpp"
 
@@ -14,9 +15,14 @@ std::string number(std::uint64_t value) {
     return std::to_string(value);
 }
 
-std::string gigabytes(std::uint64_t bytes) {
+// With the prefix that shows it: sizes of small jobs stand beside those of large devices.
+std::string size_text(std::uint64_t bytes) {
+    constexpr const char* kUnits[] = {"B", "KB", "MB", "GB", "TB", "PB"};
+    auto value = static_cast<double>(bytes);
+    std::size_t unit = 0;
+    for (; value >= 999.5 && unit + 1 < std::size(kUnits); ++unit) value /= 1000;
     char text[32];
-    std::snprintf(text, sizeof text, "%.3g GB", static_cast<double>(bytes) * 1e-9);
+    std::snprintf(text, sizeof text, "%.3g %s", value, kUnits[unit]);
     return text;
 }
 
@@ -45,18 +51,18 @@ void estimate_product(KernelMatrixEstimate& e, const KernelMatrixPlan& plan,
     e.error = plan.real64                        ? 1e-12 * std::max(1.0, qubits / 262144)
               : plan.shape.qubits <= kLongQubits ? 2e-6
                                                  : 4e-6 + 6e-8 * (parts - 1);
-    e.reasons.push_back("2 numbers a qubit and sample, " + gigabytes(planes) + " in all");
+    e.reasons.push_back("2 numbers a qubit and sample, " + size_text(planes) + " in all");
     const std::uint64_t most = std::min(limits.max_storage_buffer_range, limits.max_buffer_bytes);
     const bool bound = planes <= most && plan.job_rows != 0;
     e.resident_fits = bound && e.resident_bytes <= e.available_bytes;
     e.streamed_fits = bound && e.streamed_bytes <= e.available_bytes;
     if (planes > most)
-        e.reasons.push_back("does not fit: the numbers take " + gigabytes(planes) +
-                            ", and one binding of this device holds " + gigabytes(most));
+        e.reasons.push_back("does not fit: the numbers take " + size_text(planes) +
+                            ", and one binding of this device holds " + size_text(most));
     else if (plan.job_rows == 0)
         e.reasons.push_back("does not fit: a row of K takes " +
-                            gigabytes(plan.shape.columns() * plan.real_bytes()) +
-                            ", and one binding of this device holds " + gigabytes(most));
+                            size_text(plan.shape.columns() * plan.real_bytes()) +
+                            ", and one binding of this device holds " + size_text(most));
 }
 
 // How often a tile of `tile` states is made on average: each_tile_pair goes through pairs of tiles and keeps
@@ -80,13 +86,13 @@ void explain_tiles(KernelMatrixEstimate& e, const KernelMatrixPlan& plan,
     const std::uint64_t rows = plan.shape.samples + plan.shape.others;
     if (s.bulk) {
         e.reasons.push_back(
-            "all " + number(rows) + " states, " + gigabytes(e.states_bytes) + " packed, are made once" +
+            "all " + number(rows) + " states, " + size_text(e.states_bytes) + " packed, are made once" +
             (options.bulk_states == Choice::on ? ", as asked" : ": they fit") +
             "; in two tiles each would be made " + times_text(builds_of(plan.shape, (s.tile + 1) / 2)));
         return;
     }
     e.reasons.push_back(
-        "tiles of " + number(s.tile) + " states: all would take " + gigabytes(e.states_bytes) +
+        "tiles of " + number(s.tile) + " states: all would take " + size_text(e.states_bytes) +
         (options.bulk_states == Choice::off ? "; bulk states are off" : "") +
         (e.state_builds > 1 ? "; each is made " + times_text(e.state_builds) + ", with bulk states once"
                             : ""));
@@ -96,7 +102,7 @@ std::string packing_reason(const KernelMatrixPlan& plan) {
     const StatePlan& s = plan.states;
     const std::uint64_t built = built_bytes(plan);
     const std::string memory =
-        built == 0 ? "nothing but packed states" : gigabytes(built) + " of states in addition to packed ones";
+        built == 0 ? "nothing but packed states" : size_text(built) + " of states in addition to packed ones";
     if (s.fused) return "the last pass packs states for inner products; " + memory;
     return "states are packed by a pass of their own: packed rows lie side by side, and a workgroup holds " +
            number(s.workgroup_rows) + " of them; " + memory;
@@ -226,8 +232,8 @@ KernelMatrixEstimate estimate_kernel(const KernelMatrixPlan& plan, const KernelM
         estimate_states(e, plan, device, circuit, options);
     const std::uint64_t need = circuit.on_host ? e.streamed_bytes : e.resident_bytes;
     if (need > e.available_bytes)
-        e.reasons.push_back("does not fit: needs " + gigabytes(need) + " of device memory, " +
-                            gigabytes(e.available_bytes) + " of " + gigabytes(device.budget_bytes) +
+        e.reasons.push_back("does not fit: needs " + size_text(need) + " of device memory, " +
+                            size_text(e.available_bytes) + " of " + size_text(device.budget_bytes) +
                             " may be used");
     return e;
 }

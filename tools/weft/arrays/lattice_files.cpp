@@ -9,10 +9,16 @@ Table table_of(const LatticeArguments& a, std::size_t rows, std::size_t width) {
     return {rows, width, lattice_tiles(a.code.lattice, width)};
 }
 
-Table values_of(const LatticeArguments& a, NpyInput& in) {
-    if (in.shape().size() != 2 || in.shape()[1] == 0)
-        in.refuse("wrong shape (got " + to_string(in.shape()) + ", need (n, width), " +
-                  std::to_string(dimension(a.code.lattice)) + " values a vector)");
+Table values_of(const LatticeArguments& a, const ArrayInput& in) {
+    const Shape& shape = in.shape();
+    const std::uint64_t d = dimension(a.code.lattice), values = in.source().values();
+    if (shape.size() != 2 || shape[1] == 0) {
+        const std::string text = "wrong shape (got " + to_string(shape) + ", need (n, width), " +
+                                 std::to_string(d) + " values a vector)";
+        if (values == 0) in.refuse(text);
+        if (shape.size() > 2) in.refuse(text, ".reshape(" + std::to_string(shape[0]) + ", -1)");
+        in.refuse(text, values % d == 0 ? ".reshape(-1, " + std::to_string(d) + ")" : ".reshape(1, -1)");
+    }
     return table_of(a, in.shape()[0], in.shape()[1]);
 }
 
@@ -29,13 +35,22 @@ Shape codes_shape(const LatticeArguments& a, const Table& t) {
 
 namespace {
 
-[[noreturn]] void refuse_codes(const LatticeArguments& a, const NpyInput& in, const std::string& need) {
-    in.refuse("wrong shape (got " + to_string(in.shape()) + ", need " + need + " with these options" +
-              (a.code.packed ? ")" : "; packed codes need --packed)"));
+// Codes that were packed have one axis or two, others three or four.
+[[noreturn]] void refuse_codes(const LatticeArguments& a, const ArrayInput& in, const std::string& need) {
+    const std::string text =
+        "wrong shape (got " + to_string(in.shape()) + ", need " + need + " with these options)";
+    const std::uint64_t one = std::uint64_t{a.code.levels} * dimension(a.code.lattice);
+    const bool packed_shape = in.shape().size() < 3;
+    if (!a.code.packed && packed_shape) in.refuse(text + "; packed codes need --packed");
+    if (a.code.packed && !packed_shape) in.refuse(text + "; codes of a byte each need no --packed");
+    if (!a.code.packed && in.source().values() != 0 && in.source().values() % one == 0)
+        in.refuse(text, ".reshape(-1, " + std::to_string(a.code.levels) + ", " +
+                            std::to_string(dimension(a.code.lattice)) + ")");
+    in.refuse(text);
 }
 
 /// Of packed codes on one axis, rows and width are what was told.
-Table packed_flat(const LatticeArguments& a, const NpyInput& in) {
+Table packed_flat(const LatticeArguments& a, const ArrayInput& in) {
     const Shape& s = in.shape();
     if (!a.rows) in.refuse("packed rows are no whole bytes here (got one axis, need --rows)");
     const Table t = table_of(a, *a.rows, a.width.value_or(dimension(a.code.lattice)));
@@ -50,7 +65,7 @@ Table packed_flat(const LatticeArguments& a, const NpyInput& in) {
 }
 
 /// Rows and vectors a row, as the shape tells.
-Table tiles_of_shape(const LatticeArguments& a, const NpyInput& in) {
+Table tiles_of_shape(const LatticeArguments& a, const ArrayInput& in) {
     const std::size_t d = dimension(a.code.lattice);
     const Shape& s = in.shape();
     if (a.code.packed) {
@@ -69,7 +84,7 @@ Table tiles_of_shape(const LatticeArguments& a, const NpyInput& in) {
 
 }  // namespace
 
-Table coded_in(const LatticeArguments& a, const NpyInput& in) {
+Table coded_in(const LatticeArguments& a, const ArrayInput& in) {
     if (a.code.packed && in.shape().size() == 1) return packed_flat(a, in);
     const std::size_t d = dimension(a.code.lattice);
     const Table t = tiles_of_shape(a, in);
@@ -89,7 +104,7 @@ Shape scales_shape(const LatticeArguments& a, const Table& t) {
 }
 
 void write_scales(const LatticeArguments& a, const Table& t, std::span<const std::uint8_t> status) {
-    NpyOutput out(a.scales, kDescr<std::int32_t>, scales_shape(a, t), status.size() * sizeof(std::int32_t));
+    NpyOutput out(a.scales, kInt32, scales_shape(a, t));
     const std::span<std::int32_t> values = out.elements<std::int32_t>();
     for (std::size_t i = 0; i < status.size(); ++i) {
         const std::int32_t retries = status[i] & kLatticeRetries;
@@ -99,11 +114,17 @@ void write_scales(const LatticeArguments& a, const Table& t, std::span<const std
 }
 
 std::vector<std::uint8_t> read_scales(LatticeArguments& a, const Table& t) {
-    NpyInput in(a.scales);
+    static constexpr ElementType kTypes[] = {kInt32};
+    ArrayInput in(a.scales, kTypes);
+    const Shape wanted = scales_shape(a, t);
+    const bool column = wanted.size() == 1 && in.shape() == Shape{wanted[0], 1};  // as tables of text have it
+    if (in.shape() != wanted && !column) {
+        const std::string text =
+            "wrong shape (got " + to_string(in.shape()) + ", need " + to_string(wanted) + ")";
+        if (in.source().values() != t.vectors()) in.refuse(text);
+        in.refuse(text, ".reshape" + to_string(wanted));
+    }
     const std::span<const std::int32_t> values = in.elements<std::int32_t>();
-    if (in.shape() != scales_shape(a, t))
-        in.refuse("wrong shape (got " + to_string(in.shape()) + ", need " + to_string(scales_shape(a, t)) +
-                  ")");
     const bool given = a.code.max_retries != 0;
     constexpr std::int32_t kMostRetries = 100;
     const std::int32_t most = given ? static_cast<std::int32_t>(a.code.max_retries) : kMostRetries;

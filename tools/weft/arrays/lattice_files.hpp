@@ -12,8 +12,9 @@
 
 #include <weft/weft.hpp>
 
-#include "cli/device_options.hpp"
+#include "arrays/array_input.hpp"
 #include "arrays/npy.hpp"
+#include "cli/device_options.hpp"
 
 namespace weft::tool {
 
@@ -43,11 +44,11 @@ struct Table {
 };
 
 Table table_of(const LatticeArguments& a, std::size_t rows, std::size_t width);
-Table values_of(const LatticeArguments& a, NpyInput& in);
+Table values_of(const LatticeArguments& a, const ArrayInput& in);
 Shape codes_shape(const LatticeArguments& a, const Table& t);
 
 /// The rows that an array of codes holds. Those whose packed rows are no whole bytes must be told.
-Table coded_in(const LatticeArguments& a, const NpyInput& in);
+Table coded_in(const LatticeArguments& a, const ArrayInput& in);
 
 /// The file of retry counts: -1 - T where the vector overloads after T retries nevertheless.
 Shape scales_shape(const LatticeArguments& a, const Table& t);

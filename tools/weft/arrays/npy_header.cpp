@@ -6,8 +6,8 @@
 #include <cstring>
 #include <limits>
 
-#include "cli/failure.hpp"
 #include "arrays/npy.hpp"
+#include "cli/failure.hpp"
 
 namespace weft::tool {
 namespace {
@@ -16,6 +16,15 @@ static_assert(std::endian::native == std::endian::little, "arrays go to the devi
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kMaxAxes = 32;
+
+/// What is read, and the line that converts what is not.
+std::string other_files(std::string_view file) {
+    return std::string(
+               " (the first bytes are not \\x93NUMPY): .npy, .npz, HDF5 as FILE.h5:/PATH, and tables ") +
+           "named .csv, .tsv or .txt are read; to convert another: np.save('x.npy', " +
+           (file.starts_with("PAR1") ? "pandas.read_parquet('x.parquet').to_numpy())"
+                                     : "np.loadtxt('x.csv', delimiter=','))");
+}
 
 /// The dictionary's values, before they are judged.
 struct Fields {
@@ -135,7 +144,7 @@ struct HeaderPlace {
 
 HeaderPlace find_header(std::string_view file, const std::string& path) {
     if (!file.starts_with(kMagic.substr(0, std::min(file.size(), kMagic.size()))) || file.empty())
-        throw Failure(Exit::usage, path + ": not a .npy file (the first bytes are not \\x93NUMPY)");
+        throw Failure(Exit::usage, path + ": not a .npy file" + other_files(file));
     const auto need = [&](std::size_t bytes) {
         if (file.size() < bytes)
             throw Failure(Exit::usage, path + ": truncated in the header (got " +
@@ -162,13 +171,16 @@ HeaderPlace find_header(std::string_view file, const std::string& path) {
 std::size_t element_bytes(const std::string& descr, const std::string& path) {
     const std::string got = " (got dtype '" + descr + "')";
     if (descr.find('O') != std::string::npos)
-        throw Failure(Exit::usage, path + ": Python objects (pickled arrays) are not read" + got);
+        throw Failure(Exit::usage, path + ": Python objects (pickled arrays) are not read" + got +
+                                       "; to convert it: np.save('x.npy', np.array(x.tolist()))");
     if (descr.size() < 3 || std::string_view("<>|=").find(descr[0]) == std::string_view::npos ||
         std::string_view("biufc").find(descr[1]) == std::string_view::npos)
-        throw Failure(Exit::usage, path + ": elements are not plain numbers" + got);
+        throw Failure(Exit::usage, path + ": elements are not plain numbers" + got +
+                                       "; to convert it: np.save('x.npy', x.astype('<f8'))");
     if (descr[0] == '>')
-        throw Failure(Exit::usage, path + ": elements are big-endian" + got + "; save a.astype('<" +
-                                       descr.substr(1) + "')");
+        throw Failure(Exit::usage, path + ": elements are big-endian" + got +
+                                       "; to convert it: np.save('x.npy', x.astype('<" + descr.substr(1) +
+                                       "'))");
     std::size_t bytes = 0;
     const char* end = descr.data() + descr.size();
     const auto [stop, error] = std::from_chars(descr.data() + 2, end, bytes);
@@ -201,16 +213,14 @@ std::string to_string(const Shape& shape) {
     return text + (shape.size() == 1 ? ",)" : ")");
 }
 
-NpyHeader parse_npy(std::span<const std::byte> file, const std::string& path, bool any_order) {
+NpyHeader parse_npy(std::span<const std::byte> file, const std::string& path) {
     const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
     const HeaderPlace place = find_header(text, path);
     Fields fields = HeaderText(text.substr(place.offset, place.bytes), path).read();
-    if (fields.structured) throw Failure(Exit::usage, path + ": structured arrays are not read");
+    if (fields.structured)
+        throw Failure(Exit::usage, path + ": structured arrays are not read; to convert one " +
+                                       "field: np.save('x.npy', x['NAME'])");
     const std::size_t bytes_each = element_bytes(fields.descr, path);
-    if (fields.fortran_order && !any_order)
-        throw Failure(Exit::usage, path +
-                                       ": the array is in Fortran order (need C order; save "
-                                       "np.ascontiguousarray(a))");
     NpyHeader header{std::move(fields.descr), std::move(fields.shape), fields.fortran_order,
                      place.offset + place.bytes, 0};
     header.data_bytes = checked_bytes(header.shape, bytes_each, path);
@@ -221,6 +231,19 @@ NpyHeader parse_npy(std::span<const std::byte> file, const std::string& path, bo
                                        " bytes, need " + std::to_string(header.data_bytes) + " for shape " +
                                        to_string(header.shape) + " of '" + header.descr + "')");
     return header;
+}
+
+std::string npy_descr(ElementType type) {
+    constexpr std::string_view kLetters = "iufc";
+    return std::string(type.bytes() == 1 ? "|" : "<") + kLetters[static_cast<std::size_t>(type.kind)] +
+           std::to_string(type.bytes());
+}
+
+std::optional<ElementType> npy_type(std::string_view descr) {
+    for (const ElementType type :
+         {kUint8, kUint32, kUint64, kInt32, kInt64, kFloat32, kFloat64, kComplex64, kComplex128})
+        if (descr == npy_descr(type)) return type;
+    return std::nullopt;
 }
 
 std::string npy_header(std::string_view descr, const Shape& shape) {

@@ -12,9 +12,9 @@ RowMemory::RowMemory(Backend* backend, std::uint64_t words) {
         ordinary_.resize(words * sizeof(std::uint64_t));
 }
 
-RowReader::RowReader(Backend* backend, RowSource& source, std::uint64_t rows_per_chunk, std::size_t depth)
+RowReader::RowReader(Backend* backend, ArraySource& source, std::uint64_t rows_per_chunk, std::size_t depth)
     : source_(source), rows_per_chunk_(rows_per_chunk) {
-    const std::uint64_t chunks = (source.samples() + rows_per_chunk - 1) / rows_per_chunk;
+    const std::uint64_t chunks = (source.rows() + rows_per_chunk - 1) / rows_per_chunk;
     for (std::uint64_t i = 0; i < std::min<std::uint64_t>(depth + 1, chunks); ++i)
         free_.push_back(std::make_shared<RowMemory>(backend, (rows_per_chunk * source.row_bytes() + 7) / 8));
     thread_ = std::thread([this] { run(); });
@@ -31,11 +31,11 @@ RowReader::~RowReader() {
 
 void RowReader::run() {
     try {
-        for (std::uint64_t first = 0; first < source_.samples(); first += rows_per_chunk_) {
+        for (std::uint64_t first = 0; first < source_.rows(); first += rows_per_chunk_) {
             std::unique_lock lock(mutex_);
             changed_.wait(lock, [&] { return stop_ || !free_.empty(); });
             if (stop_) return;
-            RowChunk chunk{first, std::min(rows_per_chunk_, source_.samples() - first), free_.back()};
+            RowChunk chunk{first, std::min(rows_per_chunk_, source_.rows() - first), free_.back()};
             free_.pop_back();
             lock.unlock();
             source_.read(chunk.first, chunk.rows, chunk.memory->data());

@@ -14,7 +14,7 @@
 
 #include <weft/buffer.hpp>
 
-#include "arrays/row_source.hpp"
+#include "arrays/array_source.hpp"
 
 namespace weft::tool {
 
@@ -40,19 +40,19 @@ struct RowChunk {
 class RowReader {
   public:
     /// `backend` as of RowMemory. Errors: weft::Error out_of_memory.
-    RowReader(Backend* backend, RowSource& source, std::uint64_t rows_per_chunk, std::size_t depth = 2);
+    RowReader(Backend* backend, ArraySource& source, std::uint64_t rows_per_chunk, std::size_t depth = 2);
     RowReader(const RowReader&) = delete;
     RowReader& operator=(const RowReader&) = delete;
     ~RowReader();
 
-    /// The next chunk, its memory free again with give_back; no rows: the end. Errors: as RowSource::read.
+    /// The next chunk, its memory free again with give_back; no rows: the end. Errors: as ArraySource::read.
     RowChunk next();
     void give_back(RowChunk chunk);
 
   private:
     void run();
 
-    RowSource& source_;
+    ArraySource& source_;
     std::uint64_t rows_per_chunk_;
     std::mutex mutex_;
     std::condition_variable changed_;

@@ -58,7 +58,7 @@ bool same_file(const std::string& a, const std::string& b) {
     return one_there == other_there && destination(a) == destination(b);
 }
 
-void require_apart(std::initializer_list<NamedFile> outputs, std::initializer_list<NamedFile> inputs) {
+void require_apart(std::initializer_list<NamedFile> outputs, const std::vector<NamedFile>& inputs) {
     for (const NamedFile* output = outputs.begin(); output != outputs.end(); ++output) {
         for (const NamedFile* other = output + 1; other != outputs.end(); ++other)
             require_different(*output, *other);

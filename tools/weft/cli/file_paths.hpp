@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <initializer_list>
 #include <string>
+#include <vector>
 
 namespace weft::tool {
 
@@ -23,6 +24,6 @@ std::filesystem::path destination(std::filesystem::path path);
 bool same_file(const std::string& a, const std::string& b);
 
 /// Before anything is written: no output may be another output or an input. Errors: Failure with Exit::usage.
-void require_apart(std::initializer_list<NamedFile> outputs, std::initializer_list<NamedFile> inputs = {});
+void require_apart(std::initializer_list<NamedFile> outputs, const std::vector<NamedFile>& inputs = {});
 
 }  // namespace weft::tool

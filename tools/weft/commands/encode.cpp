@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft encode: rows of a file into quantum states.
-#include <unistd.h>
-
+#include <algorithm>
 #include <chrono>
 #include <cinttypes>
 #include <cstdio>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -14,9 +14,9 @@
 
 #include <weft/weft.hpp>
 
+#include "arrays/array_source.hpp"
 #include "arrays/npy.hpp"
 #include "arrays/row_reader.hpp"
-#include "arrays/row_source.hpp"
 #include "cli/cuda_calls.hpp"
 #include "cli/device_options.hpp"
 #include "cli/figures.hpp"
@@ -26,6 +26,8 @@
 #include "cli/progress.hpp"
 #include "commands/commands.hpp"
 #include "commands/encode_needs.hpp"
+#include "commands/encode_shape.hpp"
+#include "commands/fit.hpp"
 
 namespace weft::tool {
 namespace {
@@ -34,8 +36,20 @@ struct EncodeArguments {
     std::string method, in, out;
     std::uint32_t qubits = 0;
     std::string dtype = "complex64", dtype_in, shape;
+    std::optional<std::uint64_t> samples, features;  ///< of values that are not there yet
     bool explain = false, json = false;
     DeviceOptions device;
+
+    ElementType states() const { return dtype == "complex64" ? kComplex64 : kComplex128; }
+};
+
+/// What is to be encoded: the values of a file, or values that are not there yet.
+struct EncodeData {
+    StateShape shape;
+    std::uint64_t features = 0;
+    ElementType type = kFloat64;
+    std::uint64_t row_bytes() const { return features * type.bytes(); }
+    std::uint64_t bytes() const { return shape.samples * row_bytes(); }
 };
 
 std::string check_method(const std::string& name) try {
@@ -67,43 +81,61 @@ RawShape raw_shape(const EncodeArguments& arguments) {
     return shape;
 }
 
-std::unique_ptr<RowSource> open_source(const EncodeArguments& arguments) {
-    if (!arguments.shape.empty()) {
-        if (arguments.dtype_in.empty())
-            throw Failure(Exit::usage, "--shape: a file without a header needs --dtype-in too");
-        return open_raw(arguments.in, raw_shape(arguments));
+std::unique_ptr<ArraySource> open_source(const EncodeArguments& arguments, EncodeMethod method) {
+    static constexpr ElementType kTypes[] = {kFloat64, kFloat32, kInt64};
+    const std::size_t count = method == EncodeMethod::basis ? 3 : 2;  // others take no whole numbers
+    if (arguments.shape.empty()) {
+        if (!arguments.dtype_in.empty())
+            throw Failure(Exit::usage, "--dtype-in: for files without a header, together with --shape");
+        if (arguments.in == "-")
+            throw Failure(Exit::usage, "-: standard input has no header (need --shape and --dtype-in)");
+        return open_array(arguments.in, {kTypes, count});
     }
-    if (!arguments.dtype_in.empty())
-        throw Failure(Exit::usage, "--dtype-in: for files without a header, together with --shape");
-    return names_hdf5(arguments.in) ? open_hdf5(arguments.in) : open_npy(arguments.in);
+    if (arguments.dtype_in.empty())
+        throw Failure(Exit::usage, "--shape: a file without a header needs --dtype-in too");
+    return open_raw(arguments.in, raw_shape(arguments));
 }
 
-/// The file itself, of one that holds a data set too.
-std::string file_of(const EncodeArguments& arguments) {
-    return arguments.shape.empty() && names_hdf5(arguments.in) ? hdf5_file(arguments.in) : arguments.in;
+EncodeData data_of(const EncodeArguments& arguments, const ArraySource& source) {
+    return {{source.rows(), arguments.qubits}, source.row_values(), source.type()};
 }
 
-std::uint64_t state_bytes(const EncodeArguments& arguments, const StateShape& shape) {
-    return shape.amplitudes() * (arguments.dtype == "complex64" ? sizeof(c32) : sizeof(c64));
+/// For --samples, which stands for a file.
+EncodeData data_to_come(const EncodeArguments& arguments, EncodeMethod method) {
+    const auto refuse = [](const std::string& what) { throw Failure(Exit::usage, what); };
+    if (!arguments.in.empty() || !arguments.shape.empty())
+        refuse("--samples: stands for a file that is not there yet (leave out X and --shape)");
+    if (!arguments.explain) refuse("--samples: without values there is only a plan (need --explain)");
+    EncodeData data{{*arguments.samples, arguments.qubits},
+                    arguments.features.value_or(encode_features(method, arguments.qubits)),
+                    arguments.dtype_in.empty() ? kFloat64 : value_type(arguments.dtype_in)};
+    if (const std::string wrong = wrong_columns(method, arguments.qubits, data.features); !wrong.empty())
+        refuse("--features: " + wrong);
+    if (data.shape.samples > std::uint64_t{1} << 58 >> arguments.qubits)
+        refuse("--samples: too many (got " + std::to_string(data.shape.samples) +
+               ", need at most 2^58 amplitudes)");
+    return data;
 }
 
-std::uint64_t memory_of_machine() {
-    return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
-           static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-}
-
-EncodeNeeds needs_of(const EncodeArguments& arguments, const Backend* backend, const RowSource& source,
-                     const StateShape& shape, EncodeTypes types) {
+EncodeNeeds needs_of(const EncodeArguments& arguments, const Backend* backend, const EncodeData& data) {
     EncodeNeeds needs;
-    needs.output_bytes = state_bytes(arguments, shape);
-    needs.reading = plan_reading(source.samples(), source.row_bytes(), needs.output_bytes / shape.samples);
+    needs.output_bytes = data.shape.amplitudes() * arguments.states().bytes();
+    needs.reading =
+        plan_reading(data.shape.samples, data.row_bytes(), needs.output_bytes / data.shape.samples);
     needs.host_bytes = memory_of_machine();
     if (!arguments.out.empty()) needs.disk_bytes = room_for(arguments.out);
-    // Every part that is read is a call.
-    if (backend != nullptr)
-        needs.device =
-            estimate_encode(*backend, encode_method(arguments.method),
-                            {needs.reading.rows_per_chunk, shape.qubits}, types, source.features());
+    if (backend == nullptr) return needs;
+    const auto estimate = [&](std::uint64_t samples) {
+        return estimate_encode(*backend, encode_method(arguments.method), {samples, arguments.qubits},
+                               {data.type, arguments.states()}, data.features);
+    };
+    needs.device = estimate(needs.reading.rows_per_chunk);  // every part that is read is a call
+    const std::uint64_t most = std::uint64_t{1} << 58 >> arguments.qubits;
+    if (!arguments.explain) return needs;
+    needs.most_on_device =
+        largest_that_fits(most, [&](std::uint64_t n) { return estimate(n).resident_fits; });
+    needs.most_on_host =
+        std::min(most, needs.host_bytes / (data.row_bytes() + needs.output_bytes / data.shape.samples));
     return needs;
 }
 
@@ -116,11 +148,11 @@ std::string rate_text(double rows, double all, std::chrono::steady_clock::time_p
 }
 
 // A row that cannot be encoded fails the run, but not before all such rows are known.
-double encode_rows(Target& target_device, EncodeMethod method, RowSource& source, NpyOutput& out,
+double encode_rows(Target& target_device, EncodeMethod method, ArraySource& source, NpyOutput& out,
                    const StateShape& shape, ElementType states, const ReadPlan& reading) {
     const auto begin = std::chrono::steady_clock::now();
     const std::uint64_t row_bytes = shape.state_size() * states.bytes();
-    const auto all = static_cast<double>(source.samples());
+    const auto all = static_cast<double>(source.rows());
     ProgressBar progress(std::string("encode ") + to_string(method));
     const auto show = [&](double rows) {
         progress.show(static_cast<std::size_t>(1000 * rows / all), 1000, rate_text(rows, all, begin));
@@ -129,7 +161,7 @@ double encode_rows(Target& target_device, EncodeMethod method, RowSource& source
     const auto target = out.elements<std::byte>();
     BadRows bad;
     for (RowChunk chunk = reader.next(); chunk.rows != 0; chunk = reader.next()) {
-        const ConstHostArray in(chunk.memory->data(), chunk.rows * source.features(), source.type());
+        const ConstHostArray in(chunk.memory->data(), chunk.rows * source.row_values(), source.type());
         const HostArray to(target.data() + chunk.first * row_bytes, chunk.rows << shape.qubits, states);
         EncodeHostOptions options;
         options.batch.progress = [&](const Progress& p) { show(static_cast<double>(chunk.first + p.done)); };
@@ -144,117 +176,137 @@ double encode_rows(Target& target_device, EncodeMethod method, RowSource& source
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-void explain(const EncodeArguments& arguments, const DeviceInfo& device, const RowSource& source,
-             const StateShape& shape, const EncodeNeeds& needs) {
+Json plan_json(const EncodeArguments& arguments, const EncodeData& data, const EncodeNeeds& needs) {
+    Json json{{"method", arguments.method},
+              {"samples", data.shape.samples},
+              {"qubits", data.shape.qubits},
+              {"features", data.features},
+              {"dtype", arguments.dtype},
+              {"bytes_in", data.bytes()},
+              {"bytes_out", needs.output_bytes},
+              {"host_bytes", needs.reading.bytes},
+              {"host_memory_bytes", needs.host_bytes},
+              {"rows_per_call", needs.reading.rows_per_chunk}};
+    if (needs.device) json["device_bytes"] = needs.device->streamed_bytes;
+    if (needs.device) json["available_bytes"] = needs.device->available_bytes;
+    if (needs.disk_bytes && *needs.disk_bytes != std::numeric_limits<std::uint64_t>::max())
+        json["disk_bytes"] = *needs.disk_bytes;
+    json["most_samples_on_device"] = needs.most_on_device;
+    json["most_samples_in_memory"] = needs.most_on_host;
+    return json;
+}
+
+void explain(const EncodeArguments& arguments, const DeviceInfo& device, const EncodeData& data,
+             const EncodeNeeds& needs) {
     const std::vector<std::string> reasons = shortages(needs);
-    const std::uint64_t bytes_in = source.samples() * source.row_bytes();
     if (arguments.json) {
-        Json json{{"method", arguments.method},
-                  {"samples", shape.samples},
-                  {"qubits", shape.qubits},
-                  {"features", source.features()},
-                  {"dtype", arguments.dtype},
-                  {"bytes_in", bytes_in},
-                  {"bytes_out", needs.output_bytes},
-                  {"host_bytes", needs.reading.bytes},
-                  {"host_memory_bytes", needs.host_bytes}};
-        json["rows_per_call"] = needs.reading.rows_per_chunk;
-        if (needs.device) json["device_bytes"] = needs.device->streamed_bytes;
-        if (needs.device) json["available_bytes"] = needs.device->available_bytes;
-        if (needs.disk_bytes && *needs.disk_bytes != std::numeric_limits<std::uint64_t>::max())
-            json["disk_bytes"] = *needs.disk_bytes;
+        Json json = plan_json(arguments, data, needs);
         json["device"] = device.name;
         json["fits"] = reasons.empty();
         json["reasons"] = reasons;
         return print_json(json);
     }
-    const auto gb = [](std::uint64_t bytes) { return static_cast<double>(bytes) * 1e-9; };
-    std::printf("encode %s: %" PRIu64 " samples of %u qubits, %.3f GB of values, %.3f GB of states\n",
-                arguments.method.c_str(), shape.samples, shape.qubits, gb(bytes_in), gb(needs.output_bytes));
+    const auto size = [](std::uint64_t bytes) { return si(static_cast<double>(bytes), "B"); };
+    std::printf("encode %s: %" PRIu64 " samples of %u qubits, %s of values, %s of states\n",
+                arguments.method.c_str(), data.shape.samples, data.shape.qubits, size(data.bytes()).c_str(),
+                size(needs.output_bytes).c_str());
     if (needs.device)
-        std::printf("device memory: %.3f GB of %.3f GB, %s, %" PRIu64 " rows a call\n",
-                    gb(needs.device->streamed_bytes), gb(needs.device->available_bytes), device.name.c_str(),
-                    needs.reading.rows_per_chunk);
-    std::printf("host memory: %.3f GB of %.3f GB, %" PRIu64 " parts of %" PRIu64 " rows read ahead\n",
-                gb(needs.reading.bytes), gb(needs.host_bytes), needs.reading.chunks,
+        std::printf("device memory: %s of %s, %s, %" PRIu64 " rows a call\n",
+                    size(needs.device->streamed_bytes).c_str(), size(needs.device->available_bytes).c_str(),
+                    device.name.c_str(), needs.reading.rows_per_chunk);
+    std::printf("host memory: %s of %s, %" PRIu64 " parts of %" PRIu64 " rows read ahead\n",
+                size(needs.reading.bytes).c_str(), size(needs.host_bytes).c_str(), needs.reading.chunks,
                 needs.reading.rows_per_chunk);
     if (needs.disk_bytes && *needs.disk_bytes == std::numeric_limits<std::uint64_t>::max())
-        std::printf("disk: %.3f GB of a disk that does not tell its room\n", gb(needs.output_bytes));
+        std::printf("disk: %s of a disk that does not tell its room\n", size(needs.output_bytes).c_str());
     else if (needs.disk_bytes)
-        std::printf("disk: %.3f GB of %.3f GB\n", gb(needs.output_bytes), gb(*needs.disk_bytes));
+        std::printf("disk: %s of %s\n", size(needs.output_bytes).c_str(), size(*needs.disk_bytes).c_str());
+    std::printf("values and states that fit as a whole: %" PRIu64 " samples on the device, %" PRIu64
+                " in this machine's memory; a file of any length is encoded in parts\n",
+                needs.most_on_device, needs.most_on_host);
     for (const std::string& reason : reasons) std::printf("it does not fit: %s\n", reason.c_str());
 }
 
-void print_report(const EncodeArguments& arguments, const DeviceInfo& device, const RowSource& source,
-                  const StateShape& shape, double seconds) {
-    const std::uint64_t bytes_in = source.samples() * source.row_bytes();
-    const std::uint64_t bytes_out = state_bytes(arguments, shape);
-    const double rate = static_cast<double>(shape.samples) / seconds;
+void print_report(const EncodeArguments& arguments, const DeviceInfo& device, const EncodeData& data,
+                  std::uint64_t bytes_out, double seconds) {
+    const double rate = static_cast<double>(data.shape.samples) / seconds;
     if (!arguments.json) {
         std::printf("encode %s: %" PRIu64 " samples of %u qubits in %.6f s, %s, %s\n",
-                    arguments.method.c_str(), shape.samples, shape.qubits, seconds,
+                    arguments.method.c_str(), data.shape.samples, data.shape.qubits, seconds,
                     si(rate, "samples/s").c_str(), device.name.c_str());
         return;
     }
     print_json({{"method", arguments.method},
-                {"samples", shape.samples},
-                {"qubits", shape.qubits},
-                {"features", source.features()},
+                {"samples", data.shape.samples},
+                {"qubits", data.shape.qubits},
+                {"features", data.features},
                 {"dtype", arguments.dtype},
                 {"seconds", seconds},
                 {"samples_per_s", rate},
-                {"bytes_in", bytes_in},
+                {"bytes_in", data.bytes()},
                 {"bytes_out", bytes_out},
                 {"device", device.name},
                 {"driver", device.driver}});
 }
 
-// The bytes of all states are a product of these two.
-void require_countable(const RowSource& source, std::uint32_t qubits) {
-    if (source.samples() > std::uint64_t{1} << 58 >> qubits)
-        source.refuse("too many rows (got " + std::to_string(source.samples()) + " for " +
-                      std::to_string(qubits) + " qubits, need at most 2^58 amplitudes)");
-}
-
-// What does not depend on the device.
-void require_columns(const RowSource& source, EncodeMethod method, std::uint32_t qubits) {
-    const std::uint64_t most = encode_features(method, qubits);
-    const bool any_length = method == EncodeMethod::amplitude;
-    if (any_length ? source.features() > most : source.features() != most)
-        source.refuse("wrong number of columns (got " + std::to_string(source.features()) + ", need " +
-                      (any_length ? "1 to " : "") + std::to_string(most) + " for " + std::to_string(qubits) +
-                      " qubits)");
-    if (source.type() == kInt64 && method != EncodeMethod::basis)
-        source.refuse("wrong type (got " + source.type_name() + ", need float32 or float64; " +
-                      to_string(method) + " takes no whole numbers)");
-}
-
 void run(const EncodeArguments& arguments) {
     const Config config = arguments.device.config();
-    if (arguments.out.empty() && !arguments.explain)
-        throw Failure(Exit::usage, "--output: no file name (need the file that the states go to)");
-    if (arguments.explain) arguments.device.require_planned();
     const EncodeMethod method = encode_method(arguments.method);
-    const std::unique_ptr<RowSource> source = open_source(arguments);
-    const StateShape shape{source->samples(), arguments.qubits};
-    const ElementType states = arguments.dtype == "complex64" ? kComplex64 : kComplex128;
+    if (arguments.features && !arguments.samples)
+        throw Failure(Exit::usage, "--features: goes with --samples; a file says how many it has");
+    if (arguments.out.empty() && !arguments.explain && !arguments.samples)
+        throw Failure(Exit::usage, "--output: no file name (need the file that the states go to)");
+    if (arguments.in.empty() && !arguments.samples)
+        throw Failure(Exit::usage, "X: no input (need a file, or --explain with --samples)");
+    if (arguments.dtype_in == "int64" && method != EncodeMethod::basis)
+        throw Failure(Exit::usage,
+                      std::string("--dtype-in: wrong type (got int64, need float32 or float64; ") +
+                          to_string(method) + " takes no whole numbers)");
+    if (arguments.explain) arguments.device.require_planned();
+    std::unique_ptr<ArraySource> source;
+    if (!arguments.samples) source = open_source(arguments, method);
+    if (source) require_encodable(*source, method, arguments.qubits);
+    const EncodeData data = source ? data_of(arguments, *source) : data_to_come(arguments, method);
     require_apart({{"output", arguments.out}, {"WEFT_TRACE", config.trace}},
-                  {{"input", file_of(arguments)}, {"input", source->file()}});
-    require_columns(*source, method, arguments.qubits);
-    require_countable(*source, arguments.qubits);
+                  source ? source->files("input") : std::vector<NamedFile>{});
     if (arguments.explain) require_writable(arguments.out);
     Target target(arguments.device, config);
-    const EncodeNeeds needs = needs_of(arguments, target.backend(), *source, shape, {source->type(), states});
-    if (arguments.explain) return explain(arguments, target.device(), *source, shape, needs);
+    const EncodeNeeds needs = needs_of(arguments, target.backend(), data);
+    if (arguments.explain) return explain(arguments, target.device(), data, needs);
     EncodeNeeds memory = needs;
     memory.disk_bytes.reset();  // NpyOutput's to refuse
     if (const std::vector<std::string> reasons = shortages(memory); !reasons.empty())
         throw Failure(Exit::usage, source->path() + ": too large: " + reasons.front());
-    NpyOutput out(arguments.out, states == kComplex64 ? "<c8" : "<c16", {shape.samples, shape.state_size()},
-                  needs.output_bytes);
-    const double seconds = encode_rows(target, method, *source, out, shape, states, needs.reading);
+    NpyOutput out(arguments.out, arguments.states(), {data.shape.samples, data.shape.state_size()});
+    const double seconds =
+        encode_rows(target, method, *source, out, data.shape, arguments.states(), needs.reading);
     out.commit();
-    print_report(arguments, target.device(), *source, shape, seconds);
+    print_report(arguments, target.device(), data, needs.output_bytes, seconds);
+}
+
+void add_inputs(CLI::App& encode, EncodeArguments& arguments) {
+    encode
+        .add_option(
+            "X", arguments.in,
+            "Values, (samples, features) float32 or float64, for basis also int64: .npy, .npz, "
+            "FILE.h5:/PATH, or a table named .csv, .tsv or .txt; with --shape numbers without a header, "
+            "- for those of standard input")
+        ->type_name("FILE");
+    encode
+        .add_option(
+            "--shape", arguments.shape,
+            "SAMPLES,FEATURES of a file without a header, in C order, little-endian; needs --dtype-in")
+        ->type_name("S,F");
+    encode
+        .add_option("--dtype-in", arguments.dtype_in,
+                    "Type of a file without a header, or with --samples: float32, float64 or int64")
+        ->type_name("NAME")
+        ->check(CLI::IsMember({"float32", "float64", "int64"}));
+    const Bounds<std::uint64_t> counts{1, std::uint64_t{1} << 58, "1 to 2^58"};
+    add_number_or_none(encode, "--samples", arguments.samples,
+                       "Instead of X, with --explain: what so many samples would take", counts);
+    add_number_or_none(encode, "--features", arguments.features,
+                       "Values of each of --samples; left out: what the method takes at most", counts);
 }
 
 }  // namespace
@@ -266,13 +318,7 @@ void add_encode(CLI::App& command) {
         ->required()
         ->type_name("")
         ->check(CLI::Validator(check_method, ""));
-    encode
-        .add_option("X", arguments->in,
-                    "Values, (samples, features) float32 or float64, for basis also int64: a .npy file in C "
-                    "or Fortran "
-                    "order, a data set FILE.h5:/PATH, or with --shape numbers without a header")
-        ->required()
-        ->type_name("FILE");
+    add_inputs(encode, *arguments);
     encode
         .add_option("-o,--output", arguments->out,
                     "States, (samples, 2^qubits); replaced if it is there; needed without --explain")
@@ -284,18 +330,10 @@ void add_encode(CLI::App& command) {
         ->capture_default_str()
         ->type_name("NAME")
         ->check(CLI::IsMember({"complex64", "complex128"}));
-    encode
-        .add_option(
-            "--shape", arguments->shape,
-            "SAMPLES,FEATURES of a file without a header, in C order, little-endian; needs --dtype-in")
-        ->type_name("S,F");
-    encode
-        .add_option("--dtype-in", arguments->dtype_in,
-                    "Type of a file without a header: float32, float64 or int64; needs --shape")
-        ->type_name("NAME")
-        ->check(CLI::IsMember({"float32", "float64", "int64"}));
-    encode.add_flag("--explain", arguments->explain,
-                    "Print the memory and the disk space that a run on vulkan takes; make nothing");
+    encode.add_flag(
+        "--explain", arguments->explain,
+        "Print the memory and the disk space that a run on vulkan takes, and how many samples fit; "
+        "make nothing");
     encode.add_flag("--json", arguments->json, "Print the report as JSON");
     arguments->device.add_to(encode, true);
     encode.footer("Example: weft encode amplitude x.npy -o states.npy --qubits 16");

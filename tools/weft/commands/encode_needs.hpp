@@ -25,6 +25,8 @@ struct EncodeNeeds {
     std::uint64_t host_bytes = 0;             ///< memory of this machine
     std::optional<std::uint64_t> disk_bytes;  ///< free for the output, where there is one
     std::optional<EncodeEstimate> device;     ///< of Vulkan alone
+    /// Samples whose values and states fit as a whole, on the device and in memory. Of --explain alone.
+    std::uint64_t most_on_device = 0, most_on_host = 0;
 };
 
 /// Why a run cannot be, a line each; empty: it can.

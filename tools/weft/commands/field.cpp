@@ -16,6 +16,7 @@
 
 #include <weft/weft.hpp>
 
+#include "arrays/array_input.hpp"
 #include "arrays/npy.hpp"
 #include "cli/cuda_calls.hpp"
 #include "cli/device_options.hpp"
@@ -116,19 +117,31 @@ std::string shape_wanted(const FieldInfo& field) {
     return field.limbs == 1 ? "(n,) or (n, 1)" : "(n, " + std::to_string(field.limbs) + "): a row an element";
 }
 
+/// What makes rows of elements of an array of another shape; empty: its numbers make no whole elements.
+std::string change_to_elements(const ArrayInput& input, const FieldInfo& field) {
+    const Shape& shape = input.shape();
+    const std::string limbs = std::to_string(field.limbs);
+    if (shape.size() == 2 && shape[0] == field.limbs) return ".T";
+    if (input.source().values() % field.limbs != 0) return "";
+    return field.limbs == 1 ? ".reshape(-1)" : ".reshape(-1, " + limbs + ")";
+}
+
 template <class Limb>
-std::span<const Limb> rows_of(NpyInput& input, const FieldInfo& field) {
-    const std::span<const Limb> limbs = input.elements<Limb>();
+ArrayInput open_elements(const std::string& path, const FieldInfo& field) {
+    static constexpr ElementType kTypes[] = {element_type<Limb>()};
+    ArrayInput input(path, kTypes);
     const Shape& shape = input.shape();
     const bool rows = shape.size() == 2 && shape[1] == field.limbs;
-    if (!rows && !(shape.size() == 1 && field.limbs == 1))
-        input.refuse("wrong shape (got " + to_string(shape) + ", need " + shape_wanted(field) + ")");
-    return limbs;
+    if (rows || (shape.size() == 1 && field.limbs == 1)) return input;
+    const std::string text = "wrong shape (got " + to_string(shape) + ", need " + shape_wanted(field) + ")";
+    const std::string change = change_to_elements(input, field);
+    if (change.empty()) input.refuse(text);
+    input.refuse(text, change);
 }
 
 // The library checks too, but knows jobs where the user knows the rows of a file.
 template <class Limb>
-void check_canonical(const NpyInput& input, std::span<const Limb> rows, const FieldInfo& field) {
+void check_canonical(const ArrayInput& input, std::span<const Limb> rows, const FieldInfo& field) {
     std::vector<Limb> p;
     for (std::size_t i = 0; i < field.limbs; ++i) p.push_back(static_cast<Limb>(field.modulus[i]));
     for (std::size_t i = 0; i < rows.size(); i += p.size()) {
@@ -193,26 +206,35 @@ void check_scalar(const FieldArguments& arguments) {
                                    ", need below p = " + hex_modulus(arguments.info()) + ")");
 }
 
+// The output may replace an operand, but no file that holds more than it.
+void require_replaceable(const FieldArguments& arguments, const ArrayInput& input, const char* role) {
+    if (!input.source().replaceable()) require_apart({{"output", arguments.out}}, input.source().files(role));
+}
+
 template <class Limb>
 void run(const FieldArguments& arguments) {
     const Config config = arguments.device.config();
     const FieldInfo& field = arguments.info();
     const FieldOp op = arguments.op;
-    require_apart({{"WEFT_TRACE", config.trace}},
-                  {{"output", arguments.out}, {"A", arguments.a}, {"B", arguments.b}});
     check_scalar(arguments);
-    NpyInput a_file(arguments.a);
-    const std::span<const Limb> a = rows_of<Limb>(a_file, field);
+    ArrayInput a_file = open_elements<Limb>(arguments.a, field);
+    const std::span<const Limb> a = a_file.elements<Limb>();
     std::span<const Limb> b;
-    std::optional<NpyInput> b_file;
+    std::optional<ArrayInput> b_file;
+    std::vector<NamedFile> others = a_file.source().files("A");
+    require_replaceable(arguments, a_file, "A");
     if (takes_b(op)) {
-        b_file.emplace(arguments.b);
-        b = rows_of<Limb>(*b_file, field);
+        b_file.emplace(open_elements<Limb>(arguments.b, field));
+        b = b_file->elements<Limb>();
         if (b.size() != a.size())
             b_file->refuse("as many rows as in " + arguments.a + " are needed (got " +
                            std::to_string(b_file->shape()[0]) + ", need " +
                            std::to_string(a_file.shape()[0]) + ")");
+        for (NamedFile& file : b_file->source().files("B")) others.push_back(std::move(file));
+        require_replaceable(arguments, *b_file, "B");
     }
+    others.push_back({"output", arguments.out});
+    require_apart({{"WEFT_TRACE", config.trace}}, others);
     if (arguments.checked) {
         check_canonical(a_file, a, field);
         if (b_file) check_canonical(*b_file, b, field);
@@ -221,7 +243,7 @@ void run(const FieldArguments& arguments) {
 
     Shape shape = a_file.shape();
     if (is_reduction(op)) shape[0] = 1;
-    NpyOutput out(arguments.out, kDescr<Limb>, shape, shape[0] * field.element_bytes);
+    NpyOutput out(arguments.out, element_type<Limb>(), shape);
     Target target(arguments.device, config);
     OpReport report;
     {
@@ -286,24 +308,25 @@ void add_operation(CLI::App& field, const Operation& operation) {
     CLI::App& command = *field.add_subcommand(to_string(op), operation.summary);
     const auto arguments = std::make_shared<FieldArguments>();
     arguments->op = op;
-    const std::string file = "FILE.npy";
     command
-        .add_option(
-            "A", arguments->a,
-            "Elements: (n, limbs) '<u8', least significant first, of one limb also (n,); 31 bits: '<u4'")
+        .add_option("A", arguments->a,
+                    "Elements: (n, limbs) uint64, least significant first, of one limb also (n,); 31 bits: "
+                    "uint32. .npy, "
+                    ".npz, FILE.h5:/PATH, or a table named .csv, .tsv or .txt")
         ->required()
-        ->type_name(file);
+        ->type_name("FILE");
     if (takes_b(op))
-        command.add_option("B", arguments->b, "As many elements again")->required()->type_name(file);
+        command.add_option("B", arguments->b, "As many elements again")->required()->type_name("FILE");
     command
-        .add_option("-o,--output", arguments->out, "Result; replaced if it is there, may be an input file")
+        .add_option("-o,--output", arguments->out,
+                    "Result; replaced if it is there, may be an input .npy file")
         ->required()
         ->check(CLI::Validator(
             [](const std::string& path) {
                 return std::string(path.empty() ? "need the name of a file" : "");
             },
             ""))
-        ->type_name(file);
+        ->type_name("FILE.npy");
     command.add_option("--field", arguments->field, "One of `weft field list`")
         ->capture_default_str()
         ->type_name("NAME")

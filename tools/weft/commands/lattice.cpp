@@ -12,6 +12,7 @@
 
 #include <weft/weft.hpp>
 
+#include "arrays/array_input.hpp"
 #include "arrays/lattice_files.hpp"
 #include "arrays/npy.hpp"
 #include "cli/cuda_calls.hpp"
@@ -27,9 +28,11 @@
 namespace weft::tool {
 namespace {
 
+constexpr ElementType kValues[] = {kFloat32}, kCodes[] = {kUint8};
+
 // An error of the library about values or digits is one of the file.
 template <class Call>
-auto blame(const NpyInput& in, const Call& call) {
+auto blame(const ArrayInput& in, const Call& call) {
     try {
         return call();
     } catch (const Error& error) {
@@ -82,22 +85,20 @@ void warn_of_overload(const OpReport& r) {
 // Found out before the work rather than after it; one output can be under way at a time.
 void require_writable_scales(const LatticeArguments& a, const Table& t) {
     if (a.scales.empty()) return;
-    NpyOutput(a.scales, kDescr<std::int32_t>, scales_shape(a, t), t.vectors() * sizeof(std::int32_t));
+    NpyOutput(a.scales, kInt32, scales_shape(a, t));
 }
 
 void run_forward(const LatticeArguments& a, bool encode) {
     const char* operation = encode ? "encode" : "quantize";
     const Config config = a.device.config();
-    require_apart({{"output", a.out}, {"--scales", a.scales}, {"WEFT_TRACE", config.trace}},
-                  {{"input", a.in}});
     if (encode) require_decodable(a);
-    NpyInput in(a.in);
-    const std::span<const float> x = in.elements<float>();
+    ArrayInput in(a.in, kValues);
+    require_apart({{"output", a.out}, {"--scales", a.scales}, {"WEFT_TRACE", config.trace}},
+                  in.source().files("input"));
     const Table t = values_of(a, in);
+    const std::span<const float> x = in.elements<float>();
     require_writable_scales(a, t);
-    const std::size_t bytes = encode ? code_bytes(a.code, t.vectors()) : x.size_bytes();
-    NpyOutput out(a.out, encode ? kDescr<std::uint8_t> : kDescr<float>,
-                  encode ? codes_shape(a, t) : in.shape(), bytes);
+    NpyOutput out(a.out, encode ? kUint8 : kFloat32, encode ? codes_shape(a, t) : in.shape());
     Target target(a.device, config);
     std::vector<std::uint8_t> status(t.vectors());
     OpReport report;
@@ -120,16 +121,17 @@ void run_forward(const LatticeArguments& a, bool encode) {
 
 void run_decode(LatticeArguments a) {
     const Config config = a.device.config();
-    require_apart({{"output", a.out}, {"WEFT_TRACE", config.trace}},
-                  {{"input", a.in}, {"--scales", a.scales}});
     require_decodable(a);
-    NpyInput in(a.in);
-    const std::span<const std::uint8_t> codes = in.elements<std::uint8_t>();
+    ArrayInput in(a.in, kCodes);
+    std::vector<NamedFile> others = in.source().files("input");
+    others.push_back({"--scales", array_name(a.scales).file});
+    require_apart({{"output", a.out}, {"WEFT_TRACE", config.trace}}, others);
     const Table t = coded_in(a, in);
+    const std::span<const std::uint8_t> codes = in.elements<std::uint8_t>();
     std::vector<std::uint8_t> status;
     if (!a.scales.empty()) status = read_scales(a, t);
     if (t.rows != 0 && t.width > SIZE_MAX / 4 / t.rows) in.refuse("the result is larger than any memory");
-    NpyOutput out(a.out, kDescr<float>, {t.rows, t.width}, t.rows * t.width * sizeof(float));
+    NpyOutput out(a.out, kFloat32, {t.rows, t.width});
     Target target(a.device, config);
     OpReport report;
     {
@@ -150,9 +152,9 @@ constexpr std::uint32_t kFewSteps = 16;  // over a range of 64: each beta a thir
 
 void run_beta(const LatticeArguments& a) {
     const Config config = a.device.config();
-    NpyInput in(a.in);
-    const std::span<const float> x = in.elements<float>();
+    ArrayInput in(a.in, kValues);
     const Table t = values_of(a, in);
+    const std::span<const float> x = in.elements<float>();
     Target target(a.device, config);
     if (a.steps < kFewSteps)
         std::fprintf(stderr,
@@ -199,10 +201,12 @@ CLI::Option* add_file(CLI::App& command, const char* name, std::string& path, co
             ""));
 }
 
+constexpr const char* kFiles = ". .npy, .npz, FILE.h5:/PATH, or a table named .csv, .tsv or .txt";
+
 CLI::App& add_operation(CLI::App& lattice, const char* name, const char* summary, const char* input,
                         const std::shared_ptr<LatticeArguments>& a, const char* scales) {
     CLI::App& command = *lattice.add_subcommand(name, summary);
-    command.add_option("IN", a->in, input)->required()->type_name("FILE.npy");
+    command.add_option("IN", a->in, std::string(input) + kFiles)->required()->type_name("FILE");
     add_code_options(command, *a);
     if (scales == nullptr) return command;
     add_file(command, "-o,--output", a->out, "Result; replaced if it is there")->required();
@@ -216,8 +220,8 @@ void add_forward(CLI::App& lattice, bool encode) {
     CLI::App& command =
         add_operation(lattice, encode ? "encode" : "quantize",
                       encode ? "Codes of the rows of an array" : "What decoding the codes gives, in one pass",
-                      "(n, width) '<f4'; rows are cut into vectors, the last padded with zeros", a,
-                      "Also write the retries of each vector, '<i4'; -1 - T where it overloads after T");
+                      "(n, width) float32; rows are cut into vectors, the last padded with zeros", a,
+                      "Also write the retries of each vector, int32; -1 - T where it overloads after T");
     if (encode)
         command.add_flag("--packed", a->code.packed, "Digits of as few bits as q needs, not a byte each");
     command.footer(encode ? "Example: weft lattice encode x.npy -o codes.npy --lattice E8 --q 4 --beta 0.3"
@@ -230,6 +234,7 @@ void add_decode(CLI::App& lattice) {
     CLI::App& command = add_operation(lattice, "decode", "The values that codes stand for",
                                       "Codes as encode writes them, with the same options", a,
                                       "The retries that encode wrote");
+    command.get_option("--scales")->type_name("FILE");
     command.add_flag("--packed", a->code.packed, "As in encode");
     const Bounds<std::size_t> counts{0, std::size_t{1} << 48, "0 to 2^48"};
     add_number_or_none(command, "--width", a->width, "Values of a row, where its last vector was padded",
@@ -243,7 +248,7 @@ void add_decode(CLI::App& lattice) {
 void add_beta(CLI::App& lattice) {
     const auto a = std::make_shared<LatticeArguments>();
     CLI::App& command = add_operation(lattice, "beta", "The beta with the least error for a sample",
-                                      "(n, width) '<f4'", a, nullptr);
+                                      "(n, width) float32", a, nullptr);
     add_number(command, "--steps", a->steps,
                "Betas to try over the range, 2 to 1000; half as many again in each of up to three valleys",
                {2, 1000});

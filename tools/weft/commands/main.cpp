@@ -51,6 +51,12 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
         choices += (choices.empty() ? "" : ", ") + choice->get_name();
     const std::vector<std::string> rest = app.remaining(true);
     const std::string see = " (see " + full_name(at) + " --help)";
+    // CLI11 lists them from the last to the first.
+    if (!rest.empty() && choices.empty() && dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+        std::string words;
+        for (const std::string& word : rest) words += " " + word;
+        return "not expected:" + words + see;
+    }
     if (choices.empty() || at.get_require_subcommand_min() == 0) return error.what() + see;
     if (!rest.empty() && rest.front().starts_with('-'))
         return "no such option (got " + rest.front() + ")" + see;

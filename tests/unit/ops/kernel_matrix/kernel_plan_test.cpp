@@ -165,7 +165,7 @@ TEST_CASE("the error of a job that does not fit has the numbers") {
     CHECK(has_reason(row, "does not fit"));
     const KernelMatrixEstimate small = estimate(device_with(kGiB / 1024), {20000, 0, 16}, ry);
     CHECK(!small.streamed_fits);
-    CHECK(has_reason(small, "of device memory, 0.000891 GB of 0.00105 GB may be used"));
+    CHECK(has_reason(small, "of device memory, 891 KB of 1.05 MB may be used"));
     CHECK(estimate(device_with(kGiB), {20000, 0, 16}, ry).streamed_fits);
 }
 

@@ -16,8 +16,8 @@
 
 #include <doctest/doctest.h>
 
+#include "arrays/array_source.hpp"
 #include "arrays/npy.hpp"
-#include "arrays/row_source.hpp"
 #include "cli/failure.hpp"
 
 using namespace weft;
@@ -66,6 +66,11 @@ void write_hdf5(const std::string& path, Storage storage) {
     REQUIRE(H5Fclose(file) >= 0);
 }
 
+std::unique_ptr<ArraySource> open_doubles(const std::string& path) {
+    static constexpr ElementType kTypes[] = {kFloat64};
+    return open_array(path, kTypes);
+}
+
 /// The error of the source if it refuses; empty otherwise.
 template <class Work>
 std::string refusal(const Work& work) {
@@ -80,7 +85,7 @@ std::string refusal(const Work& work) {
 
 struct Kind {
     const char* name;
-    std::unique_ptr<RowSource> (*make)(const std::string& file);
+    std::unique_ptr<ArraySource> (*make)(const std::string& file);
 };
 
 const Kind kKinds[] = {
@@ -92,35 +97,42 @@ const Kind kKinds[] = {
     {"npy",
      [](const std::string& file) {
          write_bytes(file, npy_header("<f8", {kRows, kColumns}), ones());
-         return open_npy(file);
+         return open_doubles(file);
+     }},
+    {"csv",
+     [](const std::string& file) {
+         std::ofstream out(file);
+         for (std::uint64_t row = 0; row < kRows; ++row) out << "1.000000,1.000000,1.000000,1.000000\n";
+         out.close();
+         return open_doubles(file);
      }},
     {"hdf5, contiguous",
      [](const std::string& file) {
          write_hdf5(file, Storage::contiguous);
-         return open_hdf5(file + ":/x");
+         return open_doubles(file + ":/x");
      }},
     {"hdf5, chunked",
      [](const std::string& file) {
          write_hdf5(file, Storage::chunked);
-         return open_hdf5(file + ":/x");
+         return open_doubles(file + ":/x");
      }},
 };
 
 // The last rows, which a file cut by 100 bytes no longer holds.
-std::string read_end(RowSource& source) {
+std::string read_end(ArraySource& source) {
     std::array<double, 50 * kColumns> rows{};
     return refusal([&] { source.read(kRows - 50, 50, reinterpret_cast<std::byte*>(rows.data())); });
 }
 
 }  // namespace
 
-TEST_CASE("row files: a file that shrinks while it is read is refused, whatever its kind") {
+TEST_CASE("array files: a file that shrinks while it is read is refused, whatever its kind") {
     for (const Kind& kind : kKinds) {
         CAPTURE(kind.name);
         for (const std::uintmax_t cut : {100, 20000}) {
             const Folder folder;
-            const std::string file = folder / "file";
-            const std::unique_ptr<RowSource> source = kind.make(file);
+            const std::string file = folder / "file.csv";  // tables are known by their names alone
+            const std::unique_ptr<ArraySource> source = kind.make(file);
             std::array<double, kColumns> row{};
             source->read(0, 1, reinterpret_cast<std::byte*>(row.data()));
             CHECK(row == std::array<double, kColumns>{1, 1, 1, 1});
@@ -132,12 +144,12 @@ TEST_CASE("row files: a file that shrinks while it is read is refused, whatever 
     }
 }
 
-TEST_CASE("row files: a file that is as long as before, but was written to, is refused") {
+TEST_CASE("array files: a file that is as long as before, but was written to, is refused") {
     for (const Kind& kind : kKinds) {
         CAPTURE(kind.name);
         const Folder folder;
-        const std::string file = folder / "file";
-        const std::unique_ptr<RowSource> source = kind.make(file);
+        const std::string file = folder / "file.csv";  // tables are known by their names alone
+        const std::unique_ptr<ArraySource> source = kind.make(file);
         CHECK(read_end(*source).empty());
         usleep(20000);  // longer than the resolution of file systems' clocks
         const std::uintmax_t size = std::filesystem::file_size(file);
@@ -147,39 +159,39 @@ TEST_CASE("row files: a file that is as long as before, but was written to, is r
     }
 }
 
-TEST_CASE("row files: replacing a file that is being read changes nothing") {
+TEST_CASE("array files: replacing a file that is being read changes nothing") {
     for (const Kind& kind : kKinds) {
         CAPTURE(kind.name);
         const Folder folder;
-        const std::string file = folder / "file";
-        const std::unique_ptr<RowSource> source = kind.make(file);
+        const std::string file = folder / "file.csv";  // tables are known by their names alone
+        const std::unique_ptr<ArraySource> source = kind.make(file);
         write_bytes(folder / "other", "", {1.0});
         std::filesystem::rename(folder / "other", file);
         CHECK(read_end(*source).empty());
     }
 }
 
-TEST_CASE("row files: a data set behind a link is watched in the file that contains it") {
+TEST_CASE("array files: a data set behind a link is watched in the file that contains it") {
     const Folder folder;
     write_hdf5(folder / "far.h5", Storage::contiguous);
     const hid_t near = H5Fcreate((folder / "near.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     REQUIRE(H5Lcreate_external("far.h5", "/x", near, "/x", H5P_DEFAULT, H5P_DEFAULT) >= 0);
     H5Fclose(near);
-    const std::unique_ptr<RowSource> source = open_hdf5((folder / "near.h5") + ":/x");
+    const std::unique_ptr<ArraySource> source = open_doubles((folder / "near.h5") + ":/x");
     CHECK(read_end(*source).empty());
-    CHECK(source->file() == folder / "far.h5");
+    CHECK(source->files("X")[1].path == folder / "far.h5");
     std::filesystem::resize_file(folder / "far.h5", 4000);
     CHECK(read_end(*source).find("the file shrank") != std::string::npos);
 }
 
-TEST_CASE("row files: values of virtual sets and of external storage are elsewhere, and refused by name") {
+TEST_CASE("array files: values of virtual sets and of external storage are elsewhere, and refused by name") {
     const Folder folder;
     write_hdf5(folder / "v.h5", Storage::virtual_set);
-    const std::string virtual_text = refusal([&] { open_hdf5((folder / "v.h5") + ":/x"); });
+    const std::string virtual_text = refusal([&] { open_doubles((folder / "v.h5") + ":/x"); });
     CHECK(virtual_text.find("v.h5:/x: a virtual data set") != std::string::npos);
     CHECK(virtual_text.find("gone.h5:/y") != std::string::npos);
     write_hdf5(folder / "e.h5", Storage::external);
-    const std::string external_text = refusal([&] { open_hdf5((folder / "e.h5") + ":/x"); });
+    const std::string external_text = refusal([&] { open_doubles((folder / "e.h5") + ":/x"); });
     CHECK(external_text.find("e.h5:/x: a data set in external storage") != std::string::npos);
     CHECK(external_text.find("gone.raw") != std::string::npos);
 }

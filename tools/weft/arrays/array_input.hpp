@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// A whole array of a file in memory, in C order.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "arrays/array_source.hpp"
+
+namespace weft::tool {
+
+class ArrayInput {
+  public:
+    /// Errors: as open_array.
+    ArrayInput(const std::string& path, Types types) : source_(open_array(path, types)) {}
+
+    const ArraySource& source() const noexcept { return *source_; }
+    const std::string& path() const noexcept { return source_->path(); }
+    const Shape& shape() const noexcept { return source_->shape(); }
+    ElementType type() const noexcept { return source_->type(); }
+    /// Where the file has the elements in C order, its mapping; otherwise they are read by the first call.
+    /// Errors: as ArraySource::read.
+    ConstHostArray array();
+    /// The same of a type that was the only one wanted.
+    template <class T>
+    std::span<const T> elements() {
+        const ConstHostArray all = array();
+        return {static_cast<const T*>(all.data), all.size};
+    }
+    /// To be called when all has been used. Errors: as ArraySource::require_unchanged.
+    void require_unchanged() const { source_->require_unchanged(); }
+    template <class... Text>
+    [[noreturn]] void refuse(const Text&... text) const {
+        source_->refuse(text...);
+    }
+
+  private:
+    std::unique_ptr<ArraySource> source_;
+    std::vector<std::uint64_t> copy_;  // also where the header has a length that misaligns the data
+};
+
+}  // namespace weft::tool

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Members of zip archives, as numpy.savez and numpy.savez_compressed write them: stored or deflated.
+// Format: https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft::tool {
+
+/// Whether a file that begins so is a zip archive.
+bool is_zip(std::string_view beginning);
+
+/// A member: a part of the archive where it is stored, otherwise inflated into memory of its own.
+struct ZipMember {
+    std::string name;  ///< as NumPy has it, without ".npy"
+    std::span<const std::byte> stored;
+    std::vector<std::byte> inflated;
+    std::span<const std::byte> bytes() const { return inflated.empty() ? stored : inflated; }
+};
+
+/// The member `name`, with or without ".npy"; an empty name means the only member. `path` opens the text of
+/// errors. Errors: Failure with Exit::usage - no such member, several where one is needed, damage (the
+/// checksum is compared), encryption, another method.
+ZipMember read_member(std::span<const std::byte> archive, const std::string& name, const std::string& path);
+
+}  // namespace weft::tool

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/kernel_call.hpp"
+
+#include <optional>
+
+#include "cli/map_name.hpp"
+
+namespace weft::tool {
+namespace {
+
+constexpr ElementType kNumbers[] = {kFloat64, kFloat32}, kStates[] = {kComplex128, kComplex64};
+
+/// Rows of `columns` values; 0: of any number.
+std::unique_ptr<ArrayInput> open_table_of(const std::string& path, Types types, const char* what,
+                                          std::uint64_t columns = 0, const std::string& as = "") {
+    auto input = std::make_unique<ArrayInput>(path, types);
+    const Shape& shape = input->shape();
+    const std::uint64_t values = input->source().values();
+    if (shape.size() != 2) {
+        const std::string text = "wrong shape (got " + to_string(shape) + ", need " + std::string(what) + ")";
+        if (shape.size() > 2) input->refuse(text, ".reshape(" + std::to_string(shape[0]) + ", -1)");
+        if (columns > 1 && values % columns == 0)
+            input->refuse(text, ".reshape(-1, " + std::to_string(columns) + ")");
+        // One value a row, unless rows of one value can be no states.
+        input->refuse(text, types.front().kind == ElementKind::complex || columns == values
+                                ? ".reshape(1, -1)"
+                                : ".reshape(-1, 1)");
+    }
+    if (columns == 0 || shape[1] == columns) return input;
+    const std::string text = "wrong number of columns (got " + std::to_string(shape[1]) + ", need the " +
+                             std::to_string(columns) + " of " + as + ")";
+    if (shape[0] == columns) input->refuse(text, ".T");
+    input->refuse(text);
+}
+
+std::uint32_t qubits_of_states(const ArrayInput& input) {
+    const std::uint64_t amplitudes = input.shape()[1];
+    std::uint32_t qubits = 0;
+    while (qubits < 63 && std::uint64_t{1} << qubits < amplitudes) ++qubits;
+    if (qubits == 0 || std::uint64_t{1} << qubits != amplitudes)
+        input.refuse("no states (got rows of " + std::to_string(amplitudes) +
+                     ", need a power of two, 2 or more)");
+    return qubits;
+}
+
+Choice bulk_choice(const std::string& name) {
+    return name == "on" ? Choice::on : name == "off" ? Choice::off : Choice::automatic;
+}
+
+void require_consistent(const KernelArguments& arguments) {
+    const auto refuse = [](const char* what) { throw Failure(Exit::usage, what); };
+    if (arguments.states &&
+        (!arguments.map.empty() || !arguments.weights.empty() || arguments.reupload || arguments.scale != 1))
+        refuse("--states: given states have no circuit (leave out --map, --weights, --reupload, --scale)");
+    if (arguments.reupload && arguments.weights.empty()) refuse("--reupload: needs the layers' --weights");
+    if (arguments.jitter != 0 && !arguments.normalize) refuse("--jitter: goes with --normalize");
+    if (arguments.jitter != 0 && !arguments.y.empty())
+        refuse("--jitter: of the diagonal, which K of X with Y has none of (leave it out)");
+    if (arguments.post.wanted() && !arguments.y.empty())
+        refuse("--center, --clip, --alignment, --polarity: of a square K (leave out Y, or these options)");
+    if (arguments.tile == 0)
+        refuse("--tile: out of range (got 0, need 1 or more, or -1; see weft kernel --help)");
+}
+
+}  // namespace
+
+KernelCall::KernelCall(const KernelArguments& arguments) : states_(arguments.states) {
+    require_consistent(arguments);
+    circuit_ = {
+        map_named(arguments.map.empty() ? "ryrz" : arguments.map), {}, arguments.reupload, arguments.scale};
+    read_x(arguments);
+    if (!arguments.y.empty()) read_y(arguments);
+    if (!arguments.weights.empty()) read_weights(arguments);
+    type_ = arguments.dtype == "float64" ? kFloat64 : kFloat32;
+    options_.state_tile = arguments.tile;
+    if (arguments.no_autotune) options_.autotune = Choice::off;
+    // CUDA reports no device times.
+    if (arguments.json && arguments.device.backend != "cuda") options_.batch.stage_times = Choice::on;
+    options_.bulk_states = bulk_choice(arguments.bulk_states);
+    options_.vram_fraction = arguments.vram_fraction;
+    options_.normalize = arguments.normalize;
+    options_.jitter = arguments.jitter;
+}
+
+void KernelCall::read_x(const KernelArguments& arguments) {
+    x_ = open_table_of(arguments.x, arguments.states ? Types(kStates) : Types(kNumbers),
+                       arguments.states ? "(samples, 2^qubits)" : "(samples, qubits)");
+    const std::uint64_t columns = x_->shape()[1];
+    if (columns > 0xffffffffu) x_->refuse("too many columns (got " + std::to_string(columns) + ")");
+    if (x_->source().values() == 0)
+        x_->refuse("empty (got " + to_string(x_->shape()) + ", need rows and columns)");
+    shape_ = {x_->shape()[0], 0,
+              arguments.states ? qubits_of_states(*x_) : static_cast<std::uint32_t>(columns)};
+}
+
+void KernelCall::read_y(const KernelArguments& arguments) {
+    const ElementType same[] = {x_->type()};
+    y_ = open_table_of(arguments.y, same, arguments.states ? "(samples, 2^qubits)" : "(samples, qubits)",
+                       x_->shape()[1], arguments.x);
+    shape_.others = y_->shape()[0];
+    if (shape_.others == 0) y_->refuse("empty (got no rows)");
+}
+
+void KernelCall::read_weights(const KernelArguments& arguments) {
+    weights_ = open_table_of(arguments.weights, kNumbers, "(layers, qubits)", shape_.qubits, arguments.x);
+    circuit_.weights = weights_->array();
+}
+
+std::vector<NamedFile> KernelCall::files() const {
+    std::vector<NamedFile> all = x_->source().files("X");
+    const auto add = [&](const std::unique_ptr<ArrayInput>& input, const char* role) {
+        if (!input) return;
+        for (NamedFile& file : input->source().files(role)) all.push_back(std::move(file));
+    };
+    add(y_, "Y");
+    add(weights_, "--weights");
+    return all;
+}
+
+KernelMatrixEstimate KernelCall::estimate(const Backend& backend, const KernelMatrixShape& shape) const {
+    const KernelMatrixHostOptions& o = options_;
+    const KernelMatrixOptions options{o.state_tile,    o.autotune,  o.bulk_states,
+                                      o.vram_fraction, o.normalize, o.jitter};
+    if (!states_) return estimate_kernel_matrix(backend, circuit_, shape, type_, options);
+    return estimate_kernel_matrix(backend, x_->type(), shape, type_, options);
+}
+
+KernelMatrixEstimate KernelCall::estimate(const Backend& backend, std::uint64_t samples) const {
+    return estimate(backend, {samples, shape_.others, shape_.qubits});
+}
+
+OpReport KernelCall::run(Target& target, const HostArray& k) {
+    const ConstHostArray x = x_->array();
+    std::optional<ConstHostArray> y;
+    if (y_) y = y_->array();
+    if (states_) return target.kernel_matrix(x, y ? &*y : nullptr, k, shape_, options_);
+    return target.kernel_matrix(circuit_, x, y ? &*y : nullptr, k, shape_, options_);
+}
+
+void KernelCall::require_unchanged() const {
+    for (const auto* input : {&x_, &y_, &weights_})
+        if (*input) (*input)->require_unchanged();
+}
+
+}  // namespace weft::tool

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arguments of `weft kernel`, and the call of the library that they ask for.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <weft/weft.hpp>
+
+#include "arrays/array_input.hpp"
+#include "cli/cuda_calls.hpp"
+#include "cli/device_options.hpp"
+#include "commands/kernel_post.hpp"
+
+namespace weft::tool {
+
+struct KernelArguments {
+    std::string x, y, out, weights;
+    std::string map, dtype = "float32", bulk_states = "auto";
+    bool reupload = false, states = false, normalize = false, no_autotune = false, explain = false,
+         json = false;
+    double scale = 1, jitter = 0, vram_fraction = 0.85;
+    std::int64_t tile = -1;
+    KernelPost post;
+    DeviceOptions device;
+};
+
+/// One call, whichever of its forms the arguments ask for.
+class KernelCall {
+  public:
+    /// Errors: Failure with Exit::usage - options that do not go together, inputs that cannot be read or have
+    /// another type or shape.
+    explicit KernelCall(const KernelArguments& arguments);
+
+    const KernelMatrixShape& shape() const noexcept { return shape_; }
+    ElementType type() const noexcept { return type_; }
+    KernelMatrixHostOptions& options() noexcept { return options_; }
+    std::vector<NamedFile> files() const;
+
+    KernelMatrixEstimate estimate(const Backend& backend) const { return estimate(backend, shape_); }
+    /// Of so many samples; columns as they are, or as many.
+    KernelMatrixEstimate estimate(const Backend& backend, std::uint64_t samples) const;
+    OpReport run(Target& target, const HostArray& k);
+    void require_unchanged() const;
+
+  private:
+    void read_x(const KernelArguments& arguments);
+    void read_y(const KernelArguments& arguments);
+    void read_weights(const KernelArguments& arguments);
+    KernelMatrixEstimate estimate(const Backend& backend, const KernelMatrixShape& shape) const;
+
+    std::unique_ptr<ArrayInput> x_, y_, weights_;
+    KernelMatrixShape shape_;
+    KernelMatrixCircuit circuit_;
+    KernelMatrixHostOptions options_;
+    ElementType type_ = kFloat32;
+    bool states_ = false;
+};
+
+}  // namespace weft::tool
