@@ -26,16 +26,15 @@ Report written(const std::string& kernel) {
     report.title = "weft profile " + kernel;
     report.stamp = "20260131_235959";
     report.version = "0.1.0";
-    report.machine = {"a \"GPU\"", "driver 1", "discrete", "00ff", "a CPU", 7, "vulkan", "CUDA 13.0"};
+    report.machine = {"a \"GPU\"", "driver 1", "discrete", "00ff", "a CPU", 7, "vulkan", "CUDA 13.0", "absent"};
     report.repeats = {9, 2, 1.5};
     report.batch_sizes = {10, 300};
     KernelResult result;
     result.kernel = kernel;
     result.unit = "samples";
-    result.rate_unit = "pairs";
     result.configuration = {{"q", "4"}, {"map", "ryrz"}};
-    result.processes.push_back({"encode", 57, 55.5, 101.25, 4300});
-    result.processes.push_back({"decode", 57, 55, 100, 4300});
+    result.processes.push_back({"encode", 57, 55.5, 101.25, 4300, "pairs"});
+    result.processes.push_back({"decode", 57, 55, 100, 4300, "states"});
     for (const std::uint64_t batch : report.batch_sizes)
         for (const std::size_t process : {0u, 1u}) {
             SizeResult size;
