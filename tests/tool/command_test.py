@@ -535,6 +535,16 @@ class Lattice(Case):
         report = json.loads(self.succeed("lattice", "encode", x, "-o", self.codes, *form, "--scales", scales, "--json"))
         self.assertEqual((report["vectors"], report["retried"], report["unresolved"]), (3, 2, 1))
         self.assertEqual(load(scales), ("<i4", (3,), [2, 0, -4]))
+        self.succeed("lattice", "decode", self.codes, "-o", self.y, *form, "--scales", scales)
+        wanted = load(self.y)
+        # The counts say how many retries there are at most.
+        self.succeed("lattice", "decode", self.codes, "-o", self.y, "--lattice", "Z2", "--scales", scales)
+        self.assertEqual(load(self.y), wanted)
+        many = self.write("many.npy", floats([[20.3, 20.4], [1, 1], [1e6, 0]]))
+        steep = ["--lattice", "Z2", "--alpha", "4", "--scales", scales]
+        self.succeed("lattice", "encode", many, "-o", self.codes, *steep, "--max-retries", "16")
+        self.succeed("lattice", "decode", self.codes, "-o", self.y, *steep)
+        self.succeed("lattice", "encode", x, "-o", self.codes, *form, "--scales", scales)
         for operation in ["encode", "quantize"]:
             done = self.run_weft("lattice", operation, x, "-o", self.codes, *form, "--scales", scales)
             self.assertRegex(done.stderr, "weft: 1 of 3 vectors overload and stand for wrong values")
@@ -544,7 +554,7 @@ class Lattice(Case):
         self.succeed("lattice", "quantize", x, "-o", self.path("z.npy"), *form, "--scales", scales)
         self.assertEqual(load(self.path("z.npy")), load(self.y))
         self.refuse(USAGE, r"t.npy: vector 0 has too many retries \(got 2", "lattice", "decode", self.codes, "-o", self.y,
-                    "--lattice", "Z2", "--scales", scales)
+                    "--lattice", "Z2", "--max-retries", "1", "--scales", scales)
         self.refuse(USAGE, "same file", "lattice", "encode", x, "-o", self.codes, "--scales", self.codes)
         self.refuse(FAILED, "nowhere/t.npy", "lattice", "encode", x, "-o", self.path("new.npy"), "--lattice", "Z2",
                     "--scales", self.path("nowhere/t.npy"))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arrays/lattice_files.hpp"
 
+#include <algorithm>
+
 namespace weft::tool {
 
 Table table_of(const LatticeArguments& a, std::size_t rows, std::size_t width) {
@@ -96,20 +98,25 @@ void write_scales(const LatticeArguments& a, const Table& t, std::span<const std
     out.commit();
 }
 
-std::vector<std::uint8_t> read_scales(const LatticeArguments& a, const Table& t) {
+std::vector<std::uint8_t> read_scales(LatticeArguments& a, const Table& t) {
     NpyInput in(a.scales);
     const std::span<const std::int32_t> values = in.elements<std::int32_t>();
     if (in.shape() != scales_shape(a, t))
         in.refuse("wrong shape (got " + to_string(in.shape()) + ", need " + to_string(scales_shape(a, t)) +
                   ")");
+    const bool given = a.code.max_retries != 0;
+    constexpr std::int32_t kMostRetries = 100;
+    const std::int32_t most = given ? static_cast<std::int32_t>(a.code.max_retries) : kMostRetries;
     std::vector<std::uint8_t> status(values.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
         const std::int32_t v = values[i], retries = v < 0 ? -1 - v : v;
-        if (retries > static_cast<std::int32_t>(a.code.max_retries))
+        if (retries > most)
             in.refuse("vector " + std::to_string(i) + " has too many retries (got " + std::to_string(v) +
-                      ", need at most --max-retries " + std::to_string(a.code.max_retries) + ")");
+                      ", need at most " + (given ? "--max-retries " : "") + std::to_string(most) + ")");
+        a.code.max_retries = std::max(a.code.max_retries, static_cast<std::uint32_t>(retries));
         status[i] = static_cast<std::uint8_t>(retries | (v < 0 ? kLatticeUnresolved : 0));
     }
+    in.require_unchanged();
     return status;
 }
 

@@ -52,6 +52,7 @@ Table coded_in(const LatticeArguments& a, const NpyInput& in);
 /// The file of retry counts: -1 - T where the vector overloads after T retries nevertheless.
 Shape scales_shape(const LatticeArguments& a, const Table& t);
 void write_scales(const LatticeArguments& a, const Table& t, std::span<const std::uint8_t> status);
-std::vector<std::uint8_t> read_scales(const LatticeArguments& a, const Table& t);
+/// Without --max-retries the largest count of the file becomes code.max_retries.
+std::vector<std::uint8_t> read_scales(LatticeArguments& a, const Table& t);
 
 }  // namespace weft::tool

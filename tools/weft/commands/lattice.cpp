@@ -118,7 +118,7 @@ void run_forward(const LatticeArguments& a, bool encode) {
     warn_of_overload(report);
 }
 
-void run_decode(const LatticeArguments& a) {
+void run_decode(LatticeArguments a) {
     const Config config = a.device.config();
     require_apart({{"output", a.out}, {"WEFT_TRACE", config.trace}},
                   {{"input", a.in}, {"--scales", a.scales}});
