@@ -9,8 +9,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 
 #include <weft/backend.hpp>
+#include <weft/batch.hpp>
 
 namespace weft::tune {
 
@@ -23,9 +25,12 @@ struct CopyCeiling {
 
 /// Copies between page-locked memory and device memory on the backend's own upload and download queues, in
 /// the proportion bytes_in : bytes_out, `window_s` seconds a figure. Errors: invalid_argument - both zero;
-/// out_of_memory; device_lost.
+/// out_of_memory; device_lost; cancelled.
+///
+/// `progress` counts windows of measuring, after which `cancel` is asked.
 CopyCeiling measure_copy_ceiling(Backend& backend, std::uint64_t bytes_in, std::uint64_t bytes_out,
-                                 double window_s = 0.1);
+                                 double window_s = 0.1, const ProgressCallback& progress = {},
+                                 const std::stop_token& cancel = {});
 
 /// The ceiling of memory-bound kernels: a shader that reads two arrays in device memory and writes a third
 /// with 16-byte accesses. Keeps its arrays, so that it can be measured in turns with what is compared with

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,8 @@ struct TileOptions {
     bool keep = true;  ///< used from then on, by this process and, through the cache folder, by others
     int repeats = 5;   ///< 1 or more; 3 or more to keep anything
     double flops = 0;  ///< at most as many operations a product; 0: the planned size
+    ProgressCallback progress = {};  ///< counts runs of tiles
+    std::stop_token cancel = {};     ///< asked between runs
 };
 
 /// Measures the tiles that the device can run for the products that kernel_matrix would make for `shape` from
@@ -50,7 +53,8 @@ struct TileOptions {
 ///
 /// Tiles are kept in the cache folder in one file a device, for this driver, version of weft and its shaders;
 /// a file that is damaged or foreign counts as none and is replaced. Errors: invalid_argument - shape, type,
-/// repeats or flops; unsupported, out_of_memory - as kernel_matrix.
+/// repeats or flops; unsupported, out_of_memory - as kernel_matrix; cancelled, or what `progress` throws:
+/// tiles of classes that were done before are kept.
 std::vector<TileReport> kernel_matrix_tiles(Backend& backend, const KernelMatrixShape& shape,
                                             const TileOptions& options = {});
 

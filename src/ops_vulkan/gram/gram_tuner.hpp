@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,7 +44,10 @@ struct GramTrials {
 /// scatter of both; 0 where there is none. Pure.
 std::size_t best_tile(std::span<const GramTrial> trials);
 /// Runs every tile the device has for the planned method in turns, `rounds` times. Errors: as Stream::dispatch.
+/// `after_run` may throw, which ends the call.
 GramTrials try_tiles(Backend& backend, const GramDevice& device, const GramPlan& plan, double flops,
-                     int rounds = 3);
+                     int rounds = 3, const std::function<void()>& after_run = {});
+/// Runs that try_tiles makes at most.
+std::size_t trial_runs(const GramDevice& device, const GramPlan& plan, int rounds);
 
 }  // namespace weft::kernels

@@ -51,24 +51,29 @@ TEST_CASE("memory that is faster by a fifth") {
     const auto lines = advice(example({1, 0.5, 0.5, 0.4}, {1, 0.6, 0.4, 0.4}));
     REQUIRE(lines.size() == 1);
     CHECK(lines[0] ==
-          "encode angle: page-locked memory is 1.5x as fast as ordinary memory here (at 1,000); keep inputs and "
+          "encode angle: page-locked memory is 1.5x as fast as ordinary memory here (at 1,000); keep inputs "
+          "and "
           "outputs in a HostBuffer.");
     CHECK(advice(example({1, 0.5, 0.5, 0.4}, {1, 0.44, 0.4, 0.4})).empty());
 }
 
 TEST_CASE("sizes that do not pay on the device") {
-    CHECK(any_has(advice(example({1, 2, 2, 2}, {1, 0.5, 0.5, 0.5})),
-                  "encode angle: calls of fewer than 1,000 samples from ordinary memory do not pay on the device"));
-    CHECK(any_has(advice(example({1, 2, 2, 1}, {1, 2, 2, 0.25})),
-                  "on resident arrays it is 4x as fast as the CPU (at 1,000); keep the arrays on the device"));
+    CHECK(any_has(
+        advice(example({1, 2, 2, 2}, {1, 0.5, 0.5, 0.5})),
+        "encode angle: calls of fewer than 1,000 samples from ordinary memory do not pay on the device"));
+    CHECK(
+        any_has(advice(example({1, 2, 2, 1}, {1, 2, 2, 0.25})),
+                "on resident arrays it is 4x as fast as the CPU (at 1,000); keep the arrays on the device"));
     CHECK(advice(example({1, 2, 2, 2}, {1, 2, 2, 2})).empty());  // nothing would help
 }
 
 TEST_CASE("copies of the host that take most of a call") {
     KernelResult result = example({1, 0.5, 0.5, 0.4}, {1, 0.5, 0.5, 0.4});
-    result.splits.push_back({0, 1000, 3, 1.0, 1.0, 0.5, 0.05, {{"kernel", 0.3}, {"copy-in", 0.7}, {"copy-out", 0.2}}});
-    CHECK(any_has(advice(result), "the host's copies between ordinary and page-locked memory take 70 % of a call "
-                                  "(at 1,000)"));
+    result.splits.push_back(
+        {0, 1000, 3, 1.0, 1.0, 0.5, 0.05, {{"kernel", 0.3}, {"copy-in", 0.7}, {"copy-out", 0.2}}});
+    CHECK(any_has(advice(result),
+                  "the host's copies between ordinary and page-locked memory take 70 % of a call "
+                  "(at 1,000)"));
     result.splits[0].stages[0].busy_s = 0.8;  // the kernel takes longer
     CHECK(advice(result).empty());
     result.splits[0].stages = {{"copy-in", 0.5}};
@@ -79,9 +84,12 @@ TEST_CASE("CUDA that is faster, and sizes that were left out for time") {
     KernelResult result = example({1, 0.5, 0.5, 0.4}, {1, 0.5, 0.5, 0.4});
     result.sizes[1].paths.push_back(path(ReportPath::cuda, 0.25));
     CHECK(any_has(advice(result), "CUDA is 2x as fast as Vulkan here (at 1,000); --backend cuda takes it."));
-    result.sizes[1].paths[4].failure = "left out: one run would take about 9 s (--total-seconds 90 leaves 1 s)";
-    CHECK(any_has(advice(result), "encode angle: sizes were left out for time; raise --total-seconds to measure"));
-    result.sizes[1].paths[4].failure = "left out: one run would take about 90 s (--max-seconds 5 allows 20 s)";
+    result.sizes[1].paths[4].failure =
+        "left out: one run would take about 9 s (--total-seconds 90 leaves 1 s)";
+    CHECK(any_has(advice(result),
+                  "encode angle: sizes were left out for time; raise --total-seconds to measure"));
+    result.sizes[1].paths[4].failure =
+        "left out: one run would take about 90 s (--max-seconds 5 allows 20 s)";
     CHECK(any_has(advice(result), "raise --max-seconds to measure"));
 }
 

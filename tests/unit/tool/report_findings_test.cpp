@@ -139,8 +139,9 @@ TEST_CASE("a CPU's time that is extrapolated is marked wherever a sentence rests
     result.sizes[3].paths[1].verified_items = 64;
     const std::vector<std::string> lines = findings(result);
     CHECK(any_has(lines, "from 1,000 vectors on, by up to ~3x (at 1,000)"));
-    CHECK(any_has(lines, "lattice encode: the CPU's time is extrapolated, and so are speed-ups (~), at 1,000 from "
-                         "what 10 and 100 took; results there were compared on 64 sampled vectors."));
+    CHECK(any_has(lines,
+                  "lattice encode: the CPU's time is extrapolated, and so are speed-ups (~), at 1,000 from "
+                  "what 10 and 100 took; results there were compared on 64 sampled vectors."));
     CHECK(any_has(lines, "highest rate 4.00 K vectors/s, on resident data"));
     CHECK(best_of(result, 0, ReportPath::ordinary, BestBy::measured_speedup).size->batch == 10);
     CHECK(best_of(result, 0, ReportPath::cpu, BestBy::rate).size->batch == 100);

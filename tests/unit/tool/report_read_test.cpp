@@ -26,7 +26,8 @@ Report written(const std::string& kernel) {
     report.title = "weft profile " + kernel;
     report.stamp = "20260131_235959";
     report.version = "0.1.0";
-    report.machine = {"a \"GPU\"", "driver 1", "discrete", "00ff", "a CPU", 7, "vulkan", "CUDA 13.0", "absent"};
+    report.machine = {"a \"GPU\"", "driver 1", "discrete",  "00ff",  "a CPU",
+                      7,           "vulkan",   "CUDA 13.0", "absent"};
     report.repeats = {9, 2, 1.5};
     report.batch_sizes = {10, 300};
     KernelResult result;
@@ -100,6 +101,35 @@ TEST_CASE("what is read is what was written") {
     CHECK(markdown_text(after) == markdown_text(before));
 }
 
+TEST_CASE("extrapolated times and samples are read as such") {
+    Report before = written("gram"), after;
+    SizeResult& size = before.kernels[0].sizes[2];
+    PathResult guess;
+    guess.path = ReportPath::cpu;
+    guess.timing.seconds = statistics({7.5});
+    guess.extrapolated_from = {1, 10};
+    size.paths[0] = guess;
+    size.paths[1].verified_items = 64;
+    size.compare();
+    before.kernels[0].stopped = true;
+    add_results(after, "r.json", json(before));
+    after.stamp = before.stamp;
+    CHECK(json(after) == json(before));
+    CHECK(csv_text(after, after.kernels[0]) == csv_text(before, before.kernels[0]));
+    CHECK(after.kernels[0].sizes[2].paths[1].over_extrapolated);
+    std::string none = json(before);
+    const std::size_t at = none.find("\"extrapolated_from\": [");
+    none.replace(at, none.find(']', at) - at, "\"extrapolated_from\": [");
+    CHECK_THROWS_WITH(add_results(after, "r.json", none),
+                      "not results of weft profile: extrapolated_from is empty");
+    for (PathResult& path : size.paths)  // a CPU's time beside devices that did not run
+        if (path.path != ReportPath::cpu) path = {path.path, {}, false, "left out", 0, 0, 0, 0};
+    size.paths[0].verified = false;
+    Report alone;
+    add_results(alone, "r.json", json(before));
+    CHECK(alone.kernels[0].sizes[2].of(ReportPath::cpu) != nullptr);
+}
+
 TEST_CASE("results of several kernels become one report") {
     Report report, fewer = written("lattice");
     fewer.batch_sizes = {1, 10};
@@ -130,7 +160,8 @@ TEST_CASE("what is no such file is refused") {
     CHECK(has(complaint("\"all_s\": [", "\"all_s\": [0,"), "a time that is not above 0"));
     CHECK(has(complaint("\"median_s\": 0.002", "\"median_s\": -1"), "median_s is not a time above 0"));
     CHECK(has(complaint("\"median_s\": 0.002", "\"median_s\": null"), "not results of weft profile ("));
-    CHECK(has(complaint("\"batch_size\": 10,", "\"batch_size\": 0,"), "batch_size is out of range (got 0, need 1 to"));
+    CHECK(has(complaint("\"batch_size\": 10,", "\"batch_size\": 0,"),
+              "batch_size is out of range (got 0, need 1 to"));
     CHECK(has(complaint("\"items\": 55.0", "\"items\": 0.0"), "items is not above 0"));
     Report nothing = written("gram");
     nothing.kernels[0].sizes.clear();

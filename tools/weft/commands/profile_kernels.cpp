@@ -76,11 +76,13 @@ struct MatrixChoice {
 
     void add_to(CLI::App& command) {
         add_number(command, "--layers", choice.layers,
-                   "Layers of the circuits with re-upload, of the processes layers and states, 2 to 16", {2, 16})
+                   "Layers of the circuits with re-upload, of the processes layers and states, 2 to 16",
+                   {2, 16})
             ->group(kKernel);
         command
             .add_option_function<std::string>(
-                "--map", [this](const std::string& text) { choice.map = map_named(text); }, "angle, ry or ryrz")
+                "--map", [this](const std::string& text) { choice.map = map_named(text); },
+                "angle, ry or ryrz")
             ->default_str("ryrz")
             ->type_name("NAME")
             ->group(kKernel)

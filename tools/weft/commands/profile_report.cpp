@@ -38,9 +38,9 @@ void print(const KernelResult& kernel, const std::string& process, const SizeRes
                         ("~" + rate).c_str());
             continue;
         }
-        std::printf("%9s +- %-9s %8s/s", time.c_str(), duration(path.timing.seconds.std).c_str(), rate.c_str());
-        if (path.path != ReportPath::cpu && path.speedup > 0)
-            std::printf(" %8s", speedup_text(path).c_str());
+        std::printf("%9s +- %-9s %8s/s", time.c_str(), duration(path.timing.seconds.std).c_str(),
+                    rate.c_str());
+        if (path.path != ReportPath::cpu && path.speedup > 0) std::printf(" %8s", speedup_text(path).c_str());
         if (path.over_vulkan > 0) std::printf("  %s of vulkan", factor(path.over_vulkan).c_str());
         std::printf("\n");
     }

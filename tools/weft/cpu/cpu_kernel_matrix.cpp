@@ -152,8 +152,8 @@ class StateBuilder {
         std::fill(state_.begin(), state_.end(), 0.0f);
         state_[0] = 1;
         for (std::uint32_t q = 0; q < qubits_; ++q)
-            embeddings_[q] = embedding(circuit_.scale * static_cast<double>(row[q]),
-                                       circuit_.map == FeatureMap::ryrz);
+            embeddings_[q] =
+                embedding(circuit_.scale * static_cast<double>(row[q]), circuit_.map == FeatureMap::ryrz);
         for (std::uint64_t layer = 0; layer <= layers_; ++layer) {
             for (std::uint32_t q = 0; q < qubits_; ++q)
                 apply(layer < layers_ ? after(rotation_x(weights[layer * qubits_ + q]), embeddings_[q])

@@ -6,8 +6,9 @@
 
 namespace weft::tool {
 
-/// While it lives, the first SIGINT prints `line` on stderr and is noted; a further one ends the process as it
-/// would without this object. One at a time, on the main thread. A process that ignores SIGINT ignores it still.
+/// While it lives, the first SIGINT prints `line` on stderr and is noted; a further one ends the process as
+/// it would without this object. One at a time, on the main thread. A process that ignores SIGINT ignores it
+/// still.
 class FirstInterrupt {
   public:
     /// `line` must outlive the object.

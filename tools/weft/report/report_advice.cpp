@@ -51,7 +51,8 @@ std::string advice_of_size(const KernelResult& result, std::size_t process) {
                " from ordinary memory do not pay on the device; gather them into larger ones.";
     const Best resident = best_of(result, process, ReportPath::resident, BestBy::speedup);
     if (resident.size != nullptr && resident.path->speedup >= kWorthIt)
-        return label + "from ordinary memory no size that ran pays on the device, but on resident arrays it is " +
+        return label +
+               "from ordinary memory no size that ran pays on the device, but on resident arrays it is " +
                speedup_text(*resident.path) + " as fast as the CPU (at " + grouped(resident.size->batch) +
                "); keep the arrays on the device between calls (Stream, Buffer).";
     return {};
@@ -99,12 +100,14 @@ std::string advice_of_time(const KernelResult& result) {
 std::vector<std::string> advice_of_machine(const Machine& machine) {
     std::vector<std::string> all;
     if (machine.type == "cpu")
-        all.push_back(machine.device +
-                      " is a software device, which runs on the CPU's own cores: no figure here is what a GPU "
-                      "does. weft info lists the devices there are, --device takes one of them.");
+        all.push_back(
+            machine.device +
+            " is a software device, which runs on the CPU's own cores: no figure here is what a GPU "
+            "does. weft info lists the devices there are, --device takes one of them.");
     if (machine.tuning == "absent")
         all.push_back(
-            "weft tune has not been run for this device: copy threads, paths, slots and chunks are planned, not "
+            "weft tune has not been run for this device: copy threads, paths, slots and chunks are planned, "
+            "not "
             "measured.");
     else if (!machine.tuning.empty() && machine.tuning != "used" && machine.tuning != "off")
         all.push_back("What weft tune kept for this device is not used (" + machine.tuning +

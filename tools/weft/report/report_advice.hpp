@@ -9,8 +9,8 @@
 
 namespace weft::tool {
 
-/// One sentence each; nothing where there is nothing to gain. Of one kernel alone, and of all together with what
-/// the machine itself gives reason for.
+/// One sentence each; nothing where there is nothing to gain. Of one kernel alone, and of all together with
+/// what the machine itself gives reason for.
 std::vector<std::string> advice(const KernelResult& result);
 std::vector<std::string> advice(const Report& report);
 

@@ -41,10 +41,9 @@ std::string csv_text(const Report& report, const KernelResult& result) {
             if (path.ran())
                 out += nine_digits(s.median * 1e3) + "," +
                        (path.extrapolated() ? ",,"
-                                            : nine_digits(s.std * 1e3) + "," + nine_digits(s.min * 1e3) + "," +
-                                                  nine_digits(s.max * 1e3)) +
-                       "," +
-                       nine_digits(size.per_s(path)) + "," + nine_digits(size.gb_per_s(path)) + "," +
+                                            : nine_digits(s.std * 1e3) + "," + nine_digits(s.min * 1e3) +
+                                                  "," + nine_digits(s.max * 1e3)) +
+                       "," + nine_digits(size.per_s(path)) + "," + nine_digits(size.gb_per_s(path)) + "," +
                        (cpu ? "" : known(path.speedup)) + "," + known(path.over_vulkan) + "," +
                        known(path.of_ceiling()) + "," + known(path.arithmetic_s > 0 ? path.of_floor() : 0) +
                        "," + known(path.of_resident);
@@ -52,8 +51,10 @@ std::string csv_text(const Report& report, const KernelResult& result) {
                 out += ",,,,,,,,,,";
             out += "," + known(size.compression) + "," + (path.verified ? "yes" : "no") + "," +
                    (path.verified_items > 0 ? std::to_string(path.verified_items) : "") + "," +
-                   (path.extrapolated() ? "time" : path.over_extrapolated ? "speedup" : "") + "," +
-                   (path.ran() ? "" : quoted(path.failure)) + "\n";
+                   (path.extrapolated()      ? "time"
+                    : path.over_extrapolated ? "speedup"
+                                             : "") +
+                   "," + (path.ran() ? "" : quoted(path.failure)) + "\n";
         }
     return out;
 }

@@ -122,8 +122,8 @@ class EncodeWork : public ReportWork {
         for (std::size_t i = 0; i < wanted_[process].size(); ++i) {
             const std::size_t row = i >> shape_.qubits, sample = items.empty() ? row : items[row];
             const std::size_t amplitude = i & (shape_.state_size() - 1);
-            const double difference = std::abs(c64(got[(sample << shape_.qubits) + amplitude]) -
-                                               c64(wanted_[process][i]));
+            const double difference =
+                std::abs(c64(got[(sample << shape_.qubits) + amplitude]) - c64(wanted_[process][i]));
             if (difference <= kTolerance) continue;  // false for NaN
             char text[96];
             std::snprintf(text, sizeof text, "sample %zu amplitude %zu differs from the CPU's by %.3g",

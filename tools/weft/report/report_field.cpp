@@ -165,7 +165,7 @@ class FieldWork : public ReportWork {
     std::size_t size_;
     ReportPath path_ = ReportPath::cpu;
     std::vector<Limb> a_, b_, scalar_;
-    std::vector<std::vector<Limb>> wanted_;           // of each process,
+    std::vector<std::vector<Limb>> wanted_;          // of each process,
     std::vector<std::vector<std::uint64_t>> items_;  // of these elements; empty: of all
     HostArray<Limb> locked_a_, locked_b_, out_;
     std::unique_ptr<Resident> device_;

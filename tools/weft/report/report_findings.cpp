@@ -84,8 +84,8 @@ std::string sentence_of_rate(const KernelResult& result, std::size_t process) {
     }
     if (most.size == nullptr) return {};
     return result.label(process) + ": highest rate " + si(most.size->per_s(*most.path)) + " " +
-           result.rate_unit(process) + "/s, " + (path == ReportPath::cpu ? "on the CPU" : from(path)) + " at " +
-           grouped(most.size->batch) + ".";
+           result.rate_unit(process) + "/s, " + (path == ReportPath::cpu ? "on the CPU" : from(path)) +
+           " at " + grouped(most.size->batch) + ".";
 }
 
 /// A baseline that is not what this processor can do makes the device look better than it is.
@@ -98,9 +98,9 @@ std::string sentence_of_baseline(const KernelResult& result, std::size_t process
         const PathResult* cpu = size.process == process ? size.of(ReportPath::cpu) : nullptr;
         if (cpu == nullptr || cpu->extrapolated()) continue;
         if (fastest != nullptr && rate(size) < kFalls * rate(*fastest))
-            falls += (falls.empty() ? "" : ", ") + si(rate(size)) + " " +
-                     result.rate_unit(process) + "/s at " +
-                     grouped(size.batch) + " after " + si(rate(*fastest)) + " at " + grouped(fastest->batch);
+            falls += (falls.empty() ? "" : ", ") + si(rate(size)) + " " + result.rate_unit(process) +
+                     "/s at " + grouped(size.batch) + " after " + si(rate(*fastest)) + " at " +
+                     grouped(fastest->batch);
         if (fastest == nullptr || rate(size) > rate(*fastest)) fastest = &size;
         const Statistics& s = cpu->timing.seconds;
         if (s.std > kScatters * s.median)
@@ -139,13 +139,15 @@ std::string sentence_of_extrapolation(const KernelResult& result, std::size_t pr
         for (const std::uint64_t batch : cpu->extrapolated_from)
             from += (from.empty() ? "" : " and ") + grouped(batch);
         for (const PathResult& path : size.paths)
-            if (path.verified_items > 0) items = "; results there were compared on " +
-                                                 grouped(path.verified_items) + " sampled " + result.unit;
-        text += (text.empty() ? "" : "; ") + ("at " + grouped(size.batch)) + " from what " + from + " took" + items;
+            if (path.verified_items > 0)
+                items = "; results there were compared on " + grouped(path.verified_items) + " sampled " +
+                        result.unit;
+        text += (text.empty() ? "" : "; ") + ("at " + grouped(size.batch)) + " from what " + from + " took" +
+                items;
     }
     return text.empty() ? text
-                        : result.label(process) + ": the CPU's time is extrapolated, and so are speed-ups (~), " +
-                              text + ".";
+                        : result.label(process) +
+                              ": the CPU's time is extrapolated, and so are speed-ups (~), " + text + ".";
 }
 
 void add_failures(const KernelResult& result, std::vector<std::string>& out) {

@@ -5,12 +5,13 @@
 #include <cmath>
 
 #include "cli/figures.hpp"
+#include "cli/number_text.hpp"
 
 namespace weft::tool {
 namespace {
 
-constexpr double kPatience = 4;       // a run may take this many times --max-seconds
-constexpr double kRunsAtLeast = 6;    // of a figure: to verify, to wake the device, for warm-up, kLeastRuns
+constexpr double kPatience = 4;     // a run may take this many times --max-seconds
+constexpr double kRunsAtLeast = 6;  // of a figure: to verify, to wake the device, for warm-up, kLeastRuns
 // What took less tells what a call costs, not its work; a single size tells the two apart even less.
 constexpr double kLeastKnown = 1e-3, kLeastAlone = 10e-3;
 constexpr double kLeastShare = 0.05;  // of a figure, in seconds, however little time is left
@@ -21,6 +22,16 @@ std::uint64_t mixed(std::uint64_t x) {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
     return x ^ (x >> 31);
+}
+
+/// By the power of the size that the two largest known sizes show, at most `growth`. Where a call's own cost
+/// still rules, the power is too low, which costs a run that is too long and not a figure.
+double by_power(std::span<const KnownTime> known, double growth, std::uint64_t batch) {
+    const KnownTime &last = known.back(), &before = known[known.size() - 2];
+    const double power = std::log(last.seconds / before.seconds) /
+                         std::log(static_cast<double>(last.batch) / static_cast<double>(before.batch));
+    return last.seconds * std::pow(static_cast<double>(batch) / static_cast<double>(last.batch),
+                                   std::clamp(power, 0.0, growth));
 }
 
 }  // namespace
@@ -81,8 +92,8 @@ double weight_of_size(std::size_t index) {
 RunLimit run_limit(double max_seconds, double share_s, double total_s) {
     const double by_figure = kPatience * max_seconds, by_budget = share_s / kRunsAtLeast;
     if (by_budget < by_figure)
-        return {by_budget, "--total-seconds " + three_digits(total_s) + " leaves " + duration(by_budget)};
-    return {by_figure, "--max-seconds " + three_digits(max_seconds) + " allows " + duration(by_figure)};
+        return {by_budget, "--total-seconds " + plain_text(total_s) + " leaves " + duration(by_budget)};
+    return {by_figure, "--max-seconds " + plain_text(max_seconds) + " allows " + duration(by_figure)};
 }
 
 void Forecast::learn(const SizeResult& size) {
@@ -104,7 +115,8 @@ std::string Forecast::too_long(std::size_t process, ReportPath path, std::uint64
     if (it == known_.end()) return {};
     const std::vector<KnownTime>& least = it->second.least;
     if (least.back().seconds < (least.size() == 1 ? kLeastAlone : kLeastKnown)) return {};
-    const double seconds = extrapolate(least, growth, batch);
+    double seconds = extrapolate(least, growth, batch);
+    if (least.size() > 1) seconds = std::min(seconds, by_power(least, growth, batch));
     if (seconds <= limit.seconds) return {};
     return "left out: one run would take about " + duration(seconds) + " (" + limit.why + ")";
 }

@@ -25,8 +25,8 @@ struct KnownTime {
 /// would be below 0, or one size is known, the largest size alone decides by n^growth. Nothing known: 0.
 double extrapolate(std::span<const KnownTime> known, double growth, std::uint64_t batch);
 
-/// At most `most` (2 or more) of the items [0, batch), ascending: all of them where they are no more, else one
-/// at random of each of as many equal parts, the first and the last item included. The same for the same
+/// At most `most` (2 or more) of the items [0, batch), ascending: all of them where they are no more, else
+/// one at random of each of as many equal parts, the first and the last item included. The same for the same
 /// arguments, always.
 std::vector<std::uint64_t> sampled_items(std::uint64_t batch, std::uint64_t most);
 

@@ -58,7 +58,8 @@ Json json_of(const KernelResult& result, const SizeResult& size) {
               {"items", size.items}};
     if (size.compression > 0) json["compression_ratio"] = size.compression;
     json["paths"] = Json::array();
-    for (const PathResult& path : size.paths) json["paths"].push_back(json_of(result.rate_unit(size.process), size, path));
+    for (const PathResult& path : size.paths)
+        json["paths"].push_back(json_of(result.rate_unit(size.process), size, path));
     return json;
 }
 
@@ -89,10 +90,8 @@ Json json_of(const KernelResult& result, const StageSplit& split) {
 }  // namespace
 
 std::string json_text(const Report& report, const KernelResult& result) {
-    Json json{{"kernel", result.kernel},
-              {"unit", result.unit},
-              {"weft", report.version},
-              {"stamp", report.stamp}};
+    Json json{
+        {"kernel", result.kernel}, {"unit", result.unit}, {"weft", report.version}, {"stamp", report.stamp}};
     for (const auto& [name, value] : result.configuration) json["configuration"][name] = value;
     json["machine"] = {{"device", report.machine.device}, {"type", report.machine.type},
                        {"driver", report.machine.driver}, {"uuid", report.machine.uuid},

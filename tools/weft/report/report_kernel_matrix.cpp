@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft profile kernel: kernel matrices of features without layers and with, the building of states, and kernel
-// matrices of states.
+// weft profile kernel: kernel matrices of features without layers and with, the building of states, and
+// kernel matrices of states.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -133,13 +133,14 @@ class KernelWork : public ReportWork {
     void compare(std::size_t process, std::span<const float> got) const {
         const auto& [items, wanted] = wanted_[process];
         const std::size_t rows = items.empty() ? shape_.samples : items.size();
-        const std::size_t columns = process == kStates ? 1 : rows, stride = process == kStates ? 1 : shape_.samples;
+        const std::size_t columns = process == kStates ? 1 : rows,
+                          stride = process == kStates ? 1 : shape_.samples;
         for (std::size_t i = 0; i < wanted.size(); ++i) {
             const std::size_t r = i / columns, c = i % columns;
             const std::size_t row = items.empty() ? r : items[r];
             const std::size_t column = items.empty() || process == kStates ? c : items[c];
-            const double difference = std::abs(static_cast<double>(got[row * stride + column]) -
-                                               static_cast<double>(wanted[i]));
+            const double difference =
+                std::abs(static_cast<double>(got[row * stride + column]) - static_cast<double>(wanted[i]));
             if (difference <= kTolerance) continue;  // false for NaN
             char text[96];
             std::snprintf(text, sizeof text, "K[%zu, %zu] differs from the CPU's by %.3g", row, column,
@@ -210,7 +211,8 @@ class KernelMatrixReportSource : public ReportKernel {
         const auto n = static_cast<double>(batch);
         // Three results of the CPU, one of the device and its download; states, a copy, the CPU's own and
         // its planes.
-        return 20 * n * n + n * (16.0 * choice_.qubits + 32 * std::ldexp(1.0, static_cast<int>(choice_.qubits)));
+        return 20 * n * n +
+               n * (16.0 * choice_.qubits + 32 * std::ldexp(1.0, static_cast<int>(choice_.qubits)));
     }
     std::unique_ptr<ReportWork> make(const ReportTargets& targets, std::uint64_t batch,
                                      unsigned threads) const override {

@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "cpu/cpu_lattice.hpp"
 #include "cli/cuda_calls.hpp"
+#include "cpu/cpu_lattice.hpp"
 #include "report/report_kernel.hpp"
 
 namespace weft::tool {
@@ -273,7 +273,8 @@ class ReportOfLattice : public ReportKernel {
     std::uint64_t sample_size() const override { return 4096 / kBlock; }  // each with its block
     double host_bytes(std::uint64_t batch) const override {
         const double values = 4.0 * dimension(code_.lattice);
-        // Values of the input, its copy, two results of the CPU, the device's and its download; codes likewise.
+        // Values of the input, its copy, two results of the CPU, the device's and its download; codes
+        // likewise.
         return static_cast<double>(batch) * (6 * values + 5 * values + 6);
     }
     std::unique_ptr<ReportWork> make(const ReportTargets& targets, std::uint64_t batch,

@@ -58,7 +58,8 @@ constexpr const char* kLegend =
     "cache "
     "holds, and unified memory, may exceed it. *multiply*: share of what its multiplications take at the "
     "pace "
-    "of plain\nproducts, where that is more. *of resident*: the time of `resident` over its own. `~` marks a time of "
+    "of plain\nproducts, where that is more. *of resident*: the time of `resident` over its own. `~` marks a "
+    "time of "
     "the CPU that\nwas not measured but extrapolated from smaller sizes, and the speed-ups that rest on it; "
     "results of the device were\ncompared with the CPU's on sampled items there.\n";
 

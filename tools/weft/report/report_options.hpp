@@ -24,7 +24,8 @@ struct ReportOptions {
 
     /// All of them.
     void add_to(CLI::App& command);
-    /// --batch-sizes, --output-dir, --no-plot, --max-seconds, --total-seconds: what a report has and a single run has not.
+    /// --batch-sizes, --output-dir, --no-plot, --max-seconds, --total-seconds: what a report has and a single
+    /// run has not.
     std::vector<CLI::Option*> add_report(CLI::App& command);
 };
 

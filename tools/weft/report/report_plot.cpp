@@ -41,7 +41,7 @@ struct Curve {
     std::string title;
     std::string colour;
     using Points = std::vector<std::pair<double, double>>;  // size, value
-    Points points{}, extrapolated{};  // of the second, the CPU's time was not measured
+    Points points{}, extrapolated{};                        // of the second, the CPU's time was not measured
     bool empty() const { return points.empty() && extrapolated.empty(); }
 };
 
@@ -72,7 +72,8 @@ std::string panel(const std::string& title, const std::string& x, const std::str
         };
         const std::string name = "$d" + std::to_string(drawn++), key = "title " + quoted(curve.title);
         plot(name, curve.points, "linespoints lw 2 pt 7 ps 0.8", key);
-        plot(name + "x", curve.extrapolated, "points lw 2 pt 6 ps 1.2", curve.points.empty() ? key : "notitle");
+        plot(name + "x", curve.extrapolated, "points lw 2 pt 6 ps 1.2",
+             curve.points.empty() ? key : "notitle");
     }
     if (plots.empty()) return out + "set multiplot next\n";
     if (unity) plots += ", 1 with lines dt 2 lc rgb '#999999' notitle";
@@ -187,7 +188,8 @@ std::string bars(const Report& report) {
     out +=
         "unset logscale x\nset format x '%s'\nset offsets\nset style data histogram\nset style histogram "
         "clustered gap 1\n"
-        "set style fill solid 0.9 noborder\nset xtics rotate by -25\nset title 'best speed-up over the CPU as "
+        "set style fill solid 0.9 noborder\nset xtics rotate by -25\nset title 'best speed-up over the CPU "
+        "as "
         "measured, any size'\n"
         "unset xlabel\nset ylabel 'CPU time / device time'\nset xrange [-0.6:" +
         nine_digits(static_cast<double>(count) - 0.4) + "]\n$bars << EOD\n" + data + "EOD\nplot ";

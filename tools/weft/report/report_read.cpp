@@ -124,7 +124,8 @@ ProcessResult ceilings_of(const Json& json, const Json& all) {
     process.download_gb_per_s = at_least_0(json, "download_gb_per_s");
     process.concurrent_gb_per_s = at_least_0(json, "concurrent_gb_per_s");
     process.memory_gb_per_s = at_least_0(json, "memory_gb_per_s");
-    process.rate_unit = line(json.contains("rate_unit") ? json.at("rate_unit") : all.at("rate_unit"), "rate_unit");
+    process.rate_unit =
+        line(json.contains("rate_unit") ? json.at("rate_unit") : all.at("rate_unit"), "rate_unit");
     return process;
 }
 

@@ -29,14 +29,14 @@ const char* to_string(ReportPath path) noexcept;
 struct PathResult {
     ReportPath path = ReportPath::cpu;
     Timing timing;
-    bool verified = false;     ///< compared with the CPU's result; of the CPU: a device agreed
-    std::string failure;       ///< why there is no timing; else empty
-    unsigned threads = 0;      ///< of cpu: that it may take here; 0: another path, or unknown
-    double speedup = 0;        ///< over the CPU; 0: unknown
-    double over_vulkan = 0;    ///< of cuda: over the same call by Vulkan; 0: unknown
-    double of_resident = 0;    ///< of calls from host memory: resident arrays' time over its own; 0: unknown
-    double ceiling_s = 0;      ///< least time that copies or memory allow; 0: unknown
-    double arithmetic_s = 0;   ///< of resident arrays: least time that multiplications take; 0: unknown
+    bool verified = false;    ///< compared with the CPU's result; of the CPU: a device agreed
+    std::string failure;      ///< why there is no timing; else empty
+    unsigned threads = 0;     ///< of cpu: that it may take here; 0: another path, or unknown
+    double speedup = 0;       ///< over the CPU; 0: unknown
+    double over_vulkan = 0;   ///< of cuda: over the same call by Vulkan; 0: unknown
+    double of_resident = 0;   ///< of calls from host memory: resident arrays' time over its own; 0: unknown
+    double ceiling_s = 0;     ///< least time that copies or memory allow; 0: unknown
+    double arithmetic_s = 0;  ///< of resident arrays: least time that multiplications take; 0: unknown
     /// Of cpu, sizes that its time is reckoned from where it would take too long; empty: it was measured.
     std::vector<std::uint64_t> extrapolated_from{};
     bool over_extrapolated = false;    ///< `speedup` rests on a CPU's time that was not measured

@@ -9,6 +9,8 @@
 namespace weft::tool {
 namespace {
 
+constexpr double kProbeTells = 10e-3;  // of work, where less may be what a call costs
+
 /// Whether bytes go in and out in the proportion of another size, as copies both ways at once are measured.
 bool same_proportion(const SizeResult& a, const SizeResult& b) {
     const double one = static_cast<double>(a.bytes_in) * static_cast<double>(b.bytes_out),
@@ -54,32 +56,37 @@ void apply_ceilings(const ProcessResult& process, SizeResult& size) {
     }
 }
 
-/// Once a size has been left out of the CPU's figures, they rest on what smaller ones took. Where those are far
-/// smaller, or there are none, sizes between are run once, whose times no table has.
+/// Runs processes of the CPU at a size for the forecast alone: no table has these times.
+void probe_cpu_at(const ReportKernel& kernel, const RunSettings& settings, std::uint64_t size,
+                  const std::vector<std::size_t>& processes, Forecast& forecast) {
+    const auto work = kernel.make({}, size, settings.threads);
+    for (const std::size_t p : processes) {
+        std::vector<double> seconds;
+        for (int run = 0; run < 3 && (run == 0 || seconds.back() < kProbeTells); ++run) {
+            if (settings.stop && settings.stop()) throw Stopped{};
+            const double begin = seconds_now();
+            work->run_cpu(p);
+            seconds.push_back(seconds_now() - begin);
+        }
+        forecast.learn(p, ReportPath::cpu, size, statistics(std::move(seconds)));
+    }
+}
+
+/// So that a CPU that is too slow for `batch` is noticed beforehand, where no smaller size tells or all are
+/// far smaller.
 void probe_cpu(const ReportKernel& kernel, const RunSettings& settings, std::uint64_t batch,
                Forecast& forecast) {
     constexpr std::uint64_t kStep = 16;
-    constexpr double kEnough = 10e-3;  // tells work from what a call costs
-    const std::size_t processes = kernel.processes().size();
-    std::vector<std::size_t> open;
-    for (std::uint64_t size = 1; size * kStep <= batch; size *= kStep) {
-        open.clear();
-        for (std::size_t p = 0; p < processes; ++p) {
+    for (std::uint64_t size = 1; size <= batch / kStep; size *= kStep) {
+        std::vector<std::size_t> open;
+        for (std::size_t p = 0; p < kernel.processes().size(); ++p) {
             const KnownTime known = forecast.cpu_known(p);
-            if (known.batch < size && known.seconds < kEnough) open.push_back(p);
+            if (known.batch < size && known.seconds < kProbeTells) open.push_back(p);
         }
-        if (open.empty() || kernel.host_bytes(size) > 0.2 * free_host_bytes()) continue;
-        const auto work = kernel.make({}, size, settings.threads);
-        for (const std::size_t p : open) {
-            if (settings.stop && settings.stop()) throw Stopped{};
-            std::vector<double> seconds;
-            for (int run = 0; run < 3 && (run == 0 || seconds.back() < kEnough); ++run) {
-                const double begin = seconds_now();
-                work->run_cpu(p);
-                seconds.push_back(seconds_now() - begin);
-            }
-            forecast.learn(p, ReportPath::cpu, size, statistics(std::move(seconds)));
-        }
+        const double there = free_host_bytes();
+        if (open.empty() || (there != 0 && kernel.host_bytes(size) > 0.2 * there)) continue;
+        bool ignored = false;
+        failure_of(ignored, [&] { probe_cpu_at(kernel, settings, size, open, forecast); });
     }
 }
 

@@ -191,9 +191,8 @@ void SizeRun::measure_cpu(std::size_t process) {
 void SizeRun::extrapolate_cpu(std::size_t process) {
     PathResult result = forecast_.cpu_at(process, batch_, kernel_.growth(process));
     const std::vector<std::uint64_t> items = sampled_items(batch_, kernel_.sample_size());
-    result.failure = failure_of(wrong_, [&] {
-        stoppable([&](std::size_t) { work_->run_cpu_of(process, items); })(1);
-    });
+    result.failure =
+        failure_of(wrong_, [&] { stoppable([&](std::size_t) { work_->run_cpu_of(process, items); })(1); });
     verified_items_[process] = items.size();
     add(process, std::move(result));
 }
@@ -254,9 +253,8 @@ void SizeRun::measure_device(std::size_t process, PathResult& result) {
     std::optional<Stream> stream;
     if (resident) stream.emplace(*targets_.backend, StreamOptions{.name = "report"});
     Stream* const downloads = resident ? &*stream : nullptr;
-    const TimedWork run = resident
-                              ? replays(*stream, [&](Stream& steps) { work_->record(process, steps); })
-                              : stoppable([&](std::size_t) { work_->run(process); });
+    const TimedWork run = resident ? replays(*stream, [&](Stream& steps) { work_->record(process, steps); })
+                                   : stoppable([&](std::size_t) { work_->run(process); });
     run(1);
     work_->verify(process, downloads);
     keep_busy(kAwake, [&] { run(1); });
