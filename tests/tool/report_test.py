@@ -10,7 +10,6 @@ import json
 import os
 import pty
 import re
-import shutil
 import signal
 import statistics
 import struct
@@ -207,21 +206,22 @@ class Reports(Case):
                 self.assertAlmostEqual(path[unit + "_per_s"] * path["median_s"] / items, 1, places=6)
 
     def large(self, *arguments):
-        """A report of a size that takes the CPU more than the 40 ms that a run may take."""
-        done = self.run_weft(*arguments, "--repeats", "3", "--warmup", "1", "--max-seconds", "0.01", "--no-plot",
+        """A report of a size that takes the CPU more than the some 10 ms that a run may take."""
+        done = self.run_weft(*arguments, "--repeats", "3", "--warmup", "1", "--total-seconds", "1", "--no-plot",
                              "--output-dir", self.out)
         self.assertEqual(done.returncode, 0, (done.stdout, done.stderr))
         return done.stdout
 
     def test_where_the_cpu_is_too_slow_the_device_is_measured(self):
-        """Of every op: sampled, extrapolated, and marked in every file. Sizes are those the CPU needs a second for;
-        where the software device is slower still, its paths are left out."""
-        for kernel, arguments, size in (("field", ["--field", "bls12-377-fp", "--ops", "inverse", "--shader", "limbs32"], 30000),
-                                        ("encode", ["--method", "iqp", "--qubits", "12"], 3000),
-                                        ("kernel", ["--qubits", "9", "--layers", "4"], 1500),
-                                        ("lattice", ["--lattice", "E8", "--levels", "4"], 600000)):
+        """Of every op: sampled, extrapolated, and marked in every file. A size alone, so that nothing tells how long the
+        device takes, which here may be longer still."""
+        for kernel, arguments, size in (("field", ["--field", "bls12-377-fp", "--ops", "inverse"], 30000),
+                                        ("encode", ["--method", "iqp", "--qubits", "10"], 1500),
+                                        ("kernel", ["--qubits", "8", "--layers", "3"], 800),
+                                        ("lattice", ["--lattice", "E8", "--levels", "4"], 150000)):
             with self.subTest(kernel):
-                out = self.large(kernel, *arguments, "--batch-sizes", "%d,%d" % (max(size // 100, 1), size))
+                self.out = os.path.join(os.path.dirname(self.out), kernel)
+                out = self.large(kernel, *arguments, "--batch-sizes", str(size))
                 results = self.results(kernel)
                 large = [r for r in results["results"] if r["batch_size"] == size]
                 guessed = [r for r in large if r["paths"][0].get("extrapolated")]
@@ -233,18 +233,14 @@ class Reports(Case):
                     self.assertTrue(cpu["extrapolated_from"] and max(cpu["extrapolated_from"]) < size, cpu)
                     self.assertNotIn("all_s", cpu)
                     for path in rest:
-                        if "failure" in path:
-                            self.assertRegex(path["failure"], "^left out: one run would take about")
-                            continue
                         self.assertTrue(path["verified"] and path["speedup_extrapolated"], path)
                         self.assertTrue(4 <= path["verified_items"] <= 4096, path)
                         self.assertAlmostEqual(path["speedup"], cpu["median_s"] / path["median_s"], places=6)
                     mine = {l["path"]: l for l in lines if l["process"] == result["process"]}
                     self.assertEqual(mine["cpu"]["extrapolated"], "time")
                     for path in rest:
-                        if "failure" not in path:
-                            self.assertEqual(mine[path["path"]]["extrapolated"], "speedup")
-                            self.assertEqual(int(mine[path["path"]]["verified_items"]), path["verified_items"])
+                        self.assertEqual(mine[path["path"]]["extrapolated"], "speedup")
+                        self.assertEqual(int(mine[path["path"]]["verified_items"]), path["verified_items"])
                 self.assertRegex(out, r"cpu +~.* extrapolated from smaller sizes")
                 summary = self.text(r"summary_report_.*\.md")
                 self.assertIn("| cpu, extrapolated | ~", summary)
@@ -252,14 +248,13 @@ class Reports(Case):
                 again = self.run_weft("from", self.file(kernel + r"_results_.*"), "--no-plot", "--output-dir",
                                       os.path.join(self.out, "again"))
                 self.assertEqual((again.returncode, again.stderr), (0, ""))
-                shutil.rmtree(self.out)
 
     def test_a_total_that_is_too_short_leaves_out_and_says_so(self):
-        out = self.report("kernel", "--qubits", "9", "--batch-sizes", "1,30,1000,3000", "--no-plot", "--total-seconds", "2")
+        out = self.report("kernel", "--qubits", "6", "--batch-sizes", "300,3000", "--no-plot", "--total-seconds", "1")
         failures = [p["failure"] for r in self.results("kernel")["results"] for p in r["paths"] if "failure" in p]
         self.assertTrue(failures)
         for failure in failures:
-            self.assertRegex(failure, r"^left out: one run would take about .*--total-seconds 2")
+            self.assertRegex(failure, r"^left out: one run would take about .*--total-seconds 1 ")
         self.assertRegex(out, r"advice:\n(- .*\n)*- .*raise --total-seconds to measure them")
 
     def test_all(self):
@@ -329,7 +324,7 @@ class Reports(Case):
             self.assertFalse([name for name in os.listdir(self.out) if name.startswith(".weft")])
 
     def test_an_interrupt_before_anything_is_measured_leaves_no_files(self):
-        process = self.start("kernel", "--qubits", "14", "--total-seconds", "60")
+        process = self.start("kernel", "--qubits", "10", "--total-seconds", "60")
         self.wait_for(process, "CPU baseline")
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
@@ -338,10 +333,10 @@ class Reports(Case):
             self.assertEqual(os.listdir(self.out), [])
 
     def test_the_bar_shows_time_left(self):
-        for command in (["profile", "kernel", "--qubits", "2", "--batch-sizes", "1,4,16,64,256", "--max-seconds", "1",
-                         "--repeats", "1000000", "--total-seconds", "4", "--no-plot", "--output-dir", self.out],
-                        ["tune", "--dry-run", "--elements", "65536"],
-                        ["tune", "kernel", "--dry-run", "--samples", "256", "--qubits", "8", "--repeats", "20"]):
+        for command in (["profile", "lattice", "--batch-sizes", "1,4,16,64,256", "--max-seconds", "1", "--repeats", "1000000",
+                         "--total-seconds", "3", "--no-plot", "--output-dir", self.out],
+                        ["tune", "--dry-run", "--elements", "65536", "--repeats", "5"],
+                        ["tune", "kernel", "--dry-run", "--samples", "256", "--qubits", "6", "--repeats", "9"]):
             with self.subTest(command):
                 leader, follower = pty.openpty()
                 process = subprocess.Popen([WEFT, *command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,

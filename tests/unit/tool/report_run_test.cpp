@@ -347,7 +347,7 @@ TEST_CASE("where the CPU is too slow the device is measured, compared at samples
 TEST_CASE("a large size alone is extrapolated from sizes that are run for it") {
     const Report report = slow_report({Slow::kTooSlow}, Slow());
     const SizeResult& size = report.kernels[0].sizes[0];
-    CHECK(size.paths[0].extrapolated_from == std::vector<std::uint64_t>{256, 4096});
+    CHECK(size.paths[0].extrapolated_from == std::vector<std::uint64_t>{256, 1024});
     CHECK(size.paths[1].ran());
 }
 

@@ -116,7 +116,8 @@ std::string Forecast::too_long(std::size_t process, ReportPath path, std::uint64
     const std::vector<KnownTime>& least = it->second.least;
     if (least.back().seconds < (least.size() == 1 ? kLeastAlone : kLeastKnown)) return {};
     double seconds = extrapolate(least, growth, batch);
-    if (least.size() > 1) seconds = std::min(seconds, by_power(least, growth, batch));
+    if (least.size() > 1 && path != ReportPath::cpu)
+        seconds = std::min(seconds, by_power(least, growth, batch));
     if (seconds <= limit.seconds) return {};
     return "left out: one run would take about " + duration(seconds) + " (" + limit.why + ")";
 }

@@ -11,13 +11,6 @@ namespace {
 
 constexpr double kProbeTells = 10e-3;  // of work, where less may be what a call costs
 
-/// Whether bytes go in and out in the proportion of another size, as copies both ways at once are measured.
-bool same_proportion(const SizeResult& a, const SizeResult& b) {
-    const double one = static_cast<double>(a.bytes_in) * static_cast<double>(b.bytes_out),
-                 other = static_cast<double>(b.bytes_in) * static_cast<double>(a.bytes_out);
-    return std::abs(one - other) <= 0.02 * std::max(one, other);
-}
-
 /// Of arrays that no cache holds, where the device has the room.
 double memory_ceiling(Backend& backend) {
     constexpr std::uint64_t kLeast = std::uint64_t{96} << 20, kMost = std::uint64_t{768} << 20;
@@ -30,15 +23,42 @@ double memory_ceiling(Backend& backend) {
     return statistics(std::move(rates)).median;
 }
 
-void measure_ceilings(Backend& backend, ProcessResult& process, const SizeResult& size) {
-    constexpr double kWindow = 0.02;
-    const tune::CopyCeiling copy =
-        tune::measure_copy_ceiling(backend, size.bytes_in, size.bytes_out, kWindow);
-    process.upload_gb_per_s = copy.upload_gb_per_s;
-    process.download_gb_per_s = copy.download_gb_per_s;
-    process.concurrent_gb_per_s = copy.concurrent_gb_per_s;
-    if (process.memory_gb_per_s == 0) process.memory_gb_per_s = memory_ceiling(backend);
-}
+/// Of one kernel: a proportion of bytes in and out is measured once, and so is memory.
+class Ceilings {
+  public:
+    void fill_in(Backend& backend, ProcessResult& process, const SizeResult& size) {
+        const tune::CopyCeiling& copy = of(backend, size.bytes_in, size.bytes_out);
+        process.upload_gb_per_s = copy.upload_gb_per_s;
+        process.download_gb_per_s = copy.download_gb_per_s;
+        process.concurrent_gb_per_s = copy.concurrent_gb_per_s;
+        if (memory_gb_per_s_ == 0) memory_gb_per_s_ = memory_ceiling(backend);
+        process.memory_gb_per_s = memory_gb_per_s_;
+    }
+
+  private:
+    struct Known {
+        std::uint64_t in = 0, out = 0;
+        tune::CopyCeiling copy;
+        bool alike(std::uint64_t other_in, std::uint64_t other_out) const {
+            const auto share = [](std::uint64_t a, std::uint64_t b) {
+                return static_cast<double>(a) / (static_cast<double>(a) + static_cast<double>(b));
+            };
+            return (in == 0) == (other_in == 0) && (out == 0) == (other_out == 0) &&
+                   std::abs(share(in, out) - share(other_in, other_out)) <= 0.02;
+        }
+    };
+    const tune::CopyCeiling& of(Backend& backend, std::uint64_t in, std::uint64_t out) {
+        constexpr double kWindow = 0.01;
+        const auto found =
+            std::find_if(known_.begin(), known_.end(), [&](const Known& k) { return k.alike(in, out); });
+        if (found != known_.end()) return found->copy;
+        known_.push_back({in, out, tune::measure_copy_ceiling(backend, in, out, kWindow)});
+        return known_.back().copy;
+    }
+
+    std::vector<Known> known_;
+    double memory_gb_per_s_ = 0;
+};
 
 double over(double bytes, double gb_per_s) {
     return gb_per_s > 0 ? bytes / gb_per_s / 1e9 : 0;
@@ -76,10 +96,11 @@ void probe_cpu_at(const ReportKernel& kernel, const RunSettings& settings, std::
 /// far smaller.
 void probe_cpu(const ReportKernel& kernel, const RunSettings& settings, std::uint64_t batch,
                Forecast& forecast) {
-    constexpr std::uint64_t kStep = 16;
+    const std::size_t processes = kernel.processes().size();
+    constexpr std::uint64_t kStep = 4;
     for (std::uint64_t size = 1; size <= batch / kStep; size *= kStep) {
         std::vector<std::size_t> open;
-        for (std::size_t p = 0; p < kernel.processes().size(); ++p) {
+        for (std::size_t p = 0; p < processes; ++p) {
             const KnownTime known = forecast.cpu_known(p);
             if (known.batch < size && known.seconds < kProbeTells) open.push_back(p);
         }
@@ -108,14 +129,14 @@ KernelResult begin_result(const ReportKernel& kernel) {
 class Collector {
   public:
     Collector(const ReportTargets& targets, const RunSettings& settings, KernelResult& result)
-        : targets_(targets), settings_(settings), result_(result), measured_(result.processes.size()) {}
+        : targets_(targets), settings_(settings), result_(result) {}
     void take(const SizeRun& run, Forecast& forecast, bool stopped) {
         for (SizeResult size : run.sizes()) {
             const bool any_device = std::any_of(
                 size.paths.begin(), size.paths.end(),
                 [](const PathResult& path) { return path.path != ReportPath::cpu && path.ran(); });
             if (stopped && !any_device) continue;  // nothing to compare
-            if (!stopped) measure_ceilings_for(size);
+            if (any_device && !stopped && targets_.backend != nullptr) measure_ceilings(size);
             apply_ceilings(result_.processes[size.process], size);
             forecast.learn(size);
             if (settings_.on_size) settings_.on_size(size);
@@ -125,20 +146,16 @@ class Collector {
     }
 
   private:
-    void measure_ceilings_for(const SizeResult& size) {
-        ProcessResult& process = result_.processes[size.process];
-        SizeResult& known = measured_[size.process];
-        if (targets_.backend == nullptr || size.bytes_in == 0) return;
-        if (process.memory_gb_per_s != 0 && same_proportion(known, size)) return;
+    void measure_ceilings(const SizeResult& size) {
         bool ignored = false;
-        failure_of(ignored, [&] { measure_ceilings(*targets_.backend, process, size); });
-        known = size;
+        failure_of(ignored,
+                   [&] { ceilings_.fill_in(*targets_.backend, result_.processes[size.process], size); });
     }
 
     const ReportTargets& targets_;
     const RunSettings& settings_;
     KernelResult& result_;
-    std::vector<SizeResult> measured_;  // sizes that the ceilings were measured for
+    Ceilings ceilings_;
 };
 
 }  // namespace
