@@ -250,8 +250,9 @@ class Reports(Case):
                 self.assertEqual((again.returncode, again.stderr), (0, ""))
 
     def test_a_total_that_is_too_short_leaves_out_and_says_so(self):
-        out = self.report("kernel", "--qubits", "6", "--batch-sizes", "300,3000", "--no-plot", "--total-seconds", "1")
-        failures = [p["failure"] for r in self.results("kernel")["results"] for p in r["paths"] if "failure" in p]
+        out = self.report("encode", "--method", "iqp", "--qubits", "12", "--batch-sizes", "10,100,10000", "--no-plot",
+                          "--total-seconds", "1")
+        failures = [p["failure"] for r in self.results("encode")["results"] for p in r["paths"] if "failure" in p]
         self.assertTrue(failures)
         for failure in failures:
             self.assertRegex(failure, r"^left out: one run would take about .*--total-seconds 1 ")
