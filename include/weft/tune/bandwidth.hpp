@@ -9,8 +9,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 
 #include <weft/backend.hpp>
+#include <weft/batch.hpp>
 
 namespace weft::tune {
 
@@ -18,15 +20,16 @@ namespace weft::tune {
 struct CopyCeiling {
     double upload_gb_per_s = 0;    ///< page-locked host to device, alone
     double download_gb_per_s = 0;  ///< device to page-locked host, alone
-    double concurrent_gb_per_s =
-        0;  ///< both directions simultaneously, added up, in the proportion asked for
+    double concurrent_gb_per_s = 0;  ///< both simultaneously, added up, in the proportion asked for
 };
 
 /// Measures copies between page-locked memory and device memory on the upload and download queues of the
-/// backend, in the proportion bytes_in : bytes_out, for `window_s` seconds a figure. Errors: invalid_argument
-/// - both zero; out_of_memory; device_lost.
+/// backend, in the proportion bytes_in : bytes_out, for `window_s` seconds a figure. `progress` counts windows of
+/// measuring; `cancel` is asked after each. Errors: invalid_argument - both zero; out_of_memory; device_lost;
+/// cancelled.
 CopyCeiling measure_copy_ceiling(Backend& backend, std::uint64_t bytes_in, std::uint64_t bytes_out,
-                                 double window_s = 0.1);
+                                 double window_s = 0.1, const ProgressCallback& progress = {},
+                                 const std::stop_token& cancel = {});
 
 /// The ceiling of memory-bound kernels: a shader reads two arrays in device memory and writes a third with
 /// 16-byte accesses. It keeps its arrays, so that it can be measured in turns with the kernel that is

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,8 @@ struct TileOptions {
     bool keep = true;  ///< for later calls of this process and, through the cache folder, of others
     int repeats = 5;   ///< 1 or more; 3 or more to keep a tile
     double flops = 0;  ///< the most operations of a product; 0: the planned size
+    ProgressCallback progress = {};  ///< counts runs of tiles
+    std::stop_token cancel = {};     ///< asked between runs
 };
 
 /// Measures the tiles that the device can run for the products that kernel_matrix would make for `shape` from
@@ -51,7 +54,8 @@ struct TileOptions {
 ///
 /// Tiles are kept in the cache folder in one file a device, for this driver, version of weft and its shaders;
 /// a file that is damaged or foreign is ignored and replaced. Errors: invalid_argument - shape, type,
-/// repeats or flops; unsupported, out_of_memory - as kernel_matrix.
+/// repeats or flops; unsupported, out_of_memory - as kernel_matrix; cancelled, or what `progress` throws:
+/// tiles of classes that were done before are kept.
 std::vector<TileReport> kernel_matrix_tiles(Backend& backend, const KernelMatrixShape& shape,
                                             const TileOptions& options = {});
 

@@ -131,8 +131,18 @@ std::size_t best_tile(std::span<const GramTrial> trials) {
     return best;
 }
 
+std::size_t trial_runs(const GramDevice& device, const GramPlan& plan, int rounds) {
+    // The planned tile may be none of the list.
+    return (gram_tiles(device, plan.method).size() + 1) * (static_cast<std::size_t>(rounds) + 1);
+}
+
 GramTrials try_tiles(Backend& backend, const GramDevice& device, const GramPlan& plan, double flops,
-                     int rounds) {
+                     int rounds, const std::function<void()>& after_run) {
+    const auto run = [&](Trial& trial, GramProduct& product) {
+        const double seconds = trial.run(backend, product);
+        if (after_run) after_run();
+        return seconds;
+    };
     GramDevice fresh = device;
     fresh.tiles.clear();
     GramTrials result{gram_class(plan), {}, 0};
@@ -151,14 +161,14 @@ GramTrials try_tiles(Backend& backend, const GramDevice& device, const GramPlan&
         products.push_back(product_of(trial.stream(), candidate, products.empty()));
         tried.right = products.back() != nullptr;
         if (!tried.right) continue;
-        trial.run(backend, *products.back());  // the first run warms up
+        run(trial, *products.back());  // the first run warms up
         const std::vector<double> values = trial.values();
         if (wanted.empty()) wanted = values;
         tried.right = alike(wanted, values);
     }
     for (int round = 0; round < rounds; ++round)
         for (std::size_t i = 0; i < products.size(); ++i)
-            if (products[i]) times[i].push_back(trial.run(backend, *products[i]));
+            if (products[i]) times[i].push_back(run(trial, *products[i]));
     for (std::size_t i = 0; i < times.size(); ++i) {
         if (times[i].empty()) continue;
         std::sort(times[i].begin(), times[i].end());

@@ -2,6 +2,7 @@
 // Measures the tiles of the Gram product on a device.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,9 +27,11 @@ struct GramTrials {
 /// The fastest of the tiles that gain over the first by more than 3 % of its time and by more than the
 /// scatter of both; 0 where there is none. Pure.
 std::size_t best_tile(std::span<const GramTrial> trials);
-/// Runs every tile that the device has for the planned method, in turns and `rounds` times. Errors: as
-/// Stream::dispatch.
+/// Runs every tile that the device has for the planned method, in turns and `rounds` times. `after_run` may
+/// throw, which ends the call. Errors: as Stream::dispatch.
 GramTrials try_tiles(Backend& backend, const GramDevice& device, const GramPlan& plan, double flops,
-                     int rounds = 3);
+                     int rounds = 3, const std::function<void()>& after_run = {});
+/// Runs that try_tiles makes at most.
+std::size_t trial_runs(const GramDevice& device, const GramPlan& plan, int rounds);
 
 }  // namespace weft::kernels

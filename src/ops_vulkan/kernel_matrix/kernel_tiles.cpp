@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <string>
 
 #include <weft/error.hpp>
 
+#include "base/batch_call.hpp"
 #include "ops/kernel_matrix/kernel_check.hpp"
 #include "ops_vulkan/gram/gram_tuner.hpp"
 #include "ops_vulkan/kernel_matrix/kernel_device.hpp"
@@ -38,6 +38,21 @@ bool has_tile(const GramDevice& device, const std::string& products, const GramT
         return std::find(tiles.begin(), tiles.end(), tile) != tiles.end();
     }
     return false;
+}
+
+/// The products of one class each that a call on host memory and a resident one would make.
+std::vector<GramPlan> products_of(const KernelMatrixDevice& device, const KernelMatrixShape& shape,
+                                  const tune::TileOptions& options) {
+    std::vector<GramPlan> products;
+    products.push_back(plan_for(device, shape, options, true).states.gram);
+    try {
+        const GramPlan resident = plan_for(device, shape, options, false).states.gram;
+        if (gram_class(products[0]) != gram_class(resident)) products.push_back(resident);
+    } catch (const Error& error) {
+        // K need not fit the device to be made on host memory.
+        if (error.code() != Errc::out_of_memory) throw;
+    }
+    return products;
 }
 
 tune::TileReport report_of(Backend& backend, const GramTrials& trials, bool keep) {
@@ -77,25 +92,24 @@ std::vector<TileReport> kernel_matrix_tiles(Backend& backend, const KernelMatrix
     if (!(options.flops >= 0) || !std::isfinite(options.flops))
         throw Error(Errc::invalid_argument, "tune::kernel_matrix_tiles: flops out of range (got " +
                                                 std::to_string(options.flops) + ", need 0 or more)");
-    const kernels::KernelMatrixDevice device =
-        kernels::kernel_device(backend, true, {.autotune = Choice::off});
+    const kernels::KernelMatrixDevice device = kernels::kernel_device(backend, true, {.autotune = Choice::off});
+    const std::vector<kernels::GramPlan> products = kernels::products_of(device, shape, options);
+    std::size_t runs = 0, done = 0;
+    for (const kernels::GramPlan& plan : products)
+        runs += kernels::trial_runs(device.gram, plan, options.repeats);
+    const BatchOptions watch{.progress = options.progress, .cancel = options.cancel};
+    core::ProgressMeter meter("tune::kernel_matrix_tiles", watch, runs);
+    meter.check();
     std::vector<TileReport> reports;
-    std::set<std::string> seen;
-    for (const bool on_host : {true, false}) {
-        kernels::KernelMatrixPlan plan;
-        try {
-            plan = kernels::plan_for(device, shape, options, on_host);
-        } catch (const Error& error) {
-            // A K that does not fit the device can still be made in host memory.
-            if (on_host || error.code() != Errc::out_of_memory) throw;
-            continue;
-        }
-        if (!seen.insert(kernels::gram_class(plan.states.gram)).second) continue;
+    for (const kernels::GramPlan& plan : products)
         reports.push_back(kernels::report_of(
             backend,
-            kernels::try_tiles(backend, device.gram, plan.states.gram, options.flops, options.repeats),
+            kernels::try_tiles(backend, device.gram, plan, options.flops, options.repeats,
+                               [&] {
+                                   if (++done < runs) meter.show(done);
+                               }),
             options.keep));
-    }
+    meter.show(runs);
     return reports;
 }
 

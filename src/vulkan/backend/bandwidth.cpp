@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <functional>
 #include <vector>
 
 #include <weft/batch.hpp>
@@ -11,6 +12,7 @@
 #include <weft/program.hpp>
 #include <weft/stream.hpp>
 
+#include "base/batch_call.hpp"
 #include "vulkan/device/commands.hpp"
 #include "vulkan/engine/backend_state.hpp"
 
@@ -95,11 +97,13 @@ class Lane {
     std::size_t next_ = 0;
 };
 
+constexpr int kWindows = 6;
+
 /// GB/s of both lanes stepped together. The last copies are drained inside the window, so every byte counted
 /// has moved.
-double rate(Lane& a, Lane& b, double window_s) {
+double rate(Lane& a, Lane& b, double window_s, const std::function<void()>& after_window) {
     std::vector<double> rates;
-    for (int window = 0; window < 6; ++window) {
+    for (int window = 0; window < kWindows; ++window) {
         std::uint64_t bytes = 0;
         const auto start = steady_clock::now();
         do {
@@ -113,6 +117,7 @@ double rate(Lane& a, Lane& b, double window_s) {
         b.drain();
         if (window != 0)
             rates.push_back(static_cast<double>(bytes) / seconds_since(start) / 1e9);  // first: warm-up
+        after_window();
     }
     return median(std::move(rates));
 }
@@ -138,7 +143,8 @@ const std::shared_ptr<core::Context>& context_of(Backend& backend, const char* f
 }  // namespace
 
 CopyCeiling measure_copy_ceiling(Backend& backend, std::uint64_t bytes_in, std::uint64_t bytes_out,
-                                 double window_s) {
+                                 double window_s, const ProgressCallback& progress,
+                                 const std::stop_token& cancel) {
     if (bytes_in == 0 && bytes_out == 0)
         throw Error(Errc::invalid_argument, "measure_copy_ceiling: nothing to copy (got 0 bytes each way)");
     if (!(window_s > 0 && window_s <= 60))
@@ -153,18 +159,24 @@ CopyCeiling measure_copy_ceiling(Backend& backend, std::uint64_t bytes_in, std::
         const auto scaled = static_cast<std::uint64_t>(static_cast<double>(bytes) * scale) / 64 * 64;
         return bytes == 0 ? 0 : std::max<std::uint64_t>(scaled, 64);
     };
+    const BatchOptions watch{.progress = progress, .cancel = cancel};
+    core::ProgressMeter meter("measure_copy_ceiling", watch,
+                              kWindows * (1u + (bytes_in != 0 ? 1u : 0u) + (bytes_out != 0 ? 1u : 0u)));
+    meter.check();
+    std::uint64_t windows = 0;
+    const std::function<void()> show = [&] { meter.show(++windows); };
     Lane none(context, QueueRole::upload, 0);
     const auto alone = [&](QueueRole role, std::uint64_t bytes) {
         if (bytes == 0) return 0.0;
         Lane lane(context, role, kLargest);
-        return rate(lane, none, window_s);
+        return rate(lane, none, window_s, show);
     };
     CopyCeiling ceiling;
     ceiling.upload_gb_per_s = alone(QueueRole::upload, bytes_in);
     ceiling.download_gb_per_s = alone(QueueRole::download, bytes_out);
     Lane up(context, QueueRole::upload, sized(bytes_in));
     Lane down(context, QueueRole::download, sized(bytes_out));
-    ceiling.concurrent_gb_per_s = rate(up, down, window_s);
+    ceiling.concurrent_gb_per_s = rate(up, down, window_s, show);
     return ceiling;
 }
 

@@ -24,6 +24,32 @@ TEST_CASE("copy ceilings of one direction, of both, and of very different shares
     });
 }
 
+TEST_CASE("copy ceilings: windows are counted, a stop ends the call, and so does a callback that throws") {
+    on_device([](weft::Backend& backend) {
+        std::vector<std::uint64_t> seen;
+        const auto count = [&](const weft::Progress& p) {
+            CHECK(p.total == 18);
+            seen.push_back(p.done);
+        };
+        weft::tune::measure_copy_ceiling(backend, 2, 1, 0.001, count);
+        CHECK(seen.size() == 18);
+        CHECK(seen.back() == 18);
+        std::stop_source stop;
+        check_error(weft::Errc::cancelled, "measure_copy_ceiling: cancelled by its stop token (3 of 12", [&] {
+            weft::tune::measure_copy_ceiling(
+                backend, 2, 0, 0.001,
+                [&](const weft::Progress& p) {
+                    if (p.done == 3) stop.request_stop();
+                },
+                stop.get_token());
+        });
+        CHECK_THROWS_AS(weft::tune::measure_copy_ceiling(backend, 2, 1, 0.001,
+                                                         [](const weft::Progress&) { throw 7; }),
+                        int);
+        CHECK(weft::tune::measure_copy_ceiling(backend, 0, 1, 0.001).download_gb_per_s > 0);
+    });
+}
+
 TEST_CASE("copy ceilings: nothing to copy, and no time") {
     on_device([](weft::Backend& backend) {
         check_error(weft::Errc::invalid_argument, "nothing to copy (got 0 bytes each way)",

@@ -27,9 +27,10 @@ PathResult failed(ReportPath which, const char* why) {
 KernelResult example() {
     KernelResult result;
     result.kernel = "lattice";
-    result.unit = result.rate_unit = "vectors";
+    result.unit = "vectors";
     result.processes.resize(1);
     result.processes[0].name = "encode";
+    result.processes[0].rate_unit = "vectors";
     const double speedups[] = {0.5, 2, 0.9, 3};
     std::uint64_t batch = 1;
     for (const double speedup : speedups) {
@@ -127,4 +128,23 @@ TEST_CASE("failures are reported once for each size, or path by path if they dif
     CHECK(result.sizes[2].common_failure().empty());
     CHECK(result.any_ran());
     CHECK(wins_from(result, 0, ReportPath::ordinary) == 10u);  // a path that did not run does not count
+}
+
+TEST_CASE("a CPU's time that is extrapolated is marked wherever a sentence rests on it") {
+    KernelResult result = example();
+    PathResult& cpu = result.sizes[3].paths[0];
+    cpu.timing.seconds = statistics({1e-6});  // no rate of it is the highest, nor a baseline that falls
+    cpu.extrapolated_from = {10, 100};
+    for (PathResult& path : result.sizes[3].paths) path.over_extrapolated = path.path != ReportPath::cpu;
+    result.sizes[3].paths[1].verified_items = 64;
+    const std::vector<std::string> lines = findings(result);
+    CHECK(any_has(lines, "from 1,000 vectors on, by up to ~3x (at 1,000)"));
+    CHECK(any_has(lines,
+                  "lattice encode: the CPU's time is extrapolated, and so are speed-ups (~), at 1,000 from "
+                  "what 10 and 100 took; results there were compared on 64 sampled vectors."));
+    CHECK(any_has(lines, "highest rate 4.00 K vectors/s, on resident data"));
+    CHECK(best_of(result, 0, ReportPath::ordinary, BestBy::measured_speedup).size->batch == 10);
+    CHECK(best_of(result, 0, ReportPath::cpu, BestBy::rate).size->batch == 100);
+    CHECK(speedup_text(result.sizes[3].paths[1]) == "~3x");
+    CHECK(speedup_text(result.sizes[2].paths[2]) == "4x");
 }

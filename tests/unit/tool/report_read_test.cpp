@@ -26,16 +26,16 @@ Report written(const std::string& kernel) {
     report.title = "weft profile " + kernel;
     report.stamp = "20260131_235959";
     report.version = "0.1.0";
-    report.machine = {"a \"GPU\"", "driver 1", "discrete", "00ff", "a CPU", 7, "vulkan", "CUDA 13.0"};
+    report.machine = {"a \"GPU\"", "driver 1", "discrete",  "00ff",  "a CPU",
+                      7,           "vulkan",   "CUDA 13.0", "absent"};
     report.repeats = {9, 2, 1.5};
     report.batch_sizes = {10, 300};
     KernelResult result;
     result.kernel = kernel;
     result.unit = "samples";
-    result.rate_unit = "pairs";
     result.configuration = {{"q", "4"}, {"map", "ryrz"}};
-    result.processes.push_back({"encode", 57, 55.5, 101.25, 4300});
-    result.processes.push_back({"decode", 57, 55, 100, 4300});
+    result.processes.push_back({"encode", 57, 55.5, 101.25, 4300, "pairs"});
+    result.processes.push_back({"decode", 57, 55, 100, 4300, "states"});
     for (const std::uint64_t batch : report.batch_sizes)
         for (const std::size_t process : {0u, 1u}) {
             SizeResult size;
@@ -99,6 +99,35 @@ TEST_CASE("reports are read back unchanged") {
     CHECK(csv_text(after, after.kernels[0]) == csv_text(before, before.kernels[0]));
     CHECK(plot_script(after, after.kernels[0], "p.png") == plot_script(before, before.kernels[0], "p.png"));
     CHECK(markdown_text(after) == markdown_text(before));
+}
+
+TEST_CASE("extrapolated times and samples are read as such") {
+    Report before = written("gram"), after;
+    SizeResult& size = before.kernels[0].sizes[2];
+    PathResult guess;
+    guess.path = ReportPath::cpu;
+    guess.timing.seconds = statistics({7.5});
+    guess.extrapolated_from = {1, 10};
+    size.paths[0] = guess;
+    size.paths[1].verified_items = 64;
+    size.compare();
+    before.kernels[0].stopped = true;
+    add_results(after, "r.json", json(before));
+    after.stamp = before.stamp;
+    CHECK(json(after) == json(before));
+    CHECK(csv_text(after, after.kernels[0]) == csv_text(before, before.kernels[0]));
+    CHECK(after.kernels[0].sizes[2].paths[1].over_extrapolated);
+    std::string none = json(before);
+    const std::size_t at = none.find("\"extrapolated_from\": [");
+    none.replace(at, none.find(']', at) - at, "\"extrapolated_from\": [");
+    CHECK_THROWS_WITH(add_results(after, "r.json", none),
+                      "not results of weft profile: extrapolated_from is empty");
+    for (PathResult& path : size.paths)  // a CPU's time beside devices that did not run
+        if (path.path != ReportPath::cpu) path = {path.path, {}, false, "left out", 0, 0, 0, 0};
+    size.paths[0].verified = false;
+    Report alone;
+    add_results(alone, "r.json", json(before));
+    CHECK(alone.kernels[0].sizes[2].of(ReportPath::cpu) != nullptr);
 }
 
 TEST_CASE("results of several kernels become one report") {

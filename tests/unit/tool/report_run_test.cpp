@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // A report on a simulated op, with CUDA and without a device.
+#include <algorithm>
 #include <chrono>
 #include <memory>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <doctest/doctest.h>
 
+#include "cli/figures.hpp"
 #include "report/report_files.hpp"
 #include "report/report_findings.hpp"
 #include "report/report_run.hpp"
@@ -28,6 +31,7 @@ class MadeUpWork : public ReportWork {
         const int us = threads_ == 1 ? 200 : batch_ == kFastAlone ? 2000 : 20;
         std::this_thread::sleep_for(std::chrono::microseconds(us));
     }
+    void run_cpu_of(std::size_t process, std::span<const std::uint64_t>) override { run_cpu(process); }
     void prepare(ReportPath path) override { path_ = path; }
     void release() override { path_ = ReportPath::cpu; }
     void run(std::size_t) override {
@@ -226,4 +230,160 @@ TEST_CASE("files show the share of resident, and of multiplications where they a
     CHECK(json_text(report, result).find("\"bound\": \"memory\"") != std::string::npos);
     size.paths[2].arithmetic_s = 0;
     CHECK(json_text(report, result).find("\"bound\"") == std::string::npos);
+}
+
+namespace {
+
+/// Its CPU takes 20 us an item, its device next to nothing. A result is one more than its item, but at
+/// `wrong`.
+class SlowWork : public ReportWork {
+  public:
+    SlowWork(std::uint64_t batch, std::uint64_t wrong) : batch_(batch), wrong_(wrong) {}
+    std::uint64_t bytes_in(std::size_t) const override { return batch_; }
+    std::uint64_t bytes_out(std::size_t) const override { return batch_; }
+    void run_cpu(std::size_t) override {
+        items_.clear();
+        std::this_thread::sleep_for(std::chrono::microseconds(20 * batch_));
+    }
+    void run_cpu_of(std::size_t, std::span<const std::uint64_t> items) override {
+        items_.assign(items.begin(), items.end());
+        REQUIRE(items_.size() == 64);
+        CHECK(items_.front() == 0);
+        CHECK(items_.back() == batch_ - 1);
+    }
+    void prepare(ReportPath) override { results_.resize(batch_); }
+    void release() override {}
+    void run(std::size_t) override {
+        for (std::uint64_t i = 0; i < batch_; ++i) results_[i] = i == wrong_ ? 0 : i + 1;
+    }
+    void record(std::size_t, weft::Stream&) override { FAIL("no path is resident"); }
+    void verify(std::size_t, weft::Stream*) override {
+        const std::size_t count = items_.empty() ? batch_ : items_.size();
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::uint64_t item = items_.empty() ? i : items_[i];
+            if (results_[item] != item + 1) throw WrongResult("item " + std::to_string(item));
+        }
+        std::fill(results_.begin(), results_.end(), 0);
+    }
+
+  private:
+    std::uint64_t batch_, wrong_;
+    std::vector<std::uint64_t> items_, results_;
+};
+
+class Slow : public ReportKernel {
+  public:
+    explicit Slow(std::uint64_t wrong = ~std::uint64_t{0}, double host_bytes = 0)
+        : wrong_(wrong), host_bytes_(host_bytes) {}
+    std::string name() const override { return "slow"; }
+    std::string unit() const override { return "things"; }
+    std::vector<std::pair<std::string, std::string>> configuration() const override { return {{"a", "b"}}; }
+    std::vector<std::string> processes() const override { return {"make"}; }
+    double host_bytes(std::uint64_t batch) const override { return batch == kTooSlow ? host_bytes_ : 0; }
+    std::uint64_t sample_size() const override { return 64; }
+    std::unique_ptr<ReportWork> make(const ReportTargets&, std::uint64_t batch, unsigned) const override {
+        return std::make_unique<SlowWork>(batch, wrong_);
+    }
+    static constexpr std::uint64_t kTooSlow = 100'000;  // 2 s, of 4 times 0.05
+
+  private:
+    std::uint64_t wrong_;
+    double host_bytes_;
+};
+
+const std::vector<ReportPath> kVulkanAlone{ReportPath::cpu, ReportPath::ordinary};
+constexpr Repeats kShort{3, 1, 0.05};
+
+Report slow_report(std::vector<std::uint64_t> sizes, const Slow& kernel) {
+    Report report;
+    report.machine.device = "a GPU";
+    report.batch_sizes = sizes;
+    report.repeats = kShort;
+    report.kernels.push_back(run_kernel({}, kernel, {std::move(sizes), kVulkanAlone, kShort, 1}));
+    return report;
+}
+
+}  // namespace
+
+TEST_CASE("where the CPU is too slow the device is measured, compared at samples, and the CPU extrapolated") {
+    const Report report = slow_report({100, 1000, Slow::kTooSlow}, Slow());
+    const KernelResult& result = report.kernels[0];
+    REQUIRE(result.sizes.size() == 3);
+    const SizeResult& size = result.sizes[2];
+    const PathResult &cpu = size.paths[0], &device = size.paths[1];
+    CHECK(cpu.extrapolated_from == std::vector<std::uint64_t>{100, 1000});
+    CHECK(cpu.timing.seconds.median > 1.9);
+    CHECK(cpu.timing.seconds.median < 20);  // of a machine that is busy
+    CHECK(cpu.verified);
+    CHECK(device.verified);
+    CHECK(device.verified_items == 64);
+    CHECK(device.over_extrapolated);
+    CHECK(device.speedup == doctest::Approx(cpu.timing.seconds.median / device.timing.seconds.median));
+    CHECK_FALSE(result.sizes[1].paths[0].extrapolated());
+    CHECK_FALSE(result.sizes[1].paths[1].over_extrapolated);
+    CHECK(result.sizes[1].paths[1].verified_items == 0);
+    const std::string json = json_text(report, result);
+    CHECK(count_of(json, "\"extrapolated\": true") == 1);
+    CHECK(count_of(json, "\"extrapolated\": false") == 2);
+    CHECK(count_of(json, "\"speedup_extrapolated\": true") == 1);
+    CHECK(count_of(json, "\"verified_items\": 64") == 1);
+    const std::string csv = csv_text(report, result);
+    CHECK(count_of(csv, ",yes,,time,") == 1);
+    CHECK(count_of(csv, ",yes,64,speedup,") == 1);
+    CHECK(count_of(csv, ",") == count_of(csv, "\n") * count_of(csv.substr(0, csv.find('\n')), ","));
+    const std::string markdown = markdown_text(report);
+    CHECK(count_of(markdown, "| 100,000 | cpu, extrapolated | ~") == 1);
+    CHECK(markdown.find("slow make: the CPU's time is extrapolated") != std::string::npos);
+    CHECK(count_of(markdown, "| ~" + factor(device.speedup) + " |") == 1);
+    const std::string plot = plot_script(report, result, "p.png");
+    CHECK(plot.find("time (open circles: the CPU") != std::string::npos);
+    CHECK(plot.find("speed-up over the CPU (open circles") != std::string::npos);
+    CHECK(plot.find("ceiling (open circles") == std::string::npos);
+    CHECK(plot.find("pt 6") != std::string::npos);
+    CHECK(combined_script(report, "p.png").find("best speed-up over the CPU as measured") !=
+          std::string::npos);
+}
+
+TEST_CASE("a large size alone is extrapolated from sizes that are run for it") {
+    const Report report = slow_report({Slow::kTooSlow}, Slow());
+    const SizeResult& size = report.kernels[0].sizes[0];
+    CHECK(size.paths[0].extrapolated_from == std::vector<std::uint64_t>{256, 1024});
+    CHECK(size.paths[1].ran());
+}
+
+TEST_CASE("a wrong result among the samples is found; memory that does not fit stays a reason") {
+    const KernelResult wrong = slow_report({10, Slow::kTooSlow}, Slow(Slow::kTooSlow - 1)).kernels[0];
+    CHECK(wrong.any_wrong);
+    CHECK(wrong.sizes[1].paths[1].failure == "wrong result: item 99999");
+    const KernelResult large = slow_report({10, Slow::kTooSlow}, Slow(~std::uint64_t{0}, 1e18)).kernels[0];
+    CHECK(large.sizes[1].common_failure().starts_with("does not fit host memory"));
+}
+
+TEST_CASE("figures that the report's time has no room for are left out, and the rest is measured") {
+    RunSettings settings{{10, 1000, 4000}, kVulkanAlone, {3, 1, 5}, 1};
+    ReportClock clock(0.2, weight_of(Slow(), settings));
+    std::size_t figures = 0;
+    settings.clock = &clock;
+    settings.on_figure = [&] { ++figures; };
+    const KernelResult result = run_kernel({}, Slow(), settings);
+    CHECK(figures == 6);
+    CHECK(clock.done() == doctest::Approx(1));
+    CHECK(result.sizes[2].paths[0].extrapolated());  // 80 ms, of which six runs do not fit
+    CHECK(result.sizes[2].paths[1].ran());
+}
+
+TEST_CASE("a stop ends the measuring between runs, and what is measured is kept") {
+    std::size_t runs = 0;
+    RunSettings settings{{10, 100, 1000}, kVulkanAlone, kShort, 1};
+    bool stop = false;
+    settings.on_size = [&](const SizeResult& size) { stop = size.batch == 100; };
+    settings.stop = [&] { return ++runs, stop; };
+    const KernelResult result = run_kernel({}, Slow(), settings);
+    CHECK(result.stopped);
+    REQUIRE(result.sizes.size() == 2);  // of 1,000 there is nothing to compare
+    for (const SizeResult& size : result.sizes) CHECK(size.paths[1].speedup > 0);
+    Report report;
+    CHECK(json_text(report, result).find("\"stopped\": true") != std::string::npos);
+    settings.stop = [] { return true; };
+    CHECK(run_kernel({}, Slow(), settings).sizes.empty());
 }

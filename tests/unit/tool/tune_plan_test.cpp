@@ -78,3 +78,24 @@ TEST_CASE("the result of a tuning") {
     CHECK(tune_outcome(tuning, false, "a/f") == "stored in a/f");
     CHECK(tune_outcome(tuning, true, "a/f") == "stored in a/f");
 }
+
+TEST_CASE("runs of a tuning are counted, with those that a setting did not need") {
+    TuneCandidates candidates;
+    candidates.copy_threads = {1, 2};
+    candidates.slots = {2, 3, 4};
+    TuneSteps steps(candidates, 3);
+    CHECK(steps.total() == (3 + 2) * 4 + (4 + 2) * 4);
+    CHECK(steps.left_s(1) == 0);
+    for (int i = 0; i < 11; ++i) steps.run();
+    CHECK(steps.left_s(11) == doctest::Approx(33));
+    steps.end_setting();
+    CHECK(steps.done() == 20);
+    steps.end_setting();  // settings without candidates
+    steps.end_setting();
+    CHECK(steps.done() == 20);
+    steps.end_setting();
+    steps.end_setting();
+    CHECK(steps.done() == steps.total());
+    steps.end_setting();
+    CHECK(steps.left_s(1) == 0);
+}

@@ -45,8 +45,11 @@ void run(const FromArguments& arguments) {
     report.title = "weft profile";
     for (const KernelResult& kernel : report.kernels)
         report.title += (&kernel == &report.kernels.front() ? " " : ", ") + kernel.kernel;
-    write_report(report, arguments.output_dir,
-                 {.results = false, .plot = !arguments.no_plot, .combined = report.kernels.size() > 1});
+    ReportWriter writer(
+        report, arguments.output_dir,
+        {.results = false, .plot = !arguments.no_plot, .combined = report.kernels.size() > 1});
+    for (const KernelResult& kernel : report.kernels) writer.add(kernel);
+    writer.finish();
 }
 
 }  // namespace

@@ -72,16 +72,26 @@ struct LatticeChoice {
 };
 
 struct MatrixChoice {
-    FeatureMap map = FeatureMap::ryrz;
+    KernelMatrixChoice choice;
 
     void add_to(CLI::App& command) {
+        add_number(command, "--layers", choice.layers,
+                   "Layers of the circuits with re-upload, of the processes layers and states, 2 to 16",
+                   {2, 16})
+            ->group(kKernel);
         command
             .add_option_function<std::string>(
-                "--map", [this](const std::string& text) { map = map_named(text); }, "angle, ry or ryrz")
+                "--map", [this](const std::string& text) { choice.map = map_named(text); },
+                "angle, ry or ryrz")
             ->default_str("ryrz")
             ->type_name("NAME")
             ->group(kKernel)
             ->check(CLI::IsMember({"angle", "ry", "ryrz"}).description(""));
+    }
+    KernelMatrixChoice with(std::uint32_t qubits) const {
+        KernelMatrixChoice all = choice;
+        all.qubits = qubits;
+        return all;
     }
 };
 
@@ -122,7 +132,7 @@ void add_profile_kernel(CLI::App& profile) {
     command.footer("Example: weft profile kernel --qubits 10 --batch-sizes 10,100,1000");
     command.callback([all] {
         ReportKernels kernels;
-        kernels.push_back(report_kernel_matrix(all->matrix.map, all->encode.qubits));
+        kernels.push_back(report_kernel_matrix(all->matrix.with(all->encode.qubits)));
         run_report("kernel", all->report, kernels);
     });
 }
@@ -156,7 +166,7 @@ void add_profile_all(CLI::App& profile) {
         ReportKernels kernels;
         kernels.push_back(report_field({.field = *find_field(all->field)}));
         kernels.push_back(report_encode(all->encode));
-        kernels.push_back(report_kernel_matrix(all->matrix.map, all->encode.qubits));
+        kernels.push_back(report_kernel_matrix(all->matrix.with(all->encode.qubits)));
         kernels.push_back(report_lattice(all->lattice.full()));
         run_report("all", all->report, kernels);
     });

@@ -11,6 +11,8 @@
 #include "cli/figures.hpp"
 #include "cli/progress.hpp"
 #include "cpu/cpu_threads.hpp"
+#include "report/interrupt.hpp"
+#include "report/report_findings.hpp"
 #include "report/report_run.hpp"
 #include "report/report_writer.hpp"
 
@@ -25,16 +27,20 @@ void print(const KernelResult& kernel, const std::string& process, const SizeRes
         return;
     }
     for (const PathResult& path : size.paths) {
+        std::printf("%-18s %13s  %-11s ", label.c_str(), grouped(size.batch).c_str(), to_string(path.path));
         if (!path.ran()) {
-            std::printf("%-18s %13s  %-11s did not run: %s\n", label.c_str(), grouped(size.batch).c_str(),
-                        to_string(path.path), path.failure.c_str());
+            std::printf("did not run: %s\n", path.failure.c_str());
             continue;
         }
-        std::printf("%-18s %13s  %-11s %9s +- %-9s %8s/s", label.c_str(), grouped(size.batch).c_str(),
-                    to_string(path.path), duration(path.timing.seconds.median).c_str(),
-                    duration(path.timing.seconds.std).c_str(), si(size.per_s(path)).c_str());
-        if (path.path != ReportPath::cpu && path.speedup > 0)
-            std::printf(" %8s", factor(path.speedup).c_str());
+        const std::string time = duration(path.timing.seconds.median), rate = si(size.per_s(path));
+        if (path.extrapolated()) {
+            std::printf("%9s    %-9s %8s/s  extrapolated from smaller sizes\n", ("~" + time).c_str(), "",
+                        ("~" + rate).c_str());
+            continue;
+        }
+        std::printf("%9s +- %-9s %8s/s", time.c_str(), duration(path.timing.seconds.std).c_str(),
+                    rate.c_str());
+        if (path.path != ReportPath::cpu && path.speedup > 0) std::printf(" %8s", speedup_text(path).c_str());
         if (path.over_vulkan > 0) std::printf("  %s of vulkan", factor(path.over_vulkan).c_str());
         std::printf("\n");
     }
@@ -90,6 +96,8 @@ Report begin_report(const std::string& name, const ReportOptions& options, Devic
     report.machine = {
         device.name, device.driver, to_string(device.type), device.uuid,
         cpu_name(),  cpu_threads(), options.device.backend, cuda != nullptr ? cuda->device().driver : ""};
+    if (const Backend* backend = devices.targets().backend; backend != nullptr)
+        report.machine.tuning = backend->plan().tuning.state;
     if (!devices.note().empty()) report.notes.push_back(devices.note());
     report.repeats = options.repeats;
     report.batch_sizes = options.batch_sizes;
@@ -99,22 +107,55 @@ Report begin_report(const std::string& name, const ReportOptions& options, Devic
     return report;
 }
 
-void measure_kernels(const ReportTargets& targets, const ReportOptions& options, const ReportKernels& kernels,
-                     Report& report) {
-    std::size_t steps = 0, done = 0;
-    for (const auto& kernel : kernels) steps += kernel->processes().size() * options.batch_sizes.size();
+/// Measures the kernels one after the other and writes each before the next begins. Returns whether all of it
+/// was done, and not ended by an interrupt.
+bool measure_kernels(const ReportTargets& targets, const ReportOptions& options, const ReportKernels& kernels,
+                     Report& report, ReportWriter& writer) {
+    const FirstInterrupt interrupt(
+        "\nweft: interrupted: what is measured so far is written; interrupt again to end now\n");
+    RunSettings settings{options.batch_sizes, paths_of(targets), options.repeats, report.machine.threads};
+    double weight = 0;
+    for (const auto& kernel : kernels) weight += weight_of(*kernel, settings);
+    ReportClock clock(options.total_seconds, weight);
     ProgressBar progress("weft profile");
+    settings.clock = &clock;
+    settings.stop = [&] { return interrupt.noted(); };
+    settings.on_figure = [&] {
+        progress.show(static_cast<std::size_t>(1000 * clock.done()), 1000, left_text(clock.left_s()));
+    };
+    report.kernels.reserve(kernels.size());
     for (const auto& kernel : kernels) {
+        if (interrupt.noted()) break;
         KernelResult names;
         names.kernel = kernel->name();
         const std::vector<std::string> processes = kernel->processes();
-        report.kernels.push_back(run_kernel(targets, *kernel,
-                                            {options.batch_sizes, paths_of(targets), options.repeats,
-                                             report.machine.threads, [&](const SizeResult& size) {
-                                                 print(names, processes[size.process], size);
-                                                 progress.show(++done, steps);
-                                             }}));
+        settings.on_size = [&](const SizeResult& size) {
+            progress.hide();
+            print(names, processes[size.process], size);
+        };
+        KernelResult result = run_kernel(targets, *kernel, settings);
+        progress.hide();
+        if (result.sizes.empty()) continue;  // interrupted before there was anything
+        report.kernels.push_back(std::move(result));
+        if (interrupt.noted())
+            report.notes.push_back("The run was interrupted: this is what was measured until then.");
+        writer.add(report.kernels.back());
     }
+    return !interrupt.noted();
+}
+
+/// How the command ends. Errors: Failure, unless all is well.
+void judge(const Report& report, bool complete) {
+    const bool any_ran = std::any_of(report.kernels.begin(), report.kernels.end(),
+                                     [](const KernelResult& r) { return r.any_ran(); });
+    for (const KernelResult& result : report.kernels)
+        if (result.any_wrong)
+            throw Failure(Exit::failed, "profile: results differ from the CPU's; see the report");
+    if (!complete)
+        throw Failure(Exit::interrupted, report.kernels.empty()
+                                             ? "profile: interrupted before anything was measured"
+                                             : "profile: interrupted; the report has what was measured");
+    if (!any_ran) throw Failure(Exit::failed, "profile: no size ran on the device; see the report");
 }
 
 }  // namespace
@@ -126,16 +167,12 @@ void run_report(const std::string& name, const ReportOptions& options, const Rep
     Report report = begin_report(name, options, devices);
     std::printf("%s: %s; CPU baseline: %s, %u threads\n", report.title.c_str(), report.machine.device.c_str(),
                 report.machine.cpu.c_str(), report.machine.threads);
-    measure_kernels(devices.targets(), options, kernels, report);
-
-    const bool any_ran = std::any_of(report.kernels.begin(), report.kernels.end(),
-                                     [](const KernelResult& r) { return r.any_ran(); });
-    write_report(report, options.output_dir,
-                 {.results = true, .plot = !options.no_plot, .combined = name == "all"});
-    for (const KernelResult& result : report.kernels)
-        if (result.any_wrong)
-            throw Failure(Exit::failed, "profile: results differ from the CPU's; see the report");
-    if (!any_ran) throw Failure(Exit::failed, "profile: no size ran on the device; see the report");
+    ReportWriter writer(report, options.output_dir,
+                        {.results = true, .plot = !options.no_plot, .combined = name == "all"});
+    const bool complete = measure_kernels(devices.targets(), options, kernels, report, writer);
+    if (!report.kernels.empty()) writer.finish();
+    std::fflush(stdout);
+    judge(report, complete);
 }
 
 }  // namespace weft::tool

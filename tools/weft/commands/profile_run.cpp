@@ -10,6 +10,7 @@
 #include "cli/progress.hpp"
 #include "commands/commands.hpp"
 #include "commands/profile_report.hpp"
+#include "report/report_measure.hpp"
 
 namespace weft::tool {
 namespace {
@@ -52,8 +53,14 @@ void ProfileRun::run(Backend& backend, const std::string& label, const Json& abo
     {
         ProgressBar bar(label);
         std::size_t run = 0;
+        const double begin = seconds_now();
         const ProgressCallback show = [&](const Progress& at) {
-            bar.show(run * at.total + at.done, (warmup + repeats) * at.total);
+            const std::size_t done = run * at.total + at.done, total = (warmup + repeats) * at.total;
+            const double elapsed = seconds_now() - begin;
+            bar.show(
+                done, total,
+                left_text(
+                    done == 0 ? 0 : elapsed * static_cast<double>(total - done) / static_cast<double>(done)));
         };
         for (; run < warmup; ++run) work(show);
         if (warmup != 0) verify();

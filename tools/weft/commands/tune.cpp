@@ -16,6 +16,7 @@
 #include "cli/number_options.hpp"
 #include "cli/output_file.hpp"
 #include "cli/print_json.hpp"
+#include "cli/progress.hpp"
 #include "commands/commands.hpp"
 #include "commands/tune_plan.hpp"
 #include "cpu/cpu_field.hpp"
@@ -98,18 +99,25 @@ class Tuner {
         facts_.batch_bytes = arguments.elements * kBytes;
         facts_.plan = backend_->plan();
         candidates_ = tune_candidates(facts_);
+        steps_.emplace(candidates_, arguments.repeats);
         ordinary_.emplace(*backend_, arguments.elements, ReportPath::ordinary);
         page_locked_.emplace(*backend_, arguments.elements, ReportPath::page_locked);
     }
 
     tune::Engine find() {
+        begin_s_ = seconds_now();
         tune_threads();
+        steps_->end_setting();
         tune_path("ordinary path", *ordinary_, facts_.plan.ordinary_path, candidates_.ordinary_paths,
                   tuning_.ordinary_path);
+        steps_->end_setting();
         tune_path("page-locked path", *page_locked_, facts_.plan.large_path, candidates_.page_locked_paths,
                   tuning_.page_locked_path);
+        steps_->end_setting();
         tune_slots();
+        steps_->end_setting();
         tune_chunk();
+        bar_.hide();
         return tuning_;
     }
     const std::vector<Trial>& trials() const { return trials_; }
@@ -136,11 +144,17 @@ class Tuner {
         return sum;
     }
     /// All of `runs` in turns; the first is the default.
-    std::vector<Statistics> in_turns(const std::vector<Run>& runs) const {
+    std::vector<Statistics> in_turns(const std::vector<Run>& runs) {
         std::vector<std::vector<double>> times(runs.size());
-        for (const Run& run : runs) run();
+        const auto step = [&](const Run& run) {
+            const double seconds = run();
+            steps_->run();
+            bar_.show(steps_->done(), steps_->total(), left_text(steps_->left_s(seconds_now() - begin_s_)));
+            return seconds;
+        };
+        for (const Run& run : runs) step(run);
         for (std::size_t i = 0; i < arguments_.repeats; ++i)
-            for (std::size_t r = 0; r < runs.size(); ++r) times[r].push_back(runs[r]());
+            for (std::size_t r = 0; r < runs.size(); ++r) times[r].push_back(step(runs[r]));
         std::vector<Statistics> all;
         for (std::vector<double>& t : times) all.push_back(statistics(std::move(t)));
         return all;
@@ -178,6 +192,9 @@ class Tuner {
     std::optional<TuneWork> ordinary_, page_locked_;
     tune::Engine tuning_;
     std::vector<Trial> trials_;
+    ProgressBar bar_{"tune"};
+    std::optional<TuneSteps> steps_;
+    double begin_s_ = 0;
 };
 
 void Tuner::tune_threads() {

@@ -13,6 +13,7 @@
 #include "cli/print_json.hpp"
 #include "cli/progress.hpp"
 #include "commands/commands.hpp"
+#include "report/report_measure.hpp"
 
 namespace weft::tool {
 namespace {
@@ -94,6 +95,16 @@ void require_fit(const Backend& backend, const KernelMatrixShape& shape, const t
                                        std::to_string(shape.qubits) + " qubits: K " + plan.reasons.back());
 }
 
+/// Shows a call as a part of those for all sizes, of which `done` are over. Both references must outlive it.
+ProgressCallback shown_by(ProgressBar& bar, const std::size_t& done, std::size_t sizes) {
+    return [&bar, &done, sizes, begin = seconds_now()](const Progress& p) {
+        const double part = static_cast<double>(p.done) / static_cast<double>(p.total);
+        const double share = (static_cast<double>(done) + part) / static_cast<double>(sizes);
+        bar.show(static_cast<std::size_t>(1000 * share), 1000,
+                 left_text((seconds_now() - begin) * (1 - share) / share));
+    };
+}
+
 void run(TuneKernelArguments arguments) {
     if (arguments.reset) return reset(arguments);
     const Config config = arguments.device.config();
@@ -120,6 +131,7 @@ void run(TuneKernelArguments arguments) {
     bool kept = true;
     ProgressBar progress("tune kernel");
     std::size_t done = 0;
+    options.progress = shown_by(progress, done, arguments.qubits.size() * arguments.samples.size());
     for (const std::uint32_t qubits : arguments.qubits)
         for (const std::uint64_t samples : arguments.samples) {
             for (const tune::TileReport& report :
@@ -127,9 +139,10 @@ void run(TuneKernelArguments arguments) {
                 if (!seen.insert(report.products).second) continue;  // two sizes of one class
                 kept = kept && !report.file.empty();
                 rows.push_back(json_of(report));
+                progress.hide();
                 if (!arguments.json) print(report);
             }
-            progress.show(++done, arguments.qubits.size() * arguments.samples.size());
+            ++done;
         }
     if (arguments.json)
         print_json({{"device", backend.name()}, {"dtype", arguments.dtype}, {"classes", rows}});

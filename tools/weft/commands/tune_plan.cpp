@@ -47,6 +47,26 @@ std::string tune_outcome(const tune::Engine& tuning, bool stored_before, const s
                : "nothing stored: the defaults stay";
 }
 
+TuneSteps::TuneSteps(const TuneCandidates& candidates, std::size_t repeats) {
+    std::size_t end = 0;
+    for (const std::size_t values :
+         {candidates.copy_threads.size(), candidates.ordinary_paths.size(),
+          candidates.page_locked_paths.size(), candidates.slots.size(), candidates.chunk_bytes.size()}) {
+        const std::size_t among_all = values + 1, beside_the_default = 2;
+        if (values != 0) end += (among_all + beside_the_default) * (repeats + 1);
+        ends_.push_back(end);
+    }
+}
+
+void TuneSteps::end_setting() {
+    if (setting_ < ends_.size()) done_ = ends_[setting_++];
+}
+
+double TuneSteps::left_s(double elapsed_s) const {
+    if (done_ == 0 || done_ >= total()) return 0;
+    return elapsed_s * static_cast<double>(total() - done_) / static_cast<double>(done_);
+}
+
 double interquartile_range(std::vector<double> values) {
     if (values.size() < 2) return 0;
     std::sort(values.begin(), values.end());

@@ -30,6 +30,24 @@ struct TuneCandidates {
 };
 TuneCandidates tune_candidates(const TuneFacts& facts);
 
+/// Runs of a tuning, done and in all, for those who wait. A setting is measured among all candidates, and its
+/// best once more beside the default where it gains.
+class TuneSteps {
+  public:
+    TuneSteps(const TuneCandidates& candidates, std::size_t repeats);
+    void run() { ++done_; }
+    /// Passes over the runs that the setting did not need.
+    void end_setting();
+    std::size_t done() const { return done_; }
+    std::size_t total() const { return ends_.empty() ? 0 : ends_.back(); }
+    /// At the pace so far; 0: not known yet.
+    double left_s(double elapsed_s) const;
+
+  private:
+    std::vector<std::size_t> ends_;  // of each setting, in the order of the tuning
+    std::size_t setting_ = 0, done_ = 0;
+};
+
 /// A candidate beside the default, measured in turns.
 struct TuneComparison {
     double gain = 0;   ///< 1 - median / median of the default

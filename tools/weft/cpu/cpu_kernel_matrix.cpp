@@ -135,39 +135,93 @@ std::vector<std::uint32_t> ring(std::uint32_t qubits) {
     return to;
 }
 
+/// Builds one state after the other, by parts: real ones, then imaginary ones. Not for several threads.
+class StateBuilder {
+  public:
+    StateBuilder(const KernelMatrixCircuit& circuit, std::uint32_t qubits, std::uint64_t layers)
+        : circuit_(circuit),
+          qubits_(qubits),
+          layers_(layers),
+          amplitudes_(std::uint64_t{1} << qubits),
+          state_(2 * amplitudes_),
+          moved_(2 * amplitudes_),
+          embeddings_(qubits) {}
+    /// The first `layers` of the circuit, then the embedding. Valid until the next.
+    std::span<const float> build(const float* row, std::span<const std::uint32_t> ring) {
+        const auto* weights = static_cast<const double*>(circuit_.weights.data);
+        std::fill(state_.begin(), state_.end(), 0.0f);
+        state_[0] = 1;
+        for (std::uint32_t q = 0; q < qubits_; ++q)
+            embeddings_[q] =
+                embedding(circuit_.scale * static_cast<double>(row[q]), circuit_.map == FeatureMap::ryrz);
+        for (std::uint64_t layer = 0; layer <= layers_; ++layer) {
+            for (std::uint32_t q = 0; q < qubits_; ++q)
+                apply(layer < layers_ ? after(rotation_x(weights[layer * qubits_ + q]), embeddings_[q])
+                                      : embeddings_[q],
+                      state_.data(), amplitudes_, amplitudes_ >> (q + 1));
+            if (layer == layers_) break;
+            for (std::uint64_t i = 0; i < amplitudes_; ++i) {
+                moved_[ring[i]] = state_[i];
+                moved_[amplitudes_ + ring[i]] = state_[amplitudes_ + i];
+            }
+            state_.swap(moved_);
+        }
+        return state_;
+    }
+
+  private:
+    const KernelMatrixCircuit& circuit_;
+    std::uint32_t qubits_;
+    std::uint64_t layers_, amplitudes_;
+    std::vector<float> state_, moved_;
+    std::vector<Gate> embeddings_;
+};
+
+/// `body(sample, state)` for all samples, states as StateBuilder has them.
+template <class Body>
+void each_state(std::span<const float> x, std::size_t samples, std::uint32_t qubits,
+                const KernelMatrixCircuit& circuit, std::uint64_t layers, unsigned threads, Body&& body) {
+    const std::vector<std::uint32_t> to = ring(qubits);
+    const std::size_t work = (8 * qubits * (layers + 1)) << qubits;
+    parallel_for(samples, kGrainWork / work + 1, threads, [&](std::size_t first, std::size_t last) {
+        StateBuilder builder(circuit, qubits, layers);
+        for (std::size_t sample = first; sample < last; ++sample)
+            body(sample, builder.build(&x[sample * qubits], to));
+    });
+}
+
 std::vector<c32> states(std::span<const float> x, std::size_t samples, std::uint32_t qubits,
                         const KernelMatrixCircuit& circuit, std::uint64_t layers, unsigned threads) {
     const std::uint64_t amplitudes = std::uint64_t{1} << qubits;
-    const auto* weights = static_cast<const double*>(circuit.weights.data);
-    const std::vector<std::uint32_t> to = ring(qubits);
     std::vector<c32> all(samples * amplitudes);
-    const auto each = [&](std::size_t sample) {
-        std::vector<float> state(2 * amplitudes), moved(2 * amplitudes);
-        state[0] = 1;
-        std::vector<Gate> embeddings(qubits);
-        for (std::uint32_t q = 0; q < qubits; ++q)
-            embeddings[q] = embedding(circuit.scale * static_cast<double>(x[sample * qubits + q]),
-                                      circuit.map == FeatureMap::ryrz);
-        for (std::uint64_t layer = 0; layer <= layers; ++layer) {
-            for (std::uint32_t q = 0; q < qubits; ++q)
-                apply(layer < layers ? after(rotation_x(weights[layer * qubits + q]), embeddings[q])
-                                     : embeddings[q],
-                      state.data(), amplitudes, amplitudes >> (q + 1));
-            if (layer == layers) break;
-            for (std::uint64_t i = 0; i < amplitudes; ++i) {
-                moved[to[i]] = state[i];
-                moved[amplitudes + to[i]] = state[amplitudes + i];
-            }
-            state.swap(moved);
-        }
-        for (std::uint64_t i = 0; i < amplitudes; ++i)
-            all[sample * amplitudes + i] = {state[i], state[amplitudes + i]};
-    };
-    const std::size_t work = 8 * qubits * (layers + 1) * amplitudes;
-    parallel_for(samples, kGrainWork / work + 1, threads, [&](std::size_t first, std::size_t last) {
-        for (std::size_t sample = first; sample < last; ++sample) each(sample);
-    });
+    each_state(x, samples, qubits, circuit, layers, threads,
+               [&](std::size_t sample, std::span<const float> state) {
+                   for (std::uint64_t i = 0; i < amplitudes; ++i)
+                       all[sample * amplitudes + i] = {state[i], state[amplitudes + i]};
+               });
     return all;
+}
+
+/// |<b|a>|^2 of states by parts; sums of eight lanes, which compilers vectorise.
+float overlap(std::span<const float> a, std::span<const float> b) {
+    constexpr std::size_t kLanes = 8;
+    const std::size_t n = a.size() / 2, whole = n / kLanes * kLanes;
+    float re[kLanes] = {}, im[kLanes] = {};
+    for (std::size_t i = 0; i < whole; i += kLanes)
+        for (std::size_t l = 0; l < kLanes; ++l) {
+            re[l] += a[i + l] * b[i + l] + a[n + i + l] * b[n + i + l];
+            im[l] += a[n + i + l] * b[i + l] - a[i + l] * b[n + i + l];
+        }
+    double r = 0, m = 0;
+    for (std::size_t l = 0; l < kLanes; ++l) {
+        r += static_cast<double>(re[l]);
+        m += static_cast<double>(im[l]);
+    }
+    for (std::size_t i = whole; i < n; ++i) {
+        r += static_cast<double>(a[i] * b[i] + a[n + i] * b[n + i]);
+        m += static_cast<double>(a[n + i] * b[i] - a[i] * b[n + i]);
+    }
+    return static_cast<float>(r * r + m * m);
 }
 
 }  // namespace
@@ -201,6 +255,18 @@ void cpu_kernel_of_features(const KernelMatrixCircuit& circuit, std::span<const 
         product<3>(x, samples, qubits, circuit, k, threads);
     else
         product<2>(x, samples, qubits, circuit, k, threads);
+}
+
+void cpu_overlaps_of_features(const KernelMatrixCircuit& circuit, std::span<const float> x,
+                              std::size_t samples, std::span<const float> y, std::span<float> k,
+                              unsigned threads) {
+    const auto qubits = static_cast<std::uint32_t>(y.size());
+    const std::uint64_t layers = circuit.weights.size / qubits;
+    const std::uint64_t built = circuit.reupload && layers > 1 ? layers - 1 : 0;  // the others cancel
+    StateBuilder one(circuit, qubits, built);
+    const std::span<const float> other = one.build(y.data(), ring(qubits));
+    each_state(x, samples, qubits, circuit, built, threads,
+               [&](std::size_t sample, std::span<const float> state) { k[sample] = overlap(state, other); });
 }
 
 }  // namespace weft::tool

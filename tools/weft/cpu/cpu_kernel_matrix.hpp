@@ -17,6 +17,12 @@ namespace weft::tool {
 void cpu_kernel_of_features(const KernelMatrixCircuit& circuit, std::span<const float> x, std::size_t samples,
                             std::span<float> k, unsigned threads);
 
+/// K of features x [samples, qubits] with the one row y by states, one after the other: what building them
+/// takes. Weights must be double.
+void cpu_overlaps_of_features(const KernelMatrixCircuit& circuit, std::span<const float> x,
+                              std::size_t samples, std::span<const float> y, std::span<float> k,
+                              unsigned threads);
+
 /// K of states [samples, amplitudes] with themselves: this and the next two are in cpu_gram.cpp.
 void cpu_kernel_of_states(std::span<const c32> states, std::size_t samples, std::span<float> k,
                           unsigned threads);

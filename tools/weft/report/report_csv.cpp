@@ -28,7 +28,8 @@ std::string csv_text(const Report& report, const KernelResult& result) {
         settings += (settings.empty() ? "" : "; ") + name + " " + value;
     std::string out =
         "kernel,process,batch_size,path,device,configuration,median_ms,std_ms,min_ms,max_ms,per_s,gb_per_s,"
-        "speedup,over_vulkan,of_ceiling,of_floor,of_resident,compression_ratio,verified,failure\n";
+        "speedup,over_vulkan,of_ceiling,of_floor,of_resident,compression_ratio,verified,verified_items,"
+        "extrapolated,failure\n";
     for (const SizeResult& size : result.sizes)
         for (const PathResult& path : size.paths) {
             const Statistics& s = path.timing.seconds;
@@ -38,16 +39,22 @@ std::string csv_text(const Report& report, const KernelResult& result) {
                    to_string(path.path) + "," + quoted(cpu ? report.machine.cpu : report.machine.device) +
                    "," + quoted(settings) + ",";
             if (path.ran())
-                out += nine_digits(s.median * 1e3) + "," + nine_digits(s.std * 1e3) + "," +
-                       nine_digits(s.min * 1e3) + "," + nine_digits(s.max * 1e3) + "," +
-                       nine_digits(size.per_s(path)) + "," + nine_digits(size.gb_per_s(path)) + "," +
+                out += nine_digits(s.median * 1e3) + "," +
+                       (path.extrapolated() ? ",,"
+                                            : nine_digits(s.std * 1e3) + "," + nine_digits(s.min * 1e3) +
+                                                  "," + nine_digits(s.max * 1e3)) +
+                       "," + nine_digits(size.per_s(path)) + "," + nine_digits(size.gb_per_s(path)) + "," +
                        (cpu ? "" : known(path.speedup)) + "," + known(path.over_vulkan) + "," +
                        known(path.of_ceiling()) + "," + known(path.arithmetic_s > 0 ? path.of_floor() : 0) +
                        "," + known(path.of_resident);
             else
                 out += ",,,,,,,,,,";
             out += "," + known(size.compression) + "," + (path.verified ? "yes" : "no") + "," +
-                   (path.ran() ? "" : quoted(path.failure)) + "\n";
+                   (path.verified_items > 0 ? std::to_string(path.verified_items) : "") + "," +
+                   (path.extrapolated()      ? "time"
+                    : path.over_extrapolated ? "speedup"
+                                             : "") +
+                   "," + (path.ran() ? "" : quoted(path.failure)) + "\n";
         }
     return out;
 }

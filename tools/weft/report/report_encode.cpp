@@ -32,6 +32,7 @@ class EncodeWork : public ReportWork {
             fill_encode(method, shape_, std::span<Value>(values_.back()));
         }
         wanted_.resize(methods_.size());
+        items_.resize(methods_.size());
     }
     std::uint64_t bytes_in(std::size_t process) const override {
         return values_[process].size() * sizeof(Value);
@@ -46,8 +47,19 @@ class EncodeWork : public ReportWork {
         return bytes_in(process) + (again ? 3 : 1) * bytes_of_states();
     }
     void run_cpu(std::size_t process) override {
+        items_[process].clear();
         wanted_[process].resize(shape_.amplitudes());
         cpu_encode<Value>(methods_[process], values_[process], wanted_[process], shape_, threads_);
+    }
+    void run_cpu_of(std::size_t process, std::span<const std::uint64_t> items) override {
+        const std::size_t features = values_[process].size() / shape_.samples;
+        std::vector<Value> rows(items.size() * features);
+        for (std::size_t i = 0; i < items.size(); ++i)
+            std::copy_n(&values_[process][items[i] * features], features, &rows[i * features]);
+        items_[process].assign(items.begin(), items.end());
+        const StateShape shape{items.size(), shape_.qubits};
+        wanted_[process].resize(shape.amplitudes());
+        cpu_encode<Value>(methods_[process], rows, wanted_[process], shape, threads_);
     }
     void prepare(ReportPath path) override {
         path_ = path;
@@ -96,14 +108,7 @@ class EncodeWork : public ReportWork {
         if (stream == nullptr) stream = stream_.get();
         if (resident_states_) resident = stream->download(*resident_states_);
         const std::span<c32> got = resident_states_ ? std::span<c32>(resident) : states_.span();
-        for (std::size_t i = 0; i < got.size(); ++i) {
-            const double difference = std::abs(c64(got[i]) - c64(wanted_[process][i]));
-            if (difference <= kTolerance) continue;  // false for NaN
-            char text[96];
-            std::snprintf(text, sizeof text, "sample %zu amplitude %zu differs from the CPU's by %.3g",
-                          i >> shape_.qubits, i & (shape_.state_size() - 1), difference);
-            throw WrongResult(text);
-        }
+        compare(process, got);
         if (resident_states_) {
             stream->fill(resident_states_->view(), 0x7fc00000);
             stream->wait();
@@ -112,6 +117,20 @@ class EncodeWork : public ReportWork {
     }
 
   private:
+    void compare(std::size_t process, std::span<const c32> got) const {
+        const std::vector<std::uint64_t>& items = items_[process];
+        for (std::size_t i = 0; i < wanted_[process].size(); ++i) {
+            const std::size_t row = i >> shape_.qubits, sample = items.empty() ? row : items[row];
+            const std::size_t amplitude = i & (shape_.state_size() - 1);
+            const double difference =
+                std::abs(c64(got[(sample << shape_.qubits) + amplitude]) - c64(wanted_[process][i]));
+            if (difference <= kTolerance) continue;  // false for NaN
+            char text[96];
+            std::snprintf(text, sizeof text, "sample %zu amplitude %zu differs from the CPU's by %.3g",
+                          sample, amplitude, difference);
+            throw WrongResult(text);
+        }
+    }
     std::uint64_t bytes_of_states() const { return shape_.amplitudes() * sizeof(c32); }
     /// While samples are encoded, the next ones' values go up on a queue of their own.
     void run_kept(std::size_t process, std::span<const Value> values) {
@@ -138,7 +157,8 @@ class EncodeWork : public ReportWork {
     bool keep_states_;
     ReportPath path_ = ReportPath::cpu;
     std::vector<std::vector<Value>> values_;
-    std::vector<std::vector<c32>> wanted_;
+    std::vector<std::vector<c32>> wanted_;           // of each method,
+    std::vector<std::vector<std::uint64_t>> items_;  // of these samples; empty: of all
     std::vector<HostArray<Value>> locked_;
     HostArray<c32> states_;
     std::vector<Buffer<Value>> resident_;
@@ -160,6 +180,10 @@ class EncodeReport : public ReportKernel {
         std::vector<std::string> names;
         for (const EncodeMethod method : choice_.methods) names.emplace_back(to_string(method));
         return names;
+    }
+    /// A second of one thread at the most.
+    std::uint64_t sample_size() const override {
+        return std::clamp<std::uint64_t>((std::uint64_t{1} << 22) >> choice_.qubits, 4, 256);
     }
     double host_bytes(std::uint64_t batch) const override {
         double values = 0;

@@ -41,7 +41,8 @@ class FieldWork : public ReportWork {
           a_(size_),
           b_(size_),
           scalar_(field.limbs),
-          wanted_(ops_.size()) {
+          wanted_(ops_.size()),
+          items_(ops_.size()) {
         fill_field(field_, 1, std::span<Limb>(a_));
         fill_field(field_, 2, std::span<Limb>(b_));
         fill_field(field_, 3, std::span<Limb>(scalar_));
@@ -62,12 +63,13 @@ class FieldWork : public ReportWork {
                   {.shader = options_.shader, .workgroup_size = options_.workgroup_size});
     }
     void run_cpu(std::size_t process) override {
-        const FieldOp op = ops_[process];
-        wanted_[process].resize(limbs_out(process));
-        CpuFieldJob<Limb> job{.a = a_, .out = wanted_[process], .form = options_.form};
-        if (takes_b(op)) job.b = b_;
-        if (op == FieldOp::axpy) job.scalar = scalar_;
-        cpu_field(field_, op, job, threads_);
+        items_[process].clear();
+        run_cpu_on(process, a_, b_);
+    }
+    void run_cpu_of(std::size_t process, std::span<const std::uint64_t> items) override {
+        if (is_reduction(ops_[process])) return run_cpu(process);
+        items_[process].assign(items.begin(), items.end());
+        run_cpu_on(process, gathered(a_, items), gathered(b_, items));
     }
     void prepare(ReportPath path) override {
         path_ = path;
@@ -119,10 +121,13 @@ class FieldWork : public ReportWork {
             stream->template download<Limb>(device_->out.view(0, resident.size()), std::span(resident));
         const std::span<Limb> got = device_ ? std::span<Limb>(resident) : out_.span().first(resident.size());
         const std::vector<Limb>& wanted = wanted_[process];
-        const auto found = std::mismatch(got.begin(), got.end(), wanted.begin()).first;
-        if (found != got.end())
-            throw WrongResult("element " + std::to_string((found - got.begin()) / field_.limbs) +
-                              " differs from the CPU's");
+        const std::vector<std::uint64_t>& items = items_[process];
+        for (std::size_t i = 0; i < wanted.size() / field_.limbs; ++i) {
+            const std::size_t element = items.empty() ? i : items[i];
+            if (!std::equal(&wanted[i * field_.limbs], &wanted[i * field_.limbs] + field_.limbs,
+                            &got[element * field_.limbs]))
+                throw WrongResult("element " + std::to_string(element) + " differs from the CPU's");
+        }
         if (device_)
             stream->fill(device_->out.view(), ~0u);
         else
@@ -132,6 +137,20 @@ class FieldWork : public ReportWork {
   private:
     std::size_t limbs_out(std::size_t process) const {
         return is_reduction(ops_[process]) ? field_.limbs : size_;
+    }
+    void run_cpu_on(std::size_t process, std::span<const Limb> a, std::span<const Limb> b) {
+        const FieldOp op = ops_[process];
+        wanted_[process].resize(is_reduction(op) ? field_.limbs : a.size());
+        CpuFieldJob<Limb> job{.a = a, .out = wanted_[process], .form = options_.form};
+        if (takes_b(op)) job.b = b;
+        if (op == FieldOp::axpy) job.scalar = scalar_;
+        cpu_field(field_, op, job, threads_);
+    }
+    std::vector<Limb> gathered(std::span<const Limb> from, std::span<const std::uint64_t> items) const {
+        std::vector<Limb> out(items.size() * field_.limbs);
+        for (std::size_t i = 0; i < items.size(); ++i)
+            std::copy_n(&from[items[i] * field_.limbs], field_.limbs, &out[i * field_.limbs]);
+        return out;
     }
     struct Resident {
         Buffer<Limb> a, b, out;
@@ -146,7 +165,8 @@ class FieldWork : public ReportWork {
     std::size_t size_;
     ReportPath path_ = ReportPath::cpu;
     std::vector<Limb> a_, b_, scalar_;
-    std::vector<std::vector<Limb>> wanted_;
+    std::vector<std::vector<Limb>> wanted_;          // of each process,
+    std::vector<std::vector<std::uint64_t>> items_;  // of these elements; empty: of all
     HostArray<Limb> locked_a_, locked_b_, out_;
     std::unique_ptr<Resident> device_;
 };

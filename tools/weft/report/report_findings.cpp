@@ -31,14 +31,14 @@ std::string sentence_of_wins(const KernelResult& result, std::size_t process) {
             text +=
                 std::string(from(path)) + " the device beats the CPU " +
                 (*first == least ? "at every size" : "from " + grouped(*first) + " " + result.unit + " on") +
-                ", by up to " + factor(best.path->speedup) + " (at " + grouped(best.size->batch) + ")";
+                ", by up to " + speedup_text(*best.path) + " (at " + grouped(best.size->batch) + ")";
         else if (best.path->speedup > 1)
             text += std::string(from(path)) +
                     " the device is ahead of the CPU at some sizes only, by up to " +
-                    factor(best.path->speedup) + " (at " + grouped(best.size->batch) + ")";
+                    speedup_text(*best.path) + " (at " + grouped(best.size->batch) + ")";
         else
             text += std::string(from(path)) + " the CPU stays ahead; the device comes to at most " +
-                    factor(best.path->speedup) + " of it (at " + grouped(best.size->batch) + ")";
+                    speedup_text(*best.path) + " of it (at " + grouped(best.size->batch) + ")";
     }
     return text.empty() ? text : result.label(process) + ": " + text + ".";
 }
@@ -84,8 +84,8 @@ std::string sentence_of_rate(const KernelResult& result, std::size_t process) {
     }
     if (most.size == nullptr) return {};
     return result.label(process) + ": highest rate " + si(most.size->per_s(*most.path)) + " " +
-           result.rate_unit + "/s, " + (path == ReportPath::cpu ? "on the CPU" : from(path)) + " at " +
-           grouped(most.size->batch) + ".";
+           result.rate_unit(process) + "/s, " + (path == ReportPath::cpu ? "on the CPU" : from(path)) +
+           " at " + grouped(most.size->batch) + ".";
 }
 
 /// A baseline that is not what this processor can do makes the device look better than it is.
@@ -96,10 +96,11 @@ std::string sentence_of_baseline(const KernelResult& result, std::size_t process
     const auto rate = [](const SizeResult& size) { return size.per_s(*size.of(ReportPath::cpu)); };
     for (const SizeResult& size : result.sizes) {
         const PathResult* cpu = size.process == process ? size.of(ReportPath::cpu) : nullptr;
-        if (cpu == nullptr) continue;
+        if (cpu == nullptr || cpu->extrapolated()) continue;
         if (fastest != nullptr && rate(size) < kFalls * rate(*fastest))
-            falls += (falls.empty() ? "" : ", ") + si(rate(size)) + " " + result.rate_unit + "/s at " +
-                     grouped(size.batch) + " after " + si(rate(*fastest)) + " at " + grouped(fastest->batch);
+            falls += (falls.empty() ? "" : ", ") + si(rate(size)) + " " + result.rate_unit(process) +
+                     "/s at " + grouped(size.batch) + " after " + si(rate(*fastest)) + " at " +
+                     grouped(fastest->batch);
         if (fastest == nullptr || rate(size) > rate(*fastest)) fastest = &size;
         const Statistics& s = cpu->timing.seconds;
         if (s.std > kScatters * s.median)
@@ -129,6 +130,26 @@ std::string sentence_of_split(const KernelResult& result, const StageSplit& spli
            ") stages were busy, some at once: " + text + ".";
 }
 
+std::string sentence_of_extrapolation(const KernelResult& result, std::size_t process) {
+    std::string text;
+    for (const SizeResult& size : result.sizes) {
+        const PathResult* cpu = size.process == process ? size.of(ReportPath::cpu) : nullptr;
+        if (cpu == nullptr || !cpu->extrapolated()) continue;
+        std::string from, items;
+        for (const std::uint64_t batch : cpu->extrapolated_from)
+            from += (from.empty() ? "" : " and ") + grouped(batch);
+        for (const PathResult& path : size.paths)
+            if (path.verified_items > 0)
+                items = "; results there were compared on " + grouped(path.verified_items) + " sampled " +
+                        result.unit;
+        text += (text.empty() ? "" : "; ") + ("at " + grouped(size.batch)) + " from what " + from + " took" +
+                items;
+    }
+    return text.empty() ? text
+                        : result.label(process) +
+                              ": the CPU's time is extrapolated, and so are speed-ups (~), " + text + ".";
+}
+
 void add_failures(const KernelResult& result, std::vector<std::string>& out) {
     for (const SizeResult& size : result.sizes) {
         const std::string at = result.label(size.process) + ": " + grouped(size.batch) + " " + result.unit;
@@ -142,6 +163,10 @@ void add_failures(const KernelResult& result, std::vector<std::string>& out) {
 }
 
 }  // namespace
+
+std::string speedup_text(const PathResult& path) {
+    return (path.over_extrapolated ? "~" : "") + factor(path.speedup);
+}
 
 std::optional<std::uint64_t> wins_from(const KernelResult& result, std::size_t process, ReportPath path) {
     std::vector<const SizeResult*> sizes;
@@ -162,10 +187,11 @@ Best best_of(const KernelResult& result, std::size_t process, ReportPath path, B
     double most = -1;
     for (const SizeResult& size : result.sizes) {
         const PathResult* p = size.process == process ? size.of(path) : nullptr;
-        if (p == nullptr) continue;
-        const double v = value == BestBy::speedup ? p->speedup
-                         : value == BestBy::rate  ? size.per_s(*p)
-                                                  : p->of_ceiling();
+        if (p == nullptr || (value == BestBy::rate && p->extrapolated())) continue;
+        if (value == BestBy::measured_speedup && p->over_extrapolated) continue;
+        const double v = value == BestBy::rate      ? size.per_s(*p)
+                         : value == BestBy::ceiling ? p->of_ceiling()
+                                                    : p->speedup;
         if (v <= most) continue;
         most = v;
         best = {&size, p};
@@ -184,6 +210,7 @@ std::vector<std::string> findings(const KernelResult& result) {
         add(sentence_of_rate(result, p));
         add(sentence_of_ceiling(result, p));
         add(sentence_of_baseline(result, p));
+        add(sentence_of_extrapolation(result, p));
     }
     for (const StageSplit& split : result.splits) add(sentence_of_split(result, split));
     add_failures(result, all);

@@ -20,8 +20,16 @@ struct Best {
     const SizeResult* size = nullptr;
     const PathResult* path = nullptr;
 };
-enum class BestBy { speedup, rate, ceiling };
+enum class BestBy {
+    speedup,
+    measured_speedup,  ///< where the CPU's time is not extrapolated
+    rate,              ///< of times that were measured
+    ceiling,
+};
 Best best_of(const KernelResult& result, std::size_t process, ReportPath path, BestBy value);
+
+/// "12.3x"; "~12.3x" where it rests on a CPU's time that is extrapolated.
+std::string speedup_text(const PathResult& path);
 
 /// One sentence each.
 std::vector<std::string> findings(const KernelResult& result);

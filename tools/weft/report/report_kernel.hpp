@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -48,6 +49,9 @@ class ReportWork {
     virtual void record_products(Stream& /*stream*/) {}
     /// The baseline, whose results are kept for verify().
     virtual void run_cpu(std::size_t process) = 0;
+    /// The same for these items alone, ascending, for verify() to compare no others. The one result of a
+    /// process that reduces them depends on all: it is made of all.
+    virtual void run_cpu_of(std::size_t process, std::span<const std::uint64_t> items) = 0;
     virtual void prepare(ReportPath path) = 0;
     virtual void release() = 0;
     /// One call between arrays in host memory; for ordinary, page-locked and cuda.
@@ -76,11 +80,13 @@ class ReportKernel {
     virtual double compression(std::size_t, std::uint64_t /*bytes_in*/, std::uint64_t /*bytes_out*/) const {
         return 0;
     }
-    virtual std::string rate_unit() const { return unit(); }  ///< what rates count
-    virtual double items(std::uint64_t batch) const {         ///< of these in a batch
+    virtual std::string rate_unit(std::size_t) const { return unit(); }  ///< what rates count
+    virtual double items(std::size_t, std::uint64_t batch) const {       ///< of these in a batch
         return static_cast<double>(batch);
     }
-    virtual double growth() const { return 1; }  ///< time grows like batch to this power
+    virtual double growth(std::size_t) const { return 1; }  ///< time grows like batch to this power
+    /// How many items stand for all where the CPU would take too long for all.
+    virtual std::uint64_t sample_size() const { return 4096; }
     /// Bytes of host memory that a size takes at most, all paths considered.
     virtual double host_bytes(std::uint64_t batch) const = 0;
     virtual std::unique_ptr<ReportWork> make(const ReportTargets& targets, std::uint64_t batch,
@@ -126,9 +132,15 @@ struct EncodeChoice {
     bool keep_states = false;  ///< on the device: values alone come from host memory, 64 samples at a time
 };
 
+struct KernelMatrixChoice {
+    FeatureMap map = FeatureMap::ryrz;
+    std::uint32_t qubits = 8;
+    std::uint32_t layers = 2;  ///< of the circuits that are re-uploaded; 2 or more, since one cancels
+};
+
 std::unique_ptr<ReportKernel> report_field(FieldChoice choice);
 std::unique_ptr<ReportKernel> report_encode(EncodeChoice choice);
-std::unique_ptr<ReportKernel> report_kernel_matrix(FeatureMap map, std::uint32_t qubits);
+std::unique_ptr<ReportKernel> report_kernel_matrix(const KernelMatrixChoice& choice);
 std::unique_ptr<ReportKernel> report_lattice(const LatticeCode& code);
 
 }  // namespace weft::tool

@@ -1,63 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft profile kernel: kernel matrices of features and of states.
+// weft profile kernel: kernel matrices of features without layers and with, the building of states, and
+// kernel matrices of states.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 
+#include "cli/cuda_calls.hpp"
 #include "cpu/cpu_encode.hpp"
 #include "cpu/cpu_kernel_matrix.hpp"
-#include "cli/cuda_calls.hpp"
 #include "report/report_kernel.hpp"
 
 namespace weft::tool {
 namespace {
 
-enum Process : std::size_t { kFeatures, kGram };
-constexpr double kTolerance = 2e-5;  // both are float32 sums and products of numbers of at most 1
+enum Process : std::size_t { kFeatures, kLayers, kStates, kGram, kProcesses };
+constexpr double kTolerance = 2e-5;  // all are float32 sums and products of numbers of at most 1
+
+/// What the CPU gave: K of all rows, or of `items` with themselves. Of kStates: with the first row alone.
+struct WantedKernel {
+    std::vector<std::uint64_t> items;  // empty: all
+    std::vector<float> k;
+};
+
+template <class T>
+std::vector<T> gathered(std::span<const T> rows, std::span<const std::uint64_t> items, std::size_t length) {
+    std::vector<T> out(items.size() * length);
+    for (std::size_t i = 0; i < items.size(); ++i)
+        std::copy_n(&rows[items[i] * length], length, &out[i * length]);
+    return out;
+}
 
 class KernelWork : public ReportWork {
   public:
-    KernelWork(const ReportTargets& targets, FeatureMap map, std::uint32_t qubits, std::uint64_t samples,
+    KernelWork(const ReportTargets& targets, const KernelMatrixChoice& choice, std::uint64_t samples,
                unsigned threads)
         : ReportWork(threads),
           targets_(targets),
-          shape_{.samples = samples, .qubits = qubits},
-          states_shape_{samples, qubits},
-          features_(samples * qubits),
+          shape_{.samples = samples, .qubits = choice.qubits},
+          states_shape_{samples, choice.qubits},
+          weights_(std::size_t{choice.layers} * choice.qubits),
+          features_(samples * choice.qubits),
           states_(states_shape_.amplitudes()) {
-        circuit_.map = map;
+        for (std::size_t i = 0; i < weights_.size(); ++i)
+            weights_[i] = std::fmod(0.7548776662466927 * static_cast<double>(i + 1), 1.0) * 6 - 3;
+        cancels_.map = layered_.map = choice.map;
+        layered_.weights = weights_;
+        layered_.reupload = true;
         fill_encode<float>(EncodeMethod::phase, states_shape_, features_);
         cpu_encode<float>(EncodeMethod::phase, features_, states_, states_shape_, threads);
     }
     std::uint64_t bytes_in(std::size_t process) const override {
-        return process == kFeatures ? features_.size() * sizeof(float) : states_.size() * sizeof(c32);
+        const std::uint64_t row = process == kStates ? shape_.qubits : 0;
+        return process == kGram ? states_.size() * sizeof(c32) : (features_.size() + row) * sizeof(float);
     }
-    std::uint64_t bytes_out(std::size_t) const override { return shape_.values() * sizeof(float); }
+    std::uint64_t bytes_out(std::size_t process) const override { return values(process) * sizeof(float); }
     void run_cpu(std::size_t process) override {
-        wanted_[process].resize(shape_.values());
-        if (process == kFeatures)
-            cpu_kernel_of_features(circuit_, features_, shape_.samples, wanted_[process], threads_);
-        else
-            cpu_kernel_of_states(states_, shape_.samples, wanted_[process], threads_);
+        wanted_[process].items.clear();
+        run_cpu_on(process, features_, states_, shape_.samples);
     }
-    void prepare(ReportPath path) override {
-        path_ = path;
-        if (path == ReportPath::resident) {
-            device_ = std::make_unique<Resident>(*targets_.backend, features_.size(), states_.size(),
-                                                 shape_.values());
-            Stream stream(*targets_.backend);
-            stream.upload(features_, device_->features);
-            stream.upload(states_, device_->states);
-            stream.wait();
-            return;
-        }
-        k_.make(targets_.backend, shape_.values(), path);
-        if (path != ReportPath::page_locked) return;
-        locked_features_.make(targets_.backend, features_.size(), path);
-        locked_states_.make(targets_.backend, states_.size(), path);
-        std::copy(features_.begin(), features_.end(), locked_features_.span().begin());
-        std::copy(states_.begin(), states_.end(), locked_states_.span().begin());
+    void run_cpu_of(std::size_t process, std::span<const std::uint64_t> items) override {
+        wanted_[process].items.assign(items.begin(), items.end());
+        run_cpu_on(process, gathered<float>(features_, items, shape_.qubits),
+                   gathered<c32>(states_, items, states_shape_.state_size()), items.size());
     }
+    void prepare(ReportPath path) override;
     void release() override {
         device_.reset();
         k_.clear();
@@ -67,32 +74,29 @@ class KernelWork : public ReportWork {
     void run(std::size_t process) override {
         const bool locked = path_ == ReportPath::page_locked;
         Target& target = targets_.of(path_);
-        if (process == kFeatures)
-            target.kernel_matrix(circuit_, locked ? locked_features_.span() : std::span<float>(features_),
-                                 nullptr, k_.span(), shape_, {});
-        else
-            target.kernel_matrix(locked ? locked_states_.span() : std::span<c32>(states_), nullptr, k_.span(),
-                                 shape_, {});
+        const std::span<float> features = locked ? locked_features_.span() : std::span<float>(features_);
+        const std::span<c32> states = locked ? locked_states_.span() : std::span<c32>(states_);
+        const std::span<float> k = k_.span().first(values(process));
+        const ConstHostArray first(features.first(shape_.qubits));
+        if (process == kGram) target.kernel_matrix(states, nullptr, k, shape_, {});
+        if (process == kStates) target.kernel_matrix(layered_, features, &first, k, with_one_row(), {});
+        if (process == kFeatures || process == kLayers)
+            target.kernel_matrix(circuit(process), features, nullptr, k, shape_, {});
     }
     void record(std::size_t process, Stream& stream) override {
-        if (process == kFeatures)
-            kernel_matrix(stream, circuit_, device_->features, device_->k, shape_);
-        else
-            kernel_matrix(stream, device_->states, device_->k, states_shape_);
+        const auto k = device_->k.view(0, values(process));
+        if (process == kGram) kernel_matrix(stream, device_->states, k, states_shape_);
+        if (process == kStates)
+            kernel_matrix(stream, layered_, device_->features, device_->features.view(0, shape_.qubits), k,
+                          with_one_row());
+        if (process == kFeatures || process == kLayers)
+            kernel_matrix(stream, circuit(process), device_->features, k, shape_);
     }
     void verify(std::size_t process, Stream* stream) override {
         std::vector<float> resident;
         if (device_) resident = stream->download(device_->k);
         const std::span<float> got = device_ ? std::span<float>(resident) : k_.span();
-        for (std::size_t i = 0; i < got.size(); ++i) {
-            const double difference =
-                std::abs(static_cast<double>(got[i]) - static_cast<double>(wanted_[process][i]));
-            if (difference <= kTolerance) continue;  // false for NaN
-            char text[96];
-            std::snprintf(text, sizeof text, "K[%zu, %zu] differs from the CPU's by %.3g", i / shape_.samples,
-                          i % shape_.samples, difference);
-            throw WrongResult(text);
-        }
+        compare(process, got);
         if (device_)
             stream->fill(device_->k.view(), 0x7fc00000);
         else
@@ -107,55 +111,122 @@ class KernelWork : public ReportWork {
             : features(backend, f), k(backend, values), states(backend, s) {}
     };
 
+    const KernelMatrixCircuit& circuit(std::size_t process) const {
+        return process == kFeatures ? cancels_ : layered_;
+    }
+    KernelMatrixShape with_one_row() const { return {shape_.samples, 1, shape_.qubits}; }
+    std::uint64_t values(std::size_t process) const {
+        return process == kStates ? shape_.samples : shape_.values();
+    }
+    void run_cpu_on(std::size_t process, std::span<const float> features, std::span<const c32> states,
+                    std::size_t samples) {
+        std::vector<float>& k = wanted_[process].k;
+        k.resize(process == kStates ? samples : samples * samples);
+        if (process == kGram)
+            cpu_kernel_of_states(states, samples, k, threads_);
+        else if (process == kStates)
+            cpu_overlaps_of_features(layered_, features, samples, std::span(features_).first(shape_.qubits),
+                                     k, threads_);
+        else
+            cpu_kernel_of_features(circuit(process), features, samples, k, threads_);
+    }
+    void compare(std::size_t process, std::span<const float> got) const {
+        const auto& [items, wanted] = wanted_[process];
+        const std::size_t rows = items.empty() ? shape_.samples : items.size();
+        const std::size_t columns = process == kStates ? 1 : rows,
+                          stride = process == kStates ? 1 : shape_.samples;
+        for (std::size_t i = 0; i < wanted.size(); ++i) {
+            const std::size_t r = i / columns, c = i % columns;
+            const std::size_t row = items.empty() ? r : items[r];
+            const std::size_t column = items.empty() || process == kStates ? c : items[c];
+            const double difference =
+                std::abs(static_cast<double>(got[row * stride + column]) - static_cast<double>(wanted[i]));
+            if (difference <= kTolerance) continue;  // false for NaN
+            char text[96];
+            std::snprintf(text, sizeof text, "K[%zu, %zu] differs from the CPU's by %.3g", row, column,
+                          difference);
+            throw WrongResult(text);
+        }
+    }
+
     ReportTargets targets_;
     KernelMatrixShape shape_;
     StateShape states_shape_;
-    KernelMatrixCircuit circuit_;
+    std::vector<double> weights_;
+    KernelMatrixCircuit cancels_, layered_;
     ReportPath path_ = ReportPath::cpu;
-    std::vector<float> features_, wanted_[2];
+    std::vector<float> features_;
+    std::array<WantedKernel, kProcesses> wanted_;
     std::vector<c32> states_;
     HostArray<float> locked_features_, k_;
     HostArray<c32> locked_states_;
     std::unique_ptr<Resident> device_;
 };
 
+void KernelWork::prepare(ReportPath path) {
+    path_ = path;
+    if (path == ReportPath::resident) {
+        device_ =
+            std::make_unique<Resident>(*targets_.backend, features_.size(), states_.size(), shape_.values());
+        Stream stream(*targets_.backend);
+        stream.upload(features_, device_->features);
+        stream.upload(states_, device_->states);
+        stream.wait();
+        return;
+    }
+    k_.make(targets_.backend, shape_.values(), path);
+    if (path != ReportPath::page_locked) return;
+    locked_features_.make(targets_.backend, features_.size(), path);
+    locked_states_.make(targets_.backend, states_.size(), path);
+    std::copy(features_.begin(), features_.end(), locked_features_.span().begin());
+    std::copy(states_.begin(), states_.end(), locked_states_.span().begin());
+}
+
 class KernelMatrixReportSource : public ReportKernel {
   public:
-    KernelMatrixReportSource(FeatureMap map, std::uint32_t qubits) : map_(map), qubits_(qubits) {}
+    explicit KernelMatrixReportSource(const KernelMatrixChoice& choice) : choice_(choice) {}
     std::string name() const override { return "kernel"; }
     std::string unit() const override { return "samples"; }
-    std::string rate_unit() const override { return "pairs"; }
-    double items(std::uint64_t batch) const override {
-        return static_cast<double>(batch) * (static_cast<double>(batch) + 1) / 2;
+    std::string rate_unit(std::size_t process) const override {
+        return process == kStates ? "states" : "pairs";
     }
-    double growth() const override { return 2; }
+    double items(std::size_t process, std::uint64_t batch) const override {
+        const auto n = static_cast<double>(batch);
+        return process == kStates ? n : n * (n + 1) / 2;
+    }
+    double growth(std::size_t process) const override { return process == kStates ? 1 : 2; }
+    std::uint64_t sample_size() const override { return 64; }
     std::vector<std::pair<std::string, std::string>> configuration() const override {
-        return {{"map", to_string(map_)},
-                {"qubits", std::to_string(qubits_)},
+        return {{"map", to_string(choice_.map)},
+                {"qubits", std::to_string(choice_.qubits)},
+                {"depth", std::to_string(choice_.layers) + " layers with re-upload, of layers and states"},
                 {"values", "float32"},
                 {"features", "K of features through a circuit without layers"},
+                {"layers", "K of features through a circuit with layers and re-upload"},
+                {"states", "the states of that circuit, and their products with the first alone"},
                 {"gram", "K of states, complex64"}};
     }
-    std::vector<std::string> processes() const override { return {"features", "gram"}; }
+    std::vector<std::string> processes() const override { return {"features", "layers", "states", "gram"}; }
     double host_bytes(std::uint64_t batch) const override {
         const auto n = static_cast<double>(batch);
-        // Two results of the CPU, one of the device and its download; states, a copy, and the CPU's planes.
-        return 16 * n * n + n * (8.0 * qubits_ + 24 * std::ldexp(1.0, static_cast<int>(qubits_)));
+        // Three results of the CPU, one of the device and its download; states, a copy, the CPU's own and
+        // its planes.
+        return 20 * n * n +
+               n * (16.0 * choice_.qubits + 32 * std::ldexp(1.0, static_cast<int>(choice_.qubits)));
     }
     std::unique_ptr<ReportWork> make(const ReportTargets& targets, std::uint64_t batch,
                                      unsigned threads) const override {
-        return std::make_unique<KernelWork>(targets, map_, qubits_, batch, threads);
+        return std::make_unique<KernelWork>(targets, choice_, batch, threads);
     }
 
   private:
-    FeatureMap map_;
-    std::uint32_t qubits_;
+    KernelMatrixChoice choice_;
 };
 
 }  // namespace
 
-std::unique_ptr<ReportKernel> report_kernel_matrix(FeatureMap map, std::uint32_t qubits) {
-    return std::make_unique<KernelMatrixReportSource>(map, qubits);
+std::unique_ptr<ReportKernel> report_kernel_matrix(const KernelMatrixChoice& choice) {
+    return std::make_unique<KernelMatrixReportSource>(choice);
 }
 
 }  // namespace weft::tool

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/figures.hpp"
+#include "report/report_advice.hpp"
 #include "report/report_files.hpp"
 #include "report/report_findings.hpp"
 
@@ -57,7 +58,10 @@ constexpr const char* kLegend =
     "cache "
     "holds, and unified memory, may exceed it. *multiply*: share of what its multiplications take at the "
     "pace "
-    "of plain\nproducts, where that is more. *of resident*: the time of `resident` over its own.\n";
+    "of plain\nproducts, where that is more. *of resident*: the time of `resident` over its own. `~` marks a "
+    "time of "
+    "the CPU that\nwas not measured but extrapolated from smaller sizes, and the speed-ups that rest on it; "
+    "results of the device were\ncompared with the CPU's on sampled items there.\n";
 
 constexpr const char* kLegendOfCuda =
     "`cuda`: the same call as `ordinary` by CUDA; *of Vulkan*: `ordinary`'s time over its own.\n";
@@ -65,7 +69,7 @@ constexpr const char* kLegendOfCuda =
 /// Over the CPU, and of CUDA over Vulkan.
 std::string speedups(const PathResult& path) {
     if (path.path == ReportPath::cpu || path.speedup <= 0) return {};
-    return factor(path.speedup) +
+    return speedup_text(path) +
            (path.over_vulkan > 0 ? "; " + factor(path.over_vulkan) + " of Vulkan" : std::string());
 }
 
@@ -77,7 +81,7 @@ std::string ceilings(const PathResult& path) {
 }
 
 std::string table_of(const KernelResult& result, std::size_t process) {
-    std::string out = row({"batch", "path", "median", "std", "min", "max", result.rate_unit + "/s",
+    std::string out = row({"batch", "path", "median", "std", "min", "max", result.rate_unit(process) + "/s",
                            "bandwidth", "speed-up", "of ceiling", "of resident"}) +
                       "|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n";
     for (const SizeResult& size : result.sizes) {
@@ -93,6 +97,11 @@ std::string table_of(const KernelResult& result, std::size_t process) {
                 continue;
             }
             const Statistics& s = path.timing.seconds;
+            if (path.extrapolated()) {
+                out += row({grouped(size.batch), "cpu, extrapolated", "~" + duration(s.median), "", "", "",
+                            "~" + si(size.per_s(path)), "~" + rate(size.gb_per_s(path)), "", "", ""});
+                continue;
+            }
             const std::string threads = path.threads == 0 ? "" : ", " + threads_text(path.threads);
             out +=
                 row({grouped(size.batch), to_string(path.path) + threads, duration(s.median), duration(s.std),
@@ -165,6 +174,10 @@ std::string markdown_text(const Report& report) {
     for (const KernelResult& result : report.kernels)
         for (const std::string& finding : findings(result)) out += "- " + finding + "\n";
     for (const std::string& note : report.notes) out += "- " + note + "\n";
+    if (const std::vector<std::string> all = advice(report); !all.empty()) {
+        out += "\n## Advice\n\n";
+        for (const std::string& line : all) out += "- " + line + "\n";
+    }
     out += std::string("\n") + kLegend;
     if (!report.machine.cuda.empty()) out += kLegendOfCuda;
     for (const KernelResult& result : report.kernels) out += section_of(result);

@@ -10,12 +10,16 @@ namespace weft::tool {
 namespace {
 
 double seconds_of(const TimedWork& work, std::size_t calls) {
-    const auto begin = std::chrono::steady_clock::now();
+    const double begin = seconds_now();
     work(calls);
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return seconds_now() - begin;
 }
 
 }  // namespace
+
+double seconds_now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 Statistics statistics(std::vector<double> values) {
     Statistics s;

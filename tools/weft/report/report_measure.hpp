@@ -32,6 +32,9 @@ struct Timing {
     std::size_t calls = 1;  ///< behind each value: several where one is too short for the clock
 };
 
+/// Of a clock that only goes forward.
+double seconds_now();
+
 /// How many calls of `call_s` seconds make a sample of at least `least_s`, at most `most_calls`.
 std::size_t calls_of_sample(double call_s, double least_s, std::size_t most_calls);
 

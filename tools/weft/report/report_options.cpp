@@ -72,7 +72,15 @@ std::vector<CLI::Option*> ReportOptions::add_report(CLI::App& command) {
                                     "Of one figure: fewer runs where they take longer, but 3", {0.01, 86400})
                              ->type_name("S")
                              ->group(kWorkgroup);
-    return {sizes, folder, plot, limit};
+    CLI::Option* total =
+        add_number(
+            command, "--total-seconds", total_seconds,
+            "Of all figures together, which share it; the larger sizes get most of it. What would take "
+            "longer than its share is left out, the CPU's figure is extrapolated. Raise it for a GPU",
+            {1, 1e6})
+            ->type_name("S")
+            ->group(kWorkgroup);
+    return {sizes, folder, plot, limit, total};
 }
 
 void ReportOptions::add_to(CLI::App& command) {

@@ -18,12 +18,14 @@ struct ReportOptions {
     std::vector<std::uint64_t> batch_sizes{1, 10, 100, 1000, 10000};
     std::string output_dir = "weft-profile";
     bool no_plot = false;
+    double total_seconds = 90;
     Repeats repeats;
     DeviceOptions device;
 
     /// All of them.
     void add_to(CLI::App& command);
-    /// --batch-sizes, --output-dir, --no-plot, --max-seconds: what a report has and a single run has not.
+    /// --batch-sizes, --output-dir, --no-plot, --max-seconds, --total-seconds: what a report has and a single
+    /// run has not.
     std::vector<CLI::Option*> add_report(CLI::App& command);
 };
 

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <functional>
 #include <system_error>
 
 #include "cli/figures.hpp"
@@ -41,26 +40,40 @@ std::string quoted(const std::string& text) {
 struct Curve {
     std::string title;
     std::string colour;
-    std::vector<std::pair<double, double>> points;  // size, value
+    using Points = std::vector<std::pair<double, double>>;  // size, value
+    Points points{}, extrapolated{};                        // of the second, the CPU's time was not measured
+    bool empty() const { return points.empty() && extrapolated.empty(); }
 };
+
+std::string data_of(const std::string& name, const Curve::Points& points) {
+    std::string out = name + " << EOD\n";
+    for (const auto& [size, value] : points) out += nine_digits(size) + " " + nine_digits(value) + "\n";
+    return out + "EOD\n";
+}
 
 /// Curves of one panel with both axes logarithmic; a line at 1 where `unity`.
 std::string panel(const std::string& title, const std::string& x, const std::string& y, bool unity,
                   const std::vector<Curve>& curves) {
-    std::string out = "set title " + quoted(title) + " noenhanced\nset xlabel " + quoted(x) +
-                      "\nset ylabel " + quoted(y) + "\n";
+    const bool guesses = std::any_of(curves.begin(), curves.end(),
+                                     [](const Curve& curve) { return !curve.extrapolated.empty(); });
+    std::string out = "set title " +
+                      quoted(title + (guesses ? " (open circles: the CPU's time is extrapolated)" : "")) +
+                      " noenhanced\nset xlabel " + quoted(x) + "\nset ylabel " + quoted(y) + "\n";
     std::string plots;
     std::size_t drawn = 0;
     for (const Curve& curve : curves) {
-        if (curve.points.empty()) continue;
-        out += "$d" + std::to_string(drawn) + " << EOD\n";
-        for (const auto& [size, value] : curve.points)
-            out += nine_digits(size) + " " + nine_digits(value) + "\n";
-        out += "EOD\n";
-        plots += (plots.empty() ? "plot " : ", ") + ("$d" + std::to_string(drawn)) +
-                 " using 1:2 with linespoints lw 2 pt 7 ps 0.8 lc rgb " + quoted(curve.colour) + " title " +
-                 quoted(curve.title);
-        ++drawn;
+        if (curve.empty()) continue;
+        const auto plot = [&](const std::string& name, const Curve::Points& points, const std::string& style,
+                              const std::string& key) {
+            if (points.empty()) return;
+            out += data_of(name, points);
+            plots += (plots.empty() ? "plot " : ", ") + name + " using 1:2 with " + style + " lc rgb " +
+                     quoted(curve.colour) + " " + key;
+        };
+        const std::string name = "$d" + std::to_string(drawn++), key = "title " + quoted(curve.title);
+        plot(name, curve.points, "linespoints lw 2 pt 7 ps 0.8", key);
+        plot(name + "x", curve.extrapolated, "points lw 2 pt 6 ps 1.2",
+             curve.points.empty() ? key : "notitle");
     }
     if (plots.empty()) return out + "set multiplot next\n";
     if (unity) plots += ", 1 with lines dt 2 lc rgb '#999999' notitle";
@@ -82,25 +95,30 @@ std::string head(const std::string& output, const std::string& title, std::size_
            " noenhanced font 'sans,15'\n";
 }
 
-using Value = std::function<double(const SizeResult&, const PathResult&)>;
+struct Value {
+    double (*of)(const SizeResult&, const PathResult&);
+    bool over_cpu = false;  // rests on the CPU's time
+};
 
 Curve curve_of(const KernelResult& result, std::size_t process, ReportPath path, std::string title,
                std::size_t colour, const Value& value) {
-    Curve curve{std::move(title), kColours[colour % std::size(kColours)], {}};
+    Curve curve{std::move(title), kColours[colour % std::size(kColours)]};
     for (const SizeResult& size : result.sizes) {
         const PathResult* p = size.process == process ? size.of(path) : nullptr;
         if (p == nullptr) continue;
-        const double v = value(size, *p);
-        if (v > 0) curve.points.emplace_back(static_cast<double>(size.batch), v);
+        const double v = value.of(size, *p);
+        const bool guess = p->extrapolated() || (value.over_cpu && p->over_extrapolated);
+        if (v > 0)
+            (guess ? curve.extrapolated : curve.points).emplace_back(static_cast<double>(size.batch), v);
     }
     return curve;
 }
 
-const Value kTime = [](const SizeResult&, const PathResult& p) { return p.timing.seconds.median * 1e3; };
-const Value kRate = [](const SizeResult& s, const PathResult& p) { return s.per_s(p); };
-const Value kSpeedup = [](const SizeResult&, const PathResult& p) { return p.speedup; };
-const Value kOverVulkan = [](const SizeResult&, const PathResult& p) { return p.over_vulkan; };
-const Value kCeiling = [](const SizeResult&, const PathResult& p) { return p.of_ceiling(); };
+const Value kTime{[](const SizeResult&, const PathResult& p) { return p.timing.seconds.median * 1e3; }};
+const Value kRate{[](const SizeResult& s, const PathResult& p) { return s.per_s(p); }};
+const Value kSpeedup{[](const SizeResult&, const PathResult& p) { return p.speedup; }, true};
+const Value kOverVulkan{[](const SizeResult&, const PathResult& p) { return p.over_vulkan; }};
+const Value kCeiling{[](const SizeResult&, const PathResult& p) { return p.of_ceiling(); }};
 
 std::string row_of(const KernelResult& result, std::size_t process) {
     const std::string size = "batch size (" + result.unit + ")";
@@ -121,7 +139,7 @@ std::string row_of(const KernelResult& result, std::size_t process) {
         if (s.process == process) most = std::max(most, s.compression);
     return panel(name + (most > 0 ? ", compression up to " + factor(most) : "") + ": time", size,
                  "median of a call (ms)", false, curves(kTime, true)) +
-           panel(name + ": throughput", size, result.rate_unit + "/s", false, curves(kRate, true)) +
+           panel(name + ": throughput", size, result.rate_unit(process) + "/s", false, curves(kRate, true)) +
            panel(name + ": speed-up over the CPU" +
                      (speedups.back().points.empty() ? "" : ", CUDA's over Vulkan"),
                  size, "CPU time / device time", true, speedups) +
@@ -129,7 +147,7 @@ std::string row_of(const KernelResult& result, std::size_t process) {
                  curves(kCeiling, false));
 }
 
-constexpr const char* kRates = "elements, pairs, samples or vectors/s";
+constexpr const char* kRates = "elements, pairs, samples, states or vectors/s";
 
 /// Curves of every process of every kernel for one path.
 std::vector<Curve> all_curves(const Report& report, ReportPath path, const Value& value) {
@@ -159,7 +177,7 @@ std::string bars(const Report& report) {
         for (std::size_t p = 0; p < result.processes.size(); ++p) {
             data += "\"" + result.label(p) + "\"";
             for (const ReportPath path : paths) {
-                const Best best = best_of(result, p, path, BestBy::speedup);
+                const Best best = best_of(result, p, path, BestBy::measured_speedup);
                 data += best.size == nullptr || best.path->speedup <= 0
                             ? " NaN"
                             : " " + nine_digits(best.path->speedup);
@@ -170,8 +188,9 @@ std::string bars(const Report& report) {
     out +=
         "unset logscale x\nset format x '%s'\nset offsets\nset style data histogram\nset style histogram "
         "clustered gap 1\n"
-        "set style fill solid 0.9 noborder\nset xtics rotate by -25\nset title 'best speed-up over the CPU, "
-        "any size'\n"
+        "set style fill solid 0.9 noborder\nset xtics rotate by -25\nset title 'best speed-up over the CPU "
+        "as "
+        "measured, any size'\n"
         "unset xlabel\nset ylabel 'CPU time / device time'\nset xrange [-0.6:" +
         nine_digits(static_cast<double>(count) - 0.4) + "]\n$bars << EOD\n" + data + "EOD\nplot ";
     for (std::size_t i = 0; i < paths.size(); ++i)
@@ -210,7 +229,7 @@ std::string combined_script(const Report& report, const std::string& output) {
     std::vector<std::string> panels;
     const auto add = [&](const std::string& title, ReportPath path, const Value& value, const char* y) {
         const std::vector<Curve> curves = all_curves(report, path, value);
-        if (std::any_of(curves.begin(), curves.end(), [](const Curve& c) { return !c.points.empty(); }))
+        if (std::any_of(curves.begin(), curves.end(), [](const Curve& c) { return !c.empty(); }))
             panels.push_back(panel(title, "batch size", y, y != kRates, curves));
     };
     add("throughput, CPU", ReportPath::cpu, kRate, kRates);

@@ -62,11 +62,19 @@ PathResult path_of(const Json& json) {
     const double median = json.at("median_s").get<double>();
     if (!(median > 0) || !std::isfinite(median))
         refuse("not results of weft profile: median_s is not a time above 0");
+    path.verified = json.at("verified").get<bool>();
+    if (path.path == ReportPath::cpu && json.contains("extrapolated_from")) {
+        for (const Json& size : json.at("extrapolated_from"))
+            path.extrapolated_from.push_back(whole(size, "extrapolated_from", 1, kMostItems));
+        if (!path.extrapolated()) refuse("not results of weft profile: extrapolated_from is empty");
+        path.timing.seconds = statistics({median});
+        return path;
+    }
+    if (json.contains("verified_items"))
+        path.verified_items = whole(json.at("verified_items"), "verified_items", 1, kMostItems);
     path.timing.seconds = statistics(json.at("all_s").get<std::vector<double>>());
     if (!(path.timing.seconds.min > 0)) refuse("not results of weft profile: a time that is not above 0");
     path.timing.calls = whole(json.at("calls_a_sample"), "calls_a_sample", 1, kMostRuns);
-    path.verified = json.at("verified").get<bool>();
-    if (!path.verified) refuse("not results of weft profile: a time of results that were not verified");
     if (json.contains("threads"))
         path.threads = static_cast<unsigned>(whole(json.at("threads"), "threads", 0, kMostThreads));
     path.ceiling_s = at_least_0(json, "ceiling_s");
@@ -98,17 +106,26 @@ SizeResult size_of(const KernelResult& result, const Json& json) {
                        ")");
         size.paths.push_back(std::move(read));
     }
+    const bool device = std::any_of(size.paths.begin(), size.paths.end(), [](const PathResult& path) {
+        return path.ran() && path.path != ReportPath::cpu;
+    });
+    for (const PathResult& path : size.paths)  // a CPU's alone has nothing that agrees with it
+        if (path.ran() && !path.verified && (device || path.path != ReportPath::cpu))
+            refuse("not results of weft profile: a time of results that were not verified");
     size.compare();
     return size;
 }
 
-ProcessResult ceilings_of(const Json& json) {
+/// `all`: the whole file, where those of weft 0.1 name one unit of rates.
+ProcessResult ceilings_of(const Json& json, const Json& all) {
     ProcessResult process;
     process.name = line(json.at("process"), "process");
     process.upload_gb_per_s = at_least_0(json, "upload_gb_per_s");
     process.download_gb_per_s = at_least_0(json, "download_gb_per_s");
     process.concurrent_gb_per_s = at_least_0(json, "concurrent_gb_per_s");
     process.memory_gb_per_s = at_least_0(json, "memory_gb_per_s");
+    process.rate_unit =
+        line(json.contains("rate_unit") ? json.at("rate_unit") : all.at("rate_unit"), "rate_unit");
     return process;
 }
 
@@ -134,11 +151,11 @@ KernelResult kernel_of(const Json& json) {
     const bool plain = result.kernel.find_first_not_of("abcdefghijklmnopqrstuvwxyz_-") == std::string::npos;
     if (result.kernel.empty() || !plain) refuse("no name of a kernel (got " + result.kernel + ")");
     result.unit = line(json.at("unit"), "unit");
-    result.rate_unit = line(json.at("rate_unit"), "rate_unit");
     for (const auto& [name, value] : json.at("configuration").items())
         result.configuration.emplace_back(line(Json(name), "configuration"), line(value, "configuration"));
-    for (const Json& process : json.at("ceilings")) result.processes.push_back(ceilings_of(process));
+    for (const Json& process : json.at("ceilings")) result.processes.push_back(ceilings_of(process, json));
     for (const Json& size : json.at("results")) result.sizes.push_back(size_of(result, size));
+    result.stopped = json.contains("stopped") && json.at("stopped").get<bool>();
     if (result.sizes.empty()) refuse("not results of weft profile: results is empty");
     for (const Json& split : json.at("stages")) result.splits.push_back(split_of(result, split));
     return result;
@@ -146,6 +163,7 @@ KernelResult kernel_of(const Json& json) {
 
 Machine machine_of(const Json& json) {
     const Json& m = json.at("machine");
+    const auto text = [&](const char* key) { return m.contains(key) ? line(m.at(key), key) : std::string(); };
     return {line(m.at("device"), "device"),
             line(m.at("driver"), "driver"),
             line(m.at("type"), "type"),
@@ -153,7 +171,8 @@ Machine machine_of(const Json& json) {
             line(m.at("cpu"), "cpu"),
             static_cast<unsigned>(whole(m.at("cpu_threads"), "cpu_threads", 1, kMostThreads)),
             line(json.at("backend"), "backend"),
-            m.contains("cuda") ? line(m.at("cuda"), "cuda") : std::string()};
+            text("cuda"),
+            text("tuning")};
 }
 
 std::string machine_text(const Machine& m) {

@@ -36,6 +36,7 @@ void SizeResult::compare() {
     for (PathResult& path : paths) {
         const double median = path.timing.seconds.median;
         if (path.ran() && median > 0) path.speedup = baseline / median;
+        path.over_extrapolated = path.speedup > 0 && cpu->extrapolated() && &path != cpu;
         if (path.path == ReportPath::cuda && path.ran() && median > 0 && vulkan != nullptr)
             path.over_vulkan = vulkan->timing.seconds.median / median;
         if (path.ran() && median > 0 && resident != nullptr && path.path != ReportPath::cpu &&

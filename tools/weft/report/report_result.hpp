@@ -29,14 +29,19 @@ const char* to_string(ReportPath path) noexcept;
 struct PathResult {
     ReportPath path = ReportPath::cpu;
     Timing timing;
-    bool verified = false;     ///< compared with the CPU's result; of the CPU: a device agreed
-    std::string failure;       ///< why there is no timing; else empty
-    unsigned threads = 0;      ///< of cpu: that it may take here; 0: another path, or unknown
-    double speedup = 0;        ///< over the CPU; 0: unknown
-    double over_vulkan = 0;    ///< of cuda: over the same call by Vulkan; 0: unknown
-    double of_resident = 0;    ///< of calls from host memory: resident arrays' time over its own; 0: unknown
-    double ceiling_s = 0;      ///< least time that copies or memory allow; 0: unknown
-    double arithmetic_s = 0;   ///< of resident arrays: least time that multiplications take; 0: unknown
+    bool verified = false;    ///< compared with the CPU's result; of the CPU: a device agreed
+    std::string failure;      ///< why there is no timing; else empty
+    unsigned threads = 0;     ///< of cpu: that it may take here; 0: another path, or unknown
+    double speedup = 0;       ///< over the CPU; 0: unknown
+    double over_vulkan = 0;   ///< of cuda: over the same call by Vulkan; 0: unknown
+    double of_resident = 0;   ///< of calls from host memory: resident arrays' time over its own; 0: unknown
+    double ceiling_s = 0;     ///< least time that copies or memory allow; 0: unknown
+    double arithmetic_s = 0;  ///< of resident arrays: least time that multiplications take; 0: unknown
+    /// Of cpu, sizes that its time is reckoned from where it would take too long; empty: it was measured.
+    std::vector<std::uint64_t> extrapolated_from{};
+    bool over_extrapolated = false;    ///< `speedup` rests on a CPU's time that was not measured
+    std::uint64_t verified_items = 0;  ///< that were compared, where the CPU made only those; 0: all were
+    bool extrapolated() const { return !extrapolated_from.empty(); }
     double of_ceiling() const  ///< share of what copies or memory allow; 0: unknown
     {
         return failure.empty() && timing.seconds.median > 0 ? ceiling_s / timing.seconds.median : 0;
@@ -86,10 +91,11 @@ struct ProcessResult {
     std::string name;
     double upload_gb_per_s = 0, download_gb_per_s = 0, concurrent_gb_per_s = 0;  ///< of page-locked copies
     double memory_gb_per_s = 0;                                                  ///< of a resident triad
+    std::string rate_unit = {};                                                  ///< what its rates count
 };
 
 struct KernelResult {
-    std::string kernel, unit, rate_unit;  ///< "lattice", "vectors", and what rates count
+    std::string kernel, unit;  ///< "lattice", "vectors"
     std::vector<std::pair<std::string, std::string>> configuration;
     std::vector<ProcessResult> processes;
     std::vector<SizeResult> sizes;
@@ -98,7 +104,9 @@ struct KernelResult {
     bool any_ran() const;
     bool has(ReportPath path) const;  ///< it ran at some size
     bool any_wrong = false;           ///< a result differed from the CPU's
+    bool stopped = false;             ///< before all sizes were measured
     std::string label(std::size_t process) const { return kernel + " " + processes[process].name; }
+    const std::string& rate_unit(std::size_t process) const { return processes[process].rate_unit; }
 };
 
 struct Machine {
@@ -106,6 +114,7 @@ struct Machine {
     unsigned threads = 1;
     std::string backend = "vulkan";  ///< as --backend names it
     std::string cuda;                ///< version of CUDA, where it is measured; else empty
+    std::string tuning = {};         ///< tune::EngineReport::state; empty: unknown
 };
 
 /// Everything of one run of the command.

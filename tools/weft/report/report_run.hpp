@@ -5,24 +5,44 @@
 #include <functional>
 #include <vector>
 
+#include "report/report_forecast.hpp"
 #include "report/report_kernel.hpp"
 
 namespace weft::tool {
+
+/// Of all kernels of a report together.
+class ReportClock {
+  public:
+    ReportClock(double total_s, double weight) : budget_(total_s, weight) {}
+    double share(double weight) const { return budget_.share(weight, elapsed_s()); }
+    double left_s() const { return budget_.left_s(elapsed_s()); }
+    double total_s() const { return budget_.total_s(); }
+    double done() const { return budget_.done(); }
+    void pass(double weight) { budget_.pass(weight); }
+
+  private:
+    double elapsed_s() const;
+    TimeBudget budget_;
+    double begin_s_ = seconds_now();
+};
 
 struct RunSettings {
     std::vector<std::uint64_t> batch_sizes;
     std::vector<ReportPath> paths;  ///< what to measure, the CPU first; those that `targets` has
     Repeats repeats;
     unsigned threads = 1;
-    std::function<void(const SizeResult&)> on_size;  ///< told of each process at each size
+    std::function<void(const SizeResult&)> on_size = {};  ///< told of each process at each size
+    ReportClock* clock = nullptr;                         ///< null: as long as it takes
+    std::function<void()> on_figure = {};                 ///< told when the clock has passed another figure
+    std::function<bool()> stop = {};                      ///< asked before each run: whether to end here
 };
 
-/// Ceilings and stages are those of Vulkan; without it there are none. Errors: weft::Error device_lost, of
-/// Vulkan. Everything else fails its path at its size alone.
+/// Of all figures of a kernel, for a ReportClock.
+double weight_of(const ReportKernel& kernel, const RunSettings& settings);
+
+/// Ceilings and stages are those of Vulkan; without it there are none. After a stop it returns what is
+/// measured. Errors: weft::Error device_lost, of Vulkan. Everything else fails its path at its size alone.
 KernelResult run_kernel(const ReportTargets& targets, const ReportKernel& kernel,
                         const RunSettings& settings);
-
-/// Bytes of memory that could be taken without harm to others; 0: the system does not tell.
-double free_host_bytes();
 
 }  // namespace weft::tool

@@ -12,6 +12,7 @@
 
 #include "cli/failure.hpp"
 #include "cli/output_file.hpp"
+#include "report/report_advice.hpp"
 #include "report/report_files.hpp"
 #include "report/report_findings.hpp"
 
@@ -31,21 +32,23 @@ bool has_stamp(const std::string& folder, const std::string& stamp) {
     return false;
 }
 
+}  // namespace
+
 /// A stamp that no other set of files in the folder has, not even one that is written at this moment: who
 /// creates the summary, which every set has, owns the stamp. Until the summary is written it is empty, and is
 /// removed if that does not happen.
-class ClaimedStamp {
+class ReportWriter::Stamp {
   public:
     /// `stamp`, or with "_2" and so on behind it. Errors: Failure with Exit::failed.
-    ClaimedStamp(const std::string& folder, const std::string& stamp) : stamp_(stamp) {
+    Stamp(const std::string& folder, const std::string& stamp) : stamp_(stamp) {
         for (int i = 2; has_stamp(folder, stamp_) || !claim(folder); ++i)
             stamp_ = stamp + "_" + std::to_string(i);
     }
-    ~ClaimedStamp() {
+    ~Stamp() {
         if (!path_.empty()) ::unlink(path_.c_str());
     }
-    ClaimedStamp(const ClaimedStamp&) = delete;
-    ClaimedStamp& operator=(const ClaimedStamp&) = delete;
+    Stamp(const Stamp&) = delete;
+    Stamp& operator=(const Stamp&) = delete;
 
     const std::string& stamp() const { return stamp_; }
     void written() { path_.clear(); }
@@ -66,74 +69,81 @@ class ClaimedStamp {
     std::string stamp_, path_;
 };
 
-/// Writes the files of a report, and keeps their names in it.
-class Writer {
-  public:
-    Writer(Report& report, std::string folder, bool plot)
-        : report_(report), folder_(std::move(folder)), plot_(plot) {}
+ReportWriter::ReportWriter(Report& report, std::string folder, const ReportParts& parts)
+    : report_(report), folder_(std::move(folder)), parts_(parts) {}
 
-    void write(const std::string& what, const std::string& extension, const std::string& text) {
-        const std::string name = what + "_" + report_.stamp + "." + extension;
-        write_text_file((fs::path(folder_) / name).string(), text);
-        report_.files.push_back(name);
-    }
-    /// `script` makes the text for the name of a picture.
-    template <class Script>
-    void draw(const std::string& what, Script&& script) {
-        if (!plot_) return;
-        const std::string picture = what + "_" + report_.stamp + ".png";
-        write(what, "gp", script(picture));
-        const fs::path file = fs::absolute(fs::path(folder_) / report_.files.back());
-        const std::string failure = run_gnuplot(folder_, file.string());
-        std::error_code error;
-        if (failure.empty() && fs::exists(fs::path(folder_) / picture, error)) {
-            report_.files.push_back(picture);
-            return;
-        }
-        fs::remove(fs::path(folder_) / picture, error);
-        const std::string note = "No picture " + picture + ": " +
-                                 (failure.empty() ? "gnuplot wrote none" : failure) +
-                                 "; its script is there.";
-        report_.notes.push_back(note);
-        std::printf("%s\n", note.c_str());
-    }
+ReportWriter::~ReportWriter() = default;
 
-  private:
-    Report& report_;
-    std::string folder_;
-    bool plot_;
-};
-
-void print_findings(const Report& report, const std::string& folder) {
-    std::printf("\n");
-    for (const KernelResult& result : report.kernels)
-        for (const std::string& finding : findings(result)) std::printf("%s\n", finding.c_str());
-    std::printf("\nwritten to %s:\n", folder.c_str());
-    for (const std::string& file : report.files) std::printf("  %s\n", file.c_str());
+void ReportWriter::claim() {
+    if (stamp_ != nullptr) return;
+    stamp_ = std::make_unique<Stamp>(folder_, report_.stamp);
+    report_.stamp = stamp_->stamp();
 }
 
-}  // namespace
+void ReportWriter::write(const std::string& what, const std::string& extension, const std::string& text) {
+    const std::string name = what + "_" + report_.stamp + "." + extension;
+    write_text_file((fs::path(folder_) / name).string(), text);
+    report_.files.push_back(name);
+}
 
-void write_report(Report& report, const std::string& folder, const ReportParts& parts) {
-    ClaimedStamp claimed(folder, report.stamp);
-    report.stamp = claimed.stamp();
-    Writer writer(report, folder, parts.plot);
-    bool any_ran = false;
-    for (const KernelResult& result : report.kernels) {
-        if (parts.results) writer.write(result.kernel + "_results", "json", json_text(report, result));
-        writer.write(result.kernel + "_summary", "csv", csv_text(report, result));
-        any_ran = any_ran || result.any_ran();
-        if (result.any_ran())
-            writer.draw(result.kernel + "_profile",
-                        [&](const std::string& picture) { return plot_script(report, result, picture); });
+/// `script` makes the text for the name of a picture.
+template <class Script>
+void ReportWriter::draw(const std::string& what, Script&& script) {
+    if (!parts_.plot) return;
+    const std::string picture = what + "_" + report_.stamp + ".png";
+    write(what, "gp", script(picture));
+    const fs::path file = fs::absolute(fs::path(folder_) / report_.files.back());
+    const std::string failure = run_gnuplot(folder_, file.string());
+    std::error_code error;
+    if (failure.empty() && fs::exists(fs::path(folder_) / picture, error)) {
+        report_.files.push_back(picture);
+        return;
     }
-    if (parts.combined && any_ran)
-        writer.draw("all_profile",
-                    [&](const std::string& picture) { return combined_script(report, picture); });
-    report.files.push_back(summary_name(report.stamp));
-    write_text_file((fs::path(folder) / report.files.back()).string(), markdown_text(report));
-    claimed.written();
-    print_findings(report, folder);
+    fs::remove(fs::path(folder_) / picture, error);
+    const std::string note = "No picture " + picture + ": " +
+                             (failure.empty() ? "gnuplot wrote none" : failure) + "; its script is there.";
+    report_.notes.push_back(note);
+    std::printf("%s\n", note.c_str());
+}
+
+void ReportWriter::write_summary() {
+    const std::string name = summary_name(report_.stamp);
+    std::erase(report_.files, name);
+    report_.files.push_back(name);  // last
+    write_text_file((fs::path(folder_) / name).string(), markdown_text(report_));
+    stamp_->written();
+}
+
+void ReportWriter::add(const KernelResult& result) {
+    claim();
+    if (parts_.results) write(result.kernel + "_results", "json", json_text(report_, result));
+    write(result.kernel + "_summary", "csv", csv_text(report_, result));
+    write_summary();  // before gnuplot, which takes a while
+    if (!result.any_ran()) return;
+    draw(result.kernel + "_profile",
+         [&](const std::string& picture) { return plot_script(report_, result, picture); });
+}
+
+void ReportWriter::finish() {
+    claim();
+    const bool any_ran = std::any_of(report_.kernels.begin(), report_.kernels.end(),
+                                     [](const KernelResult& result) { return result.any_ran(); });
+    if (parts_.combined && any_ran)
+        draw("all_profile", [&](const std::string& picture) { return combined_script(report_, picture); });
+    write_summary();
+    print();
+}
+
+void ReportWriter::print() const {
+    std::printf("\n");
+    for (const KernelResult& result : report_.kernels)
+        for (const std::string& finding : findings(result)) std::printf("%s\n", finding.c_str());
+    if (const std::vector<std::string> all = advice(report_); !all.empty()) {
+        std::printf("\nadvice:\n");
+        for (const std::string& line : all) std::printf("- %s\n", line.c_str());
+    }
+    std::printf("\nwritten to %s:\n", folder_.c_str());
+    for (const std::string& file : report_.files) std::printf("  %s\n", file.c_str());
 }
 
 }  // namespace weft::tool

@@ -172,3 +172,30 @@ TEST_CASE("without a cache folder tiles are kept in the process") {
         },
         off);
 }
+
+TEST_CASE("measuring tiles counts its runs, and ends when it is cancelled or its callback throws") {
+    const ScratchFolder folder;
+    on_device([&](weft::Backend& backend) {
+        std::uint64_t last = 0, total = 0;
+        weft::tune::TileOptions options{.keep = false, .repeats = 1};
+        options.progress = [&](const weft::Progress& p) {
+            CHECK(p.done > last);
+            last = p.done;
+            total = p.total;
+        };
+        weft::tune::kernel_matrix_tiles(backend, kShape, options);
+        CHECK(total > 2);
+        CHECK(last == total);
+        std::stop_source stop;
+        options.cancel = stop.get_token();
+        options.progress = [&](const weft::Progress& p) {
+            CHECK(p.done <= 2);
+            if (p.done == 2) stop.request_stop();
+        };
+        check_error(weft::Errc::cancelled, "tune::kernel_matrix_tiles: cancelled by its stop token (2 of",
+                    [&] { weft::tune::kernel_matrix_tiles(backend, kShape, options); });
+        options.cancel = {};
+        options.progress = [](const weft::Progress&) { throw 7; };
+        CHECK_THROWS_AS(weft::tune::kernel_matrix_tiles(backend, kShape, options), int);
+    });
+}
