@@ -37,6 +37,7 @@ WEFT_MAIN() {
         }
 #endif
         const uint bits = values[at];
-        values[at] = floatBitsToUint(own && !is_nan32(bits) ? 1.0f : uintBitsToFloat(bits) * float(factor));
+        values[at] =
+            floatBitsToUint(own && !is_nan32(bits) ? 1.0f : float(Real(uintBitsToFloat(bits)) * factor));
     }
 }
