@@ -21,6 +21,10 @@ layout(push_constant) uniform Push {
     GramPackParameters p;
 };
 layout(set = 0, binding = 0) readonly buffer States { Complex states[]; };
+#if defined(WEFT_REAL64)
+layout(constant_id = 1) const bool kWidened = false;  // states are complex64
+layout(set = 0, binding = 0) readonly buffer NarrowStates { vec2 narrow_states[]; };
+#endif
 #if defined(WEFT_MATRIX)
 layout(set = 0, binding = 1) writeonly buffer Planes { uint planes[]; };
 #else

@@ -7,12 +7,19 @@ WEFT_CONST uint kWidth = kGramPackAmplitudes;
 // Rows are longer by one number, so that a column is spread over the banks.
 WEFT_GROUP(Complex, held, kGramBlockRows*(kWidth + 1u));
 
+WEFT_GPU Complex state_at(uint i) {
+#if defined(WEFT_REAL64)
+    if (kWidened) return Complex(narrow_states[i].x, narrow_states[i].y);
+#endif
+    return states[i];
+}
+
 WEFT_GPU void read(uint row0, uint k0) {
     for (uint i = gl_LocalInvocationIndex; i < kGramBlockRows * kWidth; i += gl_WorkGroupSize.x) {
         const uint r = i / kWidth, k = i % kWidth;
         Complex value = Complex(0.0);
         if (row0 + r < p.rows && k0 + k < p.amplitudes)
-            value = states[p.before + (row0 + r) * p.amplitudes + k0 + k];
+            value = state_at(p.before + (row0 + r) * p.amplitudes + k0 + k);
         held[r * (kWidth + 1u) + k] = value;
     }
 }

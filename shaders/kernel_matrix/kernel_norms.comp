@@ -20,6 +20,10 @@ layout(push_constant) uniform Push {
 layout(set = 0, binding = 0) readonly buffer Squares { Real squares[]; };
 #else
 layout(set = 0, binding = 0) readonly buffer States { Real2 states[]; };
+#if defined(WEFT_REAL64)
+layout(constant_id = 2) const bool kWidened = false;  // states are complex64
+layout(set = 0, binding = 0) readonly buffer NarrowStates { vec2 narrow_states[]; };
+#endif
 #endif
 layout(set = 0, binding = 1) writeonly buffer Factors { Real factors[]; };
 #include "kernel_norms.glsl.h"

@@ -6,6 +6,15 @@
 
 WEFT_GROUP(Real, sums, 128);
 
+#if !defined(WEFT_SQUARES)
+WEFT_GPU Real2 state_at(uint i) {
+#if defined(WEFT_REAL64)
+    if (kWidened) return Real2(narrow_states[i].x, narrow_states[i].y);
+#endif
+    return states[i];
+}
+#endif
+
 WEFT_MAIN() {
     for (uint row = gl_WorkGroupID.x; row < count; row += gl_NumWorkGroups.x) {
         Real sum = kZero;
@@ -14,7 +23,7 @@ WEFT_MAIN() {
 #if defined(WEFT_SQUARES)
             WEFT_PRECISE const Real term = squares[row * p.amplitudes + i] - lost;
 #else
-            const Real2 a = states[p.before + row * p.amplitudes + i];
+            const Real2 a = state_at(p.before + row * p.amplitudes + i);
             WEFT_PRECISE const Real term = fma(a.x, a.x, a.y * a.y) - lost;
 #endif
             WEFT_PRECISE const Real next = sum + term;

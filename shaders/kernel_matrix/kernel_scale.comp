@@ -5,8 +5,7 @@
 #include "kernel_interface.glsl.h"
 
 layout(local_size_x = 128) in;
-layout(constant_id = 2) const bool kWideValues = false;   // K is float64
-layout(constant_id = 3) const bool kWideFactors = false;  // factors are double
+layout(constant_id = 2) const bool kWideValues = false;  // K is float64
 layout(push_constant) uniform Push {
     uint count;
     uint first;

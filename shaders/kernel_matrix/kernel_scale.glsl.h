@@ -5,9 +5,10 @@
 
 WEFT_GPU Real factor_at(uint i) {
 #if defined(WEFT_REAL64)
-    if (kWideFactors) return packDouble2x32(uvec2(factors[2u * i], factors[2u * i + 1u]));
+    return packDouble2x32(uvec2(factors[2u * i], factors[2u * i + 1u]));
+#else
+    return uintBitsToFloat(factors[i]);
 #endif
-    return Real(uintBitsToFloat(factors[i]));
 }
 
 // It compares bits, because drivers may assume that no value is NaN.
@@ -36,6 +37,7 @@ WEFT_MAIN() {
         }
 #endif
         const uint bits = values[at];
-        values[at] = floatBitsToUint(own && !is_nan32(bits) ? 1.0f : uintBitsToFloat(bits) * float(factor));
+        values[at] =
+            floatBitsToUint(own && !is_nan32(bits) ? 1.0f : float(Real(uintBitsToFloat(bits)) * factor));
     }
 }

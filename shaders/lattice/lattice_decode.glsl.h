@@ -95,7 +95,7 @@ WEFT_GPU Point decode(uint vector, Start start) {
     }
     const uint s = (start.status >> (8 * (vector & 3))) & 0xffu;
     good = good && s != kLatticeBad && (s & 0x7fu) <= settings.max_retries;
-    n = values_of(n, dither_at(vector), lattice_scale(settings, good ? s & 0x7fu : 0));
+    n = values_of(n, dither_at(vector), scale_of(good ? s & 0x7fu : 0));
     if (!good) {
         WEFT_UNROLL for (uint i = 0; i < kDim; ++i) n.v[i] = uintBitsToFloat(0x7fc00000u);
     }

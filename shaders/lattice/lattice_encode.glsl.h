@@ -25,7 +25,7 @@ WEFT_GPU void put(uint value, uint width) {
 // Writes the digits of a vector and returns its status.
 WEFT_GPU uint encode(uint vector, Point x) {
     if (is_base4()) {
-        const Base4 code = base4_vector(x, dither_at(vector), kDither, tries(), kLevels);
+        const Base4 code = encode_base4(x, dither_at(vector));
         if (kBits == 2) {
             put(code.digits, kVectorBits);
             return code.status;
@@ -38,7 +38,7 @@ WEFT_GPU uint encode(uint vector, Point x) {
         }
         return code.status;
     }
-    const Result r = encode_vector(x, dither_at(vector), kDither, tries(), kQ, kInverseQ, kLevels);
+    const Result r = encode_any(x, dither_at(vector));
     WEFT_UNROLL for (uint m = 0; m < 4; ++m) {
         if (m >= kLevels) continue;
         WEFT_UNROLL for (uint i = 0; i < kDim; ++i) put(uint(r.code.level[m].v[i]), kBits);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The common functions of the lattice kernels. Needs lattice_types.h, the constants of a kernel and the push
-// constants `count`, `first`, `settings` and `shape` from the shader. No include guard: read once for each
-// kernel, like the other bodies of kernels.
+// The common functions of the lattice kernels. Needs lattice_types.h, the constants of a kernel, the push
+// constants `count`, `first`, `settings` and `shape` and the table `scales` from the shader. No include
+// guard: read once for each kernel, like the other bodies of kernels.
 WEFT_CONST uint kDim = WEFT_LATTICE;
 
 WEFT_GPU Point zero_point() {
@@ -28,8 +28,43 @@ WEFT_GPU bool is_base4() {
     return kQ == 4.0f && kLevels <= 2;
 }
 
-WEFT_GPU LatticeSettings tries() {
-    LatticeSettings s = settings;
-    if (!kRetries) s.max_retries = 0;
-    return s;
+// Whether a vector with this status is coded again, after so many retries.
+WEFT_GPU bool is_retried(uint status, uint retries) {
+    return kRetries && status == kLatticeOverload && retries < settings.max_retries;
+}
+
+// Shrinks x until it can be coded, or retries are used up. Every try multiplies x itself, so that rounding
+// does not grow with their number.
+WEFT_GPU Result encode_any(Point x, Point dither) {
+    Result r;
+    Point tried = x;
+    uint retries = 0;
+    bool again = true;
+    while (again) {
+        r = encode_vector(tried, dither, kDither, settings.inverse_beta, kQ, kInverseQ, kLevels);
+        again = is_retried(r.status, retries);
+        if (again) tried = shrunk(x, scales[lattice_shrink_at(++retries)]);
+    }
+    r.status |= retries;
+    return r;
+}
+WEFT_GPU Base4 encode_base4(Point x, Point dither) {
+    Base4 code;
+    Point tried = x;
+    uint retries = 0;
+    bool again = true;
+    while (again) {
+        code = base4_vector(tried, dither, kDither, settings.inverse_beta, kLevels);
+        again = is_retried(code.status, retries);
+        if (again) tried = shrunk(x, scales[lattice_shrink_at(++retries)]);
+    }
+    code.status |= retries;
+    return code;
+}
+
+// What the point of a vector is multiplied by. `retries` is at most settings.max_retries.
+WEFT_GPU float scale_of(uint retries) {
+    if (!kRetries || retries == 0) return settings.beta;
+    WEFT_PRECISE float scale = settings.beta * scales[lattice_grow_at(retries)];
+    return scale;
 }

@@ -19,17 +19,17 @@ WEFT_GPU uint quantize(Point x, uint vector) {
     Point n;
     uint s;
     if (is_base4()) {
-        const Base4 code = base4_vector(x, dither, kDither, tries(), kLevels);
+        const Base4 code = encode_base4(x, dither);
         n = sum_of_bytes(code.left, base4_bias(code.left, kLevels));
         s = code.status;
     } else {
-        const Result r = encode_vector(x, dither, kDither, tries(), kQ, kInverseQ, kLevels);
+        const Result r = encode_any(x, dither);
         // Each level of a code adds n - q Q(n / q); their sum telescopes.
         n = r.point;
         WEFT_UNROLL for (uint i = 0; i < kDim; ++i) n.v[i] -= whole_range() * r.code.rest.v[i];
         s = r.status;
     }
-    n = values_of(n, dither, lattice_scale(settings, kRetries ? s & 0x7fu : 0));
+    n = values_of(n, dither, scale_of(s == kLatticeBad ? 0 : s & 0x7fu));
     if (s == kLatticeBad) {
         WEFT_UNROLL for (uint i = 0; i < kDim; ++i) n.v[i] = uintBitsToFloat(0x7fc00000u);
     }

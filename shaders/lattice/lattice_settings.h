@@ -17,7 +17,6 @@ const uint kLatticeInHand = 4u;
 
 struct LatticeSettings {
     float beta, inverse_beta;  // inverse_beta: 1 / beta rounded to float by the host
-    float shrink, grow;        // 2^-alpha and 2^alpha, a factor for each retry
     uint max_retries;
     uint seed_low, seed_high;    // seed of the dither
     uint index_low, index_high;  // number of the job's vector 0 for the dither
@@ -41,11 +40,13 @@ WEFT_FN uint lattice_mix(uint x) {
     return x ^ (x >> 16);
 }
 
-// beta * grow^retries.
-WEFT_FN float lattice_scale(LatticeSettings settings, uint retries) {
-    WEFT_PRECISE float scale = settings.beta;
-    for (uint t = 0u; t < retries; ++t) scale = scale * settings.grow;
-    return scale;
+// The powers of a number of retries in the table of the host: 2^(-alpha retries), which an encoder multiplies
+// by, and 2^(alpha retries), which a decoder multiplies by. Each is rounded to float once.
+WEFT_FN uint lattice_shrink_at(uint retries) {
+    return 2u * retries;
+}
+WEFT_FN uint lattice_grow_at(uint retries) {
+    return 2u * retries + 1u;
 }
 
 // The key of vector `index` + `offset`, a 64-bit number in two words.

@@ -125,6 +125,8 @@ void for_kernels(weft::Backend& backend, std::size_t qubits, Body&& body) {
     }
 }
 
+// K of given states, also divided by the values of both rows with themselves. Arithmetic is float64 if K or
+// the states are 64 bits wide.
 template <class Amplitude, class Out>
 void check_given(weft::Backend& backend, const KernelStatesCase& c) {
     CAPTURE(c.rows);
@@ -145,19 +147,30 @@ void check_given(weft::Backend& backend, const KernelStatesCase& c) {
     };
     const std::vector<Amplitude> x = states(c.rows, 1), y = c.others == 0 ? x : states(c.others, 5);
     const weft::KernelMatrixShape shape{c.rows, c.others, c.qubits};
-    std::vector<double> want;
+    const auto value = [&](const Amplitude* left, const Amplitude* right) {
+        c64 sum = 0;
+        for (std::uint64_t a = 0; a < size; ++a) sum += c64(left[a]) * std::conj(c64(right[a]));
+        return std::norm(sum);
+    };
+    const auto own = [&](const std::vector<Amplitude>& rows) {
+        std::vector<double> values;
+        for (std::uint64_t i = 0; i < rows.size(); i += size) values.push_back(value(&rows[i], &rows[i]));
+        return values;
+    };
+    const std::vector<double> own_x = own(x), own_y = own(y);
+    std::vector<double> want, divided;
     double most = 0;
     for (std::uint64_t i = 0; i < c.rows; ++i)
         for (std::uint64_t j = 0; j < shape.columns(); ++j) {
-            c64 sum = 0;
-            for (std::uint64_t a = 0; a < size; ++a)
-                sum += c64(x[i * size + a]) * std::conj(c64(y[j * size + a]));
-            want.push_back(std::norm(sum));
+            want.push_back(value(&x[i * size], &y[j * size]));
+            divided.push_back(want.back() / std::sqrt(own_x[i] * own_y[j]));
             most = std::max(most, want.back());
         }
-    const bool wide = std::is_same_v<Amplitude, c64> && std::is_same_v<Out, double>;
+    // The last one is a rounding to float, and a second one where K is divided.
+    const double bound = std::is_same_v<Out, double> ? 1e-12 : std::is_same_v<Amplitude, c32> ? 2e-6 : 1.2e-7;
     on_places(backend, 0, [&](auto& place) {
-        check_close(call<Out>(place, x, y, shape, {}), want, (wide ? 1e-12 : 2e-6) * most);
+        check_close(call<Out>(place, x, y, shape, {}), want, bound * most);
+        check_close(call<Out>(place, x, y, shape, {.normalize = true}), divided, bound);
     });
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <tuple>
 #include <vector>
 
 #include <weft/ops/lattice.hpp>
@@ -55,6 +56,15 @@ inline std::vector<LatticeCase> lattice_cases(bool every_code) {
                          dyadic_values(64 * d, range, q + levels)});
         cases.push_back(
             {"retries", {.lattice = lattice, .max_retries = 10}, dyadic_values(64 * d, 512.0f, 3)});
+        // Up to 94 retries, after which a product of roundings differs from the rounded power. No vector of E8 is
+        // so near to a tie that the oracle cannot tell.
+        for (const auto& [alpha, most, range] :
+             {std::tuple{0.25f, 19u, 64.0f}, {0.1f, 100u, 2048.0f}, {0.7f, 8u, 512.0f}, {3.0f, 21u, 4e9f}})
+            for (const std::uint32_t q : {4u, 5u})
+                cases.push_back(
+                    {"retries of other steps than 1",
+                     {.lattice = lattice, .q = q, .beta = 0.7f, .alpha = alpha, .max_retries = most},
+                     dyadic_values(32 * d, range, 9)});
         LatticeCode dithered{.lattice = lattice,
                              .q = 8,
                              .beta = 0.25f,

@@ -16,6 +16,7 @@
 #include "ops/lattice/lattice_check.hpp"
 #include "ops/lattice/lattice_plan.hpp"
 #include "ops/lattice/lattice_resident.hpp"
+#include "ops_vulkan/lattice/lattice_scales.hpp"
 #include "ops_vulkan/lattice/lattice_shaders.hpp"
 #include "support/gpu_fixture.hpp"
 
@@ -53,7 +54,8 @@ std::vector<std::uint32_t> decoded(Backend& backend, const Case& c, const std::v
     stream.fill(out.view(), kUntouched);
     stream.dispatch(program,
                     {BufferView<const std::uint32_t>(codes_there.view()),
-                     BufferView<const std::uint32_t>(status_there.view()), out.view(0, values)},
+                     BufferView<const std::uint32_t>(status_there.view()), out.view(0, values),
+                     kernels::resident_scales(stream, c.code)},
                     r.elements, r.parameters);
     return stream.download(out);
 }

@@ -173,13 +173,17 @@ inline Ints oracle_decode(const LatticeCode& code, const Ints& digits, std::uint
     return sum;
 }
 
+/// The float nearest to 2^(alpha T), of which T is negative for an encoder. The exponent is exact.
+inline float oracle_power(float alpha, int retries) {
+    return static_cast<float>(std::exp2(static_cast<long double>(alpha) * retries));
+}
+
 /// The value of a decoded point. Variables are volatile, so that no compiler fuses operations or keeps more
 /// bits.
 inline std::vector<float> oracle_value(const LatticeCode& code, const Ints& n, std::uint32_t retries,
                                        const std::vector<Wide>& dither) {
     volatile float scale = code.beta;
-    const auto grow = static_cast<float>(std::exp2(static_cast<double>(code.alpha)));
-    for (std::uint32_t t = 0; t < retries; ++t) scale = scale * grow;
+    scale = scale * oracle_power(code.alpha, static_cast<int>(retries));
     std::vector<float> value;
     for (std::size_t i = 0; i < n.size(); ++i) {
         volatile float moved = static_cast<float>(n[i]) * 0.5f;
@@ -205,14 +209,14 @@ inline OracleVector oracle_vector(const LatticeCode& code, const float* values, 
     const std::size_t d = dimension(code.lattice);
     const std::vector<Wide> dither = dither_of_vector(code, index);
     const auto inverse = static_cast<float>(1.0 / static_cast<double>(code.beta));
-    const auto shrink = static_cast<float>(std::exp2(-static_cast<double>(code.alpha)));
-    std::vector<float> x(values, values + d);
     OracleVector out;
     for (std::uint32_t retries = 0;; ++retries) {
         constexpr Wide kOne = Wide{1} << 40;
+        const float shrink = oracle_power(code.alpha, -static_cast<int>(retries));
         std::vector<Wide> g;
         for (std::size_t i = 0; i < d; ++i) {
-            volatile float v = x[i] * inverse;
+            volatile float v = values[i] * shrink;
+            v = v * inverse;
             v = v + static_cast<float>(static_cast<std::int64_t>(dither[i])) / 4096.0f;
             const double held = std::fmin(std::fmax(static_cast<double>(v), -131072.0), 131072.0);
             g.push_back(static_cast<Wide>(std::ldexp(held, 40)));
@@ -226,13 +230,7 @@ inline OracleVector oracle_vector(const LatticeCode& code, const float* values, 
         }
         const bool overload = n != Ints(d, 0);
         out.status = static_cast<std::uint8_t>(retries | (overload ? 0x80u : 0u));
-        if (overload && retries < code.max_retries) {
-            for (float& v : x) {
-                volatile float smaller = v * shrink;
-                v = smaller;
-            }
-            continue;
-        }
+        if (overload && retries < code.max_retries) continue;
         out.decoded = oracle_decode(code, out.digits, code.levels);
         out.value = oracle_value(code, out.decoded, retries, dither);
         return out;

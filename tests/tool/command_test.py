@@ -539,6 +539,12 @@ class Lattice(Case):
         # The largest number of retries is read from the counts.
         self.succeed("lattice", "decode", self.codes, "-o", self.y, "--lattice", "Z2", "--scales", scales)
         self.assertEqual(load(self.y), wanted)
+        # Twelve retries of a quarter are a factor of exactly 8.
+        quarters = ["--lattice", "Z2", "--alpha", "0.25", "--max-retries", "12", "--scales", scales]
+        self.succeed("lattice", "encode", self.write("far.npy", floats([[40, 0]])), "-o", self.codes, *quarters)
+        self.assertEqual(load(scales)[2], [12])
+        self.succeed("lattice", "decode", self.codes, "-o", self.y, *quarters)
+        self.assertEqual(load(self.y)[2], [40, 0])
         many = self.write("many.npy", floats([[20.3, 20.4], [1, 1], [1e6, 0]]))
         steep = ["--lattice", "Z2", "--alpha", "4", "--scales", scales]
         self.succeed("lattice", "encode", many, "-o", self.codes, *steep, "--max-retries", "16")

@@ -163,9 +163,9 @@ void kernel_matrix(Stream& stream, const KernelMatrixCircuit& circuit, const Con
                    const KernelMatrixOptions& options = {});
 
 /// K of resident states, complex64 or complex128 [samples, 2^qubits] and [others, 2^qubits], recorded on
-/// `stream`. complex64 is computed on in float32, complex128 in float64, whatever the type of `k`. A state
-/// with an amplitude that is not finite makes its row and column NaN; so may one with `normalize` whose norm
-/// is beyond 4.2e9 in float32 (1.1e77 in float64).
+/// `stream`. Computes in float64 where the states or `k` are 64 bits wide, else in float32. A state with an
+/// amplitude that is not finite makes its row and column NaN; so may one with `normalize` whose norm is
+/// beyond 4.2e9 if `k` is float32 (1.1e77 if it is float64).
 void kernel_matrix(Stream& stream, const ConstDeviceArray& states, const DeviceArray& k,
                    const KernelMatrixShape& shape, const KernelMatrixOptions& options = {});
 void kernel_matrix(Stream& stream, const detail::GivenStates<ConstDeviceArray>& states,
@@ -187,7 +187,7 @@ OpReport kernel_matrix(Backend& backend, const KernelMatrixCircuit& circuit, con
                        const KernelMatrixHostOptions& options = {});
 
 /// K of states in host memory into host memory. Errors: as above; EncodeError - also states whose norm is
-/// above 4.2e9 if the amplitudes or K are float32, otherwise above 1.1e77, because K has its fourth power.
+/// above 4.2e9 if K is float32, otherwise above 1.1e77, because K has its fourth power.
 OpReport kernel_matrix(Backend& backend, const ConstHostArray& states, const HostArray& k,
                        const KernelMatrixShape& shape, const KernelMatrixHostOptions& options = {});
 OpReport kernel_matrix(Backend& backend, const detail::GivenStates<ConstHostArray>& states,

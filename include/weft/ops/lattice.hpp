@@ -32,9 +32,9 @@ constexpr std::uint32_t dimension(Lattice lattice) noexcept {  ///< values of a 
 /// A code: what encoder and decoder must agree on. docs/lattice.md has the rules, ties and orders of bits.
 ///
 /// x / beta is rounded to the nearest lattice point, and that is written in `levels` digits of base q for
-/// each value, fine level first. A point that needs more overloads: with retries, x is divided by 2^alpha and
-/// coded again, and the number of retries goes into the vector's status byte. Errors: invalid_argument,
-/// naming the member.
+/// each value, fine level first. A point that needs more overloads: with retries, x is multiplied by
+/// 2^-alpha, 2^(-2 alpha) and so on, each a power that is rounded once, until it can be coded. The number of
+/// retries goes into the vector's status byte. Errors: invalid_argument, naming the member.
 struct LatticeCode {
     Lattice lattice = Lattice::d4;
     std::uint32_t q = 4;            ///< 3 to 16; 2 is refused: it has no code for positive values
@@ -121,7 +121,10 @@ OpReport lattice_quantize(Backend& backend, const LatticeCode& code, std::span<c
 
 /// The same on resident buffers, recorded on `stream`: codes have code_words(), statuses status_words() words
 /// for rows * tiles vectors. Only shapes are checked: statuses report what a call in host memory would throw.
-/// Errors: invalid_argument - code, sizes, `y` that overlaps `x` in part; as Stream::dispatch.
+/// The first call with retries and a certain alpha and max_retries uploads a table of powers into a buffer
+/// that the backend keeps until Backend::trim(); Backend::memory() counts it as "lattice scales". Errors:
+/// invalid_argument - code, sizes, `y` that overlaps `x` in part; out_of_memory - that buffer; as
+/// Stream::dispatch.
 void lattice_encode(Stream& stream, const LatticeCode& code, BufferView<const float> x,
                     BufferView<std::uint32_t> codes, BufferView<std::uint32_t> status,
                     const LatticeOptions& options = {});

@@ -50,6 +50,8 @@ void check(GramProblem& problem) {
         refuse(Errc::invalid_argument, "nothing to multiply (got " + text(problem.rows) + " x " +
                                            text(problem.columns) + " states of " + text(problem.amplitudes) +
                                            " amplitudes, need at least 1 each)");
+    if (problem.widened && problem.precision != GramReal::float64)
+        refuse(Errc::invalid_argument, "widened states of float32 (got float32, need float64)");
     if (problem.symmetric && problem.rows != problem.columns)
         refuse(Errc::invalid_argument, "symmetric, but not square (got " + text(problem.rows) + " x " +
                                            text(problem.columns) + ", need as many rows as columns)");

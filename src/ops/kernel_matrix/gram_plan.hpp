@@ -43,6 +43,7 @@ struct GramProblem {
     std::uint64_t amplitudes = 0;            ///< of a state
     bool symmetric = false;                  ///< Y is X: half of the work, and K is symmetric to the bit
     GramReal precision = GramReal::float32;  ///< float32: complex64 states; float64: complex128
+    bool widened = false;                    ///< float64 of complex64 states: packing widens them
     GramReal output = GramReal::float32;     ///< elements of K
     std::uint64_t leading = 0;               ///< elements between rows of K; 0: columns
     /// Every row has norm 1 up to rounding. Otherwise matrix units are not used, because they hold float16.
@@ -107,6 +108,8 @@ struct GramPlan {
         return (rows + 63) / 64 * 64 * row_bytes;
     }
     std::uint64_t complex_bytes() const noexcept { return method == GramMethod::fp64 ? 16 : 8; }
+    /// Of an amplitude that is packed.
+    std::uint64_t source_bytes() const noexcept { return problem.widened ? 8 : complex_bytes(); }
     std::uint64_t output_bytes() const noexcept { return problem.output == GramReal::float64 ? 8 : 4; }
 };
 

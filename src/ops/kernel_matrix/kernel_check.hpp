@@ -56,7 +56,7 @@ void check_states(const ArrayFacts& x, const std::optional<ArrayFacts>& y, const
                   const KernelMatrixShape& shape, const KernelMatrixOptions& options);
 
 /// Checks arrays in host memory: pointers, alignment, overlap with `k`. Features times the scale must be
-/// finite. States must be finite, and their norms must have fourth powers in the arithmetic and in `k`.
+/// finite. States must be finite, and their norms must have fourth powers in `k`.
 /// Errors: EncodeError with all rows of the first array that has such values; the text names the array and
 /// its first values.
 void check_host_features(const ConstHostArray& x, const ConstHostArray* y, const HostArray& k,

@@ -97,6 +97,7 @@ GramProblem problem_of(const KernelMatrixPlan& plan, const CircuitFacts& circuit
     GramProblem problem;
     problem.amplitudes = std::uint64_t{1} << plan.shape.qubits;
     problem.precision = plan.real64 ? GramReal::float64 : GramReal::float32;
+    problem.widened = plan.real64 && circuit.given && !circuit.given64;
     problem.output = plan.type == kFloat64 ? GramReal::float64 : GramReal::float32;
     problem.unit_rows = !circuit.given;
     problem.scaled = s.renormalize && !normalize;
@@ -160,7 +161,8 @@ void plan_states(KernelMatrixPlan& plan, const KernelMatrixDevice& device, const
     plan.stride = round_up(plan.shape.samples + plan.shape.others, 4);
     plan.others_at = plan.shape.square() ? 0 : plan.shape.samples;
     if (device.gram.software) plan.states.norm_lanes = 8;
-    plan.states.state_bytes = (plan.real64 ? std::uint64_t{16} : std::uint64_t{8}) << plan.shape.qubits;
+    const bool wide_states = circuit.given ? circuit.given64 : plan.real64;
+    plan.states.state_bytes = (wide_states ? std::uint64_t{16} : std::uint64_t{8}) << plan.shape.qubits;
     // Every gate changes the norm by about 1e-7 through rounding, and K has its fourth power.
     plan.states.renormalize = !circuit.given && !plan.real64;
     plan_passes(plan, device);
@@ -200,10 +202,11 @@ KernelMatrixPlan plan_kernel(const KernelMatrixDevice& device, const KernelMatri
     KernelMatrixPlan plan;
     plan.shape = shape;
     plan.type = type;
-    plan.real64 = circuit.given ? circuit.given64 : type == kFloat64;
-    if ((plan.real64 || type == kFloat64) && !device.gram.float64)
-        throw Error(Errc::unsupported,
-                    "kernel_matrix: the device lacks shaderFloat64 (got float64, need float32)");
+    plan.real64 = type == kFloat64 || (circuit.given && circuit.given64);
+    if (plan.real64 && !device.gram.float64)
+        throw Error(Errc::unsupported, std::string("kernel_matrix: the device lacks shaderFloat64 (got ") +
+                                           (type == kFloat64 ? "K of float64, need float32)"
+                                                             : "states of complex128, need complex64)"));
     plan.layers = effective_layers(circuit);
     plan.method =
         circuit.given || plan.layers != 0 ? KernelMatrixMethod::states : KernelMatrixMethod::product;

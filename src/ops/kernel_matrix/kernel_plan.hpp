@@ -61,7 +61,7 @@ struct StatePlan {
     std::uint32_t workgroup_rows = 0;  ///< states that a workgroup of the last pass holds parts of
     std::uint32_t squares = 0;         ///< sums of squares of a state that the last pass leaves; 0: no norms
     bool two_buffers = false;          ///< a layer reads all of the layer before
-    std::uint64_t state_bytes = 0;     ///< of a row-major state
+    std::uint64_t state_bytes = 0;     ///< of a row-major state, as it is given or built
     std::uint64_t chunk_rows = 0;      ///< states built at a time, which are dropped when they are packed
     std::uint64_t tile = 0;            ///< states of a side that are packed at a time, a multiple of 64
     std::uint64_t block = 0;           ///< rows and columns of K that go to host memory at a time

@@ -126,7 +126,7 @@ void check_lattice_code(const char* function, const LatticeCode& code) {
     constexpr float kLeast = 0x1p-40f, kMost = 0x1p40f;
     if (!(code.beta >= kLeast && code.beta <= kMost)) bad("beta", number(code.beta), "2^-40 to 2^40");
     if (!(code.alpha > 0.0f && code.alpha <= 4.0f)) bad("alpha", number(code.alpha), "above 0, at most 4");
-    const auto most = static_cast<std::uint32_t>(std::min(64.0f / code.alpha, 100.0f));
+    const std::uint32_t most = most_retries(code.alpha);
     if (code.max_retries > most)
         bad("max_retries", std::to_string(code.max_retries),
             "at most " + std::to_string(most) + " with this alpha");

@@ -88,8 +88,6 @@ shared::LatticeSettings lattice_settings(const LatticeCode& code) {
     shared::LatticeSettings s{};
     s.beta = code.beta;
     s.inverse_beta = static_cast<float>(1.0 / static_cast<double>(code.beta));
-    s.shrink = static_cast<float>(std::exp2(-static_cast<double>(code.alpha)));
-    s.grow = static_cast<float>(std::exp2(static_cast<double>(code.alpha)));
     s.max_retries = code.max_retries;
     const std::uint64_t seed = code.dither_seed.value_or(0);
     s.seed_low = static_cast<std::uint32_t>(seed);
@@ -97,6 +95,20 @@ shared::LatticeSettings lattice_settings(const LatticeCode& code) {
     s.index_low = static_cast<std::uint32_t>(code.dither_first);
     s.index_high = static_cast<std::uint32_t>(code.dither_first >> 32);
     return s;
+}
+
+std::uint32_t most_retries(float alpha) noexcept {
+    return static_cast<std::uint32_t>(std::min(64.0f / alpha, 100.0f));
+}
+
+std::vector<float> lattice_scales(const LatticeCode& code) {
+    std::vector<float> scales(2 * (std::size_t{code.max_retries} + 1));
+    for (std::uint32_t retries = 0; retries <= code.max_retries; ++retries) {
+        const double exponent = static_cast<double>(code.alpha) * retries;  // exact: 24 bits times 7
+        scales[shared::lattice_shrink_at(retries)] = static_cast<float>(std::exp2(-exponent));
+        scales[shared::lattice_grow_at(retries)] = static_cast<float>(std::exp2(exponent));
+    }
+    return scales;
 }
 
 const char* function_of(LatticeOp op) noexcept {

@@ -47,6 +47,12 @@ std::size_t lattice_job_vectors(std::size_t all, std::size_t left);
 
 shared::LatticeSettings lattice_settings(const LatticeCode& code);
 
+/// The largest LatticeCode::max_retries: the powers below stay within 2^64, and statuses within their bits.
+std::uint32_t most_retries(float alpha) noexcept;
+/// The powers of every number T of retries up to max_retries, each computed in double and rounded to float
+/// once: 2^(-alpha T) at lattice_shrink_at(T), 2^(alpha T) at lattice_grow_at(T).
+std::vector<float> lattice_scales(const LatticeCode& code);
+
 /// Neighbouring vectors that a thread works on.
 std::uint32_t vectors_of_thread(LatticeOp op, const LatticeCode& code, std::uint32_t local_size);
 

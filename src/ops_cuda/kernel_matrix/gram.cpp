@@ -25,7 +25,7 @@ GramProduct::GramProduct(StreamHandle stream, const kernels::GramPlan& plan, con
 
 void GramProduct::pack(const std::byte* states, std::uint64_t rows, std::byte* planes,
                        std::uint64_t first) const {
-    const std::uint64_t row = plan_.problem.amplitudes * plan_.complex_bytes();
+    const std::uint64_t row = plan_.problem.amplitudes * plan_.source_bytes();
     const std::uint64_t across = divide_up(plan_.problem.amplitudes, shared::kGramPackAmplitudes);
     for (std::uint64_t at = 0; at < rows; at += plan_.panel_rows) {
         const std::uint64_t count = std::min(plan_.panel_rows, rows - at);

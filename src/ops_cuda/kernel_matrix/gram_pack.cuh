@@ -24,10 +24,17 @@ using namespace shared;
 
 constexpr unsigned kThreads = 256;
 
+#if defined(WEFT_REAL64)
+template <bool widened>
+#endif
 struct GramPack {
     uint count, first;
     GramPackParameters p;
     const Complex* states;
+#if defined(WEFT_REAL64)
+    static constexpr bool kWidened = widened;
+    const vec2* narrow_states;
+#endif
 #if defined(WEFT_MATRIX)
     uint* planes;
 #else
@@ -40,6 +47,20 @@ template <class Kernel>
 __global__ void __launch_bounds__(kThreads) gram_kernel(const __grid_constant__ Kernel constants) {
     Kernel kernel = constants;
     kernel.run();
+}
+
+template <class Kernel>
+int launch_pack(const GramPackLaunch& l) {
+    Kernel kernel{};
+    kernel.count = l.count;
+    kernel.p = l.p;
+    kernel.states = static_cast<const Complex*>(l.states);
+#if defined(WEFT_REAL64)
+    kernel.narrow_states = static_cast<const vec2*>(l.states);
+#endif
+    kernel.planes = static_cast<decltype(kernel.planes)>(l.planes);
+    gram_kernel<<<l.count, kThreads, 0, l.stream>>>(kernel);
+    return cudaGetLastError();
 }
 
 #if !defined(WEFT_MATRIX)
@@ -75,13 +96,11 @@ int launch_sums(const GramLaunch& l) {
 }  // namespace
 
 int NAME(pack)(const GramPackLaunch& l) {
-    GramPack kernel{};
-    kernel.count = l.count;
-    kernel.p = l.p;
-    kernel.states = static_cast<const Complex*>(l.states);
-    kernel.planes = static_cast<decltype(kernel.planes)>(l.planes);
-    gram_kernel<<<l.count, kThreads, 0, l.stream>>>(kernel);
-    return cudaGetLastError();
+#if defined(WEFT_REAL64)
+    return l.plan->problem.widened ? launch_pack<GramPack<true>>(l) : launch_pack<GramPack<false>>(l);
+#else
+    return launch_pack<GramPack>(l);
+#endif
 }
 
 #if !defined(WEFT_MATRIX)

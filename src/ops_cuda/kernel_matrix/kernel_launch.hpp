@@ -44,6 +44,7 @@ struct StatesLaunch {
 
 struct NormsLaunch {
     StreamHandle stream = nullptr;
+    bool widened = false;  ///< real64: states are complex64
     std::uint32_t count = 0;
     shared::KernelNormParameters p{};
     const void* states = nullptr;
@@ -52,7 +53,7 @@ struct NormsLaunch {
 
 struct ScaleLaunch {
     StreamHandle stream = nullptr;
-    bool wide_values = false, wide_factors = false;
+    bool wide_values = false;  ///< real64: K is float64
     std::uint32_t count = 0;
     shared::KernelScaleParameters p{};
     const void* factors = nullptr;

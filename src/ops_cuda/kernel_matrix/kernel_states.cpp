@@ -109,6 +109,7 @@ class Normalizer {
     void take(const std::byte* states, const kernels::StateRows& rows) const {
         const NormsLaunch launch{
             .stream = stream_,
+            .widened = plan_.states.gram.problem.widened,
             .count = word(rows.count),
             .p = kernels::norm_parameters(plan_, options_, rows, std::uint64_t{1} << plan_.shape.qubits),
             .states = states,
@@ -120,20 +121,19 @@ class Normalizer {
     const std::byte* factors() const { return factors_.as<std::byte>(); }
 
     void scale(std::byte* k) const {
-        const bool wide_values = plan_.type == kFloat64, wide = wide_values || plan_.real64;
         const std::uint64_t columns = plan_.shape.columns();
         const std::uint64_t most = std::max<std::uint64_t>(1, (1u << 30) / columns);
         for (std::uint64_t row = 0; row < plan_.shape.samples; row += most) {
             const kernels::KernelBlock block{row, std::min(most, plan_.shape.samples - row), 0, columns};
             const ScaleLaunch launch{.stream = stream_,
-                                     .wide_values = wide_values,
-                                     .wide_factors = plan_.real64,
+                                     .wide_values = plan_.type == kFloat64,
                                      .count = word(block.rows * columns),
                                      .p = kernels::scale_parameters(plan_, options_, block, columns),
                                      .factors = factors_.data(),
                                      .values = k + row * columns * plan_.value_bytes()};
-            check_launch(wide ? launch_kernel_scale_real64(launch) : launch_kernel_scale_real32(launch),
-                         kFunction);
+            check_launch(
+                plan_.real64 ? launch_kernel_scale_real64(launch) : launch_kernel_scale_real32(launch),
+                kFunction);
         }
     }
 

@@ -28,19 +28,26 @@ struct KernelProduct {
 #include "shaders/kernel_matrix/kernel_product.glsl.h"
 };
 
+#if defined(WEFT_REAL64)
+template <bool widened>
+#endif
 struct KernelNorms {
     KERNEL_MEMBERS(KernelNormParameters);
     const Real2* states;
+#if defined(WEFT_REAL64)
+    static constexpr bool kWidened = widened;
+    const vec2* narrow_states;
+#endif
     Real* factors;
 #include "shaders/kernel_matrix/kernel_interface.glsl.h"
 
 #include "shaders/kernel_matrix/kernel_norms.glsl.h"
 };
 
-template <bool wide_values, bool wide_factors>
+template <bool wide_values>
 struct KernelScale {
     KERNEL_MEMBERS(KernelScaleParameters);
-    static constexpr bool kWideValues = wide_values, kWideFactors = wide_factors;
+    static constexpr bool kWideValues = wide_values;
     const uint* factors;
     uint* values;
 #include "shaders/kernel_matrix/kernel_interface.glsl.h"
@@ -66,9 +73,20 @@ int launch_parts(const ProductLaunch& l) {
     return l.symmetric ? launch_product<parts, true, false>(l) : launch_product<parts, false, false>(l);
 }
 
-template <bool wide_values, bool wide_factors>
+template <class Kernel>
+int launch_norms(const NormsLaunch& l) {
+    Kernel kernel{};
+    kernel.states = static_cast<const Real2*>(l.states);
+#if defined(WEFT_REAL64)
+    kernel.narrow_states = static_cast<const vec2*>(l.states);
+#endif
+    kernel.factors = static_cast<Real*>(l.factors);
+    return launch_kernel<kThreads>(kernel, l.count, l);
+}
+
+template <bool wide_values>
 int launch_scale(const ScaleLaunch& l) {
-    KernelScale<wide_values, wide_factors> kernel{};
+    KernelScale<wide_values> kernel{};
     kernel.factors = static_cast<const uint*>(l.factors);
     kernel.values = static_cast<uint*>(l.values);
     return launch_kernel<kThreads>(kernel, (l.count + kThreads - 1) / kThreads, l);
@@ -88,18 +106,18 @@ int NAME(product)(const ProductLaunch& l) {
 }
 
 int NAME(norms)(const NormsLaunch& l) {
-    KernelNorms kernel{};
-    kernel.states = static_cast<const Real2*>(l.states);
-    kernel.factors = static_cast<Real*>(l.factors);
-    return launch_kernel<kThreads>(kernel, l.count, l);
+#if defined(WEFT_REAL64)
+    return l.widened ? launch_norms<KernelNorms<true>>(l) : launch_norms<KernelNorms<false>>(l);
+#else
+    return launch_norms<KernelNorms>(l);
+#endif
 }
 
 int NAME(scale)(const ScaleLaunch& l) {
 #if defined(WEFT_REAL64)
-    if (l.wide_values) return l.wide_factors ? launch_scale<true, true>(l) : launch_scale<true, false>(l);
-    return launch_scale<false, true>(l);
+    return l.wide_values ? launch_scale<true>(l) : launch_scale<false>(l);
 #else
-    return launch_scale<false, false>(l);
+    return launch_scale<false>(l);
 #endif
 }
 

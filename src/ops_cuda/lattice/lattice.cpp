@@ -9,6 +9,7 @@
 #include <optional>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "cuda/check.hpp"
 #include "cuda/scratch.hpp"
@@ -34,6 +35,8 @@ void launch(LatticeOp op, const LatticeCode& code, const ResidentVectors& r, Lat
     launch.count = static_cast<std::uint32_t>(r.elements);
     launch.settings = r.parameters.settings;
     launch.shape = r.parameters.layout;
+    std::vector<float> scales;
+    if (launch.retries && code.max_retries != 0) launch.scales = scales = kernels::lattice_scales(code);
     const std::uint64_t each = launch.per_thread == 1 ? shared::kLatticeInHand : launch.per_thread;
     const std::uint64_t workgroup = each * launch.workgroup_size;
     launch.workgroups = static_cast<std::uint32_t>((r.shape.vectors() + workgroup - 1) / workgroup);

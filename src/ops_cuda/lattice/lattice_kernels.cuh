@@ -3,6 +3,8 @@
 // without fused multiply-adds because codes are exact. LAUNCH_LATTICE is the function that launches them.
 #include <cuda_runtime.h>
 
+#include <algorithm>
+
 #include "ops_cuda/lattice/lattice_launch.hpp"
 #include "shaders/lattice/lattice_types.h"
 
@@ -30,7 +32,8 @@ struct Base4Code {
     using Code_::kRetries;                                                                              \
     uint count, first;                                                                                  \
     LatticeSettings settings;                                                                           \
-    LatticeLayout shape
+    LatticeLayout shape;                                                                                \
+    const float* scales
 
 template <class Code_>
 struct LatticeEncode : Code_ {
@@ -66,15 +69,35 @@ struct LatticeQuantize : Code_ {
 #include "shaders/lattice/lattice_quantize.glsl.h"
 };
 
+// The table of kernels::lattice_scales, at most 101 pairs. As an argument of the launch it needs no memory
+// that would have to outlive it.
+struct LatticeScales {
+    float v[202];
+};
+
 template <class Kernel>
 __global__ void __launch_bounds__(64) lattice_kernel(const __grid_constant__ Kernel constants) {
     Kernel kernel = constants;
     kernel.run();
 }
+template <class Kernel>
+__global__ void __launch_bounds__(64)
+    lattice_kernel_with_scales(const __grid_constant__ Kernel constants,
+                               const __grid_constant__ LatticeScales scales) {
+    Kernel kernel = constants;
+    kernel.scales = scales.v;
+    kernel.run();
+}
 
 template <class Kernel>
 int launch(const Kernel& kernel, const LatticeLaunch& l) {
-    lattice_kernel<<<l.workgroups, l.workgroup_size, 0, l.stream>>>(kernel);
+    if (l.scales.empty()) {
+        lattice_kernel<<<l.workgroups, l.workgroup_size, 0, l.stream>>>(kernel);
+        return cudaGetLastError();
+    }
+    LatticeScales scales{};
+    std::copy(l.scales.begin(), l.scales.end(), scales.v);
+    lattice_kernel_with_scales<<<l.workgroups, l.workgroup_size, 0, l.stream>>>(kernel, scales);
     return cudaGetLastError();
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include <weft/cuda/device.hpp>
 
@@ -25,6 +26,7 @@ struct LatticeLaunch {
     void* out = nullptr;
     const std::uint32_t* status_in = nullptr;
     std::uint32_t* status = nullptr;
+    std::span<const float> scales{};  ///< kernels::lattice_scales; empty: no vector has retries
     std::uint32_t workgroups = 1, workgroup_size = 64;
 };
 

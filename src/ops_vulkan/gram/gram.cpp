@@ -66,9 +66,10 @@ Program tile_program(const Stream& stream, const GramPlan& plan) {
 
 // Bindings states, planes. An element is 64 rows by 16 amplitudes.
 Program pack_program(const Stream& stream, const GramPlan& plan) {
-    const ProgramOptions options{.name = "gram_pack",
-                                 .constants = {{0u, local_size(stream.device().limits)}},
-                                 .elements_per_workgroup = 1};
+    ProgramOptions options{.name = "gram_pack",
+                           .constants = {{0u, local_size(stream.device().limits)}},
+                           .elements_per_workgroup = 1};
+    if (plan.method == GramMethod::fp64) options.constants.emplace_back(1u, plan.problem.widened);
     const Words words = plan.matrix()                     ? Words(spirv::gram_pack_matrix)
                         : plan.method == GramMethod::fp64 ? Words(spirv::gram_pack_real64)
                                                           : Words(spirv::gram_pack_real32);
@@ -174,7 +175,7 @@ GramProduct::GramProduct(const Stream& stream, const GramPlan& plan)
 
 void GramProduct::pack(Stream& stream, const GramRange& states, std::uint64_t rows, const GramRange& planes,
                        std::uint64_t first) {
-    const std::uint64_t row = plan_.problem.amplitudes * plan_.complex_bytes();
+    const std::uint64_t row = plan_.problem.amplitudes * plan_.source_bytes();
     const DeviceLimits& limits = stream.device().limits;
     const std::uint64_t alignment = limits.storage_buffer_offset_alignment;
     require(first % kBlockRows == 0, "packed rows begin within 64", first, "a multiple of", kBlockRows);
@@ -194,9 +195,9 @@ void GramProduct::pack(Stream& stream, const GramRange& states, std::uint64_t ro
     for (std::uint64_t at = 0; at < rows; at += step) {
         const std::uint64_t count = std::min(step, rows - at);
         const Bound source = bind(states, at * row, count * row, alignment);
-        const shared::GramPackParameters parameters{
-            word(count), word(plan_.problem.amplitudes), word(plan_.blocks),
-            word(source.before / plan_.complex_bytes()), word(across)};
+        const shared::GramPackParameters parameters{word(count), word(plan_.problem.amplitudes),
+                                                    word(plan_.blocks),
+                                                    word(source.before / plan_.source_bytes()), word(across)};
         stream.dispatch(*pack_,
                         {BufferView<const std::uint32_t>(source.words),
                          byte_view(planes, (first + at) * plan_.row_bytes, plan_.packed_bytes(count))},

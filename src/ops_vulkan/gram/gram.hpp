@@ -53,8 +53,8 @@ class GramProduct {
 
     const GramPlan& plan() const noexcept { return plan_; }
 
-    /// Packs `rows` row-major states (complex64, or complex128 with precision float64) of
-    /// plan().problem.amplitudes each into rows [first, first + rows) of `planes`, with the padding to a
+    /// Packs `rows` row-major states (complex64, or complex128 with precision float64 unless it widens them)
+    /// of plan().problem.amplitudes each into rows [first, first + rows) of `planes`, with the padding to a
     /// multiple of 64. `first` is a multiple of 64.
     void pack(Stream& stream, const GramRange& states, std::uint64_t rows, const GramRange& planes,
               std::uint64_t first = 0);

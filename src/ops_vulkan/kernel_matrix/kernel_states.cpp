@@ -39,13 +39,13 @@ Program angles_program(const Stream& stream, bool real64) {
              .max_workgroups = most_workgroups(stream)}};
 }
 
-Program norms_program(const Stream& stream, ShaderWords words, std::uint32_t lanes) {
-    return {stream,
-            words,
-            {.name = "kernel_norms",
-             .constants = {{0u, lanes}},
-             .elements_per_workgroup = 1,
-             .max_workgroups = most_workgroups(stream)}};
+Program norms_program(const Stream& stream, ShaderWords words, std::uint32_t lanes, bool widened = false) {
+    ProgramOptions options{.name = "kernel_norms",
+                           .constants = {{0u, lanes}},
+                           .elements_per_workgroup = 1,
+                           .max_workgroups = most_workgroups(stream)};
+    if (widened) options.constants.emplace_back(2u, true);  // the shaders of float lack it
+    return {stream, words, options};
 }
 
 Program states_program(const Stream& stream, const KernelMatrixPlan& plan, const StatePass& pass,
@@ -153,7 +153,7 @@ void Normalizer::take(Stream& stream, const Words& states, const StateRows& rows
     stream.dispatch(norms_program(stream,
                                   plan_.real64 ? ShaderWords(spirv::kernel_norms_real64)
                                                : ShaderWords(spirv::kernel_norms_real32),
-                                  plan_.states.norm_lanes),
+                                  plan_.states.norm_lanes, plan_.states.gram.problem.widened),
                     {ConstWords(bound.words), factors_}, rows.count, parameters);
 }
 
@@ -171,11 +171,11 @@ void Normalizer::take_squares(Stream& stream, const Words& squares, const StateR
 void Normalizer::scale(Stream& stream, const GramRange& range, std::uint64_t origin, std::uint64_t leading,
                        const KernelBlock& block) {
     const DeviceLimits& limits = stream.device().limits;
-    const bool wide_values = plan_.type == kFloat64, wide = wide_values || plan_.real64;
     ProgramOptions options{.name = "kernel_scale", .max_workgroups = most_workgroups(stream)};
-    if (wide) options.constants = {{2u, wide_values}, {3u, plan_.real64}};
+    if (plan_.real64) options.constants = {{2u, plan_.type == kFloat64}};
     const Program program{
-        stream, wide ? ShaderWords(spirv::kernel_scale_real64) : ShaderWords(spirv::kernel_scale_real32),
+        stream,
+        plan_.real64 ? ShaderWords(spirv::kernel_scale_real64) : ShaderWords(spirv::kernel_scale_real32),
         options};
     const std::uint64_t unit = plan_.value_bytes();
     const std::uint64_t most_values = std::min<std::uint64_t>(

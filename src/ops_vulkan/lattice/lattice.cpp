@@ -4,6 +4,7 @@
 #include <weft/ops/lattice.hpp>
 #include <weft/ops/lattice_search.hpp>
 
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "ops/lattice/lattice_search.hpp"
 #include "ops/lattice/status_counter.hpp"
 #include "ops_vulkan/lattice/lattice_jobs.hpp"
+#include "ops_vulkan/lattice/lattice_scales.hpp"
 #include "ops_vulkan/lattice/lattice_shaders.hpp"
 #include "shaders/lattice/lattice_settings.h"
 
@@ -51,6 +53,15 @@ kernels::LatticeParametersOf of_each_job(const LatticeParameters& parameters) {
     };
 }
 
+kernels::LatticeInput scales_input(const HostBuffer<float>& scales) {
+    return {scales.data(), scales.bytes(), 0};
+}
+
+// Leaves out of the report what each job read beside the arrays of the call.
+void count_arrays_alone(BatchReport& batch, std::size_t tables_bytes) {
+    batch.bytes_in -= batch.jobs * tables_bytes;
+}
+
 std::size_t codes_bytes(const LatticeShape& shape, const LatticeCode& code) {
     return code_bytes(code, shape.element_vectors);
 }
@@ -68,13 +79,15 @@ OpReport forward(Backend& backend, LatticeOp op, const LatticeCode& code, std::s
         kernels::check_finite(function, x, shape.given_width, backend.plan().copy_threads);
     const Program program =
         make_program(backend, op, code, code.max_retries != 0, shape.element_vectors, shape.ragged);
+    const auto scales = kernels::host_scales(backend, code);
     kernels::StatusCounter counter(statuses.span());
-    BatchReport batch =
-        kernels::run_lattice_jobs(backend, program, shape, of_each_job(parameters_of(code, shape)),
-                                  {{x.data(), x.size_bytes(), shape.element_value_bytes()}},
-                                  {{out_data, out.bytes, out_element_bytes},
-                                   {statuses.span().data(), statuses.span().size(), shape.element_vectors}},
-                                  options.batch, [&](std::size_t vectors) { counter.in_place(vectors); });
+    BatchReport batch = kernels::run_lattice_jobs(
+        backend, program, shape, of_each_job(parameters_of(code, shape)),
+        {{x.data(), x.size_bytes(), shape.element_value_bytes()}, scales_input(*scales)},
+        {{out_data, out.bytes, out_element_bytes},
+         {statuses.span().data(), statuses.span().size(), shape.element_vectors}},
+        options.batch, [&](std::size_t vectors) { counter.in_place(vectors); });
+    count_arrays_alone(batch, scales->bytes());
     return kernels::forward_report(function, shape, x, counter.finish(backend.plan().copy_threads),
                                    std::move(batch));
 }
@@ -111,14 +124,16 @@ OpReport lattice_decode(Backend& backend, const LatticeCode& code, std::span<con
     parameters.layout.depth = call.depth;
     const Program program =
         make_program(backend, LatticeOp::decode, code, call.retries, shape.element_vectors, shape.ragged);
-    const std::uint32_t none = 0;  // what is bound without statuses
-    const kernels::LatticeInput status_input =
+    const auto scales = kernels::host_scales(backend, code);
+    const kernels::LatticeInput scales_in = scales_input(*scales);
+    const kernels::LatticeInput status_in =
         call.retries ? kernels::LatticeInput{status.data(), status.size(), shape.element_vectors}
-                     : kernels::LatticeInput{&none, sizeof none, 0};
-    BatchReport batch =
-        kernels::run_lattice_jobs(backend, program, shape, of_each_job(parameters),
-                                  {{codes.data(), codes.size(), codes_bytes(shape, code)}, status_input},
-                                  {{x.data(), x.size_bytes(), shape.element_value_bytes()}}, options.batch);
+                     : scales_in;  // words that no invocation reads
+    BatchReport batch = kernels::run_lattice_jobs(
+        backend, program, shape, of_each_job(parameters),
+        {{codes.data(), codes.size(), codes_bytes(shape, code)}, status_in, scales_in},
+        {{x.data(), x.size_bytes(), shape.element_value_bytes()}}, options.batch);
+    count_arrays_alone(batch, (call.retries ? 1 : 2) * scales->bytes());
     return kernels::lattice_report("lattice_decode", shape, call.count, std::move(batch));
 }
 
@@ -132,11 +147,16 @@ LatticeSearch lattice_search_beta(Backend& backend, const LatticeCode& code, std
 
 namespace {
 
+// `bound`: the first arguments, all that the kernel works on.
 void dispatch(Stream& stream, LatticeOp op, const LatticeCode& code, const Resident& r, bool retries,
-              std::initializer_list<Stream::Argument> arguments) {
+              const std::array<Stream::Argument, 3>& bound) {
     if (r.elements == 0) return;
     const Program program = make_program(stream, op, code, retries, r.shape.element_vectors, r.shape.ragged);
-    stream.dispatch(program, arguments, r.elements, r.parameters);
+    // Without retries no invocation reads the table, and an input stands for it.
+    const Stream::Argument scales = code.max_retries != 0 && retries
+                                        ? Stream::Argument(kernels::resident_scales(stream, code))
+                                        : bound[0];
+    stream.dispatch(program, {bound[0], bound[1], bound[2], scales}, r.elements, r.parameters);
 }
 
 }  // namespace

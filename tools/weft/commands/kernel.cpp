@@ -224,9 +224,8 @@ void add_kernel(CLI::App& command) {
         ->type_name("FILE.npy");
     add_circuit_options(kernel, *arguments);
     kernel
-        .add_option(
-            "--dtype", arguments->dtype,
-            "Of K, and of the arithmetic but with --states, which has that of the states: float32 or float64")
+        .add_option("--dtype", arguments->dtype,
+                    "Of K: float32 or float64. Arithmetic is float64 if K is, or if --states are complex128")
         ->capture_default_str()
         ->type_name("NAME")
         ->check(CLI::IsMember({"float32", "float64"}));

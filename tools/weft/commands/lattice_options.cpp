@@ -45,7 +45,7 @@ CLI::Option* add_beta(CLI::App& command, LatticeCode& code) {
 }
 
 void add_retries(CLI::App& command, LatticeCode& code) {
-    add_number(command, "--alpha", code.alpha, "A retry divides by 2^alpha; above 0, at most 4",
+    add_number(command, "--alpha", code.alpha, "Retry T divides by 2^(alpha T); above 0, at most 4",
                {std::numeric_limits<float>::denorm_min(), 4, "above 0, at most 4"});
     add_number(command, "--max-retries", code.max_retries, "Retries of vectors that overload", {0, 100});
 }

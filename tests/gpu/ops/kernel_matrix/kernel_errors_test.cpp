@@ -145,6 +145,10 @@ TEST_CASE("states too large for their fourth power are refused by row") {
         const std::string text = weft_test::error_text(weft::Errc::invalid_argument, run);
         CHECK(text.find("row 2 is too large for float32 (got a norm of 1e+10, need at most 4.24e+09)") !=
               std::string::npos);
+        if (!backend.device().shader_float64) return;
+        std::vector<double> wide(16, 7);  // a K of float64 holds the fourth power of any complex64 state
+        weft::kernel_matrix(backend, states, wide, weft::KernelMatrixShape{4, 0, 4}, {.normalize = true});
+        CHECK(wide[2 * 5] == 1);
     });
 }
 

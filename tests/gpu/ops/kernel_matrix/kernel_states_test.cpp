@@ -132,7 +132,7 @@ TEST_CASE("given states: resident and on the host, of either type, square and cr
             weft::kernel_matrix(backend, wide_x, wide_y, wkc, weft::KernelMatrixShape{70, 9, 6});
             check(wkc, cross, 1e-12);
             weft::kernel_matrix(backend, x, wk, weft::KernelMatrixShape{70, 0, 6}, {.normalize = true});
-            check(wk, square, 2e-6);
+            check(wk, square, 2e-6);  // the states were rounded
         }
         weft::Stream stream{backend};
         const weft::Buffer<weft::c32> bx(backend, x.size() + 3), by(backend, y.size());
@@ -146,6 +146,41 @@ TEST_CASE("given states: resident and on the host, of either type, square and cr
         stream.download<float>(bk.view(5, out.size()), std::span<float>(out));
         check(out, square, 2e-6);
         check(stream.download(bkc), cross, 2e-6);
+    });
+}
+
+TEST_CASE("given states of complex64 with a K of float64 are computed in float64") {
+    on_device([](weft::Backend& backend) {
+        if (!backend.device().shader_float64) return;
+        const std::uint64_t rows = 70, size = 64;
+        const double modulus = 1 / 8.0, step = 0.37;
+        std::vector<weft::c32> x(rows * size);
+        for (std::uint64_t i = 0; i < x.size(); ++i)
+            x[i] = weft::c32(std::polar(modulus, step * static_cast<double>(i * i % 1021)));
+        std::vector<double> want;
+        for (std::uint64_t i = 0; i < rows; ++i)
+            for (std::uint64_t j = 0; j < rows; ++j) {
+                std::complex<long double> sum = 0;
+                for (std::uint64_t a = 0; a < size; ++a)
+                    sum += std::complex<long double>(x[i * size + a]) *
+                           std::conj(std::complex<long double>(x[j * size + a]));
+                want.push_back(static_cast<double>(std::norm(sum)));
+            }
+        const weft::KernelMatrixShape shape{rows, 0, 6};
+        CHECK(weft::estimate_kernel_matrix(backend, weft::kComplex64, shape, weft::kFloat64).float64);
+        CHECK(!weft::estimate_kernel_matrix(backend, weft::kComplex64, shape, weft::kFloat32).float64);
+        for (const std::int64_t tile : {-1, 64}) {
+            std::vector<double> k(want.size(), std::nan(""));
+            weft::kernel_matrix(backend, x, k, shape, {.state_tile = tile, .bulk_states = weft::Choice::off});
+            check_close(k, want, 1e-14);
+        }
+        // At an offset that is no multiple of a complex128.
+        weft::Stream stream{backend};
+        const weft::Buffer<weft::c32> states(backend, x.size() + 3);
+        const weft::Buffer<double> k(backend, want.size());
+        stream.upload(std::span<const weft::c32>(x), states.view(3, x.size()));
+        weft::kernel_matrix(stream, states.view(3, x.size()), k, shape);
+        check_close(stream.download(k), want, 1e-14);
     });
 }
 

@@ -193,6 +193,38 @@ TEST_CASE("lattice: retries are exact for whole alpha, and their scale is undone
     });
 }
 
+TEST_CASE("lattice: the powers of retries are uploaded once, and recorded steps keep them") {
+    on_device([](weft::Backend& backend) {
+        const LatticeCode code{.lattice = Lattice::z2, .alpha = 0.25f, .max_retries = 12};
+        const weft::Buffer<float> x(backend, 4), y(backend, 4), z(backend, 4);
+        const weft::Buffer<std::uint32_t> codes(backend, 2), status(backend, 1), again(backend, 1);
+        const auto tables = [&] {
+            for (const auto& named : backend.memory().names)
+                if (named.name == "lattice scales") return named;
+            return weft::MemoryReport::Named{};
+        };
+        weft::Stream stream(backend);
+        const weft::Sequence steps = stream.record([&](weft::Stream& s) {
+            weft::lattice_encode(s, code, x, codes, status);
+            weft::lattice_decode(s, code, codes, status.view(), y);
+            weft::lattice_quantize(s, code, x, z, again);
+        });
+        CHECK(tables().live_count == 1);
+        backend.trim();  // the sequence keeps its table
+        stream.upload(Floats{40, 0, 1, -2}, x);
+        stream.replay(steps);
+        const Floats want{40, 0, 1, -2};
+        CHECK(stream.download(y) == want);
+        CHECK(stream.download(z) == want);
+        CHECK((stream.download(status)[0] & 0xffff) == 12);
+        CHECK(stream.download(again) == stream.download(status));
+        // Without retries there is no table.
+        weft::lattice_quantize(stream, {.lattice = Lattice::z2}, x, z, again);
+        stream.wait();
+        CHECK(tables().live_count == 1);
+    });
+}
+
 TEST_CASE("lattice: dither is reproduced by seed and number of the vector, across chunks and calls") {
     on_device([](weft::Backend& backend) {
         for (const Lattice lattice : kLattices) {

@@ -208,10 +208,48 @@ TEST_CASE("states that are requested a few at a time are built once if all of th
 }
 
 TEST_CASE("float64 needs a device with float64") {
-    const std::string text = weft_test::error_text(Errc::unsupported, [] {
-        plan_kernel(device_with(kGiB, 0xffffffff, false), {4, 0, 2}, {}, kFloat64, {});
-    });
-    CHECK(text == "kernel_matrix: the device lacks shaderFloat64 (got float64, need float32)");
+    CircuitFacts narrow, wide;
+    narrow.given = wide.given = wide.given64 = true;
+    const auto text = [&](const CircuitFacts& circuit, ElementType type) {
+        return weft_test::error_text(Errc::unsupported, [&] {
+            plan_kernel(device_with(kGiB, 0xffffffff, false), {4, 0, 2}, circuit, type, {});
+        });
+    };
+    const std::string lacks = "kernel_matrix: the device lacks shaderFloat64 ";
+    CHECK(text({}, kFloat64) == lacks + "(got K of float64, need float32)");
+    CHECK(text(narrow, kFloat64) == lacks + "(got K of float64, need float32)");
+    CHECK(text(wide, kFloat32) == lacks + "(got states of complex128, need complex64)");
+}
+
+TEST_CASE("arithmetic is float64 where K or the states are 64 bits wide") {
+    const KernelMatrixDevice device = device_with(8 * kGiB);
+    CircuitFacts narrow, wide;
+    narrow.given = wide.given = wide.given64 = true;
+    struct Case {
+        CircuitFacts circuit;
+        ElementType type;
+        bool real64, widened;
+        std::uint64_t state_bytes;
+    };
+    for (const Case& c :
+         {Case{narrow, kFloat32, false, false, 8 << 4}, Case{narrow, kFloat64, true, true, 8 << 4},
+          Case{wide, kFloat32, true, false, 16 << 4}, Case{wide, kFloat64, true, false, 16 << 4},
+          Case{{FeatureMap::ryrz, 2, true}, kFloat32, false, false, 8 << 4},
+          Case{{FeatureMap::ryrz, 2, true}, kFloat64, true, false, 16 << 4}}) {
+        CAPTURE(c.circuit.given);
+        CAPTURE(c.circuit.given64);
+        CAPTURE(to_string(c.type));
+        const KernelMatrixPlan plan = plan_kernel(device, {100, 0, 4}, c.circuit, c.type, {});
+        CHECK(plan.real64 == c.real64);
+        CHECK((plan.states.gram.method == GramMethod::fp64) == c.real64);
+        CHECK(plan.states.gram.problem.widened == c.widened);
+        CHECK((plan.states.gram.source_bytes() << 4) == c.state_bytes);
+        CHECK(plan.states.state_bytes == c.state_bytes);
+        const KernelMatrixEstimate e = estimate(device, {100, 0, 4}, c.circuit, c.type);
+        CHECK(e.float64 == c.real64);
+        CHECK(e.error == (c.real64 ? 1e-12 : 2e-6));
+        CHECK(has_reason(e, c.real64 ? "float64 arithmetic" : "float32 arithmetic"));
+    }
 }
 
 TEST_CASE("invalid options, shapes and circuits are refused") {

@@ -23,6 +23,23 @@ namespace shared = weft::shared;
 
 constexpr Lattice kLattices[] = {Lattice::z2, Lattice::d4, Lattice::e8};
 
+// Codes x as the kernels do, with retries: encode(x) codes it once. The status counts the retries.
+template <class Point, class Encode>
+auto with_retries(const LatticeCode& code, const Point& x, const Encode& encode) {
+    const std::vector<float> scales = weft::kernels::lattice_scales(code);
+    std::uint32_t retries = 0;
+    auto result = encode(x);
+    while (result.status == shared::kLatticeOverload && retries < code.max_retries)
+        result = encode(shrunk(x, scales[shared::lattice_shrink_at(++retries)]));
+    result.status |= retries;
+    return result;
+}
+
+float scale_of(const LatticeCode& code, std::uint32_t status) {
+    const std::uint32_t retries = status == shared::kLatticeBad ? 0 : status & 0x7f;
+    return code.beta * weft::kernels::lattice_scales(code)[shared::lattice_grow_at(retries)];
+}
+
 // The result of the shared math for one vector, with the oracle's types.
 template <class Point>
 OracleVector run(const LatticeCode& code, const float* x, std::uint64_t index, std::uint32_t depth) {
@@ -34,8 +51,10 @@ OracleVector run(const LatticeCode& code, const float* x, std::uint64_t index, s
     for (std::size_t i = 0; i < d; ++i) in.v[i] = x[i];
     if (code.dither_seed)
         dither = dither_of(shared::lattice_dither_key(settings, static_cast<std::uint32_t>(index)), Point{});
-    const auto r =
-        encode_vector(in, dither, code.dither_seed.has_value(), settings, q, 1.0f / q, code.levels);
+    const auto r = with_retries(code, in, [&](const Point& tried) {
+        return encode_vector(tried, dither, code.dither_seed.has_value(), settings.inverse_beta, q, 1.0f / q,
+                             code.levels);
+    });
     OracleVector out;
     const auto doubled = [&](const Point& p) {
         Ints n;
@@ -48,7 +67,7 @@ OracleVector run(const LatticeCode& code, const float* x, std::uint64_t index, s
     out.point = doubled(r.point);
     out.decoded = doubled(decoded);
     out.status = static_cast<std::uint8_t>(r.status);
-    const Point value = values_of(decoded, dither, shared::lattice_scale(settings, r.status & 0x7f));
+    const Point value = values_of(decoded, dither, scale_of(code, r.status));
     out.value.assign(value.v, value.v + d);
     return out;
 }
@@ -69,13 +88,15 @@ OracleVector run_base4(const LatticeCode& code, const float* x, std::uint64_t in
     std::copy_n(x, d, in.v);
     if (code.dither_seed)
         dither = dither_of(shared::lattice_dither_key(settings, static_cast<std::uint32_t>(index)), Point{});
-    const auto r = base4_vector(in, dither, code.dither_seed.has_value(), settings, code.levels);
+    const auto r = with_retries(code, in, [&](const Point& tried) {
+        return base4_vector(tried, dither, code.dither_seed.has_value(), settings.inverse_beta, code.levels);
+    });
     OracleVector out;
     for (std::uint32_t k = 0; k < code.levels * d; ++k) out.digits.push_back(r.digits >> (2 * k) & 3);
     out.status = static_cast<std::uint8_t>(r.status);
     const Point decoded = shared::base4_decode(r.digits, code.levels, code.levels, Bytes{});
     for (const float v : decoded.v) out.decoded.push_back(std::llround(v * doubled));
-    const Point value = values_of(decoded, dither, shared::lattice_scale(settings, r.status & 0x7f));
+    const Point value = values_of(decoded, dither, scale_of(code, r.status));
     out.value.assign(value.v, value.v + d);
     // Quantizing uses this instead of decoding the digits.
     const Point left = shared::sum_of_bytes(r.left, shared::base4_bias(r.left, code.levels));
@@ -200,6 +221,58 @@ TEST_CASE("lattice math: every lattice, base and number of levels, on numbers wi
                 }
                 CHECK(wrong == 0);
             }
+}
+
+TEST_CASE("lattice math: powers of 2^alpha are rounded once, whatever the number of retries") {
+    for (const float alpha :
+         {0.25f, 0.1f, 0.7f, 1.0f / 3, 1e-3f, 1e-30f, 1.0f, 1.5f, 2.0f, 3.0f, 3.9f, 4.0f}) {
+        CAPTURE(alpha);
+        const std::uint32_t most = weft::kernels::most_retries(alpha);
+        const std::vector<float> scales =
+            weft::kernels::lattice_scales({.alpha = alpha, .max_retries = most});
+        REQUIRE(scales.size() == 2 * (most + 1));
+        const auto whole = static_cast<float>(static_cast<int>(alpha)) == alpha;
+        volatile float shrink = 1, grow = 1;  // by a multiplication for each retry
+        for (std::uint32_t t = 0; t <= most; ++t) {
+            const float down = scales[shared::lattice_shrink_at(t)], up = scales[shared::lattice_grow_at(t)];
+            const int retries = static_cast<int>(t);
+            CHECK(down == oracle_power(alpha, -retries));
+            CHECK(up == oracle_power(alpha, retries));
+            if (!whole) continue;
+            CHECK(down == shrink);
+            CHECK(up == grow);
+            shrink = shrink / static_cast<float>(1 << static_cast<int>(alpha));
+            grow = grow * static_cast<float>(1 << static_cast<int>(alpha));
+        }
+    }
+    CHECK(weft::kernels::most_retries(0.1f) == 100);
+    CHECK(weft::kernels::most_retries(4.0f) == 16);
+    const std::vector<float> quarter = weft::kernels::lattice_scales({.alpha = 0.25f, .max_retries = 12});
+    CHECK(quarter[shared::lattice_grow_at(12)] == 8.0f);
+    CHECK(quarter[shared::lattice_shrink_at(12)] == 0.125f);
+    CHECK(weft::kernels::lattice_scales({}) == std::vector<float>{1, 1});
+}
+
+TEST_CASE("lattice math: many retries in steps of every kind, by floats and by bytes") {
+    for (const Lattice lattice : kLattices)
+        for (const auto& [alpha, most] : {std::pair{0.25f, 40u}, {0.1f, 100u}, {0.7f, 12u}, {3.0f, 21u}}) {
+            CAPTURE(weft::to_string(lattice));
+            CAPTURE(alpha);
+            const LatticeCode code{.lattice = lattice, .beta = 0.7f, .alpha = alpha, .max_retries = most};
+            const std::size_t d = weft::dimension(lattice);
+            const std::vector<float> x = dyadic_values(200 * d, 900.0f, 3);
+            std::size_t wrong = 0, many = 0;
+            for (std::size_t i = 0; i < 200; ++i) {
+                const OracleVector want = oracle_vector(code, &x[i * d]),
+                                   got = shared_vector(code, &x[i * d]),
+                                   bytes = base4_vector_of(code, &x[i * d]);
+                many += static_cast<double>(alpha) * (want.status & 0x7f) > 4 ? 1 : 0;
+                if (want.near_tie) continue;
+                wrong += same(got, want) && bits_of(bytes.value) == bits_of(want.value) ? 0 : 1;
+            }
+            CHECK(wrong == 0);
+            CHECK(many > 10);
+        }
 }
 
 TEST_CASE("lattice math: base 4 in bytes is the same math") {
