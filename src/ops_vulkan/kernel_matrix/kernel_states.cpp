@@ -92,7 +92,7 @@ void record_angles(Stream& stream, const KernelMatrixPlan& plan, const ConstHost
     const std::uint64_t count = rows * plan.shape.qubits, words = count * x.type.bytes() / 4;
     const Buffer<std::uint32_t> features(stream, words, "kernel features");
     stream.upload(std::span(static_cast<const std::uint32_t*>(x.data), words), features.view());
-    const auto& object = detail::Access::object(features.view());
+    const auto object = detail::Access::object(features.view());
     if (x.type == kFloat32)
         record_angles(stream, plan,
                       detail::Access::make<BufferView<const float>>(object, std::size_t{0}, count), rows,

@@ -267,6 +267,29 @@ TEST_CASE("compile_glsl: the error for a missing include names every place") {
     CHECK(contains(text, "shader:2: '#include' : "));
 }
 
+TEST_CASE("compile_glsl: a name that leads out of include_dirs is not read, and its file is not quoted") {
+    const ScratchFolder folder;
+    const std::string secret = folder.write("secret.h", "topsecret_password\n").string();
+    folder.write("open/inner/up.glsl", "#define OTHER 1\n#include \"../side.glsl\"\n");
+    folder.write("open/side.glsl", "#define SIDE 1\n");
+    const std::vector<fs::path> dirs{folder.path() / "open"};
+    for (const std::string& name : {"<" + secret + ">", "\"" + secret + "\"", std::string("<../secret.h>"),
+                                    std::string("\"../secret.h\""), std::string("<inner/../../secret.h>")}) {
+        CAPTURE(name);
+        const std::string text = refused(
+            Errc::invalid_shader,
+            {.text = "#version 450\n#include " + name + "\nvoid main() {}", .include_dirs = dirs});
+        CHECK(contains(text, "leads out of include_dirs"));
+        CHECK_FALSE(contains(text, "topsecret"));
+    }
+    // Within them, and next to a file that lies in them, .. is a name like any other.
+    CHECK_FALSE(compile({.text = "#version 450\n#include <inner/up.glsl>\n#include <inner/../side.glsl>\n" +
+                                 kStore.substr(13),
+                         .include_dirs = dirs,
+                         .macros = {{"VALUE", "1u"}}})
+                    .words.empty());
+}
+
 TEST_CASE("compile_glsl: includes that are not text files are refused by name") {
     const ScratchFolder folder;
     fs::create_directories(folder.path() / "dir.glsl");

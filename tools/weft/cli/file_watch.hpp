@@ -15,8 +15,8 @@ namespace weft::tool {
 /// A file's descriptor, closed at the end of a scope.
 class Descriptor {
   public:
-    /// To read, and errno says why not where get() is below 0. O_NONBLOCK: a named pipe that nobody writes to
-    /// must not hang the command.
+    /// To read, and errno says why not where get() is below 0. O_NONBLOCK: a named pipe
+    /// that no program writes to must not hang the command.
     explicit Descriptor(const std::string& path)
         : value_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
     ~Descriptor() {
@@ -37,7 +37,8 @@ class FileWatch {
     explicit FileWatch(int descriptor);
     bool valid() const noexcept { return valid_; }
     std::uint64_t size() const noexcept { return static_cast<std::uint64_t>(then_.st_size); }
-    /// What happened to it since: a line, empty if nothing did. What was read before this was of one file.
+    /// How the file has changed since then, in one line; empty if it has not. In that case everything that was
+    /// read before this call belongs to one version of the file.
     std::string change() const;
 
   private:

@@ -9,8 +9,8 @@
 
 namespace weft::tool {
 
-/// Finds out before the work what would only show after it: a folder that does not exist or takes no files, a
-/// folder or a device in the way, no permission. An empty path is fine: no file is wanted. Errors: Failure
+/// Checks, before the work begins, whether a file can be written later: the folder exists and takes files, no
+/// folder or device has that name, and the permissions suffice. An empty path means that no file is wanted. Errors: Failure
 /// with Exit::failed.
 void require_writable(const std::string& path);
 
