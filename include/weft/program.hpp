@@ -38,6 +38,10 @@ struct Binding {
     std::uint32_t binding = 0;  ///< number in set 0
     Access access = Access::read_write;
     std::string name;  ///< empty if the SPIR-V has no names
+    /// Bytes that a bound range must have at least: the fixed part of the block and one element of its array
+    /// of unknown length, with the chosen constants. If several blocks share the binding, the largest fixed
+    /// part and the smallest element count, because a shader may choose one view for a range.
+    std::uint64_t least_bytes = 0;
 };
 
 /// Value of a specialization constant. 32-bit scalars only (bool, int, uint, float).
@@ -97,9 +101,9 @@ struct ProgramOptions {
 /// push-constant block. weft fills the first 4 bytes of the block with the number of elements of the dispatch
 /// (`uint count`) and bytes 4..7, if the block is that long, with the index of the first of them in its job
 /// (`uint first`), whatever members the shader has there. Parameters of the caller follow from byte 8 on. A
-/// shader without a block finds its bounds with `.length()`, because bound ranges are exact. If a range ends
-/// inside an element of the shader's array, the shader does not see that element, and its part of an output
-/// is undefined.
+/// shader without a block finds its bounds with `.length()`, because bound ranges are exact. A range that is
+/// shorter than Binding::least_bytes is refused. If a longer range ends inside an element of the shader's
+/// array, the shader does not see that element, and its part of an output is undefined.
 ///
 /// Workgroups lie along x. A dispatch that needs more of them than DeviceLimits::max_workgroup_count[0]
 /// continues in further rows along y if the shader takes its index from both axes (folds()), as weft_index()
@@ -111,8 +115,9 @@ class Program {
   public:
     /// spirv   words of a SPIR-V 1.0 - 1.5 module, copied
     ///
-    /// Errors: invalid_shader - damaged words, no such entry point, not a compute shader, other resources
-    /// than those above, more push constants or a larger workgroup than the device allows; unsupported -
+    /// Errors: invalid_shader - damaged words, words that are not valid with the chosen constants, no such
+    /// entry point, not a compute shader, other resources than those above, more push constants or a larger
+    /// workgroup than the device allows; unsupported -
     /// needs a feature the device lacks (named), a subgroup size where none can be chosen;
     /// invalid_argument - unknown specialization constant, a local_size that the shader fixes otherwise, a
     /// subgroup_size or full subgroups that device or workgroup do not allow; out_of_memory.

@@ -93,10 +93,10 @@ TEST_CASE("external memory: an exportable buffer is counted, limited and given b
             CHECK(report.block_bytes < 2 * mine.bytes());  // a dedicated allocation, not a block
         }
         CHECK(backend.memory().block_bytes == 0);
-        check_error(Errc::out_of_memory, "beyond Config::memory_limit", [&] {
+        check_error(Errc::out_of_memory, "Buffer \"large\": beyond Config::memory_limit", [&] {
             weft::core::make_exportable_buffer(*Access::backend_state(backend), 2 << 20, "large");
         });
-        check_error(Errc::invalid_argument, "too large for this device", [&] {
+        check_error(Errc::invalid_argument, "Buffer \"huge\": too large for this device", [&] {
             weft::core::make_exportable_buffer(*Access::backend_state(backend), ~std::uint64_t{0} / 2,
                                                "huge");
         });

@@ -214,7 +214,7 @@ TEST_CASE("fake: the budget of the driver is binding") {
         CHECK(report.heaps[1].budget == 800 * kMiB);
         weft::Buffer<char> first(backend, 60 * kMiB);
         CHECK(backend.memory().heaps[0].usage >= 60 * kMiB);
-        check_error(Errc::out_of_memory, "beyond the budget the driver grants",
+        check_error(Errc::out_of_memory, "Buffer \"buffer\": beyond the budget the driver grants",
                     [&] { weft::Buffer<char> second(backend, 60 * kMiB); });
         script(backend, kScripts[0]);
     });
@@ -259,7 +259,7 @@ TEST_CASE("fake: small heaps and allocations; batches shrink, buffers are refuse
     fake.heaps = {{6 * kMiB, true}, {6 * kMiB, false}};
     fake.max_allocation = 2 * kMiB;
     on_lied("small", fake, [](weft::Backend& backend) {
-        check_error(Errc::out_of_memory, "vkAllocateMemory",
+        check_error(Errc::out_of_memory, "Buffer \"buffer\": vkAllocateMemory",
                     [&] { weft::Buffer<char> buffer(backend, 3 * kMiB); });
         check_error(Errc::invalid_argument, "too large for this device",
                     [&] { weft::Buffer<char> buffer(backend, 7 * kMiB); });

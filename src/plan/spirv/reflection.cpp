@@ -8,6 +8,8 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string_view>
 
 #include <weft/error.hpp>
 
@@ -29,8 +31,17 @@ namespace weft::core {
 
 namespace {
 
-/// SPIRV-Cross and drivers trust their input, so neither may get what the validator refuses.
-void validate(std::span<const std::uint32_t> words, const std::string& name) {
+/// What the validator says is put into the words of weft's user, who does not choose the environment.
+std::string with_environment(std::string why) {
+    constexpr std::string_view kPhrase = "the current environment";
+    if (const auto at = why.find(kPhrase); at != std::string::npos)
+        why.replace(at, kPhrase.size(), "Vulkan 1.2 (compile with --target-env=vulkan1.2)");
+    return why;
+}
+
+/// SPIRV-Cross and drivers trust their input, so neither may get what the validator refuses. `when` follows
+/// "invalid SPIR-V" in the text.
+void validate(std::span<const std::uint32_t> words, const std::string& name, const std::string& when) {
     const std::unique_ptr<spv_context_t, void (*)(spv_context)> context(spvContextCreate(SPV_ENV_VULKAN_1_2),
                                                                         spvContextDestroy);
     const std::unique_ptr<spv_validator_options_t, void (*)(spv_validator_options)> options(
@@ -45,7 +56,20 @@ void validate(std::span<const std::uint32_t> words, const std::string& name) {
     if (result == SPV_SUCCESS) return;
     std::string why = diagnostic == nullptr || diagnostic->error == nullptr ? "" : diagnostic->error;
     why = why.substr(0, why.find('\n'));
-    refuse_shader(name, "invalid SPIR-V: " + (why.empty() ? "error " + std::to_string(result) : why));
+    refuse_shader(name, "invalid SPIR-V" + when + ": " +
+                            (why.empty() ? "error " + std::to_string(result) : with_environment(why)));
+}
+
+/// Constants change the sizes of arrays, and the validator takes an array whose size is a specialization
+/// constant for empty. So such a module is validated once more as the driver will see it; for others that
+/// would only take as long again, tens of milliseconds for the largest.
+void validate_specialized(std::span<const std::uint32_t> words, std::span<const SpecConstant> chosen,
+                          const std::string& name) {
+    std::string values;
+    for (const SpecConstant& constant : chosen)
+        values += (values.empty() ? "" : ", ") + std::to_string(constant.id) + " = " +
+                  std::to_string(constant.bits);
+    validate(words, name, chosen.empty() ? " with the constants' defaults" : " with the constants " + values);
 }
 
 /// A SPIRV-Cross context with one module.
@@ -100,16 +124,66 @@ class CrossCompiler {
         return has(SpvDecorationNonReadable) ? Access::write : Access::read_write;
     }
 
-    std::uint32_t block_bytes(const spvc_reflected_resource& resource) const {
-        std::size_t bytes = 0;
-        require(spvc_compiler_get_declared_struct_size(
-            compiler_, spvc_compiler_get_type_handle(compiler_, resource.base_type_id), &bytes));
+    /// Without an array of unknown length at the end.
+    std::uint64_t fixed_bytes(const spvc_reflected_resource& resource) const {
+        const spvc_type block = block_type(resource);
+        std::uint64_t end = 0;
+        for (unsigned i = 0; i < spvc_type_get_num_member_types(block); ++i) {
+            unsigned offset = 0;
+            require(spvc_compiler_type_struct_member_offset(compiler_, block, i, &offset));
+            end = std::max(end, offset + member_bytes(block, i));
+        }
+        return end;
+    }
+
+    /// From one element to the next of the array of unknown length that ends the block; nothing without one.
+    std::optional<std::uint64_t> element_bytes(const spvc_reflected_resource& resource) const {
+        const spvc_type block = block_type(resource);
+        const unsigned members = spvc_type_get_num_member_types(block);
+        if (members == 0) return std::nullopt;
+        return outer_length(block, members - 1) == 0u
+                   ? std::optional<std::uint64_t>(array_stride(block, members - 1))
+                   : std::nullopt;
+    }
+
+    std::uint32_t push_constant_bytes(const spvc_reflected_resource& resource) const {
+        const std::uint64_t bytes = fixed_bytes(resource);
         if (bytes > std::numeric_limits<std::uint32_t>::max())
             refuse_shader(name_, "push-constant block of " + std::to_string(bytes) + " bytes");
         return static_cast<std::uint32_t>(bytes);
     }
 
   private:
+    spvc_type block_type(const spvc_reflected_resource& resource) const {
+        return spvc_compiler_get_type_handle(compiler_, resource.base_type_id);
+    }
+
+    /// Length along the outermost dimension, which is the last one; 0: unknown until a range is bound.
+    /// Nothing if the member is no array, or rests on an expression that is no number yet.
+    std::optional<std::uint32_t> outer_length(spvc_type block, unsigned member) const {
+        const spvc_type type =
+            spvc_compiler_get_type_handle(compiler_, spvc_type_get_member_type(block, member));
+        const unsigned dimensions = spvc_type_get_num_array_dimensions(type);
+        if (dimensions == 0 || !spvc_type_array_dimension_is_literal(type, dimensions - 1))
+            return std::nullopt;
+        return spvc_type_get_array_dimension(type, dimensions - 1);
+    }
+
+    std::uint32_t array_stride(spvc_type block, unsigned member) const {
+        unsigned stride = 0;
+        require(spvc_compiler_type_struct_member_array_stride(compiler_, block, member, &stride));
+        return stride;
+    }
+
+    /// SPIRV-Cross multiplies in 32 bits, so arrays are measured here.
+    std::uint64_t member_bytes(spvc_type block, unsigned member) const {
+        if (const auto length = outer_length(block, member))
+            return std::uint64_t{*length} * array_stride(block, member);
+        std::size_t bytes = 0;
+        require(spvc_compiler_get_declared_struct_member_size(compiler_, block, member, &bytes));
+        return bytes;
+    }
+
     void require(spvc_result result) const {
         if (result == SPVC_ERROR_OUT_OF_MEMORY) throw std::bad_alloc();
         if (result == SPVC_SUCCESS) return;
@@ -160,8 +234,23 @@ Access both(Access a, Access b) {
     return a == b ? a : Access::read_write;
 }
 
+/// Binding::least_bytes of a binding that several blocks may share.
+class LeastBytes {
+  public:
+    void add(std::uint64_t fixed, std::optional<std::uint64_t> element) {
+        fixed_ = std::max(fixed_, fixed);
+        if (element) with_element_ = std::min(with_element_.value_or(~std::uint64_t{0}), fixed + *element);
+    }
+    std::uint64_t bytes() const { return std::max(fixed_, with_element_.value_or(0)); }
+
+  private:
+    std::uint64_t fixed_ = 0;
+    std::optional<std::uint64_t> with_element_;
+};
+
 std::vector<Binding> read_bindings(const CrossCompiler& compiler, const std::string& name) {
     std::map<std::uint32_t, Binding> found;
+    std::map<std::uint32_t, LeastBytes> sizes;
     for (const spvc_reflected_resource& resource : compiler.resources(SPVC_RESOURCE_TYPE_STORAGE_BUFFER)) {
         if (compiler.is_array(resource))
             refuse_shader(name, "an array of storage buffers (got " + describe(compiler, resource) +
@@ -169,14 +258,18 @@ std::vector<Binding> read_bindings(const CrossCompiler& compiler, const std::str
         if (compiler.decoration(resource, SpvDecorationDescriptorSet) != 0)
             refuse_shader(name, "a storage buffer outside set 0 (got " + describe(compiler, resource) +
                                     ", need set 0)");
-        Binding binding{compiler.decoration(resource, SpvDecorationBinding), compiler.access(resource),
-                        compiler.name_of(resource)};
+        const Binding binding{compiler.decoration(resource, SpvDecorationBinding), compiler.access(resource),
+                              compiler.name_of(resource)};
+        sizes[binding.binding].add(compiler.fixed_bytes(resource), compiler.element_bytes(resource));
         const auto [known, added] = found.emplace(binding.binding, binding);
         // Two blocks over one binding are two views of the same buffer.
         if (!added) known->second.access = both(known->second.access, binding.access);
     }
     std::vector<Binding> bindings;
-    for (auto& [number, binding] : found) bindings.push_back(std::move(binding));
+    for (auto& [number, binding] : found) {
+        binding.least_bytes = sizes[number].bytes();
+        bindings.push_back(std::move(binding));
+    }
     return bindings;
 }
 
@@ -196,15 +289,25 @@ void declare_written_first(std::vector<Binding>& bindings, const ProgramOptions&
 }  // namespace
 
 std::string binding_text(const Binding& binding) {
-    return "binding " + std::to_string(binding.binding) +
-           (binding.name.empty() ? "" : " \"" + binding.name + "\"");
+    const std::string number = "binding " + std::to_string(binding.binding);
+    return binding.name.empty() ? number + ", " + to_string(binding.access)
+                                : number + " \"" + binding.name + "\"";
+}
+
+std::string listed_binding(const Binding& binding) {
+    return binding.name.empty() ? binding_text(binding)
+                                : binding_text(binding) + ", " + to_string(binding.access);
+}
+
+std::string shorter_than_block(std::uint64_t bytes, const Binding& binding) {
+    return "range is shorter than the shader's block (got " + std::to_string(bytes) + " bytes, need " +
+           std::to_string(binding.least_bytes) + ")";
 }
 
 Reflection reflect(std::span<const std::uint32_t> words, const ProgramOptions& options) {
     const std::string& name = name_of(options);
     check_spirv_words(words, options.entry, name);
-    const std::vector<std::uint32_t> plain = without_matrices(words);
-    validate(plain, name);
+    validate(without_matrices(words), name, "");
 
     Reflection reflection;
     const SpecTable constants(words);
@@ -230,13 +333,16 @@ Reflection reflect(std::span<const std::uint32_t> words, const ProgramOptions& o
         refuse_shader(name, "size of a shared array is 0 or rests on an expression weft cannot evaluate");
     reflection.shared_memory_bytes = *shared_memory;
 
-    const CrossCompiler compiler(without_matrices(specialized), options.entry, name);
+    const std::vector<std::uint32_t> as_driven = without_matrices(frozen(specialized, module));
+    if (constants_decide(specialized, module)) validate_specialized(as_driven, reflection.constants, name);
+
+    const CrossCompiler compiler(as_driven, options.entry, name);
     refuse_other_resources(compiler, name);
     reflection.bindings = read_bindings(compiler, name);
     declare_written_first(reflection.bindings, options, name);
     for (const spvc_reflected_resource& block : compiler.resources(SPVC_RESOURCE_TYPE_PUSH_CONSTANT))
         reflection.push_constant_bytes =
-            std::max(reflection.push_constant_bytes, compiler.block_bytes(block));
+            std::max(reflection.push_constant_bytes, compiler.push_constant_bytes(block));
     return reflection;
 }
 

@@ -30,8 +30,12 @@ struct Reflection {
 inline const std::string& name_of(const ProgramOptions& options) {
     return options.name.empty() ? options.entry : options.name;
 }
-/// For error texts: binding 1 "y".
+/// For error texts: `binding 1 "y"`, or `binding 1, write` where the SPIR-V has no names.
 std::string binding_text(const Binding& binding);
+/// For lists: `binding 1 "y", write`, or `binding 1, write`.
+std::string listed_binding(const Binding& binding);
+/// Why a range of `bytes` is refused: "range is shorter than the shader's block (got 4 bytes, need 8)".
+std::string shorter_than_block(std::uint64_t bytes, const Binding& binding);
 
 /// Checks magic, version, instruction lengths, entry point and execution model, without a library.
 /// Errors: invalid_shader - the text says which check failed, with what was found.

@@ -4,6 +4,8 @@
 #include <spirv_cross/spirv.h>
 
 #include <algorithm>
+#include <limits>
+#include <set>
 #include <unordered_map>
 
 #include <weft/error.hpp>
@@ -141,6 +143,77 @@ void SpecTable::apply(std::span<const SpecConstant> chosen, std::vector<std::uin
             }
         }
     }
+}
+
+bool constants_decide(Words words, const SpirvModule& module) {
+    std::set<std::uint32_t> constants, laid_out;
+    bool decide = false;
+    for_each_instruction(words, [&](std::uint32_t opcode, Words w) {
+        switch (opcode) {
+            case SpvOpSpecConstantTrue:
+            case SpvOpSpecConstantFalse:
+            case SpvOpSpecConstant:
+            case SpvOpSpecConstantComposite:
+            case SpvOpSpecConstantOp:
+                constants.insert(w[2]);
+                return;
+            case SpvOpDecorate:
+                if (w[2] == SpvDecorationArrayStride) laid_out.insert(w[1]);
+                return;
+            case SpvOpGroupDecorate:  // may hold strides
+                decide = true;
+                return;
+            case SpvOpTypeArray: {
+                if (!constants.contains(w[3])) return;
+                constexpr std::uint64_t kMost = std::numeric_limits<std::int32_t>::max();
+                const std::uint64_t length = module.value(w[3]).value_or(0);
+                decide = decide || laid_out.contains(w[1]) || length == 0 || length > kMost;
+                return;
+            }
+            default:
+                break;
+        }
+        const bool subgroup = opcode >= SpvOpGroupNonUniformElect && opcode <= SpvOpGroupNonUniformQuadSwap;
+        for (std::size_t i = 3; subgroup && i < w.size(); ++i) decide = decide || constants.contains(w[i]);
+    });
+    return decide && !constants.empty();
+}
+
+std::vector<std::uint32_t> frozen(Words words, const SpirvModule& module) {
+    std::vector<std::uint32_t> out(words.begin(), words.begin() + 5);
+    std::unordered_map<std::uint32_t, SpecType> scalars;  // by type; of 32 bits, or bool
+    const auto emit = [&](std::uint32_t opcode, Words operands) {
+        out.push_back(static_cast<std::uint32_t>(operands.size() + 1) << 16 | opcode);
+        out.insert(out.end(), operands.begin(), operands.end());
+    };
+    for_each_instruction(words, [&](std::uint32_t opcode, Words w) {
+        if (opcode == SpvOpTypeBool) scalars[w[1]] = SpecType::boolean;
+        if ((opcode == SpvOpTypeInt || opcode == SpvOpTypeFloat) && w[2] == 32)
+            scalars[w[1]] = type_of(opcode, w).type;
+        switch (opcode) {
+            case SpvOpDecorate:
+                if (w[2] != SpvDecorationSpecId) emit(opcode, w.subspan(1));
+                return;
+            case SpvOpSpecConstantTrue:
+                return emit(SpvOpConstantTrue, w.subspan(1));
+            case SpvOpSpecConstantFalse:
+                return emit(SpvOpConstantFalse, w.subspan(1));
+            case SpvOpSpecConstant:
+                return emit(SpvOpConstant, w.subspan(1));
+            case SpvOpSpecConstantOp: {
+                const auto type = scalars.find(w[1]);
+                const auto value = type == scalars.end() ? std::nullopt : module.value(w[2]);
+                if (!value) return emit(opcode, w.subspan(1));
+                if (type->second == SpecType::boolean)
+                    return emit(*value != 0 ? SpvOpConstantTrue : SpvOpConstantFalse, w.subspan(1, 2));
+                const std::array<std::uint32_t, 3> constant{w[1], w[2], static_cast<std::uint32_t>(*value)};
+                return emit(SpvOpConstant, constant);
+            }
+            default:
+                emit(opcode, w.subspan(1));
+        }
+    });
+    return out;
 }
 
 void check_local_size(const ProgramOptions& options, const std::array<std::uint32_t, 3>& actual,

@@ -14,6 +14,8 @@
 
 namespace weft::core {
 
+class SpirvModule;
+
 /// Index of a valid module; does not keep the words.
 class SpecTable {
   public:
@@ -37,6 +39,14 @@ class SpecTable {
     std::multimap<std::uint32_t, Target> targets_;                    // by SpecId; several may share one
     std::array<std::optional<std::uint32_t>, 3> workgroup_size_ids_;  // SpecId of each axis left open
 };
+
+/// Whether values of constants decide if the module is valid: they size an array of a block, or any array in
+/// an impossible way, or are an operand of a subgroup operation. `module` is the index of `words`.
+bool constants_decide(std::span<const std::uint32_t> words, const SpirvModule& module);
+
+/// The module with every specialization constant, and every 32-bit or bool expression of such constants that
+/// SpirvModule evaluates, as an ordinary constant of its present value. `module` is the index of `words`.
+std::vector<std::uint32_t> frozen(std::span<const std::uint32_t> words, const SpirvModule& module);
 
 /// Refuses an axis that options.local_size wants and the shader has otherwise. Errors: invalid_argument.
 void check_local_size(const ProgramOptions& options, const std::array<std::uint32_t, 3>& actual,

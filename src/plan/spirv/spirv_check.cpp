@@ -148,10 +148,13 @@ void check_header(std::span<const std::uint32_t> words, const std::string& name)
         refuse_shader(name, "SPIR-V is truncated inside its header (got " + std::to_string(words.size()) +
                                 " words, need more than " + std::to_string(kHeaderWords) + ")");
     const std::uint32_t version = words[1];
-    if ((version & 0xff0000ffu) != 0 || version < 0x00010000 || version > kNewestVersion)
+    if ((version & 0xff0000ffu) != 0 || version < 0x00010000 || version > kNewestVersion) {
+        const bool newer = (version & 0xff0000ffu) == 0 && version > kNewestVersion;
         refuse_shader(name, "SPIR-V version (got " + std::to_string((version >> 16) & 0xff) + "." +
                                 std::to_string((version >> 8) & 0xff) + " in word " + hex(version) +
-                                ", need 1.0 to 1.5)");
+                                ", need 1.0 to 1.5" +
+                                (newer ? "; compile with --target-env=vulkan1.2)" : ")"));
+    }
     if (words[3] == 0 || words[3] > kLargestBound)
         refuse_shader(name, "SPIR-V id bound (got " + std::to_string(words[3]) + ", need 1 to " +
                                 std::to_string(kLargestBound) + ")");

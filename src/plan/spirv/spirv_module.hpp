@@ -48,6 +48,8 @@ class SpirvModule {
     std::set<std::uint32_t> reached_functions(const std::string& entry) const;
     /// Names, in the order of the module.
     const std::vector<std::string>& capabilities() const { return capabilities_; }
+    /// Bits of a scalar constant; nothing if it depends on an operation that is not evaluated here.
+    std::optional<std::uint64_t> value(std::uint32_t id) const;
 
   private:
     using Words = std::span<const std::uint32_t>;
@@ -61,7 +63,6 @@ class SpirvModule {
     void read_body(std::uint32_t opcode, Words words);
     std::optional<std::uint64_t> operation(Words words) const;
     std::optional<std::uint64_t> extract(Words path) const;
-    std::optional<std::uint64_t> value(std::uint32_t id) const;
     std::optional<std::uint64_t> type_bytes(std::uint32_t id) const;
     std::optional<std::array<std::uint32_t, 3>> three_values(Words ids) const;
 

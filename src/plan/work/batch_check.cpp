@@ -6,6 +6,7 @@
 
 #include "base/enums.hpp"
 #include "plan/spirv/reflection.hpp"
+#include "plan/work/chunk_bounds.hpp"
 
 namespace weft::core {
 namespace {
@@ -26,8 +27,7 @@ std::string job_text(const ProgramNeeds& program, const Job& job, std::uint64_t 
 
 std::string interface_text(const ProgramNeeds& program) {
     std::string text;
-    for (const Binding& b : program.bindings)
-        text += (text.empty() ? "" : ", ") + binding_text(b) + " " + to_string(b.access);
+    for (const Binding& b : program.bindings) text += (text.empty() ? "" : "; ") + listed_binding(b);
     return text.empty() ? "no bindings" : text;
 }
 
@@ -58,6 +58,29 @@ void check_span(const Span& span, const Job& job, bool broadcast, const DeviceLi
         refuse(where() + "one element is larger than one binding can be" +
                got_need(span.bytes / job.elements,
                         "at most " + std::to_string(limits.max_storage_buffer_range)));
+}
+
+/// The share of a chunk may be shorter than the block of its binding: check_cuts() finds the cuts.
+template <class Span, class Where>
+void check_block(const Span& span, const Job& job, const Binding& binding, const Where& where) {
+    if (job.elements != 0 && span.bytes < binding.least_bytes)
+        refuse(where() + "for " + binding_text(binding) + ": " + shorter_than_block(span.bytes, binding));
+}
+
+/// Refuses a job whose chunks cannot all hold the block of `binding`.
+template <class Span, class Where>
+void check_cuts(const ProgramNeeds& program, const DeviceLimits& limits, const Job& job, const Span& span,
+                const Binding& binding, const Where& where) {
+    // One element holds the block of nearly every job; the product costs less than a division.
+    if (binding.least_bytes <= 0xffffffffu && span.bytes >= job.elements * binding.least_bytes) return;
+    const std::uint64_t stride = span.bytes / job.elements;
+    const ChunkBounds bounds = chunk_bounds(program, limits, job);
+    const std::uint64_t least = (binding.least_bytes + stride - 1) / stride;
+    if (least < bounds.least || bounds.can_cut(job.elements)) return;  // another binding needs more
+    refuse(where() + "for " + binding_text(binding) +
+           ": the job must be cut, and its chunks would be shorter than the shader's block (got at most " +
+           std::to_string(bounds.most) + " elements of " + std::to_string(stride) + " bytes, need " +
+           std::to_string(binding.least_bytes) + " bytes in every chunk)");
 }
 
 /// Work in place may overwrite its own slice of an input, but never memory that later chunks read again.
@@ -127,10 +150,16 @@ void check_job(const ProgramNeeds& program, const DeviceLimits& limits, const Jo
     std::size_t in = 0, out = 0;
     for (const Binding& b : program.bindings) {
         const bool read = b.access != Access::write, write = b.access != Access::read;
-        if (read) check_span(job.inputs[in], job, job.inputs[in].broadcast, limits, where("input", in));
-        if (write) check_span(job.outputs[out], job, false, limits, where("output", out));
+        if (read) {
+            check_span(job.inputs[in], job, job.inputs[in].broadcast, limits, where("input", in));
+            check_block(job.inputs[in], job, b, where("input", in));
+        }
+        if (write) {
+            check_span(job.outputs[out], job, false, limits, where("output", out));
+            check_block(job.outputs[out], job, b, where("output", out));
+        }
         if (read && write && (job.inputs[in].broadcast || job.inputs[in].bytes != job.outputs[out].bytes))
-            refuse(where("input", in)() + "feeds read_write " + binding_text(b) +
+            refuse(where("input", in)() + "feeds " + listed_binding(b) +
                    ", whose input and output must have equal size" +
                    got_need(job.inputs[in].bytes, std::to_string(job.outputs[out].bytes) + " bytes"));
         in += read ? 1u : 0u;
@@ -139,6 +168,15 @@ void check_job(const ProgramNeeds& program, const DeviceLimits& limits, const Jo
     if (job.elements == 0) return;
     for (std::size_t i = 0; i < job.inputs.size(); ++i)
         if (job.inputs[i].broadcast) check_table(job, i, where("input", i));
+    in = out = 0;
+    for (const Binding& b : program.bindings) {
+        const bool read = b.access != Access::write, write = b.access != Access::read;
+        if (read && !job.inputs[in].broadcast)
+            check_cuts(program, limits, job, job.inputs[in], b, where("input", in));
+        if (write) check_cuts(program, limits, job, job.outputs[out], b, where("output", out));
+        in += read ? 1u : 0u;
+        out += write ? 1u : 0u;
+    }
 }
 
 void append_spans(const Job& job, std::uint64_t index, std::vector<JobSpan>& spans) {

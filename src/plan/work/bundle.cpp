@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "plan/work/chunk_bounds.hpp"
+
 namespace weft::core {
 namespace {
 
@@ -19,32 +21,6 @@ void need(AreaNeeds& needs, Area area, std::uint64_t bytes) {
     std::uint64_t& have = needs[static_cast<std::size_t>(area)];
     have = std::max(have, bytes);
 }
-
-/// How many elements the spans of one direction allow: a binding has a largest range, and all spans share one
-/// buffer of the slot.
-class DirectionLimit {
-  public:
-    DirectionLimit(const DeviceLimits& limits, std::uint64_t elements)
-        : limits_(limits), elements_(elements) {}
-    void add(std::uint64_t bytes, bool broadcast) {
-        fixed_ += std::max<std::uint64_t>(64, limits_.storage_buffer_offset_alignment);
-        if (broadcast) {
-            fixed_ += bytes;
-        } else if (const std::uint64_t stride = bytes / elements_; stride != 0) {
-            stride_ += stride;
-            limit_ = std::min(limit_, limits_.max_storage_buffer_range / stride);
-        }
-    }
-    std::uint64_t elements() const {
-        if (stride_ == 0) return limit_;
-        const std::uint64_t room = limits_.max_buffer_bytes - std::min(limits_.max_buffer_bytes, fixed_);
-        return std::min(limit_, room / stride_);
-    }
-
-  private:
-    const DeviceLimits& limits_;
-    std::uint64_t elements_, fixed_ = 0, stride_ = 0, limit_ = ~std::uint64_t{0};
-};
 
 /// The largest chunk not above `limit` that cuts a job into equal chunks, so that no sliver is left at the
 /// end. Whole multiples of 64 elements keep the chunks of any element size aligned.
@@ -94,20 +70,7 @@ std::uint64_t chunk_limit(const ProgramNeeds& program, const DeviceLimits& limit
         const std::uint64_t target = std::max(kChunkBytes, settings.total_bytes / 64);
         limit = std::min(limit, target / std::max<std::uint64_t>(1, bytes / job.elements));
     }
-    if (program.max_workgroups == 0) {
-        const WorkgroupRule rule{program.elements_per_workgroup, 0, program.folds};
-        // Elements are counted in 32 bits, so larger numbers of workgroups make no difference.
-        limit = std::min(limit, std::max<std::uint64_t>(
-                                    1, std::min<std::uint64_t>(most_workgroups(rule, limits), 0xffffffffu) /
-                                           program.workgroups_per_element) *
-                                    program.elements_per_workgroup);
-    }
-    // Indices of the last workgroup must not pass 32 bits either.
-    if (job.elements > std::uint64_t{1} << 31) limit = std::min(limit, std::uint64_t{1} << 31);
-    DirectionLimit in(limits, job.elements), out(limits, job.elements);
-    for (const InputSpan& span : job.inputs) in.add(span.bytes, span.broadcast);
-    for (const OutputSpan& span : job.outputs) out.add(span.bytes, false);
-    limit = std::max<std::uint64_t>(1, std::min({limit, in.elements(), out.elements()}));
+    limit = std::min(std::max<std::uint64_t>(1, limit), most_chunk_elements(program, limits, job));
     return settings.cuts_exactly() ? limit : even_chunks(job.elements, limit);
 }
 

@@ -36,8 +36,8 @@ struct Chunk {
 Route choose_route(const BatchSettings& settings, const DeviceSnapshot& device, std::uint64_t bundle_bytes,
                    bool pinned);
 
-/// Elements that a chunk of this job may have, at least 1. `copies`: its bytes go through the transfer
-/// queues.
+/// Elements that a chunk of this job is to have at most, at least 1. `copies`: its bytes go through the
+/// transfer queues. A chunk has more only where cut_chunk() says so.
 std::uint64_t chunk_limit(const ProgramNeeds& program, const DeviceLimits& limits,
                           const BatchSettings& settings, const Job& job, bool copies);
 

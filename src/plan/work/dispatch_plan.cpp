@@ -23,16 +23,19 @@ std::string got_need(std::uint64_t got, std::uint64_t need, const char* unit) {
 void check_range(const DispatchRequest& request, std::size_t i, const DeviceLimits& limits) {
     const DispatchRange& range = request.ranges[i];
     const Binding& binding = request.bindings[i];
+    const auto refuse_range = [&](const std::string& what) {
+        refuse(request, binding_text(binding) + ": " + what);
+    };
     if (binding.access != Access::read && !range.writable)
-        refuse(request, binding_text(binding) + " is written but was given a read-only view");
-    if (range.bytes == 0) refuse(request, binding_text(binding) + " was given an empty range");
+        refuse_range("is written but was given a read-only view");
+    if (range.bytes == 0) refuse_range("was given an empty range");
+    if (range.bytes < binding.least_bytes) refuse_range(shorter_than_block(range.bytes, binding));
     if (range.bytes > limits.max_storage_buffer_range)
-        refuse(request, binding_text(binding) + " range is larger than one binding can be" +
-                            got_need(range.bytes, limits.max_storage_buffer_range, "bytes at most"));
+        refuse_range("range is larger than one binding can be" +
+                     got_need(range.bytes, limits.max_storage_buffer_range, "bytes at most"));
     if (range.offset % limits.storage_buffer_offset_alignment != 0)
-        refuse(request,
-               binding_text(binding) + " offset is not aligned" +
-                   got_need(range.offset, limits.storage_buffer_offset_alignment, "bytes or a multiple"));
+        refuse_range("offset is not aligned" +
+                     got_need(range.offset, limits.storage_buffer_offset_alignment, "bytes or a multiple"));
 }
 
 std::string range_text(const DispatchRange& range) {
@@ -75,8 +78,8 @@ void check_dispatch(const DispatchRequest& request, const DeviceLimits& limits) 
     if (request.arguments != request.bindings.size()) {
         std::string list;
         for (const Binding& binding : request.bindings) {
-            list += list.empty() ? "of them: " : ", ";
-            list += std::to_string(binding.binding) + " \"" + binding.name + "\"";
+            list += list.empty() ? "of them: " : "; ";
+            list += listed_binding(binding);
         }
         if (list.empty()) list = "of them";
         refuse(request, "takes another number of arguments" +

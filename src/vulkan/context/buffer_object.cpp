@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <string_view>
 #include <utility>
 
 #include "base/file_io.hpp"
@@ -23,6 +24,16 @@ std::uint64_t next_id() {
 
 constexpr VkBufferUsageFlags kUsage =
     VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+
+/// Called while `e` is handled. The pool knows sizes only, and a caller wants to know for which buffer there
+/// is no memory.
+[[noreturn]] void rethrow_named(const Error& e, const std::string& name) {
+    if (e.code() != Errc::out_of_memory) throw;
+    constexpr std::string_view kPool = "MemoryPool: ";
+    std::string why = e.what();
+    if (why.starts_with(kPool)) why.erase(0, kPool.size());
+    throw Error(e.code(), "Buffer \"" + name + "\": " + why, e.native_code());
+}
 
 }  // namespace
 
@@ -50,10 +61,10 @@ void BufferObject::make_buffer(VkExternalMemoryHandleTypeFlags handle_types) {
     device.set_name(VK_OBJECT_TYPE_BUFFER, handle_, name_);
 }
 
-std::uint64_t padded_bytes(const Device& device, std::uint64_t bytes) {
+std::uint64_t padded_bytes(const Device& device, std::uint64_t bytes, const std::string& name) {
     const std::uint64_t limit = device.snapshot().limits.max_buffer_bytes;
     if (bytes > limit)
-        throw Error(Errc::invalid_argument, "Buffer: too large for this device (got " +
+        throw Error(Errc::invalid_argument, "Buffer \"" + name + "\": too large for this device (got " +
                                                 std::to_string(bytes) + " bytes, need at most " +
                                                 std::to_string(limit) + ")");
     // Vulkan has no empty buffers, and shaders read words of 4 bytes and vectors of 16.
@@ -62,19 +73,27 @@ std::uint64_t padded_bytes(const Device& device, std::uint64_t bytes) {
 
 std::shared_ptr<BufferObject> BufferObject::create(const std::shared_ptr<Context>& context, MemoryKind kind,
                                                    std::uint64_t bytes, std::string name) {
-    const std::uint64_t padded = padded_bytes(context->device, bytes);
+    const std::uint64_t padded = padded_bytes(context->device, bytes, name);
     std::shared_ptr<BufferObject> buffer(new BufferObject(context, padded, std::move(name)));
     buffer->host_memory_ = kind == MemoryKind::upload || kind == MemoryKind::download;
-    BlockSource& first = context->memory.source(kind, padded);
     try {
-        buffer->place_in(first);
+        buffer->place_in_first(kind);
     } catch (const Error& e) {
-        BlockSource& other = context->memory.driver_source(kind);
-        if (&other == &first || e.code() != Errc::out_of_memory) throw;
-        buffer->place_in(other);
+        rethrow_named(e, buffer->name_);
     }
     buffer->count();
     return buffer;
+}
+
+void BufferObject::place_in_first(MemoryKind kind) {
+    BlockSource& first = context_->memory.source(kind, bytes_);
+    try {
+        place_in(first);
+    } catch (const Error& e) {
+        BlockSource& other = context_->memory.driver_source(kind);
+        if (&other == &first || e.code() != Errc::out_of_memory) throw;
+        place_in(other);
+    }
 }
 
 void BufferObject::count() {
@@ -232,14 +251,18 @@ void ImportRegistry::clear() noexcept {
 std::shared_ptr<BufferObject> BufferObject::create_exportable(const std::shared_ptr<Context>& context,
                                                               std::uint64_t bytes, std::string name) {
     Device& device = context->device;
-    std::shared_ptr<BufferObject> buffer(
-        new BufferObject(context, padded_bytes(device, bytes), std::move(name)));
+    const std::uint64_t padded = padded_bytes(device, bytes, name);
+    std::shared_ptr<BufferObject> buffer(new BufferObject(context, padded, std::move(name)));
     buffer->make_buffer(VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT);
     VkMemoryRequirements needs;
     device.vk.vkGetBufferMemoryRequirements(device.handle(), buffer->handle_, &needs);
     buffer->export_source_ =
         std::make_unique<ExportSource>(device, device.plan().memory.device, buffer->handle_);
-    buffer->range_ = context->memory.allocate_whole(*buffer->export_source_, needs.size);
+    try {
+        buffer->range_ = context->memory.allocate_whole(*buffer->export_source_, needs.size);
+    } catch (const Error& e) {
+        rethrow_named(e, buffer->name_);
+    }
     device.check(device.vk.vkBindBufferMemory(device.handle(), buffer->handle_, buffer->range_.memory, 0),
                  "vkBindBufferMemory");
     buffer->memory_source_ = buffer->export_source_->name();
@@ -279,8 +302,8 @@ void BufferObject::bind_foreign(int fd, std::uint64_t allocation_bytes, std::uin
 std::shared_ptr<BufferObject> BufferObject::import_fd(const std::shared_ptr<Context>& context, int fd,
                                                       std::uint64_t allocation_bytes, std::uint64_t first,
                                                       std::uint64_t bytes, std::string name) {
-    std::shared_ptr<BufferObject> buffer(
-        new BufferObject(context, padded_bytes(context->device, bytes), std::move(name)));
+    const std::uint64_t padded = padded_bytes(context->device, bytes, name);
+    std::shared_ptr<BufferObject> buffer(new BufferObject(context, padded, std::move(name)));
     buffer->make_buffer(VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT);
     buffer->bind_foreign(fd, allocation_bytes, first);
     buffer->count();

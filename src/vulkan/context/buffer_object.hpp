@@ -20,7 +20,7 @@ class Context;
 class ExportSource;
 
 /// What a buffer of `bytes` takes. Errors: invalid_argument - larger than the device's buffers can be.
-std::uint64_t padded_bytes(const Device& device, std::uint64_t bytes);
+std::uint64_t padded_bytes(const Device& device, std::uint64_t bytes, const std::string& name);
 
 /// Owned by everything that may still use it: the user's Buffer, and every submitted chunk until it is done.
 /// So freeing never waits and never happens too early.
@@ -70,6 +70,7 @@ class BufferObject {
   private:
     BufferObject(std::shared_ptr<Context> context, std::uint64_t bytes, std::string name);
     void make_buffer(VkExternalMemoryHandleTypeFlags handle_types);
+    void place_in_first(MemoryKind kind);  // where buffers of the kind belong, else where the driver has room
     void place_in(BlockSource& source);
     void bind_imported(const void* base);
     void bind_foreign(int fd, std::uint64_t allocation_bytes, std::uint64_t first);

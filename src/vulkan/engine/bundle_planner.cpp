@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string>
 
+#include "plan/work/chunk_bounds.hpp"
+
 namespace weft::core {
 namespace {
 
@@ -75,9 +77,12 @@ std::uint64_t BundlePlanner::count_of(const PlannedChunk& planned, const Route& 
         std::min(memory_chunk_limit_,
                  chunk_limit(program_needs_, device_.snapshot().limits, settings_, job, route.copies));
     const bool tapers = route.copies && !settings_.cuts_exactly() && settings_.mode == BatchMode::pipelined;
-    if (!tapers) return std::min(planned.chunk.count, most);
-    return taper(most, planned.chunk.count, bytes_per_job(job) / job.elements, started,
-                 total_bytes > started ? total_bytes - started : 0);
+    const std::uint64_t left = planned.chunk.count;
+    const std::uint64_t wanted = tapers ? taper(most, left, bytes_per_job(job) / job.elements, started,
+                                                total_bytes > started ? total_bytes - started : 0)
+                                        : std::min(left, most);
+    if (wanted == left) return left;  // long enough: the job was checked, and so was what a cut leaves
+    return cut_chunk(left, wanted, chunk_bounds(program_needs_, device_.snapshot().limits, job));
 }
 
 /// Shortens the chunk to `count` elements and imports spans if the route imports.
@@ -161,7 +166,8 @@ std::size_t BundlePlanner::shrink_request(const Error& refusal, std::size_t slot
     std::uint64_t largest = 0, bytes = 0;
     for (const PlannedChunk& planned : chunks_) largest = std::max(largest, planned.chunk.count);
     for (const std::uint64_t need : needs_) bytes += need;
-    if (largest > 1 && bytes > kLeastBytes) {
+    // A chunk that is as short as its bindings allow stays larger than the limit.
+    if (largest > 1 && largest / 2 < memory_chunk_limit_ && bytes > kLeastBytes) {
         memory_chunk_limit_ = largest / 2;
     } else if (slots > 1) {
         memory_chunk_limit_ = largest;

@@ -89,7 +89,7 @@ const Binding& Program::binding(std::string_view name) const {
     std::string others;
     for (const Binding& binding : bindings()) {
         if (binding.name == name) return binding;
-        others += (others.empty() ? "" : ", ") + core::binding_text(binding);
+        others += (others.empty() ? "" : "; ") + core::listed_binding(binding);
     }
     throw Error(Errc::invalid_argument,
                 "Program '" + object()->name + "': no binding has that name (got \"" + std::string(name) +

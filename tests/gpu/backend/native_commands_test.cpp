@@ -148,6 +148,13 @@ TEST_CASE("native: steps recorded into the application's command buffer run betw
         app->run(&backend, [&](VkCommandBuffer commands) {
             check_error(weft::Errc::invalid_argument, "no steps",
                         [&] { (void)native::record(backend, commands, {}); });
+            const Buffer<std::uint8_t> bytes(backend, 16);
+            check_error(
+                weft::Errc::invalid_argument, "shorter than the shader's block (got 3 bytes, need 4)", [&] {
+                    (void)native::record(backend, commands, [&](Stream& s) {
+                        s.dispatch(Program(s, kAffine), {bytes.view(0, 3), out}, 1, AffineParameters{1, 0});
+                    });
+                });
             check_error(weft::Errc::invalid_argument, "moved from", [&] {
                 (void)native::record(backend, commands, [](Stream& s) { const Stream mine = std::move(s); });
             });

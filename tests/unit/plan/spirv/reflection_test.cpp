@@ -246,7 +246,9 @@ TEST_CASE("a buffer that is declared but never used is not reflected, even if a 
     const Reflection reflection = reflect(module.words(), {});
     REQUIRE(reflection.bindings.size() == 1);
     CHECK(binding_text(reflection.bindings[0]) == "binding 2 \"used\"");
-    CHECK(binding_text({7, Access::read, ""}) == "binding 7");
+    CHECK(binding_text({7, Access::read, ""}) == "binding 7, read");
+    CHECK(listed_binding(reflection.bindings[0]) == "binding 2 \"used\", read_write");
+    CHECK(listed_binding({7, Access::read, ""}) == "binding 7, read");
 }
 
 TEST_CASE("shared memory counts variables that the entry point uses, also through calls") {

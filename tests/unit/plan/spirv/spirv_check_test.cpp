@@ -57,8 +57,9 @@ TEST_CASE("a wrong header is refused with the value found") {
     } cases[] = {
         {"swapped", 0, 0x03022307, "byte-swapped"},
         {"magic", 0, 0xdeadbeef, "wrong magic number (got 0xdeadbeef, need 0x07230203)"},
-        {"newer", 1, 0x00010600, "got 1.6"},
-        {"older", 1, 0x00000900, "got 0.9"},
+        {"newer", 1, 0x00010600,
+         "(got 1.6 in word 0x00010600, need 1.0 to 1.5; compile with --target-env=vulkan1.2)"},
+        {"older", 1, 0x00000900, "got 0.9 in word 0x00000900, need 1.0 to 1.5)"},
         {"garbage version", 1, 0x12345678, "0x12345678"},
         {"low byte of version", 1, 0x00010301, "0x00010301"},
         {"no bound", 3, 0, "id bound (got 0"},

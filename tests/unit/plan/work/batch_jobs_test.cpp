@@ -16,7 +16,7 @@ using weft::Job;
 using weft::core::ProgramNeeds;
 
 // Checks read only pointers and lengths, so spans may be larger than this array.
-alignas(64) std::byte memory[4096];
+alignas(64) std::byte memory[4096], results[4096];
 
 const std::vector<Binding> kAdd = {{0, Access::read, "a"}, {1, Access::read, "b"}, {2, Access::write, "out"}};
 
@@ -27,6 +27,8 @@ ProgramNeeds add_shape(std::uint32_t push_constant_bytes = 8) {
 DeviceLimits limits(std::uint64_t range = 1u << 20) {
     DeviceLimits l;
     l.max_storage_buffer_range = range;
+    l.max_buffer_bytes = std::uint64_t{1} << 40;
+    l.max_workgroup_count[0] = 65535;
     return l;
 }
 
@@ -77,7 +79,8 @@ TEST_CASE("span counts must match the shader, and the text shows its interface")
     job.outputs.push_back({memory + 3000, 400});
     CHECK(refusal(job) ==
           "run_batch: job 7 \"third layer\" for program \"add\": spans do not match the shader (got 2 inputs "
-          "and 2 outputs, need 2 and 1: binding 0 \"a\" read, binding 1 \"b\" read, binding 2 \"out\" write; "
+          "and 2 outputs, need 2 and 1: binding 0 \"a\", read; binding 1 \"b\", read; binding 2 \"out\", "
+          "write; "
           "a buffer without "
           "readonly or writeonly counts as both)");
     job = add_job();
@@ -85,7 +88,7 @@ TEST_CASE("span counts must match the shader, and the text shows its interface")
     CHECK(contains(refusal(job), "(got 1 inputs and 1 outputs, need 2 and 1: "));
     const std::vector<Binding> both = {{3, Access::read_write, ""}};
     const std::string text = refusal(add_job(), {both, 8, 1, 0, "scale"});
-    CHECK(contains(text, "need 1 and 1: binding 3 read_write; a buffer without readonly or writeonly"));
+    CHECK(contains(text, "need 1 and 1: binding 3, read_write; a buffer without readonly or writeonly"));
     CHECK(contains(refusal(add_job(), {{}, 8, 1, 0, "nothing"}), "need 0 and 0: no bindings;"));
     CHECK(refusal(Job{}, {{}, 8, 1, 0, "nothing"}) == "accepted");
 }
@@ -179,11 +182,59 @@ TEST_CASE("a read_write binding takes an input and an output of equal size") {
     job.outputs = {{memory + 512, 80}, {memory + 1024, 40}};
     CHECK(refusal(job, shape) == "accepted");
     job.outputs = {{memory + 512, 40}, {memory + 1024, 80}};
-    CHECK(refusal(job, shape) ==
-          "run_batch: job 7 for program \"scan\": input 0 feeds read_write binding 5, whose input and output "
-          "must have equal size (got 40, need 80 bytes)");
+    CHECK(
+        refusal(job, shape) ==
+        "run_batch: job 7 for program \"scan\": input 0 feeds binding 5, read_write, whose input and output "
+        "must have equal size (got 40, need 80 bytes)");
     job.inputs = {{memory, 80, true}};
-    CHECK(contains(refusal(job, shape), "input 0 feeds read_write binding 5"));
+    CHECK(contains(refusal(job, shape), "input 0 feeds binding 5, read_write"));
+}
+
+TEST_CASE("a span holds the block of its binding, and so does the share of every chunk") {
+    const std::vector<Binding> bindings = {{0, Access::read, "x", 4096}, {1, Access::write, "", 4}};
+    const ProgramNeeds shape{bindings, 8, 256, 0, "flip"};
+    Job job;
+    job.elements = 256;
+    job.inputs = {{memory, 1024}};
+    job.outputs = {{results, 1024}};
+    CHECK(refusal(job, shape) ==
+          "run_batch: job 7 for program \"flip\": input 0 for binding 0 \"x\": range is shorter than the "
+          "shader's block (got 1024 bytes, need 4096)");
+    job.inputs = {{memory, 1024, true}};
+    CHECK(contains(refusal(job, shape), "binding 0 \"x\": range is shorter than the shader's block"));
+    job.inputs = {{memory, 4096, true}};
+    CHECK(refusal(job, shape) == "accepted");
+    job.outputs = {{results, 256}};  // an element has a share of one byte, and four of them make a word
+    CHECK(refusal(job, shape) == "accepted");
+    job.elements = 2;
+    job.outputs = {{results, 2}};
+    CHECK(contains(refusal(job, shape),
+                   "output 0 for binding 1, write: range is shorter than the shader's "
+                   "block (got 2 bytes, need 4)"));
+    job.elements = 0;
+    job.inputs = {{memory, 1}};
+    CHECK(refusal(job, shape) == "accepted");
+}
+
+TEST_CASE("a job that the device's limits cut into chunks too short for a block is refused") {
+    const std::vector<Binding> bindings = {{0, Access::read, "x", 4096}, {1, Access::write, "", 4}};
+    const ProgramNeeds shape{bindings, 8, 256, 0, "flip"};
+    DeviceLimits small = limits();
+    small.max_workgroup_count[0] = 2;  // chunks of at most 512 elements
+    Job job;
+    job.elements = 2048;
+    job.inputs = {{memory, 2048 * 4}};
+    job.outputs = {{results, 2048 * 4}};
+    CHECK(refusal(job, shape, small) ==
+          "run_batch: job 7 for program \"flip\": input 0 for binding 0 \"x\": the job must be cut, and its "
+          "chunks would be shorter than the shader's block (got at most 512 elements of 4 bytes, need 4096 "
+          "bytes in every chunk)");
+    small.max_workgroup_count[0] = 4;  // chunks of exactly 1024 elements
+    CHECK(refusal(job, shape, small) == "accepted");
+    job.elements = 2047;
+    job.inputs = {{memory, 2047 * 4}};
+    job.outputs = {{results, 2047 * 4}};
+    CHECK(contains(refusal(job, shape, small), "the job must be cut"));
 }
 
 TEST_CASE("an input bound whole for every chunk cannot be written by the same job") {

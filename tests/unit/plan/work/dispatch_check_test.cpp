@@ -24,7 +24,7 @@ struct Case {
 };
 
 std::string refusal(const Case& c, std::uint32_t push_bytes) {
-    const std::vector<Binding> bindings{{0, Access::read, "x"}, {3, Access::read_write, ""}};
+    const std::vector<Binding> bindings{{0, Access::read, "x", 4}, {3, Access::read_write, "", 36}};
     weft::DeviceLimits limits{};
     limits.max_storage_buffer_range = 1 << 20;
     limits.storage_buffer_offset_alignment = 64;
@@ -50,21 +50,38 @@ std::string refusal(const Case& c, std::uint32_t push_bytes) {
 TEST_CASE("dispatch_check: table") {
     const std::vector<Case> cases{
         {{{0, 64, false}, {64, 1 << 20, true}}, 4, 0xffffffffu, ""},
-        {{{0, 64, true}}, 4, 1, "number of arguments (got 1, need 2 of them: 0 \"x\", 3 \"\")"},
+        {{{0, 64, true}},
+         4,
+         1,
+         "number of arguments (got 1, need 2 of them: binding 0 \"x\", read; binding 3, read_write)"},
         {{{0, 4}, {0, 4}, {0, 4}}, 4, 1, "number of arguments (got 3, need 2"},
         {{{0, 64}, {0, 64}}, 0, 1, "parameters do not fit the push-constant block (got 0, need 4 bytes)"},
         {{{0, 64}, {0, 64}}, 8, 1, "(got 8, need 4 bytes)"},
         {{{0, 64}, {0, 64}}, 4, 0x100000000u, "too many elements (got 4294967296, need 4294967295 at most)"},
-        {{{0, 64, false}, {0, 64, false}}, 4, 1, "binding 3 is written but was given a read-only view"},
-        {{{0, 0}, {0, 64}}, 4, 1, "binding 0 \"x\" was given an empty range"},
+        {{{0, 64, false}, {0, 64, false}},
+         4,
+         1,
+         "binding 3, read_write: is written but was given a read-only view"},
+        {{{0, 0}, {0, 64}}, 4, 1, "binding 0 \"x\": was given an empty range"},
         {{{0, 64}, {0, (1 << 20) + 1}},
          4,
          1,
-         "binding 3 range is larger than one binding can be (got 1048577, need 1048576"},
+         "binding 3, read_write: range is larger than one binding can be (got 1048577, need 1048576"},
+        // A range holds the fixed part of the block and one element, and may end inside a later element.
+        {{{0, 4}, {0, 36}}, 4, 1, ""},
+        {{{0, 5}, {0, 37}}, 4, 1, ""},
+        {{{0, 3}, {0, 36}},
+         4,
+         1,
+         "binding 0 \"x\": range is shorter than the shader's block (got 3 bytes, need 4)"},
+        {{{0, 4}, {0, 35}},
+         4,
+         1,
+         "binding 3, read_write: range is shorter than the shader's block (got 35 bytes, need 36)"},
         {{{32, 64}, {0, 64}},
          4,
          1,
-         "binding 0 \"x\" offset is not aligned (got 32, need 64 bytes or a multiple)"},
+         "binding 0 \"x\": offset is not aligned (got 32, need 64 bytes or a multiple)"},
         // Ranges may be equal, adjacent or in different buffers, but must not overlap in part.
         {{{64, 128, true, 7}, {64, 128, true, 7}}, 4, 1, ""},
         {{{0, 64, true, 7}, {64, 128, true, 7}}, 4, 1, ""},
@@ -74,7 +91,8 @@ TEST_CASE("dispatch_check: table") {
         {{{0, 256, true, 7}, {64, 128, true, 7}},
          4,
          1,
-         "binding 0 \"x\" and binding 3 overlap in part and one is written (got 256 bytes from 0 and 128 "
+         "binding 0 \"x\" and binding 3, read_write overlap in part and one is written (got 256 bytes from 0 "
+         "and 128 "
          "bytes "
          "from 64, need the same range or ranges apart)"},
         {{{64, 65, true, 7}, {128, 128, true, 7}}, 4, 1, "(got 65 bytes from 64 and 128 bytes from 128"},
