@@ -141,7 +141,7 @@ TEST_CASE("cache: a folder with the name of the file is a miss") {
     const fs::path file = folder.files().at(0);
     fs::remove(file);
     fs::create_directory(file);
-    CHECK(live(folder.config()) == "absent");
+    CHECK(live(folder.config()) == "a folder, not a file");
     CHECK(fs::is_directory(file));
     CHECK(folder.files().size() == 1);  // no temporary file is left
 }
