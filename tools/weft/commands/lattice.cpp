@@ -30,7 +30,7 @@ namespace {
 
 constexpr ElementType kValues[] = {kFloat32}, kCodes[] = {kUint8};
 
-// An error of the library about values or digits is one of the file.
+// If the library refuses values or digits, the error must name the file.
 template <class Call>
 auto blame(const ArrayInput& in, const Call& call) {
     try {
@@ -63,7 +63,7 @@ void print_report(const LatticeArguments& a, const char* operation, const Device
     print_json(json);
 }
 
-// Codes that could not be decoded are refused before they are written.
+// Codes that could not be decoded later are refused before they are made.
 void require_decodable(const LatticeArguments& a) {
     if (a.code.max_retries != 0 && a.scales.empty())
         throw Failure(Exit::usage,
@@ -71,7 +71,8 @@ void require_decodable(const LatticeArguments& a) {
                           "are decoded with the number of their retries");
 }
 
-// A code that stands for a wrong value is no failure, but users should not have to find out from the values.
+// A code that stands for a wrong value is not a failure, but the user should learn of it without inspecting
+// the values.
 void warn_of_overload(const OpReport& r) {
     if (r.unresolved == 0) return;
     std::fprintf(
@@ -82,7 +83,7 @@ void warn_of_overload(const OpReport& r) {
         r.unresolved, r.items);
 }
 
-// Found out before the work rather than after it; one output can be under way at a time.
+// Checks this before the work rather than after it. Only one output file can be open at a time.
 void require_writable_scales(const LatticeArguments& a, const Table& t) {
     if (a.scales.empty()) return;
     NpyOutput(a.scales, kInt32, scales_shape(a, t));
@@ -148,7 +149,7 @@ void run_decode(LatticeArguments a) {
     warn_of_overload(report);
 }
 
-constexpr std::uint32_t kFewSteps = 16;  // over a range of 64: each beta a third more than the one before
+constexpr std::uint32_t kFewSteps = 16;  // each beta in a range of 64 is then a third larger
 
 void run_beta(const LatticeArguments& a) {
     const Config config = a.device.config();
@@ -221,7 +222,7 @@ void add_forward(CLI::App& lattice, bool encode) {
         add_operation(lattice, encode ? "encode" : "quantize",
                       encode ? "Codes of the rows of an array" : "What decoding the codes gives, in one pass",
                       "(n, width) float32; rows are cut into vectors, the last padded with zeros", a,
-                      "Also write the retries of each vector, int32; -1 - T where it overloads after T");
+                      "Also write the retries of each vector, int32; -1 - T if it still overloads after T");
     if (encode)
         command.add_flag("--packed", a->code.packed, "Digits of as few bits as q needs, not a byte each");
     command.footer(encode ? "Example: weft lattice encode x.npy -o codes.npy --lattice E8 --q 4 --beta 0.3"
@@ -237,9 +238,9 @@ void add_decode(CLI::App& lattice) {
     command.get_option("--scales")->type_name("FILE");
     command.add_flag("--packed", a->code.packed, "As in encode");
     const Bounds<std::size_t> counts{0, std::size_t{1} << 48, "0 to 2^48"};
-    add_number_or_none(command, "--width", a->width, "Values of a row, where its last vector was padded",
+    add_number_or_none(command, "--width", a->width, "Values of a row, if its last vector was padded",
                        {1, counts.most, "1 to 2^48"});
-    add_number_or_none(command, "--rows", a->rows, "Rows, where packed rows are no whole bytes", counts);
+    add_number_or_none(command, "--rows", a->rows, "Rows, if packed rows are not whole bytes", counts);
     add_number(command, "--depth", a->depth, "Levels to decode, coarse ones first; 0: all", {0, 4});
     command.footer("Example: weft lattice decode codes.npy -o y.npy --lattice E8 --q 4 --beta 0.3");
     command.callback([a] { run_decode(*a); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft tune kernel: measures tiles of the inner products behind kernel matrices, and keeps the fastest.
+// weft tune kernel: measures tiles of the inner products of kernel matrices, and keeps the fastest.
 #include <cstdio>
 #include <memory>
 #include <set>
@@ -19,7 +19,7 @@ namespace weft::tool {
 namespace {
 
 struct TuneKernelArguments {
-    std::vector<std::uint64_t> samples;  // empty: by device
+    std::vector<std::uint64_t> samples;  // empty: chosen by device
     std::vector<std::uint32_t> qubits;
     std::string dtype = "float32";
     int repeats = 5;
@@ -70,7 +70,7 @@ void reset(const TuneKernelArguments& arguments) {
         std::printf("%s: planned tiles again\n", backend.name().c_str());
 }
 
-/// Sizes that were not given: what takes a GPU seconds would take a processor minutes.
+/// Sizes that were not given. A size that takes a GPU seconds would take a processor minutes.
 void choose_sizes(TuneKernelArguments& arguments, DeviceType type) {
     const bool software = type == DeviceType::cpu;
     if (arguments.samples.empty())
@@ -81,7 +81,7 @@ void choose_sizes(TuneKernelArguments& arguments, DeviceType type) {
             software ? std::vector<std::uint32_t>{6, 8} : std::vector<std::uint32_t>{8, 10, 12};
 }
 
-/// Before anything is measured. Errors: Failure with Exit::usage, as weft kernel has.
+/// Called before anything is measured. Errors: Failure with Exit::usage, as for weft kernel.
 void require_fit(const Backend& backend, const KernelMatrixShape& shape, const tune::TileOptions& options) {
     const std::vector<double> weights(2 * std::size_t{shape.qubits});
     const KernelMatrixCircuit circuit{.weights = weights, .reupload = true};
@@ -95,7 +95,8 @@ void require_fit(const Backend& backend, const KernelMatrixShape& shape, const t
                                        std::to_string(shape.qubits) + " qubits: K " + plan.reasons.back());
 }
 
-/// Shows a call as a part of those for all sizes, of which `done` are over. Both references must outlive it.
+/// Shows the progress of one call as part of the calls for all sizes, of which `done` have ended. Both
+/// references must outlive it.
 ProgressCallback shown_by(ProgressBar& bar, const std::size_t& done, std::size_t sizes) {
     return [&bar, &done, sizes, begin = seconds_now()](const Progress& p) {
         const double part = static_cast<double>(p.done) / static_cast<double>(p.total);
@@ -112,7 +113,7 @@ void run(TuneKernelArguments arguments) {
         throw Failure(Exit::usage,
                       "tune kernel: WEFT_CACHE=0 leaves nowhere to keep it (need a cache, or --dry-run)");
     if (!arguments.dry_run && arguments.repeats < 3)
-        throw Failure(Exit::usage, "--repeats: too few to keep what they tell (got " +
+        throw Failure(Exit::usage, "--repeats: too few to keep the result (got " +
                                        std::to_string(arguments.repeats) + ", need 3 or more, or --dry-run)");
     Backend backend = open_backend(config);
     choose_sizes(arguments, backend.device().type);
@@ -136,7 +137,7 @@ void run(TuneKernelArguments arguments) {
         for (const std::uint64_t samples : arguments.samples) {
             for (const tune::TileReport& report :
                  tune::kernel_matrix_tiles(backend, {samples, 0, qubits}, options)) {
-                if (!seen.insert(report.products).second) continue;  // two sizes of one class
+                if (!seen.insert(report.products).second) continue;  // two sizes may belong to one class
                 kept = kept && !report.file.empty();
                 rows.push_back(json_of(report));
                 progress.hide();
@@ -157,7 +158,7 @@ void run(TuneKernelArguments arguments) {
 
 void add_tune_kernel(CLI::App& tune) {
     CLI::App& kernel = *tune.add_subcommand(
-        "kernel", "Measure tiles of the inner products behind kernel matrices; keep the fastest");
+        "kernel", "Measure tiles of the inner products of kernel matrices; keep the fastest");
     const auto arguments = std::make_shared<TuneKernelArguments>();
     add_numbers(kernel, "--samples", arguments->samples,
                 "Numbers of states; without it 256 1024 4096, on a software device 256 1024",
@@ -168,9 +169,9 @@ void add_tune_kernel(CLI::App& tune) {
         ->capture_default_str()
         ->check(CLI::IsMember({"float32", "float64"}));
     kernel.add_flag("--states", arguments->states, "For states that are given, not built from features");
-    add_number(kernel, "--repeats", arguments->repeats, "Runs of each tile, 3 or more to keep what they tell",
+    add_number(kernel, "--repeats", arguments->repeats, "Runs of each tile, 3 or more to keep the result",
                {1, 1000});
-    add_number(kernel, "--flops", arguments->flops, "At most as many operations a run; 0: the planned size",
+    add_number(kernel, "--flops", arguments->flops, "The most operations of a run; 0: the planned size",
                {.least = 0, .text = "0 or more"});
     CLI::Option* dry = kernel.add_flag("--dry-run", arguments->dry_run, "Measure and print, keep nothing");
     kernel.add_flag("--reset", arguments->reset, "Forget what is kept for the device")->excludes(dry);
