@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kWorkgroup = "Report";
+constexpr const char* kOptionGroup = "Report";
 
 std::string_view trimmed(std::string_view text) {
     while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -59,20 +59,20 @@ std::vector<CLI::Option*> ReportOptions::add_report(CLI::App& command) {
                 "Sizes to measure, with commas between")
             ->default_str("1,10,100,1000,10000")
             ->type_name("N,N,..")
-            ->group(kWorkgroup)
+            ->group(kOptionGroup)
             ->check(CLI::Validator(check_sizes, ""));
     CLI::Option* folder =
         command.add_option("--output-dir", output_dir, "Where the files go; made if absent")
             ->capture_default_str()
             ->type_name("FOLDER")
-            ->group(kWorkgroup);
+            ->group(kOptionGroup);
     CLI::Option* plot =
-        command.add_flag("--no-plot", no_plot, "No pictures, for which gnuplot is needed")->group(kWorkgroup);
+        command.add_flag("--no-plot", no_plot, "No pictures, for which gnuplot is needed")->group(kOptionGroup);
     CLI::Option* limit =
         add_number(command, "--max-seconds", repeats.max_seconds,
                    "Of one figure: fewer runs if they take longer, but at least 3", {0.01, 86400})
             ->type_name("S")
-            ->group(kWorkgroup);
+            ->group(kOptionGroup);
     CLI::Option* total =
         add_number(
             command, "--total-seconds", total_seconds,
@@ -80,7 +80,7 @@ std::vector<CLI::Option*> ReportOptions::add_report(CLI::App& command) {
             "longer than its share is left out, the CPU's figure is extrapolated. Raise it for a GPU",
             {1, 1e6})
             ->type_name("S")
-            ->group(kWorkgroup);
+            ->group(kOptionGroup);
     return {sizes, folder, plot, limit, total};
 }
 
