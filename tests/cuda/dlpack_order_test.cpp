@@ -111,8 +111,8 @@ TEST_CASE("dlpack: memory that is not the device's is refused and stays the call
             weft::release_dlpack(tensor);
             CHECK(owner.use_count() == 1);
         };
-        refused(values.data(), 16, device.ordinal(), "no device memory of CUDA's");
-        refused(allocated, std::int64_t{1} << 44, device.ordinal(), "no device memory of CUDA's");
+        refused(values.data(), 16, device.ordinal(), "no CUDA device memory");
+        refused(allocated, std::int64_t{1} << 44, device.ordinal(), "no CUDA device memory");
         refused(allocated, 16, device.ordinal() + 1, "tensor of another device");
         need(cudaFree(allocated));
         // CUDA's context still works.

@@ -186,8 +186,8 @@ TEST_CASE("SharedBuffer: memory that cannot be shared is refused by name") {
         refused(Errc::unsupported, "need it from cuMemCreate", plain, 100);
         need(cudaFree(plain));
         std::vector<Word> host(100);
-        refused(Errc::invalid_argument, "no memory of CUDA's", host.data(), 100);
-        refused(Errc::invalid_argument, "no memory of CUDA's", nullptr, 100);
+        refused(Errc::invalid_argument, "no CUDA memory", host.data(), 100);
+        refused(Errc::invalid_argument, "no CUDA memory", nullptr, 100);
         const VirtualMemory closed(2 << 20, false), open(2 << 20);
         refused(Errc::unsupported, "need it from cuMemCreate", closed.span<Word>().data(), 100);
         refused(Errc::invalid_argument, "range beyond its allocation", open.span<Word>().data(),

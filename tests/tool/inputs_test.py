@@ -303,7 +303,7 @@ class Inputs(Case):
         form = ["--shape", "2,2", "--dtype-in", "float64"]
         os.remove(out)
         for data, more, pattern in ((pack(values, "<f8"), form, None), (pack(values, "<f8")[:-1], form, "ended early"),
-                                    (pack(values, "<f8") + b"x", form, "goes on"), (b"", [], "need --shape")):
+                                    (pack(values, "<f8") + b"x", form, "continues"), (b"", [], "need --shape")):
             done = subprocess.run(command + more, input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             self.assertEqual(done.returncode, USAGE if pattern else 0, done.stderr)
             self.assertIn((pattern or "").encode(), done.stderr)
