@@ -44,7 +44,8 @@ class NpyArray : public ArraySource {
             gather(first, rows, to);
         else
             std::memcpy(to, data_ + first * row_bytes(), rows * row_bytes());
-        // A mapping is zeros between a file's end and the end of that page, and a signal only behind it.
+        // Between the end of a file and the end of that page a mapping has zeros; only behind that page an
+        // access raises a signal.
         require_unchanged();
     }
     void require_unchanged() const override { file_.require_unchanged(); }
@@ -68,8 +69,8 @@ class NpyArray : public ArraySource {
         }
     }
 
-    // Places of a row in the file, in the order of the row in memory: the first axis runs fastest in the
-    // file.
+    // Positions in the file of the elements of a row, in the order that the row has in memory. In the file
+    // the first axis runs fastest.
     template <std::size_t kBytes>
     void gather_as(std::uint64_t first, std::uint64_t rows, std::byte* to) const {
         constexpr std::uint64_t kBand = 64;  // columns at a time, so that each row's part stays in the cache
@@ -95,7 +96,7 @@ class NpyArray : public ArraySource {
     const std::byte* data_ = nullptr;
 };
 
-/// A table in memory: text says how many rows it has only when all of it is read.
+/// A table in memory: the number of rows of a text is known only when all of it has been read.
 class TableArray : public ArraySource {
   public:
     TableArray(const std::string& path, Types types) : ArraySource(path), file_(path, path) {

@@ -35,12 +35,14 @@ class Handle {
     herr_t (*close_)(hid_t);
 };
 
-// The library's own pages of text, where ours is one line. It keeps this for each thread.
+// The command prints one line for a failure, so the library must not print its own report, which fills pages.
+// HDF5 keeps this setting for each thread.
 void be_quiet() {
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }
 
-/// What the library noted when its last call failed, from the innermost function on outwards.
+/// The text that the library recorded when its last call failed; it lists its functions from the innermost
+/// one outwards.
 std::string reason() {
     std::string text;
     const auto note = [](unsigned depth, const H5E_error2_t* error, void* to) -> herr_t {
@@ -51,7 +53,7 @@ std::string reason() {
     return text;
 }
 
-/// The same as a part of a sentence. A file that cannot be locked is whole, so the text says what to do.
+/// The same as part of a sentence. A file that cannot be locked is intact, so the text says how to read it.
 std::string because() {
     const std::string text = reason();
     if (text.find("unable to lock file") == std::string::npos)
@@ -65,7 +67,8 @@ std::string because() {
     return ": the file system cannot lock files (" + text + ")" + kHow;
 }
 
-// Two floating parts of 32 or 64 bits, named as h5py names them.
+// Complex numbers of two floating-point parts of 32 or 64 bits, whose fields have the names that h5py gives
+// them.
 bool is_complex(hid_t type) {
     if (H5Tget_class(type) != H5T_COMPOUND || H5Tget_nmembers(type) != 2) return false;
     if (H5Tget_size(type) != 8 && H5Tget_size(type) != 16) return false;
@@ -80,7 +83,7 @@ bool is_complex(hid_t type) {
     return true;
 }
 
-// As NumPy would name it; big-endian numbers are read like any others.
+// The type as NumPy names it; big-endian numbers are read like any others.
 std::string name_of(hid_t type) {
     const std::string bits = std::to_string(8 * H5Tget_size(type));
     switch (H5Tget_class(type)) {
@@ -97,7 +100,7 @@ std::string name_of(hid_t type) {
     }
 }
 
-/// The type as the library puts it into memory.
+/// The type that the library converts to when it reads.
 Handle memory_type(ElementType type) {
     const bool wide = type.bytes() == 8;
     if (type.kind == ElementKind::signed_integer)
@@ -152,7 +155,7 @@ class Hdf5Array : public ArraySource {
         read = read && (values == 0 || H5Dread(set_.get(), memory.get(), memory_space.get(), file_space.get(),
                                                H5P_DEFAULT, to) >= 0);
         const std::string why = read ? "" : because();
-        require_unchanged();  // the library reads zeros behind a file's end
+        require_unchanged();  // the library reads zeros beyond the end of a file
         if (!read)
             refuse("rows " + std::to_string(first) + " to " + std::to_string(first + rows - 1) +
                    " cannot be read" + why);
@@ -179,7 +182,8 @@ class Hdf5Array : public ArraySource {
             refuse(
                 "cannot be read: not an HDF5 file, or its beginning is damaged (the first bytes are not "
                 "\\x89HDF)");
-        // The driver whose handle is a descriptor, whatever the environment asks for.
+        // This driver's handle is a file descriptor, which watch() needs, so the environment must not choose
+        // another.
         const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
         H5Pset_fapl_sec2(access.get());
         const hid_t id = H5Fopen(file.c_str(), H5F_ACC_RDONLY, access.get());
@@ -198,7 +202,7 @@ class Hdf5Array : public ArraySource {
         }
         return id;
     }
-    // Every step of the way must be there; the library asks about the last one alone.
+    // Every group on the path must exist, because the library checks only the last name.
     bool has(const std::string& name) const {
         for (std::size_t end = name.find('/', 1);; end = name.find('/', end + 1)) {
             const std::string part = name.substr(0, end);
@@ -207,7 +211,8 @@ class Hdf5Array : public ArraySource {
             if (end == std::string::npos) return true;
         }
     }
-    // Of values in other files the library makes zeros where those are missing or short.
+    // Values in other files are refused, because the library reads zeros if those files are missing or too
+    // short.
     void require_here() const {
         const Handle made(H5Dget_create_plist(set_.get()), H5Pclose);
         if (H5Pget_layout(made.get()) == H5D_VIRTUAL)
@@ -237,7 +242,8 @@ class Hdf5Array : public ArraySource {
         if (!name.empty()) get(name.data(), name.size() + 1);
         return name;
     }
-    // The file that the set lies in: a link may lead into another than was opened.
+    // Watches the file that holds the set, because a link may lead to a file other than the one that was
+    // opened.
     void watch() {
         const Handle file(H5Iget_file_id(set_.get()), H5Fclose);
         void* handle = nullptr;
@@ -246,12 +252,13 @@ class Hdf5Array : public ArraySource {
             watch_.emplace(*static_cast<const int*>(handle));
         if (!watch_ || !watch_->valid() || H5Fget_filesize(file.get(), &size) < 0)
             refuse("cannot be read: the file's size cannot be told");
-        // What the library found when it opened the file, and the space that the file says it takes.
+        // `size` is what the library found when it opened the file and what the file says that it takes.
         if (watch_->size() < size)
             refuse("the file shrank while it was read (got " + std::to_string(watch_->size()) +
                    " bytes, need " + std::to_string(size) + ")");
     }
-    // The library reads as many bytes as shapes of set and chunks say, also where a damaged file holds fewer.
+    // The library reads as many bytes as the shapes of set and chunks need, even if a damaged file holds
+    // fewer.
     void require_whole() const {
         const Handle made(H5Dget_create_plist(set_.get()), H5Pclose), type(H5Dget_type(set_.get()), H5Tclose);
         const std::uint64_t stored = H5Dget_storage_size(set_.get()),
@@ -295,7 +302,7 @@ class Hdf5Array : public ArraySource {
 
 }  // namespace
 
-// Opening a pipe would wait for its writer.
+// Tests for a regular file first, because opening a pipe would wait for its writer.
 bool is_hdf5(const std::string& file) {
     std::error_code error;
     if (!std::filesystem::is_regular_file(file, error)) return false;

@@ -21,16 +21,16 @@ class ArrayInput {
     const std::string& path() const noexcept { return source_->path(); }
     const Shape& shape() const noexcept { return source_->shape(); }
     ElementType type() const noexcept { return source_->type(); }
-    /// Where the file has the elements in C order, its mapping; otherwise they are read by the first call.
-    /// Errors: as ArraySource::read.
+    /// The mapping, if the file has the elements in C order; otherwise the first call reads them. Errors: as
+    /// ArraySource::read.
     ConstHostArray array();
-    /// The same of a type that was the only one wanted.
+    /// The same for a type that was the only one requested.
     template <class T>
     std::span<const T> elements() {
         const ConstHostArray all = array();
         return {static_cast<const T*>(all.data), all.size};
     }
-    /// To be called when all has been used. Errors: as ArraySource::require_unchanged.
+    /// Call it after the last use of the values. Errors: as ArraySource::require_unchanged.
     void require_unchanged() const { source_->require_unchanged(); }
     template <class... Text>
     [[noreturn]] void refuse(const Text&... text) const {
@@ -39,7 +39,7 @@ class ArrayInput {
 
   private:
     std::unique_ptr<ArraySource> source_;
-    std::vector<std::uint64_t> copy_;  // also where the header has a length that misaligns the data
+    std::vector<std::uint64_t> copy_;  // also if the length of the header misaligns the data
 };
 
 }  // namespace weft::tool

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The first bytes; none of what is no regular file, since opening a pipe would wait for its writer.
+/// The first bytes; empty for anything but a regular file, since opening a pipe would wait for its writer.
 std::string beginning(const std::string& file) {
     std::error_code error;
     if (!fs::is_regular_file(file, error)) return {};
@@ -39,7 +39,8 @@ bool named_table(const std::string& file) {
 
 }  // namespace
 
-// Without a file to look into, ":/" begins a data set, but in names of .npy files, and ".npz:" a member.
+// If there is no such file to inspect, ":/" begins the name of a data set, except after the name of a .npy
+// file, and ".npz:" begins the name of a member.
 ArrayName array_name(const std::string& path) {
     std::error_code error;
     const auto cut = [&](std::size_t at) { return ArrayName{path.substr(0, at), path.substr(at + 1)}; };
@@ -81,7 +82,7 @@ void ArraySource::refuse_type(const std::string& got, Types types) const {
            (to_real ? ".real.astype('" : ".astype('") + npy_descr(types.front()) + "')");
 }
 
-// Overflow is tested even behind a length of 0, which a shape in a damaged file may have.
+// Overflow is checked even after a length of 0, which a shape in a damaged file may contain.
 void ArraySource::set_array(ElementType type, const std::string& type_name, Shape shape) {
     std::uint64_t bytes = type.bytes(), row = 1;
     for (std::size_t i = 0; i < shape.size(); ++i) {

@@ -35,7 +35,7 @@ Shape codes_shape(const LatticeArguments& a, const Table& t) {
 
 namespace {
 
-// Codes that were packed have one axis or two, others three or four.
+// Packed codes have one or two axes, other codes three or four.
 [[noreturn]] void refuse_codes(const LatticeArguments& a, const ArrayInput& in, const std::string& need) {
     const std::string text =
         "wrong shape (got " + to_string(in.shape()) + ", need " + need + " with these options)";
@@ -49,12 +49,13 @@ namespace {
     in.refuse(text);
 }
 
-/// Of packed codes on one axis, rows and width are what was told.
+/// Packed codes on one axis do not show rows and width, so the options give them.
 Table packed_flat(const LatticeArguments& a, const ArrayInput& in) {
     const Shape& s = in.shape();
     if (!a.rows) in.refuse("packed rows are no whole bytes here (got one axis, need --rows)");
     const Table t = table_of(a, *a.rows, a.width.value_or(dimension(a.code.lattice)));
-    // A vector has a bit at the least; what is more would overflow below.
+    // A vector takes at least one bit. More vectors than bits are refused here, because the product below
+    // would overflow.
     const bool few = t.rows == 0 || t.tiles <= s[0] * 8 / t.rows;
     const bool fits = few && code_bytes(a.code, t.vectors()) == s[0];
     if (!fits)
@@ -64,7 +65,7 @@ Table packed_flat(const LatticeArguments& a, const ArrayInput& in) {
     return t;
 }
 
-/// Rows and vectors a row, as the shape tells.
+/// Rows and vectors per row, as the shape shows them.
 Table tiles_of_shape(const LatticeArguments& a, const ArrayInput& in) {
     const std::size_t d = dimension(a.code.lattice);
     const Shape& s = in.shape();
@@ -117,7 +118,8 @@ std::vector<std::uint8_t> read_scales(LatticeArguments& a, const Table& t) {
     static constexpr ElementType kTypes[] = {kInt32};
     ArrayInput in(a.scales, kTypes);
     const Shape wanted = scales_shape(a, t);
-    const bool column = wanted.size() == 1 && in.shape() == Shape{wanted[0], 1};  // as tables of text have it
+    const bool column =
+        wanted.size() == 1 && in.shape() == Shape{wanted[0], 1};  // the shape that tables of text have
     if (in.shape() != wanted && !column) {
         const std::string text =
             "wrong shape (got " + to_string(in.shape()) + ", need " + to_string(wanted) + ")";

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of weft lattice: arrays of values, codes and retries, and how their shapes follow from each
-// other.
+// The files of weft lattice: arrays of values, codes and retries, and how each shape follows from the others.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +20,7 @@ namespace weft::tool {
 struct LatticeArguments {
     LatticeCode code;
     std::string in, out, scales;
-    std::optional<std::size_t> width, rows;  ///< of what is decoded, where its shape leaves them open
+    std::optional<std::size_t> width, rows;  ///< of what is decoded, if its shape does not show them
     std::uint32_t depth = 0, steps = 40;
     std::uint64_t seed = 0;
     bool dither = false, json = false;
@@ -37,7 +36,7 @@ struct LatticeArguments {
     }
 };
 
-/// Rows and values a row of an array.
+/// Rows of an array, and values per row.
 struct Table {
     std::size_t rows = 0, width = 0, tiles = 0;
     std::size_t vectors() const { return rows * tiles; }
@@ -47,13 +46,13 @@ Table table_of(const LatticeArguments& a, std::size_t rows, std::size_t width);
 Table values_of(const LatticeArguments& a, const ArrayInput& in);
 Shape codes_shape(const LatticeArguments& a, const Table& t);
 
-/// The rows that an array of codes holds. Those whose packed rows are no whole bytes must be told.
+/// The rows that an array of codes holds. If packed rows are not whole bytes, --rows must give their number.
 Table coded_in(const LatticeArguments& a, const ArrayInput& in);
 
-/// The file of retry counts: -1 - T where the vector overloads after T retries nevertheless.
+/// The file of retry counts: -1 - T for a vector that still overloads after T retries.
 Shape scales_shape(const LatticeArguments& a, const Table& t);
 void write_scales(const LatticeArguments& a, const Table& t, std::span<const std::uint8_t> status);
-/// Without --max-retries the largest count of the file becomes code.max_retries.
+/// Without --max-retries, the largest count in the file becomes code.max_retries.
 std::vector<std::uint8_t> read_scales(LatticeArguments& a, const Table& t);
 
 }  // namespace weft::tool

@@ -12,22 +12,22 @@ namespace weft::tool {
 
 class MappedFile {
   public:
-    /// Errors: Failure with Exit::usage - the file is missing, empty, or cannot be read. `name` opens the
-    /// text.
+    /// Errors: Failure with Exit::usage - the file is missing, empty, or cannot be read. The text begins with
+    /// `name`.
     MappedFile(const std::string& file, std::string name);
     ~MappedFile();
     MappedFile(const MappedFile&) = delete;
     MappedFile& operator=(const MappedFile&) = delete;
 
     std::span<const std::byte> bytes() const noexcept { return bytes_; }
-    /// To be called when all has been read. Errors: Failure with Exit::usage - the file was written to since
-    /// it was opened, so that what was read may be of two files.
+    /// Call it after the last read. Errors: Failure with Exit::usage - another program wrote to the file
+    /// after it was opened, so the bytes that were read may belong to two versions.
     void require_unchanged() const;
 
   private:
     std::string name_;
     Descriptor descriptor_;
-    FileWatch watch_;  // from before the first byte is read
+    FileWatch watch_;  // made before the first byte is read
     std::span<const std::byte> bytes_;
 };
 

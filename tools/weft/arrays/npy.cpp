@@ -19,11 +19,13 @@ NpyOutput::NpyOutput(const std::string& path, ElementType type, const Shape& sha
     std::size_t bytes = type.bytes();
     for (const std::uint64_t length : shape) bytes *= length;
     bytes += header.size();
-    // Some file systems reserve by writing, and would take all that is left first.
+    // Some file systems reserve space by writing, and would fill the disk before they report that it is too
+    // small.
     if (const std::uint64_t room = room_for(path); bytes > room)
         throw Failure(Exit::failed, path + ": cannot be written: no room on the disk (got " +
                                         std::to_string(room) + " bytes, need " + std::to_string(bytes) + ")");
-    // With its blocks reserved the mapping cannot run into a full disk later, where it would be a signal.
+    // Reserving the blocks now ensures that a full disk cannot raise a signal on a later write to the
+    // mapping.
     const int file = output_.descriptor();
     if (const int error = posix_fallocate(file, 0, static_cast<off_t>(bytes)); error != 0)
         output_.fail("cannot be written", error);

@@ -21,31 +21,31 @@ namespace weft::tool {
 using Shape = std::vector<std::uint64_t>;
 std::string to_string(const Shape& shape);  ///< as Python prints it: "(4, 6)", "(4,)", "()"
 
-/// What the header of a .npy file says.
+/// The contents of the header of a .npy file.
 struct NpyHeader {
     std::string descr;  ///< "<u8"
     Shape shape;
     bool fortran_order = false;   ///< first axis runs fastest
     std::size_t data_offset = 0;  ///< bytes from the start of the file
-    std::size_t data_bytes = 0;   ///< of the elements that shape and descr ask for
+    std::size_t data_bytes = 0;   ///< of the elements that shape and descr describe
 };
 
-/// Errors: Failure with Exit::usage - no .npy file, a damaged header, an array of a kind that is not read
-/// here, or data that is shorter or longer than the header says. `path` opens the text.
+/// Errors: Failure with Exit::usage - not a .npy file, a damaged header, a kind of array that is not
+/// supported, or data that is shorter or longer than the header says. The text begins with `path`.
 NpyHeader parse_npy(std::span<const std::byte> file, const std::string& path);
 
 inline constexpr ElementType kInt32{ElementKind::signed_integer, 32};
 std::string npy_descr(ElementType type);                      ///< "<u8", "|u1"
-std::optional<ElementType> npy_type(std::string_view descr);  ///< none: of another order or kind
+std::optional<ElementType> npy_type(std::string_view descr);  ///< none: another byte order or kind
 
 /// The bytes of a version 1 header; the data that follows is aligned to 64 bytes. At most 32 axes.
 std::string npy_header(std::string_view descr, const Shape& shape);
 
-/// An array on its way into a file: filled in memory that is mapped onto an OutputFile.
+/// An array that is written to a file: the caller fills memory that is mapped onto an OutputFile.
 class NpyOutput {
   public:
-    /// Space on the disk is taken here. Errors: Failure with Exit::failed - the target cannot be written, or
-    /// the disk has no room for it.
+    /// Reserves the space on the disk. Errors: Failure with Exit::failed - the target cannot be written, or
+    /// the disk lacks the space.
     NpyOutput(const std::string& path, ElementType type, const Shape& shape);
     ~NpyOutput();
     NpyOutput(const NpyOutput&) = delete;

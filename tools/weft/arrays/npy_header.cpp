@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text part of .npy: a magic number, a version, a length and the literal of a Python dictionary.
+// Reads the header of .npy: a magic number, a version, a length and the literal of a Python dictionary.
 #include <algorithm>
 #include <bit>
 #include <charconv>
@@ -17,7 +17,7 @@ static_assert(std::endian::native == std::endian::little, "arrays go to the devi
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kMaxAxes = 32;
 
-/// What is read, and the line that converts what is not.
+/// The supported formats, and a line of Python that converts another one.
 std::string other_files(std::string_view file) {
     return std::string(
                " (the first bytes are not \\x93NUMPY): .npy, .npz, HDF5 as FILE.h5:/PATH, and tables ") +
@@ -26,7 +26,7 @@ std::string other_files(std::string_view file) {
                                      : "np.loadtxt('x.csv', delimiter=','))");
 }
 
-/// The dictionary's values, before they are judged.
+/// The values of the dictionary, before they are checked.
 struct Fields {
     std::string descr;
     bool structured = false;
@@ -34,7 +34,7 @@ struct Fields {
     Shape shape;
 };
 
-// Reads the one literal a header may hold. Names every departure from it by the place where it is.
+// Reads the only literal that a header may hold. Every error text names the position of the fault.
 class HeaderText {
   public:
     HeaderText(std::string_view text, const std::string& path) : text_(text), path_(path) {}
@@ -48,7 +48,7 @@ class HeaderText {
             expect(':');
             if (key == "descr" && !descr) {
                 descr = true;
-                // The fields of a structured type may nest; nothing here needs them.
+                // The fields of a structured type may nest; their contents are not needed here.
                 if (peek() == '[' || peek() == '(') return {.structured = true};
                 fields.descr = quoted();
             } else if (key == "fortran_order" && !fortran) {
@@ -101,7 +101,7 @@ class HeaderText {
         if (end == std::string_view::npos) damaged("a quoted text does not end");
         const std::string_view inside = text_.substr(at_ + 1, end - at_ - 1);
         at_ = end + 1;
-        return std::string(inside.substr(0, 40));  // no legal one is longer
+        return std::string(inside.substr(0, 40));  // longer than any legal type name
     }
     bool boolean() {
         if (take_word("True")) return true;
@@ -129,7 +129,7 @@ class HeaderText {
         if (error == std::errc::result_out_of_range) damaged("a length in shape is 2^64 or more");
         if (error != std::errc{}) damaged("a length in shape is no whole number");
         at_ += static_cast<std::size_t>(end - first);
-        take('L');  // written by Python 2
+        take('L');  // Python 2 wrote this suffix
         return value;
     }
 
@@ -189,7 +189,7 @@ std::size_t element_bytes(const std::string& descr, const std::string& path) {
     return bytes;
 }
 
-// Overflow is tested even behind a length of 0: NumPy itself cannot hold such a shape.
+// Overflow is checked even after a length of 0, because NumPy itself cannot hold such a shape.
 std::size_t checked_bytes(const Shape& shape, std::size_t bytes, const std::string& path) {
     bool empty = false;
     for (const std::uint64_t length : shape) {

@@ -18,10 +18,10 @@
 
 namespace weft::tool {
 
-/// Memory of a chunk: page-locked, from which the device takes rows without another copy, or ordinary.
+/// Memory of a chunk. It is ordinary, or page-locked, so that the device reads the rows without another copy.
 class RowMemory {
   public:
-    /// `backend`: for page-locked memory; may be null. Errors: weft::Error out_of_memory.
+    /// `backend` provides page-locked memory and may be null. Errors: weft::Error out_of_memory.
     RowMemory(Backend* backend, std::uint64_t words);
     std::byte* data() { return locked_ ? reinterpret_cast<std::byte*>(locked_->data()) : ordinary_.data(); }
 
@@ -45,7 +45,8 @@ class RowReader {
     RowReader& operator=(const RowReader&) = delete;
     ~RowReader();
 
-    /// The next chunk, its memory free again with give_back; no rows: the end. Errors: as ArraySource::read.
+    /// The next chunk; give_back frees its memory for another one. No rows: the end. Errors: as
+    /// ArraySource::read.
     RowChunk next();
     void give_back(RowChunk chunk);
 

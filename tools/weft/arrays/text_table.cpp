@@ -23,7 +23,7 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-/// Takes cells off the front of a line.
+/// Takes cells from the front of a line.
 class Cells {
   public:
     Cells(std::string_view line, char separator) : rest_(line), separator_(separator) {}
@@ -54,7 +54,8 @@ std::errc parse(std::string_view cell, T& value) {
     if (cell.starts_with('+') && !cell.starts_with("+-")) cell.remove_prefix(1);
     const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
     if constexpr (std::is_floating_point_v<T>) {
-        // What is too small is out of range for from_chars, and 0 for everyone else.
+        // from_chars reports numbers that are too small as out of range, although other parsers read them as
+        // 0.
         long double wide = 0;
         if (error == std::errc::result_out_of_range && parse(cell, wide) == std::errc{} &&
             std::abs(wide) < 1) {
@@ -87,7 +88,7 @@ class TableParser {
     }
 
   private:
-    // With its end, so that an empty cell at the end of a line of tabs is seen.
+    // The line includes its end, so that an empty cell at the end of a line with tabs is found.
     std::string_view next_line() {
         const std::size_t end = text_.find('\n');
         std::string_view line = text_.substr(0, end);

@@ -12,9 +12,9 @@
 namespace weft::tool {
 namespace {
 
-constexpr std::uint32_t kInExtra = 0xffffffff;  // a size or place that stands in 64 bits elsewhere
+constexpr std::uint32_t kInExtra = 0xffffffff;  // the 64-bit value is in the extra field
 
-/// One line of the archive's directory.
+/// One entry of the archive's directory.
 struct Entry {
     std::string name;
     unsigned flags = 0, method = 0;
@@ -64,13 +64,13 @@ class Archive {
         for (std::size_t i = size; i-- > 0;) value = value << 8 | std::to_integer<std::uint64_t>(digits[i]);
         return value;
     }
-    // A comment of up to 65535 bytes may follow it.
+    // A comment of up to 65535 bytes may follow the end record.
     std::uint64_t find_end() const {
         constexpr std::uint64_t kRecord = 22, kComment = 65535;
         require(bytes_.size() >= kRecord, "it ends early");
         const std::uint64_t last = bytes_.size() - kRecord;
         for (std::uint64_t at = last;; --at) {
-            // A comment may hold the signature itself.
+            // The comment itself may contain the signature.
             if (number(at, 4) == 0x06054b50 && last - at == number(at + 20, 2)) return at;
             require(at != 0 && last - at < kComment, "no end of its directory");
         }
@@ -89,8 +89,8 @@ class Archive {
         read_extra(e, at + 46 + name, extra);
         return e;
     }
-    // Blocks of (id, size, bytes); the one with id 1 has those of the three numbers that need 64 bits, in
-    // order.
+    // The extra field is a list of blocks (id, size, bytes). The block with id 1 holds, in order, those of
+    // the three numbers that need 64 bits.
     void read_extra(Entry& e, std::uint64_t at, std::uint64_t size) const {
         for (const std::uint64_t end = at + size; at + 4 <= end; at += 4 + number(at + 2, 2)) {
             if (number(at, 2) != 1) continue;
@@ -125,7 +125,7 @@ Entry find_entry(const std::vector<Entry>& all, const std::string& name, const s
                   path + ": no such array in the .npz file (got " + name + ", need " + names + ")");
 }
 
-// zlib counts in 32 bits, so longer members go in parts.
+// zlib counts in 32 bits, so longer members are inflated in parts.
 bool inflate_all(std::span<const std::byte> packed, std::span<std::byte> to) {
     constexpr std::size_t kPart = std::size_t{1} << 30;
     z_stream stream{};
@@ -134,7 +134,7 @@ bool inflate_all(std::span<const std::byte> packed, std::span<std::byte> to) {
     stream.next_out = reinterpret_cast<Bytef*>(to.data());
     std::size_t in = packed.size(), out = to.size();
     int state = Z_OK;
-    while (state == Z_OK) {  // without progress it is Z_BUF_ERROR
+    while (state == Z_OK) {  // without progress, inflate returns Z_BUF_ERROR
         const std::size_t more_in = std::min(kPart, in) * (stream.avail_in == 0 ? 1 : 0);
         const std::size_t more_out = std::min(kPart, out) * (stream.avail_out == 0 ? 1 : 0);
         stream.avail_in += static_cast<uInt>(more_in);

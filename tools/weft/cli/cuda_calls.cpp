@@ -26,7 +26,7 @@ cuda::DeviceInfo find_cuda(const std::string& setting) {
     try {
         return cuda::find_device(setting);
     } catch (const Error& error) {
-        // As of Vulkan's devices: for a command it is the machine that lacks it.
+        // As for Vulkan devices: for a command, the machine lacks the device.
         if (error.code() == Errc::invalid_argument) throw Failure(Exit::device, error.what());
         throw;
     }
@@ -83,8 +83,9 @@ OpReport Target::encode(EncodeMethod method, const ConstHostArray& values, const
     ON_EITHER(encode, method, values, states, shape, options);
 }
 
-OpReport Target::lattice_encode(const LatticeCode& code, std::span<const float> x, std::span<std::uint8_t> codes,
-                                std::span<std::uint8_t> status, const LatticeHostOptions& options) {
+OpReport Target::lattice_encode(const LatticeCode& code, std::span<const float> x,
+                                std::span<std::uint8_t> codes, std::span<std::uint8_t> status,
+                                const LatticeHostOptions& options) {
     ON_EITHER(lattice_encode, code, x, codes, status, options);
 }
 OpReport Target::lattice_quantize(const LatticeCode& code, std::span<const float> x, std::span<float> y,

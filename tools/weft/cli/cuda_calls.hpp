@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library's calls on whichever back end --backend names. Without weft::cuda in the build that is Vulkan
-// alone.
+// Calls of the library on the back end that --backend names. Without weft::cuda in the build, only Vulkan is
+// available.
 #pragma once
 
 #include <optional>
@@ -16,17 +16,19 @@ namespace weft::tool {
 /// Whether this build has weft::cuda.
 bool has_cuda() noexcept;
 
-/// What a command runs on: a Backend, or with --backend cuda a device of CUDA, made the current one.
+/// What a command runs on: a Backend, or with --backend cuda a CUDA device, which becomes the current one.
 class Target {
   public:
-    /// Errors: Failure with Exit::device - there is none, or none that --device names; weft::Error otherwise.
+    /// Errors: Failure with Exit::device - there is no device, or --device matches none; weft::Error
+    /// otherwise.
     Target(const DeviceOptions& options, const Config& config);
 
     const DeviceInfo& device() const { return backend_ ? backend_->device() : cuda_; }
     /// Null with --backend cuda.
     Backend* backend() { return backend_ ? &*backend_ : nullptr; }
 
-    OpReport field_batch(Field field, FieldOp op, std::span<const FieldJob> jobs, const FieldHostOptions& options);
+    OpReport field_batch(Field field, FieldOp op, std::span<const FieldJob> jobs,
+                         const FieldHostOptions& options);
     OpReport encode(EncodeMethod method, const ConstHostArray& values, const weft::HostArray& states,
                     const StateShape& shape, const EncodeHostOptions& options = {});
     OpReport lattice_encode(const LatticeCode& code, std::span<const float> x, std::span<std::uint8_t> codes,
@@ -38,7 +40,7 @@ class Target {
                             const LatticeDecodeHostOptions& options);
     LatticeSearch lattice_search_beta(const LatticeCode& code, std::span<const float> sample,
                                       const LatticeSearchOptions& options);
-    /// `y` is null where there is none.
+    /// `y` may be null.
     OpReport kernel_matrix(const KernelMatrixCircuit& circuit, const ConstHostArray& x,
                            const ConstHostArray* y, const weft::HostArray& k, const KernelMatrixShape& shape,
                            const KernelMatrixHostOptions& options);

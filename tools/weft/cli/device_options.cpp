@@ -9,8 +9,8 @@
 namespace weft::tool {
 namespace {
 
-// The library calls a setting that matches nothing a bad argument, like any other bad setting; for a command
-// it is the machine that lacks the device.
+// The library reports a setting that matches nothing as an invalid argument, like any other bad setting. For
+// a command it means that the machine lacks the device.
 bool setting_matches_nothing(const Config& config) {
     if (config.device.empty()) return false;
     const std::vector<DeviceInfo> devices = list_devices(config);
@@ -55,7 +55,7 @@ void DeviceOptions::require_planned() const {
 Exit exit_of(const Error& error) noexcept {
     switch (error.code()) {
         case Errc::invalid_argument:
-        case Errc::unsupported:  // a path, a layer or a feature that was asked for and is not there
+        case Errc::unsupported:  // a requested path, layer or feature is missing
             return Exit::usage;
         case Errc::no_loader:
         case Errc::no_device:

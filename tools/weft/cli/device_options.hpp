@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every subcommand that uses a device has in common: which one, and what it means when there is none.
+// Options of every subcommand that uses a device: which device, and the exit status if there is none.
 #pragma once
 
 #include <string>
@@ -15,20 +15,21 @@ struct DeviceOptions {
     std::string device;  ///< empty: as WEFT_DEVICE says
     std::string backend = "vulkan";
 
-    /// `cuda`: whether the command runs on it too.
+    /// `cuda`: whether the command can also run on CUDA.
     void add_to(CLI::App& command, bool cuda = false);
-    /// The environment with --device on top. Errors: weft::Error - a variable with a value that is not legal.
+    /// The environment, with --device in place of WEFT_DEVICE. Errors: weft::Error - a variable with a value
+    /// that is not legal.
     Config config() const;
-    /// For --explain. Errors: Failure with Exit::usage - the back end is not Vulkan, the only one that is
-    /// planned.
+    /// For --explain. Errors: Failure with Exit::usage - the back end is not Vulkan, because only Vulkan has
+    /// a plan.
     void require_planned() const;
 };
 
 /// Exit status for an error of the library.
 Exit exit_of(const Error& error) noexcept;
 
-/// A Backend. Errors: Failure with Exit::device where no device can be used, also because the device setting
-/// matches nothing.
+/// A Backend. Errors: Failure with Exit::device - no device can be used, or the device setting matches
+/// nothing.
 Backend open_backend(const Config& config);
 
 }  // namespace weft::tool

@@ -9,10 +9,11 @@ namespace weft::tool {
 
 enum class Exit : int {
     success = 0,
-    usage = 2,          ///< usage, a bad value, an input that is missing or cannot be used
-    device = 3,         ///< no device that can be used
-    failed = 4,         ///< the device failed or an output cannot be written
-    interrupted = 130,  ///< by Ctrl-C, after what was done has been written; as shells count a SIGINT
+    usage = 2,   ///< wrong usage, a bad value, an input that is missing or cannot be used
+    device = 3,  ///< no device that can be used
+    failed = 4,  ///< the device failed or an output cannot be written
+    interrupted =
+        130,  ///< Ctrl-C, after the finished part was written; shells report SIGINT with this number
 };
 
 /// Ends the command with one line on stderr and this exit status.

@@ -17,7 +17,7 @@ std::string text_of(const char* format, double value) {
 
 std::string three_digits(double value) {
     int places = value < 10 ? 2 : value < 100 ? 1 : 0;
-    if (value > 0 && value < 0.0995) places = 3;  // zeros behind the point are no digits
+    if (value > 0 && value < 0.0995) places = 3;  // zeros after the point are not significant digits
     for (double least = 0.0995; value > 0 && value < least && places < 15; least /= 10) ++places;
     char text[64];
     std::snprintf(text, sizeof text, "%.*f", places, value);
@@ -33,7 +33,7 @@ std::string grouped(std::uint64_t value) {
 std::string si(double value) {
     constexpr const char* kPrefixes[] = {"", " K", " M", " G", " T", " P"};
     std::size_t prefix = 0;
-    // What would round to 1000 belongs to the next prefix.
+    // A number that would round to 1000 takes the next prefix.
     for (; value >= 999.5 && prefix + 1 < std::size(kPrefixes); ++prefix) value /= 1000;
     return three_digits(value) + kPrefixes[prefix];
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers for people: three digits and a prefix, so that small ones show as well as large ones.
+// Numbers for people to read: three digits and a prefix, so that small and large numbers are equally legible.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ std::string duration(double seconds);      ///< "12.3 us"
 std::string percent(double share);         ///< "83 %"
 std::string factor(double value);          ///< "12.3x"
 std::string nine_digits(double value);     ///< "7.15827883", or "1e-05": for programs
-/// With the unit behind the prefix: "45.0 KB/s", "12.3 pairs/s".
+/// With the unit after the prefix: "45.0 KB/s", "12.3 pairs/s".
 std::string si(double value, const std::string& unit);
 
 }  // namespace weft::tool

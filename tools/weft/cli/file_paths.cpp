@@ -20,8 +20,8 @@ void require_different(const NamedFile& output, const NamedFile& other) {
                       output.path + ": " + output.role + " and " + other.role + " are the same file");
 }
 
-// As the kernel does where fs.protected_symlinks is set: in a folder that all may write to, a link of another
-// user may lead to a file that only this one may write to.
+// The kernel does the same if fs.protected_symlinks is set. In a folder that all users may write to, a link
+// of another user may lead to a file that only this user may write to.
 bool trusted(const fs::path& link) {
     struct stat folder {
     }, own{};
@@ -33,9 +33,9 @@ bool trusted(const fs::path& link) {
 
 }  // namespace
 
-// weakly_canonical() alone takes a link to nothing for a file of its own.
+// weakly_canonical() alone treats a dangling link as a file.
 fs::path destination(fs::path path) {
-    constexpr int kMostLinks = 40;  // as the kernel follows
+    constexpr int kMostLinks = 40;  // the limit of the Linux kernel
     std::error_code error;
     for (int i = 0; i < kMostLinks && fs::is_symlink(path, error); ++i) {
         if (!trusted(path))

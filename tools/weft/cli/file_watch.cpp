@@ -9,7 +9,8 @@ namespace weft::tool {
 FileWatch::FileWatch(int descriptor)
     : descriptor_(descriptor), valid_(descriptor >= 0 && fstat(descriptor, &then_) == 0) {}
 
-// The time as well as the size: a file may shrink, be read and be as long as before again.
+// The time is compared as well as the size, because a file may shrink, be read, and grow to its old size
+// again.
 std::string FileWatch::change() const {
     struct stat now {};
     if (fstat(descriptor_, &now) != 0) return std::string("cannot be read: ") + std::strerror(errno);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of feature maps as commands take them: the library's, and "angle", another name of ry.
+// Names of feature maps that commands accept: those of the library, and "angle" as another name of ry.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace weft::tool {
 
-/// In any case. Errors: invalid_argument - no such map.
+/// Accepts any case. Errors: invalid_argument - no such map.
 inline FeatureMap map_named(const std::string& name) {
     constexpr std::string_view kAngle = "angle";
     const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };

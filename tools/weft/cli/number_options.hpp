@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options that take numbers. Every number of every subcommand is one of these: CLI11's own conversions take
-// NaN, clamp what is too large and read 010 as eight.
+// Options that take numbers. Every subcommand uses these for all of its numbers, because CLI11's own
+// conversions accept NaN, clamp numbers that are too large and read 010 as eight.
 #pragma once
 
 #include <optional>
@@ -39,7 +39,7 @@ CLI::Option* add_number(CLI::App& command, const std::string& name, T& value, co
     return check_number(option, bounds)->default_str(plain_text(value));
 }
 
-/// The same where it means something that the option is absent.
+/// The same for an option whose absence has a meaning.
 template <class T>
 CLI::Option* add_number_or_none(CLI::App& command, const std::string& name, std::optional<T>& value,
                                 const std::string& text, const Bounds<T>& bounds) {
@@ -48,7 +48,7 @@ CLI::Option* add_number_or_none(CLI::App& command, const std::string& name, std:
     return check_number(option, bounds);
 }
 
-/// The same for several numbers with commas between.
+/// The same for several numbers, separated by commas.
 template <class T>
 CLI::Option* add_numbers(CLI::App& command, const std::string& name, std::vector<T>& values,
                          const std::string& text, const Bounds<T>& bounds) {

@@ -25,7 +25,7 @@ T parse_number(std::string_view word, const Bounds<T>& bounds) {
     };
     T value{};
     const std::from_chars_result read = std::from_chars(word.data(), word.data() + word.size(), value);
-    // A minus is no part of an unsigned number for from_chars, but it is one for people.
+    // from_chars does not accept a minus before an unsigned number, but for people it is part of the number.
     if (std::is_unsigned_v<T> && word.size() > 1 && word[0] == '-' &&
         word.find_first_not_of("0123456789", 1) == std::string_view::npos)
         refuse("out of range");

@@ -26,14 +26,14 @@ namespace fs = std::filesystem;
     throw Failure(Exit::failed, path + ": " + what + ": " + std::strerror(error));
 }
 
-/// What a program creates with open() has these permissions; a temporary file has fewer.
+/// The permissions of a file that open() creates; a temporary file has fewer.
 mode_t permitted_mode() {
     const mode_t mask = umask(0);
     umask(mask);
     return 0666 & ~mask;
 }
 
-/// Where the file goes and, in `status`, what is there now; st_nlink is 0 where nothing is.
+/// The path that the file will have and, in `status`, what exists there now; st_nlink is 0 if nothing does.
 fs::path find_target(const std::string& path, struct stat& status) {
     if (path.empty()) throw Failure(Exit::usage, "output: no file name (got an empty one)");
     const fs::path target = fs::absolute(destination(path));
@@ -44,7 +44,7 @@ fs::path find_target(const std::string& path, struct stat& status) {
         status = {};
     } else {
         if (S_ISDIR(status.st_mode)) fail_at(path, "cannot be written", EISDIR);
-        // A device or a pipe that a file replaced would be lost to all other programs.
+        // A device or a pipe must not be replaced by a file, because all other programs would lose it.
         if (!S_ISREG(status.st_mode))
             throw Failure(Exit::failed, path + ": cannot be written: not a regular file");
         if (access(target.c_str(), W_OK) != 0) fail_at(path, "cannot be written", errno);
@@ -56,7 +56,7 @@ fs::path find_target(const std::string& path, struct stat& status) {
     return target;
 }
 
-/// The name by which the kernel knows an open file.
+/// The name by which the kernel refers to an open file.
 std::string link_of(int descriptor) {
     return "/proc/self/fd/" + std::to_string(descriptor);
 }
@@ -89,8 +89,8 @@ OutputFile::OutputFile(const std::string& path) : path_(path) {
     struct stat old {};
     target_ = find_target(path, old);
     open(target_.parent_path());
-    // File systems without owners or permissions refuse; the file is as good there. The owner comes first,
-    // because changing it takes permissions away.
+    // File systems without owners or permissions refuse, which does no harm. The owner is set first, because
+    // changing it removes permissions.
     const bool exists = old.st_nlink != 0;
     if (exists) static_cast<void>(fchown(descriptor_, old.st_uid, old.st_gid) == 0);
     static_cast<void>(fchmod(descriptor_, exists ? old.st_mode & 0777 : permitted_mode()));
@@ -98,7 +98,7 @@ OutputFile::OutputFile(const std::string& path) : path_(path) {
 
 void OutputFile::open(const fs::path& folder) {
     descriptor_ = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    // Without /proc such a file could get no name.
+    // Without /proc, a file without a name could not be given one later.
     if (descriptor_ >= 0 && access(link_of(descriptor_).c_str(), F_OK) == 0) return;
     if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
     name_ = (folder / ".weft-XXXXXX").string();
@@ -117,7 +117,7 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::commit() {
-    if (name_.empty()) {  // rename() replaces a file, which linkat() does not
+    if (name_.empty()) {  // rename() replaces an existing file, linkat() does not
         name_ = (target_.parent_path() / ".weft-XXXXXX").string();
         const std::string link = link_of(descriptor_);
         const int linked = make_temporary(name_, [&](const char* name) {
@@ -128,7 +128,7 @@ void OutputFile::commit() {
             fail("cannot be replaced", errno);
         }
     }
-    // Network file systems report what they could not store here and only here.
+    // Network file systems report failed writes only here.
     if (close(std::exchange(descriptor_, -1)) != 0) fail("cannot be written", errno);
     if (std::rename(name_.c_str(), target_.c_str()) != 0) fail("cannot be replaced", errno);
     forget_temporary();

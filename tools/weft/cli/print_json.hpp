@@ -12,10 +12,10 @@ namespace weft::tool {
 
 using Json = nlohmann::ordered_json;
 
-/// Names that a driver or a user wrote need not be UTF-8: what is not becomes U+FFFD.
+/// Names from a driver or a user may not be UTF-8. Invalid bytes become U+FFFD.
 std::string json_text(const Json& json);
 void print_json(const Json& json);
-/// Adds what every report of a call has: seconds, rate, bytes, device and driver.
+/// Adds what every report of a call contains: seconds, rate, bytes, device and driver.
 void add_run(Json& json, const OpReport& report, const DeviceInfo& device);
 
 }  // namespace weft::tool

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bar on stderr for people who wait.
+// A progress bar on stderr.
 #pragma once
 
 #include <chrono>
@@ -10,10 +10,10 @@
 
 namespace weft::tool {
 
-/// ", about 2 min 5 s left"; empty for 0, which is not known.
+/// ", about 2 min 5 s left"; empty for 0, which means unknown.
 std::string left_text(double seconds);
 
-/// Shown only on a terminal and only for work that takes longer than half a second; erased when it ends.
+/// Shown only on a terminal and only for work that takes longer than half a second. The destructor erases it.
 class ProgressBar {
   public:
     explicit ProgressBar(std::string label);
@@ -21,11 +21,11 @@ class ProgressBar {
     ProgressBar(const ProgressBar&) = delete;
     ProgressBar& operator=(const ProgressBar&) = delete;
 
-    /// `note` follows the bar.
+    /// `note` is shown after the bar.
     void show(std::size_t done, std::size_t total, const std::string& note = {});
-    /// Erases the bar until it is shown again: for lines on stdout.
+    /// Erases the bar until it is shown again, so that lines can be printed on stdout.
     void hide();
-    /// Shows what a call of the library reports; the bar outlives the call.
+    /// Shows the progress that a call of the library reports. The bar must outlive the call.
     ProgressCallback callback() {
         return [this](const Progress& p) { show(p.done, p.total, left_text(p.remaining_s())); };
     }

@@ -21,7 +21,7 @@
 namespace weft::tool {
 namespace {
 
-// From people, batch systems and schedulers, and the faults of a driver.
+// Signals that users, batch systems and schedulers send, and faults of a driver.
 constexpr std::array kTerminating{SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGXCPU, SIGALRM,
                                   SIGUSR1, SIGUSR2, SIGPIPE, SIGABRT, SIGSEGV};
 
@@ -31,7 +31,7 @@ struct Watched {
     std::atomic<Mapping> kind{Mapping::input};
 };
 
-// Handlers may read nothing but lock-free atomics and memory that was complete before the flag was set.
+// Handlers may read only lock-free atomics and memory that was complete before the flag was set.
 static_assert(std::atomic<std::uintptr_t>::is_always_lock_free && std::atomic<Mapping>::is_always_lock_free);
 char temporary[PATH_MAX];
 std::atomic<bool> temporary_exists{false};
@@ -55,7 +55,8 @@ void on_terminate(int signal) {
 }
 
 [[noreturn]] void end_with(std::string_view line, Exit exit) {
-    while (ending.exchange(true)) pause();  // several threads may meet the end of a file: one tells
+    while (ending.exchange(true))
+        pause();  // several threads may reach the end of a file; only one reports it
     remove_temporary();
     const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
     static_cast<void>(written);
@@ -76,8 +77,8 @@ void on_bus_error(int signal, siginfo_t* info, void*) {
 
 }  // namespace
 
-// Drivers block every signal in the threads they start, and a fault whose signal is blocked ends the process
-// without its handler. A software device reads mapped files on such threads.
+// Drivers block every signal in the threads that they start, and a fault whose signal is blocked ends the
+// process without calling its handler. A software device reads mapped files on such threads.
 extern "C" [[gnu::visibility("default")]] int pthread_sigmask(int how, const sigset_t* set,
                                                               sigset_t* before) noexcept {
     using Function = int (*)(int, const sigset_t*, sigset_t*);
@@ -101,7 +102,7 @@ void install_signal_handlers() {
     for (const int signal : kTerminating) {
         struct sigaction inherited {};
         sigaction(signal, nullptr, &inherited);
-        if (inherited.sa_handler == SIG_IGN) continue;  // nohup stays nohup
+        if (inherited.sa_handler == SIG_IGN) continue;  // a signal that nohup ignores stays ignored
         action.sa_handler = on_terminate;
         sigaction(signal, &action, nullptr);
     }
@@ -120,8 +121,8 @@ int make_temporary(std::string& name, const std::function<int(const char* name)>
         errno = ENAMETOOLONG;
         return -1;
     }
-    // Noted before it exists: a signal may come on any thread, and between mkstemp and a note the file would
-    // stay.
+    // The name is stored before the file exists. A signal may arrive on any thread, and a file that is
+    // created before its name is stored would remain.
     for (int attempt = 0; attempt < 100; ++attempt) {
         std::array<unsigned char, kRandom> random{};
         if (getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(kRandom)) return -1;
@@ -131,7 +132,7 @@ int make_temporary(std::string& name, const std::function<int(const char* name)>
         temporary_exists.store(true);
         const int file = create(name.c_str());
         const int error = errno;
-        if (terminated.load()) remove_temporary();  // made behind the handler's back
+        if (terminated.load()) remove_temporary();  // created after the handler ran
         if (file < 0) temporary_exists.store(false);
         errno = error;
         if (file >= 0 || error != EEXIST) return file;
