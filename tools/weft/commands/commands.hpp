@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands. Each adds its options, its help and its callback to the command; a callback runs while the
-// command line is parsed and ends with a Failure or a weft::Error where it cannot do its work.
+// The subcommands. Each adds its options, its help and its callback to the command. A callback runs while the
+// command line is parsed, and throws a Failure or a weft::Error if it cannot do its work.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -36,14 +36,14 @@ struct EncodeArguments {
     std::string method, in, out;
     std::uint32_t qubits = 0;
     std::string dtype = "complex64", dtype_in, shape;
-    std::optional<std::uint64_t> samples, features;  ///< of values that are not there yet
+    std::optional<std::uint64_t> samples, features;  ///< of values that do not exist yet
     bool explain = false, json = false;
     DeviceOptions device;
 
     ElementType states() const { return dtype == "complex64" ? kComplex64 : kComplex128; }
 };
 
-/// What is to be encoded: the values of a file, or values that are not there yet.
+/// The values to encode: those of a file, or values that do not exist yet.
 struct EncodeData {
     StateShape shape;
     std::uint64_t features = 0;
@@ -83,7 +83,7 @@ RawShape raw_shape(const EncodeArguments& arguments) {
 
 std::unique_ptr<ArraySource> open_source(const EncodeArguments& arguments, EncodeMethod method) {
     static constexpr ElementType kTypes[] = {kFloat64, kFloat32, kInt64};
-    const std::size_t count = method == EncodeMethod::basis ? 3 : 2;  // others take no whole numbers
+    const std::size_t count = method == EncodeMethod::basis ? 3 : 2;  // only basis accepts whole numbers
     if (arguments.shape.empty()) {
         if (!arguments.dtype_in.empty())
             throw Failure(Exit::usage, "--dtype-in: for files without a header, together with --shape");
@@ -100,7 +100,7 @@ EncodeData data_of(const EncodeArguments& arguments, const ArraySource& source) 
     return {{source.rows(), arguments.qubits}, source.row_values(), source.type()};
 }
 
-/// For --samples, which stands for a file.
+/// For --samples, which takes the place of a file.
 EncodeData data_to_come(const EncodeArguments& arguments, EncodeMethod method) {
     const auto refuse = [](const std::string& what) { throw Failure(Exit::usage, what); };
     if (!arguments.in.empty() || !arguments.shape.empty())
@@ -129,7 +129,7 @@ EncodeNeeds needs_of(const EncodeArguments& arguments, const Backend* backend, c
         return estimate_encode(*backend, encode_method(arguments.method), {samples, arguments.qubits},
                                {data.type, arguments.states()}, data.features);
     };
-    needs.device = estimate(needs.reading.rows_per_chunk);  // every part that is read is a call
+    needs.device = estimate(needs.reading.rows_per_chunk);  // every part that is read is encoded by one call
     const std::uint64_t most = std::uint64_t{1} << 58 >> arguments.qubits;
     if (!arguments.explain) return needs;
     needs.most_on_device =
@@ -147,7 +147,7 @@ std::string rate_text(double rows, double all, std::chrono::steady_clock::time_p
     return text;
 }
 
-// A row that cannot be encoded fails the run, but not before all such rows are known.
+// A row that cannot be encoded makes the run fail, but only after all such rows have been found.
 double encode_rows(Target& target_device, EncodeMethod method, ArraySource& source, NpyOutput& out,
                    const StateShape& shape, ElementType states, const ReadPlan& reading) {
     const auto begin = std::chrono::steady_clock::now();
@@ -274,7 +274,7 @@ void run(const EncodeArguments& arguments) {
     const EncodeNeeds needs = needs_of(arguments, target.backend(), data);
     if (arguments.explain) return explain(arguments, target.device(), data, needs);
     EncodeNeeds memory = needs;
-    memory.disk_bytes.reset();  // NpyOutput's to refuse
+    memory.disk_bytes.reset();  // NpyOutput reports a full disk
     if (const std::vector<std::string> reasons = shortages(memory); !reasons.empty())
         throw Failure(Exit::usage, source->path() + ": too large: " + reasons.front());
     NpyOutput out(arguments.out, arguments.states(), {data.shape.samples, data.shape.state_size()});

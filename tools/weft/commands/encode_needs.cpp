@@ -10,8 +10,8 @@ constexpr std::uint64_t kNamed = 20;  // rows
 
 }  // namespace
 
-// A chunk is large enough for the device's copies and small enough to read ahead: two chunks, or one where a
-// row alone is more than that.
+// A chunk is large enough for fast copies by the device and small enough to read ahead. There are two chunks,
+// or one if a single row is larger than that.
 ReadPlan plan_reading(std::uint64_t samples, std::uint64_t row_bytes_in, std::uint64_t row_bytes_out) {
     constexpr std::uint64_t kChunkBytes = std::uint64_t{128} << 20;
     const std::uint64_t ahead = row_bytes_in > kChunkBytes ? 1 : 2;

@@ -54,7 +54,7 @@ void require_encodable(const ArraySource& source, EncodeMethod method, std::uint
         const std::uint32_t better = qubits_for(method, shape[1]);
         source.refuse(better == 0 ? wrong : wrong + "; what fits: --qubits " + std::to_string(better));
     }
-    // The bytes of all states are a product of these two.
+    // The bytes of all states are a product of these two numbers.
     if (source.rows() > std::uint64_t{1} << 58 >> qubits)
         source.refuse("too many rows (got " + std::to_string(source.rows()) + " for " +
                       std::to_string(qubits) + " qubits, need at most 2^58 amplitudes)");

@@ -29,7 +29,7 @@
 namespace weft::tool {
 namespace {
 
-// Work is cut into jobs of this many elements: small enough for a progress bar, large enough to cost nothing.
+// The work is cut into jobs of this many elements: few enough for a progress bar, enough for full speed.
 constexpr std::size_t kJobElements = std::size_t{1} << 20;
 
 struct Operation {
@@ -87,8 +87,8 @@ std::string check_field(const std::string& name) {
     return "no such field (got " + name + ", need " + names + ")";
 }
 
-// A decimal number, or a hexadecimal one behind 0x, as limbs; empty where it is neither or has more than 384
-// bits.
+// The limbs of a decimal number, or of a hexadecimal one after 0x; empty if the text is neither or the number
+// has more than 384 bits.
 std::vector<std::uint64_t> parse_number(std::string_view text) {
     const bool hexadecimal = text.starts_with("0x") || text.starts_with("0X");
     if (hexadecimal) text.remove_prefix(2);
@@ -117,7 +117,8 @@ std::string shape_wanted(const FieldInfo& field) {
     return field.limbs == 1 ? "(n,) or (n, 1)" : "(n, " + std::to_string(field.limbs) + "): a row an element";
 }
 
-/// What makes rows of elements of an array of another shape; empty: its numbers make no whole elements.
+/// The change in Python that turns an array of another shape into rows of elements; empty: its numbers do not
+/// make whole elements.
 std::string change_to_elements(const ArrayInput& input, const FieldInfo& field) {
     const Shape& shape = input.shape();
     const std::string limbs = std::to_string(field.limbs);
@@ -139,7 +140,7 @@ ArrayInput open_elements(const std::string& path, const FieldInfo& field) {
     input.refuse(text, change);
 }
 
-// The library checks too, but knows jobs where the user knows the rows of a file.
+// The library checks values too, but it reports jobs, and the user knows the rows of a file.
 template <class Limb>
 void check_canonical(const ArrayInput& input, std::span<const Limb> rows, const FieldInfo& field) {
     std::vector<Limb> p;
@@ -188,7 +189,7 @@ void print_report(const FieldArguments& arguments, const DeviceInfo& device, con
     print_json(json);
 }
 
-// The scalar of axpy in limbs of the field.
+// The scalar of axpy as limbs of the field.
 template <class Limb>
 std::vector<Limb> scalar_of(const FieldArguments& arguments) {
     std::vector<Limb> scalar;
@@ -197,7 +198,7 @@ std::vector<Limb> scalar_of(const FieldArguments& arguments) {
     return scalar;
 }
 
-// Here, because limbs cut off the number would hide that it is too large.
+// Checked before the number is cut to the limbs of the field, which would hide that it is too large.
 void check_scalar(const FieldArguments& arguments) {
     const auto& p = arguments.info().modulus;
     const auto& s = arguments.scalar;
@@ -206,7 +207,7 @@ void check_scalar(const FieldArguments& arguments) {
                                    ", need below p = " + hex_modulus(arguments.info()) + ")");
 }
 
-// The output may replace an operand, but no file that holds more than it.
+// The output may replace an operand, but not a file that holds more than the operand.
 void require_replaceable(const FieldArguments& arguments, const ArrayInput& input, const char* role) {
     if (!input.source().replaceable()) require_apart({{"output", arguments.out}}, input.source().files(role));
 }

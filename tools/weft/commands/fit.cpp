@@ -22,7 +22,7 @@ std::uint64_t largest_that_fits(std::uint64_t most, const std::function<bool(std
             return false;
         }
     };
-    // Doubled first: plans of numbers far beyond the answer may take long.
+    // The number is doubled first, because a plan for a number far above the answer may take long.
     std::uint64_t low = 0, high = 1;
     while (high <= most && good(high)) {
         low = high;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft info: what is on this machine, what would be used, and why.
+// weft info: the devices of this machine, which one would be used, and why.
 #include <cinttypes>
 #include <cstdio>
 #include <memory>
@@ -26,18 +26,19 @@ struct Chosen {
     MemoryReport memory;
     StartupReport startup;
     std::string first_result;  // "verified", or what went wrong
-    std::string tiles_state;   // of kernel matrices
+    std::string tiles_state;   // of the tiles of kernel matrices
     std::vector<tune::KeptTile> tiles;
 };
 
-/// Everything that is printed; `failure` says why `chosen` is empty.
+/// Everything that is printed; `failure` has the reason if `chosen` is empty.
 struct Inventory {
     std::vector<DeviceInfo> devices;
     std::optional<Chosen> chosen;
     std::optional<Failure> failure;
 };
 
-/// The smallest real work, so that start-up is told to its end. A device that fails here is still described.
+/// Runs the smallest real work, so that the whole start-up is measured. A device that fails here is still
+/// described.
 std::string run_first(Backend& backend) {
     try {
         constexpr std::uint64_t kA = 3, kB = 4;
@@ -64,7 +65,7 @@ Inventory take_inventory(const Config& config) {
             if (!inventory.failure) inventory.failure = Failure(exit_of(error), error.what());
         }
     };
-    // First, while nothing is loaded: this is the start-up that is told.
+    // This comes first, while nothing is loaded, because its start-up times are the ones that are reported.
     attempt([&] {
         Backend backend = open_backend(config);
         Chosen chosen{backend.device(),

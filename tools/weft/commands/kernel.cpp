@@ -25,7 +25,8 @@
 namespace weft::tool {
 namespace {
 
-/// Samples that fit: their plan on the device, and K with all that is read or made beside it in memory.
+/// Samples that fit: on the device by the plan, and in memory K with everything that is read or made in
+/// addition.
 struct KernelRoom {
     std::uint64_t on_device = 0, in_memory = 0;
 };
@@ -37,14 +38,14 @@ std::string check_map(const std::string& name) try {
     return "no such map (got " + name + ", need angle, ry or ryrz)";
 }
 
-// Doubles beside K: eigenvectors and a copy, as clip_kernel_matrix says.
+// Doubles in addition to K: eigenvectors and a copy, as clip_kernel_matrix documents.
 std::uint64_t host_bytes(const KernelArguments& arguments, const KernelCall& call, std::uint64_t samples) {
     const std::uint64_t columns = arguments.y.empty() ? samples : call.shape().columns();
     return samples * columns * (call.type().bytes() + (arguments.post.clip ? 16u : 0u));
 }
 
 KernelRoom room_of(const KernelArguments& arguments, const KernelCall& call, const Backend& backend) {
-    constexpr std::uint64_t kMost = std::uint64_t{1} << 28;  // K of as many rows has 2^56 values
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 28;  // K with that many rows has 2^56 values
     const std::uint64_t memory = memory_of_machine();
     return {
         largest_that_fits(kMost, [&](std::uint64_t n) { return call.estimate(backend, n).streamed_fits; }),
@@ -56,7 +57,7 @@ std::string rate_text(const Progress& progress) {
 }
 
 Json plan_json(const KernelCall& call, const KernelMatrixEstimate& plan) {
-    const bool planned = plan.streamed_bytes != 0;  // else there is no figure to report
+    const bool planned = plan.streamed_bytes != 0;  // otherwise there is no figure to report
     return {{"samples", call.shape().samples},
             {"columns", call.shape().columns()},
             {"qubits", call.shape().qubits},
@@ -152,7 +153,7 @@ void run(const KernelArguments& arguments) {
     inputs.insert(inputs.end(), labels.files().begin(), labels.files().end());
     require_apart({{"output", arguments.out}, {"WEFT_TRACE", config.trace}}, inputs);
     Target target(arguments.device, config);
-    KernelMatrixEstimate plan;  // of Vulkan alone
+    KernelMatrixEstimate plan;  // for Vulkan only
     if (target.backend() != nullptr) plan = call.estimate(*target.backend());
     if (arguments.explain)
         return explain(arguments, target.device(), call, plan, room_of(arguments, call, *target.backend()));

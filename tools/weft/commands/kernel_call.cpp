@@ -10,7 +10,7 @@ namespace {
 
 constexpr ElementType kNumbers[] = {kFloat64, kFloat32}, kStates[] = {kComplex128, kComplex64};
 
-/// Rows of `columns` values; 0: of any number.
+/// Rows of `columns` values; 0: of any number of values.
 std::unique_ptr<ArrayInput> open_table_of(const std::string& path, Types types, const char* what,
                                           std::uint64_t columns = 0, const std::string& as = "") {
     auto input = std::make_unique<ArrayInput>(path, types);
@@ -21,7 +21,7 @@ std::unique_ptr<ArrayInput> open_table_of(const std::string& path, Types types, 
         if (shape.size() > 2) input->refuse(text, ".reshape(" + std::to_string(shape[0]) + ", -1)");
         if (columns > 1 && values % columns == 0)
             input->refuse(text, ".reshape(-1, " + std::to_string(columns) + ")");
-        // One value a row, unless rows of one value can be no states.
+        // One value per row, unless rows of one value cannot be states.
         input->refuse(text, types.front().kind == ElementKind::complex || columns == values
                                 ? ".reshape(1, -1)"
                                 : ".reshape(-1, 1)");

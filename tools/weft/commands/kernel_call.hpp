@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arguments of `weft kernel`, and the call of the library that they ask for.
+// The arguments of `weft kernel`, and the call of the library that they select.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,11 @@ struct KernelArguments {
     DeviceOptions device;
 };
 
-/// One call, whichever of its forms the arguments ask for.
+/// One call; the arguments select the function.
 class KernelCall {
   public:
-    /// Errors: Failure with Exit::usage - options that do not go together, inputs that cannot be read or have
-    /// another type or shape.
+    /// Errors: Failure with Exit::usage - options that contradict each other, inputs that cannot be read or
+    /// have another type or shape.
     explicit KernelCall(const KernelArguments& arguments);
 
     const KernelMatrixShape& shape() const noexcept { return shape_; }
@@ -40,7 +40,8 @@ class KernelCall {
     std::vector<NamedFile> files() const;
 
     KernelMatrixEstimate estimate(const Backend& backend) const { return estimate(backend, shape_); }
-    /// Of so many samples; columns as they are, or as many.
+    /// The shape for that many samples. The columns stay as they are if Y is given; otherwise there are as
+    /// many.
     KernelMatrixEstimate estimate(const Backend& backend, std::uint64_t samples) const;
     OpReport run(Target& target, const HostArray& k);
     void require_unchanged() const;

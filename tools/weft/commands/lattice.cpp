@@ -30,7 +30,7 @@ namespace {
 
 constexpr ElementType kValues[] = {kFloat32}, kCodes[] = {kUint8};
 
-// An error of the library about values or digits is one of the file.
+// If the library refuses values or digits, the error must name the file.
 template <class Call>
 auto blame(const ArrayInput& in, const Call& call) {
     try {
@@ -63,7 +63,7 @@ void print_report(const LatticeArguments& a, const char* operation, const Device
     print_json(json);
 }
 
-// Codes that could not be decoded are refused before they are written.
+// Codes that could not be decoded later are refused before they are made.
 void require_decodable(const LatticeArguments& a) {
     if (a.code.max_retries != 0 && a.scales.empty())
         throw Failure(Exit::usage,
@@ -71,7 +71,8 @@ void require_decodable(const LatticeArguments& a) {
                           "are decoded with the number of their retries");
 }
 
-// A code that stands for a wrong value is no failure, but users should not have to find out from the values.
+// A code that stands for a wrong value is not a failure, but the user should learn of it without inspecting
+// the values.
 void warn_of_overload(const OpReport& r) {
     if (r.unresolved == 0) return;
     std::fprintf(
@@ -82,7 +83,7 @@ void warn_of_overload(const OpReport& r) {
         r.unresolved, r.items);
 }
 
-// Found out before the work rather than after it; one output can be under way at a time.
+// Checks this before the work rather than after it. Only one output file can be open at a time.
 void require_writable_scales(const LatticeArguments& a, const Table& t) {
     if (a.scales.empty()) return;
     NpyOutput(a.scales, kInt32, scales_shape(a, t));
@@ -148,7 +149,8 @@ void run_decode(LatticeArguments a) {
     warn_of_overload(report);
 }
 
-constexpr std::uint32_t kFewSteps = 16;  // over a range of 64: each beta a third more than the one before
+constexpr std::uint32_t kFewSteps =
+    16;  // over a range of 64, each beta is then a third larger than the one before
 
 void run_beta(const LatticeArguments& a) {
     const Config config = a.device.config();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of a lattice code, for every subcommand that has one. Bounds are those of the library; they are
-// checked here too, so that the answer names the option.
+// The options of a lattice code, for every subcommand that has one. Their bounds are those of the library.
+// They are checked here too, so that the error names the option.
 #pragma once
 
 #include <vector>

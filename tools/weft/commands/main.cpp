@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The weft command: one line on stderr and an exit status for everything that can go wrong.
+// The weft command: every failure gives one line on stderr and an exit status.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -26,7 +26,7 @@ int end(Exit exit, std::string line) {
     return static_cast<int>(exit);
 }
 
-// A report that went nowhere is an output that could not be written.
+// A report that could not be written to standard output is an output that cannot be written.
 int end_of_output() {
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
         return end(Exit::failed, "the report cannot be written to standard output");
@@ -43,7 +43,7 @@ std::string full_name(const CLI::App& app) {
     return (parent == nullptr ? "" : full_name(*parent) + " ") + app.get_name();
 }
 
-// CLI11 says that a subcommand is required; people want to know which there are.
+// CLI11 reports only that a subcommand is required; this lists the subcommands.
 std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
     const CLI::App& at = innermost(app);
     std::string choices;

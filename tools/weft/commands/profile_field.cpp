@@ -21,11 +21,11 @@ namespace {
 
 struct FieldProfile {
     std::string op = "add", field = "bls12-381-fp", mode = "pipelined";
-    FieldChoice choice;  // of the report
+    FieldChoice choice;  // for the report
     std::uint64_t elements = 65536, jobs = 16;
     ProfileRun run;
     ReportOptions report;
-    bool repeats_given = false, warmup_given = false;  // a report repeats more often
+    bool repeats_given = false, warmup_given = false;  // the defaults of a report differ
 };
 
 template <class Limb>
@@ -83,7 +83,7 @@ std::vector<FieldOp> ops_named(const std::string& text) {
     return ops;
 }
 
-/// What the report has and a single run has not.
+/// The options that a report has and a single run lacks.
 std::vector<CLI::Option*> add_choice(CLI::App& command, FieldChoice& choice) {
     const auto one_of = [&](const char* name, const char* usual, const char* about,
                             const std::vector<std::string>& words,

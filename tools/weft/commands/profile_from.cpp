@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft profile from: tables and pictures of results that are there.
+// weft profile from: tables and pictures of results that exist already.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -23,7 +23,7 @@ struct FromArguments {
 
 std::string read_text(const std::string& path) {
     std::error_code error;
-    // A pipe that no program writes to would block the one that opens it.
+    // Opening a pipe that no program writes to would block.
     std::ifstream file;
     if (std::filesystem::is_regular_file(path, error)) file.open(path, std::ios::binary);
     if (!file.is_open())

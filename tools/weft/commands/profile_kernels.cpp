@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft profile encode, lattice and all: what each kernel lets one choose.
+// weft profile encode, kernel, lattice and all: the options of each kernel.
 #include <sstream>
 
 #include "cli/map_name.hpp"

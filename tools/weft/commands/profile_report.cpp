@@ -47,7 +47,7 @@ void print(const KernelResult& kernel, const std::string& process, const SizeRes
     std::fflush(stdout);
 }
 
-/// The device that is asked for, and CUDA beside Vulkan where it drives the same GPU.
+/// The selected device, and CUDA in addition to Vulkan if it drives the same GPU.
 class Devices {
   public:
     Devices(const DeviceOptions& options, const Config& config) : chosen_(options, config) {
@@ -70,7 +70,7 @@ class Devices {
         if (chosen_.backend() == nullptr) return {nullptr, nullptr, &chosen_};
         return {chosen_.backend(), &chosen_, beside_ ? &*beside_ : nullptr};
     }
-    const std::string& note() const { return note_; }  ///< why there is no CUDA beside; else empty
+    const std::string& note() const { return note_; }  ///< why CUDA is not measured too; otherwise empty
 
   private:
     Target chosen_;
@@ -107,8 +107,8 @@ Report begin_report(const std::string& name, const ReportOptions& options, Devic
     return report;
 }
 
-/// Measures the kernels one after the other and writes each before the next begins. Returns whether all of it
-/// was done, and not ended by an interrupt.
+/// Measures the kernels one after the other and writes the results of each before the next begins. Returns
+/// whether it finished, rather than ended by an interrupt.
 bool measure_kernels(const ReportTargets& targets, const ReportOptions& options, const ReportKernels& kernels,
                      Report& report, ReportWriter& writer) {
     const FirstInterrupt interrupt(
@@ -135,7 +135,7 @@ bool measure_kernels(const ReportTargets& targets, const ReportOptions& options,
         };
         KernelResult result = run_kernel(targets, *kernel, settings);
         progress.hide();
-        if (result.sizes.empty()) continue;  // interrupted before there was anything
+        if (result.sizes.empty()) continue;  // interrupted before the first result
         report.kernels.push_back(std::move(result));
         if (interrupt.noted())
             report.notes.push_back("The run was interrupted: this is what was measured until then.");
@@ -144,7 +144,7 @@ bool measure_kernels(const ReportTargets& targets, const ReportOptions& options,
     return !interrupt.noted();
 }
 
-/// How the command ends. Errors: Failure, unless all is well.
+/// Reports how the run ended. Errors: Failure, unless everything succeeded.
 void judge(const Report& report, bool complete) {
     const bool any_ran = std::any_of(report.kernels.begin(), report.kernels.end(),
                                      [](const KernelResult& r) { return r.any_ran(); });
@@ -162,7 +162,7 @@ void judge(const Report& report, bool complete) {
 
 void run_report(const std::string& name, const ReportOptions& options, const ReportKernels& kernels) {
     const Config config = options.device.config();
-    Devices devices(options.device, config);  // first: without a device no folder is made
+    Devices devices(options.device, config);  // first, because without a device no folder must be made
     require_folder(options.output_dir);
     Report report = begin_report(name, options, devices);
     std::printf("%s: %s; CPU baseline: %s, %u threads\n", report.title.c_str(), report.machine.device.c_str(),

@@ -15,11 +15,11 @@ namespace weft::tool {
 
 using ReportKernels = std::vector<std::unique_ptr<ReportKernel>>;
 
-/// `name`: "field", .., or "all", which adds a picture of all kernels. Prints a line for each figure as it
-/// comes, writes the files of each kernel before the next begins, and prints findings and advice at the end.
-/// A first SIGINT ends the measuring, and what is there is reported. Errors: Failure with Exit::failed -
-/// nothing ran at all, a result was wrong (the files are written all the same), or files cannot be written;
-/// with Exit::interrupted.
+/// `name`: "field", .., or "all", which adds a picture of all kernels. Prints a line for each figure when it
+/// is measured, writes the files of each kernel before the next begins, and prints findings and advice at the
+/// end. A first SIGINT ends the measurement, and the results so far are reported. Errors: Failure with
+/// Exit::failed - nothing ran, a result was wrong (the files are written nevertheless), or files cannot be
+/// written; with Exit::interrupted.
 void run_report(const std::string& name, const ReportOptions& options, const ReportKernels& kernels);
 
 /// --field: one of `weft field list`.

@@ -33,7 +33,7 @@ std::vector<CLI::Option*> ProfileRun::add_to(CLI::App& command) {
     const std::string file = "FILE";
     add_number(command, "--repeats", repeats, "Runs that are measured", {1, 1'000'000});
     add_number(command, "--warmup", warmup, "Runs before those", {0, 1'000'000});
-    device.add_to(command, true);  // a report may; a single run refuses cuda
+    device.add_to(command, true);  // a report can run on cuda; a single run refuses it
     return {command.add_option("--json", json, "Write the report as JSON")->type_name(file),
             command.add_option("--csv", csv, "Write stages and kernels as CSV")->type_name(file),
             command.add_option("--trace", trace, "Write a trace for ui.perfetto.dev")->type_name(file)};
@@ -71,7 +71,7 @@ void ProfileRun::run(Backend& backend, const std::string& label, const Json& abo
             seconds += last.wall_s;
         }
     }
-    // Read before the check, which is no part of the work.
+    // Read before the check, which is not part of the work.
     const ProfileReport report = profile->report();
     verify();
     if (!trace.empty()) profile->write_trace(trace);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the subcommands of `weft profile` have in common: how often, on which device, and where the report
-// goes.
+// Options and functions that the subcommands of `weft profile` share: the number of runs, the device, and the
+// files of the report.
 #pragma once
 
 #include <cstddef>
@@ -21,16 +21,16 @@ struct ProfileRun {
     std::string json, csv, trace;  ///< files; empty: none
     DeviceOptions device;
 
-    /// Returns those of a single run only: the files.
+    /// Returns the options that only a single run has: the files.
     std::vector<CLI::Option*> add_to(CLI::App& command);
 
-    /// One run of the work; tells how much of it is done.
+    /// Runs the work one time and reports its progress.
     using Work = std::function<BatchReport(const ProgressCallback& progress)>;
 
-    /// Runs `work` warmup + repeats times, the repeats under a Profile; calls `verify` after the warm-up and
-    /// at the end, `forget` (destroys the results of the warm-up) in between; then prints the table and
-    /// writes the files. `about`: what was run, for the JSON. Errors: whatever the parts throw; no file is
-    /// written then.
+    /// Runs `work` warmup + repeats times, the repeats under a Profile. Calls `verify` after the warm-up and
+    /// at the end, and between them `forget`, which destroys the results of the warm-up. Then prints the
+    /// table and writes the files. `about`: what was run, for the JSON. Errors: whatever these functions
+    /// throw; no file is written then.
     void run(Backend& backend, const std::string& label, const Json& about, const Work& work,
              const std::function<void()>& forget, const std::function<void()>& verify) const;
     /// Errors: Failure with Exit::failed - a file that cannot be written.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft tune: measures the engine's settings on this device by streams of field additions, and keeps those
-// that gain.
+// weft tune: measures the engine's settings on this device with streams of field additions, and keeps those
+// that are faster.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -75,14 +75,14 @@ struct Trial {
     bool kept = false;
 };
 
-/// Runs one setting once and returns its seconds.
+/// Runs one setting a single time and returns the seconds.
 using Run = std::function<double()>;
 
 class Tuner {
   public:
     explicit Tuner(const TuneArguments& arguments)
         : arguments_(arguments), config_(arguments.device.config()) {
-        // The defaults are what is measured against, whatever the environment or an earlier tuning says.
+        // Candidates are compared with the defaults, whatever the environment or an earlier tuning sets.
         config_.cache = false;
         config_.path = Path::automatic;
         config_.chunk_elements.reset();
@@ -133,7 +133,7 @@ class Tuner {
         if (tuning_.chunk_bytes) o.chunk_elements = std::max<std::uint64_t>(1, *tuning_.chunk_bytes / kBytes);
         return o;
     }
-    /// Seconds of both kinds of memory together.
+    /// Sum of the seconds for both kinds of memory.
     double both(Backend& backend, const std::function<void(BatchOptions&)>& change) {
         double sum = 0;
         for (TuneWork* work : {&*ordinary_, &*page_locked_}) {
@@ -143,7 +143,7 @@ class Tuner {
         }
         return sum;
     }
-    /// All of `runs` in turns; the first is the default.
+    /// Measures all of `runs` in turns; the first one is the default.
     std::vector<Statistics> in_turns(const std::vector<Run>& runs) {
         std::vector<std::vector<double>> times(runs.size());
         const auto step = [&](const Run& run) {
@@ -159,7 +159,8 @@ class Tuner {
         for (std::vector<double>& t : times) all.push_back(statistics(std::move(t)));
         return all;
     }
-    /// The candidate to keep: the fastest, if it is so again when measured anew beside the default alone.
+    /// The candidate to keep: the fastest, if a second measurement together with the default alone confirms
+    /// it.
     std::optional<std::size_t> pick(const std::string& knob, const std::string& by_default, const Run& base,
                                     const std::vector<std::string>& names, const std::vector<Run>& runs) {
         if (runs.empty()) return std::nullopt;
@@ -198,7 +199,8 @@ class Tuner {
 };
 
 void Tuner::tune_threads() {
-    // Threads belong to a backend, so each number has one; page-locked arrays of the first stay out of it.
+    // The number of threads belongs to a backend, so each number needs its own. The page-locked arrays belong
+    // to the first backend, so these runs do not use them.
     std::vector<std::unique_ptr<Backend>> backends;
     std::vector<std::string> names;
     std::vector<Run> runs;
@@ -214,8 +216,8 @@ void Tuner::tune_threads() {
         [this] { return ordinary_->seconds(*backend_, {}); }, names, runs);
     if (!picked) return;
     tuning_.copy_threads = candidates_.copy_threads[*picked];
-    // What follows is measured with them. The plan may have changed the path with them, which was measured
-    // too.
+    // The later settings are measured with these threads. The plan may also have changed the path for them,
+    // and the measurement included that path.
     config_.copy_threads = tuning_.copy_threads;
     const Path path = backends[*picked]->plan().ordinary_path;
     if (path != facts_.plan.ordinary_path) tuning_.ordinary_path = path;
@@ -315,7 +317,7 @@ void print(const TuneArguments& arguments, const Tuner& tuner, const tune::Engin
     std::printf("%s\n", outcome.c_str());
 }
 
-// Before anything is measured.
+// Called before anything is measured.
 void require_tuning_folder(const Backend& backend) {
     const std::filesystem::path& file = backend.plan().tuning.file;
     if (file.empty()) throw Failure(Exit::failed, "tune: there is no cache folder to keep it in");
@@ -370,7 +372,7 @@ void add_tune(CLI::App& command) {
     tune.footer("Example: weft tune --device 0");
     add_tune_kernel(tune);
     tune.callback([arguments, &tune] {
-        if (tune.get_subcommands().empty()) run(*arguments);  // else that one runs
+        if (tune.get_subcommands().empty()) run(*arguments);  // otherwise the subcommand runs
     });
 }
 

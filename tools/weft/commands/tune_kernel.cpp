@@ -19,7 +19,7 @@ namespace weft::tool {
 namespace {
 
 struct TuneKernelArguments {
-    std::vector<std::uint64_t> samples;  // empty: by device
+    std::vector<std::uint64_t> samples;  // empty: chosen by device
     std::vector<std::uint32_t> qubits;
     std::string dtype = "float32";
     int repeats = 5;
@@ -70,7 +70,7 @@ void reset(const TuneKernelArguments& arguments) {
         std::printf("%s: planned tiles again\n", backend.name().c_str());
 }
 
-/// Sizes that were not given: what takes a GPU seconds would take a processor minutes.
+/// Sizes that were not given. A size that takes a GPU seconds would take a processor minutes.
 void choose_sizes(TuneKernelArguments& arguments, DeviceType type) {
     const bool software = type == DeviceType::cpu;
     if (arguments.samples.empty())
@@ -81,7 +81,7 @@ void choose_sizes(TuneKernelArguments& arguments, DeviceType type) {
             software ? std::vector<std::uint32_t>{6, 8} : std::vector<std::uint32_t>{8, 10, 12};
 }
 
-/// Before anything is measured. Errors: Failure with Exit::usage, as weft kernel has.
+/// Called before anything is measured. Errors: Failure with Exit::usage, as for weft kernel.
 void require_fit(const Backend& backend, const KernelMatrixShape& shape, const tune::TileOptions& options) {
     const std::vector<double> weights(2 * std::size_t{shape.qubits});
     const KernelMatrixCircuit circuit{.weights = weights, .reupload = true};
@@ -95,7 +95,8 @@ void require_fit(const Backend& backend, const KernelMatrixShape& shape, const t
                                        std::to_string(shape.qubits) + " qubits: K " + plan.reasons.back());
 }
 
-/// Shows a call as a part of those for all sizes, of which `done` are over. Both references must outlive it.
+/// Shows the progress of one call as part of the calls for all sizes, of which `done` have ended. Both
+/// references must outlive it.
 ProgressCallback shown_by(ProgressBar& bar, const std::size_t& done, std::size_t sizes) {
     return [&bar, &done, sizes, begin = seconds_now()](const Progress& p) {
         const double part = static_cast<double>(p.done) / static_cast<double>(p.total);
@@ -136,7 +137,7 @@ void run(TuneKernelArguments arguments) {
         for (const std::uint64_t samples : arguments.samples) {
             for (const tune::TileReport& report :
                  tune::kernel_matrix_tiles(backend, {samples, 0, qubits}, options)) {
-                if (!seen.insert(report.products).second) continue;  // two sizes of one class
+                if (!seen.insert(report.products).second) continue;  // two sizes may belong to one class
                 kept = kept && !report.file.empty();
                 rows.push_back(json_of(report));
                 progress.hide();

@@ -8,12 +8,12 @@ namespace {
 
 std::vector<Path> paths_but(const TuneFacts& facts, Path by_default) {
     std::vector<Path> paths;
-    // Copies within one memory gain nothing, but who knows the driver.
+    // Copies within one memory should gain nothing, but a driver may differ, so all paths are tried.
     for (const Path path : {Path::staged, Path::direct, Path::host, Path::imported}) {
         if (path == by_default || (path == Path::direct && !facts.can_direct) ||
             (path == Path::imported && !facts.can_import))
             continue;
-        // Without a bus the kernel reads host memory whichever of the two is asked for.
+        // Without a bus, direct and host are the same: the kernel reads host memory.
         if (facts.unified && path == Path::host) continue;
         paths.push_back(path);
     }
@@ -26,7 +26,7 @@ TuneCandidates tune_candidates(const TuneFacts& facts) {
     TuneCandidates c;
     c.ordinary_paths = paths_but(facts, facts.plan.ordinary_path);
     c.page_locked_paths = paths_but(facts, facts.plan.large_path);
-    std::erase(c.page_locked_paths, Path::imported);  // nothing to import in what is page-locked
+    std::erase(c.page_locked_paths, Path::imported);  // page-locked memory needs no import
     const unsigned most = std::clamp(facts.cores, 1u, 256u);
     for (unsigned threads = 1; threads < most; threads *= 2) c.copy_threads.push_back(threads);
     c.copy_threads.push_back(most);
@@ -34,14 +34,14 @@ TuneCandidates tune_candidates(const TuneFacts& facts) {
     for (const std::uint32_t slots : {2u, 3u, 4u, 6u, 8u})
         if (slots != facts.plan.ring_slots) c.slots.push_back(slots);
     for (std::uint64_t mib = 1; mib <= 128; mib *= 2)
-        // Two chunks at the least, or there is nothing to overlap.
+        // With fewer than two chunks, nothing can overlap.
         if (mib << 20 <= facts.batch_bytes / 2) c.chunk_bytes.push_back(mib << 20);
     return c;
 }
 
 std::string tune_outcome(const tune::Engine& tuning, bool stored_before, const std::string& file) {
     if (!tuning.empty()) return "stored in " + file;
-    // What an earlier run stored gains nothing either, or it would have shown.
+    // A setting that an earlier run stored is not faster either; otherwise this run would have found it.
     return stored_before
                ? "the defaults measured as good as any setting: the tuning stored earlier is removed"
                : "nothing stored: the defaults stay";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `weft tune` tries, and when it believes what it measured.
+// The settings that `weft tune` tries, and when a measured difference counts.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@
 
 namespace weft::tool {
 
-/// What the candidates depend on.
+/// The facts that determine the candidates.
 struct TuneFacts {
-    bool can_import = false;  ///< the user's own pages
-    bool can_direct = false;  ///< the host reaches device memory
-    bool unified = false;     ///< no bus between
+    bool can_import = false;  ///< the user's own pages can be imported
+    bool can_direct = false;  ///< the host can reach device memory
+    bool unified = false;     ///< there is no bus between host and device memory
     unsigned cores = 1;
-    std::uint64_t batch_bytes = 0;  ///< in and out, of what is measured
+    std::uint64_t batch_bytes = 0;  ///< bytes in and out of the batch that is measured
     PlanReport plan;                ///< without a tuning: the defaults
 };
 
-/// Values to measure against the default, which is none of them.
+/// Values to compare with the default, which is not among them.
 struct TuneCandidates {
     std::vector<Path> ordinary_paths, page_locked_paths;
     std::vector<std::uint32_t> copy_threads, slots;
@@ -30,17 +30,17 @@ struct TuneCandidates {
 };
 TuneCandidates tune_candidates(const TuneFacts& facts);
 
-/// Runs of a tuning, done and in all, for those who wait. A setting is measured among all candidates, and its
-/// best once more beside the default where it gains.
+/// Number of runs of a tuning, done and in total, for the progress bar. A setting is measured with all its
+/// candidates, and the best one, if it is faster, is measured again together with the default.
 class TuneSteps {
   public:
     TuneSteps(const TuneCandidates& candidates, std::size_t repeats);
     void run() { ++done_; }
-    /// Passes over the runs that the setting did not need.
+    /// Skips the runs that the setting did not need.
     void end_setting();
     std::size_t done() const { return done_; }
     std::size_t total() const { return ends_.empty() ? 0 : ends_.back(); }
-    /// At the pace so far; 0: not known yet.
+    /// Seconds left at the rate so far; 0: not known yet.
     double left_s(double elapsed_s) const;
 
   private:
@@ -48,17 +48,17 @@ class TuneSteps {
     std::size_t setting_ = 0, done_ = 0;
 };
 
-/// A candidate beside the default, measured in turns.
+/// A candidate and the default, measured in turns.
 struct TuneComparison {
     double gain = 0;   ///< 1 - median / median of the default
     double noise = 0;  ///< half the sum of both interquartile ranges, over the median of the default
-    /// More than the noise, and more than the 3 % that a driver's mood may make.
+    /// More than the noise, and more than the 3 % by which a driver may vary.
     bool believable() const { return gain > noise && gain > 0.03; }
 };
 TuneComparison compare(const Statistics& by_default, const Statistics& candidate);
 
-/// What became of a tuning, in words. `file`: where it would be kept; `stored_before`: an earlier run's was
-/// in use.
+/// The result of a tuning, in words. `file`: where it would be kept; `stored_before`: a tuning of an earlier
+/// run was in use.
 std::string tune_outcome(const tune::Engine& tuning, bool stored_before, const std::string& file);
 
 /// Distance between the medians of the upper and the lower half.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Circuits of kernel matrices gate by gate in double, for benches to judge kernel values by.
+// Circuits of kernel matrices, gate by gate in double; benches compare kernel values with them.
 #pragma once
 
 #include <cmath>

@@ -49,15 +49,16 @@ void basis(std::span<const Value> x, std::span<c32> state) {
     state[static_cast<std::size_t>(x[0])] = 1;
 }
 
-/// theta(i) for all i: the upper half of each doubling is the lower with one more bit, whose angle and pairs
-/// with the bits below are a table that doubles likewise.
+/// theta(i) for all i. The upper half of each doubling is the lower half with one more bit. The angle of that
+/// bit and its pairs with the bits below form a table that doubles in the same way.
 template <class Value>
 void iqp_angles(std::span<const Value> x, std::uint32_t n, std::span<double> theta, std::span<double> pairs) {
     theta[0] = 0;
     for (std::uint32_t k = 0; k < n; ++k) {
         pairs[0] = double{x[k]};
         for (std::uint32_t j = 0; j < k; ++j) {
-            // Of the pairs (0,1) (0,2) .. (1,2) .., (j,k) is behind those of the bits below j.
+            // In the order (0,1) (0,2) .. (1,2) .., the pair (j,k) follows all pairs that begin with a bit
+            // below j.
             const std::size_t at = n + j * (2 * n - j - 1) / 2 + (k - j - 1);
             for (std::size_t i = 0; i < std::size_t{1} << j; ++i)
                 pairs[(std::size_t{1} << j) + i] = pairs[i] + double{x[at]};

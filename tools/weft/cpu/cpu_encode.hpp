@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantum-data encoders on the processor: the baseline of reports and the check of results. Shares no code
-// with the shaders.
+// Quantum-data encoders on the processor: the baseline of reports and the reference for checks of results.
+// They share no code with the shaders.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace weft::tool {
 
-/// states as weft::encode writes them, float32 or float64 in and complex64 out; threads share out the
-/// samples. Errors: within 4e-6 of the definition for up to 20 qubits. Values must be fit to be encoded.
+/// Writes states as weft::encode does, float32 or float64 in and complex64 out; threads share the samples.
+/// States are within 4e-6 of the definition for up to 20 qubits. The values must be ones that can be encoded.
 template <class Value>
 void cpu_encode(EncodeMethod method, std::span<const Value> values, std::span<c32> states,
                 const StateShape& shape, unsigned threads);

@@ -34,7 +34,7 @@ class Modulus {
 
     explicit Modulus(const FieldInfo& field) {
         for (std::size_t i = 0; i < N; ++i) p_[i] = static_cast<Limb>(field.modulus[i]);
-        Limb inverse = 1;  // Newton's iteration doubles the bits that are right
+        Limb inverse = 1;  // each step of Newton's iteration doubles the number of correct bits
         for (int i = 0; i < 6; ++i) inverse = static_cast<Limb>(inverse * (2 - p_[0] * inverse));
         minus_inverse_ = static_cast<Limb>(0 - inverse);
         r_squared_[0] = 1;
@@ -67,7 +67,7 @@ class Modulus {
     Element mul(const Element& a, const Element& b) const { return montgomery(montgomery(a, b), r_squared_); }
 
     const Element& r_squared() const { return r_squared_; }
-    /// Of x in Montgomery form, in that form: its inverse.
+    /// The inverse of x; both are in Montgomery form.
     Element power_of_p_less_2(const Element& x) const {
         Element two{2}, exponent;
         minus(p_, two, exponent);
@@ -116,7 +116,7 @@ class Modulus {
         }
         return borrow;
     }
-    /// Less p where it is p or more, without a branch that data could mispredict.
+    /// Subtracts p if the value is p or more, without a branch that data could mispredict.
     Element reduced(const Element& a, Limb carry) const {
         Element less;
         const Limb keep = static_cast<Limb>(minus(a, p_, less) & static_cast<Limb>(carry ^ 1));
@@ -129,7 +129,7 @@ class Modulus {
     Limb minus_inverse_ = 0;
 };
 
-/// Made once: it takes as long as hundreds of operations.
+/// Made only once, because it takes as long as hundreds of operations.
 template <class Limb, std::size_t N>
 const Modulus<Limb, N>& modulus_of(const FieldInfo& field) {
     static std::mutex mutex;
@@ -138,7 +138,7 @@ const Modulus<Limb, N>& modulus_of(const FieldInfo& field) {
     return made.try_emplace(field.field, field).first->second;
 }
 
-constexpr std::size_t kGrain = 4096;  // elements a thread: about as long as starting it
+constexpr std::size_t kGrain = 4096;  // elements per thread: about as long as starting it
 
 /// One operation over elements of N limbs.
 template <class Limb, std::size_t N>
@@ -218,7 +218,7 @@ class FieldLoop {
         });
         return all;
     }
-    /// Up to 32 elements share one power p - 2, that of their product (Montgomery 1987); 0 gives 0.
+    /// Up to 32 elements share one power p - 2, which is that of their product (Montgomery 1987); 0 gives 0.
     void invert(std::size_t first, std::size_t last) const {
         constexpr std::size_t kBatch = 32;
         for (; first < last; first += kBatch) {
@@ -229,7 +229,8 @@ class FieldLoop {
                 if (const Element x = at(job_.a, first + k); x != Element{})
                     all = numbers_.montgomery(all, x);
             }
-            // R^2 over the product, which is the inverse in Montgomery form; every result takes its factor.
+            // R^2 over the product is the inverse in Montgomery form. Each result takes its own factor from
+            // it.
             Element inverse = numbers_.power_of_p_less_2(all);
             for (int i = 0; plain_ && i < 2; ++i) inverse = numbers_.montgomery(inverse, {1});
             for (std::size_t k = count; k-- > 0;) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Field arithmetic on the processor: the baseline of reports and the check of results. Shares no code with
-// the shaders.
+// Field arithmetic on the processor: the baseline of reports and the reference for checks of results. It
+// shares no code with the shaders.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace weft::tool {
 
-/// As FieldJob; Limb is the field's.
+/// As FieldJob; Limb is the limb type of the field.
 template <class Limb>
 struct CpuFieldJob {
     std::span<const Limb> a, b{}, scalar{};
@@ -18,11 +18,11 @@ struct CpuFieldJob {
     FieldForm form = FieldForm::plain;
 };
 
-/// What field_apply gives, for values below p. `threads`: at most.
+/// The result of field_apply, for values below p. `threads`: the most that are used.
 template <class Limb>
 void cpu_field(const FieldInfo& field, FieldOp op, const CpuFieldJob<Limb>& job, unsigned threads);
 
-/// Values below p: pseudo-random ones, and of each thousand one 0 and one p - 1.
+/// Values below p: pseudo-random ones, and in each thousand one 0 and one p - 1.
 template <class Limb>
 void fill_field(const FieldInfo& field, std::uint64_t seed, std::span<Limb> out);
 

@@ -103,7 +103,8 @@ Gate rotation_x(double angle) {
     return {{{c, c32(0, -s)}, {c32(0, -s), c}}};
 }
 
-// On bit log2(half) of the index; by parts, which compilers vectorise.
+// Acts on bit log2(half) of the index; real and imaginary parts are separate, so that compilers vectorise the
+// loop.
 void apply(const Gate& gate, float* state, std::uint64_t amplitudes, std::uint64_t half) {
     float m[8];
     for (int i = 0; i < 4; ++i) {
@@ -121,7 +122,7 @@ void apply(const Gate& gate, float* state, std::uint64_t amplitudes, std::uint64
         }
 }
 
-/// Where the CNOTs of a ring take each index.
+/// The index that the CNOTs of a ring map each index to.
 std::vector<std::uint32_t> ring(std::uint32_t qubits) {
     std::vector<std::uint32_t> to(std::uint64_t{1} << qubits);
     for (std::uint32_t i = 0; i < to.size(); ++i) {
@@ -135,7 +136,8 @@ std::vector<std::uint32_t> ring(std::uint32_t qubits) {
     return to;
 }
 
-/// Builds one state after the other, by parts: real ones, then imaginary ones. Not for several threads.
+/// Builds one state after the other; a state is all real parts, then all imaginary ones. Not for several
+/// threads.
 class StateBuilder {
   public:
     StateBuilder(const KernelMatrixCircuit& circuit, std::uint32_t qubits, std::uint64_t layers)
@@ -146,7 +148,7 @@ class StateBuilder {
           state_(2 * amplitudes_),
           moved_(2 * amplitudes_),
           embeddings_(qubits) {}
-    /// The first `layers` of the circuit, then the embedding. Valid until the next.
+    /// Applies the first `layers` of the circuit, then the embedding. The state is valid until the next call.
     std::span<const float> build(const float* row, std::span<const std::uint32_t> ring) {
         const auto* weights = static_cast<const double*>(circuit_.weights.data);
         std::fill(state_.begin(), state_.end(), 0.0f);
@@ -177,7 +179,7 @@ class StateBuilder {
     std::vector<Gate> embeddings_;
 };
 
-/// `body(sample, state)` for all samples, states as StateBuilder has them.
+/// Calls `body(sample, state)` for all samples; states are as StateBuilder makes them.
 template <class Body>
 void each_state(std::span<const float> x, std::size_t samples, std::uint32_t qubits,
                 const KernelMatrixCircuit& circuit, std::uint64_t layers, unsigned threads, Body&& body) {
@@ -202,7 +204,7 @@ std::vector<c32> states(std::span<const float> x, std::size_t samples, std::uint
     return all;
 }
 
-/// |<b|a>|^2 of states by parts; sums of eight lanes, which compilers vectorise.
+/// |<b|a>|^2 of states with separate parts; sums have eight lanes, so that compilers vectorise them.
 float overlap(std::span<const float> a, std::span<const float> b) {
     constexpr std::size_t kLanes = 8;
     const std::size_t n = a.size() / 2, whole = n / kLanes * kLanes;

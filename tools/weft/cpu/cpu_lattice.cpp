@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled without contraction: the first rounding is bound to the operations that docs/lattice.md names.
+// Compiled without contraction, because the first rounding must use exactly the operations that
+// docs/lattice.md names.
 #include "cpu/cpu_lattice.hpp"
 
 #include <algorithm>
@@ -13,11 +14,11 @@
 namespace weft::tool {
 namespace {
 
-constexpr std::size_t kBlock = 8;    // vectors: whole bytes for every number of bits of a digit
-constexpr std::size_t kGrain = 128;  // blocks a thread: about as long as starting it
+constexpr std::size_t kBlock = 8;    // vectors: whole bytes for any number of bits per digit
+constexpr std::size_t kGrain = 128;  // blocks per thread: about as long as starting it
 constexpr std::size_t kMostDigits = 4 * 8;
 
-/// Digits of a vector into bits of a stream of bytes, least significant first.
+/// Writes the digits of a vector as bits into a stream of bytes, least significant first.
 class BitWriter {
   public:
     BitWriter(std::uint8_t* out, unsigned bits) : out_(out), bits_(bits) {}
@@ -91,7 +92,7 @@ class Codec {
     std::size_t digits() const { return levels_ * d; }
 
   private:
-    static constexpr float kReach = 131072.0f;  // coordinates beyond it count as it
+    static constexpr float kReach = 131072.0f;  // coordinates beyond it are clamped to it
     std::uint32_t levels_;
     float beta_, inverse_;
     Quotient quotient_;
@@ -168,7 +169,7 @@ void cpu_lattice_quantize(const LatticeCode& code, std::span<const float> x, std
 }
 
 void fill_lattice(const LatticeCode& code, std::span<float> x) {
-    // Up to a third of what the code reaches either way.
+    // Values reach up to a third of the range of the code in either direction.
     const double reach = static_cast<double>(code.beta) * std::pow(code.q, code.levels) / 2;
     const auto scale = static_cast<float>(reach / 3 / (1 << 23));
     std::uint32_t state = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lattices of docs/lattice.md in integers, for the processor: nearest points of floats and of a point
-// over q, coordinates in the basis, and back. E8 is held doubled, so that its halves are integers.
+// divided by q, coordinates in the basis, and back. E8 is stored doubled, so that its halves are integers.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace weft::tool {
 
-/// Division by q, towards minus infinity.
+/// Division by q, rounded towards minus infinity.
 class AnyQuotient {
   public:
     explicit AnyQuotient(std::int32_t q) : q_(q) {}
@@ -142,7 +142,7 @@ struct PointsOfE8 {
         // squares cancel, and moving a coordinate costs 1 - 2 |c| or 2 |c|.
         const float difference =
             ((spread - 2.0f) + (odd_half ? 1.0f - 2.0f * most : 0.0f)) - (odd_whole ? 2.0f * least : 0.0f);
-        // At the same distance the smaller first residual wins: the larger coordinate.
+        // At equal distances the smaller first residual, which is the larger coordinate, is taken.
         return difference < 0 || (difference == 0 && half[0] > whole[0]) ? half : whole;
     }
     template <class Quotient>
@@ -188,7 +188,7 @@ struct PointsOfE8 {
     }
 
   private:
-    /// The coordinate with the largest residual goes to its other neighbour.
+    /// Moves the coordinate with the largest residual to its other neighbour.
     static void move_worst(Point& point, Point& rest, std::int32_t unit) {
         std::size_t worst = 0;
         for (std::size_t i = 1; i < d; ++i)

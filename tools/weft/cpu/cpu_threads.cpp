@@ -54,7 +54,7 @@ void CpuThreads::run(std::size_t parts, const std::function<void(std::size_t)>& 
     failure_ = nullptr;
     while (threads_.size() + 1 < parts) threads_.emplace_back([this] { serve(); });
     if (parts > 1) wake_.notify_all();
-    while (take(lock)) {  // what nobody has woken up for yet
+    while (take(lock)) {  // parts that no other thread has taken yet
     }
     done_.wait(lock, [this] { return left_ == 0; });
     if (failure_) std::rethrow_exception(failure_);
@@ -69,7 +69,7 @@ void CpuThreads::serve() {
     }
 }
 
-// Runs the next part, if there is one, without the lock.
+// Runs the next part, if there is one, while the lock is released.
 bool CpuThreads::take(std::unique_lock<std::mutex>& lock) {
     if (next_ >= parts_) return false;
     const std::size_t part = next_++;

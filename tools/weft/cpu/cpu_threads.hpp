@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work over all threads of the processor: what the baselines of the reports run on.
+// Work on all threads of the processor; the baselines of the reports run on it.
 #pragma once
 
 #include <condition_variable>
@@ -12,13 +12,14 @@
 
 namespace weft::tool {
 
-/// Threads that this process may use at once.
+/// Threads that this process may run simultaneously.
 unsigned cpu_threads();
-/// "AMD EPYC ..."; "unknown" where the system does not tell.
+/// "AMD EPYC ..."; "unknown" if the system does not report it.
 const char* cpu_name();
 
-/// Threads that wait for work between calls, since starting one costs more than a small batch. Made when a
-/// call first wants them, joined by the destructor. One call at a time; a second waits.
+/// Threads that wait for work between calls, because starting a thread costs more than a small batch. The
+/// first call that needs them starts them, and the destructor joins them. One call at a time; a second one
+/// waits.
 class CpuThreads {
   public:
     CpuThreads() = default;
@@ -26,8 +27,8 @@ class CpuThreads {
     CpuThreads(const CpuThreads&) = delete;
     CpuThreads& operator=(const CpuThreads&) = delete;
 
-    /// Calls `work(0)` to `work(parts - 1)`, on as many threads, the caller's included. What one throws is
-    /// thrown when all have ended.
+    /// Calls `work(0)` to `work(parts - 1)`, on as many threads, the caller's included. An exception of a
+    /// part is thrown when all have ended.
     void run(std::size_t parts, const std::function<void(std::size_t part)>& work);
 
   private:
@@ -35,7 +36,7 @@ class CpuThreads {
     bool take(std::unique_lock<std::mutex>& lock);
 
     std::mutex calls_;  // held for a whole call
-    std::mutex mutex_;  // what follows
+    std::mutex mutex_;  // guards the members below
     std::condition_variable wake_, done_;
     const std::function<void(std::size_t)>* work_ = nullptr;
     std::size_t parts_ = 0, next_ = 0, left_ = 0;
@@ -44,9 +45,9 @@ class CpuThreads {
     std::vector<std::thread> threads_;
 };
 
-/// Calls `body(first, last)` for parts of [0, count) that together are all of it, on at most `threads`
-/// threads of the process's own CpuThreads, the caller's included; a part has `grain` elements at least,
-/// because a thread costs as much as waking it.
+/// Calls `body(first, last)` for ranges that together cover [0, count), on at most `threads` threads of the
+/// process's own CpuThreads, the caller's included. A range has at least `grain` elements, because waking a
+/// thread has a cost.
 void parallel_for(std::size_t count, std::size_t grain, unsigned threads,
                   const std::function<void(std::size_t first, std::size_t last)>& body);
 
