@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `weft kernel` does with K on the host once it is made: weft/ops/kernel_post.hpp by options. The order
-// is
-// --center, --clip, then --alignment and --polarity of the K that is written.
+// What `weft kernel` does on the host with a finished K: options for the functions of
+// weft/ops/kernel_post.hpp. The order is --center, --clip, then --alignment and --polarity of the K that is
+// written.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,11 @@ struct KernelPost {
     bool wanted() const { return center || clip || !alignment.empty() || !polarity.empty(); }
 };
 
-/// Labels in memory, checked.
+/// Labels in memory, already checked.
 class KernelLabels {
   public:
-    /// Errors: Failure with Exit::usage - a file that cannot be read, not one label a row of K, a label that
-    /// is neither 1 nor -1.
+    /// Errors: Failure with Exit::usage - a file that cannot be read, a number of labels other than the rows
+    /// of K, a label that is neither 1 nor -1.
     KernelLabels(const KernelPost& post, std::uint64_t rows);
     const std::vector<NamedFile>& files() const noexcept { return files_; }
     const std::vector<double>& alignment() const noexcept { return alignment_; }
@@ -42,7 +42,7 @@ class KernelLabels {
     std::vector<double> alignment_, polarity_;
 };
 
-/// Of what was asked for.
+/// Results of the options that were given.
 struct KernelPostResult {
     std::optional<std::uint64_t> negative;  ///< eigenvalues that --clip set to 0
     std::optional<double> alignment, polarity;

@@ -10,7 +10,7 @@
 namespace weft::tool {
 namespace {
 
-// What a handler may read: lock-free atomics, and what was complete before it was installed.
+// A handler may read only lock-free atomics and memory that was complete before it was installed.
 std::atomic<bool> interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 const char* told = "";

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first Ctrl-C ends the measuring and not the command.
+// The first Ctrl-C ends the measurement but not the command.
 #pragma once
 
 #include <csignal>
 
 namespace weft::tool {
 
-/// While it lives, the first SIGINT prints `line` on stderr and is noted; a further one ends the process as
-/// it would without this object. One at a time, on the main thread. A process that ignores SIGINT ignores it
-/// still.
+/// While the object lives, the first SIGINT prints `line` on stderr and sets a flag. A further one ends the
+/// process as it would without this object. Only one object at a time, on the main thread. A process that
+/// ignores SIGINT continues to ignore it.
 class FirstInterrupt {
   public:
     /// `line` must outlive the object.

@@ -9,8 +9,8 @@
 namespace weft::tool {
 namespace {
 
-constexpr double kWorthIt = 1.2;       // less is not worth a change of a program
-constexpr double kStagingBound = 0.6;  // of a call's time
+constexpr double kWorthIt = 1.2;       // a smaller gain does not justify a change of a program
+constexpr double kStagingBound = 0.6;  // share of the time of a call
 
 /// The largest size at which both paths ran; null: none.
 const SizeResult* largest_with(const KernelResult& result, std::size_t process, ReportPath a, ReportPath b) {
@@ -79,7 +79,7 @@ std::string advice_of_cuda(const KernelResult& result, std::size_t process) {
            grouped(size->batch) + "); --backend cuda takes it.";
 }
 
-/// Names of processes with sizes that the report's time left no room for.
+/// Names of processes with sizes that were left out because the report had no time for them.
 std::string advice_of_time(const KernelResult& result) {
     std::string labels, limit;
     for (std::size_t p = 0; p < result.processes.size(); ++p) {

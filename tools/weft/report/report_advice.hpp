@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the figures of a report advise to change: a path, a size, a setting, a device.
+// What the figures of a report recommend to change: a path, a size, a setting, a device.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace weft::tool {
 
-/// One sentence each; nothing where there is nothing to gain. Of one kernel alone, and of all together with
-/// what the machine itself gives reason for.
+/// One sentence for each recommendation; empty if nothing can be gained. The first overload covers one
+/// kernel, the second one all kernels and the machine itself.
 std::vector<std::string> advice(const KernelResult& result);
 std::vector<std::string> advice(const Report& report);
 

@@ -5,7 +5,7 @@
 namespace weft::tool {
 namespace {
 
-/// Names of devices and settings may hold commas.
+/// Quotes a cell, because names of devices and settings may contain commas.
 std::string quoted(const std::string& text) {
     std::string out = "\"";
     for (const char c : text) {
@@ -15,7 +15,7 @@ std::string quoted(const std::string& text) {
     return out + '"';
 }
 
-/// Empty where a figure means nothing.
+/// Empty if the figure has no meaning.
 std::string known(double value) {
     return value > 0 ? nine_digits(value) : "";
 }

@@ -12,10 +12,10 @@
 namespace weft::tool {
 namespace {
 
-/// What the CPU's float32 and the device's may differ by; either is within 4e-6 of the definition.
+/// The most by which the CPU's float32 and the device's may differ; each is within 4e-6 of the definition.
 constexpr double kTolerance = 8e-6;
 
-constexpr std::uint64_t kSliceSamples = 64;  // of values that go up while those before are encoded
+constexpr std::uint64_t kSliceSamples = 64;  // whose values are uploaded while the ones before are encoded
 
 template <class Value>
 class EncodeWork : public ReportWork {
@@ -38,7 +38,8 @@ class EncodeWork : public ReportWork {
         return values_[process].size() * sizeof(Value);
     }
     std::uint64_t bytes_out(std::size_t) const override { return keep_states_ ? 0 : bytes_of_states(); }
-    /// An iqp too large for shared memory is read and written once more, for the bits of the index above it.
+    /// An iqp that does not fit shared memory is read and written a second time, for the upper bits of the
+    /// index.
     std::uint64_t bytes_resident(std::size_t process) const override {
         if (targets_.backend == nullptr) return bytes_in(process) + bytes_of_states();
         const std::uint32_t slab =
@@ -132,7 +133,7 @@ class EncodeWork : public ReportWork {
         }
     }
     std::uint64_t bytes_of_states() const { return shape_.amplitudes() * sizeof(c32); }
-    /// While samples are encoded, the next ones' values go up on a queue of their own.
+    /// While samples are encoded, a queue of its own uploads the values of the next ones.
     void run_kept(std::size_t process, std::span<const Value> values) {
         const std::uint64_t features = values.size() / shape_.samples;
         for (std::uint64_t first = 0; first < shape_.samples; first += kSliceSamples) {
@@ -157,8 +158,8 @@ class EncodeWork : public ReportWork {
     bool keep_states_;
     ReportPath path_ = ReportPath::cpu;
     std::vector<std::vector<Value>> values_;
-    std::vector<std::vector<c32>> wanted_;           // of each method,
-    std::vector<std::vector<std::uint64_t>> items_;  // of these samples; empty: of all
+    std::vector<std::vector<c32>> wanted_;           // for each method,
+    std::vector<std::vector<std::uint64_t>> items_;  // of these samples; empty: of all samples
     std::vector<HostArray<Value>> locked_;
     HostArray<c32> states_;
     std::vector<Buffer<Value>> resident_;
@@ -181,7 +182,7 @@ class EncodeReport : public ReportKernel {
         for (const EncodeMethod method : choice_.methods) names.emplace_back(to_string(method));
         return names;
     }
-    /// A second of one thread at the most.
+    /// Takes at most one second of one thread.
     std::uint64_t sample_size() const override {
         return std::clamp<std::uint64_t>((std::uint64_t{1} << 22) >> choice_.qubits, 4, 256);
     }
@@ -190,7 +191,7 @@ class EncodeReport : public ReportKernel {
         for (const EncodeMethod method : choice_.methods)
             values +=
                 (choice_.float64 ? 16.0 : 8.0) * static_cast<double>(encode_features(method, choice_.qubits));
-        // One state for each method's own result, and two at a time for the path being measured.
+        // One state for the result of each method, and two at a time for the path that is measured.
         const double states = static_cast<double>(choice_.methods.size() + 2) * sizeof(c32) *
                               std::ldexp(1.0, static_cast<int>(choice_.qubits));
         return static_cast<double>(batch) * (values + states);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft profile field: any operations of a field.
+// weft profile field: the operations of a field.
 #include <algorithm>
 #include <bit>
 
@@ -16,9 +16,10 @@ double multiplications(const FieldInfo& field, FieldOp op) {
     const double parts = words == 12 ? 14 : words == 8 ? 9 : words == 2 ? 3 : 1;
     const double product = 2 * parts * parts + parts;
     if (op == FieldOp::add || op == FieldOp::sub || op == FieldOp::neg || op == FieldOp::sum) return 0;
-    if (op == FieldOp::inner_product) return parts * parts;  // reduced once for many products
+    if (op == FieldOp::inner_product) return parts * parts;  // one reduction for many products
     if (op != FieldOp::inverse) return product;
-    double ones = 0;  // of the power p - 2, which many elements share; three products are their own
+    double ones =
+        0;  // bits that are set in the power p - 2, which many elements share; three products are per element
     std::uint64_t borrow = 2;
     for (const std::uint64_t limb : field.modulus) {
         ones += std::popcount(limb - borrow);
@@ -51,8 +52,8 @@ class FieldWork : public ReportWork {
         return (takes_b(ops_[process]) ? 2 : 1) * size_ * sizeof(Limb);
     }
     std::uint64_t bytes_out(std::size_t process) const override { return limbs_out(process) * sizeof(Limb); }
-    /// Plain products are two of those in Montgomery form for the bytes of one: on most devices they get past
-    /// the memory's bound.
+    /// A plain product is two products in Montgomery form for the bytes of one. On most devices it takes
+    /// longer than its memory traffic.
     double products(std::size_t process) const override {
         return options_.form == FieldForm::plain
                    ? 0
@@ -165,8 +166,8 @@ class FieldWork : public ReportWork {
     std::size_t size_;
     ReportPath path_ = ReportPath::cpu;
     std::vector<Limb> a_, b_, scalar_;
-    std::vector<std::vector<Limb>> wanted_;          // of each process,
-    std::vector<std::vector<std::uint64_t>> items_;  // of these elements; empty: of all
+    std::vector<std::vector<Limb>> wanted_;          // for each process,
+    std::vector<std::vector<std::uint64_t>> items_;  // of these elements; empty: of all elements
     HostArray<Limb> locked_a_, locked_b_, out_;
     std::unique_ptr<Resident> device_;
 };

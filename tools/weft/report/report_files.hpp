@@ -9,18 +9,18 @@
 namespace weft::tool {
 
 std::string json_text(const Report& report, const KernelResult& result);
-/// A line for each process, size and path that ran.
+/// One line for each process, size and path that ran.
 std::string csv_text(const Report& report, const KernelResult& result);
 /// The whole report.
 std::string markdown_text(const Report& report);
 
-/// A script that draws `result` into the PNG `output`: a row a process; time, rate, speed-up and share of the
-/// ceiling by size.
+/// A script that draws `result` into the PNG `output`. It has one row for each process, with time, rate,
+/// speed-up and share of the ceiling by size.
 std::string plot_script(const Report& report, const KernelResult& result, const std::string& output);
-/// All kernels of the report: speed-ups, rates and shares by size, best speed-ups as bars.
+/// All kernels of the report: speed-ups, rates and shares by size, and the best speed-ups as bars.
 std::string combined_script(const Report& report, const std::string& output);
 
-/// Runs gnuplot on a script file in `folder`. Returns why there is no picture; empty: there is one.
+/// Runs gnuplot on a script file in `folder`. Returns why no picture was made; empty: it was made.
 std::string run_gnuplot(const std::string& folder, const std::string& script);
 
 }  // namespace weft::tool

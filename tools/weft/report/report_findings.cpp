@@ -88,11 +88,11 @@ std::string sentence_of_rate(const KernelResult& result, std::size_t process) {
            " at " + grouped(most.size->batch) + ".";
 }
 
-/// A baseline that is not what this processor can do makes the device look better than it is.
+/// A baseline that is slower than this processor can be makes the device look better than it is.
 std::string sentence_of_baseline(const KernelResult& result, std::size_t process) {
     constexpr double kFalls = 0.8, kScatters = 0.2;
     std::string falls, scatters;
-    const SizeResult* fastest = nullptr;  // of the smaller sizes
+    const SizeResult* fastest = nullptr;  // among the smaller sizes
     const auto rate = [](const SizeResult& size) { return size.per_s(*size.of(ReportPath::cpu)); };
     for (const SizeResult& size : result.sizes) {
         const PathResult* cpu = size.process == process ? size.of(ReportPath::cpu) : nullptr;

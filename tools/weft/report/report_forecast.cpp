@@ -10,13 +10,15 @@
 namespace weft::tool {
 namespace {
 
-constexpr double kPatience = 4;     // a run may take this many times --max-seconds
-constexpr double kRunsAtLeast = 6;  // of a figure: to verify, to wake the device, for warm-up, kLeastRuns
-// What took less tells what a call costs, not its work; a single size tells the two apart even less.
+constexpr double kPatience = 4;  // a run may take this many times --max-seconds
+constexpr double kRunsAtLeast =
+    6;  // runs of a figure: to verify, to wake the device, for warm-up, and kLeastRuns
+// A shorter run measures the cost of a call rather than its work. A single size separates the two even less,
+// so it needs a longer run.
 constexpr double kLeastKnown = 1e-3, kLeastAlone = 10e-3;
-constexpr double kLeastShare = 0.05;  // of a figure, in seconds, however little time is left
+constexpr double kLeastShare = 0.05;  // seconds of a figure, however little time is left
 
-/// 64 bits that look random, of a number.
+/// 64 bits that look random, computed from a number.
 std::uint64_t mixed(std::uint64_t x) {
     x += 0x9e3779b97f4a7c15u;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -24,8 +26,9 @@ std::uint64_t mixed(std::uint64_t x) {
     return x ^ (x >> 31);
 }
 
-/// By the power of the size that the two largest known sizes show, at most `growth`. Where a call's own cost
-/// still rules, the power is too low, which costs a run that is too long and not a figure.
+/// Extrapolates with the power of the size that the two largest known sizes show, at most `growth`. While the
+/// fixed cost of a call still dominates, that power is too low. A run may then take too long, but no figure
+/// is lost.
 double by_power(std::span<const KnownTime> known, double growth, std::uint64_t batch) {
     const KnownTime &last = known.back(), &before = known[known.size() - 2];
     const double power = std::log(last.seconds / before.seconds) /
@@ -44,7 +47,7 @@ double extrapolate(std::span<const KnownTime> known, double growth, std::uint64_
     if (known.size() < 2) return by_last;
     const KnownTime& before = known[known.size() - 2];
     const auto n0 = static_cast<double>(before.batch);
-    // Per n^(growth - 1) it is a line.
+    // Divided by n^(growth - 1), the time is a line.
     const double y0 = before.seconds / std::pow(n0, growth - 1), y1 = last.seconds / std::pow(n1, growth - 1);
     const double b = (y1 - y0) / (n1 - n0), a = y1 - b * n1;
     return a < 0 || b < 0 ? by_last : (a + b * n) * std::pow(n, growth - 1);
@@ -54,7 +57,7 @@ std::vector<std::uint64_t> sampled_items(std::uint64_t batch, std::uint64_t most
     std::vector<std::uint64_t> items;
     const std::uint64_t count = std::min(batch, most);
     items.reserve(count);
-    // Parts differ by one item at most; below 2^64, since a batch has at most 2^48 items.
+    // Parts differ by at most one item. The products stay below 2^64, since a batch has at most 2^48 items.
     const std::uint64_t size = count == 0 ? 0 : batch / count, longer = count == 0 ? 0 : batch % count;
     std::uint64_t first = 0;
     for (std::uint64_t part = 0; part < count; ++part) {
@@ -80,7 +83,7 @@ double TimeBudget::done() const {
 }
 
 double TimeBudget::left_s(double elapsed_s) const {
-    constexpr double kTells = 0.02;  // of the weights; less says nothing of the pace
+    constexpr double kTells = 0.02;  // share of the weights; a smaller share does not show the rate
     if (done() < kTells) return 0;
     return std::min(elapsed_s * (1 - done()) / done(), std::max(0.0, total_s_ - elapsed_s));
 }
@@ -105,7 +108,7 @@ void Forecast::learn(const SizeResult& size) {
 void Forecast::learn(std::size_t process, ReportPath path, std::uint64_t batch, const Statistics& seconds) {
     Known& known = known_[{process, path}];
     known.medians.push_back({batch, seconds.median});
-    // The least: a machine busy with other things must not make larger sizes look hopeless.
+    // The minimum is kept too, because other load on the machine must not make larger sizes look too slow.
     known.least.push_back({batch, seconds.min});
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel gives to be reported on. A further kernel is one more file behind this interface.
+// The interface of a kernel that a report measures. Another kernel is one more file that implements it.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ namespace weft::tool {
 
 class Target;
 
-/// Where a work runs; what is null is not measured.
+/// The devices that work runs on; a null member is not measured.
 struct ReportTargets {
     Backend* backend = nullptr;                 ///< that of `vulkan`
-    Target *vulkan = nullptr, *cuda = nullptr;  ///< one and the same device
+    Target *vulkan = nullptr, *cuda = nullptr;  ///< the same device
     Target& of(ReportPath path) const { return path == ReportPath::cuda ? *cuda : *vulkan; }
 };
 
@@ -31,7 +31,7 @@ class WrongResult : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// The arrays of one size. A path's own arrays live from prepare() to release(); one path at a time.
+/// The arrays of one size. The arrays of a path live from prepare() to release(); one path at a time.
 class ReportWork {
   public:
     virtual ~ReportWork() = default;
@@ -39,29 +39,29 @@ class ReportWork {
     ReportWork& operator=(const ReportWork&) = delete;
     virtual std::uint64_t bytes_in(std::size_t process) const = 0;
     virtual std::uint64_t bytes_out(std::size_t process) const = 0;
-    /// Bytes that resident arrays have to move through device memory.
+    /// Bytes that resident arrays must move through device memory.
     virtual std::uint64_t bytes_resident(std::size_t process) const {
         return bytes_in(process) + bytes_out(process);
     }
-    /// What record_products() takes, times this, is the least that the process's multiplications take;
-    /// 0: nothing is known of them.
+    /// This factor times the time of record_products() is the least time that the process's multiplications
+    /// take; 0: unknown.
     virtual double products(std::size_t /*process*/) const { return 0; }
     virtual void record_products(Stream& /*stream*/) {}
-    /// The baseline, whose results are kept for verify().
+    /// Runs the baseline and keeps its results for verify().
     virtual void run_cpu(std::size_t process) = 0;
-    /// The same for these items alone, ascending, for verify() to compare no others. The one result of a
-    /// process that reduces them depends on all: it is made of all.
+    /// The same for only these items, in ascending order; verify() then compares no others. A process that
+    /// reduces its items has one result, which depends on all of them, so it is computed from all.
     virtual void run_cpu_of(std::size_t process, std::span<const std::uint64_t> items) = 0;
     virtual void prepare(ReportPath path) = 0;
     virtual void release() = 0;
-    /// One call between arrays in host memory; for ordinary, page-locked and cuda.
+    /// Makes one call between arrays in host memory, for ordinary, page-locked and cuda.
     virtual void run(std::size_t process) = 0;
-    /// The same on resident arrays, recorded once.
+    /// Records the same call on resident arrays.
     virtual void record(std::size_t process, Stream& stream) = 0;
-    /// Compares what the prepared path gave with what the CPU gave, and destroys it, so that the next run has
-    /// to give it again. `stream`: for downloads of resident arrays, else null. Errors: WrongResult.
+    /// Compares the result of the prepared path with that of the CPU, and destroys it, so that the next run
+    /// must produce it again. `stream` downloads resident arrays; otherwise it is null. Errors: WrongResult.
     virtual void verify(std::size_t process, Stream* stream) = 0;
-    /// How many threads run_cpu() may take from now on.
+    /// The number of threads that run_cpu() may use from now on.
     void use_threads(unsigned threads) { threads_ = threads; }
 
   protected:
@@ -73,28 +73,29 @@ class ReportKernel {
   public:
     virtual ~ReportKernel() = default;
     virtual std::string name() const = 0;
-    virtual std::string unit() const = 0;  ///< what a batch counts, plural
+    virtual std::string unit() const = 0;  ///< what a batch counts, in the plural
     virtual std::vector<std::pair<std::string, std::string>> configuration() const = 0;
     virtual std::vector<std::string> processes() const = 0;
-    /// Bytes of values over bytes of code, of a batch that read and wrote so many; 0: means nothing here.
+    /// Bytes of values over bytes of code, for a batch that read and wrote that many bytes; 0: has no meaning
+    /// here.
     virtual double compression(std::size_t, std::uint64_t /*bytes_in*/, std::uint64_t /*bytes_out*/) const {
         return 0;
     }
     virtual std::string rate_unit(std::size_t) const { return unit(); }  ///< what rates count
-    virtual double items(std::size_t, std::uint64_t batch) const {       ///< of these in a batch
+    virtual double items(std::size_t, std::uint64_t batch) const {       ///< number of these in a batch
         return static_cast<double>(batch);
     }
-    virtual double growth(std::size_t) const { return 1; }  ///< time grows like batch to this power
-    /// How many items stand for all where the CPU would take too long for all.
+    virtual double growth(std::size_t) const { return 1; }  ///< time grows with this power of the batch
+    /// The number of sampled items, if the CPU would take too long for all items.
     virtual std::uint64_t sample_size() const { return 4096; }
-    /// Bytes of host memory that a size takes at most, all paths considered.
+    /// The most bytes of host memory that a size takes on any path.
     virtual double host_bytes(std::uint64_t batch) const = 0;
     virtual std::unique_ptr<ReportWork> make(const ReportTargets& targets, std::uint64_t batch,
                                              unsigned threads) const = 0;
 };
 
-/// An array in ordinary or, for ReportPath::page_locked, in `backend`'s page-locked memory; absent until
-/// made.
+/// An array in ordinary memory or, for ReportPath::page_locked, in `backend`'s page-locked memory; empty
+/// until it is made.
 template <class T>
 class HostArray {
   public:
@@ -110,7 +111,7 @@ class HostArray {
         if (auto* buffer = std::get_if<HostBuffer<T>>(&memory_)) return buffer->span();
         return {};
     }
-    /// Of page-locked memory alone.
+    /// For page-locked memory only.
     BufferView<T> view(std::size_t first, std::size_t count) const {
         return std::get<HostBuffer<T>>(memory_).view(first, count);
     }
@@ -122,20 +123,20 @@ class HostArray {
 struct FieldChoice {
     Field field = Field::bls12_381_fp;
     std::vector<FieldOp> ops{FieldOp::add, FieldOp::mul};
-    FieldOptions options{};  ///< workgroups and blocks are of resident arrays
+    FieldOptions options{};  ///< workgroups and blocks apply to resident arrays
 };
 
 struct EncodeChoice {
     std::vector<EncodeMethod> methods{EncodeMethod::amplitude, EncodeMethod::angle, EncodeMethod::iqp};
     std::uint32_t qubits = 8;
-    bool float64 = false;      ///< values; else float32
-    bool keep_states = false;  ///< on the device: values alone come from host memory, 64 samples at a time
+    bool float64 = false;      ///< type of the values; otherwise float32
+    bool keep_states = false;  ///< on the device: only values come from host memory, 64 samples at a time
 };
 
 struct KernelMatrixChoice {
     FeatureMap map = FeatureMap::ryrz;
     std::uint32_t qubits = 8;
-    std::uint32_t layers = 2;  ///< of the circuits that are re-uploaded; 2 or more, since one cancels
+    std::uint32_t layers = 2;  ///< of the circuits with re-upload; 2 or more, because a single layer cancels
 };
 
 std::unique_ptr<ReportKernel> report_field(FieldChoice choice);

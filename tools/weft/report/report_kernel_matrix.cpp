@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft profile kernel: kernel matrices of features without layers and with, the building of states, and
-// kernel matrices of states.
+// weft profile kernel: kernel matrices of features through circuits with and without layers, building of
+// states, and kernel matrices of states.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -15,9 +15,9 @@ namespace weft::tool {
 namespace {
 
 enum Process : std::size_t { kFeatures, kLayers, kStates, kGram, kProcesses };
-constexpr double kTolerance = 2e-5;  // all are float32 sums and products of numbers of at most 1
+constexpr double kTolerance = 2e-5;  // all values are float32 sums and products of numbers of at most 1
 
-/// What the CPU gave: K of all rows, or of `items` with themselves. Of kStates: with the first row alone.
+/// The CPU's result: K of all rows, or of `items` with themselves. For kStates: K with the first row only.
 struct WantedKernel {
     std::vector<std::uint64_t> items;  // empty: all
     std::vector<float> k;
@@ -209,8 +209,8 @@ class KernelMatrixReportSource : public ReportKernel {
     std::vector<std::string> processes() const override { return {"features", "layers", "states", "gram"}; }
     double host_bytes(std::uint64_t batch) const override {
         const auto n = static_cast<double>(batch);
-        // Three results of the CPU, one of the device and its download; states, a copy, the CPU's own and
-        // its planes.
+        // K: three results of the CPU, one of the device, and its download. States: the input, a copy, and
+        // the CPU's own with their separate parts.
         return 20 * n * n +
                n * (16.0 * choice_.qubits + 32 * std::ldexp(1.0, static_cast<int>(choice_.qubits)));
     }

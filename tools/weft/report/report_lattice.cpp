@@ -13,7 +13,7 @@ namespace {
 
 enum Process : std::size_t { kEncode, kDecode, kCombined };
 
-/// Where the device reads and writes, in host memory; statuses as the code has them.
+/// The arrays in host memory that the device reads and writes; statuses as the code has them.
 struct LatticeSpans {
     std::span<const float> x;
     std::span<const std::uint8_t> codes_in, status_in;
@@ -21,13 +21,13 @@ struct LatticeSpans {
     std::span<float> y;
 };
 
-constexpr std::uint64_t kBlock = 8;  // vectors whose packed codes are whole bytes, whatever the code
+constexpr std::uint64_t kBlock = 8;  // vectors; their packed codes are whole bytes for any code
 
 struct Block {
     std::uint64_t first = 0, count = 0;
 };
 
-/// What the CPU gave for some vectors, block after block.
+/// The CPU's results for some of the vectors, block after block.
 struct WantedCodes {
     std::vector<Block> blocks;
     std::vector<float> y;
@@ -103,7 +103,7 @@ class LatticeWork : public ReportWork {
     LatticeCode code_;
     ReportPath path_ = ReportPath::cpu;
     std::vector<float> x_;
-    std::vector<std::uint8_t> codes_in_, status_in_;  // that are decoded
+    std::vector<std::uint8_t> codes_in_, status_in_;  // the input of decode
     WantedCodes wanted_[3];
     HostArray<float> locked_x_, y_;
     HostArray<std::uint8_t> locked_codes_in_, locked_status_in_, codes_out_, status_out_;
@@ -111,14 +111,14 @@ class LatticeWork : public ReportWork {
     std::unique_ptr<Resident> device_;
 };
 
-/// Bytes as words, zeros behind them.
+/// Bytes as words, padded with zeros.
 std::vector<std::uint32_t> words_of(std::span<const std::uint8_t> bytes, std::size_t words) {
     std::vector<std::uint32_t> out(words);
     std::memcpy(out.data(), bytes.data(), bytes.size());
     return out;
 }
 
-/// Codes of the first vectors over and over: to make all of them would take as long as the baseline.
+/// Repeats the codes of the first vectors, because making all codes would take as long as the baseline.
 void LatticeWork::fill_codes() {
     constexpr std::size_t kVectors = 512 * kBlock;
     const std::size_t count = std::min<std::size_t>(status_in_.size(), kVectors);
@@ -187,7 +187,7 @@ void LatticeWork::prepare(ReportPath path) {
     spans_.status_in = locked_status_in_.span();
 }
 
-/// `first`: the vector that `got` begins at; `per_vector`: of T, for the text alone.
+/// `first`: the first vector in `got`; `per_vector`: values of T in a vector, only for the text.
 template <class T>
 void require_same(const char* what, std::uint64_t first, const T* got, const T* wanted, std::size_t count,
                   std::size_t per_vector) {
@@ -201,7 +201,7 @@ void require_same(const char* what, std::uint64_t first, const T* got, const T* 
 void LatticeWork::compare(std::size_t process, const LatticeSpans& got) const {
     const std::size_t d = dimension(code_.lattice), bytes = code_bytes(code_, kBlock);
     const WantedCodes& wanted = wanted_[process];
-    std::size_t at = 0;  // vectors of the blocks before, all of them full
+    std::size_t at = 0;  // vectors of the blocks before this one, which are all full
     for (const Block& block : wanted.blocks) {
         const std::size_t code = block.first / kBlock * bytes;
         if (process == kEncode)
@@ -273,7 +273,7 @@ class ReportOfLattice : public ReportKernel {
     std::uint64_t sample_size() const override { return 4096 / kBlock; }  // each with its block
     double host_bytes(std::uint64_t batch) const override {
         const double values = 4.0 * dimension(code_.lattice);
-        // Values of the input, its copy, two results of the CPU, the device's and its download; codes
+        // Values: the input, its copy, two results of the CPU, one of the device, and its download. Codes
         // likewise.
         return static_cast<double>(batch) * (6 * values + 5 * values + 6);
     }

@@ -7,7 +7,7 @@
 namespace weft::tool {
 namespace {
 
-/// Text of a cell: bars would end it.
+/// Text of a cell, in which a bar would end the cell.
 std::string cell(std::string text) {
     for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.insert(at, "\\");
     return text;
@@ -66,14 +66,14 @@ constexpr const char* kLegend =
 constexpr const char* kLegendOfCuda =
     "`cuda`: the same call as `ordinary` by CUDA; *of Vulkan*: `ordinary`'s time over its own.\n";
 
-/// Over the CPU, and of CUDA over Vulkan.
+/// Speed-ups over the CPU, and of CUDA over Vulkan.
 std::string speedups(const PathResult& path) {
     if (path.path == ReportPath::cpu || path.speedup <= 0) return {};
     return speedup_text(path) +
            (path.over_vulkan > 0 ? "; " + factor(path.over_vulkan) + " of Vulkan" : std::string());
 }
 
-/// Of the memory or the copies, and of the multiplications where they take longer.
+/// Shares of what memory or copies allow, and of what multiplications allow if these take longer.
 std::string ceilings(const PathResult& path) {
     if (path.ceiling_s <= 0) return {};
     return percent(path.of_ceiling()) +
@@ -135,7 +135,7 @@ std::string table_of_splits(const KernelResult& result) {
     return out;
 }
 
-/// "3.2x at 10, 3.3x at 100": small batches end in a byte that is not full.
+/// "3.2x at 10, 3.3x at 100": the last byte of a small batch may not be full.
 std::string compression_of(const KernelResult& result, std::size_t process) {
     std::string text, last;
     for (const SizeResult& size : result.sizes) {

@@ -36,7 +36,7 @@ std::string check_sizes(const std::string& text) try {
 }  // namespace
 
 std::vector<std::uint64_t> parse_sizes(std::string_view text) {
-    constexpr std::uint64_t kMost = std::uint64_t{1} << 48;  // so that bytes of a batch can be counted
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 48;  // so that the bytes of a batch can be counted
     std::vector<std::uint64_t> sizes;
     while (true) {
         const std::size_t comma = text.find(',');
@@ -51,7 +51,7 @@ std::vector<std::uint64_t> parse_sizes(std::string_view text) {
 }
 
 std::vector<CLI::Option*> ReportOptions::add_report(CLI::App& command) {
-    // The whole list is one word, so that spaces in it do no harm.
+    // The whole list is one word, so that spaces in it are accepted.
     CLI::Option* sizes =
         command
             .add_option_function<std::string>(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the reports of `weft profile` have in common: sizes, repeats, device, and where the files go.
+// Options that the reports of `weft profile` share: sizes, repeats, device, and the folder of the files.
 #pragma once
 
 #include <cstdint>
@@ -22,21 +22,21 @@ struct ReportOptions {
     Repeats repeats;
     DeviceOptions device;
 
-    /// All of them.
+    /// Adds all of them.
     void add_to(CLI::App& command);
-    /// --batch-sizes, --output-dir, --no-plot, --max-seconds, --total-seconds: what a report has and a single
-    /// run has not.
+    /// --batch-sizes, --output-dir, --no-plot, --max-seconds, --total-seconds: the options that a report has
+    /// and a single run lacks.
     std::vector<CLI::Option*> add_report(CLI::App& command);
 };
 
-/// "1,10, 100": whole numbers of at least 1 with commas between; sorted, each once.
-/// Errors: std::invalid_argument, what is wrong with them.
+/// "1,10, 100": whole numbers of at least 1, separated by commas; the result is sorted, without duplicates.
+/// Errors: std::invalid_argument - what is wrong with them.
 std::vector<std::uint64_t> parse_sizes(std::string_view text);
 
 /// Makes the folder. Errors: Failure with Exit::failed - it cannot be made or written to.
 void require_folder(const std::string& folder);
 
-/// The present, UTC, as "20260131_235959", for names of files.
+/// The current time, UTC, as "20260131_235959", for names of files.
 std::string make_stamp();
 
 }  // namespace weft::tool

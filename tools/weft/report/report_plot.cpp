@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures by gnuplot, which draws what a script with the data in it says.
+// Pictures by gnuplot, which runs a script that contains the data.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -21,13 +21,13 @@ namespace {
 constexpr const char* kColours[] = {"#444444", "#d95f02", "#1f78b4", "#1b9e77", "#7570b3", "#e7298a",
                                     "#66a61e", "#a6761d", "#e31a1c", "#17becf", "#6a3d9a", "#bcbd22"};
 constexpr std::size_t kPanelWidth = 520, kWidePanelWidth = 660, kPanelHeight = 420, kTitleHeight = 60;
-// Beside or below the panel, where it hides no curve; below with room of its own, for one line or two, so
-// that panels are of one height.
+// The key is to the right of the panel or below it, so that it hides no curve. Below, it always has space for
+// two lines, so that all panels have the same height.
 constexpr const char* kKeyBelow =
     "at graph 0.5, graph -0.21 center top horizontal Left reverse samplen 2\nset bmargin 6.2";
 constexpr const char* kKeyBeside = "outside right top vertical Left reverse samplen 2";
 
-/// Of gnuplot, in single quotes, where nothing but the quote itself means something.
+/// A string of gnuplot in single quotes, in which only the quote itself has a special meaning.
 std::string quoted(const std::string& text) {
     std::string out = "'";
     for (const char c : text) {
@@ -41,7 +41,7 @@ struct Curve {
     std::string title;
     std::string colour;
     using Points = std::vector<std::pair<double, double>>;  // size, value
-    Points points{}, extrapolated{};                        // of the second, the CPU's time was not measured
+    Points points{}, extrapolated{};                        // points whose CPU time was not measured
     bool empty() const { return points.empty() && extrapolated.empty(); }
 };
 
@@ -51,7 +51,7 @@ std::string data_of(const std::string& name, const Curve::Points& points) {
     return out + "EOD\n";
 }
 
-/// Curves of one panel with both axes logarithmic; a line at 1 where `unity`.
+/// Curves of one panel with both axes logarithmic; `unity` adds a line at 1.
 std::string panel(const std::string& title, const std::string& x, const std::string& y, bool unity,
                   const std::vector<Curve>& curves) {
     const bool guesses = std::any_of(curves.begin(), curves.end(),
@@ -97,7 +97,7 @@ std::string head(const std::string& output, const std::string& title, std::size_
 
 struct Value {
     double (*of)(const SizeResult&, const PathResult&);
-    bool over_cpu = false;  // rests on the CPU's time
+    bool over_cpu = false;  // depends on the CPU's time
 };
 
 Curve curve_of(const KernelResult& result, std::size_t process, ReportPath path, std::string title,
@@ -134,7 +134,7 @@ std::string row_of(const KernelResult& result, std::size_t process) {
     speedups.push_back(
         curve_of(result, process, ReportPath::cuda, "cuda/vulkan", std::size(kReportPaths), kOverVulkan));
     const std::string name = result.label(process);
-    double most = 0;  // the last byte of a small batch need not be full
+    double most = 0;  // the last byte of a small batch may not be full
     for (const SizeResult& s : result.sizes)
         if (s.process == process) most = std::max(most, s.compression);
     return panel(name + (most > 0 ? ", compression up to " + factor(most) : "") + ": time", size,
@@ -149,7 +149,7 @@ std::string row_of(const KernelResult& result, std::size_t process) {
 
 constexpr const char* kRates = "elements, pairs, samples, states or vectors/s";
 
-/// Curves of every process of every kernel for one path.
+/// Curves of every process of every kernel on one path.
 std::vector<Curve> all_curves(const Report& report, ReportPath path, const Value& value) {
     std::vector<Curve> all;
     for (const KernelResult& result : report.kernels)
@@ -200,7 +200,7 @@ std::string bars(const Report& report) {
     return out + ", 1 with lines dt 2 lc rgb '#999999' notitle\n";
 }
 
-/// What gnuplot says, if only the beginning of it.
+/// The beginning of the output of gnuplot.
 std::string read_some(int file) {
     std::string text;
     char buffer[512];
@@ -240,7 +240,7 @@ std::string combined_script(const Report& report, const std::string& output) {
     add("speed-up over the CPU, CUDA, ordinary memory", ReportPath::cuda, kSpeedup, "CPU time / CUDA time");
     add("CUDA over Vulkan, ordinary memory", ReportPath::cuda, kOverVulkan, "Vulkan time / CUDA time");
     add("share of the memory ceiling, resident", ReportPath::resident, kCeiling, "ceiling's time / time");
-    panels.push_back(bars(report));  // last: it changes what the panels share
+    panels.push_back(bars(report));  // last, because it changes settings that the panels share
     std::string out = head(output, "weft profile, all kernels; " + report.machine.device,
                            (panels.size() + kColumns - 1) / kColumns, kColumns, kWidePanelWidth, kKeyBeside);
     for (const std::string& text : panels) out += text;
@@ -256,7 +256,8 @@ std::string run_gnuplot(const std::string& folder, const std::string& script) {
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
     posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
-    // Names in the script are relative to the folder, so that it can be moved and drawn again.
+    // Names in the script are relative to the folder, so that the folder can be moved and the picture drawn
+    // again.
     const std::string chdir = "cd " + quoted(folder);
     const char* arguments[] = {"gnuplot", "-e", chdir.c_str(), script.c_str(), nullptr};
     pid_t child = 0;

@@ -14,13 +14,13 @@ namespace {
     throw std::invalid_argument(what);
 }
 
-/// null is what is not known, which is 0 in a report.
+/// null stands for an unknown figure, which is 0 in a report.
 double known(const Json& json, const char* key) {
     const auto found = json.find(key);
     return found == json.end() || found->is_null() ? 0 : found->get<double>();
 }
 
-/// A number of the report must be one that its arithmetic may meet.
+/// Refuses numbers that the arithmetic of a report cannot use.
 double at_least_0(const Json& json, const char* key) {
     const double value = known(json, key);
     if (!(value >= 0) || !std::isfinite(value))
@@ -28,7 +28,7 @@ double at_least_0(const Json& json, const char* key) {
     return value;
 }
 
-/// JSON's own conversions wrap what is negative, and cut off what is a fraction.
+/// JSON's own conversions wrap negative numbers and truncate fractions.
 std::uint64_t whole(const Json& value, const char* key, std::uint64_t least, std::uint64_t most) {
     if (!value.is_number_unsigned() || value.get<std::uint64_t>() < least ||
         value.get<std::uint64_t>() > most)
@@ -39,7 +39,7 @@ std::uint64_t whole(const Json& value, const char* key, std::uint64_t least, std
 constexpr std::uint64_t kMostItems = std::uint64_t{1} << 48, kMostBytes = std::uint64_t{1} << 60,
                         kMostRuns = 1'000'000'000, kMostThreads = 1'000'000;
 
-/// A report is made of lines.
+/// A report consists of lines, so its texts must not contain control characters.
 std::string line(const Json& value, const char* key) {
     auto text = value.get<std::string>();
     if (std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }))
@@ -109,14 +109,14 @@ SizeResult size_of(const KernelResult& result, const Json& json) {
     const bool device = std::any_of(size.paths.begin(), size.paths.end(), [](const PathResult& path) {
         return path.ran() && path.path != ReportPath::cpu;
     });
-    for (const PathResult& path : size.paths)  // a CPU's alone has nothing that agrees with it
+    for (const PathResult& path : size.paths)  // no device confirms a result that only the CPU has
         if (path.ran() && !path.verified && (device || path.path != ReportPath::cpu))
             refuse("not results of weft profile: a time of results that were not verified");
     size.compare();
     return size;
 }
 
-/// `all`: the whole file, where those of weft 0.1 name one unit of rates.
+/// `all`: the whole file, because files of weft 0.1 have one unit of rates for all processes.
 ProcessResult ceilings_of(const Json& json, const Json& all) {
     ProcessResult process;
     process.name = line(json.at("process"), "process");
@@ -147,7 +147,7 @@ StageSplit split_of(const KernelResult& result, const Json& json) {
 KernelResult kernel_of(const Json& json) {
     KernelResult result;
     result.kernel = json.at("kernel").get<std::string>();
-    // It becomes a part of names of files.
+    // The name becomes part of file names.
     const bool plain = result.kernel.find_first_not_of("abcdefghijklmnopqrstuvwxyz_-") == std::string::npos;
     if (result.kernel.empty() || !plain) refuse("no name of a kernel (got " + result.kernel + ")");
     result.unit = line(json.at("unit"), "unit");
@@ -219,7 +219,7 @@ void add_results(Report& report, const std::string& name, std::string_view text)
     report.notes.push_back(std::move(one.notes[0]));
     const Repeats &a = report.repeats, &b = one.repeats;
     if (a.repeats != b.repeats || a.warmup != b.warmup || a.max_seconds != b.max_seconds)
-        report.repeats.repeats = 0;  // the notes have them
+        report.repeats.repeats = 0;  // the notes state them
     report.batch_sizes.insert(report.batch_sizes.end(), one.batch_sizes.begin(), one.batch_sizes.end());
     std::sort(report.batch_sizes.begin(), report.batch_sizes.end());
     report.batch_sizes.erase(std::unique(report.batch_sizes.begin(), report.batch_sizes.end()),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports out of the JSON that weft profile wrote.
+// Reads reports from the JSON that weft profile wrote.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace weft::tool {
 
-/// Adds the kernel of one file of results to `report`, which takes machine and runs from the first of them.
-/// What differs from file to file (when, how often, by which weft) becomes a note of it.
-/// Errors: std::invalid_argument, text for behind the file's name - not such results, another machine than
-/// that of the report, a kernel that the report has. The report is as it was then.
+/// Adds the kernel of one file of results to `report`, whose machine and runs are those of the first file.
+/// Whatever differs from file to file (time, number of runs, version of weft) becomes a note. Errors:
+/// std::invalid_argument, whose text follows the file's name - not such results, another machine than that of
+/// the report, a kernel that the report has already. The report is unchanged then.
 void add_results(Report& report, const std::string& name, std::string_view json);
 
 }  // namespace weft::tool

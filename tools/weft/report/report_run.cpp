@@ -9,9 +9,9 @@
 namespace weft::tool {
 namespace {
 
-constexpr double kProbeTells = 10e-3;  // of work, where less may be what a call costs
+constexpr double kProbeTells = 10e-3;  // seconds; a shorter run may be only the fixed cost of a call
 
-/// Of arrays that no cache holds, where the device has the room.
+/// Measured with arrays that no cache can hold, if the device has the memory.
 double memory_ceiling(Backend& backend) {
     constexpr std::uint64_t kLeast = std::uint64_t{96} << 20, kMost = std::uint64_t{768} << 20;
     const DeviceInfo& device = backend.device();
@@ -23,7 +23,7 @@ double memory_ceiling(Backend& backend) {
     return statistics(std::move(rates)).median;
 }
 
-/// Of one kernel: a proportion of bytes in and out is measured once, and so is memory.
+/// Ceilings of one kernel. Each proportion of bytes in and out is measured once, and so is memory.
 class Ceilings {
   public:
     void fill_in(Backend& backend, ProcessResult& process, const SizeResult& size) {
@@ -76,7 +76,7 @@ void apply_ceilings(const ProcessResult& process, SizeResult& size) {
     }
 }
 
-/// Runs processes of the CPU at a size for the forecast alone: no table has these times.
+/// Runs processes of the CPU at a size for the forecast alone; no table shows these times.
 void probe_cpu_at(const ReportKernel& kernel, const RunSettings& settings, std::uint64_t size,
                   const std::vector<std::size_t>& processes, Forecast& forecast) {
     const auto work = kernel.make({}, size, settings.threads);
@@ -92,8 +92,8 @@ void probe_cpu_at(const ReportKernel& kernel, const RunSettings& settings, std::
     }
 }
 
-/// So that a CPU that is too slow for `batch` is noticed beforehand, where no smaller size tells or all are
-/// far smaller.
+/// Detects in advance that the CPU is too slow for `batch`, if there are no smaller sizes or all of them are
+/// much smaller.
 void probe_cpu(const ReportKernel& kernel, const RunSettings& settings, std::uint64_t batch,
                Forecast& forecast) {
     const std::size_t processes = kernel.processes().size();
@@ -125,7 +125,7 @@ KernelResult begin_result(const ReportKernel& kernel) {
     return result;
 }
 
-/// Takes over what was measured at a size, with ceilings beside it.
+/// Stores the results of a size, with their ceilings.
 class Collector {
   public:
     Collector(const ReportTargets& targets, const RunSettings& settings, KernelResult& result)

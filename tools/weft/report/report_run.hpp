@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures a kernel at all sizes, on all paths. What fails is part of the result.
+// Measures a kernel at all sizes on all paths. A failure is part of the result.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace weft::tool {
 
-/// Of all kernels of a report together.
+/// The clock of a report, shared by all its kernels.
 class ReportClock {
   public:
     ReportClock(double total_s, double weight) : budget_(total_s, weight) {}
@@ -28,20 +28,21 @@ class ReportClock {
 
 struct RunSettings {
     std::vector<std::uint64_t> batch_sizes;
-    std::vector<ReportPath> paths;  ///< what to measure, the CPU first; those that `targets` has
+    std::vector<ReportPath> paths;  ///< to measure, the CPU first; only those that `targets` has
     Repeats repeats;
     unsigned threads = 1;
-    std::function<void(const SizeResult&)> on_size = {};  ///< told of each process at each size
-    ReportClock* clock = nullptr;                         ///< null: as long as it takes
-    std::function<void()> on_figure = {};                 ///< told when the clock has passed another figure
-    std::function<bool()> stop = {};                      ///< asked before each run: whether to end here
+    std::function<void(const SizeResult&)> on_size = {};  ///< called for each process at each size
+    ReportClock* clock = nullptr;                         ///< null: no limit of time
+    std::function<void()> on_figure = {};                 ///< called when the clock has passed another figure
+    std::function<bool()> stop = {};                      ///< called before each run; true: end here
 };
 
-/// Of all figures of a kernel, for a ReportClock.
+/// The weight of all figures of a kernel, for a ReportClock.
 double weight_of(const ReportKernel& kernel, const RunSettings& settings);
 
-/// Ceilings and stages are those of Vulkan; without it there are none. After a stop it returns what is
-/// measured. Errors: weft::Error device_lost, of Vulkan. Everything else fails its path at its size alone.
+/// Ceilings and stages are measured with Vulkan; without it there are none. After a stop it returns what has
+/// been measured. Errors: weft::Error device_lost from Vulkan. Any other failure affects only its path at its
+/// size.
 KernelResult run_kernel(const ReportTargets& targets, const ReportKernel& kernel,
                         const RunSettings& settings);
 

@@ -12,17 +12,18 @@
 namespace weft::tool {
 namespace {
 
-// The clock resolves some tens of nanoseconds; a submission and its wait take some tens of microseconds.
+// A sample must be much longer than what the clock resolves, some tens of nanoseconds, and than a submission
+// and its wait, some tens of microseconds.
 constexpr double kLeastCpuSample = 50e-6, kLeastResidentSample = 1e-3;
 constexpr std::size_t kMostCpuCalls = 1000, kMostDispatches = 16;
 
 double read_number(const char* path) {
     double value = 0;
-    std::ifstream(path) >> value;  // stays 0 at "max"
+    std::ifstream(path) >> value;  // stays 0 if the file says "max"
     return value;
 }
 
-/// `wall_s`: of all calls together, from the first's begin to the last's end.
+/// `wall_s`: from the beginning of the first call to the end of the last one.
 StageSplit split_of(const SizeResult& size, const ProfileReport& profile, std::size_t calls, double wall_s) {
     const auto each = static_cast<double>(calls);
     StageSplit split{size.process,
@@ -187,7 +188,7 @@ void SizeRun::measure_cpu(std::size_t process) {
     add(process, std::move(result));
 }
 
-/// The CPU makes only the items that the device's results are compared at.
+/// The CPU computes only the items that are compared with the device's results.
 void SizeRun::extrapolate_cpu(std::size_t process) {
     PathResult result = forecast_.cpu_at(process, batch_, kernel_.growth(process));
     const std::vector<std::uint64_t> items = sampled_items(batch_, kernel_.sample_size());
@@ -197,10 +198,10 @@ void SizeRun::extrapolate_cpu(std::size_t process) {
     add(process, std::move(result));
 }
 
-/// One thread, or all where they are faster, as warm-up runs of this size tell.
+/// One thread, or all threads if warm-up runs of this size show that they are faster.
 unsigned SizeRun::faster_threads(const TimedWork& run) {
-    constexpr double kThreadsPay = 20e-3;  // where waking them costs nothing to speak of
-    constexpr double kGain = 0.95;         // less may be chance
+    constexpr double kThreadsPay = 20e-3;  // above it, the cost of waking threads is negligible
+    constexpr double kGain = 0.95;         // a smaller gain may be chance
     if (settings_.threads == 1) return 1;
     const double begin = seconds_now();
     run(1);
@@ -235,7 +236,7 @@ void SizeRun::measure_path(ReportPath path) {
     work_->release();
 }
 
-/// Records `record` as often as calls are asked for, once for each number, and replays it.
+/// Records as many calls of `record` as requested, each number of calls only once, and replays them.
 TimedWork SizeRun::replays(Stream& stream, const std::function<void(Stream&)>& record) const {
     return stoppable(
         [&stream, record, recorded = std::map<std::size_t, Sequence>()](std::size_t calls) mutable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One kernel at one size, for run_kernel(): every process on every path, and where the time of a call goes.
+// One kernel at one size, for run_kernel(): every process on every path, and the stages of a call.
 #pragma once
 
 #include <memory>
@@ -11,18 +11,19 @@
 
 namespace weft::tool {
 
-/// The settings' stop was asked for. Not a std::exception, so that no path takes it for its failure.
+/// Thrown when the settings request a stop. Not a std::exception, so that no path reports it as its failure.
 struct Stopped {};
 
-/// Calls `body`; what it throws becomes a text, but for Stopped and for the loss of the device, after which
-/// nothing can run: of Vulkan, that is. What CUDA loses is its own context.
+/// Calls `body` and returns the text of what it throws. Stopped is passed on, and so is the loss of the
+/// Vulkan device, after which nothing can run. A loss under CUDA is returned, because CUDA loses only its own
+/// context.
 std::string failure_of(bool& wrong, const std::function<void()>& body,
                        ReportPath path = ReportPath::ordinary);
 
-// A device that slept while the CPU worked takes some milliseconds to come to its pace.
+// A device that was idle while the CPU worked needs some milliseconds to reach its full clock rate.
 inline constexpr double kAwake = 10e-3;
 
-/// Calls `work` until so many seconds have passed, once at the least.
+/// Calls `work` until that many seconds have passed, at least one time.
 template <class Work>
 void keep_busy(double seconds, Work&& work) {
     const double begin = seconds_now();
@@ -30,17 +31,18 @@ void keep_busy(double seconds, Work&& work) {
     while (seconds_now() - begin < seconds);
 }
 
-/// Bytes of memory that could be taken without harm to others; 0: the system does not tell.
+/// Bytes of memory that are free for use; 0: the system does not report it.
 double free_host_bytes();
 
 class SizeRun {
   public:
-    /// `index`: of the size among all; `forecast` knows the smaller ones. All are kept by reference.
+    /// `index`: of this size among all sizes; `forecast` has the smaller ones. All arguments are kept by
+    /// reference.
     SizeRun(const ReportTargets& targets, const ReportKernel& kernel, const RunSettings& settings,
             const Forecast& forecast, std::size_t index);
-    /// Errors: Stopped - sizes() has what was measured before.
+    /// Errors: Stopped - sizes() has what was measured before the stop.
     void measure_all();
-    /// Where the time of a call between ordinary arrays goes; empty where it does not run. Errors: Stopped.
+    /// The stages of a call between ordinary arrays; empty if that path does not run. Errors: Stopped.
     std::vector<StageSplit> split();
 
     const std::vector<SizeResult>& sizes() const { return sizes_; }

@@ -34,12 +34,12 @@ bool has_stamp(const std::string& folder, const std::string& stamp) {
 
 }  // namespace
 
-/// A stamp that no other set of files in the folder has, not even one that is written at this moment: who
-/// creates the summary, which every set has, owns the stamp. Until the summary is written it is empty, and is
-/// removed if that does not happen.
+/// A stamp that no other set of files in the folder has, not even one that another process writes at this
+/// moment. Every set has a summary, and the process that creates the summary owns the stamp. The summary is
+/// empty until it is written, and is removed if it never is.
 class ReportWriter::Stamp {
   public:
-    /// `stamp`, or with "_2" and so on behind it. Errors: Failure with Exit::failed.
+    /// `stamp`, or `stamp` followed by "_2" and so on. Errors: Failure with Exit::failed.
     Stamp(const std::string& folder, const std::string& stamp) : stamp_(stamp) {
         for (int i = 2; has_stamp(folder, stamp_) || !claim(folder); ++i)
             stamp_ = stamp + "_" + std::to_string(i);
@@ -86,7 +86,7 @@ void ReportWriter::write(const std::string& what, const std::string& extension, 
     report_.files.push_back(name);
 }
 
-/// `script` makes the text for the name of a picture.
+/// `script` makes the text of a script from the name of its picture.
 template <class Script>
 void ReportWriter::draw(const std::string& what, Script&& script) {
     if (!parts_.plot) return;
@@ -118,7 +118,7 @@ void ReportWriter::add(const KernelResult& result) {
     claim();
     if (parts_.results) write(result.kernel + "_results", "json", json_text(report_, result));
     write(result.kernel + "_summary", "csv", csv_text(report_, result));
-    write_summary();  // before gnuplot, which takes a while
+    write_summary();  // before gnuplot, which takes some time
     if (!result.any_ran()) return;
     draw(result.kernel + "_profile",
          [&](const std::string& picture) { return plot_script(report_, result, picture); });

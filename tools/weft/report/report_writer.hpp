@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report's files in its folder.
+// Writes the files of a report into its folder.
 #pragma once
 
 #include <memory>
@@ -12,14 +12,14 @@ namespace weft::tool {
 struct ReportParts {
     bool results = true;    ///< the figures themselves, as JSON
     bool plot = true;       ///< pictures
-    bool combined = false;  ///< one of all kernels together
+    bool combined = false;  ///< a picture of all kernels together
 };
 
-/// Writes a report's files as its kernels come, so that what is there survives whatever ends the command: the
-/// summary is always that of the kernels so far. A picture that cannot be made is a note of the report.
+/// Writes the files of a report kernel by kernel, so that finished files remain however the command ends. The
+/// summary always covers the kernels so far. If a picture cannot be made, the report gets a note.
 class ReportWriter {
   public:
-    /// Writes nothing yet; `report` must outlive it.
+    /// Writes nothing yet. `report` must outlive the object.
     ReportWriter(Report& report, std::string folder, const ReportParts& parts);
     ~ReportWriter();
 
