@@ -117,10 +117,10 @@ class Program {
     ///
     /// Errors: invalid_shader - damaged words, words that are not valid with the chosen constants, no such
     /// entry point, not a compute shader, other resources than those above, more push constants or a larger
-    /// workgroup than the device allows; unsupported -
-    /// needs a feature the device lacks (named), a subgroup size where none can be chosen;
-    /// invalid_argument - unknown specialization constant, a local_size that the shader fixes otherwise, a
-    /// subgroup_size or full subgroups that device or workgroup do not allow; out_of_memory.
+    /// workgroup than the device allows; unsupported - the shader needs a feature that the device lacks
+    /// (named), a subgroup size where none can be chosen; invalid_argument - unknown specialization constant,
+    /// a local_size that the shader fixes otherwise, a subgroup_size or full subgroups that device or
+    /// workgroup do not allow; out_of_memory.
     Program(Backend& backend, std::span<const std::uint32_t> spirv, const ProgramOptions& options = {});
     /// The same on the device that `stream` records for.
     Program(const Stream& stream, std::span<const std::uint32_t> spirv, const ProgramOptions& options = {});

@@ -170,7 +170,7 @@ class RawArray : public ArraySource {
     void require_end() const {
         char more = 0;
         if (::read(STDIN_FILENO, &more, 1) == 1)
-            refuse("standard input goes on behind the shape's values (need " +
+            refuse("standard input continues after the shape's values (need " +
                    std::to_string(values() * type().bytes()) + " bytes)");
     }
     [[noreturn]] void refuse_size(const RawShape& shape) const {

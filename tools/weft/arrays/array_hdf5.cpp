@@ -251,7 +251,7 @@ class Hdf5Array : public ArraySource {
         if (file.valid() && H5Fget_vfd_handle(file.get(), H5P_DEFAULT, &handle) >= 0 && handle != nullptr)
             watch_.emplace(*static_cast<const int*>(handle));
         if (!watch_ || !watch_->valid() || H5Fget_filesize(file.get(), &size) < 0)
-            refuse("cannot be read: the file's size cannot be told");
+            refuse("cannot be read: the file's size is not known");
         // `size` is what the library found when it opened the file and what the file says that it takes.
         if (watch_->size() < size)
             refuse("the file shrank while it was read (got " + std::to_string(watch_->size()) +

@@ -218,7 +218,7 @@ void explain(const EncodeArguments& arguments, const DeviceInfo& device, const E
                 size(needs.reading.bytes).c_str(), size(needs.host_bytes).c_str(), needs.reading.chunks,
                 needs.reading.rows_per_chunk);
     if (needs.disk_bytes && *needs.disk_bytes == std::numeric_limits<std::uint64_t>::max())
-        std::printf("disk: %s of a disk that does not tell its room\n", size(needs.output_bytes).c_str());
+        std::printf("disk: %s; the free space is not known\n", size(needs.output_bytes).c_str());
     else if (needs.disk_bytes)
         std::printf("disk: %s of %s\n", size(needs.output_bytes).c_str(), size(*needs.disk_bytes).c_str());
     std::printf("values and states that fit as a whole: %" PRIu64 " samples on the device, %" PRIu64
@@ -304,7 +304,7 @@ void add_inputs(CLI::App& encode, EncodeArguments& arguments) {
         ->check(CLI::IsMember({"float32", "float64", "int64"}));
     const Bounds<std::uint64_t> counts{1, std::uint64_t{1} << 58, "1 to 2^58"};
     add_number_or_none(encode, "--samples", arguments.samples,
-                       "Instead of X, with --explain: what so many samples would take", counts);
+                       "Instead of X, with --explain: what that many samples would take", counts);
     add_number_or_none(encode, "--features", arguments.features,
                        "Values of each of --samples; left out: what the method takes at most", counts);
 }

@@ -196,7 +196,7 @@ void add_memory_options(CLI::App& kernel, KernelArguments& arguments) {
                {.least = -1, .text = "1 or more, or -1"});
     kernel
         .add_option("--bulk-states", arguments.bulk_states,
-                    "Make all states once: auto (where they fit), on or off")
+                    "Make all states once: auto (if they fit), on or off")
         ->capture_default_str()
         ->type_name("MODE")
         ->check(CLI::IsMember({"auto", "on", "off"}));

@@ -223,7 +223,7 @@ void add_forward(CLI::App& lattice, bool encode) {
         add_operation(lattice, encode ? "encode" : "quantize",
                       encode ? "Codes of the rows of an array" : "What decoding the codes gives, in one pass",
                       "(n, width) float32; rows are cut into vectors, the last padded with zeros", a,
-                      "Also write the retries of each vector, int32; -1 - T where it overloads after T");
+                      "Also write the retries of each vector, int32; -1 - T if it still overloads after T");
     if (encode)
         command.add_flag("--packed", a->code.packed, "Digits of as few bits as q needs, not a byte each");
     command.footer(encode ? "Example: weft lattice encode x.npy -o codes.npy --lattice E8 --q 4 --beta 0.3"
@@ -239,9 +239,9 @@ void add_decode(CLI::App& lattice) {
     command.get_option("--scales")->type_name("FILE");
     command.add_flag("--packed", a->code.packed, "As in encode");
     const Bounds<std::size_t> counts{0, std::size_t{1} << 48, "0 to 2^48"};
-    add_number_or_none(command, "--width", a->width, "Values of a row, where its last vector was padded",
+    add_number_or_none(command, "--width", a->width, "Values of a row, if its last vector was padded",
                        {1, counts.most, "1 to 2^48"});
-    add_number_or_none(command, "--rows", a->rows, "Rows, where packed rows are no whole bytes", counts);
+    add_number_or_none(command, "--rows", a->rows, "Rows, if packed rows are not whole bytes", counts);
     add_number(command, "--depth", a->depth, "Levels to decode, coarse ones first; 0: all", {0, 4});
     command.footer("Example: weft lattice decode codes.npy -o y.npy --lattice E8 --q 4 --beta 0.3");
     command.callback([a] { run_decode(*a); });

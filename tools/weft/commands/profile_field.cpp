@@ -168,9 +168,9 @@ CLI::Option* add_field_name(CLI::App& command, std::string& field) {
 }
 
 void add_profile_field(CLI::App& profile) {
-    CLI::App& command = *profile.add_subcommand(
-        "field",
-        "Report: field arithmetic by size, beside the CPU and the ceilings; or a single run of many jobs");
+    CLI::App& command = *profile.add_subcommand("field",
+                                                "Report: field arithmetic by size, compared with the CPU and "
+                                                "the ceilings; or a single run of many jobs");
     const auto p = std::make_shared<FieldProfile>();
     add_field_name(command, p->field);
     std::vector<CLI::Option*> of_report = p->report.add_report(command);

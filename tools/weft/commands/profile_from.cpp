@@ -56,7 +56,7 @@ void run(const FromArguments& arguments) {
 
 void add_profile_from(CLI::App& profile) {
     CLI::App& command = *profile.add_subcommand(
-        "from", "Report: tables and pictures of results that are there, together where they are several");
+        "from", "Report: tables and pictures of existing results, together if there are several");
     const auto arguments = std::make_shared<FromArguments>();
     command.add_option("RESULTS", arguments->files, "Results of one machine, a kernel each")
         ->required()

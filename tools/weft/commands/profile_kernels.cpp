@@ -107,7 +107,7 @@ struct AllChoices {
 
 void add_profile_encode(CLI::App& profile) {
     CLI::App& command =
-        *profile.add_subcommand("encode", "Report: encoders by size, beside the CPU and the ceilings");
+        *profile.add_subcommand("encode", "Report: encoders by size, compared with the CPU and the ceilings");
     const auto all = std::make_shared<AllChoices>();
     add_encode(command, all->encode);
     all->report.add_to(command);
@@ -123,8 +123,8 @@ void add_profile_encode(CLI::App& profile) {
 }
 
 void add_profile_kernel(CLI::App& profile) {
-    CLI::App& command =
-        *profile.add_subcommand("kernel", "Report: kernel matrices by size, beside the CPU and the ceilings");
+    CLI::App& command = *profile.add_subcommand(
+        "kernel", "Report: kernel matrices by size, compared with the CPU and the ceilings");
     const auto all = std::make_shared<AllChoices>();
     all->matrix.add_to(command);
     add_qubits(command, all->encode);
@@ -138,8 +138,8 @@ void add_profile_kernel(CLI::App& profile) {
 }
 
 void add_profile_lattice(CLI::App& profile) {
-    CLI::App& command =
-        *profile.add_subcommand("lattice", "Report: lattice codes by size, beside the CPU and the ceilings");
+    CLI::App& command = *profile.add_subcommand(
+        "lattice", "Report: lattice codes by size, compared with the CPU and the ceilings");
     const auto all = std::make_shared<AllChoices>();
     all->lattice.add_to(command);
     all->report.add_to(command);

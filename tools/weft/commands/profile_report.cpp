@@ -103,7 +103,7 @@ Report begin_report(const std::string& name, const ReportOptions& options, Devic
     report.batch_sizes = options.batch_sizes;
     if (device.type == DeviceType::cpu)
         report.notes.push_back(
-            "The device is the CPU itself: its figures tell what calls cost, not what a GPU does.");
+            "The device is the CPU itself: its figures show the cost of calls, not the speed of a GPU.");
     return report;
 }
 
@@ -138,7 +138,7 @@ bool measure_kernels(const ReportTargets& targets, const ReportOptions& options,
         if (result.sizes.empty()) continue;  // interrupted before the first result
         report.kernels.push_back(std::move(result));
         if (interrupt.noted())
-            report.notes.push_back("The run was interrupted: this is what was measured until then.");
+            report.notes.push_back("The run was interrupted: the report has what was measured until then.");
         writer.add(report.kernels.back());
     }
     return !interrupt.noted();

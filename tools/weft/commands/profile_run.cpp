@@ -91,7 +91,7 @@ void ProfileRun::run(Backend& backend, const std::string& label, const Json& abo
 
 void add_profile(CLI::App& command) {
     CLI::App& profile = *command.add_subcommand(
-        "profile", "Reports by size beside the CPU, and where the time of a run goes");
+        "profile", "Reports by size compared with the CPU, and where the time of a run goes");
     profile.require_subcommand(1);
     profile.footer(
         "Example: weft profile field --batch-sizes 1,1000,1000000 --output-dir report\n"

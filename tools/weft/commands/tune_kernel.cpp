@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft tune kernel: measures tiles of the inner products behind kernel matrices, and keeps the fastest.
+// weft tune kernel: measures tiles of the inner products of kernel matrices, and keeps the fastest.
 #include <cstdio>
 #include <memory>
 #include <set>
@@ -113,7 +113,7 @@ void run(TuneKernelArguments arguments) {
         throw Failure(Exit::usage,
                       "tune kernel: WEFT_CACHE=0 leaves nowhere to keep it (need a cache, or --dry-run)");
     if (!arguments.dry_run && arguments.repeats < 3)
-        throw Failure(Exit::usage, "--repeats: too few to keep what they tell (got " +
+        throw Failure(Exit::usage, "--repeats: too few to keep the result (got " +
                                        std::to_string(arguments.repeats) + ", need 3 or more, or --dry-run)");
     Backend backend = open_backend(config);
     choose_sizes(arguments, backend.device().type);
@@ -158,7 +158,7 @@ void run(TuneKernelArguments arguments) {
 
 void add_tune_kernel(CLI::App& tune) {
     CLI::App& kernel = *tune.add_subcommand(
-        "kernel", "Measure tiles of the inner products behind kernel matrices; keep the fastest");
+        "kernel", "Measure tiles of the inner products of kernel matrices; keep the fastest");
     const auto arguments = std::make_shared<TuneKernelArguments>();
     add_numbers(kernel, "--samples", arguments->samples,
                 "Numbers of states; without it 256 1024 4096, on a software device 256 1024",
@@ -169,9 +169,9 @@ void add_tune_kernel(CLI::App& tune) {
         ->capture_default_str()
         ->check(CLI::IsMember({"float32", "float64"}));
     kernel.add_flag("--states", arguments->states, "For states that are given, not built from features");
-    add_number(kernel, "--repeats", arguments->repeats, "Runs of each tile, 3 or more to keep what they tell",
+    add_number(kernel, "--repeats", arguments->repeats, "Runs of each tile, 3 or more to keep the result",
                {1, 1000});
-    add_number(kernel, "--flops", arguments->flops, "At most as many operations a run; 0: the planned size",
+    add_number(kernel, "--flops", arguments->flops, "The most operations of a run; 0: the planned size",
                {.least = 0, .text = "0 or more"});
     CLI::Option* dry = kernel.add_flag("--dry-run", arguments->dry_run, "Measure and print, keep nothing");
     kernel.add_flag("--reset", arguments->reset, "Forget what is kept for the device")->excludes(dry);

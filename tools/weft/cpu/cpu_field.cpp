@@ -269,7 +269,7 @@ void cpu_field(const FieldInfo& field, FieldOp op, const CpuFieldJob<Limb>& job,
         if (field.limbs == 4) return run_loop<Limb, 4>(field, op, job, threads);
         if (field.limbs == 6) return run_loop<Limb, 6>(field, op, job, threads);
     }
-    if (field.limbs != 1) throw std::invalid_argument("cpu_field: no field of so many limbs");
+    if (field.limbs != 1) throw std::invalid_argument("cpu_field: no field has that many limbs");
     run_loop<Limb, 1>(field, op, job, threads);
 }
 template void cpu_field(const FieldInfo&, FieldOp, const CpuFieldJob<std::uint32_t>&, unsigned);

@@ -35,13 +35,13 @@ std::string section_of_machine(const Report& report) {
     std::string out = "| | |\n|---|---|\n";
     out += row({"device", m.device + " (" + m.type + ")"}) + row({"driver", m.driver}) +
            row({"CPU baseline", m.cpu + ", " + threads_text(m.threads) +
-                                    (m.threads == 1 ? "" : ", or 1 where that is faster: the tables tell")}) +
+                                    (m.threads == 1 ? "" : ", or 1 if that is faster: see the tables")}) +
            row({"weft", report.version + ", backend " + m.backend + beside}) + row({"batch sizes", sizes}) +
            row({"runs", report.repeats.repeats == 0
                             ? "not the same for all: see the findings"
                             : std::to_string(report.repeats.repeats) + " measured after " +
                                   std::to_string(report.repeats.warmup) +
-                                  " for warm-up, fewer where a figure took more than " +
+                                  " for warm-up, fewer if a figure took more than " +
                                   duration(report.repeats.max_seconds) + "; times are medians"});
     return out;
 }

@@ -68,10 +68,11 @@ std::vector<CLI::Option*> ReportOptions::add_report(CLI::App& command) {
             ->group(kWorkgroup);
     CLI::Option* plot =
         command.add_flag("--no-plot", no_plot, "No pictures, for which gnuplot is needed")->group(kWorkgroup);
-    CLI::Option* limit = add_number(command, "--max-seconds", repeats.max_seconds,
-                                    "Of one figure: fewer runs where they take longer, but 3", {0.01, 86400})
-                             ->type_name("S")
-                             ->group(kWorkgroup);
+    CLI::Option* limit =
+        add_number(command, "--max-seconds", repeats.max_seconds,
+                   "Of one figure: fewer runs if they take longer, but at least 3", {0.01, 86400})
+            ->type_name("S")
+            ->group(kWorkgroup);
     CLI::Option* total =
         add_number(
             command, "--total-seconds", total_seconds,
