@@ -66,7 +66,7 @@ struct PipelineReport {
 /// The parts of the time from the start of the process to its first result, in seconds, measured in this run.
 /// For a second backend of a process, loader and drivers are already open.
 struct StartupReport {
-    double before_s = 0;          ///< from the start of the process until the Backend was asked for
+    double before_s = 0;          ///< from the start of the process until construction of the Backend began
     double loader_s = 0;          ///< opening the Vulkan loader
     double instance_s = 0;        ///< the instance: the loader opens every driver that is installed
     double devices_s = 0;         ///< queries of each device, and the plan

@@ -72,7 +72,7 @@ struct ProgramOptions {
     std::string name{};  ///< appears in reports and error texts; empty: the entry point
     std::string entry = "main";
     std::vector<SpecConstant> constants{};  ///< ids the shader does not declare are refused
-    /// Workgroup size along x, y and z; 0: as in the shader. Sets the specialization constants behind
+    /// Workgroup size along x, y and z; 0: as in the shader. Sets the specialization constants of
     /// local_size_x_id, local_size_y_id and local_size_z_id. If the shader fixes a size, only that size is
     /// accepted.
     std::array<std::uint32_t, 3> local_size{};
@@ -110,7 +110,7 @@ struct ProgramOptions {
 /// of weft.glsl does:
 ///   (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * invocations + gl_LocalInvocationIndex
 /// The last row is padded, so such a shader must compare with `count` or `.length()`. For other shaders
-/// Stream::dispatch refuses so many workgroups, and run_batch cuts their jobs into chunks.
+/// Stream::dispatch refuses that many workgroups, and run_batch cuts their jobs into chunks.
 class Program {
   public:
     /// spirv   words of a SPIR-V 1.0 - 1.5 module, copied

@@ -44,7 +44,7 @@ class NpyArray : public ArraySource {
             gather(first, rows, to);
         else
             std::memcpy(to, data_ + first * row_bytes(), rows * row_bytes());
-        // Between the end of a file and the end of that page a mapping has zeros; only behind that page an
+        // Between the end of a file and the end of that page a mapping has zeros; only beyond that page an
         // access raises a signal.
         require_unchanged();
     }

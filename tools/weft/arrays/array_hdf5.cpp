@@ -252,7 +252,8 @@ class Hdf5Array : public ArraySource {
             watch_.emplace(*static_cast<const int*>(handle));
         if (!watch_ || !watch_->valid() || H5Fget_filesize(file.get(), &size) < 0)
             refuse("cannot be read: the file's size is not known");
-        // `size` is what the library found when it opened the file and what the file says that it takes.
+        // `size` is the larger of the size that the library found when it opened the file and the size that
+        // the file states.
         if (watch_->size() < size)
             refuse("the file shrank while it was read (got " + std::to_string(watch_->size()) +
                    " bytes, need " + std::to_string(size) + ")");

@@ -102,7 +102,7 @@ void install_signal_handlers() {
     for (const int signal : kTerminating) {
         struct sigaction inherited {};
         sigaction(signal, nullptr, &inherited);
-        if (inherited.sa_handler == SIG_IGN) continue;  // a signal that nohup ignores stays ignored
+        if (inherited.sa_handler == SIG_IGN) continue;  // an ignored signal stays ignored, as nohup needs
         action.sa_handler = on_terminate;
         sigaction(signal, &action, nullptr);
     }

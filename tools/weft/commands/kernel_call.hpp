@@ -40,8 +40,7 @@ class KernelCall {
     std::vector<NamedFile> files() const;
 
     KernelMatrixEstimate estimate(const Backend& backend) const { return estimate(backend, shape_); }
-    /// The shape for that many samples. The columns stay as they are if Y is given; otherwise there are as
-    /// many.
+    /// The plan for that many samples. If Y is given, K keeps its columns; otherwise K is square.
     KernelMatrixEstimate estimate(const Backend& backend, std::uint64_t samples) const;
     OpReport run(Target& target, const HostArray& k);
     void require_unchanged() const;

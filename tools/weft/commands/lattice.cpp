@@ -149,8 +149,7 @@ void run_decode(LatticeArguments a) {
     warn_of_overload(report);
 }
 
-constexpr std::uint32_t kFewSteps =
-    16;  // over a range of 64, each beta is then a third larger than the one before
+constexpr std::uint32_t kFewSteps = 16;  // each beta in a range of 64 is then a third larger
 
 void run_beta(const LatticeArguments& a) {
     const Config config = a.device.config();

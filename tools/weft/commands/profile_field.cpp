@@ -25,7 +25,7 @@ struct FieldProfile {
     std::uint64_t elements = 65536, jobs = 16;
     ProfileRun run;
     ReportOptions report;
-    bool repeats_given = false, warmup_given = false;  // the defaults of a report differ
+    bool repeats_given = false, warmup_given = false;  // a report has more repeats by default
 };
 
 template <class Limb>

@@ -18,8 +18,8 @@ double multiplications(const FieldInfo& field, FieldOp op) {
     if (op == FieldOp::add || op == FieldOp::sub || op == FieldOp::neg || op == FieldOp::sum) return 0;
     if (op == FieldOp::inner_product) return parts * parts;  // one reduction for many products
     if (op != FieldOp::inverse) return product;
-    double ones =
-        0;  // bits that are set in the power p - 2, which many elements share; three products are per element
+    // The power p - 2 is shared by many elements; in addition each element takes three products.
+    double ones = 0;
     std::uint64_t borrow = 2;
     for (const std::uint64_t limb : field.modulus) {
         ones += std::popcount(limb - borrow);
@@ -52,8 +52,8 @@ class FieldWork : public ReportWork {
         return (takes_b(ops_[process]) ? 2 : 1) * size_ * sizeof(Limb);
     }
     std::uint64_t bytes_out(std::size_t process) const override { return limbs_out(process) * sizeof(Limb); }
-    /// A plain product is two products in Montgomery form for the bytes of one. On most devices it takes
-    /// longer than its memory traffic.
+    /// record_products() makes plain products. Each of them is two products in Montgomery form for the bytes
+    /// of one, so that on most devices arithmetic takes longer than memory traffic.
     double products(std::size_t process) const override {
         return options_.form == FieldForm::plain
                    ? 0

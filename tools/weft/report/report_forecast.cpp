@@ -10,9 +10,8 @@
 namespace weft::tool {
 namespace {
 
-constexpr double kPatience = 4;  // a run may take this many times --max-seconds
-constexpr double kRunsAtLeast =
-    6;  // runs of a figure: to verify, to wake the device, for warm-up, and kLeastRuns
+constexpr double kPatience = 4;     // a run may take this many times --max-seconds
+constexpr double kRunsAtLeast = 6;  // to verify, to wake the device, for warm-up, and kLeastRuns
 // A shorter run measures the cost of a call rather than its work. A single size separates the two even less,
 // so it needs a longer run.
 constexpr double kLeastKnown = 1e-3, kLeastAlone = 10e-3;

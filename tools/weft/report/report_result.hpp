@@ -40,9 +40,8 @@ struct PathResult {
     /// For cpu: the sizes that its time is extrapolated from, if it would take too long; empty: it was
     /// measured.
     std::vector<std::uint64_t> extrapolated_from{};
-    bool over_extrapolated = false;  ///< `speedup` depends on a CPU time that was not measured
-    std::uint64_t verified_items =
-        0;  ///< items that were compared, if the CPU made only those; 0: all were compared
+    bool over_extrapolated = false;    ///< `speedup` depends on a CPU time that was not measured
+    std::uint64_t verified_items = 0;  ///< compared items, if the CPU made only those; 0: all
     bool extrapolated() const { return !extrapolated_from.empty(); }
     double of_ceiling() const  ///< share of what copies or memory allow; 0: unknown
     {
