@@ -226,9 +226,17 @@ void GramProduct::run(Stream& stream, const GramRows& x, const GramRows& y, cons
     const auto factors =
         x.factors ? BufferView<const std::uint32_t>(byte_view(x.factors->range, 0, x.factors->range.bytes))
                   : x_planes;
-    if (plan_.split == 1)
-        return stream.dispatch(tile_, {x_planes, y_planes, out.words, mirrored.words, out.words, factors},
+    if (plan_.split == 1) {
+        // Nothing is written to the parts of sums then, but their range must hold one element, four numbers.
+        // Fewer products are smaller than that, so they bind the planes instead.
+        constexpr std::uint64_t kPartBytes = 4 * sizeof(double);
+        const BufferView<std::uint32_t> parts =
+            out.words.bytes() >= kPartBytes ? out.words
+                                            : byte_view(x.planes, (x.first + block.row) * plan_.row_bytes,
+                                                        plan_.packed_bytes(block.rows));
+        return stream.dispatch(tile_, {x_planes, y_planes, out.words, mirrored.words, parts, factors},
                                d.tiles, p);
+    }
     const BufferView<std::uint32_t> scratch = scratch_->view();
     const std::uint64_t numbers = d.tiles * plan_.tile.rows * plan_.tile.columns;
     const std::uint64_t need = numbers * d.parts * plan_.complex_bytes();
