@@ -27,7 +27,8 @@ enum class ElementKind { signed_integer, unsigned_integer, floating, complex };
 
 struct ElementType {
     ElementKind kind = ElementKind::floating;
-    /// Of one element; of a complex one, both parts together: 8, 16, 32, 64 or 128, at least 16 for complex.
+    /// Bits of one element, for a complex one of both parts together: 8, 16, 32, 64 or 128, at least 16 for
+    /// complex.
     std::uint32_t bits = 32;
 
     constexpr std::uint32_t bytes() const noexcept { return bits / 8; }
@@ -60,7 +61,7 @@ constexpr ElementType element_type() {
 }
 
 /// A contiguous array in host memory; row-major if it has rows. Does not own the memory, which must stay
-/// valid during the call that gets the array.
+/// valid during the call that receives the array.
 struct ConstHostArray {
     ConstHostArray() = default;  ///< empty
     ConstHostArray(const void* pointer, std::uint64_t elements, ElementType element)

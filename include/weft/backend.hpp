@@ -23,7 +23,7 @@ class BackendState;
 }
 struct MemoryReport;
 
-/// What was planned from device and Config, once, when the Backend was made.
+/// The plan that the Backend made from device and Config when it was constructed.
 struct PlanReport {
     std::string upload_queue, compute_queue, download_queue;  ///< "family 1 queue 0"; equal texts: one queue
     bool split_queues = false;          ///< three submissions a bundle of jobs instead of one
@@ -36,7 +36,7 @@ struct PlanReport {
     bool synchronization2 = false;
     std::uint32_t ring_slots = 0;
     std::uint32_t copy_threads = 0;
-    std::string host_allocator;        ///< who should allocate page-locked memory: "vulkan" or "cuda"
+    std::string host_allocator;        ///< what should allocate page-locked memory: "vulkan" or "cuda"
     tune::EngineReport tuning;         ///< what `weft tune` stored for this device
     std::vector<std::string> reasons;  ///< one line for each choice
 };
@@ -66,7 +66,7 @@ struct PipelineReport {
 /// The parts of the time from the start of the process to its first result, in seconds, measured in this run.
 /// For a second backend of a process, loader and drivers are already open.
 struct StartupReport {
-    double before_s = 0;          ///< from the start of the process until the Backend was asked for
+    double before_s = 0;          ///< from the start of the process until construction of the Backend began
     double loader_s = 0;          ///< opening the Vulkan loader
     double instance_s = 0;        ///< the instance: the loader opens every driver that is installed
     double devices_s = 0;         ///< queries of each device, and the plan
@@ -94,8 +94,9 @@ class Backend {
     const std::string& name() const;  ///< device name
     const DeviceInfo& device() const;
     const PlanReport& plan() const;
-    /// Who allocates large blocks of page-locked memory: "cuda", or "vulkan" with the reason if the plan was
-    /// "cuda". If no such block was needed yet, this tries the allocator, which may take a tenth of a second.
+    /// What allocates large blocks of page-locked memory: "cuda", or "vulkan" with the reason if the plan was
+    /// "cuda". If no such block has been needed yet, this tries the allocator, which may take a tenth of a
+    /// second.
     std::string host_allocator();
     Counters counters() const;
     MemoryReport memory() const;  ///< defined in buffer.hpp

@@ -59,9 +59,9 @@ struct BatchOptions {
     /// timestamps.
     Choice stage_times = Choice::automatic;
     ProgressCallback progress = {};
-    /// Asked between bundles (kernel matrices: between tiles). A stop ends the call with Errc::cancelled, and
-    /// outputs of unfinished jobs are undefined then. A JobPipeline cancels its queued jobs and finishes the
-    /// running ones.
+    /// Checked between bundles (kernel matrices: between tiles). A stop ends the call with Errc::cancelled,
+    /// and outputs of unfinished jobs are undefined then. A JobPipeline cancels its queued jobs and finishes
+    /// the running ones.
     std::stop_token cancel = {};
 };
 
@@ -91,7 +91,7 @@ struct BatchReport {
     Path path = Path::automatic;  ///< path of the first bundle; automatic: no bundle ran
     bool mixed_paths = false;     ///< other bundles took another path
     bool split_queues = false;    ///< separate submissions for upload, kernel, download
-    std::string host_memory;      ///< who allocated what the device copies from: "vulkan", "cuda", "import";
+    std::string host_memory;      ///< allocator of what the device copies from: "vulkan", "cuda", "import";
                                   ///< empty: the device copied nothing
     std::string queues;           ///< e.g. "upload family 1 queue 0, compute family 2 queue 0, ..."
     std::uint32_t ring_slots = 0;

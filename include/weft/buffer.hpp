@@ -45,7 +45,7 @@ struct MemoryReport {
     std::uint64_t peak_bytes = 0;  ///< highest live_bytes so far
     std::uint64_t live_buffers = 0;
     std::uint64_t block_bytes = 0;  ///< taken from the driver
-    std::uint64_t blocks = 0;       ///< allocations behind block_bytes
+    std::uint64_t blocks = 0;       ///< allocations that make up block_bytes
     std::uint64_t limit = 0;        ///< Config::memory_limit, the most that block_bytes may be; 0: none
     /// 1 - largest free range / free bytes over all blocks; 0 if nothing is free.
     double fragmentation = 0;

@@ -33,14 +33,14 @@ enum class QueueMode {
     split,      ///< three submissions ordered by timeline semaphores, even if the queues are one
 };
 
-/// Who allocates page-locked host memory.
+/// What allocates page-locked host memory.
 enum class HostAllocator {
     automatic,  ///< the CUDA driver library for large blocks on NVIDIA GPUs if it is installed, else Vulkan
     vulkan,
     cuda,  ///< required: without it a Backend cannot be made
 };
 
-/// For settings that weft decides unless the caller does.
+/// For settings that weft chooses unless the caller does.
 enum class Choice { automatic, off, on };
 
 /// Khronos validation layer.

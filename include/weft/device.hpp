@@ -76,9 +76,9 @@ struct DeviceInfo {
     bool chosen = false;               ///< a Backend made with the same Config takes this one
 };
 
-/// Every device the loader shows, in its order, with refusals and the choice a Backend would make.
-/// Errors: no_loader; invalid_argument - an enum of the Config out of range. A device setting that matches
-/// nothing is an error of Backend only.
+/// Every device that the loader reports, in its order, with refusals and the choice that a Backend would
+/// make. Errors: no_loader; invalid_argument - an enum of the Config out of range. A device setting that
+/// matches nothing is an error of Backend only.
 std::vector<DeviceInfo> list_devices(const Config& config = Config::from_env());
 
 }  // namespace weft

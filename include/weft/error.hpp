@@ -42,7 +42,7 @@ class Error : public std::runtime_error {
         : std::runtime_error(what), code_(code), native_code_(native_code) {}
 
     Errc code() const noexcept { return code_; }
-    /// The VkResult behind the failure, or errno for Errc::io; 0 if there is none.
+    /// The VkResult of the failure, or errno for Errc::io; 0 if there is none.
     int native_code() const noexcept { return native_code_; }
 
   private:

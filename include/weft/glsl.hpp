@@ -27,9 +27,8 @@ enum class GlslOptimization { none, size, performance };
 ///
 /// #include "x" is searched in the folder of the file that includes it, then in `include_dirs`; #include <x>
 /// only in `include_dirs`; "weft.glsl", which weft contains, after both. A name that leads out of a folder of
-/// `include_dirs` (/etc/x, ../x) is not looked for there. Relative paths start at the working folder; `text` has
-/// no folder. #include of a macro is not supported: write the name out. The macro
-/// WEFT_GLSL is 1.
+/// `include_dirs` (/etc/x, ../x) is not searched there. Relative paths start at the working folder; `text`
+/// has no folder. #include of a macro is not supported: write the name out. The macro WEFT_GLSL is 1.
 struct GlslSource {
     std::filesystem::path file{};
     std::string text{};

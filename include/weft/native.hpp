@@ -150,12 +150,12 @@ void wait_for(const Backend& backend, Role role, Point point);
 void signal_after(const Backend& backend, Role role, Point point);
 
 /// Calls `steps` with a Stream that records into `commands`, a command buffer of the application's in the
-/// recording state, outside of a render pass, for a queue that can compute. Barriers between the steps,
-/// before the first (against all transfers and kernels before it) and after the last (for the same, and the
-/// host's reads) are recorded too; bound pipeline, set 0 and push constants are weft's afterwards. The
-/// application submits `commands`, under a QueueLock if to a queue of weft's. The stream refuses submit,
-/// wait, download, replay and record, and ends with the call. Exceptions of `steps` are passed on, with
-/// `commands` half recorded.
+/// recording state, outside of a render pass, for a queue that can compute. weft also records barriers
+/// between the steps, before the first (against all transfers and kernels before it) and after the last (for
+/// the same, and for reads by the host). Afterwards the bound pipeline, set 0 and the push constants are
+/// weft's. The application submits `commands`, and holds a QueueLock meanwhile if the queue is one of weft's.
+/// The stream refuses submit, wait, download, replay and record, and ends with the call. Exceptions of
+/// `steps` are passed on, and `commands` is then half recorded.
 ///
 /// Returns what the commands need (buffers, staging, descriptor sets): keep it until they will not run again.
 /// Errors: invalid_argument - null; device_lost; those of the steps.

@@ -19,11 +19,11 @@
 
 namespace weft {
 
-/// Times of many pieces of work of one kind. Dispatches that were submitted together share their time in
-/// equal parts; then min, median and max are those of such shares, and count is exact. On a Stream, copies
-/// between buffers of the device and fills count as kernels "(copy)" and "(fill)", and a replay as one kernel
-/// "(sequence)" with as many dispatches as the sequence has steps. Everything that is submitted while the
-/// profile lives counts: steps recorded before are one kernel "(earlier steps)" in the same way.
+/// Times of work of one kind. Dispatches that were submitted together share their time in equal parts; min,
+/// median and max are then those of such shares, and count is exact. On a Stream, copies between buffers of
+/// the device and fills count as kernels "(copy)" and "(fill)", and a replay as one kernel "(sequence)" with
+/// as many dispatches as the sequence has steps. Everything that is submitted while the profile lives counts:
+/// steps recorded before then appear in the same way as one kernel "(earlier steps)".
 struct WorkTimes {
     std::uint64_t count = 0;    ///< dispatches; of other stages, transfers (of copies: one a thread)
     std::uint64_t untimed = 0;  ///< part of `count`: on queues without timestamps, in none of the times below
@@ -79,7 +79,7 @@ struct PoolReport {
 
 struct ProfileReport {
     std::string device;
-    std::string clock;                     ///< how the device's clock was brought to the host's
+    std::string clock;                     ///< how device times were converted to the host's clock
     double wall_s = 0;                     ///< length of the window
     std::vector<StageReport> stages;       ///< all five, in the order of Stage
     std::vector<KernelReport> kernels;     ///< by program, most busy first

@@ -72,7 +72,7 @@ struct ProgramOptions {
     std::string name{};  ///< appears in reports and error texts; empty: the entry point
     std::string entry = "main";
     std::vector<SpecConstant> constants{};  ///< ids the shader does not declare are refused
-    /// Workgroup size along x, y and z; 0: as in the shader. Sets the specialization constants behind
+    /// Workgroup size along x, y and z; 0: as in the shader. Sets the specialization constants of
     /// local_size_x_id, local_size_y_id and local_size_z_id. If the shader fixes a size, only that size is
     /// accepted.
     std::array<std::uint32_t, 3> local_size{};
@@ -110,17 +110,17 @@ struct ProgramOptions {
 /// of weft.glsl does:
 ///   (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * invocations + gl_LocalInvocationIndex
 /// The last row is padded, so such a shader must compare with `count` or `.length()`. For other shaders
-/// Stream::dispatch refuses so many workgroups, and run_batch cuts their jobs into chunks.
+/// Stream::dispatch refuses that many workgroups, and run_batch cuts their jobs into chunks.
 class Program {
   public:
     /// spirv   words of a SPIR-V 1.0 - 1.5 module, copied
     ///
     /// Errors: invalid_shader - damaged words, words that are not valid with the chosen constants, no such
     /// entry point, not a compute shader, other resources than those above, more push constants or a larger
-    /// workgroup than the device allows; unsupported -
-    /// needs a feature the device lacks (named), a subgroup size where none can be chosen;
-    /// invalid_argument - unknown specialization constant, a local_size that the shader fixes otherwise, a
-    /// subgroup_size or full subgroups that device or workgroup do not allow; out_of_memory.
+    /// workgroup than the device allows; unsupported - the shader needs a feature that the device lacks
+    /// (named), a subgroup size where none can be chosen; invalid_argument - unknown specialization constant,
+    /// a local_size that the shader fixes otherwise, a subgroup_size or full subgroups that device or
+    /// workgroup do not allow; out_of_memory.
     Program(Backend& backend, std::span<const std::uint32_t> spirv, const ProgramOptions& options = {});
     /// The same on the device that `stream` records for.
     Program(const Stream& stream, std::span<const std::uint32_t> spirv, const ProgramOptions& options = {});

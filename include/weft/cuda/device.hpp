@@ -33,9 +33,9 @@ struct DeviceInfo {
 /// Errors: no_device - no NVIDIA driver, one too old for this build, or no device; the text says which.
 std::vector<DeviceInfo> list_devices();
 
-/// The first device that `setting` names, as Config::device does: an index, here the ordinal, the first four
-/// or more digits of a UUID, or a part of a name; empty: the first device. The current device is not changed.
-/// Errors: invalid_argument - it names none, and the text lists the devices; as list_devices.
+/// The first device that `setting` names. As in Config::device, it is an index (here the ordinal), the first
+/// four or more digits of a UUID, or a part of a name; empty: the first device. The current device is not
+/// changed. Errors: invalid_argument - it matches no device, and the text lists the devices; as list_devices.
 DeviceInfo find_device(const std::string& setting);
 
 /// A cudaStream_t or CUstream; null is CUDA's default stream. Owned by its creator.
@@ -70,8 +70,8 @@ class DeviceSpan {
     std::size_t size_ = 0;
 };
 
-/// A range of CUDA device memory, of a type that is known at run time. Does not own it: the memory must stay
-/// until the work on it is done.
+/// A range of CUDA device memory, of a type that is known at run time. Does not own the memory, which must
+/// stay valid until the work on it is done.
 struct ConstDeviceArray {
     ConstDeviceArray() = default;  ///< empty
     ConstDeviceArray(const void* pointer, std::uint64_t elements, ElementType element)

@@ -59,10 +59,10 @@ TakenTensor take_tensor(const Device&, DLManagedTensor*, StreamHandle stream, El
 
 }  // namespace detail
 
-/// Another library's array on the CUDA device as a Buffer of weft: where it lies if it can be shared (see
-/// SharedBuffer), else as a copy that CUDA makes on the device, since memory of cudaMalloc, which most
-/// libraries use, cannot enter Vulkan. Move-only. Destroying it waits for that copy and calls the deleter. If
-/// the array was not copied, the work of weft on it must be done by then.
+/// Another library's array on the CUDA device as a Buffer of weft. If its memory can be shared (see
+/// SharedBuffer), the buffer is that memory. Otherwise CUDA copies it on the device, because memory of
+/// cudaMalloc, which most libraries use, cannot enter Vulkan. Move-only. Destroying it waits for that copy
+/// and calls the deleter. If the array was not copied, weft's work on it must be done by then.
 template <ArrayElement T>
 class DeviceTensor {
   public:

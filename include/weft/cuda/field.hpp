@@ -14,9 +14,9 @@
 namespace weft::cuda {
 
 /// Puts one operation on `stream`. Results, shapes, in-place rules and errors are those of weft::field_apply
-/// on a Stream, bit for bit and word for word. Arrays begin at a multiple of 16 bytes, or of an element where
-/// that is smaller. The call does not wait. Memory for totals of reductions is used in the
-/// order of the stream and kept for the next call.
+/// on a Stream, bit for bit and word for word. Arrays begin at a multiple of 16 bytes, or of the element size
+/// if that is smaller. The call does not wait. Memory for totals of reductions is used in the order of the
+/// stream and kept for the next call.
 ///
 /// Further errors: no_device - no NVIDIA driver or no device, the text says which; invalid_argument - memory
 /// that is not aligned, FieldOptions::shader, which does not apply; driver, out_of_memory.

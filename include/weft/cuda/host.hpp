@@ -7,16 +7,17 @@
 //     std::vector<std::uint64_t> sum(4000);
 //     weft::cuda::field_apply(weft::Field::bn254_fr, weft::FieldOp::add, a, b, {}, sum);
 //
-// Arrays are cut into chunks that go through a ring of page-locked slots with a CUDA stream each, so that
-// copies there, kernels and copies back overlap. Memory that CUDA page-locked (cudaHostAlloc,
-// cudaHostRegister) is copied from where it lies. Other memory, that of a weft::HostBuffer included, is
-// copied through the slots by up to 16 threads. The functions use the calling thread's current device
-// (cudaSetDevice) and return when every output is in place. Any number of threads may call them
-// simultaneously. Rings and threads are kept for the next call.
+// Arrays are cut into chunks, which pass through a ring of page-locked slots with one CUDA stream each, so
+// that uploads, kernels and downloads overlap. Memory that CUDA page-locked (cudaHostAlloc, cudaHostRegister)
+// is copied in place. Other memory, that of a weft::HostBuffer included, is copied through the slots by up to
+// 16 threads. The functions use the calling thread's current device (cudaSetDevice) and return when every
+// output is in place. Any number of threads may call them simultaneously. Rings and threads are kept for the
+// next call.
 //
-// Results and errors are those of the functions of the same name. Of BatchOptions, progress and cancel are honoured, and a
-// stop is found between chunks. Any other member that does not have its default is refused by name. Further errors:
-// no_device - no NVIDIA driver or no device, the text says which; driver, out_of_memory - outputs are undefined then.
+// Results and errors are those of the functions of the same name. Of BatchOptions, `progress` and `cancel`
+// apply, and `cancel` is checked between chunks. A call refuses any other member that differs from its
+// default, and the error names it. Further errors: no_device - no NVIDIA driver or no device, the text says
+// which; driver, out_of_memory - outputs are undefined then.
 #pragma once
 
 #include <cstdint>

@@ -84,8 +84,8 @@ const std::shared_ptr<core::BufferObject>& object_of(const SharedMemory&) noexce
 /// `count` elements of T that are a Buffer for weft and device memory for CUDA, without a copy. Only
 /// Device::wait_for and Device::event order their work. Move-only; refuses use once moved from.
 ///
-/// Destroying it unmaps the memory from CUDA, which waits for work that CUDA was given; weft's work keeps
-/// what it uses.
+/// Destroying it unmaps the memory from CUDA, which waits for the work that CUDA has been given. Pending work
+/// of weft keeps the memory that it uses.
 template <class T>
 requires std::is_trivially_copyable_v<T>
 class SharedBuffer {

@@ -24,7 +24,7 @@ namespace weft {
 
 /// How values become a state s of n qubits, N = 2^n; b_k(i) is bit k of i. One sample is a batch of one.
 enum class EncodeMethod {
-    amplitude,  ///< up to N values x: s[i] = x[i] / ||x||, zeros behind them
+    amplitude,  ///< up to N values x: s[i] = x[i] / ||x||, then zeros
     angle,      ///< n angles, radians, not halved: s[i] = prod over k of (b_k(i) ? sin x[k] : cos x[k])
     basis,      ///< 1 index: s[index] = 1
     phase,      ///< n angles: s[i] = 2^(-n/2) exp(j sum_k x[k] b_k(i))

@@ -46,7 +46,7 @@ struct FieldInfo {
     std::uint32_t limb_bytes = 0;            ///< 8, or 4 for the fields of 31 bits
     std::uint32_t element_bytes = 0;         ///< limbs * limb_bytes
     const char* dtype = "";                  ///< of a limb, in NumPy's notation: "<u8" or "<u4"
-    std::array<std::uint64_t, 6> modulus{};  ///< 64-bit limbs, least significant first, zeros behind
+    std::array<std::uint64_t, 6> modulus{};  ///< 64-bit limbs, least significant first, then zeros
 };
 
 /// All fields, in the order of the enumeration.
@@ -214,7 +214,7 @@ auto field_inner_product(Where&& where, Field field, const FieldIn<Where>& a, co
     return field_apply(where, field, FieldOp::inner_product, a, b, {}, out, options);
 }
 
-/// The program behind an element-wise operation, for run_batch, JobPipeline or Stream::dispatch: bindings a,
+/// The program of an element-wise operation, for run_batch, JobPipeline or Stream::dispatch: bindings a,
 /// b, out (without b: a, out), an element is element_bytes. Parameters of axpy: the scalar in Montgomery
 /// form. Errors: unsupported - limbs64 on a device without shaderInt64; invalid_argument - a reduction, a
 /// workgroup size that is no power of two or too large, block_elements.

@@ -81,8 +81,8 @@ struct KernelMatrixHostOptions {
     double vram_fraction = 0.85;
     bool normalize = false;
     double jitter = 0;
-    /// progress, which counts pairs; cancel; stage_times, which fills in OpReport::states_s and product_s by
-    /// a Profile for the call if it is on. The other members must keep their defaults.
+    /// `progress` counts pairs. `stage_times`, if it is on, profiles the call and fills in OpReport::states_s
+    /// and product_s. `cancel` applies too. The other members must keep their defaults.
     BatchOptions batch = {};
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fastest that copies and kernels of this machine can move bytes, with which benches and reports compare.
+// The highest rates at which copies and kernels of this machine move bytes. Benches and reports compare with
+// them.
 //
 // Example:
 //     weft::Backend backend;
@@ -24,17 +25,16 @@ struct CopyCeiling {
 };
 
 /// Measures copies between page-locked memory and device memory on the upload and download queues of the
-/// backend, in the proportion bytes_in : bytes_out, for `window_s` seconds a figure. `progress` counts windows of
-/// measuring; `cancel` is asked after each. Errors: invalid_argument - both zero; out_of_memory; device_lost;
-/// cancelled.
+/// backend, in the proportion bytes_in : bytes_out, for `window_s` seconds per figure. `progress` counts the
+/// windows, and `cancel` is checked after each of them. Errors: invalid_argument - both zero; out_of_memory;
+/// device_lost; cancelled.
 CopyCeiling measure_copy_ceiling(Backend& backend, std::uint64_t bytes_in, std::uint64_t bytes_out,
                                  double window_s = 0.1, const ProgressCallback& progress = {},
                                  const std::stop_token& cancel = {});
 
 /// The ceiling of memory-bound kernels: a shader reads two arrays in device memory and writes a third with
 /// 16-byte accesses. It keeps its arrays, so that it can be measured in turns with the kernel that is
-/// compared. After memory was allocated or freed, a driver may clear it for a while, which slows other work
-/// down.
+/// compared. After an allocation or a release, a driver may clear memory for a while, which slows other work.
 class MemoryCeiling {
   public:
     /// `bytes` in the three arrays together. Errors: invalid_argument - below 48, or more than the device can

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of the inner products behind kernel matrices, measured on a device and kept for it.
+// Tiles of the inner products of kernel matrices, measured on a device and kept for it.
 //
 // Example:
 //     weft::Backend backend;
@@ -44,7 +44,7 @@ struct TileOptions {
     int repeats = 5;   ///< 1 or more; 3 or more to keep a tile
     double flops = 0;  ///< the most operations of a product; 0: the planned size
     ProgressCallback progress = {};  ///< counts runs of tiles
-    std::stop_token cancel = {};     ///< asked between runs
+    std::stop_token cancel = {};     ///< checked between runs
 };
 
 /// Measures the tiles that the device can run for the products that kernel_matrix would make for `shape` from
