@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures the cost of a hand-over between weft and CUDA: small steps of weft and of CUDA alternate, ordered on
-// the GPU; then the host waits at each hand-over; then the data also goes through the host. After that it measures
-// the same while another CUDA stream keeps the GPU busy, and compares with hand-overs between two CUDA streams.
-// weft and CUDA are two contexts, which a busy GPU serves in turns.
+// Measures the cost of a hand-over between weft and CUDA: small steps of weft and of CUDA alternate, ordered
+// on the GPU; then the host waits at each hand-over; then the data also goes through the host. After that it
+// measures the same while another CUDA stream keeps the GPU busy, and compares with hand-overs between two
+// CUDA streams. weft and CUDA are two contexts, which a busy GPU serves in turns.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -126,7 +126,8 @@ struct Bench {
     std::vector<Word> host;
 };
 
-/// The time of a round trip, measured over several in a row: the median of seven times, or of three under load.
+/// The time of a round trip, measured over several in a row: the median of seven times, or of three under
+/// load.
 template <class Run>
 double microseconds(int rounds, int runs, const Run& run) {
     std::vector<double> times;

@@ -3,6 +3,7 @@
 // WEFT_REAL64 selects double arithmetic.
 #define WEFT_IN64  // angles are doubles whatever the features were
 #include "shaders/encode/encode_interface.glsl.h"
+
 #include "kernel_angle.h"
 #include "kernel_parameters.h"
 

@@ -8,11 +8,11 @@
 #include <weft/glsl.hpp>
 
 #include "glsl/cache_folder.hpp"
-#include "glsl/source_file.hpp"
 #include "glsl/include_search.hpp"
 #include "glsl/messages.hpp"
 #include "glsl/shaderc_front.hpp"
 #include "glsl/source_check.hpp"
+#include "glsl/source_file.hpp"
 
 namespace weft {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic modulo the BLS12-381 prime, byte by byte and with a comparison for every reduction. It is slow, and
-// shares neither code nor limb size with the kernels that it judges.
+// Arithmetic modulo the BLS12-381 prime, byte by byte and with a comparison for every reduction. It is slow,
+// and shares neither code nor limb size with the kernels that it judges.
 #pragma once
 
 #include <array>

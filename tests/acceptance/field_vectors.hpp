@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Known answers of additions and subtractions over BLS12-381 Fp, computed without weft. Each one finds a mistake
-// that random values would not find.
+// Known answers of additions and subtractions over BLS12-381 Fp, computed without weft. Each one finds a
+// mistake that random values would not find.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Validates field_add, field_sub and field_neg on this machine: known answers, the carries of every limb, random
-// values, and the promises of the interface, compared with a separate implementation. The exit status is 1 on any
-// mismatch.
+// Validates field_add, field_sub and field_neg on this machine: known answers, the carries of every limb,
+// random values, and the promises of the interface, compared with a separate implementation. The exit status
+// is 1 on any mismatch.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -62,8 +62,8 @@ void validate_known_answers(Validation& validation, weft::Backend& backend) {
     }
 }
 
-// 0, p - 1, and values around every 32-bit limb: powers, runs of ones, sums that are p or differ from it by one
-// limb.
+// 0, p - 1, and values around every 32-bit limb: powers, runs of ones, sums that are p or differ from it by
+// one limb.
 std::vector<Number> edge_values() {
     const Number one = reference::number("1"), p = reference::kP;
     std::vector<Number> values = {Number{}, reference::minus(p, one),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// T28: a job gives the same bits when repeated, next to another backend, in a batch of any shape, in either mode.
+// T28: a job gives the same bits when repeated, next to another backend, in a batch of any shape, in either
+// mode.
 #include <cstdint>
 #include <future>
 #include <random>

@@ -56,8 +56,8 @@ inline std::vector<LatticeCase> lattice_cases(bool every_code) {
                          dyadic_values(64 * d, range, q + levels)});
         cases.push_back(
             {"retries", {.lattice = lattice, .max_retries = 10}, dyadic_values(64 * d, 512.0f, 3)});
-        // Up to 94 retries, after which a product of roundings differs from the rounded power. No vector of E8 is
-        // so near to a tie that the oracle cannot tell.
+        // Up to 94 retries, after which a product of roundings differs from the rounded power. No vector of
+        // E8 is so near to a tie that the oracle cannot tell.
         for (const auto& [alpha, most, range] :
              {std::tuple{0.25f, 19u, 64.0f}, {0.1f, 100u, 2048.0f}, {0.7f, 8u, 512.0f}, {3.0f, 21u, 4e9f}})
             for (const std::uint32_t q : {4u, 5u})

@@ -15,9 +15,9 @@
 #include "bench_gram.hpp"
 #include "cpu/cpu_kernel_matrix.hpp"
 #include "cpu/cpu_threads.hpp"
-#include "ops_vulkan/gram/gram_device.hpp"
 #include "ops/kernel_matrix/gram_tuning.hpp"
 #include "ops_vulkan/gram/gram.hpp"
+#include "ops_vulkan/gram/gram_device.hpp"
 
 namespace {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// make_hdf5 FILE SET TYPE LENGTH.. < bytes: writes a data set with these axes. Its type is float32, float64, int32,
-// uint32 (all big-endian, so that they are converted), int64, uint64, uint8, or complex numbers as h5py writes them. It
-// has chunks if it has several rows. make_hdf5 FILE: opens the file to write, says so, and waits for the end of its
-// input. With it, command tests need no h5py.
+// make_hdf5 FILE SET TYPE LENGTH.. < bytes: writes a data set with these axes. Its type is float32, float64,
+// int32, uint32 (all big-endian, so that they are converted), int64, uint64, uint8, or complex numbers as
+// h5py writes them. It has chunks if it has several rows. make_hdf5 FILE: opens the file to write, says so,
+// and waits for the end of its input. With it, command tests need no h5py.
 #include <hdf5.h>
 
 #include <algorithm>

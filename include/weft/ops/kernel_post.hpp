@@ -5,7 +5,8 @@
 // Example:
 //     std::vector<double> k{2, 0, 0, 2};
 //     weft::normalize_kernel_matrix(k, 2);
-//     const double alignment = weft::kernel_alignment(std::span<const double>(k), std::vector<double>{1, -1});
+//     const std::vector<double> labels{1, -1};
+//     const double alignment = weft::kernel_alignment(std::span<const double>(k), labels);
 //     std::printf("%.2f\n", alignment);
 #pragma once
 

@@ -19,8 +19,8 @@ namespace weft::tune {
 
 /// GB/s = 1e9 bytes a second, medians of several windows.
 struct CopyCeiling {
-    double upload_gb_per_s = 0;    ///< page-locked host to device, alone
-    double download_gb_per_s = 0;  ///< device to page-locked host, alone
+    double upload_gb_per_s = 0;      ///< page-locked host to device, alone
+    double download_gb_per_s = 0;    ///< device to page-locked host, alone
     double concurrent_gb_per_s = 0;  ///< both simultaneously, added up, in the proportion asked for
 };
 

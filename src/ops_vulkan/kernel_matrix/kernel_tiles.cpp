@@ -92,7 +92,8 @@ std::vector<TileReport> kernel_matrix_tiles(Backend& backend, const KernelMatrix
     if (!(options.flops >= 0) || !std::isfinite(options.flops))
         throw Error(Errc::invalid_argument, "tune::kernel_matrix_tiles: flops out of range (got " +
                                                 std::to_string(options.flops) + ", need 0 or more)");
-    const kernels::KernelMatrixDevice device = kernels::kernel_device(backend, true, {.autotune = Choice::off});
+    const kernels::KernelMatrixDevice device =
+        kernels::kernel_device(backend, true, {.autotune = Choice::off});
     const std::vector<kernels::GramPlan> products = kernels::products_of(device, shape, options);
     std::size_t runs = 0, done = 0;
     for (const kernels::GramPlan& plan : products)
@@ -102,13 +103,13 @@ std::vector<TileReport> kernel_matrix_tiles(Backend& backend, const KernelMatrix
     meter.check();
     std::vector<TileReport> reports;
     for (const kernels::GramPlan& plan : products)
-        reports.push_back(kernels::report_of(
-            backend,
-            kernels::try_tiles(backend, device.gram, plan, options.flops, options.repeats,
-                               [&] {
-                                   if (++done < runs) meter.show(done);
-                               }),
-            options.keep));
+        reports.push_back(
+            kernels::report_of(backend,
+                               kernels::try_tiles(backend, device.gram, plan, options.flops, options.repeats,
+                                                  [&] {
+                                                      if (++done < runs) meter.show(done);
+                                                  }),
+                               options.keep));
     meter.show(runs);
     return reports;
 }

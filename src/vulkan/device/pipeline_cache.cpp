@@ -69,8 +69,8 @@ void PipelineCache::load() {
         report_.disk_state = file.refused;
         if (file.refused.empty()) use(file.bytes);
         if (cache_ == VK_NULL_HANDLE)
-            device_.log().write(
-                level, "pipeline cache " + file_.string() + " is not used: " + report_.disk_state);
+            device_.log().write(level,
+                                "pipeline cache " + file_.string() + " is not used: " + report_.disk_state);
     }
     if (cache_ == VK_NULL_HANDLE) cache_ = make_cache({});
 }

@@ -28,7 +28,8 @@ TEST_CASE("backend: a missing loader is named") {
 TEST_CASE("backend: a library that is no Vulkan loader is named") {
     Config config = Config::from_env();
     config.vulkan_library = "libm.so.6";
-    check_error(Errc::no_loader, "libm.so.6: no vkGetInstanceProcAddr in it", [&] { Backend backend(config); });
+    check_error(Errc::no_loader, "libm.so.6: no vkGetInstanceProcAddr in it",
+                [&] { Backend backend(config); });
     on_device([](Backend& backend) { check_usable(backend); });
 }
 

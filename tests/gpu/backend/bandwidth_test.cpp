@@ -43,9 +43,9 @@ TEST_CASE("copy ceilings: windows are counted, a stop ends the call, and so does
                 },
                 stop.get_token());
         });
-        CHECK_THROWS_AS(weft::tune::measure_copy_ceiling(backend, 2, 1, 0.001,
-                                                         [](const weft::Progress&) { throw 7; }),
-                        int);
+        CHECK_THROWS_AS(
+            weft::tune::measure_copy_ceiling(backend, 2, 1, 0.001, [](const weft::Progress&) { throw 7; }),
+            int);
         CHECK(weft::tune::measure_copy_ceiling(backend, 0, 1, 0.001).download_gb_per_s > 0);
     });
 }

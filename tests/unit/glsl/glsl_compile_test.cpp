@@ -276,9 +276,9 @@ TEST_CASE("compile_glsl: a name that leads out of include_dirs is not read, and 
     for (const std::string& name : {"<" + secret + ">", "\"" + secret + "\"", std::string("<../secret.h>"),
                                     std::string("\"../secret.h\""), std::string("<inner/../../secret.h>")}) {
         CAPTURE(name);
-        const std::string text = refused(
-            Errc::invalid_shader,
-            {.text = "#version 450\n#include " + name + "\nvoid main() {}", .include_dirs = dirs});
+        const std::string text =
+            refused(Errc::invalid_shader,
+                    {.text = "#version 450\n#include " + name + "\nvoid main() {}", .include_dirs = dirs});
         CHECK(contains(text, "leads out of include_dirs"));
         CHECK_FALSE(contains(text, "topsecret"));
     }

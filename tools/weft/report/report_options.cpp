@@ -66,8 +66,8 @@ std::vector<CLI::Option*> ReportOptions::add_report(CLI::App& command) {
             ->capture_default_str()
             ->type_name("FOLDER")
             ->group(kOptionGroup);
-    CLI::Option* plot =
-        command.add_flag("--no-plot", no_plot, "No pictures, for which gnuplot is needed")->group(kOptionGroup);
+    CLI::Option* plot = command.add_flag("--no-plot", no_plot, "No pictures, for which gnuplot is needed")
+                            ->group(kOptionGroup);
     CLI::Option* limit =
         add_number(command, "--max-seconds", repeats.max_seconds,
                    "Of one figure: fewer runs if they take longer, but at least 3", {0.01, 86400})
