@@ -60,8 +60,9 @@ add_row(shaders/lattice shaders/shared/)
 add_row(tools/weft/cli)
 add_row(tools/weft/arrays cli/)
 add_row(tools/weft/cpu cli/)
-add_row(tools/weft/report cli/ arrays/ cpu/)
-add_row(tools/weft/commands cli/ arrays/ cpu/ report/)
+add_row(tools/weft/measure cli/ arrays/ cpu/)
+add_row(tools/weft/report cli/ arrays/ cpu/ measure/)
+add_row(tools/weft/commands cli/ arrays/ cpu/ measure/ report/)
 
 # Includes of this repository are quoted paths with a folder, <paths> that begin with a folder of the table, and
 # <weft/..>. A quoted path without a folder is a file of the same folder.

@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "report/report_forecast.hpp"
+#include "measure/report_forecast.hpp"
 
 using namespace weft::tool;
 

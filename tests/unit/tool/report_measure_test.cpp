@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "report/report_measure.hpp"
+#include "measure/report_measure.hpp"
 
 using namespace weft::tool;
 

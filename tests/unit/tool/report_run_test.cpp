@@ -11,9 +11,9 @@
 #include <doctest/doctest.h>
 
 #include "cli/figures.hpp"
+#include "measure/report_run.hpp"
 #include "report/report_files.hpp"
 #include "report/report_findings.hpp"
-#include "report/report_run.hpp"
 
 using namespace weft::tool;
 

@@ -11,9 +11,9 @@
 #include "cli/figures.hpp"
 #include "cli/progress.hpp"
 #include "cpu/cpu_threads.hpp"
-#include "report/interrupt.hpp"
+#include "measure/interrupt.hpp"
+#include "measure/report_run.hpp"
 #include "report/report_findings.hpp"
-#include "report/report_run.hpp"
 #include "report/report_writer.hpp"
 
 namespace weft::tool {

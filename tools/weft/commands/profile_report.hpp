@@ -8,8 +8,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "report/report_kernel.hpp"
-#include "report/report_options.hpp"
+#include "measure/report_kernel.hpp"
+#include "measure/report_options.hpp"
 
 namespace weft::tool {
 

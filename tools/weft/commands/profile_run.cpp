@@ -10,7 +10,7 @@
 #include "cli/progress.hpp"
 #include "commands/commands.hpp"
 #include "commands/profile_report.hpp"
-#include "report/report_measure.hpp"
+#include "measure/report_measure.hpp"
 
 namespace weft::tool {
 namespace {

@@ -21,7 +21,7 @@
 #include "commands/tune_plan.hpp"
 #include "cpu/cpu_field.hpp"
 #include "cpu/cpu_threads.hpp"
-#include "report/report_kernel.hpp"
+#include "measure/report_kernel.hpp"
 
 namespace weft::tool {
 namespace {

@@ -13,7 +13,7 @@
 #include "cli/print_json.hpp"
 #include "cli/progress.hpp"
 #include "commands/commands.hpp"
-#include "report/report_measure.hpp"
+#include "measure/report_measure.hpp"
 
 namespace weft::tool {
 namespace {

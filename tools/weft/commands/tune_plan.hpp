@@ -8,7 +8,7 @@
 
 #include <weft/weft.hpp>
 
-#include "report/report_measure.hpp"
+#include "measure/report_measure.hpp"
 
 namespace weft::tool {
 

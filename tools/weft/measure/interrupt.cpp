@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/interrupt.hpp"
+#include "measure/interrupt.hpp"
 
 #include <unistd.h>
 

@@ -7,7 +7,7 @@
 
 #include "cli/cuda_calls.hpp"
 #include "cpu/cpu_encode.hpp"
-#include "report/report_kernel.hpp"
+#include "measure/report_kernel.hpp"
 
 namespace weft::tool {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "cli/cuda_calls.hpp"
 #include "cpu/cpu_field.hpp"
-#include "report/report_kernel.hpp"
+#include "measure/report_kernel.hpp"
 
 namespace weft::tool {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/report_forecast.hpp"
+#include "measure/report_forecast.hpp"
 
 #include <algorithm>
 #include <cmath>

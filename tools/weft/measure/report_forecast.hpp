@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/report_result.hpp"
+#include "measure/report_result.hpp"
 
 namespace weft::tool {
 

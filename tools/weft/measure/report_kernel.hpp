@@ -13,7 +13,7 @@
 
 #include <weft/weft.hpp>
 
-#include "report/report_result.hpp"
+#include "measure/report_result.hpp"
 
 namespace weft::tool {
 

@@ -9,7 +9,7 @@
 #include "cli/cuda_calls.hpp"
 #include "cpu/cpu_encode.hpp"
 #include "cpu/cpu_kernel_matrix.hpp"
-#include "report/report_kernel.hpp"
+#include "measure/report_kernel.hpp"
 
 namespace weft::tool {
 namespace {

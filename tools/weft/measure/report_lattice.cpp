@@ -6,7 +6,7 @@
 
 #include "cli/cuda_calls.hpp"
 #include "cpu/cpu_lattice.hpp"
-#include "report/report_kernel.hpp"
+#include "measure/report_kernel.hpp"
 
 namespace weft::tool {
 namespace {

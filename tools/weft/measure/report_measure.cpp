@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/report_measure.hpp"
+#include "measure/report_measure.hpp"
 
 #include <algorithm>
 #include <chrono>

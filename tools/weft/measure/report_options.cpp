@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/report_options.hpp"
+#include "measure/report_options.hpp"
 
 #include <unistd.h>
 

@@ -10,7 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/device_options.hpp"
-#include "report/report_measure.hpp"
+#include "measure/report_measure.hpp"
 
 namespace weft::tool {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/report_result.hpp"
+#include "measure/report_result.hpp"
 
 #include <algorithm>
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/report_measure.hpp"
+#include "measure/report_measure.hpp"
 
 namespace weft::tool {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/report_run.hpp"
+#include "measure/report_run.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "report/report_size.hpp"
+#include "measure/report_size.hpp"
 
 namespace weft::tool {
 namespace {

@@ -5,8 +5,8 @@
 #include <functional>
 #include <vector>
 
-#include "report/report_forecast.hpp"
-#include "report/report_kernel.hpp"
+#include "measure/report_forecast.hpp"
+#include "measure/report_kernel.hpp"
 
 namespace weft::tool {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/report_size.hpp"
+#include "measure/report_size.hpp"
 
 #include <algorithm>
 #include <fstream>

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "report/report_run.hpp"
+#include "measure/report_run.hpp"
 
 namespace weft::tool {
 

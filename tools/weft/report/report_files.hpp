@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "report/report_result.hpp"
+#include "measure/report_result.hpp"
 
 namespace weft::tool {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "report/report_result.hpp"
+#include "measure/report_result.hpp"
 
 namespace weft::tool {
 

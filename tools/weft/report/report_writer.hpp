@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "report/report_result.hpp"
+#include "measure/report_result.hpp"
 
 namespace weft::tool {
 
