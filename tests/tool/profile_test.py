@@ -8,13 +8,14 @@ import collections
 import csv
 import json
 import os
-import pty
 import stat
 import struct
 import subprocess
 import sys
 import tempfile
 import unittest
+
+from terminal import run_on_terminal
 
 USAGE, NO_DEVICE, FAILED = 2, 3, 4
 STAGES = {"upload", "kernel", "download", "copy-in", "copy-out"}
@@ -258,20 +259,8 @@ class ProfileField(Case):
             self.assertEqual(self.stderr_of(*work, stderr=plain), 0)
         with open(self.path("plain"), "rb") as plain:
             self.assertNotIn(b"[#", plain.read())
-        leader, follower = pty.openpty()
-        process = subprocess.Popen([WEFT, *work], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=follower)
-        os.close(follower)
-        shown = b""
-        while True:
-            try:
-                piece = os.read(leader, 4096)
-            except OSError:  # the terminal's other end is closed
-                break
-            if not piece:
-                break
-            shown += piece
-        os.close(leader)
-        self.assertEqual(process.wait(240), 0)
+        status, shown = run_on_terminal(WEFT, *work)
+        self.assertEqual(status, 0)
         self.assertRegex(shown, rb"profile field add \[#*\.*\] +\d+%")
         self.assertTrue(shown.rstrip().endswith(b"\r\x1b[K".strip()) or shown.endswith(b"\x1b[K"), shown[-20:])
 

@@ -8,7 +8,6 @@ import csv
 import ctypes
 import json
 import os
-import pty
 import re
 import signal
 import statistics
@@ -17,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 import unittest
+
+from terminal import run_on_terminal
 
 USAGE, NO_DEVICE, FAILED = 2, 3, 4
 PATHS = ["cpu", "ordinary", "page-locked", "resident"]
@@ -339,21 +340,8 @@ class Reports(Case):
                         ["tune", "--dry-run", "--elements", "65536", "--repeats", "5"],
                         ["tune", "kernel", "--dry-run", "--samples", "256", "--qubits", "6", "--repeats", "9"]):
             with self.subTest(command):
-                leader, follower = pty.openpty()
-                process = subprocess.Popen([WEFT, *command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                           stderr=follower)
-                os.close(follower)
-                shown = b""
-                while True:
-                    try:
-                        piece = os.read(leader, 4096)
-                    except OSError:  # the terminal's other end is closed
-                        break
-                    if not piece:
-                        break
-                    shown += piece
-                os.close(leader)
-                self.assertEqual(process.wait(240), 0)
+                status, shown = run_on_terminal(WEFT, *command)
+                self.assertEqual(status, 0)
                 self.assertRegex(shown, rb"\] +\d+%, about (\d+ min )?\d+ s left")
                 self.assertTrue(shown.endswith(b"\x1b[K"), shown[-40:])
 
