@@ -357,8 +357,8 @@ class Patience(Case):
     """What takes too long, and people who do not wait."""
 
     def large(self, *arguments):
-        """A report of a size that takes the CPU more than the some 10 ms that a run may take."""
-        done = self.run_weft(*arguments, "--repeats", "3", "--warmup", "1", "--total-seconds", "1", "--no-plot",
+        """A report of a size that takes the CPU more than the 8 ms that a run may take, with many cores too."""
+        done = self.run_weft(*arguments, "--repeats", "3", "--warmup", "1", "--total-seconds", "0.1", "--no-plot",
                              "--output-dir", self.out)
         self.assertEqual(done.returncode, 0, (done.stdout, done.stderr))
         return done.stdout
@@ -366,10 +366,10 @@ class Patience(Case):
     def test_where_the_cpu_is_too_slow_the_device_is_measured(self):
         """Of every op: sampled, extrapolated, and marked in every file. A size alone, so that nothing tells how long the
         device takes, which here may be longer still."""
-        for kernel, arguments, size in (("field", ["--field", "bls12-377-fp", "--ops", "inverse"], 30000),
+        for kernel, arguments, size in (("field", ["--field", "bls12-377-fp", "--ops", "inverse"], 100000),
                                         ("encode", ["--method", "iqp", "--qubits", "10"], 1500),
-                                        ("kernel", ["--qubits", "8", "--layers", "3"], 800),
-                                        ("lattice", ["--lattice", "E8", "--levels", "4"], 150000)):
+                                        ("kernel", ["--qubits", "8", "--layers", "3"], 1500),
+                                        ("lattice", ["--lattice", "E8", "--levels", "4"], 600000)):
             with self.subTest(kernel):
                 self.out = os.path.join(os.path.dirname(self.out), kernel)
                 out = self.large(kernel, *arguments, "--batch-sizes", str(size))
@@ -404,6 +404,8 @@ class Patience(Case):
         out = self.report("encode", "--method", "iqp", "--qubits", "12", "--batch-sizes", "10,100,10000", "--no-plot",
                           "--total-seconds", "1")
         failures = [p["failure"] for r in self.results("encode")["results"] for p in r["paths"] if "failure" in p]
+        if self.results("encode")["machine"]["type"] != "cpu":
+            self.skipTest("a GPU may have the time")
         self.assertTrue(failures)
         for failure in failures:
             self.assertRegex(failure, r"^left out: one run would take about .*--total-seconds 1 ")
@@ -475,8 +477,8 @@ class Patience(Case):
     def test_the_bar_shows_time_left(self):
         for command in (["profile", "lattice", "--batch-sizes", "1,4,16,64,256", "--max-seconds", "1", "--repeats", "1000000",
                          "--total-seconds", "3", "--no-plot", "--output-dir", self.out],
-                        ["tune", "--dry-run", "--elements", "65536", "--repeats", "5"],
-                        ["tune", "kernel", "--dry-run", "--samples", "256", "--qubits", "6", "--repeats", "9"]):
+                        ["tune", "--dry-run", "--elements", "131072", "--repeats", "20"],
+                        ["tune", "kernel", "--dry-run", "--samples", "256", "--qubits", "8", "--repeats", "20"]):
             with self.subTest(command):
                 leader, follower = pty.openpty()
                 process = subprocess.Popen([WEFT, *command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
