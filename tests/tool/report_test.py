@@ -206,59 +206,6 @@ class Reports(Case):
                 items, unit = (n, "states") if states else (n * (n + 1) / 2, "pairs")
                 self.assertAlmostEqual(path[unit + "_per_s"] * path["median_s"] / items, 1, places=6)
 
-    def large(self, *arguments):
-        """A report of a size that takes the CPU more than the some 10 ms that a run may take."""
-        done = self.run_weft(*arguments, "--repeats", "3", "--warmup", "1", "--total-seconds", "1", "--no-plot",
-                             "--output-dir", self.out)
-        self.assertEqual(done.returncode, 0, (done.stdout, done.stderr))
-        return done.stdout
-
-    def test_where_the_cpu_is_too_slow_the_device_is_measured(self):
-        """Of every op: sampled, extrapolated, and marked in every file. A size alone, so that nothing tells how long the
-        device takes, which here may be longer still."""
-        for kernel, arguments, size in (("field", ["--field", "bls12-377-fp", "--ops", "inverse"], 30000),
-                                        ("encode", ["--method", "iqp", "--qubits", "10"], 1500),
-                                        ("kernel", ["--qubits", "8", "--layers", "3"], 800),
-                                        ("lattice", ["--lattice", "E8", "--levels", "4"], 150000)):
-            with self.subTest(kernel):
-                self.out = os.path.join(os.path.dirname(self.out), kernel)
-                out = self.large(kernel, *arguments, "--batch-sizes", str(size))
-                results = self.results(kernel)
-                large = [r for r in results["results"] if r["batch_size"] == size]
-                guessed = [r for r in large if r["paths"][0].get("extrapolated")]
-                self.assertTrue(guessed, large)
-                with open(self.file(kernel + r"_summary_.*\.csv"), newline="", encoding="utf8") as file:
-                    lines = [l for l in csv.DictReader(file) if int(l["batch_size"]) == size]
-                for result in guessed:
-                    cpu, rest = result["paths"][0], result["paths"][1:]
-                    self.assertTrue(cpu["extrapolated_from"] and max(cpu["extrapolated_from"]) < size, cpu)
-                    self.assertNotIn("all_s", cpu)
-                    for path in rest:
-                        self.assertTrue(path["verified"] and path["speedup_extrapolated"], path)
-                        self.assertTrue(4 <= path["verified_items"] <= 4096, path)
-                        self.assertAlmostEqual(path["speedup"], cpu["median_s"] / path["median_s"], places=6)
-                    mine = {l["path"]: l for l in lines if l["process"] == result["process"]}
-                    self.assertEqual(mine["cpu"]["extrapolated"], "time")
-                    for path in rest:
-                        self.assertEqual(mine[path["path"]]["extrapolated"], "speedup")
-                        self.assertEqual(int(mine[path["path"]]["verified_items"]), path["verified_items"])
-                self.assertRegex(out, r"cpu +~.* extrapolated from smaller sizes")
-                summary = self.text(r"summary_report_.*\.md")
-                self.assertIn("| cpu, extrapolated | ~", summary)
-                self.assertIn("the CPU's time is extrapolated, and so are speed-ups (~), at", summary)
-                again = self.run_weft("from", self.file(kernel + r"_results_.*"), "--no-plot", "--output-dir",
-                                      os.path.join(self.out, "again"))
-                self.assertEqual((again.returncode, again.stderr), (0, ""))
-
-    def test_a_total_that_is_too_short_leaves_out_and_says_so(self):
-        out = self.report("encode", "--method", "iqp", "--qubits", "12", "--batch-sizes", "10,100,10000", "--no-plot",
-                          "--total-seconds", "1")
-        failures = [p["failure"] for r in self.results("encode")["results"] for p in r["paths"] if "failure" in p]
-        self.assertTrue(failures)
-        for failure in failures:
-            self.assertRegex(failure, r"^left out: one run would take about .*--total-seconds 1 ")
-        self.assertRegex(out, r"advice:\n(- .*\n)*- .*raise --total-seconds to measure them")
-
     def test_all(self):
         self.report("all", "--batch-sizes", "20", "--qubits", "2", "--method", "amplitude", "--field", "goldilocks")
         for kernel in "field", "encode", "kernel", "lattice":
@@ -270,80 +217,6 @@ class Reports(Case):
             self.assertIn(word, summary)
         if self.results("field")["machine"]["type"] == "cpu":
             self.assertIn("is a software device", summary)
-
-    def start(self, *arguments, terminal=None):
-        """A report in a process of its own that lasts until it is interrupted."""
-        process = subprocess.Popen([WEFT, "profile", *arguments, "--batch-sizes", "1,4,16,64,256", "--repeats", "1000000",
-                                    "--max-seconds", "2", "--no-plot", "--output-dir", self.out], stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=terminal or subprocess.PIPE, text=True)
-        self.addCleanup(process.kill)
-        return process
-
-    def wait_for(self, process, text):
-        lines = []
-        while text not in (lines[-1] if lines else ""):
-            line = process.stdout.readline()
-            self.assertTrue(line, ("ended before " + text, lines))
-            lines.append(line)
-
-    def test_files_are_written_kernel_by_kernel_and_an_interrupt_keeps_what_is_done(self):
-        process = self.start("all", "--qubits", "2", "--field", "goldilocks", "--method", "amplitude", "--total-seconds", "20")
-        self.wait_for(process, "encode amplitude")  # the first size of the second op
-        field = self.results("field")  # is there, and whole
-        self.assertEqual(len(field["results"]), 2 * 5)
-        self.assertNotIn("stopped", field)
-        self.assertIn("## field", self.text(r"summary_report_.*\.md"))
-        process.send_signal(signal.SIGINT)
-        out, errors = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 130, (out, errors))
-        self.assertIn("weft: interrupted: what is measured so far is written; interrupt again to end now", errors)
-        self.assertIn("weft: profile: interrupted; the report has what was measured", errors)
-        encode = self.results("encode")
-        self.assertTrue(encode["stopped"])
-        self.assertLess(len(encode["results"]), 5)
-        for result in encode["results"]:
-            self.assertTrue(all(path["verified"] for path in result["paths"]))
-        self.assertIn("written to", out)
-        summary = self.text(r"summary_report_.*\.md")
-        for word in "## field", "## encode", "The run was interrupted":
-            self.assertIn(word, summary)
-        self.assertFalse([name for name in os.listdir(self.out) if name.startswith(("kernel", "lattice", ".weft"))])
-
-    def test_a_second_interrupt_ends_now(self):
-        """The first is caught in a run that takes long, so that the second comes while it lasts."""
-        process = self.start("kernel", "--qubits", "2", "--total-seconds", "60")
-        self.wait_for(process, "kernel gram")
-        process.send_signal(signal.SIGSTOP)  # both wait for it to go on
-        process.send_signal(signal.SIGINT)
-        process.send_signal(signal.SIGCONT)
-        first = process.stderr.readline() + process.stderr.readline()
-        self.assertIn("interrupt again to end now", first)
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
-        # Ended by the signal, or by itself where it had written everything before the second came.
-        self.assertIn(process.returncode, (-signal.SIGINT, 130))
-        if os.path.isdir(self.out):
-            self.assertFalse([name for name in os.listdir(self.out) if name.startswith(".weft")])
-
-    def test_an_interrupt_before_anything_is_measured_leaves_no_files(self):
-        process = self.start("kernel", "--qubits", "10", "--total-seconds", "60")
-        self.wait_for(process, "CPU baseline")
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 130, errors)
-        if "before anything was measured" in errors:
-            self.assertEqual(os.listdir(self.out), [])
-
-    def test_the_bar_shows_time_left(self):
-        for command in (["profile", "lattice", "--batch-sizes", "1,4,16,64,256", "--max-seconds", "1", "--repeats", "1000000",
-                         "--total-seconds", "3", "--no-plot", "--output-dir", self.out],
-                        ["tune", "--dry-run", "--elements", "65536", "--repeats", "5"],
-                        ["tune", "kernel", "--dry-run", "--samples", "256", "--qubits", "6", "--repeats", "9"]):
-            with self.subTest(command):
-                status, shown = run_on_terminal(WEFT, *command)
-                self.assertEqual(status, 0)
-                self.assertRegex(shown, rb"\] +\d+%, about (\d+ min )?\d+ s left")
-                self.assertTrue(shown.endswith(b"\x1b[K"), shown[-40:])
 
     def test_from_results(self):
         """Makes tables and pictures again, of two runs together, from the files alone."""
@@ -479,6 +352,139 @@ class Reports(Case):
                                                    else ["--output-dir", self.out]))
                 self.assertEqual(done.returncode, status, (done.stdout, done.stderr))
                 self.assertRegex(done.stderr, pattern)
+
+
+class Patience(Case):
+    """What takes too long, and people who do not wait."""
+
+    def large(self, *arguments):
+        """A report of a size that takes the CPU more than the 8 ms that a run may take, with many cores too."""
+        done = self.run_weft(*arguments, "--repeats", "3", "--warmup", "1", "--total-seconds", "0.1", "--no-plot",
+                             "--output-dir", self.out)
+        self.assertEqual(done.returncode, 0, (done.stdout, done.stderr))
+        return done.stdout
+
+    def test_where_the_cpu_is_too_slow_the_device_is_measured(self):
+        """Of every op: sampled, extrapolated, and marked in every file. A size alone, so that nothing tells how long the
+        device takes, which here may be longer still."""
+        for kernel, arguments, size in (("field", ["--field", "bls12-377-fp", "--ops", "inverse"], 100000),
+                                        ("encode", ["--method", "iqp", "--qubits", "10"], 1500),
+                                        ("kernel", ["--qubits", "8", "--layers", "3"], 1500),
+                                        ("lattice", ["--lattice", "E8", "--levels", "4"], 600000)):
+            with self.subTest(kernel):
+                self.out = os.path.join(os.path.dirname(self.out), kernel)
+                out = self.large(kernel, *arguments, "--batch-sizes", str(size))
+                results = self.results(kernel)
+                large = [r for r in results["results"] if r["batch_size"] == size]
+                guessed = [r for r in large if r["paths"][0].get("extrapolated")]
+                self.assertTrue(guessed, large)
+                with open(self.file(kernel + r"_summary_.*\.csv"), newline="", encoding="utf8") as file:
+                    lines = [l for l in csv.DictReader(file) if int(l["batch_size"]) == size]
+                for result in guessed:
+                    cpu, rest = result["paths"][0], result["paths"][1:]
+                    self.assertTrue(cpu["extrapolated_from"] and max(cpu["extrapolated_from"]) < size, cpu)
+                    self.assertNotIn("all_s", cpu)
+                    for path in rest:
+                        self.assertTrue(path["verified"] and path["speedup_extrapolated"], path)
+                        self.assertTrue(4 <= path["verified_items"] <= 4096, path)
+                        self.assertAlmostEqual(path["speedup"], cpu["median_s"] / path["median_s"], places=6)
+                    mine = {l["path"]: l for l in lines if l["process"] == result["process"]}
+                    self.assertEqual(mine["cpu"]["extrapolated"], "time")
+                    for path in rest:
+                        self.assertEqual(mine[path["path"]]["extrapolated"], "speedup")
+                        self.assertEqual(int(mine[path["path"]]["verified_items"]), path["verified_items"])
+                self.assertRegex(out, r"cpu +~.* extrapolated from smaller sizes")
+                summary = self.text(r"summary_report_.*\.md")
+                self.assertIn("| cpu, extrapolated | ~", summary)
+                self.assertIn("the CPU's time is extrapolated, and so are speed-ups (~), at", summary)
+                again = self.run_weft("from", self.file(kernel + r"_results_.*"), "--no-plot", "--output-dir",
+                                      os.path.join(self.out, "again"))
+                self.assertEqual((again.returncode, again.stderr), (0, ""))
+
+    def test_a_total_that_is_too_short_leaves_out_and_says_so(self):
+        out = self.report("encode", "--method", "iqp", "--qubits", "12", "--batch-sizes", "10,100,10000", "--no-plot",
+                          "--total-seconds", "1")
+        failures = [p["failure"] for r in self.results("encode")["results"] for p in r["paths"] if "failure" in p]
+        if self.results("encode")["machine"]["type"] != "cpu":
+            self.skipTest("a GPU may have the time")
+        self.assertTrue(failures)
+        for failure in failures:
+            self.assertRegex(failure, r"^left out: one run would take about .*--total-seconds 1 ")
+        self.assertRegex(out, r"advice:\n(- .*\n)*- .*raise --total-seconds to measure them")
+
+    def start(self, *arguments, terminal=None):
+        """A report in a process of its own that lasts until it is interrupted."""
+        process = subprocess.Popen([WEFT, "profile", *arguments, "--batch-sizes", "1,4,16,64,256", "--repeats", "1000000",
+                                    "--max-seconds", "2", "--no-plot", "--output-dir", self.out], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=terminal or subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
+        return process
+
+    def wait_for(self, process, text):
+        lines = []
+        while text not in (lines[-1] if lines else ""):
+            line = process.stdout.readline()
+            self.assertTrue(line, ("ended before " + text, lines))
+            lines.append(line)
+
+    def test_files_are_written_kernel_by_kernel_and_an_interrupt_keeps_what_is_done(self):
+        process = self.start("all", "--qubits", "2", "--field", "goldilocks", "--method", "amplitude", "--total-seconds", "20")
+        self.wait_for(process, "encode amplitude")  # the first size of the second op
+        field = self.results("field")  # is there, and whole
+        self.assertEqual(len(field["results"]), 2 * 5)
+        self.assertNotIn("stopped", field)
+        self.assertIn("## field", self.text(r"summary_report_.*\.md"))
+        process.send_signal(signal.SIGINT)
+        out, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, (out, errors))
+        self.assertIn("weft: interrupted: what is measured so far is written; interrupt again to end now", errors)
+        self.assertIn("weft: profile: interrupted; the report has what was measured", errors)
+        encode = self.results("encode")
+        self.assertTrue(encode["stopped"])
+        self.assertLess(len(encode["results"]), 5)
+        for result in encode["results"]:
+            self.assertTrue(all(path["verified"] for path in result["paths"]))
+        self.assertIn("written to", out)
+        summary = self.text(r"summary_report_.*\.md")
+        for word in "## field", "## encode", "The run was interrupted":
+            self.assertIn(word, summary)
+        self.assertFalse([name for name in os.listdir(self.out) if name.startswith(("kernel", "lattice", ".weft"))])
+
+    def test_a_second_interrupt_ends_now(self):
+        """The first is caught in a run that takes long, so that the second comes while it lasts."""
+        process = self.start("kernel", "--qubits", "2", "--total-seconds", "60")
+        self.wait_for(process, "kernel gram")
+        process.send_signal(signal.SIGSTOP)  # both wait for it to go on
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGCONT)
+        first = process.stderr.readline() + process.stderr.readline()
+        self.assertIn("interrupt again to end now", first)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        # Ended by the signal, or by itself where it had written everything before the second came.
+        self.assertIn(process.returncode, (-signal.SIGINT, 130))
+        if os.path.isdir(self.out):
+            self.assertFalse([name for name in os.listdir(self.out) if name.startswith(".weft")])
+
+    def test_an_interrupt_before_anything_is_measured_leaves_no_files(self):
+        process = self.start("kernel", "--qubits", "10", "--total-seconds", "60")
+        self.wait_for(process, "CPU baseline")
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, errors)
+        if "before anything was measured" in errors:
+            self.assertEqual(os.listdir(self.out), [])
+
+    def test_the_bar_shows_time_left(self):
+        for command in (["profile", "lattice", "--batch-sizes", "1,4,16,64,256", "--max-seconds", "1", "--repeats", "1000000",
+                         "--total-seconds", "3", "--no-plot", "--output-dir", self.out],
+                        ["tune", "--dry-run", "--elements", "131072", "--repeats", "20"],
+                        ["tune", "kernel", "--dry-run", "--samples", "256", "--qubits", "8", "--repeats", "20"]):
+            with self.subTest(command):
+                status, shown = run_on_terminal(WEFT, *command)
+                self.assertEqual(status, 0)
+                self.assertRegex(shown, rb"\] +\d+%, about (\d+ min )?\d+ s left")
+                self.assertTrue(shown.endswith(b"\x1b[K"), shown[-40:])
 
 
 class Tune(Case):

@@ -336,9 +336,9 @@ TEST_CASE("where the CPU is too slow the device is measured, compared at samples
     CHECK(markdown.find("slow make: the CPU's time is extrapolated") != std::string::npos);
     CHECK(count_of(markdown, "| ~" + factor(device.speedup) + " |") == 1);
     const std::string plot = plot_script(report, result, "p.png");
-    CHECK(plot.find("time (open circles: the CPU") != std::string::npos);
-    CHECK(plot.find("speed-up over the CPU (open circles") != std::string::npos);
-    CHECK(plot.find("ceiling (open circles") == std::string::npos);
+    CHECK(plot.find("time (o: CPU extrapolated)") != std::string::npos);
+    CHECK(plot.find("speed-up over the CPU (o: CPU") != std::string::npos);
+    CHECK(plot.find("ceiling (o:") == std::string::npos);
     CHECK(plot.find("pt 6") != std::string::npos);
     CHECK(combined_script(report, "p.png").find("best speed-up over the CPU as measured") !=
           std::string::npos);

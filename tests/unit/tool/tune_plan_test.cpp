@@ -88,6 +88,8 @@ TEST_CASE("runs of a tuning are counted, with those that a setting did not need"
     CHECK(steps.left_s(1) == 0);
     for (int i = 0; i < 11; ++i) steps.run();
     CHECK(steps.left_s(11) == doctest::Approx(33));
+    for (int i = 0; i < 20; ++i) steps.run();  // more than there were to be
+    CHECK(steps.done() == 20);
     steps.end_setting();
     CHECK(steps.done() == 20);
     steps.end_setting();  // settings without candidates

@@ -58,6 +58,11 @@ TuneSteps::TuneSteps(const TuneCandidates& candidates, std::size_t repeats) {
     }
 }
 
+void TuneSteps::run() {
+    // A setting may have more values than it seemed, since the ones before it change the plan.
+    if (setting_ < ends_.size() && done_ < ends_[setting_]) ++done_;
+}
+
 void TuneSteps::end_setting() {
     if (setting_ < ends_.size()) done_ = ends_[setting_++];
 }

@@ -35,7 +35,7 @@ TuneCandidates tune_candidates(const TuneFacts& facts);
 class TuneSteps {
   public:
     TuneSteps(const TuneCandidates& candidates, std::size_t repeats);
-    void run() { ++done_; }
+    void run();
     /// Skips the runs that the setting did not need.
     void end_setting();
     std::size_t done() const { return done_; }

@@ -199,10 +199,10 @@ class KernelMatrixReportSource : public ReportKernel {
     std::vector<std::pair<std::string, std::string>> configuration() const override {
         return {{"map", to_string(choice_.map)},
                 {"qubits", std::to_string(choice_.qubits)},
-                {"depth", std::to_string(choice_.layers) + " layers with re-upload, of layers and states"},
+                {"depth", std::to_string(choice_.layers) + " layers"},
                 {"values", "float32"},
                 {"features", "K of features through a circuit without layers"},
-                {"layers", "K of features through a circuit with layers and re-upload"},
+                {"layers", "K of features through a circuit of that depth with re-upload"},
                 {"states", "the states of that circuit, and their products with the first alone"},
                 {"gram", "K of states, complex64"}};
     }

@@ -78,7 +78,7 @@ std::vector<CLI::Option*> ReportOptions::add_report(CLI::App& command) {
             command, "--total-seconds", total_seconds,
             "Of all figures together, which share it; the larger sizes get most of it. What would take "
             "longer than its share is left out, the CPU's figure is extrapolated. Raise it for a GPU",
-            {1, 1e6})
+            {0.1, 1e6})
             ->type_name("S")
             ->group(kOptionGroup);
     return {sizes, folder, plot, limit, total};

@@ -56,8 +56,7 @@ std::string panel(const std::string& title, const std::string& x, const std::str
                   const std::vector<Curve>& curves) {
     const bool guesses = std::any_of(curves.begin(), curves.end(),
                                      [](const Curve& curve) { return !curve.extrapolated.empty(); });
-    std::string out = "set title " +
-                      quoted(title + (guesses ? " (open circles: the CPU's time is extrapolated)" : "")) +
+    std::string out = "set title " + quoted(title + (guesses ? " (o: CPU extrapolated)" : "")) +
                       " noenhanced\nset xlabel " + quoted(x) + "\nset ylabel " + quoted(y) + "\n";
     std::string plots;
     std::size_t drawn = 0;
@@ -217,7 +216,9 @@ std::string read_some(int file) {
 
 std::string plot_script(const Report& report, const KernelResult& result, const std::string& output) {
     std::string title = "weft profile " + result.kernel;
-    for (const auto& [name, value] : result.configuration) title += ", " + name + " " + value;
+    constexpr std::size_t kLongest = 16;  // what is longer describes, and the Markdown has it
+    for (const auto& [name, value] : result.configuration)
+        if (value.size() <= kLongest) title += ", " + name + " " + value;
     std::string out = head(output, title + "; " + report.machine.device, result.processes.size(), 4,
                            kPanelWidth, kKeyBelow);
     for (std::size_t p = 0; p < result.processes.size(); ++p) out += row_of(result, p);
