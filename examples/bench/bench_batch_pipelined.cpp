@@ -9,6 +9,9 @@
 #include <string>
 #include <vector>
 
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
 #include "bench.hpp"
 #include "cpu/cpu_field.hpp"
 #include "cpu/cpu_threads.hpp"

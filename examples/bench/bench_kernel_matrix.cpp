@@ -10,6 +10,9 @@
 #include <string>
 #include <vector>
 
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
 #include "bench.hpp"
 #include "cpu/cpu_circuit.hpp"
 #include "cpu/cpu_kernel_matrix.hpp"

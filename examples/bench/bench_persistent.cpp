@@ -9,6 +9,9 @@
 
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
 #include "bench.hpp"
 
 namespace {

@@ -8,6 +8,9 @@
 #include <cstdio>
 #include <iterator>
 
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
 #include <weft/cuda/device.hpp>
 
 #include "cpu/cpu_field.hpp"
