@@ -5,13 +5,21 @@
 // computes tiles of 64 x 64 values, an invocation 8 x 4 of them. Needs the push constants and buffers of
 // kernel_product.comp from the shader. No include guard: read once for each kernel.
 
-WEFT_CONST uint kTile = 64, kDepth = 4, kMostParts = 3, kLongDepth = 16;
-WEFT_CONST uint kRows = 8, kColumns = 4, kAcross = 16;  // values of an invocation; invocations side by side
+WEFT_CONST uint kTile = 64, kMostParts = 3, kLongDepth = 16;
+// Qubits that are in shared memory simultaneously, which with a strip of columns fill the 16 KiB that each
+// device has.
+#if defined(WEFT_REAL64)
+WEFT_CONST uint kDepth = 4;
+#else
+WEFT_CONST uint kDepth = 8;
+#endif
+WEFT_CONST uint kRows = 8, kColumns = 4;  // values of an invocation
+WEFT_CONST uint kStrip = 8;               // columns
 
 // Four samples side by side, which an invocation loads in one access.
 WEFT_GROUP_ROWS(Real4, left, kDepth* kMostParts, kTile / 4u);
 WEFT_GROUP_ROWS(Real4, right, kDepth* kMostParts, kTile / 4u);
-WEFT_GROUP_ROWS(Real, strip, kAcross, kTile + 1);
+WEFT_GROUP_ROWS(Real, strip, kStrip, kTile);
 
 Real product[kRows][kColumns];
 Real rest[kRows][kColumns];       // lower digits of product
@@ -21,6 +29,16 @@ struct Tile {
     uint row, column;            // first
     uint last_row, last_column;  // of the output
 };
+
+// Invocations that follow each other have four columns side by side, then eight groups of four rows. So they
+// write whole sectors of 32 bytes of K, and of its mirror image too. The other four rows of an invocation are
+// in the lower half of the tile.
+WEFT_GPU uint own_row(uint i) {
+    return gl_LocalInvocationIndex % 32u / 4u * 4u + i + i / 4u * (kTile / 2u - 4u);
+}
+WEFT_GPU uint own_column() {
+    return gl_LocalInvocationIndex / 32u * (4u * kColumns) + gl_LocalInvocationIndex % 4u * kColumns;
+}
 
 WEFT_GPU void load(Tile tile, uint qubit, uint depth) {
     const uint lane = gl_LocalInvocationIndex & (kTile - 1u);
@@ -49,12 +67,11 @@ WEFT_GPU void load(Tile tile, uint qubit, uint depth) {
 }
 
 WEFT_GPU void take_qubit(uint k) {
-    const uint row = gl_LocalInvocationIndex / kAcross * (kRows / 4u),
-               column = gl_LocalInvocationIndex % kAcross;
+    const uint upper_rows = own_row(0u) / 4u, lower_rows = own_row(4u) / 4u, columns = own_column() / 4u;
     Real a[kMostParts][kRows], b[kMostParts][kColumns];
     WEFT_UNROLL for (uint part = 0; part < kParts; ++part) {
-        const Real4 upper = left[k * kParts + part][row], lower = left[k * kParts + part][row + 1u],
-                    of_columns = right[k * kParts + part][column];
+        const Real4 upper = left[k * kParts + part][upper_rows], lower = left[k * kParts + part][lower_rows],
+                    of_columns = right[k * kParts + part][columns];
         WEFT_UNROLL for (uint i = 0; i < 4u; ++i) {
             a[part][i] = upper[i];
             a[part][4u + i] = lower[i];
@@ -107,8 +124,7 @@ WEFT_GPU void make_values(Tile tile) {
 #else
     const Real shrink = uintBitsToFloat(p.shrink_low);
 #endif
-    const uint row = p.row_base + tile.row + gl_LocalInvocationIndex / kAcross * kRows;
-    const uint column = p.column_base + tile.column + gl_LocalInvocationIndex % kAcross * kColumns;
+    const uint row = p.row_base + tile.row, column = p.column_base + tile.column + own_column();
     WEFT_UNROLL for (uint i = 0; i < kRows; ++i) WEFT_UNROLL for (uint j = 0; j < kColumns; ++j) {
         if (kLong) {
             product[i][j] += rest[i][j];
@@ -116,7 +132,7 @@ WEFT_GPU void make_values(Tile tile) {
             // comparison by max(), and NaN must be kept.
             if (floatBitsToUint(float(product[i][j])) - 0x80000000u <= 0x7f800000u) product[i][j] = kZero;
         }
-        if (row + i != column + j) product[i][j] *= shrink;
+        if (row + own_row(i) != column + j) product[i][j] *= shrink;
     }
 }
 
@@ -130,19 +146,23 @@ WEFT_GPU void put(uint at, Real value) {
 #if !defined(WEFT_TIMES)
 // Stores a tile that lies completely within K, four values at a time from their registers.
 WEFT_GPU void store_whole(Tile tile, uint first_row, bool mirrored) {
-    const uint row = tile.row + gl_LocalInvocationIndex / kAcross * kRows;
-    const uint column = tile.column + gl_LocalInvocationIndex % kAcross * kColumns, step = p.columns / 4u;
-    const uint at = (p.out_base + (row - first_row) * p.columns + column) / 4u;
-    WEFT_UNROLL for (uint i = 0; i < kRows; ++i) fours[at + i * step] =
+    const uint column = tile.column + own_column(), step = p.columns / 4u;
+    const uint at = (p.out_base + (tile.row - first_row) * p.columns + column) / 4u;
+    WEFT_UNROLL for (uint i = 0; i < kRows; ++i) fours[at + own_row(i) * step] =
         Real4(product[i][0], product[i][1], product[i][2], product[i][3]);
     if (!mirrored) return;
-    const uint across = (p.out_base + column * p.columns + row) / 4u;
+    const uint across = (p.out_base + column * p.columns + tile.row) / 4u;
     WEFT_UNROLL for (uint j = 0; j < kColumns; ++j) WEFT_UNROLL for (uint i = 0; i < kRows; i += 4u)
-        fours[across + j * step + i / 4u] =
+        fours[across + j * step + own_row(i) / 4u] =
             Real4(product[i][j], product[i + 1u][j], product[i + 2u][j], product[i + 3u][j]);
 }
 
 #endif
+
+// Where a strip has the value of a row: neither rows nor columns side by side share a bank of the memory.
+WEFT_GPU uint strip_row(uint column, uint row) {
+    return row ^ column * 4u;
+}
 
 // Stores a strip of columns at a time through shared memory, so that neighbouring invocations write
 // neighbouring values; if `mirrored`, also across the diagonal. `skipped` values of the first row are not
@@ -155,30 +175,30 @@ WEFT_GPU void store(Tile tile, uint first_row, uint skipped, uint bound, bool mi
         return;
     }
 #endif
-    const uint own_row = gl_LocalInvocationIndex / kAcross * kRows, own = gl_LocalInvocationIndex % kAcross;
-    WEFT_UNROLL for (uint j = 0; j < kTile / kAcross; ++j) {
+    WEFT_UNROLL for (uint j = 0; j < kTile / kStrip; ++j) {
         barrier();
-        if (own * kColumns / kAcross == j) {
-            WEFT_UNROLL for (uint i = 0; i < kRows; ++i) WEFT_UNROLL for (uint c = 0; c < kColumns; ++c)
-                strip[own * kColumns % kAcross + c][own_row + i] = product[i][c];
+        if (own_column() / kStrip == j) {
+            WEFT_UNROLL for (uint i = 0; i < kRows; ++i) WEFT_UNROLL for (uint c = 0; c < kColumns; ++c) {
+                const uint column = own_column() % kStrip + c;
+                strip[column][strip_row(column, own_row(i))] = product[i][c];
+            }
         }
         barrier();
-        const uint from = tile.column + kAcross * j;
-        for (uint k = gl_LocalInvocationIndex; k < kAcross * kTile; k += gl_WorkGroupSize.x) {
-            const uint row = tile.row + k / kAcross, column = from + k % kAcross;
+        const uint from = tile.column + kStrip * j;
+        for (uint k = gl_LocalInvocationIndex; k < kStrip * kTile; k += gl_WorkGroupSize.x) {
+            const uint own = k / kStrip, across = k % kStrip, row = tile.row + own, column = from + across;
             const uint at = (row - first_row) * p.columns + column - skipped;
             if (row <= tile.last_row && column <= tile.last_column && at < bound)
-                put(p.out_base + at, strip[k % kAcross][k / kAcross]);
+                put(p.out_base + at, strip[across][strip_row(across, own)]);
         }
         if (!mirrored) continue;
-        for (uint k = gl_LocalInvocationIndex; k < kAcross * kTile; k += gl_WorkGroupSize.x) {
-            const uint row = from + k / kTile, column = tile.row + k % kTile;
+        for (uint k = gl_LocalInvocationIndex; k < kStrip * kTile; k += gl_WorkGroupSize.x) {
+            const uint across = k / kTile, own = k % kTile, row = from + across, column = tile.row + own;
             if (row <= tile.last_column && column <= tile.last_row)
-                put(p.out_base + row * p.columns + column, strip[k / kTile][k % kTile]);
+                put(p.out_base + row * p.columns + column, strip[across][strip_row(across, own)]);
         }
     }
 }
-
 WEFT_GPU void symmetric_tiles() {
     for (uint t = gl_WorkGroupID.x; t < count; t += gl_NumWorkGroups.x) {
         uint row = uint((sqrt(8.0f * float(t) + 1.0f) - 1.0f) * 0.5f);
