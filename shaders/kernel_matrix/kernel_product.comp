@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel values of product states: K = product over the qubits of 1 - |r - s|^2 / 4, where r and s are the Bloch
-// vectors of the two samples. This expression for the fidelity (1 + r.s) / 2 keeps its accuracy if states are nearly
-// equal: equal samples give exactly 1, and exchanging them changes no bit. A workgroup computes tiles of 64 x 64
-// values, an invocation 8 x 4 of them.
+// Kernel values of product states: the product over the qubits of the fidelities of two qubits that were turned by RY(x)
+// and RY(y), which is 1 - q with q = sin^2((x - y) / 2) = ((cos x - cos y)^2 + (sin x - sin y)^2) / 4. If RZ by the same
+// angle followed, q has the further factor 1 + sin x sin y. Differences keep the accuracy if states are nearly equal:
+// equal samples give exactly 1, and exchanging them changes no bit. A workgroup computes tiles of 64 x 64 values, an
+// invocation 8 x 4 of them.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "kernel_interface.glsl.h"
 
 layout(local_size_x = 128) in;
-layout(constant_id = 2) const uint kParts = 2;  // components of a Bloch vector: 2 if all are in one plane, else 3
+layout(constant_id = 2) const bool kRz = false;  // whether RZ follows RY
 // If set, the elements are tiles of the lower triangle, which are mirrored into the upper one. Otherwise they are the
 // values [first, first + count) of the job's rows, and `first` is the first value that is bound.
 layout(constant_id = 3) const bool kSymmetric = false;

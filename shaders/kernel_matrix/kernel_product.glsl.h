@@ -1,25 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel values of product states: K = product over the qubits of 1 - |r - s|^2 / 4, where r and s are the
-// Bloch vectors of the two samples. This expression for the fidelity (1 + r.s) / 2 keeps its accuracy if
-// states are nearly equal: equal samples give exactly 1, and exchanging them changes no bit. A workgroup
-// computes tiles of 64 x 64 values, an invocation 8 x 4 of them. Needs the push constants and buffers of
-// kernel_product.comp from the shader. No include guard: read once for each kernel.
+// Kernel values of product states, as kernel_product.comp defines them. A workgroup computes tiles of 64 x 64
+// values, an invocation 8 x 4 of them. Needs the push constants and buffers of kernel_product.comp from the
+// shader. No include guard: read once for each kernel.
 
-WEFT_CONST uint kTile = 64, kMostParts = 3, kLongDepth = 16;
-// Qubits that are in shared memory simultaneously, which with a strip of columns fill the 16 KiB that each
-// device has.
-#if defined(WEFT_REAL64)
-WEFT_CONST uint kDepth = 4;
-#else
+WEFT_CONST uint kTile = 64, kLongDepth = 16;
+// Qubits that are in shared memory simultaneously. They leave room for other workgroups on the same processor,
+// whose arithmetic covers the stores of this one.
 WEFT_CONST uint kDepth = 8;
-#endif
+WEFT_CONST uint kParts = 2;               // cosine and sine
 WEFT_CONST uint kRows = 8, kColumns = 4;  // values of an invocation
-WEFT_CONST uint kStrip = 8;               // columns
+WEFT_CONST uint kStrip = kDepth * kParts;
 
 // Four samples side by side, which an invocation loads in one access.
-WEFT_GROUP_ROWS(Real4, left, kDepth* kMostParts, kTile / 4u);
-WEFT_GROUP_ROWS(Real4, right, kDepth* kMostParts, kTile / 4u);
-WEFT_GROUP_ROWS(Real, strip, kStrip, kTile);
+WEFT_GROUP_ROWS(Real4, left, kDepth* kParts, kTile / 4u);
+WEFT_GROUP_ROWS(Real4, right, kDepth* kParts, kTile / 4u);
 
 Real product[kRows][kColumns];
 Real rest[kRows][kColumns];       // lower digits of product
@@ -48,27 +42,19 @@ WEFT_GPU void load(Tile tile, uint qubit, uint depth) {
     for (uint k = 0; k < depth; ++k) {
         const Real cosine = planes[2u * (qubit + k) * p.stride + at];
         const Real sine = planes[(2u * (qubit + k) + 1u) * p.stride + at];
-        // Half of the Bloch vector. With RY alone it stays in a plane; RZ with the same angle rotates it.
-        Real part[kMostParts];
-        part[0] = kHalf * cosine;
-        part[1] = kHalf * sine;
-        part[2] = kZero;
-        if (kParts == 3u) {
-            part[2] = part[1] * sine;
-            part[1] = part[1] * cosine;
-        }
-        WEFT_UNROLL for (uint i = 0; i < kParts; ++i) {
-            if (of_rows)
-                left[k * kParts + i][lane / 4u][lane % 4u] = part[i];
-            else
-                right[k * kParts + i][lane / 4u][lane % 4u] = part[i];
+        if (of_rows) {
+            left[k * kParts][lane / 4u][lane % 4u] = kHalf * cosine;
+            left[k * kParts + 1u][lane / 4u][lane % 4u] = kHalf * sine;
+        } else {
+            right[k * kParts][lane / 4u][lane % 4u] = kHalf * cosine;
+            right[k * kParts + 1u][lane / 4u][lane % 4u] = kHalf * sine;
         }
     }
 }
 
 WEFT_GPU void take_qubit(uint k) {
     const uint upper_rows = own_row(0u) / 4u, lower_rows = own_row(4u) / 4u, columns = own_column() / 4u;
-    Real a[kMostParts][kRows], b[kMostParts][kColumns];
+    Real a[kParts][kRows], b[kParts][kColumns], of_rz[kColumns];
     WEFT_UNROLL for (uint part = 0; part < kParts; ++part) {
         const Real4 upper = left[k * kParts + part][upper_rows], lower = left[k * kParts + part][lower_rows],
                     of_columns = right[k * kParts + part][columns];
@@ -78,12 +64,15 @@ WEFT_GPU void take_qubit(uint k) {
             b[part][i] = of_columns[i];
         }
     }
+    WEFT_UNROLL for (uint j = 0; j < kColumns; ++j) of_rz[j] = Real(4.0f) * b[1][j];
     WEFT_UNROLL for (uint i = 0; i < kRows; ++i) WEFT_UNROLL for (uint j = 0; j < kColumns; ++j) {
         WEFT_PRECISE Real apart = a[0][i] - b[0][j];
         WEFT_PRECISE Real square = apart * apart;
-        WEFT_UNROLL for (uint part = 1; part < kParts; ++part) {
-            apart = a[part][i] - b[part][j];
-            square = fma(apart, apart, square);
+        apart = a[1][i] - b[1][j];
+        square = fma(apart, apart, square);
+        if (kRz) {
+            WEFT_PRECISE const Real further = fma(a[1][i], of_rz[j], kOne);
+            square *= further;
         }
         if (kLong)
             deviation[i][j] = fma(square, kOne - deviation[i][j], deviation[i][j]);
@@ -159,10 +148,9 @@ WEFT_GPU void store_whole(Tile tile, uint first_row, bool mirrored) {
 
 #endif
 
-// Where a strip has the value of a row: neither rows nor columns side by side share a bank of the memory.
-WEFT_GPU uint strip_row(uint column, uint row) {
-    return row ^ column * 4u;
-}
+// A strip of columns of the tile lies where the left samples were. Neither rows nor columns side by side
+// share a bank of the memory.
+#define STRIP(column, row) left[column][((row) ^ (column)*4u) / 4u][(row) % 4u]
 
 // Stores a strip of columns at a time through shared memory, so that neighbouring invocations write
 // neighbouring values; if `mirrored`, also across the diagonal. `skipped` values of the first row are not
@@ -180,7 +168,7 @@ WEFT_GPU void store(Tile tile, uint first_row, uint skipped, uint bound, bool mi
         if (own_column() / kStrip == j) {
             WEFT_UNROLL for (uint i = 0; i < kRows; ++i) WEFT_UNROLL for (uint c = 0; c < kColumns; ++c) {
                 const uint column = own_column() % kStrip + c;
-                strip[column][strip_row(column, own_row(i))] = product[i][c];
+                STRIP(column, own_row(i)) = product[i][c];
             }
         }
         barrier();
@@ -189,13 +177,13 @@ WEFT_GPU void store(Tile tile, uint first_row, uint skipped, uint bound, bool mi
             const uint own = k / kStrip, across = k % kStrip, row = tile.row + own, column = from + across;
             const uint at = (row - first_row) * p.columns + column - skipped;
             if (row <= tile.last_row && column <= tile.last_column && at < bound)
-                put(p.out_base + at, strip[across][strip_row(across, own)]);
+                put(p.out_base + at, STRIP(across, own));
         }
         if (!mirrored) continue;
         for (uint k = gl_LocalInvocationIndex; k < kStrip * kTile; k += gl_WorkGroupSize.x) {
             const uint across = k / kTile, own = k % kTile, row = from + across, column = tile.row + own;
             if (row <= tile.last_column && column <= tile.last_row)
-                put(p.out_base + row * p.columns + column, strip[across][strip_row(across, own)]);
+                put(p.out_base + row * p.columns + column, STRIP(across, own));
         }
     }
 }

@@ -9,7 +9,7 @@
 #include "shaders/shared/lane_units.glsl.h"
 
 layout(local_size_x = 64) in;
-layout(constant_id = 2) const uint kParts = 2;           // as in kernel_product.comp
+layout(constant_id = 2) const bool kRz = false;          // as in kernel_product.comp
 layout(constant_id = 3) const bool kSymmetric = false;   // as in kernel_product.comp
 // Values in one store: 8, 2 or 1. The length of the rows of a symmetric K is a multiple of it.
 layout(constant_id = 5) const uint kTogether = 1;
@@ -27,10 +27,10 @@ layout(set = 0, binding = 1) writeonly buffer Pairs { double pairs[]; };
 layout(set = 0, binding = 1) writeonly buffer Eights { dvec4 eights[]; };
 #endif
 
-const uint kSide = kUnitFloats, kTile = 64, kMostParts = 3;
-Real a[kMostParts][kSide], b[kMostParts][kSide], product[kSide][kSide];
+const uint kSide = kUnitFloats, kTile = 64, kParts = 2;
+Real a[kParts][kSide], b[kParts][kSide], product[kSide][kSide];
 
-// Half of the Bloch vectors of eight samples from `at` on, which is a multiple of 8, as is the length of a plane.
+// Half of the cosines and sines of eight samples from `at` on, which is a multiple of 8, as is the length of a plane.
 #if defined(WEFT_REAL64)
 const uint kUnits = 2;  // of four doubles
 Real element(dvec4 units[kUnits], uint e) {
@@ -42,7 +42,7 @@ Real element(dvec4 units[kUnits], uint e) {
     return unit_element(units[0], e);
 }
 #endif
-void take(uint at, uint qubit, out Real vectors[kMostParts][kSide]) {
+void take(uint at, uint qubit, out Real halves[kParts][kSide]) {
     const uint of_plane = p.stride / kSide * kUnits, from = 2u * qubit * of_plane + at / kSide * kUnits;
     dvec4 cosines[kUnits], sines[kUnits];
     WEFT_UNROLL for (uint i = 0; i < kUnits; ++i) {
@@ -50,14 +50,8 @@ void take(uint at, uint qubit, out Real vectors[kMostParts][kSide]) {
         sines[i] = planes[from + of_plane + i];
     }
     WEFT_UNROLL for (uint e = 0; e < kSide; ++e) {
-        const Real cosine = element(cosines, e), sine = element(sines, e);
-        vectors[0][e] = kHalf * cosine;
-        vectors[1][e] = kHalf * sine;
-        vectors[2][e] = kZero;
-        if (kParts == 3u) {
-            vectors[2][e] = vectors[1][e] * sine;
-            vectors[1][e] = vectors[1][e] * cosine;
-        }
+        halves[0][e] = kHalf * element(cosines, e);
+        halves[1][e] = kHalf * element(sines, e);
     }
 }
 
@@ -71,9 +65,11 @@ void make_values(uint row, uint column) {
         WEFT_UNROLL for (uint i = 0; i < kSide; ++i) WEFT_UNROLL for (uint j = 0; j < kSide; ++j) {
             WEFT_PRECISE Real apart = a[0][i] - b[0][j];
             WEFT_PRECISE Real square = apart * apart;
-            WEFT_UNROLL for (uint part = 1; part < kParts; ++part) {
-                apart = a[part][i] - b[part][j];
-                square = fma(apart, apart, square);
+            apart = a[1][i] - b[1][j];
+            square = fma(apart, apart, square);
+            if (kRz) {
+                WEFT_PRECISE const Real further = fma(a[1][i], Real(4.0f) * b[1][j], kOne);
+                square *= further;
             }
             product[i][j] = fma(-square, product[i][j], product[i][j]);
         }

@@ -44,7 +44,7 @@ void estimate_product(KernelMatrixEstimate& e, const KernelMatrixPlan& plan,
     const std::uint64_t planes = plan.planes_values() * plan.real_bytes();
     e.resident_bytes = product_memory(plan, device, false);
     e.streamed_bytes = product_memory(plan, device, true);
-    e.pair_flops = static_cast<double>(plan.shape.qubits) * (3 * plan.parts + 1);
+    e.pair_flops = static_cast<double>(plan.shape.qubits) * (plan.rz ? 10 : 7);
     // Every part of the qubits rounds a float once more. Every qubit rounds a double by about 1e-18 on
     // average.
     const double qubits = plan.shape.qubits, parts = std::ceil(qubits / std::max(1u, plan.part_qubits));

@@ -32,7 +32,7 @@ void plan_product(KernelMatrixPlan& plan, const KernelMatrixDevice& device, cons
     // Enough for the device's copies. Larger jobs would begin later and taper worse.
     constexpr std::uint64_t kJobBytes = std::uint64_t{48} << 20;
     const DeviceLimits& limits = device.gram.limits;
-    plan.parts = circuit.map == FeatureMap::ryrz ? 3 : 2;
+    plan.rz = circuit.map == FeatureMap::ryrz;
     plan.long_variant = !plan.real64 && plan.shape.qubits > kLongQubits;
     plan.lane_variant = device.gram.software && device.gram.float64 && !plan.long_variant;
     const std::uint64_t unit = plan.lane_variant ? kLaneSamples : 1;

@@ -79,7 +79,7 @@ struct KernelMatrixPlan {
     std::uint64_t stride = 0;     ///< samples of a plane of angles
     std::uint64_t others_at = 0;  ///< sample of the planes that Y begins at; 0 without Y
     // Of the product.
-    std::uint32_t parts = 2;        ///< of a Bloch vector
+    bool rz = false;                ///< kRz of kernel_product.comp
     bool long_variant = false;      ///< kLong of kernel_product.comp
     bool lane_variant = false;      ///< kernel_product_lanes.comp instead
     bool symmetric = false;         ///< one dispatch writes both triangles of a resident K

@@ -23,8 +23,7 @@ struct AnglesLaunch {
 
 struct ProductLaunch {
     StreamHandle stream = nullptr;
-    std::uint32_t parts = 2;
-    bool symmetric = false, long_variant = false;
+    bool rz = false, symmetric = false, long_variant = false;
     std::uint32_t count = 0;  ///< values, or tiles of a symmetric K
     std::uint64_t workgroups = 1;
     shared::KernelProductParameters p{};

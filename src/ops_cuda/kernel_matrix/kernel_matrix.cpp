@@ -43,7 +43,7 @@ void launch_product(StreamHandle stream, const KernelMatrixPlan& plan, const Con
     const Scratch planes = angle_planes(stream, plan, x, y, scale);
     const std::uint64_t columns = plan.shape.columns(), tiles = divide_up(columns, kernels::kProductTile);
     ProductLaunch launch{.stream = stream,
-                         .parts = plan.parts,
+                         .rz = plan.rz,
                          .symmetric = plan.symmetric,
                          .long_variant = plan.long_variant,
                          .p = kernels::product_parameters(plan, options),

@@ -14,11 +14,10 @@ struct KernelAngles {
 #include "shaders/kernel_matrix/kernel_angles.glsl.h"
 };
 
-template <uint parts, bool symmetric, bool long_variant>
+template <bool rz, bool symmetric, bool long_variant>
 struct KernelProduct {
     KERNEL_MEMBERS(KernelProductParameters);
-    static constexpr uint kParts = parts;
-    static constexpr bool kSymmetric = symmetric, kLong = long_variant;
+    static constexpr bool kRz = rz, kSymmetric = symmetric, kLong = long_variant;
     bool kFours;
     const Real* planes;
     Real* values;
@@ -55,22 +54,22 @@ struct KernelScale {
 #include "shaders/kernel_matrix/kernel_scale.glsl.h"
 };
 
-template <uint parts, bool symmetric, bool long_variant>
+template <bool rz, bool symmetric, bool long_variant>
 int launch_product(const ProductLaunch& l) {
-    KernelProduct<parts, symmetric, long_variant> kernel{};
+    KernelProduct<rz, symmetric, long_variant> kernel{};
     kernel.planes = static_cast<const Real*>(l.planes);
     kernel.values = static_cast<Real*>(l.values);
     kernel.fours = static_cast<Real4*>(l.values);
     kernel.kFours = l.p.columns % 4 == 0 && reinterpret_cast<std::uintptr_t>(l.values) % alignof(Real4) == 0;
     return launch_kernel<kThreads>(kernel, l.workgroups, l);
 }
-template <uint parts>
-int launch_parts(const ProductLaunch& l) {
+template <bool rz>
+int launch_map(const ProductLaunch& l) {
 #if !defined(WEFT_REAL64)
     if (l.long_variant)
-        return l.symmetric ? launch_product<parts, true, true>(l) : launch_product<parts, false, true>(l);
+        return l.symmetric ? launch_product<rz, true, true>(l) : launch_product<rz, false, true>(l);
 #endif
-    return l.symmetric ? launch_product<parts, true, false>(l) : launch_product<parts, false, false>(l);
+    return l.symmetric ? launch_product<rz, true, false>(l) : launch_product<rz, false, false>(l);
 }
 
 template <class Kernel>
@@ -102,7 +101,7 @@ int NAME(angles)(const AnglesLaunch& l) {
 }
 
 int NAME(product)(const ProductLaunch& l) {
-    return l.parts == 3 ? launch_parts<3>(l) : launch_parts<2>(l);
+    return l.rz ? launch_map<true>(l) : launch_map<false>(l);
 }
 
 int NAME(norms)(const NormsLaunch& l) {

@@ -39,7 +39,7 @@ template <class Owner>
 Program product_program(Owner& owner, const KernelMatrixPlan& plan, const ProductVariant& variant) {
     const auto [symmetric, before, times] = variant;
     ProgramOptions options{.name = "kernel_product",
-                           .constants = {{2u, plan.parts}, {3u, symmetric}},
+                           .constants = {{2u, plan.rz}, {3u, symmetric}},
                            .elements_per_workgroup = symmetric ? 1 : kProductTile * kProductTile,
                            .max_workgroups = owner.device().limits.max_workgroup_count[0]};
     // At least as many workgroups as tiles, also with few rows.
