@@ -292,7 +292,9 @@ class Inputs(Case):
         for operands, role in ((u, good), "A"), ((good, u), "B"):
             self.refuse(USAGE, "output and %s are the same file" % role, "field", "add", *operands, "-o", self.path("u.h5"),
                         "--field", "goldilocks")
-        self.succeed("field", "add", u, good, "-o", good, "--field", "goldilocks")
+        for operands, role in ((good, u), "A"), ((u, good), "B"):
+            self.refuse(USAGE, "u.npy: output and %s are the same file" % role, "field", "add", *operands, "-o", good,
+                        "--field", "goldilocks")
         self.assertEqual(self.content("x.h5"), before)
 
     def test_standard_input(self):
