@@ -349,6 +349,17 @@ class Fits(Case):
         self.refuse(USAGE, "not expected: --M 2 ", "lattice", "beta", "x.npy", "--M", "2")
         self.refuse(USAGE, "not expected: --one --two ", "lattice", "encode", "x.npy", "-o", "y.npy", "--one", "--two")
 
+    def test_levels_have_two_names_in_reports(self):
+        for name in "--levels", "--M":
+            self.refuse(USAGE, r"--levels: out of range \(got 9, need 1 to 4\)", "profile", "lattice", name, "9")
+
+    def test_a_wrong_shape_of_elements_names_the_field(self):
+        flat = self.write("flat.npy", npy([1] * 4, (4,), "<u8"))
+        self.refuse(USAGE, r"need \(n, 6\) for bls12-381-fp, a row an element; --field names another field\)", "field",
+                    "neg", flat, "-o", self.path("o.npy"))
+        self.refuse(USAGE, r"need \(n, 4\) for bn254-fr, ", "field", "neg", flat, "-o", self.path("o.npy"), "--field",
+                    "bn254-fr")
+
     def test_small_jobs_have_units_that_show_them(self):
         x = self.write("x.npy", npy([0.5] * 4, (1, 4), "<f8"))
         text = self.succeed("encode", "angle", x, "--qubits", "4", "--explain")
