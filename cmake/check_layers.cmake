@@ -38,7 +38,7 @@ add_row(src/vulkan/engine ${pure} vulkan/device/ vulkan/memory/ vulkan/context/)
 add_row(src/vulkan/stream ${pure} vulkan/device/ vulkan/memory/ vulkan/context/ vulkan/engine/)
 add_row(src/vulkan/backend ${pure} vulkan/)
 set(engine_for_ops vulkan/engine/scratch_cache.hpp)
-add_row(src/ops_vulkan/field ops/field/ shaders/field/ ${engine_for_ops})
+add_row(src/ops_vulkan/field base/ ops/field/ shaders/field/ ${engine_for_ops})
 add_row(src/ops_vulkan/encode base/ host/ ops/encode/ shaders/encode/ ${engine_for_ops})
 add_row(src/ops_vulkan/gram base/ host/ ops/encode/footprint.hpp ops/kernel_matrix/ shaders/gram/ ${engine_for_ops})
 add_row(src/ops_vulkan/kernel_matrix base/ host/ ops/encode/footprint.hpp ops/kernel_matrix/ ops_vulkan/gram/ shaders/gram/

@@ -3,6 +3,7 @@
 #include <weft/weft.hpp>
 
 #include <cstdio>
+#include <filesystem>
 #include <vector>
 
 namespace {
@@ -16,8 +17,10 @@ std::uint32_t steps_on_host(std::uint32_t n) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-    const weft::SpirV spirv = weft::compile_glsl({.file = argc > 1 ? argv[1] : "examples/glsl_kernel.comp",
-                                                  .macros = {{"MAX_STEPS", std::to_string(kMaxSteps)}}});
+    // The build puts the shader beside the program, so that it is found from any folder.
+    const std::filesystem::path beside = std::filesystem::path(argv[0]).replace_filename("glsl_kernel.comp");
+    const weft::SpirV spirv = weft::compile_glsl(
+        {.file = argc > 1 ? argv[1] : beside.string(), .macros = {{"MAX_STEPS", std::to_string(kMaxSteps)}}});
     if (!spirv.warnings.empty()) std::fprintf(stderr, "%s\n", spirv.warnings.c_str());
 
     weft::Backend backend;

@@ -106,8 +106,8 @@ class Resident {
           b_(backend, elements * kLimbs),
           out_(backend, elements * kLimbs),
           stream_(backend) {
-        stream_.fill(a_.view(), 1);
-        stream_.fill(b_.view(), 2);
+        stream_.fill(a_.view(), 1u);
+        stream_.fill(b_.view(), 2u);
         stream_.wait();
     }
     /// Milliseconds for each of several jobs that are submitted together.

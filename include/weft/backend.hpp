@@ -31,8 +31,9 @@ struct PlanReport {
     Path ordinary_path = Path::staged;  ///< path of large jobs from ordinary memory
     Path small_path = Path::host;       ///< path of jobs of at most small_bytes
     std::uint64_t small_bytes = 0;
-    std::uint64_t chunk_elements = 0;  ///< an upper bound unless Config sets it
-    std::uint64_t chunk_bytes = 0;     ///< tuned size in its place; 0: not tuned
+    std::uint64_t chunk_elements = 0;
+    bool chunk_exact = false;       ///< Config set chunk_elements; otherwise it is an upper bound
+    std::uint64_t chunk_bytes = 0;  ///< tuned size in its place; 0: not tuned
     bool synchronization2 = false;
     std::uint32_t ring_slots = 0;
     std::uint32_t copy_threads = 0;

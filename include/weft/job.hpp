@@ -86,20 +86,30 @@ class SpanList {
     std::size_t size_ = 0;
 };
 
-/// Bytes that follow `count` and `first` in the shader's push-constant block.
+/// Bytes that follow `count` and `first` in the shader's push-constant block. They are copied, not converted:
+/// a single number must be an integer or a floating-point number as the shader's member is, else the job or
+/// dispatch is refused. Members of structs and arrays are not compared.
 class Parameters {
   public:
+    enum class Number { none, integer, floating };  ///< none: not a single number
+
     Parameters() = default;
     template <class T>
-    requires std::is_trivially_copyable_v<T> Parameters(const T& value) : size_(sizeof(T)) {
+    requires std::is_trivially_copyable_v<T> Parameters(const T& value)
+        : size_(sizeof(T)),
+          number_(std::floating_point<T> ? Number::floating
+                  : std::integral<T>     ? Number::integer
+                                         : Number::none) {
         static_assert(sizeof(T) <= kMaxParameterBytes);
         std::memcpy(bytes_.data(), &value, sizeof(T));
     }
     std::span<const std::byte> bytes() const noexcept { return {bytes_.data(), size_}; }
+    Number number() const noexcept { return number_; }
 
   private:
     std::array<std::byte, kMaxParameterBytes> bytes_{};
     std::size_t size_ = 0;
+    Number number_ = Number::none;
 };
 
 /// One unit of streamed work. `inputs` go in order to the program's bindings that are read, `outputs` to

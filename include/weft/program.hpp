@@ -44,16 +44,18 @@ struct Binding {
     std::uint64_t least_bytes = 0;
 };
 
-/// Value of a specialization constant. 32-bit scalars only (bool, int, uint, float).
+/// Value of a specialization constant. 32-bit scalars only (bool, int, uint, float). A float is refused for a
+/// constant of another type, and another value for a constant that is a float: bits are not converted.
 struct SpecConstant {
     SpecConstant(std::uint32_t constant_id, std::uint32_t v) : id(constant_id), bits(v) {}
     SpecConstant(std::uint32_t constant_id, std::int32_t v)
         : id(constant_id), bits(static_cast<std::uint32_t>(v)) {}
     SpecConstant(std::uint32_t constant_id, bool v) : id(constant_id), bits(v ? 1u : 0u) {}
     SpecConstant(std::uint32_t constant_id, float v)
-        : id(constant_id), bits(std::bit_cast<std::uint32_t>(v)) {}
+        : id(constant_id), bits(std::bit_cast<std::uint32_t>(v)), floating(true) {}
     std::uint32_t id;
     std::uint32_t bits;
+    bool floating = false;
 };
 
 /// Type of a specialization constant; a Program sets the first four.

@@ -9,13 +9,16 @@
 //     const std::vector<float> back = stream.download(x);
 #pragma once
 
+#include <bit>
 #include <chrono>
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <weft/backend.hpp>
@@ -31,8 +34,47 @@ class StreamState;
 struct EventState;
 }  // namespace core
 
+namespace detail {
+
+/// A shared_ptr that refuses use once it was moved from, while one that was never set is legal.
+template <class T>
+class Movable {
+  public:
+    Movable() = default;
+    explicit Movable(std::shared_ptr<T> object) : object_(std::move(object)) {}
+    Movable(const Movable&) = default;
+    Movable& operator=(const Movable&) = default;
+    Movable(Movable&& other) noexcept
+        : object_(std::move(other.object_)), moved_(std::exchange(other.moved_, true)) {}
+    Movable& operator=(Movable&& other) noexcept {
+        if (this == &other) return *this;
+        object_ = std::move(other.object_);
+        moved_ = std::exchange(other.moved_, true);
+        return *this;
+    }
+    ~Movable() = default;
+
+    const std::shared_ptr<T>& get(const char* type) const {
+        if (moved_) throw Error(Errc::invalid_argument, std::string(type) + ": used after it was moved from");
+        return object_;
+    }
+
+  private:
+    std::shared_ptr<T> object_;
+    bool moved_ = false;
+};
+
+/// What fills elements of T: a word for elements of any type, and for those of 4 bytes one of their values.
+template <class Value, class T>
+concept FillValue = !std::is_const_v<T> &&
+                    (std::same_as<Value, std::uint32_t> || (sizeof(T) == 4 && std::same_as<Value, T>) ||
+                     (sizeof(T) == 4 && std::integral<T> && std::integral<Value> &&
+                      !std::same_as<Value, bool> && sizeof(Value) <= 4));
+
+}  // namespace detail
+
 /// A point in the work of a stream: reached when everything submitted to it before is done. Cheap to copy;
-/// may be used from any thread. A default-made Event is always reached.
+/// may be used from any thread. A default-made Event is always reached; one that was moved from refuses use.
 class Event {
   public:
     Event() = default;
@@ -44,29 +86,29 @@ class Event {
   private:
     friend struct detail::Access;
     explicit Event(std::shared_ptr<const core::EventState> state) : state_(std::move(state)) {}
-    const std::shared_ptr<const core::EventState>& state() const noexcept { return state_; }
+    const std::shared_ptr<const core::EventState>& state() const { return state_.get("Event"); }
 
-    std::shared_ptr<const core::EventState> state_;
+    detail::Movable<const core::EventState> state_;
 };
 
 /// Steps recorded by Stream::record, with the barriers between them. It runs any number of times, each time
 /// for the cost of one submission. Keeps the buffers that it uses alive. Cheap to copy; streams of the same
-/// backend may replay it from different threads.
+/// backend may replay it from different threads. One that was moved from refuses use.
 class Sequence {
   public:
     Sequence() = default;  ///< of no steps
 
-    std::uint64_t steps() const noexcept;       ///< dispatches, copies, fills and uploads
-    std::uint64_t dispatches() const noexcept;  ///< those of them that run a program
+    std::uint64_t steps() const;       ///< dispatches, copies, fills and uploads
+    std::uint64_t dispatches() const;  ///< those of them that run a program
     /// Barriers between the steps. There is none between steps that use different memory.
-    std::uint64_t barriers() const noexcept;
+    std::uint64_t barriers() const;
 
   private:
     friend struct detail::Access;
     explicit Sequence(std::shared_ptr<core::CommandList> list) : list_(std::move(list)) {}
-    const std::shared_ptr<core::CommandList>& list() const noexcept { return list_; }
+    const std::shared_ptr<core::CommandList>& list() const { return list_.get("Sequence"); }
 
-    std::shared_ptr<core::CommandList> list_;
+    detail::Movable<core::CommandList> list_;
 };
 
 /// Which of the device's queues a stream submits to. Where the plan has one queue for all, they are the same.
@@ -106,11 +148,19 @@ class Stream {
         upload(source, target.view());
     }
 
-    /// Fills `target` with a repeated 32-bit value. Errors: invalid_argument - range not a multiple of 4
-    /// bytes.
-    template <class T>
-    void fill(BufferView<T> target, std::uint32_t value) {
-        fill_bytes(detail::Access::object(target), target.first() * sizeof(T), target.bytes(), value);
+    /// Fills `target`. Elements of 4 bytes take a value of their own type, such as 1.0f for floats, and
+    /// integers take any integer of at most 32 bits. A std::uint32_t is a word that is repeated over elements
+    /// of any type: 0u fills with zeros. Other values do not compile, because they would be converted.
+    /// Errors: invalid_argument - range not a multiple of 4 bytes.
+    template <class T, class Value>
+    requires detail::FillValue<Value, T>
+    void fill(BufferView<T> target, Value value) {
+        std::uint32_t word = 0;
+        if constexpr (std::integral<Value>)
+            word = static_cast<std::uint32_t>(value);
+        else
+            word = std::bit_cast<std::uint32_t>(value);
+        fill_bytes(detail::Access::object(target), target.first() * sizeof(T), target.bytes(), word);
     }
 
     /// From device to device, or to or from a HostBuffer without a copy by the host. A compute stream makes
@@ -118,7 +168,8 @@ class Stream {
     /// offsets and sizes are multiples of 16 bytes. Errors: invalid_argument - sizes differ, or ranges of one
     /// buffer overlap.
     template <class T>
-    void copy(std::type_identity_t<BufferView<const T>> source, BufferView<T> target) {
+    requires(!std::is_const_v<T>) void copy(std::type_identity_t<BufferView<const T>> source,
+                                            BufferView<T> target) {
         copy_bytes(detail::Access::object(source), source.first() * sizeof(T), source.bytes(),
                    detail::Access::object(target), target.first() * sizeof(T), target.bytes());
     }

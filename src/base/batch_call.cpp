@@ -26,6 +26,11 @@ void require_members(const char* function, const BatchOptions& options, const Ba
             "automatic or off");
 }
 
+std::uint64_t wanted_chunk_items(const PlanReport& plan, const BatchOptions& options) noexcept {
+    if (options.chunk_elements != 0) return options.chunk_elements;
+    return plan.chunk_exact ? plan.chunk_elements : 0;
+}
+
 void ProgressMeter::check() const {
     if (options_.cancel.stop_requested())
         throw Error(Errc::cancelled, std::string(function_) + ": cancelled by its stop token (" +

@@ -19,6 +19,9 @@ struct BatchMembers {
 /// names it.
 void require_members(const char* function, const BatchOptions& options, const BatchMembers& honoured);
 
+/// The items of a chunk, in the unit of OpReport::items, as the call or Config sets them; 0: nothing is set.
+std::uint64_t wanted_chunk_items(const PlanReport& plan, const BatchOptions& options) noexcept;
+
 /// Belongs to one call; the options must outlive it.
 class ProgressMeter {
   public:

@@ -33,4 +33,10 @@ void Log::write(LogLevel level, std::string_view line) const noexcept {
     current = outer;
 }
 
+std::string ms_text(double seconds) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.3g ms", seconds * 1e3);
+    return text;
+}
+
 }  // namespace weft::core

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <mutex>
+#include <string>
 #include <string_view>
 
 #include <weft/config.hpp>
@@ -23,5 +24,8 @@ class Log {
     LogCallback callback_;
     mutable std::mutex mutex_;  // one line at a time
 };
+
+/// "12.3 ms", for lines of the log.
+std::string ms_text(double seconds);
 
 }  // namespace weft::core

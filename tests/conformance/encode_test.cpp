@@ -3,9 +3,13 @@
 // bits in all places of one back end, and have the same faults.
 #include "conformance/encode_cases.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <weft/weft.hpp>
@@ -242,5 +246,82 @@ TEST_CASE("encode conformance: equal angles stay within the bound for their numb
                     CHECK(worst > 1e-6);  // so the error does grow with the number of qubits
             });
         }
+    });
+}
+
+TEST_CASE("encode conformance: a list of arrays has the bits and the faults of its arrays") {
+    on_device([](weft::Backend& backend) {
+        for (const auto& [method, qubits] :
+             {std::pair{EncodeMethod::amplitude, 3u}, std::pair{EncodeMethod::angle, 5u},
+              std::pair{EncodeMethod::phase, 4u}, std::pair{EncodeMethod::iqp, 3u},
+              std::pair{EncodeMethod::iqp_z, 14u}, std::pair{EncodeMethod::amplitude, 14u}})
+            on_places(backend, 1, [&](auto& place) {
+                if constexpr (std::remove_reference_t<decltype(place)>::kHost) {
+                    INFO("method " << weft::to_string(method) << ", " << qubits << " qubits");
+                    const std::uint64_t features = weft::encode_features(method, qubits);
+                    constexpr std::uint64_t kSamples[] = {2, 1, 7, 1};
+                    std::vector<std::vector<double>> values;
+                    std::vector<std::vector<c32>> states, want;
+                    std::vector<weft::EncodeJob> jobs;
+                    std::uint64_t seed = 0;
+                    for (const std::uint64_t samples : kSamples) {
+                        std::vector<double>& x = values.emplace_back(samples * features);
+                        for (double& value : x) value = std::sin(0.37 * static_cast<double>(++seed));
+                        if (samples == 7) x[2 * features] = std::nan("");
+                        states.emplace_back(samples << qubits, c32(7, 7));
+                        std::optional<weft::EncodeError> failed;
+                        want.push_back(encode_at<c32>(place, method, x, {samples, qubits}, &failed));
+                        CHECK(failed.has_value() == (samples == 7));
+                    }
+                    for (std::size_t j = 0; j < values.size(); ++j)
+                        jobs.push_back({values[j], states[j], kSamples[j]});
+                    std::vector<std::uint64_t> seen;
+                    weft::EncodeHostOptions options{.batch = place.batch()};
+                    options.batch.progress = [&](const weft::Progress& p) {
+                        CHECK(p.total == 11);
+                        seen.push_back(p.done);
+                    };
+                    try {
+                        call_encode_batch(place, method, std::span<const weft::EncodeJob>(jobs), qubits,
+                                          options);
+                        FAIL_CHECK("the bad sample was not reported");
+                    } catch (const weft::EncodeError& error) {
+                        REQUIRE(error.failures().size() == 1);
+                        CHECK(error.failures()[0].job == 2);
+                        CHECK(error.failures()[0].sample == 2);
+                        CHECK(std::string(error.what()).find("job 2 sample 2 value 0") != std::string::npos);
+                    }
+                    CHECK(states == want);
+                    CHECK(std::is_sorted(seen.begin(), seen.end()));
+                    values[2][2 * features] = 0.5;
+                    const weft::OpReport report = call_encode_batch(
+                        place, method, std::span<const weft::EncodeJob>(jobs), qubits, options);
+                    CHECK(report.items == 11);
+                    CHECK(report.jobs == 4);
+                    CHECK(seen.back() == 11);
+                    CHECK(report.op == "encode_batch");
+                }
+            });
+    });
+}
+
+TEST_CASE("encode conformance: a list of arrays with check_values writes nothing if one value is bad") {
+    on_device([](weft::Backend& backend) {
+        on_places(backend, 0, [&](auto& place) {
+            if constexpr (std::remove_reference_t<decltype(place)>::kHost) {
+                const std::vector<double> good{0.1, 0.2}, bad{0.3, std::nan("")};
+                std::vector<c32> first(4, c32(7, 7)), second(4, c32(7, 7));
+                const std::vector<weft::EncodeJob> jobs{{good, first, 1}, {bad, second, 1}};
+                const weft::EncodeHostOptions options{.check_values = true, .batch = place.batch()};
+                check_error(weft::Errc::invalid_argument, "job 1 sample 0 value 1 is not a number", [&] {
+                    call_encode_batch(place, EncodeMethod::angle, std::span<const weft::EncodeJob>(jobs), 2u,
+                                      options);
+                });
+                CHECK(first == std::vector<c32>(4, c32(7, 7)));
+                const weft::OpReport none = call_encode_batch(
+                    place, EncodeMethod::angle, std::span<const weft::EncodeJob>(), 2u, options);
+                CHECK(none.items == 0);
+            }
+        });
     });
 }

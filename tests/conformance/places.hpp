@@ -234,6 +234,7 @@ class CudaStreamed : public HostMemory {
 #endif
 WEFT_CALL_EVERYWHERE(field_apply)
 WEFT_CALL_EVERYWHERE(encode)
+WEFT_CALL_EVERYWHERE(encode_batch)
 WEFT_CALL_EVERYWHERE(kernel_matrix)
 WEFT_CALL_EVERYWHERE(lattice_encode)
 WEFT_CALL_EVERYWHERE(lattice_decode)

@@ -52,12 +52,15 @@ TEST_CASE("refusals: field") {
         const auto row = [&](const char* text, weft::Field field, FieldOp op, const typename Place::In& x,
                              const typename Place::In& y, const typename Place::Out& z,
                              const weft::ConstHostArray& scalar = {},
-                             weft::FieldForm form = weft::FieldForm::plain) {
+                             weft::FieldForm form = weft::FieldForm::plain,
+                             weft::FieldShader shader = weft::FieldShader::automatic) {
             refuse(text, [&] {
                 if constexpr (Place::kHost)
-                    call_field_apply(place, field, op, x, y, scalar, z, weft::FieldHostOptions{.form = form});
+                    call_field_apply(place, field, op, x, y, scalar, z,
+                                     weft::FieldHostOptions{.form = form, .shader = shader});
                 else
-                    call_field_apply(place, field, op, x, y, scalar, z, weft::FieldOptions{.form = form});
+                    call_field_apply(place, field, op, x, y, scalar, z,
+                                     weft::FieldOptions{.form = form, .shader = shader});
             });
         };
         const Wide five{5}, p_of_goldilocks{0xffffffff00000001}, all_ones{~std::uint64_t{0}};
@@ -100,6 +103,9 @@ TEST_CASE("refusals: field") {
             out(0, 60));
         row("no such form (got 9, need 0 to 1)", bn254_fp, FieldOp::neg, in(0, 60), none, out(0, 60), {},
             static_cast<weft::FieldForm>(9));
+        row("FieldShader::limbs64 does not apply to fields of 31 bits (got limbs64 for koalabear, need",
+            koalabear, FieldOp::neg, narrow, none, narrow, {}, weft::FieldForm::plain,
+            weft::FieldShader::limbs64);
         if constexpr (Place::kHost) CHECK(place.values(o) == Wide(120, 77));
     });
 }
@@ -169,15 +175,14 @@ TEST_CASE("refusals: kernel matrix") {
         };
         const auto cross = [&](const char* text, const typename Place::In& rows,
                                const typename Place::In& others, const typename Place::Out& values,
-                               const weft::KernelMatrixShape& shape) {
+                               const weft::KernelMatrixShape& shape,
+                               const weft::KernelMatrixOptions& options = {}) {
             refuse(text, [&] {
                 const weft::KernelMatrixCircuit circuit;
                 if constexpr (Place::kHost)
-                    call_kernel_matrix(place, circuit, rows, others, values, shape,
-                                       weft::KernelMatrixHostOptions{});
+                    call_kernel_matrix(place, circuit, rows, others, values, shape, on_host(options));
                 else
-                    call_kernel_matrix(place, circuit, rows, others, values, shape,
-                                       weft::KernelMatrixOptions{});
+                    call_kernel_matrix(place, circuit, rows, others, values, shape, options);
             });
         };
         const std::vector<double> weights{0.3, 0.7, -0.2};
@@ -193,6 +198,23 @@ TEST_CASE("refusals: kernel matrix") {
         cross("y does not fit the shape (got 6 values, need 4)", x(6), x(6), k(6), {3, 2, 2});
         cross("types differ (got X of float64 and Y of float32", wide, x(4), k(64), {32, 2, 2});
         cross("no rows of Y", x(6), x(6), k(9), {3, 0, 2});
+        // Options that would do nothing.
+        const std::vector<double> layers{0.3, 0.7, -0.2, 0.4};
+        const weft::KernelMatrixCircuit cancels{.weights = layers};
+        square("KernelMatrixOptions::jitter does not apply without normalize (got 0.01, need 0)", x(6), k(9),
+               {3, 0, 2}, {}, {.jitter = 0.01});
+        cross("KernelMatrixOptions::jitter does not apply to K of X with Y", x(6), x(4), k(6), {3, 2, 2},
+              {.normalize = true, .jitter = 0.01});
+        square(
+            "KernelMatrixOptions::state_tile does not apply to a circuit in closed form, which builds no "
+            "states (got 64, need -1)",
+            x(6), k(9), {3, 0, 2}, cancels, {.state_tile = 64});
+        square(
+            "KernelMatrixOptions::bulk_states does not apply to a circuit in closed form, which builds no "
+            "states (got on, need automatic or off)",
+            x(6), k(9), {3, 0, 2}, cancels, {.bulk_states = weft::Choice::on});
+        square("KernelMatrixOptions::autotune does not apply to ", x(6), k(9), {3, 0, 2}, cancels,
+               {.autotune = weft::Choice::on});
         if constexpr (Place::kHost) CHECK(place.values(kernel) == std::vector<float>(64, -7));
     });
 }
@@ -229,6 +251,8 @@ TEST_CASE("refusals: lattice") {
         row("LatticeCode::beta", {.beta = 0}, 64, 128, 16);
         row("LatticeCode::alpha", {.alpha = 5}, 64, 128, 16);
         row("LatticeCode::max_retries", {.max_retries = 101}, 64, 128, 16);
+        row("LatticeCode::dither_first does not apply without dither_seed (got 5, need 0)",
+            {.dither_first = 5}, 64, 128, 16);
         refuse("lattice_quantize: ", [&] {
             const auto y = place.write(values, 64), shifted = place.write(values, 64, 4);
             if constexpr (Place::kHost)

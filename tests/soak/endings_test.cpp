@@ -162,12 +162,18 @@ TEST_CASE("endings: objects that were moved from refuse by name, take new values
             {"JobPipeline: used after", [&] { pipeline.submit(work.job); }},
             {"JobPipeline: used after", [&] { pipeline.wait_all(); }},
             {"JobPipeline: used after", [&] { (void)pipeline.report(); }},
+            {"Sequence: used after", [&] { stream2.replay(sequence); }},
+            {"Sequence: used after", [&] { (void)sequence.steps(); }},
+            {"Sequence: used after", [&] { stream2.replay(weft::Sequence(sequence)); }},
+            {"Event: used after", [&] { (void)event.done(); }},
+            {"Event: used after", [&] { event.wait(); }},
+            {"Event: used after", [&] { stream2.wait_for(event); }},
         };
         for (const auto& c : kCalls) check_error(Errc::invalid_argument, c.text, c.call);
         CHECK(host.data() == nullptr);
-        stream2.replay(sequence);  // the sequence has no steps
-        CHECK(sequence.steps() == 0);
-        CHECK(event.done());
+        stream2.replay(weft::Sequence());  // of no steps
+        CHECK(weft::Event().done());
+        event = std::move(event2);
         CHECK(event.wait());
         stream = std::move(stream2);
         buffer = std::move(buffer2);

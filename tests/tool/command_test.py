@@ -12,6 +12,7 @@ import os
 import random
 import re
 import resource
+import shutil
 import signal
 import struct
 import subprocess
@@ -281,22 +282,21 @@ class Values(Case):
         text = header_text("<u8", "(%d, 6)" % n)
         a = self.write("a.npy", with_header(text, pack(block) * times))
         b = self.write("b.npy", with_header(text, pack(block[::-1]) * times))
-        report = json.loads(self.succeed("field", "add", a, b, "-o", b, "--json"))
+        out = self.path("out.npy")
+        report = json.loads(self.succeed("field", "add", a, b, "-o", out, "--json"))
         self.assertEqual(report["elements"], n)
         expected = pack([(x + y) % P for x, y in zip(block, block[::-1])]) * times
-        with open(b, "rb") as file:
+        with open(out, "rb") as file:
             self.assertTrue(file.read().endswith(expected))
-        self.assertEqual(os.path.getsize(b), 128 + len(expected))
+        self.assertEqual(os.path.getsize(out), 128 + len(expected))
 
-    def test_output_over_an_input(self):
+    def test_no_output_over_an_input(self):
         a, b = [1, P - 1, 5], [2, 3, P - 5]
         a_path, b_path = self.write("a.npy", npy(a)), self.write("b.npy", npy(b))
-        self.succeed("field", "add", a_path, b_path, "-o", a_path)
-        self.assertEqual(read_result(a_path), [3, 2, 0])
-        self.succeed("field", "sub", a_path, b_path, "-o", b_path)
-        self.assertEqual(read_result(b_path), [1, P - 1, 5])
-        self.succeed("field", "add", b_path, b_path, "-o", b_path)
-        self.assertEqual(read_result(b_path), [2, P - 2, 10])
+        self.refuse(USAGE, "a.npy: output and A are the same file", "field", "add", a_path, b_path, "-o", a_path)
+        self.refuse(USAGE, "b.npy: output and B are the same file", "field", "sub", a_path, b_path, "-o", b_path)
+        self.refuse(USAGE, "a.npy: output and A are the same file", "field", "neg", a_path, "-o", a_path)
+        self.assertEqual((read_result(a_path), read_result(b_path)), (a, b))
         self.assertEqual(self.files(), ["a.npy", "b.npy"])
 
     def test_output_in_the_current_folder_and_through_a_link(self):
@@ -1024,6 +1024,53 @@ class Reports(Case):
         self.assertEqual(cold["cache"]["state"], "off")
         # --device wins over the variable.
         self.succeed("info", "--device", chosen["uuid"][:8], env={"WEFT_DEVICE": "nomatch"})
+
+    def write_manifest(self, name, text):
+        with open(self.path(name), "w") as file:
+            file.write(text)
+        return self.path(name)
+
+    def test_info_shows_the_loader_and_the_manifests_of_drivers(self):
+        loader = json.loads(self.succeed("info", "--json"))["loader"]
+        self.assertTrue(os.path.isfile(loader["file"]))
+        self.assertTrue([d for d in loader["drivers"] if not d["problem"] and os.path.isfile(d["manifest"])])
+        self.assertIn("loader     " + loader["file"], self.succeed("info"))
+        good = self.write_manifest("good.json", '{"ICD": {"library_path": "./driver.so", "api_version": "1.3.5"}}')
+        bare = self.write_manifest("bare.json", '{"ICD": {"library_path": "driver_of_nobody.so"}}')
+        damaged = self.write_manifest("damaged.json", "{[")
+        with open(self.path("driver.so"), "w"):
+            pass
+        want = [(good, "1.3.5", self.path("driver.so"), ""), (damaged, "", "", "names no library"),
+                (bare, "", "driver_of_nobody.so", ""), (self.path("none.json"), "", "", "cannot be read")]
+
+        def drivers(**env):
+            loader = json.loads(self.run_weft("info", "--json", env=env).stdout)["loader"]
+            return [(d["manifest"], d["api"], d["library"], d["problem"]) for d in loader["drivers"]]
+        for name in "VK_DRIVER_FILES", "VK_ICD_FILENAMES":
+            env = {"VK_DRIVER_FILES": "", name: ":".join(w[0] for w in want)}
+            self.assertEqual(drivers(**env), want)
+        self.assertEqual(drivers(VK_DRIVER_FILES=self.folder.name), sorted(want[:3]))
+        text = self.run_weft("info", env={"VK_DRIVER_FILES": good}).stdout
+        self.assertIn("drivers    %s (VK_DRIVER_FILES): %s, Vulkan 1.3.5" % (good, self.path("driver.so")), text)
+        env = {"VK_DRIVER_FILES": "", "VK_ICD_FILENAMES": ""}
+        standard = drivers(**env)
+        self.assertEqual(drivers(VK_ADD_DRIVER_FILES=good, **env), [want[0]] + standard)
+        os.makedirs(self.path("data/vulkan/icd.d"))
+        os.rename(damaged, self.path("data/vulkan/icd.d/damaged.json"))
+        self.assertIn(self.path("data/vulkan/icd.d/damaged.json"),
+                      [d[0] for d in drivers(XDG_DATA_DIRS=self.path("data"), **env)])
+
+    def test_info_tells_of_a_loader_of_an_environment(self):
+        system = json.loads(self.succeed("info", "--json"))["loader"]["file"]
+        os.mkdir(self.path("lib"))
+        copy = self.path("lib/libvulkan.so.1")
+        shutil.copy(system, copy)
+        env = {"WEFT_VULKAN_LIBRARY": copy, "CONDA_PREFIX": self.folder.name}
+        loader = json.loads(self.succeed("info", "--json", env=env))["loader"]
+        self.assertEqual((loader["file"], loader["environment"]), (copy, self.folder.name))
+        self.assertIn("of the environment %s, not of the system" % self.folder.name, self.succeed("info", env=env))
+        other = json.loads(self.succeed("info", "--json", env={"CONDA_PREFIX": self.folder.name}))["loader"]
+        self.assertEqual((other["file"], other["environment"]), (system, None))
 
     def test_help_has_an_example_each(self):
         for command in [], ["info"], ["field"], ["field", "list"], *(["field", op] for op in OPERATIONS), \

@@ -292,7 +292,9 @@ class Inputs(Case):
         for operands, role in ((u, good), "A"), ((good, u), "B"):
             self.refuse(USAGE, "output and %s are the same file" % role, "field", "add", *operands, "-o", self.path("u.h5"),
                         "--field", "goldilocks")
-        self.succeed("field", "add", u, good, "-o", good, "--field", "goldilocks")
+        for operands, role in ((good, u), "A"), ((u, good), "B"):
+            self.refuse(USAGE, "u.npy: output and %s are the same file" % role, "field", "add", *operands, "-o", good,
+                        "--field", "goldilocks")
         self.assertEqual(self.content("x.h5"), before)
 
     def test_standard_input(self):
@@ -346,6 +348,17 @@ class Fits(Case):
     def test_unknown_words_are_named_in_their_order(self):
         self.refuse(USAGE, "not expected: --M 2 ", "lattice", "beta", "x.npy", "--M", "2")
         self.refuse(USAGE, "not expected: --one --two ", "lattice", "encode", "x.npy", "-o", "y.npy", "--one", "--two")
+
+    def test_levels_have_two_names_in_reports(self):
+        for name in "--levels", "--M":
+            self.refuse(USAGE, r"--levels: out of range \(got 9, need 1 to 4\)", "profile", "lattice", name, "9")
+
+    def test_a_wrong_shape_of_elements_names_the_field(self):
+        flat = self.write("flat.npy", npy([1] * 4, (4,), "<u8"))
+        self.refuse(USAGE, r"need \(n, 6\) for bls12-381-fp, a row an element; --field names another field\)", "field",
+                    "neg", flat, "-o", self.path("o.npy"))
+        self.refuse(USAGE, r"need \(n, 4\) for bn254-fr, ", "field", "neg", flat, "-o", self.path("o.npy"), "--field",
+                    "bn254-fr")
 
     def test_small_jobs_have_units_that_show_them(self):
         x = self.write("x.npy", npy([0.5] * 4, (1, 4), "<f8"))

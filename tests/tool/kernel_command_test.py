@@ -219,7 +219,9 @@ class Kernel(Case):
         other = self.write("y32.npy", matrix(Y, "<f4"))
         odd = self.write("odd.npy", matrix([[1 + 0j, 0j, 0j]], "<c8"))
         for pattern, arguments in (
-                ("x: row 1 column 0 is not a number", [nan, "-o", self.out]),
+                ("^weft: .*nan.npy: row 1 column 0 is not a number", [nan, "-o", self.out]),
+                ("^weft: .*nan.npy: row 1 column 0 is not a number", [self.x, nan, "-o", self.out]),
+                ("^weft: .*nan.npy: row 1 column 0 is not a number", [self.x, "-o", self.out, "--weights", nan, "--reupload"]),
                 ("no such map", [self.x, "-o", self.out, "--map", "rx"]),
                 ("needs the file", [self.x]),
                 ("needs the layers", [self.x, "-o", self.out, "--reupload"]),
@@ -227,6 +229,9 @@ class Kernel(Case):
                 ("--jitter: out of range", [self.x, "-o", self.out, "--jitter", "-1", "--normalize"]),
                 ("--jitter: of the diagonal", [self.x, self.y, "-o", self.out, "--jitter", "1", "--normalize"]),
                 ("--tile: out of range .got 0", [self.x, "-o", self.out, "--tile", "0"]),
+                ("--tile: this circuit has a closed form", [self.x, "-o", self.out, "--tile", "64"]),
+                ("--tile: this circuit has a closed form", [self.x, "--explain", "--tile", "64"]),
+                ("--bulk-states: this circuit has", [self.x, "-o", self.out, "--bulk-states", "on", "--weights", self.w]),
                 ("--vram-fraction: out of range", [self.x, "-o", self.out, "--vram-fraction", "0"]),
                 ("wrong number of columns", [self.x, wide, "-o", self.out]),
                 ("wrong number of columns", [wide, "-o", self.out, "--weights", self.w]),

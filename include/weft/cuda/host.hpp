@@ -40,6 +40,9 @@ OpReport field_apply(Field field, FieldOp op, const ConstHostArray& a, const Con
 
 OpReport encode(EncodeMethod method, const ConstHostArray& values, const HostArray& states,
                 const StateShape& shape, const EncodeHostOptions& options = {});
+/// The arrays are encoded one after the other.
+OpReport encode_batch(EncodeMethod method, std::span<const EncodeJob> jobs, std::uint32_t qubits,
+                      const EncodeHostOptions& options = {});
 
 OpReport lattice_encode(const LatticeCode& code, std::span<const float> x, std::span<std::uint8_t> codes,
                         std::span<std::uint8_t> status = {}, const LatticeHostOptions& options = {});

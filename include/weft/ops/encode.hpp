@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -59,6 +60,7 @@ struct EncodeFailure {
     std::uint64_t sample = 0;
     std::uint64_t position = 0;  ///< of the first value at fault in its sample; 0 if all values are
     EncodeFault fault = EncodeFault::zero_norm;
+    std::uint64_t job = 0;  ///< of encode_batch, whose samples are counted in each job
 };
 
 /// invalid_argument with every sample, row or vector that an op cannot take; the text names the first ones.
@@ -137,6 +139,23 @@ EncodeOutcome encode(Stream& stream, EncodeMethod method, const ConstDeviceArray
 /// the smallest part that can be streamed does not fit, the text has both figures; as run_batch.
 OpReport encode(Backend& backend, EncodeMethod method, const ConstHostArray& values, const HostArray& states,
                 const StateShape& shape, const EncodeHostOptions& options = {});
+
+/// One array of encode_batch, with its states.
+struct EncodeJob {
+    ConstHostArray values{};    ///< [samples, features]
+    HostArray states{};         ///< [samples, 2^qubits]
+    std::uint64_t samples = 0;  ///< 1 or more
+};
+
+/// encode() of a list of arrays as one batch: small arrays share submissions, and upload, kernel and download
+/// of neighbours overlap. Numbers of samples may differ. Types, and values of a sample, are those of the
+/// first job. Progress counts the samples of all jobs, which are also the items of the report; its jobs are
+/// those given. Without jobs nothing runs.
+///
+/// Errors: as encode() on host memory, where texts and failures() name the job; also invalid_argument - a job
+/// of other types or another number of values a sample, states that overlap an array of another job.
+OpReport encode_batch(Backend& backend, EncodeMethod method, std::span<const EncodeJob> jobs,
+                      std::uint32_t qubits, const EncodeHostOptions& options = {});
 
 namespace detail {
 template <class Where>

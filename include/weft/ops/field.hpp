@@ -83,7 +83,7 @@ inline constexpr std::size_t kBls12381FpLimbs = 6;  ///< 64-bit limbs of one ele
 enum class FieldShader {
     automatic,  ///< the shader that measured faster on this kind of device
     limbs32,    ///< 32-bit integers, no optional feature
-    limbs64,    ///< 64-bit integers, needs shaderInt64; fields of 31 bits do not use them
+    limbs64,    ///< 64-bit integers, needs shaderInt64; refused for fields of 31 bits, which have none
 };
 
 /// Of operations on resident vectors, and of programs.

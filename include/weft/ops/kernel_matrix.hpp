@@ -60,6 +60,8 @@ inline StateShape::operator KernelMatrixShape() const {
     return {samples, 0, qubits};
 }
 
+/// The first three are about states, which the closed form does not build: with it state_tile, and `on` of
+/// the other two, are refused.
 struct KernelMatrixOptions {
     std::int64_t state_tile = -1;  ///< states built at a time, 1 or more; -1: planned
     /// Uses tiles that were measured on this device (<weft/tune/kernel_matrix.hpp>). A call on host memory
@@ -68,9 +70,9 @@ struct KernelMatrixOptions {
     Choice bulk_states = Choice::automatic;  ///< builds all states once; automatic: if they fit
     double vram_fraction = 0.85;  ///< part of the memory budget that may be used, above 0, at most 1
     /// Divides K[i, j] by sqrt(d_i d_j) with d_i = max(K[i, i] + jitter, 1e-12), and sets the diagonal to 1.
-    /// With Y it divides by the root of the product of both rows' values with themselves, without jitter.
+    /// With Y it divides by the root of the product of both rows' values with themselves.
     bool normalize = false;
-    double jitter = 0;  ///< at least 0; normalize alone uses it
+    double jitter = 0;  ///< at least 0; refused without normalize and with Y
 };
 
 /// The same members for calls on host memory, and `batch`.

@@ -47,7 +47,7 @@ struct LatticeCode {
     /// coded, and back when decoded, which makes the error uniform and independent of the value. The point
     /// depends on seed, `dither_first` + i and lattice only.
     std::optional<std::uint64_t> dither_seed{};
-    std::uint64_t dither_first = 0;  ///< number of the first vector of a call
+    std::uint64_t dither_first = 0;  ///< number of the first vector of a call; refused without a seed
 };
 
 /// Bits of a digit: 8, or if packed as many as q - 1 needs.

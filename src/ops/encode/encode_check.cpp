@@ -147,8 +147,9 @@ void find_in_rows(std::vector<EncodeFailure>& failures, EncodeMethod method, std
     }
 }
 
-std::string describe(const EncodeFailure& failure) {
-    const std::string where = "sample " + std::to_string(failure.sample);
+std::string describe(const EncodeFailure& failure, bool batch) {
+    const std::string where = (batch ? "job " + std::to_string(failure.job) + " " : std::string()) +
+                              "sample " + std::to_string(failure.sample);
     if (failure.fault == EncodeFault::zero_norm) return where + " has zero norm";
     return where + " value " + std::to_string(failure.position) + " is " + to_string(failure.fault);
 }
@@ -249,12 +250,12 @@ void append_failures(std::vector<EncodeFailure>& failures, std::span<const std::
     }
 }
 
-void require_no_failures(EncodeMethod method, std::vector<EncodeFailure> failures, bool written) {
+void require_no_failures(EncodeMethod method, std::vector<EncodeFailure> failures, bool written, bool batch) {
     if (failures.empty()) return;
     constexpr std::size_t kMostNamed = 4;
     std::string text;
     for (std::size_t i = 0; i < std::min(kMostNamed, failures.size()); ++i)
-        text += (i == 0 ? "" : ", ") + describe(failures[i]);
+        text += (i == 0 ? "" : ", ") + describe(failures[i], batch);
     const std::string count = std::to_string(failures.size());
     if (failures.size() > kMostNamed) text += " and so on";
     text += " (" + count + (failures.size() == 1 ? " sample" : " samples") + " cannot be encoded; ";

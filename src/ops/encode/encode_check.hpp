@@ -33,7 +33,9 @@ std::vector<EncodeFailure> find_faults(EncodeMethod method, std::uint32_t qubits
 void append_failures(std::vector<EncodeFailure>& failures, std::span<const std::uint32_t> status,
                      std::uint32_t block_bits, std::uint64_t first);
 
-/// Throws an EncodeError if there are failures. `written`: all other states have been written.
-void require_no_failures(EncodeMethod method, std::vector<EncodeFailure> failures, bool written);
+/// Throws an EncodeError if there are failures. `written`: all other states have been written. `batch`: the
+/// text names jobs.
+void require_no_failures(EncodeMethod method, std::vector<EncodeFailure> failures, bool written,
+                         bool batch = false);
 
 }  // namespace weft::kernels

@@ -214,7 +214,9 @@ EncodeEstimate estimate(const DeviceInfo& device, const EncodeRoom& room, Encode
     result.streamed_bytes =
         streamed.single_dispatch()
             ? std::max(least, std::min(jobs_bytes(streamed, room), room.available))
-            : rounds_bytes(streamed, device, fit_rounds(streamed, device, 0, room.available));
+            : rounds_bytes(
+                  streamed, device,
+                  fit_rounds(streamed, device, room.chunk_exact ? room.chunk_elements : 0, room.available));
     const std::uint64_t all = result.bytes_in + result.bytes_out + result.scratch_bytes;
     const std::uint64_t largest = std::max(result.bytes_in, result.bytes_out);
     if (largest > device.limits.max_buffer_bytes)

@@ -19,6 +19,7 @@ struct EncodeRoom {
     std::uint32_t slots = 3;
     bool copies = true;  ///< chunks of run_batch may be staged, and then lie in host and in device memory
     std::uint64_t chunk_elements = kDefaultChunkElements;
+    bool chunk_exact = false;     ///< chunk_elements was set, and bounds the samples of a round too
     std::uint64_t available = 0;  ///< bytes of the device, within Config::memory_limit
 };
 

@@ -176,6 +176,11 @@ void check_field_enums(const char* function, Field field, FieldOp op, FieldForm 
     core::check_enum(function, "operation", op, FieldOp::inner_product);
     core::check_enum(function, "form", form, FieldForm::montgomery);
     core::check_enum(function, "shader", shader, FieldShader::limbs64);
+    if (shader == FieldShader::limbs64 && field_info(field).limb_bytes == 4)
+        throw Error(Errc::invalid_argument, std::string(function) +
+                                                ": FieldShader::limbs64 does not apply to fields of 31 bits "
+                                                "(got limbs64 for " +
+                                                to_string(field) + ", need automatic or limbs32)");
 }
 
 void refuse_field_shader(const std::string& function, const char* options, FieldShader shader) {

@@ -20,7 +20,8 @@ ElementType limb_type(const FieldInfo& field);
 /// "a has float32 elements (got float32, need uint64 limbs of bn254-fr)"
 std::string wrong_limbs(const FieldInfo& field, const char* name, ElementType got);
 
-/// Errors: invalid_argument - an enum that holds none of its values; `function` opens the text.
+/// Errors: invalid_argument - an enum that holds none of its values, or limbs64 for a field of 31 bits;
+/// `function` opens the text.
 void check_field_enums(const char* function, Field field, FieldOp op, FieldForm form, FieldShader shader);
 
 /// For CUDA, which has one kernel for every FieldShader. Errors: invalid_argument - a shader was chosen;

@@ -43,6 +43,18 @@ namespace {
     throw Error(Errc::invalid_argument, "kernel_matrix: " + what);
 }
 
+[[noreturn]] void refuse_option(const char* member, const char* where, const std::string& got,
+                                const char* need) {
+    refuse(std::string("KernelMatrixOptions::") + member + " does not apply " + where + " (got " + got +
+           ", need " + need + ")");
+}
+
+std::string number(double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%g", value);
+    return text;
+}
+
 // `value` is not finite, or is too large to be scaled.
 EncodeFault fault_of(double value) {
     return std::isnan(value)   ? EncodeFault::not_a_number
@@ -231,6 +243,20 @@ void check_kernel_options(const KernelMatrixOptions& options) {
                ", need above 0, at most 1)");
     if (!(options.jitter >= 0) || !std::isfinite(options.jitter))
         refuse("jitter out of range (got " + std::to_string(options.jitter) + ", need 0 or more)");
+    if (options.jitter != 0 && !options.normalize)
+        refuse_option("jitter", "without normalize", number(options.jitter), "0");
+}
+
+void check_options_apply(const KernelMatrixOptions& options, const KernelMatrixShape& shape,
+                         KernelMatrixMethod method) {
+    if (options.jitter != 0 && !shape.square())
+        refuse_option("jitter", "to K of X with Y, which has no diagonal", number(options.jitter), "0");
+    if (method == KernelMatrixMethod::states) return;
+    constexpr const char* kNoStates = "to a circuit in closed form, which builds no states";
+    if (options.state_tile != -1)
+        refuse_option("state_tile", kNoStates, std::to_string(options.state_tile), "-1");
+    if (options.bulk_states == Choice::on) refuse_option("bulk_states", kNoStates, "on", "automatic or off");
+    if (options.autotune == Choice::on) refuse_option("autotune", kNoStates, "on", "automatic or off");
 }
 
 KernelMatrixOptions host_options(const KernelMatrixHostOptions& options, bool stage_times) {

@@ -31,6 +31,9 @@ std::optional<ArrayFacts> facts_of(const Array* array) {
 }
 
 void check_kernel_options(const KernelMatrixOptions& options);
+/// Refuses options that a call of this shape and method would ignore.
+void check_options_apply(const KernelMatrixOptions& options, const KernelMatrixShape& shape,
+                         KernelMatrixMethod method);
 /// The options without `batch`, whose members that do not apply are refused. `stage_times` says whether it
 /// applies.
 KernelMatrixOptions host_options(const KernelMatrixHostOptions& options, bool stage_times);

@@ -6,6 +6,7 @@
 
 #include <weft/error.hpp>
 
+#include "ops/kernel_matrix/kernel_check.hpp"
 #include "ops/kernel_matrix/kernel_estimate.hpp"
 
 namespace weft::kernels {
@@ -210,6 +211,7 @@ KernelMatrixPlan plan_kernel(const KernelMatrixDevice& device, const KernelMatri
     plan.layers = effective_layers(circuit);
     plan.method =
         circuit.given || plan.layers != 0 ? KernelMatrixMethod::states : KernelMatrixMethod::product;
+    check_options_apply(options, shape, plan.method);
     if (plan.method == KernelMatrixMethod::product)
         plan_product(plan, device, circuit, options);
     else

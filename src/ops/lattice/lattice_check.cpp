@@ -130,6 +130,9 @@ void check_lattice_code(const char* function, const LatticeCode& code) {
     if (code.max_retries > most)
         bad("max_retries", std::to_string(code.max_retries),
             "at most " + std::to_string(most) + " with this alpha");
+    if (!code.dither_seed && code.dither_first != 0)
+        refuse(function, "LatticeCode::dither_first does not apply without dither_seed" +
+                             got_need(std::to_string(code.dither_first), "0"));
 }
 
 void check_size(const char* function, const char* name, const char* unit, std::size_t got, std::size_t need) {

@@ -8,6 +8,7 @@
 
 #include "base/batch_call.hpp"
 #include "cuda/streamed_chunks.hpp"
+#include "ops/encode/encode_batch_check.hpp"
 #include "ops/encode/encode_check.hpp"
 #include "ops_cuda/encode/encode_steps.hpp"
 
@@ -50,6 +51,45 @@ OpReport encode(EncodeMethod method, const ConstHostArray& values, const HostArr
     report.op = "encode";
     report.method = to_string(method);
     report.items = shape.samples;
+    return report;
+}
+
+OpReport encode_batch(EncodeMethod method, std::span<const EncodeJob> jobs, std::uint32_t qubits,
+                      const EncodeHostOptions& options) {
+    const std::uint64_t features = kernels::check_encode_jobs(method, jobs, qubits);
+    core::require_members("encode", options.batch, {});
+    if (options.check_values)
+        kernels::require_no_failures(
+            method, kernels::find_job_faults(method, qubits, features, jobs, host_threads()), false, true);
+    const std::uint64_t all = kernels::samples_of(jobs);
+    OpReport report;
+    EncodeHostOptions each{.batch = options.batch};
+    if (options.batch.progress)
+        each.batch.progress = [&](const Progress& p) {
+            options.batch.progress({report.items + p.done, all, report.wall_s + p.elapsed_s});
+        };
+    std::vector<EncodeFailure> failures;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        const StateShape shape{jobs[i].samples, qubits};
+        try {
+            const OpReport one = encode(method, jobs[i].values, jobs[i].states, shape, each);
+            report.path = one.path;
+            report.wall_s += one.wall_s;
+        } catch (const EncodeError& error) {
+            for (EncodeFailure failure : error.failures()) {
+                failure.job = i;
+                failures.push_back(failure);
+            }
+        }
+        report.items += shape.samples;
+        report.bytes_in += jobs[i].values.bytes();
+        report.bytes_out += jobs[i].states.bytes();
+    }
+    kernels::require_no_failures(method, std::move(failures), true, true);
+    report.op = "encode_batch";
+    report.method = to_string(method);
+    report.jobs = jobs.size();
+    report.elements = all;
     return report;
 }
 

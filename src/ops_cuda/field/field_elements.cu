@@ -9,15 +9,23 @@ namespace {
 template <class Size, FieldOp op>
 __device__ __forceinline__ Limbs<Size> result_of(const Arithmetic<Size>& field, const Limbs<Size>& x,
                                                  const Limbs<Size>& y, const Limbs<Size>& scalar) {
-    if constexpr (op == FieldOp::add) return field.add(x, y);
-    if constexpr (op == FieldOp::sub) return field.sub(x, y);
-    if constexpr (op == FieldOp::neg) return neg_mod(x, field.p);
-    if constexpr (op == FieldOp::axpy) return field.add(field.mul(scalar, x), y);
-    if constexpr (op == FieldOp::to_montgomery) return field.mul(x, field.factor);
-    // Plain values take a second pass, times R^2 / R.
-    Limbs<Size> z = x, by = op == FieldOp::square ? x : y;
-    for (unsigned pass = 0; pass < field.passes; ++pass, by = field.factor) z = field.mul(z, by);
-    return z;
+    if constexpr (op == FieldOp::add) {
+        return field.add(x, y);
+    } else if constexpr (op == FieldOp::sub) {
+        return field.sub(x, y);
+    } else if constexpr (op == FieldOp::neg) {
+        return neg_mod(x, field.p);
+    } else if constexpr (op == FieldOp::axpy) {
+        return field.add(field.mul(scalar, x), y);
+    } else if constexpr (op == FieldOp::to_montgomery) {
+        return field.mul(x, field.factor);
+    } else {
+        static_assert(op == FieldOp::mul || op == FieldOp::square);
+        // Plain values take a second pass, times R^2 / R.
+        Limbs<Size> z = x, by = op == FieldOp::square ? x : y;
+        for (unsigned pass = 0; pass < field.passes; ++pass, by = field.factor) z = field.mul(z, by);
+        return z;
+    }
 }
 
 // The kEach elements of a thread lie blockDim apart. All of them are loaded before the first is stored.
@@ -69,9 +77,15 @@ int launch_field_elements(const FieldLaunch& l) {
                 return launch<Size, FieldOp::square>(l);
             case FieldOp::axpy:
                 return launch<Size, FieldOp::axpy>(l);
-            default:  // to or from Montgomery form, which the factor decides
+            case FieldOp::to_montgomery:
+            case FieldOp::from_montgomery:  // the factor decides
                 return launch<Size, FieldOp::to_montgomery>(l);
+            case FieldOp::inverse:
+            case FieldOp::sum:
+            case FieldOp::inner_product:
+                break;  // launched elsewhere
         }
+        return static_cast<int>(cudaErrorInvalidValue);
     });
 }
 

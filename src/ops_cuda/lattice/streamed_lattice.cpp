@@ -34,7 +34,7 @@ struct Part {
         values = rows * shape.width;
         codes = code_words(whole, vectors);
         status = status_words(vectors);
-        code.dither_first += chunk.first * shape.element_vectors;
+        if (code.dither_seed) code.dither_first += chunk.first * shape.element_vectors;
     }
     LatticeCode code;
     std::uint64_t vectors, values, codes, status;

@@ -8,6 +8,7 @@
 #include <weft/error.hpp>
 
 #include "base/batch_call.hpp"
+#include "ops/encode/encode_batch_check.hpp"
 #include "ops/encode/encode_check.hpp"
 #include "ops/encode/encode_plan.hpp"
 #include "ops_vulkan/encode/encode_steps.hpp"
@@ -31,6 +32,7 @@ kernels::EncodeRoom kernels::room_of(const Backend& backend) {
     room.slots = plan.ring_slots;
     room.copies = stages(backend);
     room.chunk_elements = plan.chunk_elements;
+    room.chunk_exact = plan.chunk_exact;
     const MemoryReport memory = backend.memory();
     for (const MemoryReport::Heap& heap : memory.heaps)
         if (heap.device_local)
@@ -108,30 +110,92 @@ EncodeOutcome encode(Stream& stream, EncodeMethod method, const ConstDeviceArray
     return outcome;
 }
 
-OpReport encode(Backend& backend, EncodeMethod method, const ConstHostArray& values, const HostArray& states,
-                const StateShape& shape, const EncodeHostOptions& options) {
-    const EncodeTypes types{values.type, states.type};
-    const std::uint64_t features = kernels::check_encode(method, shape, types, values.size, states.size);
-    kernels::check_spans(values, states);
-    core::check_batch_options(backend, options.batch);
-    core::require_members("encode", options.batch, {.mode = true, .chunk_elements = true});
+namespace {
+
+// States that need several passes: one array after the other.
+BatchReport encode_one_by_one(Backend& backend, kernels::EncodePlan plan, std::span<const EncodeJob> arrays,
+                              const BatchOptions& options, std::uint64_t most,
+                              std::vector<EncodeFailure>& failures) {
+    const std::uint64_t all = plan.samples;
+    std::uint64_t done = 0;
+    BatchReport total;
+    BatchOptions batch = options;
+    if (options.progress)
+        batch.progress = [&](const Progress& p) {
+            options.progress({done + p.done, all, total.wall_s + p.elapsed_s});
+        };
+    for (const EncodeJob& array : arrays) {
+        plan.samples = array.samples;
+        std::vector<EncodeFailure> found;
+        const BatchReport one =
+            kernels::encode_by_rounds(backend, plan, array.values, array.states, batch, most, found);
+        for (EncodeFailure& failure : found) failure.sample += done;
+        failures.insert(failures.end(), found.begin(), found.end());
+        done += array.samples;
+        total.path = one.path;
+        total.jobs += one.jobs;
+        total.elements += one.elements;
+        total.bytes_in += one.bytes_in;
+        total.bytes_out += one.bytes_out;
+        total.wall_s += one.wall_s;
+    }
+    return total;
+}
+
+// The arrays and the batch options have been checked. `batch`: failures name jobs.
+OpReport encode_arrays(Backend& backend, EncodeMethod method, std::span<const EncodeJob> arrays,
+                       std::uint32_t qubits, std::uint64_t features, const EncodeHostOptions& options,
+                       bool batch) {
+    const StateShape shape{kernels::samples_of(arrays), qubits};
+    const EncodeTypes types{arrays[0].values.type, arrays[0].states.type};
     const kernels::EncodePlan plan =
         kernels::plan_encode(backend.device(), method, types, shape, features, true);
-    const std::uint64_t most = require_memory(backend, plan, options.batch);
+    BatchOptions settled = options.batch;
+    settled.chunk_elements = core::wanted_chunk_items(backend.plan(), options.batch);
+    const std::uint64_t most = require_memory(backend, plan, settled);
     if (options.check_values)
         kernels::require_no_failures(
-            method, kernels::find_faults(method, shape.qubits, features, values, backend.plan().copy_threads),
-            false);
+            method, kernels::find_job_faults(method, qubits, features, arrays, backend.plan().copy_threads),
+            false, batch);
     std::vector<EncodeFailure> failures;
     OpReport report;
     static_cast<BatchReport&>(report) =
-        plan.single_dispatch()
-            ? kernels::encode_by_jobs(backend, plan, values, states, options.batch, failures)
-            : kernels::encode_by_rounds(backend, plan, values, states, options.batch, most, failures);
-    kernels::require_no_failures(method, std::move(failures), true);
+        plan.single_dispatch() ? kernels::encode_by_jobs(backend, plan, arrays, settled, failures)
+                               : encode_one_by_one(backend, plan, arrays, settled, most, failures);
+    if (batch) kernels::name_jobs(arrays, failures);
+    kernels::require_no_failures(method, std::move(failures), true, batch);
     report.op = "encode";
     report.method = to_string(method);
     report.items = shape.samples;
+    return report;
+}
+
+void check_options(Backend& backend, const BatchOptions& options) {
+    core::check_batch_options(backend, options);
+    core::require_members("encode", options, {.mode = true, .chunk_elements = true});
+}
+
+}  // namespace
+
+OpReport encode(Backend& backend, EncodeMethod method, const ConstHostArray& values, const HostArray& states,
+                const StateShape& shape, const EncodeHostOptions& options) {
+    const std::uint64_t features =
+        kernels::check_encode(method, shape, {values.type, states.type}, values.size, states.size);
+    kernels::check_spans(values, states);
+    check_options(backend, options.batch);
+    const EncodeJob array{values, states, shape.samples};
+    return encode_arrays(backend, method, {&array, 1}, shape.qubits, features, options, false);
+}
+
+OpReport encode_batch(Backend& backend, EncodeMethod method, std::span<const EncodeJob> jobs,
+                      std::uint32_t qubits, const EncodeHostOptions& options) {
+    const std::uint64_t features = kernels::check_encode_jobs(method, jobs, qubits);
+    check_options(backend, options.batch);
+    OpReport report;
+    if (!jobs.empty()) report = encode_arrays(backend, method, jobs, qubits, features, options, true);
+    report.op = "encode_batch";
+    report.method = to_string(method);
+    report.jobs = jobs.size();
     return report;
 }
 

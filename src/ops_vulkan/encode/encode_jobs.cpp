@@ -17,20 +17,21 @@
 namespace weft::kernels {
 namespace {
 
-Job make_job(const EncodePlan& plan, const ConstHostArray& values, const HostArray& states,
-             std::uint32_t* status, std::uint32_t* tasks, std::uint64_t row, std::uint64_t rows) {
+/// Rows [row, row + rows) of an array; `at` is the first of them among the rows of all arrays.
+Job make_job(const EncodePlan& plan, const EncodeJob& array, std::uint32_t* status, std::uint32_t* tasks,
+             std::uint64_t at, std::uint64_t row, std::uint64_t rows) {
     const bool by_element = plan.whole_rows();
     Job job;
-    job.inputs.push_back({static_cast<const std::byte*>(values.data) + row * plan.row_bytes_in(),
+    job.inputs.push_back({static_cast<const std::byte*>(array.values.data) + row * plan.row_bytes_in(),
                           rows * plan.row_bytes_in(), !by_element});
-    job.outputs.push_back(
-        {static_cast<std::byte*>(states.data) + row * plan.row_bytes_out(), rows * plan.row_bytes_out()});
+    job.outputs.push_back({static_cast<std::byte*>(array.states.data) + row * plan.row_bytes_out(),
+                           rows * plan.row_bytes_out()});
     job.elements = rows << plan.block_bits();
-    job.outputs.push_back({status + 2 * (row << plan.block_bits()), job.elements * kStatusBytes});
+    job.outputs.push_back({status + 2 * (at << plan.block_bits()), job.elements * kStatusBytes});
     if (plan.task_words != 0) {
         const std::uint64_t words = plan.task_words;
-        job.inputs.push_back({tasks + words * row, words * rows * 4});
-        job.outputs.push_back({tasks + words * row, words * rows * 4});
+        job.inputs.push_back({tasks + words * at, words * rows * 4});
+        job.outputs.push_back({tasks + words * at, words * rows * 4});
     }
     job.parameters = shared::EncodeParameters{
         static_cast<std::uint32_t>(plan.features),          plan.qubits, plan.parameter_bits(), 0, 0, 0,
@@ -65,9 +66,8 @@ class StatusWords {
 
 }  // namespace
 
-BatchReport encode_by_jobs(Backend& backend, const EncodePlan& plan, const ConstHostArray& values,
-                           const HostArray& states, const BatchOptions& options,
-                           std::vector<EncodeFailure>& failures) {
+BatchReport encode_by_jobs(Backend& backend, const EncodePlan& plan, std::span<const EncodeJob> arrays,
+                           const BatchOptions& options, std::vector<EncodeFailure>& failures) {
     const Program program = encode_program(backend, plan, EncodeStep::states);
     const std::uint64_t moved = plan.bytes_in() + plan.bytes_out();
     auto words = StatusWords::of_call(backend, 0, 2 * (plan.samples << plan.block_bits()), moved);
@@ -75,15 +75,19 @@ BatchReport encode_by_jobs(Backend& backend, const EncodePlan& plan, const Const
     auto tasks = StatusWords::of_call(backend, 1, plan.samples * plan.task_words, moved);
     std::fill(tasks->span().begin(), tasks->span().end(), 0u);
     std::vector<Job> jobs;
+    std::vector<std::uint64_t> ends;  // rows of all arrays up to the end of each job
     const std::uint64_t step = rows_per_job(plan);
-    for (std::uint64_t row = 0; row < plan.samples; row += step)
-        jobs.push_back(make_job(plan, values, states, status.data(), tasks->span().data(), row,
-                                std::min(step, plan.samples - row)));
+    for (const EncodeJob& array : arrays)
+        for (std::uint64_t row = 0; row < array.samples; row += step) {
+            const std::uint64_t rows = std::min(step, array.samples - row),
+                                at = ends.empty() ? 0 : ends.back();
+            jobs.push_back(make_job(plan, array, status.data(), tasks->span().data(), at, row, rows));
+            ends.push_back(at + rows);
+        }
     BatchOptions batch = options;
     if (options.progress)
         batch.progress = [&](const Progress& jobs_done) {
-            options.progress(
-                {std::min(jobs_done.done * step, plan.samples), plan.samples, jobs_done.elapsed_s});
+            options.progress({ends[jobs_done.done - 1], plan.samples, jobs_done.elapsed_s});
         };
     BatchReport report = run_batch(backend, program, jobs, batch);
     append_failures(failures, status, plan.block_bits(), 0);

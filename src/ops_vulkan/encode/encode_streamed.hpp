@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -43,12 +44,12 @@ class Kept {
 
 EncodeRoom room_of(const Backend& backend);
 
-/// Appends the samples that failed. Arguments have been checked.
-BatchReport encode_by_jobs(Backend& backend, const EncodePlan& plan, const ConstHostArray& values,
-                           const HostArray& states, const BatchOptions& options,
-                           std::vector<EncodeFailure>& failures);
+/// Encodes all arrays as one batch; the samples of the plan are those of all of them. Appends the samples
+/// that failed, counted over all arrays. Arguments have been checked.
+BatchReport encode_by_jobs(Backend& backend, const EncodePlan& plan, std::span<const EncodeJob> arrays,
+                           const BatchOptions& options, std::vector<EncodeFailure>& failures);
 
-/// The same by a Stream, with at most `most` bytes of memory.
+/// One array by a Stream, with at most `most` bytes of memory.
 BatchReport encode_by_rounds(Backend& backend, const EncodePlan& plan, const ConstHostArray& values,
                              const HostArray& states, const BatchOptions& options, std::uint64_t most,
                              std::vector<EncodeFailure>& failures);

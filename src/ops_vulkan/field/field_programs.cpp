@@ -5,6 +5,8 @@
 #include <array>
 #include <string>
 
+#include <weft/error.hpp>
+
 #include "ops/field/field_check.hpp"
 #include "ops/field/field_plan.hpp"
 
@@ -27,6 +29,7 @@ struct ModuleWords {
 constexpr std::array kModuleOf{Module::add,    Module::sub,     Module::neg,          Module::mul,
                                Module::square, Module::inverse, Module::scale,        Module::scale,
                                Module::axpy,   Module::sum,     Module::inner_product};
+static_assert(kModuleOf.size() == static_cast<std::size_t>(FieldOp::inner_product) + 1);
 
 // The ids are those of shaders/field/field_interface.h.
 std::vector<SpecConstant> constants_of(const shared::FieldConstants& f, const FieldProducts& products,
@@ -53,6 +56,10 @@ Program make_program(Owner& owner, Field field, FieldOp op, std::uint64_t elemen
     const auto found = std::find_if(std::begin(kModules), std::end(kModules), [&](const ModuleWords& m) {
         return m.module == module && m.words == f.words && m.shader == plan.shader;
     });
+    if (found == std::end(kModules))
+        throw Error(Errc::unsupported,
+                    field_function(op) + ": this build has no such shader (got elements of " +
+                        std::to_string(f.words) + " words, need one of field_modules.inc)");
     ProgramOptions program{
         .name = field_function(op),
         .constants =

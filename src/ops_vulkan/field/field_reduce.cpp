@@ -7,6 +7,7 @@
 #include <weft/job.hpp>
 #include <weft/program.hpp>
 
+#include "base/batch_call.hpp"
 #include "ops/field/field_plan.hpp"
 #include "ops/field/field_scalar.hpp"
 #include "ops_vulkan/field/field_programs.hpp"
@@ -75,9 +76,8 @@ class Reduction {
 };
 
 // The user gives the size of chunks in elements of the field.
-std::uint64_t chunk_blocks(const Backend& backend, std::uint64_t wanted) {
-    const std::uint64_t configured = backend.plan().chunk_elements;
-    if (wanted == 0 && configured != kDefaultChunkElements) wanted = configured;
+std::uint64_t chunk_blocks(const Backend& backend, const BatchOptions& options) {
+    const std::uint64_t wanted = core::wanted_chunk_items(backend.plan(), options);
     return wanted == 0 ? 0 : std::max<std::uint64_t>(wanted / kFieldStreamedBlock, 1);
 }
 
@@ -88,7 +88,7 @@ BatchReport reduce_batch(Backend& backend, const FieldCall& call, const FieldHos
     const Program program = make_field_program(backend, call.field.field, call.op, 0,
                                                {.form = options.form, .shader = options.shader});
     BatchOptions batch = options.batch;
-    batch.chunk_elements = chunk_blocks(backend, batch.chunk_elements);
+    batch.chunk_elements = chunk_blocks(backend, batch);
     const std::uint64_t total = call.elements();
     // The last progress is reported when the results are in place.
     if (batch.progress)
@@ -101,6 +101,7 @@ BatchReport reduce_batch(Backend& backend, const FieldCall& call, const FieldHos
     if (batch.progress && !call.jobs.empty()) options.batch.progress({total, total, report.wall_s});
     report.jobs = call.jobs.size();
     report.elements = total;
+    report.chunk_elements = std::min(report.chunk_elements * kFieldStreamedBlock, total);
     for (StageInterval& interval : report.intervals)
         interval.job = static_cast<std::uint32_t>(work.job_of(interval.job));
     return report;

@@ -7,6 +7,8 @@
 
 #include <weft/job.hpp>
 
+#include "base/batch_call.hpp"
+
 namespace weft::kernels {
 namespace {
 
@@ -105,6 +107,8 @@ BatchReport run_lattice_jobs(Backend& backend, const Program& program, const Lat
         jobs.push_back(tail->job(parameters_of(whole * shape.element_vectors)));
     }
     BatchOptions batch = options;
+    if (const std::uint64_t wanted = core::wanted_chunk_items(backend.plan(), options); wanted != 0)
+        batch.chunk_elements = std::max<std::uint64_t>(wanted / shape.element_vectors, 1);
     if (in_place || options.progress)
         batch.progress = [&](const Progress& progress) {
             if (progress.done > ends.size())
@@ -114,6 +118,7 @@ BatchReport run_lattice_jobs(Backend& backend, const Program& program, const Lat
             if (options.progress) options.progress({vectors, shape.vectors(), progress.elapsed_s});
         };
     BatchReport report = run_batch(backend, program, jobs, batch);
+    report.chunk_elements *= shape.element_vectors;
     if (!tail) return report;
     tail->copy_back(outputs);
     if (options.progress) options.progress({shape.vectors(), shape.vectors(), report.wall_s});

@@ -42,7 +42,8 @@ PipelineKey pipeline_key(std::span<const std::uint32_t> words, const ProgramOpti
     for (const char c : options.entry) digest.add(static_cast<unsigned char>(c), 1);
     auto constants = options.constants;
     std::sort(constants.begin(), constants.end(), [](const auto& x, const auto& y) { return x.id < y.id; });
-    for (const SpecConstant& c : constants) digest.add(c.id, c.bits);
+    for (const SpecConstant& c : constants)
+        digest.add(c.id | (c.floating ? std::uint64_t{1} << 32 : 0), c.bits);
     digest.add(options.local_size[0], options.local_size[1]);
     digest.add(options.local_size[2], options.subgroup_size);
     for (const std::uint32_t binding : options.written_first) digest.add(binding, 2);

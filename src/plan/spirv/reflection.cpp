@@ -153,6 +153,25 @@ class CrossCompiler {
         return static_cast<std::uint32_t>(bytes);
     }
 
+    /// Of vectors and arrays the first number.
+    FirstParameter first_parameter(const spvc_reflected_resource& resource) const {
+        constexpr unsigned kAfterCountAndFirst = 8;
+        const spvc_type block = block_type(resource);
+        for (unsigned i = 0; i < spvc_type_get_num_member_types(block); ++i) {
+            unsigned offset = 0;
+            require(spvc_compiler_type_struct_member_offset(compiler_, block, i, &offset));
+            if (offset != kAfterCountAndFirst) continue;
+            const spvc_type type =
+                spvc_compiler_get_type_handle(compiler_, spvc_type_get_member_type(block, i));
+            const spvc_basetype base = spvc_type_get_basetype(type);
+            if (base == SPVC_BASETYPE_STRUCT) return {};
+            return {spvc_compiler_get_member_name(compiler_, resource.base_type_id, i), true,
+                    base == SPVC_BASETYPE_FP16 || base == SPVC_BASETYPE_FP32 || base == SPVC_BASETYPE_FP64,
+                    spvc_type_get_bit_width(type) / 8};
+        }
+        return {};
+    }
+
   private:
     spvc_type block_type(const spvc_reflected_resource& resource) const {
         return spvc_compiler_get_type_handle(compiler_, resource.base_type_id);
@@ -304,6 +323,19 @@ std::string shorter_than_block(std::uint64_t bytes, const Binding& binding) {
            std::to_string(binding.least_bytes) + ")";
 }
 
+std::string unlike_parameter(const Parameters& given, const FirstParameter& need) {
+    if (!need.known || given.number() == Parameters::Number::none) return {};
+    const bool floating = given.number() == Parameters::Number::floating;
+    const std::uint64_t bytes = given.bytes().size();
+    if (floating == need.floating && (!floating || bytes == need.bytes)) return {};
+    const auto text = [](bool real, std::uint64_t size) {
+        return (real ? "a floating-point number of " : "an integer of ") + std::to_string(size) + " bytes";
+    };
+    return "parameters are another kind of number than the shader's member" +
+           (need.name.empty() ? std::string() : " \"" + need.name + "\"") + " (got " + text(floating, bytes) +
+           ", need " + text(need.floating, need.bytes) + ")";
+}
+
 Reflection reflect(std::span<const std::uint32_t> words, const ProgramOptions& options) {
     const std::string& name = name_of(options);
     check_spirv_words(words, options.entry, name);
@@ -340,9 +372,11 @@ Reflection reflect(std::span<const std::uint32_t> words, const ProgramOptions& o
     refuse_other_resources(compiler, name);
     reflection.bindings = read_bindings(compiler, name);
     declare_written_first(reflection.bindings, options, name);
-    for (const spvc_reflected_resource& block : compiler.resources(SPVC_RESOURCE_TYPE_PUSH_CONSTANT))
+    for (const spvc_reflected_resource& block : compiler.resources(SPVC_RESOURCE_TYPE_PUSH_CONSTANT)) {
         reflection.push_constant_bytes =
             std::max(reflection.push_constant_bytes, compiler.push_constant_bytes(block));
+        reflection.first_parameter = compiler.first_parameter(block);
+    }
     return reflection;
 }
 

@@ -9,15 +9,25 @@
 #include <string>
 #include <vector>
 
+#include <weft/job.hpp>
 #include <weft/program.hpp>
 
 #include "plan/device/device_plan.hpp"
 
 namespace weft::core {
 
+/// The number that begins at byte 8 of the push-constant block, where the caller's parameters begin.
+struct FirstParameter {
+    std::string name;    // may be empty
+    bool known = false;  // there is one
+    bool floating = false;
+    std::uint32_t bytes = 0;
+};
+
 struct Reflection {
     std::vector<Binding> bindings;  // ascending
     std::uint32_t push_constant_bytes = 0;
+    FirstParameter first_parameter;
     std::array<std::uint32_t, 3> local_size{};     // with the given specialization
     std::vector<SpecConstantInfo> spec_constants;  // declared by the module
     std::vector<SpecConstant> constants;           // chosen: those of `constants` and of `local_size`
@@ -36,6 +46,10 @@ std::string binding_text(const Binding& binding);
 std::string listed_binding(const Binding& binding);
 /// Why a range of `bytes` is refused: "range is shorter than the shader's block (got 4 bytes, need 8)".
 std::string shorter_than_block(std::uint64_t bytes, const Binding& binding);
+
+/// Why parameters that are a single number are refused: "parameters are another kind of number than the
+/// shader's member "a" (got an integer of 4 bytes, ..". Empty if they may be taken.
+std::string unlike_parameter(const Parameters& given, const FirstParameter& need);
 
 /// Checks magic, version, instruction lengths, entry point and execution model, without a library.
 /// Errors: invalid_shader - the text says which check failed, with what was found.

@@ -101,6 +101,13 @@ void SpecTable::check(const SpecConstant& constant, const std::string& name) con
         if (target->second.bits != 1 && target->second.bits != 32)
             refuse(name, constant_text(constant) + "is " + std::to_string(target->second.bits) +
                              " bits wide (need bool or 32 bits)");
+    const auto fits = [&](const auto& target) {
+        return (target.second.info.type == SpecType::float32) == constant.floating;
+    };
+    if (std::none_of(first, last, fits))
+        refuse(name, constant_text(constant) + "is of type " + to_string(first->second.info.type) + " (got " +
+                         (constant.floating ? "a float, need an integer or bool)"
+                                            : "an integer or bool, need a float such as 1.0f)"));
 }
 
 std::vector<SpecConstant> SpecTable::chosen(const ProgramOptions& options, const std::string& name) const {

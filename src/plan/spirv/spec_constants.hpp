@@ -23,7 +23,8 @@ class SpecTable {
 
     std::vector<SpecConstantInfo> declared() const;  // ascending ids, one entry each
     /// options.constants, then those that options.local_size asks for where the shader leaves an axis open.
-    /// Errors: invalid_argument - an id that is not declared, given twice, or not bool or 32 bits wide.
+    /// Errors: invalid_argument - an id that is not declared, given twice, not bool or 32 bits wide, or a
+    /// float where the other is none.
     std::vector<SpecConstant> chosen(const ProgramOptions& options, const std::string& name) const;
     /// Writes the values into the module as defaults, so that every later reader sees sizes as they will be.
     void apply(std::span<const SpecConstant> chosen, std::vector<std::uint32_t>& words) const;

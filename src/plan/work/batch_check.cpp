@@ -117,6 +117,9 @@ void check_counts(const ProgramNeeds& program, const Job& job, std::uint64_t ind
         refuse(job_text(program, job, index) +
                "parameters do not fit the push-constant block after count and first" +
                got_need(parameters, std::to_string(room) + " bytes"));
+    if (program.first_parameter == nullptr) return;
+    const std::string unlike = unlike_parameter(job.parameters, *program.first_parameter);
+    if (!unlike.empty()) refuse(job_text(program, job, index) + unlike);
 }
 
 void check_path(const DevicePlan& plan, const DeviceSnapshot& device, Path path) {

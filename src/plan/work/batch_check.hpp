@@ -13,6 +13,7 @@
 
 #include "base/span_set.hpp"
 #include "plan/device/device_plan.hpp"
+#include "plan/spirv/reflection.hpp"
 
 namespace weft::core {
 
@@ -25,6 +26,7 @@ struct ProgramNeeds {
     const char* name = "";
     bool folds = false;  // workgroups may continue along y
     std::uint32_t workgroups_per_element = 1;
+    const FirstParameter* first_parameter = nullptr;  // null: not known
 };
 
 std::uint64_t job_bytes_in(const Job& job);

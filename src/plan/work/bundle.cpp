@@ -38,22 +38,26 @@ std::uint64_t even_chunks(std::uint64_t elements, std::uint64_t limit) {
 Route choose_route(const BatchSettings& settings, const DeviceSnapshot& device, std::uint64_t bundle_bytes,
                    bool pinned) {
     const TransferPlan& t = settings.transfer;
+    const bool small = bundle_bytes <= t.small_bytes;
+    const char* const reason = settings.path != Path::automatic ? "set by the call"
+                               : small                          ? "for small jobs"
+                               : pinned                         ? "for large jobs in page-locked memory"
+                                                                : "for large jobs in ordinary memory";
     Path path = settings.path;
-    if (path == Path::automatic)
-        path = bundle_bytes <= t.small_bytes ? t.small : pinned ? t.large_pinned : t.large_ordinary;
+    if (path == Path::automatic) path = small ? t.small : pinned ? t.large_pinned : t.large_ordinary;
     const bool unified = has_unified_memory(device);
     switch (path) {
         case Path::direct:
-            return {path, false, !unified, false};
+            return {path, false, !unified, false, reason};
         case Path::host:
-            return {path, false, false, false};
+            return {path, false, false, false, reason};
         case Path::imported:
-            return {path, !unified, false, true};
+            return {path, !unified, false, true, reason};
         case Path::automatic:
         case Path::staged:
             break;
     }
-    return {Path::staged, true, false, false};
+    return {Path::staged, true, false, false, reason};
 }
 
 std::uint64_t chunk_limit(const ProgramNeeds& program, const DeviceLimits& limits,

@@ -24,6 +24,7 @@ struct Route {
     bool copies = true;          // through the upload and download queues into device memory
     bool mapped_device = false;  // without copies: unpinned inputs are written into mapped device memory
     bool import = false;         // ordinary spans are imported rather than copied by the host
+    const char* reason = "";     // why this path, for the log
 };
 
 /// A chunk of a job: elements [first, first + count).

@@ -90,6 +90,7 @@ void check_dispatch(const DispatchRequest& request, const DeviceLimits& limits) 
     if (request.parameter_bytes != parameters)
         refuse(request, "parameters do not fit the push-constant block" +
                             got_need(request.parameter_bytes, parameters, "bytes"));
+    if (!request.unlike_parameter.empty()) refuse(request, std::string(request.unlike_parameter));
     constexpr std::uint64_t kMostElements = 0xffffffffu;  // `uint count`
     if (request.elements > kMostElements)
         refuse(request, "too many elements" + got_need(request.elements, kMostElements, "at most"));

@@ -30,6 +30,7 @@ struct DispatchRequest {
     std::uint32_t push_constant_bytes = 0;
     std::uint64_t parameter_bytes = 0;
     std::uint64_t elements = 0;
+    std::string_view unlike_parameter{};  // what is wrong with the kind of the parameters; empty: nothing
 };
 
 /// Errors: invalid_argument - the text names program, binding by number and name, got and need.

@@ -38,6 +38,7 @@ PlanReport report_plan(const DevicePlan& plan) {
     report.ring_slots = plan.ring_slots;
     report.copy_threads = plan.copy_threads;
     report.chunk_elements = plan.chunk_elements;
+    report.chunk_exact = plan.chunk_exact;
     report.chunk_bytes = plan.chunk_bytes;
     report.tuning = plan.tuning;
     report.synchronization2 = plan.synchronization2;

@@ -6,10 +6,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <string_view>
 #include <utility>
 
 #include "base/file_io.hpp"
+#include "base/log.hpp"
+#include "base/startup.hpp"
 #include "plan/work/offset_allocator.hpp"
 #include "vulkan/context/context.hpp"
 #include "vulkan/memory/block_source.hpp"
@@ -153,11 +156,21 @@ std::shared_ptr<BufferObject> BufferObject::import(const std::shared_ptr<Context
     const auto begin = reinterpret_cast<std::uintptr_t>(pointer) / alignment * alignment;
     const auto end =
         (reinterpret_cast<std::uintptr_t>(pointer) + bytes + alignment - 1) / alignment * alignment;
+    const auto start = std::chrono::steady_clock::now();
     std::shared_ptr<BufferObject> buffer(new BufferObject(context, end - begin, "import"));
     buffer->make_buffer(VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT);
     buffer->bind_imported(reinterpret_cast<const void*>(begin));
     context->host_ranges.insert(buffer);
+    if (const Log& log = context->device.log(); log.enabled(LogLevel::info))
+        log.write(LogLevel::info, "import: " + std::to_string(end - begin) + " bytes of ordinary memory in " +
+                                      ms_text(seconds_since(start)));
     return buffer;
+}
+
+void log_refused_import(const Context& context, const Error& refusal) {
+    if (const Log& log = context.device.log(); log.enabled(LogLevel::info))
+        log.write(LogLevel::info,
+                  std::string("import: refused, the memory is copied (") + refusal.what() + ")");
 }
 
 BufferObject::~BufferObject() {
@@ -239,7 +252,8 @@ HostRange ImportRegistry::find_or_import(const std::shared_ptr<Context>& context
         return {std::move(buffer), reinterpret_cast<std::uintptr_t>(pointer) - base};
     } catch (const Error& e) {
         if (e.code() == Errc::device_lost) throw;
-        return {};  // the driver does not import these pages, for example those of a file: the caller copies
+        log_refused_import(*context, e);
+        return {};
     }
 }
 

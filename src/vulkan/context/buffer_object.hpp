@@ -89,6 +89,9 @@ class BufferObject {
     bool coherent_ = true, counted_ = false, host_memory_ = false;
 };
 
+/// At level info, for callers that copy pages which the driver does not take, for example those of a file.
+void log_refused_import(const Context& context, const Error& refusal);
+
 /// Finds the buffer behind a host pointer. HostBuffers and imports are added and removed automatically.
 class HostRanges {
   public:

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/cache_file.hpp"
+#include "base/log.hpp"
 #include "base/startup.hpp"
 
 namespace weft::core {
@@ -72,7 +73,14 @@ void PipelineCache::load() {
             device_.log().write(level,
                                 "pipeline cache " + file_.string() + " is not used: " + report_.disk_state);
     }
-    if (cache_ == VK_NULL_HANDLE) cache_ = make_cache({});
+    const bool loaded = cache_ != VK_NULL_HANDLE;
+    if (loaded || file.absent())
+        device_.log().write(
+            LogLevel::info,
+            "pipeline cache " + file_.string() + ": " +
+                (loaded ? std::to_string(report_.disk_bytes_loaded) + " bytes " : std::string()) +
+                report_.disk_state);
+    if (!loaded) cache_ = make_cache({});
 }
 
 Pipeline PipelineCache::build(std::span<const std::uint32_t> words, const ProgramOptions& options,
@@ -146,6 +154,10 @@ const Pipeline& PipelineCache::get(std::span<const std::uint32_t> words, const P
         report_.last_create_s = it->second.create_s;
         report_.total_create_s += it->second.create_s;
         unsaved_ = true;
+        if (device_.log().enabled(LogLevel::info))
+            device_.log().write(LogLevel::info, "pipeline \"" + name + "\": made in " +
+                                                    ms_text(seconds_since(begin)) + ", the driver took " +
+                                                    ms_text(it->second.create_s));
     }
     last_ = nullptr;  // in case one of the copies below fails
     last_words_.assign(words.begin(), words.end());
@@ -156,7 +168,7 @@ const Pipeline& PipelineCache::get(std::span<const std::uint32_t> words, const P
 
 bool PipelineCache::is_last(std::span<const std::uint32_t> words, const ProgramOptions& options) const {
     const auto same = [](const SpecConstant& a, const SpecConstant& b) {
-        return a.id == b.id && a.bits == b.bits;
+        return a.id == b.id && a.bits == b.bits && a.floating == b.floating;
     };
     return last_ != nullptr && last_options_.entry == options.entry &&
            last_options_.local_size == options.local_size &&
@@ -199,7 +211,11 @@ bool PipelineCache::save_locked() {
                   "vkGetPipelineCacheData");
     payload.resize(size);
     std::string reason;
-    if (write_cache_file(file_, encode_cache(identity_of(device_.snapshot()), payload), &reason)) return true;
+    if (write_cache_file(file_, encode_cache(identity_of(device_.snapshot()), payload), &reason)) {
+        device_.log().write(LogLevel::info, "pipeline cache " + file_.string() + ": " +
+                                                std::to_string(payload.size()) + " bytes saved");
+        return true;
+    }
     device_.log().write(LogLevel::info, "pipeline cache " + file_.string() + " is not saved: " + reason);
     return false;
 }

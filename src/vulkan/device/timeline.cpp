@@ -2,8 +2,11 @@
 #include "vulkan/device/timeline.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <thread>
 #include <utility>
+
+#include "base/log.hpp"
 
 namespace weft::core {
 
@@ -14,6 +17,21 @@ namespace {
 
 std::string timeline_name(const char* whose, std::size_t role) {
     return std::string(whose) + kRoleNames[role] + " timeline";
+}
+
+/// Allocates nothing, because repeated work does not.
+void log_submission(const Log& log, QueueRole role, std::uint64_t value, std::size_t commands,
+                    SemaphorePoint wait) noexcept {
+    if (!log.enabled(LogLevel::debug)) return;
+    char after[48] = "";
+    if (wait.value != 0)
+        std::snprintf(after, sizeof after, ", after value %llu of another timeline",
+                      static_cast<unsigned long long>(wait.value));
+    char text[160];
+    std::snprintf(text, sizeof text, "submission: %s timeline %llu, %zu command buffer%s%s",
+                  kRoleNames[static_cast<std::size_t>(role)], static_cast<unsigned long long>(value),
+                  commands, commands == 1 ? "" : "s", after);
+    log.write(LogLevel::debug, text);
 }
 
 }  // namespace
@@ -142,6 +160,7 @@ Token Timelines::submit_locked(QueueRole role, std::span<const VkCommandBuffer> 
     device_.check(result, "vkQueueSubmit");
     l.last = value;
     CounterCells::add(device_.counters.submissions);
+    log_submission(device_.log(), role, value, commands.size(), wait);
     return {role, value};
 }
 

@@ -53,6 +53,7 @@ BatchEngine::BatchEngine(BackendState& backend_state, std::shared_ptr<const Prog
 
 BatchEngine::~BatchEngine() {
     abandon();
+    meter_.log();
     backend_state_.rings().give_back(std::move(ring_));
 }
 

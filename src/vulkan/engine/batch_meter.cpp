@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <string>
 
+#include "base/log.hpp"
+#include "plan/work/batch_text.hpp"
 #include "vulkan/device/commands.hpp"
 
 namespace weft::core {
@@ -57,6 +60,7 @@ void BatchMeter::bundle_started(const Bundle& work) {
 void BatchMeter::note_route(const Bundle& work) {
     if (report_.path == Path::automatic) {
         report_.path = work.route.path;
+        path_reason_ = work.route.reason;
         report_.split_queues = work.submit == SubmitMode::split;
         report_.queues = queues_text(context_.device.plan().queues, report_.split_queues);
         if (!work.uploads.empty())
@@ -144,6 +148,15 @@ void BatchMeter::bundle_done(const Slot& slot, bool idle) {
         event.timed = read_interval(slot, role, timed_by, event);
         if (listened && event.bytes != 0) context_.trace.stage(event);
         keep_interval(slot, static_cast<Stage>(i), event);
+    }
+}
+
+void BatchMeter::log() const noexcept {
+    const Log& log = context_.device.log();
+    if (!log.enabled(LogLevel::info) || report_.elements == 0) return;
+    try {
+        log.write(LogLevel::info, batch_text(program_.name, report(), settings_, path_reason_));
+    } catch (const std::bad_alloc&) {  // a line of the log must not end a batch
     }
 }
 

@@ -33,6 +33,8 @@ class BatchMeter {
     std::uint64_t total_bytes() const { return report_.bytes_in + report_.bytes_out; }
     /// Times run until now.
     BatchReport report() const;
+    /// Says at level info what the batch did. Never throws.
+    void log() const noexcept;
 
   private:
     void note_route(const Bundle& work);
@@ -45,6 +47,7 @@ class BatchMeter {
     const ProgramObject& program_;
     const BatchSettings& settings_;
     BatchReport report_;
+    const char* path_reason_ = "";  // of the first bundle
     const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
     std::optional<std::int64_t> first_stage_ns_;  // the report's intervals count from here
 };

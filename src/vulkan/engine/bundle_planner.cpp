@@ -66,7 +66,10 @@ PlannedChunk BundlePlanner::locate(const Job& job, const Chunk& rest) const {
 Route BundlePlanner::route_of(const PlannedChunk& planned) const {
     Route route =
         choose_route(settings_, device_.snapshot(), bytes_per_job(*planned.spans.job), planned.spans.pinned);
-    if (planned.spans.imported && settings_.path == Path::automatic) route.path = Path::imported;
+    if (planned.spans.imported && settings_.path == Path::automatic) {
+        route.path = Path::imported;
+        route.reason = "for memory that was imported before";
+    }
     return route;
 }
 
@@ -114,7 +117,8 @@ HostRange BundlePlanner::import(const Chunk& chunk, const void* data, std::uint6
         return {std::move(buffer), offset};
     } catch (const Error& e) {
         if (e.code() == Errc::device_lost) throw;
-        return {};  // pages that the driver does not take are copied
+        log_refused_import(*context, e);
+        return {};
     }
 }
 

@@ -22,9 +22,9 @@ WorkgroupGrid ProgramObject::workgroups(std::uint64_t elements) const {
 ProgramNeeds needs_of(const ProgramObject& program) {
     const Reflection& reflection = program.pipeline->reflection;
     const WorkgroupRule& rule = program.workgroup_rule;
-    return {reflection.bindings,        reflection.push_constant_bytes, rule.elements_per_workgroup,
-            rule.max_workgroups,        program.name.c_str(),           rule.folds,
-            rule.workgroups_per_element};
+    return {reflection.bindings,         reflection.push_constant_bytes, rule.elements_per_workgroup,
+            rule.max_workgroups,         program.name.c_str(),           rule.folds,
+            rule.workgroups_per_element, &reflection.first_parameter};
 }
 
 void require_same_backend(const BackendState& backend_state, const ProgramObject& program, const char* what) {

@@ -119,6 +119,7 @@ void Stream::dispatch(const Program& program, std::span<const Argument> argument
     for (std::size_t i = 0; i < count; ++i)
         ranges[i] = {arguments[i].offset, arguments[i].bytes, arguments[i].writable,
                      arguments[i].object ? arguments[i].object->id() : 0};
+    const std::string unlike = core::unlike_parameter(parameters, pipeline.reflection.first_parameter);
     core::check_dispatch({.function = "Stream::dispatch",
                           .program = object.name,
                           .bindings = bindings,
@@ -126,7 +127,8 @@ void Stream::dispatch(const Program& program, std::span<const Argument> argument
                           .arguments = arguments.size(),
                           .push_constant_bytes = pipeline.reflection.push_constant_bytes,
                           .parameter_bytes = parameters.bytes().size(),
-                          .elements = elements},
+                          .elements = elements,
+                          .unlike_parameter = unlike},
                          limits);
     for (std::size_t i = 0; i < count; ++i)
         bound[i] = {stream.range(arguments[i].object, arguments[i].offset, arguments[i].bytes, "dispatch"),
@@ -176,35 +178,35 @@ void Stream::download_bytes(const std::shared_ptr<core::BufferObject>& source, s
 }
 
 bool Event::done() const {
-    if (!state_) return true;
-    core::Device& device = state_->context->device;
-    device.require_usable("Event::done");
-    if (state_->external) return state_->context->timelines.passed(state_->point());
-    return state_->context->timelines.passed(state_->token);
+    if (!state()) return true;
+    const core::EventState& at = *state();
+    at.context->device.require_usable("Event::done");
+    if (at.external) return at.context->timelines.passed(at.point());
+    return at.context->timelines.passed(at.token);
 }
 
 bool Event::wait(std::chrono::nanoseconds timeout) const {
-    if (!state_) return true;
-    state_->context->device.require_usable("Event::wait");
-    core::Timelines& timelines = state_->context->timelines;
+    if (!state()) return true;
+    const core::EventState& at = *state();
+    at.context->device.require_usable("Event::wait");
+    core::Timelines& timelines = at.context->timelines;
     const bool reached =
-        state_->external ? timelines.wait(state_->point(), timeout) : timelines.wait(state_->token, timeout);
+        at.external ? timelines.wait(at.point(), timeout) : timelines.wait(at.token, timeout);
     if (!reached) return false;
-    for (const core::BufferRange& range : state_->host_writes)
-        range.buffer->invalidate(range.offset, range.bytes);
+    for (const core::BufferRange& range : at.host_writes) range.buffer->invalidate(range.offset, range.bytes);
     // Read soon, so that a counter with few bits cannot wrap before.
-    if (state_->context->trace.active()) state_->context->timers.gather();
+    if (at.context->trace.active()) at.context->timers.gather();
     return true;
 }
 
-std::uint64_t Sequence::steps() const noexcept {
-    return list_ ? list_->counts().steps() : 0;
+std::uint64_t Sequence::steps() const {
+    return list() ? list()->counts().steps() : 0;
 }
-std::uint64_t Sequence::dispatches() const noexcept {
-    return list_ ? list_->counts().dispatches : 0;
+std::uint64_t Sequence::dispatches() const {
+    return list() ? list()->counts().dispatches : 0;
 }
-std::uint64_t Sequence::barriers() const noexcept {
-    return list_ ? list_->counts().barriers : 0;
+std::uint64_t Sequence::barriers() const {
+    return list() ? list()->counts().barriers : 0;
 }
 
 }  // namespace weft

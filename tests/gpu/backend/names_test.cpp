@@ -196,9 +196,9 @@ TEST_CASE("names: everything that weft makes for a user is named, and commands a
         weft::run_batch(backend, program, work.jobs);
         CHECK(work.right());
         weft::Stream stream(backend, {.name = "my stream"});
-        stream.fill(unnamed.view(), 0);
+        stream.fill(unnamed.view(), 0u);
         stream.wait();
-        (void)stream.record([&](weft::Stream& s) { s.fill(unnamed.view(), 1); });
+        (void)stream.record([&](weft::Stream& s) { s.fill(unnamed.view(), 1u); });
     }
     const std::pair<VkObjectType, const char*> wanted[] = {
         {VK_OBJECT_TYPE_BUFFER, "angles"},

@@ -92,8 +92,8 @@ TEST_CASE("block sizes: a range may end inside an element after the first") {
         const Program program(backend, kLengthOnly);
         Stream stream(backend);
         Buffer<std::uint8_t> in(backend, 64), out(backend, 64);
-        stream.fill(in.view(), 0);
-        stream.fill(out.view(), 0);
+        stream.fill(in.view(), 0u);
+        stream.fill(out.view(), 0u);
         stream.dispatch(program, {in.view(0, 9), out.view(0, 7)}, 9);
         const std::vector<std::uint8_t> got = stream.download(out);
         CHECK(got[0] == 2);  // two whole words are read, and one is written

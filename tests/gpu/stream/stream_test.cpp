@@ -51,6 +51,35 @@ TEST_CASE("stream: every step sees the steps before it") {
     });
 }
 
+// Whether Stream::fill takes a value of that type for elements of T.
+template <class T, class Value>
+constexpr bool kFills = requires(Stream& stream, weft::BufferView<T> view, Value value) {
+    stream.fill(view, value);
+};
+static_assert(kFills<float, float> && kFills<std::uint32_t, int> && kFills<std::int32_t, int>);
+static_assert(kFills<float, std::uint32_t> && kFills<double, std::uint32_t> && kFills<char, std::uint32_t>);
+static_assert(!kFills<float, double> && !kFills<float, int> && !kFills<std::uint32_t, float>);
+static_assert(!kFills<double, double> && !kFills<double, float> && !kFills<std::uint64_t, int>);
+static_assert(!kFills<float, bool> && !kFills<std::uint32_t, std::uint64_t> && !kFills<const float, float>);
+
+TEST_CASE("stream: a value of 4 bytes fills with its bits, and a word fills elements of any type") {
+    on_device([](weft::Backend& backend) {
+        Stream stream(backend);
+        Buffer<float> f(backend, 9);
+        Buffer<std::int32_t> i(backend, 9);
+        Buffer<double> d(backend, 9);
+        stream.fill(f.view(), -0.75f);
+        stream.fill(f.view(1, 1), 0x40490fdbu);
+        stream.fill(i.view(), -5);
+        stream.fill(d.view(), 0u);
+        std::vector<float> floats(9, -0.75f);
+        floats[1] = 3.14159274f;
+        CHECK(stream.download(f) == floats);
+        CHECK(stream.download(i) == std::vector<std::int32_t>(9, -5));
+        CHECK(stream.download(d) == std::vector<double>(9, 0));
+    });
+}
+
 TEST_CASE("stream: refused steps name the number and change nothing") {
     on_device([](weft::Backend& backend) {
         const auto& limits = backend.device().limits;
@@ -85,7 +114,7 @@ TEST_CASE("stream: refused steps name the number and change nothing") {
         refused("got offsets 0 and 40", [&] { stream.copy<std::uint32_t>(a.view(0, 20), a.view(10, 20)); });
         refused("sizes differ", [&] { stream.copy<std::uint32_t>(a.view(0, 20), b.view(0, 21)); });
         Buffer<std::uint8_t> odd(backend, 7);
-        refused("got", [&] { stream.fill(odd.view(), 1); });
+        refused("got", [&] { stream.fill(odd.view(), 1u); });
         Words small(255);
         refused("got 1020 bytes, need 1024",
                 [&] { stream.download<std::uint32_t>(b.view(), std::span<std::uint32_t>(small)); });

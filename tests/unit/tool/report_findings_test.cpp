@@ -86,9 +86,9 @@ TEST_CASE("sentences have the figures") {
     CHECK(any_has(
         lines,
         "at 1,000 vectors from ordinary memory, of the time of profiled calls (1.00 s) stages were busy, "
-        "some at once: upload 90 %, kernel 30 %, no stage 5.0 %."));
+        "some simultaneously: upload 90 %, kernel 30 %, no stage 5.0 %."));
     result.splits[0].idle.reset();  // a queue without timestamps
-    CHECK(any_has(findings(result), "some at once: upload 90 %, kernel 30 %."));
+    CHECK(any_has(findings(result), "some simultaneously: upload 90 %, kernel 30 %."));
 }
 
 TEST_CASE("a baseline that falls with size or scatters is reported") {

@@ -151,7 +151,8 @@ TEST_CASE("where the time goes: names its run, shares of it, and the time in no 
     result.splits.push_back({0, 10, 3, 2e-3, 1.5e-3, 0.25, 0.1, {{"kernel", 1.6e-3}, {"copy-in", 1e-3}}});
     std::string markdown = markdown_text(report);
     CHECK(markdown.find("Of calls of their own from ordinary memory under a profile") != std::string::npos);
-    CHECK(markdown.find("| process | batch | calls | call | timed | busy, overlapping | at once | none |") !=
+    CHECK(markdown.find(
+              "| process | batch | calls | call | timed | busy, overlapping | simultaneous | none |") !=
           std::string::npos);
     CHECK(markdown.find(
               "| make | 10 | 3 | 2.00 ms | 1.50 ms | kernel 1.60 ms (80 %), copy-in 1.00 ms (50 %) | 25 % | "

@@ -36,7 +36,6 @@ class NpyArray : public ArraySource {
         data_ = npy.data() + header.data_offset;
     }
 
-    bool replaceable() const override { return member_.name.empty(); }
     const std::byte* mapped() const override { return fortran_ ? nullptr : data_; }
 
     void read(std::uint64_t first, std::uint64_t rows, std::byte* to) override {

@@ -49,9 +49,6 @@ class ArraySource {
     /// They may differ, because a link in an HDF5 file may lead to another file.
     std::vector<NamedFile> files(const char* role) const;
 
-    /// Whether a .npy file may replace the file, which is so if the file is a .npy file that holds only this
-    /// array.
-    virtual bool replaceable() const { return false; }
     /// All elements in C order, of any alignment, if a mapped file has them in that order; otherwise null.
     virtual const std::byte* mapped() const { return nullptr; }
     /// Rows [first, first + rows) in C order. Errors: Failure with Exit::usage - the file cannot be read, or

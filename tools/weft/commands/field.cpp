@@ -114,7 +114,8 @@ std::vector<std::uint64_t> parse_number(std::string_view text) {
 }
 
 std::string shape_wanted(const FieldInfo& field) {
-    return field.limbs == 1 ? "(n,) or (n, 1)" : "(n, " + std::to_string(field.limbs) + "): a row an element";
+    return (field.limbs == 1 ? "(n,) or (n, 1)" : "(n, " + std::to_string(field.limbs) + ")") + " for " +
+           std::string(field.name) + ", a row an element; --field names another field";
 }
 
 /// The change in Python that turns an array of another shape into rows of elements; empty: its numbers do not
@@ -207,11 +208,6 @@ void check_scalar(const FieldArguments& arguments) {
                                    ", need below p = " + hex_modulus(arguments.info()) + ")");
 }
 
-// The output may replace an operand, but not a file that holds more than the operand.
-void require_replaceable(const FieldArguments& arguments, const ArrayInput& input, const char* role) {
-    if (!input.source().replaceable()) require_apart({{"output", arguments.out}}, input.source().files(role));
-}
-
 template <class Limb>
 void run(const FieldArguments& arguments) {
     const Config config = arguments.device.config();
@@ -222,8 +218,7 @@ void run(const FieldArguments& arguments) {
     const std::span<const Limb> a = a_file.elements<Limb>();
     std::span<const Limb> b;
     std::optional<ArrayInput> b_file;
-    std::vector<NamedFile> others = a_file.source().files("A");
-    require_replaceable(arguments, a_file, "A");
+    std::vector<NamedFile> inputs = a_file.source().files("A");
     if (takes_b(op)) {
         b_file.emplace(open_elements<Limb>(arguments.b, field));
         b = b_file->elements<Limb>();
@@ -231,11 +226,9 @@ void run(const FieldArguments& arguments) {
             b_file->refuse("as many rows as in " + arguments.a + " are needed (got " +
                            std::to_string(b_file->shape()[0]) + ", need " +
                            std::to_string(a_file.shape()[0]) + ")");
-        for (NamedFile& file : b_file->source().files("B")) others.push_back(std::move(file));
-        require_replaceable(arguments, *b_file, "B");
+        for (NamedFile& file : b_file->source().files("B")) inputs.push_back(std::move(file));
     }
-    others.push_back({"output", arguments.out});
-    require_apart({{"WEFT_TRACE", config.trace}}, others);
+    require_apart({{"output", arguments.out}, {"WEFT_TRACE", config.trace}}, inputs);
     if (arguments.checked) {
         check_canonical(a_file, a, field);
         if (b_file) check_canonical(*b_file, b, field);
@@ -318,9 +311,7 @@ void add_operation(CLI::App& field, const Operation& operation) {
         ->type_name("FILE");
     if (takes_b(op))
         command.add_option("B", arguments->b, "As many elements again")->required()->type_name("FILE");
-    command
-        .add_option("-o,--output", arguments->out,
-                    "Result; replaced if it is there, may be an input .npy file")
+    command.add_option("-o,--output", arguments->out, "Result; replaced if it is there")
         ->required()
         ->check(CLI::Validator(
             [](const std::string& path) {

@@ -2,6 +2,7 @@
 // weft info: the devices of this machine, which one would be used, and why.
 #include <cinttypes>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include <weft/weft.hpp>
 
 #include "cli/device_options.hpp"
+#include "cli/loader_files.hpp"
 #include "cli/print_json.hpp"
 #include "commands/commands.hpp"
 
@@ -32,6 +34,8 @@ struct Chosen {
 
 /// Everything that is printed; `failure` has the reason if `chosen` is empty.
 struct Inventory {
+    LoaderFile loader;
+    std::vector<DriverManifest> drivers;
     std::vector<DeviceInfo> devices;
     std::optional<Chosen> chosen;
     std::optional<Failure> failure;
@@ -81,6 +85,8 @@ Inventory take_inventory(const Config& config) {
         inventory.chosen = std::move(chosen);
     });
     attempt([&] { inventory.devices = list_devices(config); });
+    inventory.loader = open_loader(config);
+    inventory.drivers = driver_manifests(inventory.loader);
     return inventory;
 }
 
@@ -191,8 +197,28 @@ Json json_of(const StartupReport& s) {
             {"first_result_s", s.first_result_s}};
 }
 
+Json json_of_loader(const Inventory& inventory) {
+    const LoaderFile& loader = inventory.loader;
+    const auto path = [](const std::filesystem::path& file) {
+        return file.empty() ? Json() : Json(file.string());
+    };
+    Json drivers = Json::array();
+    for (const DriverManifest& d : inventory.drivers) {
+        drivers.push_back({{"manifest", d.file.string()},
+                           {"from", d.from},
+                           {"library", d.library},
+                           {"api", d.api},
+                           {"problem", d.problem}});
+    }
+    return {{"file", path(loader.file)},
+            {"environment", path(loader.environment)},
+            {"drivers", std::move(drivers)},
+            {"filters", driver_filters()}};
+}
+
 void print_inventory_json(const Inventory& inventory) {
-    Json json{{"version", WEFT_VERSION_STRING}, {"devices", Json::array()}};
+    Json json{
+        {"version", WEFT_VERSION_STRING}, {"loader", json_of_loader(inventory)}, {"devices", Json::array()}};
     for (const DeviceInfo& device : inventory.devices) json["devices"].push_back(json_of(device));
     if (inventory.chosen) {
         const PipelineReport& cache = inventory.chosen->cache;
@@ -318,8 +344,27 @@ void print_chosen(const Chosen& c) {
     print_startup(c.startup, c.first_result);
 }
 
+void print_loader(const Inventory& inventory) {
+    const LoaderFile& loader = inventory.loader;
+    row("loader", loader.file.empty() ? "none is open" : loader.file.string());
+    if (!loader.environment.empty())
+        row("", "of the environment " + loader.environment.string() +
+                    ", not of the system: it may not find the system's drivers (WEFT_VULKAN_LIBRARY names "
+                    "another loader)");
+    const char* label = "drivers";
+    for (const DriverManifest& d : inventory.drivers) {
+        row(label, d.file.string() + " (" + d.from +
+                       "): " + (d.library.empty() ? std::string() : d.library + ", Vulkan " + d.api) +
+                       (d.problem.empty() ? "" : (d.library.empty() ? "" : ", ") + d.problem));
+        label = "";
+    }
+    if (inventory.drivers.empty()) row(label, "no manifest where the loader looks");
+    for (const std::string& filter : driver_filters()) row("", "filtered by " + filter);
+}
+
 void print_text(const Inventory& inventory) {
     std::printf("weft %s\n", WEFT_VERSION_STRING);
+    print_loader(inventory);
     for (const DeviceInfo& device : inventory.devices) print_device(device);
     if (inventory.devices.empty()) std::printf("no device\n");
     if (inventory.chosen) print_chosen(*inventory.chosen);

@@ -69,7 +69,7 @@ Json plan_json(const KernelCall& call, const KernelMatrixEstimate& plan) {
             {"bulk_states", plan.bulk_states},
             {"state_builds", plan.state_builds},
             {"error", planned ? Json(plan.error) : Json()},
-            {"form", plan.gram_method},
+            {"gram_method", plan.gram_method},
             {"tile", plan.tile},
             {"tile_choice", plan.tile_choice},
             {"states_bytes", plan.states_bytes},

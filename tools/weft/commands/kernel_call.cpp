@@ -80,6 +80,21 @@ KernelCall::KernelCall(const KernelArguments& arguments) : states_(arguments.sta
     options_.vram_fraction = arguments.vram_fraction;
     options_.normalize = arguments.normalize;
     options_.jitter = arguments.jitter;
+    require_states_for(arguments);
+}
+
+// Options about states are refused for circuits in closed form, as the library does, but by flag.
+void KernelCall::require_states_for(const KernelArguments& arguments) const {
+    const std::uint64_t layers = weights_ ? weights_->shape()[0] : 0;
+    if (states_ || (arguments.reupload && layers > 1)) return;
+    const auto refuse = [](const std::string& flag) {
+        throw Failure(Exit::usage,
+                      flag +
+                          ": this circuit has a closed form, which makes no states (leave it out; "
+                          "--reupload with two layers or more makes states)");
+    };
+    if (arguments.tile != -1) refuse("--tile");
+    if (options_.bulk_states == Choice::on) refuse("--bulk-states");
 }
 
 void KernelCall::read_x(const KernelArguments& arguments) {
@@ -117,12 +132,30 @@ std::vector<NamedFile> KernelCall::files() const {
     return all;
 }
 
+// The library names its arguments, and the user knows files.
+template <class Call>
+auto KernelCall::naming_files(const Call& call) const try {
+    return call();
+} catch (const Error& error) {
+    const std::string_view text = error.what();
+    const std::pair<std::string_view, const ArrayInput*> arrays[] = {
+        {"kernel_matrix: x: ", x_.get()},
+        {"kernel_matrix: y: ", y_.get()},
+        {"kernel_matrix: weights: ", weights_.get()}};
+    for (const auto& [begin, input] : arrays)
+        if (input != nullptr && text.starts_with(begin))
+            input->refuse(std::string(text.substr(begin.size())));
+    throw;
+}
+
 KernelMatrixEstimate KernelCall::estimate(const Backend& backend, const KernelMatrixShape& shape) const {
     const KernelMatrixHostOptions& o = options_;
     const KernelMatrixOptions options{o.state_tile,    o.autotune,  o.bulk_states,
                                       o.vram_fraction, o.normalize, o.jitter};
-    if (!states_) return estimate_kernel_matrix(backend, circuit_, shape, type_, options);
-    return estimate_kernel_matrix(backend, x_->type(), shape, type_, options);
+    return naming_files([&] {
+        if (!states_) return estimate_kernel_matrix(backend, circuit_, shape, type_, options);
+        return estimate_kernel_matrix(backend, x_->type(), shape, type_, options);
+    });
 }
 
 KernelMatrixEstimate KernelCall::estimate(const Backend& backend, std::uint64_t samples) const {
@@ -133,8 +166,10 @@ OpReport KernelCall::run(Target& target, const HostArray& k) {
     const ConstHostArray x = x_->array();
     std::optional<ConstHostArray> y;
     if (y_) y = y_->array();
-    if (states_) return target.kernel_matrix(x, y ? &*y : nullptr, k, shape_, options_);
-    return target.kernel_matrix(circuit_, x, y ? &*y : nullptr, k, shape_, options_);
+    return naming_files([&] {
+        if (states_) return target.kernel_matrix(x, y ? &*y : nullptr, k, shape_, options_);
+        return target.kernel_matrix(circuit_, x, y ? &*y : nullptr, k, shape_, options_);
+    });
 }
 
 void KernelCall::require_unchanged() const {

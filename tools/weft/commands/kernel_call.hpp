@@ -49,7 +49,11 @@ class KernelCall {
     void read_x(const KernelArguments& arguments);
     void read_y(const KernelArguments& arguments);
     void read_weights(const KernelArguments& arguments);
+    void require_states_for(const KernelArguments& arguments) const;
     KernelMatrixEstimate estimate(const Backend& backend, const KernelMatrixShape& shape) const;
+    /// Returns call(); its errors name the files of X, Y and weights.
+    template <class Call>
+    auto naming_files(const Call& call) const;
 
     std::unique_ptr<ArrayInput> x_, y_, weights_;
     KernelMatrixShape shape_;

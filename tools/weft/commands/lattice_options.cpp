@@ -23,7 +23,7 @@ std::string check_lattice(const std::string& name) {
 
 }  // namespace
 
-std::vector<CLI::Option*> add_code(CLI::App& command, LatticeCode& code) {
+std::vector<CLI::Option*> add_code(CLI::App& command, LatticeCode& code, const char* levels_names) {
     CLI::Option* lattice = command
                                .add_option_function<std::string>(
                                    "--lattice",
@@ -36,7 +36,7 @@ std::vector<CLI::Option*> add_code(CLI::App& command, LatticeCode& code) {
                                ->type_name("NAME");
     CLI::Option* q = add_number(command, "--q", code.q, "Base of the digits, 3 to 16",
                                 {3, 16, "3 to 16; 2 has no code for positive values"});
-    CLI::Option* levels = add_number(command, "--levels", code.levels, "Digits a value, 1 to 4", {1, 4});
+    CLI::Option* levels = add_number(command, levels_names, code.levels, "Digits a value, 1 to 4", {1, 4});
     return {lattice, q, levels};
 }
 

@@ -10,8 +10,9 @@
 
 namespace weft::tool {
 
-/// --lattice, --q, --levels.
-std::vector<CLI::Option*> add_code(CLI::App& command, LatticeCode& code);
+/// --lattice, --q, and the number of levels by the names given.
+std::vector<CLI::Option*> add_code(CLI::App& command, LatticeCode& code,
+                                   const char* levels_names = "--levels");
 CLI::Option* add_beta(CLI::App& command, LatticeCode& code);
 /// --alpha, --max-retries.
 void add_retries(CLI::App& command, LatticeCode& code);

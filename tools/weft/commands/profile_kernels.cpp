@@ -59,7 +59,7 @@ struct LatticeChoice {
     bool bytes = false;
 
     void add_to(CLI::App& command) {
-        for (CLI::Option* option : add_code(command, code)) option->group(kKernel);
+        for (CLI::Option* option : add_code(command, code, "--levels,--M")) option->group(kKernel);
         add_beta(command, code)->group(kKernel);
         command.add_flag("--bytes", bytes, "A byte a digit instead of as few bits as it needs")
             ->group(kKernel);

@@ -111,7 +111,7 @@ class EncodeWork : public ReportWork {
         const std::span<c32> got = resident_states_ ? std::span<c32>(resident) : states_.span();
         compare(process, got);
         if (resident_states_) {
-            stream->fill(resident_states_->view(), 0x7fc00000);
+            stream->fill(resident_states_->view(), 0x7fc00000u);
             stream->wait();
         } else
             std::fill(got.begin(), got.end(), c32{7, 7});

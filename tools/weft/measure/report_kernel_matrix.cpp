@@ -98,7 +98,7 @@ class KernelWork : public ReportWork {
         const std::span<float> got = device_ ? std::span<float>(resident) : k_.span();
         compare(process, got);
         if (device_)
-            stream->fill(device_->k.view(), 0x7fc00000);
+            stream->fill(device_->k.view(), 0x7fc00000u);
         else
             std::fill(got.begin(), got.end(), -7.0f);
     }

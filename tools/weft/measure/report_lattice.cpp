@@ -234,9 +234,9 @@ void LatticeWork::verify(std::size_t process, Stream* stream) {
     }
     compare(process, got);
     if (device_) {
-        stream->fill(device_->codes.view(), 0xa5a5a5a5);
-        stream->fill(device_->status.view(), 0xa5a5a5a5);
-        stream->fill(device_->y.view(), 0x7fc00000);
+        stream->fill(device_->codes.view(), 0xa5a5a5a5u);
+        stream->fill(device_->status.view(), 0xa5a5a5a5u);
+        stream->fill(device_->y.view(), 0x7fc00000u);
         return;
     }
     std::fill(got.codes.begin(), got.codes.end(), std::uint8_t{0xa5});

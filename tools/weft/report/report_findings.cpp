@@ -127,7 +127,7 @@ std::string sentence_of_split(const KernelResult& result, const StageSplit& spli
     if (split.idle) text += ", no stage " + percent(*split.idle);
     return result.label(split.process) + ": at " + grouped(split.batch) + " " + result.unit +
            " from ordinary memory, of the time of profiled calls (" + duration(split.wall_s) +
-           ") stages were busy, some at once: " + text + ".";
+           ") stages were busy, some simultaneously: " + text + ".";
 }
 
 std::string sentence_of_extrapolation(const KernelResult& result, std::size_t process) {

@@ -118,10 +118,11 @@ std::string table_of_splits(const KernelResult& result) {
         "\n### Where the time goes\n\n"
         "Of calls of their own from ordinary memory under a profile, made after those timed above (*timed*: "
         "their\nmedian); times are a call's, shares are of *call*. Stages overlap, so that their busy times "
-        "may add up to more\nthan the call. *at once*: share of the device's busy time in which two of its "
+        "may add up to more\nthan the call. *simultaneous*: share of the device's busy time in which two of "
+        "its "
         "stages ran. *none*: share of the\ncall in which no stage ran: checks, plans, submissions, waits."
         "\n\n" +
-        row({"process", "batch", "calls", "call", "timed", "busy, overlapping", "at once", "none"}) +
+        row({"process", "batch", "calls", "call", "timed", "busy, overlapping", "simultaneous", "none"}) +
         "|---|---:|---:|---:|---:|---|---:|---:|\n";
     for (const StageSplit& split : result.splits) {
         std::string stages;
@@ -158,7 +159,7 @@ std::string section_of(const KernelResult& result) {
             out += "Compression " + ratios + ": from the bytes written, statuses included. ";
         if (process.memory_gb_per_s > 0)
             out += "Ceilings: upload " + rate(process.upload_gb_per_s) + ", download " +
-                   rate(process.download_gb_per_s) + ", both at once in this proportion " +
+                   rate(process.download_gb_per_s) + ", both simultaneously in this proportion " +
                    rate(process.concurrent_gb_per_s) + ", device memory " + rate(process.memory_gb_per_s) +
                    ".\n\n";
         out += table_of(result, p);

@@ -271,6 +271,12 @@ TEST_CASE("invalid options, shapes and circuits are refused") {
         {"vram_fraction out of range (got 1.5", [] { check_kernel_options({.vram_fraction = 1.5}); }},
         {"vram_fraction out of range (got nan", [&] { check_kernel_options({.vram_fraction = nan}); }},
         {"jitter out of range (got -1", [] { check_kernel_options({.jitter = -1}); }},
+        {"jitter does not apply without normalize (got 0.5, need 0)",
+         [] { check_kernel_options({.jitter = 0.5}); }},
+        {"jitter does not apply to K of X with Y",
+         [] {
+             check_options_apply({.normalize = true, .jitter = 0.5}, {3, 2, 2}, KernelMatrixMethod::states);
+         }},
         {"no qubits",
          [] {
              check_kernel_shape({3, 0, 0}, false);

@@ -400,6 +400,28 @@ TEST_CASE("a push-constant array sized by a constant follows it") {
     CHECK(reflect(module.words(), {.constants = {{2, 6u}}}).push_constant_bytes == 40);
 }
 
+TEST_CASE("the number that begins at byte 8 of the block is known with its kind, width and name") {
+    const auto first = [](const std::string& member, const std::string& offset = "8",
+                          const std::string& name = "OpMemberName %block 1 \"scale\"\n") {
+        Module module;
+        module.decorations = name +
+                             "OpDecorate %block Block\nOpMemberDecorate %block 0 Offset 0\n"
+                             "OpMemberDecorate %block 1 Offset " +
+                             offset + "\n";
+        module.globals = "%block = OpTypeStruct %uint " + member +
+                         "\n%pb = OpTypePointer PushConstant %block\n%pu = OpTypePointer PushConstant %uint\n"
+                         "%push = OpVariable %pb PushConstant\n";
+        module.body = "%p = OpAccessChain %pu %push %c0\n%l = OpLoad %uint %p\n";
+        return reflect(module.words(), {}).first_parameter;
+    };
+    const auto real = first("%float");
+    CHECK((real.known && real.floating && real.bytes == 4 && real.name == "scale"));
+    const auto whole = first("%uint", "8", "");
+    CHECK((whole.known && !whole.floating && whole.bytes == 4 && whole.name.empty()));
+    CHECK_FALSE(first("%float", "16").known);
+    CHECK_FALSE(reflect(Module().words(), {}).first_parameter.known);
+}
+
 TEST_CASE("well-formed words that are not valid SPIR-V are refused with the reason") {
     Module module;
     module.body = "%sum = OpIAdd %uint %c0 %nowhere\n";

@@ -90,6 +90,22 @@ TEST_CASE("declared constants have id, name, type and default, in ascending orde
     }
 }
 
+TEST_CASE("a value is not converted: floats for other constants and the reverse are refused") {
+    const auto words = module("OpDecorate %b SpecId 0\nOpDecorate %i SpecId 9\nOpDecorate %f SpecId 8\n" + kX,
+                              "%b = OpSpecConstantTrue %bool\n%i = OpSpecConstant %int -5\n"
+                              "%f = OpSpecConstant %float 1.5\n");
+    CHECK(refusal(Errc::invalid_argument, words, {.constants = {{8, 2}}}) ==
+          "Program 'probe': specialization constant 8 is of type float (got an integer or bool, need a float "
+          "such as 1.0f)");
+    CHECK(refusal(Errc::invalid_argument, words, {.constants = {{9, 2.0f}}}) ==
+          "Program 'probe': specialization constant 9 is of type int (got a float, need an integer or bool)");
+    CHECK(
+        refusal(Errc::invalid_argument, words, {.constants = {{0, 1.0f}}}) ==
+        "Program 'probe': specialization constant 0 is of type bool (got a float, need an integer or bool)");
+    const Reflection reflection = reflect(words, {.constants = {{8, 2.0f}, {9, 2u}, {0, 1}, {7, 8}}});
+    CHECK(reflection.constants.size() == 4);
+}
+
 TEST_CASE("local_size sets the constants of the axes that a shader leaves open") {
     const auto words = module(kX);
     CHECK(size_of(words, {}) == Size{16, 4, 1});

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <string>
 #include <vector>
 
@@ -120,6 +121,32 @@ TEST_CASE("parameters must fill the block after count and first") {
     CHECK(contains(refusal(job, add_shape(8)), where + "(got 4, need 0 bytes)"));
     CHECK(contains(refusal(job, add_shape(4)), where + "(got 4, need 0 bytes)"));
     CHECK(contains(refusal(add_job(), add_shape(12)), where + "(got 0, need 4 bytes)"));
+}
+
+TEST_CASE("a single number must be of the kind of the shader's member") {
+    const weft::core::FirstParameter scale{"scale", true, true, 4}, rounds{"", true, false, 4}, unknown{};
+    const auto text = [](const weft::Parameters& parameters, const weft::core::FirstParameter& member,
+                         std::uint32_t push_bytes = 12) {
+        Job job = add_job();
+        job.parameters = parameters;
+        ProgramNeeds needs = add_shape(push_bytes);
+        needs.first_parameter = &member;
+        return refusal(job, needs);
+    };
+    CHECK(text(2.0f, scale) == "accepted");
+    CHECK(text(2u, rounds) == "accepted");
+    CHECK(text(-2, rounds) == "accepted");
+    CHECK(text(2, scale) ==
+          "run_batch: job 7 for program \"add\": parameters are another kind of number than the shader's "
+          "member "
+          "\"scale\" (got an integer of 4 bytes, need a floating-point number of 4 bytes)");
+    CHECK(
+        contains(text(2.0f, rounds),
+                 "the shader's member (got a floating-point number of 4 bytes, need an integer of 4 bytes)"));
+    CHECK(contains(text(2.0, scale, 16), "got a floating-point number of 8 bytes, need a floating-point"));
+    CHECK(text(std::uint64_t{5}, rounds, 16) == "accepted");  // two words
+    CHECK(text(std::array<std::uint32_t, 1>{5}, scale) == "accepted");
+    CHECK(text(2, unknown) == "accepted");
 }
 
 TEST_CASE("each span is checked separately, and the text names it") {
