@@ -83,6 +83,11 @@ struct FakeDriver {
     /// Buffers and allocations of more bytes get only this many: byte i is at i modulo this number. It allows
     /// sizes that the machine does not have; tests use ranges that do not overlap.
     std::uint64_t fold = 0;
+    /// Pipeline caches keep 8 bytes for each pipeline that was made with them. Those of lavapipe keep
+    /// nothing.
+    bool keep_pipelines = false;
+    std::optional<std::array<std::uint8_t, 16>> cache_uuid = {};
+    std::uint32_t driver_version = 0;
     /// Timestamps of queues with fewer than 64 bits wrap this many ticks after the first one.
     std::optional<std::uint64_t> ticks_to_wrap = {};
 };
@@ -113,6 +118,10 @@ class Control {
     virtual void forget_living() = 0;
     /// The uses that the device as described does not allow.
     virtual std::vector<std::string> violations() const = 0;
+    /// With FakeDriver::keep_pipelines, what each pipeline cache was made from since the last reset(), the
+    /// driver's header included, and the number of pipelines that no cache had.
+    virtual std::vector<std::string> cache_data() const = 0;
+    virtual std::uint64_t compiled() const = 0;
     /// Bytes of device memory allocated and not freed.
     virtual std::uint64_t live_bytes() const = 0;
     /// Whether the calling thread is inside a hook, whose allocations are not those of weft.

@@ -16,6 +16,8 @@ void change(VkPhysicalDeviceProperties& p) {
     const FakeDriver& l = fake();
     if (l.discrete) p.deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
     if (l.vendor != 0) p.vendorID = l.vendor;
+    if (l.driver_version != 0) p.driverVersion = l.driver_version;
+    if (l.cache_uuid) std::copy(l.cache_uuid->begin(), l.cache_uuid->end(), p.pipelineCacheUUID);
     if (l.non_coherent_atom != 0) p.limits.nonCoherentAtomSize = l.non_coherent_atom;
     if (l.max_workgroup_count_x != 0) p.limits.maxComputeWorkGroupCount[0] = l.max_workgroup_count_x;
     if (l.max_storage_range != 0) p.limits.maxStorageBufferRange = l.max_storage_range;
@@ -228,13 +230,6 @@ VkResult act(Tag<Id::vkCreateDevice>, VkPhysicalDevice device, const VkDeviceCre
     info.enabledExtensionCount = static_cast<std::uint32_t>(extensions.size());
     info.ppEnabledExtensionNames = extensions.data();
     return real<Id::vkCreateDevice>()(device, &info, allocator, out);
-}
-
-VkResult act(Tag<Id::vkCreatePipelineCache>, VkDevice device, const VkPipelineCacheCreateInfo* info,
-             const VkAllocationCallbacks* allocator, VkPipelineCache* out) {
-    if (info->initialDataSize == 0 && info->pInitialData != nullptr)
-        State::get().violation("vkCreatePipelineCache: a pointer to no data crashes some drivers");
-    return real<Id::vkCreatePipelineCache>()(device, info, allocator, out);
 }
 
 }  // namespace weft_fault

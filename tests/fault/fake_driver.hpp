@@ -24,8 +24,17 @@ WEFT_FAULT_ACT(vkGetPhysicalDeviceQueueFamilyProperties2, void, VkPhysicalDevice
                VkQueueFamilyProperties2*);
 WEFT_FAULT_ACT(vkCreateDevice, VkResult, VkPhysicalDevice, const VkDeviceCreateInfo*,
                const VkAllocationCallbacks*, VkDevice*);
+
+// fake_pipelines.cpp
 WEFT_FAULT_ACT(vkCreatePipelineCache, VkResult, VkDevice, const VkPipelineCacheCreateInfo*,
                const VkAllocationCallbacks*, VkPipelineCache*);
+WEFT_FAULT_ACT(vkMergePipelineCaches, VkResult, VkDevice, VkPipelineCache, std::uint32_t,
+               const VkPipelineCache*);
+WEFT_FAULT_ACT(vkGetPipelineCacheData, VkResult, VkDevice, VkPipelineCache, std::size_t*, void*);
+WEFT_FAULT_ACT(vkCreateShaderModule, VkResult, VkDevice, const VkShaderModuleCreateInfo*,
+               const VkAllocationCallbacks*, VkShaderModule*);
+WEFT_FAULT_ACT(vkCreateComputePipelines, VkResult, VkDevice, VkPipelineCache, std::uint32_t,
+               const VkComputePipelineCreateInfo*, const VkAllocationCallbacks*, VkPipeline*);
 
 // loader.cpp
 WEFT_FAULT_ACT(vkGetDeviceProcAddr, PFN_vkVoidFunction, VkDevice, const char*);

@@ -47,6 +47,7 @@ void State::reset() {
     calls_ = {};
     lost_.clear();
     violations_.clear();
+    forget_pipelines();
 }
 
 void State::lie(const FakeDriver& fake) {
@@ -104,6 +105,14 @@ void State::forget_living() {
 std::vector<std::string> State::violations() const {
     const std::lock_guard lock(mutex_);
     return violations_;
+}
+
+std::vector<std::string> State::cache_data() const {
+    return data_of_caches();
+}
+
+std::uint64_t State::compiled() const {
+    return compiled_pipelines();
 }
 
 std::uint64_t State::live_bytes() const {

@@ -30,6 +30,8 @@ class State final : public Control {
     std::vector<Live> live() const override;
     void forget_living() override;
     std::vector<std::string> violations() const override;
+    std::vector<std::string> cache_data() const override;
+    std::uint64_t compiled() const override;
     std::uint64_t live_bytes() const override;
     bool inside() const override { return depth != 0; }
 
@@ -65,6 +67,11 @@ class State final : public Control {
     std::vector<std::string> violations_;
     std::atomic<std::int64_t> bytes_{0};
 };
+
+// fake_pipelines.cpp
+std::vector<std::string> data_of_caches();
+std::uint64_t compiled_pipelines();
+void forget_pipelines();
 
 /// Integer value of a handle of either kind.
 template <class Handle>
