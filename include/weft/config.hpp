@@ -79,6 +79,10 @@ struct Config {
     /// Threads that copy between ordinary and page-locked memory, the caller's included, 1..256.
     /// Variable WEFT_COPY_THREADS.
     std::optional<std::uint32_t> copy_threads;
+    /// Longest time that one dispatch is to take, in milliseconds, >= 1. Longer ones are cut into parts, so
+    /// that the driver does not reset the device and a display that shares it goes on. Variable
+    /// WEFT_DISPATCH_MS.
+    std::uint32_t dispatch_ms = 250;
     /// Variable WEFT_QUEUES (auto, single, split).
     QueueMode queues = QueueMode::automatic;
     /// Variable WEFT_HOST_ALLOC (auto, vulkan, cuda).

@@ -85,6 +85,10 @@ struct ProgramOptions {
     std::uint32_t max_workgroups = 0;
     /// Workgroups that share elements_per_workgroup elements, for shaders that cut an element up; 0: one.
     std::uint32_t workgroups_per_element = 0;
+    /// Operations that an element takes, about; 0: unknown, and the time of a dispatch is expected to grow
+    /// with the bytes that it binds. Only the ratio between dispatches of one program matters. It helps to
+    /// cut dispatches that take longer than Config::dispatch_ms where inputs are read many times.
+    double operations_per_element = 0;
     /// Bindings that the shader reads only after it has written them, so that their contents before a
     /// dispatch do not matter. They count as written.
     std::vector<std::uint32_t> written_first{};

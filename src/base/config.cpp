@@ -42,6 +42,7 @@ Config Config::from_env() {
 namespace core {
 namespace {
 
+constexpr std::uint32_t kMostUint32 = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t kNoUpperBound = std::numeric_limits<std::uint64_t>::max();
 
 [[noreturn]] void refuse(const char* name, const std::string& value, const std::string& legal) {
@@ -117,6 +118,8 @@ Config parse_config(const VariableLookup& lookup) {
     config.ring_slots = variables.small_number("WEFT_SLOTS", 1, 16);
     config.path = variables.word<Path>("WEFT_PATH", kPaths).value_or(config.path);
     config.copy_threads = variables.small_number("WEFT_COPY_THREADS", 1, 256);
+    config.dispatch_ms =
+        variables.small_number("WEFT_DISPATCH_MS", 1, kMostUint32).value_or(config.dispatch_ms);
     config.queues = variables.word<QueueMode>("WEFT_QUEUES", kQueueModes).value_or(config.queues);
     config.host_allocator =
         variables.word<HostAllocator>("WEFT_HOST_ALLOC", kHostAllocators).value_or(config.host_allocator);

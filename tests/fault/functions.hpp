@@ -103,6 +103,7 @@ enum Traits : unsigned {
     X(vkBeginCommandBuffer, kRunsOut)                               \
     X(vkEndCommandBuffer, kRunsOut)                                 \
     X(vkCmdDispatch, kPlain)                                        \
+    X(vkCmdDispatchBase, kPlain)                                    \
     X(vkCmdCopyBuffer, kPlain)                                      \
     X(vkCmdFillBuffer, kPlain)                                      \
     X(vkCmdPipelineBarrier, kPlain)                                 \

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <span>
 #include <string>
+#include <utility>
 
 #include <weft/error.hpp>
 
@@ -22,6 +23,12 @@ std::uint32_t local_size(const DeviceLimits& limits) {
     return std::min({kWanted, limits.max_workgroup_invocations, limits.max_workgroup_size[0]});
 }
 
+/// Of one part of the sums of a tile.
+double tile_operations(const GramPlan& plan) {
+    return 8.0 * static_cast<double>(plan.tile.rows) * static_cast<double>(plan.tile.columns) *
+           static_cast<double>(plan.problem.amplitudes) / static_cast<double>(plan.split);
+}
+
 Program matrix_program(const Stream& stream, const GramPlan& plan) {
     const Words words = plan.khr ? Words(spirv::gram_matrix_split_khr) : Words(spirv::gram_matrix_split_nv);
     const DeviceInfo& device = stream.device();
@@ -36,7 +43,8 @@ Program matrix_program(const Stream& stream, const GramPlan& plan) {
                                          {7u, plan.tile.threads()},
                                          {8u, plan.tile.thread_rows / 4},
                                          {9u, plan.problem.scaled}},
-                           .elements_per_workgroup = 1};
+                           .elements_per_workgroup = 1,
+                           .operations_per_element = tile_operations(plan)};
     if (device.subgroup_size_control) options.subgroup_size = 32;
     options.require_full_subgroups = device.full_subgroups;
     return {stream, words, options};
@@ -52,7 +60,8 @@ Program tile_program(const Stream& stream, const GramPlan& plan) {
                                          {4u, plan.flush / plan.step},
                                          {5u, plan.split},
                                          {9u, plan.problem.scaled}},
-                           .elements_per_workgroup = 1};
+                           .elements_per_workgroup = 1,
+                           .operations_per_element = tile_operations(plan)};
     if (tile.lanes()) return {stream, Words(spirv::gram_lanes), options};
     options.constants.insert(options.constants.end(), {{0u, tile.threads()},
                                                        {1u, tile.rows / tile.thread_rows},
@@ -166,11 +175,12 @@ std::uint64_t gram_programs_digest() {
     return digest;
 }
 
-GramProduct::GramProduct(const Stream& stream, const GramPlan& plan)
-    : plan_(plan), tile_(tile_program(stream, plan)) {
+GramProduct::GramProduct(const Stream& stream, const GramPlan& plan,
+                         std::optional<BufferView<std::uint32_t>> sums)
+    : plan_(plan), tile_(tile_program(stream, plan)), sums_(std::move(sums)) {
     if (plan.split == 1) return;
     reduce_ = std::make_unique<Program>(reduce_program(stream, plan));
-    scratch_ = std::make_unique<Buffer<std::uint32_t>>(stream, plan.scratch_bytes / 4, "gram sums");
+    if (!sums_) sums_ = Buffer<std::uint32_t>(stream, plan.scratch_bytes / 4, "gram sums").view();
 }
 
 void GramProduct::pack(Stream& stream, const GramRange& states, std::uint64_t rows, const GramRange& planes,
@@ -237,7 +247,7 @@ void GramProduct::run(Stream& stream, const GramRows& x, const GramRows& y, cons
         return stream.dispatch(tile_, {x_planes, y_planes, out.words, mirrored.words, parts, factors},
                                d.tiles, p);
     }
-    const BufferView<std::uint32_t> scratch = scratch_->view();
+    const BufferView<std::uint32_t> scratch = *sums_;
     const std::uint64_t numbers = d.tiles * plan_.tile.rows * plan_.tile.columns;
     const std::uint64_t need = numbers * d.parts * plan_.complex_bytes();
     require(scratch.bytes() >= need, "scratch is too small", scratch.bytes(), "at least", need);

@@ -49,7 +49,9 @@ struct GramTarget {
 /// Programs and scratch memory of one plan. Used by one stream at a time.
 class GramProduct {
   public:
-    GramProduct(const Stream& stream, const GramPlan& plan);
+    /// `sums`: plan.scratch_bytes for a plan with split sums; without it the product makes them itself.
+    GramProduct(const Stream& stream, const GramPlan& plan,
+                std::optional<BufferView<std::uint32_t>> sums = std::nullopt);
 
     const GramPlan& plan() const noexcept { return plan_; }
 
@@ -74,7 +76,7 @@ class GramProduct {
     Program tile_;
     std::unique_ptr<Program> pack_;  ///< made when it is first needed
     std::unique_ptr<Program> reduce_;
-    std::unique_ptr<Buffer<std::uint32_t>> scratch_;
+    std::optional<BufferView<std::uint32_t>> sums_;
 };
 
 /// Digest of all shaders that multiply: measured tiles belong to these.

@@ -47,6 +47,7 @@ void check(const Config& config) {
     check_range("ring_slots (WEFT_SLOTS)", config.ring_slots, kMostSlots);
     check_range("copy_threads (WEFT_COPY_THREADS)", config.copy_threads, kMostCopyThreads);
     check_range("chunk_elements (GPU_STREAM_CHUNK_ELEMS)", config.chunk_elements, kMostChunkElements);
+    check_range("dispatch_ms (WEFT_DISPATCH_MS)", config.dispatch_ms, 0xffffffffu);
 }
 
 std::uint32_t copy_threads(const DeviceSnapshot& device, const Config& config, const HostFacts& host) {
@@ -153,6 +154,7 @@ void explain(DevicePlan& plan, const std::vector<DeviceSnapshot>& devices, const
     lines.push_back("copy threads: " + std::to_string(plan.copy_threads) +
                     by_default(config.copy_threads.has_value(), plan.tuning.values.copy_threads.has_value()));
     lines.push_back(chunk_reason(plan));
+    lines.push_back("dispatches: cut if they take longer than " + std::to_string(plan.dispatch_ms) + " ms");
     if (!plan.tuning.file.empty())
         lines.push_back("tuning: " + plan.tuning.state + ", " + plan.tuning.file.string());
     const bool has_newer = devices[plan.device].synchronization2;
@@ -200,6 +202,7 @@ void fill(DevicePlan& plan, const DeviceSnapshot& device, const Config& config, 
     if (host_copies_bound(device, plan, config)) plan.transfer.large_ordinary = Path::direct;
     plan.chunk_elements = config.chunk_elements.value_or(kDefaultChunkElements);
     plan.chunk_exact = config.chunk_elements.has_value();
+    plan.dispatch_ms = config.dispatch_ms;
 }
 
 }  // namespace

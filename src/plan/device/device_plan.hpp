@@ -84,6 +84,7 @@ struct DevicePlan {
     std::uint32_t copy_threads = 1;
     std::uint64_t chunk_elements = kDefaultChunkElements;
     bool chunk_exact = false;          // chunk_elements was asked for, not a default
+    std::uint32_t dispatch_ms = 250;   // longer dispatches are cut
     std::uint64_t chunk_bytes = 0;     // tuned: chunks have exactly this size; 0: not tuned
     tune::EngineReport tuning;         // stored for the device
     std::vector<std::string> reasons;  // one line a choice, for people

@@ -61,6 +61,7 @@ struct BoundRange {
 struct ChunkDispatch {
     Chunk chunk;
     WorkgroupGrid workgroups;
+    std::uint64_t part_workgroups = 0;  // the dispatch is cut into parts of so many; 0: it is not cut
     std::uint32_t bound_count = 0;
     std::array<BoundRange, 2 * kMaxJobSpans> bound{};
     std::uint32_t push_bytes = 0;
@@ -95,6 +96,7 @@ struct Bundle {
     std::vector<HostCopy> copies_in, copies_out;
     std::vector<std::shared_ptr<BufferObject>> keep_alive;  // page-locked memory of the user
     std::uint64_t bytes = 0;
+    double amount = 0;  // units of work of all dispatches
 
     void clear() {
         chunks.clear();
@@ -105,6 +107,7 @@ struct Bundle {
         keep_alive.clear();
         first_job = nullptr;
         bytes = 0;
+        amount = 0;
     }
 };
 

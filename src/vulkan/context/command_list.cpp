@@ -66,7 +66,7 @@ void CommandList::forget_state() {
     hazards_.clear();
     fresh_ = true;
     wrote_host_ = false;
-    bound_pipeline_ = nullptr;
+    bound_pipeline_ = VK_NULL_HANDLE;
     bound_set_ = VK_NULL_HANDLE;
     push_bytes_ = 0;
     counts_ = {};
@@ -236,6 +236,7 @@ void CommandList::fill(const BufferRange& target, std::uint32_t value) {
 void CommandList::dispatch(const DispatchWork& work) {
     std::uint64_t bytes = 0;
     for (const BoundArgument& a : work.arguments) bytes += a.range.bytes;
+    if (work.cut != nullptr) bytes = static_cast<std::uint64_t>(static_cast<double>(bytes) * work.share);
     record_dispatch(work, bytes, 1);
     ++counts_.dispatches;
 }
@@ -248,14 +249,19 @@ void CommandList::record_dispatch(const DispatchWork& work, std::uint64_t bytes,
     time_step(Stage::kernel, work.program, bytes, operations);
     device_.begin_label(commands_, work.pipeline->name);
     bind(work, set);
-    device_.vk.vkCmdDispatch(commands_, work.workgroups[0], work.workgroups[1], work.workgroups[2]);
+    const auto& [x, y, z] = work.workgroups;
+    if (work.cut == nullptr)
+        device_.vk.vkCmdDispatch(commands_, x, y, z);
+    else
+        device_.vk.vkCmdDispatchBase(commands_, work.base[0], work.base[1], 0, x, y, z);
     device_.end_label(commands_);
 }
 
 void CommandList::bind(const DispatchWork& work, VkDescriptorSet set) {
-    if (bound_pipeline_ != work.pipeline) {
-        device_.vk.vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, work.pipeline->handle);
-        bound_pipeline_ = work.pipeline;
+    const VkPipeline pipeline = work.cut != nullptr ? work.cut->handle : work.pipeline->handle;
+    if (bound_pipeline_ != pipeline) {
+        device_.vk.vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+        bound_pipeline_ = pipeline;
     }
     // Every program has the same layout, so sets and push constants outlive a change of pipeline.
     if (set != VK_NULL_HANDLE && bound_set_ != set) {

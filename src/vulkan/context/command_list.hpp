@@ -37,6 +37,10 @@ struct DispatchWork {
     std::span<const BoundArgument> arguments;
     std::array<std::uint32_t, 3> workgroups{1, 1, 1};
     std::span<const std::byte> push;  // multiple of 4 bytes
+    /// Of a part of a longer dispatch: the pipeline that runs it, and its first workgroup.
+    const CutPipeline* cut = nullptr;
+    std::array<std::uint32_t, 2> base{};
+    double share = 1;  // of the work of the whole dispatch, for reports
 };
 
 /// What was recorded, for reports.
@@ -148,7 +152,7 @@ class CommandList {
     std::size_t used_sets_ = 0;
 
     // What is bound in the command buffer, so that it is not bound again.
-    const Pipeline* bound_pipeline_ = nullptr;
+    VkPipeline bound_pipeline_ = VK_NULL_HANDLE;
     VkDescriptorSet bound_set_ = VK_NULL_HANDLE;
     std::array<std::byte, 256> push_{};
     std::size_t push_bytes_ = 0;

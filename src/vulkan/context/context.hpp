@@ -26,7 +26,8 @@ class Context {
           timelines(device),
           clocks(device, timelines),
           memory(device, trace),
-          pipelines(device, config) {
+          pipelines(device, config),
+          budget(dispatch_budget(device.snapshot(), device.plan().dispatch_ms)) {
         memory.set_limit(config.memory_limit);
         add_queue_rows();
     }
@@ -39,6 +40,7 @@ class Context {
     QueueClocks clocks;
     MemoryPool memory;
     PipelineCache pipelines;
+    const DispatchBudget budget;
     CopyShader copy_shader;
     HostRanges host_ranges;
     ExternalTimelines externals;

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vulkan/device/pipeline_cache.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
+#include <utility>
 #include <vector>
 
 #include "base/cache_file.hpp"
 #include "base/log.hpp"
 #include "base/startup.hpp"
+#include "plan/spirv/spirv_grid.hpp"
 
 namespace weft::core {
 namespace {
@@ -32,8 +36,11 @@ PipelineCache::PipelineCache(Device& device, const Config& config) : device_(dev
 PipelineCache::~PipelineCache() {
     if (device_.untouchable()) return;
     save();
-    for (auto& [key, pipeline] : pipelines_)
+    for (auto& [key, pipeline] : pipelines_) {
         device_.vk.vkDestroyPipeline(device_.handle(), pipeline.handle, nullptr);
+        if (pipeline.cuts->pipeline_)
+            device_.vk.vkDestroyPipeline(device_.handle(), pipeline.cuts->pipeline_->handle, nullptr);
+    }
     device_.vk.vkDestroyPipelineCache(device_.handle(), cache_, nullptr);
 }
 
@@ -83,8 +90,9 @@ void PipelineCache::load() {
     if (!loaded) cache_ = make_cache({});
 }
 
-Pipeline PipelineCache::build(std::span<const std::uint32_t> words, const ProgramOptions& options,
-                              Reflection reflection) {
+VkPipeline PipelineCache::make_pipeline(std::span<const std::uint32_t> words, const ProgramOptions& options,
+                                        const std::vector<SpecConstant>& constants,
+                                        VkPipelineCreateFlags flags, double& seconds) {
     VkShaderModuleCreateInfo module_info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
     module_info.codeSize = words.size_bytes();
     module_info.pCode = words.data();
@@ -95,7 +103,7 @@ Pipeline PipelineCache::build(std::span<const std::uint32_t> words, const Progra
     device_.set_name(VK_OBJECT_TYPE_SHADER_MODULE, module, name);
     std::vector<VkSpecializationMapEntry> entries;
     std::vector<std::uint32_t> values;
-    for (const SpecConstant& c : reflection.constants) {
+    for (const SpecConstant& c : constants) {
         entries.push_back(
             {c.id, static_cast<std::uint32_t>(values.size() * sizeof(std::uint32_t)), sizeof(std::uint32_t)});
         values.push_back(c.bits);
@@ -103,6 +111,7 @@ Pipeline PipelineCache::build(std::span<const std::uint32_t> words, const Progra
     const VkSpecializationInfo specialization{static_cast<std::uint32_t>(entries.size()), entries.data(),
                                               values.size() * sizeof(std::uint32_t), values.data()};
     VkComputePipelineCreateInfo info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
+    info.flags = flags;
     info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
     info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
     info.stage.module = module;
@@ -116,18 +125,54 @@ Pipeline PipelineCache::build(std::span<const std::uint32_t> words, const Progra
         info.stage.flags |= VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
     info.layout = device_.pipeline_layout();
 
-    Pipeline pipeline;
-    pipeline.name = name;
-    pipeline.reflection = std::move(reflection);
+    VkPipeline pipeline = VK_NULL_HANDLE;
     const auto start = std::chrono::steady_clock::now();
     const VkResult result =
-        device_.vk.vkCreateComputePipelines(device_.handle(), cache_, 1, &info, nullptr, &pipeline.handle);
-    pipeline.create_s = seconds_since(start);
+        device_.vk.vkCreateComputePipelines(device_.handle(), cache_, 1, &info, nullptr, &pipeline);
+    seconds = seconds_since(start);
     device_.vk.vkDestroyShaderModule(device_.handle(), module, nullptr);
     device_.check(result, "vkCreateComputePipelines");
     CounterCells::add(device_.counters.objects, 2);
-    device_.set_name(VK_OBJECT_TYPE_PIPELINE, pipeline.handle, name);
+    device_.set_name(VK_OBJECT_TYPE_PIPELINE, pipeline, name);
     return pipeline;
+}
+
+Pipeline PipelineCache::build(std::span<const std::uint32_t> words, const ProgramOptions& options,
+                              Reflection reflection) {
+    Pipeline pipeline;
+    pipeline.name = name_of(options);
+    pipeline.cuts = std::make_unique<PipelineCuts>(words, options);
+    pipeline.handle = make_pipeline(words, options, reflection.constants, 0, pipeline.create_s);
+    pipeline.reflection = std::move(reflection);
+    return pipeline;
+}
+
+const CutPipeline* PipelineCache::cut(const Pipeline& pipeline) {
+    const std::lock_guard lock(mutex_);
+    PipelineCuts& cuts = *pipeline.cuts;
+    if (!cuts.tried_) {
+        std::optional<GridModule> module = with_pushed_grid(
+            cuts.words_, pipeline.reflection.push_constant_bytes, device_.plan().push_constant_bytes);
+        if (module) {
+            double seconds = 0;
+            const VkPipeline handle =
+                make_pipeline(module->words, cuts.options_, pipeline.reflection.constants,
+                              VK_PIPELINE_CREATE_DISPATCH_BASE_BIT, seconds);
+            cuts.pipeline_ = CutPipeline{handle, module->grid_offset};
+            ++report_.created;
+            report_.last_create_s = seconds;
+            report_.total_create_s += seconds;
+            unsaved_ = true;
+        } else {
+            device_.log().write(
+                LogLevel::warning,
+                "program \"" + pipeline.name +
+                    "\" has long dispatches, which cannot be cut: its use of gl_NumWorkGroups "
+                    "or of its push constants cannot be replaced");
+        }
+        cuts.tried_ = true;
+    }
+    return cuts.pipeline_ ? &*cuts.pipeline_ : nullptr;
 }
 
 const Pipeline& PipelineCache::get(std::span<const std::uint32_t> words, const ProgramOptions& options) {
@@ -135,9 +180,9 @@ const Pipeline& PipelineCache::get(std::span<const std::uint32_t> words, const P
     // An empty or far too short span must be refused before it is hashed.
     if (words.data() == nullptr || words.size() < 5) check_spirv_words(words, options.entry, name);
     const std::lock_guard lock(mutex_);
-    if (is_last(words, options)) {
+    if (const Pipeline* const found = find_recent(words, options)) {
         ++report_.reused;
-        return *last_;
+        return *found;
     }
     const PipelineKey key = pipeline_key(words, options);
     auto it = pipelines_.find(key);
@@ -159,25 +204,37 @@ const Pipeline& PipelineCache::get(std::span<const std::uint32_t> words, const P
                                                     ms_text(seconds_since(begin)) + ", the driver took " +
                                                     ms_text(it->second.create_s));
     }
-    last_ = nullptr;  // in case one of the copies below fails
-    last_words_.assign(words.begin(), words.end());
-    last_options_ = options;
-    last_ = &it->second;
+    keep_recent(words, options, it->second);
     return it->second;
 }
 
-bool PipelineCache::is_last(std::span<const std::uint32_t> words, const ProgramOptions& options) const {
-    const auto same = [](const SpecConstant& a, const SpecConstant& b) {
+const Pipeline* PipelineCache::find_recent(std::span<const std::uint32_t> words,
+                                           const ProgramOptions& options) {
+    const auto same_constant = [](const SpecConstant& a, const SpecConstant& b) {
         return a.id == b.id && a.bits == b.bits && a.floating == b.floating;
     };
-    return last_ != nullptr && last_options_.entry == options.entry &&
-           last_options_.local_size == options.local_size &&
-           last_options_.subgroup_size == options.subgroup_size &&
-           last_options_.written_first == options.written_first &&
-           last_options_.require_full_subgroups == options.require_full_subgroups &&
-           std::equal(words.begin(), words.end(), last_words_.begin(), last_words_.end()) &&
-           std::equal(options.constants.begin(), options.constants.end(), last_options_.constants.begin(),
-                      last_options_.constants.end(), same);
+    const auto same = [&](const Recent& recent) {
+        const ProgramOptions& o = recent.options;
+        return recent.words.size() == words.size() && o.entry == options.entry &&
+               o.local_size == options.local_size && o.subgroup_size == options.subgroup_size &&
+               o.written_first == options.written_first &&
+               o.require_full_subgroups == options.require_full_subgroups &&
+               std::equal(options.constants.begin(), options.constants.end(), o.constants.begin(),
+                          o.constants.end(), same_constant) &&
+               std::equal(words.begin(), words.end(), recent.words.begin());
+    };
+    const auto found = std::find_if(recent_.begin(), recent_.end(), same);
+    if (found == recent_.end()) return nullptr;
+    std::rotate(recent_.begin(), found, std::next(found));
+    return recent_.front().pipeline;
+}
+
+void PipelineCache::keep_recent(std::span<const std::uint32_t> words, const ProgramOptions& options,
+                                const Pipeline& pipeline) {
+    constexpr std::size_t kMost = 12;  // the programs of any one call
+    Recent made{{words.begin(), words.end()}, options, &pipeline};
+    if (recent_.size() == kMost) recent_.pop_back();
+    recent_.insert(recent_.begin(), std::move(made));
 }
 
 double PipelineCache::first_s() const {

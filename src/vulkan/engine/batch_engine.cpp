@@ -2,6 +2,7 @@
 // Also completes weft/batch.hpp: run_batch checks everything, then drives the engine.
 #include "vulkan/engine/batch_engine.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <utility>
@@ -123,16 +124,27 @@ bool BatchEngine::reserve(Slot& slot) {
     }
 }
 
+/// What runs the parts of chunks that are to be cut; null: no chunk is, because none has to be or none can.
+const CutPipeline* BatchEngine::cut_of(Bundle& work) const {
+    const auto is_cut = [](const ChunkDispatch& chunk) { return chunk.part_workgroups != 0; };
+    if (std::none_of(work.chunks.begin(), work.chunks.end(), is_cut)) return nullptr;
+    const CutPipeline* cut = context_.pipelines.cut(*program_->pipeline);
+    if (cut == nullptr)
+        for (ChunkDispatch& chunk : work.chunks) chunk.part_workgroups = 0;
+    return cut;
+}
+
 void BatchEngine::build(Slot& slot) {
     planner_.write(slot.areas(), slot.work);
     slot.timed = settings_.stage_times || (context_.trace.active() && context_.device.plan().timestamps);
     const Pipeline& pipeline = *program_->pipeline;
+    const CutPipeline* cut = cut_of(slot.work);
     recording_key(slot.work, pipeline, slot.timed, ring_->key);
     bool fresh = false;
     slot.active = &slot.recording(ring_->key, fresh);
     if (!fresh) return;
     try {
-        record(context_.device, slot.work, pipeline, slot.timed, *slot.active);
+        record(context_.device, slot.work, pipeline, cut, slot.timed, *slot.active);
     } catch (...) {
         slot.active->key.clear();
         throw;
@@ -160,6 +172,7 @@ void BatchEngine::launch(Slot& slot) {
         build(slot);
         meter_.copy(slot, Stage::copy_in);
         flush(slot.work);
+        slot.launched = std::chrono::steady_clock::now();
         submit(slot);
     } catch (...) {
         // The upload may run although the kernel could not be submitted.
@@ -190,13 +203,35 @@ void BatchEngine::start() {
     skip_over();
 }
 
+/// The kernel's own time if it was taken, else what the wait says: a bundle that kept the host waiting for
+/// long is slower than was known, and later ones correct the pace if it is known when they began.
+void BatchEngine::learn(const Slot& slot, std::optional<double> kernel_s, SteadyTime done) {
+    PipelineCuts& cuts = *program_->pipeline->cuts;
+    const double waited = meter_.waited_s() - std::exchange(waited_s_, meter_.waited_s());
+    const DispatchPace pace = cuts.pace();
+    const double amount = slot.work.amount;
+    constexpr double kWaits = 20e-6;  // less is the time of a call
+    const bool begin_known = waited_for_last_ || slot.launched >= last_done_;
+    const bool slow =
+        pace.seconds > 0 ? is_representative(amount, pace) : kernel_s.value_or(0) > context_.budget.seconds;
+    if (kernel_s && slow)
+        cuts.set_pace(measured_pace(amount, *kernel_s));
+    else if (!kernel_s && is_long_wait(waited, context_.budget))
+        cuts.set_pace(slower_pace(pace, amount, waited));
+    else if (waited > kWaits && begin_known)
+        cuts.set_pace(faster_pace(pace, amount, seconds_between(std::max(slot.launched, last_done_), done)));
+    waited_for_last_ = waited > kWaits;
+    last_done_ = done;
+}
+
 void BatchEngine::finish() {
     Slot& slot = *ring_->slots[head_];
     if (!oldest_done_) await_oldest(std::chrono::nanoseconds::max(), true);
     oldest_done_ = false;
+    const SteadyTime now = std::chrono::steady_clock::now();
     head_ = (head_ + 1) % ring_->slots.size();
     --in_flight_;
-    meter_.bundle_done(slot, in_flight_ == 0);
+    learn(slot, meter_.bundle_done(slot, in_flight_ == 0), now);
     invalidate(slot.work);
     meter_.copy(slot, Stage::copy_out);
     slot.work.keep_alive.clear();

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "vulkan/engine/batch_meter.hpp"
 #include "vulkan/engine/bundle_planner.hpp"
@@ -61,6 +62,8 @@ class BatchEngine {
     void skip_over();
     void complete_job(std::uint64_t job);
     bool reserve(Slot& slot);
+    const CutPipeline* cut_of(Bundle& work) const;
+    void learn(const Slot& slot, std::optional<double> kernel_s, SteadyTime done);
     void build(Slot& slot);
     void submit(Slot& slot);
     void launch(Slot& slot);
@@ -78,6 +81,9 @@ class BatchEngine {
     std::size_t head_ = 0, in_flight_ = 0;  // slots under way: in_flight_ of them, from head_ on
     bool oldest_done_ = false;              // await_oldest() found it done
     std::uint64_t failed_job_ = 0;
+    double waited_s_ = 0;           // of the host, when the last bundle was done
+    SteadyTime last_done_;          // when the host noticed
+    bool waited_for_last_ = false;  // so that it was noticed immediately
 };
 
 }  // namespace weft::core

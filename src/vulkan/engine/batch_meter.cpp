@@ -92,7 +92,7 @@ StageEvent BatchMeter::event_of(const Slot& slot, Stage stage) const {
     event.bytes = stage == Stage::upload     ? sum_of(work.uploads)
                   : stage == Stage::download ? sum_of(work.downloads)
                                              : work.bytes;
-    event.operations = stage == Stage::kernel ? static_cast<std::uint32_t>(work.chunks.size()) : 1;
+    event.operations = stage == Stage::kernel ? dispatches_of(work) : 1;
     event.jobs = static_cast<std::uint32_t>(work.chunks.size());
     event.job = work.chunks.front().chunk.job;
     event.job_name = context_.trace.name(work.first_job->name);
@@ -133,9 +133,10 @@ void BatchMeter::keep_interval(const Slot& slot, Stage stage, const StageEvent& 
                                  seconds(event.begin_ns), seconds(event.end_ns)});
 }
 
-void BatchMeter::bundle_done(const Slot& slot, bool idle) {
+std::optional<double> BatchMeter::bundle_done(const Slot& slot, bool idle) {
     const bool listened = context_.trace.active();
-    if (!slot.timed && !listened) return;
+    std::optional<double> kernel_s;
+    if (!slot.timed && !listened) return kernel_s;
     if (slot.timed) context_.clocks.refresh(idle);
     for (std::size_t i = 0; i < kQueueRoles; ++i) {
         const auto role = static_cast<QueueRole>(i);
@@ -148,7 +149,10 @@ void BatchMeter::bundle_done(const Slot& slot, bool idle) {
         event.timed = read_interval(slot, role, timed_by, event);
         if (listened && event.bytes != 0) context_.trace.stage(event);
         keep_interval(slot, static_cast<Stage>(i), event);
+        if (role == QueueRole::compute && event.timed)
+            kernel_s = static_cast<double>(event.end_ns - event.begin_ns) * 1e-9;
     }
+    return kernel_s;
 }
 
 void BatchMeter::log() const noexcept {

@@ -19,15 +19,17 @@ class BatchMeter {
     void job_added(const Job& job);
     void job_done() { ++report_.jobs; }
     void bundle_started(const Bundle& work);
-    /// Reads the stage times of a bundle that is done. `idle`: no other bundle is under way.
-    /// Errors: device_lost, driver.
-    void bundle_done(const Slot& slot, bool idle);
+    /// Reads the stage times of a bundle that is done, and returns the seconds of its kernel if it was timed.
+    /// `idle`: no other bundle is under way. Errors: device_lost, driver.
+    std::optional<double> bundle_done(const Slot& slot, bool idle);
     /// Makes the staging copies of a stage, copy_in or copy_out, and times them.
     void copy(const Slot& slot, Stage stage);
     /// Waits up to `timeout` for a bundle and returns whether it is done. `ring_wait`: work is waiting and no
     /// slot is free. Errors: device_lost, driver.
     bool wait(Token done, std::chrono::nanoseconds timeout, bool spin, bool ring_wait);
 
+    /// How long the host has waited for bundles so far.
+    double waited_s() const { return report_.wait_s; }
     std::uint64_t jobs_done() const { return report_.jobs; }
     /// Of all jobs added so far.
     std::uint64_t total_bytes() const { return report_.bytes_in + report_.bytes_out; }

@@ -2,6 +2,7 @@
 #include "vulkan/engine/bundle_planner.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 
 #include "plan/work/chunk_bounds.hpp"
@@ -76,9 +77,13 @@ Route BundlePlanner::route_of(const PlannedChunk& planned) const {
 std::uint64_t BundlePlanner::count_of(const PlannedChunk& planned, const Route& route, std::uint64_t started,
                                       std::uint64_t total_bytes) const {
     const Job& job = *planned.spans.job;
-    const std::uint64_t most =
-        std::min(memory_chunk_limit_,
-                 chunk_limit(program_needs_, device_.snapshot().limits, settings_, job, route.copies));
+    std::uint64_t most = std::min(memory_chunk_limit_, chunk_limit(program_needs_, device_.snapshot().limits,
+                                                                   settings_, job, route.copies));
+    // Chunks whose size was asked for keep it, and their dispatches are cut instead.
+    if (!settings_.cuts_exactly())
+        most = std::min(most,
+                        elements_within(job.elements, work_of(job, job.elements) / double(job.elements),
+                                        program_.pipeline->cuts->pace(), backend_state_.context()->budget));
     const bool tapers = route.copies && !settings_.cuts_exactly() && settings_.mode == BatchMode::pipelined;
     const std::uint64_t left = planned.chunk.count;
     const std::uint64_t wanted = tapers ? taper(most, left, bytes_per_job(job) / job.elements, started,
@@ -86,6 +91,23 @@ std::uint64_t BundlePlanner::count_of(const PlannedChunk& planned, const Route& 
                                         : std::min(left, most);
     if (wanted == left) return left;  // long enough: the job was checked, and so was what a cut leaves
     return cut_chunk(left, wanted, chunk_bounds(program_needs_, device_.snapshot().limits, job));
+}
+
+/// Units of work in `elements` elements of a job.
+double BundlePlanner::work_of(const Job& job, std::uint64_t elements) const {
+    return dispatch_work(program_.operations, elements, bytes_per_job(job) / job.elements * elements);
+}
+
+/// Workgroups of the parts that the dispatch of a chunk is cut into; 0: it is not cut.
+std::uint64_t BundlePlanner::part_workgroups(const Job& job, std::uint64_t elements,
+                                             const WorkgroupGrid& grid) const {
+    const DispatchPace pace = program_.pipeline->cuts->pace();
+    const std::uint64_t all = std::uint64_t{grid.x} * grid.y;
+    if (pace.seconds <= 0 || all == 1) return 0;
+    const std::uint64_t most = workgroups_within(all, work_of(job, elements) / static_cast<double>(all), pace,
+                                                 backend_state_.context()->budget);
+    // A power of two, so that a pace that varies a little does not make other recordings each time.
+    return most == all ? 0 : std::bit_floor(most);
 }
 
 /// Shortens the chunk to `count` elements and imports spans if the route imports.
@@ -159,7 +181,10 @@ void BundlePlanner::write(const Areas& areas, Bundle& work) {
     layout_.restart();
     for (const PlannedChunk& planned : chunks_) {
         layout_.write(planned.chunk, planned.spans, route_, areas, work);
-        work.chunks.back().workgroups = program_.workgroups(planned.chunk.count);
+        ChunkDispatch& chunk = work.chunks.back();
+        chunk.workgroups = program_.workgroups(planned.chunk.count);
+        chunk.part_workgroups = part_workgroups(*planned.spans.job, planned.chunk.count, chunk.workgroups);
+        work.amount += work_of(*planned.spans.job, planned.chunk.count);
     }
     chunks_.clear();
 }

@@ -63,6 +63,8 @@ class BundlePlanner {
     Route route_of(const PlannedChunk& planned) const;
     std::uint64_t count_of(const PlannedChunk& planned, const Route& route, std::uint64_t started,
                            std::uint64_t total_bytes) const;
+    double work_of(const Job& job, std::uint64_t elements) const;
+    std::uint64_t part_workgroups(const Job& job, std::uint64_t elements, const WorkgroupGrid& grid) const;
     void cut(PlannedChunk& planned, const Route& route, std::uint64_t count);
     HostRange import(const Chunk& chunk, const void* data, std::uint64_t bytes);
 

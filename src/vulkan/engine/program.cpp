@@ -54,6 +54,7 @@ std::shared_ptr<const core::ProgramObject> make_program(const std::shared_ptr<co
         options.elements_per_workgroup != 0 ? options.elements_per_workgroup : invocations,
         options.max_workgroups, reflection.folds, invocations, std::max(1u, options.workgroups_per_element)};
     object->subgroup_size = options.subgroup_size;
+    object->operations = options.operations_per_element;
     const std::uint64_t limit =
         core::most_workgroups(object->workgroup_rule, context->device.snapshot().limits);
     if (options.max_workgroups > limit)

@@ -22,6 +22,7 @@ struct ProgramObject {
     std::string name;
     WorkgroupRule workgroup_rule;
     std::uint32_t subgroup_size = 0;
+    double operations = 0;  // of an element; 0: unknown
 
     /// Workgroups for a dispatch of `elements`. Errors: invalid_argument - more than one dispatch can have.
     WorkgroupGrid workgroups(std::uint64_t elements) const;

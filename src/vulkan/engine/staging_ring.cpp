@@ -80,10 +80,36 @@ void write_sets(Device& device, const Bundle& work, const Recording& recording) 
     }
 }
 
+/// Calls act(part) for each part of a chunk that is cut.
+template <class Act>
+void for_each_part(const ChunkDispatch& chunk, const Act& act) {
+    const WorkgroupGrid& grid = chunk.workgroups;
+    for (std::uint64_t first = 0; first < std::uint64_t{grid.x} * grid.y;) {
+        const WorkgroupPart part = part_at(grid, first, chunk.part_workgroups);
+        act(part);
+        first += part.count();
+    }
+}
+
+void dispatch_parts(const Device& device, VkCommandBuffer commands, const ChunkDispatch& chunk,
+                    const CutPipeline& cut) {
+    if (cut.grid_offset) {
+        const std::array<std::uint32_t, 3> grid{chunk.workgroups.x, chunk.workgroups.y, 1};
+        device.vk.vkCmdPushConstants(commands, device.pipeline_layout(), VK_SHADER_STAGE_COMPUTE_BIT,
+                                     *cut.grid_offset, sizeof grid, grid.data());
+    }
+    for_each_part(chunk, [&](const WorkgroupPart& part) {
+        device.vk.vkCmdDispatchBase(commands, part.x, part.y, 0, part.columns, part.rows, 1);
+    });
+}
+
 void dispatch_chunks(const Device& device, VkCommandBuffer commands, const Bundle& work,
-                     const Pipeline& pipeline, const Recording& recording) {
-    device.vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.handle);
+                     const Pipeline& pipeline, const CutPipeline* cut, const Recording& recording) {
+    VkPipeline bound = VK_NULL_HANDLE;
     for (std::size_t i = 0; i < work.chunks.size(); ++i) {
+        const VkPipeline wanted = work.chunks[i].part_workgroups != 0 ? cut->handle : pipeline.handle;
+        if (bound != wanted)
+            device.vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, bound = wanted);
         const ChunkDispatch& chunk = work.chunks[i];
         if (chunk.bound_count != 0)
             device.vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE,
@@ -91,7 +117,10 @@ void dispatch_chunks(const Device& device, VkCommandBuffer commands, const Bundl
         if (chunk.push_bytes != 0)
             device.vk.vkCmdPushConstants(commands, device.pipeline_layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
                                          (chunk.push_bytes + 3) / 4 * 4, chunk.push.data());
-        device.vk.vkCmdDispatch(commands, chunk.workgroups.x, chunk.workgroups.y, 1);
+        if (chunk.part_workgroups != 0)
+            dispatch_parts(device, commands, chunk, *cut);
+        else
+            device.vk.vkCmdDispatch(commands, chunk.workgroups.x, chunk.workgroups.y, 1);
     }
 }
 
@@ -220,6 +249,7 @@ void recording_key(const Bundle& work, const Pipeline& pipeline, bool stage_time
     key.push_back(reinterpret_cast<std::uintptr_t>(&pipeline));
     for (const ChunkDispatch& chunk : work.chunks) {
         key.push_back((std::uint64_t{chunk.workgroups.x} << 32) | chunk.workgroups.y);
+        key.push_back(chunk.part_workgroups);
         key.push_back((chunk.bound_count << 16) | chunk.push_bytes);
         for (std::uint32_t at = 0; at < chunk.push_bytes; at += 8) {
             std::uint64_t word = 0;
@@ -244,8 +274,19 @@ void recording_key(const Bundle& work, const Pipeline& pipeline, bool stage_time
     }
 }
 
-void record(Device& device, const Bundle& work, const Pipeline& pipeline, bool stage_times,
-            Recording& recording) {
+std::uint32_t dispatches_of(const Bundle& work) {
+    std::uint32_t count = 0;
+    for (const ChunkDispatch& chunk : work.chunks) {
+        if (chunk.part_workgroups == 0)
+            ++count;
+        else
+            for_each_part(chunk, [&](const WorkgroupPart&) { ++count; });
+    }
+    return count;
+}
+
+void record(Device& device, const Bundle& work, const Pipeline& pipeline, const CutPipeline* cut,
+            bool stage_times, Recording& recording) {
     // After a failure half way the recording must not have a key.
     std::vector<std::uint64_t> key;
     key.swap(recording.key);
@@ -269,7 +310,7 @@ void record(Device& device, const Bundle& work, const Pipeline& pipeline, bool s
         compute.end_stage(QueueRole::upload);
     }
     compute.begin_stage(QueueRole::compute, pipeline.name);
-    dispatch_chunks(device, compute.handle(), work, pipeline, recording);
+    dispatch_chunks(device, compute.handle(), work, pipeline, cut, recording);
     compute.end_stage(QueueRole::compute);
     if (mode == SubmitMode::fused) {
         barrier(device, compute.handle(), kKernel, kRead);

@@ -34,10 +34,13 @@ std::uint32_t first_query(SubmitMode mode, QueueRole stage);
 /// Everything the recorded commands depend on; equal keys mean equal commands.
 void recording_key(const Bundle& work, const Pipeline& pipeline, bool stage_times,
                    std::vector<std::uint64_t>& key);
+/// Dispatches of a bundle: one for each chunk, or one for each part of a chunk that is cut.
+std::uint32_t dispatches_of(const Bundle& work);
 
-/// Writes descriptor sets and records the command buffers that the bundle's SubmitMode needs.
-void record(Device& device, const Bundle& work, const Pipeline& pipeline, bool stage_times,
-            Recording& recording);
+/// Writes descriptor sets and records the command buffers that the bundle's SubmitMode needs. `cut` runs the
+/// parts of chunks that are cut.
+void record(Device& device, const Bundle& work, const Pipeline& pipeline, const CutPipeline* cut,
+            bool stage_times, Recording& recording);
 
 class Slot {
   public:
@@ -61,7 +64,8 @@ class Slot {
     Bundle work;
     Recording* active = nullptr;
     Token done;
-    bool timed = false;  // its commands hold timestamps
+    SteadyTime launched;  // when it was submitted
+    bool timed = false;   // its commands hold timestamps
 
   private:
     static constexpr std::size_t kRecordings = 32;

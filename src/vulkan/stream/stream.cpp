@@ -140,11 +140,14 @@ void Stream::dispatch(const Program& program, std::span<const Argument> argument
     if (push_bytes != 0)
         core::fill_push_constants(push, pipeline.reflection.push_constant_bytes,
                                   static_cast<std::uint32_t>(elements), 0, parameters);
-    stream.list().dispatch({.pipeline = &pipeline,
-                            .program = object.name,
-                            .arguments = {bound.data(), count},
-                            .workgroups = {workgroups.x, workgroups.y, 1},
-                            .push = {push.data(), push_bytes}});
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < count; ++i) bytes += arguments[i].bytes;
+    stream.dispatch({.pipeline = &pipeline,
+                     .program = object.name,
+                     .arguments = {bound.data(), count},
+                     .workgroups = {workgroups.x, workgroups.y, 1},
+                     .push = {push.data(), push_bytes}},
+                    core::dispatch_work(object.operations, elements, bytes));
 }
 
 Event Stream::submit() {

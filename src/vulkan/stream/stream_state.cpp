@@ -161,7 +161,10 @@ void StreamState::download(const BufferRange& source, void* target) {
         Token done;
     };
     const auto finish = [&](Part& part) {
+        const bool alone = under_way_.size() == 1;
+        const SteadyTime begin = std::chrono::steady_clock::now();
         context_.timelines.wait(part.done);
+        if (alone) learn_from_wait(begin);
         part.staging->invalidate(0, part.bytes);
         copy({static_cast<std::byte*>(target) + part.at, part.staging->mapped(), part.bytes},
              Stage::copy_out);
@@ -212,6 +215,7 @@ void StreamState::submit_list() {
     // A list that cannot be ended or submitted is dropped as a whole.
     const std::shared_ptr<CommandList> list = std::move(pending_);
     pending_ = nullptr;
+    last_load_ = std::exchange(load_, {});
     list->end();
     hand_over(list, true);
 }
@@ -236,7 +240,10 @@ void StreamState::hand_over(const std::shared_ptr<CommandList>& list, bool own) 
 }
 
 void StreamState::waited(Token token) {
-    if (wait_for_ && wait_for_->external) wait_for_->external->add_waiter(token);
+    if (wait_for_ && wait_for_->external) {
+        wait_for_->external->add_waiter(token);
+        external_wait_ = token;
+    }
     wait_for_ = nullptr;
 }
 
@@ -319,7 +326,11 @@ bool StreamState::wait(std::chrono::nanoseconds timeout) {
     device_.require_usable("Stream::wait");
     refuse_while_recording("wait");
     submit_list();
+    // With more lists under way it would not be known which of them takes long.
+    const bool alone = under_way_.size() == 1 && under_way_.front().own;
+    const SteadyTime begin = std::chrono::steady_clock::now();
     if (!context_.timelines.wait(done_, timeout)) return false;
+    if (alone) learn_from_wait(begin);
     collect();
     invalidate(host_writes_);
     host_writes_.clear();

@@ -2,6 +2,7 @@
 // What a Stream points at: the list that it records, the lists under way, and staging memory to use again.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -52,6 +53,14 @@ class StagingCache {
     std::uint64_t idle_bytes_ = 0;
 };
 
+/// The dispatches of a list, for what is learnt about their programs from the time that it takes.
+struct DispatchLoad {
+    std::array<const Pipeline*, 8> pipelines{};
+    std::size_t programs = 0;
+    double work = 0, expected_s = 0;
+    void add(const Pipeline& pipeline, double amount, double expected);
+};
+
 class StreamState : public std::enable_shared_from_this<StreamState> {
   public:
     StreamState(std::shared_ptr<BackendState> backend_state, std::string name,
@@ -67,6 +76,9 @@ class StreamState : public std::enable_shared_from_this<StreamState> {
     /// Errors: invalid_argument - moved from, of another backend, or a view beyond its buffer.
     BufferRange range(const std::shared_ptr<BufferObject>& object, std::uint64_t offset, std::uint64_t bytes,
                       const char* what) const;
+    /// A checked dispatch of `amount` units of work (dispatch_work), in parts if it would take too long.
+    /// Errors: device_lost, out_of_memory, driver.
+    void dispatch(const DispatchWork& work, double amount);
     void upload(const void* source, const BufferRange& target);
     void download(const BufferRange& source, void* target);
     Event submit(const char* what);
@@ -100,6 +112,10 @@ class StreamState : public std::enable_shared_from_this<StreamState> {
     Token submit_sequence(const CommandList& list);
     /// Submits a list without times of its own; a listener gets one interval for the whole list.
     Token submit_whole(const CommandList& list, const char* program);
+    void dispatch_parts(const DispatchWork& whole, const CutPipeline& cut, double amount);
+    void note_load(const Pipeline& pipeline, double amount, double expected);
+    bool may_wait();
+    void learn_from_wait(SteadyTime begin);
     void collect();
     void recycle(UnderWay& work);
     Event event() const;
@@ -125,6 +141,8 @@ class StreamState : public std::enable_shared_from_this<StreamState> {
     std::unique_ptr<SubmissionTimer> whole_timer_;  // made by the first submit_whole() with a listener
     HostWrites host_writes_;                        // of everything submitted and not yet waited for
     Token done_;                                    // of the last submission
+    Token external_wait_;                           // of the last one that waits for another API
+    DispatchLoad load_, last_load_;                 // of `pending_`, and of the list submitted last
     std::shared_ptr<const EventState> wait_for_;    // before the next submission; null: nothing
 };
 

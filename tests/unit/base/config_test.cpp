@@ -40,7 +40,8 @@ const char* const kVariables[] = {"WEFT_DEVICE",         "GPU_STREAM_CHUNK_ELEMS
                                   "WEFT_QUEUES",         "WEFT_HOST_ALLOC",
                                   "WEFT_VALIDATION",     "WEFT_LOG",
                                   "WEFT_CACHE",          "WEFT_CACHE_DIR",
-                                  "WEFT_VULKAN_LIBRARY", "WEFT_TRACE"};
+                                  "WEFT_VULKAN_LIBRARY", "WEFT_TRACE",
+                                  "WEFT_DISPATCH_MS"};
 
 void check_default(const Config& config) {
     CHECK(config.device.empty());
@@ -49,6 +50,7 @@ void check_default(const Config& config) {
     CHECK_FALSE(config.ring_slots.has_value());
     CHECK(config.path == weft::Path::automatic);
     CHECK_FALSE(config.copy_threads.has_value());
+    CHECK(config.dispatch_ms == 250);
     CHECK(config.queues == weft::QueueMode::automatic);
     CHECK(config.host_allocator == weft::HostAllocator::automatic);
     CHECK(config.validation == weft::Validation::off);
@@ -73,6 +75,7 @@ TEST_CASE("each variable reaches its field") {
                                  {"WEFT_SLOTS", "2"},
                                  {"WEFT_PATH", "host"},
                                  {"WEFT_COPY_THREADS", "8"},
+                                 {"WEFT_DISPATCH_MS", "40"},
                                  {"WEFT_QUEUES", "split"},
                                  {"WEFT_HOST_ALLOC", "vulkan"},
                                  {"WEFT_VALIDATION", "sync"},
@@ -88,6 +91,7 @@ TEST_CASE("each variable reaches its field") {
     CHECK(config.ring_slots == 2u);
     CHECK(config.path == weft::Path::host);
     CHECK(config.copy_threads == 8u);
+    CHECK(config.dispatch_ms == 40u);
     CHECK(config.queues == weft::QueueMode::split);
     CHECK(config.host_allocator == weft::HostAllocator::vulkan);
     CHECK(config.validation == weft::Validation::sync);
@@ -164,6 +168,15 @@ TEST_CASE("bounded numbers name their bounds") {
         CHECK(refusal({{"WEFT_SLOTS", bad}}) ==
               std::string("Config::from_env: WEFT_SLOTS must be a whole number from 1 to 16 (got \"") + bad +
                   "\")");
+    }
+    CHECK(parse({{"WEFT_DISPATCH_MS", "1"}}).dispatch_ms == 1u);
+    CHECK(parse({{"WEFT_DISPATCH_MS", "4294967295"}}).dispatch_ms == 4294967295u);
+    for (const char* bad : {"0", "-1", "fast", "4294967296", "2.5"}) {
+        CAPTURE(bad);
+        CHECK(refusal({{"WEFT_DISPATCH_MS", bad}}) ==
+              std::string(
+                  "Config::from_env: WEFT_DISPATCH_MS must be a whole number from 1 to 4294967295 (got \"") +
+                  bad + "\")");
     }
     for (const char* bad : {"0", "257", "4294967297"}) {
         CAPTURE(bad);

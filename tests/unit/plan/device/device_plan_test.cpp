@@ -181,8 +181,8 @@ TEST_CASE("reasons: one readable line for each choice") {
               "copies within the device: by a copy shader from 65536 bytes on",
               "paths: page-locked staged, ordinary staged, up to 1048576 bytes direct",
               "ring: 4 slots (default)", "copy threads: 16 (default)",
-              "chunks: 524288 elements at most (default)", "barriers: synchronization2",
-              "subgroups: 32 invocations, 32 to 32 can be asked for",
+              "chunks: 524288 elements at most (default)", "dispatches: cut if they take longer than 250 ms",
+              "barriers: synchronization2", "subgroups: 32 invocations, 32 to 32 can be asked for",
               "timestamps: yes, brought to the host's clock by the device"});
 }
 
@@ -208,6 +208,7 @@ TEST_CASE("reasons name the user's settings") {
     config.ring_slots = 2;
     config.copy_threads = 5;
     config.chunk_elements = 77;
+    config.dispatch_ms = 40;
     config.device_local = true;
     DevicePlan plan = plan_with(config, amd_small_bar());
     CHECK(has_line(plan,
@@ -222,6 +223,7 @@ TEST_CASE("reasons name the user's settings") {
     CHECK(has_line(plan, "ring: 2 slots (asked for)"));
     CHECK(has_line(plan, "copy threads: 5 (asked for)"));
     CHECK(has_line(plan, "chunks: 77 elements (asked for)"));
+    CHECK(has_line(plan, "dispatches: cut if they take longer than 40 ms"));
     config.device_local = false;
     config.queues = weft::QueueMode::single;
     plan = plan_with(config, amd_small_bar());
