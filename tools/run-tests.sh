@@ -16,6 +16,11 @@ if [ -e /proc/driver/nvidia/version ]; then
 elif nvcc --help 2> /dev/null | grep -q -e --Ofast-compile; then
     cuda+=(-DCMAKE_CUDA_FLAGS=-Ofc=max)
 fi
-cmake --preset ci --no-warn-unused-cli "${cuda[@]}"
+# setup.sh says so if it could not make the environment, for example without a network.
+python=()
+if [ -x build/python-venv/bin/python ]; then
+    python=(-DWEFT_PYTHON=ON "-DPython_ROOT_DIR=$PWD/build/python-venv")
+fi
+cmake --preset ci --no-warn-unused-cli "${cuda[@]}" "${python[@]}"
 cmake --build --preset ci --parallel "$(nproc)"
 exec ctest --preset ci --parallel "$(nproc)" "$@"

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// Devices and the Backend.
+#include "backend.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <weft/buffer.hpp>
+#include <weft/device.hpp>
+
+#include "bindings.hpp"
+#include "calls.hpp"
+#include "errors.hpp"
+#include "text.hpp"
+
+namespace weft::python {
+
+PyBackend::PyBackend(std::shared_ptr<Backend> backend) : backend_(std::move(backend)) {
+    remember(backend_);
+}
+
+PyBackend::~PyBackend() {
+    destroy_without_lock(backend_);
+}
+
+std::shared_ptr<Backend> PyBackend::get() const {
+    if (!backend_) refuse("Backend: used after close()");
+    return backend_;
+}
+
+void PyBackend::close() {
+    destroy_without_lock(backend_);
+}
+
+namespace {
+
+std::vector<DeviceInfo> devices() {
+    const WithoutLock unlocked;
+    try {
+        return list_devices();
+    } catch (const Error& e) {
+        if (e.code() == Errc::no_loader) return {};
+        throw;
+    }
+}
+
+/// Settings that differ from the environment's, by name.
+struct Settings {
+    std::optional<std::string> device, path, queues, host_allocator, validation, log_level, trace, cache_dir,
+        vulkan_library;
+    std::optional<std::uint64_t> chunk_elements, memory_limit;
+    std::optional<std::uint32_t> ring_slots, copy_threads;
+    std::optional<bool> cache;
+};
+
+Config config_of(const Settings& given) {
+    Config config = Config::from_env();
+    if (given.device) config.device = *given.device == "auto" ? "" : *given.device;
+    if (given.path) config.path = path_named(*given.path);
+    if (given.queues) config.queues = queues_named(*given.queues);
+    if (given.host_allocator) config.host_allocator = host_allocator_named(*given.host_allocator);
+    if (given.validation) config.validation = validation_named(*given.validation);
+    if (given.log_level) config.log_level = log_level_named(*given.log_level);
+    if (given.trace) config.trace = *given.trace;
+    if (given.cache_dir) config.cache_dir = *given.cache_dir;
+    if (given.vulkan_library) config.vulkan_library = *given.vulkan_library;
+    if (given.chunk_elements) config.chunk_elements = given.chunk_elements;
+    if (given.memory_limit) config.memory_limit = *given.memory_limit;
+    if (given.ring_slots) config.ring_slots = given.ring_slots;
+    if (given.copy_threads) config.copy_threads = given.copy_threads;
+    if (given.cache) config.cache = *given.cache;
+    return config;
+}
+
+std::shared_ptr<Backend> open(const Settings& settings) {
+    const Config config = config_of(settings);
+    const WithoutLock unlocked;
+    return std::make_shared<Backend>(config);
+}
+
+Figures as_dict(const MemoryReport& report) {
+    nb::dict names;
+    for (const MemoryReport::Named& named : report.names)
+        names[nb::str(named.name.c_str())] =
+            nb::make_tuple(named.live_bytes, named.peak_bytes, named.live_count);
+    Figures all;
+    all["live_bytes"] = report.live_bytes;
+    all["peak_bytes"] = report.peak_bytes;
+    all["live_buffers"] = report.live_buffers;
+    all["block_bytes"] = report.block_bytes;
+    all["blocks"] = report.blocks;
+    all["limit"] = report.limit;
+    all["fragmentation"] = report.fragmentation;
+    all["names"] = names;
+    return all;
+}
+
+Figures as_dict(const Counters& counters) {
+    Figures all;
+    all["objects_created"] = counters.objects_created;
+    all["memory_allocations"] = counters.memory_allocations;
+    all["descriptor_updates"] = counters.descriptor_updates;
+    all["recordings"] = counters.recordings;
+    all["submissions"] = counters.submissions;
+    all["imports"] = counters.imports;
+    all["validation_messages"] = counters.validation_messages;
+    return all;
+}
+
+Figures as_dict(const PlanReport& plan) {
+    Figures all;
+    all["upload_queue"] = plan.upload_queue;
+    all["compute_queue"] = plan.compute_queue;
+    all["download_queue"] = plan.download_queue;
+    all["split_queues"] = plan.split_queues;
+    all["large_path"] = weft::to_string(plan.large_path);
+    all["ordinary_path"] = weft::to_string(plan.ordinary_path);
+    all["small_path"] = weft::to_string(plan.small_path);
+    all["small_bytes"] = plan.small_bytes;
+    all["chunk_elements"] = plan.chunk_elements;
+    all["chunk_bytes"] = plan.chunk_bytes;
+    all["ring_slots"] = plan.ring_slots;
+    all["copy_threads"] = plan.copy_threads;
+    all["host_allocator"] = plan.host_allocator;
+    all["reasons"] = plan.reasons;
+    return all;
+}
+
+Figures as_dict(const StartupReport& startup) {
+    Figures all;
+    all["loader_s"] = startup.loader_s;
+    all["instance_s"] = startup.instance_s;
+    all["devices_s"] = startup.devices_s;
+    all["device_s"] = startup.device_s;
+    all["caches_s"] = startup.caches_s;
+    all["first_pipeline_s"] = startup.first_pipeline_s;
+    all["first_dispatch_s"] = startup.first_dispatch_s;
+    all["first_result_s"] = startup.first_result_s;
+    return all;
+}
+
+void bind_device(nb::module_& module) {
+    nb::class_<DeviceInfo>(module, "Device", "One physical device as its driver reports it; see devices().")
+        .def_ro("index", &DeviceInfo::index)
+        .def_ro("name", &DeviceInfo::name)
+        .def_ro("driver", &DeviceInfo::driver, "Name and version text of the driver.")
+        .def_ro("uuid", &DeviceInfo::uuid, "32 hexadecimal digits.")
+        .def_prop_ro(
+            "type", [](const DeviceInfo& d) { return std::string(weft::to_string(d.type)); },
+            "``discrete``, ``integrated``, ``virtual``, ``cpu`` or ``other``.")
+        .def_prop_ro(
+            "api",
+            [](const DeviceInfo& d) {
+                return std::to_string(d.api_major) + "." + std::to_string(d.api_minor);
+            },
+            "Version of Vulkan.")
+        .def_ro("memory", &DeviceInfo::device_memory_bytes, "Bytes of device memory.")
+        .def_ro("unified_memory", &DeviceInfo::unified_memory, "The host can map all device memory.")
+        .def_ro("float64", &DeviceInfo::shader_float64, "Shaders can use float64.")
+        .def_ro("int64", &DeviceInfo::shader_int64, "Shaders can use 64-bit integers.")
+        .def_ro("refused", &DeviceInfo::refused, "Why weft cannot use the device; empty: it can.")
+        .def_ro("chosen", &DeviceInfo::chosen, "A Backend without settings takes this one.")
+        .def("__repr__", [](const DeviceInfo& d) {
+            return "<weftgpu.Device " + std::to_string(d.index) + ": " + d.name +
+                   (d.refused.empty() ? ">" : ", cannot be used>");
+        });
+    module.def(
+        "devices", &devices,
+        "Every device that the Vulkan loader reports, with the reasons why some cannot be used.\n\n"
+        "Returns\n-------\nlist of Device\n    Empty where there is no Vulkan loader or no device.\n\n"
+        "Examples\n--------\n>>> for device in weftgpu.devices():\n...     usable = not device.refused\n");
+}
+
+}  // namespace
+
+void bind_backend(nb::module_& module) {
+    bind_device(module);
+    nb::class_<PyBackend>(module, "_Backend", nb::is_weak_referenceable())
+        .def(
+            "__init__",
+            [](PyBackend* self, std::optional<std::string> device, std::optional<std::string> path,
+               std::optional<std::string> queues, std::optional<std::string> host_allocator,
+               std::optional<std::string> validation, std::optional<std::string> log_level,
+               std::optional<std::string> trace, std::optional<std::string> cache_dir,
+               std::optional<std::string> vulkan_library, std::optional<std::uint64_t> chunk_elements,
+               std::optional<std::uint64_t> memory_limit, std::optional<std::uint32_t> ring_slots,
+               std::optional<std::uint32_t> copy_threads, std::optional<bool> cache) {
+                new (self) PyBackend(
+                    open({device, path, queues, host_allocator, validation, log_level, trace, cache_dir,
+                          vulkan_library, chunk_elements, memory_limit, ring_slots, copy_threads, cache}));
+            },
+            nb::arg("device").none(), nb::arg("path").none(), nb::arg("queues").none(),
+            nb::arg("host_allocator").none(), nb::arg("validation").none(), nb::arg("log_level").none(),
+            nb::arg("trace").none(), nb::arg("cache_dir").none(), nb::arg("vulkan_library").none(),
+            nb::arg("chunk_elements").none(), nb::arg("memory_limit").none(), nb::arg("ring_slots").none(),
+            nb::arg("copy_threads").none(), nb::arg("cache").none())
+        .def_prop_ro(
+            "name", [](const PyBackend& b) { return b.get()->name(); }, "Name of the device.")
+        .def_prop_ro("device", [](const PyBackend& b) { return b.get()->device(); })
+        .def_prop_ro(
+            "plan", [](const PyBackend& b) { return as_dict(b.get()->plan()); },
+            "What was chosen for the device, with a line of ``reasons`` for each choice.")
+        .def_prop_ro(
+            "counters", [](const PyBackend& b) { return as_dict(b.get()->counters()); },
+            "Running totals since the Backend was made.")
+        .def_prop_ro(
+            "memory", [](const PyBackend& b) { return as_dict(b.get()->memory()); },
+            "Bytes of device and page-locked memory; ``names`` maps a name to live and peak bytes and "
+            "buffers.")
+        .def_prop_ro(
+            "startup", [](const PyBackend& b) { return as_dict(b.get()->startup()); },
+            "Seconds of each part of the start.")
+        .def(
+            "wait_idle",
+            [](const PyBackend& b) {
+                const std::shared_ptr<Backend> backend = b.get();
+                const WithoutLock unlocked;
+                backend->wait_idle();
+            },
+            "Waits until the device is idle.")
+        .def(
+            "trim", [](const PyBackend& b) { b.get()->trim(); },
+            "Frees staging memory and scratch that no call uses at the moment.")
+        .def(
+            "save_pipeline_cache", [](const PyBackend& b) { return b.get()->save_pipeline_cache(); },
+            "Writes the pipeline cache to disk now; False if it is off or cannot be written.")
+        .def("close", &PyBackend::close,
+             "Waits for running work, saves the pipeline cache and lets go of the device. Buffers, programs "
+             "and\n"
+             "streams that were made with it keep the device open.");
+}
+
+}  // namespace weft::python

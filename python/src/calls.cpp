@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calls.hpp"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace weft::python {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kSignalInterval{20};
+/// Calls below this are done before a person could press a key, and a thread would cost more than the call.
+constexpr std::uint64_t kWatchedBytes = std::uint64_t{1} << 20;
+
+/// The exit of the interpreter. Never destroyed: threads of the caller may outlive static objects.
+struct Exit {
+    std::atomic<bool> begun{false};
+    std::atomic<int> running{0};  // calls under way
+    std::stop_source stop;
+    pid_t process = getpid();
+    std::mutex mutex;
+    std::vector<std::weak_ptr<Backend>> backends;
+};
+
+Exit& exit_state() {
+    static Exit* const state = new Exit;
+    return *state;
+}
+
+[[noreturn]] void park() {
+    for (;;) pause();
+}
+
+bool on_main_thread() {
+    return syscall(SYS_gettid) == getpid();
+}
+
+/// Counts a call as under way, so that the exit waits for it.
+struct Running {
+    Running() {
+        exit_state().running.fetch_add(1);
+        if (exit_state().begun.load()) {
+            exit_state().running.fetch_sub(1);
+            throw Error(Errc::unsupported, "weftgpu: the interpreter exits, so no more work is taken");
+        }
+    }
+    ~Running() { exit_state().running.fetch_sub(1); }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+};
+
+/// weft copies callbacks without the interpreter's lock, so the object is shared, and the call holds it to
+/// the end.
+ProgressCallback show(nb::handle progress, std::stop_token stop) {
+    return [object = std::make_shared<nb::object>(nb::borrow(progress)),
+            stop = std::move(stop)](const Progress& at) {
+        if (stop.stop_requested()) return;
+        const nb::gil_scoped_acquire locked;
+        if (!stop.stop_requested()) (*object)(at.done, at.total, at.per_s(), at.remaining_s());
+    };
+}
+
+/// A call on another thread. Belongs to both threads.
+struct WatchedWork {
+    std::function<void()> work;  // destroyed with the interpreter's lock held
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool done = false, abandoned = false;
+    std::exception_ptr failure;
+};
+
+void do_work(const std::shared_ptr<WatchedWork>& shared, const std::unique_ptr<Running>&) {
+    try {
+        shared->work();
+    } catch (...) {
+        shared->failure = std::current_exception();
+    }
+    bool abandoned;
+    {
+        const std::lock_guard lock(shared->mutex);
+        shared->done = true;
+        abandoned = shared->abandoned;
+        shared->changed.notify_one();
+    }
+    if (!abandoned) return;
+    // The exit waits for Running, without the lock.
+    const nb::gil_scoped_acquire locked;
+    shared->work = nullptr;
+    shared->failure = nullptr;
+}
+
+void check_signals() {
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+/// Cancels what runs, and waits with the lock held by nobody until no call runs and the devices are idle.
+void shut_down() {
+    Exit& state = exit_state();
+    if (state.process != getpid()) return;  // the threads of a parent do not exist here
+    state.begun.store(true);
+    state.stop.request_stop();
+    PyThreadState* const lock = PyEval_SaveThread();
+    while (state.running.load() != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    for (const std::weak_ptr<Backend>& entry : state.backends)
+        if (const std::shared_ptr<Backend> backend = entry.lock()) try {
+                backend->wait_idle();
+                backend->save_pipeline_cache();
+            } catch (const std::exception&) {
+                // A device that is lost is idle.
+            }
+    PyEval_RestoreThread(lock);
+}
+
+}  // namespace
+
+WithoutLock::WithoutLock() : state_(PyEval_SaveThread()) {}
+
+WithoutLock::~WithoutLock() {
+    if (exit_state().begun.load() && !on_main_thread()) park();
+    PyEval_RestoreThread(state_);
+}
+
+Call::Call(std::uint64_t bytes, nb::handle progress, bool abandon, BatchOptions options)
+    : watched_(bytes >= kWatchedBytes && on_main_thread()),
+      abandon_(abandon),
+      stop_(watched_ ? std::stop_source() : exit_state().stop),
+      options_(std::move(options)) {
+    options_.cancel = stop_.get_token();
+    if (!progress.is_none()) options_.progress = show(progress, options_.cancel);
+}
+
+void Call::run(const std::function<void()>& work) {
+    const WithoutLock unlocked;  // outside Running: the exit waits for the work, not for the lock
+    const Running running;
+    work();
+}
+
+void Call::run_watched(std::function<void()> work) {
+    const auto shared = std::make_shared<WatchedWork>();
+    shared->work = std::move(work);
+    std::thread worker(do_work, shared, std::make_unique<Running>());
+    std::optional<nb::python_error> interrupt;
+    for (bool ended = false; !ended;) {
+        {
+            const WithoutLock unlocked;
+            std::unique_lock lock(shared->mutex);
+            ended = shared->changed.wait_for(lock, kSignalInterval, [&] { return shared->done; });
+        }
+        if (ended || interrupt || PyErr_CheckSignals() == 0) continue;
+        interrupt.emplace();
+        stop_.request_stop();
+        if (!abandon_) continue;
+        const std::lock_guard lock(shared->mutex);
+        if (shared->done) continue;
+        shared->abandoned = true;
+        worker.detach();
+        throw std::move(*interrupt);
+    }
+    worker.join();
+    if (interrupt) throw std::move(*interrupt);
+    if (shared->failure) std::rethrow_exception(shared->failure);
+}
+
+bool wait_with_signals(const std::function<bool(std::chrono::nanoseconds)>& wait,
+                       std::optional<double> timeout_s) {
+    const auto begin = Clock::now();
+    for (;;) {
+        std::chrono::nanoseconds slice = kSignalInterval;
+        bool last = false;
+        if (timeout_s) {
+            const std::chrono::duration<double> left =
+                std::chrono::duration<double>(*timeout_s) - (Clock::now() - begin);
+            if (left <= slice) {
+                slice = std::max(std::chrono::nanoseconds(0),
+                                 std::chrono::duration_cast<std::chrono::nanoseconds>(left));
+                last = true;
+            }
+        }
+        bool done = false;
+        {
+            const WithoutLock unlocked;
+            const Running running;
+            done = wait(slice);
+        }
+        if (done) return true;
+        check_signals();
+        if (last) return false;
+    }
+}
+
+void remember(const std::shared_ptr<Backend>& backend) {
+    Exit& state = exit_state();
+    const std::lock_guard lock(state.mutex);
+    std::erase_if(state.backends, [](const std::weak_ptr<Backend>& entry) { return entry.expired(); });
+    state.backends.push_back(backend);
+}
+
+OpReport& last_report() {
+    thread_local OpReport report;
+    return report;
+}
+
+void bind_calls(nb::module_& module) {
+    exit_state();
+    module.def("_shut_down", &shut_down, "Called when the interpreter exits.");
+}
+
+}  // namespace weft::python

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls of weft that may take long: without the interpreter's lock, ended by Ctrl-C and by the exit of the
+// interpreter.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+#include <nanobind/nanobind.h>
+
+#include <weft/backend.hpp>
+#include <weft/batch.hpp>
+
+namespace weft::python {
+
+namespace nb = nanobind;
+
+/// Gives up the interpreter's lock during its life. If the interpreter has begun to exit meanwhile, the
+/// thread is parked: taking the lock would end it inside a C++ frame.
+class WithoutLock {
+  public:
+    WithoutLock();
+    ~WithoutLock();
+    WithoutLock(const WithoutLock&) = delete;
+    WithoutLock& operator=(const WithoutLock&) = delete;
+
+  private:
+    PyThreadState* state_;
+};
+
+/// One call on host memory. `bytes` is about what it moves or computes: small calls run on the caller's
+/// thread. Long calls of the main thread run on another one, while the main thread looks for signals; a
+/// signal handler that raises cancels the call, and is then passed on. `progress` is None or a callable
+/// (done, total, per second, seconds left).
+///
+/// A call that is cancelled ends with the chunk or tile under way, which may take seconds on a software
+/// device. If only this call knows its output (`abandon`), nobody waits for that: the work keeps its arrays
+/// until it ends.
+class Call {
+  public:
+    Call(std::uint64_t bytes, nb::handle progress, bool abandon, BatchOptions options = {});
+
+    /// `work(options)`; returns its result. `work` owns the arrays that it uses.
+    template <class Work>
+    auto operator()(Work work) {
+        using Result = decltype(work(options_));
+        struct Task {
+            Work work;
+            BatchOptions options;
+            std::optional<Result> result;
+        };
+        if (!watched_) {
+            std::optional<Result> result;
+            run([&] { result.emplace(work(std::as_const(options_))); });
+            return std::move(*result);
+        }
+        const auto task = std::make_shared<Task>(Task{std::move(work), options_, std::nullopt});
+        run_watched([task] { task->result.emplace(task->work(std::as_const(task->options))); });
+        return std::move(*task->result);
+    }
+
+  private:
+    void run(const std::function<void()>& work);
+    void run_watched(std::function<void()> work);
+
+    bool watched_, abandon_;
+    std::stop_source stop_;
+    BatchOptions options_;
+};
+
+/// Calls `wait` with short times until it returns true, and looks for signals between them. Without a timeout
+/// it waits forever. Returns false when the time was up.
+bool wait_with_signals(const std::function<bool(std::chrono::nanoseconds)>& wait,
+                       std::optional<double> timeout_s);
+
+/// Destroys `object`, which may wait for the device or for a thread that needs the interpreter's lock.
+template <class Pointer>
+void destroy_without_lock(Pointer& object) noexcept {
+    if (!object) return;
+    const WithoutLock unlocked;
+    object.reset();
+}
+
+/// Backends that are waited for when the interpreter exits.
+void remember(const std::shared_ptr<Backend>& backend);
+
+/// The report of the last call on host memory of this thread.
+OpReport& last_report();
+
+}  // namespace weft::python

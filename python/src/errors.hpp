@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft's exceptions as those of weftgpu/_errors.py.
+#pragma once
+
+#include <string>
+
+#include <nanobind/nanobind.h>
+
+namespace weft::python {
+
+/// Makes exceptions of weft, in functions of this module, the classes of weftgpu/_errors.py.
+void translate_errors();
+
+/// Throws a TypeError: for arguments that are not an array, or not of a type that the call takes.
+[[noreturn]] void refuse_type(const std::string& text);
+/// Throws weftgpu.InvalidArgument.
+[[noreturn]] void refuse(const std::string& text);
+
+}  // namespace weft::python

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel_matrix: quantum kernel matrices, and what follows them in host memory.
+#include <weft/ops/kernel_matrix.hpp>
+
+#include <limits>
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <weft/ops/kernel_post.hpp>
+
+#include "backend.hpp"
+#include "bindings.hpp"
+#include "buffer.hpp"
+#include "calls.hpp"
+#include "errors.hpp"
+#include "stream.hpp"
+
+namespace weft::python {
+
+namespace {
+
+constexpr const char* kCall = "kernel_matrix";
+
+bool is_states(ElementType type) {
+    return type.kind == ElementKind::complex;
+}
+
+/// Rows of features, or of states.
+KernelMatrixShape shape_of(const Shape& x, const Shape* y, bool states) {
+    if (x.size() != 2)
+        refuse(std::string(kCall) + ": x: wrong number of axes (got shape " + to_string(x) +
+               ", need (samples, qubits), or (samples, 2**qubits) states)");
+    if (y && (y->size() != 2 || (*y)[1] != x[1] || (*y)[0] == 0))
+        refuse(std::string(kCall) + ": y: wrong shape (got " + to_string(*y) + ", need (others, " +
+               std::to_string(x[1]) + "), one row or more)");
+    std::size_t qubits = x[1];
+    if (states) {
+        if (x[1] < 2 || (x[1] & (x[1] - 1)) != 0)
+            refuse(std::string(kCall) + ": x: states have 2**qubits amplitudes (got " + std::to_string(x[1]) +
+                   ")");
+        qubits = static_cast<std::size_t>(__builtin_ctzll(x[1]));
+    }
+    if (qubits > std::numeric_limits<std::uint32_t>::max())
+        refuse(std::string(kCall) + ": x: too many columns (got " + std::to_string(qubits) + ")");
+    return {x[0], y ? (*y)[0] : 0, static_cast<std::uint32_t>(qubits)};
+}
+
+/// What a call computes, in bytes of amplitudes that it reads: decides whether it watches for signals.
+std::uint64_t cost_of(const KernelMatrixShape& shape, bool makes_states) {
+    const double amplitudes = makes_states
+                                  ? static_cast<double>(std::uint64_t{1} << std::min(shape.qubits, 40u))
+                                  : static_cast<double>(shape.qubits);
+    const double bytes = 8 * amplitudes * static_cast<double>(shape.values() + shape.samples);
+    return bytes > 1e15 ? std::uint64_t{1} << 50 : static_cast<std::uint64_t>(bytes);
+}
+
+struct Circuit {
+    Array weights;
+    KernelMatrixCircuit circuit;
+};
+
+Circuit circuit_of(const std::string& map, nb::handle weights, bool reupload, double scale,
+                   std::size_t qubits) {
+    Circuit made;
+    made.circuit.map = feature_map(map);
+    made.circuit.reupload = reupload;
+    made.circuit.scale = scale;
+    if (weights.is_none()) return made;
+    made.weights = input(kCall, "weights", weights, {kFloat32, kFloat64});
+    if (made.weights.shape.size() != 2 || made.weights.shape[1] != qubits)
+        refuse(std::string(kCall) + ": weights: wrong shape (got " + to_string(made.weights.shape) +
+               ", need (layers, " + std::to_string(qubits) + "))");
+    made.circuit.weights = made.weights;
+    return made;
+}
+
+ElementType real_type(const char* name, nb::handle dtype) {
+    const ElementType type = element_type_of(kCall, dtype);
+    if (type != kFloat32 && type != kFloat64)
+        refuse_type(std::string(kCall) + ": " + name + ": wrong type (got " + weft::to_string(type) +
+                    ", need float32 or float64)");
+    return type;
+}
+
+nb::any matrix_host(const PyBackend& backend, nb::handle x_object, nb::handle y_object,
+                    const std::string& map, nb::handle weights, bool reupload, double scale, nb::handle dtype,
+                    bool normalize, double jitter, std::int64_t state_tile, nb::handle out_object,
+                    nb::handle progress) {
+    Array x = input(kCall, "x", x_object, {kFloat32, kFloat64, kComplex64, kComplex128});
+    Array y;
+    if (!y_object.is_none()) y = input(kCall, "y", y_object, {x.type});
+    const bool states = is_states(x.type);
+    const KernelMatrixShape shape = shape_of(x.shape, y_object.is_none() ? nullptr : &y.shape, states);
+    Circuit circuit = circuit_of(map, weights, reupload, scale, shape.qubits);
+    const Shape k_shape{static_cast<std::size_t>(shape.samples), static_cast<std::size_t>(shape.columns())};
+    Array k = output_or_new(kCall, "out", out_object, real_type("dtype", dtype), k_shape);
+    KernelMatrixHostOptions options{.state_tile = state_tile, .normalize = normalize, .jitter = jitter};
+    const std::shared_ptr<Backend> owner = backend.get();
+    nb::any result = k.object;
+    Call call(cost_of(shape, states || reupload), progress, k.made_here);
+    last_report() = call([=, x = std::move(x), y = std::move(y), k = std::move(k),
+                          circuit = std::move(circuit)](const BatchOptions& batch) mutable {
+        options.batch = batch;
+        if (states && shape.square()) return kernel_matrix(*owner, ConstHostArray(x), k, shape, options);
+        if (states)
+            return kernel_matrix(*owner, detail::GivenStates<ConstHostArray>(ConstHostArray(x)),
+                                 ConstHostArray(y), k, shape, options);
+        if (shape.square())
+            return kernel_matrix(*owner, circuit.circuit, ConstHostArray(x), k, shape, options);
+        return kernel_matrix(*owner, circuit.circuit, ConstHostArray(x), ConstHostArray(y), k, shape,
+                             options);
+    });
+    return result;
+}
+
+void matrix_stream(PyStream& stream, const PyBuffer& x, nb::handle y_object, const std::string& map,
+                   nb::handle weights, bool reupload, double scale, const PyBuffer& k, bool normalize,
+                   double jitter) {
+    const PyBuffer* const y = y_object.is_none() ? nullptr : nb::cast<const PyBuffer*>(y_object);
+    const bool states = is_states(x.type);
+    const KernelMatrixShape shape = shape_of(x.shape, y ? &y->shape : nullptr, states);
+    const Circuit circuit = circuit_of(map, weights, reupload, scale, shape.qubits);
+    if (y) require(kCall, "y", *y, x.type, y->shape);
+    require(kCall, "out", k, k.type,
+            {static_cast<std::size_t>(shape.samples), static_cast<std::size_t>(shape.columns())});
+    const KernelMatrixOptions options{.normalize = normalize, .jitter = jitter};
+    const PyStream::Use use(stream);
+    if (states && !y) return kernel_matrix(*use, ConstDeviceArray(x.array()), k.array(), shape, options);
+    if (states)
+        return kernel_matrix(*use, detail::GivenStates<ConstDeviceArray>(ConstDeviceArray(x.array())),
+                             ConstDeviceArray(y->array()), k.array(), shape, options);
+    if (!y)
+        return kernel_matrix(*use, circuit.circuit, ConstDeviceArray(x.array()), k.array(), shape, options);
+    kernel_matrix(*use, circuit.circuit, ConstDeviceArray(x.array()), ConstDeviceArray(y->array()), k.array(),
+                  shape, options);
+}
+
+Figures as_dict(const KernelMatrixEstimate& estimate) {
+    Figures all;
+    all["method"] = weft::to_string(estimate.method);
+    all["layers"] = estimate.layers;
+    all["float64"] = estimate.float64;
+    all["pairs"] = estimate.pairs;
+    all["state_tile"] = estimate.state_tile;
+    all["bulk_states"] = estimate.bulk_states;
+    all["error"] = estimate.error;
+    all["gram_method"] = estimate.gram_method;
+    all["states_bytes"] = estimate.states_bytes;
+    all["matrix_bytes"] = estimate.matrix_bytes;
+    all["resident_bytes"] = estimate.resident_bytes;
+    all["streamed_bytes"] = estimate.streamed_bytes;
+    all["available_bytes"] = estimate.available_bytes;
+    all["resident_fits"] = estimate.resident_fits;
+    all["streamed_fits"] = estimate.streamed_fits;
+    all["reasons"] = estimate.reasons;
+    return all;
+}
+
+Figures estimate(const PyBackend& backend, std::uint64_t samples, std::uint64_t others, std::uint32_t qubits,
+                 const std::string& map, nb::handle weights, bool reupload, double scale, nb::handle dtype,
+                 bool normalize) {
+    const Circuit circuit = circuit_of(map, weights, reupload, scale, qubits);
+    return as_dict(estimate_kernel_matrix(*backend.get(), circuit.circuit, {samples, others, qubits},
+                                          real_type("dtype", dtype), {.normalize = normalize}));
+}
+
+/// A square matrix that is changed in place.
+Array square_matrix(const char* call, nb::handle object) {
+    Array k = output(call, "k", object);
+    if (k.type != kFloat32 && k.type != kFloat64)
+        refuse_type(std::string(call) + ": k: wrong dtype (got " + weft::to_string(k.type) +
+                    ", need float32 or float64); write k.astype(numpy.float64)");
+    if (k.shape.size() != 2 || k.shape[0] != k.shape[1])
+        refuse(std::string(call) + ": k: not square (got shape " + to_string(k.shape) + ")");
+    return k;
+}
+
+/// `use` on the numbers of a matrix, as floats or doubles.
+template <class Use>
+auto on_numbers(const Array& k, Use&& use) {
+    const WithoutLock unlocked;
+    const auto size = static_cast<std::size_t>(k.size);
+    if (k.type == kFloat32) return use(std::span<float>(static_cast<float*>(k.data), size));
+    return use(std::span<double>(static_cast<double*>(k.data), size));
+}
+
+template <class Measure>
+double on_labels(const char* call, nb::handle k_object, nb::handle labels_object, Measure&& measure) {
+    const Array k = input(call, "k", k_object, {kFloat64, kFloat32});
+    const Array labels = input(call, "labels", labels_object, {kFloat64});
+    const std::span<const double> values(static_cast<const double*>(labels.data),
+                                         static_cast<std::size_t>(labels.size));
+    const WithoutLock unlocked;
+    const auto size = static_cast<std::size_t>(k.size);
+    if (k.type == kFloat32)
+        return measure(std::span<const float>(static_cast<const float*>(k.data), size), values);
+    return measure(std::span<const double>(static_cast<const double*>(k.data), size), values);
+}
+
+void bind_post(nb::module_& module) {
+    module.def(
+        "center_kernel_matrix",
+        [](nb::handle object) {
+            const Array k = square_matrix("center_kernel_matrix", object);
+            on_numbers(k, [&](auto numbers) { center_kernel_matrix(numbers, k.shape[0]); });
+        },
+        nb::arg("k"), "In place: H K H with H = 1 - ones / rows, so that rows and columns sum to 0.");
+    module.def(
+        "clip_kernel_matrix",
+        [](nb::handle object) {
+            const Array k = square_matrix("clip_kernel_matrix", object);
+            return on_numbers(k, [&](auto numbers) { return clip_kernel_matrix(numbers, k.shape[0]); });
+        },
+        nb::arg("k"),
+        "In place: the nearest positive semidefinite matrix. Returns how many eigenvalues were negative.");
+    module.def(
+        "normalize_kernel_matrix",
+        [](nb::handle object, double jitter) {
+            const Array k = square_matrix("normalize_kernel_matrix", object);
+            on_numbers(k, [&](auto numbers) { normalize_kernel_matrix(numbers, k.shape[0], jitter); });
+        },
+        nb::arg("k"), nb::arg("jitter") = 0.0,
+        "In place: K[i, j] / sqrt(d_i d_j) with d_i = max(K[i, i] + jitter, 1e-12).");
+    module.def(
+        "kernel_alignment",
+        [](nb::handle k, nb::handle labels, bool rescale_labels) {
+            return on_labels("kernel_alignment", k, labels, [&](auto numbers, auto values) {
+                return kernel_alignment(numbers, values, rescale_labels);
+            });
+        },
+        nb::arg("k"), nb::arg("labels"), nb::arg("rescale_labels") = true,
+        "Alignment of a kernel matrix with labels of +1 and -1 (float64), at most 1.");
+    module.def(
+        "kernel_polarity",
+        [](nb::handle k, nb::handle labels, bool rescale_labels) {
+            return on_labels("kernel_polarity", k, labels, [&](auto numbers, auto values) {
+                return kernel_polarity(numbers, values, rescale_labels);
+            });
+        },
+        nb::arg("k"), nb::arg("labels"), nb::arg("rescale_labels") = true,
+        "Sum over i, j of y_i y_j K[i, j] for labels of +1 and -1 (float64).");
+}
+
+}  // namespace
+
+void bind_kernel_matrix(nb::module_& module) {
+    module.def("_kernel_matrix", &matrix_host, nb::arg("backend"), nb::arg("x"), nb::arg("y").none(),
+               nb::arg("map"), nb::arg("weights").none(), nb::arg("reupload"), nb::arg("scale"),
+               nb::arg("dtype"), nb::arg("normalize"), nb::arg("jitter"), nb::arg("state_tile"),
+               nb::arg("out").none(), nb::arg("progress").none());
+    module.def("_kernel_matrix_stream", &matrix_stream, nb::arg("stream"), nb::arg("x"), nb::arg("y").none(),
+               nb::arg("map"), nb::arg("weights").none(), nb::arg("reupload"), nb::arg("scale"),
+               nb::arg("out"), nb::arg("normalize"), nb::arg("jitter"));
+    module.def("_estimate_kernel_matrix", &estimate, nb::arg("backend"), nb::arg("samples"),
+               nb::arg("others"), nb::arg("qubits"), nb::arg("map"), nb::arg("weights").none(),
+               nb::arg("reupload"), nb::arg("scale"), nb::arg("dtype"), nb::arg("normalize"));
+    bind_post(module);
+}
+
+}  // namespace weft::python

@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many jobs in host memory through one program."""
+
+from __future__ import annotations
+
+import atexit
+import struct
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from weftgpu import _core
+from weftgpu._errors import Cancelled, Error
+from weftgpu._progress import with_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Sequence
+    from types import TracebackType
+
+    from weftgpu._program import Program
+    from weftgpu._progress import Progress
+
+
+def pack_parameters(parameters: Any) -> bytes:
+    """Parameters as bytes: of bytes and NumPy values what they hold; of a float a float32; of an int 32 bits."""
+    if parameters is None:
+        return b""
+    if isinstance(parameters, (bytes, bytearray, memoryview)):
+        return bytes(parameters)
+    if hasattr(parameters, "tobytes"):  # of NumPy
+        raw: bytes = parameters.tobytes()
+        return raw
+    if isinstance(parameters, float):
+        return struct.pack("<f", parameters)
+    if isinstance(parameters, int):  # a bool too
+        return struct.pack("<i" if parameters < 0 else "<I", parameters)
+    if isinstance(parameters, (tuple, list)):
+        return b"".join(pack_parameters(parameter) for parameter in parameters)
+    raise TypeError(
+        f"parameters: cannot be packed (got {type(parameters).__name__}, need bytes, int, float, NumPy values or a "
+        "tuple of these)"
+    )
+
+
+class Broadcast:
+    """An input that every chunk of a job sees whole: a table, or weights.
+
+    Parameters
+    ----------
+    array : array
+    """
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+
+class Job(_core._Job):
+    """One unit of streamed work: arrays that a program reads and writes where they lie.
+
+    Parameters
+    ----------
+    inputs : sequence of arrays or Broadcast
+        In the order of the bindings that are read. Each is split in proportion to the elements.
+    outputs : sequence of arrays
+        In the order of the bindings that are written. An output may be an input of the job (work in place).
+    elements : int, optional
+        By default the length of the first output.
+    parameters : bytes, int, float, NumPy value, or tuple of these
+        The push constants that follow ``count`` and ``first``: a float becomes a float32, an int 32 bits.
+    name : str
+        In reports.
+
+    Raises
+    ------
+    TypeError, InvalidArgument
+        Something that is no array in C order, a read-only output, or parameters that do not fit.
+    """
+
+    def __init__(
+        self, inputs: Sequence[Any], outputs: Sequence[Any], elements: int | None = None, parameters: Any = None,
+        name: str = "",
+    ) -> None:
+        if elements is None:
+            elements = len(outputs[0]) if outputs else 0
+        super().__init__(
+            [given.array if isinstance(given, Broadcast) else given for given in inputs],
+            [isinstance(given, Broadcast) for given in inputs],
+            list(outputs),
+            elements,
+            pack_parameters(parameters),
+            name,
+        )
+
+
+def run_batch(
+    program: Program,
+    jobs: Iterable[Job],
+    *,
+    mode: str = "pipelined",
+    path: str = "auto",
+    queues: str = "auto",
+    chunk_elements: int = 0,
+    ring_slots: int = 0,
+    progress: Progress = None,
+) -> _core.BatchReport:
+    """Runs all jobs through ``program`` and returns when every output is in place.
+
+    Uploads, kernels and downloads of neighbouring chunks overlap.
+
+    Parameters
+    ----------
+    program : Program
+    jobs : iterable of Job
+    mode : {"pipelined", "sequential"}
+    path : {"auto", "staged", "direct", "imported", "host"}
+    queues : {"auto", "single", "split"}
+    chunk_elements, ring_slots : int
+        0: as the backend has them.
+    progress : bool or callable, optional
+        Called with (done, total, per second, seconds left), counted in jobs.
+
+    Returns
+    -------
+    BatchReport
+
+    Raises
+    ------
+    InvalidArgument
+        Arrays that do not fit the bindings of the program or overlap; nothing has run.
+
+    Examples
+    --------
+    See :func:`compile_glsl`.
+    """
+    given = list(jobs)
+    return with_progress(
+        progress,
+        "jobs",
+        lambda callback: _core._run_batch(
+            program.backend, program, given, callback, mode, path, queues, chunk_elements, ring_slots
+        ),
+    )
+
+
+class Future:
+    """The outcome of a job of a JobPipeline. May be awaited."""
+
+    __slots__ = ("_job", "_pipeline", "_token")
+
+    def __init__(self, pipeline: JobPipeline, token: int, job: Job) -> None:
+        self._pipeline, self._token, self._job = pipeline, token, job
+
+    @property
+    def state(self) -> str:
+        """``queued``, ``running``, ``done``, ``failed`` or ``cancelled``."""
+        return self._pipeline._core.state(self._token)
+
+    def done(self) -> bool:
+        """Whether the job is done, failed or cancelled."""
+        return self.state in ("done", "failed", "cancelled")
+
+    def running(self) -> bool:
+        return self.state == "running"
+
+    def cancelled(self) -> bool:
+        return self.state == "cancelled"
+
+    def cancel(self) -> bool:
+        """True: the job had not reached the device and never will. False: it is too late."""
+        return self._pipeline._core.cancel(self._token)
+
+    def result(self, timeout: float | None = None) -> list[Any]:
+        """Waits for the job, at most ``timeout`` seconds.
+
+        Returns
+        -------
+        list of arrays
+            The outputs of the job.
+
+        Raises
+        ------
+        TimeoutError
+            The job is still queued or running; wait again.
+        Cancelled
+            It was cancelled.
+        Error
+            The job's own failure.
+        """
+        if not self._pipeline._core.wait(self._token, timeout):
+            raise TimeoutError(f"Future.result: the job is {self.state} after {timeout} s")
+        return self._job.outputs
+
+    def exception(self, timeout: float | None = None) -> Error | None:
+        """The failure of the job, or None."""
+        try:
+            self.result(timeout)
+        except Cancelled:
+            raise
+        except Error as error:
+            return error
+        return None
+
+    def __await__(self) -> Generator[Any, None, list[Any]]:
+        import asyncio
+
+        pause = 0.0
+        while not self.done():
+            yield from asyncio.sleep(pause).__await__()
+            pause = min(pause + 0.0001, 0.002)
+        return self.result()
+
+
+class JobPipeline:
+    """A running batch that takes jobs one by one; its own thread moves them through the device.
+
+    May be used from any thread. Leaving it as a context manager waits for every job.
+
+    Parameters
+    ----------
+    program : Program
+    mode, path, queues, chunk_elements, ring_slots
+        As :func:`run_batch`.
+
+    Examples
+    --------
+    >>> F = weftgpu.Field("babybear")
+    >>> with weftgpu.JobPipeline(program) as pipeline:  # doctest: +SKIP
+    ...     futures = [pipeline.submit(job) for job in jobs]
+    ...     outputs = [future.result() for future in futures]
+    """
+
+    def __init__(
+        self, program: Program, *, mode: str = "pipelined", path: str = "auto", queues: str = "auto",
+        chunk_elements: int = 0, ring_slots: int = 0,
+    ) -> None:
+        self._core = _core._Pipeline(program.backend, program, mode, path, queues, chunk_elements, ring_slots)
+        self._unfinished: dict[int, Job] = {}  # keeps arrays alive whose Future is gone
+        _open.add(self)
+
+    def submit(self, job: Job) -> Future:
+        """Queues a job and never waits. Its arrays must not change until it is done.
+
+        Raises
+        ------
+        InvalidArgument
+            As :func:`run_batch`, and if the job overlaps memory of a job that is not done.
+        """
+        for token in list(self._unfinished):  # in the order of their submission
+            if self._core.state(token) in ("queued", "running"):
+                break
+            del self._unfinished[token]
+        token = self._core.submit(job)
+        self._unfinished[token] = job
+        return Future(self, token, job)
+
+    def wait_all(self) -> None:
+        """Waits for every job. Raises the first failure; jobs that cancel() cancelled are none."""
+        failure: Error | None = None
+        for token in list(self._unfinished):
+            try:
+                self._core.wait(token, None)
+            except Cancelled:
+                pass
+            except Error as error:
+                failure = failure or error
+            del self._unfinished[token]
+        if failure is not None:
+            raise failure
+
+    def report(self) -> _core.BatchReport:
+        """Totals of the jobs that are done."""
+        return self._core.report()
+
+    def close(self) -> None:
+        """Cancels queued jobs and waits for running ones."""
+        self._core.close()
+
+    def __enter__(self) -> JobPipeline:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None:
+                self.wait_all()
+        finally:
+            self.close()
+
+
+_open: weakref.WeakSet[JobPipeline] = weakref.WeakSet()
+
+
+def _close_all() -> None:
+    for pipeline in list(_open):
+        pipeline.close()
+
+
+atexit.register(_close_all)

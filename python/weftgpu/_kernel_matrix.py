@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Quantum kernel matrices."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from weftgpu import _core
+from weftgpu._backend import default_backend
+from weftgpu._errors import InvalidArgument
+from weftgpu._progress import with_progress
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from weftgpu._backend import Backend
+    from weftgpu._progress import Progress
+    from weftgpu._stream import Stream
+
+
+def kernel_matrix(
+    x: Any,
+    y: Any = None,
+    *,
+    map: str = "ryrz",
+    weights: Any = None,
+    reupload: bool = False,
+    scale: float = 1.0,
+    dtype: DTypeLike | None = None,
+    normalize: bool = False,
+    jitter: float = 0.0,
+    out: Any = None,
+    state_tile: int | None = None,
+    stream: Stream | None = None,
+    backend: Backend | None = None,
+    progress: Progress = None,
+) -> Any:
+    """K[i, j] = abs(<psi(y_j)|psi(x_i)>)**2 of features through a circuit, or of states.
+
+    Parameters
+    ----------
+    x : array, (samples, qubits), float32 or float64
+        Features in radians; or states, (samples, 2**qubits), complex64 or complex128.
+    y : array of the same type, (others, ...), optional
+        Without it K is that of ``x`` with itself, symmetric to the bit.
+    map : {"ryrz", "ry"}
+        How a row is embedded: RY(scale x) on each qubit, then RZ(scale x) or nothing.
+    weights : array, (layers, qubits), float32 or float64, optional
+        Trained angles of the layers: RX on each qubit, then a ring of CNOTs.
+    reupload : bool
+        Embeds the row before each layer. Without it the layers cancel, and K depends on the map alone.
+    scale : float
+        Multiplies the features.
+    dtype : float32 or float64, optional
+        Of K and of the arithmetic; by default that of ``out``, or float32.
+    normalize : bool
+        Divides by sqrt(d_i d_j) with d_i = max(K[i, i] + jitter, 1e-12).
+    jitter : float
+        At least 0; ``normalize`` alone uses it.
+    out : array or path, optional
+        Where K is written: an array (samples, others) - a numpy.memmap too, K need not fit in memory - or a path
+        that ends in ``.npy``. That file appears when K is complete. With ``stream`` a Buffer.
+    state_tile : int, optional
+        States that are built at a time.
+    stream : Stream, optional
+        ``x``, ``y`` and ``out`` are Buffers; records the work and returns ``out``.
+    backend : Backend, optional
+    progress : bool or callable, optional
+        Called with (done, total, per second, seconds left), counted in pairs.
+
+    Returns
+    -------
+    numpy.ndarray, (samples, others)
+        ``out``; a numpy.memmap for a path; or a new array.
+
+    Raises
+    ------
+    EncodeError
+        Rows that are not finite, in ``.rows``; nothing has run.
+    TypeError, InvalidArgument
+        Types, shapes, order or options; nothing has run.
+    OutOfMemory
+        It does not fit, with the figures.
+
+    Examples
+    --------
+    >>> x = np.linspace(0, 1, 6, dtype=np.float32).reshape(3, 2)
+    >>> k = weftgpu.kernel_matrix(x)
+    >>> k.shape, bool((k == k.T).all())
+    ((3, 3), True)
+    """
+    if stream is not None:
+        if out is None:
+            raise InvalidArgument("kernel_matrix: with a stream, out must be a Buffer", "invalid_argument")
+        _core._kernel_matrix_stream(stream, x, y, map, weights, reupload, scale, out, normalize, jitter)
+        return out
+    if isinstance(out, (str, os.PathLike)):
+        return _into_file(
+            out, x, y, dtype, map=map, weights=weights, reupload=reupload, scale=scale, normalize=normalize,
+            jitter=jitter, state_tile=state_tile, backend=backend, progress=progress,
+        )
+    chosen = backend if backend is not None else default_backend()
+    if dtype is None:
+        dtype = "float32" if out is None else getattr(out, "dtype", "float32")
+    tile = -1 if state_tile is None else state_tile
+    return with_progress(
+        progress,
+        "pairs",
+        lambda callback: _core._kernel_matrix(
+            chosen, x, y, map, weights, reupload, scale, dtype, normalize, jitter, tile, out, callback
+        ),
+    )
+
+
+def _into_file(path: str | os.PathLike[str], x: Any, y: Any, dtype: DTypeLike | None, **options: Any) -> Any:
+    """Computes into a file beside ``path``, which takes the place of ``path`` when it is complete."""
+    import numpy as np
+
+    name = os.fspath(path)
+    if not name.endswith(".npy"):
+        raise InvalidArgument(f"kernel_matrix: out: a path must end in .npy (got {name!r})", "invalid_argument")
+    rows = len(x)
+    columns = rows if y is None else len(y)
+    part = f"{name}.{os.getpid()}.part"
+    kind = np.dtype("float32" if dtype is None else dtype)
+    try:
+        k = np.lib.format.open_memmap(part, mode="w+", dtype=kind, shape=(rows, columns))
+        kernel_matrix(x, y, dtype=kind, out=k, **options)
+        k.flush()
+        os.replace(part, name)
+    except BaseException:
+        if os.path.exists(part):
+            os.unlink(part)
+        raise
+    return k
+
+
+def estimate_kernel_matrix(
+    samples: int,
+    qubits: int,
+    others: int = 0,
+    *,
+    map: str = "ryrz",
+    weights: Any = None,
+    reupload: bool = False,
+    scale: float = 1.0,
+    dtype: DTypeLike = "float32",
+    normalize: bool = False,
+    backend: Backend | None = None,
+) -> dict[str, Any]:
+    """How a kernel matrix would be made and what memory it takes, before anything is allocated.
+
+    Parameters
+    ----------
+    samples, qubits, others : int
+        Rows and columns of x, and rows of y; 0: no y.
+    map, weights, reupload, scale, dtype, normalize, backend
+        As :func:`kernel_matrix`.
+
+    Returns
+    -------
+    dict
+        ``method``, ``pairs``, ``error`` (a bound for each value), ``matrix_bytes``, ``streamed_bytes``,
+        ``streamed_fits`` and more; ``reasons`` has a line for each decision.
+
+    Examples
+    --------
+    >>> weftgpu.estimate_kernel_matrix(1000, 8)["method"]
+    'product'
+    """
+    chosen = backend if backend is not None else default_backend()
+    return _core._estimate_kernel_matrix(
+        chosen, samples, others, qubits, map, weights, reupload, scale, dtype, normalize
+    )
