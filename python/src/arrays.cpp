@@ -140,7 +140,9 @@ Array new_array(ElementType type, const Shape& shape) {
     for (std::size_t i = 0; i < shape.size(); ++i)
         PyTuple_SetItem(extents.ptr(), static_cast<Py_ssize_t>(i), PyLong_FromSize_t(shape[i]));
     const nb::object made = nb::handle(empty)(extents, numpy_dtype(type));
-    return output("weftgpu", "out", made);
+    Array array = output("weftgpu", "out", made);
+    array.made_here = true;
+    return array;
 }
 
 Array output_or_new(const char* call, const char* name, nb::handle object, ElementType type, const Shape& shape) {

@@ -28,6 +28,7 @@ struct Array {
     Shape shape;
     std::uint64_t size = 0;  ///< in elements
     ElementType type{};
+    bool made_here = false;  ///< by new_array: the caller has not seen it yet
 
     std::uint64_t bytes() const noexcept { return size * type.bytes(); }
     operator ConstHostArray() const { return {data, size, type}; }

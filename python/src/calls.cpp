@@ -8,6 +8,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -59,13 +60,42 @@ struct Running {
     Running& operator=(const Running&) = delete;
 };
 
-ProgressCallback show(nb::handle progress) {
-    // The caller's frame holds the object as long as the call lasts.
-    return [progress](const Progress& at) {
-        if (exit_state().begun.load()) return;
+/// weft copies callbacks without the interpreter's lock, so the object is shared, and the call holds it to the end.
+ProgressCallback show(nb::handle progress, std::stop_token stop) {
+    return [object = std::make_shared<nb::object>(nb::borrow(progress)), stop = std::move(stop)](const Progress& at) {
+        if (stop.stop_requested()) return;
         const nb::gil_scoped_acquire locked;
-        progress(at.done, at.total, at.per_s(), at.remaining_s());
+        if (!stop.stop_requested()) (*object)(at.done, at.total, at.per_s(), at.remaining_s());
     };
+}
+
+/// A call on another thread. Belongs to both threads.
+struct WatchedWork {
+    std::function<void()> work;  // destroyed with the interpreter's lock held
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool done = false, abandoned = false;
+    std::exception_ptr failure;
+};
+
+void do_work(const std::shared_ptr<WatchedWork>& shared, const std::unique_ptr<Running>&) {
+    try {
+        shared->work();
+    } catch (...) {
+        shared->failure = std::current_exception();
+    }
+    bool abandoned;
+    {
+        const std::lock_guard lock(shared->mutex);
+        shared->done = true;
+        abandoned = shared->abandoned;
+        shared->changed.notify_one();
+    }
+    if (!abandoned) return;
+    // The exit waits for Running, without the lock.
+    const nb::gil_scoped_acquire locked;
+    shared->work = nullptr;
+    shared->failure = nullptr;
 }
 
 void check_signals() {
@@ -99,54 +129,45 @@ WithoutLock::~WithoutLock() {
     PyEval_RestoreThread(state_);
 }
 
-Call::Call(std::uint64_t bytes, nb::handle progress, BatchOptions options)
-    : bytes_(bytes), stop_(std::nostopstate), options_(std::move(options)) {
-    if (!progress.is_none()) options_.progress = show(progress);
+Call::Call(std::uint64_t bytes, nb::handle progress, bool abandon, BatchOptions options)
+    : watched_(bytes >= kWatchedBytes && on_main_thread()),
+      abandon_(abandon),
+      stop_(watched_ ? std::stop_source() : exit_state().stop),
+      options_(std::move(options)) {
+    options_.cancel = stop_.get_token();
+    if (!progress.is_none()) options_.progress = show(progress, options_.cancel);
 }
 
 void Call::run(const std::function<void()>& work) {
-    if (bytes_ >= kWatchedBytes && on_main_thread()) return run_watched(work);
-    options_.cancel = exit_state().stop.get_token();
     const WithoutLock unlocked;  // outside Running: the exit waits for the work, not for the lock
     const Running running;
     work();
 }
 
-void Call::run_watched(const std::function<void()>& work) {
-    stop_ = std::stop_source();
-    options_.cancel = stop_.get_token();
-    std::mutex mutex;
-    std::condition_variable changed;
-    bool done = false;
-    std::exception_ptr failure;
+void Call::run_watched(std::function<void()> work) {
+    const auto shared = std::make_shared<WatchedWork>();
+    shared->work = std::move(work);
+    std::thread worker(do_work, shared, std::make_unique<Running>());
     std::optional<nb::python_error> interrupt;
-    {
-        const Running running;
-        std::thread worker([&] {
-            try {
-                work();
-            } catch (...) {
-                failure = std::current_exception();
-            }
-            const std::lock_guard lock(mutex);
-            done = true;
-            changed.notify_one();
-        });
-        for (bool ended = false; !ended;) {
-            {
-                const WithoutLock unlocked;
-                std::unique_lock lock(mutex);
-                ended = changed.wait_for(lock, kSignalInterval, [&] { return done; });
-            }
-            if (!ended && !interrupt && PyErr_CheckSignals() != 0) {
-                interrupt.emplace();
-                stop_.request_stop();
-            }
+    for (bool ended = false; !ended;) {
+        {
+            const WithoutLock unlocked;
+            std::unique_lock lock(shared->mutex);
+            ended = shared->changed.wait_for(lock, kSignalInterval, [&] { return shared->done; });
         }
-        worker.join();
+        if (ended || interrupt || PyErr_CheckSignals() == 0) continue;
+        interrupt.emplace();
+        stop_.request_stop();
+        if (!abandon_) continue;
+        const std::lock_guard lock(shared->mutex);
+        if (shared->done) continue;
+        shared->abandoned = true;
+        worker.detach();
+        throw std::move(*interrupt);
     }
+    worker.join();
     if (interrupt) throw std::move(*interrupt);
-    if (failure) std::rethrow_exception(failure);
+    if (shared->failure) std::rethrow_exception(shared->failure);
 }
 
 bool wait_with_signals(const std::function<bool(std::chrono::nanoseconds)>& wait, std::optional<double> timeout_s) {

@@ -35,24 +35,37 @@ class WithoutLock {
 /// One call on host memory. `bytes` is about what it moves or computes: small calls run on the caller's thread. Long
 /// calls of the main thread run on another one, while the main thread looks for signals; a signal handler that raises
 /// cancels the call, and is then passed on. `progress` is None or a callable (done, total, per second, seconds left).
+///
+/// A call that is cancelled ends with the chunk or tile under way, which may take seconds on a software device. If only
+/// this call knows its output (`abandon`), nobody waits for that: the work keeps its arrays until it ends.
 class Call {
   public:
-    Call(std::uint64_t bytes, nb::handle progress, BatchOptions options = {});
+    Call(std::uint64_t bytes, nb::handle progress, bool abandon, BatchOptions options = {});
 
-    /// `work(options)`; returns its result.
+    /// `work(options)`; returns its result. `work` owns the arrays that it uses.
     template <class Work>
-    auto operator()(Work&& work) {
-        std::optional<decltype(work(options_))> result;
-        run([&] { result.emplace(work(std::as_const(options_))); });
-        return std::move(*result);
+    auto operator()(Work work) {
+        using Result = decltype(work(options_));
+        struct Task {
+            Work work;
+            BatchOptions options;
+            std::optional<Result> result;
+        };
+        if (!watched_) {
+            std::optional<Result> result;
+            run([&] { result.emplace(work(std::as_const(options_))); });
+            return std::move(*result);
+        }
+        const auto task = std::make_shared<Task>(Task{std::move(work), options_, std::nullopt});
+        run_watched([task] { task->result.emplace(task->work(std::as_const(task->options))); });
+        return std::move(*task->result);
     }
-    /// A kernel matrix refuses options that it does not honour, so it needs them apart.
-    void run(const std::function<void()>& work);
 
   private:
-    void run_watched(const std::function<void()>& work);
+    void run(const std::function<void()>& work);
+    void run_watched(std::function<void()> work);
 
-    std::uint64_t bytes_;
+    bool watched_, abandon_;
     std::stop_source stop_;
     BatchOptions options_;
 };

@@ -40,21 +40,22 @@ Shape states_shape(const StateShape& shape) {
 nb::object encode_host(const PyBackend& backend, const std::string& name, nb::handle x, std::uint32_t qubits,
                        nb::handle dtype, nb::handle out_object, bool strict, nb::handle progress) {
     const EncodeMethod method = encode_method(name);
-    const Array values = method == EncodeMethod::basis ? input("encode", "x", x, {kInt64, kFloat64, kFloat32})
-                                                       : input("encode", "x", x, {kFloat32, kFloat64});
+    Array values = method == EncodeMethod::basis ? input("encode", "x", x, {kInt64, kFloat64, kFloat32})
+                                                 : input("encode", "x", x, {kFloat32, kFloat64});
     const StateShape shape = shape_of(method, values.shape, qubits);
     const ElementType type = element_type_of("encode", dtype);
     if (type != kComplex64 && type != kComplex128)
         refuse_type("encode: dtype: wrong type (got " + weft::to_string(type) + ", need complex64 or complex128)");
-    const Array out = output_or_new("encode", "out", out_object, type, states_shape(shape));
+    Array out = output_or_new("encode", "out", out_object, type, states_shape(shape));
     const std::shared_ptr<Backend> owner = backend.get();
     EncodeHostOptions options{.check_values = strict};
-    Call call(values.bytes() + out.bytes(), progress);
-    last_report() = call([&](const BatchOptions& batch) {
+    nb::object result = out.object;
+    Call call(values.bytes() + out.bytes(), progress, out.made_here);
+    last_report() = call([=, values = std::move(values), out = std::move(out)](const BatchOptions& batch) mutable {
         options.batch = batch;
         return encode(*owner, method, values, out, shape, options);
     });
-    return out.object;
+    return result;
 }
 
 EncodeOutcome encode_stream(PyStream& stream, const std::string& name, const PyBuffer& values, std::uint32_t qubits,

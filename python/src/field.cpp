@@ -75,7 +75,7 @@ nb::object apply(const FieldInfo& info, const std::string& name, const PyBackend
     const FieldOp op = op_named(name);
     const std::string call_name = "Field." + name;
     const char* const call = call_name.c_str();
-    const Array a = operand(call, "a", info, a_object);
+    Array a = operand(call, "a", info, a_object);
     Array b, scalar;
     if (takes_b(op)) {
         b = operand(call, "b", info, b_object);
@@ -86,16 +86,18 @@ nb::object apply(const FieldInfo& info, const std::string& name, const PyBackend
         if (scalar.size != info.limbs)
             refuse(call_name + ": scalar: wrong shape (got " + to_string(scalar.shape) + ", need one element)");
     }
-    const Array out = output_or_new(call, "out", out_object, limb_type(info), result_shape(info, op, a.shape));
+    Array out = output_or_new(call, "out", out_object, limb_type(info), result_shape(info, op, a.shape));
     const std::shared_ptr<Backend> owner = backend.get();
     FieldHostOptions options{.form = montgomery ? FieldForm::montgomery : FieldForm::plain, .check_values = checked};
-    Call run(a.bytes() + b.bytes() + out.bytes(), progress);
-    last_report() = run([&](const BatchOptions& batch) {
+    nb::object result = out.object;
+    Call run(a.bytes() + b.bytes() + out.bytes(), progress, out.made_here);
+    last_report() = run([=, field = info.field, a = std::move(a), b = std::move(b), scalar = std::move(scalar),
+                         out = std::move(out)](const BatchOptions& batch) mutable {
         options.batch = batch;
-        return field_apply(*owner, info.field, op, a, takes_b(op) ? b : ConstHostArray(),
+        return field_apply(*owner, field, op, a, takes_b(op) ? b : ConstHostArray(),
                            op == FieldOp::axpy ? scalar : ConstHostArray(), out, options);
     });
-    return out.object;
+    return result;
 }
 
 void record(const FieldInfo& info, const std::string& name, PyStream& stream, const PyBuffer& a, nb::handle b_object,

@@ -83,18 +83,20 @@ ElementType real_type(const char* name, nb::handle dtype) {
 nb::object matrix_host(const PyBackend& backend, nb::handle x_object, nb::handle y_object, const std::string& map,
                        nb::handle weights, bool reupload, double scale, nb::handle dtype, bool normalize, double jitter,
                        std::int64_t state_tile, nb::handle out_object, nb::handle progress) {
-    const Array x = input(kCall, "x", x_object, {kFloat32, kFloat64, kComplex64, kComplex128});
+    Array x = input(kCall, "x", x_object, {kFloat32, kFloat64, kComplex64, kComplex128});
     Array y;
     if (!y_object.is_none()) y = input(kCall, "y", y_object, {x.type});
     const bool states = is_states(x.type);
     const KernelMatrixShape shape = shape_of(x.shape, y_object.is_none() ? nullptr : &y.shape, states);
-    const Circuit circuit = circuit_of(map, weights, reupload, scale, shape.qubits);
+    Circuit circuit = circuit_of(map, weights, reupload, scale, shape.qubits);
     const Shape k_shape{static_cast<std::size_t>(shape.samples), static_cast<std::size_t>(shape.columns())};
-    const Array k = output_or_new(kCall, "out", out_object, real_type("dtype", dtype), k_shape);
+    Array k = output_or_new(kCall, "out", out_object, real_type("dtype", dtype), k_shape);
     KernelMatrixHostOptions options{.state_tile = state_tile, .normalize = normalize, .jitter = jitter};
     const std::shared_ptr<Backend> owner = backend.get();
-    Call call(cost_of(shape, states || reupload), progress);
-    last_report() = call([&](const BatchOptions& batch) {
+    nb::object result = k.object;
+    Call call(cost_of(shape, states || reupload), progress, k.made_here);
+    last_report() = call([=, x = std::move(x), y = std::move(y), k = std::move(k),
+                          circuit = std::move(circuit)](const BatchOptions& batch) mutable {
         options.batch = batch;
         if (states && shape.square()) return kernel_matrix(*owner, ConstHostArray(x), k, shape, options);
         if (states)
@@ -103,7 +105,7 @@ nb::object matrix_host(const PyBackend& backend, nb::handle x_object, nb::handle
         if (shape.square()) return kernel_matrix(*owner, circuit.circuit, ConstHostArray(x), k, shape, options);
         return kernel_matrix(*owner, circuit.circuit, ConstHostArray(x), ConstHostArray(y), k, shape, options);
     });
-    return k.object;
+    return result;
 }
 
 void matrix_stream(PyStream& stream, const PyBuffer& x, nb::handle y_object, const std::string& map,

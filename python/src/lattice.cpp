@@ -82,18 +82,19 @@ std::span<std::uint8_t> bytes_of(const Array& array) {
 nb::tuple encode_rows(const LatticeCode& code, const PyBackend& backend, nb::handle x_object, nb::handle out_object,
                       nb::handle status_object, bool checked, nb::handle progress) {
     constexpr const char* call = "Lattice.encode";
-    const Array x = input(call, "x", x_object, {kFloat32});
+    Array x = input(call, "x", x_object, {kFloat32});
     const Rows rows = rows_of(call, code, x.shape);
-    const Array codes = output_or_new(call, "out", out_object, kUint8, codes_shape(code, rows));
-    const Array status = output_or_new(call, "status", status_object, kUint8, status_shape(rows));
+    Array codes = output_or_new(call, "out", out_object, kUint8, codes_shape(code, rows));
+    Array status = output_or_new(call, "status", status_object, kUint8, status_shape(rows));
     const std::shared_ptr<Backend> owner = backend.get();
     LatticeHostOptions options{.width = rows.width, .check_values = checked};
-    Call run(x.bytes() + codes.bytes(), progress);
-    last_report() = run([&](const BatchOptions& batch) {
+    const nb::tuple result = nb::make_tuple(codes.object, status.object);
+    Call run(x.bytes() + codes.bytes(), progress, codes.made_here && status.made_here);
+    last_report() = run([=, code = code, x = std::move(x), codes = std::move(codes), status = std::move(status)](const BatchOptions& batch) mutable {
         options.batch = batch;
         return lattice_encode(*owner, code, floats(x), bytes_of(codes), bytes_of(status), options);
     });
-    return nb::make_tuple(codes.object, status.object);
+    return result;
 }
 
 /// The shape of the values that codes stand for, unless the caller gives one.
@@ -111,7 +112,7 @@ nb::object decode_rows(const LatticeCode& code, const PyBackend& backend, nb::ha
                        nb::handle status_object, const std::optional<Shape>& shape, std::uint32_t depth,
                        nb::handle out_object, bool checked, nb::handle progress) {
     constexpr const char* call = "Lattice.decode";
-    const Array codes = input(call, "codes", codes_object, {kUint8});
+    Array codes = input(call, "codes", codes_object, {kUint8});
     Array out;
     if (!out_object.is_none()) out = output(call, "out", out_object);
     const Shape target = decoded_shape(code, codes, !shape && !out_object.is_none()
@@ -131,30 +132,32 @@ nb::object decode_rows(const LatticeCode& code, const PyBackend& backend, nb::ha
     out = output_or_new(call, "out", out_object, kFloat32, target);
     const std::shared_ptr<Backend> owner = backend.get();
     LatticeDecodeHostOptions options{.width = rows.width, .depth = depth, .check_values = checked};
-    Call run(out.bytes() + codes.bytes(), progress);
-    last_report() = run([&](const BatchOptions& batch) {
+    nb::object result = out.object;
+    Call run(out.bytes() + codes.bytes(), progress, out.made_here);
+    last_report() = run([=, code = code, codes = std::move(codes), status = std::move(status), out = std::move(out)](const BatchOptions& batch) mutable {
         options.batch = batch;
         return lattice_decode(*owner, code, bytes_of(codes), bytes_of(status), writable_floats(out), options);
     });
-    return out.object;
+    return result;
 }
 
 nb::object quantize_rows(const LatticeCode& code, const PyBackend& backend, nb::handle x_object, nb::handle out_object,
                          nb::handle status_object, bool checked, nb::handle progress) {
     constexpr const char* call = "Lattice.quantize";
-    const Array x = input(call, "x", x_object, {kFloat32});
+    Array x = input(call, "x", x_object, {kFloat32});
     const Rows rows = rows_of(call, code, x.shape);
-    const Array out = output_or_new(call, "out", out_object, kFloat32, x.shape);
+    Array out = output_or_new(call, "out", out_object, kFloat32, x.shape);
     Array status;
     if (!status_object.is_none()) status = output(call, "status", status_object, kUint8, status_shape(rows));
     const std::shared_ptr<Backend> owner = backend.get();
     LatticeHostOptions options{.width = rows.width, .check_values = checked};
-    Call run(x.bytes() + out.bytes(), progress);
-    last_report() = run([&](const BatchOptions& batch) {
+    nb::object result = out.object;
+    Call run(x.bytes() + out.bytes(), progress, out.made_here && !status.size);
+    last_report() = run([=, code = code, x = std::move(x), status = std::move(status), out = std::move(out)](const BatchOptions& batch) mutable {
         options.batch = batch;
         return lattice_quantize(*owner, code, floats(x), writable_floats(out), bytes_of(status), options);
     });
-    return out.object;
+    return result;
 }
 
 /// The table of a lattice and q is made once.
@@ -168,31 +171,32 @@ const LatticeTable& table_of(const LatticeCode& code) {
 nb::object inner(const LatticeCode& code, const PyBackend& backend, nb::handle x_object, nb::handle y_object,
                  const Shape& shape, nb::handle out_object, bool checked) {
     constexpr const char* call = "Lattice.inner";
-    const Array x = input(call, "x", x_object, {kUint8});
-    const Array y = input(call, "y", y_object, {kUint8});
+    Array x = input(call, "x", x_object, {kUint8});
+    Array y = input(call, "y", y_object, {kUint8});
     const Rows rows = rows_of(call, code, shape);
-    const Array out = output_or_new(call, "out", out_object, kFloat32, rows.leading);
+    Array out = output_or_new(call, "out", out_object, kFloat32, rows.leading);
     const LatticeTable& table = table_of(code);
     const std::shared_ptr<Backend> owner = backend.get();
     LatticeHostOptions options{.width = rows.width, .check_values = checked};
-    Call run(x.bytes() + y.bytes(), nb::none());
-    last_report() = run([&](const BatchOptions& batch) {
+    nb::object result = out.object;
+    Call run(x.bytes() + y.bytes(), nb::none(), out.made_here);
+    last_report() = run([=, &table, code = code, x = std::move(x), y = std::move(y), out = std::move(out)](const BatchOptions& batch) mutable {
         options.batch = batch;
         return lattice_inner(*owner, table, code, bytes_of(x), bytes_of(y), writable_floats(out), options);
     });
-    return out.object;
+    return result;
 }
 
 /// (beta, mean squared error, share retried, share unresolved) of the best trial, and of all.
 nb::tuple search(const LatticeCode& code, const PyBackend& backend, nb::handle sample_object, float low, float high,
                  std::uint32_t steps, nb::handle progress) {
     constexpr const char* call = "Lattice.search_beta";
-    const Array sample = input(call, "sample", sample_object, {kFloat32});
+    Array sample = input(call, "sample", sample_object, {kFloat32});
     const Rows rows = rows_of(call, code, sample.shape);
     const std::shared_ptr<Backend> owner = backend.get();
     LatticeSearchOptions options{.width = rows.width, .low = low, .high = high, .steps = steps};
-    Call run(sample.bytes() * steps, progress);
-    const LatticeSearch found = run([&](const BatchOptions& batch) {
+    Call run(sample.bytes() * steps, progress, true);
+    const LatticeSearch found = run([=, code = code, sample = std::move(sample)](const BatchOptions& batch) mutable {
         options.batch = batch;
         return lattice_search_beta(*owner, code, floats(sample), options);
     });

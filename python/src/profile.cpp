@@ -14,12 +14,6 @@ namespace weft::python {
 
 namespace {
 
-std::unique_ptr<Profile> make_profile(const PyBackend& backend) {
-    const std::shared_ptr<Backend> owner = backend.get();
-    const WithoutLock unlocked;
-    return std::make_unique<Profile>(*owner);
-}
-
 nb::dict busy_by_stage(const ProfileReport& report) {
     nb::dict all;
     for (const StageReport& stage : report.stages) all[nb::str(weft::to_string(stage.stage))] = stage.times.busy_s;
@@ -46,7 +40,7 @@ void bind_profile(nb::module_& module) {
             return "<weftgpu.ProfileReport: " + short_number(r.wall_s) + " s, device " + short_number(r.device_s) + " s>";
         });
     nb::class_<Profile>(module, "_Profile")
-        .def(nb::new_([](const PyBackend& backend) { return make_profile(backend); }))
+        .def("__init__", [](Profile* self, const PyBackend& backend) { new (self) Profile(*backend.get()); })
         .def("report", [](const Profile& p) { return p.report(); }, "Figures from the start of the window to now.")
         .def("write_trace", [](const Profile& p, const std::string& path) { p.write_trace(path); }, nb::arg("path"));
 }

@@ -69,7 +69,7 @@ def encode(
 
     Examples
     --------
-    >>> weftgpu.encode(np.array([[3.0, 4.0]], dtype=np.float32)).real
+    >>> weftgpu.encode(np.array([[3.0, 4.0]], dtype=np.float32)).real.round(4)
     array([[0.6, 0.8]], dtype=float32)
     """
     if qubits is None:

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays of other libraries, without a copy."""
+import array
+
+import numpy as np
+import pytest
+
+import weftgpu
+
+
+class Producer:
+    """An array of another library: nothing but the DLPack protocol."""
+
+    def __init__(self, owner):
+        self.owner = owner
+        self.exported = 0
+
+    def __dlpack__(self, **arguments):
+        self.exported += 1
+        return self.owner.__dlpack__(**arguments)
+
+    def __dlpack_device__(self):
+        return self.owner.__dlpack_device__()
+
+
+def test_dlpack_in_and_out(rng):
+    F = weftgpu.Field("goldilocks")
+    a, out = F.random(100, seed=1), np.zeros(100, np.uint64)
+    producer, target = Producer(a), Producer(out)
+    assert F.neg(producer, target) is target
+    assert producer.exported >= 1 and target.exported >= 1
+    assert F.to_ints(out) == [-i % F.modulus for i in F.to_ints(a)]  # written in place
+
+
+def test_buffer_protocol():
+    F = weftgpu.Field("goldilocks")
+    a = array.array("Q", [1, 2, 3])
+    out = array.array("Q", [0, 0, 0])
+    assert F.add(memoryview(a), a, out) is out
+    assert list(out) == [2, 4, 6]
+    with pytest.raises(weftgpu.InvalidArgument, match="read-only"):
+        F.add(a, a, memoryview(bytes(24)).cast("Q"))
+
+
+def test_the_memory_of_the_caller_is_used(rng, scale_program):
+    # An output in a larger array: the neighbours stay as they are, so the call wrote where the caller said.
+    whole = np.full(3000, -5, np.float32)
+    x = rng.random(1000, np.float32)
+    weftgpu.run_batch(scale_program, [weftgpu.Job([x], [whole[1000:2000]], parameters=(1.0, 0))])
+    assert np.array_equal(whole[1000:2000], x) and (whole[:1000] == -5).all() and (whole[2000:] == -5).all()
+
+
+def test_pinned_arrays(rng, scale_program):
+    x, y = weftgpu.pinned_empty((100, 50)), weftgpu.pinned_empty(5000)
+    assert x.shape == (100, 50) and x.dtype == np.float32 and x.flags.writeable
+    x[:] = rng.random((100, 50), np.float32)
+    weftgpu.run_batch(scale_program, [weftgpu.Job([x.reshape(-1)], [y], parameters=(2.0, 0))])
+    assert np.array_equal(y, 2 * x.ravel())
+    part = x[3]
+    del x  # the memory stays while a view of it lives
+    assert part.sum() > 0
+
+
+def test_pinned_buffer_without_copies():
+    buffer = weftgpu.Buffer((3, 4), "float64", pinned=True)
+    view = buffer.array
+    pointer = view.ctypes.data
+    assert buffer.array.ctypes.data == pointer
+    taken = np.from_dlpack(buffer)
+    assert taken.ctypes.data == pointer and taken.shape == (3, 4)
+    view[:] = 7
+    assert (taken == 7).all()
+    assert buffer[1:].array.ctypes.data == pointer + 32
+    assert buffer.__dlpack_device__() == (1, 0)
+    with weftgpu.Stream() as stream:
+        device = weftgpu.Buffer((3, 4), "float64")
+        stream.copy(buffer, device)
+        assert (stream.download(device) == 7).all()
+        stream.fill(buffer, 0)
+        stream.wait()
+    assert not view.any()
+    del buffer, view
+    assert not taken.any()  # the tensor keeps the memory
+
+
+def test_device_buffers_say_what_to_do():
+    buffer = weftgpu.Buffer(4)
+    for use in (lambda: buffer.array, lambda: np.from_dlpack(buffer)):
+        with pytest.raises(BufferError, match="pinned=True, or download it"):
+            use()
+
+
+def test_subclasses_and_zero_dimensions():
+    k = weftgpu.kernel_matrix(np.zeros((3, 2), np.float32).view(np.matrix))
+    assert (k == 1).all()
+    F = weftgpu.Field("babybear")
+    assert F.neg(np.zeros((), np.uint32)).shape == ()
+
+
+def test_torch_on_the_cpu():
+    torch = pytest.importorskip("torch")
+    x = torch.rand(20, 3)
+    out = torch.zeros(20, 20)
+    pointer = out.data_ptr()
+    assert weftgpu.kernel_matrix(x, out=out) is out and out.data_ptr() == pointer
+    assert np.array_equal(out.numpy(), weftgpu.kernel_matrix(x.numpy()))
+    buffer = weftgpu.Buffer(6, "float32", pinned=True)
+    assert torch.from_dlpack(buffer).data_ptr() == buffer.array.ctypes.data

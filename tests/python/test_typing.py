@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stubs are those of the modules, and the package and its users pass mypy --strict."""
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import weftgpu
+
+PACKAGE = pathlib.Path(weftgpu.__file__).parent
+
+USER = """
+import numpy as np
+import weftgpu
+
+F = weftgpu.Field("babybear")
+total: int = F.to_ints(F.sum(F.random(10, seed=1)))
+name: str = weftgpu.default_backend().name
+report: weftgpu.OpReport = weftgpu.last_report()
+seconds: float = report.wall_s
+with weftgpu.profile() as p:
+    weftgpu.kernel_matrix(np.zeros((3, 2), np.float32), progress=lambda done, total, rate, left: print(done))
+rows: list[int] = weftgpu.EncodeError().rows
+buffer = weftgpu.Buffer((3, 4), "float64", pinned=True)
+shape: tuple[int, ...] = buffer.shape
+"""
+
+
+@pytest.mark.parametrize("module", ["_core", "_glsl"])
+def test_stubs_are_up_to_date(module, tmp_path):
+    stub = tmp_path / "stub.pyi"
+    subprocess.run(
+        [sys.executable, "-m", "nanobind.stubgen", "-q", "-P", "-m", f"weftgpu.{module}", "-o", str(stub)], check=True
+    )
+    kept = PACKAGE / f"{module}.pyi"
+    assert stub.read_text() == kept.read_text(), (
+        f"python/weftgpu/{module}.pyi is out of date: "
+        f"python -m nanobind.stubgen -P -m weftgpu.{module} -o python/weftgpu/{module}.pyi"
+    )
+
+
+def test_mypy(tmp_path):
+    pytest.importorskip("mypy")
+    user = tmp_path / "user.py"
+    user.write_text(USER)
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", str(tmp_path / "cache"),
+         "-p", "weftgpu"],
+        cwd=PACKAGE.parent, capture_output=True, text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", str(tmp_path / "cache"),
+         str(user)],
+        cwd=PACKAGE.parent, capture_output=True, text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
