@@ -48,7 +48,7 @@ class Table:
 
     def add(self, case: str, who: str, verified: bool, **figures: Any) -> None:
         self.rows.append({"section": self.name, "case": case, "who": who, "verified": bool(verified), **figures})
-        text = "  ".join(f"{value:>10.4g}" if isinstance(value, float) else f"{value!s:>10}" for value in figures.values())
+        text = "  ".join(f"{value:>10.4g}" for value in figures.values())
         print(f"  {case:<34} {who:<28} {text}  {'yes' if verified else 'WRONG'}", flush=True)
 
     def add_in_turns(self, case: str, calls: dict[str, Peer], repeats: int) -> None:
@@ -103,9 +103,10 @@ def overhead(table: Table, quick: bool) -> None:
     x = np.random.default_rng(3).uniform(0, 1, (64, 1)).astype(np.float32)
     states, k = np.empty((64, 2), np.complex64), np.empty((64, 64), np.float32)
     pairs = list(zip(F.to_ints(a), F.to_ints(b)))
+    sums, products = [(i + j) % F.modulus for i, j in pairs], [i * j % F.modulus for i, j in pairs]
     calls: dict[str, tuple[Callable[[], Any], Callable[[], bool]]] = {
-        "Field.add, out=": (lambda: F.add(a, b, out), lambda: F.to_ints(out) == [(i + j) % F.modulus for i, j in pairs]),
-        "Field.mul, out=": (lambda: F.mul(a, b, out), lambda: F.to_ints(out) == [i * j % F.modulus for i, j in pairs]),
+        "Field.add, out=": (lambda: F.add(a, b, out), lambda: F.to_ints(out) == sums),
+        "Field.mul, out=": (lambda: F.mul(a, b, out), lambda: F.to_ints(out) == products),
         "encode, out=": (
             lambda: weftgpu.encode(x, "angle", out=states),
             lambda: abs(states - np.hstack([np.cos(x), np.sin(x)])).max() < 1e-6,
@@ -133,8 +134,8 @@ def throughput(table: Table, quick: bool) -> None:
         some = slice(None, None, max(1, elements // 5000))
         x, y, z = F.to_ints(a[some]), F.to_ints(b[some]), F.to_ints(out[some])
         right = all((i + j) % F.modulus == s for i, j, s in zip(x, y, z))
-        gb_per_s = bytes_moved / statistics.median(whole) / 1e9
-        table.add(f"Field.add, {elements} elements", "weftgpu", right, mb=bytes_moved / 1e6, gb_per_s=gb_per_s, share=share)
+        figures = {"mb": bytes_moved / 1e6, "gb_per_s": bytes_moved / statistics.median(whole) / 1e9, "share": share}
+        table.add(f"Field.add, {elements} elements", "weftgpu", right, **figures)
 
 
 # ------------------------------------------------------------------------------------------------ kernel matrices

@@ -39,7 +39,8 @@ try:
     from sklearn.utils import check_random_state
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError as error:
-    raise ImportError(f"weftgpu.sklearn needs scikit-learn 1.6 or newer (pip install -U scikit-learn): {error}") from error
+    text = f"weftgpu.sklearn needs scikit-learn 1.6 or newer (pip install -U scikit-learn): {error}"
+    raise ImportError(text) from error
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
