@@ -144,7 +144,7 @@ class QuantumKernel(NormalizedKernelMixin, Kernel):
         return self.map == "ry" and not self.reupload
 
     def __repr__(self) -> str:
-        weights = "" if self.weights is None else f", weights={np.shape(self.weights)}, reupload={self.reupload}"
+        weights = "" if self.weights is None else f", weights of {np.shape(self.weights)}, reupload={self.reupload}"
         return f"QuantumKernel(map={self.map!r}, scale={self.scale:.3g}{weights})"
 
     def _matrix(self, x: Any, y: Any, scale: float, dtype: DTypeLike) -> NDArray[Any]:

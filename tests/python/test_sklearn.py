@@ -110,7 +110,7 @@ def test_kernel_protocol():
     assert kernel.is_stationary() and not QuantumKernel().is_stationary()
     assert QuantumKernel(scale_bounds="fixed").theta.size == 0
     assert repr(kernel) == "QuantumKernel(map='ry', scale=0.5)"
-    assert "weights=(2, 3), reupload=True" in repr(QuantumKernel(weights=WEIGHTS, reupload=True))
+    assert "weights of (2, 3), reupload=True" in repr(QuantumKernel(weights=WEIGHTS, reupload=True))
     weighted = QuantumKernel(weights=WEIGHTS, reupload=True)
     for copy in (pickle.loads(pickle.dumps(weighted)), clone(weighted)):
         assert copy == weighted and np.array_equal(copy.weights, WEIGHTS)
