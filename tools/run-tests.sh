@@ -11,6 +11,7 @@ export CCACHE_BASEDIR=
 # CUDA kernels run only on a machine with a GPU; elsewhere one intermediate code is enough to show that they compile.
 cuda=75-virtual
 if [ -e /proc/driver/nvidia/version ]; then cuda=native; fi
-cmake --preset ci --no-warn-unused-cli "-DCMAKE_CUDA_ARCHITECTURES=$cuda"
+cmake --preset ci --no-warn-unused-cli "-DCMAKE_CUDA_ARCHITECTURES=$cuda" -DWEFT_PYTHON=ON \
+    "-DPython_ROOT_DIR=$PWD/build/python-venv"
 cmake --build --preset ci --parallel "$(nproc)"
 exec ctest --preset ci --parallel "$(nproc)" "$@"

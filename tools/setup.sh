@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs what weft needs to build, test and run. On Debian and Ubuntu, missing packages are installed; on other systems
-# the exact list of what is missing is printed. If everything is present, one line is printed. Not included are
-# clang-format and clang-tidy 14, which are needed to change weft, and NumPy, which the example in docs/command.md needs.
+# the exact list of what is missing is printed. If everything is present, one line is printed. What the Python package
+# needs goes into a virtual environment, build/python-venv. Not included are clang-format and clang-tidy 14,
+# which are needed to change weft.
 set -euo pipefail
 
 # One line for each package: the Debian package | how its presence is checked | what to install on other systems.
@@ -28,6 +29,8 @@ needs=(
     "mesa-vulkan-drivers|file vulkan/icd.d/*.json|a Vulkan driver (Mesa's lavapipe where there is no GPU)"
     "vulkan-validationlayers|file vulkan/explicit_layer.d/VkLayer_khronos_validation.json|Khronos validation layer"
     "python3|command python3|Python 3"
+    "python3-dev|pythonheader Python.h|the headers of Python 3.10 or newer, for the Python package"
+    "python3-venv|pythonmodule ensurepip|the module venv of Python, for the Python package"
     "gnuplot-nox|command gnuplot|gnuplot (pictures of weft profile, and their tests)"
     "clang|command clang++|Clang, for the fuzz tests"
     "libclang-rt-dev|command clang++|the runtime libraries of Clang, for the fuzz tests"
@@ -39,6 +42,8 @@ present() {
     case $1 in
         command) command -v "$2" >/dev/null ;;
         module) pkg-config --exists "$2" 2>/dev/null ;;
+        pythonheader) [ -e "$(python3 -c 'import sysconfig; print(sysconfig.get_path("include"))')/$2" ] ;;
+        pythonmodule) python3 -c "import $2" 2>/dev/null ;;
         header) printf '#include <%s>\n' "$2" | c++ -x c++ -std=c++20 -fsyntax-only -DVK_NO_PROTOTYPES - 2>/dev/null ;;
         file)
             for folder in /usr/share /usr/local/share /etc /usr/local/etc "${XDG_DATA_HOME:-$HOME/.local/share}"; do
@@ -99,4 +104,16 @@ else
     probe_all || { echo "setup: install what is listed above, then run this again" >&2; exit 1; }
 fi
 cmake_is_new_enough || exit 1
+
+# The environment is made again when the requirements change.
+make_python_environment() {
+    local folder=build/python-venv stamp=build/python-venv/requirements.txt
+    cmp -s tools/python-requirements.txt "$stamp" && return 0
+    echo "setup: installing $folder"
+    rm -rf "$folder"
+    python3 -m venv "$folder" && "$folder/bin/pip" install --quiet --disable-pip-version-check \
+        --requirement tools/python-requirements.txt && cp tools/python-requirements.txt "$stamp"
+}
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+make_python_environment || { echo "setup: build/python-venv could not be made" >&2; exit 1; }
 echo "setup: everything is installed"

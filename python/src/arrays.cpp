@@ -12,17 +12,26 @@ namespace weft::python {
 namespace {
 
 constexpr ElementType kInt32{ElementKind::signed_integer, 32};
-constexpr std::array kKnown{kFloat32, kFloat64, kComplex64, kComplex128, kUint32, kUint64, kUint8, kInt32, kInt64};
+constexpr std::array kKnown{kFloat32, kFloat64, kComplex64, kComplex128, kUint32,
+                            kUint64,  kUint8,   kInt32,     kInt64};
 
 std::optional<ElementType> element_type_of(nb::dlpack::dtype type) {
     if (type.lanes != 1) return std::nullopt;
     ElementType found{ElementKind::floating, type.bits};
     switch (static_cast<nb::dlpack::dtype_code>(type.code)) {
-        case nb::dlpack::dtype_code::Int: found.kind = ElementKind::signed_integer; break;
-        case nb::dlpack::dtype_code::UInt: found.kind = ElementKind::unsigned_integer; break;
-        case nb::dlpack::dtype_code::Float: break;
-        case nb::dlpack::dtype_code::Complex: found.kind = ElementKind::complex; break;
-        default: return std::nullopt;
+        case nb::dlpack::dtype_code::Int:
+            found.kind = ElementKind::signed_integer;
+            break;
+        case nb::dlpack::dtype_code::UInt:
+            found.kind = ElementKind::unsigned_integer;
+            break;
+        case nb::dlpack::dtype_code::Float:
+            break;
+        case nb::dlpack::dtype_code::Complex:
+            found.kind = ElementKind::complex;
+            break;
+        default:
+            return std::nullopt;
     }
     if (std::find(kKnown.begin(), kKnown.end(), found) == kKnown.end()) return std::nullopt;
     return found;
@@ -53,8 +62,8 @@ std::string list_of(std::initializer_list<ElementType> types) {
 [[noreturn]] void refuse_dtype(const char* call, const char* name, nb::handle object,
                                std::initializer_list<ElementType> types) {
     const std::string want = types.size() != 0 ? weft::to_string(*types.begin()) : "float32";
-    refuse_type(prefix(call, name) + ": wrong dtype (got " + name_of_dtype(object) + ", need " + list_of(types) +
-                "); write " + name + ".astype(numpy." + want + ")");
+    refuse_type(prefix(call, name) + ": wrong dtype (got " + name_of_dtype(object) + ", need " +
+                list_of(types) + "); write " + name + ".astype(numpy." + want + ")");
 }
 
 bool in_c_order(const nb::ndarray<nb::ro>& tensor) {
@@ -69,14 +78,16 @@ bool in_c_order(const nb::ndarray<nb::ro>& tensor) {
 
 Array read(const char* call, const char* name, nb::handle object, std::initializer_list<ElementType> types,
            const nb::ndarray<nb::ro>& tensor) {
-    if (tensor.device_type() != nb::device::cpu::value && tensor.device_type() != nb::device::cuda_host::value)
+    if (tensor.device_type() != nb::device::cpu::value &&
+        tensor.device_type() != nb::device::cuda_host::value)
         refuse(prefix(call, name) + ": is not in host memory; copy it to the host first");
     const std::optional<ElementType> type = element_type_of(tensor.dtype());
     if (!type || (types.size() != 0 && std::find(types.begin(), types.end(), *type) == types.end()))
         refuse_dtype(call, name, object, types);
     if (!in_c_order(tensor))
         refuse(prefix(call, name) + ": is not in C order; write numpy.ascontiguousarray(" + name + ")");
-    Array array{nb::borrow(object), tensor, const_cast<void*>(tensor.data()), {}, tensor.size(), *type};
+    Array array{
+        nb::borrow<nb::any>(object), tensor, const_cast<void*>(tensor.data()), {}, tensor.size(), *type};
     array.shape.assign(tensor.shape_ptr(), tensor.shape_ptr() + tensor.ndim());
     if (reinterpret_cast<std::uintptr_t>(array.data) % std::min<std::uint32_t>(type->bytes(), 8) != 0)
         refuse(prefix(call, name) + ": is not aligned to its elements; write " + name + ".copy()");
@@ -101,8 +112,8 @@ Array input(const char* call, const char* name, nb::handle object, std::initiali
     if (!nb::try_cast(object, tensor, false)) {
         if (nb::hasattr(object, "dtype")) refuse_dtype(call, name, object, types);
         const std::string want = types.size() != 0 ? weft::to_string(*types.begin()) : "float32";
-        refuse_type(prefix(call, name) + ": not an array (got " + name_of_type(object) + "); write numpy.asarray(" +
-                    name + ", numpy." + want + ")");
+        refuse_type(prefix(call, name) + ": not an array (got " + name_of_type(object) +
+                    "); write numpy.asarray(" + name + ", numpy." + want + ")");
     }
     return read(call, name, object, types, tensor);
 }
@@ -120,8 +131,8 @@ Array output(const char* call, const char* name, nb::handle object, ElementType 
     Array array = output(call, name, object);
     if (array.type != type) refuse_dtype(call, name, object, {type});
     if (array.shape != shape)
-        refuse(prefix(call, name) + ": wrong shape (got " + to_string(array.shape) + ", need " + to_string(shape) +
-               ")");
+        refuse(prefix(call, name) + ": wrong shape (got " + to_string(array.shape) + ", need " +
+               to_string(shape) + ")");
     return array;
 }
 
@@ -145,7 +156,8 @@ Array new_array(ElementType type, const Shape& shape) {
     return array;
 }
 
-Array output_or_new(const char* call, const char* name, nb::handle object, ElementType type, const Shape& shape) {
+Array output_or_new(const char* call, const char* name, nb::handle object, ElementType type,
+                    const Shape& shape) {
     return object.is_none() ? new_array(type, shape) : output(call, name, object, type, shape);
 }
 

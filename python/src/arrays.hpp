@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of the caller, in one place: what weftgpu reads and writes in host memory. An array is any object with
+// Arrays of the caller, in one place: what weftgpu reads and writes in host memory. An array is any object
+// with
 // __dlpack__ or the buffer protocol, in C order, and is used where it lies.
 #pragma once
 
@@ -22,7 +23,7 @@ using Shape = std::vector<std::size_t>;
 
 /// An array during a call, which keeps its memory alive.
 struct Array {
-    nb::object object;  ///< as the caller gave it, or the array that was made
+    nb::any object;  ///< as the caller gave it, or the array that was made
     nb::ndarray<nb::ro> tensor;
     void* data = nullptr;
     Shape shape;
@@ -38,10 +39,11 @@ struct Array {
 /// "(3, 4)", as Python prints a shape.
 std::string to_string(const Shape& shape);
 
-/// An array that `call` reads. `name` is that of the argument. An empty list of types accepts every type that weft
-/// knows. Errors: TypeError - no array, or another type, with the cast to write; InvalidArgument - not in C order, or
-/// not in host memory.
-Array input(const char* call, const char* name, nb::handle object, std::initializer_list<ElementType> types = {});
+/// An array that `call` reads. `name` is that of the argument. An empty list of types accepts every type that
+/// weft knows. Errors: TypeError - no array, or another type, with the cast to write; InvalidArgument - not
+/// in C order, or not in host memory.
+Array input(const char* call, const char* name, nb::handle object,
+            std::initializer_list<ElementType> types = {});
 
 /// An array that `call` writes. Errors: as above, and InvalidArgument - read-only, or another shape.
 Array output(const char* call, const char* name, nb::handle object, ElementType type, const Shape& shape);
@@ -52,7 +54,8 @@ Array output(const char* call, const char* name, nb::handle object);
 Array new_array(ElementType type, const Shape& shape);
 
 /// `object` if it is not None, otherwise a new array.
-Array output_or_new(const char* call, const char* name, nb::handle object, ElementType type, const Shape& shape);
+Array output_or_new(const char* call, const char* name, nb::handle object, ElementType type,
+                    const Shape& shape);
 
 /// "float32" and the like. Errors: TypeError - a type that weft does not know, named.
 ElementType element_type_of(const char* call, nb::handle dtype);

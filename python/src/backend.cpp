@@ -80,11 +80,12 @@ std::shared_ptr<Backend> open(const Settings& settings) {
     return std::make_shared<Backend>(config);
 }
 
-nb::dict as_dict(const MemoryReport& report) {
+Figures as_dict(const MemoryReport& report) {
     nb::dict names;
     for (const MemoryReport::Named& named : report.names)
-        names[nb::str(named.name.c_str())] = nb::make_tuple(named.live_bytes, named.peak_bytes, named.live_count);
-    nb::dict all;
+        names[nb::str(named.name.c_str())] =
+            nb::make_tuple(named.live_bytes, named.peak_bytes, named.live_count);
+    Figures all;
     all["live_bytes"] = report.live_bytes;
     all["peak_bytes"] = report.peak_bytes;
     all["live_buffers"] = report.live_buffers;
@@ -96,8 +97,8 @@ nb::dict as_dict(const MemoryReport& report) {
     return all;
 }
 
-nb::dict as_dict(const Counters& counters) {
-    nb::dict all;
+Figures as_dict(const Counters& counters) {
+    Figures all;
     all["objects_created"] = counters.objects_created;
     all["memory_allocations"] = counters.memory_allocations;
     all["descriptor_updates"] = counters.descriptor_updates;
@@ -108,8 +109,8 @@ nb::dict as_dict(const Counters& counters) {
     return all;
 }
 
-nb::dict as_dict(const PlanReport& plan) {
-    nb::dict all;
+Figures as_dict(const PlanReport& plan) {
+    Figures all;
     all["upload_queue"] = plan.upload_queue;
     all["compute_queue"] = plan.compute_queue;
     all["download_queue"] = plan.download_queue;
@@ -127,8 +128,8 @@ nb::dict as_dict(const PlanReport& plan) {
     return all;
 }
 
-nb::dict as_dict(const StartupReport& startup) {
-    nb::dict all;
+Figures as_dict(const StartupReport& startup) {
+    Figures all;
     all["loader_s"] = startup.loader_s;
     all["instance_s"] = startup.instance_s;
     all["devices_s"] = startup.devices_s;
@@ -146,10 +147,15 @@ void bind_device(nb::module_& module) {
         .def_ro("name", &DeviceInfo::name)
         .def_ro("driver", &DeviceInfo::driver, "Name and version text of the driver.")
         .def_ro("uuid", &DeviceInfo::uuid, "32 hexadecimal digits.")
-        .def_prop_ro("type", [](const DeviceInfo& d) { return std::string(weft::to_string(d.type)); },
-                     "``discrete``, ``integrated``, ``virtual``, ``cpu`` or ``other``.")
-        .def_prop_ro("api", [](const DeviceInfo& d) { return std::to_string(d.api_major) + "." + std::to_string(d.api_minor); },
-                     "Version of Vulkan.")
+        .def_prop_ro(
+            "type", [](const DeviceInfo& d) { return std::string(weft::to_string(d.type)); },
+            "``discrete``, ``integrated``, ``virtual``, ``cpu`` or ``other``.")
+        .def_prop_ro(
+            "api",
+            [](const DeviceInfo& d) {
+                return std::to_string(d.api_major) + "." + std::to_string(d.api_minor);
+            },
+            "Version of Vulkan.")
         .def_ro("memory", &DeviceInfo::device_memory_bytes, "Bytes of device memory.")
         .def_ro("unified_memory", &DeviceInfo::unified_memory, "The host can map all device memory.")
         .def_ro("float64", &DeviceInfo::shader_float64, "Shaders can use float64.")
@@ -160,10 +166,11 @@ void bind_device(nb::module_& module) {
             return "<weftgpu.Device " + std::to_string(d.index) + ": " + d.name +
                    (d.refused.empty() ? ">" : ", cannot be used>");
         });
-    module.def("devices", &devices,
-               "Every device that the Vulkan loader reports, with the reasons why some cannot be used.\n\n"
-               "Returns\n-------\nlist of Device\n    Empty where there is no Vulkan loader or no device.\n\n"
-               "Examples\n--------\n>>> for device in weftgpu.devices():\n...     usable = not device.refused\n");
+    module.def(
+        "devices", &devices,
+        "Every device that the Vulkan loader reports, with the reasons why some cannot be used.\n\n"
+        "Returns\n-------\nlist of Device\n    Empty where there is no Vulkan loader or no device.\n\n"
+        "Examples\n--------\n>>> for device in weftgpu.devices():\n...     usable = not device.refused\n");
 }
 
 }  // namespace
@@ -180,35 +187,48 @@ void bind_backend(nb::module_& module) {
                std::optional<std::string> vulkan_library, std::optional<std::uint64_t> chunk_elements,
                std::optional<std::uint64_t> memory_limit, std::optional<std::uint32_t> ring_slots,
                std::optional<std::uint32_t> copy_threads, std::optional<bool> cache) {
-                new (self) PyBackend(open({device, path, queues, host_allocator, validation, log_level, trace, cache_dir,
-                                           vulkan_library, chunk_elements, memory_limit, ring_slots, copy_threads, cache}));
+                new (self) PyBackend(
+                    open({device, path, queues, host_allocator, validation, log_level, trace, cache_dir,
+                          vulkan_library, chunk_elements, memory_limit, ring_slots, copy_threads, cache}));
             },
             nb::arg("device").none(), nb::arg("path").none(), nb::arg("queues").none(),
             nb::arg("host_allocator").none(), nb::arg("validation").none(), nb::arg("log_level").none(),
             nb::arg("trace").none(), nb::arg("cache_dir").none(), nb::arg("vulkan_library").none(),
             nb::arg("chunk_elements").none(), nb::arg("memory_limit").none(), nb::arg("ring_slots").none(),
             nb::arg("copy_threads").none(), nb::arg("cache").none())
-        .def_prop_ro("name", [](const PyBackend& b) { return b.get()->name(); }, "Name of the device.")
+        .def_prop_ro(
+            "name", [](const PyBackend& b) { return b.get()->name(); }, "Name of the device.")
         .def_prop_ro("device", [](const PyBackend& b) { return b.get()->device(); })
-        .def_prop_ro("plan", [](const PyBackend& b) { return as_dict(b.get()->plan()); },
-                     "What was chosen for the device, with a line of ``reasons`` for each choice.")
-        .def_prop_ro("counters", [](const PyBackend& b) { return as_dict(b.get()->counters()); },
-                     "Running totals since the Backend was made.")
-        .def_prop_ro("memory", [](const PyBackend& b) { return as_dict(b.get()->memory()); },
-                     "Bytes of device and page-locked memory; ``names`` maps a name to live and peak bytes and buffers.")
-        .def_prop_ro("startup", [](const PyBackend& b) { return as_dict(b.get()->startup()); },
-                     "Seconds of each part of the start.")
-        .def("wait_idle", [](const PyBackend& b) {
-            const std::shared_ptr<Backend> backend = b.get();
-            const WithoutLock unlocked;
-            backend->wait_idle();
-        }, "Waits until the device is idle.")
-        .def("trim", [](const PyBackend& b) { b.get()->trim(); },
-             "Frees staging memory and scratch that no call uses at the moment.")
-        .def("save_pipeline_cache", [](const PyBackend& b) { return b.get()->save_pipeline_cache(); },
-             "Writes the pipeline cache to disk now; False if it is off or cannot be written.")
+        .def_prop_ro(
+            "plan", [](const PyBackend& b) { return as_dict(b.get()->plan()); },
+            "What was chosen for the device, with a line of ``reasons`` for each choice.")
+        .def_prop_ro(
+            "counters", [](const PyBackend& b) { return as_dict(b.get()->counters()); },
+            "Running totals since the Backend was made.")
+        .def_prop_ro(
+            "memory", [](const PyBackend& b) { return as_dict(b.get()->memory()); },
+            "Bytes of device and page-locked memory; ``names`` maps a name to live and peak bytes and "
+            "buffers.")
+        .def_prop_ro(
+            "startup", [](const PyBackend& b) { return as_dict(b.get()->startup()); },
+            "Seconds of each part of the start.")
+        .def(
+            "wait_idle",
+            [](const PyBackend& b) {
+                const std::shared_ptr<Backend> backend = b.get();
+                const WithoutLock unlocked;
+                backend->wait_idle();
+            },
+            "Waits until the device is idle.")
+        .def(
+            "trim", [](const PyBackend& b) { b.get()->trim(); },
+            "Frees staging memory and scratch that no call uses at the moment.")
+        .def(
+            "save_pipeline_cache", [](const PyBackend& b) { return b.get()->save_pipeline_cache(); },
+            "Writes the pipeline cache to disk now; False if it is off or cannot be written.")
         .def("close", &PyBackend::close,
-             "Waits for running work, saves the pipeline cache and lets go of the device. Buffers, programs and\n"
+             "Waits for running work, saves the pipeline cache and lets go of the device. Buffers, programs "
+             "and\n"
              "streams that were made with it keep the device open.");
 }
 

@@ -8,7 +8,8 @@
 
 namespace weft::python {
 
-/// A Backend as Python holds it. Calls keep the Backend that they use, so close() may come from another thread.
+/// A Backend as Python holds it. Calls keep the Backend that they use, so close() may come from another
+/// thread.
 class PyBackend {
   public:
     explicit PyBackend(std::shared_ptr<Backend> backend);

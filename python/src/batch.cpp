@@ -31,7 +31,8 @@ BatchOptions options_of(const std::string& mode, const std::string& path, const 
             .ring_slots = ring_slots};
 }
 
-BatchReport run_jobs(const PyBackend& backend, const Program& program, const nb::list& given, nb::handle progress,
+BatchReport run_jobs(const PyBackend& backend, const Program& program,
+                     const nb::typed<nb::iterable, PyJob>& given, nb::handle progress,
                      const std::string& mode, const std::string& path, const std::string& queues,
                      std::uint64_t chunk_elements, std::uint32_t ring_slots) {
     std::vector<Job> jobs;
@@ -47,8 +48,8 @@ BatchReport run_jobs(const PyBackend& backend, const Program& program, const nb:
     return call([&](const BatchOptions& options) { return run_batch(*owner, program, jobs, options); });
 }
 
-/// A pipeline that may be used from any thread. Nobody waits with its mutex held: the pipeline's own thread says when a
-/// job is done.
+/// A pipeline that may be used from any thread. Nobody waits with its mutex held: the pipeline's own thread
+/// says when a job is done.
 class PyPipeline {
     /// `use(pipeline)` with the mutex held.
     template <class Use>
@@ -140,11 +141,16 @@ class PyPipeline {
 
 const char* name_of(JobState state) {
     switch (state) {
-        case JobState::queued: return "queued";
-        case JobState::running: return "running";
-        case JobState::done: return "done";
-        case JobState::failed: return "failed";
-        case JobState::cancelled: break;
+        case JobState::queued:
+            return "queued";
+        case JobState::running:
+            return "running";
+        case JobState::done:
+            return "done";
+        case JobState::failed:
+            return "failed";
+        case JobState::cancelled:
+            break;
     }
     return "cancelled";
 }
@@ -160,7 +166,8 @@ void bind_batch(nb::module_& module) {
              [](PyPipeline* self, const PyBackend& backend, const Program& program, const std::string& mode,
                 const std::string& path, const std::string& queues, std::uint64_t chunk_elements,
                 std::uint32_t ring_slots) {
-                 new (self) PyPipeline(backend, program, options_of(mode, path, queues, chunk_elements, ring_slots));
+                 new (self)
+                     PyPipeline(backend, program, options_of(mode, path, queues, chunk_elements, ring_slots));
              })
         .def("submit", &PyPipeline::submit)
         .def("state", [](PyPipeline& p, std::uint64_t token) { return name_of(p.state(token)); })

@@ -6,6 +6,11 @@
 
 namespace weft::python {
 
+/// Figures by name, for Python.
+using Figures = nanobind::typed<nanobind::dict, nanobind::str, nanobind::any>;
+/// (row, position, fault) of each failure.
+using Failures = nanobind::typed<nanobind::list, nanobind::typed<nanobind::tuple, int, int, nanobind::str>>;
+
 void bind_calls(nanobind::module_& module);
 void bind_reports(nanobind::module_& module);
 void bind_backend(nanobind::module_& module);

@@ -27,8 +27,8 @@ struct PyBuffer {
     BufferView<std::byte> view() const;
 };
 
-
 /// Errors: TypeError, InvalidArgument - another type or shape.
-void require(const char* call, const char* name, const PyBuffer& buffer, ElementType type, const Shape& shape);
+void require(const char* call, const char* name, const PyBuffer& buffer, ElementType type,
+             const Shape& shape);
 
 }  // namespace weft::python

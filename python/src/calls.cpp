@@ -60,9 +60,11 @@ struct Running {
     Running& operator=(const Running&) = delete;
 };
 
-/// weft copies callbacks without the interpreter's lock, so the object is shared, and the call holds it to the end.
+/// weft copies callbacks without the interpreter's lock, so the object is shared, and the call holds it to
+/// the end.
 ProgressCallback show(nb::handle progress, std::stop_token stop) {
-    return [object = std::make_shared<nb::object>(nb::borrow(progress)), stop = std::move(stop)](const Progress& at) {
+    return [object = std::make_shared<nb::object>(nb::borrow(progress)),
+            stop = std::move(stop)](const Progress& at) {
         if (stop.stop_requested()) return;
         const nb::gil_scoped_acquire locked;
         if (!stop.stop_requested()) (*object)(at.done, at.total, at.per_s(), at.remaining_s());
@@ -170,15 +172,18 @@ void Call::run_watched(std::function<void()> work) {
     if (shared->failure) std::rethrow_exception(shared->failure);
 }
 
-bool wait_with_signals(const std::function<bool(std::chrono::nanoseconds)>& wait, std::optional<double> timeout_s) {
+bool wait_with_signals(const std::function<bool(std::chrono::nanoseconds)>& wait,
+                       std::optional<double> timeout_s) {
     const auto begin = Clock::now();
     for (;;) {
         std::chrono::nanoseconds slice = kSignalInterval;
         bool last = false;
         if (timeout_s) {
-            const std::chrono::duration<double> left = std::chrono::duration<double>(*timeout_s) - (Clock::now() - begin);
+            const std::chrono::duration<double> left =
+                std::chrono::duration<double>(*timeout_s) - (Clock::now() - begin);
             if (left <= slice) {
-                slice = std::max(std::chrono::nanoseconds(0), std::chrono::duration_cast<std::chrono::nanoseconds>(left));
+                slice = std::max(std::chrono::nanoseconds(0),
+                                 std::chrono::duration_cast<std::chrono::nanoseconds>(left));
                 last = true;
             }
         }

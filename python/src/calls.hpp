@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of weft that may take long: without the interpreter's lock, ended by Ctrl-C and by the exit of the interpreter.
+// Calls of weft that may take long: without the interpreter's lock, ended by Ctrl-C and by the exit of the
+// interpreter.
 #pragma once
 
 #include <chrono>
@@ -19,8 +20,8 @@ namespace weft::python {
 
 namespace nb = nanobind;
 
-/// Gives up the interpreter's lock during its life. If the interpreter has begun to exit meanwhile, the thread is
-/// parked: taking the lock would end it inside a C++ frame.
+/// Gives up the interpreter's lock during its life. If the interpreter has begun to exit meanwhile, the
+/// thread is parked: taking the lock would end it inside a C++ frame.
 class WithoutLock {
   public:
     WithoutLock();
@@ -32,12 +33,14 @@ class WithoutLock {
     PyThreadState* state_;
 };
 
-/// One call on host memory. `bytes` is about what it moves or computes: small calls run on the caller's thread. Long
-/// calls of the main thread run on another one, while the main thread looks for signals; a signal handler that raises
-/// cancels the call, and is then passed on. `progress` is None or a callable (done, total, per second, seconds left).
+/// One call on host memory. `bytes` is about what it moves or computes: small calls run on the caller's
+/// thread. Long calls of the main thread run on another one, while the main thread looks for signals; a
+/// signal handler that raises cancels the call, and is then passed on. `progress` is None or a callable
+/// (done, total, per second, seconds left).
 ///
-/// A call that is cancelled ends with the chunk or tile under way, which may take seconds on a software device. If only
-/// this call knows its output (`abandon`), nobody waits for that: the work keeps its arrays until it ends.
+/// A call that is cancelled ends with the chunk or tile under way, which may take seconds on a software
+/// device. If only this call knows its output (`abandon`), nobody waits for that: the work keeps its arrays
+/// until it ends.
 class Call {
   public:
     Call(std::uint64_t bytes, nb::handle progress, bool abandon, BatchOptions options = {});
@@ -70,9 +73,10 @@ class Call {
     BatchOptions options_;
 };
 
-/// Calls `wait` with short times until it returns true, and looks for signals between them. Without a timeout it waits
-/// forever. Returns false when the time was up.
-bool wait_with_signals(const std::function<bool(std::chrono::nanoseconds)>& wait, std::optional<double> timeout_s);
+/// Calls `wait` with short times until it returns true, and looks for signals between them. Without a timeout
+/// it waits forever. Returns false when the time was up.
+bool wait_with_signals(const std::function<bool(std::chrono::nanoseconds)>& wait,
+                       std::optional<double> timeout_s);
 
 /// Destroys `object`, which may wait for the device or for a thread that needs the interpreter's lock.
 template <class Pointer>
@@ -87,7 +91,5 @@ void remember(const std::shared_ptr<Backend>& backend);
 
 /// The report of the last call on host memory of this thread.
 OpReport& last_report();
-
-
 
 }  // namespace weft::python

@@ -37,39 +37,41 @@ Shape states_shape(const StateShape& shape) {
     return {static_cast<std::size_t>(shape.samples), static_cast<std::size_t>(shape.state_size())};
 }
 
-nb::object encode_host(const PyBackend& backend, const std::string& name, nb::handle x, std::uint32_t qubits,
-                       nb::handle dtype, nb::handle out_object, bool strict, nb::handle progress) {
+nb::any encode_host(const PyBackend& backend, const std::string& name, nb::handle x, std::uint32_t qubits,
+                    nb::handle dtype, nb::handle out_object, bool strict, nb::handle progress) {
     const EncodeMethod method = encode_method(name);
     Array values = method == EncodeMethod::basis ? input("encode", "x", x, {kInt64, kFloat64, kFloat32})
                                                  : input("encode", "x", x, {kFloat32, kFloat64});
     const StateShape shape = shape_of(method, values.shape, qubits);
     const ElementType type = element_type_of("encode", dtype);
     if (type != kComplex64 && type != kComplex128)
-        refuse_type("encode: dtype: wrong type (got " + weft::to_string(type) + ", need complex64 or complex128)");
+        refuse_type("encode: dtype: wrong type (got " + weft::to_string(type) +
+                    ", need complex64 or complex128)");
     Array out = output_or_new("encode", "out", out_object, type, states_shape(shape));
     const std::shared_ptr<Backend> owner = backend.get();
     EncodeHostOptions options{.check_values = strict};
-    nb::object result = out.object;
+    nb::any result = out.object;
     Call call(values.bytes() + out.bytes(), progress, out.made_here);
-    last_report() = call([=, values = std::move(values), out = std::move(out)](const BatchOptions& batch) mutable {
-        options.batch = batch;
-        return encode(*owner, method, values, out, shape, options);
-    });
+    last_report() =
+        call([=, values = std::move(values), out = std::move(out)](const BatchOptions& batch) mutable {
+            options.batch = batch;
+            return encode(*owner, method, values, out, shape, options);
+        });
     return result;
 }
 
-EncodeOutcome encode_stream(PyStream& stream, const std::string& name, const PyBuffer& values, std::uint32_t qubits,
-                            const PyBuffer& out) {
+EncodeOutcome encode_stream(PyStream& stream, const std::string& name, const PyBuffer& values,
+                            std::uint32_t qubits, const PyBuffer& out) {
     const EncodeMethod method = encode_method(name);
     const StateShape shape = shape_of(method, values.shape, qubits);
     require("encode", "out", out, out.type, states_shape(shape));
     return encode(*PyStream::Use(stream), method, values.array(), out.array(), shape);
 }
 
-nb::list failures(const EncodeOutcome& outcome, PyStream& stream) {
+Failures failures(const EncodeOutcome& outcome, PyStream& stream) {
     const PyStream::Use use(stream);
     wait_with_signals([&](std::chrono::nanoseconds slice) { return use->wait(slice); }, std::nullopt);
-    nb::list all;
+    Failures all;
     for (const EncodeFailure& failure : outcome.failures(*use))
         all.append(nb::make_tuple(failure.sample, failure.position, weft::to_string(failure.fault)));
     return all;
@@ -78,10 +80,12 @@ nb::list failures(const EncodeOutcome& outcome, PyStream& stream) {
 }  // namespace
 
 void bind_encode(nb::module_& module) {
-    module.def("_encode", &encode_host, nb::arg("backend"), nb::arg("method"), nb::arg("x"), nb::arg("qubits"),
-               nb::arg("dtype"), nb::arg("out").none(), nb::arg("strict"), nb::arg("progress").none());
-    module.def("_encode_features",
-               [](const std::string& method, std::uint32_t qubits) { return encode_features(encode_method(method), qubits); });
+    module.def("_encode", &encode_host, nb::arg("backend"), nb::arg("method"), nb::arg("x"),
+               nb::arg("qubits"), nb::arg("dtype"), nb::arg("out").none(), nb::arg("strict"),
+               nb::arg("progress").none());
+    module.def("_encode_features", [](const std::string& method, std::uint32_t qubits) {
+        return encode_features(encode_method(method), qubits);
+    });
     nb::class_<EncodeOutcome>(module, "EncodeOutcome", "Which samples of an encode on a Stream failed.")
         .def("failures", &failures, nb::arg("stream"),
              "Waits, and returns (sample, position, fault) of every sample at fault.");

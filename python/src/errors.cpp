@@ -15,15 +15,21 @@ namespace {
 const char* class_of(Errc code) {
     switch (code) {
         case Errc::invalid_argument:
-        case Errc::invalid_shader: return "InvalidArgument";
+        case Errc::invalid_shader:
+            return "InvalidArgument";
         case Errc::no_loader:
         case Errc::no_device:
-        case Errc::unsupported: return "Unavailable";
-        case Errc::out_of_memory: return "OutOfMemory";
-        case Errc::device_lost: return "DeviceLost";
-        case Errc::cancelled: return "Cancelled";
+        case Errc::unsupported:
+            return "Unavailable";
+        case Errc::out_of_memory:
+            return "OutOfMemory";
+        case Errc::device_lost:
+            return "DeviceLost";
+        case Errc::cancelled:
+            return "Cancelled";
         case Errc::io:
-        case Errc::driver: break;
+        case Errc::driver:
+            break;
     }
     return "Error";
 }
@@ -47,7 +53,8 @@ void translate_errors() {
         try {
             std::rethrow_exception(thrown);
         } catch (const EncodeError& e) {
-            raise("EncodeError", nb::make_tuple(e.what(), to_string(e.code()), e.native_code(), failures_of(e)));
+            raise("EncodeError",
+                  nb::make_tuple(e.what(), to_string(e.code()), e.native_code(), failures_of(e)));
         } catch (const Error& e) {
             raise(class_of(e.code()), nb::make_tuple(e.what(), to_string(e.code()), e.native_code()));
         }

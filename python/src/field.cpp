@@ -62,16 +62,18 @@ Array operand(const char* call, const char* name, const FieldInfo& info, nb::han
 }
 
 void require_same_shape(const char* call, const Shape& a, const Shape& b) {
-    if (a != b) refuse(std::string(call) + ": b: wrong shape (got " + to_string(b) + ", need that of a, " + to_string(a) + ")");
+    if (a != b)
+        refuse(std::string(call) + ": b: wrong shape (got " + to_string(b) + ", need that of a, " +
+               to_string(a) + ")");
 }
 
 Shape result_shape(const FieldInfo& info, FieldOp op, const Shape& a) {
     return is_reduction(op) ? element_shape(info) : a;
 }
 
-nb::object apply(const FieldInfo& info, const std::string& name, const PyBackend& backend, nb::handle a_object,
-                 nb::handle b_object, nb::handle scalar_object, nb::handle out_object, bool checked, bool montgomery,
-                 nb::handle progress) {
+nb::any apply(const FieldInfo& info, const std::string& name, const PyBackend& backend, nb::handle a_object,
+              nb::handle b_object, nb::handle scalar_object, nb::handle out_object, bool checked,
+              bool montgomery, nb::handle progress) {
     const FieldOp op = op_named(name);
     const std::string call_name = "Field." + name;
     const char* const call = call_name.c_str();
@@ -84,24 +86,27 @@ nb::object apply(const FieldInfo& info, const std::string& name, const PyBackend
     if (op == FieldOp::axpy) {
         scalar = input(call, "scalar", scalar_object, {limb_type(info)});
         if (scalar.size != info.limbs)
-            refuse(call_name + ": scalar: wrong shape (got " + to_string(scalar.shape) + ", need one element)");
+            refuse(call_name + ": scalar: wrong shape (got " + to_string(scalar.shape) +
+                   ", need one element)");
     }
     Array out = output_or_new(call, "out", out_object, limb_type(info), result_shape(info, op, a.shape));
     const std::shared_ptr<Backend> owner = backend.get();
-    FieldHostOptions options{.form = montgomery ? FieldForm::montgomery : FieldForm::plain, .check_values = checked};
-    nb::object result = out.object;
+    FieldHostOptions options{.form = montgomery ? FieldForm::montgomery : FieldForm::plain,
+                             .check_values = checked};
+    nb::any result = out.object;
     Call run(a.bytes() + b.bytes() + out.bytes(), progress, out.made_here);
-    last_report() = run([=, field = info.field, a = std::move(a), b = std::move(b), scalar = std::move(scalar),
-                         out = std::move(out)](const BatchOptions& batch) mutable {
-        options.batch = batch;
-        return field_apply(*owner, field, op, a, takes_b(op) ? b : ConstHostArray(),
-                           op == FieldOp::axpy ? scalar : ConstHostArray(), out, options);
-    });
+    last_report() =
+        run([=, field = info.field, a = std::move(a), b = std::move(b), scalar = std::move(scalar),
+             out = std::move(out)](const BatchOptions& batch) mutable {
+            options.batch = batch;
+            return field_apply(*owner, field, op, a, takes_b(op) ? b : ConstHostArray(),
+                               op == FieldOp::axpy ? scalar : ConstHostArray(), out, options);
+        });
     return result;
 }
 
-void record(const FieldInfo& info, const std::string& name, PyStream& stream, const PyBuffer& a, nb::handle b_object,
-            nb::handle scalar_object, const PyBuffer& out, bool montgomery) {
+void record(const FieldInfo& info, const std::string& name, PyStream& stream, const PyBuffer& a,
+            nb::handle b_object, nb::handle scalar_object, const PyBuffer& out, bool montgomery) {
     const FieldOp op = op_named(name);
     const std::string call_name = "Field." + name;
     const char* const call = call_name.c_str();
@@ -117,8 +122,8 @@ void record(const FieldInfo& info, const std::string& name, PyStream& stream, co
     if (op == FieldOp::axpy) scalar = input(call, "scalar", scalar_object, {limb_type(info)});
     require(call, "out", out, limb_type(info), result_shape(info, op, a.shape));
     const FieldOptions options{.form = montgomery ? FieldForm::montgomery : FieldForm::plain};
-    field_apply(*PyStream::Use(stream), info.field, op, a.array(), b, op == FieldOp::axpy ? scalar : ConstHostArray(),
-                out.array(), options);
+    field_apply(*PyStream::Use(stream), info.field, op, a.array(), b,
+                op == FieldOp::axpy ? scalar : ConstHostArray(), out.array(), options);
 }
 
 nb::object modulus(const FieldInfo& info) {
@@ -131,13 +136,14 @@ nb::object modulus(const FieldInfo& info) {
 void bind_field(nb::module_& module) {
     module.def("field_names", &names, "The names that Field takes.");
     nb::class_<FieldInfo>(module, "_Field")
-        .def("__init__", [](FieldInfo* self, const std::string& name) { new (self) FieldInfo(field_named(name)); })
+        .def("__init__",
+             [](FieldInfo* self, const std::string& name) { new (self) FieldInfo(field_named(name)); })
         .def_prop_ro("name", [](const FieldInfo& f) { return std::string(f.name); })
         .def_ro("bits", &FieldInfo::bits, "Of the modulus.")
         .def_ro("limbs", &FieldInfo::limbs, "Of an element, least significant first.")
         .def_ro("element_bytes", &FieldInfo::element_bytes)
-        .def_prop_ro("dtype", [](const FieldInfo& f) { return numpy_dtype(limb_type(f)); }, "Of a limb.")
-        .def_prop_ro("modulus", &modulus)
+        .def_prop_ro("_dtype", [](const FieldInfo& f) { return numpy_dtype(limb_type(f)); })
+        .def_prop_ro("modulus", &modulus, nb::for_getter(nb::sig("def modulus(self, /) -> int")))
         .def("_apply", &apply, nb::arg("name"), nb::arg("backend"), nb::arg("a"), nb::arg("b").none(),
              nb::arg("scalar").none(), nb::arg("out").none(), nb::arg("checked"), nb::arg("montgomery"),
              nb::arg("progress").none())

@@ -20,13 +20,17 @@ GlslOptimization optimization_named(const std::string& name) {
     if (name == "none") return GlslOptimization::none;
     if (name == "size") return GlslOptimization::size;
     if (name == "performance") return GlslOptimization::performance;
-    refuse("compile_glsl: optimization: unknown value (got '" + name + "', need one of 'none', 'size', 'performance')");
+    refuse("compile_glsl: optimization: unknown value (got '" + name +
+           "', need one of 'none', 'size', 'performance')");
 }
 
-nb::tuple compile(const std::string& file, const std::string& text, const std::string& name,
-                  const std::vector<std::string>& include_dirs,
-                  const std::vector<std::pair<std::string, std::string>>& macros, const std::string& optimization,
-                  bool debug_info, bool warnings_as_errors, std::optional<bool> cache) {
+using Compiled = nb::typed<nb::tuple, nb::bytes, nb::str, nb::typed<nb::list, nb::str>, nb::str, bool>;
+
+Compiled compile(const std::string& file, const std::string& text, const std::string& name,
+                 const std::vector<std::string>& include_dirs,
+                 const std::vector<std::pair<std::string, std::string>>& macros,
+                 const std::string& optimization, bool debug_info, bool warnings_as_errors,
+                 std::optional<bool> cache) {
     GlslSource source{.file = file, .text = text, .name = name};
     source.include_dirs.assign(include_dirs.begin(), include_dirs.end());
     for (const auto& [macro, value] : macros) source.macros.push_back({macro, value});
@@ -41,8 +45,8 @@ nb::tuple compile(const std::string& file, const std::string& text, const std::s
     }
     std::vector<std::string> included;
     for (const std::filesystem::path& path : made.included) included.push_back(path.string());
-    return nb::make_tuple(nb::bytes(made.words.data(), made.words.size() * 4), made.name, included, made.warnings,
-                          made.from_cache);
+    return nb::make_tuple(nb::bytes(made.words.data(), made.words.size() * 4), made.name, included,
+                          made.warnings, made.from_cache);
 }
 
 }  // namespace

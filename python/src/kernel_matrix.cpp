@@ -37,7 +37,8 @@ KernelMatrixShape shape_of(const Shape& x, const Shape* y, bool states) {
     std::size_t qubits = x[1];
     if (states) {
         if (x[1] < 2 || (x[1] & (x[1] - 1)) != 0)
-            refuse(std::string(kCall) + ": x: states have 2**qubits amplitudes (got " + std::to_string(x[1]) + ")");
+            refuse(std::string(kCall) + ": x: states have 2**qubits amplitudes (got " + std::to_string(x[1]) +
+                   ")");
         qubits = static_cast<std::size_t>(__builtin_ctzll(x[1]));
     }
     if (qubits > std::numeric_limits<std::uint32_t>::max())
@@ -47,8 +48,9 @@ KernelMatrixShape shape_of(const Shape& x, const Shape* y, bool states) {
 
 /// What a call computes, in bytes of amplitudes that it reads: decides whether it watches for signals.
 std::uint64_t cost_of(const KernelMatrixShape& shape, bool makes_states) {
-    const double amplitudes = makes_states ? static_cast<double>(std::uint64_t{1} << std::min(shape.qubits, 40u))
-                                           : static_cast<double>(shape.qubits);
+    const double amplitudes = makes_states
+                                  ? static_cast<double>(std::uint64_t{1} << std::min(shape.qubits, 40u))
+                                  : static_cast<double>(shape.qubits);
     const double bytes = 8 * amplitudes * static_cast<double>(shape.values() + shape.samples);
     return bytes > 1e15 ? std::uint64_t{1} << 50 : static_cast<std::uint64_t>(bytes);
 }
@@ -58,7 +60,8 @@ struct Circuit {
     KernelMatrixCircuit circuit;
 };
 
-Circuit circuit_of(const std::string& map, nb::handle weights, bool reupload, double scale, std::size_t qubits) {
+Circuit circuit_of(const std::string& map, nb::handle weights, bool reupload, double scale,
+                   std::size_t qubits) {
     Circuit made;
     made.circuit.map = feature_map(map);
     made.circuit.reupload = reupload;
@@ -80,9 +83,10 @@ ElementType real_type(const char* name, nb::handle dtype) {
     return type;
 }
 
-nb::object matrix_host(const PyBackend& backend, nb::handle x_object, nb::handle y_object, const std::string& map,
-                       nb::handle weights, bool reupload, double scale, nb::handle dtype, bool normalize, double jitter,
-                       std::int64_t state_tile, nb::handle out_object, nb::handle progress) {
+nb::any matrix_host(const PyBackend& backend, nb::handle x_object, nb::handle y_object,
+                    const std::string& map, nb::handle weights, bool reupload, double scale, nb::handle dtype,
+                    bool normalize, double jitter, std::int64_t state_tile, nb::handle out_object,
+                    nb::handle progress) {
     Array x = input(kCall, "x", x_object, {kFloat32, kFloat64, kComplex64, kComplex128});
     Array y;
     if (!y_object.is_none()) y = input(kCall, "y", y_object, {x.type});
@@ -93,23 +97,26 @@ nb::object matrix_host(const PyBackend& backend, nb::handle x_object, nb::handle
     Array k = output_or_new(kCall, "out", out_object, real_type("dtype", dtype), k_shape);
     KernelMatrixHostOptions options{.state_tile = state_tile, .normalize = normalize, .jitter = jitter};
     const std::shared_ptr<Backend> owner = backend.get();
-    nb::object result = k.object;
+    nb::any result = k.object;
     Call call(cost_of(shape, states || reupload), progress, k.made_here);
     last_report() = call([=, x = std::move(x), y = std::move(y), k = std::move(k),
                           circuit = std::move(circuit)](const BatchOptions& batch) mutable {
         options.batch = batch;
         if (states && shape.square()) return kernel_matrix(*owner, ConstHostArray(x), k, shape, options);
         if (states)
-            return kernel_matrix(*owner, detail::GivenStates<ConstHostArray>(ConstHostArray(x)), ConstHostArray(y), k,
-                                 shape, options);
-        if (shape.square()) return kernel_matrix(*owner, circuit.circuit, ConstHostArray(x), k, shape, options);
-        return kernel_matrix(*owner, circuit.circuit, ConstHostArray(x), ConstHostArray(y), k, shape, options);
+            return kernel_matrix(*owner, detail::GivenStates<ConstHostArray>(ConstHostArray(x)),
+                                 ConstHostArray(y), k, shape, options);
+        if (shape.square())
+            return kernel_matrix(*owner, circuit.circuit, ConstHostArray(x), k, shape, options);
+        return kernel_matrix(*owner, circuit.circuit, ConstHostArray(x), ConstHostArray(y), k, shape,
+                             options);
     });
     return result;
 }
 
 void matrix_stream(PyStream& stream, const PyBuffer& x, nb::handle y_object, const std::string& map,
-                   nb::handle weights, bool reupload, double scale, const PyBuffer& k, bool normalize, double jitter) {
+                   nb::handle weights, bool reupload, double scale, const PyBuffer& k, bool normalize,
+                   double jitter) {
     const PyBuffer* const y = y_object.is_none() ? nullptr : nb::cast<const PyBuffer*>(y_object);
     const bool states = is_states(x.type);
     const KernelMatrixShape shape = shape_of(x.shape, y ? &y->shape : nullptr, states);
@@ -123,13 +130,14 @@ void matrix_stream(PyStream& stream, const PyBuffer& x, nb::handle y_object, con
     if (states)
         return kernel_matrix(*use, detail::GivenStates<ConstDeviceArray>(ConstDeviceArray(x.array())),
                              ConstDeviceArray(y->array()), k.array(), shape, options);
-    if (!y) return kernel_matrix(*use, circuit.circuit, ConstDeviceArray(x.array()), k.array(), shape, options);
-    kernel_matrix(*use, circuit.circuit, ConstDeviceArray(x.array()), ConstDeviceArray(y->array()), k.array(), shape,
-                  options);
+    if (!y)
+        return kernel_matrix(*use, circuit.circuit, ConstDeviceArray(x.array()), k.array(), shape, options);
+    kernel_matrix(*use, circuit.circuit, ConstDeviceArray(x.array()), ConstDeviceArray(y->array()), k.array(),
+                  shape, options);
 }
 
-nb::dict as_dict(const KernelMatrixEstimate& estimate) {
-    nb::dict all;
+Figures as_dict(const KernelMatrixEstimate& estimate) {
+    Figures all;
     all["method"] = weft::to_string(estimate.method);
     all["layers"] = estimate.layers;
     all["float64"] = estimate.float64;
@@ -149,9 +157,9 @@ nb::dict as_dict(const KernelMatrixEstimate& estimate) {
     return all;
 }
 
-nb::dict estimate(const PyBackend& backend, std::uint64_t samples, std::uint64_t others, std::uint32_t qubits,
-                  const std::string& map, nb::handle weights, bool reupload, double scale, nb::handle dtype,
-                  bool normalize) {
+Figures estimate(const PyBackend& backend, std::uint64_t samples, std::uint64_t others, std::uint32_t qubits,
+                 const std::string& map, nb::handle weights, bool reupload, double scale, nb::handle dtype,
+                 bool normalize) {
     const Circuit circuit = circuit_of(map, weights, reupload, scale, qubits);
     return as_dict(estimate_kernel_matrix(*backend.get(), circuit.circuit, {samples, others, qubits},
                                           real_type("dtype", dtype), {.normalize = normalize}));
@@ -181,53 +189,72 @@ template <class Measure>
 double on_labels(const char* call, nb::handle k_object, nb::handle labels_object, Measure&& measure) {
     const Array k = input(call, "k", k_object, {kFloat64, kFloat32});
     const Array labels = input(call, "labels", labels_object, {kFloat64});
-    const std::span<const double> values(static_cast<const double*>(labels.data), static_cast<std::size_t>(labels.size));
+    const std::span<const double> values(static_cast<const double*>(labels.data),
+                                         static_cast<std::size_t>(labels.size));
     const WithoutLock unlocked;
     const auto size = static_cast<std::size_t>(k.size);
-    if (k.type == kFloat32) return measure(std::span<const float>(static_cast<const float*>(k.data), size), values);
+    if (k.type == kFloat32)
+        return measure(std::span<const float>(static_cast<const float*>(k.data), size), values);
     return measure(std::span<const double>(static_cast<const double*>(k.data), size), values);
 }
 
 void bind_post(nb::module_& module) {
-    module.def("center_kernel_matrix", [](nb::handle object) {
-        const Array k = square_matrix("center_kernel_matrix", object);
-        on_numbers(k, [&](auto numbers) { center_kernel_matrix(numbers, k.shape[0]); });
-    }, nb::arg("k"), "In place: H K H with H = 1 - ones / rows, so that rows and columns sum to 0.");
-    module.def("clip_kernel_matrix", [](nb::handle object) {
-        const Array k = square_matrix("clip_kernel_matrix", object);
-        return on_numbers(k, [&](auto numbers) { return clip_kernel_matrix(numbers, k.shape[0]); });
-    }, nb::arg("k"), "In place: the nearest positive semidefinite matrix. Returns how many eigenvalues were negative.");
-    module.def("normalize_kernel_matrix", [](nb::handle object, double jitter) {
-        const Array k = square_matrix("normalize_kernel_matrix", object);
-        on_numbers(k, [&](auto numbers) { normalize_kernel_matrix(numbers, k.shape[0], jitter); });
-    }, nb::arg("k"), nb::arg("jitter") = 0.0, "In place: K[i, j] / sqrt(d_i d_j) with d_i = max(K[i, i] + jitter, 1e-12).");
-    module.def("kernel_alignment", [](nb::handle k, nb::handle labels, bool rescale_labels) {
-        return on_labels("kernel_alignment", k, labels, [&](auto numbers, auto values) {
-            return kernel_alignment(numbers, values, rescale_labels);
-        });
-    }, nb::arg("k"), nb::arg("labels"), nb::arg("rescale_labels") = true,
-               "Alignment of a kernel matrix with labels of +1 and -1 (float64), at most 1.");
-    module.def("kernel_polarity", [](nb::handle k, nb::handle labels, bool rescale_labels) {
-        return on_labels("kernel_polarity", k, labels, [&](auto numbers, auto values) {
-            return kernel_polarity(numbers, values, rescale_labels);
-        });
-    }, nb::arg("k"), nb::arg("labels"), nb::arg("rescale_labels") = true,
-               "Sum over i, j of y_i y_j K[i, j] for labels of +1 and -1 (float64).");
+    module.def(
+        "center_kernel_matrix",
+        [](nb::handle object) {
+            const Array k = square_matrix("center_kernel_matrix", object);
+            on_numbers(k, [&](auto numbers) { center_kernel_matrix(numbers, k.shape[0]); });
+        },
+        nb::arg("k"), "In place: H K H with H = 1 - ones / rows, so that rows and columns sum to 0.");
+    module.def(
+        "clip_kernel_matrix",
+        [](nb::handle object) {
+            const Array k = square_matrix("clip_kernel_matrix", object);
+            return on_numbers(k, [&](auto numbers) { return clip_kernel_matrix(numbers, k.shape[0]); });
+        },
+        nb::arg("k"),
+        "In place: the nearest positive semidefinite matrix. Returns how many eigenvalues were negative.");
+    module.def(
+        "normalize_kernel_matrix",
+        [](nb::handle object, double jitter) {
+            const Array k = square_matrix("normalize_kernel_matrix", object);
+            on_numbers(k, [&](auto numbers) { normalize_kernel_matrix(numbers, k.shape[0], jitter); });
+        },
+        nb::arg("k"), nb::arg("jitter") = 0.0,
+        "In place: K[i, j] / sqrt(d_i d_j) with d_i = max(K[i, i] + jitter, 1e-12).");
+    module.def(
+        "kernel_alignment",
+        [](nb::handle k, nb::handle labels, bool rescale_labels) {
+            return on_labels("kernel_alignment", k, labels, [&](auto numbers, auto values) {
+                return kernel_alignment(numbers, values, rescale_labels);
+            });
+        },
+        nb::arg("k"), nb::arg("labels"), nb::arg("rescale_labels") = true,
+        "Alignment of a kernel matrix with labels of +1 and -1 (float64), at most 1.");
+    module.def(
+        "kernel_polarity",
+        [](nb::handle k, nb::handle labels, bool rescale_labels) {
+            return on_labels("kernel_polarity", k, labels, [&](auto numbers, auto values) {
+                return kernel_polarity(numbers, values, rescale_labels);
+            });
+        },
+        nb::arg("k"), nb::arg("labels"), nb::arg("rescale_labels") = true,
+        "Sum over i, j of y_i y_j K[i, j] for labels of +1 and -1 (float64).");
 }
 
 }  // namespace
 
 void bind_kernel_matrix(nb::module_& module) {
-    module.def("_kernel_matrix", &matrix_host, nb::arg("backend"), nb::arg("x"), nb::arg("y").none(), nb::arg("map"),
-               nb::arg("weights").none(), nb::arg("reupload"), nb::arg("scale"), nb::arg("dtype"),
-               nb::arg("normalize"), nb::arg("jitter"), nb::arg("state_tile"), nb::arg("out").none(),
-               nb::arg("progress").none());
+    module.def("_kernel_matrix", &matrix_host, nb::arg("backend"), nb::arg("x"), nb::arg("y").none(),
+               nb::arg("map"), nb::arg("weights").none(), nb::arg("reupload"), nb::arg("scale"),
+               nb::arg("dtype"), nb::arg("normalize"), nb::arg("jitter"), nb::arg("state_tile"),
+               nb::arg("out").none(), nb::arg("progress").none());
     module.def("_kernel_matrix_stream", &matrix_stream, nb::arg("stream"), nb::arg("x"), nb::arg("y").none(),
-               nb::arg("map"), nb::arg("weights").none(), nb::arg("reupload"), nb::arg("scale"), nb::arg("out"),
-               nb::arg("normalize"), nb::arg("jitter"));
-    module.def("_estimate_kernel_matrix", &estimate, nb::arg("backend"), nb::arg("samples"), nb::arg("others"),
-               nb::arg("qubits"), nb::arg("map"), nb::arg("weights").none(), nb::arg("reupload"), nb::arg("scale"),
-               nb::arg("dtype"), nb::arg("normalize"));
+               nb::arg("map"), nb::arg("weights").none(), nb::arg("reupload"), nb::arg("scale"),
+               nb::arg("out"), nb::arg("normalize"), nb::arg("jitter"));
+    module.def("_estimate_kernel_matrix", &estimate, nb::arg("backend"), nb::arg("samples"),
+               nb::arg("others"), nb::arg("qubits"), nb::arg("map"), nb::arg("weights").none(),
+               nb::arg("reupload"), nb::arg("scale"), nb::arg("dtype"), nb::arg("normalize"));
     bind_post(module);
 }
 

@@ -12,10 +12,10 @@
 #include <weft/ops/lattice_inner.hpp>
 #include <weft/ops/lattice_search.hpp>
 
+#include "arrays.hpp"
 #include "backend.hpp"
 #include "bindings.hpp"
 #include "calls.hpp"
-#include "arrays.hpp"
 #include "errors.hpp"
 
 namespace weft::python {
@@ -25,7 +25,8 @@ namespace {
 Lattice lattice_named(const std::string& name) {
     for (const Lattice lattice : {Lattice::z2, Lattice::d4, Lattice::e8}) {
         const std::string known = weft::to_string(lattice);
-        if (name == known || (name.size() == 2 && std::tolower(name[0]) == std::tolower(known[0]) && name[1] == known[1]))
+        if (name == known ||
+            (name.size() == 2 && std::tolower(name[0]) == std::tolower(known[0]) && name[1] == known[1]))
             return lattice;
     }
     refuse("Lattice: unknown lattice (got '" + name + "', need one of 'z2', 'd4', 'e8')");
@@ -79,8 +80,10 @@ std::span<std::uint8_t> bytes_of(const Array& array) {
     return {static_cast<std::uint8_t*>(array.data), static_cast<std::size_t>(array.size)};
 }
 
-nb::tuple encode_rows(const LatticeCode& code, const PyBackend& backend, nb::handle x_object, nb::handle out_object,
-                      nb::handle status_object, bool checked, nb::handle progress) {
+nb::typed<nb::tuple, nb::any, nb::any> encode_rows(const LatticeCode& code, const PyBackend& backend,
+                                                   nb::handle x_object, nb::handle out_object,
+                                                   nb::handle status_object, bool checked,
+                                                   nb::handle progress) {
     constexpr const char* call = "Lattice.encode";
     Array x = input(call, "x", x_object, {kFloat32});
     const Rows rows = rows_of(call, code, x.shape);
@@ -88,9 +91,10 @@ nb::tuple encode_rows(const LatticeCode& code, const PyBackend& backend, nb::han
     Array status = output_or_new(call, "status", status_object, kUint8, status_shape(rows));
     const std::shared_ptr<Backend> owner = backend.get();
     LatticeHostOptions options{.width = rows.width, .check_values = checked};
-    const nb::tuple result = nb::make_tuple(codes.object, status.object);
+    const nb::typed<nb::tuple, nb::any, nb::any> result = nb::make_tuple(codes.object, status.object);
     Call run(x.bytes() + codes.bytes(), progress, codes.made_here && status.made_here);
-    last_report() = run([=, code = code, x = std::move(x), codes = std::move(codes), status = std::move(status)](const BatchOptions& batch) mutable {
+    last_report() = run([=, code = code, x = std::move(x), codes = std::move(codes),
+                         status = std::move(status)](const BatchOptions& batch) mutable {
         options.batch = batch;
         return lattice_encode(*owner, code, floats(x), bytes_of(codes), bytes_of(status), options);
     });
@@ -100,24 +104,25 @@ nb::tuple encode_rows(const LatticeCode& code, const PyBackend& backend, nb::han
 /// The shape of the values that codes stand for, unless the caller gives one.
 Shape decoded_shape(const LatticeCode& code, const Array& codes, const std::optional<Shape>& given) {
     if (given) return *given;
-    if (code.packed) refuse("Lattice.decode: shape: packed codes do not have the shape of the values; give shape=");
+    if (code.packed)
+        refuse("Lattice.decode: shape: packed codes do not have the shape of the values; give shape=");
     if (codes.shape.size() < 3)
-        refuse("Lattice.decode: codes: wrong shape (got " + to_string(codes.shape) + ", need (..., tiles, levels, d))");
+        refuse("Lattice.decode: codes: wrong shape (got " + to_string(codes.shape) +
+               ", need (..., tiles, levels, d))");
     Shape shape(codes.shape.begin(), codes.shape.end() - 3);
     shape.push_back(codes.shape[codes.shape.size() - 3] * dimension(code.lattice));
     return shape;
 }
 
-nb::object decode_rows(const LatticeCode& code, const PyBackend& backend, nb::handle codes_object,
-                       nb::handle status_object, const std::optional<Shape>& shape, std::uint32_t depth,
-                       nb::handle out_object, bool checked, nb::handle progress) {
+nb::any decode_rows(const LatticeCode& code, const PyBackend& backend, nb::handle codes_object,
+                    nb::handle status_object, const std::optional<Shape>& shape, std::uint32_t depth,
+                    nb::handle out_object, bool checked, nb::handle progress) {
     constexpr const char* call = "Lattice.decode";
     Array codes = input(call, "codes", codes_object, {kUint8});
     Array out;
     if (!out_object.is_none()) out = output(call, "out", out_object);
-    const Shape target = decoded_shape(code, codes, !shape && !out_object.is_none()
-                                                        ? std::optional<Shape>(out.shape)
-                                                        : shape);
+    const Shape target =
+        decoded_shape(code, codes, !shape && !out_object.is_none() ? std::optional<Shape>(out.shape) : shape);
     const Rows rows = rows_of(call, code, target);
     if (codes.shape != codes_shape(code, rows))
         refuse(std::string(call) + ": codes: wrong shape (got " + to_string(codes.shape) + ", need " +
@@ -132,17 +137,18 @@ nb::object decode_rows(const LatticeCode& code, const PyBackend& backend, nb::ha
     out = output_or_new(call, "out", out_object, kFloat32, target);
     const std::shared_ptr<Backend> owner = backend.get();
     LatticeDecodeHostOptions options{.width = rows.width, .depth = depth, .check_values = checked};
-    nb::object result = out.object;
+    nb::any result = out.object;
     Call run(out.bytes() + codes.bytes(), progress, out.made_here);
-    last_report() = run([=, code = code, codes = std::move(codes), status = std::move(status), out = std::move(out)](const BatchOptions& batch) mutable {
+    last_report() = run([=, code = code, codes = std::move(codes), status = std::move(status),
+                         out = std::move(out)](const BatchOptions& batch) mutable {
         options.batch = batch;
         return lattice_decode(*owner, code, bytes_of(codes), bytes_of(status), writable_floats(out), options);
     });
     return result;
 }
 
-nb::object quantize_rows(const LatticeCode& code, const PyBackend& backend, nb::handle x_object, nb::handle out_object,
-                         nb::handle status_object, bool checked, nb::handle progress) {
+nb::any quantize_rows(const LatticeCode& code, const PyBackend& backend, nb::handle x_object,
+                      nb::handle out_object, nb::handle status_object, bool checked, nb::handle progress) {
     constexpr const char* call = "Lattice.quantize";
     Array x = input(call, "x", x_object, {kFloat32});
     const Rows rows = rows_of(call, code, x.shape);
@@ -151,9 +157,10 @@ nb::object quantize_rows(const LatticeCode& code, const PyBackend& backend, nb::
     if (!status_object.is_none()) status = output(call, "status", status_object, kUint8, status_shape(rows));
     const std::shared_ptr<Backend> owner = backend.get();
     LatticeHostOptions options{.width = rows.width, .check_values = checked};
-    nb::object result = out.object;
+    nb::any result = out.object;
     Call run(x.bytes() + out.bytes(), progress, out.made_here && !status.size);
-    last_report() = run([=, code = code, x = std::move(x), status = std::move(status), out = std::move(out)](const BatchOptions& batch) mutable {
+    last_report() = run([=, code = code, x = std::move(x), status = std::move(status),
+                         out = std::move(out)](const BatchOptions& batch) mutable {
         options.batch = batch;
         return lattice_quantize(*owner, code, floats(x), writable_floats(out), bytes_of(status), options);
     });
@@ -162,14 +169,15 @@ nb::object quantize_rows(const LatticeCode& code, const PyBackend& backend, nb::
 
 /// The table of a lattice and q is made once.
 const LatticeTable& table_of(const LatticeCode& code) {
-    static auto* const tables = new std::vector<std::unique_ptr<LatticeTable>>;  // used with the interpreter's lock held
+    static auto* const tables =
+        new std::vector<std::unique_ptr<LatticeTable>>;  // used with the interpreter's lock held
     for (const auto& table : *tables)
         if (table->lattice() == code.lattice && table->q() == code.q) return *table;
     return *tables->emplace_back(std::make_unique<LatticeTable>(code.lattice, code.q));
 }
 
-nb::object inner(const LatticeCode& code, const PyBackend& backend, nb::handle x_object, nb::handle y_object,
-                 const Shape& shape, nb::handle out_object, bool checked) {
+nb::any inner(const LatticeCode& code, const PyBackend& backend, nb::handle x_object, nb::handle y_object,
+              const Shape& shape, nb::handle out_object, bool checked) {
     constexpr const char* call = "Lattice.inner";
     Array x = input(call, "x", x_object, {kUint8});
     Array y = input(call, "y", y_object, {kUint8});
@@ -178,9 +186,10 @@ nb::object inner(const LatticeCode& code, const PyBackend& backend, nb::handle x
     const LatticeTable& table = table_of(code);
     const std::shared_ptr<Backend> owner = backend.get();
     LatticeHostOptions options{.width = rows.width, .check_values = checked};
-    nb::object result = out.object;
+    nb::any result = out.object;
     Call run(x.bytes() + y.bytes(), nb::none(), out.made_here);
-    last_report() = run([=, &table, code = code, x = std::move(x), y = std::move(y), out = std::move(out)](const BatchOptions& batch) mutable {
+    last_report() = run([=, &table, code = code, x = std::move(x), y = std::move(y),
+                         out = std::move(out)](const BatchOptions& batch) mutable {
         options.batch = batch;
         return lattice_inner(*owner, table, code, bytes_of(x), bytes_of(y), writable_floats(out), options);
     });
@@ -188,18 +197,24 @@ nb::object inner(const LatticeCode& code, const PyBackend& backend, nb::handle x
 }
 
 /// (beta, mean squared error, share retried, share unresolved) of the best trial, and of all.
-nb::tuple search(const LatticeCode& code, const PyBackend& backend, nb::handle sample_object, float low, float high,
-                 std::uint32_t steps, nb::handle progress) {
+using Trial = nb::typed<nb::tuple, float, float, float, float>;
+
+nb::typed<nb::tuple, Trial, nb::typed<nb::list, Trial>> search(const LatticeCode& code,
+                                                               const PyBackend& backend,
+                                                               nb::handle sample_object, float low,
+                                                               float high, std::uint32_t steps,
+                                                               nb::handle progress) {
     constexpr const char* call = "Lattice.search_beta";
     Array sample = input(call, "sample", sample_object, {kFloat32});
     const Rows rows = rows_of(call, code, sample.shape);
     const std::shared_ptr<Backend> owner = backend.get();
     LatticeSearchOptions options{.width = rows.width, .low = low, .high = high, .steps = steps};
     Call run(sample.bytes() * steps, progress, true);
-    const LatticeSearch found = run([=, code = code, sample = std::move(sample)](const BatchOptions& batch) mutable {
-        options.batch = batch;
-        return lattice_search_beta(*owner, code, floats(sample), options);
-    });
+    const LatticeSearch found =
+        run([=, code = code, sample = std::move(sample)](const BatchOptions& batch) mutable {
+            options.batch = batch;
+            return lattice_search_beta(*owner, code, floats(sample), options);
+        });
     const auto trial = [](const LatticeTrial& t) {
         return nb::make_tuple(t.beta, t.mean_squared_error, t.retried, t.unresolved);
     };
@@ -212,17 +227,26 @@ nb::tuple search(const LatticeCode& code, const PyBackend& backend, nb::handle s
 
 void bind_lattice(nb::module_& module) {
     nb::class_<LatticeCode>(module, "_Lattice")
-        .def("__init__",
-             [](LatticeCode* self, const std::string& lattice, std::uint32_t q, std::uint32_t levels, float beta,
-                float alpha, std::uint32_t max_retries, bool packed, std::optional<std::uint64_t> dither_seed,
-                std::uint64_t dither_first) {
-                 new (self) LatticeCode{lattice_named(lattice), q, levels, beta, alpha, max_retries, packed, dither_seed,
-                                        dither_first};
-             },
-             nb::arg("lattice"), nb::arg("q"), nb::arg("levels"), nb::arg("beta"), nb::arg("alpha"),
-             nb::arg("max_retries"), nb::arg("packed"), nb::arg("dither_seed").none(), nb::arg("dither_first"))
+        .def(
+            "__init__",
+            [](LatticeCode* self, const std::string& lattice, std::uint32_t q, std::uint32_t levels,
+               float beta, float alpha, std::uint32_t max_retries, bool packed,
+               std::optional<std::uint64_t> dither_seed, std::uint64_t dither_first) {
+                new (self) LatticeCode{lattice_named(lattice),
+                                       q,
+                                       levels,
+                                       beta,
+                                       alpha,
+                                       max_retries,
+                                       packed,
+                                       dither_seed,
+                                       dither_first};
+            },
+            nb::arg("lattice"), nb::arg("q"), nb::arg("levels"), nb::arg("beta"), nb::arg("alpha"),
+            nb::arg("max_retries"), nb::arg("packed"), nb::arg("dither_seed").none(), nb::arg("dither_first"))
         .def_prop_ro("lattice", [](const LatticeCode& c) { return std::string(weft::to_string(c.lattice)); })
-        .def_prop_ro("dimension", [](const LatticeCode& c) { return dimension(c.lattice); }, "Values of a vector.")
+        .def_prop_ro(
+            "dimension", [](const LatticeCode& c) { return dimension(c.lattice); }, "Values of a vector.")
         .def_ro("q", &LatticeCode::q)
         .def_ro("levels", &LatticeCode::levels)
         .def_ro("beta", &LatticeCode::beta)
@@ -232,15 +256,15 @@ void bind_lattice(nb::module_& module) {
         .def_ro("dither_seed", &LatticeCode::dither_seed)
         .def_ro("dither_first", &LatticeCode::dither_first)
         .def_prop_ro("digit_bits", [](const LatticeCode& c) { return digit_bits(c); })
-        .def("_encode", &encode_rows, nb::arg("backend"), nb::arg("x"), nb::arg("out").none(), nb::arg("status").none(),
-             nb::arg("checked"), nb::arg("progress").none())
+        .def("_encode", &encode_rows, nb::arg("backend"), nb::arg("x"), nb::arg("out").none(),
+             nb::arg("status").none(), nb::arg("checked"), nb::arg("progress").none())
         .def("_decode", &decode_rows, nb::arg("backend"), nb::arg("codes"), nb::arg("status").none(),
              nb::arg("shape").none(), nb::arg("depth"), nb::arg("out").none(), nb::arg("checked"),
              nb::arg("progress").none())
         .def("_quantize", &quantize_rows, nb::arg("backend"), nb::arg("x"), nb::arg("out").none(),
              nb::arg("status").none(), nb::arg("checked"), nb::arg("progress").none())
-        .def("_inner", &inner, nb::arg("backend"), nb::arg("x"), nb::arg("y"), nb::arg("shape"), nb::arg("out").none(),
-             nb::arg("checked"))
+        .def("_inner", &inner, nb::arg("backend"), nb::arg("x"), nb::arg("y"), nb::arg("shape"),
+             nb::arg("out").none(), nb::arg("checked"))
         .def("_search_beta", &search, nb::arg("backend"), nb::arg("sample"), nb::arg("low"), nb::arg("high"),
              nb::arg("steps"), nb::arg("progress").none());
 }

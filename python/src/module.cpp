@@ -10,7 +10,7 @@
 NB_MODULE(_core, module) {
     // Objects that live until the interpreter exits are the caller's business.
     nanobind::set_leak_warnings(false);
-    module.attr("__version__") = WEFT_VERSION_STRING;
+    module.attr("version") = WEFT_VERSION_STRING;
     weft::python::translate_errors();
     weft::python::bind_calls(module);
     weft::python::bind_reports(module);

@@ -46,19 +46,23 @@ SpecConstant constant_of(std::uint32_t id, nb::handle value) {
     if (PyFloat_Check(value.ptr())) return {id, static_cast<float>(nb::cast<double>(value))};
     const auto number = nb::cast<std::int64_t>(value);
     if (number < INT32_MIN || number > UINT32_MAX)
-        refuse("Program: constant " + std::to_string(id) + " has more than 32 bits (got " + std::to_string(number) + ")");
+        refuse("Program: constant " + std::to_string(id) + " has more than 32 bits (got " +
+               std::to_string(number) + ")");
     return {id, static_cast<std::uint32_t>(number)};
 }
 
-Program make_program(const PyBackend& backend, nb::handle spirv, const std::string& name, const std::string& entry,
-                     const nb::dict& constants, const std::array<std::uint32_t, 3>& local_size,
-                     std::uint32_t elements_per_workgroup, std::uint32_t max_workgroups,
-                     std::uint32_t workgroups_per_element) {
+Program make_program(const PyBackend& backend, nb::handle spirv, const std::string& name,
+                     const std::string& entry, const nb::typed<nb::dict, int, nb::object>& constants,
+                     const std::array<std::uint32_t, 3>& local_size, std::uint32_t elements_per_workgroup,
+                     std::uint32_t max_workgroups, std::uint32_t workgroups_per_element) {
     const Array words = input("Program", "spirv", spirv, {kUint32, kUint8});
     if (words.bytes() % 4 != 0)
         refuse("Program: SPIR-V consists of 32-bit words (got " + std::to_string(words.bytes()) + " bytes)");
-    ProgramOptions options{.name = name, .entry = entry, .local_size = local_size,
-                           .elements_per_workgroup = elements_per_workgroup, .max_workgroups = max_workgroups,
+    ProgramOptions options{.name = name,
+                           .entry = entry,
+                           .local_size = local_size,
+                           .elements_per_workgroup = elements_per_workgroup,
+                           .max_workgroups = max_workgroups,
                            .workgroups_per_element = workgroups_per_element};
     for (const auto& [id, value] : constants)
         options.constants.push_back(constant_of(nb::cast<std::uint32_t>(id), value));
@@ -69,8 +73,10 @@ Program make_program(const PyBackend& backend, nb::handle spirv, const std::stri
     return Program(*owner, module, options);
 }
 
-nb::list bindings_of(const Program& program) {
-    nb::list all;
+using Bindings = nb::typed<nb::list, nb::typed<nb::tuple, int, nb::str, nb::str>>;
+
+Bindings bindings_of(const Program& program) {
+    Bindings all;
     for (const Binding& binding : program.bindings())
         all.append(nb::make_tuple(binding.binding, binding.name, weft::to_string(binding.access)));
     return all;
@@ -102,18 +108,22 @@ void bind_program(nb::module_& module) {
     nb::class_<Program>(module, "_Program")
         .def("__init__",
              [](Program* self, const PyBackend& backend, nb::handle spirv, const std::string& name,
-                const std::string& entry, const nb::dict& constants, const std::array<std::uint32_t, 3>& local_size,
-                std::uint32_t elements_per_workgroup, std::uint32_t max_workgroups,
-                std::uint32_t workgroups_per_element) {
-                 new (self) Program(make_program(backend, spirv, name, entry, constants, local_size,
-                                                 elements_per_workgroup, max_workgroups, workgroups_per_element));
+                const std::string& entry, const nb::typed<nb::dict, int, nb::object>& constants,
+                const std::array<std::uint32_t, 3>& local_size, std::uint32_t elements_per_workgroup,
+                std::uint32_t max_workgroups, std::uint32_t workgroups_per_element) {
+                 new (self)
+                     Program(make_program(backend, spirv, name, entry, constants, local_size,
+                                          elements_per_workgroup, max_workgroups, workgroups_per_element));
              })
         .def_prop_ro("name", [](const Program& p) { return p.name(); })
-        .def_prop_ro("bindings", &bindings_of, "(number, name, ``read``, ``write`` or ``read_write``) of each buffer.")
-        .def_prop_ro("local_size", [](const Program& p) { return p.local_size(); }, "Invocations of a workgroup.")
+        .def_prop_ro("bindings", &bindings_of,
+                     "(number, name, ``read``, ``write`` or ``read_write``) of each buffer.")
+        .def_prop_ro(
+            "local_size", [](const Program& p) { return p.local_size(); }, "Invocations of a workgroup.")
         .def_prop_ro("push_constant_bytes", [](const Program& p) { return p.push_constant_bytes(); })
-        .def_prop_ro("create_s", [](const Program& p) { return p.create_s(); },
-                     "Seconds that the driver took for the pipeline.");
+        .def_prop_ro(
+            "create_s", [](const Program& p) { return p.create_s(); },
+            "Seconds that the driver took for the pipeline.");
     nb::class_<PyJob>(module, "_Job")
         .def("__init__",
              [](PyJob* self, const std::vector<nb::object>& inputs, const std::vector<bool>& every_chunk,
@@ -124,8 +134,9 @@ void bind_program(nb::module_& module) {
         .def_prop_ro("elements", [](const PyJob& j) { return j.job.elements; })
         .def_prop_ro("name", [](const PyJob& j) { return j.job.name; })
         .def_prop_ro("outputs", [](const PyJob& j) {
-            nb::list all;
-            for (std::size_t i = j.job.inputs.size(); i < j.arrays.size(); ++i) all.append(j.arrays[i].object);
+            nb::typed<nb::list, nb::any> all;
+            for (std::size_t i = j.job.inputs.size(); i < j.arrays.size(); ++i)
+                all.append(j.arrays[i].object);
             return all;
         });
 }

@@ -21,8 +21,9 @@ std::string describe(const BatchReport& report, const std::string& what) {
 }
 
 void bind_batch_report(nb::module_& module) {
-    nb::class_<BatchReport>(module, "BatchReport",
-                            "What a batch did. Every figure was measured or counted in that run; times in seconds.")
+    nb::class_<BatchReport>(
+        module, "BatchReport",
+        "What a batch did. Every figure was measured or counted in that run; times in seconds.")
         .def_ro("jobs", &BatchReport::jobs)
         .def_ro("elements", &BatchReport::elements)
         .def_ro("chunks", &BatchReport::chunks)
@@ -42,11 +43,15 @@ void bind_batch_report(nb::module_& module) {
         .def_ro("ring_slots", &BatchReport::ring_slots)
         .def_ro("chunk_elements", &BatchReport::chunk_elements)
         .def_prop_ro("gb_per_s", &BatchReport::gb_per_s, "(bytes_in + bytes_out) / wall_s / 1e9.")
-        .def_prop_ro("device_s", &BatchReport::device_s, "Time in which at least one stage ran; 0 if not timed.")
+        .def_prop_ro("device_s", &BatchReport::device_s,
+                     "Time in which at least one stage ran; 0 if not timed.")
         .def_prop_ro("overlap", &BatchReport::overlap,
                      "Share of device_s in which at least two stages ran; 0 if not timed.")
-        .def("stage_s", [](const BatchReport& r, const std::string& stage) { return r.stage_s(stage_named(stage)); },
-             nb::arg("stage"), "Busy time of ``upload``, ``kernel``, ``download``, ``copy-in`` or ``copy-out``.")
+        .def(
+            "stage_s",
+            [](const BatchReport& r, const std::string& stage) { return r.stage_s(stage_named(stage)); },
+            nb::arg("stage"),
+            "Busy time of ``upload``, ``kernel``, ``download``, ``copy-in`` or ``copy-out``.")
         .def("__repr__", [](const BatchReport& r) { return describe(r, "BatchReport"); });
 }
 
@@ -64,9 +69,10 @@ void bind_reports(nb::module_& module) {
         .def_ro("unresolved", &OpReport::unresolved,
                 "Of lattice codes: vectors that still overload after the last retry.")
         .def("__repr__", [](const OpReport& r) { return describe(r, "OpReport of " + r.op); });
-    module.def("last_report", [] { return last_report(); },
-               "The report of this thread's last call on arrays in host memory.\n\n"
-               "Returns\n-------\nOpReport\n    Of an op; before the first call, a report of nothing.");
+    module.def(
+        "last_report", [] { return last_report(); },
+        "The report of this thread's last call on arrays in host memory.\n\n"
+        "Returns\n-------\nOpReport\n    Of an op; before the first call, a report of nothing.");
 }
 
 }  // namespace weft::python

@@ -60,7 +60,8 @@ StreamQueue queue_named(const std::string& name) {
 void upload(PyStream& self, nb::handle array, const PyBuffer& target) {
     const Array source = input("Stream.upload", "array", array, {target.type});
     if (source.shape != target.shape)
-        refuse("Stream.upload: wrong shape (got " + to_string(source.shape) + ", need " + to_string(target.shape) + ")");
+        refuse("Stream.upload: wrong shape (got " + to_string(source.shape) + ", need " +
+               to_string(target.shape) + ")");
     const PyStream::Use stream(self);
     const WithoutLock unlocked;
     const std::span<const std::byte> bytes(static_cast<const std::byte*>(source.data), source.bytes());
@@ -71,7 +72,7 @@ bool wait_for_stream(const PyStream::Use& stream, std::optional<double> timeout_
     return wait_with_signals([&](std::chrono::nanoseconds slice) { return stream->wait(slice); }, timeout_s);
 }
 
-nb::object download(PyStream& self, const PyBuffer& source, nb::handle out) {
+nb::any download(PyStream& self, const PyBuffer& source, nb::handle out) {
     const Array target = output_or_new("Stream.download", "out", out, source.type, source.shape);
     const PyStream::Use stream(self);
     wait_for_stream(stream, std::nullopt);  // so that Ctrl-C ends the wait
@@ -83,8 +84,8 @@ nb::object download(PyStream& self, const PyBuffer& source, nb::handle out) {
     return target.object;
 }
 
-void dispatch(PyStream& self, const Program& program, const std::vector<PyBuffer>& buffers, std::uint64_t elements,
-              const nb::bytes& parameters) {
+void dispatch(PyStream& self, const Program& program, const std::vector<PyBuffer>& buffers,
+              std::uint64_t elements, const nb::bytes& parameters) {
     const Parameters values = parameters_of("Stream.dispatch", parameters);
     std::vector<Stream::Argument> arguments;
     for (const PyBuffer& buffer : buffers) arguments.emplace_back(buffer.view());
@@ -93,7 +94,7 @@ void dispatch(PyStream& self, const Program& program, const std::vector<PyBuffer
 }
 
 /// The stream that `steps` gets is this one. An exception of `steps` is passed on.
-Sequence record(nb::object self, const nb::callable& steps) {
+Sequence record(nb::object self, const nb::typed<nb::callable, nb::object(PyStream)>& steps) {
     const PyStream::Use stream(nb::cast<PyStream&>(self));
     return stream->record([&](Stream&) { steps(self); });
 }
@@ -101,12 +102,19 @@ Sequence record(nb::object self, const nb::callable& steps) {
 }  // namespace
 
 void bind_stream(nb::module_& module) {
-    nb::class_<Event>(module, "Event", "A point in the work of a stream: reached when everything before it is done.")
+    nb::class_<Event>(module, "Event",
+                      "A point in the work of a stream: reached when everything before it is done.")
         .def("done", &Event::done)
-        .def("wait", [](const Event& event, std::optional<double> timeout) {
-            return wait_with_signals([&](std::chrono::nanoseconds slice) { return event.wait(slice); }, timeout);
-        }, nb::arg("timeout").none() = nb::none(), "Waits, at most ``timeout`` seconds; False if the time was up.");
-    nb::class_<Sequence>(module, "Sequence", "Steps that Stream.record recorded; run them with Stream.replay.")
+        .def(
+            "wait",
+            [](const Event& event, std::optional<double> timeout) {
+                return wait_with_signals([&](std::chrono::nanoseconds slice) { return event.wait(slice); },
+                                         timeout);
+            },
+            nb::arg("timeout").none() = nb::none(),
+            "Waits, at most ``timeout`` seconds; False if the time was up.");
+    nb::class_<Sequence>(module, "Sequence",
+                         "Steps that Stream.record recorded; run them with Stream.replay.")
         .def_prop_ro("steps", &Sequence::steps)
         .def_prop_ro("dispatches", &Sequence::dispatches)
         .def_prop_ro("barriers", &Sequence::barriers);
@@ -116,29 +124,45 @@ void bind_stream(nb::module_& module) {
                  new (self) PyStream(backend, {.name = name, .queue = queue_named(queue)});
              })
         .def("upload", &upload, nb::arg("array"), nb::arg("target"),
-             "Copies an array to a buffer of the same type and shape. The array may change when the call returns.")
+             "Copies an array to a buffer of the same type and shape. The array may change when the call "
+             "returns.")
         .def("download", &download, nb::arg("source"), nb::arg("out").none() = nb::none(),
-             "Waits for the recorded work and copies a buffer to ``out`` or to a new array, which is returned.")
-        .def("fill", [](PyStream& self, const PyBuffer& target, std::uint32_t value) {
-            PyStream::Use(self)->fill(target.view(), value);
-        }, nb::arg("target"), nb::arg("value"), "Fills a buffer with a 32-bit value.")
-        .def("copy", [](PyStream& self, const PyBuffer& source, const PyBuffer& target) {
-            PyStream::Use(self)->copy(source.view(), target.view());
-        }, nb::arg("source"), nb::arg("target"), "Copies a buffer to another one of as many bytes.")
+             "Waits for the recorded work and copies a buffer to ``out`` or to a new array, which is "
+             "returned.")
+        .def(
+            "fill",
+            [](PyStream& self, const PyBuffer& target, std::uint32_t value) {
+                PyStream::Use(self)->fill(target.view(), value);
+            },
+            nb::arg("target"), nb::arg("value"), "Fills a buffer with a 32-bit value.")
+        .def(
+            "copy",
+            [](PyStream& self, const PyBuffer& source, const PyBuffer& target) {
+                PyStream::Use(self)->copy(source.view(), target.view());
+            },
+            nb::arg("source"), nb::arg("target"), "Copies a buffer to another one of as many bytes.")
         .def("_dispatch", &dispatch)
-        .def("submit", [](PyStream& self) { return PyStream::Use(self)->submit(); },
-             "Hands everything recorded to the device. The event is reached when it is done.")
-        .def("wait", [](PyStream& self, std::optional<double> timeout) {
-            return wait_for_stream(PyStream::Use(self), timeout);
-        }, nb::arg("timeout").none() = nb::none(),
-             "Submits, then waits, at most ``timeout`` seconds; False if the time was up.")
-        .def("wait_for", [](PyStream& self, const Event& event) { PyStream::Use(self)->wait_for(event); },
-             nb::arg("event"), "Work that is recorded from now on runs after ``event`` of another stream.")
+        .def(
+            "submit", [](PyStream& self) { return PyStream::Use(self)->submit(); },
+            "Hands everything recorded to the device. The event is reached when it is done.")
+        .def(
+            "wait",
+            [](PyStream& self, std::optional<double> timeout) {
+                return wait_for_stream(PyStream::Use(self), timeout);
+            },
+            nb::arg("timeout").none() = nb::none(),
+            "Submits, then waits, at most ``timeout`` seconds; False if the time was up.")
+        .def(
+            "wait_for", [](PyStream& self, const Event& event) { PyStream::Use(self)->wait_for(event); },
+            nb::arg("event"), "Work that is recorded from now on runs after ``event`` of another stream.")
         .def("record", &record, nb::arg("steps"),
              "Records the steps of ``steps(stream)`` without running them.")
-        .def("replay", [](PyStream& self, const Sequence& sequence) { return PyStream::Use(self)->replay(sequence); },
-             nb::arg("sequence"), "Submits what is pending, then the sequence, without recording anything.")
-        .def("close", &PyStream::close, "Waits for submitted work; drops what was recorded and not submitted.");
+        .def(
+            "replay",
+            [](PyStream& self, const Sequence& sequence) { return PyStream::Use(self)->replay(sequence); },
+            nb::arg("sequence"), "Submits what is pending, then the sequence, without recording anything.")
+        .def("close", &PyStream::close,
+             "Waits for submitted work; drops what was recorded and not submitted.");
 }
 
 }  // namespace weft::python

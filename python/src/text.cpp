@@ -11,7 +11,8 @@ namespace weft::python {
 namespace {
 
 template <class Value>
-Value named(const char* what, const std::string& name, std::initializer_list<std::pair<const char*, Value>> all) {
+Value named(const char* what, const std::string& name,
+            std::initializer_list<std::pair<const char*, Value>> all) {
     std::string legal;
     for (const auto& [text, value] : all) {
         if (name == text) return value;
@@ -48,7 +49,8 @@ Path path_named(const std::string& name) {
 
 QueueMode queues_named(const std::string& name) {
     return named<QueueMode>(
-        "queues", name, {{"auto", QueueMode::automatic}, {"single", QueueMode::single}, {"split", QueueMode::split}});
+        "queues", name,
+        {{"auto", QueueMode::automatic}, {"single", QueueMode::single}, {"split", QueueMode::split}});
 }
 
 HostAllocator host_allocator_named(const std::string& name) {

@@ -15,7 +15,6 @@ from weftgpu._core import (
     OpReport,
     ProfileReport,
     Sequence,
-    __version__,
     center_kernel_matrix,
     clip_kernel_matrix,
     devices,
@@ -40,6 +39,7 @@ from weftgpu._kernel_matrix import estimate_kernel_matrix, kernel_matrix
 from weftgpu._lattice import Lattice, LatticeSearch, LatticeTrial
 from weftgpu._profile import profile, trace
 from weftgpu._program import Program, SpirV, compile_glsl
+from weftgpu._core import version as __version__
 from weftgpu._stream import Buffer, Stream, pinned_empty
 
 __all__ = [

@@ -88,11 +88,11 @@ def encode(
 
 def _qubits_for(method: str, x: Any) -> int:
     """The least number of qubits that a row of ``x`` fills."""
-    shape = getattr(x, "shape", ())
+    shape: tuple[int, ...] = tuple(getattr(x, "shape", ()))
     name = method.lower()
     if len(shape) != 2 or name == "basis":
         raise InvalidArgument(
-            f"encode: qubits: not given, and {name} with x of shape {tuple(shape)} does not imply it", "invalid_argument"
+            f"encode: qubits: not given, and {name} with x of shape {shape} does not imply it", "invalid_argument"
         )
     features = int(shape[1])
     if name == "amplitude":

@@ -13,6 +13,7 @@ from weftgpu._progress import with_progress
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from weftgpu._backend import Backend
@@ -73,6 +74,12 @@ class Field(_core._Field):
 
     def __reduce__(self) -> tuple[type[Field], tuple[str]]:
         return Field, (self.name,)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of a limb."""
+        dtype: np.dtype[Any] = self._dtype  # type: ignore[assignment]
+        return dtype
 
     # ------------------------------------------------------------------ elements
 

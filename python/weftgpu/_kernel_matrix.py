@@ -27,7 +27,7 @@ def kernel_matrix(
     weights: Any = None,
     reupload: bool = False,
     scale: float = 1.0,
-    dtype: DTypeLike = None,
+    dtype: DTypeLike | None = None,
     normalize: bool = False,
     jitter: float = 0.0,
     out: Any = None,
@@ -113,7 +113,7 @@ def kernel_matrix(
     )
 
 
-def _into_file(path: str | os.PathLike[str], x: Any, y: Any, dtype: DTypeLike, **options: Any) -> Any:
+def _into_file(path: str | os.PathLike[str], x: Any, y: Any, dtype: DTypeLike | None, **options: Any) -> Any:
     """Computes into a file beside ``path``, which takes the place of ``path`` when it is complete."""
     import numpy as np
 

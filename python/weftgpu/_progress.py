@@ -24,7 +24,7 @@ def with_progress(
     if progress is not True:
         return call(progress)
     try:
-        from tqdm.auto import tqdm
+        from tqdm.auto import tqdm  # type: ignore[import-untyped, unused-ignore]
     except ImportError:
         return call(None)
     with tqdm(unit=unit, unit_scale=True) as bar:

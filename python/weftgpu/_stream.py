@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
 
+    import numpy as np
     from numpy.typing import DTypeLike, NDArray
 
     from weftgpu._backend import Backend
@@ -55,6 +56,11 @@ class Buffer(_core._Buffer):
     ) -> None:
         extents = (shape,) if isinstance(shape, int) else tuple(shape)
         super().__init__(backend if backend is not None else default_backend(), extents, dtype, pinned, name)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        dtype: np.dtype[Any] = self._dtype  # type: ignore[assignment]
+        return dtype
 
 
 def pinned_empty(

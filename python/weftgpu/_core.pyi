@@ -1,0 +1,573 @@
+from collections.abc import Callable, Iterable, Sequence as _Sequence
+from typing import Any
+
+
+version: str = '0.2.0'
+
+def _shut_down() -> None:
+    """Called when the interpreter exits."""
+
+class BatchReport:
+    """
+    What a batch did. Every figure was measured or counted in that run; times in seconds.
+    """
+
+    @property
+    def jobs(self) -> int: ...
+
+    @property
+    def elements(self) -> int: ...
+
+    @property
+    def chunks(self) -> int: ...
+
+    @property
+    def bundles(self) -> int:
+        """Sets of chunks that were submitted together."""
+
+    @property
+    def bytes_in(self) -> int: ...
+
+    @property
+    def bytes_out(self) -> int: ...
+
+    @property
+    def wall_s(self) -> float:
+        """From the call until the last output was in place."""
+
+    @property
+    def copy_in_s(self) -> float:
+        """Host time of staging copies of inputs."""
+
+    @property
+    def copy_out_s(self) -> float:
+        """Host time of staging copies of outputs."""
+
+    @property
+    def waits(self) -> int:
+        """Times that the host waited for the device."""
+
+    @property
+    def wait_s(self) -> float: ...
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def mixed_paths(self) -> bool: ...
+
+    @property
+    def split_queues(self) -> bool: ...
+
+    @property
+    def host_memory(self) -> str: ...
+
+    @property
+    def queues(self) -> str: ...
+
+    @property
+    def ring_slots(self) -> int: ...
+
+    @property
+    def chunk_elements(self) -> int: ...
+
+    @property
+    def gb_per_s(self) -> float:
+        """(bytes_in + bytes_out) / wall_s / 1e9."""
+
+    @property
+    def device_s(self) -> float:
+        """Time in which at least one stage ran; 0 if not timed."""
+
+    @property
+    def overlap(self) -> float:
+        """Share of device_s in which at least two stages ran; 0 if not timed."""
+
+    def stage_s(self, stage: str) -> float:
+        """
+        Busy time of ``upload``, ``kernel``, ``download``, ``copy-in`` or ``copy-out``.
+        """
+
+    def __repr__(self) -> str: ...
+
+class OpReport(BatchReport):
+    """What an op did on arrays in host memory."""
+
+    @property
+    def op(self) -> str:
+        """``field_add``, ``encode``, ``kernel_matrix``, ..."""
+
+    @property
+    def method(self) -> str:
+        """How it was computed, if there was a choice."""
+
+    @property
+    def items(self) -> int:
+        """
+        Elements of field ops, samples of encodes, vectors of lattices, pairs of kernel matrices.
+        """
+
+    @property
+    def items_per_s(self) -> float: ...
+
+    @property
+    def retried(self) -> int:
+        """Of lattice codes: vectors with at least one retry."""
+
+    @property
+    def unresolved(self) -> int:
+        """Of lattice codes: vectors that still overload after the last retry."""
+
+    def __repr__(self) -> str: ...
+
+def last_report() -> OpReport:
+    """
+    The report of this thread's last call on arrays in host memory.
+
+    Returns
+    -------
+    OpReport
+        Of an op; before the first call, a report of nothing.
+    """
+
+class Device:
+    """One physical device as its driver reports it; see devices()."""
+
+    @property
+    def index(self) -> int: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def driver(self) -> str:
+        """Name and version text of the driver."""
+
+    @property
+    def uuid(self) -> str:
+        """32 hexadecimal digits."""
+
+    @property
+    def type(self) -> str:
+        """``discrete``, ``integrated``, ``virtual``, ``cpu`` or ``other``."""
+
+    @property
+    def api(self) -> str:
+        """Version of Vulkan."""
+
+    @property
+    def memory(self) -> int:
+        """Bytes of device memory."""
+
+    @property
+    def unified_memory(self) -> bool:
+        """The host can map all device memory."""
+
+    @property
+    def float64(self) -> bool:
+        """Shaders can use float64."""
+
+    @property
+    def int64(self) -> bool:
+        """Shaders can use 64-bit integers."""
+
+    @property
+    def refused(self) -> list[str]:
+        """Why weft cannot use the device; empty: it can."""
+
+    @property
+    def chosen(self) -> bool:
+        """A Backend without settings takes this one."""
+
+    def __repr__(self) -> str: ...
+
+def devices() -> list[Device]:
+    """
+    Every device that the Vulkan loader reports, with the reasons why some cannot be used.
+
+    Returns
+    -------
+    list of Device
+        Empty where there is no Vulkan loader or no device.
+
+    Examples
+    --------
+    >>> for device in weftgpu.devices():
+    ...     usable = not device.refused
+    """
+
+class _Backend:
+    def __init__(self, device: str | None, path: str | None, queues: str | None, host_allocator: str | None, validation: str | None, log_level: str | None, trace: str | None, cache_dir: str | None, vulkan_library: str | None, chunk_elements: int | None, memory_limit: int | None, ring_slots: int | None, copy_threads: int | None, cache: bool | None) -> None: ...
+
+    @property
+    def name(self) -> str:
+        """Name of the device."""
+
+    @property
+    def device(self) -> Device: ...
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """
+        What was chosen for the device, with a line of ``reasons`` for each choice.
+        """
+
+    @property
+    def counters(self) -> dict[str, Any]:
+        """Running totals since the Backend was made."""
+
+    @property
+    def memory(self) -> dict[str, Any]:
+        """
+        Bytes of device and page-locked memory; ``names`` maps a name to live and peak bytes and buffers.
+        """
+
+    @property
+    def startup(self) -> dict[str, Any]:
+        """Seconds of each part of the start."""
+
+    def wait_idle(self) -> None:
+        """Waits until the device is idle."""
+
+    def trim(self) -> None:
+        """Frees staging memory and scratch that no call uses at the moment."""
+
+    def save_pipeline_cache(self) -> bool:
+        """
+        Writes the pipeline cache to disk now; False if it is off or cannot be written.
+        """
+
+    def close(self) -> None:
+        """
+        Waits for running work, saves the pipeline cache and lets go of the device. Buffers, programs and
+        streams that were made with it keep the device open.
+        """
+
+class _Buffer:
+    def __init__(self, arg0: _Backend, arg1: _Sequence[int], arg2: object, arg3: bool, arg4: str, /) -> None: ...
+
+    @property
+    def shape(self, /) -> tuple[int, ...]: ...
+
+    @property
+    def _dtype(self) -> object: ...
+
+    @property
+    def size(self) -> int:
+        """In elements."""
+
+    @property
+    def nbytes(self) -> int: ...
+
+    @property
+    def pinned(self) -> bool:
+        """Page-locked memory of the host, which the device reaches."""
+
+    @property
+    def array(self, /) -> Any:
+        """
+        The memory of a pinned buffer as a NumPy array, without a copy. Wait for the streams that use it
+        before it is read or changed.
+        """
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, arg: slice, /) -> _Buffer:
+        """A contiguous part along the first axis, of the same memory."""
+
+    def __dlpack__(self, **kwargs: object) -> object: ...
+
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+
+    def __repr__(self) -> str: ...
+
+class _Program:
+    def __init__(self, arg0: _Backend, arg1: object, arg2: str, arg3: str, arg4: dict[int, object], arg5: _Sequence[int], arg6: int, arg7: int, arg8: int, /) -> None: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def bindings(self) -> list[tuple[int, str, str]]:
+        """(number, name, ``read``, ``write`` or ``read_write``) of each buffer."""
+
+    @property
+    def local_size(self) -> list[int]:
+        """Invocations of a workgroup."""
+
+    @property
+    def push_constant_bytes(self) -> int: ...
+
+    @property
+    def create_s(self) -> float:
+        """Seconds that the driver took for the pipeline."""
+
+class _Job:
+    def __init__(self, arg0: _Sequence[object], arg1: _Sequence[bool], arg2: _Sequence[object], arg3: int, arg4: bytes, arg5: str, /) -> None: ...
+
+    @property
+    def elements(self) -> int: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def outputs(self) -> list[Any]: ...
+
+def _run_batch(backend: _Backend, program: _Program, jobs: Iterable[_Job], progress: object | None, mode: str, path: str, queues: str, chunk_elements: int, ring_slots: int) -> BatchReport: ...
+
+class _Pipeline:
+    def __init__(self, arg0: _Backend, arg1: _Program, arg2: str, arg3: str, arg4: str, arg5: int, arg6: int, /) -> None: ...
+
+    def submit(self, arg: _Job, /) -> int: ...
+
+    def state(self, arg: int, /) -> str: ...
+
+    def cancel(self, arg: int, /) -> bool: ...
+
+    def wait(self, token: int, timeout_s: float | None) -> bool: ...
+
+    def report(self) -> BatchReport: ...
+
+    def close(self) -> None: ...
+
+class Event:
+    """
+    A point in the work of a stream: reached when everything before it is done.
+    """
+
+    def done(self) -> bool: ...
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Waits, at most ``timeout`` seconds; False if the time was up."""
+
+class Sequence:
+    """Steps that Stream.record recorded; run them with Stream.replay."""
+
+    @property
+    def steps(self) -> int: ...
+
+    @property
+    def dispatches(self) -> int: ...
+
+    @property
+    def barriers(self) -> int: ...
+
+class _Stream:
+    def __init__(self, arg0: _Backend, arg1: str, arg2: str, /) -> None: ...
+
+    def upload(self, array: object, target: _Buffer) -> None:
+        """
+        Copies an array to a buffer of the same type and shape. The array may change when the call returns.
+        """
+
+    def download(self, source: _Buffer, out: object | None = None) -> Any:
+        """
+        Waits for the recorded work and copies a buffer to ``out`` or to a new array, which is returned.
+        """
+
+    def fill(self, target: _Buffer, value: int) -> None:
+        """Fills a buffer with a 32-bit value."""
+
+    def copy(self, source: _Buffer, target: _Buffer) -> None:
+        """Copies a buffer to another one of as many bytes."""
+
+    def _dispatch(self, arg0: _Program, arg1: _Sequence[_Buffer], arg2: int, arg3: bytes, /) -> None: ...
+
+    def submit(self) -> Event:
+        """
+        Hands everything recorded to the device. The event is reached when it is done.
+        """
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """
+        Submits, then waits, at most ``timeout`` seconds; False if the time was up.
+        """
+
+    def wait_for(self, event: Event) -> None:
+        """
+        Work that is recorded from now on runs after ``event`` of another stream.
+        """
+
+    def record(self, steps: Callable[[_Stream], object]) -> Sequence:
+        """Records the steps of ``steps(stream)`` without running them."""
+
+    def replay(self, sequence: Sequence) -> Event:
+        """
+        Submits what is pending, then the sequence, without recording anything.
+        """
+
+    def close(self) -> None:
+        """Waits for submitted work; drops what was recorded and not submitted."""
+
+class ProfileReport:
+    """What a backend did during a window. Times in seconds."""
+
+    @property
+    def device(self) -> str: ...
+
+    @property
+    def wall_s(self) -> float:
+        """Length of the window."""
+
+    @property
+    def busy_s(self) -> float:
+        """Time in which a stage ran, on the device or the host."""
+
+    @property
+    def device_s(self) -> float:
+        """Time in which an upload, a kernel or a download ran."""
+
+    @property
+    def overlap(self) -> float:
+        """Share of device_s in which at least two of them ran."""
+
+    @property
+    def copy_hidden(self) -> float:
+        """Share of the device's copy time during which kernels ran."""
+
+    @property
+    def host_copy_hidden(self) -> float: ...
+
+    @property
+    def idle(self) -> float:
+        """Share of the window in which no stage ran."""
+
+    @property
+    def stages(self) -> dict[str, float]:
+        """Busy seconds of each stage."""
+
+    def to_table(self) -> str: ...
+
+    def to_json(self) -> str: ...
+
+    def to_csv(self) -> str:
+        """One line for each stage and kernel, with a header."""
+
+    def __repr__(self) -> str: ...
+
+class _Profile:
+    def __init__(self, arg: _Backend, /) -> None: ...
+
+    def report(self) -> ProfileReport:
+        """Figures from the start of the window to now."""
+
+    def write_trace(self, path: str) -> None: ...
+
+def field_names() -> list[str]:
+    """The names that Field takes."""
+
+class _Field:
+    def __init__(self, arg: str, /) -> None: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def bits(self) -> int:
+        """Of the modulus."""
+
+    @property
+    def limbs(self) -> int:
+        """Of an element, least significant first."""
+
+    @property
+    def element_bytes(self) -> int: ...
+
+    @property
+    def _dtype(self) -> object: ...
+
+    @property
+    def modulus(self, /) -> int: ...
+
+    def _apply(self, name: str, backend: _Backend, a: object, b: object | None, scalar: object | None, out: object | None, checked: bool, montgomery: bool, progress: object | None) -> Any: ...
+
+    def _record(self, name: str, stream: _Stream, a: _Buffer, b: object | None, scalar: object | None, out: _Buffer, montgomery: bool) -> None: ...
+
+def _encode(backend: _Backend, method: str, x: object, qubits: int, dtype: object, out: object | None, strict: bool, progress: object | None) -> Any: ...
+
+def _encode_features(arg0: str, arg1: int, /) -> int: ...
+
+class EncodeOutcome:
+    """Which samples of an encode on a Stream failed."""
+
+    def failures(self, stream: _Stream) -> list[tuple[int, int, str]]:
+        """Waits, and returns (sample, position, fault) of every sample at fault."""
+
+def _encode_stream(arg0: _Stream, arg1: str, arg2: _Buffer, arg3: int, arg4: _Buffer, /) -> EncodeOutcome: ...
+
+def _kernel_matrix(backend: _Backend, x: object, y: object | None, map: str, weights: object | None, reupload: bool, scale: float, dtype: object, normalize: bool, jitter: float, state_tile: int, out: object | None, progress: object | None) -> Any: ...
+
+def _kernel_matrix_stream(stream: _Stream, x: _Buffer, y: object | None, map: str, weights: object | None, reupload: bool, scale: float, out: _Buffer, normalize: bool, jitter: float) -> None: ...
+
+def _estimate_kernel_matrix(backend: _Backend, samples: int, others: int, qubits: int, map: str, weights: object | None, reupload: bool, scale: float, dtype: object, normalize: bool) -> dict[str, Any]: ...
+
+def center_kernel_matrix(k: object) -> None:
+    """
+    In place: H K H with H = 1 - ones / rows, so that rows and columns sum to 0.
+    """
+
+def clip_kernel_matrix(k: object) -> int:
+    """
+    In place: the nearest positive semidefinite matrix. Returns how many eigenvalues were negative.
+    """
+
+def normalize_kernel_matrix(k: object, jitter: float = 0.0) -> None:
+    """
+    In place: K[i, j] / sqrt(d_i d_j) with d_i = max(K[i, i] + jitter, 1e-12).
+    """
+
+def kernel_alignment(k: object, labels: object, rescale_labels: bool = True) -> float:
+    """
+    Alignment of a kernel matrix with labels of +1 and -1 (float64), at most 1.
+    """
+
+def kernel_polarity(k: object, labels: object, rescale_labels: bool = True) -> float:
+    """Sum over i, j of y_i y_j K[i, j] for labels of +1 and -1 (float64)."""
+
+class _Lattice:
+    def __init__(self, lattice: str, q: int, levels: int, beta: float, alpha: float, max_retries: int, packed: bool, dither_seed: int | None, dither_first: int) -> None: ...
+
+    @property
+    def lattice(self) -> str: ...
+
+    @property
+    def dimension(self) -> int:
+        """Values of a vector."""
+
+    @property
+    def q(self) -> int: ...
+
+    @property
+    def levels(self) -> int: ...
+
+    @property
+    def beta(self) -> float: ...
+
+    @property
+    def alpha(self) -> float: ...
+
+    @property
+    def max_retries(self) -> int: ...
+
+    @property
+    def packed(self) -> bool: ...
+
+    @property
+    def dither_seed(self) -> int | None: ...
+
+    @property
+    def dither_first(self) -> int: ...
+
+    @property
+    def digit_bits(self) -> int: ...
+
+    def _encode(self, backend: _Backend, x: object, out: object | None, status: object | None, checked: bool, progress: object | None) -> tuple[Any, Any]: ...
+
+    def _decode(self, backend: _Backend, codes: object, status: object | None, shape: _Sequence[int] | None, depth: int, out: object | None, checked: bool, progress: object | None) -> Any: ...
+
+    def _quantize(self, backend: _Backend, x: object, out: object | None, status: object | None, checked: bool, progress: object | None) -> Any: ...
+
+    def _inner(self, backend: _Backend, x: object, y: object, shape: _Sequence[int], out: object | None, checked: bool) -> Any: ...
+
+    def _search_beta(self, backend: _Backend, sample: object, low: float, high: float, steps: int, progress: object | None) -> tuple[tuple[float, float, float, float], list[tuple[float, float, float, float]]]: ...
