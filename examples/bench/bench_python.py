@@ -157,7 +157,7 @@ def kernel_of(x: np.ndarray) -> np.ndarray:
 def within(expected: np.ndarray, limit: float) -> Callable[[Any], bool]:
     def check(got: Any) -> bool:
         got = np.asarray(got)
-        return got.shape == expected.shape and abs(got - expected).max() < limit
+        return got.shape == expected.shape and bool(abs(got - expected).max() < limit)
 
     return check
 
@@ -341,10 +341,17 @@ def against_torch(table: Table, quick: bool) -> None:
     table.add_in_turns(f"given states, {samples} rows, {qubits} qubits", calls, 2 if quick else 15)
 
 
+PARTS: dict[str, Callable[[Table, bool], None]] = {
+    "overhead": overhead, "throughput": throughput, "kernel": kernel_matrices, "field": fields, "encode": encoders,
+    "torch": against_torch,
+}
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small and few: a test that the bench works, no figures")
     parser.add_argument("--json", metavar="FILE", type=Path, help="also write the rows here")
+    parser.add_argument("--only", metavar="PART", nargs="+", choices=PARTS, default=list(PARTS), help=", ".join(PARTS))
     options = parser.parse_args()
 
     backend, versions = weftgpu.default_backend(), {package: installed(package) for package in PACKAGES}
@@ -353,10 +360,9 @@ def main() -> int:
     print("  ".join(f"{package} {version or 'is not installed: left out'}" for package, version in versions.items()))
 
     table = Table()
-    for section in (overhead, throughput, kernel_matrices, fields, encoders):
-        section(table, options.quick)
-    if versions["torch"]:
-        against_torch(table, options.quick)
+    for part in options.only:
+        if part != "torch" or versions["torch"]:
+            PARTS[part](table, options.quick)
     if options.json:
         report = {"device": backend.name, "version": weftgpu.__version__, "packages": versions, "rows": table.rows}
         options.json.write_text(json.dumps(report, indent=1) + "\n")
