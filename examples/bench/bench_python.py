@@ -48,7 +48,7 @@ class Table:
 
     def add(self, case: str, who: str, verified: bool, **figures: Any) -> None:
         self.rows.append({"section": self.name, "case": case, "who": who, "verified": bool(verified), **figures})
-        text = "  ".join(f"{value:>10.4g}" for value in figures.values())
+        text = "  ".join(f"{value:>12,.0f}" if value >= 1000 else f"{value:>12.4g}" for value in figures.values())
         print(f"  {case:<34} {who:<28} {text}  {'yes' if verified else 'WRONG'}", flush=True)
 
     def add_in_turns(self, case: str, calls: dict[str, Peer], repeats: int) -> None:
