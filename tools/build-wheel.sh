@@ -10,13 +10,13 @@ out=${1:-build/wheels}
 venv=build/python-venv
 raw=build/wheel-unrepaired
 rm -rf "$raw" && mkdir -p "$raw" "$out"
-"$venv/bin/pip" wheel . --quiet --no-deps --no-build-isolation --wheel-dir "$raw"
+PATH="$PWD/$venv/bin:$PATH" "$venv/bin/pip" wheel . --quiet --no-deps --no-build-isolation --wheel-dir "$raw"
 PATH="$PWD/$venv/bin:$PATH" "$venv/bin/auditwheel" repair --wheel-dir "$out" "$raw"/weftgpu-*.whl
 wheel=$(ls -t "$out"/weftgpu-*.whl | head -n 1)
 "$venv/bin/auditwheel" show "$wheel"
 
 # Nothing of Vulkan may be inside, and nothing beside the package.
-if unzip -l "$wheel" | grep -E 'libvulkan|weftgpu\.libs'; then
+if python3 -m zipfile -l "$wheel" | grep -E 'libvulkan|weftgpu\.libs'; then
     echo "build-wheel: the wheel has libraries that it must not have" >&2
     exit 1
 fi

@@ -59,11 +59,34 @@ std::string list_of(std::initializer_list<ElementType> types) {
     return text.empty() ? "a number type" : text;
 }
 
+/// Why the array does not give its memory away, as its library says it; empty if it does.
+std::string reason_of(nb::handle object) {
+    if (!nb::hasattr(object, "__dlpack__")) return "";
+    try {
+        object.attr("__dlpack__")();
+    } catch (const nb::python_error& e) {
+        return nb::cast<std::string>(nb::str(e.value()));
+    }
+    return "";
+}
+
 [[noreturn]] void refuse_dtype(const char* call, const char* name, nb::handle object,
                                std::initializer_list<ElementType> types) {
     const std::string want = types.size() != 0 ? weft::to_string(*types.begin()) : "float32";
     refuse_type(prefix(call, name) + ": wrong dtype (got " + name_of_dtype(object) + ", need " +
                 list_of(types) + "); write " + name + ".astype(numpy." + want + ")");
+}
+
+/// For objects that are no array that can be read.
+[[noreturn]] void refuse_object(const char* call, const char* name, nb::handle object,
+                                std::initializer_list<ElementType> types) {
+    const std::string reason = reason_of(object);
+    const bool foreign = name_of_dtype(object).find('.') != std::string::npos;  // torch.float32
+    if (!reason.empty() && foreign) refuse_type(prefix(call, name) + ": cannot be read: " + reason);
+    if (nb::hasattr(object, "dtype")) refuse_dtype(call, name, object, types);
+    const std::string want = types.size() != 0 ? weft::to_string(*types.begin()) : "float32";
+    refuse_type(prefix(call, name) + ": not an array (got " + name_of_type(object) +
+                "); write numpy.asarray(" + name + ", numpy." + want + ")");
 }
 
 bool in_c_order(const nb::ndarray<nb::ro>& tensor) {
@@ -109,12 +132,7 @@ std::string to_string(const Shape& shape) {
 
 Array input(const char* call, const char* name, nb::handle object, std::initializer_list<ElementType> types) {
     nb::ndarray<nb::ro> tensor;
-    if (!nb::try_cast(object, tensor, false)) {
-        if (nb::hasattr(object, "dtype")) refuse_dtype(call, name, object, types);
-        const std::string want = types.size() != 0 ? weft::to_string(*types.begin()) : "float32";
-        refuse_type(prefix(call, name) + ": not an array (got " + name_of_type(object) +
-                    "); write numpy.asarray(" + name + ", numpy." + want + ")");
-    }
+    if (!nb::try_cast(object, tensor, false)) refuse_object(call, name, object, types);
     return read(call, name, object, types, tensor);
 }
 

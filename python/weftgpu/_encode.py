@@ -22,7 +22,7 @@ def encode(
     x: Any,
     method: str = "amplitude",
     qubits: int | None = None,
-    dtype: DTypeLike = "complex64",
+    dtype: DTypeLike | None = None,
     out: Any = None,
     *,
     strict: bool = False,
@@ -42,8 +42,8 @@ def encode(
         angles. ``iqp-z``: one angle a qubit.
     qubits : int, optional
         1 to 30. By default the least number that the features fill; ``basis`` needs it.
-    dtype : complex64 or complex128
-        Of the states.
+    dtype : complex64 or complex128, optional
+        Of the states; by default that of ``out``, or complex64.
     out : array, (samples, 2**qubits), optional
         Where the states are written; with ``stream`` a Buffer.
     strict : bool
@@ -79,6 +79,8 @@ def encode(
             raise InvalidArgument("encode: with a stream, out must be a Buffer", "invalid_argument")
         return _core._encode_stream(stream, method, x, qubits, out)
     chosen = backend if backend is not None else default_backend()
+    if dtype is None:
+        dtype = "complex64" if out is None else getattr(out, "dtype", "complex64")
     return with_progress(
         progress,
         "samples",

@@ -2,6 +2,8 @@
 """The examples of the docstrings run, and everything that is public has a docstring."""
 import doctest
 import inspect
+import pathlib
+import re
 
 import numpy as np
 import pytest
@@ -29,3 +31,9 @@ def test_docstring(name, thing):
     examples = doctest.DocTestParser().get_doctest(text or "", {"weftgpu": weftgpu, "np": np}, name, None, None)
     failures = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(examples).failed
     assert failures == 0
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+def test_first_program_of_a_page(page):
+    text = (pathlib.Path(__file__).parents[2] / page).read_text()
+    exec(re.search(r"```python\n(.*?)```", text, re.S).group(1), {})

@@ -71,6 +71,8 @@ def test_out(rng):
     out = np.zeros((5, 8), np.complex64)
     assert weftgpu.encode(x, "angle", 3, out=out) is out
     assert abs(out - oracle("angle", x, 3)).max() < 1e-6
+    wide = np.zeros((5, 8), np.complex128)
+    assert weftgpu.encode(x, "angle", 3, out=wide) is wide and abs(wide - oracle("angle", x, 3)).max() < 1e-6
 
 
 def test_failures_name_their_rows(rng):

@@ -204,4 +204,10 @@ def test_progress():
     assert seen[-1] == (1000, 1000)
     with pytest.raises(ZeroDivisionError):
         F.square(F.random(1000, seed=1), progress=lambda *_: 1 / 0)
+    seen.clear()
+    many = F.random(1_000_000, seed=1)  # a call that runs on another thread
+    F.square(many, progress=lambda done, total, rate, left: seen.append((done, total)))
+    assert seen[-1] == (1_000_000, 1_000_000)
+    with pytest.raises(ZeroDivisionError):
+        F.square(many, progress=lambda *_: 1 / 0)
     F.square(F.random(1000, seed=1), progress=True)  # a bar of tqdm if it is installed

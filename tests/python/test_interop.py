@@ -106,3 +106,14 @@ def test_torch_on_the_cpu():
     assert np.array_equal(out.numpy(), weftgpu.kernel_matrix(x.numpy()))
     buffer = weftgpu.Buffer(6, "float32", pinned=True)
     assert torch.from_dlpack(buffer).data_ptr() == buffer.array.ctypes.data
+
+
+def test_what_another_library_refuses_is_said():
+    class Refuses:
+        dtype = "torch.float32"
+
+        def __dlpack__(self, **_):
+            raise BufferError("it requires grad; call detach() first")
+
+    with pytest.raises(TypeError, match="x: cannot be read: it requires grad; call detach"):
+        weftgpu.kernel_matrix(Refuses())
